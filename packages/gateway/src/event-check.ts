@@ -1,0 +1,143 @@
+import { isUtf8 } from 'node:buffer'
+import {
+  type EventType,
+  isEventType,
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  MESSAGE_HASH_BYTES,
+  messageIdOf,
+  normalizedId,
+  type Route,
+  writeHash64,
+} from '@millrace/protocol'
+import { isNestedDeeper, scanJson } from './json-shape.ts'
+import { Refusal, type RefusalReason } from './refusals.ts'
+
+export interface EventLimits {
+  /** Bytes of one event; 0 means no limit. */
+  readonly maxEventBytes: number
+  readonly maxNesting: number
+  readonly maxBatchEvents: number
+}
+
+/** /v1/import takes so many times the events of a batch. */
+const IMPORT_FACTOR = 5
+/** Levels around the events of a batch: the envelope and its array. */
+const ENVELOPE_LEVELS = 2
+const ALWAYS_SCANNED_BYTES = 32_768
+
+export interface ParsedBody {
+  readonly value: JsonObject
+  /** Bytes of each element of a batch; only of bodies in which one could be too large. */
+  readonly elementBytes: readonly number[] | undefined
+}
+
+/** Checks 9 and 10 of contracts/ingest.md §6: what the bytes are. */
+export function parseEventBody(body: Buffer, route: Route, limits: EventLimits): ParsedBody | Refusal {
+  if (body.length === 0) return new Refusal('empty_body')
+  const isBatch = route === 'batch' || route === 'import'
+  const maxLevels = limits.maxNesting + (isBatch ? ENVELOPE_LEVELS : 0)
+  const isScanned = body.length > Math.min(ALWAYS_SCANNED_BYTES, limits.maxEventBytes || ALWAYS_SCANNED_BYTES)
+  const shape = isScanned ? scanJson(body, maxLevels) : undefined
+  if (shape?.isTooDeep) {
+    // Without this the parser would spend most of a second on a body of brackets.
+    const eventIndex = isBatch && shape.elementBytes.length > 0 ? shape.elementBytes.length : undefined
+    return new Refusal('nesting', { eventIndex })
+  }
+  const text = body.toString()
+  // What is not UTF-8 decodes to replacement characters; those may also have been sent as such.
+  if (text.includes('\ufffd') && !isUtf8(body)) return new Refusal('invalid_json')
+  const value = parseJson(text)
+  if (!isJsonObject(value)) return new Refusal('invalid_json')
+  if (isNestedDeeper(value, maxLevels)) {
+    return new Refusal('nesting', { eventIndex: isBatch ? deepElement(value, limits.maxNesting) : undefined })
+  }
+  return { value, elementBytes: isBatch ? shape?.elementBytes : undefined }
+}
+
+export interface CheckedEvents {
+  /** The types of the events, in order. */
+  readonly types: readonly EventType[]
+  readonly messageHashes: Buffer
+}
+
+/** Checks 11 and 12 of contracts/ingest.md §6, on what a parsed body holds. */
+export function checkEvents(
+  { value, elementBytes }: ParsedBody,
+  body: Buffer,
+  route: Route,
+  seed: Uint8Array,
+  limits: EventLimits,
+): CheckedEvents | Refusal {
+  if (route !== 'batch' && route !== 'import') {
+    const isTooLarge = limits.maxEventBytes > 0 && trimmedLength(body) > limits.maxEventBytes
+    if (isTooLarge) return new Refusal('event_size')
+    if (!hasIds(value)) return new Refusal('no_ids')
+    return { types: [route as EventType], messageHashes: hashMessageIds([value], seed) }
+  }
+  const elements = value['batch']
+  if (!Array.isArray(elements) || elements.length === 0) return new Refusal('empty_batch')
+  const maxEvents = limits.maxBatchEvents * (route === 'import' ? IMPORT_FACTOR : 1)
+  if (elements.length > maxEvents) return new Refusal('batch_size')
+  const types: EventType[] = []
+  for (let i = 0; i < elements.length; i++) {
+    const element = elements[i]!
+    const reason = elementFault(element, elementBytes?.[i] ?? 0, limits.maxEventBytes)
+    if (reason !== undefined) return new Refusal(reason, { eventIndex: i })
+    types.push((element as JsonObject)['type'] as EventType)
+  }
+  return { types, messageHashes: hashMessageIds(elements as JsonObject[], seed) }
+}
+
+function elementFault(element: JsonValue, bytes: number, maxBytes: number): RefusalReason | undefined {
+  if (!isJsonObject(element) || !isEventType(element['type'])) return 'invalid_event'
+  if (maxBytes > 0 && bytes > maxBytes) return 'event_size'
+  return hasIds(element) ? undefined : 'no_ids'
+}
+
+export function hasIds(event: JsonObject): boolean {
+  return isPresentId(event['userId']) || isPresentId(event['anonymousId'])
+}
+
+function isPresentId(id: JsonValue | undefined): boolean {
+  if (typeof id === 'string') {
+    const first = id.charCodeAt(0)
+    // Nearly every id begins with a visible ASCII character, which trimming leaves.
+    return (first > 0x20 && first < 0x7f) || normalizedId(id) !== undefined
+  }
+  return typeof id === 'number'
+}
+
+function hashMessageIds(events: readonly JsonObject[], seed: Uint8Array): Buffer {
+  const hashes = Buffer.allocUnsafe(events.length * MESSAGE_HASH_BYTES)
+  for (let i = 0; i < events.length; i++) {
+    writeHash64(messageIdOf(events[i]!['messageId'], seed, i), hashes, i * MESSAGE_HASH_BYTES)
+  }
+  return hashes
+}
+
+function parseJson(text: string): JsonValue | undefined {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+function deepElement(value: JsonObject, maxNesting: number): number | undefined {
+  const elements = value['batch']
+  if (!Array.isArray(elements)) return undefined
+  const index = elements.findIndex(
+    (element) => typeof element === 'object' && element !== null && isNestedDeeper(element, maxNesting),
+  )
+  return index === -1 ? undefined : index
+}
+
+function trimmedLength(body: Buffer): number {
+  let start = 0
+  let end = body.length
+  while (start < end && body[start]! <= 0x20) start++
+  while (end > start && body[end - 1]! <= 0x20) end--
+  return end - start
+}

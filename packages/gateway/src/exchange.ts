@@ -1,0 +1,122 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Clock, Deadlines } from '@millrace/std'
+import { corsHeaders } from './cors.ts'
+import type { IngestMetrics } from './ingest-metrics.ts'
+import { REFUSALS, type Refusal } from './refusals.ts'
+import { requestId } from './request-id.ts'
+
+/** One ingest request under way, and its one answer. */
+export class Exchange {
+  readonly request: IncomingMessage
+  readonly response: ServerResponse
+  readonly id: string
+  /** The route's path, for metrics. */
+  readonly path: string
+  /** Bytes of the body that are held in memory. */
+  bodyBytes = 0
+  readonly #startedAt: number
+  protected readonly surroundings: Surroundings
+  #isEnded = false
+
+  constructor(request: IncomingMessage, response: ServerResponse, path: string, surroundings: Surroundings) {
+    this.request = request
+    this.response = response
+    this.path = path
+    this.id = requestId(request)
+    this.surroundings = surroundings
+    this.#startedAt = surroundings.clock.monotonic()
+  }
+
+  /** Answers 200: everything of the request is durably stored. */
+  accept(headers?: Readonly<Record<string, string>>): void {
+    this.#answer(200, 'OK', headers)
+  }
+
+  refuse(refusal: Refusal): void {
+    const { status, text } = REFUSALS[refusal.reason]
+    this.surroundings.metrics.countRefusal(refusal.reason)
+    this.#answer(status, text, {
+      ...refusal.headers,
+      ...(refusal.eventIndex === undefined ? {} : { 'X-Millrace-Event-Index': String(refusal.eventIndex) }),
+    })
+  }
+
+  /** The path is known, but not with this method. */
+  refuseMethod(allow: string): void {
+    const { status, text } = REFUSALS.method
+    this.surroundings.metrics.countRefusal('method')
+    this.#answer(status, text, { Allow: allow })
+  }
+
+  /** The client went away before there was anything to answer. */
+  abandon(): void {
+    this.#end(499)
+  }
+
+  /** An answer with other headers than the usual ones. */
+  send(status: number, headers: Readonly<Record<string, string>>, body: Buffer | string): void {
+    this.response.writeHead(status, {
+      ...headers,
+      ...corsHeaders(this.request),
+      'Content-Length': Buffer.byteLength(body),
+      'X-Content-Type-Options': 'nosniff',
+      'X-Request-Id': this.id,
+    })
+    this.#finish(status, this.request.method === 'HEAD' ? '' : body)
+  }
+
+  #answer(status: number, text: string, headers: Readonly<Record<string, string>> | undefined): void {
+    const { response } = this
+    const { origin } = this.request.headers
+    if (headers === undefined && origin === undefined) {
+      response.writeHead(status, [...PLAIN_HEADERS, 'Content-Length', String(text.length), 'X-Request-Id', this.id])
+      this.#finish(status, text)
+    } else {
+      this.send(status, { 'Content-Type': 'text/plain; charset=utf-8', ...headers }, text)
+    }
+  }
+
+  #finish(status: number, body: Buffer | string): void {
+    this.#end(status)
+    if (this.request.complete || !WITH_UNREAD_BODY.has(status)) {
+      // Saying that it is not UTF-8 saves Node looking for characters beyond ASCII.
+      this.response.end(body, 'latin1')
+      return
+    }
+    // Closing while the client is still sending would destroy the answer on its way. So what still comes is thrown away
+    // for a moment, and the connection is closed then.
+    const { request, response } = this
+    response.shouldKeepAlive = false
+    response.write(body)
+    const deadline = this.surroundings.lingering.start(() => response.end())
+    const end = () => {
+      this.surroundings.lingering.clear(deadline)
+      response.end()
+    }
+    request.once('end', end).once('close', end).resume()
+  }
+
+  #end(status: number): void {
+    if (this.#isEnded) return
+    this.#isEnded = true
+    const seconds = (this.surroundings.clock.monotonic() - this.#startedAt) / 1000
+    this.surroundings.metrics.countRequest(this.path, status, seconds)
+    this.surroundings.onEnd(this)
+  }
+}
+
+/** What exchanges share. */
+export interface Surroundings {
+  readonly clock: Clock
+  readonly metrics: IngestMetrics
+  readonly logger: { info(fields: object, text: string): void }
+  /** How long an answered client may go on sending what nobody reads. */
+  readonly lingering: Deadlines
+  /** Called once for each exchange, when it is answered or abandoned. */
+  readonly onEnd: (exchange: Exchange) => void
+}
+
+const PLAIN_HEADERS = ['Content-Type', 'text/plain; charset=utf-8', 'X-Content-Type-Options', 'nosniff']
+
+/** Answers given while the client may still be sending a large or endless body. */
+const WITH_UNREAD_BODY = new Set([408, 413])

@@ -1,0 +1,304 @@
+import { randomFillSync } from 'node:crypto'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { EventLog } from '@millrace/log'
+import { ENRICHMENT_RULES, type EventRecord, type EventType, type JsonObject, type Route } from '@millrace/protocol'
+import { type Clock, Deadlines } from '@millrace/std'
+import { clientAddress } from './client-address.ts'
+import { answerPreflight } from './cors.ts'
+import { type CheckedEvents, checkEvents, type EventLimits, parseEventBody } from './event-check.ts'
+import { Exchange, type Surroundings } from './exchange.ts'
+import { IngestMetrics } from './ingest-metrics.ts'
+import { type IngestRoute, ingestRoute } from './ingest-routes.ts'
+import { checkPixel, PixelExchange } from './pixel.ts'
+import { RateLimiter, rateLimitHeaders } from './rate-limit.ts'
+import { Refusal } from './refusals.ts'
+import { BodyReader, contentEncoding, decodeBody, type Encoding } from './request-body.ts'
+import { requestId } from './request-id.ts'
+import { basicUserName } from './write-key.ts'
+
+/** What the gateway has to know of a source. */
+export interface GatewaySource {
+  readonly id: string
+  readonly isEnabled: boolean
+  /** 0 means no limit. */
+  readonly rateLimitEventsPerMinute: number
+}
+
+export interface GatewayLimits extends EventLimits {
+  /** Bytes of a body as sent, and again after decoding. */
+  readonly maxBodyBytes: number
+  readonly maxConcurrentRequests: number
+  readonly maxBodyBytesInProgress: number
+  /** From the end of the header to the end of the body. */
+  readonly bodyTimeoutMs: number
+}
+
+export interface GatewayOptions {
+  readonly log: Pick<EventLog, 'append'>
+  /** By the snapshot of the moment; never waits. */
+  readonly findSource: (writeKey: string) => GatewaySource | undefined
+  /** Why nothing can be accepted at the moment (log not writable, disk full, stopping); undefined when all is well. */
+  readonly obstacle: () => { readonly retryAfterSeconds: number } | undefined
+  readonly limits: GatewayLimits
+  readonly clock: Clock
+  readonly logger: { info(fields: object, text: string): void }
+}
+
+const LINGERING_MS = 1_000
+
+/**
+ * HTTP in: reads, checks, appends, answers. A 200 means that every event of the request is durably stored; every other
+ * status that none of them is.
+ *
+ * @see contracts/ingest.md
+ */
+export class Gateway {
+  readonly metrics = new IngestMetrics()
+  readonly #options: GatewayOptions
+  readonly #rates: RateLimiter
+  readonly #bodies: BodyReader
+  readonly #surroundings: Surroundings
+  #requestsInProgress = 0
+  #bodyBytesInProgress = 0
+  #seeds = Buffer.alloc(0)
+
+  constructor(options: GatewayOptions) {
+    this.#options = options
+    this.#rates = new RateLimiter(options.clock)
+    this.#bodies = new BodyReader(options.limits.maxBodyBytes, options.limits.bodyTimeoutMs, options.clock)
+    this.#surroundings = {
+      clock: options.clock,
+      metrics: this.metrics,
+      logger: options.logger,
+      lingering: new Deadlines(options.clock, LINGERING_MS),
+      onEnd: (exchange) => {
+        this.#requestsInProgress--
+        this.#bodyBytesInProgress -= exchange.bodyBytes
+      },
+    }
+  }
+
+  /** Takes a request if its path is one of ingest. @returns whether it did; then the answer is the gateway's business. */
+  handle(request: IncomingMessage, response: ServerResponse): boolean {
+    const url = request.url!
+    const queryStart = url.indexOf('?')
+    const route = ingestRoute(queryStart === -1 ? url : url.slice(0, queryStart))
+    if (route === undefined) return false
+    if (request.method === 'OPTIONS') {
+      answerPreflight(request, response, requestId(request))
+      return true
+    }
+    const exchange =
+      route.method === 'GET'
+        ? new PixelExchange(request, response, route.path, this.#surroundings)
+        : new Exchange(request, response, route.path, this.#surroundings)
+    const query = queryStart === -1 ? '' : url.slice(queryStart + 1)
+    this.#requestsInProgress++
+    if (request.method === route.method) {
+      if (route.method === 'POST') this.#receive(exchange, route, query)
+      else this.#receivePixel(exchange, route, query)
+    } else if (request.method === 'HEAD' && route.method === 'GET') {
+      exchange.accept()
+    } else {
+      exchange.refuseMethod(route.method === 'GET' ? 'GET, HEAD' : 'POST')
+    }
+    return true
+  }
+
+  /** Requests that are not answered yet. */
+  get requestsInProgress(): number {
+    return this.#requestsInProgress
+  }
+
+  close(): void {
+    this.#bodies.close()
+    this.#surroundings.lingering.close()
+  }
+
+  #receive(exchange: Exchange, route: IngestRoute, query: string): void {
+    const admitted = this.#admit(exchange.request, route, query)
+    if (admitted instanceof Refusal) {
+      exchange.refuse(admitted)
+      return
+    }
+    const { maxBodyBytes } = this.#options.limits
+    const countBytes = (bytes: number) => {
+      exchange.bodyBytes += bytes
+      this.#bodyBytesInProgress += bytes
+    }
+    this.#bodies.read(exchange.request, countBytes, (body) => {
+      if (body === 'gone') {
+        exchange.abandon()
+      } else if (body instanceof Refusal) {
+        exchange.refuse(body)
+      } else if (admitted.encoding === 'identity' || body.length === 0) {
+        this.#store(exchange, route, this.#judge(exchange.request, route, admitted.source, body))
+      } else {
+        void decodeBody(body, admitted.encoding, maxBodyBytes).then((decoded) => {
+          if (!(decoded instanceof Refusal)) countBytes(decoded.length)
+          const draft =
+            decoded instanceof Refusal ? decoded : this.#judge(exchange.request, route, admitted.source, decoded)
+          this.#store(exchange, route, draft)
+        })
+      }
+    })
+  }
+
+  #receivePixel(exchange: Exchange, route: IngestRoute, query: string): void {
+    this.#store(exchange, route, this.#judgePixel(exchange.request, route, query))
+  }
+
+  /** Checks 2 to 7 of contracts/ingest.md §6. Of the source, only if the body need not be asked for it. */
+  #admit(request: IncomingMessage, route: IngestRoute, query: string): Admitted | Refusal {
+    const overload = this.#overload()
+    if (overload !== undefined) return overload
+    const source = this.#sourceOf(request, route, query)
+    if (source instanceof Refusal) return source
+    const obstacle = this.#obstacle()
+    if (obstacle !== undefined) return obstacle
+    const encoding = contentEncoding(request.headers['content-encoding'])
+    if (encoding === undefined) return new Refusal('encoding', { headers: { 'Accept-Encoding': 'gzip, br, deflate' } })
+    return { source, encoding }
+  }
+
+  /** Checks 9 to 13. */
+  #judge(
+    request: IncomingMessage,
+    route: IngestRoute,
+    known: GatewaySource | undefined,
+    body: Buffer,
+  ): Draft | Refusal {
+    const { limits } = this.#options
+    const parsed = parseEventBody(body, route.record, limits)
+    if (parsed instanceof Refusal) return parsed
+    const source = known ?? this.#sourceInBody(parsed.value)
+    if (source instanceof Refusal) return source
+    const seed = this.#seed()
+    const events = checkEvents(parsed, body, route.record, seed, limits)
+    if (events instanceof Refusal) return events
+    return this.#draft(request, route.record, source, seed, events, body)
+  }
+
+  #judgePixel(request: IncomingMessage, route: IngestRoute, query: string): Draft | Refusal {
+    const overload = this.#overload()
+    if (overload !== undefined) return overload
+    const source = this.#sourceInQuery(query)
+    if (source instanceof Refusal) return source
+    const obstacle = this.#obstacle()
+    if (obstacle !== undefined) return obstacle
+    const seed = this.#seed()
+    const events = checkPixel(query, route.record === 'pixel-page' ? 'page' : 'track', seed, this.#options.limits)
+    if (events instanceof Refusal) return events
+    return this.#draft(request, route.record, source, seed, events, Buffer.from(query, 'latin1'))
+  }
+
+  #draft(
+    request: IncomingMessage,
+    route: Route,
+    source: GatewaySource,
+    seed: Uint8Array,
+    events: CheckedEvents,
+    body: Buffer,
+  ): Draft | Refusal {
+    const limit = source.rateLimitEventsPerMinute
+    const rate = limit === 0 ? undefined : this.#rates.take(source.id, limit, events.types.length)
+    const headers = rate && rateLimitHeaders(rate)
+    if (rate?.isAllowed === false) return new Refusal('rate_limit', { headers: headers! })
+    const header = {
+      sourceId: source.id,
+      route,
+      acceptedAt: this.#options.clock.now(),
+      clientAddress: clientAddress(request),
+      seed,
+      rules: ENRICHMENT_RULES,
+      messageHashes: events.messageHashes,
+    }
+    return { record: { header, body }, types: events.types, headers }
+  }
+
+  /** Check 14: the answer is 200 once the record is durable, and no earlier. */
+  #store(exchange: Exchange, route: IngestRoute, draft: Draft | Refusal): void {
+    if (draft instanceof Refusal) {
+      exchange.refuse(draft)
+      return
+    }
+    const { sourceId } = draft.record.header
+    const startedAt = this.#options.clock.monotonic()
+    this.#options.log.append(route.record === 'import' ? 'import' : 'live', draft.record).then(
+      () => {
+        this.metrics.appendSeconds.observe((this.#options.clock.monotonic() - startedAt) / 1000)
+        this.metrics.countEvents(sourceId, draft.types)
+        exchange.accept(draft.headers)
+      },
+      () => {
+        this.#rates.giveBack(sourceId, draft.types.length)
+        exchange.refuse(this.#obstacle() ?? UNAVAILABLE)
+      },
+    )
+  }
+
+  #overload(): Refusal | undefined {
+    const { maxConcurrentRequests, maxBodyBytesInProgress } = this.#options.limits
+    if (this.#requestsInProgress <= maxConcurrentRequests && this.#bodyBytesInProgress < maxBodyBytesInProgress) {
+      return undefined
+    }
+    return UNAVAILABLE
+  }
+
+  #obstacle(): Refusal | undefined {
+    const obstacle = this.#options.obstacle()
+    return obstacle && new Refusal('unavailable', { headers: { 'Retry-After': String(obstacle.retryAfterSeconds) } })
+  }
+
+  /** The source that a request's header or query names; undefined when the body has to say it. */
+  #sourceOf(request: IncomingMessage, route: IngestRoute, query: string): GatewaySource | Refusal | undefined {
+    if (route.writeKeyIn === 'query') return this.#sourceInQuery(query)
+    const { authorization } = request.headers
+    if (authorization === undefined) return undefined
+    const writeKey = basicUserName(authorization)
+    return writeKey === undefined ? new Refusal('no_write_key') : this.#source(writeKey)
+  }
+
+  #sourceInQuery(query: string): GatewaySource | Refusal {
+    const writeKey = new URLSearchParams(query).get('writeKey')
+    return writeKey ? this.#source(writeKey) : new Refusal('no_query_write_key')
+  }
+
+  #sourceInBody(body: JsonObject): GatewaySource | Refusal {
+    const writeKey = body['writeKey']
+    if (typeof writeKey !== 'string' || writeKey.trim() === '') return new Refusal('no_write_key')
+    return this.#source(writeKey)
+  }
+
+  #source(writeKey: string): GatewaySource | Refusal {
+    const source = this.#options.findSource(writeKey)
+    if (source === undefined) return new Refusal('unknown_write_key')
+    return source.isEnabled ? source : new Refusal('source_disabled')
+  }
+
+  /** 16 random bytes, taken from a supply: asking the system for each would cost more than the rest of the record. */
+  #seed(): Uint8Array {
+    if (this.#seeds.length < SEED_BYTES) this.#seeds = randomFillSync(Buffer.allocUnsafeSlow(SEED_BYTES * 256))
+    const seed = this.#seeds.subarray(0, SEED_BYTES)
+    this.#seeds = this.#seeds.subarray(SEED_BYTES)
+    return seed
+  }
+}
+
+interface Admitted {
+  /** Undefined when the write key is in the body. */
+  readonly source: GatewaySource | undefined
+  readonly encoding: Encoding
+}
+
+/** A request that passed every check: what is left is to store it. */
+interface Draft {
+  readonly record: EventRecord
+  readonly types: readonly EventType[]
+  /** Of the answer, when the source has a rate limit. */
+  readonly headers: Readonly<Record<string, string>> | undefined
+}
+
+const SEED_BYTES = 16
+
+const UNAVAILABLE = new Refusal('unavailable', { headers: { 'Retry-After': '1' } })

@@ -1,0 +1,6 @@
+export { peerAddress } from './client-address.ts'
+export { answerPreflight, corsHeaders } from './cors.ts'
+export { Gateway, type GatewayLimits, type GatewayOptions, type GatewaySource } from './gateway.ts'
+export { IngestMetrics } from './ingest-metrics.ts'
+export { requestId } from './request-id.ts'
+export { basicUserName } from './write-key.ts'

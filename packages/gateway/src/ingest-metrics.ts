@@ -1,0 +1,50 @@
+import { EVENT_TYPES, type EventType } from '@millrace/protocol'
+import { Histogram } from '@millrace/std'
+import type { RefusalReason } from './refusals.ts'
+
+const SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
+
+/**
+ * Counts of the gateway, as plain numbers: at tens of thousands of requests a second a metrics library would cost more
+ * than the checks. Whoever serves /metrics reads them.
+ */
+export class IngestMetrics {
+  /** Route → status → requests. */
+  readonly requests = new Map<string, Map<number, number>>()
+  readonly rejected = new Map<RefusalReason, number>()
+  readonly durationSeconds = new Histogram(SECONDS)
+  readonly appendSeconds = new Histogram(SECONDS)
+  readonly #events = new Map<string, Float64Array>()
+
+  countRequest(route: string, status: number, seconds: number): void {
+    let byStatus = this.requests.get(route)
+    if (byStatus === undefined) {
+      byStatus = new Map()
+      this.requests.set(route, byStatus)
+    }
+    byStatus.set(status, (byStatus.get(status) ?? 0) + 1)
+    this.durationSeconds.observe(seconds)
+  }
+
+  countRefusal(reason: RefusalReason): void {
+    this.rejected.set(reason, (this.rejected.get(reason) ?? 0) + 1)
+  }
+
+  countEvents(sourceId: string, types: readonly EventType[]): void {
+    let counts = this.#events.get(sourceId)
+    if (counts === undefined) {
+      counts = new Float64Array(EVENT_TYPES.length)
+      this.#events.set(sourceId, counts)
+    }
+    for (const type of types) counts[EVENT_TYPES.indexOf(type)]! += 1
+  }
+
+  /** Accepted events, by source and type. */
+  *events(): Generator<{ sourceId: string; type: EventType; count: number }> {
+    for (const [sourceId, counts] of this.#events) {
+      for (const [i, count] of counts.entries()) {
+        if (count > 0) yield { sourceId, type: EVENT_TYPES[i]!, count }
+      }
+    }
+  }
+}

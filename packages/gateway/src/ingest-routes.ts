@@ -1,0 +1,50 @@
+import { EVENT_TYPES, type Route } from '@millrace/protocol'
+
+/** A route by which events come in. */
+export interface IngestRoute {
+  /** The path under which metrics know it, whatever the short name used. */
+  readonly path: string
+  readonly method: 'POST' | 'GET'
+  /** How the record it makes is read. */
+  readonly record: Route
+  /** Where the write key is looked for: the Basic header, else the body; or the query alone. */
+  readonly writeKeyIn: 'header or body' | 'query'
+}
+
+const SHORT_NAMES: Partial<Record<string, string>> = {
+  identify: 'i',
+  track: 't',
+  page: 'p',
+  screen: 's',
+  group: 'g',
+  alias: 'a',
+}
+
+const routes = new Map<string, IngestRoute>()
+
+for (const type of EVENT_TYPES) {
+  const route: IngestRoute = { path: `/v1/${type}`, method: 'POST', record: type, writeKeyIn: 'header or body' }
+  routes.set(route.path, route)
+  const shortName = SHORT_NAMES[type]
+  if (shortName !== undefined) routes.set(`/v1/${shortName}`, route)
+}
+const batch: IngestRoute = { path: '/v1/batch', method: 'POST', record: 'batch', writeKeyIn: 'header or body' }
+const beacon: IngestRoute = { path: '/beacon/v1/batch', method: 'POST', record: 'batch', writeKeyIn: 'query' }
+routes.set(batch.path, batch)
+routes.set('/v1/b', batch)
+routes.set(beacon.path, beacon)
+routes.set('/s/v1/batch', beacon)
+routes.set('/v1/import', { path: '/v1/import', method: 'POST', record: 'import', writeKeyIn: 'header or body' })
+for (const type of ['track', 'page'] as const) {
+  const path = `/pixel/v1/${type}`
+  routes.set(path, { path, method: 'GET', record: `pixel-${type}`, writeKeyIn: 'query' })
+}
+
+/**
+ * The ingest route that a path names, with or without one trailing slash.
+ *
+ * @see contracts/ingest.md §1
+ */
+export function ingestRoute(path: string): IngestRoute | undefined {
+  return routes.get(path) ?? (path.endsWith('/') ? routes.get(path.slice(0, -1)) : undefined)
+}

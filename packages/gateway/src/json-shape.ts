@@ -1,0 +1,107 @@
+/** Whether an object or array is nested deeper than `levels`; the value itself, an object or array, is level 1. */
+export function isNestedDeeper(value: object, levels: number): boolean {
+  if (levels === 0) return true
+  if (Array.isArray(value)) {
+    for (const element of value) {
+      if (typeof element === 'object' && element !== null && isNestedDeeper(element, levels - 1)) return true
+    }
+    return false
+  }
+  for (const name in value) {
+    const member = (value as Record<string, unknown>)[name]
+    if (typeof member === 'object' && member !== null && isNestedDeeper(member, levels - 1)) return true
+  }
+  return false
+}
+
+const QUOTE = 0x22
+const BACKSLASH = 0x5c
+const OPEN_BRACKET = 0x5b
+const CLOSE_BRACKET = 0x5d
+const OPEN_BRACE = 0x7b
+const CLOSE_BRACE = 0x7d
+const COMMA = 0x2c
+const COLON = 0x3a
+
+export interface JsonShape {
+  readonly isTooDeep: boolean
+  /** Bytes that each element of the last top-level member `batch` takes, without the white space around it. */
+  readonly elementBytes: readonly number[]
+}
+
+/**
+ * Looks over JSON text without parsing it. Used on large bodies only: there, hostile nesting would hold up the parser,
+ * and the size of each element has to be known. Text that is no JSON gives some answer or other; the parser judges it.
+ */
+export function scanJson(text: Uint8Array, maxLevels: number): JsonShape {
+  let depth = 0
+  let keyStart = -1
+  let keyEnd = -1
+  let isBatch = false
+  let elementStart = -1
+  let elementEnd = -1
+  let elementBytes: number[] = []
+  for (let at = 0; at < text.length; at++) {
+    const byte = text[at]!
+    if (byte <= 0x20) continue
+    if (isBatch && depth === 2) {
+      // Inside the batch array: what is not a separator belongs to an element.
+      if (byte === COMMA || byte === CLOSE_BRACKET) {
+        if (elementStart !== -1) elementBytes.push(elementEnd - elementStart)
+        elementStart = -1
+      } else if (elementStart === -1) {
+        elementStart = at
+      }
+    }
+    switch (byte) {
+      case QUOTE: {
+        const start = at
+        at = endOfString(text, at)
+        if (depth === 1) {
+          keyStart = start
+          keyEnd = at + 1
+        }
+        break
+      }
+      case COLON:
+        if (depth === 1) {
+          isBatch = isBatchKey(text, keyStart, keyEnd)
+          if (isBatch) elementBytes = []
+        }
+        break
+      case OPEN_BRACE:
+      case OPEN_BRACKET:
+        depth++
+        if (depth > maxLevels) return { isTooDeep: true, elementBytes }
+        if (depth === 2 && byte === OPEN_BRACE) isBatch = false
+        break
+      case CLOSE_BRACE:
+      case CLOSE_BRACKET:
+        depth--
+        break
+    }
+    elementEnd = at + 1
+  }
+  return { isTooDeep: false, elementBytes }
+}
+
+/** Index of the quote that ends the string beginning at `start`, or of the last byte. */
+function endOfString(text: Uint8Array, start: number): number {
+  let at = start + 1
+  while (at < text.length) {
+    const byte = text[at]!
+    if (byte === QUOTE) return at
+    at += byte === BACKSLASH ? 2 : 1
+  }
+  return text.length - 1
+}
+
+function isBatchKey(text: Uint8Array, start: number, end: number): boolean {
+  // "batch" has 7 bytes; a longer spelling can only be one with escapes.
+  if (start === -1 || end - start < 7 || end - start > 32) return false
+  try {
+    return JSON.parse(Buffer.from(text.buffer, text.byteOffset + start, end - start).toString()) === 'batch'
+  } catch {
+    return false
+  }
+}

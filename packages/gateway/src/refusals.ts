@@ -1,0 +1,43 @@
+/** Why a request is refused; each has its one status and text. The keys are the `reason` label of the metrics. */
+export const REFUSALS = {
+  unreadable_body: { status: 400, text: 'Failed to read body from request' },
+  empty_body: { status: 400, text: 'Request body is nil' },
+  invalid_json: { status: 400, text: 'Invalid JSON' },
+  nesting: { status: 400, text: 'Event nesting exceeds 200 levels' },
+  empty_batch: { status: 400, text: 'Empty batch payload' },
+  invalid_event: { status: 400, text: 'Batch element is not a valid event' },
+  no_ids: { status: 400, text: 'Request neither has anonymousId nor userId' },
+  no_write_key: { status: 401, text: 'Failed to read writeKey from header' },
+  no_query_write_key: { status: 401, text: 'Failed to read writeKey from Query Params' },
+  unknown_write_key: { status: 401, text: 'Invalid Write Key' },
+  source_disabled: { status: 404, text: 'Source is disabled' },
+  method: { status: 405, text: 'Method Not Allowed' },
+  timeout: { status: 408, text: 'Request timeout' },
+  body_size: { status: 413, text: 'Request size exceeds max limit' },
+  event_size: { status: 413, text: 'Event size exceeds max limit' },
+  batch_size: { status: 413, text: 'Batch has too many events' },
+  encoding: { status: 415, text: 'Unsupported content encoding' },
+  rate_limit: { status: 429, text: 'Max Requests Limit reached' },
+  unavailable: { status: 503, text: 'Service unavailable' },
+} as const satisfies Record<string, { status: number; text: string }>
+
+export type RefusalReason = keyof typeof REFUSALS
+
+/**
+ * A refused request: its answer is that of the reason.
+ *
+ * @see contracts/ingest.md §6
+ */
+export class Refusal {
+  readonly reason: RefusalReason
+  /** The element of the batch that caused it, from 0. */
+  readonly eventIndex: number | undefined
+  /** Further headers, such as Retry-After. */
+  readonly headers: Readonly<Record<string, string>> | undefined
+
+  constructor(reason: RefusalReason, more: { eventIndex?: number | undefined; headers?: Record<string, string> } = {}) {
+    this.reason = reason
+    this.eventIndex = more.eventIndex
+    this.headers = more.headers
+  }
+}

@@ -1,0 +1,162 @@
+import type { IncomingMessage } from 'node:http'
+import { brotliDecompress, gunzip, inflate, inflateRaw } from 'node:zlib'
+import { type Clock, Deadlines } from '@millrace/std'
+import { Refusal } from './refusals.ts'
+
+export type Encoding = 'identity' | 'gzip' | 'br' | 'deflate'
+
+/** The one content encoding of a request; undefined for one that is not taken, or for several. */
+export function contentEncoding(header: string | undefined): Encoding | undefined {
+  if (header === undefined) return 'identity'
+  switch (header.trim().toLowerCase()) {
+    case '':
+    case 'identity':
+      return 'identity'
+    case 'gzip':
+    case 'x-gzip':
+      return 'gzip'
+    case 'br':
+      return 'br'
+    case 'deflate':
+      return 'deflate'
+    default:
+      return undefined
+  }
+}
+
+/**
+ * Reads the bodies of requests. Most come in one piece together with their header; those cost no listener but one and no
+ * deadline. What is not complete at the end of the turn is waited for with all that waiting needs.
+ */
+export class BodyReader {
+  readonly #maxBytes: number
+  readonly #deadlines: Deadlines
+  #fresh: BodyReading[] = []
+
+  /** @param timeoutMs from the header to the end of the body. */
+  constructor(maxBytes: number, timeoutMs: number, clock: Clock) {
+    this.#maxBytes = maxBytes
+    this.#deadlines = new Deadlines(clock, timeoutMs)
+  }
+
+  /**
+   * Reads a body to its end, or to the point where it is refused; then nothing more of it is read.
+   *
+   * @param onBytes told of every piece, so that bytes in progress can be counted.
+   * @param onDone called once. 'gone' when the client went away first.
+   */
+  read(request: IncomingMessage, onBytes: (count: number) => void, onDone: (body: Body) => void): void {
+    const announced = request.headers['content-length']
+    if (announced !== undefined && Number(announced) > this.#maxBytes) {
+      onDone(new Refusal('body_size'))
+      return
+    }
+    const reading = new BodyReading(request, this.#maxBytes, onBytes, onDone)
+    if (this.#fresh.push(reading) === 1) setImmediate(() => this.#waitForLate())
+  }
+
+  close(): void {
+    this.#deadlines.close()
+  }
+
+  #waitForLate(): void {
+    const fresh = this.#fresh
+    this.#fresh = []
+    for (const reading of fresh) reading.wait(this.#deadlines)
+  }
+}
+
+/** A body, or why there is none. */
+export type Body = Buffer | Refusal | 'gone'
+
+class BodyReading {
+  readonly #request: IncomingMessage
+  readonly #maxBytes: number
+  readonly #onBytes: (count: number) => void
+  readonly #onDone: (body: Body) => void
+  #only: Buffer | undefined
+  #chunks: Buffer[] | undefined
+  #length = 0
+  #isDone = false
+  #clearDeadline: (() => void) | undefined
+
+  constructor(
+    request: IncomingMessage,
+    maxBytes: number,
+    onBytes: (count: number) => void,
+    onDone: (body: Body) => void,
+  ) {
+    this.#request = request
+    this.#maxBytes = maxBytes
+    this.#onBytes = onBytes
+    this.#onDone = onDone
+    request.on('data', (chunk: Buffer) => this.#take(chunk))
+  }
+
+  wait(deadlines: Deadlines): void {
+    if (this.#isDone) return
+    if (this.#request.readableEnded) {
+      this.#finish(this.#whole())
+      return
+    }
+    const deadline = deadlines.start(() => this.#finish(new Refusal('timeout')))
+    this.#clearDeadline = () => deadlines.clear(deadline)
+    this.#request.once('end', () => this.#finish(this.#whole()))
+    this.#request.once('close', () => this.#finish('gone'))
+  }
+
+  #take(chunk: Buffer): void {
+    if (this.#isDone) return
+    this.#length += chunk.length
+    this.#onBytes(chunk.length)
+    if (this.#length > this.#maxBytes) {
+      this.#finish(new Refusal('body_size'))
+      return
+    }
+    if (this.#only === undefined) this.#only = chunk
+    else if (this.#chunks === undefined) this.#chunks = [this.#only, chunk]
+    else this.#chunks.push(chunk)
+    if (this.#request.complete && this.#request.readableLength === 0) this.#finish(this.#whole())
+  }
+
+  #whole(): Buffer {
+    return this.#chunks === undefined ? (this.#only ?? EMPTY) : Buffer.concat(this.#chunks, this.#length)
+  }
+
+  #finish(body: Body): void {
+    if (this.#isDone) return
+    this.#isDone = true
+    this.#clearDeadline?.()
+    this.#onDone(body)
+  }
+}
+
+const EMPTY = Buffer.alloc(0)
+
+/**
+ * Unpacks a body of at most `maxBytes`; reading stops at that limit, whatever the data claims to hold.
+ *
+ * @see contracts/ingest.md §9 "Encodings"
+ */
+export function decodeBody(
+  body: Buffer,
+  encoding: Exclude<Encoding, 'identity'>,
+  maxBytes: number,
+): Promise<Buffer | Refusal> {
+  const options = { maxOutputLength: maxBytes, rejectGarbageAfterEnd: true }
+  return new Promise((resolve) => {
+    const done = (error: NodeJS.ErrnoException | null, decoded: Buffer) => {
+      if (error === null) resolve(decoded)
+      else resolve(new Refusal(error.code === 'ERR_BUFFER_TOO_LARGE' ? 'body_size' : 'unreadable_body'))
+    }
+    if (encoding === 'gzip') gunzip(body, options, done)
+    else if (encoding === 'br') brotliDecompress(body, options, done)
+    else if (isZlibWrapped(body)) inflate(body, options, done)
+    else inflateRaw(body, options, done)
+  })
+}
+
+/** "deflate" means zlib by the standard, but some senders leave zlib's two-byte header out. */
+function isZlibWrapped(body: Buffer): boolean {
+  return body.length >= 2 && (body[0]! & 0x0f) === 8 && body.readUInt16BE(0) % 31 === 0
+}

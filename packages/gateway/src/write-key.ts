@@ -1,0 +1,25 @@
+/**
+ * The user name of a Basic header; undefined when the header is anything else or the name is empty. The password is not
+ * looked at.
+ *
+ * @see contracts/ingest.md §2
+ */
+export function basicUserName(authorization: string): string | undefined {
+  const known = recent.get(authorization)
+  if (known !== undefined) return known
+  const match = BASIC.exec(authorization)
+  if (match === null) return undefined
+  const credentials = Buffer.from(match[1]!, 'base64').toString('latin1')
+  const colon = credentials.indexOf(':')
+  const userName = colon === -1 ? credentials : credentials.slice(0, colon)
+  if (userName === '') return undefined
+  if (recent.size >= MAX_RECENT) recent.clear()
+  recent.set(authorization, userName)
+  return userName
+}
+
+const BASIC = /^basic +([A-Za-z0-9+/_-]+={0,2})$/i
+
+// A client sends the same header with every request; decoding it once is enough.
+const recent = new Map<string, string>()
+const MAX_RECENT = 1_000

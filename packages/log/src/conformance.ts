@@ -1,0 +1,179 @@
+import { ENRICHMENT_RULES, type EventRecord, messageHash } from '@millrace/protocol'
+import { describe, expect, test } from 'vitest'
+import type { EventLog, Offset, Stream } from './event-log.ts'
+
+/** A record of `events` small events; `note` tells it from others. */
+export function testRecord(sourceId: string, note: string, events = 1): EventRecord {
+  const batch = Array.from({ length: events }, (_, i) => ({ type: 'track', userId: 'u', messageId: `${note}-${i}` }))
+  return {
+    header: {
+      sourceId,
+      route: 'batch',
+      acceptedAt: 1_772_615_731_900,
+      clientAddress: '203.0.113.9',
+      seed: new Uint8Array(16).fill(7),
+      rules: ENRICHMENT_RULES,
+      messageHashes: Buffer.concat(batch.map(({ messageId }) => messageHash(messageId))),
+    },
+    body: Buffer.from(JSON.stringify({ note, batch })),
+  }
+}
+
+export function noteOf(record: EventRecord | undefined): string | undefined {
+  return record && JSON.parse(Buffer.from(record.body).toString()).note
+}
+
+/** Every record of a stream, by reading from `from` to the end in steps of `maxBytes`. */
+export async function readAll(log: EventLog, partition: number, stream: Stream, from: Offset = 0, maxBytes = 2_000) {
+  const found = []
+  for (let at = from; ; ) {
+    const { records, next } = await log.read(partition, stream, at, maxBytes)
+    found.push(...records)
+    if (records.length === 0 && next >= log.end(partition)) return found
+    at = next
+  }
+}
+
+/** What every engine of the event log promises. `open` gives a log without records. */
+export function describeEventLog(engine: string, open: () => Promise<EventLog>): void {
+  const SOURCES = ['source-a', 'source-b', 'source-c', 'source-d', 'source-e']
+
+  describe(`event log: ${engine}`, () => {
+    test('a source has one partition, the same at every call', async () => {
+      await using log = await open()
+      for (const source of SOURCES) {
+        const partition = log.partitionOf(source)
+        expect(partition).toBeGreaterThanOrEqual(0)
+        expect(partition).toBeLessThan(log.partitions)
+        expect(log.partitionOf(source)).toBe(partition)
+      }
+    })
+
+    test('records come back as appended: header, bytes and offset', async () => {
+      await using log = await open()
+      const record = testRecord('source-a', 'first', 3)
+      const offset = await log.append('live', record)
+      const partition = log.partitionOf('source-a')
+      const [read] = await readAll(log, partition, 'live')
+      const [got] = await log.get(partition, [offset])
+      for (const stored of [read, got]) {
+        expect(stored?.offset).toBe(offset)
+        expect(Buffer.from(stored!.body)).toEqual(Buffer.from(record.body))
+        expect({ ...stored!.header, seed: [], messageHashes: [] }).toEqual({
+          ...record.header,
+          seed: [],
+          messageHashes: [],
+        })
+        expect(Buffer.from(stored!.header.seed)).toEqual(Buffer.from(record.header.seed))
+        expect(Buffer.from(stored!.header.messageHashes)).toEqual(Buffer.from(record.header.messageHashes))
+      }
+    })
+
+    test('records of one source keep the order of the calls, whichever way they are read', async () => {
+      await using log = await open()
+      await Promise.all(Array.from({ length: 300 }, (_, i) => log.append('live', testRecord(SOURCES[i % 5]!, `${i}`))))
+      for (const maxBytes of [1, 3_000, 10_000_000]) {
+        for (const [s, source] of SOURCES.entries()) {
+          const all = await readAll(log, log.partitionOf(source), 'live', 0, maxBytes)
+          const notes = all.filter((record) => record.header.sourceId === source).map(noteOf)
+          expect(notes).toEqual(Array.from({ length: 60 }, (_, i) => `${i * 5 + s}`))
+        }
+      }
+    })
+
+    test('offsets grow inside a partition and `end` is past the last one', async () => {
+      await using log = await open()
+      for (let i = 0; i < 20; i++) {
+        const offset = await log.append(i % 3 === 0 ? 'import' : 'live', testRecord('source-a', `${i}`))
+        expect(log.end(log.partitionOf('source-a'))).toBeGreaterThan(offset)
+      }
+      const partition = log.partitionOf('source-a')
+      const all = [...(await readAll(log, partition, 'live')), ...(await readAll(log, partition, 'import'))]
+      expect(new Set(all.map((record) => record.offset)).size).toBe(20)
+      const live = (await readAll(log, partition, 'live')).map((record) => record.offset)
+      expect(live).toEqual([...live].sort((a, b) => a - b))
+    })
+
+    test('the two streams are read apart and do not hide each other', async () => {
+      await using log = await open()
+      for (let i = 0; i < 10; i++) await log.append(i < 5 ? 'import' : 'live', testRecord('source-a', `${i}`))
+      const partition = log.partitionOf('source-a')
+      expect((await readAll(log, partition, 'live')).map(noteOf)).toEqual(['5', '6', '7', '8', '9'])
+      expect((await readAll(log, partition, 'import')).map(noteOf)).toEqual(['0', '1', '2', '3', '4'])
+    })
+
+    test('a read gives at least one record, however large, and no more than asked for', async () => {
+      await using log = await open()
+      for (let i = 0; i < 4; i++) await log.append('live', testRecord('source-a', `${i}`, 50))
+      const partition = log.partitionOf('source-a')
+      expect((await log.read(partition, 'live', 0, 1)).records).toHaveLength(1)
+      const size = (await log.read(partition, 'live', 0, 1)).records[0]!.body.length
+      expect((await log.read(partition, 'live', 0, size * 3)).records.length).toBeLessThanOrEqual(3)
+    })
+
+    test('reading at the end gives nothing, does not wait, and goes on from there later', async () => {
+      await using log = await open()
+      const partition = log.partitionOf('source-a')
+      await log.append('live', testRecord('source-a', 'before'))
+      const { records, next } = await log.read(partition, 'live', log.end(partition), 1_000)
+      expect(records).toEqual([])
+      await log.append('live', testRecord('source-a', 'after'))
+      expect((await readAll(log, partition, 'live', next)).map(noteOf)).toEqual(['after'])
+    })
+
+    test('a commit is announced before its append resolves, and can then be read', async () => {
+      await using log = await open()
+      const announced: [number, Stream][] = []
+      const stop = log.onCommit((partition, stream) => announced.push([partition, stream]))
+      await log.append('import', testRecord('source-b', 'x'))
+      expect(announced).toEqual([[log.partitionOf('source-b'), 'import']])
+      stop()
+      await log.append('import', testRecord('source-b', 'y'))
+      expect(announced).toHaveLength(1)
+    })
+
+    test('offsets that were never given out have no record', async () => {
+      await using log = await open()
+      const offset = await log.append('live', testRecord('source-a', 'x'))
+      const partition = log.partitionOf('source-a')
+      const [missing, present] = await log.get(partition, [offset + 1_000, offset])
+      expect(missing).toBeUndefined()
+      expect(noteOf(present)).toBe('x')
+    })
+
+    test('the tally of a range counts events and bytes by source and stream', async () => {
+      await using log = await open()
+      const offsets = []
+      for (let i = 0; i < 6; i++) offsets.push(await log.append('live', testRecord('source-a', `${i}`, i + 1)))
+      await log.append('import', testRecord('source-a', 'other stream', 100))
+      await log.append('live', testRecord('source-b', 'other source', 9))
+      const partition = log.partitionOf('source-a')
+      const tally = await log.tally(partition, 'live', { from: offsets[1]!, to: offsets[4]! })
+      expect(tally.get('source-a')?.events).toBe(2 + 3 + 4)
+      expect(tally.get('source-a')?.bytes).toBeGreaterThan(0)
+      const all = await log.tally(log.partitionOf('source-b'), 'live', {
+        from: 0,
+        to: log.end(log.partitionOf('source-b')),
+      })
+      expect(all.get('source-b')?.events).toBe(9)
+      const imported = await log.tally(partition, 'import', { from: 0, to: log.end(partition) })
+      expect(imported.get('source-a')?.events).toBe(100)
+    })
+
+    test('the oldest record is known, and an empty partition has none', async () => {
+      await using log = await open()
+      const partition = log.partitionOf('source-a')
+      expect(await log.oldest(partition)).toBeUndefined()
+      const offset = await log.append('live', testRecord('source-a', 'x'))
+      await log.append('live', testRecord('source-a', 'y'))
+      expect(await log.oldest(partition)).toEqual({ offset, acceptedAt: 1_772_615_731_900 })
+    })
+
+    test('a log in order says so', async () => {
+      await using log = await open()
+      await log.check()
+      expect(log.trouble()).toBeUndefined()
+      expect(log.damaged(0)).toEqual([])
+    })
+  })
+}

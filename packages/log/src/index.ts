@@ -1,0 +1,13 @@
+export {
+  type EventLog,
+  LogUnavailableError,
+  type Offset,
+  type OffsetRange,
+  type ReadResult,
+  STREAMS,
+  type StoredRecord,
+  type Stream,
+  type Tally,
+} from './event-log.ts'
+export { MemoryEventLog } from './memory/memory-event-log.ts'
+export { SqliteEventLog, type SqliteEventLogOptions } from './sqlite/sqlite-event-log.ts'

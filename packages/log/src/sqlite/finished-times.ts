@@ -1,0 +1,50 @@
+import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { formatTime, parseTime } from '@millrace/protocol'
+import type { Offset } from '../event-log.ts'
+
+/**
+ * When each segment was first seen to be finished everywhere, kept over restarts in `finished.json`: first offset →
+ * time. A lost or unreadable file only means that segments are kept longer.
+ */
+export class FinishedTimes {
+  readonly #file: string
+  readonly #times: Map<Offset, number>
+  #isChanged = false
+
+  constructor(directory: string) {
+    this.#file = join(directory, 'finished.json')
+    this.#times = readTimes(this.#file)
+  }
+
+  /** When the segment was finished; noted as now if this is the first time that anybody asks. */
+  since(first: Offset, now: number): number {
+    const known = this.#times.get(first)
+    if (known !== undefined) return known
+    this.#times.set(first, now)
+    this.#isChanged = true
+    return now
+  }
+
+  forget(first: Offset): void {
+    this.#isChanged = this.#times.delete(first) || this.#isChanged
+  }
+
+  save(): void {
+    if (!this.#isChanged) return
+    const times = Object.fromEntries([...this.#times].map(([first, at]) => [first, formatTime(at)]))
+    writeFileSync(`${this.#file}.new`, JSON.stringify(times), { flush: true })
+    renameSync(`${this.#file}.new`, this.#file)
+    this.#isChanged = false
+  }
+}
+
+function readTimes(file: string): Map<Offset, number> {
+  if (!existsSync(file)) return new Map()
+  try {
+    const times = JSON.parse(readFileSync(file, 'utf8')) as Record<string, string>
+    return new Map(Object.entries(times).map(([first, at]) => [Number(first), parseTime(at) ?? Date.now()]))
+  } catch {
+    return new Map()
+  }
+}

@@ -1,0 +1,296 @@
+import { existsSync, renameSync, rmSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { DatabaseSync, type StatementSync } from 'node:sqlite'
+import { pathToFileURL } from 'node:url'
+import { crc32 } from 'node:zlib'
+import { decodeRecord, eventCount } from '@millrace/protocol'
+import { type Offset, type OffsetRange, STREAMS, type Stream, type Tally } from '../event-log.ts'
+import { addToTally } from '../tally.ts'
+
+/** A segment never holds more offsets than this, so what follows one of unknown end is known all the same. */
+export const SEGMENT_OFFSETS = 2 ** 24
+
+export interface EncodedRecord {
+  readonly offset: Offset
+  readonly bytes: Uint8Array<ArrayBuffer>
+}
+
+/** One commit: records of both streams, in the order of their offsets. */
+export interface Commit {
+  readonly entries: readonly { readonly stream: Stream; readonly bytes: Uint8Array }[]
+  /** For each stream with entries: source id, events, bytes. */
+  readonly tallies: readonly { readonly stream: Stream; readonly counts: readonly [string, number, number][] }[]
+}
+
+/**
+ * One file of the log, `<first offset>.db`: an SQLite database in WAL mode, never checkpointed while it is written.
+ * Everything committed then lies in the WAL, whose frames SQLite checks one by one: a cut costs only what comes after it.
+ *
+ *   live, import   offset, CRC-32 of the bytes, encoded record (protocol/record.ts)
+ *   tally          per commit and stream: first and last offset, and [source id, events, bytes] as JSON
+ *   probe          one row, written to find out whether writing works
+ */
+export class Segment {
+  readonly first: Offset
+  readonly path: string
+  readonly #database: DatabaseSync
+  readonly #reads: Record<Stream, StatementSync>
+  readonly #gets: Record<Stream, StatementSync>
+  #writes: Writes | undefined
+  readonly #inode: bigint
+
+  private constructor(path: string, first: Offset, database: DatabaseSync, isWritable: boolean) {
+    this.path = path
+    this.first = first
+    this.#database = database
+    this.#inode = statSync(path, { bigint: true }).ino
+    const perStream = <T>(make: (table: Stream) => T) => ({ live: make('live'), import: make('import') })
+    this.#reads = perStream((table) =>
+      database.prepare(`SELECT offset, crc, bytes FROM ${table} WHERE offset >= ? AND offset < ? ORDER BY offset`),
+    )
+    this.#gets = perStream((table) => database.prepare(`SELECT offset, crc, bytes FROM ${table} WHERE offset = ?`))
+    if (isWritable) this.#writes = prepareWrites(database)
+  }
+
+  /** Makes the file if it is missing, recovers what a crash left, and takes appends. */
+  static openForWriting(directory: string, first: Offset): Segment {
+    const path = segmentPath(directory, first)
+    refuseEmptied(path)
+    return guardDamage(path, () => {
+      const database = new DatabaseSync(path, { timeout: 5_000 })
+      try {
+        database.exec(`
+          PRAGMA page_size = 16384; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 0;
+          BEGIN IMMEDIATE;
+          CREATE TABLE IF NOT EXISTS live (offset INTEGER PRIMARY KEY, crc INTEGER NOT NULL, bytes BLOB NOT NULL) STRICT;
+          CREATE TABLE IF NOT EXISTS import (offset INTEGER PRIMARY KEY, crc INTEGER NOT NULL, bytes BLOB NOT NULL) STRICT;
+          CREATE TABLE IF NOT EXISTS tally (
+            stream INTEGER NOT NULL, first INTEGER NOT NULL, last INTEGER NOT NULL, counts TEXT NOT NULL,
+            PRIMARY KEY (stream, first)
+          ) STRICT, WITHOUT ROWID;
+          CREATE TABLE IF NOT EXISTS probe (id INTEGER PRIMARY KEY, written INTEGER NOT NULL) STRICT;
+          COMMIT`)
+        return new Segment(path, first, database, true)
+      } catch (error) {
+        database.close()
+        throw error
+      }
+    })
+  }
+
+  /** Opens a segment that is written no more. */
+  static openClosed(directory: string, first: Offset): Segment {
+    const path = segmentPath(directory, first)
+    const location = pathToFileURL(path)
+    // The file is whole and nobody writes it: SQLite needs no locks and no side files for it.
+    location.search = '?immutable=1'
+    return guardDamage(path, () => new Segment(path, first, new DatabaseSync(location, { readOnly: true }), false))
+  }
+
+  /** Writes one commit from `first` on and syncs it to disk; a failure leaves nothing of it visible. */
+  append(first: Offset, commit: Commit): void {
+    const { begin, insert, insertTally, commit: commitNow, rollback } = this.#writable()
+    begin.run()
+    try {
+      let offset = first
+      for (const { stream, bytes } of commit.entries) insert[stream].run(offset++, crc32(bytes), bytes)
+      for (const { stream, counts } of commit.tallies) {
+        insertTally.run(STREAMS.indexOf(stream), first, offset - 1, JSON.stringify(counts))
+      }
+      commitNow.run()
+    } catch (error) {
+      if (this.#database.isTransaction) rollback.run()
+      throw error
+    }
+  }
+
+  /** Tries a commit that leaves no record behind. */
+  probe(): void {
+    this.#writable().probe.run()
+  }
+
+  /** Rows of a stream inside `range`, up to `maxBytes` but at least one. @throws DamagedSegmentError */
+  read(stream: Stream, range: OffsetRange, maxBytes: number): EncodedRecord[] {
+    return guardDamage(this.path, () => {
+      const found: EncodedRecord[] = []
+      let bytes = 0
+      for (const row of this.#reads[stream].iterate(range.from, range.to)) {
+        const record = this.#checked(row)
+        bytes += record.bytes.length
+        if (found.length > 0 && bytes > maxBytes) break
+        found.push(record)
+      }
+      return found
+    })
+  }
+
+  /** @throws DamagedSegmentError */
+  get(offset: Offset): EncodedRecord | undefined {
+    return guardDamage(this.path, () => {
+      const row = this.#gets.live.get(offset) ?? this.#gets.import.get(offset)
+      return row && this.#checked(row)
+    })
+  }
+
+  /** @throws DamagedSegmentError */
+  tally(stream: Stream, range: OffsetRange, into: Tally): void {
+    guardDamage(this.path, () => {
+      const commits = this.#database
+        .prepare('SELECT first, last, counts FROM tally WHERE stream = ? AND last >= ? AND first < ? ORDER BY first')
+        .all(STREAMS.indexOf(stream), range.from, range.to) as { first: number; last: number; counts: string }[]
+      for (const { first, last, counts } of commits) {
+        if (first >= range.from && last < range.to) {
+          for (const [sourceId, events, bytes] of JSON.parse(counts)) addToTally(into, sourceId, events, bytes)
+        } else {
+          this.#tallyRecords(stream, { from: Math.max(first, range.from), to: Math.min(last + 1, range.to) }, into)
+        }
+      }
+    })
+  }
+
+  /** The first offset of either stream. @throws DamagedSegmentError */
+  firstRecord(): EncodedRecord | undefined {
+    return guardDamage(this.path, () => {
+      const row = this.#database
+        .prepare(
+          'SELECT min(offset) AS offset FROM (SELECT min(offset) AS offset FROM live UNION ALL SELECT min(offset) FROM import)',
+        )
+        .get() as { offset: number | null }
+      return row.offset === null ? undefined : this.get(row.offset)
+    })
+  }
+
+  /** One past the last offset of either stream; `first` of an empty segment. @throws DamagedSegmentError */
+  end(): Offset {
+    return guardDamage(this.path, () => {
+      const row = this.#database
+        .prepare(
+          'SELECT max(offset) AS last FROM (SELECT max(offset) AS offset FROM live UNION ALL SELECT max(offset) FROM import)',
+        )
+        .get() as { last: number | null }
+      return row.last === null ? this.first : row.last + 1
+    })
+  }
+
+  /** Whether the file at the segment's path is still the one that is open here. */
+  isInPlace(): boolean {
+    return statSync(this.path, { bigint: true, throwIfNoEntry: false })?.ino === this.#inode
+  }
+
+  /** Moves what lies in the WAL into the database file. Afterwards the segment must not be written any more. */
+  checkpoint(): void {
+    checkpoint(this.#database)
+  }
+
+  close(): void {
+    this.#database.close()
+  }
+
+  #writable(): Writes {
+    if (this.#writes === undefined) throw new Error(`segment ${this.first} is closed`)
+    return this.#writes
+  }
+
+  #checked(row: unknown): EncodedRecord {
+    const { offset, crc, bytes } = row as { offset: number; crc: number; bytes: Uint8Array<ArrayBuffer> }
+    if (crc32(bytes) !== crc) throw new DamagedSegmentError(`record ${offset} fails its checksum`)
+    return { offset, bytes }
+  }
+
+  #tallyRecords(stream: Stream, range: OffsetRange, into: Tally): void {
+    for (const row of this.#reads[stream].iterate(range.from, range.to)) {
+      const { bytes } = this.#checked(row)
+      const { header } = decodeRecord(bytes)
+      addToTally(into, header.sourceId, eventCount(header), bytes.length)
+    }
+  }
+}
+
+/** The file of a segment is no database, is cut, or a record in it fails its checksum. */
+export class DamagedSegmentError extends Error {
+  override name = 'DamagedSegmentError'
+  readonly code = 'SEGMENT_DAMAGED'
+}
+
+export function segmentPath(directory: string, first: Offset): string {
+  return join(directory, `${first}.db`)
+}
+
+/** Files that SQLite keeps beside a database that is open or was not closed. */
+export const SIDE_FILES = ['-wal', '-shm'] as const
+
+export function hasWal(path: string): boolean {
+  return (statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0
+}
+
+/** Gives the files of a segment the ending `.damaged`, for a person to look at; nothing reads them again. */
+export function setAside(path: string): void {
+  for (const file of [path, ...SIDE_FILES.map((ending) => path + ending)]) {
+    if (existsSync(file)) renameSync(file, `${file}.damaged`)
+  }
+}
+
+export function removeSegment(path: string): void {
+  for (const file of [path, ...SIDE_FILES.map((ending) => path + ending)]) rmSync(file, { force: true })
+}
+
+/** Checkpoints a segment through a connection of one's own, while another one may still read it. */
+export function checkpointFile(path: string): void {
+  const database = new DatabaseSync(path, { timeout: 5_000 })
+  try {
+    database.exec('PRAGMA synchronous = FULL')
+    checkpoint(database)
+  } finally {
+    database.close()
+  }
+}
+
+function checkpoint(database: DatabaseSync): void {
+  const result = database.prepare('PRAGMA wal_checkpoint(TRUNCATE)').get() as { busy: number }
+  if (result.busy !== 0) throw new Error('segment is busy and cannot be checkpointed')
+}
+
+interface Writes {
+  readonly begin: StatementSync
+  readonly commit: StatementSync
+  readonly rollback: StatementSync
+  readonly insert: Record<Stream, StatementSync>
+  readonly insertTally: StatementSync
+  readonly probe: StatementSync
+}
+
+function prepareWrites(database: DatabaseSync): Writes {
+  const insert = (table: Stream) => database.prepare(`INSERT INTO ${table} (offset, crc, bytes) VALUES (?, ?, ?)`)
+  return {
+    begin: database.prepare('BEGIN IMMEDIATE'),
+    commit: database.prepare('COMMIT'),
+    rollback: database.prepare('ROLLBACK'),
+    insert: { live: insert('live'), import: insert('import') },
+    insertTally: database.prepare('INSERT INTO tally (stream, first, last, counts) VALUES (?, ?, ?, ?)'),
+    probe: database.prepare('INSERT INTO probe VALUES (1, 1) ON CONFLICT DO UPDATE SET written = written + 1'),
+  }
+}
+
+// An empty database beside a WAL makes SQLite throw the WAL away; then nobody could look at it any more.
+function refuseEmptied(path: string): void {
+  if (statSync(path, { throwIfNoEntry: false })?.size === 0 && hasWal(path)) {
+    throw new DamagedSegmentError(`${path} is empty beside a WAL`)
+  }
+}
+
+const SQLITE_CORRUPT = 11
+const SQLITE_NOTADB = 26
+const SQLITE_IOERR_SHORT_READ = 522
+
+function guardDamage<T>(path: string, work: () => T): T {
+  try {
+    return work()
+  } catch (error) {
+    const code = (error as { errcode?: number }).errcode
+    if (code === undefined) throw error
+    if ((code & 0xff) === SQLITE_CORRUPT || (code & 0xff) === SQLITE_NOTADB || code === SQLITE_IOERR_SHORT_READ) {
+      throw new DamagedSegmentError(`${path}: ${(error as Error).message}`, { cause: error })
+    }
+    throw error
+  }
+}

@@ -1,0 +1,327 @@
+import { mkdirSync, readdirSync, statSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { Worker } from 'node:worker_threads'
+import { decodeRecord } from '@millrace/protocol'
+import type { Offset, OffsetRange, Stream, Tally } from '../event-log.ts'
+import { FinishedTimes } from './finished-times.ts'
+import {
+  type Commit,
+  DamagedSegmentError,
+  type EncodedRecord,
+  hasWal,
+  removeSegment,
+  SEGMENT_OFFSETS,
+  Segment,
+  SIDE_FILES,
+  segmentPath,
+  setAside,
+} from './segment.ts'
+
+export interface SegmentsOptions {
+  readonly directory: string
+  /** A segment is closed when its WAL has grown to this, … */
+  readonly segmentBytes: number
+  /** … or when it has been open for this long. */
+  readonly segmentMs: number
+  /** Offsets below this have been given out before, whatever the files say. */
+  readonly notBefore: Offset
+  readonly onDamage: (range: OffsetRange, cause: string) => void
+}
+
+/*
+ * A segment is `open` (the newest, the only one that is written), then `closing` (its WAL is moved into its database
+ * file, by a thread of its own, while it is still read here), then `closed` (one read-only file).
+ */
+interface Entry {
+  readonly first: Offset
+  state: 'open' | 'closing' | 'closed'
+  /** Open handle; closed segments are opened when they are read. */
+  segment: Segment | undefined
+}
+
+const MAX_OPEN_CLOSED_SEGMENTS = 8
+const MAX_WAITING_CHECKPOINTS = 3
+
+/** The row of segments in one directory: it knows which file holds an offset, starts new ones and drops old ones. */
+export class Segments {
+  readonly #options: SegmentsOptions
+  readonly #finished: FinishedTimes
+  /** By first offset; the last one is open. */
+  #entries: Entry[] = []
+  #damaged: OffsetRange[] = []
+  #end: Offset
+  #openedAt = 0
+  #lastPlaceCheck = Number.NEGATIVE_INFINITY
+  #checkpointing: Worker | undefined
+
+  constructor(options: SegmentsOptions) {
+    this.#options = options
+    mkdirSync(options.directory, { recursive: true })
+    this.#finished = new FinishedTimes(options.directory)
+    const firsts = listFirsts(options.directory, /^(\d+)\.db$/)
+    const damagedFirsts = listFirsts(options.directory, /^(\d+)\.db\.damaged$/)
+    this.#entries = firsts.map((first) => ({ first, state: 'closed', segment: undefined }))
+    const followers = [...firsts, ...damagedFirsts].sort((a, b) => a - b)
+    this.#damaged = damagedFirsts.map((first) => ({
+      from: first,
+      to: followers.find((other) => other > first) ?? first + SEGMENT_OFFSETS,
+    }))
+    this.#end = Math.max(options.notBefore, this.#damaged.at(-1)?.to ?? 0)
+    this.#recoverNewest()
+    for (const entry of this.#entries) {
+      if (entry.state === 'closed' && hasWal(this.#path(entry))) entry.state = 'closing'
+    }
+    this.#startNextCheckpoint()
+  }
+
+  get end(): Offset {
+    return this.#end
+  }
+
+  get damaged(): readonly OffsetRange[] {
+    return this.#damaged
+  }
+
+  /** Appends and syncs one commit. @returns the offset of its first record; the others follow without gaps. */
+  append(commit: Commit): Offset {
+    this.#refuseIfMoved()
+    this.#rotateIfDue()
+    const first = this.#end
+    this.#open().append(first, commit)
+    this.#end += commit.entries.length
+    return first
+  }
+
+  /** Tries a commit. @throws what keeps it from succeeding. */
+  probe(): void {
+    this.#lastPlaceCheck = Number.NEGATIVE_INFINITY
+    this.#refuseIfMoved()
+    this.#open().probe()
+  }
+
+  read(stream: Stream, from: Offset, maxBytes: number): { records: EncodedRecord[]; next: Offset } {
+    for (let at = this.#entryIndexOf(from); at < this.#entries.length; at++) {
+      const entry = this.#entries[at]!
+      const range = { from: Math.max(from, entry.first), to: this.#endOf(at) }
+      const records = this.#guarded(entry, (segment) => segment.read(stream, range, maxBytes))
+      if (records === 'damaged') return this.read(stream, from, maxBytes)
+      if (records.length > 0) return { records, next: records.at(-1)!.offset + 1 }
+    }
+    return { records: [], next: Math.max(from, this.#end) }
+  }
+
+  get(offset: Offset): EncodedRecord | undefined {
+    const entry = this.#entries[this.#entryIndexOf(offset)]
+    if (entry === undefined || entry.first > offset) return undefined
+    const record = this.#guarded(entry, (segment) => segment.get(offset))
+    return record === 'damaged' ? undefined : record
+  }
+
+  tally(stream: Stream, range: OffsetRange): Tally {
+    const tally: Tally = new Map()
+    for (const [at, entry] of [...this.#entries].entries()) {
+      if (entry.first < range.to && this.#endOf(at) > range.from) {
+        this.#guarded(entry, (segment) => segment.tally(stream, range, tally))
+      }
+    }
+    return tally
+  }
+
+  oldest(): { offset: Offset; acceptedAt: number } | undefined {
+    for (const entry of [...this.#entries]) {
+      const record = this.#guarded(entry, (segment) => segment.firstRecord())
+      if (record !== undefined && record !== 'damaged') {
+        return { offset: record.offset, acceptedAt: decodeRecord(record.bytes).header.acceptedAt }
+      }
+    }
+    return undefined
+  }
+
+  /** Drops segments, oldest first, that have been finished for `keepMs` and are closed. */
+  retain(finishedBefore: Offset, keepMs: number, now: number): void {
+    this.#rotateIfDue()
+    const finished = this.#entries.filter((entry, at) => entry.state !== 'open' && this.#endOf(at) <= finishedBefore)
+    const finishedSince = finished.map((entry) => this.#finished.since(entry.first, now))
+    for (const [at, entry] of finished.entries()) {
+      if (now - finishedSince[at]! < keepMs || entry.state !== 'closed') break
+      entry.segment?.close()
+      removeSegment(this.#path(entry))
+      this.#entries.shift()
+      this.#finished.forget(entry.first)
+    }
+    this.#finished.save()
+  }
+
+  sizeBytes(): number {
+    let bytes = 0
+    for (const entry of this.#entries) {
+      for (const file of ['', ...SIDE_FILES]) {
+        bytes += statSync(this.#path(entry) + file, { throwIfNoEntry: false })?.size ?? 0
+      }
+    }
+    return bytes
+  }
+
+  /** Closes the newest segment like any other; the next start begins a new one. An unfinished checkpoint is made up for then. */
+  async close(): Promise<void> {
+    const checkpointing = this.#checkpointing
+    this.#checkpointing = undefined
+    if (checkpointing !== undefined) await new Promise((resolve) => checkpointing.once('exit', resolve))
+    const newest = this.#entries.at(-1)!
+    const segment = this.#open()
+    const isEmpty = segment.end() === newest.first
+    if (!isEmpty) segment.checkpoint()
+    segment.close()
+    if (isEmpty) removeSegment(this.#path(newest))
+    for (const entry of this.#entries.slice(0, -1)) entry.segment?.close()
+  }
+
+  #recoverNewest(): void {
+    const newest = this.#entries.at(-1)
+    if (newest !== undefined && hasWal(this.#path(newest))) {
+      try {
+        newest.segment = Segment.openForWriting(this.#options.directory, newest.first)
+        newest.state = 'open'
+        this.#openedAt = performance.now()
+        this.#end = Math.max(this.#end, newest.segment.end())
+        return
+      } catch (error) {
+        if (!(error instanceof DamagedSegmentError)) throw error
+        this.#setAside(newest, error)
+      }
+    } else if (newest !== undefined) {
+      const end = this.#guarded(newest, (segment) => segment.end())
+      if (end !== 'damaged') this.#end = Math.max(this.#end, end)
+    }
+    this.#startSegment()
+  }
+
+  #startSegment(): void {
+    const segment = Segment.openForWriting(this.#options.directory, this.#end)
+    this.#entries.push({ first: this.#end, state: 'open', segment })
+    this.#openedAt = performance.now()
+  }
+
+  #rotateIfDue(): void {
+    const newest = this.#entries.at(-1)!
+    const walBytes = statSync(`${this.#path(newest)}-wal`, { throwIfNoEntry: false })?.size ?? 0
+    const isDue =
+      walBytes >= this.#options.segmentBytes ||
+      performance.now() - this.#openedAt >= this.#options.segmentMs ||
+      this.#end - newest.first >= SEGMENT_OFFSETS - 1_000
+    if (!isDue || this.#end === newest.first) return
+    newest.state = 'closing'
+    this.#startSegment()
+    this.#startNextCheckpoint()
+  }
+
+  /** One checkpoint at a time beside the writing; when they do not keep up, appends wait for one here. */
+  #startNextCheckpoint(): void {
+    const waiting = this.#entries.filter((entry) => entry.state === 'closing')
+    if (waiting.length > MAX_WAITING_CHECKPOINTS) {
+      const entry = waiting.at(-1)!
+      entry.segment ??= Segment.openForWriting(this.#options.directory, entry.first)
+      entry.segment.checkpoint()
+      this.#becomeClosed(entry)
+    }
+    const entry = waiting[0]
+    if (entry === undefined || this.#checkpointing !== undefined) return
+    const worker = new Worker(new URL('./checkpoint-thread.ts', import.meta.url), {
+      name: 'log-checkpoint',
+      workerData: this.#path(entry),
+    })
+    this.#checkpointing = worker
+    worker.once('message', (error: string | undefined) => {
+      if (error === undefined && this.#entries.includes(entry)) this.#becomeClosed(entry)
+    })
+    // A failed checkpoint (a full disk) is tried again with the next segment, or at the next start.
+    worker.once('error', () => {})
+    worker.once('exit', () => {
+      if (this.#checkpointing !== worker) return
+      this.#checkpointing = undefined
+      if (entry.state === 'closed') this.#startNextCheckpoint()
+    })
+  }
+
+  #becomeClosed(entry: Entry): void {
+    entry.segment?.close()
+    entry.segment = undefined
+    entry.state = 'closed'
+  }
+
+  #open(): Segment {
+    return this.#entries.at(-1)!.segment!
+  }
+
+  #path(entry: Entry): string {
+    return segmentPath(this.#options.directory, entry.first)
+  }
+
+  #endOf(index: number): Offset {
+    return this.#entries[index + 1]?.first ?? this.#end
+  }
+
+  /** The segment that holds an offset, or the first one after it. */
+  #entryIndexOf(offset: Offset): number {
+    let low = 0
+    let high = this.#entries.length
+    while (low < high) {
+      const middle = (low + high) >> 1
+      if (this.#endOf(middle) > offset) high = middle
+      else low = middle + 1
+    }
+    return low
+  }
+
+  /** Reads from a segment; one that proves damaged is set aside, and the row goes on without it. */
+  #guarded<T>(entry: Entry, work: (segment: Segment) => T): T | 'damaged' {
+    try {
+      return work(this.#handle(entry))
+    } catch (error) {
+      if (!(error instanceof DamagedSegmentError)) throw error
+      this.#setAside(entry, error)
+      return 'damaged'
+    }
+  }
+
+  #handle(entry: Entry): Segment {
+    if (entry.segment !== undefined) return entry.segment
+    if (entry.state === 'closing') {
+      entry.segment = Segment.openForWriting(this.#options.directory, entry.first)
+    } else {
+      const opened = this.#entries.filter((other) => other.state === 'closed' && other.segment !== undefined)
+      if (opened.length >= MAX_OPEN_CLOSED_SEGMENTS) this.#becomeClosed(opened[0]!)
+      entry.segment = Segment.openClosed(this.#options.directory, entry.first)
+    }
+    return entry.segment
+  }
+
+  #setAside(entry: Entry, error: DamagedSegmentError): void {
+    const index = this.#entries.indexOf(entry)
+    const isNewest = index === this.#entries.length - 1
+    const range = { from: entry.first, to: isNewest ? entry.first + SEGMENT_OFFSETS : this.#endOf(index) }
+    entry.segment?.close()
+    setAside(this.#path(entry))
+    this.#entries.splice(index, 1)
+    this.#damaged = [...this.#damaged, range].sort((a, b) => a.from - b.from)
+    this.#options.onDamage(range, error.message)
+    if (isNewest) this.#end = Math.max(this.#end, range.to)
+    if (entry.state === 'open') this.#startSegment()
+  }
+
+  #refuseIfMoved(): void {
+    const now = performance.now()
+    if (now - this.#lastPlaceCheck < PLACE_CHECK_MS) return
+    if (!this.#open().isInPlace()) throw new Error(`${dirname(this.#options.directory)} was moved or deleted`)
+    this.#lastPlaceCheck = now
+  }
+}
+
+const PLACE_CHECK_MS = 1_000
+
+function listFirsts(directory: string, pattern: RegExp): Offset[] {
+  return readdirSync(directory)
+    .flatMap((name) => pattern.exec(name)?.[1] ?? [])
+    .map(Number)
+    .sort((a, b) => a - b)
+}

@@ -1,0 +1,339 @@
+import { decodeRecord, type EventRecord, eventCount } from '@millrace/protocol'
+import { type Clock, ThreadCalls, type Timer } from '@millrace/std'
+import {
+  type EventLog,
+  LogUnavailableError,
+  type Offset,
+  type OffsetRange,
+  type ReadResult,
+  type StoredRecord,
+  type Stream,
+  type Tally,
+} from '../event-log.ts'
+import { addToTally } from '../tally.ts'
+import type { CommitMessage, DamageNotice, LogCalls, LogThreadData } from './calls.ts'
+import { CommitRing } from './commit-ring.ts'
+import type { EncodedRecord } from './segment.ts'
+
+export interface SqliteEventLogOptions {
+  /** Made if it is missing. */
+  readonly directory: string
+  readonly clock: Clock
+  /** Offsets that readers have already passed: the next record comes after them, even if the log was cut. Default 0. */
+  readonly notBefore?: Offset
+  /** Default 256 MB. */
+  readonly segmentBytes?: number
+  /** Default one hour. */
+  readonly segmentMs?: number
+  /** Memory from which the newest records are read. Default 32 MB. */
+  readonly cacheBytes?: number
+  /** Of one encoded record. Default 4 MiB. */
+  readonly maxRecordBytes?: number
+}
+
+const MAX_COMMIT_RECORDS = 64
+const MAX_COMMIT_BYTES = 4 * 1024 * 1024
+/** Bytes that make a commit worth its fsync, even if more records may come. */
+const WORTHWHILE_COMMIT_BYTES = 256 * 1024
+/** While one commit is being synced the next is made ready behind it. */
+const MAX_COMMITS_UNDER_WAY = 2
+const PROBE_INTERVAL_MS = 1_000
+const FRESH_MS = 2_000
+
+interface Waiting {
+  readonly stream: Stream
+  readonly record: EventRecord
+  readonly size: number
+  readonly resolve: (offset: Offset) => void
+  readonly reject: (error: LogUnavailableError) => void
+}
+
+/**
+ * The event log in a row of SQLite files, one partition, written by a thread of its own. Appends that come while a
+ * commit is under way go into the next one together, so each fsync serves as many requests as there are.
+ */
+export class SqliteEventLog implements EventLog {
+  readonly partitions = 1
+  readonly #clock: Clock
+  readonly #thread: ThreadCalls<LogCalls, DamageNotice>
+  readonly #ring: CommitRing
+  readonly #commitListeners = new Set<(partition: number, stream: Stream) => void>()
+  readonly #damageListeners = new Set<(partition: number, range: OffsetRange) => void>()
+  #damaged: OffsetRange[]
+  #end: Offset
+  #sizeBytes: number
+  #waiting: Waiting[] = []
+  #waitingBytes = 0
+  #commitsUnderWay = 0
+  #isFlushPlanned = false
+  #lastCommitAt = Number.NEGATIVE_INFINITY
+  #trouble: string | undefined
+  #probeTimer: Timer | undefined
+  #isClosed = false
+
+  static async open(options: SqliteEventLogOptions): Promise<SqliteEventLog> {
+    const data: LogThreadData = {
+      directory: options.directory,
+      notBefore: options.notBefore ?? 0,
+      segmentBytes: options.segmentBytes ?? 256 * 1024 * 1024,
+      segmentMs: options.segmentMs ?? 3_600_000,
+    }
+    const hooks: Hooks = {}
+    const thread = new ThreadCalls<LogCalls, DamageNotice>({
+      file: new URL('./thread.ts', import.meta.url),
+      name: 'log',
+      data,
+      onNotice: (notice) => hooks.onNotice?.(notice),
+      onEnd: (error) => hooks.onEnd?.(error),
+    })
+    try {
+      const opened = await thread.call('open', undefined)
+      const maxCommitBytes = Math.max(MAX_COMMIT_BYTES, options.maxRecordBytes ?? MAX_COMMIT_BYTES)
+      const ring = new CommitRing(options.cacheBytes ?? 32 * 1024 * 1024, maxCommitBytes, opened.end)
+      await thread.call('share', ring.memory)
+      return new SqliteEventLog(options, thread, hooks, opened, ring)
+    } catch (error) {
+      await thread.stop()
+      throw error
+    }
+  }
+
+  private constructor(
+    options: SqliteEventLogOptions,
+    thread: ThreadCalls<LogCalls, DamageNotice>,
+    hooks: Hooks,
+    opened: ReturnType<LogCalls['open']>,
+    ring: CommitRing,
+  ) {
+    this.#ring = ring
+    this.#clock = options.clock
+    this.#thread = thread
+    this.#end = opened.end
+    this.#damaged = [...opened.damaged]
+    this.#sizeBytes = opened.sizeBytes
+    hooks.onNotice = (notice) => this.#noteDamage(notice)
+    hooks.onEnd = (error) => {
+      this.#trouble = error.message
+    }
+  }
+
+  partitionOf(): number {
+    return 0
+  }
+
+  append(stream: Stream, record: EventRecord): Promise<Offset> {
+    const trouble = this.#isClosed ? 'the log is closed' : this.#trouble
+    if (trouble !== undefined) return Promise.reject(new LogUnavailableError(trouble))
+    return new Promise((resolve, reject) => {
+      const size = CommitRing.framedSize(record)
+      this.#waiting.push({ stream, record, size, resolve, reject })
+      this.#waitingBytes += size
+      this.#planFlush()
+    })
+  }
+
+  async read(_partition: number, stream: Stream, from: Offset, maxBytes: number): Promise<ReadResult> {
+    const cached = this.#ring.read(stream, from, maxBytes)
+    if (cached !== undefined) {
+      const last = cached.at(-1)
+      return { records: cached, next: last === undefined ? Math.max(from, this.#end) : last.offset + 1 }
+    }
+    const { records, next } = await this.#thread.call('read', { stream, from, maxBytes })
+    return { records: records.map(decode), next }
+  }
+
+  async get(_partition: number, offsets: readonly Offset[]): Promise<(StoredRecord | undefined)[]> {
+    const records = offsets.map((offset) => this.#ring.get(offset))
+    const missing = offsets.filter((_, i) => records[i] === undefined)
+    if (missing.length === 0) return records
+    const stored = await this.#thread.call('get', missing)
+    const found = new Map(missing.map((offset, i) => [offset, stored[i]]))
+    return records.map((record, i) => record ?? decodeIfFound(found.get(offsets[i]!)))
+  }
+
+  async tally(_partition: number, stream: Stream, range: OffsetRange): Promise<Tally> {
+    return new Map(await this.#thread.call('tally', { stream, range }))
+  }
+
+  oldest(): Promise<{ offset: Offset; acceptedAt: number } | undefined> {
+    return this.#thread.call('oldest', undefined)
+  }
+
+  end(): Offset {
+    return this.#end
+  }
+
+  onCommit(listener: (partition: number, stream: Stream) => void): () => void {
+    this.#commitListeners.add(listener)
+    return () => this.#commitListeners.delete(listener)
+  }
+
+  damaged(): readonly OffsetRange[] {
+    return this.#damaged
+  }
+
+  onDamage(listener: (partition: number, range: OffsetRange) => void): () => void {
+    this.#damageListeners.add(listener)
+    return () => this.#damageListeners.delete(listener)
+  }
+
+  async retain(_partition: number, finishedBefore: Offset, keepMs: number): Promise<void> {
+    await this.#thread.call('retain', { finishedBefore, keepMs, now: this.#clock.now() })
+    this.#sizeBytes = await this.#thread.call('sizeBytes', undefined)
+  }
+
+  async check(): Promise<void> {
+    if (this.#trouble === undefined && this.#clock.monotonic() - this.#lastCommitAt < FRESH_MS) return
+    await this.#probe()
+    if (this.#trouble !== undefined) throw new LogUnavailableError(this.#trouble)
+  }
+
+  trouble(): string | undefined {
+    return this.#trouble
+  }
+
+  sizeBytes(): number {
+    return this.#sizeBytes
+  }
+
+  /** Finishes the appends that were begun, then closes the files. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    if (this.#isClosed) return
+    this.#isClosed = true
+    this.#probeTimer?.cancel()
+    while (this.#waiting.length > 0 || this.#commitsUnderWay > 0) await new Promise((resolve) => setImmediate(resolve))
+    try {
+      if (this.#trouble === undefined) await this.#thread.call('close', undefined)
+    } finally {
+      await this.#thread.stop()
+    }
+  }
+
+  /**
+   * A commit is begun when a turn of the event loop has brought no further request, or enough have come. So a lone
+   * request goes to disk at once, and under load as many as possible share the cost of one fsync.
+   */
+  #planFlush(): void {
+    if (this.#isFlushPlanned || !this.#mayCommit()) return
+    this.#isFlushPlanned = true
+    const waitingBefore = this.#waiting.length
+    setImmediate(() => {
+      this.#isFlushPlanned = false
+      if (this.#waiting.length === waitingBefore || this.#isWorthAnFsync()) this.#commitWaiting()
+      else this.#planFlush()
+    })
+  }
+
+  #commitWaiting(): void {
+    while (this.#mayCommit()) void this.#commit(this.#takeWaiting())
+  }
+
+  #mayCommit(): boolean {
+    if (this.#waiting.length === 0 || this.#commitsUnderWay >= MAX_COMMITS_UNDER_WAY) return false
+    return this.#commitsUnderWay === 0 || this.#isWorthAnFsync()
+  }
+
+  #isWorthAnFsync(): boolean {
+    return this.#waiting.length >= MAX_COMMIT_RECORDS || this.#waitingBytes >= WORTHWHILE_COMMIT_BYTES
+  }
+
+  #takeWaiting(): Waiting[] {
+    let count = 0
+    let bytes = 0
+    while (count < this.#waiting.length && count < MAX_COMMIT_RECORDS) {
+      bytes += this.#waiting[count]!.size
+      if (count > 0 && bytes > MAX_COMMIT_BYTES) break
+      count++
+    }
+    const group = this.#waiting.splice(0, count)
+    for (const { size } of group) this.#waitingBytes -= size
+    return group
+  }
+
+  async #commit(group: Waiting[]): Promise<void> {
+    this.#commitsUnderWay++
+    const span = this.#ring.write(group)
+    let first: Offset
+    try {
+      first = await this.#thread.call('append', { start: span.start, end: span.end, tallies: talliesOf(group) })
+    } catch (error) {
+      this.#commitsUnderWay--
+      this.#ring.failed(span)
+      this.#fail(error as Error)
+      for (const { reject } of group) reject(new LogUnavailableError((error as Error).message, { cause: error }))
+      return
+    }
+    this.#commitsUnderWay--
+    this.#ring.stored(span, first)
+    this.#publish(group, first, span.end - span.start)
+    this.#planFlush()
+  }
+
+  #publish(group: Waiting[], first: Offset, bytes: number): void {
+    this.#lastCommitAt = this.#clock.monotonic()
+    this.#sizeBytes += bytes
+    this.#end = first + group.length
+    for (const stream of new Set(group.map((waiting) => waiting.stream))) {
+      for (const listener of this.#commitListeners) listener(0, stream)
+    }
+    for (const [i, { resolve }] of group.entries()) resolve(first + i)
+  }
+
+  #fail(error: Error): void {
+    this.#trouble = error.message
+    this.#waitingBytes = 0
+    for (const { reject } of this.#waiting.splice(0)) reject(new LogUnavailableError(error.message, { cause: error }))
+    if (!this.#isClosed) this.#planProbe()
+  }
+
+  /** While appends fail, one commit a second is tried; the first that succeeds ends the trouble. */
+  #planProbe(): void {
+    this.#probeTimer?.cancel()
+    this.#probeTimer = this.#clock.setTimer(() => {
+      this.#probeTimer = undefined
+      void this.#probe()
+    }, PROBE_INTERVAL_MS)
+  }
+
+  async #probe(): Promise<void> {
+    try {
+      await this.#thread.call('probe', undefined)
+      this.#lastCommitAt = this.#clock.monotonic()
+      this.#trouble = undefined
+    } catch (error) {
+      this.#fail(error as Error)
+    }
+  }
+
+  #noteDamage({ range }: DamageNotice): void {
+    this.#damaged = [...this.#damaged, range].sort((a, b) => a.from - b.from)
+    this.#end = Math.max(this.#end, range.to)
+    for (const listener of this.#damageListeners) listener(0, range)
+  }
+}
+
+interface Hooks {
+  onNotice?: (notice: DamageNotice) => void
+  onEnd?: (error: Error) => void
+}
+
+function talliesOf(group: readonly Waiting[]): CommitMessage['tallies'] {
+  const tallies = new Map<Stream, Tally>()
+  for (const { stream, record, size } of group) {
+    const tally: Tally = tallies.get(stream) ?? new Map()
+    tallies.set(stream, tally)
+    addToTally(tally, record.header.sourceId, eventCount(record.header), size)
+  }
+  return [...tallies].map(([stream, tally]) => ({
+    stream,
+    counts: [...tally].map(([sourceId, { events, bytes }]): [string, number, number] => [sourceId, events, bytes]),
+  }))
+}
+
+function decode({ offset, bytes }: EncodedRecord): StoredRecord {
+  return { ...decodeRecord(bytes), offset }
+}
+
+function decodeIfFound(record: EncodedRecord | undefined): StoredRecord | undefined {
+  return record && decode(record)
+}

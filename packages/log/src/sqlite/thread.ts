@@ -1,0 +1,49 @@
+import { workerData } from 'node:worker_threads'
+import { answerCalls, notifyCaller, Transferred } from '@millrace/std'
+import type { DamageNotice, LogCalls, LogThreadData } from './calls.ts'
+import { framesOf } from './commit-ring.ts'
+import type { EncodedRecord } from './segment.ts'
+import { Segments } from './segments.ts'
+
+/** The log's own thread: the only place where its files are read and written. */
+const data = workerData as LogThreadData
+let segments: Segments
+let memory: Uint8Array
+
+answerCalls<ThreadFunctions>({
+  open() {
+    segments = new Segments({
+      ...data,
+      onDamage: (range, cause) => notifyCaller({ range, cause } satisfies DamageNotice),
+    })
+    return { end: segments.end, damaged: segments.damaged, sizeBytes: segments.sizeBytes() }
+  },
+  share(shared) {
+    memory = new Uint8Array(shared)
+  },
+  append: ({ start, end, tallies }) => segments.append({ entries: [...framesOf(memory, { start, end })], tallies }),
+  probe: () => segments.probe(),
+  read({ stream, from, maxBytes }) {
+    const result = segments.read(stream, from, maxBytes)
+    return new Transferred(result, buffersOf(result.records))
+  },
+  get(offsets) {
+    const records = offsets.map((offset) => segments.get(offset))
+    return new Transferred(records, buffersOf(records.filter((record) => record !== undefined)))
+  },
+  tally: ({ stream, range }) => [...segments.tally(stream, range)],
+  oldest: () => segments.oldest(),
+  retain: ({ finishedBefore, keepMs, now }) => segments.retain(finishedBefore, keepMs, now),
+  sizeBytes: () => segments.sizeBytes(),
+  close: () => segments.close(),
+})
+
+/** The same functions, seen from inside: two of them move buffers to the caller. */
+type ThreadFunctions = Omit<LogCalls, 'read' | 'get'> & {
+  read(request: Parameters<LogCalls['read']>[0]): Transferred<ReturnType<LogCalls['read']>>
+  get(offsets: Parameters<LogCalls['get']>[0]): Transferred<ReturnType<LogCalls['get']>>
+}
+
+function buffersOf(records: readonly EncodedRecord[]): ArrayBuffer[] {
+  return [...new Set(records.map(({ bytes }) => bytes.buffer))]
+}

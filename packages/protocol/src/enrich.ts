@@ -1,0 +1,88 @@
+import type { StoredEvent } from './event.ts'
+import { isJsonObject, type JsonObject, type JsonValue } from './json.ts'
+import { messageIdOf } from './message-id.ts'
+import { pixelEvent } from './pixel.ts'
+import { type EventRecord, RecordFormatError, type RecordHeader } from './record.ts'
+import { formatTime, parseTime } from './time.ts'
+
+/** Number of the rules below. A changed rule gets a new number; records keep the one they were accepted under. */
+export const ENRICHMENT_RULES = 1
+
+export interface StoredBatch {
+  readonly events: StoredEvent[]
+  /** `sentAt` of the batch envelope, kept beside its events. */
+  readonly sentAt: JsonValue | undefined
+}
+
+/**
+ * The stored events of a record: a pure function of its header and bytes, so every reader, today or in a replay,
+ * sees the same. The objects are new at each call.
+ *
+ * @throws RecordFormatError for a record accepted under rules that this version does not know.
+ * @see contracts/ingest.md §5
+ */
+export function storedEvents(record: EventRecord): StoredBatch {
+  const { header, body } = record
+  if (header.rules !== ENRICHMENT_RULES) throw new RecordFormatError(`unknown enrichment rules ${header.rules}`)
+  switch (header.route) {
+    case 'pixel-track':
+    case 'pixel-page': {
+      const type = header.route === 'pixel-track' ? 'track' : 'page'
+      const event = pixelEvent(latin1(body), type, formatTime(header.acceptedAt))
+      return { events: [enrich(event, header, 0)], sentAt: undefined }
+    }
+    case 'batch':
+    case 'import': {
+      const envelope = parseBody(body)
+      const elements = envelope['batch'] as JsonObject[]
+      const events = elements.map((element, index) => enrich(element, header, index))
+      return { events, sentAt: envelope['sentAt'] }
+    }
+    default: {
+      const event = parseBody(body)
+      event['type'] = header.route
+      if (Object.hasOwn(event, 'writeKey')) delete event['writeKey']
+      return { events: [enrich(event, header, 0)], sentAt: undefined }
+    }
+  }
+}
+
+/** A userId or anonymousId in its one comparable form; undefined when there is none (steps 2 and 3). */
+export function normalizedId(value: unknown): string | undefined {
+  if (typeof value === 'number') return String(value)
+  if (typeof value !== 'string') return undefined
+  const id = PLAIN_ID.test(value) ? value : value.replace(CONTROL_CHARACTERS, '').trim()
+  return id === '' ? undefined : id
+}
+
+const PLAIN_ID = /^[!-~]+$/
+const CONTROL_CHARACTERS = /[\u0000-\u001f\u007f]/g
+
+function enrich(event: JsonObject, header: RecordHeader, index: number): StoredEvent {
+  enrichId(event, 'userId')
+  enrichId(event, 'anonymousId')
+  event['messageId'] = messageIdOf(event['messageId'], header.seed, index)
+  if (parseTime(event['receivedAt']) === undefined) event['receivedAt'] = formatTime(header.acceptedAt)
+  const ip = event['request_ip']
+  if (typeof ip !== 'string' || ip === '') event['request_ip'] = header.clientAddress
+  return event as StoredEvent
+}
+
+function enrichId(event: JsonObject, member: 'userId' | 'anonymousId'): void {
+  const given = event[member]
+  if (given === undefined) return
+  if (typeof given === 'string' || typeof given === 'number') event[member] = normalizedId(given) ?? ''
+  else delete event[member]
+}
+
+/** The body of an accepted record is known to be a JSON object in UTF-8. */
+function parseBody(body: Uint8Array): JsonObject {
+  const buffer = Buffer.from(body.buffer, body.byteOffset, body.byteLength)
+  const parsed: unknown = JSON.parse(buffer.toString('utf8'))
+  if (!isJsonObject(parsed)) throw new RecordFormatError('record does not hold a JSON object')
+  return parsed
+}
+
+function latin1(body: Uint8Array): string {
+  return Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString('latin1')
+}

@@ -1,0 +1,21 @@
+export { setDeliveryTimes } from './delivery-times.ts'
+export { ENRICHMENT_RULES, normalizedId, type StoredBatch, storedEvents } from './enrich.ts'
+export { EVENT_TYPES, type EventType, eventName, isEventType, type StoredEvent } from './event.ts'
+export { hash53, writeHash64 } from './hash.ts'
+export { isJsonObject, type JsonObject, type JsonValue, ownMember, setMember } from './json.ts'
+export { derivedMessageId, messageHash, messageIdOf } from './message-id.ts'
+export { pixelNesting } from './pixel.ts'
+export { type EventPosition, formatPosition } from './position.ts'
+export {
+  decodeRecord,
+  type EventRecord,
+  encodedSize,
+  encodeRecord,
+  eventCount,
+  MESSAGE_HASH_BYTES,
+  RecordFormatError,
+  type RecordHeader,
+  type Route,
+} from './record.ts'
+export { base62, resourceId } from './resource-id.ts'
+export { formatTime, parseTime } from './time.ts'

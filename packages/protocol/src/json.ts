@@ -1,0 +1,21 @@
+/** A value as JSON.parse gives it. Member names such as `__proto__` are ordinary own members. */
+export type JsonValue = string | number | boolean | null | JsonValue[] | JsonObject
+export type JsonObject = { [name: string]: JsonValue }
+
+export function isJsonObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** Sets a member that may bear any name: plain assignment to `__proto__` would change the prototype instead. */
+export function setMember(target: JsonObject, name: string, value: JsonValue): void {
+  if (name === '__proto__') {
+    Object.defineProperty(target, name, { value, enumerable: true, configurable: true, writable: true })
+  } else {
+    target[name] = value
+  }
+}
+
+/** Reads a member of the object itself, never one of its prototype. */
+export function ownMember(target: JsonObject, name: string): JsonValue | undefined {
+  return Object.hasOwn(target, name) ? target[name] : undefined
+}

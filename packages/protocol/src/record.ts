@@ -1,0 +1,117 @@
+import { EVENT_TYPES, type EventType } from './event.ts'
+
+/**
+ * What came in by one request, as the log keeps it: the bytes as received, and a header of what the bytes do not say.
+ * Everything else about its events is derived from these two by `storedEvents`.
+ */
+export interface EventRecord {
+  readonly header: RecordHeader
+  /** The decoded request body; of a pixel, its query string. */
+  readonly body: Uint8Array
+}
+
+export interface RecordHeader {
+  readonly sourceId: string
+  readonly route: Route
+  /** Milliseconds since 1970, by the clock of the server that accepted it. */
+  readonly acceptedAt: number
+  readonly clientAddress: string
+  /** 16 random bytes, from which missing messageIds are derived. */
+  readonly seed: Uint8Array
+  /** Number of the enrichment rules that read this record (enrich.ts). */
+  readonly rules: number
+  /** 8 bytes for each event, in order: the hash of its messageId (message-id.ts). */
+  readonly messageHashes: Uint8Array
+}
+
+/** How a record came in: it decides how its bytes are read. Order is part of the format: append only. */
+export const ROUTES = [...EVENT_TYPES, 'batch', 'import', 'pixel-track', 'pixel-page'] as const
+export type Route = EventType | 'batch' | 'import' | 'pixel-track' | 'pixel-page'
+
+export function eventCount(header: RecordHeader): number {
+  return header.messageHashes.length / MESSAGE_HASH_BYTES
+}
+
+export const MESSAGE_HASH_BYTES = 8
+const SEED_BYTES = 16
+const FORMAT = 1
+
+/*
+ * Encoded record, format 1, numbers little-endian:
+ *
+ *   0  u8   format                     28  u32  number of events, n
+ *   1  u8   route (index in ROUTES)    32  u8   length of the source id, then its text
+ *   2  u16  enrichment rules               u8   length of the client address, then its text
+ *   4  f64  acceptedAt                     8n   messageId hashes
+ *  12  16   seed                                the body, up to the end
+ */
+const FIXED_BYTES = 32
+
+export function encodedSize(record: EventRecord): number {
+  const { sourceId, clientAddress, messageHashes } = record.header
+  return FIXED_BYTES + 1 + sourceId.length + 1 + clientAddress.length + messageHashes.length + record.body.length
+}
+
+/** Writes the record at `start`; returns where it ends. Source ids and addresses are ASCII of at most 255 characters. */
+export function encodeRecord(record: EventRecord, target: Buffer, start: number): number {
+  const { header, body } = record
+  target[start] = FORMAT
+  target[start + 1] = ROUTES.indexOf(header.route)
+  target.writeUInt16LE(header.rules, start + 2)
+  target.writeDoubleLE(header.acceptedAt, start + 4)
+  target.set(header.seed, start + 12)
+  target.writeUInt32LE(eventCount(header), start + 28)
+  let at = writeShortText(header.sourceId, target, start + FIXED_BYTES)
+  at = writeShortText(header.clientAddress, target, at)
+  target.set(header.messageHashes, at)
+  at += header.messageHashes.length
+  target.set(body, at)
+  return at + body.length
+}
+
+/**
+ * Reads an encoded record; its parts are views of `bytes`, not copies.
+ *
+ * @throws RecordFormatError for bytes that are no record, or one of a later version.
+ */
+export function decodeRecord(bytes: Uint8Array): EventRecord {
+  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  if (buffer.length < FIXED_BYTES + 2) throw new RecordFormatError('record is too short')
+  if (buffer[0] !== FORMAT) throw new RecordFormatError(`record has unknown format ${buffer[0]}`)
+  const route = ROUTES[buffer[1]!]
+  if (route === undefined) throw new RecordFormatError(`record has unknown route ${buffer[1]}`)
+  const events = buffer.readUInt32LE(28)
+  let at = FIXED_BYTES
+  const sourceId = readShortText(buffer, at)
+  at += 1 + sourceId.length
+  const clientAddress = readShortText(buffer, at)
+  at += 1 + clientAddress.length
+  const bodyStart = at + events * MESSAGE_HASH_BYTES
+  if (bodyStart > buffer.length) throw new RecordFormatError('record is cut')
+  return {
+    header: {
+      sourceId,
+      route,
+      acceptedAt: buffer.readDoubleLE(4),
+      clientAddress,
+      seed: buffer.subarray(12, 12 + SEED_BYTES),
+      rules: buffer.readUInt16LE(2),
+      messageHashes: buffer.subarray(at, bodyStart),
+    },
+    body: buffer.subarray(bodyStart),
+  }
+}
+
+export class RecordFormatError extends Error {
+  override name = 'RecordFormatError'
+  readonly code = 'RECORD_FORMAT'
+}
+
+function writeShortText(text: string, target: Buffer, at: number): number {
+  target[at] = text.length
+  return at + 1 + target.write(text, at + 1, 'latin1')
+}
+
+function readShortText(source: Buffer, at: number): string {
+  return source.toString('latin1', at + 1, at + 1 + source[at]!)
+}

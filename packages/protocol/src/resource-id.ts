@@ -1,0 +1,29 @@
+const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
+const LENGTH = 27
+const EPOCH_SECONDS = 1_400_000_000
+
+/**
+ * Id of a resource: 27 characters base62 that sort by creation, laid out as a KSUID (seconds since 2014-05-13, 4 bytes)
+ * whose next 2 bytes continue the time below the second.
+ *
+ * @param random 14 bytes.
+ * @see contracts/control-plane.md §4 "ids"
+ */
+export function resourceId(nowMs: number, random: Uint8Array): string {
+  const bytes = Buffer.alloc(20)
+  bytes.writeUInt32BE(Math.floor(nowMs / 1000) - EPOCH_SECONDS, 0)
+  bytes.writeUInt16BE(Math.floor(nowMs % 1000) * 65, 4)
+  bytes.set(random.subarray(0, 14), 6)
+  return base62(bytes, LENGTH)
+}
+
+/** The bytes, read as one big-endian number, in base62 with leading zeros; higher digits than `length` are cut. */
+export function base62(bytes: Uint8Array, length: number): string {
+  let rest = BigInt(`0x${Buffer.from(bytes).toString('hex')}`)
+  let text = ''
+  for (let i = 0; i < length; i++) {
+    text = ALPHABET[Number(rest % 62n)]! + text
+    rest /= 62n
+  }
+  return text
+}

@@ -1,0 +1,14 @@
+export { type Clock, systemClock, type Timer } from './clock.ts'
+export { type Deadline, Deadlines } from './deadlines.ts'
+export { Heap } from './heap.ts'
+export { Histogram } from './histogram.ts'
+export { ManualClock } from './manual-clock.ts'
+export {
+  answerCalls,
+  CalledThreadError,
+  type CallMap,
+  notifyCaller,
+  ThreadCalls,
+  ThreadEndedError,
+  Transferred,
+} from './thread-calls.ts'

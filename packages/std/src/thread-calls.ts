@@ -1,0 +1,131 @@
+import { parentPort, type Transferable, Worker } from 'node:worker_threads'
+
+/** The functions that a thread offers: name → (argument) → result. Arguments and results cross by structured clone. */
+// biome-ignore lint/suspicious/noExplicitAny: the map of a thread names its own arguments and results
+export type CallMap = Record<string, (argument: any) => any>
+
+type Argument<Calls extends CallMap, Name extends keyof Calls> = Parameters<Calls[Name]>[0]
+type Result<Calls extends CallMap, Name extends keyof Calls> =
+  Awaited<ReturnType<Calls[Name]>> extends Transferred<infer T> ? T : Awaited<ReturnType<Calls[Name]>>
+
+type Request = { id: number; name: string; argument: unknown }
+type Answer = { id: number; result: unknown } | { id: number; error: CrossedError } | { id: 0; notice: unknown }
+type CrossedError = { message: string; code: string | undefined; stack: string | undefined }
+
+/** The caller's end: functions of a worker thread, called as if they were here. Answers come in the order of the calls. */
+export class ThreadCalls<Calls extends CallMap, Notice = never> {
+  readonly #worker: Worker
+  readonly #waiting = new Map<number, { resolve: (result: never) => void; reject: (error: Error) => void }>()
+  #lastId = 0
+  #ended: Error | undefined
+
+  /**
+   * @param onNotice what the thread says unasked.
+   * @param onEnd called once if the thread ends although nobody stopped it.
+   */
+  constructor(options: {
+    file: URL
+    name: string
+    data: unknown
+    onNotice?: (notice: Notice) => void
+    onEnd?: (error: Error) => void
+  }) {
+    this.#worker = new Worker(options.file, { name: options.name, workerData: options.data })
+    this.#worker.on('message', (answer: Answer) => {
+      if ('notice' in answer) options.onNotice?.(answer.notice as Notice)
+      else this.#settle(answer)
+    })
+    const end = (cause: unknown) => {
+      if (this.#ended !== undefined) return
+      this.#ended = new ThreadEndedError(`thread ${options.name} ended`, { cause })
+      for (const { reject } of this.#waiting.values()) reject(this.#ended)
+      this.#waiting.clear()
+      options.onEnd?.(this.#ended)
+    }
+    this.#worker.on('error', end)
+    this.#worker.on('exit', end)
+  }
+
+  /** @throws ThreadEndedError when the thread is gone; else what the function itself throws, with its `code`. */
+  call<Name extends keyof Calls & string>(
+    name: Name,
+    argument: Argument<Calls, Name>,
+    transfer: readonly Transferable[] = [],
+  ): Promise<Result<Calls, Name>> {
+    if (this.#ended !== undefined) return Promise.reject(this.#ended)
+    const id = ++this.#lastId
+    return new Promise((resolve, reject) => {
+      this.#waiting.set(id, { resolve, reject })
+      const request: Request = { id, name, argument }
+      this.#worker.postMessage(request, transfer)
+    })
+  }
+
+  /** Ends the thread at once; calls still waiting are rejected. */
+  async stop(): Promise<void> {
+    this.#ended ??= new ThreadEndedError('thread was stopped')
+    await this.#worker.terminate()
+    for (const { reject } of this.#waiting.values()) reject(this.#ended)
+    this.#waiting.clear()
+  }
+
+  #settle(answer: Exclude<Answer, { notice: unknown }>): void {
+    const call = this.#waiting.get(answer.id)
+    this.#waiting.delete(answer.id)
+    if ('error' in answer) call?.reject(new CalledThreadError(answer.error))
+    else call?.resolve(answer.result as never)
+  }
+}
+
+/** The thread's end: answers calls one after the other, in the order in which they came. */
+export function answerCalls<Calls extends CallMap>(functions: Calls): void {
+  const port = parentPort!
+  let last: Promise<void> = Promise.resolve()
+  port.on('message', ({ id, name, argument }: Request) => {
+    last = last.then(() => answer(id, name, argument))
+  })
+
+  async function answer(id: number, name: string, argument: unknown): Promise<void> {
+    try {
+      const result = await functions[name]!(argument)
+      if (result instanceof Transferred) port.postMessage({ id, result: result.value }, result.list)
+      else port.postMessage({ id, result })
+    } catch (thrown) {
+      const error = thrown as NodeJS.ErrnoException
+      port.postMessage({ id, error: { message: error.message, code: error.code, stack: error.stack } })
+    }
+  }
+}
+
+/** Says something unasked to the caller's end. */
+export function notifyCaller(notice: unknown): void {
+  parentPort!.postMessage({ id: 0, notice })
+}
+
+/** A result whose buffers move to the caller instead of being copied. */
+export class Transferred<T> {
+  readonly value: T
+  readonly list: Transferable[]
+
+  constructor(value: T, list: Transferable[]) {
+    this.value = value
+    this.list = list
+  }
+}
+
+export class ThreadEndedError extends Error {
+  override name = 'ThreadEndedError'
+  readonly code = 'THREAD_ENDED'
+}
+
+/** An error thrown inside the thread; `code` and `stack` are those of the original. */
+export class CalledThreadError extends Error {
+  override name = 'CalledThreadError'
+  readonly code: string | undefined
+
+  constructor(original: CrossedError) {
+    super(original.message)
+    this.code = original.code
+    if (original.stack !== undefined) this.stack = original.stack
+  }
+}

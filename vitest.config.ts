@@ -1,0 +1,31 @@
+import { defineConfig } from 'vitest/config'
+
+// The suffix of a test file says what it needs:
+//   .test.ts           nothing but this checkout; together they are `npm test`
+//   .external.test.ts  servers or a browser, which `.ci/run` installs and starts
+//   .chaos.test.ts     a minute or more of breaking the real process from outside
+const hermetic = ['{packages,apps}/*/src/**/*.test.ts', 'tests/**/*.test.ts']
+const suffixes = ['external', 'chaos']
+
+export default defineConfig({
+  test: {
+    projects: [
+      {
+        test: {
+          name: 'hermetic',
+          include: hermetic,
+          exclude: suffixes.map((suffix) => `**/*.${suffix}.test.ts`),
+          pool: 'forks',
+          testTimeout: 20_000,
+        },
+      },
+      ...suffixes.map((name) => ({
+        test: {
+          name,
+          include: [`tests/**/*.${name}.test.ts`, `{packages,apps}/*/src/**/*.${name}.test.ts`],
+          testTimeout: 180_000,
+        },
+      })),
+    ],
+  },
+})
