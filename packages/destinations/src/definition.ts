@@ -1,0 +1,80 @@
+import type { JsonObject, StoredEvent } from '@millrace/protocol'
+import type { RequestObject } from './request-object.ts'
+
+/** How a destination is delivered to (contracts/destinations.md §6). Only `cloud` ones are built so far. */
+export type DestinationKind = 'cloud' | 'stream' | 'object-storage' | 'key-value' | 'spreadsheet' | 'warehouse-stream'
+
+/** Describes a destination type, as data that API, dashboard and SDKs read. */
+export interface DestinationDefinition {
+  /** Fixed for ever per type. */
+  readonly id: string
+  /** Upper case, `[A-Z0-9_]+`. */
+  readonly name: string
+  /** The key by which an event's `integrations` names destinations of this type. */
+  readonly displayName: string
+  readonly category: string
+  readonly kind: DestinationKind
+  /** Names of the configuration variables. */
+  readonly defaultConfig: readonly string[]
+  readonly config: {
+    /** `defaultConfig` is the same list as the one above. */
+    readonly destConfig: { readonly defaultConfig: readonly string[] }
+    readonly extraConfig: readonly string[]
+    readonly commonConfig: readonly string[]
+    /** Paths of variables that hold secrets; one that ends in `.to` goes through a list of headers (secrets.ts). */
+    readonly secretKeys: readonly string[]
+    /** Paths of variables that decide the host of requests. */
+    readonly hostKeys: readonly string[]
+    /** Variables that a client may see in /sourceConfig. */
+    readonly publicKeys: readonly string[]
+    readonly supportedMessageTypes: Readonly<Record<string, readonly string[]>>
+    readonly supportedConnectionModes: Readonly<Record<string, readonly string[]>>
+    readonly supportedSourceTypes: readonly string[]
+  }
+  /** JSON Schema draft-07 of a destination's config. */
+  readonly configSchema: JsonObject
+  readonly uiConfig: JsonObject
+  readonly options: JsonObject
+  readonly createdAt: string
+  readonly updatedAt: string
+}
+
+/** What a transformation may know beside the event. */
+export interface EventMetadata {
+  readonly sourceId: string
+  readonly destinationId: string
+  readonly messageId: string
+}
+
+export interface TransformContext {
+  readonly config: JsonObject
+  readonly metadata: EventMetadata
+  /** The value of a Basic header; masked wherever it is shown. */
+  basicAuth(userName: string, password: string): string
+  /** The value of a Bearer header; masked wherever it is shown. */
+  bearer(token: string): string
+  /** Names a derived value as secret: it is masked wherever it is shown. */
+  secret(value: string): string
+}
+
+export type AnswerClass = 'delivered' | 'retry' | 'abort'
+
+/**
+ * The code of one destination type. Live traffic and the Test API call the same functions.
+ *
+ * @see contracts/destinations.md §7
+ */
+export interface DestinationModule {
+  readonly definition: DestinationDefinition
+  /**
+   * Makes the requests that carry an event to the destination. Pure: no network, no clock, no random values, no change
+   * of its inputs. The result may share parts with the event.
+   *
+   * @throws Error whose message tells the customer why there is no request.
+   */
+  transform(event: StoredEvent, context: TransformContext): RequestObject[]
+  /** Judges an answer where the status alone would mislead; undefined leaves it to the status. */
+  classify?(answer: { status: number; headers: Record<string, string>; body: unknown }): AnswerClass | undefined
+  /** Headers made while sending, over the bytes that are sent; not part of the request object. */
+  sign?(body: string, config: JsonObject, nowSeconds: number): Record<string, string>
+}

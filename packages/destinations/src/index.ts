@@ -1,0 +1,14 @@
+export type {
+  AnswerClass,
+  DestinationDefinition,
+  DestinationKind,
+  DestinationModule,
+  EventMetadata,
+  TransformContext,
+} from './definition.ts'
+export { Masking } from './masking.ts'
+export { type ConfigFault, DestinationRegistry } from './registry.ts'
+export type { RequestObject } from './request-object.ts'
+export { runTransform, type TransformResult } from './run-transform.ts'
+export { isSecretHeader, MASK, maskConfig, secretValues, unmaskConfig, withoutSecrets } from './secrets.ts'
+export { toWire, type WireRequest } from './wire.ts'

@@ -1,0 +1,77 @@
+import { readdirSync } from 'node:fs'
+import type { JsonObject } from '@millrace/protocol'
+import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
+import type { DestinationModule } from './definition.ts'
+
+/** Where a config breaks its schema, as a JSON pointer, and how. */
+export interface ConfigFault {
+  readonly path: string
+  readonly message: string
+}
+
+const MAX_CONFIG_BYTES = 64 * 1024
+
+/** The destination types there are. A type is a folder beside this file whose module bears the folder's name. */
+export class DestinationRegistry {
+  readonly #modules: ReadonlyMap<string, DestinationModule>
+  readonly #validators = new Map<string, ValidateFunction>()
+  readonly #ajv = new Ajv({ strict: false, allErrors: false })
+
+  constructor(modules: Iterable<DestinationModule>) {
+    this.#modules = new Map([...modules].map((module) => [module.definition.name, module]))
+  }
+
+  static async load(): Promise<DestinationRegistry> {
+    const folders = readdirSync(import.meta.dirname, { withFileTypes: true }).filter((entry) => entry.isDirectory())
+    const modules = folders.map(async ({ name }) => {
+      const { destination } = (await import(`./${name}/${name}.ts`)) as { destination: DestinationModule }
+      return destination
+    })
+    return new DestinationRegistry(await Promise.all(modules))
+  }
+
+  /** By type name, such as `WEBHOOK`. */
+  find(name: string): DestinationModule | undefined {
+    return this.#modules.get(name)
+  }
+
+  all(): DestinationModule[] {
+    return [...this.#modules.values()]
+  }
+
+  /** Checks the config of a destination about to be saved; members that the type does not know are no fault. */
+  faultIn(module: DestinationModule, config: JsonObject): ConfigFault | undefined {
+    if (Buffer.byteLength(JSON.stringify(config)) > MAX_CONFIG_BYTES) return { path: '', message: 'is too large' }
+    const { name, configSchema } = module.definition
+    let validate = this.#validators.get(name)
+    if (validate === undefined) {
+      validate = this.#ajv.compile(configSchema)
+      this.#validators.set(name, validate)
+    }
+    return validate(config) ? undefined : faultOf(validate.errors!)
+  }
+}
+
+function faultOf(errors: readonly ErrorObject[]): ConfigFault {
+  // Where several forms are allowed, what is said of each form confuses more than that none of them fits.
+  const error = errors.find(({ keyword }) => keyword === 'anyOf') ?? errors[0]!
+  switch (error.keyword) {
+    case 'required':
+      return { path: `${error.instancePath}/${error.params['missingProperty']}`, message: 'is required' }
+    case 'anyOf':
+      return { path: error.instancePath, message: 'has none of the allowed forms' }
+    case 'pattern':
+    case 'enum':
+      return { path: error.instancePath, message: 'is not an allowed value' }
+    case 'type':
+      return { path: error.instancePath, message: `must be of type ${error.params['type']}` }
+    case 'minLength':
+      return {
+        path: error.instancePath,
+        message:
+          error.params['limit'] === 1 ? 'must not be empty' : `must have at least ${error.params['limit']} characters`,
+      }
+    default:
+      return { path: error.instancePath, message: error.message ?? 'is not allowed' }
+  }
+}

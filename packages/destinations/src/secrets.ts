@@ -1,0 +1,162 @@
+import { isJsonObject, type JsonObject, type JsonValue, setMember } from '@millrace/protocol'
+import type { DestinationDefinition } from './definition.ts'
+
+/** How a secret looks to whoever reads it; sent back, it keeps the saved value. */
+export const MASK = '********'
+
+const PLAIN_HEADERS = new Set([
+  'accept',
+  'accept-encoding',
+  'accept-language',
+  'cache-control',
+  'content-type',
+  'content-encoding',
+  'user-agent',
+])
+const SECRET_HEADERS = new Set(['authorization', 'proxy-authorization', 'cookie'])
+const SECRET_WORDS = new Set([
+  'token',
+  'secret',
+  'password',
+  'passwd',
+  'pwd',
+  'auth',
+  'credential',
+  'signature',
+  'apikey',
+])
+const SECRET_PAIRS = new Set(['api-key', 'access-key', 'secret-key', 'private-key'])
+
+/**
+ * Whether a header's value is a secret.
+ *
+ * @param flag the entry's own `secret` member, which overrules the rule.
+ * @see contracts/destinations.md §3, the table of steps
+ */
+export function isSecretHeader(name: string, value: string, flag?: unknown): boolean {
+  if (typeof flag === 'boolean') return flag
+  const lowerCase = name.toLowerCase()
+  if (PLAIN_HEADERS.has(lowerCase)) return false
+  if (SECRET_HEADERS.has(lowerCase)) return true
+  const words = lowerCase.split(/[-_]/)
+  if (words.some((word, i) => SECRET_WORDS.has(word) || SECRET_PAIRS.has(`${word}-${words[i + 1]}`))) return true
+  return /^(Basic|Bearer|Token) /.test(value)
+}
+
+/** The values in a config that are secret, to be masked wherever they are shown. */
+export function secretValues(definition: DestinationDefinition, config: JsonObject): string[] {
+  const values = new Set<string>()
+  mapPlaces(definition, config, ({ value, isSecret }) => {
+    if (isSecret && value !== '') values.add(value)
+    return value
+  })
+  return [...values]
+}
+
+/** A copy of a config as it may be read: every secret is `********`. */
+export function maskConfig(definition: DestinationDefinition, config: JsonObject): JsonObject {
+  return mapPlaces(definition, config, ({ value, isSecret }) => (isSecret && value !== '' ? MASK : value))
+}
+
+/** A copy of a config without its secrets: for when they must not follow it to another host. */
+export function withoutSecrets(definition: DestinationDefinition, config: JsonObject): JsonObject {
+  return mapPlaces(definition, config, ({ value, isSecret }) => (isSecret ? undefined : value))
+}
+
+/**
+ * The config to save when `written` comes in over `saved`: masks take the saved values, in lists of headers by name.
+ *
+ * @param saved undefined when there is none, or when its secrets must not be kept.
+ * @returns the config, and the path of a mask without a saved value, if there is one.
+ */
+export function unmaskConfig(
+  definition: DestinationDefinition,
+  written: JsonObject,
+  saved: JsonObject | undefined,
+): { config: JsonObject; maskWithoutValue: string | undefined } {
+  const savedValues = new Map<string, string>()
+  mapPlaces(definition, saved ?? {}, ({ key, value }) => {
+    savedValues.set(key, value)
+    return value
+  })
+  let maskWithoutValue: string | undefined
+  const config = mapPlaces(definition, written, ({ key, path, value }) => {
+    if (value !== MASK) return value
+    const kept = savedValues.get(key)
+    if (kept === undefined) maskWithoutValue ??= path
+    return kept ?? value
+  })
+  return { config, maskWithoutValue }
+}
+
+/** A place in a config where a secret may stand. */
+interface Place {
+  /** The same for the same place of another config; of a header, it goes by the lower-case name. */
+  readonly key: string
+  /** JSON pointer. */
+  readonly path: string
+  readonly value: string
+  readonly isSecret: boolean
+}
+
+/** A copy of a config in which every place where a secret may stand has the value that `map` gives, or is removed. */
+function mapPlaces(
+  definition: DestinationDefinition,
+  config: JsonObject,
+  map: (place: Place) => string | undefined,
+): JsonObject {
+  const copy = structuredClone(config)
+  for (const key of definition.config.secretKeys) {
+    if (key.endsWith('.to')) mapHeaders(copy, key.slice(0, -'.to'.length), map)
+    else mapVariable(copy, key, map)
+  }
+  for (const key of definition.config.hostKeys) mapPassword(copy, key, map)
+  return copy
+}
+
+function mapVariable(config: JsonObject, key: string, map: (place: Place) => string | undefined): void {
+  const value = config[key]
+  if (typeof value !== 'string') return
+  const mapped = map({ key, path: `/${key}`, value, isSecret: true })
+  if (mapped === undefined) delete config[key]
+  else config[key] = mapped
+}
+
+/** Headers as a list of `{from, to, secret?}` or as an object from name to value. */
+function mapHeaders(config: JsonObject, key: string, map: (place: Place) => string | undefined): void {
+  const headers = config[key]
+  if (Array.isArray(headers)) {
+    config[key] = headers.flatMap((entry, i): JsonValue[] => {
+      if (!isJsonObject(entry) || typeof entry['from'] !== 'string' || typeof entry['to'] !== 'string') return [entry]
+      const { from, to, secret } = entry as { from: string; to: string; secret?: JsonValue }
+      const place = { key: `${key}.${from.toLowerCase()}`, path: `/${key}/${i}/to` }
+      const mapped = map({ ...place, value: to, isSecret: isSecretHeader(from, to, secret) })
+      return mapped === undefined ? [] : [{ ...entry, to: mapped }]
+    })
+  } else if (isJsonObject(headers)) {
+    const mappedHeaders: JsonObject = {}
+    for (const [name, value] of Object.entries(headers)) {
+      if (typeof value !== 'string') {
+        setMember(mappedHeaders, name, value)
+        continue
+      }
+      const place = { key: `${key}.${name.toLowerCase()}`, path: `/${key}/${name}` }
+      const mapped = map({ ...place, value, isSecret: isSecretHeader(name, value) })
+      if (mapped !== undefined) setMember(mappedHeaders, name, mapped)
+    }
+    config[key] = mappedHeaders
+  }
+}
+
+const URL_PASSWORD = /^([a-z][a-z0-9+.-]*:\/\/[^/?#@:]*):([^/?#@]*)@/i
+
+/** The password in an address such as `https://user:password@host/in`. */
+function mapPassword(config: JsonObject, key: string, map: (place: Place) => string | undefined): void {
+  const address = config[key]
+  if (typeof address !== 'string') return
+  const match = URL_PASSWORD.exec(address)
+  if (match === null) return
+  const mapped = map({ key: `${key}#password`, path: `/${key}`, value: match[2]!, isSecret: true })
+  const before = mapped === undefined ? match[1] : `${match[1]}:${mapped}`
+  config[key] = `${before}@${address.slice(match[0].length)}`
+}

@@ -1,0 +1,61 @@
+import type { DestinationDefinition } from '../definition.ts'
+
+const variables = ['webhookUrl', 'webhookMethod', 'headers']
+const common = ['connectionMode', 'eventFilteringOption', 'whitelistedEvents', 'blacklistedEvents']
+
+export const definition: DestinationDefinition = {
+  id: '3Z9L6wfMBPRNmAYA9ws16Wv6fts',
+  name: 'WEBHOOK',
+  displayName: 'Webhook',
+  category: 'webhooks',
+  kind: 'cloud',
+  defaultConfig: variables,
+  config: {
+    destConfig: { defaultConfig: variables },
+    extraConfig: ['signingSecret', 'allowedHosts'],
+    commonConfig: common,
+    secretKeys: ['headers.to', 'signingSecret'],
+    hostKeys: ['webhookUrl'],
+    publicKeys: common,
+    supportedMessageTypes: { cloud: ['identify', 'track', 'page', 'screen', 'group', 'alias'] },
+    supportedConnectionModes: { cordova: ['cloud'], web: ['cloud'], cloud: ['cloud'] },
+    supportedSourceTypes: ['cordova', 'web', 'cloud'],
+  },
+  configSchema: {
+    type: 'object',
+    required: ['webhookUrl'],
+    properties: {
+      webhookUrl: { type: 'string', minLength: 1 },
+      webhookMethod: {
+        type: 'string',
+        pattern: '^([Pp][Oo][Ss][Tt]|[Pp][Uu][Tt]|[Pp][Aa][Tt][Cc][Hh]|[Gg][Ee][Tt]|[Dd][Ee][Ll][Ee][Tt][Ee])$',
+        default: 'POST',
+      },
+      headers: {
+        anyOf: [
+          {
+            type: 'array',
+            items: {
+              type: 'object',
+              required: ['from', 'to'],
+              properties: { from: { type: 'string' }, to: { type: 'string' }, secret: { type: 'boolean' } },
+            },
+          },
+          { type: 'object', additionalProperties: { type: 'string' } },
+        ],
+      },
+      signingSecret: { type: 'string', minLength: 16 },
+      allowedHosts: { type: 'array', items: { type: 'string' } },
+    },
+  },
+  uiConfig: {
+    fields: [
+      { key: 'webhookUrl', label: 'URL' },
+      { key: 'webhookMethod', label: 'Method' },
+      { key: 'headers', label: 'Headers' },
+    ],
+  },
+  options: {},
+  createdAt: '2026-01-10T08:00:00.000Z',
+  updatedAt: '2026-01-10T08:00:00.000Z',
+}

@@ -1,0 +1,123 @@
+import { createHmac } from 'node:crypto'
+import { isJsonObject, type JsonObject, type StoredEvent } from '@millrace/protocol'
+import type { DestinationModule, TransformContext } from '../definition.ts'
+import { flatten } from '../flatten.ts'
+import { type RequestObject, requestObject } from '../request-object.ts'
+import { isSecretHeader } from '../secrets.ts'
+import { definition } from './definition.ts'
+
+/**
+ * Sends each event to one address, as JSON in the body or as parameters in the query.
+ *
+ * @see contracts/destinations.md §5
+ */
+export const destination: DestinationModule = { definition, transform, sign }
+
+const METHODS = ['POST', 'PUT', 'PATCH', 'GET', 'DELETE']
+
+function transform(event: StoredEvent, { config }: TransformContext): RequestObject[] {
+  const webhookUrl = config['webhookUrl']
+  if (typeof webhookUrl !== 'string' || webhookUrl === '') throw new Error('Invalid URL in destination config')
+  const method = methodOf(config['webhookMethod'])
+  const carriesBody = method !== 'GET' && method !== 'DELETE'
+  const endpoint = endpointOf(webhookUrl, event)
+  const mayHaveSecrets = endpoint === webhookUrl || isTrusted(endpoint, webhookUrl, config['allowedHosts'])
+  const request = requestObject({
+    method,
+    endpoint,
+    headers: {
+      ...(carriesBody ? { 'content-type': 'application/json' } : {}),
+      ...configuredHeaders(config['headers'], mayHaveSecrets),
+      ...eventHeaders(event['header']),
+    },
+  })
+  if (carriesBody) request.body.JSON = eventBody(event)
+  else request.params = eventParams(event)
+  return [request]
+}
+
+/** `millrace-signature`, by which the receiver knows that the request comes from here and when it was made. */
+function sign(body: string, config: JsonObject, nowSeconds: number): Record<string, string> {
+  const secret = config['signingSecret']
+  if (typeof secret !== 'string' || secret === '') return {}
+  const digest = createHmac('sha256', secret).update(`${nowSeconds}.${body}`).digest('hex')
+  return { 'millrace-signature': `t=${nowSeconds},v1=${digest}` }
+}
+
+function methodOf(given: unknown): string {
+  if (given === undefined || given === null || given === '') return 'POST'
+  const method = String(given).toUpperCase()
+  if (typeof given !== 'string' || !METHODS.includes(method)) throw new Error(`Unsupported webhookMethod ${given}`)
+  return method
+}
+
+function endpointOf(webhookUrl: string, event: StoredEvent): string {
+  const { fullPath, appendPath } = event
+  const address = typeof fullPath === 'string' && fullPath !== '' ? fullPath : webhookUrl
+  return typeof appendPath === 'string' ? address + appendPath : address
+}
+
+/** Event members come from clients, so an address that they change may not get the configured secrets by itself. */
+function isTrusted(endpoint: string, webhookUrl: string, allowedHosts: unknown): boolean {
+  if (!URL.canParse(endpoint)) return false
+  const { origin, host, hostname } = new URL(endpoint)
+  if (URL.canParse(webhookUrl) && new URL(webhookUrl).origin === origin) return true
+  if (!Array.isArray(allowedHosts)) return false
+  return allowedHosts.some((allowed) => {
+    const name = String(allowed).toLowerCase()
+    return name === host || name === hostname
+  })
+}
+
+function configuredHeaders(given: unknown, mayHaveSecrets: boolean): JsonObject {
+  if (given === undefined || given === null) return {}
+  if (typeof given !== 'object') throw new Error('headers must be a list or an object')
+  const entries = Array.isArray(given)
+    ? given
+    : Object.entries(given).map(([from, to]) => ({ from, to, secret: undefined }))
+  const headers: JsonObject = {}
+  for (const entry of entries) {
+    if (!isJsonObject(entry)) throw new Error('headers must be a list or an object')
+    const { from, to, secret } = entry
+    const name = typeof from === 'string' ? from.trim().toLowerCase() : ''
+    if (name === '') continue
+    const value = typeof to === 'string' ? to : to === undefined || to === null ? '' : String(to)
+    if (mayHaveSecrets || !isSecretHeader(name, value, secret)) headers[name] = value
+  }
+  return headers
+}
+
+function eventHeaders(given: unknown): JsonObject {
+  if (!isJsonObject(given)) return {}
+  return Object.fromEntries(Object.entries(given).filter(([, value]) => typeof value === 'string'))
+}
+
+/** The event without what steers its sending and without top-level nulls; made anew only where that changes something. */
+function eventBody(event: StoredEvent): JsonObject {
+  const located = withIp(event)
+  for (const name in located) {
+    if (located[name] === null || STEERING.has(name)) {
+      return Object.fromEntries(
+        Object.entries(located).filter(([other, value]) => value !== null && !STEERING.has(other)),
+      )
+    }
+  }
+  return located
+}
+
+const STEERING = new Set(['header', 'fullPath', 'appendPath'])
+
+function withIp(event: StoredEvent): JsonObject {
+  const { context } = event
+  if (!isJsonObject(context)) return event
+  const { ip } = context
+  const hasIp = ip !== undefined && ip !== null && ip !== ''
+  return hasIp ? event : { ...event, context: { ...context, ip: event.request_ip } }
+}
+
+function eventParams(event: StoredEvent): JsonObject {
+  const { context } = event
+  const traits = event['traits'] ?? (isJsonObject(context) ? context['traits'] : undefined)
+  const shown = event.type === 'identify' ? traits : event['properties']
+  return isJsonObject(shown) ? flatten(shown) : {}
+}
