@@ -1,0 +1,178 @@
+import { globSync, readFileSync } from 'node:fs'
+import path from 'node:path'
+import { expect, test } from 'vitest'
+
+/*
+ * Promises of the tree as a whole. Each test lists what breaks one, in words that say what to do.
+ */
+
+/** Who stands above whom; a workspace imports only from lower layers (docs/decisions/0002-layers.md). */
+const LAYERS: Record<string, number> = {
+  protocol: 0,
+  std: 0,
+  log: 1,
+  destinations: 1,
+  delivery: 1,
+  'control-plane': 1,
+  gateway: 2,
+  pipeline: 2,
+  'test-api': 3,
+  server: 4,
+  'dev-env': 4,
+  tests: 5,
+  bench: 5,
+}
+
+const root = path.dirname(import.meta.dirname)
+const files = globSync('**/*.{ts,tsx,mjs,json,md,yaml,yml,html,css}', { cwd: root, exclude: isForeign })
+const texts = new Map(files.map((file) => [file, readFileSync(path.join(root, file), 'utf8')]))
+const code = [...texts].filter(([file]) => /\.(tsx?|mjs)$/.test(file))
+const workspaces = files
+  .filter((file) => /^((packages|apps)\/[^/]+|tests|bench)\/package\.json$/.test(file))
+  .map(workspace)
+const lock = JSON.parse(texts.get('package-lock.json')!) as { packages: Record<string, LockEntry> }
+
+test('packages import only from lower layers', () => {
+  const offences = workspaces.flatMap(({ name, needs }) => {
+    const layer = LAYERS[name]
+    if (layer === undefined) return [`${name} has no layer: give it one in tests/tidy.test.ts and CONTRIBUTING.md`]
+    const upward = needs.filter((needed) => (LAYERS[needed] ?? Number.POSITIVE_INFINITY) >= layer)
+    return upward.map((needed) => `${name} (layer ${layer}) may not import ${needed} (layer ${LAYERS[needed]})`)
+  })
+  expect(offences).toEqual([])
+})
+
+test('what a package imports of ours stands in its package.json, and only its surface is imported', () => {
+  const offences = workspaces.flatMap(({ folder, name, needs, needsToRun }) =>
+    code
+      .filter(([file]) => file.startsWith(`${folder}/`))
+      .flatMap(([file, text]) => {
+        const allowed = file.endsWith('.test.ts') ? needs : needsToRun
+        const packages = [...text.matchAll(/'@millrace\/([^']+)'/g)].map((match) => match[1]!)
+        const undeclared = packages.filter((imported) => !allowed.includes(imported))
+        const outside = references(file, text).filter((target) => !target.startsWith(`${folder}/`))
+        return [
+          ...undeclared.map((each) => `${file} imports @millrace/${each}, which ${folder}/package.json does not name`),
+          ...outside.map((target) => `${file} reaches out of ${name} for ${target}: import the package instead`),
+        ]
+      }),
+  )
+  expect(offences).toEqual([])
+})
+
+test('every source file is in use', () => {
+  const reached = new Set<string>()
+  const reach = (file: string) => {
+    const text = texts.get(file)
+    if (text === undefined || reached.has(file)) return
+    reached.add(file)
+    for (const target of references(file, text)) reach(target)
+  }
+  for (const { surface } of workspaces) surface.forEach(reach)
+  for (const [file] of code) if (isStartingPoint(file)) reach(file)
+
+  const sources = code.map(([file]) => file).filter((file) => /^(packages|apps|tests|bench)\//.test(file))
+  const dead = sources.filter((file) => !reached.has(file))
+  expect(
+    dead.map((file) => `${file} is reached from no index.ts, main.ts, thread or test: use it or remove it`),
+  ).toEqual([])
+})
+
+test('no test keeps the others from running', () => {
+  expect(found(/\b(?:test|it|describe)(?:\.\w+)*\.only\b/, code)).toEqual([])
+})
+
+test('nothing is left to do without the number of its issue', () => {
+  expect(found(/\bTODO\b(?!\(#\d+\))/, code)).toEqual([])
+})
+
+test('no file knows the machine it was written on', () => {
+  expect(found(/(?<![\w.])\/(?:work|root)\//, [...texts])).toEqual([])
+})
+
+test('every dependency has one exact version', () => {
+  const manifests = files.filter((file) => /(^|\/)package\.json$/.test(file))
+  const offences = manifests.flatMap((file) => {
+    const { dependencies, devDependencies, optionalDependencies } = JSON.parse(texts.get(file)!) as Manifest
+    const ranges = Object.entries({ ...dependencies, ...devDependencies, ...optionalDependencies })
+    return ranges.filter(([, range]) => !/^\d+\.\d+\.\d+/.test(range)).map((entry) => `${file}: ${entry.join(' ')}`)
+  })
+  expect(offences).toEqual([])
+})
+
+test('the lock names no registry, and the packages of every platform', () => {
+  const entries = Object.entries(lock.packages)
+  const withAddress = entries.filter(([, { resolved }]) => resolved?.includes('://')).map(([place]) => place)
+  expect(withAddress).toEqual([])
+
+  // `npm ci` refuses a lock that lacks one; `npm install` leaves out what the registry does not have, and says nothing.
+  const missing = entries.flatMap(([place, { optionalDependencies = {} }]) =>
+    Object.keys(optionalDependencies)
+      .filter((name) => !lock.packages[`node_modules/${name}`] && !lock.packages[`${place}/node_modules/${name}`])
+      .map((name) => `${place} needs ${name}`),
+  )
+  expect(missing).toEqual([])
+})
+
+test('one version of Node is pinned for every platform that has one', () => {
+  const { optionalDependencies = {} } = JSON.parse(texts.get('package.json')!) as Manifest
+  const pins = Object.entries(optionalDependencies).filter(([name]) => name.startsWith('node-'))
+  const bootstrap = texts.get('scripts/install.mjs')!
+  expect(pins.map(([name]) => name).filter((name) => !bootstrap.includes(`'${name}'`))).toEqual([])
+  expect(pins.length).toBe(5)
+  expect(new Set(pins.map(([, version]) => version)).size).toBe(1)
+})
+
+interface Manifest {
+  readonly name: string
+  readonly exports?: Record<string, string>
+  readonly dependencies?: Record<string, string>
+  readonly devDependencies?: Record<string, string>
+  readonly optionalDependencies?: Record<string, string>
+}
+
+interface LockEntry {
+  readonly resolved?: string
+  readonly optionalDependencies?: Record<string, string>
+}
+
+function workspace(file: string) {
+  const folder = path.dirname(file)
+  const { name, exports = {}, dependencies, devDependencies } = JSON.parse(texts.get(file)!) as Manifest
+  return {
+    folder,
+    name: ownName(name)!,
+    /** Files that others may import. */
+    surface: Object.values(exports).map((target) => path.join(folder, target)),
+    /** Packages of ours that it names at all, and those that it names for more than its tests. */
+    needs: Object.keys({ ...dependencies, ...devDependencies }).flatMap((each) => ownName(each) ?? []),
+    needsToRun: Object.keys({ ...dependencies }).flatMap((each) => ownName(each) ?? []),
+  }
+}
+
+function ownName(packageName: string): string | undefined {
+  return /^@millrace\/(.+)$/.exec(packageName)?.[1]
+}
+
+/** Files that a file names, whether to import them, to start them as a thread or to load them later. */
+function references(file: string, text: string): string[] {
+  const named = text.matchAll(/['"`](\.{1,2}\/[^'"`\s]+\.tsx?)['"`]/g)
+  return [...named].map((match) => path.join(path.dirname(file), match[1]!))
+}
+
+function isStartingPoint(file: string): boolean {
+  if (/(^|\/)main\.tsx?$/.test(file) || file.endsWith('.test.ts')) return true
+  // A destination type is loaded by the name of its folder (packages/destinations/src/registry.ts).
+  return /^packages\/destinations\/src\/([^/]+)\/\1(\.cases)?\.ts$/.test(file)
+}
+
+function found(pattern: RegExp, among: readonly (readonly [string, string])[]): string[] {
+  return among.flatMap(([file, text]) =>
+    text.split('\n').flatMap((line, at) => (pattern.test(line) ? `${file}:${at + 1}: ${line.trim()}` : [])),
+  )
+}
+
+/** Installed, made while running, or of git: not ours to judge. */
+function isForeign(file: string): boolean {
+  return ['node_modules', '.git', 'data'].includes(path.basename(file))
+}
