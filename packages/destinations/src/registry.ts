@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict'
 import { readdirSync } from 'node:fs'
 import type { JsonObject } from '@millrace/protocol'
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
@@ -18,7 +19,13 @@ export class DestinationRegistry {
   readonly #ajv = new Ajv({ strict: false, allErrors: false })
 
   constructor(modules: Iterable<DestinationModule>) {
-    this.#modules = new Map([...modules].map((module) => [module.definition.name, module]))
+    const byName = new Map<string, DestinationModule>()
+    for (const module of modules) {
+      const { name } = module.definition
+      assert(!byName.has(name), `There are two destination types ${name}`)
+      byName.set(name, module)
+    }
+    this.#modules = byName
   }
 
   static async load(): Promise<DestinationRegistry> {

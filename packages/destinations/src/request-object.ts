@@ -17,6 +17,30 @@ export interface RequestObject {
   files: JsonObject
 }
 
+export type BodyKind = keyof RequestObject['body']
+
+const BODY_KINDS: readonly BodyKind[] = ['JSON', 'JSON_ARRAY', 'XML', 'FORM']
+
+/**
+ * Which of the bodies is not empty, if any.
+ *
+ * @throws Error for more than one.
+ */
+export function filledBody(body: RequestObject['body']): BodyKind | undefined {
+  let filled: BodyKind | undefined
+  for (const kind of BODY_KINDS) {
+    if (!isFilled(body[kind])) continue
+    if (filled !== undefined) throw new Error('Request has more than one non-empty body')
+    filled = kind
+  }
+  return filled
+}
+
+export function isFilled(part: JsonObject): boolean {
+  for (const _ in part) return true
+  return false
+}
+
 /** A request with the given parts; what is left out is empty. */
 export function requestObject(parts: {
   method: string

@@ -1,6 +1,6 @@
 import type { JsonObject, StoredEvent } from '@millrace/protocol'
 import type { DestinationModule, EventMetadata, TransformContext } from './definition.ts'
-import type { RequestObject } from './request-object.ts'
+import { filledBody, type RequestObject } from './request-object.ts'
 
 const MAX_REQUESTS = 100
 
@@ -14,53 +14,47 @@ export function runTransform(
   config: JsonObject,
   metadata: EventMetadata,
 ): TransformResult {
-  const context = new Context(config, metadata)
+  const derivedSecrets: string[] = []
   try {
     if (!module.definition.config.supportedMessageTypes['cloud']?.includes(event.type)) {
       return { error: `message type ${event.type} not supported` }
     }
-    const requests: unknown = module.transform(event, context)
+    const requests: unknown = module.transform(event, contextOf(config, metadata, derivedSecrets))
     if (!Array.isArray(requests) || !requests.every(isRequestObject)) {
       return { error: 'destination transformation returned no list of request objects' }
     }
     if (requests.length > MAX_REQUESTS) return { error: 'too many requests' }
-    return { requests, derivedSecrets: context.derivedSecrets }
+    for (const { body } of requests) filledBody(body)
+    return { requests, derivedSecrets }
   } catch (thrown) {
-    return { error: thrown instanceof Error ? thrown.message : String(thrown) }
+    return { error: thrown instanceof Error ? thrown.message : 'destination transformation failed' }
   }
 }
 
-class Context implements TransformContext {
-  readonly config: JsonObject
-  readonly metadata: EventMetadata
-  derivedSecrets: string[] = NONE
-
-  constructor(config: JsonObject, metadata: EventMetadata) {
-    this.config = config
-    this.metadata = metadata
-  }
-
-  basicAuth(userName: string, password: string): string {
-    return this.secret(`Basic ${Buffer.from(`${userName}:${password}`).toString('base64')}`)
-  }
-
-  bearer(token: string): string {
-    return this.secret(`Bearer ${token}`)
-  }
-
-  secret(value: string): string {
-    this.derivedSecrets = [...this.derivedSecrets, value]
+/** Plain functions, because a transformation may take them out of the context by name. */
+function contextOf(config: JsonObject, metadata: EventMetadata, derivedSecrets: string[]): TransformContext {
+  const secret = (value: string) => {
+    derivedSecrets.push(value)
     return value
   }
+  return {
+    config,
+    metadata,
+    secret,
+    // Both forms are registered: an answer may repeat the credentials without their scheme.
+    basicAuth: (userName, password) =>
+      secret(`Basic ${secret(Buffer.from(`${userName}:${password}`).toString('base64'))}`),
+    bearer: (token) => secret(`Bearer ${secret(token)}`),
+  }
 }
-
-const NONE: string[] = []
 
 function isRequestObject(value: unknown): value is RequestObject {
   const request = value as RequestObject | null
   return (
     typeof request === 'object' &&
     request !== null &&
+    request.version === '1' &&
+    request.type === 'REST' &&
     typeof request.method === 'string' &&
     typeof request.endpoint === 'string' &&
     isObject(request.headers) &&
@@ -69,7 +63,8 @@ function isRequestObject(value: unknown): value is RequestObject {
     isObject(request.body.JSON) &&
     isObject(request.body.JSON_ARRAY) &&
     isObject(request.body.XML) &&
-    isObject(request.body.FORM)
+    isObject(request.body.FORM) &&
+    isObject(request.files)
   )
 }
 

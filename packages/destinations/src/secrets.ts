@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, type JsonValue, setMember } from '@millrace/protocol'
+import { isJsonObject, type JsonObject, type JsonValue, ownMember, setMember } from '@millrace/protocol'
 import type { DestinationDefinition } from './definition.ts'
 
 /** How a secret looks to whoever reads it; sent back, it keeps the saved value. */
@@ -35,7 +35,7 @@ const SECRET_PAIRS = new Set(['api-key', 'access-key', 'secret-key', 'private-ke
  */
 export function isSecretHeader(name: string, value: string, flag?: unknown): boolean {
   if (typeof flag === 'boolean') return flag
-  const lowerCase = name.toLowerCase()
+  const lowerCase = name.trim().toLowerCase()
   if (PLAIN_HEADERS.has(lowerCase)) return false
   if (SECRET_HEADERS.has(lowerCase)) return true
   const words = lowerCase.split(/[-_]/)
@@ -115,21 +115,34 @@ function mapPlaces(
 }
 
 function mapVariable(config: JsonObject, key: string, map: (place: Place) => string | undefined): void {
-  const value = config[key]
-  if (typeof value !== 'string') return
-  const mapped = map({ key, path: `/${key}`, value, isSecret: true })
-  if (mapped === undefined) delete config[key]
-  else config[key] = mapped
+  const found = findVariable(config, key)
+  if (typeof found?.value !== 'string') return
+  const { holder, name, path, value } = found
+  const mapped = map({ key, path, value, isSecret: true })
+  if (mapped === undefined) delete holder[name]
+  else holder[name] = mapped
+}
+
+/** Follows a key of a definition, such as `login.password`, to the object that holds the variable. */
+function findVariable(config: JsonObject, key: string) {
+  const names = key.split('.')
+  const name = names.pop()!
+  let holder: JsonValue | undefined = config
+  for (const outer of names) holder = isJsonObject(holder) ? ownMember(holder, outer) : undefined
+  if (!isJsonObject(holder)) return undefined
+  return { holder, name, path: `/${key.replaceAll('.', '/')}`, value: ownMember(holder, name) }
 }
 
 /** Headers as a list of `{from, to, secret?}` or as an object from name to value. */
 function mapHeaders(config: JsonObject, key: string, map: (place: Place) => string | undefined): void {
-  const headers = config[key]
+  const found = findVariable(config, key)
+  if (found === undefined) return
+  const { holder, name: variable, path: listPath, value: headers } = found
   if (Array.isArray(headers)) {
-    config[key] = headers.flatMap((entry, i): JsonValue[] => {
+    holder[variable] = headers.flatMap((entry, i): JsonValue[] => {
       if (!isJsonObject(entry) || typeof entry['from'] !== 'string' || typeof entry['to'] !== 'string') return [entry]
       const { from, to, secret } = entry as { from: string; to: string; secret?: JsonValue }
-      const place = { key: `${key}.${from.toLowerCase()}`, path: `/${key}/${i}/to` }
+      const place = { key: `${key}.${from.toLowerCase()}`, path: `${listPath}/${i}/to` }
       const mapped = map({ ...place, value: to, isSecret: isSecretHeader(from, to, secret) })
       return mapped === undefined ? [] : [{ ...entry, to: mapped }]
     })
@@ -140,23 +153,29 @@ function mapHeaders(config: JsonObject, key: string, map: (place: Place) => stri
         setMember(mappedHeaders, name, value)
         continue
       }
-      const place = { key: `${key}.${name.toLowerCase()}`, path: `/${key}/${name}` }
+      const place = { key: `${key}.${name.toLowerCase()}`, path: `${listPath}/${escapePointer(name)}` }
       const mapped = map({ ...place, value, isSecret: isSecretHeader(name, value) })
       if (mapped !== undefined) setMember(mappedHeaders, name, mapped)
     }
-    config[key] = mappedHeaders
+    holder[variable] = mappedHeaders
   }
 }
 
-const URL_PASSWORD = /^([a-z][a-z0-9+.-]*:\/\/[^/?#@:]*):([^/?#@]*)@/i
+function escapePointer(name: string): string {
+  return name.replaceAll('~', '~0').replaceAll('/', '~1')
+}
+
+/** As URL parsers read it: blanks and any slashes before, the user name ends at the first colon, the password at the last @. */
+const URL_PASSWORD = /^([\0-\x20]*[a-z][a-z0-9+.-]*:[\\/]*[^\\/?#:]*):([^\\/?#]*)@/i
 
 /** The password in an address such as `https://user:password@host/in`. */
 function mapPassword(config: JsonObject, key: string, map: (place: Place) => string | undefined): void {
-  const address = config[key]
-  if (typeof address !== 'string') return
+  const found = findVariable(config, key)
+  if (typeof found?.value !== 'string') return
+  const { holder, name, path, value: address } = found
   const match = URL_PASSWORD.exec(address)
   if (match === null) return
-  const mapped = map({ key: `${key}#password`, path: `/${key}`, value: match[2]!, isSecret: true })
+  const mapped = map({ key: `${key}#password`, path, value: match[2]!, isSecret: true })
   const before = mapped === undefined ? match[1] : `${match[1]}:${mapped}`
-  config[key] = `${before}@${address.slice(match[0].length)}`
+  holder[name] = `${before}@${address.slice(match[0].length)}`
 }

@@ -1,5 +1,5 @@
-import { isJsonObject, type JsonObject, type JsonValue } from '@millrace/protocol'
-import type { RequestObject } from './request-object.ts'
+import { isJsonObject, type JsonObject, type JsonValue, setMember } from '@millrace/protocol'
+import { filledBody, isFilled, type RequestObject } from './request-object.ts'
 
 /** A request as it goes over the network. */
 export interface WireRequest {
@@ -32,9 +32,7 @@ export function toWire(request: RequestObject, userAgent: string): WireRequest {
 }
 
 function wireBody(body: RequestObject['body']): { body: string; contentType: string | undefined } {
-  const filled = BODY_KINDS.filter((kind) => isFilled(body[kind]))
-  if (filled.length > 1) throw new Error('Request has more than one non-empty body')
-  switch (filled[0]) {
+  switch (filledBody(body)) {
     case 'JSON':
       return { body: JSON.stringify(body.JSON), contentType: 'application/json' }
     case 'JSON_ARRAY':
@@ -48,23 +46,18 @@ function wireBody(body: RequestObject['body']): { body: string; contentType: str
   }
 }
 
-const BODY_KINDS = ['JSON', 'JSON_ARRAY', 'XML', 'FORM'] as const
-
-function isFilled(part: JsonObject): boolean {
-  for (const _ in part) return true
-  return false
-}
-
 /** Names that are equal without letter case are one header; the later one counts, as it is written. */
 function wireHeaders(given: JsonObject): Record<string, string> {
   const headers: Record<string, string> = {}
+  const names = new Map<string, string>()
   for (const name in given) {
     const value = given[name]
     if (value === null || value === undefined) continue
-    for (const other in headers) {
-      if (other.length === name.length && other.toLowerCase() === name.toLowerCase()) delete headers[other]
-    }
-    headers[name] = asText(value)
+    const lowerCase = name.toLowerCase()
+    const earlier = names.get(lowerCase)
+    if (earlier !== undefined) delete headers[earlier]
+    names.set(lowerCase, name)
+    setMember(headers, name, asText(value))
   }
   return headers
 }

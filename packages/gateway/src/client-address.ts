@@ -11,10 +11,13 @@ export function clientAddress(request: IncomingMessage): string {
   const forwarded = request.headers['x-forwarded-for']
   if (forwarded !== undefined) {
     const first = plainAddress((forwarded as string).split(',', 1)[0]!.trim())
-    if (isIP(first) !== 0) return first
+    if (first.length <= MAX_ADDRESS_LENGTH && isIP(first) !== 0) return first
   }
   return peerAddress(request)
 }
+
+// The longest IPv6 address has 45 characters. A zone may follow it, which would be an address at any length.
+const MAX_ADDRESS_LENGTH = 64
 
 /** The address of the other end of the connection; an IPv4 one in its own notation. */
 export function peerAddress(request: IncomingMessage): string {

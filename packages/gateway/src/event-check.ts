@@ -42,8 +42,7 @@ export function parseEventBody(body: Buffer, route: Route, limits: EventLimits):
   const shape = isScanned ? scanJson(body, maxLevels) : undefined
   if (shape?.isTooDeep) {
     // Without this the parser would spend most of a second on a body of brackets.
-    const eventIndex = isBatch && shape.elementBytes.length > 0 ? shape.elementBytes.length : undefined
-    return new Refusal('nesting', { eventIndex })
+    return new Refusal('nesting', { eventIndex: isBatch ? shape.deepElement : undefined })
   }
   const text = body.toString()
   // What is not UTF-8 decodes to replacement characters; those may also have been sent as such.

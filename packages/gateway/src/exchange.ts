@@ -68,6 +68,8 @@ export class Exchange {
   #answer(status: number, text: string, headers: Readonly<Record<string, string>> | undefined): void {
     const { response } = this
     const { origin } = this.request.headers
+    // Has to be said before the header is written.
+    if (this.#isStillSending(status)) response.shouldKeepAlive = false
     if (headers === undefined && origin === undefined) {
       response.writeHead(status, [...PLAIN_HEADERS, 'Content-Length', String(text.length), 'X-Request-Id', this.id])
       this.#finish(status, text)
@@ -78,7 +80,7 @@ export class Exchange {
 
   #finish(status: number, body: Buffer | string): void {
     this.#end(status)
-    if (this.request.complete || !WITH_UNREAD_BODY.has(status)) {
+    if (!this.#isStillSending(status)) {
       // Saying that it is not UTF-8 saves Node looking for characters beyond ASCII.
       this.response.end(body, 'latin1')
       return
@@ -86,7 +88,6 @@ export class Exchange {
     // Closing while the client is still sending would destroy the answer on its way. So what still comes is thrown away
     // for a moment, and the connection is closed then.
     const { request, response } = this
-    response.shouldKeepAlive = false
     response.write(body)
     const deadline = this.surroundings.lingering.start(() => response.end())
     const end = () => {
@@ -94,6 +95,11 @@ export class Exchange {
       response.end()
     }
     request.once('end', end).once('close', end).resume()
+  }
+
+  /** Whether the answer comes while the client may be in the midst of a large or endless body. */
+  #isStillSending(status: number): boolean {
+    return !this.request.complete && WITH_UNREAD_BODY.has(status)
   }
 
   #end(status: number): void {
@@ -118,5 +124,5 @@ export interface Surroundings {
 
 const PLAIN_HEADERS = ['Content-Type', 'text/plain; charset=utf-8', 'X-Content-Type-Options', 'nosniff']
 
-/** Answers given while the client may still be sending a large or endless body. */
+/** Answers to a body that was not read to its end. */
 const WITH_UNREAD_BODY = new Set([408, 413])

@@ -4,6 +4,7 @@ import type { EventLog } from '@millrace/log'
 import { ENRICHMENT_RULES, type EventRecord, type EventType, type JsonObject, type Route } from '@millrace/protocol'
 import { type Clock, Deadlines } from '@millrace/std'
 import { clientAddress } from './client-address.ts'
+import { BodyDecoder, contentEncoding, type Encoding } from './content-encoding.ts'
 import { answerPreflight } from './cors.ts'
 import { type CheckedEvents, checkEvents, type EventLimits, parseEventBody } from './event-check.ts'
 import { Exchange, type Surroundings } from './exchange.ts'
@@ -12,7 +13,7 @@ import { type IngestRoute, ingestRoute } from './ingest-routes.ts'
 import { checkPixel, PixelExchange } from './pixel.ts'
 import { RateLimiter, rateLimitHeaders } from './rate-limit.ts'
 import { Refusal } from './refusals.ts'
-import { BodyReader, contentEncoding, decodeBody, type Encoding } from './request-body.ts'
+import { BodyReader } from './request-body.ts'
 import { requestId } from './request-id.ts'
 import { basicUserName } from './write-key.ts'
 
@@ -45,6 +46,8 @@ export interface GatewayOptions {
 }
 
 const LINGERING_MS = 1_000
+/** Bodies of full size for which there is room above the limit of bytes in progress. */
+const RESERVED_BODIES = 16
 
 /**
  * HTTP in: reads, checks, appends, answers. A 200 means that every event of the request is durably stored; every other
@@ -57,6 +60,7 @@ export class Gateway {
   readonly #options: GatewayOptions
   readonly #rates: RateLimiter
   readonly #bodies: BodyReader
+  readonly #decoder: BodyDecoder
   readonly #surroundings: Surroundings
   #requestsInProgress = 0
   #bodyBytesInProgress = 0
@@ -66,6 +70,7 @@ export class Gateway {
     this.#options = options
     this.#rates = new RateLimiter(options.clock)
     this.#bodies = new BodyReader(options.limits.maxBodyBytes, options.limits.bodyTimeoutMs, options.clock)
+    this.#decoder = new BodyDecoder(options.limits.maxBodyBytes)
     this.#surroundings = {
       clock: options.clock,
       metrics: this.metrics,
@@ -121,11 +126,7 @@ export class Gateway {
       exchange.refuse(admitted)
       return
     }
-    const { maxBodyBytes } = this.#options.limits
-    const countBytes = (bytes: number) => {
-      exchange.bodyBytes += bytes
-      this.#bodyBytesInProgress += bytes
-    }
+    const countBytes = (bytes: number) => this.#countBytes(exchange, bytes)
     this.#bodies.read(exchange.request, countBytes, (body) => {
       if (body === 'gone') {
         exchange.abandon()
@@ -134,14 +135,22 @@ export class Gateway {
       } else if (admitted.encoding === 'identity' || body.length === 0) {
         this.#store(exchange, route, this.#judge(exchange.request, route, admitted.source, body))
       } else {
-        void decodeBody(body, admitted.encoding, maxBodyBytes).then((decoded) => {
-          if (!(decoded instanceof Refusal)) countBytes(decoded.length)
-          const draft =
-            decoded instanceof Refusal ? decoded : this.#judge(exchange.request, route, admitted.source, decoded)
+        void this.#decoder.decode(body, admitted.encoding).then((decoded) => {
+          const refusal = decoded instanceof Refusal ? decoded : countBytes(decoded.length)
+          const draft = refusal ?? this.#judge(exchange.request, route, admitted.source, decoded as Buffer)
           this.#store(exchange, route, draft)
         })
       }
     })
+  }
+
+  /** Requests that were let in may bring more than the limit together, but not without end. */
+  #countBytes(exchange: Exchange, bytes: number): Refusal | undefined {
+    const { maxBodyBytes, maxBodyBytesInProgress } = this.#options.limits
+    exchange.bodyBytes += bytes
+    this.#bodyBytesInProgress += bytes
+    const isTooMuch = this.#bodyBytesInProgress > maxBodyBytesInProgress + RESERVED_BODIES * maxBodyBytes
+    return isTooMuch ? UNAVAILABLE : undefined
   }
 
   #receivePixel(exchange: Exchange, route: IngestRoute, query: string): void {

@@ -25,6 +25,8 @@ const COLON = 0x3a
 
 export interface JsonShape {
   readonly isTooDeep: boolean
+  /** The element of `batch` that is too deep; undefined if none is, or something beside them. */
+  readonly deepElement: number | undefined
   /** Bytes that each element of the last top-level member `batch` takes, without the white space around it. */
   readonly elementBytes: readonly number[]
 }
@@ -72,7 +74,9 @@ export function scanJson(text: Uint8Array, maxLevels: number): JsonShape {
       case OPEN_BRACE:
       case OPEN_BRACKET:
         depth++
-        if (depth > maxLevels) return { isTooDeep: true, elementBytes }
+        if (depth > maxLevels) {
+          return { isTooDeep: true, deepElement: isBatch ? elementBytes.length : undefined, elementBytes }
+        }
         if (depth === 2 && byte === OPEN_BRACE) isBatch = false
         break
       case CLOSE_BRACE:
@@ -82,7 +86,7 @@ export function scanJson(text: Uint8Array, maxLevels: number): JsonShape {
     }
     elementEnd = at + 1
   }
-  return { isTooDeep: false, elementBytes }
+  return { isTooDeep: false, deepElement: undefined, elementBytes }
 }
 
 /** Index of the quote that ends the string beginning at `start`, or of the last byte. */

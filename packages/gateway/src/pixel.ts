@@ -1,4 +1,4 @@
-import { messageHash, messageIdOf, pixelNesting } from '@millrace/protocol'
+import { messageHash, messageIdOf, pixelEvent, pixelNesting } from '@millrace/protocol'
 import { type CheckedEvents, type EventLimits, hasIds } from './event-check.ts'
 import { Exchange } from './exchange.ts'
 import { REFUSALS, Refusal } from './refusals.ts'
@@ -42,7 +42,8 @@ export function checkPixel(
 ): CheckedEvents | Refusal {
   if (limits.maxEventBytes > 0 && query.length > limits.maxEventBytes) return new Refusal('event_size')
   if (pixelNesting(query) > limits.maxNesting) return new Refusal('nesting')
-  const { userId, anonymousId, messageId } = Object.fromEntries(new URLSearchParams(query))
-  if (!hasIds({ userId: userId ?? null, anonymousId: anonymousId ?? null })) return new Refusal('no_ids')
-  return { types: [type], messageHashes: messageHash(messageIdOf(messageId, seed, 0)) }
+  // Judged as the readers will see it; the time of acceptance matters to none of these checks.
+  const event = pixelEvent(query, type, '')
+  if (!hasIds(event)) return new Refusal('no_ids')
+  return { types: [type], messageHashes: messageHash(messageIdOf(event['messageId'], seed, 0)) }
 }

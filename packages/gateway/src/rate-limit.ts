@@ -1,6 +1,8 @@
 import type { Clock } from '@millrace/std'
 
 const WINDOW_MS = 60_000
+/** Of an event: what sums of fractions may be wrong by. */
+const ROUNDING = 1e-6
 
 export interface RateLimitState {
   readonly isAllowed: boolean
@@ -36,14 +38,16 @@ export class RateLimiter {
     allowance.at = now
     const needed = Math.min(events, eventsPerMinute)
     // Rounding must not keep a full allowance from counting as full.
-    const isAllowed = allowance.left >= needed - 1e-6
+    const isAllowed = allowance.left >= needed - ROUNDING
     if (isAllowed) allowance.left -= events
+    // Half of it, so that what is due after these seconds is sure to pass then.
+    const secondsFor = (missing: number) => Math.max(0, Math.ceil((missing - ROUNDING / 2) / perMs / 1000))
     return {
       isAllowed,
       limit: eventsPerMinute,
-      remaining: Math.max(0, Math.floor(allowance.left + 1e-6)),
-      resetSeconds: Math.ceil((eventsPerMinute - allowance.left) / perMs / 1000),
-      retryAfterSeconds: Math.max(1, Math.ceil((needed - allowance.left) / perMs / 1000)),
+      remaining: Math.max(0, Math.floor(allowance.left + ROUNDING)),
+      resetSeconds: secondsFor(eventsPerMinute - allowance.left),
+      retryAfterSeconds: Math.max(1, secondsFor(needed - allowance.left)),
     }
   }
 

@@ -1,28 +1,6 @@
 import type { IncomingMessage } from 'node:http'
-import { brotliDecompress, gunzip, inflate, inflateRaw } from 'node:zlib'
 import { type Clock, Deadlines } from '@millrace/std'
 import { Refusal } from './refusals.ts'
-
-export type Encoding = 'identity' | 'gzip' | 'br' | 'deflate'
-
-/** The one content encoding of a request; undefined for one that is not taken, or for several. */
-export function contentEncoding(header: string | undefined): Encoding | undefined {
-  if (header === undefined) return 'identity'
-  switch (header.trim().toLowerCase()) {
-    case '':
-    case 'identity':
-      return 'identity'
-    case 'gzip':
-    case 'x-gzip':
-      return 'gzip'
-    case 'br':
-      return 'br'
-    case 'deflate':
-      return 'deflate'
-    default:
-      return undefined
-  }
-}
 
 /**
  * Reads the bodies of requests. Most come in one piece together with their header; those cost no listener but one and no
@@ -42,10 +20,10 @@ export class BodyReader {
   /**
    * Reads a body to its end, or to the point where it is refused; then nothing more of it is read.
    *
-   * @param onBytes told of every piece, so that bytes in progress can be counted.
+   * @param onBytes told of every piece, so that bytes in progress can be counted; may refuse to take more.
    * @param onDone called once. 'gone' when the client went away first.
    */
-  read(request: IncomingMessage, onBytes: (count: number) => void, onDone: (body: Body) => void): void {
+  read(request: IncomingMessage, onBytes: OnBytes, onDone: (body: Body) => void): void {
     const announced = request.headers['content-length']
     if (announced !== undefined && Number(announced) > this.#maxBytes) {
       onDone(new Refusal('body_size'))
@@ -66,13 +44,15 @@ export class BodyReader {
   }
 }
 
+export type OnBytes = (count: number) => Refusal | undefined
+
 /** A body, or why there is none. */
 export type Body = Buffer | Refusal | 'gone'
 
 class BodyReading {
   readonly #request: IncomingMessage
   readonly #maxBytes: number
-  readonly #onBytes: (count: number) => void
+  readonly #onBytes: OnBytes
   readonly #onDone: (body: Body) => void
   #only: Buffer | undefined
   #chunks: Buffer[] | undefined
@@ -80,12 +60,7 @@ class BodyReading {
   #isDone = false
   #clearDeadline: (() => void) | undefined
 
-  constructor(
-    request: IncomingMessage,
-    maxBytes: number,
-    onBytes: (count: number) => void,
-    onDone: (body: Body) => void,
-  ) {
+  constructor(request: IncomingMessage, maxBytes: number, onBytes: OnBytes, onDone: (body: Body) => void) {
     this.#request = request
     this.#maxBytes = maxBytes
     this.#onBytes = onBytes
@@ -99,6 +74,11 @@ class BodyReading {
       this.#finish(this.#whole())
       return
     }
+    // A client may come and go within one turn; nothing is heard of it afterwards.
+    if (this.#request.destroyed) {
+      this.#finish('gone')
+      return
+    }
     const deadline = deadlines.start(() => this.#finish(new Refusal('timeout')))
     this.#clearDeadline = () => deadlines.clear(deadline)
     this.#request.once('end', () => this.#finish(this.#whole()))
@@ -108,9 +88,13 @@ class BodyReading {
   #take(chunk: Buffer): void {
     if (this.#isDone) return
     this.#length += chunk.length
-    this.#onBytes(chunk.length)
+    const refusal = this.#onBytes(chunk.length)
     if (this.#length > this.#maxBytes) {
       this.#finish(new Refusal('body_size'))
+      return
+    }
+    if (refusal !== undefined) {
+      this.#finish(refusal)
       return
     }
     if (this.#only === undefined) this.#only = chunk
@@ -127,36 +111,9 @@ class BodyReading {
     if (this.#isDone) return
     this.#isDone = true
     this.#clearDeadline?.()
+    this.#only = this.#chunks = undefined
     this.#onDone(body)
   }
 }
 
 const EMPTY = Buffer.alloc(0)
-
-/**
- * Unpacks a body of at most `maxBytes`; reading stops at that limit, whatever the data claims to hold.
- *
- * @see contracts/ingest.md §9 "Encodings"
- */
-export function decodeBody(
-  body: Buffer,
-  encoding: Exclude<Encoding, 'identity'>,
-  maxBytes: number,
-): Promise<Buffer | Refusal> {
-  const options = { maxOutputLength: maxBytes, rejectGarbageAfterEnd: true }
-  return new Promise((resolve) => {
-    const done = (error: NodeJS.ErrnoException | null, decoded: Buffer) => {
-      if (error === null) resolve(decoded)
-      else resolve(new Refusal(error.code === 'ERR_BUFFER_TOO_LARGE' ? 'body_size' : 'unreadable_body'))
-    }
-    if (encoding === 'gzip') gunzip(body, options, done)
-    else if (encoding === 'br') brotliDecompress(body, options, done)
-    else if (isZlibWrapped(body)) inflate(body, options, done)
-    else inflateRaw(body, options, done)
-  })
-}
-
-/** "deflate" means zlib by the standard, but some senders leave zlib's two-byte header out. */
-function isZlibWrapped(body: Buffer): boolean {
-  return body.length >= 2 && (body[0]! & 0x0f) === 8 && body.readUInt16BE(0) % 31 === 0
-}

@@ -8,13 +8,16 @@ export function basicUserName(authorization: string): string | undefined {
   const known = recent.get(authorization)
   if (known !== undefined) return known
   const match = BASIC.exec(authorization)
-  if (match === null) return undefined
+  // So many characters cannot be base64: the last one would stand for six bits.
+  if (match === null || match[1]!.replace(/=+$/, '').length % 4 === 1) return undefined
   const credentials = Buffer.from(match[1]!, 'base64').toString('latin1')
   const colon = credentials.indexOf(':')
   const userName = colon === -1 ? credentials : credentials.slice(0, colon)
   if (userName === '') return undefined
-  if (recent.size >= MAX_RECENT) recent.clear()
-  recent.set(authorization, userName)
+  if (authorization.length <= MAX_REMEMBERED_LENGTH) {
+    if (recent.size >= MAX_RECENT) recent.clear()
+    recent.set(authorization, userName)
+  }
   return userName
 }
 
@@ -23,3 +26,5 @@ const BASIC = /^basic +([A-Za-z0-9+/_-]+={0,2})$/i
 // A client sends the same header with every request; decoding it once is enough.
 const recent = new Map<string, string>()
 const MAX_RECENT = 1_000
+// Room for a key of 27 characters and any sensible password; not for what only wants to fill the memory.
+const MAX_REMEMBERED_LENGTH = 200

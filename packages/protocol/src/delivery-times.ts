@@ -1,6 +1,6 @@
 import type { StoredEvent } from './event.ts'
 import type { JsonValue } from './json.ts'
-import { formatTime, parseTime } from './time.ts'
+import { EARLIEST_TIME, formatTime, LATEST_TIME, parseTime } from './time.ts'
 
 /**
  * Sets the four times of an event that is taken up for delivery; the device's clock error is the time between
@@ -17,9 +17,6 @@ export function setDeliveryTimes(event: StoredEvent, envelopeSentAt: JsonValue |
   event.receivedAt = formatTime(receivedAt)
   event['sentAt'] = formatTime(sentAt)
   event['originalTimestamp'] = formatTime(originalTimestamp)
-  // Absurd clocks could lead out of the years 0 to 9999, which RFC 3339 cannot write.
-  event['timestamp'] = formatTime(timestamp >= EARLIEST && timestamp <= LATEST ? timestamp : receivedAt)
+  // Absurd clocks could lead out of the years that can be written.
+  event['timestamp'] = formatTime(timestamp >= EARLIEST_TIME && timestamp <= LATEST_TIME ? timestamp : receivedAt)
 }
-
-const EARLIEST = Date.parse('0000-01-01T00:00:00.000Z')
-const LATEST = Date.parse('9999-12-31T23:59:59.999Z')

@@ -4,7 +4,7 @@ export { EVENT_TYPES, type EventType, eventName, isEventType, type StoredEvent }
 export { hash53, writeHash64 } from './hash.ts'
 export { isJsonObject, type JsonObject, type JsonValue, ownMember, setMember } from './json.ts'
 export { derivedMessageId, messageHash, messageIdOf } from './message-id.ts'
-export { pixelNesting } from './pixel.ts'
+export { pixelEvent, pixelNesting } from './pixel.ts'
 export { type EventPosition, formatPosition } from './position.ts'
 export {
   decodeRecord,

@@ -11,6 +11,10 @@ export function parseTime(value: unknown): number | undefined {
   return isCanonical(value) ? parseCanonical(value) : parseAnyForm(value)
 }
 
+/** The years 0 to 9999 are what RFC 3339 can write. */
+export const EARLIEST_TIME = Date.parse('0000-01-01T00:00:00.000Z')
+export const LATEST_TIME = Date.parse('9999-12-31T23:59:59.999Z')
+
 /** RFC 3339 in UTC with milliseconds and Z, the one form in which times leave the product. */
 export function formatTime(ms: number): string {
   const day = Math.floor(ms / MS_PER_DAY)
@@ -84,7 +88,9 @@ function parseAnyForm(text: string): number | undefined {
   // Date.UTC reads the years 0 to 99 as 1900 to 1999; 400 years are exactly so many days, so going there and back helps.
   const utc = Date.UTC(year + 400, month - 1, day, hour, minute, second, milliseconds) - DAYS_IN_400_YEARS * MS_PER_DAY
   const offsetMs = (+offsetHour * 60 + +offsetMinute) * 60_000
-  return sign === '-' ? utc + offsetMs : utc - offsetMs
+  const ms = sign === '-' ? utc + offsetMs : utc - offsetMs
+  // An offset could lead out of the years that can be written.
+  return ms >= EARLIEST_TIME && ms <= LATEST_TIME ? ms : undefined
 }
 
 type SixNumbers = [number, number, number, number, number, number]

@@ -3,6 +3,7 @@ export { type Deadline, Deadlines } from './deadlines.ts'
 export { Heap } from './heap.ts'
 export { Histogram } from './histogram.ts'
 export { ManualClock } from './manual-clock.ts'
+export { Queue } from './queue.ts'
 export {
   answerCalls,
   CalledThreadError,

@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto'
-import { isJsonObject, type JsonObject, type StoredEvent } from '@millrace/protocol'
+import { isJsonObject, type JsonObject, type StoredEvent, setMember } from '@millrace/protocol'
 import type { DestinationModule, TransformContext } from '../definition.ts'
 import { flatten } from '../flatten.ts'
 import { type RequestObject, requestObject } from '../request-object.ts'
@@ -82,7 +82,7 @@ function configuredHeaders(given: unknown, mayHaveSecrets: boolean): JsonObject 
     const name = typeof from === 'string' ? from.trim().toLowerCase() : ''
     if (name === '') continue
     const value = typeof to === 'string' ? to : to === undefined || to === null ? '' : String(to)
-    if (mayHaveSecrets || !isSecretHeader(name, value, secret)) headers[name] = value
+    if (mayHaveSecrets || !isSecretHeader(name, value, secret)) setMember(headers, name, value)
   }
   return headers
 }
@@ -108,11 +108,12 @@ function eventBody(event: StoredEvent): JsonObject {
 const STEERING = new Set(['header', 'fullPath', 'appendPath'])
 
 function withIp(event: StoredEvent): JsonObject {
-  const { context } = event
-  if (!isJsonObject(context)) return event
+  // A message of the Test API, or an event that a user transformation made, may be without `request_ip`.
+  const { context, request_ip } = event as JsonObject
+  if (!isJsonObject(context) || typeof request_ip !== 'string' || request_ip === '') return event
   const { ip } = context
   const hasIp = ip !== undefined && ip !== null && ip !== ''
-  return hasIp ? event : { ...event, context: { ...context, ip: event.request_ip } }
+  return hasIp ? event : { ...event, context: { ...context, ip: request_ip } }
 }
 
 function eventParams(event: StoredEvent): JsonObject {

@@ -42,8 +42,9 @@ export class FinishedTimes {
 function readTimes(file: string): Map<Offset, number> {
   if (!existsSync(file)) return new Map()
   try {
-    const times = JSON.parse(readFileSync(file, 'utf8')) as Record<string, string>
-    return new Map(Object.entries(times).map(([first, at]) => [Number(first), parseTime(at) ?? Date.now()]))
+    const times = JSON.parse(readFileSync(file, 'utf8')) as Record<string, unknown>
+    const entries = Object.entries(times).map(([first, at]) => [Number(first), parseTime(at)] as const)
+    return new Map(entries.filter((entry): entry is [Offset, number] => entry[1] !== undefined))
   } catch {
     return new Map()
   }

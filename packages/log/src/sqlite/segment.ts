@@ -1,11 +1,11 @@
-import { existsSync, renameSync, rmSync, statSync } from 'node:fs'
-import { join } from 'node:path'
+import { existsSync, renameSync, statSync } from 'node:fs'
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import { pathToFileURL } from 'node:url'
 import { crc32 } from 'node:zlib'
 import { decodeRecord, eventCount } from '@millrace/protocol'
 import { type Offset, type OffsetRange, STREAMS, type Stream, type Tally } from '../event-log.ts'
 import { addToTally } from '../tally.ts'
+import { hasWal, PAGE_BYTES, removeSegment, segmentPath } from './segment-files.ts'
 
 /** A segment never holds more offsets than this, so what follows one of unknown end is known all the same. */
 export const SEGMENT_OFFSETS = 2 ** 24
@@ -52,7 +52,24 @@ export class Segment {
     if (isWritable) this.#writes = prepareWrites(database)
   }
 
-  /** Makes the file if it is missing, recovers what a crash left, and takes appends. */
+  /** Begins a segment: there never is a file of that name that is not at least a blank database. */
+  static begin(directory: string, first: Offset): Segment {
+    const path = segmentPath(directory, first)
+    if (!existsSync(path)) {
+      const unfinished = `${path}.new`
+      removeSegment(unfinished)
+      const database = new DatabaseSync(unfinished)
+      try {
+        database.exec(`PRAGMA page_size = ${PAGE_BYTES}; PRAGMA journal_mode = WAL`)
+      } finally {
+        database.close()
+      }
+      renameSync(unfinished, path)
+    }
+    return Segment.openForWriting(directory, first)
+  }
+
+  /** Recovers what a crash left, and takes appends. */
   static openForWriting(directory: string, first: Offset): Segment {
     const path = segmentPath(directory, first)
     refuseEmptied(path)
@@ -60,7 +77,7 @@ export class Segment {
       const database = new DatabaseSync(path, { timeout: 5_000 })
       try {
         database.exec(`
-          PRAGMA page_size = 16384; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 0;
+          PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 0;
           BEGIN IMMEDIATE;
           CREATE TABLE IF NOT EXISTS live (offset INTEGER PRIMARY KEY, crc INTEGER NOT NULL, bytes BLOB NOT NULL) STRICT;
           CREATE TABLE IF NOT EXISTS import (offset INTEGER PRIMARY KEY, crc INTEGER NOT NULL, bytes BLOB NOT NULL) STRICT;
@@ -193,7 +210,8 @@ export class Segment {
 
   #checked(row: unknown): EncodedRecord {
     const { offset, crc, bytes } = row as { offset: number; crc: number; bytes: Uint8Array<ArrayBuffer> }
-    if (crc32(bytes) !== crc) throw new DamagedSegmentError(`record ${offset} fails its checksum`)
+    if (!(bytes instanceof Uint8Array) || crc32(bytes) !== crc)
+      throw new DamagedSegmentError(`record ${offset} fails its checksum`)
     return { offset, bytes }
   }
 
@@ -212,30 +230,9 @@ export class DamagedSegmentError extends Error {
   readonly code = 'SEGMENT_DAMAGED'
 }
 
-export function segmentPath(directory: string, first: Offset): string {
-  return join(directory, `${first}.db`)
-}
-
-/** Files that SQLite keeps beside a database that is open or was not closed. */
-export const SIDE_FILES = ['-wal', '-shm'] as const
-
-export function hasWal(path: string): boolean {
-  return (statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0
-}
-
-/** Gives the files of a segment the ending `.damaged`, for a person to look at; nothing reads them again. */
-export function setAside(path: string): void {
-  for (const file of [path, ...SIDE_FILES.map((ending) => path + ending)]) {
-    if (existsSync(file)) renameSync(file, `${file}.damaged`)
-  }
-}
-
-export function removeSegment(path: string): void {
-  for (const file of [path, ...SIDE_FILES.map((ending) => path + ending)]) rmSync(file, { force: true })
-}
-
 /** Checkpoints a segment through a connection of one's own, while another one may still read it. */
 export function checkpointFile(path: string): void {
+  refuseEmptied(path)
   const database = new DatabaseSync(path, { timeout: 5_000 })
   try {
     database.exec('PRAGMA synchronous = FULL')
@@ -278,19 +275,22 @@ function refuseEmptied(path: string): void {
   }
 }
 
-const SQLITE_CORRUPT = 11
-const SQLITE_NOTADB = 26
+// What SQLite says of a file that is not what it was; SQLITE_ERROR (1) when a table of ours is missing.
+const DAMAGE_CODES = new Set([1, 11, 26])
 const SQLITE_IOERR_SHORT_READ = 522
 
 function guardDamage<T>(path: string, work: () => T): T {
   try {
     return work()
   } catch (error) {
-    const code = (error as { errcode?: number }).errcode
-    if (code === undefined) throw error
-    if ((code & 0xff) === SQLITE_CORRUPT || (code & 0xff) === SQLITE_NOTADB || code === SQLITE_IOERR_SHORT_READ) {
-      throw new DamagedSegmentError(`${path}: ${(error as Error).message}`, { cause: error })
-    }
-    throw error
+    if (!isDamage(error as Error)) throw error
+    throw new DamagedSegmentError(`${path}: ${(error as Error).message}`, { cause: error })
   }
+}
+
+function isDamage(error: Error & { errcode?: number; code?: string }): boolean {
+  if (error.errcode !== undefined)
+    return DAMAGE_CODES.has(error.errcode & 0xff) || error.errcode === SQLITE_IOERR_SHORT_READ
+  // Numbers and texts that nobody wrote.
+  return error.code === 'ERR_OUT_OF_RANGE' || error instanceof SyntaxError
 }

@@ -4,18 +4,8 @@ import { Worker } from 'node:worker_threads'
 import { decodeRecord } from '@millrace/protocol'
 import type { Offset, OffsetRange, Stream, Tally } from '../event-log.ts'
 import { FinishedTimes } from './finished-times.ts'
-import {
-  type Commit,
-  DamagedSegmentError,
-  type EncodedRecord,
-  hasWal,
-  removeSegment,
-  SEGMENT_OFFSETS,
-  Segment,
-  SIDE_FILES,
-  segmentPath,
-  setAside,
-} from './segment.ts'
+import { type Commit, DamagedSegmentError, type EncodedRecord, SEGMENT_OFFSETS, Segment } from './segment.ts'
+import { hasWal, isBlank, removeSegment, SIDE_FILES, segmentPath, setAside } from './segment-files.ts'
 
 export interface SegmentsOptions {
   readonly directory: string
@@ -71,6 +61,7 @@ export class Segments {
     for (const entry of this.#entries) {
       if (entry.state === 'closed' && hasWal(this.#path(entry))) entry.state = 'closing'
     }
+    this.#open()
     this.#startNextCheckpoint()
   }
 
@@ -139,7 +130,6 @@ export class Segments {
 
   /** Drops segments, oldest first, that have been finished for `keepMs` and are closed. */
   retain(finishedBefore: Offset, keepMs: number, now: number): void {
-    this.#rotateIfDue()
     const finished = this.#entries.filter((entry, at) => entry.state !== 'open' && this.#endOf(at) <= finishedBefore)
     const finishedSince = finished.map((entry) => this.#finished.since(entry.first, now))
     for (const [at, entry] of finished.entries()) {
@@ -150,6 +140,8 @@ export class Segments {
       this.#finished.forget(entry.first)
     }
     this.#finished.save()
+    // Last: on a full disk it may fail, and what was dropped is what helps.
+    this.#rotateIfDue()
   }
 
   sizeBytes(): number {
@@ -167,63 +159,58 @@ export class Segments {
     const checkpointing = this.#checkpointing
     this.#checkpointing = undefined
     if (checkpointing !== undefined) await new Promise((resolve) => checkpointing.once('exit', resolve))
-    const newest = this.#entries.at(-1)!
-    const segment = this.#open()
-    const isEmpty = segment.end() === newest.first
-    if (!isEmpty) segment.checkpoint()
-    segment.close()
-    if (isEmpty) removeSegment(this.#path(newest))
-    for (const entry of this.#entries.slice(0, -1)) entry.segment?.close()
+    const newest = this.#entries.at(-1)
+    if (newest?.state === 'open') {
+      const segment = newest.segment!
+      const isEmpty = segment.end() === newest.first
+      if (!isEmpty) segment.checkpoint()
+      segment.close()
+      newest.segment = undefined
+      if (isEmpty) removeSegment(this.#path(newest))
+    }
+    for (const entry of this.#entries) entry.segment?.close()
   }
 
+  /** The newest segment goes on if it was being written, or has nothing in it; a closed one is never written again. */
   #recoverNewest(): void {
     const newest = this.#entries.at(-1)
-    if (newest !== undefined && hasWal(this.#path(newest))) {
-      try {
-        newest.segment = Segment.openForWriting(this.#options.directory, newest.first)
-        newest.state = 'open'
-        this.#openedAt = performance.now()
-        this.#end = Math.max(this.#end, newest.segment.end())
-        return
-      } catch (error) {
-        if (!(error instanceof DamagedSegmentError)) throw error
-        this.#setAside(newest, error)
-      }
-    } else if (newest !== undefined) {
-      const end = this.#guarded(newest, (segment) => segment.end())
-      if (end !== 'damaged') this.#end = Math.max(this.#end, end)
+    if (newest === undefined) return
+    if (hasWal(this.#path(newest)) || isBlank(this.#path(newest))) newest.state = 'open'
+    let end = this.#guarded(newest, (segment) => segment.end())
+    if (end === newest.first && newest.state === 'closed') {
+      this.#becomeClosed(newest)
+      newest.state = 'open'
+      end = this.#guarded(newest, (segment) => segment.end())
     }
-    this.#startSegment()
-  }
-
-  #startSegment(): void {
-    const segment = Segment.openForWriting(this.#options.directory, this.#end)
-    this.#entries.push({ first: this.#end, state: 'open', segment })
+    if (end !== 'damaged') this.#end = Math.max(this.#end, end)
     this.#openedAt = performance.now()
   }
 
+  #startSegment(): Segment {
+    const segment = Segment.begin(this.#options.directory, this.#end)
+    this.#entries.push({ first: this.#end, state: 'open', segment })
+    this.#openedAt = performance.now()
+    this.#startNextCheckpoint()
+    return segment
+  }
+
   #rotateIfDue(): void {
-    const newest = this.#entries.at(-1)!
+    const newest = this.#entries.at(-1)
+    if (newest?.state !== 'open' || this.#end === newest.first) return
     const walBytes = statSync(`${this.#path(newest)}-wal`, { throwIfNoEntry: false })?.size ?? 0
     const isDue =
       walBytes >= this.#options.segmentBytes ||
       performance.now() - this.#openedAt >= this.#options.segmentMs ||
       this.#end - newest.first >= SEGMENT_OFFSETS - 1_000
-    if (!isDue || this.#end === newest.first) return
+    if (!isDue) return
     newest.state = 'closing'
     this.#startSegment()
-    this.#startNextCheckpoint()
   }
 
   /** One checkpoint at a time beside the writing; when they do not keep up, appends wait for one here. */
   #startNextCheckpoint(): void {
     const waiting = this.#entries.filter((entry) => entry.state === 'closing')
-    if (waiting.length > MAX_WAITING_CHECKPOINTS) {
-      const entry = waiting.at(-1)!
-      entry.segment ??= Segment.openForWriting(this.#options.directory, entry.first)
-      entry.segment.checkpoint()
-      this.#becomeClosed(entry)
-    }
+    if (waiting.length > MAX_WAITING_CHECKPOINTS) this.#checkpointHere(waiting.at(-1)!)
     const entry = waiting[0]
     if (entry === undefined || this.#checkpointing !== undefined) return
     const worker = new Worker(new URL('./checkpoint-thread.ts', import.meta.url), {
@@ -239,8 +226,29 @@ export class Segments {
     worker.once('exit', () => {
       if (this.#checkpointing !== worker) return
       this.#checkpointing = undefined
-      if (entry.state === 'closed') this.#startNextCheckpoint()
+      if (entry.state === 'closing') this.#setAsideIfDamaged(entry)
+      if (entry.state === 'closed' || !this.#entries.includes(entry)) this.#startNextCheckpoint()
     })
+  }
+
+  #checkpointHere(entry: Entry): void {
+    try {
+      this.#handle(entry).checkpoint()
+      this.#becomeClosed(entry)
+    } catch {
+      // Like the thread's: tried again with the next segment. What is in the WAL is as safe as ever.
+    }
+  }
+
+  /** Else one that can never be checkpointed would keep those after it from their turn. */
+  #setAsideIfDamaged(entry: Entry): void {
+    try {
+      entry.segment?.close()
+      entry.segment = undefined
+      this.#guarded(entry, (segment) => segment.end())
+    } catch {
+      // It cannot be opened at the moment, which says nothing of what it holds.
+    }
   }
 
   #becomeClosed(entry: Entry): void {
@@ -249,8 +257,10 @@ export class Segments {
     entry.state = 'closed'
   }
 
+  /** The segment that is written; begun if there is none. */
   #open(): Segment {
-    return this.#entries.at(-1)!.segment!
+    const newest = this.#entries.at(-1)
+    return newest?.state === 'open' ? newest.segment! : this.#startSegment()
   }
 
   #path(entry: Entry): string {
@@ -286,7 +296,7 @@ export class Segments {
 
   #handle(entry: Entry): Segment {
     if (entry.segment !== undefined) return entry.segment
-    if (entry.state === 'closing') {
+    if (entry.state !== 'closed') {
       entry.segment = Segment.openForWriting(this.#options.directory, entry.first)
     } else {
       const opened = this.#entries.filter((other) => other.state === 'closed' && other.segment !== undefined)
@@ -306,7 +316,6 @@ export class Segments {
     this.#damaged = [...this.#damaged, range].sort((a, b) => a.from - b.from)
     this.#options.onDamage(range, error.message)
     if (isNewest) this.#end = Math.max(this.#end, range.to)
-    if (entry.state === 'open') this.#startSegment()
   }
 
   #refuseIfMoved(): void {

@@ -12,6 +12,7 @@ import {
 } from '../event-log.ts'
 import { addToTally } from '../tally.ts'
 import type { CommitMessage, DamageNotice, LogCalls, LogThreadData } from './calls.ts'
+import { ClockJumps } from './clock-jumps.ts'
 import { CommitRing } from './commit-ring.ts'
 import type { EncodedRecord } from './segment.ts'
 
@@ -55,6 +56,7 @@ interface Waiting {
 export class SqliteEventLog implements EventLog {
   readonly partitions = 1
   readonly #clock: Clock
+  readonly #clockJumps: ClockJumps
   readonly #thread: ThreadCalls<LogCalls, DamageNotice>
   readonly #ring: CommitRing
   readonly #commitListeners = new Set<(partition: number, stream: Stream) => void>()
@@ -107,6 +109,7 @@ export class SqliteEventLog implements EventLog {
   ) {
     this.#ring = ring
     this.#clock = options.clock
+    this.#clockJumps = new ClockJumps(options.clock)
     this.#thread = thread
     this.#end = opened.end
     this.#damaged = [...opened.damaged]
@@ -178,6 +181,7 @@ export class SqliteEventLog implements EventLog {
   }
 
   async retain(_partition: number, finishedBefore: Offset, keepMs: number): Promise<void> {
+    if (this.#clockJumps.hadOneLately()) return
     await this.#thread.call('retain', { finishedBefore, keepMs, now: this.#clock.now() })
     this.#sizeBytes = await this.#thread.call('sizeBytes', undefined)
   }

@@ -1,0 +1,228 @@
+import { randomBytes } from 'node:crypto'
+import { mkdirSync } from 'node:fs'
+import { ControlPlane, limitAddress, type Snapshot, type SourceType, sourceClass } from '@millrace/control-plane'
+import { DeliveryStore, EgressRules, OutboundClient } from '@millrace/delivery'
+import { DestinationRegistry, maskConfig, unmaskConfig } from '@millrace/destinations'
+import { Gateway } from '@millrace/gateway'
+import { SqliteEventLog } from '@millrace/log'
+import { deliveryRoutes, Pipeline } from '@millrace/pipeline'
+import { formatTime } from '@millrace/protocol'
+import { type Clock, systemClock } from '@millrace/std'
+import type { Settings } from './config/settings.ts'
+import type { DataFolder } from './data-folder/data-folder.ts'
+import { DiskSpace } from './disk-space.ts'
+import { openApp } from './http/app.ts'
+import type { Front } from './http/front.ts'
+import { health } from './http/health.ts'
+import { metricsText } from './http/metrics.ts'
+import { sourceConfigRoute } from './http/source-config.ts'
+import { statusRoutes } from './http/status-routes.ts'
+import type { Logger } from './logger.ts'
+import { Inbox } from './quickstart/inbox.ts'
+import { VERSION } from './version.ts'
+
+const TRACES_KEPT_MS = 168 * 3_600_000
+/** Most connections to one origin of one destination; its concurrency is bound by the same number. */
+const MOST_CONNECTIONS = 1_000
+const DISK_FULL = { retryAfterSeconds: 30 }
+const UNAVAILABLE = { retryAfterSeconds: 1 }
+
+export interface ComposeOptions {
+  readonly settings: Settings
+  /** By name, secrets masked: what /v2/admin/info shows. */
+  readonly shownSettings: Record<string, string | number | null>
+  readonly folder: DataFolder
+  readonly front: Front
+  readonly logger: Logger
+  readonly clock?: Clock
+}
+
+/** The running product. */
+export interface Product {
+  readonly controlPlane: ControlPlane
+  readonly pipeline: Pipeline
+  readonly inbox: Inbox
+  /** Of this server, as its own machine reaches it. */
+  readonly baseUrl: string
+  /** Takes nothing new, finishes what is in progress within the time that the settings give, and closes everything. */
+  stop(): Promise<void>
+}
+
+/** Joins everything: the only place that knows all the parts, and hands each what it needs of the others by its shape. */
+export async function compose(options: ComposeOptions): Promise<Product> {
+  const { settings, shownSettings, folder, front, logger, clock = systemClock } = options
+  const baseUrl = baseUrlOf(settings.host, front.address.port)
+  const disk = new DiskSpace(folder.path, settings.minFreeDiskBytes, clock)
+  const registry = await DestinationRegistry.load()
+  let isStopping = false
+
+  const store = await DeliveryStore.open({ file: folder.file('delivery.db'), clock, logger })
+  const positions = await store.call('positions', undefined)
+  mkdirSync(folder.file('log'), { recursive: true })
+  const log = await SqliteEventLog.open({
+    directory: folder.file('log'),
+    clock,
+    notBefore: Math.max(0, ...positions.map(({ position }) => position.offset)),
+    maxRecordBytes: settings.maxBodyBytes + 1024 * 1024,
+  })
+  let pipeline: Pipeline | undefined
+  const controlPlane = await ControlPlane.open({
+    file: folder.file('control.db'),
+    secretKey: folder.secretKey(settings.secretKey),
+    clock,
+    random: randomBytes,
+    version: VERSION,
+    destinationTypes: {
+      find: (name) => registry.find(name),
+      faultIn: (type, config) => registry.faultIn(registry.find(nameOf(type))!, config),
+      maskConfig: (definition, config) => maskConfig(registry.find(nameOf({ definition }))!.definition, config),
+      unmaskConfig: (definition, written, saved) =>
+        unmaskConfig(registry.find(nameOf({ definition }))!.definition, written, saved),
+    },
+    deliveries: {
+      waiting: async (scope) => (await pipeline?.waiting(scope)) ?? 0,
+      changed: (_before, after) => pipeline?.configure(after),
+    },
+    facts: async () => {
+      const oldest = await log.oldest()
+      return {
+        logBytes: log.sizeBytes(),
+        logOldestAt: oldest === undefined ? null : formatTime(oldest.acceptedAt),
+        lastBackup: null,
+        settings: shownSettings,
+      }
+    },
+    logger,
+    apiRequestsPerMinute: settings.apiRequestsPerMinute,
+    trustedProxies: settings.trustedProxies,
+  })
+  const egress = new EgressRules({ allow: settings.egressAllow, deny: settings.egressDeny, listenHost: settings.host })
+  pipeline = await Pipeline.start({
+    log,
+    store,
+    configuration: controlPlane.snapshot(),
+    findModule: (type) => registry.find(type),
+    sourceClass: (type) => sourceClass(type as SourceType),
+    newClient: () =>
+      new OutboundClient({ rules: egress, clock, connections: MOST_CONNECTIONS, proxy: settings.egressProxy }),
+    clock,
+    random: Math.random,
+    userAgent: `Millrace/${VERSION}`,
+    memoryBytes: settings.deliveryMemoryBytes,
+    traces: { keepMs: TRACES_KEPT_MS, maxBytes: settings.traceMaxBytes },
+    logKeepMs: settings.logRetentionMs,
+    logger,
+  })
+  const running = pipeline
+
+  let syncFailures = 0
+  const gateway = new Gateway({
+    log: {
+      append: (stream, record) => {
+        const appended = log.append(stream, record)
+        appended.catch(() => syncFailures++)
+        return appended
+      },
+    },
+    findSource: sourceFinder(() => controlPlane.snapshot()),
+    obstacle: () => {
+      if (isStopping || log.trouble() !== undefined) return UNAVAILABLE
+      return disk.isLow ? DISK_FULL : undefined
+    },
+    limits: {
+      maxBodyBytes: settings.maxBodyBytes,
+      maxEventBytes: settings.maxEventBytes,
+      maxNesting: settings.maxNesting,
+      maxBatchEvents: settings.maxBatchEvents,
+      maxConcurrentRequests: settings.maxConcurrentRequests,
+      maxBodyBytesInProgress: settings.maxBodyBytesInProgress,
+      bodyTimeoutMs: 30_000,
+    },
+    clock,
+    logger,
+  })
+
+  const inbox = new Inbox(folder.file('inbox.key'))
+  const addressOf = limitAddress(settings.trustedProxies)
+  const app = await openApp(
+    controlPlane,
+    [
+      statusRoutes({
+        health: () => health({ log, disk, deliveryTrouble: () => store.trouble(), now: () => clock.now() }),
+        notReady: () => (isStopping ? 'shutting down' : undefined),
+        metrics: () =>
+          metricsText({
+            ingest: gateway.metrics,
+            pipeline: running,
+            log,
+            disk,
+            openDeadLetters: () => store.call('openDeadLettersByDestination', undefined),
+            syncFailures: () => syncFailures,
+            now: () => clock.now(),
+          }),
+        metricsToken: settings.metricsToken,
+      }),
+      sourceConfigRoute({
+        snapshot: () => controlPlane.snapshot(),
+        findModule: (type) => registry.find(type),
+        publicUrl: () => settings.publicUrl ?? baseUrl,
+      }),
+      inbox.routes(
+        ({ headers, raw }) =>
+          controlPlane.authenticate(
+            headers.authorization,
+            addressOf(raw.socket.remoteAddress, headers['x-forwarded-for']),
+          ),
+        () => clock.now(),
+      ),
+    ],
+    [deliveryRoutes(running)],
+  )
+  front.serve((request, response) => {
+    if (!gateway.handle(request, response)) app.routing(request, response)
+  })
+
+  return {
+    controlPlane,
+    pipeline: running,
+    inbox,
+    baseUrl,
+    async stop() {
+      isStopping = true
+      const deadline = new Promise<void>((resolve) => setTimeout(resolve, settings.shutdownMs).unref())
+      await Promise.all([front.stop(deadline), running.stop(deadline)])
+      await app.close()
+      gateway.close()
+      await log[Symbol.asyncDispose]()
+      await store.close()
+      await controlPlane[Symbol.asyncDispose]()
+    },
+  }
+}
+
+/** The gateway's view of a source; made once per source and revision, not once per request. */
+function sourceFinder(snapshot: () => Snapshot) {
+  type GatewayView = { id: string; isEnabled: boolean; rateLimitEventsPerMinute: number }
+  const views = new WeakMap<object, GatewayView>()
+  return (writeKey: string): GatewayView | undefined => {
+    const source = snapshot().sourceByWriteKey(writeKey)
+    if (source === undefined) return undefined
+    let view = views.get(source)
+    if (view === undefined) {
+      const { rateLimitEventsPerMinute } = source.config
+      view = { id: source.id, isEnabled: source.isEnabled, rateLimitEventsPerMinute }
+      views.set(source, view)
+    }
+    return view
+  }
+}
+
+function nameOf({ definition }: { definition: object }): string {
+  return (definition as { name: string }).name
+}
+
+/** What listens on every address is reached over loopback. */
+function baseUrlOf(host: string, port: number): string {
+  const name = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host
+  return `http://${name.includes(':') ? `[${name}]` : name}:${port}`
+}

@@ -1,0 +1,107 @@
+import { randomBytes } from 'node:crypto'
+import { accessSync, constants, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+
+/** Of the layout of the folder as a whole; each database counts its own schema besides. */
+export const DATA_FORMAT = 1
+
+/** What is wrong with the data folder, in words for whoever started the server. */
+export class DataFolderError extends Error {
+  override name = 'DataFolderError'
+  readonly code = 'DATA_FOLDER'
+}
+
+/**
+ * The folder that holds everything: `format`, `lock`, `secret.key`, `control.db`, `delivery.db`, `log/`. One process at a
+ * time may have it open; the lock is one of the operating system, so it ends with the process, however that ends.
+ */
+export class DataFolder implements Disposable {
+  readonly path: string
+  readonly isNew: boolean
+  readonly #lock: DatabaseSync
+
+  /** @throws DataFolderError if it cannot be used: not writable, of a newer version, in use. Nothing is changed then. */
+  static open(path: string): DataFolder {
+    refuseNewerFormat(path)
+    makeWritable(path)
+    const lock = takeLock(path)
+    const isNew = !existsSync(join(path, 'format'))
+    if (isNew) writeFileSync(join(path, 'format'), `${DATA_FORMAT}\n`, { flush: true })
+    return new DataFolder(path, isNew, lock)
+  }
+
+  private constructor(path: string, isNew: boolean, lock: DatabaseSync) {
+    this.path = path
+    this.isNew = isNew
+    this.#lock = lock
+  }
+
+  file(name: string): string {
+    return join(this.path, name)
+  }
+
+  /**
+   * The key that encrypts what is secret in the control plane's database: the given one, else that of `secret.key`, which
+   * is made with the database and never for one that exists.
+   */
+  secretKey(given: Uint8Array | undefined): Uint8Array {
+    if (given !== undefined) return given
+    const file = this.file('secret.key')
+    if (existsSync(file)) {
+      const key = Buffer.from(readFileSync(file, 'utf8').trim(), 'base64')
+      if (key.length === 32) return key
+      throw new DataFolderError(`${file} is not a key: it has to hold 32 bytes in base64`)
+    }
+    if (existsSync(this.file('control.db'))) {
+      throw new DataFolderError(
+        `${file} is missing, and saved secrets cannot be read without it: put the file back, or set MILLRACE_SECRET_KEY`,
+      )
+    }
+    const key = randomBytes(32)
+    writeFileSync(file, `${key.toString('base64')}\n`, { mode: 0o600, flush: true })
+    return key
+  }
+
+  [Symbol.dispose](): void {
+    this.#lock.close()
+  }
+}
+
+function refuseNewerFormat(path: string): void {
+  const file = join(path, 'format')
+  if (!existsSync(file)) return
+  const format = Number(readFileSync(file, 'utf8').trim())
+  if (format > DATA_FORMAT) {
+    throw new DataFolderError(
+      `${path} was written by a newer version of Millrace (format ${format}, this version knows ${DATA_FORMAT}); nothing was changed`,
+    )
+  }
+}
+
+function makeWritable(path: string): void {
+  try {
+    mkdirSync(path, { recursive: true })
+    accessSync(path, constants.R_OK | constants.W_OK | constants.X_OK)
+    writeFileSync(join(path, 'lock'), '', { flag: 'a' })
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    throw new DataFolderError(
+      `data folder ${path} cannot be written (${code}): give this user write access, or set MILLRACE_DATA_DIR`,
+    )
+  }
+}
+
+function takeLock(path: string): DatabaseSync {
+  const lock = new DatabaseSync(join(path, 'lock'))
+  try {
+    lock.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE; CREATE TABLE IF NOT EXISTS held (by TEXT); COMMIT')
+    return lock
+  } catch (error) {
+    lock.close()
+    if (!/locked/.test((error as Error).message)) throw error
+    throw new DataFolderError(
+      `data folder ${path} is in use by another Millrace: stop that one, or set MILLRACE_DATA_DIR`,
+    )
+  }
+}

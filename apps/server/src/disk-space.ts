@@ -1,0 +1,49 @@
+import { existsSync, statfsSync } from 'node:fs'
+import type { Clock } from '@millrace/std'
+
+const FRESH_MS = 500
+
+/** Free space on the volume of the data folder, looked at no more often than it can matter. */
+export class DiskSpace {
+  readonly #path: string
+  readonly #floorBytes: number
+  readonly #clock: Clock
+  #lookedAt = Number.NEGATIVE_INFINITY
+  #freeBytes = 0
+  #isFolderThere = true
+
+  /** @param floorBytes below it nothing is accepted; 0 switches that off. */
+  constructor(path: string, floorBytes: number, clock: Clock) {
+    this.#path = path
+    this.#floorBytes = floorBytes
+    this.#clock = clock
+  }
+
+  get freeBytes(): number {
+    this.#look()
+    return this.#freeBytes
+  }
+
+  get isLow(): boolean {
+    this.#look()
+    return this.#freeBytes < this.#floorBytes
+  }
+
+  /** Why nothing can be written, for /health; undefined when all is well. */
+  trouble(): string | undefined {
+    this.#look()
+    if (!this.#isFolderThere) return 'the data folder is gone'
+    if (this.isLow) return `free space below ${Math.round(this.#floorBytes / 1024 / 1024)} MB`
+    return undefined
+  }
+
+  #look(): void {
+    const now = this.#clock.monotonic()
+    if (now - this.#lookedAt < FRESH_MS) return
+    this.#lookedAt = now
+    this.#isFolderThere = existsSync(this.#path)
+    if (!this.#isFolderThere) return
+    const { bavail, bsize } = statfsSync(this.#path)
+    this.#freeBytes = bavail * bsize
+  }
+}

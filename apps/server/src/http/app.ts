@@ -1,0 +1,38 @@
+import { answerUnreadablePath, type ControlPlane, v2Routes } from '@millrace/control-plane'
+import { requestId } from '@millrace/gateway'
+import { type FastifyInstance, type FastifyPluginAsync, fastify } from 'fastify'
+
+/**
+ * Every route but those of ingest, as one Fastify instance that never listens itself: the front hands it requests.
+ *
+ * @param routes at the root.
+ * @param below routes below /v2, behind its credentials.
+ */
+export async function openApp(
+  controlPlane: ControlPlane,
+  routes: readonly FastifyPluginAsync[],
+  below: readonly FastifyPluginAsync[],
+): Promise<FastifyInstance> {
+  const app = fastify({
+    frameworkErrors: answerUnreadablePath,
+    routerOptions: { maxParamLength: 1_000 },
+    exposeHeadRoutes: true,
+  })
+  app.setNotFoundHandler((request, reply) => {
+    const isKnown = request.method !== 'GET' && app.hasRoute({ method: 'GET', url: request.url.split('?', 1)[0]! })
+    reply.header('X-Request-Id', requestId(request.raw))
+    if (isKnown) {
+      reply.code(405).header('Allow', 'GET, HEAD')
+      return reply.send({ error: 'Method Not Allowed', code: 'method_not_allowed', details: null })
+    }
+    return reply.code(404).send({ error: 'Not Found', code: 'not_found', details: null })
+  })
+  app.setErrorHandler((_error, request, reply) => {
+    reply.header('X-Request-Id', requestId(request.raw))
+    return reply.code(503).send({ error: 'Service unavailable', code: 'unavailable', details: null })
+  })
+  for (const plugin of routes) await app.register(plugin)
+  await app.register(v2Routes(controlPlane, below), { prefix: '/v2' })
+  await app.ready()
+  return app
+}

@@ -1,0 +1,43 @@
+import type { EventLog } from '@millrace/log'
+import { formatTime } from '@millrace/protocol'
+import type { DiskSpace } from '../disk-space.ts'
+
+export interface HealthSources {
+  readonly log: Pick<EventLog, 'check'>
+  readonly disk: DiskSpace
+  readonly deliveryTrouble: () => string | undefined
+  readonly now: () => number
+}
+
+/** The answer of /health: 200 only while events can be stored and delivered. @see contracts/ingest.md §8 [D134] */
+export async function health({ log, disk, deliveryTrouble, now }: HealthSources) {
+  const logTrouble = await log.check().then(
+    () => undefined,
+    (error: Error) => error.message,
+  )
+  const diskTrouble = disk.trouble()
+  const delivery = deliveryTrouble()
+  const accepts = logTrouble === undefined && diskTrouble === undefined
+  const routes = delivery === undefined
+  return {
+    status: accepts && routes ? 200 : 503,
+    body: {
+      appType: 'EMBEDDED',
+      server: 'UP',
+      db: accepts && routes ? 'UP' : 'DOWN',
+      acceptingEvents: accepts ? 'TRUE' : 'FALSE',
+      routingEvents: routes ? 'TRUE' : 'FALSE',
+      mode: 'NORMAL',
+      backendConfigMode: 'LOCAL',
+      lastSync: formatTime(now()),
+      checks: {
+        log: logTrouble ?? 'ok',
+        disk: diskTrouble ?? 'ok',
+        config: 'ok',
+        catalog: 'ok',
+        delivery: delivery ?? 'ok',
+        backlog: 'ok',
+      },
+    },
+  }
+}

@@ -1,0 +1,51 @@
+import { createHash, timingSafeEqual } from 'node:crypto'
+import type { FastifyPluginAsync, FastifyReply } from 'fastify'
+import { FEATURES, VERSION } from '../version.ts'
+
+interface StatusOptions {
+  readonly health: () => Promise<{ status: number; body: object }>
+  /** Why the server is not ready; undefined when it is. */
+  readonly notReady: () => string | undefined
+  readonly metrics: () => Promise<string>
+  readonly metricsToken: string | undefined
+}
+
+/** Status of the service, for people, monitoring and load balancers. @see contracts/ingest.md §8 */
+export function statusRoutes(options: StatusOptions): FastifyPluginAsync {
+  return async (app) => {
+    const answerHealth = async (reply: FastifyReply) => {
+      const { status, body } = await options.health()
+      return reply.code(status).header('Cache-Control', 'no-store').send(body)
+    }
+    app.get('/', (_request, reply) => answerHealth(reply))
+    app.get('/health', (_request, reply) => answerHealth(reply))
+    app.get('/ready', async (_request, reply) => {
+      const reason = options.notReady()
+      return reason === undefined ? { ready: true } : reply.code(503).send({ ready: false, reason })
+    })
+    app.get('/version', async () => ({
+      Version: VERSION,
+      Revision: 'unknown',
+      BuildDate: 'unknown',
+      Features: FEATURES,
+    }))
+    app.get('/metrics', async (request, reply) => {
+      if (options.metricsToken !== undefined && !isBearer(request.headers.authorization, options.metricsToken)) {
+        reply.code(401).header('WWW-Authenticate', 'Bearer')
+        return { error: 'Invalid Authorization Header', code: 'unauthorized', details: null }
+      }
+      return reply.type('text/plain; version=0.0.4; charset=utf-8').send(await options.metrics())
+    })
+    app.get('/robots.txt', async (_request, reply) => reply.type('text/plain').send('User-agent: *\nDisallow: /\n'))
+  }
+}
+
+/** Compares digests, so that the time taken says nothing about the token. */
+function isBearer(authorization: string | undefined, token: string): boolean {
+  const given = /^Bearer +(.+)$/i.exec(authorization ?? '')?.[1] ?? ''
+  return timingSafeEqual(digest(given), digest(token))
+}
+
+function digest(text: string): Buffer {
+  return createHash('sha256').update(text).digest()
+}

@@ -1,0 +1,88 @@
+import type { ControlPlane, Source } from '@millrace/control-plane'
+import type { Delivery, Pipeline } from '@millrace/pipeline'
+
+const SAMPLES = [
+  { type: 'identify', userId: 'u-4711', traits: { name: 'Ada', city: 'London' } },
+  { type: 'page', name: 'Seats', userId: 'u-4711', properties: { path: '/seats' } },
+  { type: 'track', event: 'Seat Reserved', userId: 'u-4711', properties: { hall: 'B', row: 4, seats: 2 } },
+]
+const ARRIVAL_TIMEOUT_MS = 10_000
+/** Deliveries to the inbox that are shown, one line each, before the terminal is left alone. */
+const MOST_SHOWN = 100
+
+interface Quickstart {
+  readonly controlPlane: ControlPlane
+  readonly pipeline: Pipeline
+  /** Of this server, such as `http://127.0.0.1:8080`. */
+  readonly baseUrl: string
+  readonly inboxPath: string
+  /** Writes a line for the person at the terminal. */
+  readonly say: (line: string) => void
+}
+
+/**
+ * The first start: makes a source and a destination that is this server's own inbox, sends three events through the front
+ * door, and shows each of them arrive.
+ *
+ * @see contracts/control-plane.md §3 [D733]
+ */
+export async function runQuickstart(quickstart: Quickstart): Promise<void> {
+  const { controlPlane, pipeline, baseUrl, inboxPath, say } = quickstart
+  const { resource: source } = await controlPlane.sources.create({ name: 'Quickstart', type: 'HTTP' })
+  const { resource: destination } = await controlPlane.destinations.create({
+    name: 'Quickstart inbox',
+    type: 'WEBHOOK',
+    config: { webhookUrl: `${baseUrl}${inboxPath}` },
+  })
+  await controlPlane.connections.create({ sourceId: source.id, destinationId: destination.id })
+  let shown = 0
+  const arrived = new Promise<boolean>((resolve) => {
+    const timeout = setTimeout(() => resolve(false), ARRIVAL_TIMEOUT_MS)
+    const stop = pipeline.onDelivered((delivery) => {
+      if (delivery.destinationId !== destination.id) return
+      say(deliveryLine(delivery))
+      if (++shown === SAMPLES.length) {
+        clearTimeout(timeout)
+        resolve(true)
+      }
+      if (shown === MOST_SHOWN) {
+        say('  (further deliveries are not shown here)')
+        stop()
+      }
+    })
+  })
+  say('Three sample events, each as it arrives:')
+  await send(baseUrl, source, SAMPLES)
+  if (!(await arrived)) say('  Not all of them arrived: `npm run millrace -- doctor` may say why.')
+  say('')
+  for (const line of nextSteps(baseUrl, source)) say(line)
+}
+
+function deliveryLine({ type, name, destinationName, status, durationMs }: Delivery): string {
+  const what = `${type.padEnd(9)} ${name}`.padEnd(28)
+  return `  ${what} → ${destinationName}  ${status}  ${Math.round(durationMs)} ms`
+}
+
+async function send(baseUrl: string, source: Source, batch: readonly object[]): Promise<void> {
+  const answer = await fetch(`${baseUrl}/v1/batch`, {
+    method: 'POST',
+    headers: { Authorization: `Basic ${Buffer.from(`${source.writeKey}:`).toString('base64')}` },
+    body: JSON.stringify({ batch }),
+  })
+  const text = await answer.text()
+  if (!answer.ok) throw new Error(`the sample events were refused: ${answer.status} ${text}`)
+}
+
+function nextSteps(baseUrl: string, source: Source): string[] {
+  const event = { messageId: 'hello-1', userId: 'u-4711', event: 'Hello', properties: { from: 'me' } }
+  return [
+    'Send one of your own:',
+    '',
+    `  curl -u ${source.writeKey}: ${baseUrl}/v1/track -d '${JSON.stringify(event)}'`,
+    '',
+    'See what became of it:',
+    '',
+    '  npm run millrace -- trace hello-1',
+    '',
+  ]
+}

@@ -1,0 +1,74 @@
+import { writeFileSync } from 'node:fs'
+import type { Writable } from 'node:stream'
+import { compose, type Product } from './compose.ts'
+import type { Settings } from './config/settings.ts'
+import { DataFolder, DataFolderError } from './data-folder/data-folder.ts'
+import { Front, ListenError } from './http/front.ts'
+import { newLogger } from './logger.ts'
+import { runQuickstart } from './quickstart/quickstart.ts'
+import { VERSION } from './version.ts'
+
+const LOOPBACK = /^(localhost|127\.\d+\.\d+\.\d+|::1)$/
+/** What a person can mend: a text is enough. Anything else is shown with its stack. */
+const EXPECTED = ['NEWER_SCHEMA', 'owner_setting', 'wrong_secret_key', 'newer_database']
+
+export interface StartOptions {
+  readonly settings: Settings
+  readonly shownSettings: Record<string, string | number | null>
+  /** For people. */
+  readonly stdout: Pick<Writable, 'write'>
+  readonly stderr: Pick<Writable, 'write'>
+  /** Resolves when the product is to stop. */
+  readonly stopped: Promise<string>
+}
+
+/** Runs the product until it is told to stop. @returns the exit code. */
+export async function start(options: StartOptions): Promise<number> {
+  const { settings, stderr, stopped } = options
+  const logger = newLogger(settings.logLevel)
+  try {
+    using folder = DataFolder.open(settings.dataDir)
+    const front = await Front.listen(settings.host, settings.port)
+    const product = await compose({ ...options, folder, front, logger })
+    await welcome(product, folder, options)
+    const reason = await stopped
+    logger.info({ reason }, 'stopping')
+    await product.stop()
+    return 0
+  } catch (error) {
+    stderr.write(`Millrace cannot start: ${textOf(error as Error)}\n`)
+    return 1
+  }
+}
+
+async function welcome(product: Product, folder: DataFolder, options: StartOptions): Promise<void> {
+  const { settings, stdout } = options
+  const say = (line: string) => void stdout.write(`${line}\n`)
+  const { controlPlane, pipeline, inbox, baseUrl } = product
+  say(`Millrace ${VERSION} is ready: ${baseUrl}`)
+  const owner = await controlPlane.ensureOwner({ email: settings.ownerEmail, token: settings.ownerToken })
+  if (owner.tokenToPrint !== undefined) {
+    say(`Millrace owner: ${owner.email} token: ${owner.tokenToPrint}`)
+    say('  (shown this once; data folder: '.concat(folder.path, ')'))
+    await controlPlane.confirmOwnerTokenPrinted()
+  }
+  await ensureCommandLineToken(product, folder, owner.tokenToPrint ?? settings.ownerToken)
+  if (!folder.isNew || !settings.isQuickstartOn || !LOOPBACK.test(settings.host)) return
+  say('')
+  await runQuickstart({ controlPlane, pipeline, baseUrl, inboxPath: inbox.path, say })
+}
+
+/** A token for the commands on this machine, readable by whoever may read the data folder. @see contracts/control-plane.md D734 */
+async function ensureCommandLineToken({ controlPlane }: Product, folder: DataFolder, ownerToken: string | undefined) {
+  if (!folder.isNew || ownerToken === undefined) return
+  const actor = await controlPlane.authenticate(`Bearer ${ownerToken}`, '127.0.0.1')
+  if (actor === undefined) return
+  const { token } = await controlPlane.accessTokens.create(actor, { name: 'command line', role: 'admin' })
+  writeFileSync(folder.file('cli-token'), `${token}\n`, { mode: 0o600, flush: true })
+}
+
+function textOf(error: Error & { code?: unknown }): string {
+  const isExpected =
+    error instanceof DataFolderError || error instanceof ListenError || EXPECTED.includes(String(error.code))
+  return isExpected ? error.message : (error.stack ?? error.message)
+}

@@ -1,0 +1,67 @@
+import { formatTime, type JsonObject } from '@millrace/protocol'
+import type { Role } from './role.ts'
+
+export interface User {
+  readonly id: string
+  readonly email: string
+  readonly role: Role
+  readonly createdAt: number
+  readonly updatedAt: number
+}
+
+/** A personal access token; its value is known only to whoever was shown it. */
+export interface AccessToken {
+  readonly id: string
+  readonly userId: string
+  readonly name: string
+  readonly role: Role
+  /** SHA-256 of the token, as hex. */
+  readonly digest: string
+  readonly createdAt: number
+  readonly expiresAt: number | null
+  /** To the minute. */
+  readonly lastUsedAt: number | null
+}
+
+/** Who may come in, as of one moment. Never changed: a change makes another one. */
+export interface Accounts {
+  readonly users: ReadonlyMap<string, User>
+  readonly tokens: ReadonlyMap<string, AccessToken>
+  tokenByDigest(digest: string): AccessToken | undefined
+  /** Compared without letter case. */
+  userByEmail(email: string): User | undefined
+}
+
+export function buildAccounts(users: ReadonlyMap<string, User>, tokens: ReadonlyMap<string, AccessToken>): Accounts {
+  const byDigest = new Map([...tokens.values()].map((token) => [token.digest, token]))
+  const byEmail = new Map([...users.values()].map((user) => [user.email.toLowerCase(), user]))
+  return {
+    users,
+    tokens,
+    tokenByDigest: (digest) => byDigest.get(digest),
+    userByEmail: (email) => byEmail.get(email.toLowerCase()),
+  }
+}
+
+export function userJson(user: User): JsonObject {
+  return {
+    id: user.id,
+    email: user.email,
+    role: user.role,
+    createdAt: formatTime(user.createdAt),
+    updatedAt: formatTime(user.updatedAt),
+  }
+}
+
+export function accessTokenJson(token: AccessToken, user: User): JsonObject {
+  return {
+    id: token.id,
+    name: token.name,
+    role: token.role,
+    userId: token.userId,
+    email: user.email,
+    createdAt: formatTime(token.createdAt),
+    expiresAt: token.expiresAt === null ? null : formatTime(token.expiresAt),
+    lastUsedAt: token.lastUsedAt === null ? null : formatTime(token.lastUsedAt),
+  }
+}

@@ -1,0 +1,27 @@
+import type { AccessToken, User } from './accounts.ts'
+import type { Connection } from './connection.ts'
+import type { Destination } from './destination.ts'
+import type { Source } from './source.ts'
+
+/** What is remembered of how the owner came to be. @see contracts/control-plane.md §3 */
+export interface Ownership {
+  readonly userId: string
+  /** SHA-256 of the last token given by setting, as hex, and the access token made of it. */
+  readonly given: { readonly digest: string; readonly tokenId: string } | null
+  /** A generated token that nobody has seen yet. */
+  readonly unprintedTokenId: string | null
+}
+
+/** One row put in place, or removed where the value is undefined. Stored and applied in memory from the same data. */
+export type Change =
+  | { readonly kind: 'source'; readonly id: string; readonly value: Source | undefined }
+  | { readonly kind: 'destination'; readonly id: string; readonly value: Destination | undefined }
+  | { readonly kind: 'connection'; readonly id: string; readonly value: Connection | undefined }
+  | { readonly kind: 'user'; readonly id: string; readonly value: User | undefined }
+  | { readonly kind: 'access-token'; readonly id: string; readonly value: AccessToken | undefined }
+  | { readonly kind: 'ownership'; readonly value: Ownership }
+
+/** Whether a change belongs to the configuration, whose revision it then raises; accounts have no part in it. */
+export function isConfiguration({ kind }: Change): boolean {
+  return kind === 'source' || kind === 'destination' || kind === 'connection'
+}

@@ -1,0 +1,118 @@
+import type { JsonObject } from '@millrace/protocol'
+import { ApiError, notFound } from './api-error.ts'
+import type { Connection } from './connection.ts'
+import type { Deliveries } from './deliveries.ts'
+import type { DestinationTypes } from './destination-types.ts'
+import {
+  type Condition,
+  type RemoveOptions,
+  type ResourceService,
+  refuseIfChanged,
+  refuseWhileWaiting,
+  type Written,
+} from './resource-service.ts'
+import type { Snapshot } from './snapshot.ts'
+import { sourceClass } from './source.ts'
+import type { Decision, Workspace } from './workspace.ts'
+import { READ_ONLY_MEMBERS, readBoolean, readText, refuseOther, refuseUnknownMembers } from './written-fields.ts'
+
+const MEMBERS = [...READ_ONLY_MEMBERS.filter((member) => member !== 'key'), 'sourceId', 'destinationId', 'enabled']
+
+/** The connections of the workspace. @see contracts/control-plane.md §7 */
+export class Connections implements ResourceService<Connection> {
+  readonly #workspace: Workspace
+  readonly #deliveries: Deliveries
+  readonly #types: DestinationTypes
+
+  constructor(workspace: Workspace, deliveries: Deliveries, types: DestinationTypes) {
+    this.#workspace = workspace
+    this.#deliveries = deliveries
+    this.#types = types
+  }
+
+  list(): Connection[] {
+    return [...this.#workspace.state.snapshot.connections.values()]
+  }
+
+  get(id: string): Connection {
+    return find(this.#workspace.state.snapshot, id)
+  }
+
+  create(written: JsonObject): Promise<Written<Connection>> {
+    return this.#workspace.change(({ snapshot, at, nextRevision }) => {
+      const isEnabled = readBoolean(written, 'enabled', true)
+      refuseUnknownMembers(written, MEMBERS)
+      const sourceId = readText(written, 'sourceId')
+      const destinationId = readText(written, 'destinationId')
+      this.#refuseUnsupported(snapshot, sourceId, destinationId)
+      if (snapshot.connectionsOf(sourceId).some((other) => other.destinationId === destinationId)) {
+        throw new ApiError('conflict', 'Connection already exists')
+      }
+      const id = this.#workspace.newId(at)
+      return put({ id, sourceId, destinationId, isEnabled, createdAt: at, updatedAt: at, revision: nextRevision })
+    })
+  }
+
+  replace(id: string, written: JsonObject, condition: Condition = {}): Promise<Written<Connection>> {
+    return this.#rewrite(id, written, condition, () => true)
+  }
+
+  update(id: string, written: JsonObject, condition: Condition = {}): Promise<Written<Connection>> {
+    return this.#rewrite(id, written, condition, ({ isEnabled }) => isEnabled)
+  }
+
+  remove(id: string, options: RemoveOptions = {}): Promise<void> {
+    return this.#workspace.change(async ({ snapshot }) => {
+      const connection = find(snapshot, id)
+      refuseIfChanged(connection, options)
+      const { sourceId, destinationId } = connection
+      await refuseWhileWaiting(this.#deliveries, { sourceId, destinationId }, options)
+      return { changes: [{ kind: 'connection', id, value: undefined }], result: undefined }
+    })
+  }
+
+  #rewrite(
+    id: string,
+    written: JsonObject,
+    condition: Condition,
+    whenLeftOut: (saved: Connection) => boolean,
+  ): Promise<Written<Connection>> {
+    return this.#workspace.change(({ snapshot, at, nextRevision }) => {
+      const saved = find(snapshot, id)
+      const isEnabled = readBoolean(written, 'enabled', whenLeftOut(saved))
+      refuseUnknownMembers(written, MEMBERS)
+      refuseOther(written, 'sourceId', saved.sourceId)
+      refuseOther(written, 'destinationId', saved.destinationId)
+      refuseIfChanged(saved, condition)
+      return put({ ...saved, isEnabled, updatedAt: at, revision: nextRevision })
+    })
+  }
+
+  #refuseUnsupported(snapshot: Snapshot, sourceId: string, destinationId: string): void {
+    const source = snapshot.sources.get(sourceId)
+    if (source === undefined) throw new ApiError('invalid_config', `Source with id ${sourceId} not found`)
+    const destination = snapshot.destinations.get(destinationId)
+    if (destination === undefined) {
+      throw new ApiError('invalid_config', `Destination with id ${destinationId} not found`)
+    }
+    const supported = this.#types.find(destination.type)?.definition.config.supportedSourceTypes ?? []
+    const sourceType = sourceClass(source.type)
+    if (!supported.includes(sourceType)) {
+      const message = `Destination type ${destination.type} does not support source type ${sourceType}`
+      throw new ApiError('invalid_config', message)
+    }
+  }
+}
+
+function find(snapshot: Snapshot, id: string): Connection {
+  const connection = snapshot.connections.get(id)
+  if (connection === undefined) throw notFound('Connection', id)
+  return connection
+}
+
+function put(connection: Connection): Decision<Written<Connection>> {
+  return {
+    changes: [{ kind: 'connection', id: connection.id, value: connection }],
+    result: { resource: connection },
+  }
+}

@@ -1,0 +1,159 @@
+import type { JsonObject } from '@millrace/protocol'
+import { resourceId } from '@millrace/protocol'
+import type { Clock } from '@millrace/std'
+import { AccessTokens } from './access-tokens.ts'
+import { type Actor, Authentication } from './authentication.ts'
+import { Connections } from './connections.ts'
+import type { Deliveries } from './deliveries.ts'
+import type { DestinationTypes } from './destination-types.ts'
+import { Destinations } from './destinations.ts'
+import { confirmOwnerTokenPrinted, ensureOwner, type Owner, type OwnerSettings } from './owner.ts'
+import { RequestRates } from './request-rates.ts'
+import { SecretBox } from './secret-box.ts'
+import type { Snapshot } from './snapshot.ts'
+import { Sources } from './sources.ts'
+import type { ControlStore } from './store/control-store.ts'
+import { openSqliteControlStore } from './store/sqlite-control-store.ts'
+import { type Logger, Workspace } from './workspace.ts'
+
+export interface ControlPlaneOptions {
+  /** The database, made if it is missing. */
+  readonly file: string
+  /** 32 bytes; the secrets in the file were saved with the same. */
+  readonly secretKey: Uint8Array
+  readonly clock: Clock
+  /** Cryptographically strong. */
+  readonly random: (byteCount: number) => Uint8Array
+  /** Of the program, as /v2/admin/info shows it. */
+  readonly version: string
+  readonly destinationTypes: DestinationTypes
+  readonly deliveries: Deliveries
+  readonly facts: () => AdminFacts | Promise<AdminFacts>
+  readonly logger: Logger
+  /** Per token; 0 means no limit. */
+  readonly apiRequestsPerMinute: number
+  /** Addresses and CIDR ranges of proxies whose X-Forwarded-For is believed. */
+  readonly trustedProxies: readonly string[]
+}
+
+/** What others know of the server, for /v2/admin/info. */
+export interface AdminFacts {
+  readonly logBytes: number
+  /** RFC 3339; null when the log is empty. */
+  readonly logOldestAt: string | null
+  readonly lastBackup: JsonObject | null
+  /** By name of the variable; what is secret is masked already. */
+  readonly settings: JsonObject
+}
+
+/**
+ * The configuration of one workspace: its resources, who may change them, and the snapshot that everything else works
+ * from.
+ *
+ * @see contracts/control-plane.md
+ */
+export class ControlPlane implements AsyncDisposable {
+  readonly sources: Sources
+  readonly destinations: Destinations
+  readonly connections: Connections
+  readonly accessTokens: AccessTokens
+  readonly options: ControlPlaneOptions
+  readonly rates: RequestRates
+  readonly #store: ControlStore
+  readonly #workspace: Workspace
+  readonly #authentication: Authentication
+  readonly #startedAt: number
+
+  private constructor(options: ControlPlaneOptions, store: ControlStore, workspace: Workspace) {
+    const { clock, deliveries, destinationTypes } = options
+    this.options = options
+    this.#store = store
+    this.#workspace = workspace
+    this.#authentication = new Authentication(workspace)
+    this.#startedAt = clock.monotonic()
+    this.rates = new RequestRates(clock, options.apiRequestsPerMinute)
+    this.sources = new Sources(workspace, deliveries)
+    this.destinations = new Destinations(workspace, deliveries, destinationTypes)
+    this.connections = new Connections(workspace, deliveries, destinationTypes)
+    this.accessTokens = new AccessTokens(workspace)
+  }
+
+  /**
+   * Opens the database and reads all of it.
+   *
+   * @throws WrongSecretKeyError, NewerDatabaseError, before anything is changed.
+   */
+  static async open(options: ControlPlaneOptions): Promise<ControlPlane> {
+    const { file, secretKey, clock, random } = options
+    const now = clock.now()
+    const newWorkspace = { id: resourceId(now, random(14)), createdAt: now }
+    const store = await openSqliteControlStore(file, new SecretBox(secretKey, random), newWorkspace)
+    try {
+      return new ControlPlane(options, store, await Workspace.load({ ...options, store }))
+    } catch (error) {
+      await store[Symbol.asyncDispose]()
+      throw error
+    }
+  }
+
+  get workspaceId(): string {
+    return this.#workspace.id
+  }
+
+  /** The configuration as it is now; cheap enough to be asked for with every request. */
+  snapshot(): Snapshot {
+    return this.#workspace.state.snapshot
+  }
+
+  /**
+   * Calls back with each new snapshot, in the turn in which it came into force and before the change is answered.
+   *
+   * @returns a function that ends it.
+   */
+  onChange(listener: (snapshot: Snapshot) => void): () => void {
+    return this.#workspace.onChange(listener)
+  }
+
+  /**
+   * Who makes a request, for routes other than /v2. Late when the address has failed often.
+   *
+   * @param authorization the header.
+   * @param address of the client, as limits see it: `limitAddress`.
+   */
+  authenticate(authorization: string | undefined, address: string): Promise<Actor | undefined> {
+    return this.#authentication.authenticate(authorization, address)
+  }
+
+  /**
+   * To be called at every start: makes the owner, or follows changed variables.
+   *
+   * @throws OwnerSettingError
+   */
+  ensureOwner(settings: OwnerSettings): Promise<Owner> {
+    return ensureOwner(this.#workspace, settings)
+  }
+
+  /** To be called once `tokenToPrint` is printed; until then every start makes a new one. */
+  confirmOwnerTokenPrinted(): Promise<void> {
+    return confirmOwnerTokenPrinted(this.#workspace)
+  }
+
+  async info(): Promise<JsonObject> {
+    const { logBytes, logOldestAt, lastBackup, settings } = await this.options.facts()
+    return {
+      version: this.options.version,
+      uptimeSeconds: Math.floor((this.options.clock.monotonic() - this.#startedAt) / 1000),
+      revision: this.snapshot().revision,
+      logBytes,
+      logOldestAt,
+      lastBackup,
+      settings,
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#authentication.close()
+    await this.#workspace.settled()
+    await this.#store[Symbol.asyncDispose]()
+  }
+}

@@ -1,0 +1,36 @@
+import type { JsonObject } from '@millrace/protocol'
+
+export interface DestinationTypeDefinition {
+  readonly displayName: string
+  readonly config: {
+    /** Members of a config that decide the host of requests. */
+    readonly hostKeys: readonly string[]
+    readonly secretKeys: readonly string[]
+    /** By class: `cordova`, `web`, `cloud`. */
+    readonly supportedSourceTypes: readonly string[]
+  }
+}
+
+export interface DestinationType {
+  readonly definition: DestinationTypeDefinition
+}
+
+/**
+ * What the control plane needs to know of the types of destinations.
+ *
+ * @see contracts/destinations.md §2, §3
+ */
+export interface DestinationTypes {
+  /** By type name, such as `WEBHOOK`. */
+  find(name: string): DestinationType | undefined
+  /** Where a config about to be saved breaks its schema: a JSON pointer, and how. */
+  faultIn(type: DestinationType, config: JsonObject): { path: string; message: string } | undefined
+  /** A copy of a config as it may be read: every secret is `********`. */
+  maskConfig(definition: DestinationTypeDefinition, config: JsonObject): JsonObject
+  /** The config to save when `written` comes in over `saved`: masks take the saved values. */
+  unmaskConfig(
+    definition: DestinationTypeDefinition,
+    written: JsonObject,
+    saved: JsonObject | undefined,
+  ): { config: JsonObject; maskWithoutValue: string | undefined }
+}

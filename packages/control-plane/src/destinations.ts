@@ -1,0 +1,213 @@
+import { isJsonObject, type JsonObject, type JsonValue, ownMember } from '@millrace/protocol'
+import { ApiError, badRequest, invalidConfig, notFound } from './api-error.ts'
+import type { Change } from './change.ts'
+import type { Deliveries } from './deliveries.ts'
+import { DEFAULT_DELIVERY, type DeliverySettings, type Destination } from './destination.ts'
+import type { DestinationType, DestinationTypes } from './destination-types.ts'
+import { resourceKey } from './resource-key.ts'
+import {
+  type Condition,
+  type RemoveOptions,
+  type ResourceService,
+  refuseIfChanged,
+  refuseWhileConnected,
+  refuseWhileWaiting,
+  type Written,
+} from './resource-service.ts'
+import { mergeSecrets } from './secret-merge.ts'
+import type { Snapshot } from './snapshot.ts'
+import type { Decision, Workspace } from './workspace.ts'
+import {
+  ConfigReader,
+  READ_ONLY_MEMBERS,
+  readBoolean,
+  readName,
+  refuseOther,
+  refuseUnknownMembers,
+} from './written-fields.ts'
+
+const MAX_TRANSFORMATIONS = 10
+const MAX_THROTTLE = 1_000_000
+const MAX_THROTTLE_WINDOW_SECONDS = 86_400
+const MEMBERS = [...READ_ONLY_MEMBERS, 'name', 'type', 'enabled', 'config', 'transformationIds', 'delivery']
+
+/** The destinations of the workspace. @see contracts/control-plane.md §6 */
+export class Destinations implements ResourceService<Destination> {
+  readonly #workspace: Workspace
+  readonly #deliveries: Deliveries
+  readonly #types: DestinationTypes
+
+  constructor(workspace: Workspace, deliveries: Deliveries, types: DestinationTypes) {
+    this.#workspace = workspace
+    this.#deliveries = deliveries
+    this.#types = types
+  }
+
+  list(): Destination[] {
+    return [...this.#workspace.state.snapshot.destinations.values()]
+  }
+
+  get(id: string): Destination {
+    return find(this.#workspace.state.snapshot, id)
+  }
+
+  /** The config as it may be read. Of a type that is not there any more nothing is known to be harmless. */
+  maskedConfig({ type: typeName, config }: Destination): JsonObject {
+    const type = this.#types.find(typeName)
+    return type === undefined ? {} : this.#types.maskConfig(type.definition, config)
+  }
+
+  create(written: JsonObject): Promise<Written<Destination>> {
+    return this.#workspace.change(({ snapshot, at, nextRevision }) => {
+      const name = readName(written, undefined)
+      const typeName = readTypeName(written)
+      const type = this.#type(typeName)
+      const plain = readPlainFields(written, DEFAULTS)
+      const { config, warning } = this.#config(written['config'] ?? {}, undefined, type)
+      const settings = readSettings(written, DEFAULTS)
+      const identity = {
+        id: this.#workspace.newId(at),
+        key: resourceKey(name, 'destination', snapshot.destinations.values()),
+        type: typeName,
+        workspaceId: this.#workspace.id,
+        createdAt: at,
+      }
+      return put({ ...identity, ...plain, name, config, ...settings, updatedAt: at, revision: nextRevision }, warning)
+    })
+  }
+
+  replace(id: string, written: JsonObject, condition: Condition = {}): Promise<Written<Destination>> {
+    return this.#rewrite(id, { config: {}, ...written }, condition, () => DEFAULTS)
+  }
+
+  update(id: string, written: JsonObject, condition: Condition = {}): Promise<Written<Destination>> {
+    return this.#rewrite(id, written, condition, (saved) => saved)
+  }
+
+  remove(id: string, options: RemoveOptions = {}): Promise<void> {
+    return this.#workspace.change(async ({ snapshot }) => {
+      const destination = find(snapshot, id)
+      refuseIfChanged(destination, options)
+      const connections = [...snapshot.connections.values()].filter(({ destinationId }) => destinationId === id)
+      refuseWhileConnected(connections, options)
+      await refuseWhileWaiting(this.#deliveries, { destinationId: id }, options)
+      const changes: Change[] = connections.map(({ id }) => ({ kind: 'connection', id, value: undefined }))
+      changes.push({ kind: 'destination', id, value: undefined })
+      return { changes, result: undefined }
+    })
+  }
+
+  #rewrite(
+    id: string,
+    written: JsonObject,
+    condition: Condition,
+    whenLeftOut: (saved: Destination) => FieldsLeftOut,
+  ): Promise<Written<Destination>> {
+    return this.#workspace.change(({ snapshot, at, nextRevision }) => {
+      const saved = find(snapshot, id)
+      const otherwise = whenLeftOut(saved)
+      const name = readName(written, otherwise.name)
+      if (Object.hasOwn(written, 'type')) this.#type(readTypeName(written))
+      refuseOther(written, 'type', saved.type)
+      const plain = readPlainFields(written, otherwise)
+      const { config, warning } = Object.hasOwn(written, 'config')
+        ? this.#config(written['config'], saved.config, this.#type(saved.type))
+        : { config: saved.config, warning: undefined }
+      const settings = readSettings(written, otherwise)
+      refuseIfChanged(saved, condition)
+      return put({ ...saved, ...plain, name, config, ...settings, updatedAt: at, revision: nextRevision }, warning)
+    })
+  }
+
+  #type(name: string): DestinationType {
+    const type = this.#types.find(name)
+    if (type === undefined) throw badRequest(`Unknown destination type ${name}`)
+    return type
+  }
+
+  /** The config to save: masks filled in, and judged. */
+  #config(written: JsonValue | undefined, saved: JsonObject | undefined, type: DestinationType) {
+    if (!isJsonObject(written)) throw invalidConfig('', 'must be an object')
+    const merged = mergeSecrets(this.#types, type.definition, written, saved)
+    if (merged.maskWithoutValue !== undefined) throw invalidConfig(merged.maskWithoutValue, 'has no saved value')
+    const fault = this.#types.faultIn(type, merged.config)
+    if (fault !== undefined) throw invalidConfig(fault.path, fault.message)
+    return { config: merged.config, warning: merged.warning }
+  }
+}
+
+type FieldsLeftOut = Pick<Destination, 'isEnabled' | 'transformationIds' | 'delivery'> & { readonly name?: string }
+
+const DEFAULTS: FieldsLeftOut = { isEnabled: true, transformationIds: [], delivery: DEFAULT_DELIVERY }
+
+function find(snapshot: Snapshot, id: string): Destination {
+  const destination = snapshot.destinations.get(id)
+  if (destination === undefined) throw notFound('Destination', id)
+  return destination
+}
+
+function put(destination: Destination, warning: string | undefined): Decision<Written<Destination>> {
+  return {
+    changes: [{ kind: 'destination', id: destination.id, value: destination }],
+    result: warning === undefined ? { resource: destination } : { resource: destination, warning },
+  }
+}
+
+function readTypeName(written: JsonObject): string {
+  const type = ownMember(written, 'type')
+  if (type === undefined || type === null || type === '') throw badRequest('type is required')
+  return typeof type === 'string' ? type : JSON.stringify(type)
+}
+
+function readPlainFields(written: JsonObject, otherwise: FieldsLeftOut): Pick<Destination, 'isEnabled'> {
+  const isEnabled = readBoolean(written, 'enabled', otherwise.isEnabled)
+  refuseUnknownMembers(written, MEMBERS)
+  return { isEnabled }
+}
+
+function readSettings(
+  written: JsonObject,
+  otherwise: FieldsLeftOut,
+): Pick<Destination, 'transformationIds' | 'delivery'> {
+  return {
+    transformationIds: Object.hasOwn(written, 'transformationIds')
+      ? readTransformationIds(written['transformationIds'])
+      : otherwise.transformationIds,
+    delivery: Object.hasOwn(written, 'delivery') ? readDelivery(written['delivery']) : otherwise.delivery,
+  }
+}
+
+/** There are no transformations yet, so any id is an unknown one. */
+function readTransformationIds(written: unknown): readonly string[] {
+  if (!Array.isArray(written) || !written.every((id) => typeof id === 'string')) {
+    throw badRequest('transformationIds must be a list of ids')
+  }
+  if (written.length > MAX_TRANSFORMATIONS) throw new ApiError('invalid_config', 'Too many transformations')
+  if (written.length > 0) throw new ApiError('invalid_config', `Transformation with id ${written[0]} not found`)
+  return []
+}
+
+function readDelivery(written: unknown): DeliverySettings {
+  const settings = new ConfigReader(written, '/delivery', Object.keys(DEFAULT_DELIVERY))
+  const { ordering, onTransformationError, keepAnswers } = DEFAULT_DELIVERY
+  return {
+    concurrency: settings.integer('concurrency', 1, 1_000, DEFAULT_DELIVERY.concurrency),
+    ordering: settings.oneOf('ordering', ['strict', 'none'], ordering),
+    throttle: readThrottle((written as JsonObject)['throttle'] ?? null),
+    onTransformationError: settings.oneOf(
+      'onTransformationError',
+      ['dead_letter', 'pass_through'],
+      onTransformationError,
+    ),
+    keepAnswers: settings.oneOf('keepAnswers', ['failed', 'all'], keepAnswers),
+  }
+}
+
+function readThrottle(written: JsonValue): DeliverySettings['throttle'] {
+  if (written === null) return null
+  const throttle = new ConfigReader(written, '/delivery/throttle', ['limit', 'windowSeconds'])
+  return {
+    limit: throttle.integer('limit', 1, MAX_THROTTLE),
+    windowSeconds: throttle.integer('windowSeconds', 1, MAX_THROTTLE_WINDOW_SECONDS),
+  }
+}

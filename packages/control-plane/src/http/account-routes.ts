@@ -1,0 +1,33 @@
+import type { JsonObject } from '@millrace/protocol'
+import type { FastifyPluginAsync } from 'fastify'
+import { accessTokenTag } from '../access-tokens.ts'
+import { accessTokenJson, userJson } from '../accounts.ts'
+import type { ControlPlane } from '../control-plane.ts'
+import { withoutEnvelope } from '../written-fields.ts'
+import { pageOf } from './paging.ts'
+
+/** Who I am, access tokens, and what is told of the server. @see contracts/control-plane.md §7, §10 */
+export function accountRoutes(controlPlane: ControlPlane): FastifyPluginAsync {
+  const { accessTokens } = controlPlane
+  return async (app) => {
+    app.get('/me', async ({ actor: { user, token } }) => ({
+      user: userJson(user),
+      token: { id: token.id, name: token.name, role: token.role },
+    }))
+    app.get('/access-tokens', async ({ actor, query }) => {
+      const { items, paging } = pageOf(accessTokens.list(actor), '/v2/access-tokens', query as Record<string, unknown>)
+      return { accessTokens: items.map((token) => accessTokenJson(token, accessTokens.userOf(token))), paging }
+    })
+    app.post('/access-tokens', { config: { role: 'viewer' } }, async ({ actor, body }, reply) => {
+      const written = withoutEnvelope(body as JsonObject, 'accessToken')
+      const { accessToken, token } = await accessTokens.create(actor, written)
+      reply.header('ETag', accessTokenTag(accessToken))
+      return { accessToken: accessTokenJson(accessToken, actor.user), token }
+    })
+    app.delete('/access-tokens/:id', { config: { role: 'viewer' } }, async ({ actor, params, headers }, reply) => {
+      await accessTokens.remove(actor, (params as { id: string }).id, { ifMatch: headers['if-match'] })
+      return reply.code(204).send()
+    })
+    app.get('/admin/info', async () => ({ info: await controlPlane.info() }))
+  }
+}

@@ -1,0 +1,40 @@
+import { badRequest } from '../api-error.ts'
+
+const DEFAULT_LIMIT = 100
+const MAX_LIMIT = 500
+const MAX_TOTAL = 10_000
+
+export interface Page<T> {
+  readonly items: readonly T[]
+  readonly paging: { readonly total: number | null; readonly next: string }
+}
+
+/**
+ * One page of a list.
+ *
+ * @param path of the list, such as `/v2/sources`.
+ * @throws ApiError 400
+ * @see contracts/control-plane.md §4 "list"
+ */
+export function pageOf<T>(all: readonly T[], path: string, query: Readonly<Record<string, unknown>>): Page<T> {
+  const page = wholeNumber(query, 'page', 1, Number.MAX_SAFE_INTEGER)
+  const limit = wholeNumber(query, 'limit', DEFAULT_LIMIT, MAX_LIMIT)
+  const start = (page - 1) * limit
+  const hasMore = start + limit < all.length
+  const limitAgain = query['limit'] === undefined ? '' : `&limit=${limit}`
+  return {
+    items: all.slice(start, start + limit),
+    paging: {
+      total: all.length > MAX_TOTAL ? null : all.length,
+      next: hasMore ? `${path}?page=${page + 1}${limitAgain}` : '',
+    },
+  }
+}
+
+function wholeNumber(query: Readonly<Record<string, unknown>>, name: string, otherwise: number, most: number): number {
+  const text = query[name]
+  if (text === undefined) return otherwise
+  const value = typeof text === 'string' && /^\d{1,15}$/.test(text) ? Number(text) : 0
+  if (value < 1 || value > most) throw badRequest(`Invalid ${name}`)
+  return value
+}

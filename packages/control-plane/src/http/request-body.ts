@@ -1,0 +1,87 @@
+import type { IncomingMessage } from 'node:http'
+import { promisify } from 'node:util'
+import { brotliDecompress, gunzip, inflate, inflateRaw } from 'node:zlib'
+import { isJsonObject, type JsonObject, type JsonValue } from '@millrace/protocol'
+import { ApiError, badRequest } from '../api-error.ts'
+
+const MAX_DEPTH = 200
+/** Bytes of a body that is too large which are still read, so that the client gets to see why it is refused. */
+const MAX_DRAINED_BYTES = 16 * 1024 * 1024
+
+/** Reads a whole body. @throws ApiError 413 */
+export function readBody(payload: IncomingMessage, maxBytes: number): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = []
+    let length = 0
+    payload.on('data', (chunk: Buffer) => {
+      length += chunk.length
+      if (length <= maxBytes) chunks.push(chunk)
+      else chunks.length = 0
+      if (length > MAX_DRAINED_BYTES) reject(tooLarge())
+    })
+    payload.on('end', () => (length > maxBytes ? reject(tooLarge()) : resolve(Buffer.concat(chunks, length))))
+    payload.on('close', () => reject(new Error('the client went away')))
+  })
+}
+
+/** @throws ApiError 415, 413 or 400 */
+export async function decodeBody(body: Buffer, encoding: string | undefined, maxBytes: number): Promise<Buffer> {
+  const decode = decoderOf(encoding?.trim().toLowerCase() ?? '', body)
+  if (decode === undefined) return body
+  try {
+    return await decode(body, { maxOutputLength: maxBytes, rejectGarbageAfterEnd: true })
+  } catch (error) {
+    throw (error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE' ? tooLarge() : badRequest('Invalid JSON')
+  }
+}
+
+/** @throws ApiError 400 if it is not a JSON object in UTF-8. */
+export function parseBody(body: Buffer): JsonObject {
+  let value: unknown
+  try {
+    value = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body))
+  } catch {
+    throw badRequest('Invalid JSON')
+  }
+  if (!isJsonObject(value) || !isShallow(value, MAX_DEPTH)) throw badRequest('Invalid JSON')
+  return value
+}
+
+const unpack = {
+  gzip: promisify(gunzip),
+  br: promisify(brotliDecompress),
+  deflate: promisify(inflate),
+  bareDeflate: promisify(inflateRaw),
+}
+
+function decoderOf(encoding: string, body: Buffer) {
+  switch (encoding) {
+    case '':
+    case 'identity':
+      return undefined
+    case 'gzip':
+    case 'x-gzip':
+      return unpack.gzip
+    case 'br':
+      return unpack.br
+    case 'deflate': {
+      // "deflate" means zlib by the standard, but some senders leave zlib's two-byte header out.
+      const hasHeader = body.length >= 2 && (body[0]! & 0x0f) === 8 && body.readUInt16BE(0) % 31 === 0
+      return hasHeader ? unpack.deflate : unpack.bareDeflate
+    }
+    default:
+      throw new ApiError('unsupported_encoding', 'Unsupported content encoding', {
+        headers: { 'Accept-Encoding': 'gzip, br, deflate' },
+      })
+  }
+}
+
+/** What is nested deeper could not be written as JSON again. */
+function isShallow(value: JsonValue, depth: number): boolean {
+  if (typeof value !== 'object' || value === null) return true
+  return depth > 0 && Object.values(value).every((item) => isShallow(item as JsonValue, depth - 1))
+}
+
+function tooLarge(): ApiError {
+  return new ApiError('too_large', 'Request size exceeds max limit')
+}

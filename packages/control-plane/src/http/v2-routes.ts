@@ -1,0 +1,135 @@
+import type { IncomingMessage } from 'node:http'
+import type { JsonObject } from '@millrace/protocol'
+import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
+import { ApiError, unavailable } from '../api-error.ts'
+import type { Actor } from '../authentication.ts'
+import type { ControlPlane } from '../control-plane.ts'
+import { isAtLeast, type Role } from '../role.ts'
+import { accountRoutes } from './account-routes.ts'
+import { limitAddress } from './limit-address.ts'
+import { decodeBody, parseBody, readBody } from './request-body.ts'
+import { requestId } from './request-id.ts'
+import { resourceRoutes } from './resource-routes.ts'
+import { RoutePatterns } from './route-patterns.ts'
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Who makes the request; set for every route below /v2. */
+    actor: Actor
+  }
+  interface FastifyContextConfig {
+    /** The least role that a route below /v2 asks for; `viewer` for GET, else `editor`. */
+    role?: Role
+    /** What a route below /v2 does with the body; `object` for POST, PUT and PATCH. `optional`: none counts as `{}`. */
+    body?: 'object' | 'optional' | 'ignored'
+    /** As sent, and again after decoding; 1 MB. */
+    maxBodyBytes?: number
+  }
+}
+
+const MAX_BODY_BYTES = 1024 * 1024
+const WITH_BODY = ['POST', 'PUT', 'PATCH']
+
+/**
+ * The routes below /v2, to be registered with the prefix `/v2`. Path, method, credentials, rate, size, encoding, JSON and
+ * role are checked here, in this order; what is left for a route is its id, fields and state.
+ *
+ * @param more routes of other packages, with paths below /v2. They are checked like ours, read `request.actor`, may set
+ * `config.role`, `config.body` and `config.maxBodyBytes`, and refuse by throwing anything of the shape of an ApiError.
+ * @see contracts/control-plane.md §4, §8
+ */
+export function v2Routes(controlPlane: ControlPlane, more: readonly FastifyPluginAsync[] = []): FastifyPluginAsync {
+  const addressOf = limitAddress(controlPlane.options.trustedProxies)
+  return async (app) => {
+    const patterns = new RoutePatterns()
+    app.decorateRequest('actor', undefined as unknown as Actor)
+    app.addHook('onRoute', ({ method, url }) => patterns.add([method].flat(), url))
+    app.addHook('onRequest', async (request, reply) => {
+      reply.headers({ 'X-Request-Id': requestId(request.headers['x-request-id']), 'Cache-Control': 'no-store' })
+      if (request.is404 || Object.values(request.params as object).includes('')) refuseRoute(patterns, request)
+      const address = addressOf(request.raw.socket.remoteAddress, request.headers['x-forwarded-for'])
+      const actor = await controlPlane.authenticate(request.headers.authorization, address)
+      if (actor === undefined) throw unauthorized()
+      request.actor = actor
+      const rate = controlPlane.rates.take(actor.token.id)
+      reply.headers(rate.headers)
+      if (!rate.isAllowed) throw new ApiError('rate_limited', 'Max Requests Limit reached')
+      // Without it Fastify takes every body for one and the same type.
+      delete request.headers['content-type']
+    })
+    app.removeAllContentTypeParsers()
+    app.addContentTypeParser('*', (request: FastifyRequest, payload: IncomingMessage) =>
+      readBody(payload, maxBodyBytes(request)),
+    )
+    app.addHook('preValidation', async (request) => {
+      request.body = await bodyOf(request)
+      const { role = isReading(request) ? 'viewer' : 'editor' } = request.routeOptions.config
+      if (!isAtLeast(request.actor.role, role)) throw new ApiError('forbidden', 'Forbidden')
+    })
+    app.setErrorHandler((error, request, reply) => answerError(controlPlane, error, request, reply))
+    app.setNotFoundHandler((request) => refuseRoute(patterns, request))
+    await app.register(resourceRoutes(controlPlane))
+    await app.register(accountRoutes(controlPlane))
+    for (const routes of more) await app.register(routes)
+  }
+}
+
+/**
+ * Answers what Fastify refuses before any route is found, such as `%zz` in a path. To be given to the server as its
+ * `frameworkErrors`: such a path is none of ours, so it is not found.
+ */
+export function answerUnreadablePath(_error: unknown, request: FastifyRequest, reply: FastifyReply): void {
+  reply
+    .code(404)
+    .header('X-Request-Id', requestId(request.headers['x-request-id']))
+    .send({ error: 'Not Found', code: 'not_found', details: null })
+}
+
+function refuseRoute(patterns: RoutePatterns, { raw }: FastifyRequest): never {
+  const methods = patterns.methodsOf(raw.url!.split('?', 1)[0]!)
+  if (methods.length === 0) throw new ApiError('not_found', 'Not Found')
+  throw new ApiError('method_not_allowed', 'Method Not Allowed', { headers: { Allow: methods.join(', ') } })
+}
+
+function unauthorized(): ApiError {
+  return new ApiError('unauthorized', 'Invalid Authorization Header', { headers: { 'WWW-Authenticate': 'Bearer' } })
+}
+
+function isReading({ method }: FastifyRequest): boolean {
+  return method === 'GET' || method === 'HEAD'
+}
+
+function maxBodyBytes({ routeOptions }: FastifyRequest): number {
+  return routeOptions.config.maxBodyBytes ?? MAX_BODY_BYTES
+}
+
+async function bodyOf(request: FastifyRequest): Promise<JsonObject> {
+  const body = request.body as Buffer | undefined
+  const { body: use = WITH_BODY.includes(request.method) ? 'object' : 'ignored' } = request.routeOptions.config
+  if (use === 'ignored') return {}
+  const bytes = await decodeBody(body ?? Buffer.alloc(0), request.headers['content-encoding'], maxBodyBytes(request))
+  return use === 'optional' && bytes.length === 0 ? {} : parseBody(bytes)
+}
+
+/** Whatever looks like an ApiError is one, so that other packages need not know ours. */
+interface Refusal {
+  readonly status: number
+  readonly code: string
+  readonly message: string
+  readonly details?: JsonObject | null
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+function isRefusal(error: unknown): error is Refusal {
+  const { status, code, message } = error as Partial<Refusal>
+  return typeof status === 'number' && typeof code === 'string' && typeof message === 'string'
+}
+
+function answerError(controlPlane: ControlPlane, error: unknown, request: FastifyRequest, reply: FastifyReply): void {
+  if (!isRefusal(error)) {
+    const fields = { method: request.method, route: request.routeOptions.url, err: error }
+    if (!request.raw.destroyed) controlPlane.options.logger.error(fields, 'a request failed')
+  }
+  const { status, code, message, details = null, headers = {} } = isRefusal(error) ? error : unavailable()
+  reply.code(status).headers(headers).send({ error: message, code, details })
+}

@@ -1,0 +1,15 @@
+/** What sources, destinations and connections have in common. */
+export interface Resource {
+  readonly id: string
+  readonly isEnabled: boolean
+  /** Milliseconds since 1970; no two resources of a workspace have the same. */
+  readonly createdAt: number
+  readonly updatedAt: number
+  /** The configuration revision of its last change. */
+  readonly revision: number
+}
+
+/** Differs after every change of the resource. */
+export function entityTag({ revision }: Resource): string {
+  return `"${revision}"`
+}

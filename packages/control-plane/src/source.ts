@@ -1,0 +1,68 @@
+import { formatTime, type JsonObject } from '@millrace/protocol'
+import type { Resource } from './resource.ts'
+
+export const SOURCE_TYPES = [
+  'Cordova',
+  'Javascript',
+  'Android',
+  'iOS',
+  'ReactNative',
+  'Flutter',
+  'Node',
+  'Python',
+  'Go',
+  'Java',
+  'Ruby',
+  'PHP',
+  'DotNet',
+  'HTTP',
+  'Pixel',
+] as const
+
+export type SourceType = (typeof SOURCE_TYPES)[number]
+
+/** How definitions and connectionMode name a source type. */
+export type SourceClass = 'cordova' | 'web' | 'cloud'
+
+export interface SourceConfig {
+  /** 0 means no limit. */
+  readonly rateLimitEventsPerMinute: number
+  readonly dedupWindowSeconds: number
+  readonly orderShards: number
+  readonly catalog: { readonly samples: 'full' | 'masked' | 'off'; readonly values: 'on' | 'off' }
+}
+
+/** @see contracts/control-plane.md §5 */
+export interface Source extends Resource {
+  /** Names it in configuration as code; stays when the name changes. */
+  readonly key: string
+  readonly name: string
+  readonly type: SourceType
+  readonly writeKey: string
+  /** Rotated away, accepted until they expire (milliseconds since 1970). */
+  readonly previousWriteKeys: readonly { readonly key: string; readonly expiresAt: number }[]
+  readonly config: SourceConfig
+  readonly workspaceId: string
+}
+
+/** @see contracts/control-plane.md D735 */
+export function sourceClass(type: SourceType): SourceClass {
+  if (type === 'Cordova') return 'cordova'
+  return type === 'Javascript' || type === 'Pixel' ? 'web' : 'cloud'
+}
+
+export function sourceJson(source: Source): JsonObject {
+  const { rateLimitEventsPerMinute, dedupWindowSeconds, orderShards, catalog } = source.config
+  return {
+    id: source.id,
+    key: source.key,
+    name: source.name,
+    type: source.type,
+    writeKey: source.writeKey,
+    enabled: source.isEnabled,
+    config: { rateLimitEventsPerMinute, dedupWindowSeconds, orderShards, catalog: { ...catalog } },
+    workspaceId: source.workspaceId,
+    createdAt: formatTime(source.createdAt),
+    updatedAt: formatTime(source.updatedAt),
+  }
+}

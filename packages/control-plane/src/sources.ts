@@ -1,0 +1,207 @@
+import { base62, type JsonObject, ownMember } from '@millrace/protocol'
+import { ApiError, badRequest, invalidConfig, notFound } from './api-error.ts'
+import type { Change } from './change.ts'
+import type { Deliveries } from './deliveries.ts'
+import { resourceKey } from './resource-key.ts'
+import {
+  type Condition,
+  type RemoveOptions,
+  type ResourceService,
+  refuseIfChanged,
+  refuseWhileConnected,
+  refuseWhileWaiting,
+  type Written,
+} from './resource-service.ts'
+import type { Snapshot } from './snapshot.ts'
+import { SOURCE_TYPES, type Source, type SourceConfig, type SourceType } from './source.ts'
+import type { Moment, Workspace } from './workspace.ts'
+import {
+  ConfigReader,
+  READ_ONLY_MEMBERS,
+  readBoolean,
+  readName,
+  refuseOther,
+  refuseUnknownMembers,
+} from './written-fields.ts'
+
+const HOUR_MS = 3_600_000
+const MAX_GRACE_HOURS = 720
+const MAX_PREVIOUS_WRITE_KEYS = 100
+const MAX_EVENTS_PER_MINUTE = 1_000_000_000
+const MEMBERS = [...READ_ONLY_MEMBERS, 'name', 'type', 'enabled', 'writeKey', 'config']
+
+/** The sources of the workspace. @see contracts/control-plane.md §5 */
+export class Sources implements ResourceService<Source> {
+  readonly #workspace: Workspace
+  readonly #deliveries: Deliveries
+
+  constructor(workspace: Workspace, deliveries: Deliveries) {
+    this.#workspace = workspace
+    this.#deliveries = deliveries
+  }
+
+  list(): Source[] {
+    return [...this.#workspace.state.snapshot.sources.values()]
+  }
+
+  get(id: string): Source {
+    return find(this.#workspace.state.snapshot, id)
+  }
+
+  create(written: JsonObject): Promise<Written<Source>> {
+    return this.#workspace.change((moment) => {
+      const { snapshot, at } = moment
+      const name = readName(written, undefined)
+      const type = readType(written)
+      const fields = this.#fields(written, snapshot, { isEnabled: true, writeKey: undefined, config: {} })
+      const id = this.#workspace.newId(at)
+      const key = resourceKey(name, 'source', snapshot.sources.values())
+      const identity = { id, key, type, workspaceId: this.#workspace.id, createdAt: at, previousWriteKeys: [] }
+      return put({ ...identity, name, ...fields, updatedAt: at, revision: moment.nextRevision })
+    })
+  }
+
+  replace(id: string, written: JsonObject, condition: Condition = {}): Promise<Written<Source>> {
+    return this.#rewrite(id, written, condition, ({ writeKey }) => ({
+      isEnabled: true,
+      writeKey,
+      config: {},
+    }))
+  }
+
+  update(id: string, written: JsonObject, condition: Condition = {}): Promise<Written<Source>> {
+    return this.#rewrite(id, written, condition, (saved) => saved)
+  }
+
+  /** @param written `graceHours`: how long the key of now goes on working, 0 to 720, default 0. */
+  rotateWriteKey(id: string, written: JsonObject = {}, condition: Condition = {}): Promise<Written<Source>> {
+    return this.#workspace.change((moment) => {
+      const saved = find(moment.snapshot, id)
+      refuseUnknownMembers(written, ['graceHours'])
+      const graceHours = ownMember(written, 'graceHours') ?? 0
+      if (!Number.isInteger(graceHours) || Number(graceHours) < 0 || Number(graceHours) > MAX_GRACE_HOURS) {
+        throw badRequest(`graceHours must be an integer from 0 to ${MAX_GRACE_HOURS}`)
+      }
+      refuseIfChanged(saved, condition)
+      const now = this.#workspace.clock.now()
+      const previousWriteKeys = saved.previousWriteKeys.filter(({ expiresAt }) => expiresAt > now)
+      if (previousWriteKeys.length >= MAX_PREVIOUS_WRITE_KEYS) {
+        throw new ApiError('conflict', 'Too many previous write keys')
+      }
+      if (graceHours !== 0) {
+        previousWriteKeys.push({ key: saved.writeKey, expiresAt: now + Number(graceHours) * HOUR_MS })
+      }
+      return put({ ...saved, writeKey: this.#newWriteKey(), previousWriteKeys, ...changedAt(moment) })
+    })
+  }
+
+  remove(id: string, options: RemoveOptions = {}): Promise<void> {
+    return this.#workspace.change(async ({ snapshot }) => {
+      const source = find(snapshot, id)
+      refuseIfChanged(source, options)
+      const connections = snapshot.connectionsOf(id)
+      refuseWhileConnected(connections, options)
+      await refuseWhileWaiting(this.#deliveries, { sourceId: id }, options)
+      const changes: Change[] = connections.map(({ id }) => ({ kind: 'connection', id, value: undefined }))
+      changes.push({ kind: 'source', id, value: undefined })
+      return { changes, result: undefined }
+    })
+  }
+
+  #rewrite(
+    id: string,
+    written: JsonObject,
+    condition: Condition,
+    whenLeftOut: (saved: Source) => FieldsLeftOut,
+  ): Promise<Written<Source>> {
+    return this.#workspace.change((moment) => {
+      const saved = find(moment.snapshot, id)
+      const otherwise = whenLeftOut(saved)
+      const name = readName(written, otherwise.name)
+      if (Object.hasOwn(written, 'type')) readType(written)
+      refuseOther(written, 'type', saved.type)
+      const fields = this.#fields(written, moment.snapshot, otherwise, saved)
+      refuseIfChanged(saved, condition)
+      return put({ ...saved, name, ...fields, ...changedAt(moment) })
+    })
+  }
+
+  #fields(written: JsonObject, snapshot: Snapshot, otherwise: FieldsLeftOut, saved?: Source): Fields {
+    const isEnabled = readBoolean(written, 'enabled', otherwise.isEnabled)
+    refuseUnknownMembers(written, MEMBERS)
+    const given = Object.hasOwn(written, 'writeKey') ? readWriteKey(written) : otherwise.writeKey
+    const config = readConfig(Object.hasOwn(written, 'config') ? written['config'] : otherwise.config)
+    const writeKey = given ?? this.#newWriteKey()
+    if (writeKey !== saved?.writeKey && snapshot.sourceByWriteKey(writeKey) !== undefined) {
+      throw new ApiError('conflict', 'writeKey is already in use')
+    }
+    return { isEnabled, writeKey, config }
+  }
+
+  #newWriteKey(): string {
+    return base62(this.#workspace.random(26), 27)
+  }
+}
+
+type Fields = Pick<Source, 'isEnabled' | 'writeKey' | 'config'>
+
+interface FieldsLeftOut {
+  readonly name?: string
+  readonly isEnabled: boolean
+  readonly writeKey: string | undefined
+  readonly config: Partial<SourceConfig>
+}
+
+function put(source: Source) {
+  const changes: Change[] = [{ kind: 'source', id: source.id, value: source }]
+  return { changes, result: { resource: source } }
+}
+
+function changedAt({ at, nextRevision }: Moment) {
+  return { updatedAt: at, revision: nextRevision }
+}
+
+function find(snapshot: Snapshot, id: string): Source {
+  const source = snapshot.sources.get(id)
+  if (source === undefined) throw notFound('Source', id)
+  return source
+}
+
+function readType(written: JsonObject): SourceType {
+  const type = ownMember(written, 'type')
+  if (type === undefined || type === null || type === '') throw badRequest('type is required')
+  if (!SOURCE_TYPES.includes(type as SourceType)) {
+    throw badRequest(`Unknown source type ${typeof type === 'string' ? type : JSON.stringify(type)}`)
+  }
+  return type as SourceType
+}
+
+function readWriteKey({ writeKey }: JsonObject): string {
+  if (typeof writeKey !== 'string' || !/^[0-9A-Za-z]{20,64}$/.test(writeKey)) {
+    throw badRequest('writeKey must have 20 to 64 characters 0-9, A-Z, a-z')
+  }
+  return writeKey
+}
+
+function readConfig(written: unknown): SourceConfig {
+  const config = new ConfigReader(written, '', [
+    'rateLimitEventsPerMinute',
+    'dedupWindowSeconds',
+    'orderShards',
+    'catalog',
+  ])
+  const rateLimitEventsPerMinute = config.integer('rateLimitEventsPerMinute', 0, MAX_EVENTS_PER_MINUTE, 0)
+  const dedupWindowSeconds = config.integer('dedupWindowSeconds', 0, 86_400, 0)
+  if (dedupWindowSeconds > 0) throw invalidConfig('/dedupWindowSeconds', 'is not available yet: must be 0')
+  const orderShards = config.integer('orderShards', 1, 64, 1)
+  const catalog = new ConfigReader((written as JsonObject)['catalog'] ?? {}, '/catalog', ['samples', 'values'])
+  return {
+    rateLimitEventsPerMinute,
+    dedupWindowSeconds,
+    orderShards,
+    catalog: {
+      samples: catalog.oneOf('samples', ['full', 'masked', 'off'], 'full'),
+      values: catalog.oneOf('values', ['on', 'off'], 'on'),
+    },
+  }
+}

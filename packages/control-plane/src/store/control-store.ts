@@ -1,0 +1,76 @@
+import type { AccessToken, User } from '../accounts.ts'
+import type { Change, Ownership } from '../change.ts'
+import type { Connection } from '../connection.ts'
+import type { Destination } from '../destination.ts'
+import type { Source } from '../source.ts'
+
+/** All that is stored. Each list is in order of creation. */
+export interface StoredState {
+  readonly workspaceId: string
+  readonly version: StoredVersion
+  readonly ownership: Ownership | undefined
+  readonly sources: readonly Source[]
+  readonly destinations: readonly Destination[]
+  readonly connections: readonly Connection[]
+  readonly users: readonly User[]
+  readonly accessTokens: readonly AccessToken[]
+}
+
+export interface StoredVersion {
+  /** One more with every commit. */
+  readonly commits: number
+  /** One more with every commit that changes the configuration. */
+  readonly revision: number
+}
+
+/**
+ * Where the control plane keeps its state: one workspace, read as a whole at the start and changed by commits.
+ *
+ * @see store/describe-control-store.ts for what every engine promises
+ */
+export interface ControlStore extends AsyncDisposable {
+  load(): Promise<StoredState>
+  /**
+   * Stores all the changes or, when it throws, none; resolves once they survive power loss.
+   *
+   * @param before the version that the changes were made for.
+   * @throws StaleStateError if the stored version is another one.
+   */
+  commit(before: StoredVersion, changes: readonly Change[]): Promise<StoredVersion>
+  /** Notes when a token was last used; one that is gone is no error. */
+  noteTokenUse(tokenId: string, at: number): Promise<void>
+}
+
+export class StaleStateError extends Error {
+  override readonly name = 'StaleStateError'
+  readonly code = 'stale_state'
+
+  constructor() {
+    super('the stored state has changed meanwhile')
+  }
+}
+
+/** The data was made with another secret key; nothing was changed. */
+export class WrongSecretKeyError extends Error {
+  override readonly name = 'WrongSecretKeyError'
+  readonly code = 'wrong_secret_key'
+
+  constructor(where: string) {
+    super(
+      `The secret key does not fit ${where}: its secrets were saved with another one. ` +
+        'Start with the key they were saved with (MILLRACE_SECRET_KEY or the file secret.key). Nothing was changed.',
+    )
+  }
+}
+
+/** The data was made by a newer version of this program; nothing was changed. */
+export class NewerDatabaseError extends Error {
+  override readonly name = 'NewerDatabaseError'
+  readonly code = 'newer_database'
+
+  constructor(where: string) {
+    super(
+      `${where} was written by a newer version of Millrace. Start that version or a later one. Nothing was changed.`,
+    )
+  }
+}

@@ -1,0 +1,209 @@
+// biome-ignore lint/correctness/noUndeclaredDependencies: a suite for tests, run by the test of each engine
+import { describe, expect, test } from 'vitest'
+import type { AccessToken, User } from '../accounts.ts'
+import type { Change } from '../change.ts'
+import type { Connection } from '../connection.ts'
+import { DEFAULT_DELIVERY, type Destination } from '../destination.ts'
+import type { Source } from '../source.ts'
+import { type ControlStore, StaleStateError, WrongSecretKeyError } from './control-store.ts'
+
+/** Opens the stores of one database, which is empty at first. */
+export interface StoreDatabase extends AsyncDisposable {
+  /** @param key which of two secret keys. */
+  open(key?: 'right' | 'wrong'): Promise<ControlStore>
+}
+
+const AT = 1_772_000_000_000
+
+export const exampleSource: Source = {
+  id: 's-1',
+  key: 'cinema-app',
+  name: 'Cinema \u0000 app \ud800',
+  type: 'Cordova',
+  writeKey: '3PS3MKgFh6ZTxDaxUjKBsLaUg1r',
+  previousWriteKeys: [{ key: 'oldoldoldoldoldoldold', expiresAt: AT + 5 }],
+  isEnabled: true,
+  config: {
+    rateLimitEventsPerMinute: 0,
+    dedupWindowSeconds: 0,
+    orderShards: 1,
+    catalog: { samples: 'full', values: 'on' },
+  },
+  workspaceId: 'w-1',
+  createdAt: AT,
+  updatedAt: AT,
+  revision: 1,
+}
+
+export const exampleDestination: Destination = {
+  id: 'd-1',
+  key: 'booking-hook',
+  name: 'Booking hook',
+  type: 'WEBHOOK',
+  isEnabled: false,
+  config: { webhookUrl: 'https://hooks.cinema.example/in', signingSecret: 'canary-secret-of-the-store' },
+  transformationIds: [],
+  delivery: DEFAULT_DELIVERY,
+  workspaceId: 'w-1',
+  createdAt: AT + 1,
+  updatedAt: AT + 1,
+  revision: 2,
+}
+
+const connection: Connection = {
+  id: 'c-1',
+  sourceId: 's-1',
+  destinationId: 'd-1',
+  isEnabled: true,
+  createdAt: AT + 2,
+  updatedAt: AT + 2,
+  revision: 3,
+}
+
+const user: User = { id: 'u-1', email: 'Ada@cinema.example', role: 'admin', createdAt: AT, updatedAt: AT }
+
+const token: AccessToken = {
+  id: 't-1',
+  userId: 'u-1',
+  name: 'ci',
+  role: 'viewer',
+  digest: 'ab'.repeat(32),
+  createdAt: AT,
+  expiresAt: null,
+  lastUsedAt: null,
+}
+
+const EVERYTHING: readonly Change[] = [
+  { kind: 'source', id: 's-1', value: exampleSource },
+  { kind: 'destination', id: 'd-1', value: exampleDestination },
+  { kind: 'connection', id: 'c-1', value: connection },
+  { kind: 'user', id: 'u-1', value: user },
+  { kind: 'access-token', id: 't-1', value: token },
+  { kind: 'ownership', value: { userId: 'u-1', given: null, unprintedTokenId: 't-1' } },
+]
+
+/** What every engine of the control store promises. */
+export function describeControlStore(engine: string, makeDatabase: () => StoreDatabase): void {
+  describe(`control store: ${engine}`, () => {
+    test('an empty database gets a workspace, which stays', async () => {
+      await using database = makeDatabase()
+      let id: string
+      {
+        await using store = await database.open()
+        const state = await store.load()
+        expect(state).toMatchObject({ version: { commits: 0, revision: 0 }, sources: [], ownership: undefined })
+        id = state.workspaceId
+      }
+      await using again = await database.open()
+      expect((await again.load()).workspaceId).toBe(id)
+    })
+
+    test('what was committed is there after reopening, to the last character', async () => {
+      await using database = makeDatabase()
+      {
+        await using store = await database.open()
+        await store.commit({ commits: 0, revision: 0 }, EVERYTHING)
+      }
+      await using store = await database.open()
+      expect(await store.load()).toMatchObject({
+        version: { commits: 1, revision: 1 },
+        ownership: { userId: 'u-1', given: null, unprintedTokenId: 't-1' },
+        sources: [exampleSource],
+        destinations: [exampleDestination],
+        connections: [connection],
+        users: [user],
+        accessTokens: [token],
+      })
+    })
+
+    test('rows are replaced and removed by id', async () => {
+      await using database = makeDatabase()
+      await using store = await database.open()
+      const first = await store.commit({ commits: 0, revision: 0 }, EVERYTHING)
+      const renamed = { ...exampleSource, name: 'Renamed', writeKey: 'anotherwritekeyofthesource' }
+      const second = await store.commit(first, [
+        { kind: 'connection', id: 'c-1', value: undefined },
+        { kind: 'destination', id: 'd-1', value: undefined },
+        { kind: 'source', id: 's-1', value: renamed },
+        { kind: 'access-token', id: 't-1', value: undefined },
+      ])
+      expect(second).toEqual({ commits: 2, revision: 2 })
+      const state = await store.load()
+      expect(state).toMatchObject({ sources: [renamed], destinations: [], connections: [], accessTokens: [] })
+    })
+
+    test('accounts do not raise the configuration revision', async () => {
+      await using database = makeDatabase()
+      await using store = await database.open()
+      const after = await store.commit({ commits: 0, revision: 0 }, [{ kind: 'user', id: 'u-1', value: user }])
+      expect(after).toEqual({ commits: 1, revision: 0 })
+      expect((await store.load()).version).toEqual(after)
+    })
+
+    test('a commit made for another version changes nothing', async () => {
+      await using database = makeDatabase()
+      await using store = await database.open()
+      await store.commit({ commits: 0, revision: 0 }, EVERYTHING)
+      const stale = store.commit({ commits: 0, revision: 0 }, [{ kind: 'source', id: 's-1', value: undefined }])
+      await expect(stale).rejects.toThrow(StaleStateError)
+      expect((await store.load()).sources).toHaveLength(1)
+    })
+
+    test.each<[string, Change]>([
+      ['a second write key', { kind: 'source', id: 's-2', value: { ...exampleSource, id: 's-2', key: 'other' } }],
+      ['a second connection of a pair', { kind: 'connection', id: 'c-2', value: { ...connection, id: 'c-2' } }],
+      [
+        'an e-mail in other letters',
+        { kind: 'user', id: 'u-2', value: { ...user, id: 'u-2', email: 'ADA@cinema.example' } },
+      ],
+      ['a source that is still connected', { kind: 'source', id: 's-1', value: undefined }],
+    ])('all or nothing: %s is refused together with what came before', async (_, faulty) => {
+      await using database = makeDatabase()
+      await using store = await database.open()
+      const version = await store.commit({ commits: 0, revision: 0 }, EVERYTHING)
+      const renamed = { ...exampleSource, name: 'Renamed' }
+      await expect(store.commit(version, [{ kind: 'source', id: 's-1', value: renamed }, faulty])).rejects.toThrow()
+      const state = await store.load()
+      expect(state.version).toEqual(version)
+      expect(state.sources).toEqual([exampleSource])
+      // The store is as usable as before.
+      await store.commit(version, [{ kind: 'source', id: 's-1', value: renamed }])
+    })
+
+    test('lists are in order of creation', async () => {
+      await using database = makeDatabase()
+      await using store = await database.open()
+      const sources = [3, 1, 2].map((n) => ({
+        ...exampleSource,
+        id: `s-${9 - n}`,
+        key: `k${n}`,
+        writeKey: `key-${n}`,
+        createdAt: AT + n,
+      }))
+      const changes = sources.map((value): Change => ({ kind: 'source', id: value.id, value }))
+      await store.commit({ commits: 0, revision: 0 }, changes)
+      expect((await store.load()).sources.map(({ key }) => key)).toEqual(['k1', 'k2', 'k3'])
+    })
+
+    test('the last use of a token is kept and outlives a change of the token', async () => {
+      await using database = makeDatabase()
+      await using store = await database.open()
+      const version = await store.commit({ commits: 0, revision: 0 }, EVERYTHING)
+      await store.noteTokenUse('t-1', AT + 60_000)
+      await store.noteTokenUse('gone', AT)
+      await store.commit(version, [{ kind: 'access-token', id: 't-1', value: { ...token, name: 'renamed' } }])
+      expect((await store.load()).accessTokens).toEqual([{ ...token, name: 'renamed', lastUsedAt: AT + 60_000 }])
+    })
+
+    test('a wrong secret key is refused and the right one opens everything afterwards', async () => {
+      await using database = makeDatabase()
+      {
+        await using store = await database.open()
+        await store.commit({ commits: 0, revision: 0 }, EVERYTHING)
+      }
+      await expect(database.open('wrong')).rejects.toThrow(WrongSecretKeyError)
+      await using store = await database.open('right')
+      expect((await store.load()).destinations).toEqual([exampleDestination])
+    })
+  })
+}

@@ -1,0 +1,210 @@
+import type { JsonObject } from '@millrace/protocol'
+import type { Kysely, Transaction } from 'kysely'
+import { Migrator } from 'kysely/migration'
+import type { AccessToken, User } from '../accounts.ts'
+import { type Change, isConfiguration, type Ownership } from '../change.ts'
+import type { Connection } from '../connection.ts'
+import type { Destination } from '../destination.ts'
+import type { SecretBox } from '../secret-box.ts'
+import type { Source } from '../source.ts'
+import {
+  type ControlStore,
+  StaleStateError,
+  type StoredState,
+  type StoredVersion,
+  WrongSecretKeyError,
+} from './control-store.ts'
+import { MIGRATIONS, type Tables } from './tables.ts'
+
+export interface NewWorkspace {
+  readonly id: string
+  readonly createdAt: number
+}
+
+/** The control store over any database that Kysely speaks to and that has transactions and unique constraints. */
+export class KyselyControlStore implements ControlStore {
+  readonly #db: Kysely<Tables>
+  readonly #secrets: SecretBox
+
+  private constructor(db: Kysely<Tables>, secrets: SecretBox) {
+    this.#db = db
+    this.#secrets = secrets
+  }
+
+  /**
+   * Brings the tables up to date and makes the workspace if there is none.
+   *
+   * @param where names the database in errors.
+   * @throws WrongSecretKeyError
+   */
+  static async open(
+    db: Kysely<Tables>,
+    secrets: SecretBox,
+    newWorkspace: NewWorkspace,
+    where: string,
+  ): Promise<KyselyControlStore> {
+    const { error } = await new Migrator({ db, provider: { getMigrations: async () => MIGRATIONS } }).migrateToLatest()
+    if (error !== undefined) throw new Error(`${where} could not be brought up to date`, { cause: error })
+    const workspace = await db.selectFrom('workspace').select('key_check').executeTakeFirst()
+    if (workspace === undefined) await insertWorkspace(db, secrets, newWorkspace)
+    else if (!secrets.fits(workspace.key_check)) throw new WrongSecretKeyError(where)
+    return new KyselyControlStore(db, secrets)
+  }
+
+  async load(): Promise<StoredState> {
+    return this.#db.transaction().execute(async (db) => {
+      const workspace = await db.selectFrom('workspace').selectAll().executeTakeFirstOrThrow()
+      const sources = await db.selectFrom('source').select('document').orderBy('created_at').orderBy('id').execute()
+      const destinations = await db
+        .selectFrom('destination')
+        .select(['id', 'document', 'config'])
+        .orderBy('created_at')
+        .orderBy('id')
+        .execute()
+      const connections = await db
+        .selectFrom('connection')
+        .select('document')
+        .orderBy('created_at')
+        .orderBy('id')
+        .execute()
+      const users = await db.selectFrom('user_account').select('document').orderBy('created_at').orderBy('id').execute()
+      const tokens = await db
+        .selectFrom('access_token')
+        .select(['document', 'last_used_at'])
+        .orderBy('created_at')
+        .orderBy('id')
+        .execute()
+      return {
+        workspaceId: workspace.id,
+        version: { commits: Number(workspace.commits), revision: Number(workspace.revision) },
+        ownership: workspace.ownership === null ? undefined : (JSON.parse(workspace.ownership) as Ownership),
+        sources: sources.map(({ document }) => JSON.parse(document) as Source),
+        destinations: destinations.map(({ id, document, config }) => ({
+          ...(JSON.parse(document) as Omit<Destination, 'config'>),
+          config: JSON.parse(this.#secrets.open(config, id)) as JsonObject,
+        })),
+        connections: connections.map(({ document }) => JSON.parse(document) as Connection),
+        users: users.map(({ document }) => JSON.parse(document) as User),
+        accessTokens: tokens.map(({ document, last_used_at }) => ({
+          ...(JSON.parse(document) as Omit<AccessToken, 'lastUsedAt'>),
+          lastUsedAt: last_used_at === null ? null : Number(last_used_at),
+        })),
+      }
+    })
+  }
+
+  async commit(before: StoredVersion, changes: readonly Change[]): Promise<StoredVersion> {
+    const after = {
+      commits: before.commits + 1,
+      revision: before.revision + (changes.some(isConfiguration) ? 1 : 0),
+    }
+    await this.#db.transaction().execute(async (db) => {
+      // Locks the row: of two processes that change the state at the same time, the second finds another number.
+      const { numUpdatedRows } = await db
+        .updateTable('workspace')
+        .set(after)
+        .where('commits', '=', before.commits)
+        .executeTakeFirstOrThrow()
+      if (numUpdatedRows !== 1n) throw new StaleStateError()
+      for (const change of changes) await this.#write(db, change)
+    })
+    return after
+  }
+
+  async noteTokenUse(tokenId: string, at: number): Promise<void> {
+    await this.#db.updateTable('access_token').set({ last_used_at: at }).where('id', '=', tokenId).execute()
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#db.destroy()
+  }
+
+  async #write(db: Transaction<Tables>, change: Change): Promise<void> {
+    if (change.kind === 'ownership') {
+      await db
+        .updateTable('workspace')
+        .set({ ownership: JSON.stringify(change.value) })
+        .execute()
+      return
+    }
+    if (change.value === undefined) {
+      await db.deleteFrom(TABLE_OF[change.kind]).where('id', '=', change.id).execute()
+      return
+    }
+    const { id, createdAt: created_at } = change.value
+    switch (change.kind) {
+      case 'source': {
+        const { key, writeKey: write_key } = change.value
+        const row = { key, write_key, document: JSON.stringify(change.value) }
+        await db
+          .insertInto('source')
+          .values({ id, created_at, ...row })
+          .onConflict((conflict) => conflict.column('id').doUpdateSet(row))
+          .execute()
+        return
+      }
+      case 'destination': {
+        const { config, ...rest } = change.value
+        const sealed = this.#secrets.seal(JSON.stringify(config), id)
+        const row = { key: rest.key, document: JSON.stringify(rest), config: sealed }
+        await db
+          .insertInto('destination')
+          .values({ id, created_at, ...row })
+          .onConflict((conflict) => conflict.column('id').doUpdateSet(row))
+          .execute()
+        return
+      }
+      case 'connection': {
+        const { sourceId: source_id, destinationId: destination_id } = change.value
+        const row = { source_id, destination_id, document: JSON.stringify(change.value) }
+        await db
+          .insertInto('connection')
+          .values({ id, created_at, ...row })
+          .onConflict((conflict) => conflict.column('id').doUpdateSet(row))
+          .execute()
+        return
+      }
+      case 'user': {
+        const row = { email: change.value.email.toLowerCase(), document: JSON.stringify(change.value) }
+        await db
+          .insertInto('user_account')
+          .values({ id, created_at, ...row })
+          .onConflict((conflict) => conflict.column('id').doUpdateSet(row))
+          .execute()
+        return
+      }
+      case 'access-token': {
+        const { userId: user_id, digest, lastUsedAt: _, ...rest } = change.value
+        const row = { user_id, digest, document: JSON.stringify({ userId: user_id, digest, ...rest }) }
+        await db
+          .insertInto('access_token')
+          .values({ id, created_at, ...row })
+          .onConflict((conflict) => conflict.column('id').doUpdateSet(row))
+          .execute()
+        return
+      }
+    }
+  }
+}
+
+const TABLE_OF = {
+  source: 'source',
+  destination: 'destination',
+  connection: 'connection',
+  user: 'user_account',
+  'access-token': 'access_token',
+} as const
+
+async function insertWorkspace(db: Kysely<Tables>, secrets: SecretBox, workspace: NewWorkspace): Promise<void> {
+  await db
+    .insertInto('workspace')
+    .values({
+      id: workspace.id,
+      commits: 0,
+      revision: 0,
+      key_check: secrets.keyCheck,
+      ownership: null,
+      created_at: workspace.createdAt,
+    })
+    .execute()
+}

@@ -1,0 +1,93 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { expect, test } from 'vitest'
+import { SecretBox } from '../secret-box.ts'
+import { NewerDatabaseError, WrongSecretKeyError } from './control-store.ts'
+import { describeControlStore, exampleDestination, type StoreDatabase } from './describe-control-store.ts'
+import { openSqliteControlStore } from './sqlite-control-store.ts'
+
+const RIGHT = Buffer.alloc(32, 1)
+const WRONG = Buffer.alloc(32, 2)
+
+describeControlStore('SQLite', () => new SqliteDatabase())
+
+test('a wrong key leaves every byte of the data as it was', async () => {
+  await using database = await filledDatabase()
+  const before = database.bytes()
+  await expect(database.open('wrong')).rejects.toThrow(WrongSecretKeyError)
+  await expect(database.open('wrong')).rejects.toThrow(`The secret key does not fit ${database.file}`)
+  expect(database.bytes()).toEqual(before)
+})
+
+test('the data of a newer version is refused and left as it was', async () => {
+  await using database = await filledDatabase()
+  {
+    using raw = new DatabaseSync(database.file)
+    raw.exec("INSERT INTO kysely_migration (name, timestamp) VALUES ('0999-from-the-future', '2030-01-01')")
+  }
+  const before = database.bytes()
+  await expect(database.open()).rejects.toThrow(NewerDatabaseError)
+  expect(database.bytes()).toEqual(before)
+})
+
+test('no secret stands in any file, sealed ones open only in their own row', async () => {
+  await using database = new SqliteDatabase()
+  {
+    await using store = await database.open()
+    await store.commit({ commits: 0, revision: 0 }, [{ kind: 'destination', id: 'd-1', value: exampleDestination }])
+    // While it is open the newest rows stand in the write-ahead log.
+    expect(database.bytes().toString('latin1')).not.toContain('canary')
+  }
+  expect(database.bytes().toString('latin1')).not.toContain('canary')
+  {
+    using raw = new DatabaseSync(database.file)
+    raw.exec("INSERT INTO destination SELECT 'd-2', 'other', created_at, document, config FROM destination")
+  }
+  await using store = await database.open()
+  await expect(store.load()).rejects.toThrow()
+})
+
+test('a commit that cannot be written changes nothing, and the next one can be', async () => {
+  await using database = await filledDatabase()
+  await using store = await database.open()
+  const { version } = await store.load()
+  const changes = [{ kind: 'destination', id: 'd-1', value: undefined }] as const
+  {
+    using other = new DatabaseSync(database.file)
+    other.exec('BEGIN IMMEDIATE')
+    await expect(store.commit(version, changes)).rejects.toThrow('database is locked')
+  }
+  expect((await store.load()).destinations).toHaveLength(1)
+  await store.commit(version, changes)
+  expect((await store.load()).destinations).toHaveLength(0)
+})
+
+async function filledDatabase(): Promise<SqliteDatabase> {
+  const database = new SqliteDatabase()
+  await using store = await database.open()
+  await store.commit({ commits: 0, revision: 0 }, [{ kind: 'destination', id: 'd-1', value: exampleDestination }])
+  return database
+}
+
+class SqliteDatabase implements StoreDatabase {
+  readonly #directory = mkdtempSync(join(tmpdir(), 'millrace-control-'))
+  readonly file = join(this.#directory, 'control.db')
+
+  open(key: 'right' | 'wrong' = 'right') {
+    const random = (count: number) => crypto.getRandomValues(new Uint8Array(count))
+    const secrets = new SecretBox(key === 'right' ? RIGHT : WRONG, random)
+    return openSqliteControlStore(this.file, secrets, { id: `w-${Math.random()}`, createdAt: 1 })
+  }
+
+  /** Of all files of the database together; the memory that processes share is none. */
+  bytes(): Buffer {
+    const files = readdirSync(this.#directory).filter((name) => !name.endsWith('-shm'))
+    return Buffer.concat(files.sort().map((name) => readFileSync(join(this.#directory, name))))
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    rmSync(this.#directory, { recursive: true })
+  }
+}

@@ -1,0 +1,45 @@
+import { existsSync } from 'node:fs'
+import { DatabaseSync } from 'node:sqlite'
+import { Kysely } from 'kysely'
+import type { SecretBox } from '../secret-box.ts'
+import { type ControlStore, NewerDatabaseError, WrongSecretKeyError } from './control-store.ts'
+import { KyselyControlStore, type NewWorkspace } from './kysely-control-store.ts'
+import { NodeSqliteDialect } from './sqlite-dialect.ts'
+import { MIGRATIONS, type Tables } from './tables.ts'
+
+/**
+ * Opens the control store in a SQLite file, which is made if it is missing.
+ *
+ * @throws NewerDatabaseError or WrongSecretKeyError, before anything is written.
+ */
+export async function openSqliteControlStore(
+  file: string,
+  secrets: SecretBox,
+  newWorkspace: NewWorkspace,
+): Promise<ControlStore> {
+  if (existsSync(file)) judge(file, secrets)
+  const database = new DatabaseSync(file)
+  try {
+    database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON')
+    const db = new Kysely<Tables>({ dialect: new NodeSqliteDialect(database) })
+    return await KyselyControlStore.open(db, secrets, newWorkspace, file)
+  } catch (error) {
+    database.close()
+    throw error
+  }
+}
+
+/** Looks at an existing file without the means to change it. */
+function judge(file: string, secrets: SecretBox): void {
+  using database = new DatabaseSync(file, { readOnly: true })
+  const hasTable = (name: string) =>
+    database.prepare("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?").get(name) !== undefined
+  if (hasTable('kysely_migration')) {
+    const migrations = database.prepare('SELECT name FROM kysely_migration').all()
+    if (migrations.some(({ name }) => !Object.hasOwn(MIGRATIONS, String(name)))) throw new NewerDatabaseError(file)
+  }
+  if (hasTable('workspace')) {
+    const workspace = database.prepare('SELECT key_check FROM workspace').get()
+    if (workspace !== undefined && !secrets.fits(String(workspace['key_check']))) throw new WrongSecretKeyError(file)
+  }
+}

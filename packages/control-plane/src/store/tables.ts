@@ -1,0 +1,89 @@
+import type { Kysely } from 'kysely'
+import type { Migration } from 'kysely/migration'
+
+/**
+ * The tables, in types that every engine has. Whatever is looked up or must be unique is a column; the rest of a row is
+ * one JSON document, because all of it is read at the start and found in memory afterwards.
+ */
+export interface Tables {
+  workspace: {
+    id: string
+    commits: number
+    revision: number
+    /** SecretBox.keyCheck of the key that the secrets are sealed with. */
+    key_check: string
+    ownership: string | null
+    created_at: number
+  }
+  source: { id: string; key: string; write_key: string; created_at: number; document: string }
+  /** `config` is sealed as a whole, with the id as its context. */
+  destination: { id: string; key: string; created_at: number; document: string; config: string }
+  connection: { id: string; source_id: string; destination_id: string; created_at: number; document: string }
+  user_account: { id: string; email: string; created_at: number; document: string }
+  access_token: {
+    id: string
+    user_id: string
+    digest: string
+    created_at: number
+    document: string
+    last_used_at: number | null
+  }
+}
+
+/** By name, in order. One that was released is never changed; each runs whole or not at all. */
+export const MIGRATIONS: Readonly<Record<string, Migration>> = {
+  '0001-resources-and-accounts': { up: createResourcesAndAccounts },
+}
+
+async function createResourcesAndAccounts(db: Kysely<unknown>): Promise<void> {
+  await db.schema
+    .createTable('workspace')
+    .addColumn('id', 'text', (column) => column.primaryKey())
+    .addColumn('commits', 'bigint', (column) => column.notNull())
+    .addColumn('revision', 'bigint', (column) => column.notNull())
+    .addColumn('key_check', 'text', (column) => column.notNull())
+    .addColumn('ownership', 'text')
+    .addColumn('created_at', 'bigint', (column) => column.notNull())
+    .execute()
+  await db.schema
+    .createTable('source')
+    .addColumn('id', 'text', (column) => column.primaryKey())
+    .addColumn('key', 'text', (column) => column.notNull().unique())
+    .addColumn('write_key', 'text', (column) => column.notNull().unique())
+    .addColumn('created_at', 'bigint', (column) => column.notNull())
+    .addColumn('document', 'text', (column) => column.notNull())
+    .execute()
+  await db.schema
+    .createTable('destination')
+    .addColumn('id', 'text', (column) => column.primaryKey())
+    .addColumn('key', 'text', (column) => column.notNull().unique())
+    .addColumn('created_at', 'bigint', (column) => column.notNull())
+    .addColumn('document', 'text', (column) => column.notNull())
+    .addColumn('config', 'text', (column) => column.notNull())
+    .execute()
+  await db.schema
+    .createTable('connection')
+    .addColumn('id', 'text', (column) => column.primaryKey())
+    .addColumn('source_id', 'text', (column) => column.notNull().references('source.id'))
+    .addColumn('destination_id', 'text', (column) => column.notNull().references('destination.id'))
+    .addColumn('created_at', 'bigint', (column) => column.notNull())
+    .addColumn('document', 'text', (column) => column.notNull())
+    .addUniqueConstraint('connection_once', ['source_id', 'destination_id'])
+    .execute()
+  await db.schema
+    .createTable('user_account')
+    .addColumn('id', 'text', (column) => column.primaryKey())
+    .addColumn('email', 'text', (column) => column.notNull().unique())
+    .addColumn('created_at', 'bigint', (column) => column.notNull())
+    .addColumn('document', 'text', (column) => column.notNull())
+    .execute()
+  await db.schema
+    .createTable('access_token')
+    .addColumn('id', 'text', (column) => column.primaryKey())
+    .addColumn('user_id', 'text', (column) => column.notNull().references('user_account.id'))
+    .addColumn('digest', 'text', (column) => column.notNull().unique())
+    .addColumn('created_at', 'bigint', (column) => column.notNull())
+    .addColumn('document', 'text', (column) => column.notNull())
+    .addColumn('last_used_at', 'bigint')
+    .execute()
+}

@@ -1,0 +1,16 @@
+import type { Deliveries, DeliveryScope } from '../deliveries.ts'
+import type { Snapshot } from '../snapshot.ts'
+
+/** Counts what waits as it is told to, and remembers what it hears. */
+export class TestDeliveries implements Deliveries {
+  readonly heard: string[] = []
+  waitingEvents = 0
+
+  async waiting(_scope: DeliveryScope): Promise<number> {
+    return this.waitingEvents
+  }
+
+  changed(before: Snapshot, after: Snapshot): void {
+    this.heard.push(`changed ${before.revision} to ${after.revision}`)
+  }
+}

@@ -1,0 +1,151 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { JsonObject } from '@millrace/protocol'
+import { ManualClock } from '@millrace/std'
+import fastify, { type FastifyInstance, type FastifyPluginAsync, type InjectOptions } from 'fastify'
+import { ControlPlane, type ControlPlaneOptions } from '../control-plane.ts'
+import { answerUnreadablePath, v2Routes } from '../http/v2-routes.ts'
+import type { OwnerSettings } from '../owner.ts'
+import type { Role } from '../role.ts'
+import { TestDeliveries } from './test-deliveries.ts'
+import { testDestinationTypes } from './webhook-types.ts'
+
+export const START = Date.parse('2026-02-27T16:40:11.004Z')
+export const OWNER_TOKEN = 'owner-token-of-the-tests-0123456789'
+
+/** Answer of a request, its body parsed. */
+export interface Answer {
+  readonly status: number
+  readonly headers: Readonly<Record<string, unknown>>
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape
+  readonly body: any
+  readonly text: string
+}
+
+export interface Sent {
+  /** An object is sent as JSON. */
+  readonly body?: object | string | Buffer | undefined
+  /** Default: the owner's. */
+  readonly token?: string | null
+  readonly headers?: Record<string, string> | undefined
+  readonly address?: string
+}
+
+/** A control plane on a database of its own, behind its routes. */
+export class TestPlane implements AsyncDisposable {
+  readonly directory = mkdtempSync(join(tmpdir(), 'millrace-control-plane-'))
+  readonly clock = new ManualClock(START)
+  readonly deliveries = new TestDeliveries()
+  readonly logged: string[] = []
+  readonly #options: Partial<ControlPlaneOptions>
+  readonly #more: readonly FastifyPluginAsync[]
+  plane!: ControlPlane
+  app!: FastifyInstance
+
+  private constructor(options: Partial<ControlPlaneOptions>, more: readonly FastifyPluginAsync[]) {
+    this.#options = options
+    this.#more = more
+  }
+
+  /** With the owner `owner@localhost` and OWNER_TOKEN, unless `owner` is null. */
+  static async open(
+    options: Partial<ControlPlaneOptions> = {},
+    { owner = { token: OWNER_TOKEN }, more = [] }: { owner?: OwnerSettings | null; more?: FastifyPluginAsync[] } = {},
+  ): Promise<TestPlane> {
+    const test = new TestPlane(options, more)
+    await test.#open()
+    if (owner !== null) await test.plane.ensureOwner(owner)
+    return test
+  }
+
+  get file(): string {
+    return join(this.directory, 'control.db')
+  }
+
+  /** As after a restart of the process. */
+  async reopen(): Promise<void> {
+    await this.#close()
+    await this.#open()
+  }
+
+  async send(method: string, path: string, sent: Sent = {}): Promise<Answer> {
+    const { body, token = OWNER_TOKEN, headers = {}, address = '203.0.113.40' } = sent
+    const request: InjectOptions = {
+      method: method as 'GET',
+      url: path,
+      remoteAddress: address,
+      headers: { ...(token === null ? {} : { authorization: `Bearer ${token}` }), ...headers },
+    }
+    if (body !== undefined) {
+      request.payload = typeof body === 'string' || Buffer.isBuffer(body) ? body : JSON.stringify(body)
+    }
+    const { statusCode, headers: got, payload } = await this.app.inject(request)
+    return { status: statusCode, headers: got, text: payload, body: payload === '' ? undefined : JSON.parse(payload) }
+  }
+
+  /** A request that must succeed. @returns the body */
+  async ok(method: string, path: string, body?: object): Promise<Answer['body']> {
+    const answer = await this.send(method, path, { body })
+    if (answer.status >= 300) throw new Error(`${method} ${path}: ${answer.status} ${answer.text}`)
+    return answer.body
+  }
+
+  async source(members: JsonObject = {}): Promise<{ id: string; writeKey: string; [member: string]: unknown }> {
+    return (await this.ok('POST', '/v2/sources', { name: 'Cinema app', type: 'Cordova', ...members })).source
+  }
+
+  async destination(members: JsonObject = {}): Promise<{ id: string; [member: string]: unknown }> {
+    const config = { webhookUrl: 'https://hooks.cinema.example/in' }
+    return (await this.ok('POST', '/v2/destinations', { name: 'Hook', type: 'WEBHOOK', config, ...members }))
+      .destination
+  }
+
+  async connection(sourceId: string, destinationId: string): Promise<{ id: string; [member: string]: unknown }> {
+    return (await this.ok('POST', '/v2/connections', { sourceId, destinationId })).connection
+  }
+
+  /** A token of the owner with a lower role. */
+  async token(role: Role): Promise<string> {
+    return (await this.ok('POST', '/v2/access-tokens', { name: role, role })).token
+  }
+
+  /** All bytes on disk, as latin1. */
+  stored(): string {
+    const files = readdirSync(this.directory).map((name) => readFileSync(join(this.directory, name), 'latin1'))
+    return files.join('\n')
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#close()
+    rmSync(this.directory, { recursive: true })
+  }
+
+  async #open(): Promise<void> {
+    this.plane = await ControlPlane.open({
+      file: this.file,
+      secretKey: Buffer.alloc(32, 1),
+      clock: this.clock,
+      random: (count) => crypto.getRandomValues(new Uint8Array(count)),
+      version: '1.0.0',
+      destinationTypes: testDestinationTypes,
+      deliveries: this.deliveries,
+      facts: () => ({ logBytes: 7, logOldestAt: null, lastBackup: null, settings: { MILLRACE_MAX_EVENT_KB: 32 } }),
+      logger: {
+        warn: (fields, text) => this.logged.push(`${text} ${JSON.stringify(fields)}`),
+        error: (fields, text) => this.logged.push(`${text} ${JSON.stringify(fields)}`),
+      },
+      apiRequestsPerMinute: 0,
+      trustedProxies: [],
+      ...this.#options,
+    })
+    this.app = fastify({ frameworkErrors: answerUnreadablePath })
+    await this.app.register(v2Routes(this.plane, this.#more), { prefix: '/v2' })
+    await this.app.ready()
+  }
+
+  async #close(): Promise<void> {
+    await this.app.close()
+    await this.plane[Symbol.asyncDispose]()
+  }
+}

@@ -1,0 +1,63 @@
+import { isJsonObject, type JsonObject } from '@millrace/protocol'
+import type { DestinationTypeDefinition, DestinationTypes } from '../destination-types.ts'
+
+const MASK = '********'
+
+const webhook: DestinationTypeDefinition = {
+  displayName: 'Webhook',
+  config: {
+    hostKeys: ['webhookUrl'],
+    secretKeys: ['headers.to', 'signingSecret'],
+    supportedSourceTypes: ['cordova', 'web', 'cloud'],
+  },
+}
+
+/** Two small types with the secrets of contracts/destinations.md §3: WEBHOOK, and CLOUD_ONLY, which takes only `cloud`. */
+export const testDestinationTypes: DestinationTypes = {
+  find(name) {
+    if (name === 'WEBHOOK') return { definition: webhook }
+    if (name !== 'CLOUD_ONLY') return undefined
+    return { definition: { ...webhook, config: { ...webhook.config, supportedSourceTypes: ['cloud'] } } }
+  },
+  faultIn: (_, config) => {
+    if (config['webhookUrl'] === undefined) return { path: '/webhookUrl', message: 'is required' }
+    if (typeof config['webhookUrl'] !== 'string') return { path: '/webhookUrl', message: 'must be of type string' }
+    return undefined
+  },
+  maskConfig: (_, config) => mapSecrets(config, () => MASK),
+  unmaskConfig(_, written, saved) {
+    const values = new Map<string, string>()
+    mapSecrets(saved ?? {}, (value, key) => {
+      values.set(key, value)
+      return value
+    })
+    let maskWithoutValue: string | undefined
+    const config = mapSecrets(written, (value, key, path) => {
+      if (value !== MASK) return value
+      if (!values.has(key)) maskWithoutValue ??= path
+      return values.get(key) ?? value
+    })
+    return { config, maskWithoutValue }
+  },
+}
+
+/** Secret are: signingSecret, the header Authorization and the password in webhookUrl. */
+function mapSecrets(config: JsonObject, map: (value: string, key: string, path: string) => string): JsonObject {
+  const copy = structuredClone(config)
+  const { signingSecret, webhookUrl, headers } = copy
+  if (typeof signingSecret === 'string') {
+    copy['signingSecret'] = map(signingSecret, 'signingSecret', '/signingSecret')
+  }
+  if (typeof webhookUrl === 'string') {
+    copy['webhookUrl'] = webhookUrl.replace(/(:\/\/[^/:@]*):([^/@]*)@/, (_, before, password) => {
+      return `${before}:${map(password, 'password', '/webhookUrl')}@`
+    })
+  }
+  if (Array.isArray(headers)) {
+    for (const [i, entry] of headers.entries()) {
+      if (!isJsonObject(entry) || String(entry['from']).toLowerCase() !== 'authorization') continue
+      entry['to'] = map(String(entry['to']), 'authorization', `/headers/${i}/to`)
+    }
+  }
+  return copy
+}

@@ -1,0 +1,41 @@
+import { writeSync } from 'node:fs'
+import { ManualClock } from '@millrace/std'
+import { ControlPlane } from '../control-plane.ts'
+import { TestDeliveries } from './test-deliveries.ts'
+import { testDestinationTypes } from './webhook-types.ts'
+
+/*
+ * Writes sources, destinations and connections into the database named by its first argument until it is killed, and
+ * tells of each on standard output as soon as it is answered: `<kind> <id> <name>`.
+ */
+const plane = await ControlPlane.open({
+  file: process.argv[2]!,
+  secretKey: Buffer.alloc(32, 1),
+  clock: new ManualClock(1_772_000_000_000),
+  random: (count) => crypto.getRandomValues(new Uint8Array(count)),
+  version: '1.0.0',
+  destinationTypes: testDestinationTypes,
+  deliveries: new TestDeliveries(),
+  facts: () => ({ logBytes: 0, logOldestAt: null, lastBackup: null, settings: {} }),
+  logger: { warn: () => {}, error: () => {} },
+  apiRequestsPerMinute: 0,
+  trustedProxies: [],
+})
+
+const round = process.argv[3]
+for (let n = 0; ; n++) {
+  const name = `round ${round} number ${n}`
+  const source = (await plane.sources.create({ name, type: 'HTTP' })).resource
+  tell('source', source.id, name)
+  const config = { webhookUrl: 'https://hooks.cinema.example/in', signingSecret: name }
+  const destination = (await plane.destinations.create({ name, type: 'WEBHOOK', config })).resource
+  tell('destination', destination.id, name)
+  const { id } = (await plane.connections.create({ sourceId: source.id, destinationId: destination.id })).resource
+  tell('connection', id, name)
+  await plane.sources.update(source.id, { name: `${name} renamed` })
+  tell('source', source.id, `${name} renamed`)
+}
+
+function tell(kind: string, id: string, name: string): void {
+  writeSync(1, `${kind} ${id} ${name}\n`)
+}

@@ -1,0 +1,209 @@
+import { resourceId } from '@millrace/protocol'
+import type { Clock } from '@millrace/std'
+import { type Accounts, buildAccounts } from './accounts.ts'
+import { unavailable } from './api-error.ts'
+import { type Change, isConfiguration, type Ownership } from './change.ts'
+import type { Deliveries } from './deliveries.ts'
+import { buildSnapshot, type Snapshot } from './snapshot.ts'
+import type { ControlStore, StoredState, StoredVersion } from './store/control-store.ts'
+
+export interface Logger {
+  warn(fields: object, text: string): void
+  error(fields: object, text: string): void
+}
+
+export interface WorkspaceOptions {
+  readonly store: ControlStore
+  readonly clock: Clock
+  readonly random: (byteCount: number) => Uint8Array
+  readonly deliveries: Deliveries
+  readonly logger: Logger
+}
+
+export interface WorkspaceState {
+  readonly snapshot: Snapshot
+  readonly accounts: Accounts
+  readonly ownership: Ownership | undefined
+}
+
+/** What a change is decided upon. Nothing else changes until it is done. */
+export interface Moment extends WorkspaceState {
+  /** Time of the change: later than that of every change before, so that it tells the order of creation. */
+  readonly at: number
+  /** The configuration revision that the change will make. */
+  readonly nextRevision: number
+}
+
+export interface Decision<T> {
+  readonly changes: readonly Change[]
+  readonly result: T
+}
+
+const MAX_WAITING_CHANGES = 1_000
+
+/**
+ * The state of the workspace in memory, and the one place where it changes. Changes go one after the other: decided
+ * upon the state of the moment, stored, then visible to all at once. What is not stored is never seen.
+ */
+export class Workspace {
+  readonly id: string
+  readonly clock: Clock
+  readonly random: (byteCount: number) => Uint8Array
+  readonly #store: ControlStore
+  readonly #deliveries: Deliveries
+  readonly #logger: Logger
+  readonly #listeners = new Set<(snapshot: Snapshot) => void>()
+  #state: WorkspaceState
+  #version: StoredVersion
+  #latest: number
+  #last: Promise<unknown> = Promise.resolve()
+  #waiting = 0
+
+  private constructor(options: WorkspaceOptions, stored: StoredState) {
+    this.id = stored.workspaceId
+    this.clock = options.clock
+    this.random = options.random
+    this.#store = options.store
+    this.#deliveries = options.deliveries
+    this.#logger = options.logger
+    this.#version = stored.version
+    const { sources, destinations, connections, users, accessTokens, ownership } = stored
+    const resources = { sources: byId(sources), destinations: byId(destinations), connections: byId(connections) }
+    this.#state = {
+      snapshot: buildSnapshot(stored.version.revision, resources, () => this.clock.now()),
+      accounts: buildAccounts(byId(users), byId(accessTokens)),
+      ownership,
+    }
+    this.#latest = [...sources, ...destinations, ...connections, ...users].reduce(
+      (latest, { updatedAt }) => Math.max(latest, updatedAt),
+      accessTokens.reduce((latest, { createdAt }) => Math.max(latest, createdAt), 0),
+    )
+  }
+
+  static async load(options: WorkspaceOptions): Promise<Workspace> {
+    return new Workspace(options, await options.store.load())
+  }
+
+  get state(): WorkspaceState {
+    return this.#state
+  }
+
+  /** @returns a function that ends it. */
+  onChange(listener: (snapshot: Snapshot) => void): () => void {
+    this.#listeners.add(listener)
+    return () => this.#listeners.delete(listener)
+  }
+
+  /**
+   * Carries out a change; resolves when it is stored, visible, and known to the delivery side.
+   *
+   * @param decide throws the ApiError that refuses the change; then nothing happens.
+   */
+  change<T>(decide: (moment: Moment) => Decision<T> | Promise<Decision<T>>): Promise<T> {
+    if (this.#waiting >= MAX_WAITING_CHANGES) return Promise.reject(unavailable())
+    this.#waiting++
+    const done = this.#last.then(() => this.#carryOut(decide)).finally(() => this.#waiting--)
+    this.#last = done.catch(() => undefined)
+    return done
+  }
+
+  /** Notes in the background of an answer: a full disk must not keep anybody from reading. */
+  async noteTokenUse(tokenId: string, at: number): Promise<void> {
+    const { accounts } = this.#state
+    const token = accounts.tokens.get(tokenId)
+    if (token === undefined) return
+    const tokens = new Map(accounts.tokens).set(tokenId, { ...token, lastUsedAt: at })
+    this.#state = { ...this.#state, accounts: buildAccounts(accounts.users, tokens) }
+    try {
+      await this.#store.noteTokenUse(tokenId, at)
+    } catch (error) {
+      this.#logger.warn({ tokenId, err: error }, 'the last use of a token was not stored')
+    }
+  }
+
+  newId(at: number): string {
+    return resourceId(at, this.random(14))
+  }
+
+  /** Resolves when no change is under way any more. */
+  async settled(): Promise<void> {
+    while (this.#waiting > 0) await this.#last
+  }
+
+  async #carryOut<T>(decide: (moment: Moment) => Decision<T> | Promise<Decision<T>>): Promise<T> {
+    const at = Math.max(this.clock.now(), this.#latest + 1)
+    const nextRevision = this.#version.revision + 1
+    const { changes, result } = await decide({ ...this.#state, at, nextRevision })
+    if (changes.length === 0) return result
+    try {
+      this.#version = await this.#store.commit(this.#version, changes)
+    } catch (error) {
+      this.#logger.error({ err: error }, 'a change could not be stored')
+      throw unavailable(error)
+    }
+    this.#latest = at
+    // The state is taken anew: the use of a token may have been noted meanwhile.
+    const before = this.#state
+    this.#state = this.#applied(before, changes)
+    if (this.#state.snapshot !== before.snapshot) await this.#announce(before.snapshot)
+    return result
+  }
+
+  #applied(state: WorkspaceState, changes: readonly Change[]): WorkspaceState {
+    const { snapshot, accounts } = state
+    const sources = new Map(snapshot.sources)
+    const destinations = new Map(snapshot.destinations)
+    const connections = new Map(snapshot.connections)
+    const users = new Map(accounts.users)
+    const tokens = new Map(accounts.tokens)
+    let { ownership } = state
+    for (const change of changes) {
+      switch (change.kind) {
+        case 'source':
+          put(sources, change)
+          break
+        case 'destination':
+          put(destinations, change)
+          break
+        case 'connection':
+          put(connections, change)
+          break
+        case 'user':
+          put(users, change)
+          break
+        case 'access-token':
+          put(tokens, change)
+          break
+        case 'ownership':
+          ownership = change.value
+      }
+    }
+    return {
+      snapshot: changes.some(isConfiguration)
+        ? buildSnapshot(this.#version.revision, { sources, destinations, connections }, () => this.clock.now())
+        : snapshot,
+      accounts: changes.every(isConfiguration) ? accounts : buildAccounts(users, tokens),
+      ownership,
+    }
+  }
+
+  async #announce(before: Snapshot): Promise<void> {
+    const after = this.#state.snapshot
+    for (const listener of this.#listeners) listener(after)
+    try {
+      await this.#deliveries.changed(before, after)
+    } catch (error) {
+      // The change is stored and in force. The delivery side finds what it missed as it does after a crash.
+      this.#logger.error({ revision: after.revision, err: error }, 'the delivery side failed to follow a change')
+    }
+  }
+}
+
+function byId<T extends { readonly id: string }>(items: readonly T[]): Map<string, T> {
+  return new Map(items.map((item) => [item.id, item]))
+}
+
+function put<T>(items: Map<string, T>, { id, value }: { readonly id: string; readonly value: T | undefined }): void {
+  if (value === undefined) items.delete(id)
+  else items.set(id, value)
+}

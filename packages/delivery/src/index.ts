@@ -1,0 +1,25 @@
+export { type AnswerClass, classOfStatus } from './classify.ts'
+export { Lane } from './lane.ts'
+export { type Attempt, type EventPlace, LaneEvent, type RequestHistory, type ShownRequest } from './lane-event.ts'
+export type { Classify, LaneOptions, LaneSettings, Prepared } from './lane-options.ts'
+export { MemoryBudget } from './memory-budget.ts'
+export { type EgressEntry, parseEgressList } from './outbound/egress-list.ts'
+export { EgressRules } from './outbound/egress-rules.ts'
+export { OutboundClient } from './outbound/outbound-client.ts'
+export type { OutboundRequest } from './outbound/outbound-request.ts'
+export type { Position } from './progress.ts'
+export {
+  DEAD_LETTER_STATES,
+  type DeadLetterFilter,
+  type DeadLetterRow,
+  type EventPlaceKey,
+  type RangeWrite,
+  type Recorded,
+  type Scope,
+  type Span,
+  STAGES,
+} from './store/calls.ts'
+export { DeliveryStore } from './store/delivery-store.ts'
+export type { LaneOutcomes } from './store/lane-outcomes.ts'
+export { findInEntries, HASH_ENTRY_BYTES } from './store/message-hashes.ts'
+export { FILTER_REASONS, type FilterReason } from './store/outcome-block.ts'

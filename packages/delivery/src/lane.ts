@@ -1,0 +1,712 @@
+import { formatTime } from '@millrace/protocol'
+import { Heap, Queue, type Timer } from '@millrace/std'
+import { type AnswerClass, classOfStatus } from './classify.ts'
+import { ConcurrencyLevel } from './concurrency-level.ts'
+import { type GiveUpReason, giveUpAfterAttempt, giveUpInOutage, type Moment } from './give-up.ts'
+import { KeyOrder } from './key-order.ts'
+import { addAttempt, type DeliveryHistory, LaneEvent } from './lane-event.ts'
+import { headerText, type LaneOptions, type LaneSettings, type Prepared } from './lane-options.ts'
+import { LatencyWindow } from './latency-window.ts'
+import { Outage } from './outage.ts'
+import type { OutboundCall, OutboundRequest, OutboundResult } from './outbound/outbound-request.ts'
+import { type Position, Progress } from './progress.ts'
+import { retryAfterMs, retryWaitMs } from './retry-schedule.ts'
+import type { JourneyWrite, Stage } from './store/calls.ts'
+import { Throttle } from './throttle.ts'
+
+/** Events with their payload in memory. */
+const MOST_LOADED = 1_000
+const MOST_LOADED_WHEN_MEMORY_IS_SHORT = 16
+/** Events that wait for a retry, or behind one; what is beyond stays in the log, not taken up. */
+const MOST_WAITING = 100_000
+/** A crash repeats at most this many deliveries and those in flight. */
+const MOST_UNPERSISTED = 1_000
+const LOADED_TOGETHER = 64
+
+type Ready = Extract<Prepared, { requests: unknown }>
+
+/**
+ * Delivers the events of one destination: in order per user, as many side by side as it bears, again and again until each
+ * has its outcome. Nothing of it is shared with another destination, so its trouble stays here.
+ *
+ * A waiting event is a link and a due time; one timer serves the whole lane.
+ *
+ * @see contracts/delivery.md §3, §4
+ */
+export class Lane {
+  readonly destinationId: string
+  readonly latency = new LatencyWindow()
+  readonly #options: LaneOptions
+  #settings: LaneSettings
+  readonly #order = new KeyOrder()
+  readonly #progress: { partition: number; stream: number; progress: Progress }[] = []
+  /** Taken up and without final outcome, in the order of take-up. */
+  readonly #unfinished = new Set<LaneEvent>()
+  /** By stream: those of an earlier stream go first. */
+  readonly #readyByStream = [new Queue<LaneEvent>(), new Queue<LaneEvent>()] as const
+  /** Ready events of sources whose connection is disabled. */
+  readonly #held = new Map<string, LaneEvent[]>()
+  readonly #retries = new Heap<{ readonly event: LaneEvent; readonly due: number }>(({ due }) => due)
+  readonly #calls = new Map<LaneEvent, OutboundCall>()
+  readonly #outage = new Outage()
+  readonly #level: ConcurrencyLevel
+  #throttle: Throttle | undefined
+  #loaded = 0
+  #delivered = 0
+  #isLoading = false
+  /** During an outage: somebody may have waited too long since they were last looked at. */
+  #isSweepDue = false
+  #isGivingUp = false
+  #isProbing = false
+  #lastFailure: { status: number; text: string } | undefined
+  #disabledSince: number | undefined
+  #isStopped = false
+  #isThrottled = false
+  #onIdle: () => void = () => {}
+  #timer: Timer | undefined
+  #timerDue = Number.POSITIVE_INFINITY
+
+  constructor(options: LaneOptions) {
+    this.destinationId = options.destinationId
+    this.#options = options
+    this.#settings = options.settings
+    this.#level = new ConcurrencyLevel(options.settings.concurrency)
+    this.#throttle = throttleOf(options.settings)
+    options.outcomes.onPersisted = () => this.pump()
+    options.outcomes.positions = () => this.positions()
+  }
+
+  // Taking up
+
+  /** How many more events may be taken up now. */
+  get room(): number {
+    const most = this.#options.memory.isUsedUp ? MOST_LOADED_WHEN_MEMORY_IS_SHORT : MOST_LOADED
+    const waiting = this.#unfinished.size - this.#loaded
+    return this.#isStopped ? 0 : Math.max(0, Math.min(most - this.#loaded, MOST_WAITING - waiting))
+  }
+
+  /** Has the lane keep the position of a stream. @param cursor everything before it has been taken up. */
+  follow(partition: number, stream: number, cursor: () => Position): Progress {
+    const progress = new Progress(cursor)
+    this.#progress.push({ partition, stream, progress })
+    return progress
+  }
+
+  *positions() {
+    for (const { partition, stream, progress } of this.#progress) {
+      yield { partition, stream, position: progress.position() }
+    }
+  }
+
+  /** Takes up an event, with its payload. `pump` is to be called after a batch of them. */
+  add(event: LaneEvent): void {
+    this.#unfinished.add(event)
+    this.#loaded++
+    this.#isSweepDue = true
+    this.#options.memory.take(event.sizeBytes)
+    const before = this.#queue(event)
+    if (before.some((earlier) => earlier.payload === undefined)) this.#park(event)
+  }
+
+  /** Takes up waits of an earlier process, in the order of their places. */
+  resume(waits: readonly JourneyWrite[]): void {
+    const { now, monotonic } = this.#moment()
+    for (const wait of waits) {
+      const event = new LaneEvent(wait, wait, undefined)
+      event.hasRow = event.isRecorded = true
+      if (wait.attempts > 0 || wait.requests !== null) event.history = historyOf(wait, now, monotonic)
+      this.#unfinished.add(event)
+      this.#queue(event)
+      if (wait.dueAt === null) continue
+      // Whatever the wall clock says now, nobody waits longer than was asked for when the attempt failed.
+      this.#waitForRetry(event, Math.min(Math.max(0, wait.dueAt - now), Math.max(0, wait.dueAt - wait.at)))
+    }
+  }
+
+  // Steering
+
+  configure(settings: LaneSettings): void {
+    const { concurrency, throttle } = settings
+    this.#level.setHighest(concurrency)
+    if (JSON.stringify(throttle) !== JSON.stringify(this.#settings.throttle)) this.#throttle = throttleOf(settings)
+    if (settings.revision !== this.#settings.revision) this.#outage.probeSoon(this.#options.clock.monotonic())
+    this.#settings = settings
+    this.#arm(0)
+  }
+
+  /** A disabled destination keeps what waits; the time does not count against it. */
+  setEnabled(isEnabled: boolean): void {
+    if (isEnabled === (this.#disabledSince === undefined)) return
+    const now = this.#options.clock.monotonic()
+    if (!isEnabled) {
+      this.#disabledSince = now
+      return
+    }
+    const passed = now - this.#disabledSince!
+    this.#disabledSince = undefined
+    this.#outage.shift(passed)
+    for (const { history } of this.#unfinished) if (history !== undefined) history.firstAttempt += passed
+    this.#arm(0)
+  }
+
+  /** Events of these sources wait until they are left out again: their connection is disabled. */
+  holdOnly(sourceIds: ReadonlySet<string>): void {
+    for (const sourceId of sourceIds) if (!this.#held.has(sourceId)) this.#held.set(sourceId, [])
+    for (const [sourceId, events] of this.#held) {
+      if (sourceIds.has(sourceId)) continue
+      this.#held.delete(sourceId)
+      for (const event of events) this.#readyOf(event).addLast(event)
+    }
+    this.#arm(0)
+  }
+
+  /** Drops every event of a source, or all: somebody else records what became of them. */
+  discard(sourceId: string | undefined): void {
+    for (const event of [...this.#unfinished]) {
+      if (sourceId !== undefined && event.sourceId !== sourceId) continue
+      this.#calls.get(event)?.abort()
+      event.isRecorded = true
+      this.#finish(event)
+    }
+    this.#options.onRoom()
+  }
+
+  /**
+   * Starts no more attempts and waits for those in flight.
+   *
+   * @param deadline calls unanswered by then are aborted; they are repeated after a restart.
+   */
+  async stop(deadline: Promise<void>): Promise<void> {
+    this.#isStopped = true
+    this.#timer?.cancel()
+    const idle = new Promise<void>((resolve) => {
+      this.#onIdle = resolve
+      if (this.#calls.size === 0) resolve()
+    })
+    await Promise.race([deadline, idle])
+    for (const call of [...this.#calls.values()]) call.abort()
+    await idle
+    for (const event of this.#unfinished)
+      if (event.payload !== undefined) this.#options.memory.giveBack(event.sizeBytes)
+    await this.#options.client.close()
+  }
+
+  // Looking
+
+  unfinished(): Iterable<LaneEvent> {
+    return this.#unfinished
+  }
+
+  /** Events whose payload is in memory. */
+  get loaded(): number {
+    return this.#loaded
+  }
+
+  get concurrency(): number {
+    return this.#level.current
+  }
+
+  get outage(): Pick<Outage, 'state'> {
+    return this.#outage
+  }
+
+  get isThrottled(): boolean {
+    return this.#isThrottled
+  }
+
+  /** What the last failed attempt said, for people. */
+  get lastFailure(): { status: number; text: string } | undefined {
+    return this.#lastFailure
+  }
+
+  // Sending
+
+  /** Starts whatever may start now. */
+  pump(): void {
+    if (this.#isStopped || this.#disabledSince !== undefined) return
+    if (this.#outage.state !== 'ok') {
+      this.#probe()
+      return
+    }
+    const now = this.#options.clock.monotonic()
+    this.#takeDueRetries(now)
+    this.#isThrottled = false
+    while (this.#calls.size < this.#level.current && this.#options.outcomes.unpersisted < MOST_UNPERSISTED) {
+      const event = this.#takeReady()
+      if (event === undefined) break
+      const held = this.#held.get(event.sourceId)
+      if (held !== undefined) {
+        held.push(event)
+      } else if (event.payload === undefined) {
+        this.#readyOf(event).addFirst(event)
+        void this.#loadReady()
+        break
+      } else {
+        const waitMs = this.#throttle?.take(now) ?? 0
+        if (waitMs > 0) {
+          this.#readyOf(event).addFirst(event)
+          this.#isThrottled = true
+          this.#arm(waitMs)
+          break
+        }
+        this.#start(event)
+      }
+    }
+  }
+
+  /** While the destination rests or refuses us only the first waiting event goes, when it is time. */
+  #probe(): void {
+    this.#giveUpWaiting()
+    if (this.#outage.state === 'ok' || this.#isProbing || this.#calls.size > 0) return
+    const waitMs = this.#outage.nextProbe - this.#options.clock.monotonic()
+    if (waitMs > 0) {
+      this.#arm(waitMs)
+      return
+    }
+    let first: LaneEvent | undefined
+    for (const event of this.#unfinished) {
+      if (event.state !== 'ready' && event.state !== 'retrying') continue
+      if (this.#held.has(event.sourceId)) continue
+      if (first === undefined || isBefore(event, first)) first = event
+    }
+    if (first === undefined) return
+    this.#isProbing = true
+    first.state = 'loading'
+    void this.#loadOne(first).then((isLoaded) => {
+      if (isLoaded && !this.#isStopped) {
+        this.#start(first)
+      } else {
+        this.#isProbing = false
+        this.#arm(0)
+      }
+    })
+  }
+
+  #start(event: LaneEvent): void {
+    event.state = 'sending'
+    const prepared = this.#options.prepare(event)
+    if ('error' in prepared) {
+      this.#isProbing = false
+      this.#giveUp(event, prepared.stage, prepared.error)
+      return
+    }
+    this.#call(event, prepared, event.history?.deliveredRequests ?? 0)
+  }
+
+  #call(event: LaneEvent, prepared: Ready, number: number): void {
+    const request = prepared.requests[number]
+    if (request === undefined) {
+      this.#delivered++
+      this.#recordDelivered(event)
+      this.#settled(event)
+      return
+    }
+    const startedAt = this.#options.clock.now()
+    const call = this.#options.client.send(request, (result) => {
+      this.#calls.delete(event)
+      if (result.kind === 'aborted') this.#aborted(event)
+      else this.#judge(event, prepared, number, request, result, startedAt)
+      if (this.#calls.size === 0) this.#onIdle()
+    })
+    this.#calls.set(event, call)
+  }
+
+  #judge(
+    event: LaneEvent,
+    prepared: Ready,
+    number: number,
+    request: OutboundRequest,
+    result: Exclude<OutboundResult, { kind: 'aborted' }>,
+    startedAt: number,
+  ): void {
+    const answerClass = classOf(result, prepared)
+    this.#options.onAttempt(answerClass)
+    this.#noteSign(result, answerClass)
+    this.latency.add(result.durationMs)
+    if (answerClass === 'delivered') {
+      this.#level.delivered()
+      const isPlain =
+        prepared.requests.length === 1 && event.history === undefined && this.#settings.keepAnswers === 'failed'
+      if (isPlain) {
+        this.#delivered++
+        this.#options.outcomes.delivered(event, result.status, result.durationMs, startedAt, this.#settings.revision)
+        this.#options.onOutcome('delivered', event, result.status, result.durationMs)
+        this.#settled(event)
+        return
+      }
+    }
+    const history = this.#history(event, startedAt)
+    history.attempts++
+    history.attemptsSinceStart++
+    history.requests[number] ??= { ...prepared.show(request), attempts: [] }
+    const shown = history.requests[number]
+    const text = prepared.mask(result.text)
+    addAttempt(shown.attempts, {
+      n: (shown.attempts.at(-1)?.n ?? 0) + 1,
+      at: formatTime(startedAt),
+      durationMs: Math.round(result.durationMs),
+      status: result.status,
+      class: answerClass,
+      text: answerClass === 'delivered' ? text.slice(0, 256) : text,
+    })
+    if (answerClass === 'delivered') {
+      history.deliveredRequests = number + 1
+      this.#call(event, prepared, number + 1)
+      return
+    }
+    this.#lastFailure = { status: result.status, text }
+    if (answerClass === 'abort') this.#giveUp(event, 'delivery', abortReason(result))
+    else this.#retryOrGiveUp(event, result)
+  }
+
+  #retryOrGiveUp(event: LaneEvent, result: Exclude<OutboundResult, { kind: 'aborted' }>): void {
+    const moment = this.#moment()
+    const isAnswer = result.kind === 'answer'
+    const reason = giveUpAfterAttempt(event, result.status, isAnswer, this.#delivered, this.#outage, moment)
+    if (reason !== undefined) {
+      this.#giveUp(event, 'delivery', reason)
+      return
+    }
+    const history = event.history!
+    const asked = isAnswer ? retryAfterMs(headerText(result.headers, 'retry-after'), moment.now) : 0
+    const waitMs = Math.max(retryWaitMs(history.attempts, this.#options.random()), asked)
+    this.#waitForRetry(event, waitMs)
+    this.#record(event, 'waiting', moment.now + waitMs)
+    this.#unload(event)
+    this.#parkFollowers(event)
+    this.#options.onRoom()
+    this.pump()
+  }
+
+  /** What an attempt says of the destination as a whole. */
+  #noteSign(result: Exclude<OutboundResult, { kind: 'aborted' }>, answerClass: AnswerClass): void {
+    const now = this.#options.clock.monotonic()
+    const wasProbe = this.#isProbing
+    this.#isProbing = false
+    if (result.kind === 'refused') return
+    const { status } = result
+    const isAnswer = result.kind === 'answer'
+    const failed = !isAnswer || status >= 500 || status < 200
+    const refused = isAnswer && (status === 401 || status === 403)
+    if (answerClass !== 'delivered' && (status === 429 || status === 503 || (!isAnswer && result.isTimeout))) {
+      this.#level.overloaded(now - result.durationMs, now)
+    }
+    this.#isSweepDue = true
+    const sign = answerClass === 'delivered' ? 'good' : failed ? 'failed' : refused ? 'refused' : 'good'
+    if (!this.#outage.note(sign, wasProbe, now)) return
+    const fields = { destinationId: this.destinationId, state: this.#outage.state, status }
+    if (this.#outage.state === 'ok') this.#options.logger.info(fields, 'destination answers again')
+    else this.#options.logger.warn(fields, 'destination gets only probes for now')
+    this.#arm(0)
+  }
+
+  #aborted(event: LaneEvent): void {
+    this.#isProbing = false
+    if (event.state === 'sending') event.state = 'ready'
+  }
+
+  // Outcomes
+
+  #recordDelivered(event: LaneEvent): void {
+    const now = this.#options.clock.now()
+    this.#record(event, 'delivered', null)
+    this.#options.outcomes.countDelivered(now)
+    const last = event.history?.requests.at(-1)?.attempts.at(-1)
+    this.#options.onOutcome('delivered', event, last?.status ?? 0, last?.durationMs ?? 0)
+  }
+
+  #giveUp(event: LaneEvent, stage: Stage, reason: string): void {
+    const last = event.history?.requests.findLast((request) => request !== undefined)?.attempts.at(-1)
+    const now = this.#options.clock.now()
+    this.#options.outcomes.deadLetter(event, {
+      ...placeOf(event),
+      destinationId: this.destinationId,
+      sourceId: event.sourceId,
+      stage,
+      reason,
+      acceptedAt: event.acceptedAt,
+      deadAt: now,
+      attempts: event.history?.attempts ?? 0,
+      lastStatus: last?.status ?? (stage === 'delivery' ? (this.#lastFailure?.status ?? 0) : 0),
+      lastAnswer: last === undefined && stage === 'delivery' ? (this.#lastFailure?.text ?? null) : null,
+      revision: this.#settings.revision,
+      requests: event.history?.requests ?? null,
+      event: JSON.stringify(event.payload),
+    })
+    this.#options.onOutcome('dead_lettered', event, last?.status ?? 0, last?.durationMs ?? 0)
+    this.#settled(event)
+  }
+
+  /** During an outage: whoever has waited long enough is given up; their payloads are read for the dead letter. */
+  #giveUpWaiting(): void {
+    if (!this.#isSweepDue || this.#isGivingUp || this.#isLoading) return
+    const moment = this.#moment()
+    const given: { event: LaneEvent; reason: GiveUpReason }[] = []
+    for (const event of this.#unfinished) {
+      if (event.state === 'sending' || event.state === 'loading' || event.state === 'done') continue
+      const reason = giveUpInOutage(event, this.#outage, moment)
+      if (reason !== undefined) given.push({ event, reason })
+      if (given.length >= LOADED_TOGETHER) break
+    }
+    this.#isSweepDue = given.length >= LOADED_TOGETHER
+    if (given.length === 0) return
+    this.#isGivingUp = true
+    void this.#load(given.map(({ event }) => event)).then(() => {
+      for (const { event, reason } of given) {
+        if (event.state !== 'done' && event.payload !== undefined) this.#giveUp(event, 'delivery', reason)
+      }
+      this.#isGivingUp = false
+      this.#arm(0)
+    })
+  }
+
+  #lost(event: LaneEvent): void {
+    this.#record(event, 'expired', null, 'segment was damaged')
+    this.#options.onOutcome('expired', event, 0, 0)
+    this.#settled(event)
+  }
+
+  #settled(event: LaneEvent): void {
+    this.#finish(event)
+    this.#options.onRoom()
+    this.pump()
+  }
+
+  #finish(event: LaneEvent): void {
+    event.state = 'done'
+    this.#unfinished.delete(event)
+    this.#unload(event)
+    this.#order.finish(event, (follower) => {
+      follower.state = 'ready'
+      this.#readyOf(follower).addLast(follower)
+    })
+  }
+
+  // Waiting
+
+  #readyOf({ stream }: LaneEvent): Queue<LaneEvent> {
+    return this.#readyByStream[stream === 0 ? 0 : 1]
+  }
+
+  #takeReady(): LaneEvent | undefined {
+    for (const queue of this.#readyByStream) {
+      for (let event = queue.takeFirst(); event !== undefined; event = queue.takeFirst()) {
+        // An event may have been given up, or sent as a probe, while it stood here.
+        if (event.state === 'ready') return event
+      }
+    }
+    return undefined
+  }
+
+  /** @returns the earlier events that it waits for. */
+  #queue(event: LaneEvent): LaneEvent[] {
+    const before = this.#settings.ordering === 'strict' ? this.#order.add(event) : []
+    if (before.length === 0) {
+      event.state = 'ready'
+      this.#readyOf(event).addLast(event)
+    } else {
+      event.state = 'blocked'
+    }
+    return before
+  }
+
+  #waitForRetry(event: LaneEvent, waitMs: number): void {
+    const due = this.#options.clock.monotonic() + waitMs
+    event.state = 'retrying'
+    event.history!.due = due
+    this.#retries.add({ event, due })
+    this.#arm(waitMs)
+  }
+
+  #takeDueRetries(now: number): void {
+    for (let first = this.#retries.first(); first !== undefined; first = this.#retries.first()) {
+      const { event, due } = first
+      // A probe may have taken the event out of turn: then this entry is void.
+      if (event.state === 'retrying' && event.history!.due === due) {
+        if (due > now) {
+          this.#arm(due - now)
+          return
+        }
+        event.state = 'ready'
+        this.#readyOf(event).addFirst(event)
+      }
+      this.#retries.takeFirst()
+    }
+  }
+
+  /** Puts an event that waits behind an unloaded one on disk, too: so it costs memory no longer, and nobody's position. */
+  #park(event: LaneEvent): void {
+    this.#record(event, 'waiting', null)
+    this.#unload(event)
+  }
+
+  #parkFollowers(event: LaneEvent): void {
+    const next = [event.userFollower, event.anonymousFollower]
+    for (let follower = next.pop(); follower !== undefined || next.length > 0; follower = next.pop()) {
+      if (follower === undefined || follower.payload === undefined || follower.state !== 'blocked') continue
+      this.#park(follower)
+      next.push(follower.userFollower, follower.anonymousFollower)
+    }
+  }
+
+  #record(
+    event: LaneEvent,
+    outcome: JourneyWrite['outcome'],
+    dueAt: number | null,
+    reason: string | null = null,
+  ): void {
+    const { history } = event
+    this.#options.outcomes.journey(event, {
+      ...placeOf(event),
+      destinationId: this.destinationId,
+      sourceId: event.sourceId,
+      outcome,
+      reason,
+      acceptedAt: event.acceptedAt,
+      sizeBytes: event.sizeBytes,
+      userKey: event.userKey,
+      anonymousKey: event.anonymousKey,
+      attempts: history?.attempts ?? 0,
+      deliveredRequests: history?.deliveredRequests ?? 0,
+      firstAttemptAt: history?.firstAttemptAt ?? null,
+      dueAt,
+      requests: history?.requests ?? null,
+      revision: this.#settings.revision,
+      at: this.#options.clock.now(),
+    })
+  }
+
+  #unload(event: LaneEvent): void {
+    if (event.payload === undefined) return
+    event.payload = undefined
+    this.#loaded--
+    this.#options.memory.giveBack(event.sizeBytes)
+  }
+
+  async #loadReady(): Promise<void> {
+    if (this.#isLoading) return
+    const events: LaneEvent[] = []
+    const rest: LaneEvent[] = []
+    const most = Math.max(1, Math.min(LOADED_TOGETHER, this.#level.current))
+    for (let event = this.#takeReady(); event !== undefined; event = this.#takeReady()) {
+      if (event.payload === undefined && events.length < most) events.push(event)
+      else rest.push(event)
+      if (rest.length >= LOADED_TOGETHER) break
+    }
+    for (const event of rest.reverse()) this.#readyOf(event).addFirst(event)
+    for (const event of events) event.state = 'loading'
+    await this.#load(events)
+    for (const event of events.reverse()) {
+      if (event.state !== 'loading') continue
+      event.state = 'ready'
+      this.#readyOf(event).addFirst(event)
+    }
+    this.pump()
+  }
+
+  async #loadOne(event: LaneEvent): Promise<boolean> {
+    if (event.payload === undefined) await this.#load([event])
+    return event.payload !== undefined && event.state === 'loading'
+  }
+
+  async #load(events: readonly LaneEvent[]): Promise<void> {
+    this.#isLoading = true
+    const missing = events.filter(({ payload }) => payload === undefined)
+    const payloads = await this.#options.load(missing)
+    this.#isLoading = false
+    for (const [i, event] of missing.entries()) {
+      if (event.state === 'done') continue
+      const payload = payloads[i]
+      if (payload === undefined) {
+        this.#lost(event)
+        continue
+      }
+      event.payload = payload
+      this.#loaded++
+      this.#options.memory.take(event.sizeBytes)
+    }
+  }
+
+  #history(event: LaneEvent, startedAt: number): DeliveryHistory {
+    event.history ??= {
+      requests: [],
+      deliveredRequests: 0,
+      attempts: 0,
+      attemptsSinceStart: 0,
+      firstAttemptAt: startedAt,
+      firstAttempt: this.#options.clock.monotonic() - (this.#options.clock.now() - startedAt),
+      due: undefined,
+      refusals: 0,
+      deliveredAtFirstRefusal: 0,
+    }
+    return event.history
+  }
+
+  #moment(): Moment {
+    return { now: this.#options.clock.now(), monotonic: this.#options.clock.monotonic() }
+  }
+
+  /** One timer for the lane: it fires at the earliest time anybody asked for, then everybody looks again. */
+  #arm(delayMs: number): void {
+    if (this.#isStopped) return
+    const due = this.#options.clock.monotonic() + delayMs
+    if (this.#timer !== undefined && this.#timerDue <= due) return
+    this.#timer?.cancel()
+    this.#timerDue = due
+    this.#timer = this.#options.clock.setTimer(() => {
+      this.#timer = undefined
+      this.#timerDue = Number.POSITIVE_INFINITY
+      this.pump()
+    }, delayMs)
+  }
+}
+
+function throttleOf({ throttle }: LaneSettings): Throttle | undefined {
+  return throttle === null ? undefined : new Throttle(throttle)
+}
+
+function classOf(result: Exclude<OutboundResult, { kind: 'aborted' }>, { classify }: Ready): AnswerClass {
+  if (result.kind === 'no_answer') return 'retry'
+  if (result.kind === 'refused') return 'abort'
+  const own = classify?.({ status: result.status, headers: flat(result.headers), body: parsed(result.text) })
+  return own ?? classOfStatus(result.status)
+}
+
+function abortReason(result: Exclude<OutboundResult, { kind: 'aborted' }>): string {
+  return result.kind === 'answer' ? `answered ${result.status}` : result.text
+}
+
+function flat(headers: Readonly<Record<string, string | string[] | undefined>>): Record<string, string> {
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)]))
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return text
+  }
+}
+
+function placeOf({ partition, stream, offset, index }: LaneEvent) {
+  return { partition, stream, offset, index }
+}
+
+function isBefore(a: LaneEvent, b: LaneEvent): boolean {
+  return a.partition === b.partition && (a.offset < b.offset || (a.offset === b.offset && a.index < b.index))
+}
+
+function historyOf(wait: JourneyWrite, now: number, monotonic: number): DeliveryHistory {
+  const firstAttemptAt = wait.firstAttemptAt ?? now
+  return {
+    requests: [...(wait.requests ?? [])],
+    deliveredRequests: wait.deliveredRequests,
+    attempts: wait.attempts,
+    attemptsSinceStart: 0,
+    firstAttemptAt,
+    firstAttempt: monotonic - Math.max(0, now - firstAttemptAt),
+    due: undefined,
+    refusals: 0,
+    deliveredAtFirstRefusal: 0,
+  }
+}

@@ -1,0 +1,41 @@
+export const REDACTED_ANSWER = 'redacted due to unsupported content-type'
+
+/** The beginning of an answer's body. @see contracts/delivery.md §2 */
+export class AnswerBody {
+  readonly #maxBytes: number
+  readonly #isKept: boolean
+  #chunks: Buffer[] = []
+  #length = 0
+
+  /** @param isKept whether the text is wanted; what is not is only counted. */
+  constructor(maxBytes: number, isKept: boolean) {
+    this.#maxBytes = maxBytes
+    this.#isKept = isKept
+  }
+
+  /** @returns whether there is more of it than is kept. */
+  add(chunk: Buffer): boolean {
+    if (this.#isKept && this.#length < this.#maxBytes) this.#chunks.push(chunk)
+    this.#length += chunk.length
+    return this.isCut
+  }
+
+  get isCut(): boolean {
+    return this.#length > this.#maxBytes
+  }
+
+  text(): string {
+    if (this.#length === 0) return ''
+    if (!this.#isKept) return REDACTED_ANSWER
+    const bytes = this.#chunks.length === 1 ? this.#chunks[0]! : Buffer.concat(this.#chunks)
+    if (!this.isCut) return bytes.toString('utf8')
+    // As of a stream that goes on: a character that is cut in two is left out.
+    return new TextDecoder().decode(bytes.subarray(0, this.#maxBytes), { stream: true })
+  }
+}
+
+/** Whether the answer's type is one whose text is kept: JSON, XML or text, and not compressed. */
+export function isTextAnswer(contentType: string | undefined, contentEncoding: string | undefined): boolean {
+  if (contentEncoding !== undefined && contentEncoding !== '' && contentEncoding !== 'identity') return false
+  return contentType !== undefined && /json|xml|text/i.test(contentType)
+}

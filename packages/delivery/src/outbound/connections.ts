@@ -1,0 +1,103 @@
+import type { Socket } from 'node:net'
+import type { Deadlines } from '@millrace/std'
+import { type Dispatcher, Pool, ProxyAgent } from 'undici'
+import type { EgressRules } from './egress-rules.ts'
+import { EgressRefusedError } from './failures.ts'
+import { guardedConnector, type Lookup } from './guarded-connector.ts'
+import type { Target } from './target.ts'
+
+/** The ways to targets. */
+export interface Connections {
+  /**
+   * @param isConfigured whether the destination's own configuration names the target's origin.
+   * @throws EgressRefusedError where the guard can tell before connecting.
+   */
+  to(target: Target, isConfigured: boolean): Dispatcher
+  /** Ends every connection; requests under way fail. */
+  close(): Promise<unknown>
+}
+
+const MAX_ORIGINS = 64
+
+/** The call as a whole has a deadline of its own, so no part of it needs one. */
+const POOL_OPTIONS = { pipelining: 1, allowH2: false, headersTimeout: 0, bodyTimeout: 0, keepAliveMaxTimeout: 60_000 }
+
+export interface DirectConnectionsOptions {
+  readonly rules: EgressRules
+  readonly lookup: Lookup
+  readonly connectDeadlines: Deadlines
+  /** Per origin. */
+  readonly connections: number
+}
+
+/**
+ * A pool of kept connections for each of the latest origins. Loopback may be open to the configured origin only, so
+ * connections made for it are kept apart from those to origins that anyone else named.
+ */
+export class DirectConnections implements Connections {
+  readonly #options: DirectConnectionsOptions
+  readonly #configured = new Map<string, Pool>()
+  readonly #named = new Map<string, Pool>()
+  /** No longer among the latest, finishing what is under way. */
+  readonly #retiring = new Set<Pool>()
+  readonly #connecting = new Set<Socket>()
+
+  constructor(options: DirectConnectionsOptions) {
+    this.#options = options
+  }
+
+  to(target: Target, isConfigured: boolean): Dispatcher {
+    const pools = isConfigured ? this.#configured : this.#named
+    return pools.get(target.origin) ?? this.#add(pools, target, isConfigured)
+  }
+
+  async close(): Promise<void> {
+    const pools = [...this.#configured.values(), ...this.#named.values(), ...this.#retiring]
+    for (const socket of this.#connecting) socket.destroy()
+    await Promise.all(pools.map((pool) => pool.destroy()))
+  }
+
+  #add(pools: Map<string, Pool>, target: Target, isConfigured: boolean): Pool {
+    if (pools.size >= MAX_ORIGINS) {
+      const [origin, oldest] = pools.entries().next().value!
+      pools.delete(origin)
+      this.#retiring.add(oldest)
+      void oldest.close().then(() => this.#retiring.delete(oldest))
+    }
+    const connect = guardedConnector({
+      place: { hostname: target.hostname, port: target.port, isConfigured },
+      isSecure: target.isSecure,
+      rules: this.#options.rules,
+      lookup: this.#options.lookup,
+      deadlines: this.#options.connectDeadlines,
+      connecting: this.#connecting,
+    })
+    const pool = new Pool(target.origin, { ...POOL_OPTIONS, connections: this.#options.connections, connect })
+    pools.set(target.origin, pool)
+    return pool
+  }
+}
+
+/**
+ * Everything through the operator's proxy, which resolves the names: of a name the guard then knows only the lists of
+ * hosts, of an address in place of a name everything.
+ */
+export class ProxiedConnections implements Connections {
+  readonly #agent: ProxyAgent
+  readonly #rules: EgressRules
+
+  constructor(proxy: string, rules: EgressRules, connectTimeoutMs: number, connections: number) {
+    this.#rules = rules
+    this.#agent = new ProxyAgent({ ...POOL_OPTIONS, uri: proxy, connections, connectTimeout: connectTimeoutMs })
+  }
+
+  to({ hostname, port }: Target, isConfigured: boolean): Dispatcher {
+    const refusal = this.#rules.judgeHost({ hostname, port, isConfigured })
+    if (refusal !== undefined) throw new EgressRefusedError(refusal)
+    return this.#agent
+  }
+
+  close(): Promise<unknown> {
+    return this.#agent.destroy()
+  }
+}

@@ -1,0 +1,74 @@
+import { type Clock, Deadlines } from '@millrace/std'
+import { type Connections, DirectConnections, ProxiedConnections } from './connections.ts'
+import type { EgressRules } from './egress-rules.ts'
+import { Exchange, type Surroundings } from './exchange.ts'
+import { type Lookup, systemLookup } from './guarded-connector.ts'
+import type { OutboundCall, OutboundRequest, OutboundResult } from './outbound-request.ts'
+import { Targets } from './target.ts'
+
+export interface OutboundClientOptions {
+  readonly rules: EgressRules
+  readonly clock: Clock
+  /** Name, TCP and TLS together. Default 5 s. */
+  readonly connectTimeoutMs?: number
+  /** From `send` to the end of the answer, over all redirects. Default 30 s. */
+  readonly callTimeoutMs?: number
+  /** Of an answer's body; then the connection is closed. Default 16 KB. */
+  readonly maxAnswerBytes?: number
+  /** At a time per origin; further requests wait for one. Default 128. */
+  readonly connections?: number
+  /** MILLRACE_EGRESS_PROXY, `http://host:port`. Names are then resolved by the proxy and only literal addresses and
+   * hosts can be judged. */
+  readonly proxy?: string | undefined
+  readonly lookup?: Lookup
+}
+
+/**
+ * The only way out: sends requests that configuration, events or user code cause, each to an address that the guard has
+ * judged. Cheap to make; a destination has one of its own, so that no connection is shared between destinations.
+ *
+ * @see contracts/delivery.md §2, §9
+ */
+export class OutboundClient {
+  readonly #connections: Connections
+  readonly #connectDeadlines: Deadlines
+  readonly #surroundings: Surroundings
+
+  constructor(options: OutboundClientOptions) {
+    const { rules, clock, connectTimeoutMs = 5_000, callTimeoutMs = 30_000, connections = 128 } = options
+    this.#connectDeadlines = new Deadlines(clock, connectTimeoutMs)
+    this.#connections =
+      options.proxy === undefined
+        ? new DirectConnections({
+            rules,
+            lookup: options.lookup ?? systemLookup,
+            connectDeadlines: this.#connectDeadlines,
+            connections,
+          })
+        : new ProxiedConnections(options.proxy, rules, connectTimeoutMs, connections)
+    this.#surroundings = {
+      clock,
+      connections: this.#connections,
+      deadlines: new Deadlines(clock, callTimeoutMs),
+      callTimeoutMs,
+      maxAnswerBytes: options.maxAnswerBytes ?? 16 * 1024,
+      targets: new Targets(),
+      isClosed: false,
+    }
+  }
+
+  /** @param onDone called once, never before `send` has returned. */
+  send(request: OutboundRequest, onDone: (result: OutboundResult) => void): OutboundCall {
+    const exchange = new Exchange(this.#surroundings, request, onDone)
+    exchange.start()
+    return exchange
+  }
+
+  /** Ends every connection; calls under way end as `aborted`. */
+  async close(): Promise<void> {
+    this.#surroundings.isClosed = true
+    await this.#connections.close()
+    this.#connectDeadlines.close()
+    this.#surroundings.deadlines.close()
+  }
+}

@@ -1,0 +1,55 @@
+import type { EgressRefusal } from './egress-rules.ts'
+
+export interface OutboundRequest {
+  readonly method: string
+  readonly url: string
+  readonly headers: Readonly<Record<string, string>>
+  /** Empty when there is no body. */
+  readonly body: string
+  /** Lower-case names of headers that are left off when a redirect changes the origin. */
+  readonly secretHeaders: readonly string[]
+  /** Origin, as `URL.origin` gives it, that the destination's own configuration names; loopback may be open to it. */
+  readonly configuredOrigin: string | undefined
+}
+
+/** Durations are of the whole call, redirects included. Texts are not masked. */
+export type OutboundResult =
+  /** A status came, even if the connection was lost within the body. */
+  | {
+      readonly kind: 'answer'
+      readonly status: number
+      /** Names in lower case; a list where a header came several times. */
+      readonly headers: AnswerHeaders
+      /** Empty, the text, its beginning (`isCut`), or REDACTED_ANSWER. */
+      readonly text: string
+      readonly isCut: boolean
+      readonly durationMs: number
+    }
+  /** Worth another attempt; status and text are ours. @see contracts/test-api.md §6 */
+  | {
+      readonly kind: 'no_answer'
+      readonly status: number
+      readonly text: string
+      readonly isTimeout: boolean
+      readonly durationMs: number
+    }
+  /** Not sent, and would not be sent another time. */
+  | {
+      readonly kind: 'refused'
+      readonly status: 400 | 403
+      readonly text: string
+      readonly refusal: OutboundRefusal
+      readonly durationMs: number
+    }
+  /** The caller gave it up, or the client was closed; the destination may have received it. */
+  | { readonly kind: 'aborted' }
+
+export type AnswerHeaders = Readonly<Record<string, string | string[] | undefined>>
+
+/** `malformed request`: a header or method that HTTP does not know. */
+export type OutboundRefusal = EgressRefusal | { readonly reason: 'malformed URL' | 'scheme' | 'malformed request' }
+
+export interface OutboundCall {
+  /** Ends the call with `aborted`, at once; does nothing once it has ended. */
+  abort(): void
+}

@@ -1,0 +1,171 @@
+import type { EventPlace, RequestHistory } from '../lane-event.ts'
+import type { Position } from '../progress.ts'
+import type { FilterReason } from './outcome-block.ts'
+
+export interface DeliveryThreadData {
+  readonly file: string
+}
+
+/** Plain outcomes of one destination under one revision of its configuration, 20 bytes each. */
+export interface BlockWrite {
+  readonly destinationId: string
+  readonly partition: number
+  readonly revision: number
+  readonly firstOffset: number
+  readonly lastOffset: number
+  readonly lastAt: number
+  readonly entries: Uint8Array
+}
+
+/** A wait, or a final outcome with attempts; replaces what was said of the event before. */
+export interface JourneyWrite extends EventPlace {
+  readonly destinationId: string
+  readonly sourceId: string
+  readonly outcome: 'waiting' | 'delivered' | 'expired'
+  readonly reason: string | null
+  readonly acceptedAt: number
+  readonly sizeBytes: number
+  readonly userKey: number
+  readonly anonymousKey: number
+  readonly attempts: number
+  readonly deliveredRequests: number
+  readonly firstAttemptAt: number | null
+  readonly dueAt: number | null
+  readonly requests: readonly RequestHistory[] | null
+  readonly revision: number
+  readonly at: number
+}
+
+export const STAGES = ['user_transformation', 'dest_transformation', 'delivery'] as const
+export type Stage = (typeof STAGES)[number]
+export const DEAD_LETTER_STATES = ['open', 'replaying', 'resolved', 'discarded'] as const
+export type DeadLetterState = (typeof DEAD_LETTER_STATES)[number]
+
+export interface DeadLetterWrite extends EventPlace {
+  readonly destinationId: string
+  readonly sourceId: string
+  readonly stage: Stage
+  readonly reason: string
+  readonly acceptedAt: number
+  readonly deadAt: number
+  readonly attempts: number
+  readonly lastStatus: number
+  readonly lastAnswer: string | null
+  readonly revision: number
+  readonly requests: readonly RequestHistory[] | null
+  /** JSON of the stored event. */
+  readonly event: string
+}
+
+export interface PositionWrite {
+  readonly reader: string
+  readonly partition: number
+  readonly stream: number
+  readonly position: Position
+}
+
+export interface RangeWrite {
+  readonly destinationId: string
+  readonly sourceId: string | null
+  readonly partition: number
+  readonly fromOffset: number
+  readonly toOffset: number
+  readonly outcome: 'discarded' | 'expired'
+  readonly reason: string
+  readonly count: number
+  readonly at: number
+}
+
+/** Everything that is written together, in one transaction. */
+export interface Flush {
+  readonly blocks: readonly BlockWrite[]
+  readonly journeys: readonly JourneyWrite[]
+  /** Rows that a plain outcome in a block replaces. */
+  readonly replaced: readonly (EventPlace & { destinationId: string })[]
+  readonly deadLetters: readonly DeadLetterWrite[]
+  readonly positions: readonly PositionWrite[]
+  readonly delivered: readonly { destinationId: string; hour: number; count: number }[]
+}
+
+/** What is recorded of an event at a destination. */
+export type Recorded =
+  | {
+      kind: 'plain'
+      filteredFor: FilterReason | null
+      status: number
+      durationMs: number
+      at: number
+      revision: number
+    }
+  | ({ kind: 'journey' } & JourneyWrite)
+  | ({ kind: 'dead_letter' } & DeadLetterRow)
+  | { kind: 'range'; outcome: 'discarded' | 'expired'; reason: string }
+
+export interface DeadLetterRow extends DeadLetterWrite {
+  readonly id: string
+  readonly state: DeadLetterState
+}
+
+export interface DeadLetterFilter {
+  readonly destinationId?: string | undefined
+  readonly sourceId?: string | undefined
+  readonly stage?: string | undefined
+  readonly reason?: string | undefined
+  readonly state?: string | undefined
+  readonly userId?: string | undefined
+  readonly messageId?: string | undefined
+  /** Of `deadAt`, ms since 1970: `from` ≤ deadAt < `to`. */
+  readonly from?: number | undefined
+  readonly to?: number | undefined
+}
+
+export interface Span {
+  readonly kind: 'connection' | 'disabled'
+  /** Id of the connection or the destination. */
+  readonly resource: string
+  /** Empty for a destination's own span. */
+  readonly sourceId: string
+  readonly destinationId: string
+  readonly partition: number
+  readonly fromOffset: number
+  readonly toOffset: number | null
+}
+
+export interface Scope {
+  readonly destinationId?: string | undefined
+  readonly sourceId?: string | undefined
+}
+
+/** The functions of the delivery store's thread. */
+export type DeliveryCalls = {
+  open(nothing: undefined): void
+  flush(flush: Flush): void
+  positions(nothing: undefined): PositionWrite[]
+  /** Waits of a destination in the order of their places, and the other places at or after its positions with an outcome. */
+  resume(destinationId: string): { waiting: JourneyWrite[]; done: EventPlaceKey[] }
+  spans(nothing: undefined): Span[]
+  writeSpans(change: { put: readonly Span[]; remove: readonly Pick<Span, 'kind' | 'resource'>[] }): void
+  recorded(place: { partition: number; offset: number; index: number; sourceId: string }): [string, Recorded][]
+  writeHashes(chunk: { partition: number; lastOffset: number; entries: Uint8Array; position: PositionWrite }): void
+  findHash(hash: Uint8Array): { partition: number; offset: number; index: number }[]
+  deadLetters(request: { filter: DeadLetterFilter; limit: number; before: number | null }): {
+    rows: DeadLetterRow[]
+    next: number | null
+  }
+  deadLetter(id: string): DeadLetterRow | undefined
+  openDeadLetters(scope: Scope): number
+  openDeadLettersByDestination(nothing: undefined): [string, number][]
+  deliveredSince(request: { destinationId: string; hour: number }): number
+  /** Records a range unless it is recorded already. */
+  expireRange(range: RangeWrite): void
+  discard(request: { scope: Scope; ranges: readonly RangeWrite[]; at: number }): void
+  tidy(request: {
+    finalBefore: number
+    logOldest: readonly { partition: number; offset: number }[]
+    maxBytes: number
+  }): void
+  close(nothing: undefined): void
+}
+
+/** `partition:stream`, offset and index of an event that has its outcome, as numbers in a row. */
+export type EventPlaceKey = readonly [partition: number, offset: number, index: number]

@@ -1,0 +1,25 @@
+import { hash } from 'node:crypto'
+import { resourceId } from '@millrace/protocol'
+
+const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
+const ROW_BYTES = 6
+
+/**
+ * The id of a dead letter is derived from its row and time, not stored: of 14 bytes behind the time, 6 are the row's
+ * number and 8 a digest, so that an id cannot be guessed from another one.
+ */
+export function deadLetterId(row: number, deadAt: number): string {
+  const tail = Buffer.alloc(14)
+  tail.writeUIntBE(row, 0, ROW_BYTES)
+  tail.write(hash('sha256', `dead letter ${row} ${deadAt}`, 'hex').slice(0, 16), ROW_BYTES, 'hex')
+  return resourceId(deadAt, tail)
+}
+
+/** The row that an id may name; whoever finds it checks that its id is the same. */
+export function rowOfDeadLetterId(id: string): number | undefined {
+  if (!/^[0-9A-Za-z]{27}$/.test(id)) return undefined
+  let value = 0n
+  for (const digit of id) value = value * 62n + BigInt(ALPHABET.indexOf(digit))
+  const hex = value.toString(16).padStart(40, '0')
+  return hex.length > 40 ? undefined : Number.parseInt(hex.slice(12, 12 + ROW_BYTES * 2), 16)
+}

@@ -1,0 +1,188 @@
+import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
+import {
+  DEAD_LETTER_STATES,
+  type DeadLetterFilter,
+  type DeadLetterRow,
+  type DeadLetterWrite,
+  type Recorded,
+  type Scope,
+  STAGES,
+} from './calls.ts'
+import { deadLetterId, rowOfDeadLetterId } from './dead-letter-id.ts'
+import type { Names } from './names.ts'
+
+/** Rows looked at for one page at most: a rare filter gives short pages with a cursor, never a long wait. */
+const MOST_LOOKED_AT = 10_000
+const OPEN = DEAD_LETTER_STATES.indexOf('open')
+const DISCARDED = DEAD_LETTER_STATES.indexOf('discarded')
+
+/** Events that were given up, with their payload: the log may drop it before a person looks. */
+export class DeadLetterTable {
+  readonly #db: DatabaseSync
+  readonly #names: Names
+  readonly #statements
+
+  constructor(db: DatabaseSync, names: Names) {
+    this.#db = db
+    this.#names = names
+    this.#statements = {
+      insert: db.prepare(
+        `INSERT INTO dead_letters (destination, source, partition, offset, idx, state, stage, reason, accepted_at, dead_at,
+           attempts, last_status, last_answer, revision, state_at, requests, event)
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+      ),
+      get: db.prepare('SELECT * FROM dead_letters WHERE id = ?'),
+      at: db.prepare(
+        'SELECT * FROM dead_letters WHERE destination = ? AND partition = ? AND offset = ? AND idx = ? ORDER BY id DESC LIMIT 1',
+      ),
+      countByDestination: db.prepare(
+        'SELECT destination, count(*) AS count FROM dead_letters WHERE state = ? GROUP BY destination',
+      ),
+    }
+  }
+
+  write(letter: DeadLetterWrite): void {
+    this.#statements.insert.run(
+      this.#names.number(letter.destinationId),
+      this.#names.number(letter.sourceId),
+      letter.partition,
+      letter.offset,
+      letter.index,
+      OPEN,
+      STAGES.indexOf(letter.stage),
+      this.#names.number(letter.reason),
+      letter.acceptedAt,
+      letter.deadAt,
+      letter.attempts,
+      letter.lastStatus,
+      letter.lastAnswer === null ? null : this.#names.number(letter.lastAnswer),
+      letter.revision,
+      letter.deadAt,
+      letter.requests && JSON.stringify(letter.requests),
+      letter.event,
+    )
+  }
+
+  get(id: string): DeadLetterRow | undefined {
+    const number = rowOfDeadLetterId(id)
+    if (number === undefined) return undefined
+    const row = this.#statements.get.get(number) as Row | undefined
+    const letter = row && this.#letter(row)
+    return letter?.id === id ? letter : undefined
+  }
+
+  recorded(destination: number, partition: number, offset: number, index: number): Recorded | undefined {
+    const row = this.#statements.at.get(destination, partition, offset, index) as Row | undefined
+    return row && { kind: 'dead_letter', ...this.#letter(row) }
+  }
+
+  /** Newest first, those before row `before`; `next` is where to go on, null at the end. */
+  list(filter: DeadLetterFilter, limit: number, before: number | null): { rows: DeadLetterRow[]; next: number | null } {
+    const { sql, values } = this.#condition(filter)
+    const last = before ?? Number.MAX_SAFE_INTEGER
+    const statement = this.#db.prepare(`SELECT * FROM dead_letters WHERE id < ? ${sql} ORDER BY id DESC`)
+    const rows: DeadLetterRow[] = []
+    let lookedAt = 0
+    for (const found of statement.iterate(last, ...values)) {
+      const row = found as unknown as Row
+      lookedAt++
+      const letter = this.#letter(row)
+      if (matches(letter, filter)) rows.push(letter)
+      if (rows.length > limit) return { rows: rows.slice(0, limit), next: rowOfDeadLetterId(rows[limit - 1]!.id)! }
+      if (lookedAt >= MOST_LOOKED_AT) return { rows, next: row.id }
+    }
+    return { rows, next: null }
+  }
+
+  countOpen(scope: Scope): number {
+    const { sql, values } = this.#condition(scope)
+    const row = this.#db
+      .prepare(`SELECT count(*) AS count FROM dead_letters WHERE state = ? ${sql}`)
+      .get(OPEN, ...values)
+    return (row as { count: number }).count
+  }
+
+  countOpenByDestination(): [string, number][] {
+    const rows = this.#statements.countByDestination.all(OPEN) as { destination: number; count: number }[]
+    return rows.map(({ destination, count }) => [this.#names.text(destination), count])
+  }
+
+  discard(scope: Scope, at: number): void {
+    const { sql, values } = this.#condition(scope)
+    const statement = `UPDATE dead_letters SET state = ?, state_at = ? WHERE state = ? ${sql}`
+    this.#db.prepare(statement).run(DISCARDED, at, OPEN, ...values)
+  }
+
+  /** The part of a filter that the indexes answer. */
+  #condition(filter: DeadLetterFilter): { sql: string; values: SQLInputValue[] } {
+    let sql = ''
+    const values: SQLInputValue[] = []
+    const add = (column: string, comparison: string, value: SQLInputValue | undefined) => {
+      if (value === undefined) return
+      sql += ` AND ${column} ${comparison} ?`
+      values.push(value)
+    }
+    const name = (text: string | undefined) => (text === undefined ? undefined : (this.#names.find(text) ?? -1))
+    add('destination', '=', name(filter.destinationId))
+    add('source', '=', name(filter.sourceId))
+    add('reason', '=', name(filter.reason))
+    if (filter.stage !== undefined) add('stage', '=', (STAGES as readonly string[]).indexOf(filter.stage))
+    if (filter.state !== undefined) add('state', '=', (DEAD_LETTER_STATES as readonly string[]).indexOf(filter.state))
+    add('dead_at', '>=', filter.from)
+    add('dead_at', '<', filter.to)
+    return { sql, values }
+  }
+
+  #letter(row: Row): DeadLetterRow {
+    return {
+      id: deadLetterId(row.id, row.dead_at),
+      state: DEAD_LETTER_STATES[row.state]!,
+      destinationId: this.#names.text(row.destination),
+      sourceId: this.#names.text(row.source),
+      partition: row.partition,
+      stream: 0,
+      offset: row.offset,
+      index: row.idx,
+      stage: STAGES[row.stage]!,
+      reason: this.#names.text(row.reason),
+      acceptedAt: row.accepted_at,
+      deadAt: row.dead_at,
+      attempts: row.attempts,
+      lastStatus: row.last_status,
+      lastAnswer: row.last_answer === null ? null : this.#names.text(row.last_answer),
+      revision: row.revision,
+      requests: row.requests === null ? null : JSON.parse(row.requests),
+      event: row.event,
+    }
+  }
+}
+
+/** The part of a filter that lies in the payload. */
+function matches(letter: DeadLetterRow, filter: DeadLetterFilter): boolean {
+  if (filter.userId === undefined && filter.messageId === undefined) return true
+  const { userId, messageId } = JSON.parse(letter.event) as { userId?: string; messageId: string }
+  return (
+    (filter.userId === undefined || filter.userId === userId) &&
+    (filter.messageId === undefined || filter.messageId === messageId)
+  )
+}
+
+interface Row {
+  id: number
+  destination: number
+  source: number
+  partition: number
+  offset: number
+  idx: number
+  state: number
+  stage: number
+  reason: number
+  accepted_at: number
+  dead_at: number
+  attempts: number
+  last_status: number
+  last_answer: number | null
+  revision: number
+  requests: string | null
+  event: string
+}

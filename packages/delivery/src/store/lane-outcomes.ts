@@ -1,0 +1,192 @@
+import type { EventPlace, LaneEvent } from '../lane-event.ts'
+import type { Position } from '../progress.ts'
+import type { BlockWrite, DeadLetterWrite, JourneyWrite } from './calls.ts'
+import { ENTRY_BYTES, type FilterReason, writeDelivered, writeEntry } from './outcome-block.ts'
+
+const HOUR_MS = 3_600_000
+
+/** How far a destination is, asked while a flush is made. */
+export type PositionsOf = () => Iterable<{ partition: number; stream: number; position: Position }>
+
+/**
+ * The outcomes of one destination on their way to disk: gathered here, written by the store's next flush. What has been
+ * handed over counts as recorded, because the flush that writes it also writes the position behind it, and flushes are
+ * written in order.
+ */
+export class LaneOutcomes {
+  readonly destinationId: string
+  readonly #onDirty: (outcomes: LaneOutcomes) => void
+  /** Set by the lane; called after each flush that held outcomes of it. */
+  onPersisted: () => void = () => {}
+  positions: PositionsOf = () => []
+  /** Outcomes that a crash would repeat. */
+  unpersisted = 0
+  #blocks = new Map<string, OpenBlock>()
+  #lastBlock: OpenBlock | undefined
+  #journeys = new Map<string, JourneyWrite>()
+  #replaced: (EventPlace & { destinationId: string })[] = []
+  #deadLetters: DeadLetterWrite[] = []
+  #delivered = new Map<number, number>()
+  #gathered = 0
+
+  constructor(destinationId: string, onDirty: (outcomes: LaneOutcomes) => void) {
+    this.destinationId = destinationId
+    this.#onDirty = onDirty
+  }
+
+  /** An event delivered by one request at its first attempt. */
+  delivered(event: LaneEvent, status: number, durationMs: number, startedAt: number, revision: number): void {
+    const block = this.#block(event.partition, revision, event.offset, startedAt)
+    const at = block.reserve()
+    writeDelivered(block.entries, at, event.offset, event.index, status, durationMs, startedAt)
+    if (event.hasRow) this.#replace(event)
+    this.countDelivered(startedAt)
+    this.#recorded(event)
+  }
+
+  filtered(place: EventPlace, reason: FilterReason, at: number, revision: number): void {
+    const block = this.#block(place.partition, revision, place.offset, at)
+    const { offset, index } = place
+    writeEntry(block.entries, block.reserve(), { offset, index, filteredFor: reason, status: 0, durationMs: 0, at })
+    this.#count()
+  }
+
+  /** A wait, or a final outcome that needs more than a block entry. */
+  journey(event: LaneEvent, journey: JourneyWrite): void {
+    event.hasRow = true
+    this.#journeys.set(placeKey(event), journey)
+    this.#recorded(event)
+  }
+
+  deadLetter(event: LaneEvent, letter: DeadLetterWrite): void {
+    this.#journeys.delete(placeKey(event))
+    this.#deadLetters.push(letter)
+    this.#recorded(event)
+  }
+
+  countDelivered(at: number): void {
+    const hour = Math.floor(at / HOUR_MS)
+    this.#delivered.set(hour, (this.#delivered.get(hour) ?? 0) + 1)
+  }
+
+  /** The cursor moved on without outcomes. */
+  moved(): void {
+    this.#onDirty(this)
+  }
+
+  /** Everything gathered since the last take, for one flush. */
+  take(): {
+    blocks: BlockWrite[]
+    journeys: JourneyWrite[]
+    replaced: (EventPlace & { destinationId: string })[]
+    deadLetters: DeadLetterWrite[]
+    delivered: { destinationId: string; hour: number; count: number }[]
+    count: number
+  } {
+    const { destinationId } = this
+    const taken = {
+      blocks: [...this.#blocks.values()].map((block) => block.finish(destinationId)),
+      journeys: [...this.#journeys.values()],
+      replaced: this.#replaced,
+      deadLetters: this.#deadLetters,
+      delivered: [...this.#delivered].map(([hour, count]) => ({ destinationId, hour, count })),
+      count: this.#gathered,
+    }
+    this.#blocks = new Map()
+    this.#lastBlock = undefined
+    this.#journeys = new Map()
+    this.#replaced = []
+    this.#deadLetters = []
+    this.#delivered = new Map()
+    this.#gathered = 0
+    return taken
+  }
+
+  /** Forgets what waits to be written: the destination was removed. */
+  drop(): void {
+    this.unpersisted -= this.take().count
+    this.positions = () => []
+    this.onPersisted = () => {}
+  }
+
+  #replace(event: LaneEvent): void {
+    this.#journeys.delete(placeKey(event))
+    const { partition, stream, offset, index } = event
+    this.#replaced.push({ destinationId: this.destinationId, partition, stream, offset, index })
+  }
+
+  #recorded(event: LaneEvent): void {
+    event.isRecorded = true
+    this.#count()
+  }
+
+  #count(): void {
+    this.#gathered++
+    this.unpersisted++
+    if (this.#gathered === 1) this.#onDirty(this)
+  }
+
+  #block(partition: number, revision: number, offset: number, at: number): OpenBlock {
+    let block = this.#lastBlock
+    if (block === undefined || block.partition !== partition || block.revision !== revision) {
+      const key = `${partition} ${revision}`
+      block = this.#blocks.get(key)
+      if (block === undefined) {
+        block = new OpenBlock(partition, revision)
+        this.#blocks.set(key, block)
+      }
+      this.#lastBlock = block
+    }
+    block.cover(offset, at)
+    return block
+  }
+}
+
+class OpenBlock {
+  readonly partition: number
+  readonly revision: number
+  entries = Buffer.allocUnsafeSlow(ENTRY_BYTES * 64)
+  #length = 0
+  #firstOffset = Number.MAX_SAFE_INTEGER
+  #lastOffset = 0
+  #lastAt = 0
+
+  constructor(partition: number, revision: number) {
+    this.partition = partition
+    this.revision = revision
+  }
+
+  cover(offset: number, at: number): void {
+    if (offset < this.#firstOffset) this.#firstOffset = offset
+    if (offset > this.#lastOffset) this.#lastOffset = offset
+    if (at > this.#lastAt) this.#lastAt = at
+  }
+
+  /** Makes room for an entry. @returns where it goes. */
+  reserve(): number {
+    const at = this.#length
+    this.#length += ENTRY_BYTES
+    if (this.#length > this.entries.length) {
+      const larger = Buffer.allocUnsafeSlow(this.entries.length * 2)
+      larger.set(this.entries)
+      this.entries = larger
+    }
+    return at
+  }
+
+  finish(destinationId: string): BlockWrite {
+    return {
+      destinationId,
+      partition: this.partition,
+      revision: this.revision,
+      firstOffset: this.#firstOffset,
+      lastOffset: this.#lastOffset,
+      lastAt: Math.floor(this.#lastAt),
+      entries: this.entries.subarray(0, this.#length),
+    }
+  }
+}
+
+function placeKey({ partition, offset, index }: EventPlace): string {
+  return `${partition} ${offset} ${index}`
+}

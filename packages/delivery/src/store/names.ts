@@ -1,0 +1,53 @@
+import type { DatabaseSync } from 'node:sqlite'
+
+const MOST_REMEMBERED = 10_000
+
+/** Ids and texts that many rows share, as numbers: the row keeps 1 to 4 bytes instead of the text. */
+export class Names {
+  readonly #insert
+  readonly #byName
+  readonly #byId
+  readonly #numbers = new Map<string, number>()
+  readonly #texts = new Map<number, string>()
+
+  constructor(db: DatabaseSync) {
+    this.#insert = db.prepare('INSERT INTO names (name) VALUES (?) RETURNING id')
+    this.#byName = db.prepare('SELECT id FROM names WHERE name = ?')
+    this.#byId = db.prepare('SELECT name FROM names WHERE id = ?')
+  }
+
+  /** The number of a text; it gets one if it has none. */
+  number(name: string): number {
+    const known = this.find(name)
+    if (known !== undefined) return known
+    return this.#remember((this.#insert.get(name) as { id: number }).id, name)
+  }
+
+  find(name: string): number | undefined {
+    const known = this.#numbers.get(name)
+    if (known !== undefined) return known
+    const row = this.#byName.get(name) as { id: number } | undefined
+    return row && this.#remember(row.id, name)
+  }
+
+  text(number: number): string {
+    const known = this.#texts.get(number)
+    if (known !== undefined) return known
+    const { name } = this.#byId.get(number) as { name: string }
+    this.#remember(number, name)
+    return name
+  }
+
+  /** After a transaction was undone, its new numbers are void. */
+  forget(): void {
+    this.#numbers.clear()
+    this.#texts.clear()
+  }
+
+  #remember(number: number, name: string): number {
+    if (this.#numbers.size >= MOST_REMEMBERED) this.forget()
+    this.#numbers.set(name, number)
+    this.#texts.set(number, name)
+    return number
+  }
+}

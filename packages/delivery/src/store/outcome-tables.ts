@@ -1,0 +1,231 @@
+import type { DatabaseSync } from 'node:sqlite'
+import type { EventPlace } from '../lane-event.ts'
+import type { BlockWrite, EventPlaceKey, JourneyWrite, PositionWrite, Recorded } from './calls.ts'
+import type { Names } from './names.ts'
+import { ENTRY_BYTES, readEntry } from './outcome-block.ts'
+
+/** A block this small is written on, so that at low traffic an event does not cost a row. */
+const FULL_BLOCK_ENTRIES = 50
+
+/** Positions, blocks of plain outcomes, and journeys: what a restart goes on from and what traces are made of. */
+export class OutcomeTables {
+  readonly #names: Names
+  readonly #statements
+  /** The last block of each destination, partition and revision while it is small: its row and number of entries. */
+  #openBlocks = new Map<string, { id: number; entries: number }>()
+
+  constructor(db: DatabaseSync, names: Names) {
+    this.#names = names
+    this.#statements = {
+      insertBlock: db.prepare(
+        `INSERT INTO blocks (destination, partition, revision, first_offset, last_offset, last_at, entries)
+         VALUES (?, ?, ?, ?, ?, ?, ?) RETURNING id`,
+      ),
+      growBlock: db.prepare(
+        `UPDATE blocks SET first_offset = min(first_offset, ?), last_offset = max(last_offset, ?),
+           last_at = max(last_at, ?), entries = CAST(entries || ? AS BLOB)
+         WHERE id = ?`,
+      ),
+      blocksAt: db.prepare(
+        `SELECT revision, entries FROM blocks
+         WHERE destination = ? AND partition = ? AND last_offset >= ? AND first_offset <= ?`,
+      ),
+      blocksFrom: db.prepare('SELECT entries FROM blocks WHERE destination = ? AND partition = ? AND last_offset >= ?'),
+      putJourney: db.prepare(
+        `INSERT INTO journeys (destination, source, partition, stream, offset, idx, outcome, reason, accepted_at, size_bytes,
+           user_key, anonymous_key, attempts, delivered_requests, first_attempt_at, due_at, requests, revision, changed_at)
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+         ON CONFLICT (destination, partition, offset, idx) DO UPDATE SET
+           outcome = excluded.outcome, reason = excluded.reason, attempts = excluded.attempts,
+           delivered_requests = excluded.delivered_requests, first_attempt_at = excluded.first_attempt_at,
+           due_at = excluded.due_at, requests = excluded.requests, revision = excluded.revision,
+           changed_at = excluded.changed_at`,
+      ),
+      removeJourney: db.prepare(
+        'DELETE FROM journeys WHERE destination = ? AND partition = ? AND offset = ? AND idx = ?',
+      ),
+      journeyAt: db.prepare(
+        'SELECT * FROM journeys WHERE destination = ? AND partition = ? AND offset = ? AND idx = ?',
+      ),
+      waiting: db.prepare("SELECT * FROM journeys WHERE destination = ? AND outcome = 'waiting' ORDER BY offset, idx"),
+      journeysFrom: db.prepare(
+        `SELECT offset, idx FROM journeys WHERE destination = ? AND partition = ? AND offset >= ?
+         UNION ALL SELECT offset, idx FROM dead_letters WHERE destination = ? AND partition = ? AND offset >= ?`,
+      ),
+      putPosition: db.prepare(
+        'INSERT OR REPLACE INTO positions (reader, partition, stream, offset, idx) VALUES (?, ?, ?, ?, ?)',
+      ),
+      positions: db.prepare('SELECT * FROM positions'),
+      positionsOf: db.prepare(
+        'SELECT partition, min(offset) AS offset FROM positions WHERE reader = ? GROUP BY partition',
+      ),
+    }
+  }
+
+  writeBlock(block: BlockWrite): void {
+    const destination = this.#names.number(block.destinationId)
+    const key = `${destination} ${block.partition} ${block.revision}`
+    const entries = block.entries.length / ENTRY_BYTES
+    const open = this.#openBlocks.get(key)
+    if (open !== undefined && open.entries + entries <= FULL_BLOCK_ENTRIES) {
+      this.#statements.growBlock.run(block.firstOffset, block.lastOffset, block.lastAt, block.entries, open.id)
+      open.entries += entries
+      return
+    }
+    const { id } = this.#statements.insertBlock.get(
+      destination,
+      block.partition,
+      block.revision,
+      block.firstOffset,
+      block.lastOffset,
+      block.lastAt,
+      block.entries,
+    ) as { id: number }
+    this.#openBlocks.set(key, { id, entries })
+  }
+
+  /** Rows may have gone (retention, a transaction undone): new outcomes begin new blocks. */
+  closeBlocks(): void {
+    this.#openBlocks = new Map()
+  }
+
+  writeJourney(journey: JourneyWrite): void {
+    this.#statements.putJourney.run(
+      this.#names.number(journey.destinationId),
+      this.#names.number(journey.sourceId),
+      journey.partition,
+      journey.stream,
+      journey.offset,
+      journey.index,
+      journey.outcome,
+      journey.reason,
+      journey.acceptedAt,
+      journey.sizeBytes,
+      journey.userKey,
+      journey.anonymousKey,
+      journey.attempts,
+      journey.deliveredRequests,
+      journey.firstAttemptAt,
+      journey.dueAt === null ? null : Math.round(journey.dueAt),
+      journey.requests && JSON.stringify(journey.requests),
+      journey.revision,
+      journey.at,
+    )
+  }
+
+  removeJourney(place: EventPlace & { destinationId: string }): void {
+    const { partition, offset, index } = place
+    this.#statements.removeJourney.run(this.#names.number(place.destinationId), partition, offset, index)
+  }
+
+  writePosition({ reader, partition, stream, position }: PositionWrite): void {
+    const { offset, index } = position
+    this.#statements.putPosition.run(this.#names.number(reader), partition, stream, offset, index)
+  }
+
+  positions(): PositionWrite[] {
+    return (this.#statements.positions.all() as unknown as PositionRow[]).map((row) => ({
+      reader: this.#names.text(row.reader),
+      partition: row.partition,
+      stream: row.stream,
+      position: { offset: row.offset, index: row.idx },
+    }))
+  }
+
+  /** @see DeliveryCalls.resume */
+  resume(destinationId: string): { waiting: JourneyWrite[]; done: EventPlaceKey[] } {
+    const destination = this.#names.number(destinationId)
+    const waiting = (this.#statements.waiting.all(destination) as unknown as JourneyRow[]).map((row) =>
+      this.#journey(row),
+    )
+    const done: EventPlaceKey[] = []
+    for (const start of this.#statements.positionsOf.all(destination)) {
+      const { partition, offset } = start as { partition: number; offset: number }
+      for (const { entries } of this.#statements.blocksFrom.iterate(destination, partition, offset)) {
+        const buffer = asBuffer(entries as Uint8Array)
+        for (let at = 0; at < buffer.length; at += ENTRY_BYTES) {
+          const entry = readEntry(buffer, at)
+          if (entry.offset >= offset) done.push([partition, entry.offset, entry.index])
+        }
+      }
+      const rows = this.#statements.journeysFrom.iterate(destination, partition, offset, destination, partition, offset)
+      for (const row of rows) done.push([partition, row['offset'] as number, row['idx'] as number])
+    }
+    return { waiting, done }
+  }
+
+  /** What a destination's blocks or journeys say of an event. */
+  recorded(destination: number, partition: number, offset: number, index: number): Recorded | undefined {
+    const row = this.#statements.journeyAt.get(destination, partition, offset, index) as JourneyRow | undefined
+    if (row !== undefined) return { kind: 'journey', ...this.#journey(row) }
+    for (const block of this.#statements.blocksAt.iterate(destination, partition, offset, offset)) {
+      const buffer = asBuffer(block['entries'] as Uint8Array)
+      for (let at = 0; at < buffer.length; at += ENTRY_BYTES) {
+        const entry = readEntry(buffer, at)
+        if (entry.offset !== offset || entry.index !== index) continue
+        const { status, durationMs, filteredFor } = entry
+        const revision = block['revision'] as number
+        return { kind: 'plain', filteredFor: filteredFor ?? null, status, durationMs, at: entry.at, revision }
+      }
+    }
+    return undefined
+  }
+
+  #journey(row: JourneyRow): JourneyWrite {
+    return {
+      destinationId: this.#names.text(row.destination),
+      sourceId: this.#names.text(row.source),
+      partition: row.partition,
+      stream: row.stream,
+      offset: row.offset,
+      index: row.idx,
+      outcome: row.outcome,
+      reason: row.reason,
+      acceptedAt: row.accepted_at,
+      sizeBytes: row.size_bytes,
+      userKey: row.user_key,
+      anonymousKey: row.anonymous_key,
+      attempts: row.attempts,
+      deliveredRequests: row.delivered_requests,
+      firstAttemptAt: row.first_attempt_at,
+      dueAt: row.due_at,
+      requests: row.requests === null ? null : JSON.parse(row.requests),
+      revision: row.revision,
+      at: row.changed_at,
+    }
+  }
+}
+
+function asBuffer(bytes: Uint8Array): Buffer {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+}
+
+interface PositionRow {
+  reader: number
+  partition: number
+  stream: number
+  offset: number
+  idx: number
+}
+
+interface JourneyRow {
+  destination: number
+  source: number
+  partition: number
+  stream: number
+  offset: number
+  idx: number
+  outcome: JourneyWrite['outcome']
+  reason: string | null
+  accepted_at: number
+  size_bytes: number
+  user_key: number
+  anonymous_key: number
+  attempts: number
+  delivered_requests: number
+  first_attempt_at: number | null
+  due_at: number | null
+  requests: string | null
+  revision: number
+  changed_at: number
+}

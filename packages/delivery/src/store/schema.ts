@@ -1,0 +1,106 @@
+import type { DatabaseSync } from 'node:sqlite'
+
+/** Each step is carried out once, in a transaction of its own; `user_version` counts them. Append only. */
+const MIGRATIONS = [
+  `
+  -- Ids and texts that many rows share.
+  CREATE TABLE names (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE) STRICT;
+
+  -- Where each reader (a destination, or the message index) goes on after a restart.
+  CREATE TABLE positions (
+    reader INTEGER NOT NULL, partition INTEGER NOT NULL, stream INTEGER NOT NULL,
+    offset INTEGER NOT NULL, idx INTEGER NOT NULL,
+    PRIMARY KEY (reader, partition, stream)
+  ) STRICT, WITHOUT ROWID;
+
+  -- Plain outcomes, 20 bytes each (outcome-block.ts), in the order in which they came.
+  CREATE TABLE blocks (
+    id INTEGER PRIMARY KEY,
+    destination INTEGER NOT NULL, partition INTEGER NOT NULL, revision INTEGER NOT NULL,
+    first_offset INTEGER NOT NULL, last_offset INTEGER NOT NULL, last_at INTEGER NOT NULL,
+    entries BLOB NOT NULL
+  ) STRICT;
+  CREATE INDEX blocks_by_offset ON blocks (destination, partition, last_offset, first_offset);
+
+  -- What went differently: waits, deliveries that took several attempts or requests.
+  CREATE TABLE journeys (
+    id INTEGER PRIMARY KEY,
+    destination INTEGER NOT NULL, source INTEGER NOT NULL,
+    partition INTEGER NOT NULL, stream INTEGER NOT NULL, offset INTEGER NOT NULL, idx INTEGER NOT NULL,
+    outcome TEXT NOT NULL, reason TEXT,
+    accepted_at INTEGER NOT NULL, size_bytes INTEGER NOT NULL, user_key INTEGER NOT NULL, anonymous_key INTEGER NOT NULL,
+    attempts INTEGER NOT NULL, delivered_requests INTEGER NOT NULL, first_attempt_at INTEGER, due_at INTEGER,
+    requests TEXT, revision INTEGER NOT NULL, changed_at INTEGER NOT NULL
+  ) STRICT;
+  CREATE UNIQUE INDEX journeys_by_place ON journeys (destination, partition, offset, idx);
+  CREATE INDEX journeys_waiting ON journeys (destination, offset, idx) WHERE outcome = 'waiting';
+
+  CREATE TABLE dead_letters (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    destination INTEGER NOT NULL, source INTEGER NOT NULL,
+    partition INTEGER NOT NULL, offset INTEGER NOT NULL, idx INTEGER NOT NULL,
+    state INTEGER NOT NULL, stage INTEGER NOT NULL, reason INTEGER NOT NULL,
+    accepted_at INTEGER NOT NULL, dead_at INTEGER NOT NULL,
+    attempts INTEGER NOT NULL, last_status INTEGER NOT NULL, last_answer INTEGER, revision INTEGER NOT NULL,
+    state_at INTEGER NOT NULL, requests TEXT, event TEXT NOT NULL
+  ) STRICT;
+  CREATE INDEX dead_letters_by_place ON dead_letters (destination, partition, offset, idx);
+  CREATE INDEX dead_letters_by_state ON dead_letters (state);
+  CREATE INDEX dead_letters_by_destination ON dead_letters (destination, state);
+
+  -- Many events with one outcome: discarded with their destination, connection or source; lost with a damaged segment.
+  CREATE TABLE ranges (
+    id INTEGER PRIMARY KEY,
+    destination INTEGER NOT NULL, source INTEGER, partition INTEGER NOT NULL,
+    from_offset INTEGER NOT NULL, to_offset INTEGER NOT NULL,
+    outcome TEXT NOT NULL, reason TEXT NOT NULL, count INTEGER NOT NULL, at INTEGER NOT NULL
+  ) STRICT;
+  CREATE INDEX ranges_by_destination ON ranges (destination, partition);
+
+  -- From where to where in the log a connection was enabled, or a destination disabled; to_offset is null while it lasts.
+  CREATE TABLE spans (
+    kind TEXT NOT NULL, resource TEXT NOT NULL, source TEXT NOT NULL, destination TEXT NOT NULL,
+    partition INTEGER NOT NULL, from_offset INTEGER NOT NULL, to_offset INTEGER,
+    PRIMARY KEY (kind, resource, partition, from_offset)
+  ) STRICT, WITHOUT ROWID;
+
+  CREATE TABLE delivered_by_hour (
+    destination INTEGER NOT NULL, hour INTEGER NOT NULL, delivered INTEGER NOT NULL,
+    PRIMARY KEY (destination, hour)
+  ) STRICT, WITHOUT ROWID;
+
+  -- Hashes of messageIds with their places, 4,096 events a chunk, each chunk split by the upper bits of the hash.
+  CREATE TABLE message_hashes (
+    id INTEGER PRIMARY KEY,
+    bucket INTEGER NOT NULL, partition INTEGER NOT NULL, last_offset INTEGER NOT NULL, entries BLOB NOT NULL
+  ) STRICT;
+  CREATE INDEX message_hashes_by_bucket ON message_hashes (bucket);
+  `,
+]
+
+/**
+ * Brings a database to this version's schema.
+ *
+ * @throws NewerSchemaError for a database of a later version; nothing is changed then.
+ */
+export function migrate(db: DatabaseSync): void {
+  const version = schemaVersion(db)
+  if (version > MIGRATIONS.length) throw new NewerSchemaError(version, MIGRATIONS.length)
+  for (const [i, migration] of MIGRATIONS.entries()) {
+    if (i < version) continue
+    db.exec(`BEGIN IMMEDIATE; ${migration}; PRAGMA user_version = ${i + 1}; COMMIT`)
+  }
+}
+
+function schemaVersion(db: DatabaseSync): number {
+  return (db.prepare('PRAGMA user_version').get() as { user_version: number }).user_version
+}
+
+export class NewerSchemaError extends Error {
+  override name = 'NewerSchemaError'
+  readonly code = 'NEWER_SCHEMA'
+
+  constructor(found: number, known: number) {
+    super(`delivery.db was written by a newer version (schema ${found}, this version knows ${known})`)
+  }
+}

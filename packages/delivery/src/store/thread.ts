@@ -1,0 +1,189 @@
+import type { DatabaseSync } from 'node:sqlite'
+import { workerData } from 'node:worker_threads'
+import { answerCalls } from '@millrace/std'
+import type { DeliveryCalls, DeliveryThreadData, RangeWrite, Recorded, Span } from './calls.ts'
+import { inTransaction, openDatabase } from './database.ts'
+import { DeadLetterTable } from './dead-letter-table.ts'
+import { MessageHashes } from './message-hashes.ts'
+import { Names } from './names.ts'
+import { OutcomeTables } from './outcome-tables.ts'
+
+/** The delivery store's own thread: the only place where delivery.db is read and written. */
+const { file } = workerData as DeliveryThreadData
+const TIDY_STEP = 1_000
+let db: DatabaseSync
+let names: Names
+let outcomes: OutcomeTables
+let deadLetters: DeadLetterTable
+let hashes: MessageHashes
+
+answerCalls<DeliveryCalls>({
+  open() {
+    db = openDatabase(file)
+    names = new Names(db)
+    outcomes = new OutcomeTables(db, names)
+    deadLetters = new DeadLetterTable(db, names)
+    hashes = new MessageHashes(db)
+  },
+  flush: (flush) =>
+    write(() => {
+      for (const block of flush.blocks) outcomes.writeBlock(block)
+      for (const place of flush.replaced) outcomes.removeJourney(place)
+      for (const journey of flush.journeys) outcomes.writeJourney(journey)
+      for (const letter of flush.deadLetters) {
+        outcomes.removeJourney(letter)
+        deadLetters.write(letter)
+      }
+      for (const position of flush.positions) outcomes.writePosition(position)
+      const count = db.prepare(
+        `INSERT INTO delivered_by_hour (destination, hour, delivered) VALUES (?, ?, ?)
+         ON CONFLICT DO UPDATE SET delivered = delivered + excluded.delivered`,
+      )
+      for (const { destinationId, hour, count: n } of flush.delivered) count.run(names.number(destinationId), hour, n)
+    }),
+  positions: () => outcomes.positions(),
+  resume: (destinationId) => outcomes.resume(destinationId),
+  spans: () =>
+    db
+      .prepare('SELECT * FROM spans')
+      .all()
+      .map((row) => ({
+        kind: row['kind'] as Span['kind'],
+        resource: row['resource'] as string,
+        sourceId: row['source'] as string,
+        destinationId: row['destination'] as string,
+        partition: row['partition'] as number,
+        fromOffset: row['from_offset'] as number,
+        toOffset: row['to_offset'] as number | null,
+      })),
+  writeSpans: ({ put, remove }) =>
+    write(() => {
+      const drop = db.prepare('DELETE FROM spans WHERE kind = ? AND resource = ?')
+      for (const { kind, resource } of remove) drop.run(kind, resource)
+      const insert = db.prepare('INSERT OR REPLACE INTO spans VALUES (?, ?, ?, ?, ?, ?, ?)')
+      for (const span of put) {
+        const { kind, resource, sourceId, destinationId, partition, fromOffset, toOffset } = span
+        insert.run(kind, resource, sourceId, destinationId, partition, fromOffset, toOffset)
+      }
+    }),
+  recorded: ({ partition, offset, index, sourceId }) => {
+    const found = new Map<string, Recorded>()
+    for (const row of db
+      .prepare('SELECT id, name FROM names WHERE id IN (SELECT DISTINCT reader FROM positions)')
+      .all()) {
+      const destination = row['id'] as number
+      const recorded =
+        deadLetters.recorded(destination, partition, offset, index) ??
+        outcomes.recorded(destination, partition, offset, index) ??
+        inRange(destination, sourceId, partition, offset)
+      if (recorded !== undefined) found.set(row['name'] as string, recorded)
+    }
+    return [...found]
+  },
+  writeHashes: ({ partition, lastOffset, entries, position }) =>
+    write(() => {
+      hashes.write(partition, lastOffset, Buffer.from(entries.buffer, entries.byteOffset, entries.byteLength))
+      outcomes.writePosition(position)
+    }),
+  findHash: (hash) => hashes.find(Buffer.from(hash)),
+  deadLetters: ({ filter, limit, before }) => deadLetters.list(filter, limit, before),
+  deadLetter: (id) => deadLetters.get(id),
+  openDeadLetters: (scope) => deadLetters.countOpen(scope),
+  openDeadLettersByDestination: () => deadLetters.countOpenByDestination(),
+  deliveredSince({ destinationId, hour }) {
+    const row = db
+      .prepare('SELECT coalesce(sum(delivered), 0) AS sum FROM delivered_by_hour WHERE destination = ? AND hour >= ?')
+      .get(names.find(destinationId) ?? -1, hour)
+    return (row as { sum: number }).sum
+  },
+  expireRange: (range) =>
+    write(() => {
+      const known = db.prepare(
+        'SELECT 1 FROM ranges WHERE destination = ? AND partition = ? AND from_offset = ? AND outcome = ?',
+      )
+      const destination = names.number(range.destinationId)
+      if (known.get(destination, range.partition, range.fromOffset, range.outcome) === undefined) writeRange(range)
+    }),
+  discard: ({ scope, ranges, at }) =>
+    write(() => {
+      for (const range of ranges) writeRange(range)
+      deadLetters.discard(scope, at)
+      const places =
+        "DELETE FROM journeys WHERE outcome = 'waiting' AND (? IS NULL OR destination = ?) AND (? IS NULL OR source = ?)"
+      const destination = numberOrNull(scope.destinationId)
+      const source = numberOrNull(scope.sourceId)
+      db.prepare(places).run(destination, destination, source, source)
+    }),
+  tidy: ({ finalBefore, logOldest, maxBytes }) =>
+    write(() => {
+      outcomes.closeBlocks()
+      db.prepare('DELETE FROM blocks WHERE last_at < ?').run(finalBefore)
+      db.prepare("DELETE FROM journeys WHERE outcome <> 'waiting' AND changed_at < ?").run(finalBefore)
+      db.prepare('DELETE FROM dead_letters WHERE state >= 2 AND state_at < ?').run(finalBefore)
+      db.prepare('DELETE FROM delivered_by_hour WHERE hour < ?').run(Math.floor(finalBefore / 3_600_000))
+      for (const { partition, offset } of logOldest) {
+        hashes.drop(partition, offset)
+        db.prepare('DELETE FROM ranges WHERE partition = ? AND to_offset < ?').run(partition, offset)
+      }
+      const dropBlocks = db.prepare('DELETE FROM blocks WHERE id IN (SELECT id FROM blocks ORDER BY id LIMIT ?)')
+      const dropJourneys = db.prepare(
+        "DELETE FROM journeys WHERE id IN (SELECT id FROM journeys WHERE outcome <> 'waiting' ORDER BY changed_at LIMIT ?)",
+      )
+      for (const drop of [dropBlocks, dropJourneys]) {
+        while (usedBytes() > maxBytes && drop.run(TIDY_STEP).changes > 0);
+      }
+      db.exec('PRAGMA incremental_vacuum')
+    }),
+  close() {
+    db.close()
+  },
+})
+
+function write(work: () => void): void {
+  try {
+    inTransaction(db, work)
+  } catch (error) {
+    names.forget()
+    outcomes.closeBlocks()
+    throw error
+  }
+}
+
+function writeRange(range: RangeWrite): void {
+  const source = range.sourceId === null ? null : names.number(range.sourceId)
+  db.prepare(
+    `INSERT INTO ranges (destination, source, partition, from_offset, to_offset, outcome, reason, count, at)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+  ).run(
+    names.number(range.destinationId),
+    source,
+    range.partition,
+    range.fromOffset,
+    range.toOffset,
+    range.outcome,
+    range.reason,
+    range.count,
+    range.at,
+  )
+}
+
+function inRange(destination: number, sourceId: string, partition: number, offset: number): Recorded | undefined {
+  const row = db
+    .prepare(
+      `SELECT outcome, reason FROM ranges WHERE destination = ? AND partition = ? AND from_offset <= ? AND to_offset > ?
+       AND (source IS NULL OR source = ?) ORDER BY id LIMIT 1`,
+    )
+    .get(destination, partition, offset, offset, names.find(sourceId) ?? -1)
+  return row && { kind: 'range', outcome: row['outcome'] as RangeWrite['outcome'], reason: row['reason'] as string }
+}
+
+function numberOrNull(name: string | undefined): number | null {
+  return name === undefined ? null : (names.find(name) ?? -1)
+}
+
+function usedBytes(): number {
+  const { page_count } = db.prepare('PRAGMA page_count').get() as { page_count: number }
+  const { freelist_count } = db.prepare('PRAGMA freelist_count').get() as { freelist_count: number }
+  const { page_size } = db.prepare('PRAGMA page_size').get() as { page_size: number }
+  return (page_count - freelist_count) * page_size
+}

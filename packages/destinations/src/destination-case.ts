@@ -1,0 +1,17 @@
+import type { JsonObject } from '@millrace/protocol'
+import type { RequestObject } from './request-object.ts'
+
+/**
+ * What a destination makes of one event, as data: it is test, documentation and sample at once. The cases of a type
+ * stand beside its code in `<folder>.cases.ts`; every-type.test.ts runs them.
+ */
+export interface DestinationCase {
+  /** States the promise; no two cases of a type have the same name. */
+  readonly name: string
+  /** Shown in `docs/destinations/<folder>.md` under this name, member by member. */
+  readonly documented?: true
+  readonly config: JsonObject
+  /** As the log or a user transformation gives it; the latter may have removed anything. */
+  readonly event: JsonObject
+  readonly expected: { readonly requests: readonly RequestObject[] } | { readonly error: string }
+}

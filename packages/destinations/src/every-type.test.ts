@@ -1,0 +1,134 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { isJsonObject, type JsonObject, type StoredEvent } from '@millrace/protocol'
+import { describe, expect, test } from 'vitest'
+import type { DestinationModule } from './definition.ts'
+import type { DestinationCase } from './destination-case.ts'
+import { DestinationRegistry } from './registry.ts'
+import { runTransform } from './run-transform.ts'
+
+/** What holds for each destination type. A new folder is tested by being there. */
+const folders = readdirSync(import.meta.dirname, { withFileTypes: true }).flatMap((entry) =>
+  entry.isDirectory() ? [entry.name] : [],
+)
+const guides = join(import.meta.dirname, '../../../docs/destinations')
+const metadata = { sourceId: 's-1', destinationId: 'd-1', messageId: 'm-88' }
+
+const types = await Promise.all(
+  folders.map(async (folder) => {
+    const { destination } = (await import(`./${folder}/${folder}.ts`)) as { destination: DestinationModule }
+    const { cases } = (await import(`./${folder}/${folder}.cases.ts`)) as { cases: DestinationCase[] }
+    return { folder, destination, definition: destination.definition, cases }
+  }),
+)
+
+test('the registry holds every folder, under a name and an id of its own', async () => {
+  const registry = await DestinationRegistry.load()
+  const definitions = registry.all().map(({ definition }) => definition)
+  expect(definitions.map(({ name }) => name).toSorted()).toEqual(
+    types.map(({ definition }) => definition.name).toSorted(),
+  )
+  expect(new Set(definitions.map(({ id }) => id)).size).toBe(folders.length)
+  expect(new Set(definitions.map(({ displayName }) => displayName)).size).toBe(folders.length)
+})
+
+describe.each(types)('$folder', ({ folder, destination, definition, cases }) => {
+  const { config } = definition
+
+  describe('definition', () => {
+    test('defaultConfig is the same at the top level and under destConfig', () => {
+      expect(config.destConfig.defaultConfig).toEqual(definition.defaultConfig)
+      expect(Array.isArray(definition.defaultConfig)).toBe(true)
+    })
+
+    test('the name is upper case and fits the folder', () => {
+      expect(definition.name).toMatch(/^[A-Z0-9_]+$/)
+      expect(definition.name.toLowerCase().replaceAll('_', '-')).toBe(folder)
+    })
+
+    test('every variable and every key of a secret or host is in the schema', () => {
+      const known = Object.keys(definition.configSchema['properties'] as JsonObject)
+      const variables = [...definition.defaultConfig, ...config.extraConfig]
+      expect(known.toSorted()).toEqual(variables.toSorted())
+      for (const key of [...config.secretKeys, ...config.hostKeys]) expect(variables).toContain(key.split('.')[0])
+    })
+
+    test('every type understands the common variables', () => {
+      const common = ['connectionMode', 'eventFilteringOption', 'whitelistedEvents', 'blacklistedEvents']
+      expect(config.commonConfig).toEqual(expect.arrayContaining(common))
+    })
+
+    test('nothing that is secret is public', () => {
+      const secret = config.secretKeys.map((key) => key.split('.')[0])
+      expect(config.publicKeys.filter((key) => secret.includes(key))).toEqual([])
+    })
+
+    test('each supported source type has a connection mode, and each mode its message types', () => {
+      expect(Object.keys(config.supportedConnectionModes).toSorted()).toEqual(config.supportedSourceTypes.toSorted())
+      for (const mode of Object.values(config.supportedConnectionModes).flat()) {
+        expect(config.supportedMessageTypes[mode]).not.toHaveLength(0)
+      }
+    })
+
+    test('it is data: JSON keeps all of it', () => {
+      expect(JSON.parse(JSON.stringify(definition))).toEqual(definition)
+    })
+  })
+
+  describe('cases', () => {
+    test('no two have the same name', () => {
+      expect(cases.map(({ name }) => name)).toEqual([...new Set(cases.map(({ name }) => name))])
+    })
+
+    test.each(cases)('$name', ({ event, config, expected }) => {
+      const result = runTransform(destination, frozen(event) as StoredEvent, frozen(config), metadata)
+      const { derivedSecrets: _, ...outcome } = result as { derivedSecrets?: string[] }
+      expect(outcome).toStrictEqual(expected)
+    })
+  })
+})
+
+const shown = types.flatMap(({ folder, cases }) => {
+  const documented = cases.filter((each) => each.documented)
+  return documented.length === 0 ? [] : [{ folder, documented }]
+})
+
+describe.each(shown)('guide of $folder', ({ folder, documented }) => {
+  const examples = () => examplesIn(readFileSync(join(guides, `${folder}.md`), 'utf8'))
+
+  test('its examples are the documented cases', () => {
+    expect([...examples().keys()]).toEqual(documented.map(({ name }) => name))
+  })
+
+  test.each(documented)('shows exactly: $name', ({ name, config, event, expected }) => {
+    const text = examples().get(name) ?? ''
+    const blocks = [...text.matchAll(/```json\n(.*?)```/gs)].map((match) => JSON.parse(match[1]!) as unknown)
+    if ('error' in expected) {
+      expect(blocks).toEqual([config, event])
+      expect(text).toContain(`\`${expected.error}\``)
+    } else {
+      expect(blocks).toEqual([config, event, ...expected.requests])
+    }
+  })
+})
+
+/** The parts of the section "Examples" by their headings. */
+function examplesIn(guide: string): Map<string, string> {
+  const [, section = ''] = guide.split(/^## Examples$/m)
+  const [examples = ''] = section.split(/^## /m)
+  const parts = examples.split(/^### /m).slice(1)
+  return new Map(parts.map((part) => [part.slice(0, part.indexOf('\n')), part]))
+}
+
+/** A deeply frozen copy: whoever tries to change it throws. */
+function frozen<T>(value: T): T {
+  return deepFreeze(structuredClone(value))
+}
+
+function deepFreeze<T>(value: T): T {
+  if (Array.isArray(value) || isJsonObject(value)) {
+    Object.values(value).forEach(deepFreeze)
+    Object.freeze(value)
+  }
+  return value
+}

@@ -1,0 +1,117 @@
+import { execFileSync } from 'node:child_process'
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import type { JsonObject } from '@millrace/protocol'
+import { describe, expect, test } from 'vitest'
+import { DestinationRegistry } from './registry.ts'
+import { cases } from './webhook/webhook.cases.ts'
+import { destination as webhook } from './webhook/webhook.ts'
+
+const root = join(import.meta.dirname, '../../..')
+const registry = new DestinationRegistry([webhook])
+
+test('types are found by their exact name', () => {
+  expect(registry.find('WEBHOOK')).toBe(webhook)
+  expect(registry.all()).toEqual([webhook])
+  for (const name of ['webhook', 'Webhook', '', '__proto__', 'KAFKA']) expect(registry.find(name)).toBeUndefined()
+})
+
+test('two types of one name are refused', () => {
+  expect(() => new DestinationRegistry([webhook, webhook])).toThrow('WEBHOOK')
+})
+
+describe('a config about to be saved', () => {
+  const webhookUrl = 'https://hooks.cinema.example/in'
+
+  test.each<[what: string, config: JsonObject]>([
+    ['the least', { webhookUrl }],
+    ['an address that cannot be reached', { webhookUrl: 'nowhere' }],
+    ['a method in any letter case', { webhookUrl, webhookMethod: 'dElEtE' }],
+    ['headers as a list', { webhookUrl, headers: [{ from: 'X-Desk', to: '3', secret: true, note: 7 }] }],
+    ['headers as an object', { webhookUrl, headers: { 'X-Desk': '3' } }],
+    ['a secret of 16 characters', { webhookUrl, signingSecret: 'sixteen-letters!' }],
+    ['variables that the type does not know', { webhookUrl, colour: 'blue', connectionMode: { web: 'cloud' } }],
+  ])('may hold %s', (_, config) => {
+    expect(registry.faultIn(webhook, config)).toBeUndefined()
+  })
+
+  test.each<[path: string, message: string, config: JsonObject]>([
+    ['/webhookUrl', 'is required', {}],
+    ['/webhookUrl', 'must not be empty', { webhookUrl: '' }],
+    ['/webhookUrl', 'must be of type string', { webhookUrl: null }],
+    ['/webhookMethod', 'is not an allowed value', { webhookUrl, webhookMethod: 'FOO' }],
+    ['/webhookMethod', 'is not an allowed value', { webhookUrl, webhookMethod: '' }],
+    ['/webhookMethod', 'must be of type string', { webhookUrl, webhookMethod: 7 }],
+    ['/headers', 'has none of the allowed forms', { webhookUrl, headers: 'X-Desk: 3' }],
+    ['/headers', 'has none of the allowed forms', { webhookUrl, headers: [{ from: 'X-Desk' }] }],
+    ['/headers', 'has none of the allowed forms', { webhookUrl, headers: { 'X-Desk': 3 } }],
+    ['/signingSecret', 'must have at least 16 characters', { webhookUrl, signingSecret: 'fifteen-letters' }],
+    ['/allowedHosts', 'must be of type array', { webhookUrl, allowedHosts: 'seats.cinema.example' }],
+    ['/allowedHosts/1', 'must be of type string', { webhookUrl, allowedHosts: ['a', 1] }],
+  ])('is refused at %s: %s', (path, message, config) => {
+    expect(registry.faultIn(webhook, config)).toEqual({ path, message })
+  })
+
+  test('may have 64 KB and no byte more', () => {
+    const around = Buffer.byteLength(JSON.stringify({ webhookUrl, note: '' }))
+    const full = { webhookUrl, note: 'é'.repeat((64 * 1_024 - around) / 2) + 'x'.repeat((64 * 1_024 - around) % 2) }
+    expect(registry.faultIn(webhook, full)).toBeUndefined()
+    expect(registry.faultIn(webhook, { ...full, note: `${full.note}x` })).toEqual({ path: '', message: 'is too large' })
+  })
+
+  test('is as the guide shows it', () => {
+    for (const { config, expected, documented } of cases) {
+      if (documented && 'requests' in expected) expect(registry.faultIn(webhook, config)).toBeUndefined()
+    }
+  })
+})
+
+test('the type that the guide adds, a folder and nothing else, works beside the others', () => {
+  const guide = readFileSync(join(root, 'docs/destinations/adding-a-destination.md'), 'utf8')
+  const files = [...guide.matchAll(/```ts\n\/\/ (\S+)\n(.*?)```/gs)].map((match) => [match[1]!, match[2]!] as const)
+  expect(files.map(([path]) => path)).toEqual([
+    'cinema-crm/definition.ts',
+    'cinema-crm/cinema-crm.ts',
+    'cinema-crm/cinema-crm.cases.ts',
+  ])
+  const directory = mkdtempSync(join(tmpdir(), 'millrace-destinations-'))
+  try {
+    const src = join(directory, 'src')
+    cpSync(import.meta.dirname, src, { recursive: true })
+    cpSync(join(import.meta.dirname, '../package.json'), join(directory, 'package.json'))
+    symlinkSync(join(root, 'node_modules'), join(directory, 'node_modules'))
+    for (const [path, text] of files) {
+      mkdirSync(dirname(join(src, path)), { recursive: true })
+      writeFileSync(join(src, path), text)
+    }
+    const output = execFileSync(process.execPath, ['--input-type=module', '--eval', USE_OF_THE_NEW_TYPE], { cwd: src })
+    const { names, outcomes, expected, fault, masked, shown } = JSON.parse(output.toString())
+    expect(names).toEqual(['CINEMA_CRM', 'WEBHOOK'])
+    expect(outcomes).toEqual(expected)
+    expect(fault).toEqual({ path: '/password', message: 'is required' })
+    expect(masked).toEqual({ apiUrl: 'https://crm.cinema.example/v1', userName: 'ada', password: '********' })
+    expect(shown[0].headers).toEqual({ authorization: '********' })
+  } finally {
+    rmSync(directory, { recursive: true })
+  }
+})
+
+/** What gateway, pipeline and control plane do with a type, by the registry alone. */
+const USE_OF_THE_NEW_TYPE = `
+  import { DestinationRegistry, Masking, maskConfig, runTransform, secretValues } from './index.ts'
+  import { cases } from './cinema-crm/cinema-crm.cases.ts'
+  const registry = await DestinationRegistry.load()
+  const type = registry.find('CINEMA_CRM')
+  const results = cases.map(({ event, config }) => runTransform(type, event, config, {}))
+  const { config } = cases[0]
+  const masking = new Masking([...secretValues(type.definition, config), ...results[0].derivedSecrets])
+  console.log(JSON.stringify({
+    names: registry.all().map(({ definition }) => definition.name).sort(),
+    outcomes: results.map(({ derivedSecrets, ...outcome }) => outcome),
+    expected: cases.map(({ expected }) => expected),
+    fault: registry.faultIn(type, { apiUrl: 'x', userName: 'ada' }),
+    masked: maskConfig(type.definition, config),
+    shown: masking.value(results[0].requests),
+  }))
+`

@@ -1,0 +1,239 @@
+import type { JsonObject } from '@millrace/protocol'
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import type { DestinationDefinition } from './definition.ts'
+import { isSecretHeader, MASK, maskConfig, secretValues, unmaskConfig, withoutSecrets } from './secrets.ts'
+import { definition } from './webhook/definition.ts'
+
+/** Another type, with variables in groups. */
+const grouped: DestinationDefinition = {
+  ...definition,
+  config: { ...definition.config, secretKeys: ['login.password', 'http.headers.to'], hostKeys: ['http.url'] },
+}
+
+describe('which headers are secret', () => {
+  test.each<[step: string, name: string, value: string, flag: unknown, isSecret: boolean]>([
+    ['1: the flag says no', 'Authorization', 'Bearer x', false, false],
+    ['1: the flag says yes', 'X-Desk', '3', true, true],
+    ['1: the flag says yes to a plain name', 'Content-Type', 'x', true, true],
+    ['1: a flag of another kind says nothing', 'X-Desk', '3', 'true', false],
+    ...['accept', 'Accept-Encoding', 'accept-language', 'Cache-Control', 'content-type', 'content-encoding'].map(
+      (name): [string, string, string, unknown, boolean] => ['2: a plain name', name, 'Bearer x', undefined, false],
+    ),
+    ['2: a plain name', 'USER-AGENT', 'Token x', undefined, false],
+    ...[
+      'Authorization',
+      'proxy-authorization',
+      'COOKIE',
+      ' Authorization ',
+      'x-token ',
+      'X-Token',
+      'client_secret',
+    ].map((name): [string, string, string, unknown, boolean] => ['3: a secret name', name, 'x', undefined, true]),
+    ...['x-password', 'x_passwd', 'pwd', 'X-Auth', 'credential', 'hub-signature', 'Api-Key', 'x_api_key', 'apikey'].map(
+      (name): [string, string, string, unknown, boolean] => ['3: a secret word', name, 'x', undefined, true],
+    ),
+    ...['x-access-key', 'secret_key', 'my-private-key-id'].map((name): [string, string, string, unknown, boolean] => [
+      '3: a secret pair of words',
+      name,
+      'x',
+      undefined,
+      true,
+    ]),
+    ...['Basic dTpw', 'Bearer x', 'Token x'].map((value): [string, string, string, unknown, boolean] => [
+      '4: a secret value',
+      'X-Desk',
+      value,
+      undefined,
+      true,
+    ]),
+    ...['X-Tokens', 'authentic', 'x-key', 'api-x-key', 'set-cookie', 'keynote', ''].map(
+      (name): [string, string, string, unknown, boolean] => ['5: else not', name, 'a Bearer x', undefined, false],
+    ),
+  ])('step %s: %s: %s (secret: %s) → %s', (_, name, value, flag, isSecret) => {
+    expect(isSecretHeader(name, value, flag)).toBe(isSecret)
+  })
+})
+
+describe('passwords in addresses', () => {
+  test.each([
+    ['https://ada:s3cret@host/in', 's3cret', 'https://ada:********@host/in'],
+    ['https://:s3cret@host', 's3cret', 'https://:********@host'],
+    ['https://ada:p:q@host', 'p:q', 'https://ada:********@host'],
+    // Parsers take the user name to the first colon and the password to the last @.
+    ['https://ada:p@ss@host/in', 'p@ss', 'https://ada:********@host/in'],
+    ['https://ada@cinema:s3cret@host', 's3cret', 'https://ada@cinema:********@host'],
+    [' https://ada:s3cret@host', 's3cret', ' https://ada:********@host'],
+    ['https:ada:s3cret@host', 's3cret', 'https:ada:********@host'],
+    ['https:\\\\ada:s3cret@host', 's3cret', 'https:\\\\ada:********@host'],
+    ['HTTPS://ada:s3cret@host?a=b@c', 's3cret', 'HTTPS://ada:********@host?a=b@c'],
+  ])('%s', (webhookUrl, password, shown) => {
+    expect(secretValues(definition, { webhookUrl })).toEqual([password])
+    expect(maskConfig(definition, { webhookUrl })).toEqual({ webhookUrl: shown })
+    expect(new URL(shown).host).toBe(new URL(webhookUrl).host)
+  })
+
+  test.each([
+    'https://host/in',
+    'https://ada@host/in',
+    'https://host:8443/a:b@c',
+    'https://host/?a:b@c',
+    'https://ada:@host/',
+    'no address',
+  ])('none in %s', (webhookUrl) => {
+    expect(secretValues(definition, { webhookUrl })).toEqual([])
+    expect(maskConfig(definition, { webhookUrl })).toEqual({ webhookUrl })
+  })
+})
+
+describe('a config', () => {
+  const config = {
+    webhookUrl: 'https://ada:s3cret@host/in',
+    headers: [
+      { from: 'Authorization', to: 'Bearer 7Hq2' },
+      { from: 'X-Desk', to: '3' },
+      { from: 'X-Pin', to: '4711', secret: true },
+      { from: 'X-Api-Key', to: 'open', secret: false },
+      { from: 'X-Token', to: '' },
+    ],
+    signingSecret: 'a-secret-for-signing',
+    colour: 'blue',
+  }
+  const masked = {
+    webhookUrl: 'https://ada:********@host/in',
+    headers: [
+      { from: 'Authorization', to: MASK },
+      { from: 'X-Desk', to: '3' },
+      { from: 'X-Pin', to: MASK, secret: true },
+      { from: 'X-Api-Key', to: 'open', secret: false },
+      { from: 'X-Token', to: '' },
+    ],
+    signingSecret: MASK,
+    colour: 'blue',
+  }
+
+  test('names its secrets', () => {
+    expect(secretValues(definition, config).toSorted()).toEqual([
+      '4711',
+      'Bearer 7Hq2',
+      'a-secret-for-signing',
+      's3cret',
+    ])
+  })
+
+  test('is read with masks, and is unchanged itself', () => {
+    const before = structuredClone(config)
+    expect(maskConfig(definition, config)).toEqual(masked)
+    expect(config).toEqual(before)
+  })
+
+  test('with headers as an object is read with masks', () => {
+    const headers = { Authorization: 'Bearer 7Hq2', 'X-Desk': '3' }
+    expect(maskConfig(definition, { headers })).toEqual({ headers: { Authorization: MASK, 'X-Desk': '3' } })
+  })
+
+  test('without its secrets keeps the rest', () => {
+    expect(withoutSecrets(definition, config)).toEqual({
+      webhookUrl: 'https://ada@host/in',
+      headers: [
+        { from: 'X-Desk', to: '3' },
+        { from: 'X-Api-Key', to: 'open', secret: false },
+      ],
+      colour: 'blue',
+    })
+  })
+
+  test('survives a round trip of its masks', () => {
+    expect(unmaskConfig(definition, masked, config)).toEqual({ config, maskWithoutValue: undefined })
+  })
+
+  test('gets saved values by the names of headers, from a list into an object too', () => {
+    const headers = { 'x-pin': MASK, AUTHORIZATION: MASK, 'X-Desk': '4' }
+    expect(unmaskConfig(definition, { headers }, config)).toEqual({
+      config: { headers: { 'x-pin': '4711', AUTHORIZATION: 'Bearer 7Hq2', 'X-Desk': '4' } },
+      maskWithoutValue: undefined,
+    })
+  })
+
+  test('takes a new value where there is no mask', () => {
+    const written = { ...masked, signingSecret: 'another-secret-to-sign' }
+    expect(unmaskConfig(definition, written, config).config['signingSecret']).toBe('another-secret-to-sign')
+  })
+
+  test.each<[string, JsonObject, string]>([
+    ['signingSecret', { signingSecret: MASK }, '/signingSecret'],
+    [
+      'a header of a list',
+      {
+        headers: [
+          { from: 'A', to: '1' },
+          { from: 'B', to: MASK },
+        ],
+      },
+      '/headers/1/to',
+    ],
+    ['a header of an object', { headers: { 'x~/y': MASK } }, '/headers/x~0~1y'],
+    ['a password', { webhookUrl: 'https://ada:********@host' }, '/webhookUrl'],
+  ])('with a mask that stands for nothing names the place: %s', (_, written, path) => {
+    expect(unmaskConfig(definition, written, { signing: 'x' }).maskWithoutValue).toBe(path)
+    expect(unmaskConfig(definition, written, undefined).maskWithoutValue).toBe(path)
+  })
+
+  test('may hold its secrets in groups', () => {
+    const inGroups = {
+      login: { name: 'ada', password: 'p' },
+      http: { url: 'https://ada:q@host', headers: [{ from: 'Cookie', to: 'c' }] },
+    }
+    const shown = {
+      login: { name: 'ada', password: MASK },
+      http: { url: `https://ada:${MASK}@host`, headers: [{ from: 'Cookie', to: MASK }] },
+    }
+    expect(maskConfig(grouped, inGroups)).toEqual(shown)
+    expect(unmaskConfig(grouped, shown, inGroups).config).toEqual(inGroups)
+    expect(unmaskConfig(grouped, shown, { http: {} }).maskWithoutValue).toBe('/login/password')
+    expect(withoutSecrets(grouped, inGroups)).toEqual({
+      login: { name: 'ada' },
+      http: { url: 'https://ada@host', headers: [] },
+    })
+    expect(maskConfig(grouped, { login: 'ada', http: [] })).toEqual({ login: 'ada', http: [] })
+  })
+
+  test('of any content survives a round trip, and nothing secret is read', () => {
+    const name = fc.oneof(
+      fc.stringMatching(/^[A-Za-z-]{1,8}$/),
+      fc.constantFrom('Authorization', 'X-Api-Key', '__proto__'),
+    )
+    const text = fc.oneof(fc.stringMatching(/^[!-)+-~]{16,30}$/), fc.string())
+    const list = fc.uniqueArray(
+      fc.record({ from: name, to: text, secret: fc.boolean() }, { requiredKeys: ['from', 'to'] }),
+      { selector: ({ from }) => from.toLowerCase() },
+    )
+    const object = fc
+      .uniqueArray(fc.tuple(name, text), { selector: ([from]) => from.toLowerCase() })
+      .map((entries) => Object.fromEntries(entries))
+    const anyConfig = fc.record(
+      { webhookUrl: text, headers: fc.oneof(list, object), signingSecret: text, colour: fc.jsonValue() },
+      { requiredKeys: [] },
+    )
+    fc.assert(
+      fc.property(anyConfig, (given) => {
+        const config = given as JsonObject
+        const shown = maskConfig(definition, config)
+        expect(unmaskConfig(definition, shown, config)).toEqual({ config, maskWithoutValue: undefined })
+        const places = JSON.stringify({ ...shown, colour: null, webhookUrl: null })
+        const open = new Set(openTexts(config))
+        for (const secret of secretValues(definition, config)) {
+          if (secret.length >= 16 && !open.has(secret)) expect(places).not.toContain(JSON.stringify(secret))
+        }
+      }),
+    )
+  })
+})
+
+/** Values of headers that are not secret: the same text may be a secret elsewhere. */
+function openTexts({ headers }: JsonObject): string[] {
+  const entries = (
+    Array.isArray(headers) ? headers : Object.entries(headers ?? {}).map(([from, to]) => ({ from, to }))
+  ) as { from: string; to: string; secret?: boolean }[]
+  return entries.flatMap(({ from, to, secret }) => (isSecretHeader(from, to, secret) ? [] : [to]))
+}

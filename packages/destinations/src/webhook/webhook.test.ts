@@ -1,0 +1,173 @@
+import { createHmac } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { JsonObject, StoredEvent } from '@millrace/protocol'
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { type RequestObject, requestObject } from '../request-object.ts'
+import { runTransform } from '../run-transform.ts'
+import { toWire } from '../wire.ts'
+import { cases } from './webhook.cases.ts'
+import { destination } from './webhook.ts'
+
+// What webhook.cases.ts cannot say; every-type.test.ts runs the cases.
+
+const metadata = { sourceId: 's-1', destinationId: 'd-1', messageId: 'm-88' }
+const text = fc.string({ unit: 'binary' })
+const token = fc.stringMatching(/^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,12}$/)
+const members = fc.dictionary(text, fc.jsonValue(), { maxKeys: 5, noNullPrototype: true })
+const anyEvent = fc
+  .record(
+    {
+      type: fc.constantFrom('identify', 'track', 'page', 'screen', 'group', 'alias'),
+      context: fc.oneof(members, fc.jsonValue()),
+      properties: members,
+      traits: members,
+      header: members,
+      fullPath: fc.oneof(text, fc.webUrl()),
+      appendPath: text,
+      request_ip: text,
+    },
+    { requiredKeys: ['type'] },
+  )
+  // Through text once: it has no -0.
+  .map((event) => JSON.parse(JSON.stringify(event)) as JsonObject)
+const anyMethod = fc.constantFrom('POST', 'put', 'Patch', 'GET', 'delete')
+
+function requestOf(event: JsonObject, config: JsonObject): RequestObject {
+  const result = runTransform(destination, event as StoredEvent, config, metadata)
+  if ('error' in result) throw new Error(result.error)
+  expect(result.requests).toHaveLength(1)
+  return result.requests[0]!
+}
+
+test('the definition names exactly the three variables that are given', () => {
+  expect(destination.definition.defaultConfig).toEqual(['webhookUrl', 'webhookMethod', 'headers'])
+})
+
+test('the same event and config give the same requests a thousand times', () => {
+  for (const { event, config, expected, documented } of cases) {
+    if (!documented || 'error' in expected) continue
+    const first = JSON.stringify(requestOf(event, config))
+    for (let n = 0; n < 1_000; n++) expect(JSON.stringify(requestOf(event, config))).toBe(first)
+  }
+})
+
+test('any event gives a request of exactly the given members, and is itself unchanged', () => {
+  fc.assert(
+    fc.property(anyEvent, anyMethod, (event, webhookMethod) => {
+      const before = JSON.stringify(event)
+      const request = requestOf(event, { webhookUrl: 'https://hooks.cinema.example/in', webhookMethod })
+      expect(JSON.stringify(event)).toBe(before)
+      const shape = requestObject({ method: '', endpoint: '' })
+      expect(Object.keys(request)).toEqual(Object.keys(shape))
+      expect(Object.keys(request.body)).toEqual(Object.keys(shape.body))
+      expect(JSON.parse(JSON.stringify(request))).toStrictEqual(request)
+      for (const name of ['header', 'fullPath', 'appendPath']) expect(request.body.JSON).not.toHaveProperty(name)
+    }),
+  )
+})
+
+test('any event that leaves address and headers alone can be sent', () => {
+  const headers = fc.dictionary(token, fc.stringMatching(/^[!-~]{0,20}$/), { noNullPrototype: true })
+  const query = fc.constantFrom('', '?', '?a=b', '?a=b&', '#top')
+  fc.assert(
+    fc.property(anyEvent, anyMethod, headers, query, (event, webhookMethod, given, end) => {
+      const { fullPath: _, appendPath: __, header: ___, ...plain } = event
+      const config = { webhookUrl: `https://hooks.cinema.example/in${end}`, webhookMethod, headers: given }
+      const wire = toWire(requestOf(plain, config), 'Millrace/1.2.3')
+      expect(new URL(wire.url).host).toBe('hooks.cinema.example')
+      expect(wire.url).toMatch(/^[!-~]+$/)
+      const sent = new Request(wire.url, { method: wire.method, headers: wire.headers, body: wire.body || null })
+      expect([...sent.headers.keys()].toSorted()).toEqual(
+        Object.keys(wire.headers)
+          .map((name) => name.toLowerCase())
+          .toSorted(),
+      )
+      if (wire.body !== '') expect(JSON.parse(wire.body)).toEqual(withoutNulls(withIp(plain)))
+    }),
+  )
+})
+
+test('no event takes a secret header to another origin', () => {
+  const piece = fc.constantFrom(
+    'https:',
+    '//',
+    '/',
+    '\\',
+    '@',
+    ':',
+    '.',
+    '?',
+    '#',
+    'hooks.cinema.example',
+    'evil',
+    '\t',
+    ' ',
+  )
+  const path = fc.array(piece, { maxLength: 8 }).map((pieces) => pieces.join(''))
+  const addresses = fc.constantFrom('https://hooks.cinema.example', 'https://hooks.cinema.example/in')
+  fc.assert(
+    fc.property(addresses, path, path, (webhookUrl, fullPath, appendPath) => {
+      const config = { webhookUrl, headers: { Authorization: 'Bearer 7Hq2' } }
+      const { endpoint, headers } = requestOf({ type: 'track', fullPath, appendPath }, config)
+      const staysHome = URL.canParse(endpoint) && new URL(endpoint).origin === 'https://hooks.cinema.example'
+      expect('authorization' in headers).toBe(staysHome)
+    }),
+    { numRuns: 2_000 },
+  )
+})
+
+describe('the signature', () => {
+  const config = { webhookUrl: 'https://hooks.cinema.example/in', signingSecret: 'a-secret-for-signing' }
+  const request = requestOf({ type: 'track', event: 'Ça — 座席' }, config)
+  const { body } = toWire(request, 'Millrace/1.2.3')
+
+  test('is made with the secret over time and body bytes', () => {
+    const bytes = Buffer.concat([Buffer.from('1772615731.'), Buffer.from(body)])
+    const digest = createHmac('sha256', 'a-secret-for-signing').update(bytes).digest('hex')
+    expect(destination.sign!(body, config, 1_772_615_731)).toEqual({
+      'millrace-signature': `t=1772615731,v1=${digest}`,
+    })
+  })
+
+  test('is not part of the request object', () => {
+    expect(request.headers).toEqual({ 'content-type': 'application/json' })
+  })
+
+  test.each([undefined, null, '', 7])('is left out when signingSecret is %s', (signingSecret) => {
+    expect(destination.sign!(body, { signingSecret } as JsonObject, 1)).toEqual({})
+  })
+
+  test('is accepted by the check that the guide shows, and by nothing else', async () => {
+    const guide = readFileSync(join(import.meta.dirname, '../../../../docs/destinations/webhook.md'), 'utf8')
+    const code = /```js\n(.*?)```/s.exec(guide)![1]!
+    const { isFromMillrace } = (await import(`data:text/javascript,${encodeURIComponent(code)}`)) as {
+      isFromMillrace(signature: string, body: Buffer, secret: string, nowSeconds: number): boolean
+    }
+    const signature = destination.sign!(body, config, 1_000)['millrace-signature']!
+    const bytes = Buffer.from(body)
+    const secret = config.signingSecret
+    expect(isFromMillrace(signature, bytes, secret, 1_010)).toBe(true)
+    expect(isFromMillrace(signature, bytes, secret, 1_301)).toBe(false)
+    expect(isFromMillrace(signature.replace('t=1000', 't=1001'), bytes, secret, 1_010)).toBe(false)
+    expect(isFromMillrace(signature, Buffer.from(`${body} `), secret, 1_010)).toBe(false)
+    expect(isFromMillrace(signature, bytes, 'another-secret-to-sign', 1_010)).toBe(false)
+    for (const nonsense of ['', 't=1000', `${signature}0`, 't=1000,v1=zz']) {
+      expect(isFromMillrace(nonsense, bytes, secret, 1_010)).toBe(false)
+    }
+  })
+})
+
+function withIp(event: JsonObject): JsonObject {
+  const { context, request_ip } = event
+  if (typeof context !== 'object' || context === null || Array.isArray(context)) return event
+  if (typeof request_ip !== 'string' || request_ip === '') return event
+  return context['ip'] === undefined || context['ip'] === null || context['ip'] === ''
+    ? { ...event, context: { ...context, ip: request_ip } }
+    : event
+}
+
+function withoutNulls(event: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(event).filter(([, value]) => value !== null))
+}

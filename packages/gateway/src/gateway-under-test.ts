@@ -1,0 +1,202 @@
+import { type Agent, createServer, type IncomingHttpHeaders, request, type Server } from 'node:http'
+import { type AddressInfo, connect, type Socket } from 'node:net'
+import { type EventLog, MemoryEventLog, type Offset, STREAMS, type StoredRecord, type Stream } from '@millrace/log'
+import { type StoredEvent, storedEvents } from '@millrace/protocol'
+import { type Clock, systemClock } from '@millrace/std'
+import { Gateway, type GatewayLimits, type GatewayOptions, type GatewaySource } from './gateway.ts'
+
+export const KEY = '3PS3MKgFh6ZTxDaxUjKBsLaUg1r'
+export const OTHER_KEY = '3PS3SbVbxzI7hQSvvn1dZpQlbYI'
+export const DISABLED_KEY = '3PS3Vd0nZ6Cq5Yk2oVgk0rXw3aT'
+
+const SOURCES: Record<string, GatewaySource> = {
+  [KEY]: { id: 'source-1', isEnabled: true, rateLimitEventsPerMinute: 0 },
+  [OTHER_KEY]: { id: 'source-2', isEnabled: true, rateLimitEventsPerMinute: 0 },
+  [DISABLED_KEY]: { id: 'source-3', isEnabled: false, rateLimitEventsPerMinute: 0 },
+}
+
+/** The limits of contracts/ingest.md §9. */
+export const LIMITS: GatewayLimits = {
+  maxBodyBytes: 4_096_000,
+  maxEventBytes: 32_768,
+  maxNesting: 200,
+  maxBatchEvents: 10_000,
+  maxConcurrentRequests: 10_000,
+  maxBodyBytesInProgress: 256 * 1024 * 1024,
+  bodyTimeoutMs: 30_000,
+}
+
+export function basic(writeKey: string): Record<string, string> {
+  return { Authorization: `Basic ${Buffer.from(`${writeKey}:`).toString('base64')}` }
+}
+
+export interface Sent {
+  /** Default POST. */
+  readonly method?: string
+  /** Default /v1/track. */
+  readonly path?: string
+  /** Default: Basic with KEY. */
+  readonly headers?: Readonly<Record<string, string>>
+  readonly body?: string | Buffer
+  readonly agent?: Agent
+}
+
+export interface Answer {
+  readonly status: number
+  readonly headers: IncomingHttpHeaders
+  readonly bytes: Buffer
+  readonly text: string
+}
+
+/** An accepted event and what lies beside it. */
+export interface Found {
+  readonly stream: Stream
+  readonly sourceId: string
+  readonly event: StoredEvent
+  readonly envelopeSentAt: unknown
+}
+
+interface Setting {
+  readonly limits?: Partial<GatewayLimits>
+  readonly clock?: Clock
+  readonly log?: EventLog
+  readonly sources?: Record<string, Partial<GatewaySource>>
+}
+
+/** A gateway behind a real HTTP server and before a real log, for tests. */
+export class GatewayUnderTest implements AsyncDisposable {
+  readonly log: EventLog
+  readonly gateway: Gateway
+  readonly server: Server
+  readonly logged: object[] = []
+  /** Errors that nobody caught while answering a request. */
+  readonly faults: unknown[] = []
+  obstacle: { retryAfterSeconds: number } | undefined
+  /** When set, the log's answers to appends wait for it. */
+  appendsWaitFor: Promise<unknown> | undefined
+  /** When set, appends are refused with it. */
+  appendsFailWith: Error | undefined
+  readonly sources: Map<string, GatewaySource>
+
+  static async start(setting: Setting = {}): Promise<GatewayUnderTest> {
+    const self = new GatewayUnderTest(setting)
+    await new Promise<void>((resolve) => self.server.listen(0, '127.0.0.1', resolve))
+    return self
+  }
+
+  private constructor(setting: Setting) {
+    const base = { id: 'source', isEnabled: true, rateLimitEventsPerMinute: 0 }
+    this.sources = new Map(Object.entries(SOURCES))
+    for (const [key, source] of Object.entries(setting.sources ?? {})) {
+      this.sources.set(key, { ...(this.sources.get(key) ?? base), ...source })
+    }
+    this.log = setting.log ?? new MemoryEventLog()
+    const options: GatewayOptions = {
+      log: { append: (stream, record) => this.#append(stream, record) },
+      findSource: (writeKey) => this.sources.get(writeKey),
+      obstacle: () => this.obstacle,
+      limits: { ...LIMITS, ...setting.limits },
+      clock: setting.clock ?? systemClock,
+      logger: { info: (fields) => this.logged.push(fields) },
+    }
+    this.gateway = new Gateway(options)
+    this.server = createServer((request, response) => {
+      try {
+        if (this.gateway.handle(request, response)) return
+        response.writeHead(404).end('Not Found')
+      } catch (error) {
+        this.faults.push(error)
+        response.writeHead(500).end(String(error))
+      }
+    })
+  }
+
+  get port(): number {
+    return (this.server.address() as AddressInfo).port
+  }
+
+  send({ method = 'POST', path = '/v1/track', headers = basic(KEY), body, agent }: Sent): Promise<Answer> {
+    return new Promise((resolve, reject) => {
+      const outgoing = request({ port: this.port, host: '127.0.0.1', method, path, headers, agent }, (response) => {
+        const chunks: Buffer[] = []
+        response.on('data', (chunk: Buffer) => chunks.push(chunk))
+        response.on('error', reject)
+        response.on('end', () => {
+          const bytes = Buffer.concat(chunks)
+          resolve({ status: response.statusCode!, headers: response.headers, bytes, text: bytes.toString() })
+        })
+      })
+      outgoing.on('error', reject)
+      outgoing.end(body)
+    })
+  }
+
+  sendJson(path: string, value: unknown, headers: Record<string, string> = basic(KEY)): Promise<Answer> {
+    return this.send({ path, body: JSON.stringify(value), headers })
+  }
+
+  /** A connection on which bytes are sent as they are; `answer` resolves with all that came once it is closed. */
+  connect(): { socket: Socket; answer: Promise<string>; until: (pattern: RegExp) => Promise<string> } {
+    const socket = connect(this.port, '127.0.0.1')
+    let text = ''
+    const readers = new Set<() => void>()
+    socket.on('data', (chunk) => {
+      text += chunk.toString('latin1')
+      for (const reader of readers) reader()
+    })
+    // A connection that the server resets is an answer like any other here.
+    socket.on('error', () => {})
+    const answer = new Promise<string>((resolve) => socket.once('close', () => resolve(text)))
+    const until = (pattern: RegExp) =>
+      new Promise<string>((resolve, reject) => {
+        const reader = () => {
+          if (pattern.test(text)) resolve(text)
+        }
+        readers.add(reader)
+        reader()
+        void answer.then(() => reject(new Error(`connection closed after: ${text}`)))
+      })
+    return { socket, answer, until }
+  }
+
+  /** Position to ask `found` from: what was stored before it is left out. */
+  end(): Offset {
+    return this.log.end(0)
+  }
+
+  /** Every stored event from a position on, stream by stream in the order of the log. */
+  async found(from: Offset = 0): Promise<Found[]> {
+    const all: Found[] = []
+    for (const stream of STREAMS) {
+      for (const record of await this.#records(stream, from)) {
+        const { events, sentAt } = storedEvents(record)
+        const { sourceId } = record.header
+        for (const event of events) all.push({ stream, sourceId, event, envelopeSentAt: sentAt })
+      }
+    }
+    return all
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.gateway.close()
+    this.server.closeAllConnections()
+    await new Promise((resolve) => this.server.close(resolve))
+    await this.log[Symbol.asyncDispose]()
+  }
+
+  async #append(stream: Stream, record: Parameters<EventLog['append']>[1]): Promise<Offset> {
+    await this.appendsWaitFor
+    if (this.appendsFailWith !== undefined) throw this.appendsFailWith
+    return this.log.append(stream, record)
+  }
+
+  async #records(stream: Stream, from: Offset): Promise<StoredRecord[]> {
+    const all: StoredRecord[] = []
+    for (let at = from; ; ) {
+      const { records, next } = await this.log.read(0, stream, at, 1_000_000)
+      all.push(...records)
+      if (records.length === 0) return all
+      at = next
+    }
+  }
+}

@@ -1,0 +1,83 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { basic, GatewayUnderTest, KEY, OTHER_KEY } from './gateway-under-test.ts'
+import { basicUserName } from './write-key.ts'
+
+let under: GatewayUnderTest
+beforeAll(async () => {
+  under = await GatewayUnderTest.start()
+})
+afterAll(() => under[Symbol.asyncDispose]())
+
+const base64 = (text: string) => Buffer.from(text).toString('base64')
+
+test('the user name of a Basic header is the write key, whatever the password', () => {
+  const cases: [header: string, userName: string | undefined][] = [
+    ['Basic M1BTM01LZ0ZoNlpUeERheFVqS0JzTGFVZzFyOg==', KEY],
+    [`basic ${base64(`${KEY}:`)}`, KEY],
+    [`BASIC   ${base64(`${KEY}:secret:with:colons`)}`, KEY],
+    [`Basic ${base64(`${KEY}:`).replace(/=+$/, '')}`, KEY],
+    [`Basic ${base64(`${KEY}:${'p'.repeat(1_000)}`)}`, KEY],
+    [`Basic ${base64(':password')}`, undefined],
+    [`Basic ${base64(`${KEY}:`)} more`, undefined],
+    [`Bearer ${base64(`${KEY}:`)}`, undefined],
+    [`Basic${base64(`${KEY}:`)}`, undefined],
+    ['Basic', undefined],
+    ['Basic ', undefined],
+    ['Basic ====', undefined],
+    ['', undefined],
+  ]
+  for (const [header, userName] of cases) {
+    // Twice, for the second answer may come from memory.
+    expect([header, basicUserName(header), basicUserName(header)]).toEqual([header, userName, userName])
+  }
+})
+
+// contracts/ingest.md §12.29
+test('a key in the body alone works on every /v1 route, and is in no stored event', async () => {
+  const event = { type: 'track', userId: 'u', properties: { writeKey: 'a property of that name stays' } }
+  for (const path of ['/v1/identify', '/v1/track', '/v1/t', '/v1/merge', '/v1/batch', '/v1/b', '/v1/import']) {
+    const from = under.end()
+    const body = /batch|b$|import/.test(path) ? { batch: [event] } : event
+    expect((await under.sendJson(path, { ...body, writeKey: OTHER_KEY }, {})).text).toBe('OK')
+    const [stored, ...more] = await under.found(from)
+    expect(more).toEqual([])
+    expect(stored).toMatchObject({ sourceId: 'source-2', event: { properties: event.properties } })
+    expect(stored!.event).not.toHaveProperty('writeKey')
+  }
+})
+
+test('with a header too the header wins, even with no text in the body', async () => {
+  for (const writeKey of [OTHER_KEY, 'nosuchkey', 7, null]) {
+    const from = under.end()
+    expect((await under.sendJson('/v1/track', { userId: 'u', writeKey })).text).toBe('OK')
+    const [stored] = await under.found(from)
+    expect(stored!.sourceId).toBe('source-1')
+    expect(stored!.event).not.toHaveProperty('writeKey')
+  }
+})
+
+test('a bad header is not made good by the body, and the query counts on beacon routes alone', async () => {
+  const body = JSON.stringify({ type: 'track', userId: 'u', writeKey: KEY, batch: [{ type: 'track', userId: 'u' }] })
+  const cases: [path: string, headers: Record<string, string>, status: number, text: string][] = [
+    ['/v1/track', { Authorization: 'Bearer x' }, 401, 'Failed to read writeKey from header'],
+    ['/v1/track', basic('nosuchkey'), 401, 'Invalid Write Key'],
+    ['/beacon/v1/batch', basic(KEY), 401, 'Failed to read writeKey from Query Params'],
+    [`/v1/batch?writeKey=${KEY}`, { Authorization: 'Bearer x' }, 401, 'Failed to read writeKey from header'],
+    [`/s/v1/batch?a=b&writeKey=${KEY}`, basic('nosuchkey'), 200, 'OK'],
+  ]
+  for (const [path, headers, status, text] of cases) {
+    const answer = await under.send({ path, headers, body })
+    expect([path, answer.status, answer.text]).toEqual([path, status, text])
+  }
+})
+
+// contracts/ingest.md §12.23
+test('disabling a source shows on the next request, and so does enabling it', async () => {
+  await using other = await GatewayUnderTest.start()
+  const known = other.sources.get(KEY)!
+  for (const isEnabled of [true, false, true]) {
+    other.sources.set(KEY, { ...known, isEnabled })
+    const { status, text } = await other.send({ body: '{"userId":"u"}' })
+    expect([status, text]).toEqual(isEnabled ? [200, 'OK'] : [404, 'Source is disabled'])
+  }
+})

@@ -1,0 +1,182 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { ManualClock } from '@millrace/std'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { testRecord } from '../conformance.ts'
+import { LogFolders, notesIn, openLog, segmentFiles } from './log-folders.ts'
+
+const folders = new LogFolders()
+afterAll(() => folders[Symbol.dispose]())
+
+const HOUR = 3_600_000
+const KEEP = 168 * HOUR
+const START = Date.parse('2026-03-04T09:00:00.000Z')
+
+const original = folders.create()
+beforeAll(async () => {
+  for (let i = 0; i < 4; i++) {
+    await using log = await openLog(original)
+    await log.append('live', testRecord('source-a', `${i}`))
+  }
+  expect(segmentFiles(original)).toEqual(['0.db', '1.db', '2.db', '3.db'])
+})
+
+/** A log of four closed segments of one record each, at offsets 0 to 3. */
+function fourSegments() {
+  const directory = folders.copy(original)
+  const clock = new ManualClock(START)
+  return { directory, clock, open: () => openLog(directory, { clock }) }
+}
+
+// contracts/ingest.md §9 "Log retention", §11
+describe('retention', () => {
+  test('drops a segment as a whole, oldest first, once it has been finished for as long as it is to be kept', async () => {
+    const { directory, clock, open } = fourSegments()
+    await using log = await open()
+    const bytes = log.sizeBytes()
+    await log.retain(0, 2, KEEP)
+    await clock.advance(10 * HOUR)
+    await log.retain(0, 3, KEEP)
+    await clock.advance(KEEP - 10 * HOUR - 1)
+    await log.retain(0, 3, KEEP)
+    expect(await notesIn(log)).toEqual(['0', '1', '2', '3'])
+    await clock.advance(1)
+    await log.retain(0, 3, KEEP)
+    expect(await notesIn(log)).toEqual(['2', '3'])
+    expect(segmentFiles(directory).slice(0, 2)).toEqual(['2.db', '3.db'])
+    expect(log.sizeBytes()).toBeLessThan(bytes)
+    expect(await log.oldest()).toMatchObject({ offset: 2 })
+    expect(await log.get(0, [0, 2])).toEqual([undefined, expect.objectContaining({ offset: 2 })])
+    await clock.advance(10 * HOUR)
+    await log.retain(0, 3, KEEP)
+    expect(await notesIn(log)).toEqual(['3'])
+    // Dropped offsets were not lost to damage, and are not given out again.
+    expect(log.damaged()).toEqual([])
+    expect(await log.append('live', testRecord('source-a', '4'))).toBe(4)
+  })
+
+  test('keeps what is not finished, and the segment that is written, for ever', async () => {
+    const { clock, open } = fourSegments()
+    await using log = await open()
+    await log.append('live', testRecord('source-a', '4'))
+    for (let day = 0; day < 30; day++) {
+      await log.retain(0, 2, KEEP)
+      await clock.advance(24 * HOUR)
+    }
+    expect(await notesIn(log)).toEqual(['2', '3', '4'])
+    for (let day = 0; day < 30; day++) {
+      await log.retain(0, 5, KEEP)
+      await clock.advance(24 * HOUR)
+    }
+    expect(await notesIn(log)).toEqual(['4'])
+  })
+
+  test('a segment that is finished only in part stays whole', async () => {
+    const directory = folders.create()
+    const clock = new ManualClock(START)
+    {
+      await using log = await openLog(directory, { clock })
+      for (let i = 0; i < 3; i++) await log.append('live', testRecord('source-a', `${i}`))
+    }
+    await using log = await openLog(directory, { clock })
+    for (const finishedBefore of [1, 2]) {
+      await log.retain(0, finishedBefore, 0)
+      expect(await notesIn(log)).toEqual(['0', '1', '2'])
+    }
+    await log.retain(0, 3, 0)
+    expect(await notesIn(log)).toEqual([])
+  })
+
+  test('knows over a restart since when a segment is finished', async () => {
+    const { clock, open } = fourSegments()
+    {
+      await using log = await open()
+      await log.retain(0, 4, KEEP)
+    }
+    await clock.advance(KEEP)
+    await using log = await open()
+    await log.retain(0, 4, KEEP)
+    expect(await notesIn(log)).toEqual([])
+  })
+
+  test('keeps longer, never shorter, when its notes are lost or are not what they were', async () => {
+    for (const notes of ['', 'null', '{"0":"x","1":7}']) {
+      const { directory, clock, open } = fourSegments()
+      {
+        await using log = await open()
+        await log.retain(0, 1, KEEP)
+      }
+      const file = join(directory, 'finished.json')
+      expect(readFileSync(file, 'utf8')).toContain('2026-03-04')
+      writeFileSync(file, notes)
+      await clock.advance(KEEP - 1)
+      await using log = await open()
+      await log.retain(0, 2, KEEP)
+      expect([notes, await notesIn(log)]).toEqual([notes, ['0', '1', '2', '3']])
+      await clock.advance(KEEP)
+      await log.retain(0, 2, KEEP)
+      expect([notes, await notesIn(log)]).toEqual([notes, ['2', '3']])
+    }
+  })
+})
+
+// contracts/ingest.md §12.33, quality.md R8
+describe('a jump of the wall clock', () => {
+  for (const jump of [2 * HOUR, KEEP, -2 * HOUR, -KEEP]) {
+    test(`of ${jump / HOUR} hours suspends retention for 24 h`, async () => {
+      const { clock, open } = fourSegments()
+      await using log = await open()
+      await log.retain(0, 4, KEEP)
+      await clock.advance(KEEP - HOUR)
+      clock.jump(jump)
+      for (let hours = 0; hours < 24; hours++) {
+        await log.retain(0, 4, KEEP)
+        expect(await notesIn(log)).toHaveLength(4)
+        await clock.advance(HOUR)
+      }
+      // Then ages count again; a clock that was set back a week makes all look a week younger.
+      await log.retain(0, 4, KEEP)
+      expect(await notesIn(log)).toHaveLength(jump === -KEEP ? 4 : 0)
+      await clock.advance(2 * KEEP)
+      await log.retain(0, 4, KEEP)
+      expect(await notesIn(log)).toEqual([])
+    })
+  }
+
+  test('of less than an hour changes nothing', async () => {
+    const { clock, open } = fourSegments()
+    await using log = await open()
+    await log.retain(0, 4, KEEP)
+    await clock.advance(KEEP - HOUR / 2)
+    clock.jump(HOUR / 2)
+    await log.retain(0, 4, KEEP)
+    expect(await notesIn(log)).toEqual([])
+  })
+
+  test('does not matter to appends and reads', async () => {
+    const clock = new ManualClock(START)
+    await using log = await openLog(folders.create(), { clock, segmentBytes: 50_000 })
+    for (let i = 0; i < 20; i++) {
+      clock.jump((i % 2 === 0 ? 1 : -1) * i * 24 * HOUR)
+      expect(await log.append('live', testRecord('source-a', `${i}`))).toBe(i)
+    }
+    await log.check()
+    expect(await notesIn(log)).toEqual(Array.from({ length: 20 }, (_, i) => `${i}`))
+  })
+})
+
+test('offsets that readers have passed are never given out again, whatever the files say', async () => {
+  const directory = folders.create()
+  for (const [notBefore, offset] of [
+    [100, 100],
+    [0, 101],
+    [101, 102],
+    [5_000, 5_000],
+  ] as const) {
+    await using log = await openLog(directory, { notBefore })
+    expect(log.end()).toBe(offset)
+    expect(await log.append('live', testRecord('source-a', `${offset}`))).toBe(offset)
+  }
+  await using log = await openLog(directory)
+  expect(await notesIn(log)).toEqual(['100', '101', '102', '5000'])
+})

@@ -1,0 +1,99 @@
+import { readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, describe, expect, test } from 'vitest'
+import { testRecord } from '../conformance.ts'
+import { LogFolders, notesIn, openLog, segmentFiles } from './log-folders.ts'
+import { SEGMENT_OFFSETS } from './segment.ts'
+import { PAGE_BYTES } from './segment-files.ts'
+
+const folders = new LogFolders()
+afterAll(() => folders[Symbol.dispose]())
+
+// quality.md R2, contracts/ingest.md §11
+describe('a start after a crash', () => {
+  /** A log that crashed with everything of its one segment in the WAL. */
+  async function crashed(): Promise<string> {
+    const directory = folders.create()
+    await using log = await openLog(directory)
+    for (let i = 0; i < 10; i++) await log.append('live', testRecord('source-a', `${i}`))
+    return folders.copy(directory)
+  }
+  /** A log of one closed segment. */
+  async function closed(): Promise<string> {
+    const directory = await crashed()
+    await (await openLog(directory))[Symbol.asyncDispose]()
+    return directory
+  }
+  const all = Array.from({ length: 10 }, (_, i) => `${i}`)
+
+  test('finds all in the WAL although the header of the open segment is gone', async () => {
+    const directory = await crashed()
+    const file = join(directory, '0.db')
+    writeFileSync(file, Buffer.alloc(statSync(file).size, 'not what it was '))
+    await using log = await openLog(directory)
+    expect(await notesIn(log)).toEqual(all)
+  })
+
+  test('sets an open segment aside whose file is emptied, and keeps its WAL for a person to look at', async () => {
+    const directory = await crashed()
+    truncateSync(join(directory, '0.db'), 0)
+    await using log = await openLog(directory)
+    expect(await notesIn(log)).toEqual([])
+    expect(log.damaged()).toEqual([{ from: 0, to: SEGMENT_OFFSETS }])
+    expect(await log.append('live', testRecord('source-a', 'x'))).toBe(SEGMENT_OFFSETS)
+    expect(statSync(join(directory, '0.db-wal.damaged')).size).toBeGreaterThan(10 * PAGE_BYTES)
+  })
+
+  test('serves a segment that had been filled but not yet checkpointed', async () => {
+    const directory = folders.create()
+    const source = await crashed()
+    const copy = folders.copy(source)
+    // A newer segment beside it makes it one that was about to be closed.
+    {
+      await using log = await openLog(directory, { notBefore: 10 })
+      await log.append('live', testRecord('source-a', '10'))
+      for (const ending of ['', '-wal']) {
+        writeFileSync(join(copy, `10.db${ending}`), readFileSync(join(directory, `10.db${ending}`)))
+      }
+    }
+    await using log = await openLog(copy)
+    expect(await notesIn(log)).toEqual([...all, '10'])
+  })
+
+  test('finds a segment that was only just begun, at whatever point of it', async () => {
+    const source = await closed()
+    const blank = folders.create()
+    await using empty = await openLog(blank, { notBefore: 10 })
+    const begun = readFileSync(join(blank, '10.db'))
+    const states: [string, (directory: string) => void][] = [
+      ['file not named yet', (directory) => writeFileSync(join(directory, '10.db.new'), begun)],
+      ['file not named and not whole', (directory) => writeFileSync(join(directory, '10.db.new'), '')],
+      ['file named', (directory) => writeFileSync(join(directory, '10.db'), begun)],
+      [
+        'WAL made',
+        (directory) => {
+          writeFileSync(join(directory, '10.db'), begun)
+          writeFileSync(join(directory, '10.db-wal'), '')
+        },
+      ],
+    ]
+    for (const [name, make] of states) {
+      const directory = folders.copy(source)
+      make(directory)
+      for (const note of ['10', '11']) {
+        await using log = await openLog(directory)
+        expect([name, log.damaged(), log.end()]).toEqual([name, [], Number(note)])
+        expect(await log.append('live', testRecord('source-a', note))).toBe(Number(note))
+        expect((await notesIn(log)).length).toBe(Number(note) + 1)
+      }
+    }
+    expect(empty.trouble()).toBeUndefined()
+  })
+
+  test('begins anew where the newest file is gone altogether', async () => {
+    const directory = folders.copy(await closed())
+    for (const file of segmentFiles(directory)) rmSync(join(directory, file))
+    await using log = await openLog(directory, { notBefore: 10 })
+    expect(await log.append('live', testRecord('source-a', 'x'))).toBe(10)
+  })
+})

@@ -1,0 +1,67 @@
+import { renameSync, rmSync } from 'node:fs'
+import { ManualClock } from '@millrace/std'
+import { afterAll, describe, expect, test } from 'vitest'
+import { testRecord } from '../conformance.ts'
+import { LogFolders, notesIn, openLog } from './log-folders.ts'
+
+const folders = new LogFolders()
+afterAll(() => folders[Symbol.dispose]())
+
+const unavailable = expect.objectContaining({ name: 'LogUnavailableError', code: 'LOG_UNAVAILABLE' })
+
+// contracts/ingest.md §8 "GET /health", §11; quality.md R3
+describe('a directory that is deleted', () => {
+  test('is noticed by the first look after 2 s without a commit', async () => {
+    const directory = folders.create()
+    const clock = new ManualClock(0)
+    await using log = await openLog(directory, { clock })
+    await log.append('live', testRecord('source-a', 'lost'))
+    rmSync(directory, { recursive: true })
+    await clock.advance(2_000)
+    await expect(log.check()).rejects.toEqual(unavailable)
+    expect(log.trouble()).toMatch(/was moved or deleted/)
+    await expect(log.append('live', testRecord('source-a', 'x'))).rejects.toEqual(unavailable)
+  })
+
+  test('is noticed under load within 2 s', async () => {
+    const directory = folders.create()
+    await using log = await openLog(directory)
+    await log.append('live', testRecord('source-a', 'lost'))
+    rmSync(directory, { recursive: true })
+    const deletedAt = performance.now()
+    const refused = async () => {
+      for (;;) await log.append('live', testRecord('source-a', 'lost'))
+    }
+    await expect(refused()).rejects.toEqual(unavailable)
+    expect(performance.now() - deletedAt).toBeLessThan(2_000)
+  })
+
+  test('heals by itself when it was only moved and comes back', async () => {
+    const directory = folders.create()
+    const clock = new ManualClock(0)
+    await using log = await openLog(directory, { clock })
+    await log.append('live', testRecord('source-a', 'before'))
+    renameSync(directory, `${directory}-moved`)
+    await clock.advance(2_000)
+    await expect(log.check()).rejects.toEqual(unavailable)
+    renameSync(`${directory}-moved`, directory)
+    await clock.advance(1_000)
+    // The probe answers from its own thread; a call behind it is answered after it.
+    await log.oldest()
+    expect(log.trouble()).toBeUndefined()
+    await log.append('live', testRecord('source-a', 'after'))
+    expect(await notesIn(log)).toEqual(['before', 'after'])
+  })
+})
+
+test('a log that is closed finishes what was begun and refuses the rest', async () => {
+  const directory = folders.create()
+  const log = await openLog(directory)
+  const begun = Array.from({ length: 200 }, (_, i) => log.append('live', testRecord('source-a', `${i}`)))
+  const closed = log[Symbol.asyncDispose]()
+  await expect(log.append('live', testRecord('source-a', 'late'))).rejects.toEqual(unavailable)
+  expect(await Promise.all(begun)).toEqual(Array.from({ length: 200 }, (_, i) => i))
+  await closed
+  await using again = await openLog(directory)
+  expect(await notesIn(again)).toHaveLength(200)
+})

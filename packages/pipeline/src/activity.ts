@@ -1,0 +1,47 @@
+import type { Span } from '@millrace/delivery'
+
+/**
+ * From where to where in the log a destination's connections were enabled, and where it was disabled itself. Judged by
+ * place and not by time, so an event is treated by the configuration under which it was accepted, however late its turn.
+ *
+ * @see contracts/delivery.md §1 [D631], §5 [D615]
+ */
+export class Activity {
+  /** Spans of the connections, by source. */
+  readonly #connected = new Map<string, Span[]>()
+  #disabled: Span[] = []
+
+  constructor(spans: Iterable<Span>) {
+    for (const span of spans) {
+      if (span.kind === 'disabled') {
+        this.#disabled.push(span)
+      } else {
+        const others = this.#connected.get(span.sourceId)
+        if (others === undefined) this.#connected.set(span.sourceId, [span])
+        else others.push(span)
+      }
+    }
+  }
+
+  /** Sources with a connection, now or before. */
+  get sourceIds(): Iterable<string> {
+    return this.#connected.keys()
+  }
+
+  isConnected(sourceId: string, partition: number, offset: number): boolean {
+    const spans = this.#connected.get(sourceId)
+    return spans !== undefined && covers(spans, partition, offset)
+  }
+
+  isDisabled(partition: number, offset: number): boolean {
+    return this.#disabled.length > 0 && covers(this.#disabled, partition, offset)
+  }
+}
+
+function covers(spans: readonly Span[], partition: number, offset: number): boolean {
+  for (const span of spans) {
+    if (span.partition !== partition || offset < span.fromOffset) continue
+    if (span.toOffset === null || offset < span.toOffset) return true
+  }
+  return false
+}

@@ -1,0 +1,62 @@
+import type { DeadLetterRow } from '@millrace/delivery'
+import type { EventLog } from '@millrace/log'
+import { eventName, formatTime, type JsonObject, type StoredEvent, storedEvents } from '@millrace/protocol'
+import type { DestinationDelivery } from './destination-delivery.ts'
+
+/** A dead letter in a list. @see contracts/delivery.md §6 */
+export function deadLetterSummary(row: DeadLetterRow) {
+  const event = JSON.parse(row.event) as StoredEvent
+  const last = row.requests?.findLast(({ attempts }) => attempts.length > 0)?.attempts.at(-1)
+  return {
+    id: row.id,
+    state: row.state,
+    stage: row.stage,
+    reason: row.reason,
+    messageId: event.messageId,
+    eventType: event.type,
+    eventName: eventName(event),
+    userId: event.userId ?? null,
+    sourceId: row.sourceId,
+    destinationId: row.destinationId,
+    acceptedAt: formatTime(row.acceptedAt),
+    deadAt: formatTime(row.deadAt),
+    attempts: row.attempts,
+    lastStatus: row.lastStatus === 0 ? null : row.lastStatus,
+    lastAnswer: last?.text ?? row.lastAnswer,
+    transformationVersionIds: [],
+  }
+}
+
+/** A dead letter with its payloads; the request of an event without attempts of its own is rendered again. */
+export async function deadLetterDetail(row: DeadLetterRow, log: EventLog, delivery: DestinationDelivery | undefined) {
+  const kept = row.requests?.findLast((request) => request !== null)
+  const delivered = JSON.parse(row.event) as StoredEvent
+  const request = kept === undefined ? rendered(row, delivered, delivery) : shown(kept)
+  const last = kept?.attempts.at(-1)
+  const answer = last ?? (row.lastStatus === 0 ? undefined : { status: row.lastStatus, text: row.lastAnswer ?? '' })
+  return {
+    ...deadLetterSummary(row),
+    event: (await storedEvent(row, log)) ?? delivered,
+    request: request ?? null,
+    answer: answer === undefined ? null : { status: answer.status, text: answer.text },
+    history: (row.requests ?? []).flatMap(({ attempts }) => attempts),
+  }
+}
+
+/** As it was accepted; what is kept with the dead letter, for when the log has dropped it, has its delivery times set. */
+async function storedEvent(row: DeadLetterRow, log: EventLog): Promise<JsonObject | undefined> {
+  const [record] = await log.get(row.partition, [row.offset])
+  return record && storedEvents(record).events[row.index]
+}
+
+function shown({ method, endpoint, headers }: { method: string; endpoint: string; headers: object }) {
+  return { method, endpoint, headers }
+}
+
+function rendered(row: DeadLetterRow, event: StoredEvent, delivery: DestinationDelivery | undefined) {
+  if (row.stage !== 'delivery' || delivery === undefined || delivery.destination.revision !== row.revision)
+    return undefined
+  const prepared = delivery.prepare(event, row.sourceId)
+  if ('error' in prepared || prepared.requests[0] === undefined) return undefined
+  return { ...shown(prepared.show(prepared.requests[0])), rendered: true }
+}

@@ -1,0 +1,27 @@
+import type { AnswerClass } from '@millrace/delivery'
+
+export type CountedOutcome = 'delivered' | 'filtered' | 'dead_lettered' | 'expired' | 'discarded'
+
+/** Counts of delivery, as plain numbers; whoever serves /metrics reads them. */
+export class DeliveryMetrics {
+  /** Destination → class or outcome → count. */
+  readonly attempts = new Map<string, Map<AnswerClass, number>>()
+  readonly outcomes = new Map<string, Map<CountedOutcome, number>>()
+
+  attempt(destinationId: string, answerClass: AnswerClass): void {
+    count(this.attempts, destinationId, answerClass, 1)
+  }
+
+  outcome(destinationId: string, outcome: CountedOutcome, events = 1): void {
+    count(this.outcomes, destinationId, outcome, events)
+  }
+}
+
+function count<Kind>(counts: Map<string, Map<Kind, number>>, destinationId: string, kind: Kind, n: number): void {
+  let ofDestination = counts.get(destinationId)
+  if (ofDestination === undefined) {
+    ofDestination = new Map()
+    counts.set(destinationId, ofDestination)
+  }
+  ofDestination.set(kind, (ofDestination.get(kind) ?? 0) + n)
+}

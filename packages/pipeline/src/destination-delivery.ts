@@ -1,0 +1,230 @@
+import {
+  type DeliveryStore,
+  type EventPlaceKey,
+  Lane,
+  type LaneEvent,
+  type LaneOutcomes,
+  type MemoryBudget,
+  type OutboundClient,
+  type Position,
+  type Prepared,
+} from '@millrace/delivery'
+import type { DestinationModule } from '@millrace/destinations'
+import { type EventLog, STREAMS } from '@millrace/log'
+import type { StoredEvent } from '@millrace/protocol'
+import type { Clock } from '@millrace/std'
+import type { Activity } from './activity.ts'
+import type { ConfiguredDestination } from './configuration.ts'
+import type { DeliveryMetrics } from './delivery-metrics.ts'
+import { Feed } from './feed.ts'
+import { filterReason } from './filters.ts'
+import type { ParsedRecords } from './parsed-records.ts'
+import { Stages } from './stages.ts'
+
+/** What all destinations have in common. */
+export interface Surroundings {
+  readonly log: EventLog
+  readonly store: DeliveryStore
+  readonly clock: Clock
+  readonly random: () => number
+  readonly memory: MemoryBudget
+  readonly parsed: ParsedRecords
+  readonly metrics: DeliveryMetrics
+  readonly userAgent: string
+  readonly newClient: () => OutboundClient
+  readonly moduleOf: (type: string) => DestinationModule
+  /** `cordova`, `web` or `cloud`. */
+  readonly sourceClassOf: (sourceId: string) => string
+  readonly tailAt: (partition: number) => number
+  readonly importEnd: (partition: number) => number
+  readonly onDelivered: (
+    event: LaneEvent,
+    destination: ConfiguredDestination,
+    status: number,
+    durationMs: number,
+  ) => void
+  readonly logger: Logger
+}
+
+export interface Logger {
+  info(fields: object, text: string): void
+  warn(fields: object, text: string): void
+  error(fields: object, text: string): void
+}
+
+/** Where a destination goes on after a restart; of a new one, the end of the log. */
+export interface StartingPoint {
+  readonly start: (partition: number, stream: number) => Position
+  readonly resumed: { readonly waiting: Parameters<Lane['resume']>[0]; readonly done: readonly EventPlaceKey[] }
+}
+
+/**
+ * Everything that belongs to one destination: its lane, what feeds it, and the stages that its events pass. A changed
+ * configuration governs the next event; the lane and what waits in it stay.
+ */
+export class DestinationDelivery {
+  readonly lane: Lane
+  readonly feed: Feed
+  readonly #surroundings: Surroundings
+  readonly #module: DestinationModule
+  readonly #outcomes: LaneOutcomes
+  #destination: ConfiguredDestination
+  #stages: Stages
+
+  constructor(destination: ConfiguredDestination, activity: Activity, from: StartingPoint, surroundings: Surroundings) {
+    const { log, store, clock, random, memory, parsed, metrics, logger } = surroundings
+    const { id } = destination
+    this.#surroundings = surroundings
+    this.#destination = destination
+    this.#module = surroundings.moduleOf(destination.type)
+    this.#stages = this.#newStages()
+    this.#outcomes = store.outcomesOf(id)
+    this.lane = new Lane({
+      destinationId: id,
+      clock,
+      random,
+      client: surroundings.newClient(),
+      outcomes: this.#outcomes,
+      memory,
+      settings: { ...destination.delivery, revision: destination.revision },
+      prepare: (event) => this.prepare(event.payload!, event.sourceId),
+      load: (events) => this.#load(events),
+      onRoom: () => this.feed.pull(),
+      onAttempt: (answerClass) => metrics.attempt(id, answerClass),
+      onOutcome: (outcome, event, status, durationMs) => {
+        metrics.outcome(id, outcome)
+        if (outcome === 'delivered') surroundings.onDelivered(event, this.#destination, status, durationMs)
+      },
+      logger,
+    })
+    this.feed = new Feed({
+      lane: this.lane,
+      outcomes: this.#outcomes,
+      log,
+      parsed,
+      activity,
+      start: from.start,
+      done: from.resumed.done,
+      tailAt: surroundings.tailAt,
+      importEnd: surroundings.importEnd,
+      filter: (event, sourceId) => this.#filter(event, sourceId),
+      now: () => clock.now(),
+      revision: () => this.#destination.revision,
+      onFiltered: () => metrics.outcome(id, 'filtered'),
+      onError: (error) => logger.error({ destinationId: id, cause: error.message }, 'the log cannot be read'),
+    })
+    this.lane.setEnabled(destination.isEnabled)
+    this.lane.resume(from.resumed.waiting)
+  }
+
+  get destination(): ConfiguredDestination {
+    return this.#destination
+  }
+
+  get definition() {
+    return this.#module.definition
+  }
+
+  /** @param heldSources sources whose connection is disabled. */
+  configure(destination: ConfiguredDestination, activity: Activity, heldSources: ReadonlySet<string>): void {
+    const isChanged = destination.revision !== this.#destination.revision
+    this.#destination = destination
+    this.feed.activity = activity
+    if (isChanged) {
+      this.#stages = this.#newStages()
+      this.lane.configure({ ...destination.delivery, revision: destination.revision })
+    }
+    this.lane.setEnabled(destination.isEnabled)
+    this.lane.holdOnly(heldSources)
+    this.feed.pull()
+  }
+
+  prepare(event: StoredEvent, sourceId: string): Prepared {
+    return this.#stages.prepare(event, sourceId)
+  }
+
+  /** Reads the payload of an event that is not in memory. */
+  async payloadOf(event: LaneEvent): Promise<StoredEvent | undefined> {
+    return event.payload ?? (await this.#load([event]))[0]
+  }
+
+  /** Events that have no final outcome: taken up or not. @param sourceId all sources if it is left out. */
+  async waiting(sourceId?: string): Promise<{ events: number; bytes: number }> {
+    const { log } = this.#surroundings
+    let { events, bytes } = this.takenUp(sourceId)
+    for (let partition = 0; partition < log.partitions; partition++) {
+      for (const [stream, name] of STREAMS.entries()) {
+        const range = { from: this.feed.cursor(partition, stream).offset, to: log.end(partition) }
+        if (range.from >= range.to) continue
+        for (const [id, count] of await log.tally(partition, name, range)) {
+          if (sourceId !== undefined && id !== sourceId) continue
+          if (!this.feed.activity.isConnected(id, partition, range.to - 1)) continue
+          events += count.events
+          bytes += count.bytes
+        }
+      }
+    }
+    return { events, bytes }
+  }
+
+  takenUp(sourceId?: string): { events: number; bytes: number } {
+    let events = 0
+    let bytes = 0
+    for (const event of this.lane.unfinished()) {
+      if (sourceId !== undefined && event.sourceId !== sourceId) continue
+      events++
+      bytes += event.sizeBytes
+    }
+    return { events, bytes }
+  }
+
+  /** Offsets from here on must stay in the log: a position, or the oldest wait. */
+  neededFrom(partition: number): number {
+    let offset = this.feed.position(partition)
+    for (const event of this.lane.unfinished()) {
+      if (event.partition === partition && event.offset < offset) offset = event.offset
+    }
+    return offset
+  }
+
+  /** The destination is gone: nothing more is sent, and nothing of it is written any more. */
+  async remove(): Promise<void> {
+    this.feed.close()
+    this.lane.discard(undefined)
+    this.#outcomes.drop()
+    await this.lane.stop(Promise.resolve())
+  }
+
+  #filter(event: StoredEvent, sourceId: string) {
+    const { id, name, config } = this.#destination
+    const filtered = { id, name, config, definition: this.#module.definition }
+    return filterReason(event, filtered, this.#surroundings.sourceClassOf(sourceId))
+  }
+
+  async #load(events: readonly LaneEvent[]): Promise<(StoredEvent | undefined)[]> {
+    const { log, parsed, logger } = this.#surroundings
+    const payloads: (StoredEvent | undefined)[] = []
+    for (const [partition, ofPartition] of Map.groupBy(events.entries(), ([, event]) => event.partition)) {
+      const records = await log
+        .get(
+          partition,
+          ofPartition.map(([, event]) => event.offset),
+        )
+        .catch((error: Error) => {
+          logger.error({ destinationId: this.#destination.id, cause: error.message }, 'the log cannot be read')
+          throw error
+        })
+      for (const [i, record] of records.entries()) {
+        const [at, event] = ofPartition[i]!
+        payloads[at] = record && parsed.eventsOf(partition, record)[event.index]
+      }
+    }
+    return payloads
+  }
+
+  #newStages(): Stages {
+    const { userAgent, clock } = this.#surroundings
+    const { id, config } = this.#destination
+    return new Stages({ id, config, module: this.#module }, userAgent, () => Math.floor(clock.now() / 1000))
+  }
+}

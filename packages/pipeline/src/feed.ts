@@ -1,0 +1,249 @@
+import {
+  type EventPlaceKey,
+  type FilterReason,
+  type Lane,
+  LaneEvent,
+  type LaneOutcomes,
+  type Position,
+} from '@millrace/delivery'
+import { type EventLog, STREAMS, type StoredRecord } from '@millrace/log'
+import { hash53, type StoredEvent } from '@millrace/protocol'
+import type { Activity } from './activity.ts'
+import type { ParsedRecords } from './parsed-records.ts'
+
+const LIVE = 0
+const IMPORT = 1
+const READ_BYTES = 256 * 1024
+/** Imported events that a lane holds at a time: they fill the gaps of live traffic, they do not crowd it out. */
+const MOST_IMPORTED = 100
+/** A lane that fell behind reads on when there is room for this many, so that a read is worth its while. */
+const WORTHWHILE_ROOM = 100
+
+export interface FeedOptions {
+  readonly lane: Lane
+  readonly outcomes: LaneOutcomes
+  readonly log: EventLog
+  readonly parsed: ParsedRecords
+  readonly activity: Activity
+  /** Where a restart goes on, by partition and stream. */
+  readonly start: (partition: number, stream: number) => Position
+  /** At or after the start, but already recorded. */
+  readonly done: readonly EventPlaceKey[]
+  /** Where the shared reader of the live stream is. */
+  readonly tailAt: (partition: number) => number
+  /** No imported record is at or after it. */
+  readonly importEnd: (partition: number) => number
+  readonly filter: (event: StoredEvent, sourceId: string) => FilterReason | undefined
+  readonly now: () => number
+  readonly revision: () => number
+  readonly onFiltered: () => void
+  readonly onError: (error: Error) => void
+}
+
+/**
+ * Brings a destination's lane the events of its sources. While the lane keeps up it takes them from the shared reader; when
+ * the lane is full it leaves it, reads its own range as there is room, and rejoins at the end.
+ */
+export class Feed {
+  readonly #options: FeedOptions
+  activity: Activity
+  readonly #partitions: PartitionFeed[]
+  #isClosed = false
+
+  constructor(options: FeedOptions) {
+    this.#options = options
+    this.activity = options.activity
+    this.#partitions = Array.from({ length: options.log.partitions }, (_, partition) => ({
+      partition,
+      live: this.#streamFeed(partition, LIVE),
+      import: this.#streamFeed(partition, IMPORT),
+      isPulling: false,
+    }))
+    for (const [partition, offset, index] of options.done) this.#skipOf(partition).add(`${offset} ${index}`)
+  }
+
+  /** Takes a record from the shared reader, unless this lane is behind it. */
+  offer(partition: number, record: StoredRecord): void {
+    const { live } = this.#partitions[partition]!
+    // It may have read ahead of the shared reader before it rejoined.
+    if (!live.isAttached || this.#isClosed || record.offset < live.cursor.offset) return
+    const taken = this.#take(partition, LIVE, record, 0, Number.POSITIVE_INFINITY)
+    if (taken === undefined) return
+    live.isAttached = false
+    live.cursor = { offset: record.offset, index: taken }
+  }
+
+  /** Takes what it may from its own place in the log; to be called whenever there may be room, or something new. */
+  pull(): void {
+    for (const feed of this.#partitions)
+      if (!feed.isPulling && this.#wants(feed)) this.#pull(feed).catch(this.#options.onError)
+  }
+
+  /** Offsets from here on are still needed by this reader. */
+  position(partition: number): number {
+    const feed = this.#partitions[partition]!
+    return Math.min(feed.live.progress.position().offset, feed.import.progress.position().offset)
+  }
+
+  cursor(partition: number, stream: number): Position {
+    const feed = this.#partitions[partition]!
+    return stream === LIVE ? this.#liveCursor(partition, feed.live) : this.#importCursor(partition, feed.import)
+  }
+
+  close(): void {
+    this.#isClosed = true
+  }
+
+  #streamFeed(partition: number, stream: number): StreamFeed {
+    const start = this.#options.start(partition, stream)
+    const feed: StreamFeed = { cursor: start, isAttached: false, progress: undefined!, skip: new Set() }
+    const cursor = stream === LIVE ? () => this.#liveCursor(partition, feed) : () => this.#importCursor(partition, feed)
+    feed.progress = this.#options.lane.follow(partition, stream, cursor)
+    return feed
+  }
+
+  #liveCursor(partition: number, feed: StreamFeed): Position {
+    if (!feed.isAttached) return feed.cursor
+    return { offset: Math.max(this.#options.tailAt(partition), feed.cursor.offset), index: 0 }
+  }
+
+  /** Where nothing was imported there is nothing to take up: the place moves on with the shared reader. */
+  #importCursor(partition: number, { cursor }: StreamFeed): Position {
+    const { importEnd, tailAt } = this.#options
+    if (cursor.offset < importEnd(partition)) return cursor
+    return { offset: Math.max(cursor.offset, tailAt(partition)), index: 0 }
+  }
+
+  #wants({ partition, live, import: imported }: PartitionFeed): boolean {
+    if (this.#isClosed) return false
+    const { lane, importEnd } = this.#options
+    if (!live.isAttached) return lane.room >= Math.min(WORTHWHILE_ROOM, lane.room + lane.loaded) && lane.room > 0
+    return imported.cursor.offset < importEnd(partition) && lane.loaded < MOST_IMPORTED && lane.room > 0
+  }
+
+  async #pull(feed: PartitionFeed): Promise<void> {
+    feed.isPulling = true
+    try {
+      while (this.#wants(feed)) {
+        const progressed = feed.live.isAttached
+          ? await this.#pullStream(feed.partition, IMPORT, feed.import, MOST_IMPORTED)
+          : await this.#pullLive(feed)
+        if (!progressed) break
+      }
+    } finally {
+      feed.isPulling = false
+    }
+  }
+
+  async #pullLive({ partition, live }: PartitionFeed): Promise<boolean> {
+    const progressed = await this.#pullStream(partition, LIVE, live, Number.POSITIVE_INFINITY)
+    if (live.cursor.index === 0 && live.cursor.offset >= this.#options.tailAt(partition)) {
+      live.isAttached = true
+      return true
+    }
+    return progressed
+  }
+
+  /** @returns whether the cursor moved. */
+  async #pullStream(partition: number, stream: number, feed: StreamFeed, most: number): Promise<boolean> {
+    const before = feed.cursor
+    const { records, next } = await this.#options.log.read(partition, STREAMS[stream]!, before.offset, READ_BYTES)
+    if (this.#isClosed) return false
+    let left = most
+    for (const record of records) {
+      const first = record.offset === before.offset ? before.index : 0
+      const loaded = this.#options.lane.loaded
+      const taken = this.#take(partition, stream, record, first, left)
+      if (taken !== undefined) {
+        feed.cursor = { offset: record.offset, index: taken }
+        this.#options.lane.pump()
+        return taken > first || record.offset > before.offset
+      }
+      left -= this.#options.lane.loaded - loaded
+      feed.cursor = { offset: record.offset + 1, index: 0 }
+    }
+    if (records.length === 0) feed.cursor = { offset: Math.max(next, before.offset), index: 0 }
+    this.#options.outcomes.moved()
+    this.#options.lane.pump()
+    return feed.cursor.offset > before.offset
+  }
+
+  /** @returns undefined when the whole record was taken, else the index of the first event that there was no room for. */
+  #take(partition: number, stream: number, record: StoredRecord, first: number, most: number): number | undefined {
+    const { lane, outcomes, parsed, filter, now, revision } = this.#options
+    const { sourceId, acceptedAt } = record.header
+    const { offset } = record
+    if (!this.activity.isConnected(sourceId, partition, offset)) return undefined
+    const events = parsed.eventsOf(partition, record)
+    const isDisabled = this.activity.isDisabled(partition, offset)
+    const { progress, skip } = stream === LIVE ? this.#partitions[partition]!.live : this.#partitions[partition]!.import
+    const sizeBytes = Math.ceil(record.body.length / events.length)
+    const keys = keySeeds(sourceId, stream)
+    let room = Math.min(lane.room, most)
+    for (let index = first; index < events.length; index++) {
+      if (skip.size > 0 && this.#isDone(partition, offset, index)) continue
+      const event = events[index]!
+      const reason = isDisabled ? 'destination is disabled' : filter(event, sourceId)
+      const place = { partition, stream, offset, index }
+      if (reason !== undefined) {
+        outcomes.filtered(place, reason, now(), revision())
+        this.#options.onFiltered()
+        continue
+      }
+      if (room <= 0) return index
+      room--
+      const facts = {
+        sourceId,
+        acceptedAt,
+        sizeBytes,
+        userKey: event.userId ? hash53(event.userId, keys.user) : 0,
+        anonymousKey: event.anonymousId ? hash53(event.anonymousId, keys.anonymous) : 0,
+      }
+      const laneEvent = new LaneEvent(place, facts, event)
+      progress.add(laneEvent)
+      lane.add(laneEvent)
+    }
+    return undefined
+  }
+
+  #skipOf(partition: number): Set<string> {
+    // Both streams share one counter of offsets, so one set serves both.
+    const { live, import: imported } = this.#partitions[partition]!
+    imported.skip = live.skip
+    return live.skip
+  }
+
+  /** Each place is asked for once after a restart. */
+  #isDone(partition: number, offset: number, index: number): boolean {
+    return this.#partitions[partition]!.live.skip.delete(`${offset} ${index}`)
+  }
+}
+
+interface PartitionFeed {
+  readonly partition: number
+  readonly live: StreamFeed
+  readonly import: StreamFeed
+  isPulling: boolean
+}
+
+interface StreamFeed {
+  /** Of the live stream while attached, the shared reader's place counts instead. */
+  cursor: Position
+  isAttached: boolean
+  progress: ReturnType<Lane['follow']>
+  skip: Set<string>
+}
+
+/** Order holds for a user of a source within a stream: seeds for the hashes of ids. */
+function keySeeds(sourceId: string, stream: number): { user: number; anonymous: number } {
+  const key = `${stream} ${sourceId}`
+  let seeds = KEY_SEEDS.get(key)
+  if (seeds === undefined) {
+    if (KEY_SEEDS.size >= 10_000) KEY_SEEDS.clear()
+    seeds = { user: hash53(`user ${key}`) | 0, anonymous: hash53(`anonymous ${key}`) | 0 }
+    KEY_SEEDS.set(key, seeds)
+  }
+  return seeds
+}
+
+const KEY_SEEDS = new Map<string, { user: number; anonymous: number }>()

@@ -1,0 +1,71 @@
+import type { FilterReason } from '@millrace/delivery'
+import type { DestinationDefinition } from '@millrace/destinations'
+import { isJsonObject, type JsonObject, type JsonValue, ownMember, type StoredEvent } from '@millrace/protocol'
+
+/** A destination as its filters see it. */
+export interface FilteredDestination {
+  readonly id: string
+  readonly name: string
+  readonly config: JsonObject
+  readonly definition: DestinationDefinition
+}
+
+/**
+ * Why an event does not go to an enabled destination; undefined if it does. The first reason that holds is given.
+ *
+ * @param sourceClass `cordova`, `web` or `cloud`.
+ * @see contracts/delivery.md §5 [D614]
+ */
+export function filterReason(
+  event: StoredEvent,
+  destination: FilteredDestination,
+  sourceClass: string,
+): Exclude<FilterReason, 'destination is disabled'> | undefined {
+  if (!isWantedByEvent(event['integrations'], destination)) return 'integrations'
+  if (isDeviceMode(destination.config, sourceClass)) return 'device mode'
+  if (!destination.definition.config.supportedMessageTypes['cloud']?.includes(event.type)) {
+    return 'message type not supported'
+  }
+  if (event.type === 'track' && !passesEventFilter(event['event'], destination.config)) return 'event filter'
+  return undefined
+}
+
+/** The table of D612 and D613: the destination's id, its own name, its definition's name, else All. */
+function isWantedByEvent(integrations: JsonValue | undefined, destination: FilteredDestination): boolean {
+  if (!isJsonObject(integrations)) return true
+  for (const key of [destination.id, destination.name, destination.definition.displayName]) {
+    const value = ownMember(integrations, key)
+    if (typeof value === 'boolean') return value
+    if (isJsonObject(value)) return true
+  }
+  const all = ownMember(integrations, 'All')
+  return all === undefined || all === true
+}
+
+function isDeviceMode({ connectionMode }: JsonObject, sourceClass: string): boolean {
+  return isJsonObject(connectionMode) && ownMember(connectionMode, sourceClass) === 'device'
+}
+
+/** @see contracts/cordova-sdk.md §18 [S121] */
+function passesEventFilter(eventName: JsonValue | undefined, config: JsonObject): boolean {
+  const option = config['eventFilteringOption']
+  const name = typeof eventName === 'string' ? eventName.trim() : ''
+  switch (option) {
+    case 'whitelistedEvents':
+    case 'allowlist':
+      return listed(config['whitelistedEvents'] ?? config['allowlist'], name)
+    case 'blacklistedEvents':
+    case 'denylist':
+      return !listed(config['blacklistedEvents'] ?? config['denylist'], name)
+    default:
+      return true
+  }
+}
+
+function listed(list: JsonValue | undefined, name: string): boolean {
+  if (!Array.isArray(list)) return false
+  return list.some((entry) => {
+    const listedName = isJsonObject(entry) ? entry['eventName'] : undefined
+    return typeof listedName === 'string' && listedName.trim() === name
+  })
+}

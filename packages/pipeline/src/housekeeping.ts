@@ -1,0 +1,78 @@
+import type { DeliveryStore } from '@millrace/delivery'
+import type { EventLog } from '@millrace/log'
+import type { Clock, Timer } from '@millrace/std'
+import type { Logger } from './destination-delivery.ts'
+
+const INTERVAL_MS = 60_000
+const HOUR_MS = 3_600_000
+/** After a jump of the wall clock nothing is thrown away by its word for this long. */
+const SUSPENSION_MS = 24 * HOUR_MS
+
+export interface HousekeepingOptions {
+  readonly log: EventLog
+  readonly store: DeliveryStore
+  readonly clock: Clock
+  readonly logger: Logger
+  readonly logKeepMs: number
+  readonly traces: { readonly keepMs: number; readonly maxBytes: number }
+  /** Offsets from here on are still needed. */
+  readonly neededFrom: (partition: number) => number
+}
+
+/**
+ * Once a minute: gives back log segments that are finished and old enough, and traces past their time.
+ *
+ * @see contracts/ingest.md §9 [D145], §11 [D150]; contracts/delivery.md §8 [D624]
+ */
+export class Housekeeping {
+  readonly #options: HousekeepingOptions
+  #timer: Timer | undefined
+  /** Wall minus monotonic clock: constant unless the wall clock is set. */
+  #offset: number
+  #suspendedUntil = Number.NEGATIVE_INFINITY
+  #isStopped = false
+
+  constructor(options: HousekeepingOptions) {
+    this.#options = options
+    this.#offset = options.clock.now() - options.clock.monotonic()
+  }
+
+  start(): void {
+    if (this.#isStopped) return
+    this.#timer = this.#options.clock.setTimer(() => {
+      this.tidy()
+        .catch((error: Error) => this.#options.logger.warn({ cause: error.message }, 'housekeeping failed'))
+        .finally(() => this.start())
+    }, INTERVAL_MS)
+  }
+
+  stop(): void {
+    this.#isStopped = true
+    this.#timer?.cancel()
+  }
+
+  async tidy(): Promise<void> {
+    const { log, store, clock, logKeepMs, traces, neededFrom } = this.#options
+    if (this.#isSuspended()) return
+    const logOldest: { partition: number; offset: number }[] = []
+    for (let partition = 0; partition < log.partitions; partition++) {
+      await log.retain(partition, neededFrom(partition), logKeepMs)
+      const oldest = await log.oldest(partition)
+      if (oldest !== undefined) logOldest.push({ partition, offset: oldest.offset })
+    }
+    await store.call('tidy', { finalBefore: clock.now() - traces.keepMs, logOldest, maxBytes: traces.maxBytes })
+  }
+
+  #isSuspended(): boolean {
+    const { clock, logger } = this.#options
+    const monotonic = clock.monotonic()
+    const offset = clock.now() - monotonic
+    const jumpMs = offset - this.#offset
+    this.#offset = offset
+    if (Math.abs(jumpMs) > HOUR_MS) {
+      this.#suspendedUntil = monotonic + SUSPENSION_MS
+      logger.warn({ jumpMs: Math.round(jumpMs) }, 'the clock was set: nothing is deleted for 24 hours')
+    }
+    return monotonic < this.#suspendedUntil
+  }
+}

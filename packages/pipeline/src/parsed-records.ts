@@ -1,0 +1,47 @@
+import type { StoredRecord } from '@millrace/log'
+import { type StoredEvent, setDeliveryTimes, storedEvents } from '@millrace/protocol'
+
+const MOST_BYTES = 16 * 1024 * 1024
+
+/**
+ * The events of the newest records, with their delivery times: however many destinations read a record at about the same
+ * time, it is parsed once. Nobody changes what this gives out.
+ */
+export class ParsedRecords {
+  /** In order of last use, by partition and offset. */
+  readonly #events = new Map<string, { events: readonly StoredEvent[]; bytes: number }>()
+  #bytes = 0
+  readonly #onUnreadable: (partition: number, offset: number, error: Error) => void
+
+  /** @param onUnreadable a record that passed the gateway and cannot be read: it counts as empty. */
+  constructor(onUnreadable: (partition: number, offset: number, error: Error) => void) {
+    this.#onUnreadable = onUnreadable
+  }
+
+  eventsOf(partition: number, record: StoredRecord): readonly StoredEvent[] {
+    const key = `${partition}:${record.offset}`
+    const known = this.#events.get(key)
+    if (known !== undefined) return known.events
+    const events = this.#parse(partition, record)
+    const bytes = record.body.length
+    this.#events.set(key, { events, bytes })
+    this.#bytes += bytes
+    for (const [oldest, entry] of this.#events) {
+      if (this.#bytes <= MOST_BYTES) break
+      this.#events.delete(oldest)
+      this.#bytes -= entry.bytes
+    }
+    return events
+  }
+
+  #parse(partition: number, record: StoredRecord): readonly StoredEvent[] {
+    try {
+      const { events, sentAt } = storedEvents(record)
+      for (const event of events) setDeliveryTimes(event, sentAt)
+      return events
+    } catch (error) {
+      this.#onUnreadable(partition, record.offset, error as Error)
+      return []
+    }
+  }
+}

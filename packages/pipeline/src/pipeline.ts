@@ -1,0 +1,475 @@
+import {
+  type DeadLetterFilter,
+  type DeadLetterRow,
+  type DeliveryStore,
+  type LaneEvent,
+  MemoryBudget,
+  type OutboundClient,
+  type Scope,
+  type Span,
+} from '@millrace/delivery'
+import type { DestinationModule } from '@millrace/destinations'
+import type { EventLog, StoredRecord } from '@millrace/log'
+import { eventName } from '@millrace/protocol'
+import type { Clock } from '@millrace/std'
+import { Activity } from './activity.ts'
+import type { Configuration, ConfiguredConnection, ConfiguredDestination } from './configuration.ts'
+import { DeliveryMetrics } from './delivery-metrics.ts'
+import { deliveryState } from './delivery-state.ts'
+import { DestinationDelivery, type Logger, type StartingPoint, type Surroundings } from './destination-delivery.ts'
+import { Housekeeping } from './housekeeping.ts'
+import { MESSAGE_INDEX, MessageIndex } from './message-index.ts'
+import { ParsedRecords } from './parsed-records.ts'
+import { changedSpans, spanChange } from './spans.ts'
+import { Tail } from './tail.ts'
+import { traceEvents } from './traces.ts'
+
+export interface PipelineOptions {
+  readonly log: EventLog
+  readonly store: DeliveryStore
+  readonly configuration: Configuration
+  readonly findModule: (type: string) => DestinationModule | undefined
+  /** The class of a source's type: `cordova`, `web` or `cloud`. */
+  readonly sourceClass: (type: string) => string
+  readonly newClient: () => OutboundClient
+  readonly clock: Clock
+  /** 0 ≤ random < 1. */
+  readonly random: () => number
+  readonly userAgent: string
+  readonly memoryBytes: number
+  readonly traces: { readonly keepMs: number; readonly maxBytes: number }
+  readonly logKeepMs: number
+  readonly logger: Logger
+}
+
+/** A delivery as it is shown to people who watch. */
+export interface Delivery {
+  readonly type: string
+  readonly name: string
+  readonly destinationName: string
+  readonly destinationId: string
+  readonly status: number
+  readonly durationMs: number
+}
+
+/**
+ * From the log to the destinations: reads what was accepted once, hands it to the lane of each destination that a
+ * connection names, and keeps apart what belongs to different destinations.
+ *
+ * @see contracts/delivery.md §1; architecture.md, invariants 4 to 9
+ */
+export class Pipeline {
+  readonly metrics = new DeliveryMetrics()
+  readonly index: MessageIndex
+  readonly #options: PipelineOptions
+  readonly #surroundings: Surroundings
+  readonly #tail: Tail
+  readonly #deliveries = new Map<string, DestinationDelivery>()
+  readonly #importEnds: number[]
+  readonly #deliveredListeners = new Set<(delivery: Delivery) => void>()
+  readonly #housekeeping: Housekeeping
+  #configuration: Configuration
+  #spans: readonly Span[]
+  /** Deliveries by source, made anew with each configuration. */
+  #bySource = new Map<string, DestinationDelivery[]>()
+  #stopListening: () => void = () => {}
+  /** How far imported records are in the message index, by partition. */
+  readonly #importsIndexed: number[]
+  readonly #isIndexingImports: boolean[] = []
+
+  /** Goes on where the last run stopped; delivers from here on. */
+  static async start(options: PipelineOptions): Promise<Pipeline> {
+    const spans = await options.store.call('spans', undefined)
+    const pipeline = new Pipeline(options, spans)
+    await pipeline.#start()
+    return pipeline
+  }
+
+  private constructor(options: PipelineOptions, spans: readonly Span[]) {
+    const { log, store, clock, random, logger, userAgent, newClient } = options
+    this.#options = options
+    this.#configuration = options.configuration
+    this.#spans = spans
+    this.index = new MessageIndex(store)
+    const ends = Array.from({ length: log.partitions }, (_, partition) => log.end(partition))
+    this.#importEnds = [...ends]
+    this.#importsIndexed = [...ends]
+    this.#tail = new Tail(
+      log,
+      ends,
+      (partition, records) => this.#handOut(partition, records),
+      (error) => logger.error({ cause: error.message }, 'the log cannot be read'),
+    )
+    this.#surroundings = {
+      log,
+      store,
+      clock,
+      random,
+      userAgent,
+      newClient,
+      logger,
+      metrics: this.metrics,
+      memory: new MemoryBudget(options.memoryBytes),
+      parsed: new ParsedRecords((partition, offset, error) =>
+        logger.error({ partition, offset, cause: error.message }, 'a stored record cannot be read'),
+      ),
+      moduleOf: (type) => {
+        const module = options.findModule(type)
+        if (module === undefined) throw new Error(`Unknown destination type ${type}`)
+        return module
+      },
+      sourceClassOf: (sourceId) => options.sourceClass(this.#configuration.sources.get(sourceId)?.type ?? ''),
+      tailAt: (partition) => this.#tail.offset(partition),
+      importEnd: (partition) => this.#importEnds[partition]!,
+      onDelivered: (event, destination, status, durationMs) => this.#tell(event, destination, status, durationMs),
+    }
+    this.#housekeeping = new Housekeeping({
+      log,
+      store,
+      clock,
+      logger,
+      logKeepMs: options.logKeepMs,
+      traces: options.traces,
+      neededFrom: (partition) => this.neededFrom(partition),
+    })
+  }
+
+  async #start(): Promise<void> {
+    const { log, store } = this.#options
+    const positions = await store.call('positions', undefined)
+    const positionOf = (reader: string, partition: number, stream: number) =>
+      positions.find((row) => row.reader === reader && row.partition === partition && row.stream === stream)?.position
+    await this.index.catchUp(log, (partition, stream) => positionOf(MESSAGE_INDEX, partition, stream)?.offset ?? 0)
+    await this.#recordForgottenRemovals(positionOf)
+    await this.#reconcileSpans()
+    for (const destination of this.#configuration.destinations.values()) {
+      const resumed = await store.call('resume', destination.id)
+      const start: StartingPoint['start'] = (partition, stream) =>
+        positionOf(destination.id, partition, stream) ?? this.#firstConnected(destination.id, partition)
+      this.#open(destination, { start, resumed })
+    }
+    this.#applyConfiguration()
+    this.#stopListening = log.onCommit((partition, stream) => {
+      if (stream === 'import') this.#noteImport(partition)
+    })
+    this.#tail.start()
+    this.#housekeeping.start()
+    await this.#recordDamage()
+    log.onDamage(() => void this.#recordDamage())
+  }
+
+  /** Carries out a new configuration: it governs the next event; when it resolves, a restart will know it, too. */
+  async configure(configuration: Configuration): Promise<void> {
+    const before = this.#configuration
+    this.#configuration = configuration
+    const removed = this.#removals(before, configuration)
+    const written = this.#reconcileSpans()
+    for (const destination of configuration.destinations.values()) {
+      if (!this.#deliveries.has(destination.id)) this.#open(destination, this.#fromHere())
+    }
+    this.#applyConfiguration()
+    await written
+    for (const removal of removed) await removal()
+  }
+
+  /** Stops reading, waits for calls in flight until `deadline`, and writes the last outcomes. */
+  async stop(deadline: Promise<void>): Promise<void> {
+    this.#stopListening()
+    this.#housekeeping.stop()
+    this.#tail.stop()
+    for (const { feed } of this.#deliveries.values()) feed.close()
+    await Promise.all([...this.#deliveries.values()].map(({ lane }) => lane.stop(deadline)))
+    await this.index.close()
+  }
+
+  delivery(destinationId: string): DestinationDelivery | undefined {
+    return this.#deliveries.get(destinationId)
+  }
+
+  deliveries(): Iterable<DestinationDelivery> {
+    return this.#deliveries.values()
+  }
+
+  /** Waiting events and open dead letters of a destination, of a source, or of a source at a destination. */
+  async waiting(scope: Scope): Promise<number> {
+    let sum = await this.#options.store.call('openDeadLetters', scope)
+    for (const delivery of this.#deliveries.values()) {
+      if (scope.destinationId !== undefined && scope.destinationId !== delivery.destination.id) continue
+      sum += (await delivery.waiting(scope.sourceId)).events
+    }
+    return sum
+  }
+
+  /** @see contracts/delivery.md §8 [D623] */
+  trace(messageId: string, sourceId: string | undefined): Promise<object[]> {
+    const { log, store } = this.#options
+    const sources = { log, store, index: this.index, deliveries: () => this.#deliveries.values() }
+    return traceEvents(sources, messageId, sourceId)
+  }
+
+  /** Counts and state of a destination; undefined if there is none with this id. */
+  async state(destinationId: string) {
+    const delivery = this.#deliveries.get(destinationId)
+    return delivery && this.#stateOf(delivery)
+  }
+
+  /** The same of all destinations. */
+  async states() {
+    const states: Awaited<ReturnType<typeof deliveryState>>[] = []
+    for (const delivery of this.#deliveries.values()) states.push(await this.#stateOf(delivery))
+    return states
+  }
+
+  #stateOf(delivery: DestinationDelivery) {
+    const { log, store, clock } = this.#options
+    return deliveryState(delivery, {
+      log,
+      openDeadLetters: (id) => store.call('openDeadLetters', { destinationId: id }),
+      deliveredSince: (id, hour) => store.call('deliveredSince', { destinationId: id, hour }),
+      expired: (id) => this.metrics.outcomes.get(id)?.get('expired') ?? 0,
+      payloadOf: (event) => delivery.payloadOf(event),
+      now: clock.now(),
+    })
+  }
+
+  deadLetters(filter: DeadLetterFilter, limit: number, before: number | null) {
+    return this.#options.store.call('deadLetters', { filter, limit, before })
+  }
+
+  deadLetter(id: string): Promise<DeadLetterRow | undefined> {
+    return this.#options.store.call('deadLetter', id)
+  }
+
+  get log(): EventLog {
+    return this.#options.log
+  }
+
+  /** Calls back after each delivery. @returns a function that stops it. */
+  onDelivered(listener: (delivery: Delivery) => void): () => void {
+    this.#deliveredListeners.add(listener)
+    return () => this.#deliveredListeners.delete(listener)
+  }
+
+  neededFrom(partition: number): number {
+    const needed = [...this.#deliveries.values()].map((delivery) => delivery.neededFrom(partition))
+    return Math.min(this.index.position(partition), this.#tail.offset(partition), ...needed)
+  }
+
+  #handOut(partition: number, records: readonly StoredRecord[]): void {
+    const offered = new Set<DestinationDelivery>()
+    for (const record of records) {
+      this.index.add(partition, 0, record)
+      const deliveries = this.#bySource.get(record.header.sourceId)
+      if (deliveries === undefined) continue
+      for (const delivery of deliveries) {
+        delivery.feed.offer(partition, record)
+        offered.add(delivery)
+      }
+    }
+    for (const { lane } of offered) lane.pump()
+  }
+
+  #noteImport(partition: number): void {
+    const { log } = this.#options
+    this.#importEnds[partition] = log.end(partition)
+    void this.#indexImports(partition)
+    for (const { feed } of this.#deliveries.values()) feed.pull()
+  }
+
+  async #indexImports(partition: number): Promise<void> {
+    if (this.#isIndexingImports[partition]) return
+    this.#isIndexingImports[partition] = true
+    const { log, logger } = this.#options
+    try {
+      while (this.#importsIndexed[partition]! < this.#importEnds[partition]!) {
+        const { records, next } = await log.read(partition, 'import', this.#importsIndexed[partition]!, 1024 * 1024)
+        for (const record of records) this.index.add(partition, 1, record)
+        this.#importsIndexed[partition] = next
+      }
+    } catch (error) {
+      logger.error({ cause: (error as Error).message }, 'the log cannot be read')
+    }
+    this.#isIndexingImports[partition] = false
+  }
+
+  #open(destination: ConfiguredDestination, from: StartingPoint): void {
+    const activity = this.#activityOf(destination.id)
+    this.#deliveries.set(destination.id, new DestinationDelivery(destination, activity, from, this.#surroundings))
+  }
+
+  #fromHere(): StartingPoint {
+    const { log } = this.#options
+    return {
+      start: (partition) => ({ offset: log.end(partition), index: 0 }),
+      resumed: { waiting: [], done: [] },
+    }
+  }
+
+  /** A destination that never got as far as writing a position begins with its first connection. */
+  #firstConnected(destinationId: string, partition: number): { offset: number; index: number } {
+    const spans = this.#spans.filter(
+      (span) => span.kind === 'connection' && span.destinationId === destinationId && span.partition === partition,
+    )
+    const offset = Math.min(this.#options.log.end(partition), ...spans.map(({ fromOffset }) => fromOffset))
+    return { offset, index: 0 }
+  }
+
+  #activityOf(destinationId: string): Activity {
+    return new Activity(this.#spans.filter((span) => span.destinationId === destinationId))
+  }
+
+  #applyConfiguration(): void {
+    const { destinations, connections } = this.#configuration
+    const byDestination = Map.groupBy(connections.values(), ({ destinationId }) => destinationId)
+    this.#bySource = new Map()
+    for (const [id, delivery] of this.#deliveries) {
+      const destination = destinations.get(id)
+      if (destination === undefined) continue
+      const activity = this.#activityOf(id)
+      const disabled = (byDestination.get(id) ?? []).filter(({ isEnabled }) => !isEnabled)
+      delivery.configure(destination, activity, new Set(disabled.map(({ sourceId }) => sourceId)))
+      for (const sourceId of activity.sourceIds) {
+        const others = this.#bySource.get(sourceId)
+        if (others === undefined) this.#bySource.set(sourceId, [delivery])
+        else others.push(delivery)
+      }
+    }
+  }
+
+  /** In memory at once, on disk when it resolves. */
+  async #reconcileSpans(): Promise<void> {
+    const { log, store } = this.#options
+    const ends = Array.from({ length: log.partitions }, (_, partition) => log.end(partition))
+    const change = spanChange(this.#spans, this.#configuration, ends)
+    if (change.put.length === 0 && change.remove.length === 0) return
+    this.#spans = changedSpans(this.#spans, change)
+    await store.call('writeSpans', change)
+  }
+
+  /** What a new configuration has no more: its waiting events end as discarded. Takes effect at once, is recorded later. */
+  #removals(before: Configuration, after: Configuration): (() => Promise<void>)[] {
+    const removals: (() => Promise<void>)[] = []
+    for (const id of before.destinations.keys()) {
+      if (!after.destinations.has(id)) removals.push(this.#removeDestination(id))
+    }
+    for (const connection of before.connections.values()) {
+      if (after.connections.has(connection.id) || !after.destinations.has(connection.destinationId)) continue
+      const reason = after.sources.has(connection.sourceId) ? 'connection was removed' : 'source was removed'
+      removals.push(this.#removeConnection(connection, reason))
+    }
+    return removals
+  }
+
+  #removeDestination(id: string): () => Promise<void> {
+    const delivery = this.#deliveries.get(id)
+    if (delivery === undefined) return () => Promise.resolve()
+    const waiting = this.waiting({ destinationId: id })
+    const ranges = this.#waitingRanges(delivery)
+    this.#deliveries.delete(id)
+    const stopped = delivery.remove()
+    return async () => {
+      await this.#recordRemoval({ destinationId: id }, ranges, 'destination was removed', await waiting)
+      await stopped
+    }
+  }
+
+  #removeConnection({ sourceId, destinationId }: ConfiguredConnection, reason: string): () => Promise<void> {
+    const delivery = this.#deliveries.get(destinationId)
+    if (delivery === undefined) return () => Promise.resolve()
+    const waiting = this.waiting({ destinationId, sourceId })
+    const ranges = this.#waitingRanges(delivery)
+    delivery.lane.discard(sourceId)
+    return async () => this.#recordRemoval({ destinationId, sourceId }, ranges, reason, await waiting)
+  }
+
+  /** A removal that a crash kept from being recorded shows in spans of connections that are gone. */
+  async #recordForgottenRemovals(
+    positionOf: (reader: string, partition: number, stream: number) => { offset: number } | undefined,
+  ): Promise<void> {
+    const { log } = this.#options
+    const { sources, destinations, connections } = this.#configuration
+    for (const span of this.#spans) {
+      const { destinationId, sourceId, partition, fromOffset } = span
+      if (span.kind !== 'connection' || connections.has(span.resource)) continue
+      const isWhole = !destinations.has(destinationId)
+      const sourceReason = sources.has(sourceId) ? 'connection was removed' : 'source was removed'
+      const range = {
+        partition,
+        fromOffset: Math.max(fromOffset, positionOf(destinationId, partition, 0)?.offset ?? fromOffset),
+        toOffset: span.toOffset ?? log.end(partition),
+      }
+      const scope = isWhole ? { destinationId } : { destinationId, sourceId }
+      const reason = isWhole ? 'destination was removed' : sourceReason
+      const tally = await log.tally(partition, 'live', { from: range.fromOffset, to: range.toOffset })
+      await this.#recordRemoval(scope, [range], reason, tally.get(sourceId)?.events ?? 0)
+    }
+  }
+
+  #waitingRanges(delivery: DestinationDelivery): { partition: number; fromOffset: number; toOffset: number }[] {
+    const { log } = this.#options
+    return Array.from({ length: log.partitions }, (_, partition) => ({
+      partition,
+      fromOffset: delivery.neededFrom(partition),
+      toOffset: log.end(partition),
+    }))
+  }
+
+  async #recordRemoval(
+    scope: { destinationId: string; sourceId?: string },
+    ranges: readonly { partition: number; fromOffset: number; toOffset: number }[],
+    reason: string,
+    count: number,
+  ): Promise<void> {
+    const { store, clock } = this.#options
+    if (count === 0) return
+    const at = clock.now()
+    const { destinationId, sourceId = null } = scope
+    const rows = ranges.map((range) => ({
+      ...range,
+      destinationId,
+      sourceId,
+      outcome: 'discarded' as const,
+      reason,
+      count,
+      at,
+    }))
+    await store.call('discard', { scope, ranges: rows, at })
+    this.metrics.outcome(destinationId, 'discarded', count)
+  }
+
+  /** Events that a destination had still to take up from a damaged segment end as expired. */
+  async #recordDamage(): Promise<void> {
+    const { log, store, clock } = this.#options
+    for (let partition = 0; partition < log.partitions; partition++) {
+      for (const { from, to } of log.damaged(partition)) {
+        for (const delivery of this.#deliveries.values()) {
+          await store.call('expireRange', {
+            destinationId: delivery.destination.id,
+            sourceId: null,
+            partition,
+            fromOffset: from,
+            toOffset: to,
+            outcome: 'expired',
+            reason: 'segment was damaged',
+            count: 0,
+            at: clock.now(),
+          })
+        }
+      }
+    }
+  }
+
+  #tell(event: LaneEvent, destination: ConfiguredDestination, status: number, durationMs: number): void {
+    if (this.#deliveredListeners.size === 0) return
+    const { payload } = event
+    const delivery = {
+      type: payload?.type ?? '',
+      name: payload === undefined ? '' : eventName(payload),
+      destinationName: destination.name,
+      destinationId: destination.id,
+      status,
+      durationMs,
+    }
+    for (const listener of this.#deliveredListeners) listener(delivery)
+  }
+}

@@ -1,0 +1,195 @@
+import type { DeliveryStore, LaneEvent, Recorded, RequestHistory } from '@millrace/delivery'
+import type { EventLog } from '@millrace/log'
+import {
+  type EventPosition,
+  formatPosition,
+  formatTime,
+  type StoredEvent,
+  setDeliveryTimes,
+  storedEvents,
+} from '@millrace/protocol'
+import type { DestinationDelivery } from './destination-delivery.ts'
+import type { MessageIndex } from './message-index.ts'
+
+/** What became of an event at one destination. */
+interface Journey {
+  readonly destinationId: string
+  readonly outcome: string
+  readonly reason: string | null
+  readonly replayId: null
+  readonly transformationVersionIds: readonly string[]
+  readonly configRevision: number | null
+  readonly requests: readonly TracedRequest[]
+}
+
+interface TracedRequest {
+  readonly method?: string
+  readonly endpoint?: string
+  /** The request was not kept: it is shown as it would be made again from the stored event. */
+  readonly rendered?: true
+  readonly attempts: readonly object[]
+}
+
+export interface TraceSources {
+  readonly log: EventLog
+  readonly store: DeliveryStore
+  readonly index: MessageIndex
+  readonly deliveries: () => Iterable<DestinationDelivery>
+}
+
+/**
+ * The journey of each accepted event with a messageId, for the answer of GET /v2/events/{messageId}.
+ *
+ * @returns empty if there is none.
+ * @see contracts/delivery.md §8 [D623]
+ */
+export async function traceEvents(sources: TraceSources, messageId: string, sourceId: string | undefined) {
+  const { log, index } = sources
+  const traces: object[] = []
+  for (const position of await index.find(messageId)) {
+    const [record] = await log.get(position.partition, [position.offset])
+    if (record === undefined) continue
+    const { events, sentAt } = storedEvents(record)
+    const event = events[position.index]
+    if (event?.messageId !== messageId) continue
+    const { header } = record
+    if (sourceId !== undefined && sourceId !== header.sourceId) continue
+    traces.push({
+      messageId,
+      sourceId: header.sourceId,
+      acceptedAt: formatTime(header.acceptedAt),
+      position: formatPosition(position),
+      event: structuredClone(event),
+      destinations: await journeys(sources, position, header.sourceId, timed(event, sentAt)),
+    })
+  }
+  return traces
+}
+
+/** The event as the stages get it. */
+function timed(event: StoredEvent, sentAt: Parameters<typeof setDeliveryTimes>[1]): StoredEvent {
+  const copy = structuredClone(event)
+  setDeliveryTimes(copy, sentAt)
+  return copy
+}
+
+async function journeys(
+  { store, deliveries }: TraceSources,
+  position: EventPosition,
+  sourceId: string,
+  event: StoredEvent,
+): Promise<Journey[]> {
+  const recorded = new Map(await store.call('recorded', { ...position, sourceId }))
+  const found: Journey[] = []
+  for (const delivery of deliveries()) {
+    const { id } = delivery.destination
+    const record = recorded.get(id)
+    recorded.delete(id)
+    const waiting = findUnfinished(delivery, position)
+    if (waiting !== undefined) {
+      found.push(await unfinishedJourney(delivery, waiting, record))
+    } else if (record !== undefined) {
+      found.push(recordedJourney(id, record, delivery, event, sourceId))
+    } else if (delivery.feed.activity.isConnected(sourceId, position.partition, position.offset)) {
+      found.push(journey(id, 'pending', null, null, []))
+    }
+  }
+  for (const [id, record] of recorded) found.push(recordedJourney(id, record, undefined, event, sourceId))
+  return found
+}
+
+function findUnfinished({ lane }: DestinationDelivery, position: EventPosition): LaneEvent | undefined {
+  for (const event of lane.unfinished()) if (isAt(event, position)) return event
+  return undefined
+}
+
+async function unfinishedJourney(
+  delivery: DestinationDelivery,
+  event: LaneEvent,
+  recorded: Recorded | undefined,
+): Promise<Journey> {
+  const { lane, destination } = delivery
+  const requests = event.history?.requests ?? (recorded?.kind === 'journey' ? (recorded.requests ?? []) : [])
+  const outcome = event.state === 'ready' && lane.isThrottled ? 'throttled' : UNFINISHED[event.state]
+  const reason = outcome === 'blocked' ? await blockedReason(delivery, event) : null
+  return journey(destination.id, outcome, reason, destination.revision, requests.map(traced))
+}
+
+const UNFINISHED: Record<LaneEvent['state'], string> = {
+  blocked: 'blocked',
+  ready: 'pending',
+  loading: 'pending',
+  sending: 'pending',
+  retrying: 'retrying',
+  done: 'pending',
+}
+
+/** Names the earlier event of the same user that is waited for. */
+async function blockedReason(delivery: DestinationDelivery, event: LaneEvent): Promise<string | null> {
+  for (const earlier of delivery.lane.unfinished()) {
+    if (earlier.userFollower !== event && earlier.anonymousFollower !== event) continue
+    const payload = earlier.payload ?? (await delivery.payloadOf(earlier))
+    return payload === undefined ? null : `waits for ${payload.messageId}`
+  }
+  return null
+}
+
+function recordedJourney(
+  id: string,
+  recorded: Recorded,
+  delivery: DestinationDelivery | undefined,
+  event: StoredEvent,
+  sourceId: string,
+): Journey {
+  switch (recorded.kind) {
+    case 'plain': {
+      if (recorded.filteredFor !== null) return journey(id, 'filtered', recorded.filteredFor, recorded.revision, [])
+      const { status, durationMs, at } = recorded
+      const attempt = { n: 1, at: formatTime(at), durationMs, status, class: 'delivered', text: '' }
+      const request = { ...rendered(delivery, recorded.revision, event, sourceId), attempts: [attempt] }
+      return journey(id, 'delivered', null, recorded.revision, [request])
+    }
+    case 'journey': {
+      const outcome = recorded.outcome === 'waiting' ? 'pending' : recorded.outcome
+      return journey(id, outcome, recorded.reason, recorded.revision, (recorded.requests ?? []).map(traced))
+    }
+    case 'dead_letter': {
+      const outcome = recorded.state === 'discarded' ? 'discarded' : 'dead_lettered'
+      return journey(id, outcome, recorded.reason, recorded.revision, (recorded.requests ?? []).map(traced))
+    }
+    case 'range':
+      return journey(id, recorded.outcome, recorded.reason, null, [])
+  }
+}
+
+/** Method and endpoint made again from the stored event; left out if the configuration is another one by now. */
+function rendered(
+  delivery: DestinationDelivery | undefined,
+  revision: number,
+  event: StoredEvent,
+  sourceId: string,
+): { method?: string; endpoint?: string; rendered?: true } {
+  if (delivery === undefined || delivery.destination.revision !== revision) return {}
+  const prepared = delivery.prepare(event, sourceId)
+  if ('error' in prepared || prepared.requests[0] === undefined) return {}
+  const { method, endpoint } = prepared.show(prepared.requests[0])
+  return { method, endpoint, rendered: true }
+}
+
+function traced({ method, endpoint, attempts }: RequestHistory): TracedRequest {
+  return { method, endpoint, attempts }
+}
+
+function journey(
+  destinationId: string,
+  outcome: string,
+  reason: string | null,
+  configRevision: number | null,
+  requests: readonly TracedRequest[],
+): Journey {
+  return { destinationId, outcome, reason, replayId: null, transformationVersionIds: [], configRevision, requests }
+}
+
+function isAt(event: LaneEvent, { partition, offset, index }: EventPosition): boolean {
+  return event.offset === offset && event.index === index && event.partition === partition
+}
