@@ -1,7 +1,7 @@
 import { type Agent, createServer, type IncomingHttpHeaders, request, type Server } from 'node:http'
 import { type AddressInfo, connect, type Socket } from 'node:net'
 import { type EventLog, MemoryEventLog, type Offset, STREAMS, type StoredRecord, type Stream } from '@millrace/log'
-import { type StoredEvent, storedEvents } from '@millrace/protocol'
+import { decodeRecord, encodedSize, encodeRecord, type StoredEvent, storedEvents } from '@millrace/protocol'
 import { type Clock, systemClock } from '@millrace/std'
 import { Gateway, type GatewayLimits, type GatewayOptions, type GatewaySource } from './gateway.ts'
 
@@ -169,8 +169,12 @@ export class GatewayUnderTest implements AsyncDisposable {
     const all: Found[] = []
     for (const stream of STREAMS) {
       for (const record of await this.#records(stream, from)) {
-        const { events, sentAt } = storedEvents(record)
-        const { sourceId } = record.header
+        // The log in memory keeps objects; a reader of any other has their encoded bytes alone.
+        const bytes = Buffer.alloc(encodedSize(record))
+        encodeRecord(record, bytes, 0)
+        const decoded = decodeRecord(bytes)
+        const { events, sentAt } = storedEvents(decoded)
+        const { sourceId } = decoded.header
         for (const event of events) all.push({ stream, sourceId, event, envelopeSentAt: sentAt })
       }
     }

@@ -125,7 +125,6 @@ test('a client that goes away in the midst of its body leaves nothing behind', a
   await using under = await GatewayUnderTest.start({ clock: new ManualClock(0) })
   const part = `${HEAD}Content-Length: 20\r\n\r\n{"userId"`
   const ways: ((socket: Socket) => void)[] = [
-    // In one piece, so that the gateway may learn of both in one turn.
     (socket) => socket.end(part),
     (socket) => socket.write(part, () => socket.end()),
     (socket) => socket.write(part, () => socket.resetAndDestroy()),

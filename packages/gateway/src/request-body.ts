@@ -74,11 +74,6 @@ class BodyReading {
       this.#finish(this.#whole())
       return
     }
-    // A client may come and go within one turn; nothing is heard of it afterwards.
-    if (this.#request.destroyed) {
-      this.#finish('gone')
-      return
-    }
     const deadline = deadlines.start(() => this.#finish(new Refusal('timeout')))
     this.#clearDeadline = () => deadlines.clear(deadline)
     this.#request.once('end', () => this.#finish(this.#whole()))

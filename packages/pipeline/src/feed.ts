@@ -13,7 +13,8 @@ import type { ParsedRecords } from './parsed-records.ts'
 
 const LIVE = 0
 const IMPORT = 1
-const READ_BYTES = 256 * 1024
+const MOST_READ_BYTES = 256 * 1024
+const LEAST_READ_BYTES = 16 * 1024
 /** Imported events that a lane holds at a time: they fill the gaps of live traffic, they do not crowd it out. */
 const MOST_IMPORTED = 100
 /** A lane that fell behind reads on when there is room for this many, so that a read is worth its while. */
@@ -49,6 +50,8 @@ export class Feed {
   activity: Activity
   readonly #partitions: PartitionFeed[]
   #isClosed = false
+  /** Of the last record taken. */
+  #eventBytes = 1024
 
   constructor(options: FeedOptions) {
     this.#options = options
@@ -147,7 +150,12 @@ export class Feed {
   /** @returns whether the cursor moved. */
   async #pullStream(partition: number, stream: number, feed: StreamFeed, most: number): Promise<boolean> {
     const before = feed.cursor
-    const { records, next } = await this.#options.log.read(partition, STREAMS[stream]!, before.offset, READ_BYTES)
+    const { records, next } = await this.#options.log.read(
+      partition,
+      STREAMS[stream]!,
+      before.offset,
+      this.#readBytes(),
+    )
     if (this.#isClosed) return false
     let left = most
     for (const record of records) {
@@ -168,6 +176,12 @@ export class Feed {
     return feed.cursor.offset > before.offset
   }
 
+  /** About as much as there is room for: what is read beyond would be read again. */
+  #readBytes(): number {
+    const wanted = this.#options.lane.room * this.#eventBytes
+    return Math.min(MOST_READ_BYTES, Math.max(LEAST_READ_BYTES, wanted))
+  }
+
   /** @returns undefined when the whole record was taken, else the index of the first event that there was no room for. */
   #take(partition: number, stream: number, record: StoredRecord, first: number, most: number): number | undefined {
     const { lane, outcomes, parsed, filter, now, revision } = this.#options
@@ -178,6 +192,7 @@ export class Feed {
     const isDisabled = this.activity.isDisabled(partition, offset)
     const { progress, skip } = stream === LIVE ? this.#partitions[partition]!.live : this.#partitions[partition]!.import
     const sizeBytes = Math.ceil(record.body.length / events.length)
+    if (events.length > 0) this.#eventBytes = sizeBytes
     const keys = keySeeds(sourceId, stream)
     let room = Math.min(lane.room, most)
     for (let index = first; index < events.length; index++) {

@@ -21,21 +21,34 @@ export function formatTime(ms: number): string {
   const slot = formattedDays[day & DAY_SLOTS_MASK]!
   if (slot.day !== day) {
     slot.day = day
-    slot.text = new Date(day * MS_PER_DAY).toISOString().slice(0, -13)
+    slot.codes = Array.from(new Date(day * MS_PER_DAY).toISOString().slice(0, 11), (digit) => digit.charCodeAt(0))
   }
   const rest = Math.floor(ms - day * MS_PER_DAY)
   const seconds = Math.floor(rest / 1000)
-  const time = `${TWO[Math.floor(seconds / 3600)]}:${TWO[Math.floor(seconds / 60) % 60]}:${TWO[seconds % 60]}`
-  return `${slot.text}${time}.${THREE[rest % 1000]}Z`
+  const minutes = Math.floor(seconds / 60)
+  const hours = Math.floor(minutes / 60)
+  const c = slot.codes
+  // One flat text: put together from parts V8 would keep a rope, and writing an event as JSON would take twice as long.
+  // biome-ignore format: a digit is a digit
+  return String.fromCharCode(
+    c[0]!, c[1]!, c[2]!, c[3]!, c[4]!, c[5]!, c[6]!, c[7]!, c[8]!, c[9]!, c[10]!,
+    ZERO + Math.floor(hours / 10), ZERO + (hours % 10), COLON,
+    ZERO + Math.floor((minutes % 60) / 10), ZERO + (minutes % 10), COLON,
+    ZERO + Math.floor((seconds % 60) / 10), ZERO + (seconds % 10), POINT,
+    ZERO + Math.floor((rest % 1000) / 100), ZERO + (Math.floor(rest / 10) % 10), ZERO + (rest % 10), LETTER_Z,
+  )
 }
 
+const ZERO = 48
+const COLON = 58
+const POINT = 46
+const LETTER_Z = 90
+
 // Every event brings about four times, nearly always of a few days and in our own form. A few remembered days make that
-// case cheap: `2026-03-04T` by day number, and the start of a day by its written date.
+// case cheap: the codes of `2026-03-04T` by day number, and the start of a day by its written date.
 const DAY_SLOTS_MASK = 15
-const formattedDays = Array.from({ length: DAY_SLOTS_MASK + 1 }, () => ({ day: Number.NaN, text: '' }))
+const formattedDays = Array.from({ length: DAY_SLOTS_MASK + 1 }, () => ({ day: Number.NaN, codes: [] as number[] }))
 const parsedDays = Array.from({ length: DAY_SLOTS_MASK + 1 }, () => ({ date: -1, ms: undefined as number | undefined }))
-const TWO = Array.from({ length: 60 }, (_, n) => String(n).padStart(2, '0'))
-const THREE = Array.from({ length: 1000 }, (_, n) => String(n).padStart(3, '0'))
 
 /** Whether a text has the shape `2026-03-04T09:15:27.120Z`; its numbers may still be out of range. */
 function isCanonical(text: string): boolean {

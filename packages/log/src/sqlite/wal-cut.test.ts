@@ -67,9 +67,9 @@ function placesToCut(walBytes: number): number[] {
   for (let place = 0; place <= WAL_HEADER_BYTES + 24; place++) places.add(place)
   for (let frame = 0; frame <= frames; frame++) {
     const start = WAL_HEADER_BYTES + frame * FRAME_BYTES
-    for (const near of [-1, 0, 1, 24, 25, 8_000]) places.add(start + near)
+    for (const near of [-1, 0, 24, 8_000]) places.add(start + near)
   }
-  for (let place = walBytes - 2 * FRAME_BYTES; place <= walBytes; place += 61) places.add(place)
+  for (let place = walBytes - 2 * FRAME_BYTES; place <= walBytes; place += 311) places.add(place)
   for (let place = walBytes - FRAME_BYTES - 30; place <= walBytes - FRAME_BYTES + 30; place++) places.add(place)
   for (let place = walBytes - 60; place <= walBytes; place++) places.add(place)
   return [...places].filter((place) => place >= 0 && place <= walBytes).sort((a, b) => a - b)
@@ -99,5 +99,5 @@ test('wherever the WAL is cut, every commit before the cut is served whole and n
     rmSync(cut, { recursive: true })
   }
   void close()
-  expect(places.length).toBeGreaterThan(700)
+  expect(places.length).toBeGreaterThan(400)
 })
