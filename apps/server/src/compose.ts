@@ -56,16 +56,8 @@ export async function compose(options: ComposeOptions): Promise<Product> {
   const registry = await DestinationRegistry.load()
   let isStopping = false
 
-  const store = await DeliveryStore.open({ file: folder.file('delivery.db'), clock, logger })
-  const positions = await store.call('positions', undefined)
-  mkdirSync(folder.file('log'), { recursive: true })
-  const log = await SqliteEventLog.open({
-    directory: folder.file('log'),
-    clock,
-    notBefore: Math.max(0, ...positions.map(({ position }) => position.offset)),
-    maxRecordBytes: settings.maxBodyBytes + 1024 * 1024,
-  })
   let pipeline: Pipeline | undefined
+  // It and then the store may refuse to start; the log, which may not, comes after them: then nothing has been written.
   const controlPlane = await ControlPlane.open({
     file: folder.file('control.db'),
     secretKey: folder.secretKey(settings.secretKey),
@@ -95,6 +87,15 @@ export async function compose(options: ComposeOptions): Promise<Product> {
     logger,
     apiRequestsPerMinute: settings.apiRequestsPerMinute,
     trustedProxies: settings.trustedProxies,
+  })
+  const store = await DeliveryStore.open({ file: folder.file('delivery.db'), clock, logger })
+  const positions = await store.call('positions', undefined)
+  mkdirSync(folder.file('log'), { recursive: true })
+  const log = await SqliteEventLog.open({
+    directory: folder.file('log'),
+    clock,
+    notBefore: Math.max(0, ...positions.map(({ position }) => position.offset)),
+    maxRecordBytes: settings.maxBodyBytes + 1024 * 1024,
   })
   const egress = new EgressRules({ allow: settings.egressAllow, deny: settings.egressDeny, listenHost: settings.host })
   pipeline = await Pipeline.start({
@@ -148,7 +149,7 @@ export async function compose(options: ComposeOptions): Promise<Product> {
     controlPlane,
     [
       statusRoutes({
-        health: () => health({ log, disk, deliveryTrouble: () => store.trouble(), now: () => clock.now() }),
+        health: () => health({ log, disk, deliveryTrouble: () => running.trouble(), now: () => clock.now() }),
         notReady: () => (isStopping ? 'shutting down' : undefined),
         metrics: () =>
           metricsText({

@@ -15,11 +15,12 @@ export async function openApp(
 ): Promise<FastifyInstance> {
   const app = fastify({
     frameworkErrors: answerUnreadablePath,
-    routerOptions: { maxParamLength: 1_000 },
+    routerOptions: { maxParamLength: 1_000, ignoreTrailingSlash: true },
     exposeHeadRoutes: true,
   })
   app.setNotFoundHandler((request, reply) => {
-    const isKnown = request.method !== 'GET' && app.hasRoute({ method: 'GET', url: request.url.split('?', 1)[0]! })
+    const url = request.url.split('?', 1)[0]!.replace(/(?<=.)\/$/, '')
+    const isKnown = request.method !== 'GET' && app.hasRoute({ method: 'GET', url })
     reply.header('X-Request-Id', requestId(request.raw))
     if (isKnown) {
       reply.code(405).header('Allow', 'GET, HEAD')

@@ -1,9 +1,10 @@
 import { hash } from 'node:crypto'
 import { type Snapshot, type Source, sourceClass } from '@millrace/control-plane'
 import type { DestinationModule } from '@millrace/destinations'
-import { basicUserName, corsHeaders, requestId } from '@millrace/gateway'
+import { basicUserName, requestId } from '@millrace/gateway'
 import { formatTime, type JsonObject } from '@millrace/protocol'
 import type { FastifyPluginAsync } from 'fastify'
+import { openToEveryOrigin } from './cors.ts'
 
 interface SourceConfigOptions {
   readonly snapshot: () => Snapshot
@@ -20,12 +21,9 @@ interface SourceConfigOptions {
  */
 export function sourceConfigRoute(options: SourceConfigOptions): FastifyPluginAsync {
   return async (app) => {
+    openToEveryOrigin(app)
     app.get('/sourceConfig', async (request, reply) => {
-      reply.headers({
-        ...corsHeaders(request.raw),
-        'X-Request-Id': requestId(request.raw),
-        'Cache-Control': 'no-cache',
-      })
+      reply.headers({ 'X-Request-Id': requestId(request.raw), 'Cache-Control': 'no-cache' })
       const { writeKey: inQuery } = request.query as { writeKey?: unknown }
       const { authorization } = request.headers
       const writeKey = authorization === undefined ? inQuery : basicUserName(authorization)

@@ -1,6 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import type { FastifyPluginAsync, FastifyReply } from 'fastify'
 import { FEATURES, VERSION } from '../version.ts'
+import { openToEveryOrigin } from './cors.ts'
 
 interface StatusOptions {
   readonly health: () => Promise<{ status: number; body: object }>
@@ -13,6 +14,7 @@ interface StatusOptions {
 /** Status of the service, for people, monitoring and load balancers. @see contracts/ingest.md §8 */
 export function statusRoutes(options: StatusOptions): FastifyPluginAsync {
   return async (app) => {
+    openToEveryOrigin(app)
     const answerHealth = async (reply: FastifyReply) => {
       const { status, body } = await options.health()
       return reply.code(status).header('Cache-Control', 'no-store').send(body)

@@ -1,0 +1,170 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { compose, type Product } from '@millrace/server/compose'
+import { DataFolder } from '@millrace/server/data-folder'
+import { Front } from '@millrace/server/front'
+import { newLogger } from '@millrace/server/logger'
+import { loadSettings, settingsInForce } from '@millrace/server/settings'
+import { Sink } from './sink.ts'
+
+const OWNER_TOKEN = 'dev-env-owner-0123456789'
+const STANDARD = {
+  MILLRACE_PORT: '0',
+  MILLRACE_API_RPM: '0',
+  MILLRACE_MIN_FREE_DISK_MB: '0',
+  MILLRACE_LOG_LEVEL: 'error',
+  MILLRACE_OWNER_TOKEN: OWNER_TOKEN,
+}
+
+export interface DevEnvOptions {
+  /** Environment variables of the server; what is not given is set for tests: free port, no rate limit, no disk floor. */
+  readonly settings?: Readonly<Record<string, string>>
+}
+
+export interface ApiAnswer {
+  readonly status: number
+  readonly headers: Headers
+  readonly text: string
+  /** The body parsed; undefined if there is none, or it is no JSON. */
+  // biome-ignore lint/suspicious/noExplicitAny: a test looks into it as it knows it to be
+  readonly json: any
+}
+
+export interface SourceMade {
+  readonly id: string
+  readonly writeKey: string
+}
+
+export interface WebhookOptions {
+  /** Joined to this source; by default a new one. */
+  readonly source?: SourceMade
+  readonly name?: string
+  /** Added to `webhookUrl`, which is the sink unless given here. */
+  readonly config?: object
+  readonly delivery?: object
+}
+
+/** A destination that is joined to a source. */
+export interface Webhook {
+  readonly source: SourceMade
+  readonly destinationId: string
+  readonly connectionId: string
+}
+
+/** From one start to the next. */
+interface Run {
+  readonly product: Product
+  readonly folder: DataFolder
+}
+
+/**
+ * The whole product in this process, with a data folder of its own that goes with it, and a sink that its webhooks post
+ * to. Everything below goes through public HTTP.
+ */
+export class DevEnv implements AsyncDisposable {
+  readonly sink: Sink
+  readonly token: string
+  readonly folder: string
+  readonly #environment: Readonly<Record<string, string>>
+  #run: Run
+  #made = 0
+
+  static async open(options: DevEnvOptions = {}): Promise<DevEnv> {
+    const folder = mkdtempSync(join(tmpdir(), 'millrace-dev-env-'))
+    const environment = { ...STANDARD, MILLRACE_DATA_DIR: folder, ...options.settings }
+    return new DevEnv(environment, await start(environment), await Sink.open())
+  }
+
+  private constructor(environment: Readonly<Record<string, string>>, run: Run, sink: Sink) {
+    this.#environment = environment
+    this.#run = run
+    this.sink = sink
+    this.token = environment['MILLRACE_OWNER_TOKEN']!
+    this.folder = environment['MILLRACE_DATA_DIR']!
+  }
+
+  /** Of the server; another one after a restart. */
+  get url(): string {
+    return this.#run.product.baseUrl
+  }
+
+  async source(fields: object = {}): Promise<SourceMade> {
+    const { source } = await this.#write('/v2/sources', { name: `Source ${++this.#made}`, type: 'HTTP', ...fields })
+    return source
+  }
+
+  /** A webhook destination and its connection. */
+  async webhook(options: WebhookOptions = {}): Promise<Webhook> {
+    const { source = await this.source(), name = `Webhook ${++this.#made}`, config, delivery = {} } = options
+    const { destination } = await this.#write('/v2/destinations', {
+      name,
+      type: 'WEBHOOK',
+      config: { webhookUrl: `${this.sink.url}/hook`, ...config },
+      delivery,
+    })
+    const { connection } = await this.#write('/v2/connections', { sourceId: source.id, destinationId: destination.id })
+    return { source, destinationId: destination.id, connectionId: connection.id }
+  }
+
+  /** Sends to an ingest route. */
+  send(path: string, body: unknown, writeKey: string): Promise<ApiAnswer> {
+    const headers = { Authorization: `Basic ${Buffer.from(`${writeKey}:`).toString('base64')}` }
+    return this.request(path, { method: 'POST', headers, body: JSON.stringify(body) })
+  }
+
+  /** Calls the server as its owner. */
+  api(method: string, path: string, body?: unknown): Promise<ApiAnswer> {
+    const headers = { Authorization: `Bearer ${this.token}` }
+    return this.request(path, { method, headers, body: body === undefined ? null : JSON.stringify(body) })
+  }
+
+  async request(path: string, init: RequestInit = {}): Promise<ApiAnswer> {
+    const answer = await fetch(new URL(path, this.url), { redirect: 'manual', ...init })
+    const text = await answer.text()
+    return { status: answer.status, headers: answer.headers, text, json: parsed(text) }
+  }
+
+  /** Stops the product and starts it again on the same data. */
+  async restart(): Promise<void> {
+    await this.#stop()
+    this.#run = await start(this.#environment)
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    // First, so that calls which it leaves unanswered do not hold up the stop.
+    await this.sink[Symbol.asyncDispose]()
+    await this.#stop()
+    rmSync(this.folder, { recursive: true, force: true })
+  }
+
+  async #stop(): Promise<void> {
+    await this.#run.product.stop()
+    this.#run.folder[Symbol.dispose]()
+  }
+
+  // biome-ignore lint/suspicious/noExplicitAny: the JSON of a resource
+  async #write(path: string, body: object): Promise<any> {
+    const { status, text, json } = await this.api('POST', path, body)
+    if (status !== 200) throw new Error(`POST ${path} was answered ${status}: ${text}`)
+    return json
+  }
+}
+
+async function start(environment: Readonly<Record<string, string>>): Promise<Run> {
+  const settings = loadSettings(environment)
+  const folder = DataFolder.open(settings.dataDir)
+  const front = await Front.listen(settings.host, settings.port)
+  const shownSettings = settingsInForce(environment)
+  const product = await compose({ settings, shownSettings, folder, front, logger: newLogger(settings.logLevel) })
+  await product.controlPlane.ensureOwner({ email: settings.ownerEmail, token: settings.ownerToken })
+  return { product, folder }
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}

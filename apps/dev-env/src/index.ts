@@ -1,0 +1,9 @@
+export {
+  type ApiAnswer,
+  DevEnv,
+  type DevEnvOptions,
+  type SourceMade,
+  type Webhook,
+  type WebhookOptions,
+} from './dev-env.ts'
+export { type Answer, type Received, Sink, type SinkAnswer } from './sink.ts'

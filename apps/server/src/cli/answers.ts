@@ -1,0 +1,79 @@
+/** What the routes that the commands ask for answer with. @see contracts/delivery.md §6, §8, contracts/control-plane.md §4 */
+
+export interface Paging {
+  readonly total: number | null
+  /** Path of the next page; empty at the end. */
+  readonly next: string
+}
+
+export interface NamedResource {
+  readonly id: string
+  readonly key: string
+  readonly name: string
+}
+
+export interface SourceAnswer extends NamedResource {
+  readonly writeKey: string
+  readonly enabled: boolean
+}
+
+export interface AttemptAnswer {
+  readonly n: number
+  readonly at: string
+  readonly durationMs: number
+  readonly status: number
+  readonly class: string
+  readonly text?: string | null
+}
+
+export interface DestinationJourney {
+  readonly destinationId: string
+  readonly outcome: string
+  readonly reason: string | null
+  readonly replayId: string | null
+  readonly requests: readonly {
+    readonly method?: string
+    readonly endpoint?: string
+    readonly rendered?: boolean
+    readonly attempts: readonly AttemptAnswer[]
+  }[]
+}
+
+export interface EventJourney {
+  readonly messageId: string
+  readonly sourceId: string
+  readonly acceptedAt: string
+  readonly position: string
+  readonly event?: { readonly [member: string]: unknown }
+  readonly destinations: readonly DestinationJourney[]
+}
+
+export interface DeadLetterAnswer {
+  readonly id: string
+  readonly state: string
+  readonly stage: string
+  readonly reason: string
+  readonly messageId: string
+  readonly eventType: string
+  readonly eventName: string | null
+  readonly userId: string | null
+  readonly sourceId: string
+  readonly destinationId: string
+  readonly acceptedAt: string
+  readonly deadAt: string
+  readonly attempts: number
+  readonly lastStatus: number | null
+  readonly lastAnswer: string | null
+}
+
+export interface DeadLetterDetail extends DeadLetterAnswer {
+  readonly event?: unknown
+  readonly request?: {
+    readonly method?: string
+    readonly endpoint?: string
+    readonly headers?: Readonly<Record<string, string>>
+    readonly rendered?: boolean
+  } | null
+  readonly answer?: { readonly status: number; readonly text?: string | null } | null
+  readonly history?: readonly AttemptAnswer[]
+}

@@ -1,0 +1,86 @@
+import type { Settings } from '../../config/settings.ts'
+import { loadSettings, SettingsError, settingsList } from '../../config/settings.ts'
+import { unknownSettings } from '../../config/unknown-settings.ts'
+import { type CommandIo, EXIT } from '../command-io.ts'
+import { type Colour, json, oneLine, paintFor } from '../paint.ts'
+import { checkClock, checkDataFolder, checkDisk } from './data-folder-check.ts'
+import { checkEgress } from './egress-check.ts'
+import { type Finding, fail, ok, warn } from './finding.ts'
+import { checkLog } from './log-check.ts'
+import { checkPort } from './port-check.ts'
+
+export interface DoctorOptions {
+  /** Leaves out reading every record of the log. */
+  readonly quick?: boolean
+  readonly json?: boolean
+}
+
+const OLDEST_NODE = 24
+const COLOURS: Record<Finding['verdict'], Colour> = { ok: 'green', warn: 'yellow', fail: 'red' }
+
+/**
+ * Looks for trouble on this machine, also while the server runs; changes nothing.
+ *
+ * @returns the exit code: failed if anything is not well.
+ */
+export async function doctor(options: DoctorOptions, io: CommandIo): Promise<number> {
+  const { stdout, env } = io
+  const findings: Finding[] = []
+  for await (const finding of examine(options, io)) {
+    findings.push(finding)
+    if (!options.json) stdout.write(`${shown(finding, io)}\n`)
+  }
+  const failed = findings.filter(({ verdict }) => verdict === 'fail').length
+  const warned = findings.filter(({ verdict }) => verdict === 'warn').length
+  if (options.json) {
+    stdout.write(`${json({ findings })}\n`)
+  } else {
+    const summary = failed === 0 && warned === 0 ? 'All is well.' : `${failed} failed, ${warned} to look at.`
+    stdout.write(`\n${paintFor(stdout, env)('bold', summary)}\n`)
+  }
+  return failed === 0 ? EXIT.done : EXIT.failed
+}
+
+async function* examine(options: DoctorOptions, io: CommandIo): AsyncGenerator<Finding> {
+  yield checkNode(process.versions.node)
+  const settings = settingsOrFault(io)
+  if (!('dataDir' in settings)) {
+    yield settings
+    return
+  }
+  yield* checkSettings(io)
+  const folder = checkDataFolder(settings.dataDir)
+  yield* folder.findings
+  yield checkDisk(folder.nearest, settings.minFreeDiskBytes)
+  yield checkClock(folder.path, io.clock.now())
+  if (folder.exists) yield* checkLog(folder.path, { isQuick: options.quick === true, progress: io.stderr })
+  yield await checkPort(settings)
+  yield* checkEgress(settings)
+}
+
+function shown({ verdict, what, text }: Finding, { stdout, env }: CommandIo): string {
+  const paint = paintFor(stdout, env)
+  return `${paint(COLOURS[verdict], verdict.padEnd(4))}  ${what.padEnd(11)}  ${oneLine(text, 1_000)}`
+}
+
+function checkNode(version: string): Finding {
+  const isOldEnough = Number.parseInt(version, 10) >= OLDEST_NODE
+  if (isOldEnough) return ok('node', version)
+  return fail('node', `${version} is too old: Millrace needs ${OLDEST_NODE} or later, and npm start brings its own`)
+}
+
+function settingsOrFault({ env }: CommandIo): Settings | Finding {
+  try {
+    return loadSettings(env)
+  } catch (error) {
+    if (error instanceof SettingsError) return fail('settings', error.message.replaceAll('\n', ' | '))
+    throw error
+  }
+}
+
+function checkSettings({ env }: CommandIo): Finding[] {
+  const given = settingsList(env).filter(({ isGiven, usedBy }) => isGiven && usedBy === 'server')
+  const names =
+    given.length === 0 ? 'none given, all are defaults' : `given: ${given.map(({ name }) => name).join(', ')}`
+  return [ok('settings', names), ...unknownSettings(env).map((text) => warn('settings', text))]
+}

@@ -1,0 +1,24 @@
+import { EgressRules } from '@millrace/delivery'
+import { showUrl } from '../../config/setting-texts.ts'
+import type { Settings } from '../../config/settings.ts'
+import { type Finding, ok, warn } from './finding.ts'
+
+/** Which addresses destinations may be reached at. @see contracts/delivery.md §9 */
+export function checkEgress({ egressAllow, egressDeny, egressProxy, host }: Settings): Finding[] {
+  const rules = new EgressRules({ allow: egressAllow, deny: egressDeny, listenHost: host })
+  const mayReach = (hostname: string) => rules.judgeHost({ hostname, port: 443, isConfigured: true }) === undefined
+  const parts = [
+    'public addresses are open, private ones refused',
+    ...(egressAllow === undefined ? [] : [`but allowed: ${egressAllow}`]),
+    ...(egressAllow === undefined && mayReach('127.0.0.1')
+      ? ['loopback is open to configured destinations, since the server listens on loopback only']
+      : []),
+    ...(egressDeny === undefined ? [] : [`denied: ${egressDeny}`]),
+  ]
+  const findings = [ok('egress', parts.join('; '))]
+  if (egressProxy !== undefined) {
+    const text = `everything goes through ${showUrl(egressProxy)}, which resolves the names: of a name only the lists of hosts are known`
+    findings.push(warn('egress', text))
+  }
+  return findings
+}

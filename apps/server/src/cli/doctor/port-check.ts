@@ -1,0 +1,52 @@
+import { createServer } from 'node:net'
+import type { Settings } from '../../config/settings.ts'
+import { oneLine } from '../paint.ts'
+import { type Finding, fail, ok } from './finding.ts'
+
+const ANSWER_MS = 5_000
+
+/** Whether the port is free, or a Millrace has it, and then how that is. */
+export async function checkPort({ host, port }: Pick<Settings, 'host' | 'port'>): Promise<Finding> {
+  if (port === 0) return ok('port', 'any free one')
+  const place = host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`
+  const obstacle = await obstacleToListening(host, port)
+  if (obstacle === undefined) return ok('port', `${place} is free; the server does not run`)
+  if (obstacle !== 'EADDRINUSE')
+    return fail('port', `${place} cannot be listened on (${obstacle}): see ${ADVICE[obstacle] ?? 'MILLRACE_HOST'}`)
+  const health = await healthAt(host, port)
+  if (health === undefined) {
+    return fail('port', `${place} is taken by another program: stop that one, or set MILLRACE_PORT`)
+  }
+  const troubles = Object.entries(health.checks ?? {}).filter(([, state]) => state !== 'ok')
+  if (health.status === 200 && troubles.length === 0)
+    return ok('port', `${place} answers: the server runs and is healthy`)
+  const said = troubles.map(([name, state]) => `${name}: ${state}`).join(', ')
+  return {
+    verdict: health.status === 200 ? 'warn' : 'fail',
+    what: 'port',
+    text: oneLine(`${place} answers, with trouble: ${said}`, 500),
+  }
+}
+
+const ADVICE: Record<string, string> = { EACCES: 'MILLRACE_PORT; low ports are for the administrator' }
+
+/** Listens for a moment: nothing else tells as surely. */
+function obstacleToListening(host: string, port: number): Promise<string | undefined> {
+  return new Promise((resolve) => {
+    const server = createServer()
+    server.once('error', (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message))
+    server.listen({ host, port, exclusive: true }, () => server.close(() => resolve(undefined)))
+  })
+}
+
+async function healthAt(host: string, port: number) {
+  const reachable = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host
+  const url = `http://${reachable.includes(':') ? `[${reachable}]` : reachable}:${port}/health`
+  try {
+    const response = await fetch(url, { signal: AbortSignal.timeout(ANSWER_MS), redirect: 'manual' })
+    const body = (await response.json()) as { appType?: string; checks?: Record<string, string> }
+    return body.appType === 'EMBEDDED' ? { status: response.status, checks: body.checks } : undefined
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,106 @@
+import { copyFileSync, existsSync, mkdtempSync, rmSync, statfsSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { pathToFileURL } from 'node:url'
+import { crc32 } from 'node:zlib'
+import { STREAMS } from '@millrace/log'
+import { size } from '../paint.ts'
+
+export interface SegmentReport {
+  readonly records: number
+  /** Of records that fail their checksums; at most the first 1,000. */
+  readonly damagedOffsets: readonly number[]
+}
+
+/** The file is no database of ours, or cannot be looked at. */
+export class SegmentUnreadableError extends Error {
+  override readonly name = 'SegmentUnreadableError'
+  readonly code = 'segment_unreadable'
+}
+
+const MAX_OFFSETS = 1_000
+
+/**
+ * Reads every record of a segment and checks it, while a server may have the log open. SQLite would make or change files
+ * beside a database with a WAL even to read it: of such a segment a copy is read.
+ *
+ * @returns `gone` if there is no such file any more.
+ * @throws SegmentUnreadableError
+ */
+export function readSegment(path: string, first: number): SegmentReport | 'gone' {
+  if (!existsSync(path)) return 'gone'
+  if (walBytesOf(path) === 0) return guarded(path, () => readRecords(path, first, 'as it is'))
+  try {
+    const report = readCopy(path, first)
+    if (report === 'gone' || report.damagedOffsets.length === 0 || walBytesOf(path) > 0) return report
+  } catch (error) {
+    if (walBytesOf(path) > 0) throw error
+  }
+  // Its WAL was moved into the database while it was copied: what the copy seemed to lack says nothing.
+  return readSegment(path, first)
+}
+
+function readCopy(path: string, first: number): SegmentReport | 'gone' {
+  const needed = 2 * (walBytesOf(path) + (statSync(path, { throwIfNoEntry: false })?.size ?? 0))
+  const { bavail, bsize } = statfsSync(tmpdir())
+  if (bavail * bsize < needed) {
+    throw new SegmentUnreadableError(`a copy of it needs ${size(needed)} in ${tmpdir()}; --quick does without`)
+  }
+  const folder = mkdtempSync(join(tmpdir(), 'millrace-doctor-'))
+  try {
+    return guarded(path, () => {
+      const copy = join(folder, 'segment.db')
+      // The WAL comes first: what is moved into the database meanwhile is then there twice, and not gone.
+      copyFileSync(`${path}-wal`, `${copy}-wal`)
+      copyFileSync(path, copy)
+      return readRecords(copy, first, 'with its WAL')
+    })
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+function walBytesOf(path: string): number {
+  return statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0
+}
+
+function readRecords(path: string, first: number, way: 'as it is' | 'with its WAL'): SegmentReport {
+  // SQLite takes an empty file for an empty database; a segment never is one.
+  if (statSync(path).size === 0) throw new Error('the file is empty')
+  const location = pathToFileURL(path)
+  if (way === 'as it is') location.search = '?immutable=1'
+  const database = new DatabaseSync(location, { readOnly: way === 'as it is' })
+  try {
+    let records = 0
+    if (isBlank(database)) return { records, damagedOffsets: [] }
+    const damagedOffsets: number[] = []
+    for (const stream of STREAMS) {
+      for (const row of database.prepare(`SELECT offset, crc, bytes FROM ${stream} ORDER BY offset`).iterate()) {
+        const { offset, crc, bytes } = row as { offset: number; crc: number; bytes: Uint8Array }
+        records++
+        const isWhole = bytes instanceof Uint8Array && crc32(bytes) === crc && offset >= first
+        if (!isWhole && damagedOffsets.length < MAX_OFFSETS) damagedOffsets.push(offset)
+      }
+    }
+    return { records, damagedOffsets }
+  } finally {
+    database.close()
+  }
+}
+
+/** A segment that was begun and never written has no tables. */
+function isBlank(database: DatabaseSync): boolean {
+  const { tables } = database.prepare('SELECT count(*) AS tables FROM sqlite_schema').get() as { tables: number }
+  const { page_count: pages } = database.prepare('PRAGMA page_count').get() as { page_count: number }
+  return tables === 0 && pages <= 1
+}
+
+function guarded(path: string, work: () => SegmentReport): SegmentReport | 'gone' {
+  try {
+    return work()
+  } catch (error) {
+    if (!existsSync(path)) return 'gone'
+    throw new SegmentUnreadableError((error as Error).message, { cause: error })
+  }
+}

@@ -1,0 +1,18 @@
+import type { NamedResource } from './answers.ts'
+import type { ServerApi } from './server-api.ts'
+
+/** Names of sources and destinations, by id. */
+export type Names = ReadonlyMap<string, string>
+
+/** Names make an answer easier to read; where they cannot be had, ids have to do. */
+export async function namesOf(api: ServerApi): Promise<Names> {
+  const lists = await Promise.all(
+    ['sources', 'destinations'].map((kind) =>
+      api
+        .get<Record<string, readonly NamedResource[]>>(`/v2/${kind}?limit=500`)
+        .then((answer) => answer[kind] ?? [])
+        .catch(() => []),
+    ),
+  )
+  return new Map(lists.flat().map(({ id, name }) => [id, name]))
+}

@@ -1,0 +1,106 @@
+import { randomUUID } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import type { Paging, SourceAnswer } from './answers.ts'
+import { CommandError, type CommandIo, usageError } from './command-io.ts'
+import { type EventOptions, eventOfOptions, eventsOfMessage } from './event-to-send.ts'
+import { eventTitle } from './journey.ts'
+import { json, oneLine, paintFor } from './paint.ts'
+import { ServerApi, type ServerOptions } from './server-api.ts'
+
+export interface SendOptions extends EventOptions, ServerOptions {
+  readonly writeKey?: string
+  readonly source?: string
+  /** A file, or `-` for standard input. */
+  readonly message?: string
+  readonly json?: boolean
+}
+
+const SHOWN_EVENTS = 20
+
+/** Sends an event, or those of a message. @see contracts/ingest.md §3, §4 */
+export async function send(
+  type: string | undefined,
+  name: string | undefined,
+  options: SendOptions,
+  io: CommandIo,
+): Promise<void> {
+  const { path, body, events } = await eventsOf(type, name, options, io)
+  const api = new ServerApi(options, io)
+  const source = options.writeKey === undefined ? await findSource(api, options.source) : undefined
+  const answer = await api.postEvents(path, options.writeKey ?? source!.writeKey, JSON.stringify(body))
+  const messageIds = events.map((event) => String(event['messageId']).trim())
+  if (options.json) {
+    io.stdout.write(`${json({ answer, messageIds })}\n`)
+    return
+  }
+  const paint = paintFor(io.stdout, io.env)
+  const shown = events.slice(0, SHOWN_EVENTS)
+  const say = (line: string) => io.stdout.write(`${line}\n`)
+  say(`${paint('green', 'accepted')}  by ${api.url}${source === undefined ? '' : `, source ${oneLine(source.name)}`}`)
+  for (const [i, event] of shown.entries()) {
+    say(`  ${paint('bold', eventTitle(event))}  messageId ${oneLine(messageIds[i]!)}`)
+  }
+  if (events.length > shown.length) say(`  and ${(events.length - shown.length).toLocaleString('en-US')} more`)
+  if (messageIds[0] !== undefined) say(`See what becomes of it: npm run millrace -- trace ${shellWord(messageIds[0])}`)
+}
+
+async function eventsOf(type: string | undefined, name: string | undefined, options: SendOptions, io: CommandIo) {
+  if (options.message === undefined) {
+    if (type === undefined) throw usageError('Say what to send: a type, such as track, or --message.')
+    return eventOfOptions(type, name, options, randomUUID)
+  }
+  if (name !== undefined || options.user !== undefined || options.anonymous !== undefined || options.property) {
+    throw usageError('--message is the whole event: it goes without a name, --user, --anonymous and --property.')
+  }
+  return eventsOfMessage(await readMessage(options.message, io), type, randomUUID)
+}
+
+async function readMessage(file: string, { stdin }: CommandIo): Promise<string> {
+  if (file === '-') {
+    const chunks: Buffer[] = []
+    for await (const chunk of stdin) chunks.push(Buffer.from(chunk))
+    return Buffer.concat(chunks).toString()
+  }
+  try {
+    return await readFile(file, 'utf8')
+  } catch (error) {
+    const isMissing = (error as NodeJS.ErrnoException).code === 'ENOENT'
+    throw new CommandError(`${file} ${isMissing ? 'does not exist' : `cannot be read: ${(error as Error).message}`}.`)
+  }
+}
+
+/** The source that a person means by its id, key or name; without a word, the one that the first start made. */
+async function findSource(api: ServerApi, wanted: string | undefined): Promise<SourceAnswer> {
+  const sources = await allSources(api)
+  const byId = sources.find(({ id }) => id === wanted)
+  const byKey = sources.find(({ key }) => key === (wanted ?? 'quickstart'))
+  const byName = sources.filter(({ name }) => name === (wanted ?? 'Quickstart'))
+  const found = byId ?? byKey ?? byName[0]
+  if (byId === undefined && byKey === undefined && byName.length > 1) {
+    throw new CommandError(`${byName.length} sources are named "${wanted}".`, 'Name it by its key or id.')
+  }
+  if (found !== undefined) return found
+  const known = sources.slice(0, SHOWN_EVENTS).map(({ key }) => oneLine(key))
+  const advice = known.length === 0 ? 'There are no sources yet.' : `There are: ${known.join(', ')}.`
+  if (wanted !== undefined) throw new CommandError(`No source "${oneLine(wanted)}" at ${api.url}.`, advice)
+  throw new CommandError(`${api.url} has no source "Quickstart"; name one with --source or --write-key.`, advice)
+}
+
+const MAX_PAGES = 20
+
+async function allSources(api: ServerApi): Promise<SourceAnswer[]> {
+  const sources: SourceAnswer[] = []
+  let path = '/v2/sources?limit=500'
+  for (let page = 0; page < MAX_PAGES && path !== ''; page++) {
+    const answer = await api.get<{ sources: readonly SourceAnswer[]; paging: Paging }>(path)
+    sources.push(...answer.sources)
+    path = answer.paging.next
+  }
+  return sources
+}
+
+/** As a shell takes it for one word. */
+function shellWord(text: string): string {
+  const plain = oneLine(text, 4_000)
+  return /^[\w.:@/+-]+$/.test(plain) ? plain : `'${plain.replaceAll("'", "'\\''")}'`
+}

@@ -1,0 +1,14 @@
+import { answerPreflight, corsHeaders, requestId } from '@millrace/gateway'
+import type { FastifyInstance } from 'fastify'
+
+/** Lets pages of any origin read what the GET routes of a plugin answer. @see contracts/ingest.md §1, §10 [D126] */
+export function openToEveryOrigin(app: FastifyInstance): void {
+  app.addHook('onRequest', async (request, reply) => void reply.headers(corsHeaders(request.raw)))
+  app.addHook('onRoute', ({ method, url }) => {
+    if (method !== 'GET') return
+    app.options(url, (request, reply) => {
+      reply.hijack()
+      answerPreflight(request.raw, reply.raw, requestId(request.raw))
+    })
+  })
+}
