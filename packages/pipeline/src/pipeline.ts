@@ -96,6 +96,7 @@ export class Pipeline {
     this.#importsIndexed = [...ends]
     this.#tail = new Tail(
       log,
+      clock,
       ends,
       (partition, records) => this.#handOut(partition, records),
       (error) => logger.error({ cause: error.message }, 'the log cannot be read'),
@@ -180,6 +181,11 @@ export class Pipeline {
     for (const { feed } of this.#deliveries.values()) feed.close()
     await Promise.all([...this.#deliveries.values()].map(({ lane }) => lane.stop(deadline)))
     await this.index.close()
+  }
+
+  /** Why events are not taken up or outcomes not written at the moment; undefined when all is well. */
+  trouble(): string | undefined {
+    return this.#options.store.trouble() ?? this.#tail.trouble()
   }
 
   delivery(destinationId: string): DestinationDelivery | undefined {

@@ -1,6 +1,10 @@
 import type { EventLog, StoredRecord } from '@millrace/log'
+import type { Clock, Timer } from '@millrace/std'
 
 const READ_BYTES = 1024 * 1024
+const RETRY_MS = 1_000
+/** Standing still for so long with work waiting is trouble that /health shows (contracts/ingest.md §8, D134). */
+const STALLED_MS = 60_000
 
 /** Reads what is new in the live stream once for everybody who keeps up. */
 export class Tail {
@@ -9,17 +13,24 @@ export class Tail {
   readonly #onError: (error: Error) => void
   readonly #offsets: number[]
   readonly #isReading: boolean[]
+  readonly #clock: Clock
+  /** Since when a partition has not moved on, although it could have; by the monotonic clock. */
+  readonly #waitingSince: (number | undefined)[]
+  #retryTimer: Timer | undefined
   #stopListening: () => void = () => {}
   #isStopped = false
 
   /** @param offsets where to begin, by partition. */
   constructor(
     log: EventLog,
+    clock: Clock,
     offsets: readonly number[],
     onRecords: (partition: number, records: readonly StoredRecord[]) => void,
     onError: (error: Error) => void,
   ) {
     this.#log = log
+    this.#clock = clock
+    this.#waitingSince = offsets.map(() => undefined)
     this.#offsets = [...offsets]
     this.#isReading = offsets.map(() => false)
     this.#onRecords = onRecords
@@ -41,13 +52,29 @@ export class Tail {
   /** Nothing is handed out any more, and the offsets stay where they are. */
   stop(): void {
     this.#isStopped = true
+    this.#retryTimer?.cancel()
     this.#stopListening()
+  }
+
+  /** Why nothing is handed out although there is something; undefined when all is well. */
+  trouble(): string | undefined {
+    const now = this.#clock.monotonic()
+    const isStalled = this.#waitingSince.some((since) => since !== undefined && now - since >= STALLED_MS)
+    return isStalled ? 'the reader of the log has stood still for 60 s' : undefined
   }
 
   #wake(partition: number): void {
     if (this.#isReading[partition] || this.#isStopped) return
     this.#isReading[partition] = true
-    this.#read(partition).catch(this.#onError)
+    this.#waitingSince[partition] ??= this.#clock.monotonic()
+    this.#read(partition).catch((error: Error) => {
+      this.#isReading[partition] = false
+      this.#onError(error)
+      this.#retryTimer?.cancel()
+      this.#retryTimer = this.#clock.setTimer(() => {
+        for (const each of this.#offsets.keys()) this.#wake(each)
+      }, RETRY_MS)
+    })
   }
 
   async #read(partition: number): Promise<void> {
@@ -56,6 +83,7 @@ export class Tail {
       if (this.#isStopped) return
       if (records.length > 0) this.#onRecords(partition, records)
       this.#offsets[partition] = Math.max(this.#offsets[partition]!, next)
+      this.#waitingSince[partition] = records.length === 0 ? undefined : this.#clock.monotonic()
       if (records.length === 0) break
     }
     this.#isReading[partition] = false

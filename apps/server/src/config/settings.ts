@@ -68,12 +68,12 @@ const SERVER = {
     show: showUrl,
   }),
   serviceAdminUser: optionalText('SERVICE_ADMIN_USER', {
-    purpose: 'User name of the schema API; admin unless given.',
+    purpose: 'User name of the schema API, which is not in this version yet.',
     allowed: 'text on one line without colons',
     parse: parseUserName,
   }),
   serviceAdminPassword: secret('SERVICE_ADMIN_PASSWORD', {
-    purpose: 'Password of the schema API; without it the first start makes one and prints it once.',
+    purpose: 'Password of the schema API, which is not in this version yet.',
     allowed: 'text on one line',
     parse: parseLine,
   }),
