@@ -18,9 +18,9 @@ const LAYERS: Record<string, number> = {
   pipeline: 2,
   'test-api': 3,
   server: 4,
-  'dev-env': 4,
-  tests: 5,
-  bench: 5,
+  'dev-env': 5,
+  tests: 6,
+  bench: 6,
 }
 
 const root = path.dirname(import.meta.dirname)
@@ -48,7 +48,7 @@ test('what a package imports of ours stands in its package.json, and only its su
       .filter(([file]) => file.startsWith(`${folder}/`))
       .flatMap(([file, text]) => {
         const allowed = file.endsWith('.test.ts') ? needs : needsToRun
-        const packages = [...text.matchAll(/'@millrace\/([^']+)'/g)].map((match) => match[1]!)
+        const packages = [...text.matchAll(/'@millrace\/([^'/]+)(?:\/[^']+)?'/g)].map((match) => match[1]!)
         const undeclared = packages.filter((imported) => !allowed.includes(imported))
         const outside = references(file, text).filter((target) => !target.startsWith(`${folder}/`))
         return [
@@ -95,7 +95,9 @@ test('every dependency has one exact version', () => {
   const offences = manifests.flatMap((file) => {
     const { dependencies, devDependencies, optionalDependencies } = JSON.parse(texts.get(file)!) as Manifest
     const ranges = Object.entries({ ...dependencies, ...devDependencies, ...optionalDependencies })
-    return ranges.filter(([, range]) => !/^\d+\.\d+\.\d+/.test(range)).map((entry) => `${file}: ${entry.join(' ')}`)
+    return ranges
+      .filter(([, range]) => !/^(npm:.+@)?\d+\.\d+\.\d+/.test(range))
+      .map((entry) => `${file}: ${entry.join(' ')}`)
   })
   expect(offences).toEqual([])
 })

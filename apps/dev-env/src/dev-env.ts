@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
 import { compose, type Product } from '@millrace/server/compose'
 import { DataFolder } from '@millrace/server/data-folder'
 import { Front } from '@millrace/server/front'
@@ -8,6 +9,8 @@ import { newLogger } from '@millrace/server/logger'
 import { loadSettings, settingsInForce } from '@millrace/server/settings'
 import { Sink } from './sink.ts'
 
+const DEADLINE_MS = 10_000
+const ASK_AGAIN_MS = 5
 const OWNER_TOKEN = 'dev-env-owner-0123456789'
 const STANDARD = {
   MILLRACE_PORT: '0',
@@ -50,6 +53,17 @@ export interface Webhook {
   readonly source: SourceMade
   readonly destinationId: string
   readonly connectionId: string
+}
+
+/** What became of an event at one destination, as far as tests look at it. @see contracts/delivery.md §8 */
+export interface Journey {
+  readonly destinationId: string
+  readonly outcome: string
+  readonly reason: string | null
+  readonly requests: readonly {
+    readonly endpoint?: string
+    readonly attempts: readonly { readonly status: number; readonly class: string; readonly text: string }[]
+  }[]
 }
 
 /** From one start to the next. */
@@ -123,6 +137,22 @@ export class DevEnv implements AsyncDisposable {
     const answer = await fetch(new URL(path, this.url), { redirect: 'manual', ...init })
     const text = await answer.text()
     return { status: answer.status, headers: answer.headers, text, json: parsed(text) }
+  }
+
+  /**
+   * Follows an event until it has an outcome at a destination, by default the first of its source.
+   *
+   * @returns its journey there, as GET /v2/events/{messageId} shows it. Nothing announces an outcome, so this asks again.
+   * @throws Error with the last answer when that takes longer than 10 s.
+   */
+  async journey(messageId: string, outcome: string, destinationId?: string): Promise<Journey> {
+    for (const deadline = Date.now() + DEADLINE_MS; ; await setTimeout(ASK_AGAIN_MS)) {
+      const { text, json } = await this.api('GET', `/v2/events/${encodeURIComponent(messageId)}`)
+      const journeys: Journey[] = json?.events?.[0]?.destinations ?? []
+      const found = journeys.find((each) => destinationId === undefined || each.destinationId === destinationId)
+      if (found?.outcome === outcome) return found
+      if (Date.now() > deadline) throw new Error(`${messageId} did not become ${outcome}; its trace is ${text}`)
+    }
   }
 
   /** Stops the product and starts it again on the same data. */

@@ -2,6 +2,7 @@ export {
   type ApiAnswer,
   DevEnv,
   type DevEnvOptions,
+  type Journey,
   type SourceMade,
   type Webhook,
   type WebhookOptions,

@@ -191,7 +191,7 @@ export async function compose(options: ComposeOptions): Promise<Product> {
     async stop() {
       isStopping = true
       const deadline = new Promise<void>((resolve) => setTimeout(resolve, settings.shutdownMs).unref())
-      await Promise.all([front.stop(deadline), running.stop(deadline)])
+      await front.stop(running.stop(deadline), deadline)
       await app.close()
       gateway.close()
       await log[Symbol.asyncDispose]()

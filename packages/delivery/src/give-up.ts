@@ -55,7 +55,9 @@ function hasFailedLongEnough(event: LaneEvent, outage: Outage, { now, monotonic 
   const { history } = event
   const attempts = (history?.attemptsSinceStart ?? 0) + probes
   if (attempts < GIVE_UP_ATTEMPTS) return false
-  if (history !== undefined && history.attempts > 0) return monotonic - history.firstAttempt >= GIVE_UP_AFTER_MS
+  const isAttempted = history !== undefined && history.attempts > 0
+  if (isAttempted && monotonic - history.firstAttempt >= GIVE_UP_AFTER_MS) return true
+  // It may have waited behind the outage before its own first attempt, as a probe.
   if (outage.state !== 'resting') return false
   return Math.min(monotonic - outage.since, now - event.acceptedAt) >= GIVE_UP_AFTER_MS
 }

@@ -10,7 +10,7 @@ import { LatencyWindow } from './latency-window.ts'
 import { Outage } from './outage.ts'
 import type { OutboundCall, OutboundRequest, OutboundResult } from './outbound/outbound-request.ts'
 import { type Position, Progress } from './progress.ts'
-import { retryAfterMs, retryWaitMs } from './retry-schedule.ts'
+import { GIVE_UP_AFTER_MS, retryAfterMs, retryWaitMs } from './retry-schedule.ts'
 import type { JourneyWrite, Stage } from './store/calls.ts'
 import { Throttle } from './throttle.ts'
 
@@ -22,6 +22,7 @@ const MOST_WAITING = 100_000
 /** A crash repeats at most this many deliveries and those in flight. */
 const MOST_UNPERSISTED = 1_000
 const LOADED_TOGETHER = 64
+const LOAD_AGAIN_MS = 1_000
 
 type Ready = Extract<Prepared, { requests: unknown }>
 
@@ -44,8 +45,8 @@ export class Lane {
   readonly #unfinished = new Set<LaneEvent>()
   /** By stream: those of an earlier stream go first. */
   readonly #readyByStream = [new Queue<LaneEvent>(), new Queue<LaneEvent>()] as const
-  /** Ready events of sources whose connection is disabled. */
-  readonly #held = new Map<string, LaneEvent[]>()
+  /** Ready events of sources whose connection is disabled, and since when it is. */
+  readonly #held = new Map<string, { readonly since: number; readonly events: LaneEvent[] }>()
   readonly #retries = new Heap<{ readonly event: LaneEvent; readonly due: number }>(({ due }) => due)
   readonly #calls = new Map<LaneEvent, OutboundCall>()
   readonly #outage = new Outage()
@@ -102,7 +103,7 @@ export class Lane {
   add(event: LaneEvent): void {
     this.#unfinished.add(event)
     this.#loaded++
-    this.#isSweepDue = true
+    if (this.#outage.state !== 'ok') this.#isSweepDue ||= this.#isOld(event)
     this.#options.memory.take(event.sizeBytes)
     const before = this.#queue(event)
     if (before.some((earlier) => earlier.payload === undefined)) this.#park(event)
@@ -145,16 +146,19 @@ export class Lane {
     const passed = now - this.#disabledSince!
     this.#disabledSince = undefined
     this.#outage.shift(passed)
-    for (const { history } of this.#unfinished) if (history !== undefined) history.firstAttempt += passed
+    for (const event of this.#unfinished) passOver(event, passed)
     this.#arm(0)
   }
 
   /** Events of these sources wait until they are left out again: their connection is disabled. */
   holdOnly(sourceIds: ReadonlySet<string>): void {
-    for (const sourceId of sourceIds) if (!this.#held.has(sourceId)) this.#held.set(sourceId, [])
-    for (const [sourceId, events] of this.#held) {
+    const now = this.#options.clock.monotonic()
+    for (const sourceId of sourceIds)
+      if (!this.#held.has(sourceId)) this.#held.set(sourceId, { since: now, events: [] })
+    for (const [sourceId, { since, events }] of this.#held) {
       if (sourceIds.has(sourceId)) continue
       this.#held.delete(sourceId)
+      for (const event of this.#unfinished) if (event.sourceId === sourceId) passOver(event, now - since)
       for (const event of events) this.#readyOf(event).addLast(event)
     }
     this.#arm(0)
@@ -169,6 +173,7 @@ export class Lane {
       this.#finish(event)
     }
     this.#options.onRoom()
+    this.#arm(0)
   }
 
   /**
@@ -236,7 +241,8 @@ export class Lane {
       if (event === undefined) break
       const held = this.#held.get(event.sourceId)
       if (held !== undefined) {
-        held.push(event)
+        held.events.push(event)
+        this.#leaveMemory(event)
       } else if (event.payload === undefined) {
         this.#readyOf(event).addFirst(event)
         void this.#loadReady()
@@ -257,7 +263,7 @@ export class Lane {
   /** While the destination rests or refuses us only the first waiting event goes, when it is time. */
   #probe(): void {
     this.#giveUpWaiting()
-    if (this.#outage.state === 'ok' || this.#isProbing || this.#calls.size > 0) return
+    if (this.#isGivingUp || this.#isProbing || this.#calls.size > 0) return
     const waitMs = this.#outage.nextProbe - this.#options.clock.monotonic()
     if (waitMs > 0) {
       this.#arm(waitMs)
@@ -277,6 +283,10 @@ export class Lane {
         this.#start(first)
       } else {
         this.#isProbing = false
+        if (first.state === 'loading') {
+          first.state = 'ready'
+          this.#readyOf(first).addFirst(first)
+        }
         this.#arm(0)
       }
     })
@@ -296,6 +306,7 @@ export class Lane {
   #call(event: LaneEvent, prepared: Ready, number: number): void {
     const request = prepared.requests[number]
     if (request === undefined) {
+      this.#isProbing = false
       this.#delivered++
       this.#recordDelivered(event)
       this.#settled(event)
@@ -320,6 +331,7 @@ export class Lane {
     startedAt: number,
   ): void {
     const answerClass = classOf(result, prepared)
+    const wasProbe = this.#isProbing
     this.#options.onAttempt(answerClass)
     this.#noteSign(result, answerClass)
     this.latency.add(result.durationMs)
@@ -335,9 +347,10 @@ export class Lane {
         return
       }
     }
-    const history = this.#history(event, startedAt)
+    const history = this.#history(event, startedAt, result.durationMs)
     history.attempts++
-    history.attemptsSinceStart++
+    // A failed probe counts for every waiting event already, and so for this one.
+    if (!wasProbe || this.#outage.state !== 'resting') history.attemptsSinceStart++
     history.requests[number] ??= { ...prepared.show(request), attempts: [] }
     const shown = history.requests[number]
     const text = prepared.mask(result.text)
@@ -351,7 +364,8 @@ export class Lane {
     })
     if (answerClass === 'delivered') {
       history.deliveredRequests = number + 1
-      this.#call(event, prepared, number + 1)
+      if (this.#isStopped && number + 1 < prepared.requests.length) this.#record(event, 'waiting', null)
+      else this.#call(event, prepared, number + 1)
       return
     }
     this.#lastFailure = { status: result.status, text }
@@ -378,6 +392,14 @@ export class Lane {
     this.pump()
   }
 
+  /** One that may wait for days must not take the room of those that can go. */
+  #leaveMemory(event: LaneEvent): void {
+    if (event.payload === undefined) return
+    this.#park(event)
+    this.#parkFollowers(event)
+    this.#options.onRoom()
+  }
+
   /** What an attempt says of the destination as a whole. */
   #noteSign(result: Exclude<OutboundResult, { kind: 'aborted' }>, answerClass: AnswerClass): void {
     const now = this.#options.clock.monotonic()
@@ -402,7 +424,10 @@ export class Lane {
 
   #aborted(event: LaneEvent): void {
     this.#isProbing = false
-    if (event.state === 'sending') event.state = 'ready'
+    if (event.state !== 'sending') return
+    event.state = 'ready'
+    // Those of its requests that are delivered are not sent again.
+    if (event.history !== undefined) this.#record(event, 'waiting', null)
   }
 
   // Outcomes
@@ -442,22 +467,39 @@ export class Lane {
     if (!this.#isSweepDue || this.#isGivingUp || this.#isLoading) return
     const moment = this.#moment()
     const given: { event: LaneEvent; reason: GiveUpReason }[] = []
+    const freed = new Map<LaneEvent, number>()
     for (const event of this.#unfinished) {
-      if (event.state === 'sending' || event.state === 'loading' || event.state === 'done') continue
+      if (!this.#isWaiting(event) || this.#held.has(event.sourceId)) continue
+      // Nobody is given up before the earlier events of the same user.
+      if (event.blockers !== (freed.get(event) ?? 0)) continue
       const reason = giveUpInOutage(event, this.#outage, moment)
-      if (reason !== undefined) given.push({ event, reason })
+      if (reason === undefined) continue
+      given.push({ event, reason })
       if (given.length >= LOADED_TOGETHER) break
+      for (const follower of [event.userFollower, event.anonymousFollower]) {
+        if (follower !== undefined) freed.set(follower, (freed.get(follower) ?? 0) + 1)
+      }
     }
-    this.#isSweepDue = given.length >= LOADED_TOGETHER
+    this.#isSweepDue = given.length > 0
     if (given.length === 0) return
     this.#isGivingUp = true
     void this.#load(given.map(({ event }) => event)).then(() => {
       for (const { event, reason } of given) {
-        if (event.state !== 'done' && event.payload !== undefined) this.#giveUp(event, 'delivery', reason)
+        // A good answer may have come meanwhile.
+        if (this.#outage.state === 'ok') break
+        if (this.#isWaiting(event) && event.payload !== undefined) this.#giveUp(event, 'delivery', reason)
       }
       this.#isGivingUp = false
       this.#arm(0)
     })
+  }
+
+  #isWaiting({ state }: LaneEvent): boolean {
+    return state === 'ready' || state === 'retrying' || state === 'blocked'
+  }
+
+  #isOld({ acceptedAt }: LaneEvent): boolean {
+    return this.#options.clock.now() - acceptedAt >= GIVE_UP_AFTER_MS
   }
 
   #lost(event: LaneEvent): void {
@@ -477,6 +519,7 @@ export class Lane {
     this.#unfinished.delete(event)
     this.#unload(event)
     this.#order.finish(event, (follower) => {
+      if (follower.state !== 'blocked') return
       follower.state = 'ready'
       this.#readyOf(follower).addLast(follower)
     })
@@ -609,13 +652,18 @@ export class Lane {
     return event.payload !== undefined && event.state === 'loading'
   }
 
+  /** Gives events their payloads. When the log cannot be read they stay as they are, and those who asked ask again. */
   async #load(events: readonly LaneEvent[]): Promise<void> {
     this.#isLoading = true
     const missing = events.filter(({ payload }) => payload === undefined)
-    const payloads = await this.#options.load(missing)
+    const payloads = await this.#options.load(missing).catch(() => undefined)
+    if (payloads === undefined) {
+      await new Promise<void>((resolve) => this.#options.clock.setTimer(resolve, LOAD_AGAIN_MS))
+    }
     this.#isLoading = false
+    if (payloads === undefined) return
     for (const [i, event] of missing.entries()) {
-      if (event.state === 'done') continue
+      if (event.state === 'done' || event.payload !== undefined) continue
       const payload = payloads[i]
       if (payload === undefined) {
         this.#lost(event)
@@ -627,14 +675,14 @@ export class Lane {
     }
   }
 
-  #history(event: LaneEvent, startedAt: number): DeliveryHistory {
+  #history(event: LaneEvent, startedAt: number, durationMs: number): DeliveryHistory {
     event.history ??= {
       requests: [],
       deliveredRequests: 0,
       attempts: 0,
       attemptsSinceStart: 0,
       firstAttemptAt: startedAt,
-      firstAttempt: this.#options.clock.monotonic() - (this.#options.clock.now() - startedAt),
+      firstAttempt: this.#options.clock.monotonic() - durationMs,
       due: undefined,
       refusals: 0,
       deliveredAtFirstRefusal: 0,
@@ -694,6 +742,13 @@ function placeOf({ partition, stream, offset, index }: LaneEvent) {
 
 function isBefore(a: LaneEvent, b: LaneEvent): boolean {
   return a.partition === b.partition && (a.offset < b.offset || (a.offset === b.offset && a.index < b.index))
+}
+
+/** Time that does not count against an event, because it was not allowed to go. */
+function passOver({ history }: LaneEvent, ms: number): void {
+  if (history === undefined) return
+  history.firstAttempt += ms
+  history.firstAttemptAt += ms
 }
 
 function historyOf(wait: JourneyWrite, now: number, monotonic: number): DeliveryHistory {

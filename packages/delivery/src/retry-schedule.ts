@@ -18,7 +18,7 @@ export const EXPIRES_AFTER_MS = 720 * HOUR_MS
  */
 export function retryWaitMs(failedAttempts: number, random: number): number {
   const step = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** Math.min(failedAttempts - 1, 10))
-  return step * (0.8 + 0.2 * random)
+  return Math.round(step * (0.8 + 0.2 * random))
 }
 
 /** The wait that a Retry-After header (seconds or HTTP date) asks for, in ms, at most an hour; 0 if it asks for none. */

@@ -115,6 +115,7 @@ describe('a config', () => {
   test('names its secrets', () => {
     expect(secretValues(definition, config).toSorted()).toEqual([
       '4711',
+      '7Hq2',
       'Bearer 7Hq2',
       'a-secret-for-signing',
       's3cret',

@@ -47,11 +47,18 @@ export function isSecretHeader(name: string, value: string, flag?: unknown): boo
 export function secretValues(definition: DestinationDefinition, config: JsonObject): string[] {
   const values = new Set<string>()
   mapPlaces(definition, config, ({ value, isSecret }) => {
-    if (isSecret && value !== '') values.add(value)
+    if (isSecret && value !== '') {
+      values.add(value)
+      // An answer may repeat the credentials without their scheme.
+      const credentials = AUTH_SCHEME.exec(value)?.[1]
+      if (credentials !== undefined) values.add(credentials)
+    }
     return value
   })
   return [...values]
 }
+
+const AUTH_SCHEME = /^(?:Basic|Bearer|Token) +(.+)$/
 
 /** A copy of a config as it may be read: every secret is `********`. */
 export function maskConfig(definition: DestinationDefinition, config: JsonObject): JsonObject {

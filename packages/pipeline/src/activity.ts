@@ -33,6 +33,17 @@ export class Activity {
     return spans !== undefined && covers(spans, partition, offset)
   }
 
+  /** The range, cut wherever a connection begins or ends: what holds at the start of a piece holds in all of it. */
+  pieces(partition: number, from: number, to: number): { from: number; to: number }[] {
+    const cuts = new Set([from])
+    for (const span of [...this.#connected.values()].flat()) {
+      if (span.partition !== partition) continue
+      for (const cut of [span.fromOffset, span.toOffset ?? to]) if (cut > from && cut < to) cuts.add(cut)
+    }
+    const starts = from < to ? [...cuts].sort((a, b) => a - b) : []
+    return starts.map((start, i) => ({ from: start, to: starts[i + 1] ?? to }))
+  }
+
   isDisabled(partition: number, offset: number): boolean {
     return this.#disabled.length > 0 && covers(this.#disabled, partition, offset)
   }

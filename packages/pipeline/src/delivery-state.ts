@@ -21,8 +21,8 @@ export async function deliveryState(delivery: DestinationDelivery, sources: Sour
   const { lane, destination } = delivery
   const { id } = destination
   const counts = countEvents(lane.unfinished())
-  const waiting = await delivery.waiting()
   const takenUp = delivery.takenUp()
+  const untaken = await delivery.untaken()
   const { state } = lane.outage
   const failure = lane.lastFailure
   const oldest = await oldestPendingAt(delivery, sources.log, counts.oldestAcceptedAt)
@@ -30,7 +30,7 @@ export async function deliveryState(delivery: DestinationDelivery, sources: Sour
     destinationId: id,
     state,
     statusText: state === 'ok' || failure === undefined ? null : failure.text || `status ${failure.status}`,
-    pending: waiting.events - takenUp.events + counts.ready,
+    pending: untaken.events + counts.ready,
     retrying: counts.retrying,
     throttled: lane.isThrottled ? counts.unsent : 0,
     blockedEvents: counts.blocked,
@@ -41,7 +41,7 @@ export async function deliveryState(delivery: DestinationDelivery, sources: Sour
     delivered24h: await sources.deliveredSince(id, Math.floor(sources.now / HOUR_MS) - 23),
     deadLettersOpen: await sources.openDeadLetters(id),
     expired: sources.expired(id),
-    backlogBytes: waiting.bytes,
+    backlogBytes: takenUp.bytes + untaken.bytes,
     latencyMs: lane.latency.percentiles(),
   }
 }
@@ -98,7 +98,9 @@ async function oldestPendingAt(
       const { offset } = feed.cursor(partition, stream)
       if (offset >= log.end(partition)) continue
       const { records } = await log.read(partition, name, offset, 1)
-      const first = records.find(({ header }) => feed.activity.isConnected(header.sourceId, partition, offset))
+      const first = records.find((record) =>
+        feed.activity.isConnected(record.header.sourceId, partition, record.offset),
+      )
       if (first !== undefined) oldest = Math.min(oldest, first.header.acceptedAt)
     }
   }

@@ -16,10 +16,13 @@ import type { Clock } from '@millrace/std'
 import type { Activity } from './activity.ts'
 import type { ConfiguredDestination } from './configuration.ts'
 import type { DeliveryMetrics } from './delivery-metrics.ts'
-import { Feed } from './feed.ts'
+import { Feed, isBefore } from './feed.ts'
 import { filterReason } from './filters.ts'
 import type { ParsedRecords } from './parsed-records.ts'
 import { Stages } from './stages.ts'
+
+/** After the log could not be read. */
+const READ_AGAIN_MS = 1_000
 
 /** What all destinations have in common. */
 export interface Surroundings {
@@ -97,6 +100,11 @@ export class DestinationDelivery {
       },
       logger,
     })
+    // What waits at or after the position is taken up again by the feed in its place: there may be earlier events of its
+    // user between the position and it.
+    const { true: passed = [], false: ahead = [] } = Object.groupBy(from.resumed.waiting, (wait) =>
+      String(isBefore(wait, from.start(wait.partition, wait.stream))),
+    )
     this.feed = new Feed({
       lane: this.lane,
       outcomes: this.#outcomes,
@@ -105,16 +113,20 @@ export class DestinationDelivery {
       activity,
       start: from.start,
       done: from.resumed.done,
+      waiting: ahead,
       tailAt: surroundings.tailAt,
       importEnd: surroundings.importEnd,
       filter: (event, sourceId) => this.#filter(event, sourceId),
       now: () => clock.now(),
       revision: () => this.#destination.revision,
       onFiltered: () => metrics.outcome(id, 'filtered'),
-      onError: (error) => logger.error({ destinationId: id, cause: error.message }, 'the log cannot be read'),
+      onError: (error) => {
+        logger.error({ destinationId: id, cause: error.message }, 'the log cannot be read')
+        clock.setTimer(() => this.feed.pull(), READ_AGAIN_MS)
+      },
     })
     this.lane.setEnabled(destination.isEnabled)
-    this.lane.resume(from.resumed.waiting)
+    this.lane.resume(passed)
   }
 
   get destination(): ConfiguredDestination {
@@ -148,23 +160,43 @@ export class DestinationDelivery {
     return event.payload ?? (await this.#load([event]))[0]
   }
 
-  /** Events that have no final outcome: taken up or not. @param sourceId all sources if it is left out. */
+  /** Events that have no final outcome at this moment: taken up or not. @param sourceId all sources if it is left out. */
   async waiting(sourceId?: string): Promise<{ events: number; bytes: number }> {
+    const takenUp = this.takenUp(sourceId)
+    const untaken = await this.untaken(sourceId)
+    return { events: takenUp.events + untaken.events, bytes: takenUp.bytes + untaken.bytes }
+  }
+
+  /** Those of them that still lie in the log. Asks for everything before it waits, so it tells of the moment of the call. */
+  async untaken(sourceId?: string): Promise<{ events: number; bytes: number }> {
     const { log } = this.#surroundings
-    let { events, bytes } = this.takenUp(sourceId)
+    const { activity } = this.feed
+    const asked: Promise<{ events: number; bytes: number }>[] = []
     for (let partition = 0; partition < log.partitions; partition++) {
+      const end = log.end(partition)
       for (const [stream, name] of STREAMS.entries()) {
-        const range = { from: this.feed.cursor(partition, stream).offset, to: log.end(partition) }
-        if (range.from >= range.to) continue
-        for (const [id, count] of await log.tally(partition, name, range)) {
-          if (sourceId !== undefined && id !== sourceId) continue
-          if (!this.feed.activity.isConnected(id, partition, range.to - 1)) continue
-          events += count.events
-          bytes += count.bytes
+        const { offset, index } = this.feed.cursor(partition, stream)
+        const sum = async (range: { from: number; to: number }, taken: number) => {
+          let events = 0
+          let bytes = 0
+          for (const [id, count] of await log.tally(partition, name, range)) {
+            if (sourceId !== undefined && id !== sourceId) continue
+            if (!activity.isConnected(id, partition, range.from)) continue
+            events += count.events - taken
+            bytes += Math.round((count.bytes * (count.events - taken)) / count.events)
+          }
+          return { events, bytes }
         }
+        // Of the record at the cursor some events may have been taken up already.
+        if (index > 0) asked.push(sum({ from: offset, to: offset + 1 }, index))
+        for (const piece of activity.pieces(partition, index > 0 ? offset + 1 : offset, end)) asked.push(sum(piece, 0))
       }
     }
-    return { events, bytes }
+    const sums = await Promise.all(asked)
+    return {
+      events: sums.reduce((sum, { events }) => sum + events, 0),
+      bytes: sums.reduce((sum, { bytes }) => sum + bytes, 0),
+    }
   }
 
   takenUp(sourceId?: string): { events: number; bytes: number } {

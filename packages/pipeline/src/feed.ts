@@ -20,6 +20,8 @@ const MOST_IMPORTED = 100
 /** A lane that fell behind reads on when there is room for this many, so that a read is worth its while. */
 const WORTHWHILE_ROOM = 100
 
+type Wait = Parameters<Lane['resume']>[0][number]
+
 export interface FeedOptions {
   readonly lane: Lane
   readonly outcomes: LaneOutcomes
@@ -30,6 +32,8 @@ export interface FeedOptions {
   readonly start: (partition: number, stream: number) => Position
   /** At or after the start, but already recorded. */
   readonly done: readonly EventPlaceKey[]
+  /** At or after the start, and recorded as waiting. */
+  readonly waiting: readonly Wait[]
   /** Where the shared reader of the live stream is. */
   readonly tailAt: (partition: number) => number
   /** No imported record is at or after it. */
@@ -60,9 +64,11 @@ export class Feed {
       partition,
       live: this.#streamFeed(partition, LIVE),
       import: this.#streamFeed(partition, IMPORT),
+      recorded: new Map(),
       isPulling: false,
     }))
-    for (const [partition, offset, index] of options.done) this.#skipOf(partition).add(`${offset} ${index}`)
+    for (const [partition, offset, index] of options.done) this.#remember(partition, { offset, index }, undefined)
+    for (const wait of options.waiting) this.#remember(wait.partition, wait, wait)
   }
 
   /** Takes a record from the shared reader, unless this lane is behind it. */
@@ -79,7 +85,7 @@ export class Feed {
   /** Takes what it may from its own place in the log; to be called whenever there may be room, or something new. */
   pull(): void {
     for (const feed of this.#partitions)
-      if (!feed.isPulling && this.#wants(feed)) this.#pull(feed).catch(this.#options.onError)
+      if (!feed.isPulling && this.#wants(feed)) this.#pull(feed).catch((error) => this.#fail(error))
   }
 
   /** Offsets from here on are still needed by this reader. */
@@ -97,9 +103,13 @@ export class Feed {
     this.#isClosed = true
   }
 
+  #fail(error: Error): void {
+    if (!this.#isClosed) this.#options.onError(error)
+  }
+
   #streamFeed(partition: number, stream: number): StreamFeed {
     const start = this.#options.start(partition, stream)
-    const feed: StreamFeed = { cursor: start, isAttached: false, progress: undefined!, skip: new Set() }
+    const feed: StreamFeed = { cursor: start, isAttached: false, progress: undefined! }
     const cursor = stream === LIVE ? () => this.#liveCursor(partition, feed) : () => this.#importCursor(partition, feed)
     feed.progress = this.#options.lane.follow(partition, stream, cursor)
     return feed
@@ -135,6 +145,9 @@ export class Feed {
       }
     } finally {
       feed.isPulling = false
+      // Everything that was recorded before the start has been passed.
+      const { live, import: imported, recorded } = feed
+      if (live.isAttached && imported.cursor.offset >= this.#options.importEnd(feed.partition)) recorded.clear()
     }
   }
 
@@ -190,13 +203,21 @@ export class Feed {
     if (!this.activity.isConnected(sourceId, partition, offset)) return undefined
     const events = parsed.eventsOf(partition, record)
     const isDisabled = this.activity.isDisabled(partition, offset)
-    const { progress, skip } = stream === LIVE ? this.#partitions[partition]!.live : this.#partitions[partition]!.import
+    const { live, import: imported, recorded } = this.#partitions[partition]!
+    const { progress } = stream === LIVE ? live : imported
     const sizeBytes = Math.ceil(record.body.length / events.length)
     if (events.length > 0) this.#eventBytes = sizeBytes
     const keys = keySeeds(sourceId, stream)
     let room = Math.min(lane.room, most)
     for (let index = first; index < events.length; index++) {
-      if (skip.size > 0 && this.#isDone(partition, offset, index)) continue
+      if (recorded.size > 0) {
+        const key = placeKey(offset, index)
+        if (recorded.has(key)) {
+          const wait = recorded.get(key)
+          if (wait !== undefined) lane.resume([wait])
+          continue
+        }
+      }
       const event = events[index]!
       const reason = isDisabled ? 'destination is disabled' : filter(event, sourceId)
       const place = { partition, stream, offset, index }
@@ -221,23 +242,28 @@ export class Feed {
     return undefined
   }
 
-  #skipOf(partition: number): Set<string> {
-    // Both streams share one counter of offsets, so one set serves both.
-    const { live, import: imported } = this.#partitions[partition]!
-    imported.skip = live.skip
-    return live.skip
+  #remember(partition: number, place: Position, wait: Wait | undefined): void {
+    const { live, import: imported, recorded } = this.#partitions[partition]!
+    if (isBefore(place, live.cursor) && isBefore(place, imported.cursor)) return
+    recorded.set(placeKey(place.offset, place.index), wait)
   }
+}
 
-  /** Each place is asked for once after a restart. */
-  #isDone(partition: number, offset: number, index: number): boolean {
-    return this.#partitions[partition]!.live.skip.delete(`${offset} ${index}`)
-  }
+export function isBefore(a: Position, b: Position): boolean {
+  return a.offset < b.offset || (a.offset === b.offset && a.index < b.index)
+}
+
+function placeKey(offset: number, index: number): string {
+  return `${offset} ${index}`
 }
 
 interface PartitionFeed {
   readonly partition: number
   readonly live: StreamFeed
   readonly import: StreamFeed
+  /** What the last run recorded at or after its position, with the wait if it is one; empty once all of it is passed.
+   * Both streams share one counter of offsets, so one map serves both. */
+  readonly recorded: Map<string, Wait | undefined>
   isPulling: boolean
 }
 
@@ -246,7 +272,6 @@ interface StreamFeed {
   cursor: Position
   isAttached: boolean
   progress: ReturnType<Lane['follow']>
-  skip: Set<string>
 }
 
 /** Order holds for a user of a source within a stream: seeds for the hashes of ids. */

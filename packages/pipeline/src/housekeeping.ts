@@ -17,6 +17,8 @@ export interface HousekeepingOptions {
   readonly traces: { readonly keepMs: number; readonly maxBytes: number }
   /** Offsets from here on are still needed. */
   readonly neededFrom: (partition: number) => number
+  /** Has the message index need nothing of the log. */
+  readonly writeIndex: () => Promise<void>
 }
 
 /**
@@ -30,11 +32,13 @@ export class Housekeeping {
   /** Wall minus monotonic clock: constant unless the wall clock is set. */
   #offset: number
   #suspendedUntil = Number.NEGATIVE_INFINITY
+  #indexWrittenAt: number
   #isStopped = false
 
   constructor(options: HousekeepingOptions) {
     this.#options = options
     this.#offset = options.clock.now() - options.clock.monotonic()
+    this.#indexWrittenAt = options.clock.monotonic()
   }
 
   start(): void {
@@ -52,14 +56,21 @@ export class Housekeeping {
   }
 
   async tidy(): Promise<void> {
-    const { log, store, clock, logKeepMs, traces, neededFrom } = this.#options
-    if (this.#isSuspended()) return
+    const { log, store, clock, logKeepMs, traces, neededFrom, writeIndex } = this.#options
+    const isSuspended = this.#isSuspended()
+    // A few events of a quiet stream must not hold back everything that comes after them.
+    if (clock.monotonic() - this.#indexWrittenAt >= HOUR_MS) {
+      this.#indexWrittenAt = clock.monotonic()
+      await writeIndex()
+    }
     const logOldest: { partition: number; offset: number }[] = []
     for (let partition = 0; partition < log.partitions; partition++) {
+      // The log notices jumps of the clock by itself, as often as it is asked.
       await log.retain(partition, neededFrom(partition), logKeepMs)
       const oldest = await log.oldest(partition)
       if (oldest !== undefined) logOldest.push({ partition, offset: oldest.offset })
     }
+    if (isSuspended) return
     await store.call('tidy', { finalBefore: clock.now() - traces.keepMs, logOldest, maxBytes: traces.maxBytes })
   }
 

@@ -46,10 +46,10 @@ export class MessageIndex {
     if (chunk.events >= CHUNK_EVENTS) this.#write(partition, stream, chunk)
   }
 
-  /** The lowest offset that a restart would read again. */
+  /** The lowest offset at which a restart would find something to index; Infinity if it would find nothing. */
   position(partition: number): number {
-    const positions = [...this.#chunks.values()].filter((chunk) => chunk.partition === partition)
-    return Math.min(...positions.map(({ position }) => position))
+    const unwritten = [...this.#chunks.values()].filter((chunk) => chunk.partition === partition && chunk.isUnwritten)
+    return Math.min(...unwritten.map(({ position }) => position))
   }
 
   /** Where events with this messageId may be: whoever reads them compares the messageId itself. */
@@ -63,8 +63,8 @@ export class MessageIndex {
     return [...places.values()].sort((a, b) => a.partition - b.partition || a.offset - b.offset || a.index - b.index)
   }
 
-  /** Writes the chunks as they are, so that the next start has nothing to read again. */
-  async close(): Promise<void> {
+  /** Writes the chunks as they are, so that the next start has nothing to read again and the log may drop what they hold. */
+  async flush(): Promise<void> {
     for (const chunk of this.#chunks.values()) {
       if (chunk.events > 0) this.#write(chunk.partition, chunk.stream, chunk)
     }
@@ -124,6 +124,10 @@ class Chunk {
     this.stream = stream
     this.#position = position
     this.lastOffset = position - 1
+  }
+
+  get isUnwritten(): boolean {
+    return this.events > 0 || this.beingWritten !== undefined
   }
 
   get position(): number {

@@ -9,7 +9,7 @@ import {
   type Span,
 } from '@millrace/delivery'
 import type { DestinationModule } from '@millrace/destinations'
-import type { EventLog, StoredRecord } from '@millrace/log'
+import { type EventLog, STREAMS, type StoredRecord } from '@millrace/log'
 import { eventName } from '@millrace/protocol'
 import type { Clock } from '@millrace/std'
 import { Activity } from './activity.ts'
@@ -20,7 +20,7 @@ import { DestinationDelivery, type Logger, type StartingPoint, type Surroundings
 import { Housekeeping } from './housekeeping.ts'
 import { MESSAGE_INDEX, MessageIndex } from './message-index.ts'
 import { ParsedRecords } from './parsed-records.ts'
-import { changedSpans, spanChange } from './spans.ts'
+import { changedSpans, type SpanChange, spanChange } from './spans.ts'
 import { Tail } from './tail.ts'
 import { traceEvents } from './traces.ts'
 
@@ -73,6 +73,9 @@ export class Pipeline {
   /** Deliveries by source, made anew with each configuration. */
   #bySource = new Map<string, DestinationDelivery[]>()
   #stopListening: () => void = () => {}
+  #stopListeningForDamage: () => void = () => {}
+  /** Of configurations, one after the other. */
+  #recording: Promise<void> = Promise.resolve()
   /** How far imported records are in the message index, by partition. */
   readonly #importsIndexed: number[]
   readonly #isIndexingImports: boolean[] = []
@@ -132,17 +135,18 @@ export class Pipeline {
       logKeepMs: options.logKeepMs,
       traces: options.traces,
       neededFrom: (partition) => this.neededFrom(partition),
+      writeIndex: () => this.index.flush(),
     })
   }
 
   async #start(): Promise<void> {
-    const { log, store } = this.#options
+    const { log, store, logger } = this.#options
     const positions = await store.call('positions', undefined)
     const positionOf = (reader: string, partition: number, stream: number) =>
       positions.find((row) => row.reader === reader && row.partition === partition && row.stream === stream)?.position
     await this.index.catchUp(log, (partition, stream) => positionOf(MESSAGE_INDEX, partition, stream)?.offset ?? 0)
     await this.#recordForgottenRemovals(positionOf)
-    await this.#reconcileSpans()
+    await this.#writeSpans(this.#reconcileSpans())
     for (const destination of this.#configuration.destinations.values()) {
       const resumed = await store.call('resume', destination.id)
       const start: StartingPoint['start'] = (partition, stream) =>
@@ -153,10 +157,12 @@ export class Pipeline {
     this.#stopListening = log.onCommit((partition, stream) => {
       if (stream === 'import') this.#noteImport(partition)
     })
+    this.#stopListeningForDamage = log.onDamage(() => {
+      this.#recordDamage().catch((error: Error) => logger.error({ cause: error.message }, 'damage cannot be recorded'))
+    })
     this.#tail.start()
     this.#housekeeping.start()
     await this.#recordDamage()
-    log.onDamage(() => void this.#recordDamage())
   }
 
   /** Carries out a new configuration: it governs the next event; when it resolves, a restart will know it, too. */
@@ -164,23 +170,29 @@ export class Pipeline {
     const before = this.#configuration
     this.#configuration = configuration
     const removed = this.#removals(before, configuration)
-    const written = this.#reconcileSpans()
+    const change = this.#reconcileSpans()
     for (const destination of configuration.destinations.values()) {
       if (!this.#deliveries.has(destination.id)) this.#open(destination, this.#fromHere())
     }
     this.#applyConfiguration()
-    await written
-    for (const removal of removed) await removal()
+    // The spans of what was removed leave the disk last: after a crash in between they tell that it is to be recorded.
+    const recorded = this.#recording.then(async () => {
+      for (const removal of removed) await removal()
+      await this.#writeSpans(change)
+    })
+    this.#recording = recorded.catch(() => {})
+    await recorded
   }
 
   /** Stops reading, waits for calls in flight until `deadline`, and writes the last outcomes. */
   async stop(deadline: Promise<void>): Promise<void> {
     this.#stopListening()
+    this.#stopListeningForDamage()
     this.#housekeeping.stop()
     this.#tail.stop()
     for (const { feed } of this.#deliveries.values()) feed.close()
     await Promise.all([...this.#deliveries.values()].map(({ lane }) => lane.stop(deadline)))
-    await this.index.close()
+    await this.index.flush()
   }
 
   /** Why events are not taken up or outcomes not written at the moment; undefined when all is well. */
@@ -198,12 +210,13 @@ export class Pipeline {
 
   /** Waiting events and open dead letters of a destination, of a source, or of a source at a destination. */
   async waiting(scope: Scope): Promise<number> {
-    let sum = await this.#options.store.call('openDeadLetters', scope)
-    for (const delivery of this.#deliveries.values()) {
-      if (scope.destinationId !== undefined && scope.destinationId !== delivery.destination.id) continue
-      sum += (await delivery.waiting(scope.sourceId)).events
-    }
-    return sum
+    const { destinationId, sourceId } = scope
+    const deliveries = [...this.#deliveries.values()].filter(
+      ({ destination }) => destinationId === undefined || destinationId === destination.id,
+    )
+    const waits = deliveries.map((delivery) => delivery.waiting(sourceId).then(({ events }) => events))
+    const counts = await Promise.all([this.#options.store.call('openDeadLetters', scope), ...waits])
+    return counts.reduce((sum, count) => sum + count, 0)
   }
 
   /** @see contracts/delivery.md §8 [D623] */
@@ -342,14 +355,17 @@ export class Pipeline {
     }
   }
 
-  /** In memory at once, on disk when it resolves. */
-  async #reconcileSpans(): Promise<void> {
-    const { log, store } = this.#options
+  /** In memory only: the change is to be written. */
+  #reconcileSpans(): SpanChange {
+    const { log } = this.#options
     const ends = Array.from({ length: log.partitions }, (_, partition) => log.end(partition))
     const change = spanChange(this.#spans, this.#configuration, ends)
-    if (change.put.length === 0 && change.remove.length === 0) return
     this.#spans = changedSpans(this.#spans, change)
-    await store.call('writeSpans', change)
+    return change
+  }
+
+  async #writeSpans(change: SpanChange): Promise<void> {
+    if (change.put.length > 0 || change.remove.length > 0) await this.#options.store.call('writeSpans', change)
   }
 
   /** What a new configuration has no more: its waiting events end as discarded. Takes effect at once, is recorded later. */
@@ -392,22 +408,31 @@ export class Pipeline {
   async #recordForgottenRemovals(
     positionOf: (reader: string, partition: number, stream: number) => { offset: number } | undefined,
   ): Promise<void> {
-    const { log } = this.#options
+    const { log, store } = this.#options
     const { sources, destinations, connections } = this.#configuration
     for (const span of this.#spans) {
       const { destinationId, sourceId, partition, fromOffset } = span
       if (span.kind !== 'connection' || connections.has(span.resource)) continue
-      const isWhole = !destinations.has(destinationId)
       const sourceReason = sources.has(sourceId) ? 'connection was removed' : 'source was removed'
-      const range = {
-        partition,
-        fromOffset: Math.max(fromOffset, positionOf(destinationId, partition, 0)?.offset ?? fromOffset),
-        toOffset: span.toOffset ?? log.end(partition),
+      const reason = destinations.has(destinationId) ? sourceReason : 'destination was removed'
+      const scope = { destinationId, sourceId }
+      const toOffset = span.toOffset ?? log.end(partition)
+      let count = await store.call('openDeadLetters', scope)
+      let oldest = toOffset
+      const { waiting } = await store.call('resume', destinationId)
+      for (const [stream, name] of STREAMS.entries()) {
+        const position = Math.max(fromOffset, positionOf(destinationId, partition, stream)?.offset ?? fromOffset)
+        const tally = await log.tally(partition, name, { from: position, to: Math.max(position, toOffset) })
+        count += tally.get(sourceId)?.events ?? 0
+        oldest = Math.min(oldest, position)
+        for (const wait of waiting) {
+          if (wait.sourceId !== sourceId || wait.partition !== partition || wait.stream !== stream) continue
+          if (wait.offset >= position) continue
+          count++
+          oldest = Math.min(oldest, wait.offset)
+        }
       }
-      const scope = isWhole ? { destinationId } : { destinationId, sourceId }
-      const reason = isWhole ? 'destination was removed' : sourceReason
-      const tally = await log.tally(partition, 'live', { from: range.fromOffset, to: range.toOffset })
-      await this.#recordRemoval(scope, [range], reason, tally.get(sourceId)?.events ?? 0)
+      await this.#recordRemoval(scope, [{ partition, fromOffset: oldest, toOffset }], reason, count)
     }
   }
 
@@ -439,7 +464,7 @@ export class Pipeline {
       count,
       at,
     }))
-    await store.call('discard', { scope, ranges: rows, at })
+    await store.call('discard', { scope, ranges: rows, reason, at })
     this.metrics.outcome(destinationId, 'discarded', count)
   }
 

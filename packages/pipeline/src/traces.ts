@@ -155,7 +155,8 @@ function recordedJourney(
     }
     case 'dead_letter': {
       const outcome = recorded.state === 'discarded' ? 'discarded' : 'dead_lettered'
-      return journey(id, outcome, recorded.reason, recorded.revision, (recorded.requests ?? []).map(traced))
+      const reason = recorded.endReason ?? recorded.reason
+      return journey(id, outcome, reason, recorded.revision, (recorded.requests ?? []).map(traced))
     }
     case 'range':
       return journey(id, recorded.outcome, recorded.reason, null, [])

@@ -15,7 +15,8 @@ export async function openApp(
 ): Promise<FastifyInstance> {
   const app = fastify({
     frameworkErrors: answerUnreadablePath,
-    routerOptions: { maxParamLength: 1_000, ignoreTrailingSlash: true },
+    // An id is as long as its event made it; the front bounds the whole header.
+    routerOptions: { maxParamLength: 64 * 1024, ignoreTrailingSlash: true },
     exposeHeadRoutes: true,
   })
   app.setNotFoundHandler((request, reply) => {

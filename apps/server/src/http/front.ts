@@ -1,5 +1,5 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
-import type { AddressInfo, Socket } from 'node:net'
+import { createServer, type Server as HttpServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { type AddressInfo, Server, type Socket } from 'node:net'
 
 const MAX_HEADER_BYTES = 64 * 1024
 /** Of a whole request on any route; ingest has its own, shorter limit for bodies. */
@@ -21,7 +21,7 @@ export class ListenError extends Error {
  * while it stops, what is in progress.
  */
 export class Front {
-  readonly #server: Server
+  readonly #server: HttpServer
   #handler: Handler = answerNotReady
   #isStopping = false
   #inProgress = 0
@@ -60,15 +60,21 @@ export class Front {
     this.#handler = handler
   }
 
-  /** Takes no new connections and waits for the requests in progress, at most until `deadline`. */
-  async stop(deadline: Promise<void>): Promise<void> {
+  /**
+   * Takes no new connections. Whoever asks on one that is open is answered until the rest of the server has finished, so
+   * that /ready can say why; then what is in progress is waited for, at most until `deadline`.
+   */
+  async stop(finished: Promise<unknown>, deadline: Promise<void>): Promise<void> {
     this.#isStopping = true
-    const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()))
+    // The close of an HTTP server would also end the idle connections.
+    const closed = new Promise<void>((resolve) => Server.prototype.close.call(this.#server, () => resolve()))
+    await finished
     const idle = new Promise<void>((resolve) => {
       this.#onIdle = resolve
       if (this.#inProgress === 0) resolve()
     })
     await Promise.race([deadline, idle])
+    this.#server.close()
     this.#server.closeAllConnections()
     await closed
   }

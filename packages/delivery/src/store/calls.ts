@@ -104,6 +104,8 @@ export type Recorded =
 export interface DeadLetterRow extends DeadLetterWrite {
   readonly id: string
   readonly state: DeadLetterState
+  /** Why the system ended it: what it belonged to was removed. */
+  readonly endReason: string | null
 }
 
 export interface DeadLetterFilter {
@@ -158,7 +160,7 @@ export type DeliveryCalls = {
   deliveredSince(request: { destinationId: string; hour: number }): number
   /** Records a range unless it is recorded already. */
   expireRange(range: RangeWrite): void
-  discard(request: { scope: Scope; ranges: readonly RangeWrite[]; at: number }): void
+  discard(request: { scope: Scope; ranges: readonly RangeWrite[]; reason: string; at: number }): void
   tidy(request: {
     finalBefore: number
     logOldest: readonly { partition: number; offset: number }[]

@@ -1,8 +1,14 @@
+import { existsSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
-import { migrate } from './schema.ts'
+import { migrate, refuseNewer } from './schema.ts'
 
-/** Opens delivery.db, makes it if it is missing, and brings it to this version's schema. */
+/**
+ * Opens delivery.db, makes it if it is missing, and brings it to this version's schema.
+ *
+ * @throws NewerSchemaError for a database of a later version; nothing is changed then.
+ */
 export function openDatabase(file: string): DatabaseSync {
+  if (existsSync(file)) refuseNewerFile(file)
   const db = new DatabaseSync(file)
   try {
     db.exec(`
@@ -16,6 +22,16 @@ export function openDatabase(file: string): DatabaseSync {
   } catch (error) {
     db.close()
     throw error
+  }
+}
+
+/** Looks before it touches: a connection that may write would already change the file. */
+function refuseNewerFile(file: string): void {
+  const db = new DatabaseSync(file, { readOnly: true })
+  try {
+    refuseNewer(db)
+  } finally {
+    db.close()
   }
 }
 

@@ -13,6 +13,8 @@ import type { Names } from './names.ts'
 
 /** Rows looked at for one page at most: a rare filter gives short pages with a cursor, never a long wait. */
 const MOST_LOOKED_AT = 10_000
+/** When the state of an open dead letter changed. */
+const NEVER = 0
 const OPEN = DEAD_LETTER_STATES.indexOf('open')
 const DISCARDED = DEAD_LETTER_STATES.indexOf('discarded')
 
@@ -57,7 +59,7 @@ export class DeadLetterTable {
       letter.lastStatus,
       letter.lastAnswer === null ? null : this.#names.number(letter.lastAnswer),
       letter.revision,
-      letter.deadAt,
+      NEVER,
       letter.requests && JSON.stringify(letter.requests),
       letter.event,
     )
@@ -107,10 +109,10 @@ export class DeadLetterTable {
     return rows.map(({ destination, count }) => [this.#names.text(destination), count])
   }
 
-  discard(scope: Scope, at: number): void {
+  discard(scope: Scope, reason: string, at: number): void {
     const { sql, values } = this.#condition(scope)
-    const statement = `UPDATE dead_letters SET state = ?, state_at = ? WHERE state = ? ${sql}`
-    this.#db.prepare(statement).run(DISCARDED, at, OPEN, ...values)
+    const statement = `UPDATE dead_letters SET state = ?, end_reason = ?, state_at = ? WHERE state = ? ${sql}`
+    this.#db.prepare(statement).run(DISCARDED, this.#names.number(reason), at, OPEN, ...values)
   }
 
   /** The part of a filter that the indexes answer. */
@@ -127,7 +129,12 @@ export class DeadLetterTable {
     add('source', '=', name(filter.sourceId))
     add('reason', '=', name(filter.reason))
     if (filter.stage !== undefined) add('stage', '=', (STAGES as readonly string[]).indexOf(filter.stage))
-    if (filter.state !== undefined) add('state', '=', (DEAD_LETTER_STATES as readonly string[]).indexOf(filter.state))
+    if (filter.state !== undefined) {
+      const state = (DEAD_LETTER_STATES as readonly string[]).indexOf(filter.state)
+      // The index of those that ended is used only where this is said in its words.
+      if (state > 0) sql += ' AND state > 0'
+      add('state', '=', state)
+    }
     add('dead_at', '>=', filter.from)
     add('dead_at', '<', filter.to)
     return { sql, values }
@@ -153,6 +160,7 @@ export class DeadLetterTable {
       revision: row.revision,
       requests: row.requests === null ? null : JSON.parse(row.requests),
       event: row.event,
+      endReason: row.end_reason === null ? null : this.#names.text(row.end_reason),
     }
   }
 }
@@ -185,4 +193,5 @@ interface Row {
   revision: number
   requests: string | null
   event: string
+  end_reason: number | null
 }

@@ -1,9 +1,8 @@
 import { type Clock, ThreadCalls, type Timer } from '@millrace/std'
 import type { DeliveryCalls, DeliveryThreadData, Flush, PositionWrite } from './calls.ts'
-import { LaneOutcomes } from './lane-outcomes.ts'
+import { FLUSH_OUTCOMES, LaneOutcomes } from './lane-outcomes.ts'
 
 const FLUSH_INTERVAL_MS = 20
-const FLUSH_OUTCOMES = 1_000
 const RETRY_INTERVAL_MS = 1_000
 /** Positions that moved without an outcome are written this late: a crash only reads a little again. */
 const IDLE_FLUSH_INTERVAL_MS = 5_000

@@ -4,6 +4,8 @@ import type { BlockWrite, DeadLetterWrite, JourneyWrite } from './calls.ts'
 import { ENTRY_BYTES, type FilterReason, writeDelivered, writeEntry } from './outcome-block.ts'
 
 const HOUR_MS = 3_600_000
+/** So many are written at once, without waiting for the interval. */
+export const FLUSH_OUTCOMES = 1_000
 
 /** How far a destination is, asked while a flush is made. */
 export type PositionsOf = () => Iterable<{ partition: number; stream: number; position: Position }>
@@ -102,10 +104,9 @@ export class LaneOutcomes {
     return taken
   }
 
-  /** Forgets what waits to be written: the destination was removed. */
+  /** Forgets the waits that are not written yet: the destination was removed, and others record what became of them. */
   drop(): void {
-    this.unpersisted -= this.take().count
-    this.positions = () => []
+    for (const [key, { outcome }] of this.#journeys) if (outcome === 'waiting') this.#journeys.delete(key)
     this.onPersisted = () => {}
   }
 
@@ -123,7 +124,7 @@ export class LaneOutcomes {
   #count(): void {
     this.#gathered++
     this.unpersisted++
-    if (this.#gathered === 1) this.#onDirty(this)
+    if (this.#gathered === 1 || this.#gathered === FLUSH_OUTCOMES) this.#onDirty(this)
   }
 
   #block(partition: number, revision: number, offset: number, at: number): OpenBlock {

@@ -49,7 +49,8 @@ export class OutcomeTables {
       ),
       waiting: db.prepare("SELECT * FROM journeys WHERE destination = ? AND outcome = 'waiting' ORDER BY offset, idx"),
       journeysFrom: db.prepare(
-        `SELECT offset, idx FROM journeys WHERE destination = ? AND partition = ? AND offset >= ?
+        `SELECT offset, idx FROM journeys
+         WHERE destination = ? AND partition = ? AND offset >= ? AND outcome <> 'waiting'
          UNION ALL SELECT offset, idx FROM dead_letters WHERE destination = ? AND partition = ? AND offset >= ?`,
       ),
       putPosition: db.prepare(

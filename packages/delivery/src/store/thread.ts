@@ -69,7 +69,9 @@ answerCalls<DeliveryCalls>({
   recorded: ({ partition, offset, index, sourceId }) => {
     const found = new Map<string, Recorded>()
     for (const row of db
-      .prepare('SELECT id, name FROM names WHERE id IN (SELECT DISTINCT reader FROM positions)')
+      .prepare(
+        'SELECT id, name FROM names WHERE id IN (SELECT reader FROM positions UNION SELECT destination FROM ranges)',
+      )
       .all()) {
       const destination = row['id'] as number
       const recorded =
@@ -104,10 +106,10 @@ answerCalls<DeliveryCalls>({
       const destination = names.number(range.destinationId)
       if (known.get(destination, range.partition, range.fromOffset, range.outcome) === undefined) writeRange(range)
     }),
-  discard: ({ scope, ranges, at }) =>
+  discard: ({ scope, ranges, reason, at }) =>
     write(() => {
       for (const range of ranges) writeRange(range)
-      deadLetters.discard(scope, at)
+      deadLetters.discard(scope, reason, at)
       const places =
         "DELETE FROM journeys WHERE outcome = 'waiting' AND (? IS NULL OR destination = ?) AND (? IS NULL OR source = ?)"
       const destination = numberOrNull(scope.destinationId)
@@ -119,7 +121,7 @@ answerCalls<DeliveryCalls>({
       outcomes.closeBlocks()
       db.prepare('DELETE FROM blocks WHERE last_at < ?').run(finalBefore)
       db.prepare("DELETE FROM journeys WHERE outcome <> 'waiting' AND changed_at < ?").run(finalBefore)
-      db.prepare('DELETE FROM dead_letters WHERE state >= 2 AND state_at < ?').run(finalBefore)
+      db.prepare('DELETE FROM dead_letters WHERE state > 0 AND state >= 2 AND state_at < ?').run(finalBefore)
       db.prepare('DELETE FROM delivered_by_hour WHERE hour < ?').run(Math.floor(finalBefore / 3_600_000))
       for (const { partition, offset } of logOldest) {
         hashes.drop(partition, offset)

@@ -1,0 +1,45 @@
+import { CallableProcess } from './calls.ts'
+import type { LoadCalls } from './load-process.ts'
+import type { SinkCalls } from './sink-process.ts'
+
+const START_TIMEOUT_MS = 10_000
+
+/** What every row uses: the processes that load the programs and receive from them, up for the whole time. */
+export class Bench implements Disposable {
+  readonly load: CallableProcess<LoadCalls>
+  readonly sink: CallableProcess<SinkCalls>
+  /** Of the webhook. */
+  readonly sinkUrl: string
+  readonly profileTo: string | undefined
+  #runs = 0
+
+  /** @param profileTo folder for CPU profiles of the product, if they are wanted. */
+  static async open(profileTo: string | undefined): Promise<Bench> {
+    const load = new CallableProcess<LoadCalls>(new URL('./load-process.ts', import.meta.url).pathname)
+    const sink = new CallableProcess<SinkCalls>(new URL('./sink-process.ts', import.meta.url).pathname)
+    const port = await sink.call('listen', undefined, START_TIMEOUT_MS)
+    return new Bench(load, sink, `http://127.0.0.1:${port}/in`, profileTo)
+  }
+
+  private constructor(
+    load: CallableProcess<LoadCalls>,
+    sink: CallableProcess<SinkCalls>,
+    sinkUrl: string,
+    profileTo: string | undefined,
+  ) {
+    this.load = load
+    this.sink = sink
+    this.sinkUrl = sinkUrl
+    this.profileTo = profileTo
+  }
+
+  /** A number that no earlier run had. */
+  nextRun(): number {
+    return ++this.#runs
+  }
+
+  [Symbol.dispose](): void {
+    this.load[Symbol.dispose]()
+    this.sink[Symbol.dispose]()
+  }
+}

@@ -1,0 +1,34 @@
+import type { Measured } from './row.ts'
+import { median, middleHalf } from './statistics.ts'
+
+export interface Samples<T> {
+  readonly product: readonly T[]
+  readonly limit: readonly T[]
+}
+
+/** Measures both in turns, so that what the machine does meanwhile falls on both alike. */
+export async function alternate<T>(
+  rounds: number,
+  limit: () => Promise<T>,
+  product: () => Promise<T>,
+): Promise<Samples<T>> {
+  const samples: { product: T[]; limit: T[] } = { product: [], limit: [] }
+  for (let round = 0; round < rounds; round++) {
+    samples.limit.push(await limit())
+    samples.product.push(await product())
+  }
+  return samples
+}
+
+/** The ratio is the median of the pairs' ratios, not the ratio of the medians: a slow minute slows both of a pair. */
+export function compared({ product, limit }: Samples<number>, show: (value: number) => string): Measured {
+  const ratios = product.map((value, i) => value / limit[i]!)
+  const [low, high] = middleHalf(ratios)
+  return {
+    measured: show(median(product)),
+    limit: show(median(limit)),
+    ratio: median(ratios),
+    spread: `${low.toFixed(2)}–${high.toFixed(2)}`,
+    samples: { product, limit },
+  }
+}

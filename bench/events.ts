@@ -1,0 +1,90 @@
+import { hrtime } from 'node:process'
+
+const USERS = 1_000
+const STAMP = '"sentMicros":"'
+const STAMP_DIGITS = 16
+const MESSAGE_ID = '"messageId":"'
+const INDEX_DIGITS = 12
+
+/** What one run sends; the number of the run tells its events from those of every other. */
+export interface RunNumber {
+  readonly run: number
+}
+
+/**
+ * An event of 0.8 KB. Its messageId holds the run and its index in it, its properties a place for the time of sending.
+ *
+ * @param user of which there are 1,000; each has an anonymousId of its own, since order is kept by either id.
+ */
+export function newEvent({ run }: RunNumber, index: number, user: number) {
+  const runDigits = String(run).padStart(4, '0')
+  const userDigits = String(user % USERS).padStart(12, '0')
+  return {
+    type: 'track',
+    messageId: `8ed31aa9-450f-${runDigits}-9872-${String(index).padStart(INDEX_DIGITS, '0')}`,
+    userId: `user-${userDigits}`,
+    anonymousId: `e5245eca-b5ef-4104-a5f3-${userDigits}`,
+    event: 'Seat Reserved',
+    properties: {
+      sentMicros: '0'.repeat(STAMP_DIGITS),
+      hall: 'B',
+      seat: 14,
+      price: 18.5,
+      tags: ['matinee', 'balcony'],
+      note: 'A seat near the aisle, please. '.repeat(6),
+    },
+    context: {
+      library: { name: 'millrace-js', version: '1.2.0' },
+      page: { path: '/programme', title: 'Programme', url: 'https://cinema.example/programme' },
+      ip: '203.0.113.9',
+      locale: 'en-GB',
+    },
+    integrations: { All: true },
+    originalTimestamp: '2026-03-04T09:15:27.120Z',
+    sentAt: '2026-03-04T09:15:28.400Z',
+  }
+}
+
+/** Of the clock that all processes of one machine share. */
+export function nowMicros(): number {
+  return Number(hrtime.bigint() / 1_000n)
+}
+
+/** Where the times of sending stand in the bytes of a request. */
+export function stampPlaces(request: Buffer): number[] {
+  const places: number[] = []
+  for (let at = request.indexOf(STAMP); at >= 0; at = request.indexOf(STAMP, at)) {
+    at += STAMP.length
+    places.push(at)
+  }
+  return places
+}
+
+export function stamp(request: Buffer, places: readonly number[], micros: number): void {
+  const digits = String(micros).padStart(STAMP_DIGITS, '0')
+  for (const place of places) request.write(digits, place, 'latin1')
+}
+
+const stampMark = Buffer.from(STAMP)
+const messageIdMark = Buffer.from(MESSAGE_ID)
+
+/** What the sink needs of an event, wherever in its bytes the product has put it. */
+export function readEvent(bytes: Buffer): {
+  readonly run: number
+  readonly index: number
+  readonly sentMicros: number
+} {
+  const id = bytes.indexOf(messageIdMark) + MESSAGE_ID.length
+  const sent = bytes.indexOf(stampMark) + STAMP.length
+  return {
+    run: digitsAt(bytes, id + 14, 4),
+    index: digitsAt(bytes, id + 24, INDEX_DIGITS),
+    sentMicros: digitsAt(bytes, sent, STAMP_DIGITS),
+  }
+}
+
+function digitsAt(bytes: Buffer, start: number, count: number): number {
+  let value = 0
+  for (let at = start; at < start + count; at++) value = value * 10 + bytes[at]! - 48
+  return value
+}

@@ -1,0 +1,38 @@
+import { readdirSync, readFileSync } from 'node:fs'
+
+/** Linux counts in hundredths of a second, whatever the kernel's own tick. */
+const TICK_MS = 10
+
+/** CPU time of a process with all its threads and children, so far. */
+export function cpuMs(pid: number): number {
+  return sum(family(pid), (each) => {
+    const fields = statOf(each)
+    return (Number(fields[11]) + Number(fields[12])) * TICK_MS
+  })
+}
+
+/** Resident memory of a process and its children; what they share counts for each. */
+export function residentBytes(pid: number): number {
+  return sum(family(pid), (each) => {
+    const status = readFileSync(`/proc/${each}/status`, 'utf8')
+    return Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)![1]) * 1024
+  })
+}
+
+function family(pid: number): number[] {
+  const threads = readdirSync(`/proc/${pid}/task`)
+  const children = threads.flatMap((thread) =>
+    readFileSync(`/proc/${pid}/task/${thread}/children`, 'utf8').split(' ').filter(Boolean).map(Number),
+  )
+  return [pid, ...children.flatMap(family)]
+}
+
+/** The fields after the name, which may itself hold spaces; the first is the state. */
+function statOf(pid: number): string[] {
+  const text = readFileSync(`/proc/${pid}/stat`, 'utf8')
+  return text.slice(text.lastIndexOf(')') + 2).split(' ')
+}
+
+function sum(pids: readonly number[], of: (pid: number) => number): number {
+  return pids.reduce((total, pid) => total + of(pid), 0)
+}

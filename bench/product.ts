@@ -1,0 +1,65 @@
+import path from 'node:path'
+import { Program } from './programs.ts'
+
+const OWNER_TOKEN = 'owner-token-of-the-benchmarks'
+const CALL_TIMEOUT_MS = 10_000
+
+export interface ProductOptions {
+  /** Folder for the CPU profiles of all threads, written when it stops. */
+  readonly profileTo?: string | undefined
+}
+
+/** The real server as an operator starts it, everything on, with an empty data folder. */
+export function startProduct({ profileTo }: ProductOptions = {}): Promise<Program> {
+  const root = path.dirname(import.meta.dirname)
+  const profiling = profileTo === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${profileTo}`]
+  return Program.start({
+    command: () => [...profiling, path.join(root, 'apps/server/src/main.ts'), 'start'],
+    env: (folder) => ({
+      MILLRACE_DATA_DIR: path.join(folder, 'data'),
+      MILLRACE_PORT: '0',
+      MILLRACE_QUICKSTART: 'off',
+      MILLRACE_OWNER_TOKEN: OWNER_TOKEN,
+    }),
+  })
+}
+
+/** Makes a source, with a webhook connected to it if there is to be one. @returns its write key. */
+export async function addSource(product: Program, webhookUrl?: string): Promise<string> {
+  const { source } = await post(product, 'sources', { name: 'Load', type: 'HTTP' })
+  if (webhookUrl !== undefined) {
+    const { destination } = await post(product, 'destinations', {
+      name: 'Sink',
+      type: 'WEBHOOK',
+      config: { webhookUrl },
+    })
+    await post(product, 'connections', { sourceId: source!.id, destinationId: destination!.id })
+  }
+  return source!.writeKey!
+}
+
+/** Events that the product says it has accepted. */
+export async function acceptedEvents(product: Program): Promise<number> {
+  const response = await fetch(`${product.url}/metrics`, { signal: AbortSignal.timeout(CALL_TIMEOUT_MS) })
+  const counts = (await response.text()).matchAll(/^millrace_ingest_events_total\{.*\} (\d+)$/gm)
+  return [...counts].reduce((total, [, count]) => total + Number(count), 0)
+}
+
+/** Resolves once /ready says 200. */
+export async function becomesReady(product: Program): Promise<void> {
+  const signal = AbortSignal.timeout(CALL_TIMEOUT_MS)
+  while (!(await fetch(`${product.url}/ready`, { signal })).ok);
+}
+
+type Made = Readonly<Record<string, { readonly id: string; readonly writeKey?: string }>>
+
+async function post(product: Program, kind: string, body: object): Promise<Made> {
+  const response = await fetch(`${product.url}/v2/${kind}`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${OWNER_TOKEN}` },
+    body: JSON.stringify(body),
+    signal: AbortSignal.timeout(CALL_TIMEOUT_MS),
+  })
+  if (!response.ok) throw new Error(`POST /v2/${kind}: ${response.status} ${await response.text()}`)
+  return (await response.json()) as Made
+}

@@ -1,0 +1,108 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+
+const START_TIMEOUT_MS = 20_000
+const STOP_TIMEOUT_MS = 20_000
+
+const children = new Set<ChildProcess>()
+const folders = new Set<string>()
+process.on('exit', () => {
+  for (const child of children) child.kill('SIGKILL')
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true })
+})
+
+/** However the bench ends, the child ends too. */
+export function endWithBench(child: ChildProcess): void {
+  children.add(child)
+  child.on('exit', () => children.delete(child))
+}
+
+export interface ProgramOptions {
+  /** Arguments of Node. Those that need the folder are given it. */
+  readonly command: (folder: string) => readonly string[]
+  readonly env?: (folder: string) => Readonly<Record<string, string>>
+}
+
+/** The product or a limit program: a process that prints its address once it serves, with a folder of its own. */
+export class Program implements AsyncDisposable {
+  readonly folder: string
+  readonly url: string
+  readonly #child: ChildProcess
+  #isToEnd = false
+
+  /** Resolves when the program has printed its address. @throws Error if it does not. */
+  static async start({ command, env = () => ({}) }: ProgramOptions): Promise<Program> {
+    const folder = mkdtempSync(path.join(tmpdir(), 'millrace-bench-'))
+    folders.add(folder)
+    const errors = openSync(errorFile(folder), 'w')
+    const child = spawn(process.execPath, command(folder), {
+      env: { ...ownEnvironment(), ...env(folder) },
+      stdio: ['ignore', 'pipe', errors],
+    })
+    closeSync(errors)
+    endWithBench(child)
+    const url = await Promise.race([addressOf(child), delay(START_TIMEOUT_MS, undefined, { ref: false })])
+    if (url !== undefined) return new Program(folder, url, child)
+    child.kill('SIGKILL')
+    throw new Error(`did not start: ${command(folder).join(' ')}`)
+  }
+
+  private constructor(folder: string, url: string, child: ChildProcess) {
+    this.folder = folder
+    this.url = url
+    this.#child = child
+    child.on('exit', (code, signal) => {
+      if (this.#isToEnd) return
+      const reason = `${child.spawnargs.join(' ')} ended by itself (${signal ?? code})`
+      console.error(`${reason}\n${readFileSync(errorFile(folder), 'utf8')}`)
+    })
+  }
+
+  get pid(): number {
+    return this.#child.pid!
+  }
+
+  get port(): number {
+    return Number(new URL(this.url).port)
+  }
+
+  /** Ends the program as an operator would; its folder stays until it is disposed of. */
+  async stop(): Promise<void> {
+    if (this.#child.exitCode !== null || this.#child.signalCode !== null) return
+    this.#isToEnd = true
+    const ended = once(this.#child, 'exit', { signal: AbortSignal.timeout(STOP_TIMEOUT_MS) })
+    this.#child.kill('SIGTERM')
+    await ended.catch(() => this.#child.kill('SIGKILL'))
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.stop()
+    rmSync(this.folder, { recursive: true, force: true })
+    folders.delete(this.folder)
+  }
+}
+
+/** Without settings of the server that happen to be set where the bench is run. */
+function ownEnvironment(): NodeJS.ProcessEnv {
+  return Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('MILLRACE_')))
+}
+
+function errorFile(folder: string): string {
+  return path.join(folder, 'stderr.txt')
+}
+
+async function addressOf(child: ChildProcess): Promise<string | undefined> {
+  let text = ''
+  for await (const chunk of child.stdout!.setEncoding('utf8').iterator({ destroyOnReturn: false })) {
+    text += chunk
+    const url = /http:\/\/127\.0\.0\.1:\d+/.exec(text)?.[0]
+    if (url === undefined) continue
+    child.stdout!.resume()
+    return url
+  }
+  return undefined
+}

@@ -1,0 +1,41 @@
+import type { Bench } from '../bench.ts'
+import { alternate, compared, type Samples } from '../comparison.ts'
+import { type DeliveryRun, deliver } from '../delivery-run.ts'
+import { ANY_WRITE_KEY, startLimit } from '../limit.ts'
+import { addSource, startProduct } from '../product.ts'
+import { oncePerBench, type Row } from '../row.ts'
+import { micros, perSecond } from '../table.ts'
+
+/* P3 and P16: throughput and CPU of the same runs through the whole product, everything on. */
+
+const ROUNDS = 5
+
+export const deliveryRows: readonly Row[] = [
+  {
+    name: 'P3',
+    figure: 'delivered events/s, whole product',
+    goal: '≥ 0.80',
+    measure: async (bench) => compared(each(await comparedRuns(bench), 'eventsPerSecond'), perSecond),
+  },
+  {
+    name: 'P16',
+    figure: 'CPU per delivered event at P3',
+    goal: '≤ 85 µs; ≤ 1.5',
+    measure: async (bench) => compared(each(await comparedRuns(bench), 'cpuMicrosPerEvent'), micros),
+  },
+]
+
+const comparedRuns = oncePerBench(async (bench: Bench): Promise<Samples<DeliveryRun>> => {
+  await using limit = await startLimit('deliver', bench.sinkUrl)
+  await using product = await startProduct(bench)
+  const writeKey = await addSource(product, bench.sinkUrl)
+  const throughLimit = () => deliver(bench, limit, { port: limit.port, writeKey: ANY_WRITE_KEY })
+  const throughProduct = () => deliver(bench, product, { port: product.port, writeKey })
+
+  await alternate(1, throughLimit, throughProduct)
+  return await alternate(ROUNDS, throughLimit, throughProduct)
+})
+
+function each(runs: Samples<DeliveryRun>, figure: 'eventsPerSecond' | 'cpuMicrosPerEvent'): Samples<number> {
+  return { product: runs.product.map((run) => run[figure]), limit: runs.limit.map((run) => run[figure]) }
+}

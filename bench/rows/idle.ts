@@ -1,0 +1,31 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Bench } from '../bench.ts'
+import { cpuMs, residentBytes } from '../process-usage.ts'
+import { addSource, startProduct } from '../product.ts'
+import type { Measured, Row } from '../row.ts'
+
+/* P10: the product with a source and a webhook, and nothing to do. */
+
+const SETTLING_MS = 5_000
+const WATCHED_MS = 60_000
+
+export const idleRow: Row = {
+  name: 'P10',
+  figure: 'idle: resident memory / CPU over a minute',
+  goal: '≤ 200 MB / ≤ 1 % of a core',
+  measure,
+}
+
+async function measure(bench: Bench): Promise<Measured> {
+  await using product = await startProduct(bench)
+  await addSource(product, bench.sinkUrl)
+  await delay(SETTLING_MS)
+  const cpuBefore = cpuMs(product.pid)
+  await delay(WATCHED_MS)
+  const cpuPercent = ((cpuMs(product.pid) - cpuBefore) / WATCHED_MS) * 100
+  const residentMb = residentBytes(product.pid) / 1e6
+  return {
+    measured: `${residentMb.toFixed(0)} MB / ${cpuPercent.toFixed(2)} %`,
+    samples: { residentMb: [residentMb], cpuPercent: [cpuPercent] },
+  }
+}

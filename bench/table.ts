@@ -1,0 +1,47 @@
+import type { Measured, Row } from './row.ts'
+
+/** A row and what came of it. */
+export interface Line {
+  readonly row: Row
+  readonly measured: Measured
+}
+
+const HEADS = ['', 'figure', 'goal', 'measured', 'limit', 'ratio', 'spread']
+
+/** For people: columns of a width that fits. */
+export function tableOf(lines: readonly Line[]): string {
+  const cells = lines.map(({ row, measured }) => [
+    row.name,
+    row.figure,
+    row.goal,
+    measured.measured,
+    measured.limit ?? '–',
+    measured.ratio?.toFixed(2) ?? '–',
+    measured.spread ?? '–',
+  ])
+  const widths = HEADS.map((head, column) => Math.max(...[head, ...cells.map((line) => line[column]!)].map(lengthOf)))
+  return [HEADS, widths.map((width) => '─'.repeat(width)), ...cells]
+    .map((line) => line.map((cell, column) => cell.padEnd(widths[column]!)).join('  '))
+    .map((line) => `${line.trimEnd()}\n`)
+    .join('')
+}
+
+export function perSecond(value: number): string {
+  return `${value.toLocaleString('en', { maximumFractionDigits: 0 })}/s`
+}
+
+export function micros(value: number): string {
+  return `${value.toFixed(0)} µs`
+}
+
+export function millis(value: number): string {
+  return `${value.toFixed(1)} ms`
+}
+
+export function seconds(value: number): string {
+  return `${value.toFixed(2)} s`
+}
+
+function lengthOf(text: string): number {
+  return text.length
+}

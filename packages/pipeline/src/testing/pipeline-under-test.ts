@@ -1,0 +1,352 @@
+import { copyFileSync, existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { DeliveryStore, EgressRules, OutboundClient } from '@millrace/delivery'
+import { type DestinationModule, DestinationRegistry } from '@millrace/destinations'
+import { type EventLog, MemoryEventLog, type Offset, type Stream } from '@millrace/log'
+import { ENRICHMENT_RULES, type JsonObject, messageHash } from '@millrace/protocol'
+import { type Clock, ManualClock } from '@millrace/std'
+import type { ConfiguredConnection, ConfiguredDestination, ConfiguredSource } from '../configuration.ts'
+import { Pipeline } from '../pipeline.ts'
+import { Sink } from './sink.ts'
+
+export const START = Date.parse('2026-03-04T09:00:00.000Z')
+export const SECOND = 1_000
+export const MINUTE = 60 * SECOND
+export const HOUR = 60 * MINUTE
+/** Real time after which a test that never comes to rest says what is going on. */
+const RESTLESS_MS = 15_000
+
+type ClientOptions = Partial<Omit<ConstructorParameters<typeof OutboundClient>[0], 'clock' | 'rules'>>
+type DestinationChange = Partial<Omit<ConfiguredDestination, 'delivery'>> & {
+  delivery?: Partial<ConfiguredDestination['delivery']>
+}
+
+export interface Setting {
+  readonly log?: EventLog
+  readonly clock?: ManualClock
+  /** Ids of the sources. Default `s1`. */
+  readonly sources?: readonly string[]
+  /** By id; each is connected to every source. */
+  readonly destinations?: Readonly<Record<string, DestinationChange>>
+  readonly modules?: readonly DestinationModule[]
+  readonly client?: ClientOptions
+  readonly memoryBytes?: number
+  readonly traces?: { keepMs: number; maxBytes: number }
+  readonly logKeepMs?: number
+  readonly random?: () => number
+}
+
+/** What a trace says of an event at one destination. */
+export interface TracedJourney {
+  readonly destinationId: string
+  readonly outcome: string
+  readonly reason: string | null
+  readonly configRevision: number | null
+  readonly requests: readonly {
+    readonly method?: string
+    readonly endpoint?: string
+    readonly rendered?: true
+    readonly attempts: readonly { n: number; at: string; status: number; class: string; text: string }[]
+  }[]
+}
+
+/** A file of the delivery store, and everything else that a process would have: ends with the test. */
+export class PipelineUnderTest implements AsyncDisposable {
+  readonly folder = mkdtempSync(path.join(tmpdir(), 'millrace-pipeline-'))
+  readonly clock: ManualClock
+  readonly log: EventLog
+  readonly logged: { level: string; text: string; fields: object }[] = []
+  readonly sources = new Map<string, ConfiguredSource>()
+  readonly destinations = new Map<string, ConfiguredDestination>()
+  readonly connections = new Map<string, ConfiguredConnection>()
+  pipeline!: Pipeline
+  store!: DeliveryStore
+  /** False while the store cannot write: then quiet does not mean written. */
+  writes = true
+  readonly #setting: Setting
+  readonly #modules = new Map<string, DestinationModule>()
+  readonly #sinks: Sink[] = []
+  #file: string
+  #generation = 0
+  #inFlight = 0
+  #pending = 0
+  #revision = 1
+
+  static async start(setting: Setting = {}): Promise<PipelineUnderTest> {
+    const self = new PipelineUnderTest(setting)
+    for (const module of [...(await DestinationRegistry.load()).all(), ...(setting.modules ?? [])]) {
+      self.#modules.set(module.definition.name, module)
+    }
+    await self.#open()
+    return self
+  }
+
+  /** A pipeline with one destination `d1` and its sink. */
+  static async withSink(
+    answer: Parameters<typeof Sink.start>[0] = 200,
+    setting: Setting & { d1?: DestinationChange } = {},
+  ): Promise<{ run: PipelineUnderTest; sink: Sink }> {
+    const sink = await Sink.start(answer)
+    const d1 = { ...setting.d1, config: { webhookUrl: sink.url, ...setting.d1?.config } }
+    const run = await PipelineUnderTest.start({ ...setting, destinations: { d1, ...setting.destinations } })
+    run.own(sink)
+    return { run, sink }
+  }
+
+  private constructor(setting: Setting) {
+    this.#setting = setting
+    this.clock = setting.clock ?? new ManualClock(START)
+    this.log = watched(setting.log ?? new MemoryEventLog(), this.#count)
+    this.#file = path.join(this.folder, 'delivery.db')
+    for (const id of setting.sources ?? ['s1']) this.sources.set(id, { id, type: 'cloud' })
+    for (const [id, change] of Object.entries(setting.destinations ?? {})) {
+      this.destinations.set(id, destinationOf(id, change))
+      for (const sourceId of this.sources.keys()) this.connect(sourceId, id)
+    }
+  }
+
+  get file(): string {
+    return this.#file
+  }
+
+  /** Has a sink counted and closed with the test. */
+  own(sink: Sink): Sink {
+    this.#sinks.push(sink)
+    return sink
+  }
+
+  connect(sourceId: string, destinationId: string, isEnabled = true): void {
+    const id = `${sourceId}-${destinationId}`
+    this.connections.set(id, { id, sourceId, destinationId, isEnabled })
+  }
+
+  // Acting
+
+  /** Accepts one batch, as the gateway would. */
+  accept(events: readonly object[], { source = 's1', stream = 'live' as Stream } = {}): Promise<Offset> {
+    return this.log.append(stream, recordOf(events, source, this.clock.now()))
+  }
+
+  /** Accepts one batch and waits for what comes of it. */
+  async send(...events: readonly object[]): Promise<void> {
+    await this.accept(events)
+    await this.settle()
+  }
+
+  /** Changes a destination, or makes it. */
+  async change(id: string, change: DestinationChange): Promise<void> {
+    const before = this.destinations.get(id)
+    const revision = ++this.#revision
+    this.destinations.set(id, {
+      ...(before ?? destinationOf(id, {})),
+      ...change,
+      delivery: { ...(before ?? destinationOf(id, {})).delivery, ...change.delivery },
+      revision,
+    })
+    if (before === undefined) for (const sourceId of this.sources.keys()) this.connect(sourceId, id)
+    await this.configure()
+  }
+
+  /** Carries out what the maps say now. */
+  async configure(): Promise<void> {
+    await this.pipeline.configure(this.#configuration())
+    await this.settle()
+  }
+
+  /** Lets time pass, hours in no time, while sockets and disk get the turns that they need. */
+  async advance(ms: number): Promise<void> {
+    await this.clock.advance(ms, () => this.#quiet())
+  }
+
+  /** Waits until nothing is under way but what a sink keeps; no time passes. */
+  async settle(): Promise<void> {
+    await this.advance(0)
+  }
+
+  /** Ends in order and starts again on the same files. @param whileDown happens in between. */
+  async restart(whileDown: () => unknown = () => {}): Promise<void> {
+    await this.#close()
+    await whileDown()
+    await this.#open()
+    await this.settle()
+  }
+
+  /** Goes on with a copy of the files as they are at this moment: nothing of what this process would still write is in it. */
+  async crash(whileDown: () => unknown = () => {}): Promise<void> {
+    await this.store.call('positions', undefined)
+    const file = path.join(this.folder, `delivery-${++this.#generation}.db`)
+    for (const suffix of ['', '-wal']) {
+      if (existsSync(this.#file + suffix)) copyFileSync(this.#file + suffix, file + suffix)
+    }
+    await this.#close()
+    this.#file = file
+    await whileDown()
+    await this.#open()
+    await this.settle()
+  }
+
+  // Looking
+
+  /** What became of the one event with this messageId, by destination. */
+  async trace(messageId: string): Promise<Record<string, TracedJourney>> {
+    const events = (await this.pipeline.trace(messageId, undefined)) as { destinations: TracedJourney[] }[]
+    if (events.length !== 1) throw new Error(`${events.length} events with messageId ${messageId}`)
+    return Object.fromEntries(events[0]!.destinations.map((journey) => [journey.destinationId, journey]))
+  }
+
+  /** Its outcome at a destination, with the reason if there is one. */
+  async outcome(messageId: string, destinationId = 'd1'): Promise<string | undefined> {
+    const journey = (await this.trace(messageId))[destinationId]
+    return journey && (journey.reason === null ? journey.outcome : `${journey.outcome}: ${journey.reason}`)
+  }
+
+  async state(destinationId = 'd1') {
+    return (await this.pipeline.state(destinationId))!
+  }
+
+  async deadLetters(filter: Parameters<Pipeline['deadLetters']>[0] = {}) {
+    return (await this.pipeline.deadLetters({ state: 'open', ...filter }, 500, null)).rows
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#close()
+    await this.log[Symbol.asyncDispose]()
+    for (const sink of this.#sinks) sink.close()
+    rmSync(this.folder, { recursive: true, force: true })
+  }
+
+  async #open(): Promise<void> {
+    const logger = {
+      info: (fields: object, text: string) => this.logged.push({ level: 'info', text, fields }),
+      warn: (fields: object, text: string) => this.logged.push({ level: 'warn', text, fields }),
+      error: (fields: object, text: string) => this.logged.push({ level: 'error', text, fields }),
+    }
+    const { clock } = this
+    this.store = watched(await DeliveryStore.open({ file: this.#file, clock, logger }), this.#count)
+    this.pipeline = await Pipeline.start({
+      log: this.log,
+      store: this.store,
+      configuration: this.#configuration(),
+      findModule: (type) => this.#modules.get(type),
+      sourceClass: (type) => type,
+      newClient: () => new CountedClient(this.#setting.client ?? {}, clock, (by) => (this.#inFlight += by)),
+      clock,
+      random: this.#setting.random ?? Math.random,
+      userAgent: 'Millrace/test',
+      memoryBytes: this.#setting.memoryBytes ?? 256 * 1024 * 1024,
+      traces: this.#setting.traces ?? { keepMs: 168 * HOUR, maxBytes: 1024 * 1024 * 1024 },
+      logKeepMs: this.#setting.logKeepMs ?? 168 * HOUR,
+      logger,
+    })
+  }
+
+  async #close(): Promise<void> {
+    await this.pipeline.stop(Promise.resolve())
+    const closed = this.store.close()
+    // A write that failed is tried once more before the store gives in.
+    if (!this.writes) await this.clock.advance(SECOND)
+    await closed
+  }
+
+  #configuration() {
+    return {
+      sources: new Map(this.sources),
+      destinations: new Map(this.destinations),
+      connections: new Map(this.connections),
+    }
+  }
+
+  readonly #count = (by: number) => {
+    this.#pending += by
+  }
+
+  async #quiet(): Promise<void> {
+    const since = performance.now()
+    for (let quietTurns = 0; quietTurns < 2; ) {
+      await new Promise((resolve) => setImmediate(resolve))
+      const held = this.#sinks.reduce((sum, sink) => sum + sink.held, 0)
+      if (this.#inFlight !== held || this.#pending > 0) {
+        quietTurns = 0
+        if (performance.now() - since < RESTLESS_MS) continue
+        throw new Error(
+          `never quiet: ${this.#inFlight} calls, ${held} held, ${this.#pending} reads and writes under way`,
+        )
+      }
+      if (this.writes) await this.store.flush()
+      quietTurns++
+    }
+  }
+}
+
+class CountedClient extends OutboundClient {
+  readonly #count: (by: number) => void
+
+  constructor(options: ClientOptions, clock: Clock, count: (by: number) => void) {
+    const rules = new EgressRules({ allow: '127.0.0.1', deny: undefined, listenHost: '127.0.0.1' })
+    super({ ...options, rules, clock })
+    this.#count = count
+  }
+
+  override send(...[request, onDone]: Parameters<OutboundClient['send']>) {
+    this.#count(1)
+    return super.send(request, (result) => {
+      this.#count(-1)
+      onDone(result)
+    })
+  }
+}
+
+/** The same object; promises that it gives are counted until they settle. */
+function watched<T extends object>(target: T, count: (by: number) => void): T {
+  return new Proxy(target, {
+    get(_, name) {
+      const member: unknown = Reflect.get(target, name, target)
+      if (typeof member !== 'function') return member
+      return (...args: unknown[]) => {
+        const result: unknown = member.apply(target, args)
+        if (!(result instanceof Promise) || name === 'flush') return result
+        count(1)
+        return result.finally(() => count(-1))
+      }
+    },
+  })
+}
+
+function destinationOf(id: string, { delivery, ...change }: DestinationChange): ConfiguredDestination {
+  return {
+    id,
+    name: id,
+    type: 'WEBHOOK',
+    isEnabled: true,
+    config: {},
+    delivery: { concurrency: 100, ordering: 'strict', throttle: null, keepAnswers: 'failed', ...delivery },
+    revision: 1,
+    ...change,
+  }
+}
+
+export function recordOf(events: readonly object[], sourceId: string, acceptedAt: number) {
+  const messageIds = events.map((event) => String((event as JsonObject)['messageId']))
+  return {
+    header: {
+      sourceId,
+      route: 'batch' as const,
+      acceptedAt,
+      clientAddress: '192.0.2.1',
+      seed: Buffer.alloc(16, 7),
+      rules: ENRICHMENT_RULES,
+      messageHashes: Buffer.concat(messageIds.map(messageHash)),
+    },
+    body: Buffer.from(JSON.stringify({ batch: events })),
+  }
+}
+
+/** A track event; blank ids are left out. */
+export function track(messageId: string, userId = '', more: object = {}) {
+  return { type: 'track', event: 'Seat Reserved', messageId, ...(userId === '' ? {} : { userId }), ...more }
+}
+
+export function tracks(count: number, userId: (n: number) => string = () => '', prefix = 'm'): object[] {
+  return Array.from({ length: count }, (_, n) => track(`${prefix}-${n}`, userId(n)))
+}

@@ -1,0 +1,61 @@
+import { expect, test } from 'vitest'
+import { MINUTE, PipelineUnderTest, SECOND, tracks } from './testing/pipeline-under-test.ts'
+import { Sink } from './testing/sink.ts'
+
+const usedBytes = () => {
+  globalThis.gc?.()
+  return process.memoryUsage().heapUsed
+}
+
+test('100,000 waiting events of one destination leave memory flat, and all are delivered in the end', async () => {
+  const { run, sink } = await PipelineUnderTest.withSink(503)
+  await using _ = run
+  let atTenThousand = 0
+  for (let batch = 0; batch < 100; batch++) {
+    await run.accept(tracks(1_000, (n) => `u-${batch}-${n}`, `b${batch}`))
+    await run.settle()
+    if (batch === 9) atTenThousand = usedBytes()
+  }
+  const { lane } = run.pipeline.delivery('d1')!
+  expect(lane.loaded).toBeLessThanOrEqual(1_064)
+  expect((await run.state()).state).toBe('resting')
+  // The log itself is in memory here: about 300 bytes an event are its own.
+  expect(usedBytes() - atTenThousand).toBeLessThan(90_000 * 500)
+  sink.answer = () => 200
+  await run.advance(2 * MINUTE)
+  expect(new Set(sink.messageIds).size).toBe(100_000)
+})
+
+test('100,000 events that wait for a retry cost a link each, survive a restart and are delivered', async () => {
+  const { run, sink } = await PipelineUnderTest.withSink({ status: 429, headers: { 'retry-after': '600' } })
+  await using _ = run
+  for (let batch = 0; batch < 100; batch++) {
+    await run.accept(tracks(1_000, (n) => `u-${batch}-${n}`, `b${batch}`))
+    await run.settle()
+  }
+  expect(run.pipeline.delivery('d1')!.lane.loaded).toBeLessThanOrEqual(1_064)
+  await run.restart()
+  expect(run.pipeline.delivery('d1')!.lane.loaded).toBeLessThanOrEqual(1_064)
+  sink.arrivals.length = 0
+  sink.answer = () => 200
+  await run.advance(15 * MINUTE)
+  expect(new Set(sink.messageIds).size).toBe(100_000)
+})
+
+test('100 slow destinations stay within the memory that they share', async () => {
+  const sinks = await Promise.all(Array.from({ length: 100 }, () => Sink.start('hang')))
+  const destinations = Object.fromEntries(sinks.map(({ url }, n) => [`d${n}`, { config: { webhookUrl: url } }]))
+  const memoryBytes = 1024 * 1024
+  await using run = await PipelineUnderTest.start({ destinations, memoryBytes })
+  for (const sink of sinks) run.own(sink)
+  const padding = 'x'.repeat(1_000)
+  for (let batch = 0; batch < 20; batch++) {
+    await run.accept(tracks(100, () => '', `b${batch}`).map((event) => ({ ...event, padding })))
+    await run.advance(SECOND)
+  }
+  let loaded = 0
+  for (const { lane } of run.pipeline.deliveries()) loaded += lane.loaded
+  // Beyond the budget each holds at most 16.
+  expect(loaded * 1_000).toBeLessThan(memoryBytes + 100 * 16 * 1_200)
+  expect((await run.state('d99')).pending).toBe(2_000)
+})
