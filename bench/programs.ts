@@ -34,7 +34,7 @@ export class Program implements AsyncDisposable {
   readonly #child: ChildProcess
   #isToEnd = false
 
-  /** Resolves when the program has printed its address. @throws Error if it does not. */
+  /** Resolves when the program has printed its address. @throws Error with what it wrote if it does not. */
   static async start({ command, env = () => ({}) }: ProgramOptions): Promise<Program> {
     const folder = mkdtempSync(path.join(tmpdir(), 'millrace-bench-'))
     folders.add(folder)
@@ -48,7 +48,7 @@ export class Program implements AsyncDisposable {
     const url = await Promise.race([addressOf(child), delay(START_TIMEOUT_MS, undefined, { ref: false })])
     if (url !== undefined) return new Program(folder, url, child)
     child.kill('SIGKILL')
-    throw new Error(`did not start: ${command(folder).join(' ')}`)
+    throw new Error(`did not start: ${command(folder).join(' ')}\n${readFileSync(errorFile(folder), 'utf8')}`)
   }
 
   private constructor(folder: string, url: string, child: ChildProcess) {

@@ -173,7 +173,6 @@ export class Lane {
       this.#finish(event)
     }
     this.#options.onRoom()
-    this.#arm(0)
   }
 
   /**

@@ -19,7 +19,7 @@ export function runTransform(
     if (!module.definition.config.supportedMessageTypes['cloud']?.includes(event.type)) {
       return { error: `message type ${event.type} not supported` }
     }
-    const requests: unknown = module.transform(event, contextOf(config, metadata, derivedSecrets))
+    const requests: unknown = module.transform(event, new Context(config, metadata, derivedSecrets))
     if (!Array.isArray(requests) || !requests.every(isRequestObject)) {
       return { error: 'destination transformation returned no list of request objects' }
     }
@@ -31,20 +31,38 @@ export function runTransform(
   }
 }
 
-/** Plain functions, because a transformation may take them out of the context by name. */
-function contextOf(config: JsonObject, metadata: EventMetadata, derivedSecrets: string[]): TransformContext {
-  const secret = (value: string) => {
-    derivedSecrets.push(value)
-    return value
+/**
+ * Its functions need no `this`, because a transformation may take them out by name. They are made only when asked for:
+ * most transformations need none of them, and this is made for every event.
+ */
+class Context implements TransformContext {
+  readonly config: JsonObject
+  readonly metadata: EventMetadata
+  readonly #derivedSecrets: string[]
+
+  constructor(config: JsonObject, metadata: EventMetadata, derivedSecrets: string[]) {
+    this.config = config
+    this.metadata = metadata
+    this.#derivedSecrets = derivedSecrets
   }
-  return {
-    config,
-    metadata,
-    secret,
-    // Both forms are registered: an answer may repeat the credentials without their scheme.
-    basicAuth: (userName, password) =>
-      secret(`Basic ${secret(Buffer.from(`${userName}:${password}`).toString('base64'))}`),
-    bearer: (token) => secret(`Bearer ${secret(token)}`),
+
+  get secret() {
+    return (value: string): string => {
+      this.#derivedSecrets.push(value)
+      return value
+    }
+  }
+
+  // Both forms are registered: an answer may repeat the credentials without their scheme.
+  get basicAuth() {
+    const { secret } = this
+    return (userName: string, password: string): string =>
+      secret(`Basic ${secret(Buffer.from(`${userName}:${password}`).toString('base64'))}`)
+  }
+
+  get bearer() {
+    const { secret } = this
+    return (token: string): string => secret(`Bearer ${secret(token)}`)
   }
 }
 

@@ -49,17 +49,24 @@ function wireBody(body: RequestObject['body']): { body: string; contentType: str
 /** Names that are equal without letter case are one header; the later one counts, as it is written. */
 function wireHeaders(given: JsonObject): Record<string, string> {
   const headers: Record<string, string> = {}
-  const names = new Map<string, string>()
+  // Only names that are not in lower case, the usual form, can be equal to another one.
+  let names: Map<string, string> | undefined
   for (const name in given) {
     const value = given[name]
     if (value === null || value === undefined) continue
-    const lowerCase = name.toLowerCase()
-    const earlier = names.get(lowerCase)
-    if (earlier !== undefined) delete headers[earlier]
-    names.set(lowerCase, name)
+    if (names === undefined && name !== name.toLowerCase()) names = lowerCaseNames(headers)
+    if (names !== undefined) {
+      const earlier = names.get(name.toLowerCase())
+      if (earlier !== undefined) delete headers[earlier]
+      names.set(name.toLowerCase(), name)
+    }
     setMember(headers, name, asText(value))
   }
   return headers
+}
+
+function lowerCaseNames(headers: Record<string, string>): Map<string, string> {
+  return new Map(Object.keys(headers).map((name) => [name.toLowerCase(), name]))
 }
 
 function hasHeader(headers: Record<string, string>, lowerCaseName: string): boolean {

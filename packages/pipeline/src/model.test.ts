@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { HOUR, PipelineUnderTest, SECOND, track } from './testing/pipeline-under-test.ts'
 import type { Arrival, SinkAnswer } from './testing/sink.ts'
 
-const RUNS = Number(process.env['MODEL_RUNS'] ?? 12)
+const RUNS = Number(process.env['MODEL_RUNS'] ?? 6)
 const SEED = process.env['MODEL_SEED'] === undefined ? undefined : Number(process.env['MODEL_SEED'])
 const FINAL = /^(delivered|filtered: .*|dead_lettered: .*)$/
 

@@ -1,7 +1,8 @@
 import type { StoredRecord } from '@millrace/log'
 import { type StoredEvent, setDeliveryTimes, storedEvents } from '@millrace/protocol'
 
-const MOST_BYTES = 16 * 1024 * 1024
+// Small on purpose: what lives longer than its delivery is copied by the garbage collector again and again.
+const MOST_BYTES = 1024 * 1024
 
 /**
  * The events of the newest records, with their delivery times: however many destinations read a record at about the same

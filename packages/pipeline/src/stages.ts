@@ -44,31 +44,33 @@ export class Stages {
     const { id, config, module } = this.#destination
     const metadata = { sourceId, destinationId: id, messageId: event.messageId }
     const result = runTransform(module, event, config, metadata)
-    if ('error' in result) return { stage: 'dest_transformation', error: this.#maskingOf([]).text(result.error) }
+    if ('error' in result) return { stage: 'dest_transformation', error: this.maskingOf([]).text(result.error) }
     try {
-      const requests = result.requests.map((request) => this.#ready(request))
-      return new ReadyRequests(requests, module.classify, () => this.#maskingOf(result.derivedSecrets))
+      const ready = new ReadyRequests(this, result.derivedSecrets, module.classify)
+      for (const request of result.requests) ready.requests.push(this.#ready(request, ready))
+      return ready
     } catch (thrown) {
       return {
         stage: 'dest_transformation',
-        error: this.#maskingOf(result.derivedSecrets).text((thrown as Error).message),
+        error: this.maskingOf(result.derivedSecrets).text((thrown as Error).message),
       }
     }
   }
 
-  #ready(request: RequestObject): ReadyRequest {
-    const { module, config } = this.#destination
-    const wire = toWire(request, this.#userAgent)
-    const signed = module.sign?.(wire.body, config, this.#nowSeconds())
-    if (signed !== undefined) Object.assign(wire.headers, signed)
-    return new ReadyRequest(wire, request.endpoint, this.#configuredOrigin)
-  }
-
-  #maskingOf(derivedSecrets: readonly string[]): Masking {
+  /** Takes the destination's secrets out of what is shown, and those that its transformation derived. */
+  maskingOf(derivedSecrets: readonly string[]): Masking {
     const { module, config } = this.#destination
     if (derivedSecrets.length > 0) return new Masking([...secretValues(module.definition, config), ...derivedSecrets])
     this.#masking ??= new Masking(secretValues(module.definition, config))
     return this.#masking
+  }
+
+  #ready(request: RequestObject, shown: ReadyRequests): ReadyRequest {
+    const { module, config } = this.#destination
+    const wire = toWire(request, this.#userAgent)
+    const signed = module.sign?.(wire.body, config, this.#nowSeconds())
+    if (signed !== undefined) Object.assign(wire.headers, signed)
+    return new ReadyRequest(wire, request.endpoint, this.#configuredOrigin, shown)
   }
 }
 
@@ -79,37 +81,47 @@ class ReadyRequest implements OutboundRequest {
   readonly body: string
   readonly configuredOrigin: string | undefined
   readonly endpoint: string
+  readonly #shown: ReadyRequests
 
-  constructor(wire: ReturnType<typeof toWire>, endpoint: string, configuredOrigin: string | undefined) {
+  constructor(
+    wire: ReturnType<typeof toWire>,
+    endpoint: string,
+    configuredOrigin: string | undefined,
+    shown: ReadyRequests,
+  ) {
     this.method = wire.method
     this.url = wire.url
     this.headers = wire.headers
     this.body = wire.body
     this.endpoint = endpoint
     this.configuredOrigin = configuredOrigin
+    this.#shown = shown
   }
 
   /** Asked for only when a redirect leaves the origin. */
   get secretHeaders(): string[] {
-    const names = Object.keys(this.headers).filter((name) => isSecretHeader(name, this.headers[name]!))
-    return names.map((name) => name.toLowerCase())
+    const { headers } = this.#shown.show(this)
+    return Object.keys(headers)
+      .filter((name) => headers[name] !== this.headers[name])
+      .map((name) => name.toLowerCase())
   }
 }
 
 /** The Ready form of `Prepared`; what is shown is made only when somebody looks. */
 class ReadyRequests {
-  readonly requests: readonly ReadyRequest[]
+  readonly requests: ReadyRequest[] = []
   readonly classify: DestinationModule['classify']
-  readonly #masking: () => Masking
+  readonly #stages: Stages
+  readonly #derivedSecrets: readonly string[]
 
-  constructor(requests: readonly ReadyRequest[], classify: DestinationModule['classify'], masking: () => Masking) {
-    this.requests = requests
+  constructor(stages: Stages, derivedSecrets: readonly string[], classify: DestinationModule['classify']) {
+    this.#stages = stages
+    this.#derivedSecrets = derivedSecrets
     this.classify = classify
-    this.#masking = masking
   }
 
   show(request: OutboundRequest): ShownRequest {
-    const masking = this.#masking()
+    const masking = this.#stages.maskingOf(this.#derivedSecrets)
     const { method, endpoint, headers } = request as ReadyRequest
     const shown: Record<string, string> = {}
     for (const [name, value] of Object.entries(headers)) {
@@ -119,7 +131,7 @@ class ReadyRequests {
   }
 
   mask(text: string): string {
-    return this.#masking().text(text)
+    return this.#stages.maskingOf(this.#derivedSecrets).text(text)
   }
 }
 

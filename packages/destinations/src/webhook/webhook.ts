@@ -25,11 +25,7 @@ function transform(event: StoredEvent, { config }: TransformContext): RequestObj
   const request = requestObject({
     method,
     endpoint,
-    headers: {
-      ...(carriesBody ? { 'content-type': 'application/json' } : {}),
-      ...configuredHeaders(config['headers'], mayHaveSecrets),
-      ...eventHeaders(event['header']),
-    },
+    headers: headersOf(carriesBody, config['headers'], mayHaveSecrets, event['header']),
   })
   if (carriesBody) request.body.JSON = eventBody(event)
   else request.params = eventParams(event)
@@ -67,6 +63,12 @@ function isTrusted(endpoint: string, webhookUrl: string, allowedHosts: unknown):
     const name = String(allowed).toLowerCase()
     return name === host || name === hostname
   })
+}
+
+function headersOf(carriesBody: boolean, configured: unknown, mayHaveSecrets: boolean, ofEvent: unknown): JsonObject {
+  const headers: JsonObject = carriesBody ? { 'content-type': 'application/json' } : {}
+  if (configured === undefined && ofEvent === undefined) return headers
+  return { ...headers, ...configuredHeaders(configured, mayHaveSecrets), ...eventHeaders(ofEvent) }
 }
 
 function configuredHeaders(given: unknown, mayHaveSecrets: boolean): JsonObject {

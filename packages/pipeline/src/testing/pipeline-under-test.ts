@@ -14,7 +14,7 @@ export const START = Date.parse('2026-03-04T09:00:00.000Z')
 export const SECOND = 1_000
 export const MINUTE = 60 * SECOND
 export const HOUR = 60 * MINUTE
-/** Real time after which a test that never comes to rest says what is going on. */
+/** Real time without a new call after which a test that never comes to rest says what is going on. */
 const RESTLESS_MS = 15_000
 
 type ClientOptions = Partial<Omit<ConstructorParameters<typeof OutboundClient>[0], 'clock' | 'rules'>>
@@ -70,6 +70,7 @@ export class PipelineUnderTest implements AsyncDisposable {
   #file: string
   #generation = 0
   #inFlight = 0
+  #sent = 0
   #pending = 0
   #revision = 1
 
@@ -230,7 +231,7 @@ export class PipelineUnderTest implements AsyncDisposable {
       configuration: this.#configuration(),
       findModule: (type) => this.#modules.get(type),
       sourceClass: (type) => type,
-      newClient: () => new CountedClient(this.#setting.client ?? {}, clock, (by) => (this.#inFlight += by)),
+      newClient: () => new CountedClient(this.#setting.client ?? {}, clock, this.#countCall),
       clock,
       random: this.#setting.random ?? Math.random,
       userAgent: 'Millrace/test',
@@ -257,17 +258,27 @@ export class PipelineUnderTest implements AsyncDisposable {
     }
   }
 
+  readonly #countCall = (by: number) => {
+    this.#inFlight += by
+    if (by > 0) this.#sent++
+  }
+
   readonly #count = (by: number) => {
     this.#pending += by
   }
 
   async #quiet(): Promise<void> {
-    const since = performance.now()
+    let since = performance.now()
+    let sent = this.#sent
     for (let quietTurns = 0; quietTurns < 2; ) {
       await new Promise((resolve) => setImmediate(resolve))
       const held = this.#sinks.reduce((sum, sink) => sum + sink.held, 0)
       if (this.#inFlight !== held || this.#pending > 0) {
         quietTurns = 0
+        if (this.#sent !== sent) {
+          sent = this.#sent
+          since = performance.now()
+        }
         if (performance.now() - since < RESTLESS_MS) continue
         throw new Error(
           `never quiet: ${this.#inFlight} calls, ${held} held, ${this.#pending} reads and writes under way`,

@@ -1,0 +1,99 @@
+import { expect, test } from 'vitest'
+import {
+  HOUR,
+  MINUTE,
+  PipelineUnderTest,
+  recordOf,
+  SECOND,
+  START,
+  track,
+  tracks,
+} from './testing/pipeline-under-test.ts'
+
+test('an event of a dead destination is given up after 180 minutes and not earlier', async () => {
+  const { run, sink } = await PipelineUnderTest.withSink(503)
+  await using _ = run
+  await run.send(track('m', 'u'))
+  await run.advance(180 * MINUTE - 1)
+  expect(await run.outcome('m')).toBe('retrying')
+  expect(sink.arrivals.length).toBeGreaterThanOrEqual(3)
+  await run.advance(5 * MINUTE + 1)
+  expect(await run.outcome('m')).toBe('dead_lettered: retry limit reached')
+})
+
+test('what waits behind an outage is given up 180 minutes after the later of its acceptance and the outage', async () => {
+  const { run, sink } = await PipelineUnderTest.withSink(503)
+  await using _ = run
+  await run.send(...tracks(50))
+  expect((await run.state()).state).toBe('resting')
+  await run.advance(HOUR)
+  await run.send(track('late'))
+  const attemptsForLate = () => sink.messageIds.filter((id) => id === 'late').length
+
+  await run.advance(120 * MINUTE - 1)
+  expect(await run.outcome('m-49')).toBe('pending')
+  await run.advance(MINUTE)
+  expect((await run.deadLetters()).length).toBe(50)
+  expect(await run.outcome('m-49')).toBe('dead_lettered: retry limit reached')
+
+  await run.advance(59 * MINUTE - 1)
+  expect(await run.outcome('late')).not.toMatch('dead')
+  await run.advance(2 * MINUTE)
+  expect(await run.outcome('late')).toBe('dead_lettered: retry limit reached')
+  expect(attemptsForLate()).toBeGreaterThanOrEqual(3)
+})
+
+test('those of one user are given up together, each once', async () => {
+  const { run, sink } = await PipelineUnderTest.withSink(503)
+  await using _ = run
+  await run.send(...tracks(30, () => 'same user'), ...tracks(30, (n) => `user ${n}`, 'other'))
+  await run.advance(HOUR)
+  await run.send(...tracks(30, () => 'same user', 'later'))
+  await run.advance(5 * HOUR)
+  const letters = await run.deadLetters()
+  expect(letters.map(({ event }) => JSON.parse(event).messageId).sort()).toEqual(
+    ['m', 'other', 'later']
+      .flatMap((prefix) => tracks(30, () => '', prefix).map((event) => (event as { messageId: string }).messageId))
+      .sort(),
+  )
+  expect(await run.pipeline.waiting({})).toBe(90)
+  sink.answer = () => 200
+  sink.arrivals.length = 0
+  await run.advance(HOUR)
+  expect(sink.arrivals).toEqual([])
+})
+
+test('an event is not given up while an earlier one of its user is on its way', async () => {
+  const { run, sink } = await PipelineUnderTest.withSink(500)
+  await using _ = run
+  await run.send(track('first', 'u'), track('second', 'u'), track('third', 'u'), ...tracks(25))
+  await run.advance(180 * MINUTE - 20 * SECOND)
+  sink.answer = () => 'hang'
+  await run.advance(30 * SECOND)
+  expect(sink.held).toBe(1)
+  expect(sink.messageIds.at(-1)).toBe('first')
+  // One that is old when it is taken up has the lane look who has waited too long.
+  await run.log.append('live', recordOf([track('old')], 's1', START - HOUR))
+  await run.settle()
+  expect(await run.outcome('m-24')).toBe('dead_lettered: retry limit reached')
+  expect(await run.outcome('second')).toBe('blocked: waits for first')
+  sink.release()
+  await run.advance(MINUTE)
+  for (const id of ['first', 'second', 'third']) expect(await run.outcome(id)).toBe('delivered')
+  expect(sink.messageIds.slice(-2)).toEqual(['second', 'third'])
+})
+
+test.each([-9, 9])(
+  'a jump of the wall clock by %i hours during a call neither shortens nor lengthens the window',
+  async (hours) => {
+    const { run, sink } = await PipelineUnderTest.withSink('hang')
+    await using _ = run
+    await run.send(track('m'))
+    run.clock.jump(hours * HOUR)
+    sink.release(500)
+    await run.advance(170 * MINUTE)
+    expect(await run.outcome('m')).toBe('retrying')
+    await run.advance(20 * MINUTE)
+    expect(await run.outcome('m')).toBe('dead_lettered: retry limit reached')
+  },
+)
