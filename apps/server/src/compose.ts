@@ -125,6 +125,7 @@ export async function compose(options: ComposeOptions): Promise<Product> {
         return appended
       },
     },
+    parsed: running,
     findSource: sourceFinder(() => controlPlane.snapshot()),
     obstacle: () => {
       if (isStopping || log.trouble() !== undefined) return UNAVAILABLE

@@ -40,6 +40,11 @@ export interface GatewayOptions {
   readonly findSource: (writeKey: string) => GatewaySource | undefined
   /** Why nothing can be accepted at the moment (log not writable, disk full, stopping); undefined when all is well. */
   readonly obstacle: () => { readonly retryAfterSeconds: number } | undefined
+  /** Is given what is about to be stored in its parsed form, and told if it could not be: so nobody parses it again. */
+  readonly parsed?: {
+    keep(record: EventRecord, body: JsonObject): void
+    drop(record: EventRecord): void
+  }
   readonly limits: GatewayLimits
   readonly clock: Clock
   readonly logger: { info(fields: object, text: string): void }
@@ -185,7 +190,7 @@ export class Gateway {
     const seed = this.#seed()
     const events = checkEvents(parsed, body, route.record, seed, limits)
     if (events instanceof Refusal) return events
-    return this.#draft(request, route.record, source, seed, events, body)
+    return this.#draft(request, route.record, source, seed, events, body, parsed.value)
   }
 
   #judgePixel(request: IncomingMessage, route: IngestRoute, query: string): Draft | Refusal {
@@ -208,6 +213,7 @@ export class Gateway {
     seed: Uint8Array,
     events: CheckedEvents,
     body: Buffer,
+    parsed?: JsonObject,
   ): Draft | Refusal {
     const limit = source.rateLimitEventsPerMinute
     const rate = limit === 0 ? undefined : this.#rates.take(source.id, limit, events.types.length)
@@ -222,7 +228,7 @@ export class Gateway {
       rules: ENRICHMENT_RULES,
       messageHashes: events.messageHashes,
     }
-    return { record: { header, body }, types: events.types, headers }
+    return { record: { header, body }, parsed, types: events.types, headers }
   }
 
   /** Check 14: the answer is 200 once the record is durable, and no earlier. */
@@ -233,6 +239,7 @@ export class Gateway {
     }
     const { sourceId } = draft.record.header
     const startedAt = this.#options.clock.monotonic()
+    if (draft.parsed !== undefined) this.#options.parsed?.keep(draft.record, draft.parsed)
     this.#options.log.append(route.record === 'import' ? 'import' : 'live', draft.record).then(
       () => {
         this.metrics.appendSeconds.observe((this.#options.clock.monotonic() - startedAt) / 1000)
@@ -240,6 +247,7 @@ export class Gateway {
         exchange.accept(draft.headers)
       },
       () => {
+        this.#options.parsed?.drop(draft.record)
         this.#rates.giveBack(sourceId, draft.types.length)
         exchange.refuse(this.#obstacle() ?? UNAVAILABLE)
       },
@@ -303,6 +311,8 @@ interface Admitted {
 /** A request that passed every check: what is left is to store it. */
 interface Draft {
   readonly record: EventRecord
+  /** Undefined of a pixel, whose body is no JSON. */
+  readonly parsed: JsonObject | undefined
   readonly types: readonly EventType[]
   /** Of the answer, when the source has a rate limit. */
   readonly headers: Readonly<Record<string, string>> | undefined

@@ -1,8 +1,9 @@
 import type { StoredRecord } from '@millrace/log'
-import { type StoredEvent, setDeliveryTimes, storedEvents } from '@millrace/protocol'
+import { type EventRecord, type JsonObject, type StoredEvent, setDeliveryTimes, storedEvents } from '@millrace/protocol'
 
 // Small on purpose: what lives longer than its delivery is copied by the garbage collector again and again.
 const MOST_BYTES = 1024 * 1024
+const MOST_KEPT_BYTES = 8 * 1024 * 1024
 
 /**
  * The events of the newest records, with their delivery times: however many destinations read a record at about the same
@@ -12,6 +13,9 @@ export class ParsedRecords {
   /** In order of last use, by partition and offset. */
   readonly #events = new Map<string, { events: readonly StoredEvent[]; bytes: number }>()
   #bytes = 0
+  /** What the gateway has parsed and is storing at the moment, by the record's random seed. */
+  readonly #keptBodies = new Map<string, { body: JsonObject; bytes: number }>()
+  #keptBytes = 0
   readonly #onUnreadable: (partition: number, offset: number, error: Error) => void
 
   /** @param onUnreadable a record that passed the gateway and cannot be read: it counts as empty. */
@@ -35,9 +39,32 @@ export class ParsedRecords {
     return events
   }
 
+  /** Takes what somebody has parsed already: when the record is read next, its bytes need not be parsed again. */
+  keep(record: EventRecord, body: JsonObject): void {
+    const bytes = record.body.length
+    if (this.#keptBytes + bytes > MOST_KEPT_BYTES) return
+    this.#keptBodies.set(seedOf(record), { body, bytes })
+    this.#keptBytes += bytes
+  }
+
+  /** Nobody will ask for it: it could not be stored, or its turn has passed. */
+  drop(record: EventRecord): void {
+    this.#takeKept(record)
+  }
+
+  #takeKept(record: EventRecord): JsonObject | undefined {
+    if (this.#keptBodies.size === 0) return undefined
+    const seed = seedOf(record)
+    const kept = this.#keptBodies.get(seed)
+    if (kept === undefined) return undefined
+    this.#keptBodies.delete(seed)
+    this.#keptBytes -= kept.bytes
+    return kept.body
+  }
+
   #parse(partition: number, record: StoredRecord): readonly StoredEvent[] {
     try {
-      const { events, sentAt } = storedEvents(record)
+      const { events, sentAt } = storedEvents(record, this.#takeKept(record))
       for (const event of events) setDeliveryTimes(event, sentAt)
       return events
     } catch (error) {
@@ -45,4 +72,9 @@ export class ParsedRecords {
       return []
     }
   }
+}
+
+function seedOf({ header }: EventRecord): string {
+  const { buffer, byteOffset, length } = header.seed
+  return Buffer.from(buffer, byteOffset, length).toString('latin1')
 }

@@ -10,7 +10,7 @@ import {
 } from '@millrace/delivery'
 import type { DestinationModule } from '@millrace/destinations'
 import { type EventLog, STREAMS, type StoredRecord } from '@millrace/log'
-import { eventName } from '@millrace/protocol'
+import { type EventRecord, eventName, type JsonObject } from '@millrace/protocol'
 import type { Clock } from '@millrace/std'
 import { Activity } from './activity.ts'
 import type { Configuration, ConfiguredConnection, ConfiguredDestination } from './configuration.ts'
@@ -195,6 +195,17 @@ export class Pipeline {
     await this.index.flush()
   }
 
+  /** Takes what the gateway has parsed and is about to store, if a destination will want it. */
+  keep(record: EventRecord, body: JsonObject): void {
+    const { sourceId, route } = record.header
+    if (route !== 'import' && this.#bySource.has(sourceId)) this.#surroundings.parsed.keep(record, body)
+  }
+
+  /** It could not be stored, or has had its turn. */
+  drop(record: EventRecord): void {
+    this.#surroundings.parsed.drop(record)
+  }
+
   /** Why events are not taken up or outcomes not written at the moment; undefined when all is well. */
   trouble(): string | undefined {
     return this.#options.store.trouble() ?? this.#tail.trouble()
@@ -278,12 +289,11 @@ export class Pipeline {
     const offered = new Set<DestinationDelivery>()
     for (const record of records) {
       this.index.add(partition, 0, record)
-      const deliveries = this.#bySource.get(record.header.sourceId)
-      if (deliveries === undefined) continue
-      for (const delivery of deliveries) {
+      for (const delivery of this.#bySource.get(record.header.sourceId) ?? NONE) {
         delivery.feed.offer(partition, record)
         offered.add(delivery)
       }
+      this.drop(record)
     }
     for (const { lane } of offered) lane.pump()
   }
@@ -504,3 +514,5 @@ export class Pipeline {
     for (const listener of this.#deliveredListeners) listener(delivery)
   }
 }
+
+const NONE: readonly DestinationDelivery[] = []

@@ -18,10 +18,11 @@ export interface StoredBatch {
  * The stored events of a record: a pure function of its header and bytes, so every reader, today or in a replay,
  * sees the same. The objects are new at each call.
  *
+ * @param parsed what JSON.parse makes of the bytes, if somebody has it; it becomes part of the result.
  * @throws RecordFormatError for a record accepted under rules that this version does not know.
  * @see contracts/ingest.md §5
  */
-export function storedEvents(record: EventRecord): StoredBatch {
+export function storedEvents(record: EventRecord, parsed?: JsonObject): StoredBatch {
   const { header, body } = record
   if (header.rules !== ENRICHMENT_RULES) throw new RecordFormatError(`unknown enrichment rules ${header.rules}`)
   switch (header.route) {
@@ -33,13 +34,13 @@ export function storedEvents(record: EventRecord): StoredBatch {
     }
     case 'batch':
     case 'import': {
-      const envelope = parseBody(body)
+      const envelope = parsed ?? parseBody(body)
       const elements = envelope['batch'] as JsonObject[]
       const events = elements.map((element, index) => enrich(element, header, index))
       return { events, sentAt: envelope['sentAt'] }
     }
     default: {
-      const event = parseBody(body)
+      const event = parsed ?? parseBody(body)
       event['type'] = header.route
       if (Object.hasOwn(event, 'writeKey')) delete event['writeKey']
       return { events: [enrich(event, header, 0)], sentAt: undefined }

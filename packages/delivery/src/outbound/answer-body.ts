@@ -1,3 +1,5 @@
+import type { AnswerHeaders } from './outbound-request.ts'
+
 export const REDACTED_ANSWER = 'redacted due to unsupported content-type'
 
 /** The beginning of an answer's body. @see contracts/delivery.md §2 */
@@ -31,6 +33,30 @@ export class AnswerBody {
     if (!this.isCut) return bytes.toString('utf8')
     // As of a stream that goes on: a character that is cut in two is left out.
     return new TextDecoder().decode(bytes.subarray(0, this.#maxBytes), { stream: true })
+  }
+}
+
+/** An answer as a result. Its text is made only if somebody asks: of what is delivered at once, nobody does. */
+export class Answer {
+  readonly kind = 'answer'
+  readonly status: number
+  readonly headers: AnswerHeaders
+  readonly durationMs: number
+  readonly #body: AnswerBody | undefined
+
+  constructor(status: number, headers: AnswerHeaders, body: AnswerBody | undefined, durationMs: number) {
+    this.status = status
+    this.headers = headers
+    this.durationMs = durationMs
+    this.#body = body
+  }
+
+  get text(): string {
+    return this.#body?.text() ?? ''
+  }
+
+  get isCut(): boolean {
+    return this.#body?.isCut ?? false
   }
 }
 

@@ -1,6 +1,6 @@
 import type { Clock, Deadline, Deadlines } from '@millrace/std'
 import type { Dispatcher } from 'undici'
-import { AnswerBody, isTextAnswer } from './answer-body.ts'
+import { Answer, AnswerBody, isTextAnswer } from './answer-body.ts'
 import type { Connections } from './connections.ts'
 import { BLOCKED_TEXT, describeFailure, EgressRefusedError, failure, TimedOutError } from './failures.ts'
 import type { AnswerHeaders, OutboundCall, OutboundRequest, OutboundResult } from './outbound-request.ts'
@@ -145,14 +145,7 @@ export class Exchange implements OutboundCall, Dispatcher.DispatchHandler {
   #settle(): void {
     const location = this.#location
     if (location === undefined) {
-      this.#finish({
-        kind: 'answer',
-        status: this.#status,
-        headers: this.#headers,
-        text: this.#body === undefined ? '' : this.#body.text(),
-        isCut: this.#body?.isCut ?? false,
-        durationMs: this.#durationMs(),
-      })
+      this.#finish(new Answer(this.#status, this.#headers, this.#body, this.#durationMs()))
       return
     }
     this.#redirects++
