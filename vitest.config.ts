@@ -9,6 +9,8 @@ const suffixes = ['external', 'chaos']
 
 export default defineConfig({
   test: {
+    // Vitest keeps one core for itself, which on two is half of them.
+    maxWorkers: '100%',
     projects: [
       {
         test: {
