@@ -1,4 +1,5 @@
 import type { StoredEvent } from '@millrace/protocol'
+import type { DeliveryHistory } from './delivery-history.ts'
 
 /** Place of an event in the log; `stream` is the index of its stream in the log's list of streams. */
 export interface EventPlace {
@@ -59,54 +60,4 @@ export class LaneEvent implements EventPlace {
     this.anonymousKey = facts.anonymousKey
     this.payload = payload
   }
-}
-
-export interface Attempt {
-  /** 1 is the first. */
-  readonly n: number
-  readonly at: string
-  readonly durationMs: number
-  readonly status: number
-  readonly class: 'delivered' | 'retry' | 'abort'
-  readonly text: string
-}
-
-/** A request as traces and dead letters show it: without secrets, without its body. */
-export interface ShownRequest {
-  readonly method: string
-  readonly endpoint: string
-  readonly headers: Readonly<Record<string, string>>
-}
-
-export interface RequestHistory extends ShownRequest {
-  /** The first 5 and the last 15. */
-  readonly attempts: Attempt[]
-}
-
-/** What is kept of the attempts of one event at one destination. */
-export interface DeliveryHistory {
-  requests: RequestHistory[]
-  /** Requests of the event that are delivered already; they are not sent again. */
-  deliveredRequests: number
-  /** Attempts in all, over restarts. */
-  attempts: number
-  attemptsSinceStart: number
-  /** Wall clock, for the store. */
-  firstAttemptAt: number
-  /** The same moment by the monotonic clock of this process. */
-  firstAttempt: number
-  /** By the monotonic clock; undefined unless it waits for a retry. */
-  due: number | undefined
-  /** Answers 401 or 403, and how many events the destination had accepted at the first of them. */
-  refusals: number
-  deliveredAtFirstRefusal: number
-}
-
-const FIRST_KEPT = 5
-const LAST_KEPT = 15
-
-/** Adds an attempt, keeping the first 5 and the last 15. */
-export function addAttempt(attempts: Attempt[], attempt: Attempt): void {
-  if (attempts.length >= FIRST_KEPT + LAST_KEPT) attempts.splice(FIRST_KEPT, 1)
-  attempts.push(attempt)
 }

@@ -1,6 +1,7 @@
 import type { Clock } from '@millrace/std'
 import type { AnswerClass } from './classify.ts'
-import type { LaneEvent, ShownRequest } from './lane-event.ts'
+import type { ShownRequest } from './delivery-history.ts'
+import type { LaneEvent } from './lane-event.ts'
 import type { MemoryBudget } from './memory-budget.ts'
 import type { OutboundClient } from './outbound/outbound-client.ts'
 import type { AnswerHeaders, OutboundRequest } from './outbound/outbound-request.ts'

@@ -1,14 +1,16 @@
 import { formatTime } from '@millrace/protocol'
-import { Heap, Queue, type Timer } from '@millrace/std'
-import { type AnswerClass, classOfStatus } from './classify.ts'
+import type { Timer } from '@millrace/std'
+import { type AnswerClass, abortReason, classOf, type Ended } from './classify.ts'
 import { ConcurrencyLevel } from './concurrency-level.ts'
+import { addAttempt, newHistory, passOver, resumedHistory } from './delivery-history.ts'
 import { type GiveUpReason, giveUpAfterAttempt, giveUpInOutage, type Moment } from './give-up.ts'
-import { KeyOrder } from './key-order.ts'
-import { addAttempt, type DeliveryHistory, LaneEvent } from './lane-event.ts'
+import { LaneEvent } from './lane-event.ts'
 import { headerText, type LaneOptions, type LaneSettings, type Prepared } from './lane-options.ts'
+import { LaneQueue } from './lane-queue.ts'
 import { LatencyWindow } from './latency-window.ts'
 import { Outage } from './outage.ts'
-import type { OutboundCall, OutboundRequest, OutboundResult } from './outbound/outbound-request.ts'
+import type { OutboundCall, OutboundRequest } from './outbound/outbound-request.ts'
+import { Payloads } from './payloads.ts'
 import { type Position, Progress } from './progress.ts'
 import { GIVE_UP_AFTER_MS, retryAfterMs, retryWaitMs } from './retry-schedule.ts'
 import type { JourneyWrite, Stage } from './store/calls.ts'
@@ -22,7 +24,6 @@ const MOST_WAITING = 100_000
 /** A crash repeats at most this many deliveries and those in flight. */
 const MOST_UNPERSISTED = 1_000
 const LOADED_TOGETHER = 64
-const LOAD_AGAIN_MS = 1_000
 
 type Ready = Extract<Prepared, { requests: unknown }>
 
@@ -39,22 +40,14 @@ export class Lane {
   readonly latency = new LatencyWindow()
   readonly #options: LaneOptions
   #settings: LaneSettings
-  readonly #order = new KeyOrder()
+  readonly #queue = new LaneQueue()
+  readonly #payloads: Payloads
   readonly #progress: { partition: number; stream: number; progress: Progress }[] = []
-  /** Taken up and without final outcome, in the order of take-up. */
-  readonly #unfinished = new Set<LaneEvent>()
-  /** By stream: those of an earlier stream go first. */
-  readonly #readyByStream = [new Queue<LaneEvent>(), new Queue<LaneEvent>()] as const
-  /** Ready events of sources whose connection is disabled, and since when it is. */
-  readonly #held = new Map<string, { readonly since: number; readonly events: LaneEvent[] }>()
-  readonly #retries = new Heap<{ readonly event: LaneEvent; readonly due: number }>(({ due }) => due)
   readonly #calls = new Map<LaneEvent, OutboundCall>()
   readonly #outage = new Outage()
   readonly #level: ConcurrencyLevel
   #throttle: Throttle | undefined
-  #loaded = 0
   #delivered = 0
-  #isLoading = false
   /** During an outage: somebody may have waited too long since they were last looked at. */
   #isSweepDue = false
   #isGivingUp = false
@@ -73,6 +66,7 @@ export class Lane {
     this.#settings = options.settings
     this.#level = new ConcurrencyLevel(options.settings.concurrency)
     this.#throttle = throttleOf(options.settings)
+    this.#payloads = new Payloads(options)
     options.outcomes.onPersisted = () => this.pump()
     options.outcomes.positions = () => this.positions()
   }
@@ -82,8 +76,8 @@ export class Lane {
   /** How many more events may be taken up now. */
   get room(): number {
     const most = this.#options.memory.isUsedUp ? MOST_LOADED_WHEN_MEMORY_IS_SHORT : MOST_LOADED
-    const waiting = this.#unfinished.size - this.#loaded
-    return this.#isStopped ? 0 : Math.max(0, Math.min(most - this.#loaded, MOST_WAITING - waiting))
+    const waiting = this.#queue.unfinished.size - this.#payloads.count
+    return this.#isStopped ? 0 : Math.max(0, Math.min(most - this.#payloads.count, MOST_WAITING - waiting))
   }
 
   /** Has the lane keep the position of a stream. @param cursor everything before it has been taken up. */
@@ -101,11 +95,9 @@ export class Lane {
 
   /** Takes up an event, with its payload. `pump` is to be called after a batch of them. */
   add(event: LaneEvent): void {
-    this.#unfinished.add(event)
-    this.#loaded++
     if (this.#outage.state !== 'ok') this.#isSweepDue ||= this.#isOld(event)
-    this.#options.memory.take(event.sizeBytes)
-    const before = this.#queue(event)
+    this.#payloads.took(event)
+    const before = this.#enqueue(event)
     if (before.some((earlier) => earlier.payload === undefined)) this.#park(event)
   }
 
@@ -115,9 +107,8 @@ export class Lane {
     for (const wait of waits) {
       const event = new LaneEvent(wait, wait, undefined)
       event.hasRow = event.isRecorded = true
-      if (wait.attempts > 0 || wait.requests !== null) event.history = historyOf(wait, now, monotonic)
-      this.#unfinished.add(event)
-      this.#queue(event)
+      if (wait.attempts > 0 || wait.requests !== null) event.history = resumedHistory(wait, now, monotonic)
+      this.#enqueue(event)
       if (wait.dueAt === null) continue
       // Whatever the wall clock says now, nobody waits longer than was asked for when the attempt failed.
       this.#waitForRetry(event, Math.min(Math.max(0, wait.dueAt - now), Math.max(0, wait.dueAt - wait.at)))
@@ -146,27 +137,19 @@ export class Lane {
     const passed = now - this.#disabledSince!
     this.#disabledSince = undefined
     this.#outage.shift(passed)
-    for (const event of this.#unfinished) passOver(event, passed)
+    for (const event of this.#queue.unfinished) passOver(event.history, passed)
     this.#arm(0)
   }
 
   /** Events of these sources wait until they are left out again: their connection is disabled. */
   holdOnly(sourceIds: ReadonlySet<string>): void {
-    const now = this.#options.clock.monotonic()
-    for (const sourceId of sourceIds)
-      if (!this.#held.has(sourceId)) this.#held.set(sourceId, { since: now, events: [] })
-    for (const [sourceId, { since, events }] of this.#held) {
-      if (sourceIds.has(sourceId)) continue
-      this.#held.delete(sourceId)
-      for (const event of this.#unfinished) if (event.sourceId === sourceId) passOver(event, now - since)
-      for (const event of events) this.#readyOf(event).addLast(event)
-    }
+    this.#queue.holdOnly(sourceIds, this.#options.clock.monotonic())
     this.#arm(0)
   }
 
   /** Drops every event of a source, or all: somebody else records what became of them. */
   discard(sourceId: string | undefined): void {
-    for (const event of [...this.#unfinished]) {
+    for (const event of [...this.#queue.unfinished]) {
       if (sourceId !== undefined && event.sourceId !== sourceId) continue
       this.#calls.get(event)?.abort()
       event.isRecorded = true
@@ -190,20 +173,19 @@ export class Lane {
     await Promise.race([deadline, idle])
     for (const call of [...this.#calls.values()]) call.abort()
     await idle
-    for (const event of this.#unfinished)
-      if (event.payload !== undefined) this.#options.memory.giveBack(event.sizeBytes)
+    for (const event of this.#queue.unfinished) this.#payloads.drop(event)
     await this.#options.client.close()
   }
 
   // Looking
 
   unfinished(): Iterable<LaneEvent> {
-    return this.#unfinished
+    return this.#queue.unfinished
   }
 
   /** Events whose payload is in memory. */
   get loaded(): number {
-    return this.#loaded
+    return this.#payloads.count
   }
 
   get concurrency(): number {
@@ -233,23 +215,22 @@ export class Lane {
       return
     }
     const now = this.#options.clock.monotonic()
-    this.#takeDueRetries(now)
+    const nextDue = this.#queue.takeDueRetries(now)
+    if (nextDue !== undefined) this.#arm(nextDue - now)
     this.#isThrottled = false
     while (this.#calls.size < this.#level.current && this.#options.outcomes.unpersisted < MOST_UNPERSISTED) {
-      const event = this.#takeReady()
+      const event = this.#queue.takeReady()
       if (event === undefined) break
-      const held = this.#held.get(event.sourceId)
-      if (held !== undefined) {
-        held.events.push(event)
+      if (this.#queue.hold(event)) {
         this.#leaveMemory(event)
       } else if (event.payload === undefined) {
-        this.#readyOf(event).addFirst(event)
+        this.#queue.putBack(event)
         void this.#loadReady()
         break
       } else {
         const waitMs = this.#throttle?.take(now) ?? 0
         if (waitMs > 0) {
-          this.#readyOf(event).addFirst(event)
+          this.#queue.putBack(event)
           this.#isThrottled = true
           this.#arm(waitMs)
           break
@@ -268,12 +249,7 @@ export class Lane {
       this.#arm(waitMs)
       return
     }
-    let first: LaneEvent | undefined
-    for (const event of this.#unfinished) {
-      if (event.state !== 'ready' && event.state !== 'retrying') continue
-      if (this.#held.has(event.sourceId)) continue
-      if (first === undefined || isBefore(event, first)) first = event
-    }
+    const first = this.#queue.earliest()
     if (first === undefined) return
     this.#isProbing = true
     first.state = 'loading'
@@ -282,10 +258,7 @@ export class Lane {
         this.#start(first)
       } else {
         this.#isProbing = false
-        if (first.state === 'loading') {
-          first.state = 'ready'
-          this.#readyOf(first).addFirst(first)
-        }
+        if (first.state === 'loading') this.#queue.putBack(first)
         this.#arm(0)
       }
     })
@@ -326,10 +299,10 @@ export class Lane {
     prepared: Ready,
     number: number,
     request: OutboundRequest,
-    result: Exclude<OutboundResult, { kind: 'aborted' }>,
+    result: Ended,
     startedAt: number,
   ): void {
-    const answerClass = classOf(result, prepared)
+    const answerClass = classOf(result, prepared.classify)
     const wasProbe = this.#isProbing
     this.#options.onAttempt(answerClass)
     this.#noteSign(result, answerClass)
@@ -346,7 +319,8 @@ export class Lane {
         return
       }
     }
-    const history = this.#history(event, startedAt, result.durationMs)
+    event.history ??= newHistory(startedAt, this.#options.clock.monotonic() - result.durationMs)
+    const { history } = event
     history.attempts++
     // A failed probe counts for every waiting event already, and so for this one.
     if (!wasProbe || this.#outage.state !== 'resting') history.attemptsSinceStart++
@@ -372,7 +346,7 @@ export class Lane {
     else this.#retryOrGiveUp(event, result)
   }
 
-  #retryOrGiveUp(event: LaneEvent, result: Exclude<OutboundResult, { kind: 'aborted' }>): void {
+  #retryOrGiveUp(event: LaneEvent, result: Ended): void {
     const moment = this.#moment()
     const isAnswer = result.kind === 'answer'
     const reason = giveUpAfterAttempt(event, result.status, isAnswer, this.#delivered, this.#outage, moment)
@@ -385,7 +359,7 @@ export class Lane {
     const waitMs = Math.max(retryWaitMs(history.attempts, this.#options.random()), asked)
     this.#waitForRetry(event, waitMs)
     this.#record(event, 'waiting', moment.now + waitMs)
-    this.#unload(event)
+    this.#payloads.drop(event)
     this.#parkFollowers(event)
     this.#options.onRoom()
     this.pump()
@@ -400,7 +374,7 @@ export class Lane {
   }
 
   /** What an attempt says of the destination as a whole. */
-  #noteSign(result: Exclude<OutboundResult, { kind: 'aborted' }>, answerClass: AnswerClass): void {
+  #noteSign(result: Ended, answerClass: AnswerClass): void {
     const now = this.#options.clock.monotonic()
     const wasProbe = this.#isProbing
     this.#isProbing = false
@@ -463,12 +437,12 @@ export class Lane {
 
   /** During an outage: whoever has waited long enough is given up; their payloads are read for the dead letter. */
   #giveUpWaiting(): void {
-    if (!this.#isSweepDue || this.#isGivingUp || this.#isLoading) return
+    if (!this.#isSweepDue || this.#isGivingUp || this.#payloads.isLoading) return
     const moment = this.#moment()
     const given: { event: LaneEvent; reason: GiveUpReason }[] = []
     const freed = new Map<LaneEvent, number>()
-    for (const event of this.#unfinished) {
-      if (!this.#isWaiting(event) || this.#held.has(event.sourceId)) continue
+    for (const event of this.#queue.unfinished) {
+      if (!this.#isWaiting(event) || this.#queue.isHeld(event)) continue
       // Nobody is given up before the earlier events of the same user.
       if (event.blockers !== (freed.get(event) ?? 0)) continue
       const reason = giveUpInOutage(event, this.#outage, moment)
@@ -514,72 +488,26 @@ export class Lane {
   }
 
   #finish(event: LaneEvent): void {
-    event.state = 'done'
-    this.#unfinished.delete(event)
-    this.#unload(event)
-    this.#order.finish(event, (follower) => {
-      if (follower.state !== 'blocked') return
-      follower.state = 'ready'
-      this.#readyOf(follower).addLast(follower)
-    })
+    this.#queue.finish(event)
+    this.#payloads.drop(event)
   }
 
   // Waiting
 
-  #readyOf({ stream }: LaneEvent): Queue<LaneEvent> {
-    return this.#readyByStream[stream === 0 ? 0 : 1]
-  }
-
-  #takeReady(): LaneEvent | undefined {
-    for (const queue of this.#readyByStream) {
-      for (let event = queue.takeFirst(); event !== undefined; event = queue.takeFirst()) {
-        // An event may have been given up, or sent as a probe, while it stood here.
-        if (event.state === 'ready') return event
-      }
-    }
-    return undefined
-  }
-
   /** @returns the earlier events that it waits for. */
-  #queue(event: LaneEvent): LaneEvent[] {
-    const before = this.#settings.ordering === 'strict' ? this.#order.add(event) : []
-    if (before.length === 0) {
-      event.state = 'ready'
-      this.#readyOf(event).addLast(event)
-    } else {
-      event.state = 'blocked'
-    }
-    return before
+  #enqueue(event: LaneEvent): readonly LaneEvent[] {
+    return this.#queue.add(event, this.#settings.ordering === 'strict')
   }
 
   #waitForRetry(event: LaneEvent, waitMs: number): void {
-    const due = this.#options.clock.monotonic() + waitMs
-    event.state = 'retrying'
-    event.history!.due = due
-    this.#retries.add({ event, due })
+    this.#queue.waitForRetry(event, this.#options.clock.monotonic() + waitMs)
     this.#arm(waitMs)
-  }
-
-  #takeDueRetries(now: number): void {
-    for (let first = this.#retries.first(); first !== undefined; first = this.#retries.first()) {
-      const { event, due } = first
-      // A probe may have taken the event out of turn: then this entry is void.
-      if (event.state === 'retrying' && event.history!.due === due) {
-        if (due > now) {
-          this.#arm(due - now)
-          return
-        }
-        event.state = 'ready'
-        this.#readyOf(event).addFirst(event)
-      }
-      this.#retries.takeFirst()
-    }
   }
 
   /** Puts an event that waits behind an unloaded one on disk, too: so it costs memory no longer, and nobody's position. */
   #park(event: LaneEvent): void {
     this.#record(event, 'waiting', null)
-    this.#unload(event)
+    this.#payloads.drop(event)
   }
 
   #parkFollowers(event: LaneEvent): void {
@@ -618,31 +546,20 @@ export class Lane {
     })
   }
 
-  #unload(event: LaneEvent): void {
-    if (event.payload === undefined) return
-    event.payload = undefined
-    this.#loaded--
-    this.#options.memory.giveBack(event.sizeBytes)
-  }
-
   async #loadReady(): Promise<void> {
-    if (this.#isLoading) return
+    if (this.#payloads.isLoading) return
     const events: LaneEvent[] = []
     const rest: LaneEvent[] = []
     const most = Math.max(1, Math.min(LOADED_TOGETHER, this.#level.current))
-    for (let event = this.#takeReady(); event !== undefined; event = this.#takeReady()) {
+    for (let event = this.#queue.takeReady(); event !== undefined; event = this.#queue.takeReady()) {
       if (event.payload === undefined && events.length < most) events.push(event)
       else rest.push(event)
       if (rest.length >= LOADED_TOGETHER) break
     }
-    for (const event of rest.reverse()) this.#readyOf(event).addFirst(event)
+    for (const event of rest.reverse()) this.#queue.putBack(event)
     for (const event of events) event.state = 'loading'
     await this.#load(events)
-    for (const event of events.reverse()) {
-      if (event.state !== 'loading') continue
-      event.state = 'ready'
-      this.#readyOf(event).addFirst(event)
-    }
+    for (const event of events.reverse()) if (event.state === 'loading') this.#queue.putBack(event)
     this.pump()
   }
 
@@ -651,42 +568,8 @@ export class Lane {
     return event.payload !== undefined && event.state === 'loading'
   }
 
-  /** Gives events their payloads. When the log cannot be read they stay as they are, and those who asked ask again. */
   async #load(events: readonly LaneEvent[]): Promise<void> {
-    this.#isLoading = true
-    const missing = events.filter(({ payload }) => payload === undefined)
-    const payloads = await this.#options.load(missing).catch(() => undefined)
-    if (payloads === undefined) {
-      await new Promise<void>((resolve) => this.#options.clock.setTimer(resolve, LOAD_AGAIN_MS))
-    }
-    this.#isLoading = false
-    if (payloads === undefined) return
-    for (const [i, event] of missing.entries()) {
-      if (event.state === 'done' || event.payload !== undefined) continue
-      const payload = payloads[i]
-      if (payload === undefined) {
-        this.#lost(event)
-        continue
-      }
-      event.payload = payload
-      this.#loaded++
-      this.#options.memory.take(event.sizeBytes)
-    }
-  }
-
-  #history(event: LaneEvent, startedAt: number, durationMs: number): DeliveryHistory {
-    event.history ??= {
-      requests: [],
-      deliveredRequests: 0,
-      attempts: 0,
-      attemptsSinceStart: 0,
-      firstAttemptAt: startedAt,
-      firstAttempt: this.#options.clock.monotonic() - durationMs,
-      due: undefined,
-      refusals: 0,
-      deliveredAtFirstRefusal: 0,
-    }
-    return event.history
+    for (const event of await this.#payloads.load(events)) this.#lost(event)
   }
 
   #moment(): Moment {
@@ -712,55 +595,6 @@ function throttleOf({ throttle }: LaneSettings): Throttle | undefined {
   return throttle === null ? undefined : new Throttle(throttle)
 }
 
-function classOf(result: Exclude<OutboundResult, { kind: 'aborted' }>, { classify }: Ready): AnswerClass {
-  if (result.kind === 'no_answer') return 'retry'
-  if (result.kind === 'refused') return 'abort'
-  const own = classify?.({ status: result.status, headers: flat(result.headers), body: parsed(result.text) })
-  return own ?? classOfStatus(result.status)
-}
-
-function abortReason(result: Exclude<OutboundResult, { kind: 'aborted' }>): string {
-  return result.kind === 'answer' ? `answered ${result.status}` : result.text
-}
-
-function flat(headers: Readonly<Record<string, string | string[] | undefined>>): Record<string, string> {
-  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)]))
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return text
-  }
-}
-
 function placeOf({ partition, stream, offset, index }: LaneEvent) {
   return { partition, stream, offset, index }
-}
-
-function isBefore(a: LaneEvent, b: LaneEvent): boolean {
-  return a.partition === b.partition && (a.offset < b.offset || (a.offset === b.offset && a.index < b.index))
-}
-
-/** Time that does not count against an event, because it was not allowed to go. */
-function passOver({ history }: LaneEvent, ms: number): void {
-  if (history === undefined) return
-  history.firstAttempt += ms
-  history.firstAttemptAt += ms
-}
-
-function historyOf(wait: JourneyWrite, now: number, monotonic: number): DeliveryHistory {
-  const firstAttemptAt = wait.firstAttemptAt ?? now
-  return {
-    requests: [...(wait.requests ?? [])],
-    deliveredRequests: wait.deliveredRequests,
-    attempts: wait.attempts,
-    attemptsSinceStart: 0,
-    firstAttemptAt,
-    firstAttempt: monotonic - Math.max(0, now - firstAttemptAt),
-    due: undefined,
-    refusals: 0,
-    deliveredAtFirstRefusal: 0,
-  }
 }

@@ -1,4 +1,5 @@
-import type { EventPlace, RequestHistory } from '../lane-event.ts'
+import type { RequestHistory } from '../delivery-history.ts'
+import type { EventPlace } from '../lane-event.ts'
 import type { Position } from '../progress.ts'
 import type { FilterReason } from './outcome-block.ts'
 

@@ -1,0 +1,84 @@
+import type { JourneyWrite } from './store/calls.ts'
+
+export interface Attempt {
+  /** 1 is the first. */
+  readonly n: number
+  readonly at: string
+  readonly durationMs: number
+  readonly status: number
+  readonly class: 'delivered' | 'retry' | 'abort'
+  readonly text: string
+}
+
+/** A request as traces and dead letters show it: without secrets, without its body. */
+export interface ShownRequest {
+  readonly method: string
+  readonly endpoint: string
+  readonly headers: Readonly<Record<string, string>>
+}
+
+export interface RequestHistory extends ShownRequest {
+  /** The first 5 and the last 15. */
+  readonly attempts: Attempt[]
+}
+
+/** What is kept of the attempts of one event at one destination. */
+export interface DeliveryHistory {
+  requests: RequestHistory[]
+  /** Requests of the event that are delivered already; they are not sent again. */
+  deliveredRequests: number
+  /** Attempts in all, over restarts. */
+  attempts: number
+  attemptsSinceStart: number
+  /** Wall clock, for the store. */
+  firstAttemptAt: number
+  /** The same moment by the monotonic clock of this process. */
+  firstAttempt: number
+  /** By the monotonic clock; undefined unless it waits for a retry. */
+  due: number | undefined
+  /** Answers 401 or 403, and how many events the destination had accepted at the first of them. */
+  refusals: number
+  deliveredAtFirstRefusal: number
+}
+
+const FIRST_KEPT = 5
+const LAST_KEPT = 15
+
+/** Adds an attempt, keeping the first 5 and the last 15. */
+export function addAttempt(attempts: Attempt[], attempt: Attempt): void {
+  if (attempts.length >= FIRST_KEPT + LAST_KEPT) attempts.splice(FIRST_KEPT, 1)
+  attempts.push(attempt)
+}
+
+/** Of an event whose first attempt has just ended. */
+export function newHistory(startedAt: number, startedMonotonic: number): DeliveryHistory {
+  return {
+    requests: [],
+    deliveredRequests: 0,
+    attempts: 0,
+    attemptsSinceStart: 0,
+    firstAttemptAt: startedAt,
+    firstAttempt: startedMonotonic,
+    due: undefined,
+    refusals: 0,
+    deliveredAtFirstRefusal: 0,
+  }
+}
+
+/** Of an event that an earlier process attempted. */
+export function resumedHistory(wait: JourneyWrite, now: number, monotonic: number): DeliveryHistory {
+  const firstAttemptAt = wait.firstAttemptAt ?? now
+  return {
+    ...newHistory(firstAttemptAt, monotonic - Math.max(0, now - firstAttemptAt)),
+    requests: [...(wait.requests ?? [])],
+    deliveredRequests: wait.deliveredRequests,
+    attempts: wait.attempts,
+  }
+}
+
+/** Time that does not count against an event, because it was not allowed to go. */
+export function passOver(history: DeliveryHistory | undefined, ms: number): void {
+  if (history === undefined) return
+  history.firstAttempt += ms
+  history.firstAttemptAt += ms
+}

@@ -1,0 +1,134 @@
+import { Heap, Queue } from '@millrace/std'
+import { passOver } from './delivery-history.ts'
+import { KeyOrder } from './key-order.ts'
+import type { LaneEvent } from './lane-event.ts'
+
+interface Hold {
+  readonly since: number
+  readonly events: LaneEvent[]
+}
+
+/**
+ * Who in a lane goes next: events that are ready, those that wait for an earlier one of their user, for a retry, or
+ * because their connection is disabled. A waiting event is a link and a due time.
+ *
+ * All times are of the monotonic clock, in ms.
+ */
+export class LaneQueue {
+  readonly #order = new KeyOrder()
+  /** Taken up and without final outcome, in the order of take-up. */
+  readonly #unfinished = new Set<LaneEvent>()
+  /** By stream: those of an earlier stream go first. */
+  readonly #readyByStream = [new Queue<LaneEvent>(), new Queue<LaneEvent>()] as const
+  readonly #retries = new Heap<{ readonly event: LaneEvent; readonly due: number }>(({ due }) => due)
+  /** By source: ready events whose connection is disabled. */
+  readonly #held = new Map<string, Hold>()
+
+  get unfinished(): ReadonlySet<LaneEvent> {
+    return this.#unfinished
+  }
+
+  /** @returns the earlier events that it waits for. */
+  add(event: LaneEvent, isOrdered: boolean): readonly LaneEvent[] {
+    this.#unfinished.add(event)
+    const before = isOrdered ? this.#order.add(event) : []
+    if (before.length === 0) {
+      event.state = 'ready'
+      this.#readyOf(event).addLast(event)
+    } else {
+      event.state = 'blocked'
+    }
+    return before
+  }
+
+  /** Takes out the next that may go. */
+  takeReady(): LaneEvent | undefined {
+    for (const queue of this.#readyByStream) {
+      for (let event = queue.takeFirst(); event !== undefined; event = queue.takeFirst()) {
+        // An event may have been given up, or sent as a probe, while it stood here.
+        if (event.state === 'ready') return event
+      }
+    }
+    return undefined
+  }
+
+  /** It is the next again. */
+  putBack(event: LaneEvent): void {
+    event.state = 'ready'
+    this.#readyOf(event).addFirst(event)
+  }
+
+  waitForRetry(event: LaneEvent, due: number): void {
+    event.state = 'retrying'
+    event.history!.due = due
+    this.#retries.add({ event, due })
+  }
+
+  /** @returns when the next one is due, if any waits. */
+  takeDueRetries(now: number): number | undefined {
+    for (let first = this.#retries.first(); first !== undefined; first = this.#retries.first()) {
+      const { event, due } = first
+      // A probe may have taken the event out of turn: then this entry is void.
+      if (event.state === 'retrying' && event.history!.due === due) {
+        if (due > now) return due
+        this.putBack(event)
+      }
+      this.#retries.takeFirst()
+    }
+    return undefined
+  }
+
+  /** Events of these sources are held until they are left out again; the time does not count against them. */
+  holdOnly(sourceIds: ReadonlySet<string>, now: number): void {
+    for (const sourceId of sourceIds) {
+      if (!this.#held.has(sourceId)) this.#held.set(sourceId, { since: now, events: [] })
+    }
+    for (const [sourceId, { since, events }] of this.#held) {
+      if (sourceIds.has(sourceId)) continue
+      this.#held.delete(sourceId)
+      for (const event of this.#unfinished) if (event.sourceId === sourceId) passOver(event.history, now - since)
+      for (const event of events) this.#readyOf(event).addLast(event)
+    }
+  }
+
+  isHeld({ sourceId }: LaneEvent): boolean {
+    return this.#held.has(sourceId)
+  }
+
+  /** Sets a ready event aside if it is held. */
+  hold(event: LaneEvent): boolean {
+    const hold = this.#held.get(event.sourceId)
+    hold?.events.push(event)
+    return hold !== undefined
+  }
+
+  /** The earliest in the log that waits for nothing but its time: the one to try when the destination is in trouble. */
+  earliest(): LaneEvent | undefined {
+    let earliest: LaneEvent | undefined
+    for (const event of this.#unfinished) {
+      if (event.state !== 'ready' && event.state !== 'retrying') continue
+      if (this.isHeld(event)) continue
+      if (earliest === undefined || isBefore(event, earliest)) earliest = event
+    }
+    return earliest
+  }
+
+  /** Those who waited for nobody else become ready. */
+  finish(event: LaneEvent): void {
+    event.state = 'done'
+    this.#unfinished.delete(event)
+    this.#order.finish(event, (follower) => {
+      if (follower.state !== 'blocked') return
+      follower.state = 'ready'
+      this.#readyOf(follower).addLast(follower)
+    })
+  }
+
+  #readyOf({ stream }: LaneEvent): Queue<LaneEvent> {
+    return this.#readyByStream[stream === 0 ? 0 : 1]
+  }
+}
+
+function isBefore(a: LaneEvent, b: LaneEvent): boolean {
+  return a.partition === b.partition && (a.offset < b.offset || (a.offset === b.offset && a.index < b.index))
+}
