@@ -8,8 +8,7 @@ const START_TIMEOUT_MS = 10_000
 export class Bench implements Disposable {
   readonly load: CallableProcess<LoadCalls>
   readonly sink: CallableProcess<SinkCalls>
-  /** Of the webhook. */
-  readonly sinkUrl: string
+  readonly #sinkOrigin: string
   readonly profileTo: string | undefined
   #runs = 0
 
@@ -18,19 +17,34 @@ export class Bench implements Disposable {
     const load = new CallableProcess<LoadCalls>(new URL('./load-process.ts', import.meta.url).pathname)
     const sink = new CallableProcess<SinkCalls>(new URL('./sink-process.ts', import.meta.url).pathname)
     const port = await sink.call('listen', undefined, START_TIMEOUT_MS)
-    return new Bench(load, sink, `http://127.0.0.1:${port}/in`, profileTo)
+    return new Bench(load, sink, `http://127.0.0.1:${port}`, profileTo)
   }
 
   private constructor(
     load: CallableProcess<LoadCalls>,
     sink: CallableProcess<SinkCalls>,
-    sinkUrl: string,
+    sinkOrigin: string,
     profileTo: string | undefined,
   ) {
     this.load = load
     this.sink = sink
-    this.sinkUrl = sinkUrl
+    this.#sinkOrigin = sinkOrigin
     this.profileTo = profileTo
+  }
+
+  /** Of a webhook that answers at once and counts what comes, 0 to 9. */
+  sinkUrl(destination = 0): string {
+    return `${this.#sinkOrigin}/in/${destination}`
+  }
+
+  /** Of one that answers at once and counts nothing. */
+  get spareUrl(): string {
+    return `${this.#sinkOrigin}/spare`
+  }
+
+  /** Of one that never answers. */
+  get hangingUrl(): string {
+    return `${this.#sinkOrigin}/hang`
   }
 
   /** A number that no earlier run had. */

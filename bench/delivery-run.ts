@@ -4,8 +4,8 @@ import type { Target } from './load-process.ts'
 import { cpuMs } from './process-usage.ts'
 import type { Program } from './programs.ts'
 
-export const RUN_EVENTS = 60_000
-const SHAPE = { events: RUN_EVENTS, batch: 10, connections: 32 }
+const RUN_EVENTS = 60_000
+const SHAPE = { batch: 10, connections: 32 }
 const TIMEOUT_MS = 60_000
 /** After the last arrival: time to commit outcomes, whose CPU counts, and to send what should not be sent twice. */
 const SETTLING_MS = 700
@@ -13,43 +13,57 @@ const SETTLING_MS = 700
 export interface DeliveryRun {
   /** From the first request to the last arrival. */
   readonly eventsPerSecond: number
+  /** The same, counting each event once per destination. */
+  readonly deliveriesPerSecond: number
   /** Of the program, all threads. */
   readonly cpuMicrosPerEvent: number
-  /** From sending to arrival, of each event. */
+  /** From sending to arrival, of each event at each destination. */
   readonly latencyMicros: Float64Array
 }
 
+export interface Delivery {
+  /** Webhooks of the sink that the source is connected to: /in/0 and so on. Default 1. */
+  readonly destinations?: number
+  /** A multiple of 10. Default 60,000. */
+  readonly events?: number
+  /** As fast as they are accepted unless given. */
+  readonly eventsPerSecond?: number | undefined
+}
+
 /**
- * Sends 60,000 events, each batch of one of 1,000 users, and waits until all have come to the webhook.
+ * Sends events, each batch of one of 1,000 users, and waits until all have come to every webhook.
  *
- * @param eventsPerSecond as fast as they are accepted unless given.
- * @throws Error unless each event came exactly once.
+ * @throws Error unless each event came to each exactly once.
  */
 export async function deliver(
   bench: Bench,
   program: Program,
   target: Target,
-  eventsPerSecond?: number,
+  { destinations = 1, events = RUN_EVENTS, eventsPerSecond }: Delivery = {},
 ): Promise<DeliveryRun> {
   const { load, sink } = bench
   const run = bench.nextRun()
-  await sink.call('expect', { run, events: RUN_EVENTS }, TIMEOUT_MS)
+  await sink.call('expect', { run, events, destinations }, TIMEOUT_MS)
   const cpuBefore = cpuMs(program.pid)
   const pace = eventsPerSecond === undefined ? {} : { eventsPerSecond }
   const allArrived = sink.call('allArrived', undefined, TIMEOUT_MS)
   const [{ firstMicros }] = await Promise.all([
-    load.call('run', { ...target, ...SHAPE, run, ...pace }, TIMEOUT_MS),
+    load.call('run', { ...target, ...SHAPE, events, run, ...pace }, TIMEOUT_MS),
     allArrived,
   ])
   await delay(SETTLING_MS)
   const cpuUsedMs = cpuMs(program.pid) - cpuBefore
   const { requests, strays, lastMicros, latencyMicros } = await sink.call('arrivals', undefined, TIMEOUT_MS)
-  if (requests !== RUN_EVENTS || strays !== 0) {
-    throw new Error(`${RUN_EVENTS} events sent, ${requests} requests arrived, and ${strays} of no event of this run`)
+  if (requests !== events * destinations || strays !== 0) {
+    throw new Error(
+      `${events} events sent to ${destinations}, ${requests} requests arrived, and ${strays} of no event of this run`,
+    )
   }
+  const eventsASecond = (events * 1e6) / (lastMicros - firstMicros)
   return {
-    eventsPerSecond: (RUN_EVENTS * 1e6) / (lastMicros - firstMicros),
-    cpuMicrosPerEvent: (cpuUsedMs * 1_000) / RUN_EVENTS,
+    eventsPerSecond: eventsASecond,
+    deliveriesPerSecond: eventsASecond * destinations,
+    cpuMicrosPerEvent: (cpuUsedMs * 1_000) / events,
     latencyMicros,
   }
 }

@@ -7,14 +7,24 @@ import { profileSummary } from './profile.ts'
 import type { Row } from './row.ts'
 import { acceptanceRows } from './rows/acceptance.ts'
 import { deliveryRows } from './rows/delivery.ts'
+import { fanOutRows } from './rows/fan-out.ts'
 import { idleRow } from './rows/idle.ts'
+import { isolationRows } from './rows/isolation.ts'
 import { latencyRow } from './rows/latency.ts'
 import { startRow } from './rows/start.ts'
 import { type Line, tableOf } from './table.ts'
 
 // npm run bench -- [P1 P2 …] [--json] [--profile]
 
-const rows: readonly Row[] = [...acceptanceRows, ...deliveryRows, latencyRow, idleRow, startRow]
+const rows: readonly Row[] = [
+  ...acceptanceRows,
+  ...deliveryRows,
+  ...fanOutRows,
+  ...isolationRows,
+  latencyRow,
+  idleRow,
+  startRow,
+]
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,

@@ -24,10 +24,10 @@ export function startProduct({ profileTo }: ProductOptions = {}): Promise<Progra
   })
 }
 
-/** Makes a source, with a webhook connected to it if there is to be one. @returns its write key. */
-export async function addSource(product: Program, webhookUrl?: string): Promise<string> {
+/** Makes a source with a webhook connected to it for each URL. @returns its write key. */
+export async function addSource(product: Program, ...webhookUrls: readonly string[]): Promise<string> {
   const { source } = await post(product, 'sources', { name: 'Load', type: 'HTTP' })
-  if (webhookUrl !== undefined) {
+  for (const webhookUrl of webhookUrls) {
     const { destination } = await post(product, 'destinations', {
       name: 'Sink',
       type: 'WEBHOOK',

@@ -2,23 +2,27 @@ import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { answerCalls } from './calls.ts'
 import { nowMicros, type RunNumber, readEvent } from './events.ts'
 
-/* The webhook's side: answers 200 at once and notes of each event that it came, how often, and after what time. */
+/*
+ * The webhooks' side, by path: /in/<n> answers 200 at once and notes of each event that it came, how often, and after what
+ * time; /spare answers and notes nothing; /hang takes requests and never answers.
+ */
 
 export interface Arrivals {
   /** Requests of this run, repeats among them. */
   readonly requests: number
-  /** Events of this run. */
+  /** Events of this run, each once per destination. */
   readonly events: number
   /** Requests of no event of this run. */
   readonly strays: number
   readonly lastMicros: number
-  /** From sending to arrival, of each event. */
+  /** From sending to arrival, of each event at each destination. */
   readonly latencyMicros: Float64Array
 }
 
 export type SinkCalls = {
   readonly listen: (argument: undefined) => Promise<number>
-  readonly expect: (run: RunNumber & { readonly events: number }) => void
+  /** Each event once at /in/0, /in/1, … up to the number of destinations. */
+  readonly expect: (run: RunNumber & { readonly events: number; readonly destinations: number }) => void
   /** Resolves once every event of the run has come. */
   readonly allArrived: (argument: undefined) => Promise<void>
   readonly arrivals: (argument: undefined) => Arrivals
@@ -26,8 +30,11 @@ export type SinkCalls = {
 
 const OK = Buffer.from('HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 2\r\n\r\nok')
 const END_OF_HEAD = Buffer.from('\r\n\r\n')
+const COUNTED = Buffer.from('POST /in/')
+const HANGING = Buffer.from('POST /hang')
 
 let expected = -1
+let eventsOfRun = 0
 let times = new Uint32Array(0)
 let latencyMicros = new Float64Array(0)
 let requests = 0
@@ -45,8 +52,9 @@ const calls: SinkCalls = {
   },
   expect: (run) => {
     expected = run.run
-    times = new Uint32Array(run.events)
-    latencyMicros = new Float64Array(run.events)
+    eventsOfRun = run.events
+    times = new Uint32Array(run.events * run.destinations)
+    latencyMicros = new Float64Array(run.events * run.destinations)
     requests = events = strays = lastMicros = 0
     everything = Promise.withResolvers()
   },
@@ -67,11 +75,15 @@ function serve(socket: Socket): void {
         rest = bytes
         return
       }
-      note(bytes.subarray(0, end))
-      socket.write(OK)
+      if (begins(bytes, COUNTED)) note(bytes.subarray(0, end))
+      if (!begins(bytes, HANGING)) socket.write(OK)
       bytes = bytes.subarray(end)
     }
   })
+}
+
+function begins(bytes: Buffer, start: Buffer): boolean {
+  return bytes.compare(start, 0, start.length, 0, start.length) === 0
 }
 
 /** @returns where the first request in `bytes` ends, beyond them if more has to come. */
@@ -85,14 +97,15 @@ function endOfRequest(bytes: Buffer): number {
 
 function note(request: Buffer): void {
   const { run, index, sentMicros } = readEvent(request)
-  if (run !== expected || !(index < times.length)) {
+  const slot = (request[COUNTED.length]! - 48) * eventsOfRun + index
+  if (run !== expected || index >= eventsOfRun || !(slot < times.length)) {
     strays++
     return
   }
   requests++
-  if (times[index]!++ > 0) return
+  if (times[slot]!++ > 0) return
   lastMicros = nowMicros()
-  latencyMicros[index] = lastMicros - sentMicros
+  latencyMicros[slot] = lastMicros - sentMicros
   events++
   if (events === times.length) everything.resolve()
 }

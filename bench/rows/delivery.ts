@@ -26,9 +26,9 @@ export const deliveryRows: readonly Row[] = [
 ]
 
 const comparedRuns = oncePerBench(async (bench: Bench): Promise<Samples<DeliveryRun>> => {
-  await using limit = await startLimit('deliver', bench.sinkUrl)
+  await using limit = await startLimit('deliver', bench.sinkUrl())
   await using product = await startProduct(bench)
-  const writeKey = await addSource(product, bench.sinkUrl)
+  const writeKey = await addSource(product, bench.sinkUrl())
   const throughLimit = () => deliver(bench, limit, { port: limit.port, writeKey: ANY_WRITE_KEY })
   const throughProduct = () => deliver(bench, product, { port: product.port, writeKey })
 

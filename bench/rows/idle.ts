@@ -18,7 +18,7 @@ export const idleRow: Row = {
 
 async function measure(bench: Bench): Promise<Measured> {
   await using product = await startProduct(bench)
-  await addSource(product, bench.sinkUrl)
+  await addSource(product, bench.sinkUrl())
   await delay(SETTLING_MS)
   const cpuBefore = cpuMs(product.pid)
   await delay(WATCHED_MS)

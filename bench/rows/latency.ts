@@ -23,7 +23,7 @@ export const latencyRow: Row = {
 
 async function measure(bench: Bench): Promise<Measured> {
   await using product = await startProduct(bench)
-  const writeKey = await addSource(product, bench.sinkUrl)
+  const writeKey = await addSource(product, bench.sinkUrl())
   const target = { port: product.port, writeKey }
   const fullLoad: number[] = []
   for (let run = 0; run < WARM_UP_RUNS; run++) fullLoad.push((await deliver(bench, product, target)).eventsPerSecond)
@@ -32,7 +32,7 @@ async function measure(bench: Bench): Promise<Measured> {
   const p50: number[] = []
   const p99: number[] = []
   for (let run = 0; run < RUNS; run++) {
-    const { latencyMicros } = await deliver(bench, product, target, eventsPerSecond)
+    const { latencyMicros } = await deliver(bench, product, target, { eventsPerSecond })
     p50.push(quantile(latencyMicros, 0.5) / 1_000)
     p99.push(quantile(latencyMicros, 0.99) / 1_000)
   }
