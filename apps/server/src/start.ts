@@ -1,5 +1,6 @@
 import { writeFileSync } from 'node:fs'
 import type { Writable } from 'node:stream'
+import { MILLRACE } from '@millrace/control-plane'
 import { compose, type Product } from './compose.ts'
 import type { Settings } from './config/settings.ts'
 import { DataFolder, DataFolderError } from './data-folder/data-folder.ts'
@@ -63,7 +64,7 @@ async function ensureCommandLineToken({ controlPlane }: Product, folder: DataFol
   if (!folder.isNew || ownerToken === undefined) return
   const actor = await controlPlane.authenticate(`Bearer ${ownerToken}`, '127.0.0.1')
   if (actor === undefined) return
-  const { token } = await controlPlane.accessTokens.create(actor, { name: 'command line', role: 'admin' })
+  const { token } = await controlPlane.accessTokens.create(MILLRACE, actor, { name: 'command line', role: 'admin' })
   writeFileSync(folder.file('cli-token'), `${token}\n`, { mode: 0o600, flush: true })
 }
 

@@ -2,7 +2,9 @@ import { createHash } from 'node:crypto'
 import { base62, type JsonObject, ownMember, parseTime } from '@millrace/protocol'
 import type { AccessToken, User } from './accounts.ts'
 import { ApiError, badRequest, notFound } from './api-error.ts'
+import { created, deleted } from './audit/audited.ts'
 import type { Actor } from './authentication.ts'
+import type { Author } from './author.ts'
 import { type Condition, refuseUnlessTagged } from './resource-service.ts'
 import { isAtLeast, isRole, type Role } from './role.ts'
 import type { Workspace } from './workspace.ts'
@@ -35,8 +37,8 @@ export class AccessTokens {
   }
 
   /** Makes a token for the one who asks, with at most the role that the request itself is made with. */
-  create(actor: Actor, written: JsonObject): Promise<NewAccessToken> {
-    return this.#workspace.change(({ accounts, at }) => {
+  create(by: Author, actor: Actor, written: JsonObject): Promise<NewAccessToken> {
+    return this.#workspace.change(by, ({ accounts, at }) => {
       const name = readName(written, undefined)
       refuseUnknownMembers(written, MEMBERS)
       const role = readRole(written)
@@ -51,18 +53,20 @@ export class AccessTokens {
       )
       return {
         changes: [{ kind: 'access-token', id: accessToken.id, value: accessToken }],
+        audit: [created('access-token', accessToken.id)],
         result: { accessToken, token },
       }
     })
   }
 
   /** @throws ApiError 404 also for another's token that the one who asks may not know of. */
-  remove(actor: Actor, id: string, { ifMatch }: Condition = {}): Promise<void> {
-    return this.#workspace.change(({ accounts }) => {
+  remove(by: Author, actor: Actor, id: string, { ifMatch }: Condition = {}): Promise<void> {
+    return this.#workspace.change(by, ({ accounts }) => {
       const token = accounts.tokens.get(id)
       if (token === undefined || !mayManage(actor, token)) throw notFound('Access token', id)
       refuseUnlessTagged(accessTokenTag(token), ifMatch)
-      return { changes: [{ kind: 'access-token', id, value: undefined }], result: undefined }
+      const changes = [{ kind: 'access-token', id, value: undefined }] as const
+      return { changes, audit: [deleted('access-token', id)], result: undefined }
     })
   }
 }

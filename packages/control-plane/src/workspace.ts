@@ -2,6 +2,8 @@ import { resourceId } from '@millrace/protocol'
 import type { Clock } from '@millrace/std'
 import { type Accounts, buildAccounts } from './accounts.ts'
 import { unavailable } from './api-error.ts'
+import type { AuditEntry, Audited } from './audit/audit-entry.ts'
+import type { Author } from './author.ts'
 import { type Change, isConfiguration, type Ownership } from './change.ts'
 import type { Deliveries } from './deliveries.ts'
 import { buildSnapshot, type Snapshot } from './snapshot.ts'
@@ -36,6 +38,8 @@ export interface Moment extends WorkspaceState {
 
 export interface Decision<T> {
   readonly changes: readonly Change[]
+  /** One for each resource that changes; stored with the changes. */
+  readonly audit: readonly Audited[]
   readonly result: T
 }
 
@@ -97,12 +101,13 @@ export class Workspace {
   /**
    * Carries out a change; resolves when it is stored, visible, and known to the delivery side.
    *
+   * @param by who is told of in the audit log.
    * @param decide throws the ApiError that refuses the change; then nothing happens.
    */
-  change<T>(decide: (moment: Moment) => Decision<T> | Promise<Decision<T>>): Promise<T> {
+  change<T>(by: Author, decide: (moment: Moment) => Decision<T> | Promise<Decision<T>>): Promise<T> {
     if (this.#waiting >= MAX_WAITING_CHANGES) return Promise.reject(unavailable())
     this.#waiting++
-    const done = this.#last.then(() => this.#carryOut(decide)).finally(() => this.#waiting--)
+    const done = this.#last.then(() => this.#carryOut(by, decide)).finally(() => this.#waiting--)
     this.#last = done.catch(() => undefined)
     return done
   }
@@ -130,13 +135,13 @@ export class Workspace {
     while (this.#waiting > 0) await this.#last
   }
 
-  async #carryOut<T>(decide: (moment: Moment) => Decision<T> | Promise<Decision<T>>): Promise<T> {
+  async #carryOut<T>(by: Author, decide: (moment: Moment) => Decision<T> | Promise<Decision<T>>): Promise<T> {
     const at = Math.max(this.clock.now(), this.#latest + 1)
     const nextRevision = this.#version.revision + 1
-    const { changes, result } = await decide({ ...this.#state, at, nextRevision })
+    const { changes, audit, result } = await decide({ ...this.#state, at, nextRevision })
     if (changes.length === 0) return result
     try {
-      this.#version = await this.#store.commit(this.#version, changes)
+      this.#version = await this.#store.commit(this.#version, changes, this.#entries(by, audit, at))
     } catch (error) {
       this.#logger.error({ err: error }, 'a change could not be stored')
       throw unavailable(error)
@@ -147,6 +152,21 @@ export class Workspace {
     this.#state = this.#applied(before, changes)
     if (this.#state.snapshot !== before.snapshot) await this.#announce(before.snapshot)
     return result
+  }
+
+  /** In the order in which they were told, also for whoever sorts them by id. */
+  #entries({ actor, tokenName, address, requestId }: Author, audit: readonly Audited[], at: number): AuditEntry[] {
+    const ids = audit.map(() => this.newId(at)).sort()
+    return audit.map((audited, i) => ({
+      id: ids[i]!,
+      at,
+      actor,
+      tokenName,
+      address,
+      requestId,
+      ...audited,
+      outcome: 'ok',
+    }))
   }
 
   #applied(state: WorkspaceState, changes: readonly Change[]): WorkspaceState {

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
+import { MILLRACE } from '../author.ts'
 import { OWNER_TOKEN, START, TestPlane } from '../testing/test-plane.ts'
 
 const basic = (text: string) => ({ authorization: `Basic ${Buffer.from(text).toString('base64')}` })
@@ -160,10 +161,12 @@ describe('access tokens', () => {
     const asAda = { ...admin, user: ada, role: 'editor' } as const
     expect(controlPlane.accessTokens.list(asAda)).toEqual([])
     expect(controlPlane.accessTokens.list(admin)).toHaveLength(1)
-    await expect(controlPlane.accessTokens.remove(asAda, admin.token.id)).rejects.toThrow(
+    await expect(controlPlane.accessTokens.remove(MILLRACE, asAda, admin.token.id)).rejects.toThrow(
       `Access token with id ${admin.token.id} not found`,
     )
-    await expect(controlPlane.accessTokens.create(asAda, { name: 'n', role: 'editor' })).rejects.toThrow('Forbidden')
+    await expect(controlPlane.accessTokens.create(MILLRACE, asAda, { name: 'n', role: 'editor' })).rejects.toThrow(
+      'Forbidden',
+    )
   })
 })
 

@@ -3,6 +3,7 @@ import type { JsonObject } from '@millrace/protocol'
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import { ApiError, unavailable } from '../api-error.ts'
 import type { Actor } from '../authentication.ts'
+import type { Author } from '../author.ts'
 import type { ControlPlane } from '../control-plane.ts'
 import { isAtLeast, type Role } from '../role.ts'
 import { accountRoutes } from './account-routes.ts'
@@ -16,6 +17,8 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** Who makes the request; set for every route below /v2. */
     actor: Actor
+    /** The same as the audit log tells it: to be handed to whatever makes a change. */
+    author: Author
   }
   interface FastifyContextConfig {
     /** The least role that a route below /v2 asks for; `viewer` for GET, else `editor`. */
@@ -43,14 +46,17 @@ export function v2Routes(controlPlane: ControlPlane, more: readonly FastifyPlugi
   return async (app) => {
     const patterns = new RoutePatterns()
     app.decorateRequest('actor', undefined as unknown as Actor)
+    app.decorateRequest('author', undefined as unknown as Author)
     app.addHook('onRoute', ({ method, url }) => patterns.add([method].flat(), url))
     app.addHook('onRequest', async (request, reply) => {
-      reply.headers({ 'X-Request-Id': requestId(request.headers['x-request-id']), 'Cache-Control': 'no-store' })
+      const id = requestId(request.headers['x-request-id'])
+      reply.headers({ 'X-Request-Id': id, 'Cache-Control': 'no-store' })
       if (request.is404 || Object.values(request.params as object).includes('')) refuseRoute(patterns, request)
       const address = addressOf(request.raw.socket.remoteAddress, request.headers['x-forwarded-for'])
       const actor = await controlPlane.authenticate(request.headers.authorization, address)
       if (actor === undefined) throw unauthorized()
       request.actor = actor
+      request.author = { actor: actor.user.email, tokenName: actor.token.name, address, requestId: id }
       const rate = controlPlane.rates.take(actor.token.id)
       reply.headers(rate.headers)
       if (!rate.isAllowed) throw new ApiError('rate_limited', 'Max Requests Limit reached')

@@ -2,12 +2,15 @@ import type { JsonObject } from '@millrace/protocol'
 import type { Kysely, Transaction } from 'kysely'
 import { Migrator } from 'kysely/migration'
 import type { AccessToken, User } from '../accounts.ts'
+import type { AuditEntry } from '../audit/audit-entry.ts'
 import { type Change, isConfiguration, type Ownership } from '../change.ts'
 import type { Connection } from '../connection.ts'
 import type { Destination } from '../destination.ts'
 import type { SecretBox } from '../secret-box.ts'
 import type { Source } from '../source.ts'
+import { insertAuditEntries, pruneAuditEntries, selectAuditEntries } from './audit-table.ts'
 import {
+  type AuditQuery,
   type ControlStore,
   StaleStateError,
   type StoredState,
@@ -93,7 +96,11 @@ export class KyselyControlStore implements ControlStore {
     })
   }
 
-  async commit(before: StoredVersion, changes: readonly Change[]): Promise<StoredVersion> {
+  async commit(
+    before: StoredVersion,
+    changes: readonly Change[],
+    entries: readonly AuditEntry[],
+  ): Promise<StoredVersion> {
     const after = {
       commits: before.commits + 1,
       revision: before.revision + (changes.some(isConfiguration) ? 1 : 0),
@@ -107,12 +114,25 @@ export class KyselyControlStore implements ControlStore {
         .executeTakeFirstOrThrow()
       if (numUpdatedRows !== 1n) throw new StaleStateError()
       for (const change of changes) await this.#write(db, change)
+      await insertAuditEntries(db, entries)
     })
     return after
   }
 
   async noteTokenUse(tokenId: string, at: number): Promise<void> {
     await this.#db.updateTable('access_token').set({ last_used_at: at }).where('id', '=', tokenId).execute()
+  }
+
+  async addAuditEntries(entries: readonly AuditEntry[]): Promise<void> {
+    await this.#db.transaction().execute((db) => insertAuditEntries(db, entries))
+  }
+
+  auditEntries(query: AuditQuery): Promise<AuditEntry[]> {
+    return selectAuditEntries(this.#db, query)
+  }
+
+  pruneAuditEntries(before: number, most: number): Promise<number> {
+    return pruneAuditEntries(this.#db, before, most)
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
