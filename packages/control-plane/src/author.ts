@@ -1,6 +1,6 @@
 /** Who makes a change, as the audit log tells it. @see contracts/control-plane.md §10 [D719] */
 export interface Author {
-  /** E-mail of the user, or `millrace` for what the program does by itself. */
+  /** E-mail of the user, `millrace` for what the program does by itself, `unknown` where nobody can be told. */
   readonly actor: string
   /** Name of the access token that the request was made with. */
   readonly tokenName: string | null

@@ -2,6 +2,7 @@ import type { JsonObject } from '@millrace/protocol'
 import { resourceId } from '@millrace/protocol'
 import type { Clock } from '@millrace/std'
 import { AccessTokens } from './access-tokens.ts'
+import { AuditLog } from './audit/audit-log.ts'
 import { type Actor, Authentication } from './authentication.ts'
 import { Connections } from './connections.ts'
 import type { Deliveries } from './deliveries.ts'
@@ -57,6 +58,7 @@ export class ControlPlane implements AsyncDisposable {
   readonly destinations: Destinations
   readonly connections: Connections
   readonly accessTokens: AccessTokens
+  readonly audit: AuditLog
   readonly options: ControlPlaneOptions
   readonly rates: RequestRates
   readonly #store: ControlStore
@@ -69,7 +71,8 @@ export class ControlPlane implements AsyncDisposable {
     this.options = options
     this.#store = store
     this.#workspace = workspace
-    this.#authentication = new Authentication(workspace)
+    this.audit = new AuditLog(store, workspace, options.logger)
+    this.#authentication = new Authentication(workspace, this.audit)
     this.#startedAt = clock.monotonic()
     this.rates = new RequestRates(clock, options.apiRequestsPerMinute)
     this.sources = new Sources(workspace, deliveries)
@@ -115,13 +118,18 @@ export class ControlPlane implements AsyncDisposable {
   }
 
   /**
-   * Who makes a request, for routes other than /v2. Late when the address has failed often.
+   * Who makes a request. Late when the address has failed often.
    *
    * @param authorization the header.
    * @param address of the client, as limits see it: `limitAddress`.
+   * @param requestId of the answer, where it has one.
    */
-  authenticate(authorization: string | undefined, address: string): Promise<Actor | undefined> {
-    return this.#authentication.authenticate(authorization, address)
+  authenticate(
+    authorization: string | undefined,
+    address: string,
+    requestId: string | null = null,
+  ): Promise<Actor | undefined> {
+    return this.#authentication.authenticate(authorization, address, requestId)
   }
 
   /**
@@ -154,6 +162,7 @@ export class ControlPlane implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     this.#authentication.close()
     await this.#workspace.settled()
+    await this.audit.close()
     await this.#store[Symbol.asyncDispose]()
   }
 }

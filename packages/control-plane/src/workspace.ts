@@ -126,6 +126,12 @@ export class Workspace {
     }
   }
 
+  /** The time, but later than ever before: it tells the order of creation also when the wall clock goes back. */
+  nextTime(): number {
+    this.#latest = Math.max(this.clock.now(), this.#latest + 1)
+    return this.#latest
+  }
+
   newId(at: number): string {
     return resourceId(at, this.random(14))
   }
@@ -136,7 +142,7 @@ export class Workspace {
   }
 
   async #carryOut<T>(by: Author, decide: (moment: Moment) => Decision<T> | Promise<Decision<T>>): Promise<T> {
-    const at = Math.max(this.clock.now(), this.#latest + 1)
+    const at = this.nextTime()
     const nextRevision = this.#version.revision + 1
     const { changes, audit, result } = await decide({ ...this.#state, at, nextRevision })
     if (changes.length === 0) return result
@@ -146,7 +152,6 @@ export class Workspace {
       this.#logger.error({ err: error }, 'a change could not be stored')
       throw unavailable(error)
     }
-    this.#latest = at
     // The state is taken anew: the use of a token may have been noted meanwhile.
     const before = this.#state
     this.#state = this.#applied(before, changes)

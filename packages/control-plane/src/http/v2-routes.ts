@@ -2,11 +2,13 @@ import type { IncomingMessage } from 'node:http'
 import type { JsonObject } from '@millrace/protocol'
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import { ApiError, unavailable } from '../api-error.ts'
-import type { Actor } from '../authentication.ts'
+import { type Actor, authorOf } from '../authentication.ts'
 import type { Author } from '../author.ts'
 import type { ControlPlane } from '../control-plane.ts'
 import { isAtLeast, type Role } from '../role.ts'
 import { accountRoutes } from './account-routes.ts'
+import { auditRoutes } from './audit-routes.ts'
+import { type AuditedRoute, auditedRoute } from './audited-route.ts'
 import { limitAddress } from './limit-address.ts'
 import { decodeBody, parseBody, readBody } from './request-body.ts'
 import { requestId } from './request-id.ts'
@@ -27,6 +29,8 @@ declare module 'fastify' {
     body?: 'object' | 'optional' | 'ignored'
     /** As sent, and again after decoding; 1 MB. */
     maxBodyBytes?: number
+    /** What the audit log says of a refused call; to be given by routes of other packages that are no GET. */
+    audited?: AuditedRoute
   }
 }
 
@@ -47,16 +51,19 @@ export function v2Routes(controlPlane: ControlPlane, more: readonly FastifyPlugi
     const patterns = new RoutePatterns()
     app.decorateRequest('actor', undefined as unknown as Actor)
     app.decorateRequest('author', undefined as unknown as Author)
-    app.addHook('onRoute', ({ method, url }) => patterns.add([method].flat(), url))
+    app.addHook('onRoute', ({ method, url, config }) => {
+      patterns.add([method].flat(), url)
+      for (const each of [method].flat()) auditedOr(config?.audited, each, url)
+    })
     app.addHook('onRequest', async (request, reply) => {
       const id = requestId(request.headers['x-request-id'])
       reply.headers({ 'X-Request-Id': id, 'Cache-Control': 'no-store' })
       if (request.is404 || Object.values(request.params as object).includes('')) refuseRoute(patterns, request)
       const address = addressOf(request.raw.socket.remoteAddress, request.headers['x-forwarded-for'])
-      const actor = await controlPlane.authenticate(request.headers.authorization, address)
+      const actor = await controlPlane.authenticate(request.headers.authorization, address, id)
       if (actor === undefined) throw unauthorized()
       request.actor = actor
-      request.author = { actor: actor.user.email, tokenName: actor.token.name, address, requestId: id }
+      request.author = authorOf(actor, address, id)
       const rate = controlPlane.rates.take(actor.token.id)
       reply.headers(rate.headers)
       if (!rate.isAllowed) throw new ApiError('rate_limited', 'Max Requests Limit reached')
@@ -76,6 +83,7 @@ export function v2Routes(controlPlane: ControlPlane, more: readonly FastifyPlugi
     app.setNotFoundHandler((request) => refuseRoute(patterns, request))
     await app.register(resourceRoutes(controlPlane))
     await app.register(accountRoutes(controlPlane))
+    await app.register(auditRoutes(controlPlane))
     for (const routes of more) await app.register(routes)
   }
 }
@@ -100,6 +108,26 @@ function refuseRoute(patterns: RoutePatterns, { raw }: FastifyRequest): never {
 function unauthorized(): ApiError {
   return new ApiError('unauthorized', 'Invalid Authorization Header', { headers: { 'WWW-Authenticate': 'Bearer' } })
 }
+
+/** @throws Error for a route that is missing in the audit log. */
+function auditedOr(given: AuditedRoute | undefined, method: string, url: string): AuditedRoute {
+  if (READING.includes(method)) return 'none'
+  const audited = given ?? auditedRoute(method, url)
+  if (audited === undefined) throw new Error(`${method} ${url} has to say in config.audited what the audit log tells`)
+  return audited
+}
+
+/** Leaves an entry of a write that is refused. An id is told only in its own form: people paste secrets into paths. */
+function auditRefusal({ audit }: ControlPlane, request: FastifyRequest, code: string): void {
+  const { config, url = '' } = request.routeOptions
+  const audited = auditedOr(config.audited, request.method, url)
+  if (audited === 'none') return
+  const { id } = request.params as { id?: string }
+  const resourceId = id !== undefined && /^[0-9A-Za-z]{27}$/.test(id) ? id : null
+  audit.refused(request.author, { ...audited, resourceId, diff: [] }, code)
+}
+
+const READING = ['GET', 'HEAD', 'OPTIONS']
 
 function isReading({ method }: FastifyRequest): boolean {
   return method === 'GET' || method === 'HEAD'
@@ -137,5 +165,7 @@ function answerError(controlPlane: ControlPlane, error: unknown, request: Fastif
     if (!request.raw.destroyed) controlPlane.options.logger.error(fields, 'a request failed')
   }
   const { status, code, message, details = null, headers = {} } = isRefusal(error) ? error : unavailable()
+  // Without an actor the credentials were not good, or never looked at.
+  if (request.actor !== undefined && status < 500) auditRefusal(controlPlane, request, code)
   reply.code(status).headers(headers).send({ error: message, code, details })
 }
