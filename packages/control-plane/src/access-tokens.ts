@@ -6,9 +6,9 @@ import { created, deleted } from './audit/audited.ts'
 import type { Actor } from './authentication.ts'
 import type { Author } from './author.ts'
 import { type Condition, refuseUnlessTagged } from './resource-service.ts'
-import { isAtLeast, isRole, type Role } from './role.ts'
+import { isAtLeast } from './role.ts'
 import type { Workspace } from './workspace.ts'
-import { readName, refuseUnknownMembers } from './written-fields.ts'
+import { readName, readRole, refuseUnknownMembers } from './written-fields.ts'
 
 const MEMBERS = ['id', 'createdAt', 'updatedAt', 'workspaceId', 'name', 'role', 'expiresAt']
 
@@ -41,7 +41,7 @@ export class AccessTokens {
     return this.#workspace.change(by, ({ accounts, at }) => {
       const name = readName(written, undefined)
       refuseUnknownMembers(written, MEMBERS)
-      const role = readRole(written)
+      const role = readRole(written, undefined)
       const expiresAt = readExpiry(written, this.#workspace.clock.now())
       if (!isAtLeast(actor.role, role)) throw new ApiError('forbidden', 'Forbidden')
       // The user may have been removed since the request came in.
@@ -100,13 +100,6 @@ export function newAccessToken(
 
 function mayManage({ role, user }: Actor, token: AccessToken): boolean {
   return role === 'admin' || token.userId === user.id
-}
-
-function readRole(written: JsonObject): Role {
-  const role = ownMember(written, 'role')
-  if (role === undefined || role === null || role === '') throw badRequest('role is required')
-  if (!isRole(role)) throw badRequest(`Unknown role ${typeof role === 'string' ? role : JSON.stringify(role)}`)
-  return role
 }
 
 function readExpiry(written: JsonObject, now: number): number | null {

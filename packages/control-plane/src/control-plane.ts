@@ -15,6 +15,7 @@ import type { Snapshot } from './snapshot.ts'
 import { Sources } from './sources.ts'
 import type { ControlStore } from './store/control-store.ts'
 import { openSqliteControlStore } from './store/sqlite-control-store.ts'
+import { Users } from './users.ts'
 import { type Logger, Workspace } from './workspace.ts'
 
 export interface ControlPlaneOptions {
@@ -57,6 +58,7 @@ export class ControlPlane implements AsyncDisposable {
   readonly sources: Sources
   readonly destinations: Destinations
   readonly connections: Connections
+  readonly users: Users
   readonly accessTokens: AccessTokens
   readonly audit: AuditLog
   readonly options: ControlPlaneOptions
@@ -78,6 +80,7 @@ export class ControlPlane implements AsyncDisposable {
     this.sources = new Sources(workspace, deliveries)
     this.destinations = new Destinations(workspace, deliveries, destinationTypes)
     this.connections = new Connections(workspace, deliveries, destinationTypes)
+    this.users = new Users(workspace)
     this.accessTokens = new AccessTokens(workspace)
   }
 

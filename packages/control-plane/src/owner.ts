@@ -5,6 +5,7 @@ import { created, deleted, updated } from './audit/audited.ts'
 import { MILLRACE } from './author.ts'
 import type { Change, Ownership } from './change.ts'
 import { openDocument } from './document-diff.ts'
+import { isEmail } from './email.ts'
 import type { Decision, Moment, Workspace } from './workspace.ts'
 
 const DEFAULT_EMAIL = 'owner@localhost'
@@ -74,7 +75,7 @@ export async function confirmOwnerTokenPrinted(workspace: Workspace): Promise<vo
 }
 
 function judge({ email, token }: OwnerSettings): void {
-  if (email !== undefined && (!/^[^\s@]+@[^\s@]+$/.test(email) || email.length > 254)) {
+  if (email !== undefined && !isEmail(email)) {
     throw new OwnerSettingError('MILLRACE_OWNER_EMAIL is not an e-mail address')
   }
   // Printable characters that a header can carry, without the colon that ends the user name of Basic.

@@ -4,11 +4,23 @@ import type { Audited, AuditKind } from '../audit/audit-entry.ts'
 export type AuditedRoute = Pick<Audited, 'action' | 'kind'> | 'none'
 
 /**
- * What a call of one of our own routes is for the audit log; routes of other packages say it themselves.
+ * What a call of a route is for the audit log: what the route says itself, which those of other packages must, or what
+ * our own paths tell.
  *
+ * @param given config.audited of the route.
  * @param url with the prefix, such as `/v2/sources/:id/rotate-write-key`.
+ * @throws Error for a route of which nothing is known, so that it cannot be forgotten.
  */
-export function auditedRoute(method: string, url: string): AuditedRoute | undefined {
+export function auditedRoute(given: AuditedRoute | undefined, method: string, url: string): AuditedRoute {
+  if (READING.includes(method)) return 'none'
+  const audited = given ?? ownRoute(method, url)
+  if (audited === undefined) throw new Error(`${method} ${url} has to say in config.audited what the audit log tells`)
+  return audited
+}
+
+const READING = ['GET', 'HEAD', 'OPTIONS']
+
+function ownRoute(method: string, url: string): AuditedRoute | undefined {
   const [, , plural = '', ...rest] = url.split('/')
   const last = rest.findLast((segment) => !segment.startsWith(':'))
   if (last !== undefined) return NAMED[`${plural}/${last}`]
@@ -21,6 +33,7 @@ const KINDS: Readonly<Record<string, AuditKind>> = {
   sources: 'source',
   destinations: 'destination',
   connections: 'connection',
+  users: 'user',
   'access-tokens': 'access-token',
 }
 
