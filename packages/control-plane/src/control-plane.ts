@@ -5,6 +5,7 @@ import { AccessTokens } from './access-tokens.ts'
 import { AuditLog } from './audit/audit-log.ts'
 import { type Actor, Authentication } from './authentication.ts'
 import { Connections } from './connections.ts'
+import { Credentials } from './credentials.ts'
 import type { Deliveries } from './deliveries.ts'
 import type { DestinationTypes } from './destination-types.ts'
 import { Destinations } from './destinations.ts'
@@ -58,6 +59,7 @@ export class ControlPlane implements AsyncDisposable {
   readonly sources: Sources
   readonly destinations: Destinations
   readonly connections: Connections
+  readonly credentials: Credentials
   readonly users: Users
   readonly accessTokens: AccessTokens
   readonly audit: AuditLog
@@ -80,6 +82,7 @@ export class ControlPlane implements AsyncDisposable {
     this.sources = new Sources(workspace, deliveries)
     this.destinations = new Destinations(workspace, deliveries, destinationTypes)
     this.connections = new Connections(workspace, deliveries, destinationTypes)
+    this.credentials = new Credentials(workspace)
     this.users = new Users(workspace)
     this.accessTokens = new AccessTokens(workspace)
   }

@@ -5,6 +5,7 @@ import { unavailable } from './api-error.ts'
 import type { AuditEntry, Audited } from './audit/audit-entry.ts'
 import type { Author } from './author.ts'
 import { type Change, isConfiguration, type Ownership } from './change.ts'
+import type { Credential } from './credential.ts'
 import type { Deliveries } from './deliveries.ts'
 import { buildSnapshot, type Snapshot } from './snapshot.ts'
 import type { ControlStore, StoredState, StoredVersion } from './store/control-store.ts'
@@ -25,6 +26,8 @@ export interface WorkspaceOptions {
 export interface WorkspaceState {
   readonly snapshot: Snapshot
   readonly accounts: Accounts
+  /** By key, in order of creation. */
+  readonly credentials: ReadonlyMap<string, Credential>
   readonly ownership: Ownership | undefined
 }
 
@@ -71,14 +74,15 @@ export class Workspace {
     this.#deliveries = options.deliveries
     this.#logger = options.logger
     this.#version = stored.version
-    const { sources, destinations, connections, users, accessTokens, ownership } = stored
+    const { sources, destinations, connections, users, accessTokens, credentials, ownership } = stored
     const resources = { sources: byId(sources), destinations: byId(destinations), connections: byId(connections) }
     this.#state = {
       snapshot: buildSnapshot(stored.version.revision, resources, () => this.clock.now()),
       accounts: buildAccounts(byId(users), byId(accessTokens)),
+      credentials: new Map(credentials.map((credential) => [credential.key, credential])),
       ownership,
     }
-    this.#latest = [...sources, ...destinations, ...connections, ...users].reduce(
+    this.#latest = [...sources, ...destinations, ...connections, ...users, ...credentials].reduce(
       (latest, { updatedAt }) => Math.max(latest, updatedAt),
       accessTokens.reduce((latest, { createdAt }) => Math.max(latest, createdAt), 0),
     )
@@ -181,6 +185,7 @@ export class Workspace {
     const connections = new Map(snapshot.connections)
     const users = new Map(accounts.users)
     const tokens = new Map(accounts.tokens)
+    const credentials = new Map(state.credentials)
     let { ownership } = state
     for (const change of changes) {
       switch (change.kind) {
@@ -199,6 +204,9 @@ export class Workspace {
         case 'access-token':
           put(tokens, change)
           break
+        case 'credential':
+          put(credentials, change)
+          break
         case 'ownership':
           ownership = change.value
       }
@@ -208,6 +216,7 @@ export class Workspace {
         ? buildSnapshot(this.#version.revision, { sources, destinations, connections }, () => this.clock.now())
         : snapshot,
       accounts: changes.every(isConfiguration) ? accounts : buildAccounts(users, tokens),
+      credentials,
       ownership,
     }
   }

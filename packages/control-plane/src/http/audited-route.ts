@@ -33,6 +33,7 @@ const KINDS: Readonly<Record<string, AuditKind>> = {
   sources: 'source',
   destinations: 'destination',
   connections: 'connection',
+  credentials: 'credential',
   users: 'user',
   'access-tokens': 'access-token',
 }

@@ -9,6 +9,7 @@ import { isAtLeast, type Role } from '../role.ts'
 import { accountRoutes } from './account-routes.ts'
 import { auditRoutes } from './audit-routes.ts'
 import { type AuditedRoute, auditedRoute } from './audited-route.ts'
+import { credentialRoutes } from './credential-routes.ts'
 import { limitAddress } from './limit-address.ts'
 import { auditRefusal } from './refused-writes.ts'
 import { decodeBody, parseBody, readBody } from './request-body.ts'
@@ -86,6 +87,7 @@ export function v2Routes(controlPlane: ControlPlane, more: readonly FastifyPlugi
     app.setNotFoundHandler((request) => refuseRoute(patterns, request))
     await app.register(resourceRoutes(controlPlane))
     await app.register(accountRoutes(controlPlane))
+    await app.register(credentialRoutes(controlPlane))
     await app.register(userRoutes(controlPlane))
     await app.register(auditRoutes(controlPlane))
     for (const routes of more) await app.register(routes)

@@ -2,6 +2,7 @@ import type { AccessToken, User } from '../accounts.ts'
 import type { AuditEntry, AuditKind } from '../audit/audit-entry.ts'
 import type { Change, Ownership } from '../change.ts'
 import type { Connection } from '../connection.ts'
+import type { Credential } from '../credential.ts'
 import type { Destination } from '../destination.ts'
 import type { Source } from '../source.ts'
 
@@ -15,6 +16,7 @@ export interface StoredState {
   readonly connections: readonly Connection[]
   readonly users: readonly User[]
   readonly accessTokens: readonly AccessToken[]
+  readonly credentials: readonly Credential[]
 }
 
 export interface StoredVersion {

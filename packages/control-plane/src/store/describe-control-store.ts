@@ -4,6 +4,7 @@ import type { AccessToken, User } from '../accounts.ts'
 import type { AuditEntry } from '../audit/audit-entry.ts'
 import type { Change } from '../change.ts'
 import type { Connection } from '../connection.ts'
+import type { Credential } from '../credential.ts'
 import { DEFAULT_DELIVERY, type Destination } from '../destination.ts'
 import type { Source } from '../source.ts'
 import { type AuditQuery, type ControlStore, StaleStateError, WrongSecretKeyError } from './control-store.ts'
@@ -95,12 +96,20 @@ const ENTRIES = Array.from({ length: 10 }, (_, n): AuditEntry => {
   return { ...entry, id: `a-${n}`, at: AT + Math.min(n, 8), actor, kind }
 })
 
+const credential: Credential = {
+  key: 'geo_api',
+  value: 'canary-credential \u0000 \ud800',
+  createdAt: AT + 3,
+  updatedAt: AT + 4,
+}
+
 const EVERYTHING: readonly Change[] = [
   { kind: 'source', id: 's-1', value: exampleSource },
   { kind: 'destination', id: 'd-1', value: exampleDestination },
   { kind: 'connection', id: 'c-1', value: connection },
   { kind: 'user', id: 'u-1', value: user },
   { kind: 'access-token', id: 't-1', value: token },
+  { kind: 'credential', id: 'geo_api', value: credential },
   { kind: 'ownership', value: { userId: 'u-1', given: null, unprintedTokenId: 't-1' } },
 ]
 
@@ -135,6 +144,7 @@ export function describeControlStore(engine: string, makeDatabase: () => StoreDa
         connections: [connection],
         users: [user],
         accessTokens: [token],
+        credentials: [credential],
       })
     })
 
@@ -150,18 +160,29 @@ export function describeControlStore(engine: string, makeDatabase: () => StoreDa
           { kind: 'destination', id: 'd-1', value: undefined },
           { kind: 'source', id: 's-1', value: renamed },
           { kind: 'access-token', id: 't-1', value: undefined },
+          { kind: 'credential', id: 'geo_api', value: undefined },
         ],
         [],
       )
       expect(second).toEqual({ commits: 2, revision: 2 })
       const state = await store.load()
-      expect(state).toMatchObject({ sources: [renamed], destinations: [], connections: [], accessTokens: [] })
+      expect(state).toMatchObject({
+        sources: [renamed],
+        destinations: [],
+        connections: [],
+        accessTokens: [],
+        credentials: [],
+      })
     })
 
-    test('accounts do not raise the configuration revision', async () => {
+    test('accounts and credentials do not raise the configuration revision', async () => {
       await using database = makeDatabase()
       await using store = await database.open()
-      const after = await store.commit({ commits: 0, revision: 0 }, [{ kind: 'user', id: 'u-1', value: user }], [])
+      const changes: Change[] = [
+        { kind: 'user', id: 'u-1', value: user },
+        { kind: 'credential', id: 'geo_api', value: credential },
+      ]
+      const after = await store.commit({ commits: 0, revision: 0 }, changes, [])
       expect(after).toEqual({ commits: 1, revision: 0 })
       expect((await store.load()).version).toEqual(after)
     })

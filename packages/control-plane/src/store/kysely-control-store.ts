@@ -77,6 +77,7 @@ export class KyselyControlStore implements ControlStore {
         .orderBy('created_at')
         .orderBy('id')
         .execute()
+      const credentials = await db.selectFrom('credential').selectAll().orderBy('created_at').orderBy('id').execute()
       return {
         workspaceId: workspace.id,
         version: { commits: Number(workspace.commits), revision: Number(workspace.revision) },
@@ -91,6 +92,12 @@ export class KyselyControlStore implements ControlStore {
         accessTokens: tokens.map(({ document, last_used_at }) => ({
           ...(JSON.parse(document) as Omit<AccessToken, 'lastUsedAt'>),
           lastUsedAt: last_used_at === null ? null : Number(last_used_at),
+        })),
+        credentials: credentials.map(({ id, created_at, updated_at, value }) => ({
+          key: id,
+          value: JSON.parse(this.#secrets.open(value, credentialContext(id))) as string,
+          createdAt: Number(created_at),
+          updatedAt: Number(updated_at),
         })),
       }
     })
@@ -151,7 +158,8 @@ export class KyselyControlStore implements ControlStore {
       await db.deleteFrom(TABLE_OF[change.kind]).where('id', '=', change.id).execute()
       return
     }
-    const { id, createdAt: created_at } = change.value
+    const { id } = change
+    const { createdAt: created_at } = change.value
     switch (change.kind) {
       case 'source': {
         const { key, writeKey: write_key } = change.value
@@ -193,6 +201,17 @@ export class KyselyControlStore implements ControlStore {
           .execute()
         return
       }
+      case 'credential': {
+        // As JSON, which writes every character that a text can hold.
+        const value = this.#secrets.seal(JSON.stringify(change.value.value), credentialContext(id))
+        const row = { updated_at: change.value.updatedAt, value }
+        await db
+          .insertInto('credential')
+          .values({ id, created_at, ...row })
+          .onConflict((conflict) => conflict.column('id').doUpdateSet(row))
+          .execute()
+        return
+      }
       case 'access-token': {
         const { userId: user_id, digest, lastUsedAt: _, ...rest } = change.value
         const row = { user_id, digest, document: JSON.stringify({ userId: user_id, digest, ...rest }) }
@@ -213,7 +232,13 @@ const TABLE_OF = {
   connection: 'connection',
   user: 'user_account',
   'access-token': 'access_token',
+  credential: 'credential',
 } as const
+
+/** Destinations are sealed under their id, which no key may imitate. */
+function credentialContext(key: string): string {
+  return `credential ${key}`
+}
 
 async function insertWorkspace(db: Kysely<Tables>, secrets: SecretBox, workspace: NewWorkspace): Promise<void> {
   await db

@@ -32,11 +32,13 @@ test('the data of a newer version is refused and left as it was', async () => {
   expect(database.bytes()).toEqual(before)
 })
 
-test('a database from before the audit log is brought up to date with all it holds', async () => {
+test('a database from before the audit log and credentials is brought up to date with all it holds', async () => {
   await using database = await filledDatabase()
   {
     using raw = new DatabaseSync(database.file)
-    raw.exec("DROP TABLE audit_entry; DELETE FROM kysely_migration WHERE name > '0001-resources-and-accounts'")
+    raw.exec(
+      "DROP TABLE audit_entry; DROP TABLE credential; DELETE FROM kysely_migration WHERE name > '0001-resources-and-accounts'",
+    )
   }
   await using store = await database.open()
   expect((await store.load()).destinations).toEqual([exampleDestination])
