@@ -93,7 +93,7 @@ export class Connections implements ResourceService<Connection> {
       refuseOther(written, 'destinationId', saved.destinationId)
       refuseIfChanged(saved, condition)
       const connection = { ...saved, isEnabled, updatedAt: at, revision: nextRevision }
-      return put(connection, updated('connection', id, shown(saved), shown(connection)))
+      return put(connection, updated('connection', id, shownConnection(saved), shownConnection(connection)))
     })
   }
 
@@ -119,7 +119,7 @@ function find(snapshot: Snapshot, id: string): Connection {
   return connection
 }
 
-function shown(connection: Connection): ShownDocument {
+export function shownConnection(connection: Connection): ShownDocument {
   return openDocument(connectionJson(connection))
 }
 

@@ -9,7 +9,7 @@ import { Credentials } from './credentials.ts'
 import type { Deliveries } from './deliveries.ts'
 import type { DestinationTypes } from './destination-types.ts'
 import { Destinations } from './destinations.ts'
-import { confirmOwnerTokenPrinted, ensureOwner, type Owner, type OwnerSettings } from './owner.ts'
+import { confirmOwnerTokenPrinted, ensureOwner, newOwnerToken, type Owner, type OwnerSettings } from './owner.ts'
 import { RequestRates } from './request-rates.ts'
 import { SecretBox } from './secret-box.ts'
 import type { Snapshot } from './snapshot.ts'
@@ -150,6 +150,11 @@ export class ControlPlane implements AsyncDisposable {
   /** To be called once `tokenToPrint` is printed; until then every start makes a new one. */
   confirmOwnerTokenPrinted(): Promise<void> {
     return confirmOwnerTokenPrinted(this.#workspace)
+  }
+
+  /** One more token of the owner, for the command line on this machine. @returns undefined if the owner is gone. */
+  newOwnerToken(name: string): Promise<string | undefined> {
+    return newOwnerToken(this.#workspace, name)
   }
 
   async info(): Promise<JsonObject> {

@@ -61,6 +61,14 @@ export class Destinations implements ResourceService<Destination> {
     return type === undefined ? {} : this.#types.maskConfig(type.definition, config)
   }
 
+  /** In clear, and as it may be read: for differences. */
+  shown(destination: Destination): ShownDocument {
+    return {
+      plain: destinationJson(destination, destination.config),
+      shown: destinationJson(destination, this.maskedConfig(destination)),
+    }
+  }
+
   create(by: Author, written: JsonObject): Promise<Written<Destination>> {
     return this.#workspace.change(by, ({ snapshot, at, nextRevision }) => {
       const name = readName(written, undefined)
@@ -126,15 +134,8 @@ export class Destinations implements ResourceService<Destination> {
       const settings = readSettings(written, otherwise)
       refuseIfChanged(saved, condition)
       const destination = { ...saved, ...plain, name, config, ...settings, updatedAt: at, revision: nextRevision }
-      return put(destination, updated('destination', id, this.#shown(saved), this.#shown(destination)), warning)
+      return put(destination, updated('destination', id, this.shown(saved), this.shown(destination)), warning)
     })
-  }
-
-  #shown(destination: Destination): ShownDocument {
-    return {
-      plain: destinationJson(destination, destination.config),
-      shown: destinationJson(destination, this.maskedConfig(destination)),
-    }
   }
 
   #type(name: string): DestinationType {

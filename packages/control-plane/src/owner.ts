@@ -74,6 +74,16 @@ export async function confirmOwnerTokenPrinted(workspace: Workspace): Promise<vo
   })
 }
 
+/** Makes one more token of the owner, for the program's own use on this machine. @returns undefined if the owner is gone. */
+export function newOwnerToken(workspace: Workspace, name: string): Promise<string | undefined> {
+  return workspace.change(MILLRACE, ({ ownership, accounts, at }): Decision<string | undefined> => {
+    const owner = ownership === undefined ? undefined : accounts.users.get(ownership.userId)
+    if (owner === undefined) return nothing(undefined)
+    const { accessToken, token } = newAccessToken(workspace, { ...ownerToken(owner), name }, at)
+    return { changes: [addition(accessToken)], audit: [created('access-token', accessToken.id)], result: token }
+  })
+}
+
 function judge({ email, token }: OwnerSettings): void {
   if (email !== undefined && !isEmail(email)) {
     throw new OwnerSettingError('MILLRACE_OWNER_EMAIL is not an e-mail address')

@@ -102,7 +102,7 @@ export class Sources implements ResourceService<Source> {
         previousWriteKeys.push({ key: saved.writeKey, expiresAt: now + Number(graceHours) * HOUR_MS })
       }
       const source = { ...saved, writeKey: this.#newWriteKey(), previousWriteKeys, ...changedAt(moment) }
-      return put(source, updated('source', id, shown(saved), shown(source), 'rotate'))
+      return put(source, updated('source', id, shownSource(saved), shownSource(source), 'rotate'))
     })
   }
 
@@ -136,7 +136,7 @@ export class Sources implements ResourceService<Source> {
       const fields = this.#fields(written, moment.snapshot, otherwise, saved)
       refuseIfChanged(saved, condition)
       const source = { ...saved, name, ...fields, ...changedAt(moment) }
-      return put(source, updated('source', id, shown(saved), shown(source)))
+      return put(source, updated('source', id, shownSource(saved), shownSource(source)))
     })
   }
 
@@ -166,8 +166,8 @@ interface FieldsLeftOut {
   readonly config: Partial<SourceConfig>
 }
 
-/** Write keys are left out: one that was rotated away must not be found in the database. */
-function shown(source: Source): ShownDocument {
+/** As the audit log may tell it: without write keys, for one that was rotated away must not be found in the database. */
+export function shownSource(source: Source): ShownDocument {
   const plain = sourceJson(source)
   return { plain, shown: { ...plain, writeKey: MASK } }
 }

@@ -265,6 +265,20 @@ describe('coming in', () => {
   })
 })
 
+test('of what cannot be written 1,000 entries wait; how many were left out is logged', async () => {
+  await using plane = await TestPlane.open()
+  await plane.ok('GET', '/v2/me')
+  {
+    using other = new DatabaseSync(plane.file)
+    other.exec('BEGIN IMMEDIATE')
+    for (let n = 0; n < 1_007; n++) await plane.send('POST', '/v2/connections', { body: {} })
+  }
+  await plane.clock.advance(5_000)
+  await plane.plane.audit.settled()
+  expect(await plane.plane.audit.entries({ kind: 'connection', limit: 2_000 })).toHaveLength(1_000)
+  expect(plane.logged.at(-1)).toBe('audit entries were left out: too many waited {"count":7}')
+})
+
 describe('reading', () => {
   test('filters and pages: newest first, each once, while others come', async () => {
     await using plane = await TestPlane.open()
