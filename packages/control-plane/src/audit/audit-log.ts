@@ -4,6 +4,7 @@ import type { Logger, Workspace } from '../workspace.ts'
 import type { AuditEntry, Audited } from './audit-entry.ts'
 import { AuditRetention } from './audit-retention.ts'
 import { BackgroundEntries } from './background-entries.ts'
+import { leftOut } from './bounded-diff.ts'
 import { EntryCap } from './entry-cap.ts'
 
 /**
@@ -79,8 +80,3 @@ export class AuditLog {
 }
 
 const SIGN_IN: Audited = { action: 'sign_in', kind: 'session', resourceId: null, diff: [] }
-
-/** How an entry says that it stands for so many others. */
-function leftOut(count: number): Audited['diff'] {
-  return [{ path: '/leftOut', from: null, to: count }]
-}

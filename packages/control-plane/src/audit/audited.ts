@@ -1,5 +1,6 @@
 import { documentDiff, type ShownDocument } from '../document-diff.ts'
 import type { AuditAction, Audited, AuditKind } from './audit-entry.ts'
+import { boundedDiff } from './bounded-diff.ts'
 
 export function created(kind: AuditKind, resourceId: string): Audited {
   return { action: 'create', kind, resourceId, diff: [] }
@@ -19,5 +20,5 @@ export function updated(
 ): Audited {
   // Every update has another time; the entry has it too.
   const diff = documentDiff(before, after).filter(({ path }) => path !== '/updatedAt')
-  return { action, kind, resourceId, diff }
+  return { action, kind, resourceId, diff: boundedDiff(diff) }
 }
