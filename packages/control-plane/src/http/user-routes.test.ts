@@ -130,16 +130,21 @@ describe('users', () => {
     expect(entries[2]).toMatchObject({ resourceId: ada.id, diff: [{ path: '/role', from: 'editor', to: 'viewer' }] })
   })
 
-  test('an owner who was removed gets in again by the variables, as an admin', async () => {
+  test('where the owner was removed, the variables let whom they name in again, as an admin', async () => {
     await using all = await open()
     const { plane, owner, ada, token } = all
-    await plane.ok('PATCH', `/v2/users/${ada.id}`, { role: 'admin' })
+    await plane.ok('POST', '/v2/users', { email: 'grace@cinema.example', role: 'admin' })
     expect((await plane.send('DELETE', `/v2/users/${owner.id}`)).status).toBe(204)
     expect((await plane.send('GET', '/v2/me')).status).toBe(401)
     const settings = { email: ADA.email, token: 'another-token-of-the-owner-0123' }
     await plane.plane.ensureOwner(settings)
-    expect((await plane.send('GET', '/v2/users', { token: settings.token })).status).toBe(200)
+    const list = await plane.send('GET', '/v2/users', { token: settings.token })
+    expect(list.body.users).toHaveLength(2)
+    expect(list.body.users[0]).toMatchObject({ id: ada.id, role: 'admin' })
     expect((await plane.send('GET', '/v2/me', { token })).status).toBe(200)
+    const { entries } = (await plane.send('GET', '/v2/audit-log?actor=millrace&kind=user', { token: settings.token }))
+      .body
+    expect(entries[0]).toMatchObject({ action: 'update', diff: [{ path: '/role', from: 'editor', to: 'admin' }] })
   })
 
   test.each<[string, string, object | undefined, number, string]>([
