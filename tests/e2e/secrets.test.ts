@@ -20,7 +20,22 @@ const CANARIES = {
 }
 const OTHER = { owner: PLAIN['MILLRACE_OWNER_TOKEN']!, metrics: 'canary-metrics-token-01234' }
 const BASIC = Buffer.from(`desk:${CANARIES.password}`).toString('base64')
-const SECRETS = { ...CANARIES, ...OTHER, basic: BASIC }
+/** Entered elsewhere than in a destination, some of them in the wrong place. */
+const ENTERED = {
+  credential: 'canary-credential-0123456789',
+  laterCredential: 'canary-credential-later-0123',
+  refusedCredential: 'canary-credential-refused-01',
+  wrongBearer: 'canary-wrong-bearer-01234567',
+  wrongUser: 'canary-wrong-user-0123456789',
+  wrongPassword: 'canary-wrong-password-012345',
+  bareHeader: 'canary-bare-header-012345678',
+  inPath: 'canary-in-the-path-012345678',
+  inQuery: 'canary-in-the-query-01234567',
+  laterSigning: 'canary-later-signing-0123456',
+  secretKey: 'ca'.repeat(31).concat('5e'),
+}
+/** Those that the server makes and shows once are added when they are made. */
+const SECRETS: Record<string, string> = { ...CANARIES, ...OTHER, ...ENTERED, basic: BASIC }
 
 let folder: Awaited<ReturnType<typeof mkdtempDisposable>>
 let server: ServerProcess
@@ -35,10 +50,12 @@ beforeAll(async () => {
   folder = await mkdtempDisposable(join(tmpdir(), 'millrace-secrets-'))
   sink = await Sink.open()
   sink.answer = echo
-  const settings = { MILLRACE_LOG_LEVEL: 'trace', MILLRACE_METRICS_TOKEN: OTHER.metrics }
+  const { secretKey: MILLRACE_SECRET_KEY } = ENTERED
+  const settings = { MILLRACE_LOG_LEVEL: 'trace', MILLRACE_METRICS_TOKEN: OTHER.metrics, MILLRACE_SECRET_KEY }
   server = await ServerProcess.start({ ...PLAIN, ...settings, MILLRACE_DATA_DIR: folder.path })
   client = clientOf(server.url, OTHER.owner)
   await deliverToAll()
+  await enterElsewhere()
   await askEverything()
   expect(await server.stop()).toBe(0)
 })
@@ -65,6 +82,16 @@ test('the answers of the destinations are kept, with the secrets masked', () => 
   expect(said.get('dead letter of /refused')).toContain('said back')
 })
 
+test('the audit log tells of all that was done with them', () => {
+  const log = said.get('/v2/audit-log?limit=500')!
+  for (const action of ['create', 'update', 'delete', 'sign_in', 'first_use'])
+    expect(log).toContain(`"action":"${action}"`)
+  for (const kind of ['destination', 'credential', 'user', 'access-token', 'session']) {
+    expect(log).toContain(`"kind":"${kind}"`)
+  }
+  expect(log).toContain('"secretChanged":true')
+})
+
 test('no answer of the server holds one', () => {
   expect(said.size).toBeGreaterThan(20)
   expect([...said].flatMap(([what, text]) => leaks(what, text))).toEqual([])
@@ -81,7 +108,11 @@ test('no file of the data folder holds one in clear', () => {
 })
 
 test('a masked resource that is written back keeps every secret working', async () => {
-  await using again = await ServerProcess.start({ ...PLAIN, MILLRACE_DATA_DIR: folder.path })
+  await using again = await ServerProcess.start({
+    ...PLAIN,
+    MILLRACE_SECRET_KEY: ENTERED.secretKey,
+    MILLRACE_DATA_DIR: folder.path,
+  })
   const restarted = clientOf(again.url, OTHER.owner)
   const id = destinations.get('/taken')!
   const { json } = await restarted.call('GET', `/v2/destinations/${id}`)
@@ -132,6 +163,54 @@ async function deliverToAll(): Promise<void> {
   await client.untilOutcome('m-1', destinations.get('/reset')!, 'retrying')
 }
 
+/** Every other place that takes a secret, and the places where people paste one by mistake. */
+async function enterElsewhere(): Promise<void> {
+  const { call } = client
+  const say = async (what: string, answer: ReturnType<Client['call']>) => void said.set(what, (await answer).text)
+  for (const [n, value] of [ENTERED.credential, ENTERED.laterCredential].entries()) {
+    await say(`credential ${n}`, call('PUT', '/v2/credentials/geo_api', { value }))
+  }
+  const refused = { value: ENTERED.refusedCredential, colour: 1 }
+  await say('a refused credential', call('PUT', '/v2/credentials/refused', refused))
+  await say('a credential of no text', call('PUT', '/v2/credentials/refused', { value: [ENTERED.refusedCredential] }))
+  await say(
+    'another signing secret',
+    call('PATCH', `/v2/destinations/${destinations.get('/failing')}`, {
+      config: {
+        webhookUrl: `http://desk:********@127.0.0.1:${sink.port}/failing`,
+        signingSecret: ENTERED.laterSigning,
+      },
+    }),
+  )
+  const { json: user } = await call('POST', '/v2/users', { email: 'ada@cinema.example', role: 'editor' })
+  SECRETS['firstToken'] = user.token
+  const { json: made } = await call('POST', '/v2/access-tokens', { name: 'ci', role: 'viewer' }, user.token)
+  SECRETS['accessToken'] = made.token
+  await say('me', call('GET', '/v2/me', undefined, made.token))
+  await say('a write that is forbidden', call('DELETE', '/v2/sources/x', undefined, made.token))
+  await say('an update of the user', call('PATCH', `/v2/users/${user.user.id}`, { role: 'viewer' }))
+
+  const basic = (text: string) => `Basic ${Buffer.from(text).toString('base64')}`
+  const headers = [
+    `Bearer ${ENTERED.wrongBearer}`,
+    basic(`${ENTERED.wrongUser}:${ENTERED.wrongPassword}`),
+    basic(`ada@cinema.example:${ENTERED.wrongPassword}`),
+    basic(`${user.token}:`),
+    ENTERED.bareHeader,
+  ]
+  for (const [n, Authorization] of headers.entries()) {
+    const answer = await fetch(`${server.url}/v2/sources?token=${ENTERED.inQuery}`, { headers: { Authorization } })
+    expect(answer.status).toBe(401)
+    said.set(`sign-in ${n}`, await answer.text())
+  }
+  // The answer to a wrong path repeats it to whoever sent it; nobody else may find it.
+  for (const path of ['/v2/access-tokens', '/v2/credentials', '/v2/sources']) {
+    expect((await call('DELETE', `${path}/${ENTERED.inPath}`)).status).toBe(404)
+    expect((await call('DELETE', `${path}/${user.token}`)).status).toBe(404)
+  }
+  expect((await call('DELETE', `/v2/users/${user.user.id}`)).status).toBe(204)
+}
+
 async function askEverything(): Promise<void> {
   const ask = async (what: string, path: string, token?: string) =>
     void said.set(what, (await client.call('GET', path, undefined, token)).text)
@@ -180,6 +259,8 @@ const LISTS = [
   '/v2/dead-letters',
   '/v2/users',
   '/v2/access-tokens',
+  '/v2/credentials',
+  '/v2/audit-log?limit=500',
   '/v2/me',
   '/v2/admin/info',
   '/inbox/quickstart',

@@ -103,6 +103,11 @@ export class DevEnv implements AsyncDisposable {
     return this.#run.product.baseUrl
   }
 
+  /** Those that answer, but for ingest: such as GET `/v2/sources/:id`. */
+  get routes(): Product['routes'] {
+    return this.#run.product.routes
+  }
+
   async source(fields: object = {}): Promise<SourceMade> {
     const { source } = await this.#write('/v2/sources', { name: `Source ${++this.#made}`, type: 'HTTP', ...fields })
     return source

@@ -11,7 +11,7 @@ import { type Clock, systemClock } from '@millrace/std'
 import type { Settings } from './config/settings.ts'
 import type { DataFolder } from './data-folder/data-folder.ts'
 import { DiskSpace } from './disk-space.ts'
-import { openApp } from './http/app.ts'
+import { openApp, type Route } from './http/app.ts'
 import type { Front } from './http/front.ts'
 import { health } from './http/health.ts'
 import { metricsText } from './http/metrics.ts'
@@ -42,6 +42,8 @@ export interface Product {
   readonly controlPlane: ControlPlane
   readonly pipeline: Pipeline
   readonly inbox: Inbox
+  /** All but those of ingest. */
+  readonly routes: readonly Route[]
   /** Of this server, as its own machine reaches it. */
   readonly baseUrl: string
   /** Takes nothing new, finishes what is in progress within the time that the settings give, and closes everything. */
@@ -146,7 +148,7 @@ export async function compose(options: ComposeOptions): Promise<Product> {
 
   const inbox = new Inbox(folder.file('inbox.key'))
   const addressOf = limitAddress(settings.trustedProxies)
-  const app = await openApp(
+  const { app, routes } = await openApp(
     controlPlane,
     [
       statusRoutes({
@@ -188,6 +190,7 @@ export async function compose(options: ComposeOptions): Promise<Product> {
     controlPlane,
     pipeline: running,
     inbox,
+    routes,
     baseUrl,
     async stop() {
       isStopping = true

@@ -52,19 +52,17 @@ async function welcome(product: Product, folder: DataFolder, options: StartOptio
     say('  (shown this once; data folder: '.concat(folder.path, ')'))
     await controlPlane.confirmOwnerTokenPrinted()
   }
-  await ensureCommandLineToken(product, folder, owner.tokenToPrint ?? settings.ownerToken)
+  await ensureCommandLineToken(product, folder)
   if (!folder.isNew || !settings.isQuickstartOn || !LOOPBACK.test(settings.host)) return
   say('')
   await runQuickstart({ controlPlane, pipeline, baseUrl, inboxPath: inbox.path, say })
 }
 
 /** A token for the commands on this machine, readable by whoever may read the data folder. @see contracts/control-plane.md D734 */
-async function ensureCommandLineToken({ controlPlane }: Product, folder: DataFolder, ownerToken: string | undefined) {
-  if (!folder.isNew || ownerToken === undefined) return
-  const actor = await controlPlane.authenticate(`Bearer ${ownerToken}`, '127.0.0.1')
-  if (actor === undefined) return
-  const { token } = await controlPlane.accessTokens.create(actor, { name: 'command line', role: 'admin' })
-  writeFileSync(folder.file('cli-token'), `${token}\n`, { mode: 0o600, flush: true })
+async function ensureCommandLineToken({ controlPlane }: Product, folder: DataFolder) {
+  if (!folder.isNew) return
+  const token = await controlPlane.newOwnerToken('command line')
+  if (token !== undefined) writeFileSync(folder.file('cli-token'), `${token}\n`, { mode: 0o600, flush: true })
 }
 
 function textOf(error: Error & { code?: unknown }): string {

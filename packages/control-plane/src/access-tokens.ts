@@ -2,11 +2,13 @@ import { createHash } from 'node:crypto'
 import { base62, type JsonObject, ownMember, parseTime } from '@millrace/protocol'
 import type { AccessToken, User } from './accounts.ts'
 import { ApiError, badRequest, notFound } from './api-error.ts'
+import { created, deleted } from './audit/audited.ts'
 import type { Actor } from './authentication.ts'
+import type { Author } from './author.ts'
 import { type Condition, refuseUnlessTagged } from './resource-service.ts'
-import { isAtLeast, isRole, type Role } from './role.ts'
+import { isAtLeast } from './role.ts'
 import type { Workspace } from './workspace.ts'
-import { readName, refuseUnknownMembers } from './written-fields.ts'
+import { readName, readRole, refuseUnknownMembers } from './written-fields.ts'
 
 const MEMBERS = ['id', 'createdAt', 'updatedAt', 'workspaceId', 'name', 'role', 'expiresAt']
 
@@ -35,11 +37,11 @@ export class AccessTokens {
   }
 
   /** Makes a token for the one who asks, with at most the role that the request itself is made with. */
-  create(actor: Actor, written: JsonObject): Promise<NewAccessToken> {
-    return this.#workspace.change(({ accounts, at }) => {
+  create(by: Author, actor: Actor, written: JsonObject): Promise<NewAccessToken> {
+    return this.#workspace.change(by, ({ accounts, at }) => {
       const name = readName(written, undefined)
       refuseUnknownMembers(written, MEMBERS)
-      const role = readRole(written)
+      const role = readRole(written, undefined)
       const expiresAt = readExpiry(written, this.#workspace.clock.now())
       if (!isAtLeast(actor.role, role)) throw new ApiError('forbidden', 'Forbidden')
       // The user may have been removed since the request came in.
@@ -51,18 +53,20 @@ export class AccessTokens {
       )
       return {
         changes: [{ kind: 'access-token', id: accessToken.id, value: accessToken }],
+        audit: [created('access-token', accessToken.id)],
         result: { accessToken, token },
       }
     })
   }
 
   /** @throws ApiError 404 also for another's token that the one who asks may not know of. */
-  remove(actor: Actor, id: string, { ifMatch }: Condition = {}): Promise<void> {
-    return this.#workspace.change(({ accounts }) => {
+  remove(by: Author, actor: Actor, id: string, { ifMatch }: Condition = {}): Promise<void> {
+    return this.#workspace.change(by, ({ accounts }) => {
       const token = accounts.tokens.get(id)
       if (token === undefined || !mayManage(actor, token)) throw notFound('Access token', id)
       refuseUnlessTagged(accessTokenTag(token), ifMatch)
-      return { changes: [{ kind: 'access-token', id, value: undefined }], result: undefined }
+      const changes = [{ kind: 'access-token', id, value: undefined }] as const
+      return { changes, audit: [deleted('access-token', id)], result: undefined }
     })
   }
 }
@@ -96,13 +100,6 @@ export function newAccessToken(
 
 function mayManage({ role, user }: Actor, token: AccessToken): boolean {
   return role === 'admin' || token.userId === user.id
-}
-
-function readRole(written: JsonObject): Role {
-  const role = ownMember(written, 'role')
-  if (role === undefined || role === null || role === '') throw badRequest('role is required')
-  if (!isRole(role)) throw badRequest(`Unknown role ${typeof role === 'string' ? role : JSON.stringify(role)}`)
-  return role
 }
 
 function readExpiry(written: JsonObject, now: number): number | null {

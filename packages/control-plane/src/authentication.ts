@@ -2,6 +2,8 @@ import { timingSafeEqual } from 'node:crypto'
 import { type Clock, Deadlines } from '@millrace/std'
 import { tokenDigest } from './access-tokens.ts'
 import type { AccessToken, User } from './accounts.ts'
+import type { AuditLog } from './audit/audit-log.ts'
+import type { Author } from './author.ts'
 import { FailureBrake } from './failure-brake.ts'
 import { lowerRole, type Role } from './role.ts'
 import type { Workspace } from './workspace.ts'
@@ -24,12 +26,14 @@ export interface Actor {
  */
 export class Authentication {
   readonly #workspace: Workspace
+  readonly #audit: AuditLog
   readonly #clock: Clock
   readonly #brake: FailureBrake
   readonly #delays: Deadlines
 
-  constructor(workspace: Workspace) {
+  constructor(workspace: Workspace, audit: AuditLog) {
     this.#workspace = workspace
+    this.#audit = audit
     this.#clock = workspace.clock
     this.#brake = new FailureBrake(workspace.clock)
     this.#delays = new Deadlines(workspace.clock, FAILURE_DELAY_MS)
@@ -37,13 +41,23 @@ export class Authentication {
 
   /**
    * @param address where the request comes from: failures are counted by it.
+   * @param requestId of the answer.
    * @returns undefined for whatever is not valid; late, when there were many failures.
    */
-  async authenticate(authorization: string | undefined, address: string): Promise<Actor | undefined> {
+  async authenticate(
+    authorization: string | undefined,
+    address: string,
+    requestId: string | null,
+  ): Promise<Actor | undefined> {
     const actor = this.#find(authorization)
     if (actor === undefined) {
+      // Whoever says nothing has not tried.
+      if (authorization) this.#audit.signInFailed({ ...this.#suspect(authorization), address, requestId })
       if (this.#brake.fail(address)) await new Promise<void>((resolve) => this.#delays.start(resolve))
       return undefined
+    }
+    if (actor.token.lastUsedAt === null) {
+      this.#audit.firstUse(authorOf(actor, address, requestId), actor.token.id)
     }
     const minute = Math.floor(this.#clock.now() / MINUTE_MS) * MINUTE_MS
     if (actor.token.lastUsedAt !== minute) await this.#workspace.noteTokenUse(actor.token.id, minute)
@@ -52,6 +66,15 @@ export class Authentication {
 
   close(): void {
     this.#delays.close()
+  }
+
+  /** Whose credentials they would have been; of what was sent only what we know already is told. */
+  #suspect(authorization: string): Pick<Author, 'actor' | 'tokenName'> {
+    const { accounts } = this.#workspace.state
+    const { email, token } = parseCredentials(authorization) ?? { email: '', token: '' }
+    const known = accounts.tokenByDigest(tokenDigest(token))
+    const user = known === undefined ? accounts.userByEmail(email) : accounts.users.get(known.userId)
+    return { actor: user?.email ?? 'unknown', tokenName: known?.name ?? null }
   }
 
   #find(authorization: string | undefined): Actor | undefined {
@@ -70,6 +93,11 @@ export class Authentication {
     }
     return { user, token, role: lowerRole(token.role, user.role) }
   }
+}
+
+/** The one who makes a request, for the audit log. */
+export function authorOf({ user, token }: Actor, address: string | null, requestId: string | null): Author {
+  return { actor: user.email, tokenName: token.name, address, requestId }
 }
 
 interface Credentials {

@@ -1,5 +1,6 @@
 import type { AccessToken, User } from './accounts.ts'
 import type { Connection } from './connection.ts'
+import type { Credential } from './credential.ts'
 import type { Destination } from './destination.ts'
 import type { Source } from './source.ts'
 
@@ -19,9 +20,11 @@ export type Change =
   | { readonly kind: 'connection'; readonly id: string; readonly value: Connection | undefined }
   | { readonly kind: 'user'; readonly id: string; readonly value: User | undefined }
   | { readonly kind: 'access-token'; readonly id: string; readonly value: AccessToken | undefined }
+  /** Its id is its key. */
+  | { readonly kind: 'credential'; readonly id: string; readonly value: Credential | undefined }
   | { readonly kind: 'ownership'; readonly value: Ownership }
 
-/** Whether a change belongs to the configuration, whose revision it then raises; accounts have no part in it. */
+/** Whether a change belongs to the configuration, whose revision it then raises; accounts and credentials have no part in it. */
 export function isConfiguration({ kind }: Change): boolean {
   return kind === 'source' || kind === 'destination' || kind === 'connection'
 }

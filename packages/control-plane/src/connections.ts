@@ -1,8 +1,12 @@
 import type { JsonObject } from '@millrace/protocol'
 import { ApiError, notFound } from './api-error.ts'
-import type { Connection } from './connection.ts'
+import type { Audited } from './audit/audit-entry.ts'
+import { created, deleted, updated } from './audit/audited.ts'
+import type { Author } from './author.ts'
+import { type Connection, connectionJson } from './connection.ts'
 import type { Deliveries } from './deliveries.ts'
 import type { DestinationTypes } from './destination-types.ts'
+import { openDocument, type ShownDocument } from './document-diff.ts'
 import {
   type Condition,
   type RemoveOptions,
@@ -38,8 +42,8 @@ export class Connections implements ResourceService<Connection> {
     return find(this.#workspace.state.snapshot, id)
   }
 
-  create(written: JsonObject): Promise<Written<Connection>> {
-    return this.#workspace.change(({ snapshot, at, nextRevision }) => {
+  create(by: Author, written: JsonObject): Promise<Written<Connection>> {
+    return this.#workspace.change(by, ({ snapshot, at, nextRevision }) => {
       const isEnabled = readBoolean(written, 'enabled', true)
       refuseUnknownMembers(written, MEMBERS)
       const sourceId = readText(written, 'sourceId')
@@ -49,42 +53,47 @@ export class Connections implements ResourceService<Connection> {
         throw new ApiError('conflict', 'Connection already exists')
       }
       const id = this.#workspace.newId(at)
-      return put({ id, sourceId, destinationId, isEnabled, createdAt: at, updatedAt: at, revision: nextRevision })
+      const identity = { id, sourceId, destinationId, createdAt: at }
+      const connection = { ...identity, isEnabled, updatedAt: at, revision: nextRevision }
+      return put(connection, created('connection', id))
     })
   }
 
-  replace(id: string, written: JsonObject, condition: Condition = {}): Promise<Written<Connection>> {
-    return this.#rewrite(id, written, condition, () => true)
+  replace(by: Author, id: string, written: JsonObject, condition: Condition = {}): Promise<Written<Connection>> {
+    return this.#rewrite(by, id, written, condition, () => true)
   }
 
-  update(id: string, written: JsonObject, condition: Condition = {}): Promise<Written<Connection>> {
-    return this.#rewrite(id, written, condition, ({ isEnabled }) => isEnabled)
+  update(by: Author, id: string, written: JsonObject, condition: Condition = {}): Promise<Written<Connection>> {
+    return this.#rewrite(by, id, written, condition, ({ isEnabled }) => isEnabled)
   }
 
-  remove(id: string, options: RemoveOptions = {}): Promise<void> {
-    return this.#workspace.change(async ({ snapshot }) => {
+  remove(by: Author, id: string, options: RemoveOptions = {}): Promise<void> {
+    return this.#workspace.change(by, async ({ snapshot }) => {
       const connection = find(snapshot, id)
       refuseIfChanged(connection, options)
       const { sourceId, destinationId } = connection
       await refuseWhileWaiting(this.#deliveries, { sourceId, destinationId }, options)
-      return { changes: [{ kind: 'connection', id, value: undefined }], result: undefined }
+      const changes = [{ kind: 'connection', id, value: undefined }] as const
+      return { changes, audit: [deleted('connection', id)], result: undefined }
     })
   }
 
   #rewrite(
+    by: Author,
     id: string,
     written: JsonObject,
     condition: Condition,
     whenLeftOut: (saved: Connection) => boolean,
   ): Promise<Written<Connection>> {
-    return this.#workspace.change(({ snapshot, at, nextRevision }) => {
+    return this.#workspace.change(by, ({ snapshot, at, nextRevision }) => {
       const saved = find(snapshot, id)
       const isEnabled = readBoolean(written, 'enabled', whenLeftOut(saved))
       refuseUnknownMembers(written, MEMBERS)
       refuseOther(written, 'sourceId', saved.sourceId)
       refuseOther(written, 'destinationId', saved.destinationId)
       refuseIfChanged(saved, condition)
-      return put({ ...saved, isEnabled, updatedAt: at, revision: nextRevision })
+      const connection = { ...saved, isEnabled, updatedAt: at, revision: nextRevision }
+      return put(connection, updated('connection', id, shownConnection(saved), shownConnection(connection)))
     })
   }
 
@@ -110,9 +119,14 @@ function find(snapshot: Snapshot, id: string): Connection {
   return connection
 }
 
-function put(connection: Connection): Decision<Written<Connection>> {
+export function shownConnection(connection: Connection): ShownDocument {
+  return openDocument(connectionJson(connection))
+}
+
+function put(connection: Connection, audited: Audited): Decision<Written<Connection>> {
   return {
     changes: [{ kind: 'connection', id: connection.id, value: connection }],
+    audit: [audited],
     result: { resource: connection },
   }
 }

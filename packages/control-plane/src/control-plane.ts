@@ -2,18 +2,21 @@ import type { JsonObject } from '@millrace/protocol'
 import { resourceId } from '@millrace/protocol'
 import type { Clock } from '@millrace/std'
 import { AccessTokens } from './access-tokens.ts'
+import { AuditLog } from './audit/audit-log.ts'
 import { type Actor, Authentication } from './authentication.ts'
 import { Connections } from './connections.ts'
+import { Credentials } from './credentials.ts'
 import type { Deliveries } from './deliveries.ts'
 import type { DestinationTypes } from './destination-types.ts'
 import { Destinations } from './destinations.ts'
-import { confirmOwnerTokenPrinted, ensureOwner, type Owner, type OwnerSettings } from './owner.ts'
+import { confirmOwnerTokenPrinted, ensureOwner, newOwnerToken, type Owner, type OwnerSettings } from './owner.ts'
 import { RequestRates } from './request-rates.ts'
 import { SecretBox } from './secret-box.ts'
 import type { Snapshot } from './snapshot.ts'
 import { Sources } from './sources.ts'
 import type { ControlStore } from './store/control-store.ts'
 import { openSqliteControlStore } from './store/sqlite-control-store.ts'
+import { Users } from './users.ts'
 import { type Logger, Workspace } from './workspace.ts'
 
 export interface ControlPlaneOptions {
@@ -56,7 +59,10 @@ export class ControlPlane implements AsyncDisposable {
   readonly sources: Sources
   readonly destinations: Destinations
   readonly connections: Connections
+  readonly credentials: Credentials
+  readonly users: Users
   readonly accessTokens: AccessTokens
+  readonly audit: AuditLog
   readonly options: ControlPlaneOptions
   readonly rates: RequestRates
   readonly #store: ControlStore
@@ -69,12 +75,15 @@ export class ControlPlane implements AsyncDisposable {
     this.options = options
     this.#store = store
     this.#workspace = workspace
-    this.#authentication = new Authentication(workspace)
+    this.audit = new AuditLog(store, workspace, options.logger)
+    this.#authentication = new Authentication(workspace, this.audit)
     this.#startedAt = clock.monotonic()
     this.rates = new RequestRates(clock, options.apiRequestsPerMinute)
     this.sources = new Sources(workspace, deliveries)
     this.destinations = new Destinations(workspace, deliveries, destinationTypes)
     this.connections = new Connections(workspace, deliveries, destinationTypes)
+    this.credentials = new Credentials(workspace)
+    this.users = new Users(workspace)
     this.accessTokens = new AccessTokens(workspace)
   }
 
@@ -115,13 +124,18 @@ export class ControlPlane implements AsyncDisposable {
   }
 
   /**
-   * Who makes a request, for routes other than /v2. Late when the address has failed often.
+   * Who makes a request. Late when the address has failed often.
    *
    * @param authorization the header.
    * @param address of the client, as limits see it: `limitAddress`.
+   * @param requestId of the answer, where it has one.
    */
-  authenticate(authorization: string | undefined, address: string): Promise<Actor | undefined> {
-    return this.#authentication.authenticate(authorization, address)
+  authenticate(
+    authorization: string | undefined,
+    address: string,
+    requestId: string | null = null,
+  ): Promise<Actor | undefined> {
+    return this.#authentication.authenticate(authorization, address, requestId)
   }
 
   /**
@@ -136,6 +150,11 @@ export class ControlPlane implements AsyncDisposable {
   /** To be called once `tokenToPrint` is printed; until then every start makes a new one. */
   confirmOwnerTokenPrinted(): Promise<void> {
     return confirmOwnerTokenPrinted(this.#workspace)
+  }
+
+  /** One more token of the owner, for the command line on this machine. @returns undefined if the owner is gone. */
+  newOwnerToken(name: string): Promise<string | undefined> {
+    return newOwnerToken(this.#workspace, name)
   }
 
   async info(): Promise<JsonObject> {
@@ -154,6 +173,7 @@ export class ControlPlane implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     this.#authentication.close()
     await this.#workspace.settled()
+    await this.audit.close()
     await this.#store[Symbol.asyncDispose]()
   }
 }

@@ -1,9 +1,13 @@
 import { isJsonObject, type JsonObject, type JsonValue, ownMember } from '@millrace/protocol'
 import { ApiError, badRequest, invalidConfig, notFound } from './api-error.ts'
+import type { Audited } from './audit/audit-entry.ts'
+import { created, deleted, updated } from './audit/audited.ts'
+import type { Author } from './author.ts'
 import type { Change } from './change.ts'
 import type { Deliveries } from './deliveries.ts'
-import { DEFAULT_DELIVERY, type DeliverySettings, type Destination } from './destination.ts'
+import { DEFAULT_DELIVERY, type DeliverySettings, type Destination, destinationJson } from './destination.ts'
 import type { DestinationType, DestinationTypes } from './destination-types.ts'
+import type { ShownDocument } from './document-diff.ts'
 import { resourceKey } from './resource-key.ts'
 import {
   type Condition,
@@ -57,8 +61,16 @@ export class Destinations implements ResourceService<Destination> {
     return type === undefined ? {} : this.#types.maskConfig(type.definition, config)
   }
 
-  create(written: JsonObject): Promise<Written<Destination>> {
-    return this.#workspace.change(({ snapshot, at, nextRevision }) => {
+  /** In clear, and as it may be read: for differences. */
+  shown(destination: Destination): ShownDocument {
+    return {
+      plain: destinationJson(destination, destination.config),
+      shown: destinationJson(destination, this.maskedConfig(destination)),
+    }
+  }
+
+  create(by: Author, written: JsonObject): Promise<Written<Destination>> {
+    return this.#workspace.change(by, ({ snapshot, at, nextRevision }) => {
       const name = readName(written, undefined)
       const typeName = readTypeName(written)
       const type = this.#type(typeName)
@@ -72,20 +84,21 @@ export class Destinations implements ResourceService<Destination> {
         workspaceId: this.#workspace.id,
         createdAt: at,
       }
-      return put({ ...identity, ...plain, name, config, ...settings, updatedAt: at, revision: nextRevision }, warning)
+      const destination = { ...identity, ...plain, name, config, ...settings, updatedAt: at, revision: nextRevision }
+      return put(destination, created('destination', identity.id), warning)
     })
   }
 
-  replace(id: string, written: JsonObject, condition: Condition = {}): Promise<Written<Destination>> {
-    return this.#rewrite(id, { config: {}, ...written }, condition, () => DEFAULTS)
+  replace(by: Author, id: string, written: JsonObject, condition: Condition = {}): Promise<Written<Destination>> {
+    return this.#rewrite(by, id, { config: {}, ...written }, condition, () => DEFAULTS)
   }
 
-  update(id: string, written: JsonObject, condition: Condition = {}): Promise<Written<Destination>> {
-    return this.#rewrite(id, written, condition, (saved) => saved)
+  update(by: Author, id: string, written: JsonObject, condition: Condition = {}): Promise<Written<Destination>> {
+    return this.#rewrite(by, id, written, condition, (saved) => saved)
   }
 
-  remove(id: string, options: RemoveOptions = {}): Promise<void> {
-    return this.#workspace.change(async ({ snapshot }) => {
+  remove(by: Author, id: string, options: RemoveOptions = {}): Promise<void> {
+    return this.#workspace.change(by, async ({ snapshot }) => {
       const destination = find(snapshot, id)
       refuseIfChanged(destination, options)
       const connections = [...snapshot.connections.values()].filter(({ destinationId }) => destinationId === id)
@@ -93,17 +106,22 @@ export class Destinations implements ResourceService<Destination> {
       await refuseWhileWaiting(this.#deliveries, { destinationId: id }, options)
       const changes: Change[] = connections.map(({ id }) => ({ kind: 'connection', id, value: undefined }))
       changes.push({ kind: 'destination', id, value: undefined })
-      return { changes, result: undefined }
+      const audit = [
+        ...connections.map((connection) => deleted('connection', connection.id)),
+        deleted('destination', id),
+      ]
+      return { changes, audit, result: undefined }
     })
   }
 
   #rewrite(
+    by: Author,
     id: string,
     written: JsonObject,
     condition: Condition,
     whenLeftOut: (saved: Destination) => FieldsLeftOut,
   ): Promise<Written<Destination>> {
-    return this.#workspace.change(({ snapshot, at, nextRevision }) => {
+    return this.#workspace.change(by, ({ snapshot, at, nextRevision }) => {
       const saved = find(snapshot, id)
       const otherwise = whenLeftOut(saved)
       const name = readName(written, otherwise.name)
@@ -115,7 +133,8 @@ export class Destinations implements ResourceService<Destination> {
         : { config: saved.config, warning: undefined }
       const settings = readSettings(written, otherwise)
       refuseIfChanged(saved, condition)
-      return put({ ...saved, ...plain, name, config, ...settings, updatedAt: at, revision: nextRevision }, warning)
+      const destination = { ...saved, ...plain, name, config, ...settings, updatedAt: at, revision: nextRevision }
+      return put(destination, updated('destination', id, this.shown(saved), this.shown(destination)), warning)
     })
   }
 
@@ -146,9 +165,10 @@ function find(snapshot: Snapshot, id: string): Destination {
   return destination
 }
 
-function put(destination: Destination, warning: string | undefined): Decision<Written<Destination>> {
+function put(destination: Destination, audited: Audited, warning: string | undefined): Decision<Written<Destination>> {
   return {
     changes: [{ kind: 'destination', id: destination.id, value: destination }],
+    audit: [audited],
     result: warning === undefined ? { resource: destination } : { resource: destination, warning },
   }
 }

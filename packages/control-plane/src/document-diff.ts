@@ -16,7 +16,13 @@ export interface DiffLine {
   readonly secretChanged?: true
 }
 
-const MASK = '********'
+/** How a secret looks to whoever reads it. @see contracts/decisions.md D6 */
+export const MASK = '********'
+
+/** A document without secrets. */
+export function openDocument(document: JsonObject): ShownDocument {
+  return { plain: document, shown: document }
+}
 
 /**
  * What differs between two documents, in the order of their members, without a secret.

@@ -7,8 +7,9 @@ import { TestPlane } from './testing/test-plane.ts'
 
 const ROUNDS = 5
 const WRITES_PER_ROUND = 200
+const RESOURCES: readonly string[] = ['source', 'destination', 'connection']
 
-test('kill -9 during 1,000 writes leaves every answered write present and no half-written resource', async () => {
+test('kill -9 during 1,000 writes leaves every answered write present with its audit entry, and no half-written resource', async () => {
   await using plane = await TestPlane.open()
   const answered = new Map<string, { kind: string; name: string }>()
   for (let round = 0; round < ROUNDS; round++) {
@@ -26,6 +27,11 @@ test('kill -9 during 1,000 writes leaves every answered write present and no hal
     for (const { sourceId, destinationId } of connections.values()) {
       expect(sources.has(sourceId) && destinations.has(destinationId)).toBe(true)
     }
+    const entries = await plane.plane.audit.entries({ limit: 1_000_000 })
+    const made = entries.filter(({ action, kind }) => action === 'create' && RESOURCES.includes(kind))
+    expect(made.map(({ resourceId }) => resourceId).sort()).toEqual(
+      [...sources.keys(), ...destinations.keys(), ...connections.keys()].sort(),
+    )
     // At most the one write under way is there without having been told of.
     const stored = sources.size + destinations.size + connections.size
     expect(stored - answered.size).toBeLessThanOrEqual(round + 1)

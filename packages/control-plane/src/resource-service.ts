@@ -1,5 +1,6 @@
 import type { JsonObject } from '@millrace/protocol'
 import { ApiError } from './api-error.ts'
+import type { Author } from './author.ts'
 import type { Deliveries, DeliveryScope } from './deliveries.ts'
 import { entityTag, type Resource } from './resource.ts'
 
@@ -10,12 +11,12 @@ export interface ResourceService<T extends Resource> {
   /** @throws ApiError 404 */
   get(id: string): T
   /** @param written the members of the resource as a client writes them. */
-  create(written: JsonObject): Promise<Written<T>>
+  create(by: Author, written: JsonObject): Promise<Written<T>>
   /** PUT: members that are left out get their defaults. */
-  replace(id: string, written: JsonObject, condition?: Condition): Promise<Written<T>>
+  replace(by: Author, id: string, written: JsonObject, condition?: Condition): Promise<Written<T>>
   /** PATCH: members that are left out stay as they are. */
-  update(id: string, written: JsonObject, condition?: Condition): Promise<Written<T>>
-  remove(id: string, options?: RemoveOptions): Promise<void>
+  update(by: Author, id: string, written: JsonObject, condition?: Condition): Promise<Written<T>>
+  remove(by: Author, id: string, options?: RemoveOptions): Promise<void>
 }
 
 export interface Written<T> {

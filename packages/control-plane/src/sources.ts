@@ -1,7 +1,11 @@
 import { base62, type JsonObject, ownMember } from '@millrace/protocol'
 import { ApiError, badRequest, invalidConfig, notFound } from './api-error.ts'
+import type { Audited } from './audit/audit-entry.ts'
+import { created, deleted, updated } from './audit/audited.ts'
+import type { Author } from './author.ts'
 import type { Change } from './change.ts'
 import type { Deliveries } from './deliveries.ts'
+import { MASK, type ShownDocument } from './document-diff.ts'
 import { resourceKey } from './resource-key.ts'
 import {
   type Condition,
@@ -13,7 +17,7 @@ import {
   type Written,
 } from './resource-service.ts'
 import type { Snapshot } from './snapshot.ts'
-import { SOURCE_TYPES, type Source, type SourceConfig, type SourceType } from './source.ts'
+import { SOURCE_TYPES, type Source, type SourceConfig, type SourceType, sourceJson } from './source.ts'
 import type { Moment, Workspace } from './workspace.ts'
 import {
   ConfigReader,
@@ -48,8 +52,8 @@ export class Sources implements ResourceService<Source> {
     return find(this.#workspace.state.snapshot, id)
   }
 
-  create(written: JsonObject): Promise<Written<Source>> {
-    return this.#workspace.change((moment) => {
+  create(by: Author, written: JsonObject): Promise<Written<Source>> {
+    return this.#workspace.change(by, (moment) => {
       const { snapshot, at } = moment
       const name = readName(written, undefined)
       const type = readType(written)
@@ -57,25 +61,31 @@ export class Sources implements ResourceService<Source> {
       const id = this.#workspace.newId(at)
       const key = resourceKey(name, 'source', snapshot.sources.values())
       const identity = { id, key, type, workspaceId: this.#workspace.id, createdAt: at, previousWriteKeys: [] }
-      return put({ ...identity, name, ...fields, updatedAt: at, revision: moment.nextRevision })
+      const source = { ...identity, name, ...fields, updatedAt: at, revision: moment.nextRevision }
+      return put(source, created('source', id))
     })
   }
 
-  replace(id: string, written: JsonObject, condition: Condition = {}): Promise<Written<Source>> {
-    return this.#rewrite(id, written, condition, ({ writeKey }) => ({
+  replace(by: Author, id: string, written: JsonObject, condition: Condition = {}): Promise<Written<Source>> {
+    return this.#rewrite(by, id, written, condition, ({ writeKey }) => ({
       isEnabled: true,
       writeKey,
       config: {},
     }))
   }
 
-  update(id: string, written: JsonObject, condition: Condition = {}): Promise<Written<Source>> {
-    return this.#rewrite(id, written, condition, (saved) => saved)
+  update(by: Author, id: string, written: JsonObject, condition: Condition = {}): Promise<Written<Source>> {
+    return this.#rewrite(by, id, written, condition, (saved) => saved)
   }
 
   /** @param written `graceHours`: how long the key of now goes on working, 0 to 720, default 0. */
-  rotateWriteKey(id: string, written: JsonObject = {}, condition: Condition = {}): Promise<Written<Source>> {
-    return this.#workspace.change((moment) => {
+  rotateWriteKey(
+    by: Author,
+    id: string,
+    written: JsonObject = {},
+    condition: Condition = {},
+  ): Promise<Written<Source>> {
+    return this.#workspace.change(by, (moment) => {
       const saved = find(moment.snapshot, id)
       refuseUnknownMembers(written, ['graceHours'])
       const graceHours = ownMember(written, 'graceHours') ?? 0
@@ -91,12 +101,13 @@ export class Sources implements ResourceService<Source> {
       if (graceHours !== 0) {
         previousWriteKeys.push({ key: saved.writeKey, expiresAt: now + Number(graceHours) * HOUR_MS })
       }
-      return put({ ...saved, writeKey: this.#newWriteKey(), previousWriteKeys, ...changedAt(moment) })
+      const source = { ...saved, writeKey: this.#newWriteKey(), previousWriteKeys, ...changedAt(moment) }
+      return put(source, updated('source', id, shownSource(saved), shownSource(source), 'rotate'))
     })
   }
 
-  remove(id: string, options: RemoveOptions = {}): Promise<void> {
-    return this.#workspace.change(async ({ snapshot }) => {
+  remove(by: Author, id: string, options: RemoveOptions = {}): Promise<void> {
+    return this.#workspace.change(by, async ({ snapshot }) => {
       const source = find(snapshot, id)
       refuseIfChanged(source, options)
       const connections = snapshot.connectionsOf(id)
@@ -104,17 +115,19 @@ export class Sources implements ResourceService<Source> {
       await refuseWhileWaiting(this.#deliveries, { sourceId: id }, options)
       const changes: Change[] = connections.map(({ id }) => ({ kind: 'connection', id, value: undefined }))
       changes.push({ kind: 'source', id, value: undefined })
-      return { changes, result: undefined }
+      const audit = [...connections.map((connection) => deleted('connection', connection.id)), deleted('source', id)]
+      return { changes, audit, result: undefined }
     })
   }
 
   #rewrite(
+    by: Author,
     id: string,
     written: JsonObject,
     condition: Condition,
     whenLeftOut: (saved: Source) => FieldsLeftOut,
   ): Promise<Written<Source>> {
-    return this.#workspace.change((moment) => {
+    return this.#workspace.change(by, (moment) => {
       const saved = find(moment.snapshot, id)
       const otherwise = whenLeftOut(saved)
       const name = readName(written, otherwise.name)
@@ -122,7 +135,8 @@ export class Sources implements ResourceService<Source> {
       refuseOther(written, 'type', saved.type)
       const fields = this.#fields(written, moment.snapshot, otherwise, saved)
       refuseIfChanged(saved, condition)
-      return put({ ...saved, name, ...fields, ...changedAt(moment) })
+      const source = { ...saved, name, ...fields, ...changedAt(moment) }
+      return put(source, updated('source', id, shownSource(saved), shownSource(source)))
     })
   }
 
@@ -152,9 +166,15 @@ interface FieldsLeftOut {
   readonly config: Partial<SourceConfig>
 }
 
-function put(source: Source) {
+/** As the audit log may tell it: without write keys, for one that was rotated away must not be found in the database. */
+export function shownSource(source: Source): ShownDocument {
+  const plain = sourceJson(source)
+  return { plain, shown: { ...plain, writeKey: MASK } }
+}
+
+function put(source: Source, audited: Audited) {
   const changes: Change[] = [{ kind: 'source', id: source.id, value: source }]
-  return { changes, result: { resource: source } }
+  return { changes, audit: [audited], result: { resource: source } }
 }
 
 function changedAt({ at, nextRevision }: Moment) {

@@ -2,7 +2,10 @@ import { resourceId } from '@millrace/protocol'
 import type { Clock } from '@millrace/std'
 import { type Accounts, buildAccounts } from './accounts.ts'
 import { unavailable } from './api-error.ts'
+import type { AuditEntry, Audited } from './audit/audit-entry.ts'
+import type { Author } from './author.ts'
 import { type Change, isConfiguration, type Ownership } from './change.ts'
+import type { Credential } from './credential.ts'
 import type { Deliveries } from './deliveries.ts'
 import { buildSnapshot, type Snapshot } from './snapshot.ts'
 import type { ControlStore, StoredState, StoredVersion } from './store/control-store.ts'
@@ -23,6 +26,8 @@ export interface WorkspaceOptions {
 export interface WorkspaceState {
   readonly snapshot: Snapshot
   readonly accounts: Accounts
+  /** By key, in order of creation. */
+  readonly credentials: ReadonlyMap<string, Credential>
   readonly ownership: Ownership | undefined
 }
 
@@ -36,6 +41,8 @@ export interface Moment extends WorkspaceState {
 
 export interface Decision<T> {
   readonly changes: readonly Change[]
+  /** One for each resource that changes; stored with the changes. */
+  readonly audit: readonly Audited[]
   readonly result: T
 }
 
@@ -67,14 +74,15 @@ export class Workspace {
     this.#deliveries = options.deliveries
     this.#logger = options.logger
     this.#version = stored.version
-    const { sources, destinations, connections, users, accessTokens, ownership } = stored
+    const { sources, destinations, connections, users, accessTokens, credentials, ownership } = stored
     const resources = { sources: byId(sources), destinations: byId(destinations), connections: byId(connections) }
     this.#state = {
       snapshot: buildSnapshot(stored.version.revision, resources, () => this.clock.now()),
       accounts: buildAccounts(byId(users), byId(accessTokens)),
+      credentials: new Map(credentials.map((credential) => [credential.key, credential])),
       ownership,
     }
-    this.#latest = [...sources, ...destinations, ...connections, ...users].reduce(
+    this.#latest = [...sources, ...destinations, ...connections, ...users, ...credentials].reduce(
       (latest, { updatedAt }) => Math.max(latest, updatedAt),
       accessTokens.reduce((latest, { createdAt }) => Math.max(latest, createdAt), 0),
     )
@@ -97,12 +105,13 @@ export class Workspace {
   /**
    * Carries out a change; resolves when it is stored, visible, and known to the delivery side.
    *
+   * @param by who is told of in the audit log.
    * @param decide throws the ApiError that refuses the change; then nothing happens.
    */
-  change<T>(decide: (moment: Moment) => Decision<T> | Promise<Decision<T>>): Promise<T> {
+  change<T>(by: Author, decide: (moment: Moment) => Decision<T> | Promise<Decision<T>>): Promise<T> {
     if (this.#waiting >= MAX_WAITING_CHANGES) return Promise.reject(unavailable())
     this.#waiting++
-    const done = this.#last.then(() => this.#carryOut(decide)).finally(() => this.#waiting--)
+    const done = this.#last.then(() => this.#carryOut(by, decide)).finally(() => this.#waiting--)
     this.#last = done.catch(() => undefined)
     return done
   }
@@ -121,6 +130,12 @@ export class Workspace {
     }
   }
 
+  /** The time, but later than ever before: it tells the order of creation also when the wall clock goes back. */
+  nextTime(): number {
+    this.#latest = Math.max(this.clock.now(), this.#latest + 1)
+    return this.#latest
+  }
+
   newId(at: number): string {
     return resourceId(at, this.random(14))
   }
@@ -130,23 +145,37 @@ export class Workspace {
     while (this.#waiting > 0) await this.#last
   }
 
-  async #carryOut<T>(decide: (moment: Moment) => Decision<T> | Promise<Decision<T>>): Promise<T> {
-    const at = Math.max(this.clock.now(), this.#latest + 1)
+  async #carryOut<T>(by: Author, decide: (moment: Moment) => Decision<T> | Promise<Decision<T>>): Promise<T> {
+    const at = this.nextTime()
     const nextRevision = this.#version.revision + 1
-    const { changes, result } = await decide({ ...this.#state, at, nextRevision })
+    const { changes, audit, result } = await decide({ ...this.#state, at, nextRevision })
     if (changes.length === 0) return result
     try {
-      this.#version = await this.#store.commit(this.#version, changes)
+      this.#version = await this.#store.commit(this.#version, changes, this.#entries(by, audit, at))
     } catch (error) {
       this.#logger.error({ err: error }, 'a change could not be stored')
       throw unavailable(error)
     }
-    this.#latest = at
     // The state is taken anew: the use of a token may have been noted meanwhile.
     const before = this.#state
     this.#state = this.#applied(before, changes)
     if (this.#state.snapshot !== before.snapshot) await this.#announce(before.snapshot)
     return result
+  }
+
+  /** In the order in which they were told, also for whoever sorts them by id. */
+  #entries({ actor, tokenName, address, requestId }: Author, audit: readonly Audited[], at: number): AuditEntry[] {
+    const ids = audit.map(() => this.newId(at)).sort()
+    return audit.map((audited, i) => ({
+      id: ids[i]!,
+      at,
+      actor,
+      tokenName,
+      address,
+      requestId,
+      ...audited,
+      outcome: 'ok',
+    }))
   }
 
   #applied(state: WorkspaceState, changes: readonly Change[]): WorkspaceState {
@@ -156,6 +185,7 @@ export class Workspace {
     const connections = new Map(snapshot.connections)
     const users = new Map(accounts.users)
     const tokens = new Map(accounts.tokens)
+    const credentials = new Map(state.credentials)
     let { ownership } = state
     for (const change of changes) {
       switch (change.kind) {
@@ -174,6 +204,9 @@ export class Workspace {
         case 'access-token':
           put(tokens, change)
           break
+        case 'credential':
+          put(credentials, change)
+          break
         case 'ownership':
           ownership = change.value
       }
@@ -183,6 +216,7 @@ export class Workspace {
         ? buildSnapshot(this.#version.revision, { sources, destinations, connections }, () => this.clock.now())
         : snapshot,
       accounts: changes.every(isConfiguration) ? accounts : buildAccounts(users, tokens),
+      credentials,
       ownership,
     }
   }

@@ -1,5 +1,6 @@
 import { isJsonObject, type JsonObject, ownMember } from '@millrace/protocol'
 import { badRequest, invalidConfig } from './api-error.ts'
+import { isRole, type Role } from './role.ts'
 
 const MAX_NAME_LENGTH = 200
 
@@ -29,6 +30,14 @@ export function readBoolean(written: JsonObject, member: string, otherwise: bool
   const value = Object.hasOwn(written, member) ? written[member] : otherwise
   if (typeof value !== 'boolean') throw badRequest(`${member} must be a boolean`)
   return value
+}
+
+/** @param otherwise taken when the member is absent. */
+export function readRole(written: JsonObject, otherwise: Role | undefined): Role {
+  const role = Object.hasOwn(written, 'role') ? written['role'] : otherwise
+  if (role === undefined || role === null || role === '') throw badRequest('role is required')
+  if (!isRole(role)) throw badRequest(`Unknown role ${typeof role === 'string' ? role : JSON.stringify(role)}`)
+  return role
 }
 
 /** A text that must be there. */

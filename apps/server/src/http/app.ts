@@ -2,8 +2,20 @@ import { answerUnreadablePath, type ControlPlane, v2Routes } from '@millrace/con
 import { requestId } from '@millrace/gateway'
 import { type FastifyInstance, type FastifyPluginAsync, fastify } from 'fastify'
 
+/** One that answers, such as GET `/v2/sources/:id`. */
+export interface Route {
+  readonly method: string
+  readonly path: string
+}
+
+export interface App {
+  /** Never listens itself: the front hands it requests. */
+  readonly app: FastifyInstance
+  readonly routes: readonly Route[]
+}
+
 /**
- * Every route but those of ingest, as one Fastify instance that never listens itself: the front hands it requests.
+ * Every route but those of ingest, as one Fastify instance.
  *
  * @param routes at the root.
  * @param below routes below /v2, behind its credentials.
@@ -12,12 +24,16 @@ export async function openApp(
   controlPlane: ControlPlane,
   routes: readonly FastifyPluginAsync[],
   below: readonly FastifyPluginAsync[],
-): Promise<FastifyInstance> {
+): Promise<App> {
   const app = fastify({
     frameworkErrors: answerUnreadablePath,
     // An id is as long as its event made it; the front bounds the whole header.
     routerOptions: { maxParamLength: 64 * 1024, ignoreTrailingSlash: true },
     exposeHeadRoutes: true,
+  })
+  const known: Route[] = []
+  app.addHook('onRoute', ({ method, url }) => {
+    for (const each of [method].flat()) known.push({ method: each, path: url })
   })
   app.setNotFoundHandler((request, reply) => {
     const url = request.url.split('?', 1)[0]!.replace(/(?<=.)\/$/, '')
@@ -36,5 +52,5 @@ export async function openApp(
   for (const plugin of routes) await app.register(plugin)
   await app.register(v2Routes(controlPlane, below), { prefix: '/v2' })
   await app.ready()
-  return app
+  return { app, routes: known }
 }

@@ -1,4 +1,4 @@
-import type { ControlPlane, Source } from '@millrace/control-plane'
+import { type ControlPlane, MILLRACE, type Source } from '@millrace/control-plane'
 import type { Delivery, Pipeline } from '@millrace/pipeline'
 
 const SAMPLES = [
@@ -28,13 +28,13 @@ interface Quickstart {
  */
 export async function runQuickstart(quickstart: Quickstart): Promise<void> {
   const { controlPlane, pipeline, baseUrl, inboxPath, say } = quickstart
-  const { resource: source } = await controlPlane.sources.create({ name: 'Quickstart', type: 'HTTP' })
-  const { resource: destination } = await controlPlane.destinations.create({
+  const { resource: source } = await controlPlane.sources.create(MILLRACE, { name: 'Quickstart', type: 'HTTP' })
+  const { resource: destination } = await controlPlane.destinations.create(MILLRACE, {
     name: 'Quickstart inbox',
     type: 'WEBHOOK',
     config: { webhookUrl: `${baseUrl}${inboxPath}` },
   })
-  await controlPlane.connections.create({ sourceId: source.id, destinationId: destination.id })
+  await controlPlane.connections.create(MILLRACE, { sourceId: source.id, destinationId: destination.id })
   let shown = 0
   const arrived = new Promise<boolean>((resolve) => {
     const timeout = setTimeout(() => resolve(false), ARRIVAL_TIMEOUT_MS)

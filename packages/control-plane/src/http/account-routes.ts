@@ -18,14 +18,15 @@ export function accountRoutes(controlPlane: ControlPlane): FastifyPluginAsync {
       const { items, paging } = pageOf(accessTokens.list(actor), '/v2/access-tokens', query as Record<string, unknown>)
       return { accessTokens: items.map((token) => accessTokenJson(token, accessTokens.userOf(token))), paging }
     })
-    app.post('/access-tokens', { config: { role: 'viewer' } }, async ({ actor, body }, reply) => {
+    app.post('/access-tokens', { config: { role: 'viewer' } }, async ({ author, actor, body }, reply) => {
       const written = withoutEnvelope(body as JsonObject, 'accessToken')
-      const { accessToken, token } = await accessTokens.create(actor, written)
+      const { accessToken, token } = await accessTokens.create(author, actor, written)
       reply.header('ETag', accessTokenTag(accessToken))
       return { accessToken: accessTokenJson(accessToken, actor.user), token }
     })
-    app.delete('/access-tokens/:id', { config: { role: 'viewer' } }, async ({ actor, params, headers }, reply) => {
-      await accessTokens.remove(actor, (params as { id: string }).id, { ifMatch: headers['if-match'] })
+    app.delete('/access-tokens/:id', { config: { role: 'viewer' } }, async (request, reply) => {
+      const { author, actor, params, headers } = request
+      await accessTokens.remove(author, actor, (params as { id: string }).id, { ifMatch: headers['if-match'] })
       return reply.code(204).send()
     })
     app.get('/admin/info', async () => ({ info: await controlPlane.info() }))

@@ -386,6 +386,11 @@ test.each([
   ['/v2/access-tokens', 'GET, HEAD, POST'],
   ['/v2/access-tokens/x', 'DELETE'],
   ['/v2/me', 'GET, HEAD'],
+  ['/v2/credentials', 'GET, HEAD'],
+  ['/v2/credentials/x', 'PUT, DELETE'],
+  ['/v2/users', 'GET, HEAD, POST'],
+  ['/v2/users/x', 'GET, HEAD, PATCH, DELETE'],
+  ['/v2/audit-log', 'GET, HEAD'],
   ['/v2/admin/info', 'GET, HEAD'],
 ])('%s refuses other methods than %s, to anybody', async (path, allow) => {
   await using plane = await TestPlane.open()

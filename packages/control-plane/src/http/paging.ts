@@ -18,7 +18,7 @@ export interface Page<T> {
  */
 export function pageOf<T>(all: readonly T[], path: string, query: Readonly<Record<string, unknown>>): Page<T> {
   const page = wholeNumber(query, 'page', 1, Number.MAX_SAFE_INTEGER)
-  const limit = wholeNumber(query, 'limit', DEFAULT_LIMIT, MAX_LIMIT)
+  const limit = limitOf(query)
   const start = (page - 1) * limit
   const hasMore = start + limit < all.length
   const limitAgain = query['limit'] === undefined ? '' : `&limit=${limit}`
@@ -29,6 +29,11 @@ export function pageOf<T>(all: readonly T[], path: string, query: Readonly<Recor
       next: hasMore ? `${path}?page=${page + 1}${limitAgain}` : '',
     },
   }
+}
+
+/** How many items a page has. @throws ApiError 400 */
+export function limitOf(query: Readonly<Record<string, unknown>>): number {
+  return wholeNumber(query, 'limit', DEFAULT_LIMIT, MAX_LIMIT)
 }
 
 function wholeNumber(query: Readonly<Record<string, unknown>>, name: string, otherwise: number, most: number): number {

@@ -477,7 +477,8 @@ describe('common rules', () => {
         more: [
           async (app) => {
             app.get('/events/:messageId', async ({ actor, params }) => ({ actor: actor.user.email, params }))
-            app.post('/dead-letters/replay', async ({ body }, reply) => reply.code(202).send({ body }))
+            const config = { audited: 'none' } as const
+            app.post('/dead-letters/replay', { config }, async ({ body }, reply) => reply.code(202).send({ body }))
             app.get('/dead-letters', async () => {
               throw { status: 409, code: 'conflict', message: 'Dead letter is resolved', details: { n: 1 } }
             })

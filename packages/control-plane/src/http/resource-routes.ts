@@ -32,7 +32,11 @@ export function resourceRoutes({ sources, destinations, connections }: ControlPl
     })
     addRoutes(app, { name: 'connection', plural: 'connections', service: connections, json: connectionJson })
     app.post('/sources/:id/rotate-write-key', { config: { body: 'optional' } }, async (request, reply) =>
-      answer(source, reply, await sources.rotateWriteKey(idOf(request), bodyOf(request), conditionOf(request))),
+      answer(
+        source,
+        reply,
+        await sources.rotateWriteKey(request.author, idOf(request), bodyOf(request), conditionOf(request)),
+      ),
     )
   }
 }
@@ -44,19 +48,19 @@ function addRoutes<T extends Resource>(app: FastifyInstance, face: ResourceFace<
     return { [plural]: items.map(json), paging }
   })
   app.post(`/${plural}`, async (request, reply) =>
-    answer(face, reply, await service.create(withoutEnvelope(bodyOf(request), name))),
+    answer(face, reply, await service.create(request.author, withoutEnvelope(bodyOf(request), name))),
   )
   app.get(`/${plural}/:id`, async (request, reply) => answer(face, reply, { resource: service.get(idOf(request)) }))
   app.put(`/${plural}/:id`, async (request, reply) => {
     const written = withoutEnvelope(bodyOf(request), name)
-    return answer(face, reply, await service.replace(idOf(request), written, conditionOf(request)))
+    return answer(face, reply, await service.replace(request.author, idOf(request), written, conditionOf(request)))
   })
   app.patch(`/${plural}/:id`, async (request, reply) => {
     const written = withoutEnvelope(bodyOf(request), name)
-    return answer(face, reply, await service.update(idOf(request), written, conditionOf(request)))
+    return answer(face, reply, await service.update(request.author, idOf(request), written, conditionOf(request)))
   })
   app.delete(`/${plural}/:id`, async (request, reply) => {
-    await service.remove(idOf(request), removeOptionsOf(request))
+    await service.remove(request.author, idOf(request), removeOptionsOf(request))
     return reply.code(204).send()
   })
 }

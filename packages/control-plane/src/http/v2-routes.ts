@@ -2,20 +2,28 @@ import type { IncomingMessage } from 'node:http'
 import type { JsonObject } from '@millrace/protocol'
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import { ApiError, unavailable } from '../api-error.ts'
-import type { Actor } from '../authentication.ts'
+import { type Actor, authorOf } from '../authentication.ts'
+import type { Author } from '../author.ts'
 import type { ControlPlane } from '../control-plane.ts'
 import { isAtLeast, type Role } from '../role.ts'
 import { accountRoutes } from './account-routes.ts'
+import { auditRoutes } from './audit-routes.ts'
+import { type AuditedRoute, auditedRoute } from './audited-route.ts'
+import { credentialRoutes } from './credential-routes.ts'
 import { limitAddress } from './limit-address.ts'
+import { auditRefusal } from './refused-writes.ts'
 import { decodeBody, parseBody, readBody } from './request-body.ts'
 import { requestId } from './request-id.ts'
 import { resourceRoutes } from './resource-routes.ts'
 import { RoutePatterns } from './route-patterns.ts'
+import { userRoutes } from './user-routes.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
     /** Who makes the request; set for every route below /v2. */
     actor: Actor
+    /** The same as the audit log tells it: to be handed to whatever makes a change. */
+    author: Author
   }
   interface FastifyContextConfig {
     /** The least role that a route below /v2 asks for; `viewer` for GET, else `editor`. */
@@ -24,6 +32,8 @@ declare module 'fastify' {
     body?: 'object' | 'optional' | 'ignored'
     /** As sent, and again after decoding; 1 MB. */
     maxBodyBytes?: number
+    /** What the audit log says of a refused call; to be given by routes of other packages that are no GET. */
+    audited?: AuditedRoute
   }
 }
 
@@ -43,14 +53,21 @@ export function v2Routes(controlPlane: ControlPlane, more: readonly FastifyPlugi
   return async (app) => {
     const patterns = new RoutePatterns()
     app.decorateRequest('actor', undefined as unknown as Actor)
-    app.addHook('onRoute', ({ method, url }) => patterns.add([method].flat(), url))
+    app.decorateRequest('author', undefined as unknown as Author)
+    app.addHook('onRoute', ({ method, url, config }) => {
+      patterns.add([method].flat(), url)
+      // Fails for a route that the audit log would not know.
+      for (const each of [method].flat()) auditedRoute(config?.audited, each, url)
+    })
     app.addHook('onRequest', async (request, reply) => {
-      reply.headers({ 'X-Request-Id': requestId(request.headers['x-request-id']), 'Cache-Control': 'no-store' })
+      const id = requestId(request.headers['x-request-id'])
+      reply.headers({ 'X-Request-Id': id, 'Cache-Control': 'no-store' })
       if (request.is404 || Object.values(request.params as object).includes('')) refuseRoute(patterns, request)
       const address = addressOf(request.raw.socket.remoteAddress, request.headers['x-forwarded-for'])
-      const actor = await controlPlane.authenticate(request.headers.authorization, address)
+      const actor = await controlPlane.authenticate(request.headers.authorization, address, id)
       if (actor === undefined) throw unauthorized()
       request.actor = actor
+      request.author = authorOf(actor, address, id)
       const rate = controlPlane.rates.take(actor.token.id)
       reply.headers(rate.headers)
       if (!rate.isAllowed) throw new ApiError('rate_limited', 'Max Requests Limit reached')
@@ -70,6 +87,9 @@ export function v2Routes(controlPlane: ControlPlane, more: readonly FastifyPlugi
     app.setNotFoundHandler((request) => refuseRoute(patterns, request))
     await app.register(resourceRoutes(controlPlane))
     await app.register(accountRoutes(controlPlane))
+    await app.register(credentialRoutes(controlPlane))
+    await app.register(userRoutes(controlPlane))
+    await app.register(auditRoutes(controlPlane))
     for (const routes of more) await app.register(routes)
   }
 }
@@ -131,5 +151,7 @@ function answerError(controlPlane: ControlPlane, error: unknown, request: Fastif
     if (!request.raw.destroyed) controlPlane.options.logger.error(fields, 'a request failed')
   }
   const { status, code, message, details = null, headers = {} } = isRefusal(error) ? error : unavailable()
+  // Without an actor the credentials were not good, or never looked at.
+  if (request.actor !== undefined && status < 500) auditRefusal(controlPlane, request, code)
   reply.code(status).headers(headers).send({ error: message, code, details })
 }

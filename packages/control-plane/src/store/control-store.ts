@@ -1,6 +1,8 @@
 import type { AccessToken, User } from '../accounts.ts'
+import type { AuditEntry, AuditKind } from '../audit/audit-entry.ts'
 import type { Change, Ownership } from '../change.ts'
 import type { Connection } from '../connection.ts'
+import type { Credential } from '../credential.ts'
 import type { Destination } from '../destination.ts'
 import type { Source } from '../source.ts'
 
@@ -14,6 +16,7 @@ export interface StoredState {
   readonly connections: readonly Connection[]
   readonly users: readonly User[]
   readonly accessTokens: readonly AccessToken[]
+  readonly credentials: readonly Credential[]
 }
 
 export interface StoredVersion {
@@ -31,14 +34,34 @@ export interface StoredVersion {
 export interface ControlStore extends AsyncDisposable {
   load(): Promise<StoredState>
   /**
-   * Stores all the changes or, when it throws, none; resolves once they survive power loss.
+   * Stores all the changes and their audit entries or, when it throws, none; resolves once they survive power loss.
    *
    * @param before the version that the changes were made for.
    * @throws StaleStateError if the stored version is another one.
    */
-  commit(before: StoredVersion, changes: readonly Change[]): Promise<StoredVersion>
+  commit(before: StoredVersion, changes: readonly Change[], entries: readonly AuditEntry[]): Promise<StoredVersion>
   /** Notes when a token was last used; one that is gone is no error. */
   noteTokenUse(tokenId: string, at: number): Promise<void>
+  /** Stores entries that belong to no change: all of them or, when it throws, none. */
+  addAuditEntries(entries: readonly AuditEntry[]): Promise<void>
+  /** Newest first. */
+  auditEntries(query: AuditQuery): Promise<AuditEntry[]>
+  /** Removes entries older than `before`, at most so many of them. @returns how many it removed. */
+  pruneAuditEntries(before: number, most: number): Promise<number>
+}
+
+/** Which audit entries are asked for; what is undefined does not matter. */
+export interface AuditQuery {
+  /** Milliseconds since 1970; at this time or later. */
+  readonly from?: number | undefined
+  /** Earlier than this. */
+  readonly to?: number | undefined
+  /** Compared without letter case. */
+  readonly actor?: string | undefined
+  readonly kind?: AuditKind | undefined
+  /** Only entries that stand behind this one. */
+  readonly after?: Pick<AuditEntry, 'at' | 'id'> | undefined
+  readonly limit: number
 }
 
 export class StaleStateError extends Error {

@@ -1,11 +1,13 @@
 // biome-ignore lint/correctness/noUndeclaredDependencies: a suite for tests, run by the test of each engine
 import { describe, expect, test } from 'vitest'
 import type { AccessToken, User } from '../accounts.ts'
+import type { AuditEntry } from '../audit/audit-entry.ts'
 import type { Change } from '../change.ts'
 import type { Connection } from '../connection.ts'
+import type { Credential } from '../credential.ts'
 import { DEFAULT_DELIVERY, type Destination } from '../destination.ts'
 import type { Source } from '../source.ts'
-import { type ControlStore, StaleStateError, WrongSecretKeyError } from './control-store.ts'
+import { type AuditQuery, type ControlStore, StaleStateError, WrongSecretKeyError } from './control-store.ts'
 
 /** Opens the stores of one database, which is empty at first. */
 export interface StoreDatabase extends AsyncDisposable {
@@ -73,12 +75,41 @@ const token: AccessToken = {
   lastUsedAt: null,
 }
 
+const entry: AuditEntry = {
+  id: 'a-1',
+  at: AT,
+  actor: 'Ada@cinema.example',
+  tokenName: 'ci',
+  address: '203.0.113.40',
+  requestId: 'r-1',
+  action: 'update',
+  kind: 'source',
+  resourceId: 's-1',
+  outcome: 'ok',
+  diff: [{ path: '/name', from: 'Cinema \u0000 app', to: 'Renamed' }],
+}
+
+/** Times 0 to 9 after the first, two of each kind and actor. */
+const ENTRIES = Array.from({ length: 10 }, (_, n): AuditEntry => {
+  const [actor, kind] = n % 2 === 0 ? (['ada@x', 'source'] as const) : (['bob@x', 'user'] as const)
+  // The last two have the same time: then the id decides.
+  return { ...entry, id: `a-${n}`, at: AT + Math.min(n, 8), actor, kind }
+})
+
+const credential: Credential = {
+  key: 'geo_api',
+  value: 'canary-credential \u0000 \ud800',
+  createdAt: AT + 3,
+  updatedAt: AT + 4,
+}
+
 const EVERYTHING: readonly Change[] = [
   { kind: 'source', id: 's-1', value: exampleSource },
   { kind: 'destination', id: 'd-1', value: exampleDestination },
   { kind: 'connection', id: 'c-1', value: connection },
   { kind: 'user', id: 'u-1', value: user },
   { kind: 'access-token', id: 't-1', value: token },
+  { kind: 'credential', id: 'geo_api', value: credential },
   { kind: 'ownership', value: { userId: 'u-1', given: null, unprintedTokenId: 't-1' } },
 ]
 
@@ -102,7 +133,7 @@ export function describeControlStore(engine: string, makeDatabase: () => StoreDa
       await using database = makeDatabase()
       {
         await using store = await database.open()
-        await store.commit({ commits: 0, revision: 0 }, EVERYTHING)
+        await store.commit({ commits: 0, revision: 0 }, EVERYTHING, [])
       }
       await using store = await database.open()
       expect(await store.load()).toMatchObject({
@@ -113,29 +144,45 @@ export function describeControlStore(engine: string, makeDatabase: () => StoreDa
         connections: [connection],
         users: [user],
         accessTokens: [token],
+        credentials: [credential],
       })
     })
 
     test('rows are replaced and removed by id', async () => {
       await using database = makeDatabase()
       await using store = await database.open()
-      const first = await store.commit({ commits: 0, revision: 0 }, EVERYTHING)
+      const first = await store.commit({ commits: 0, revision: 0 }, EVERYTHING, [])
       const renamed = { ...exampleSource, name: 'Renamed', writeKey: 'anotherwritekeyofthesource' }
-      const second = await store.commit(first, [
-        { kind: 'connection', id: 'c-1', value: undefined },
-        { kind: 'destination', id: 'd-1', value: undefined },
-        { kind: 'source', id: 's-1', value: renamed },
-        { kind: 'access-token', id: 't-1', value: undefined },
-      ])
+      const second = await store.commit(
+        first,
+        [
+          { kind: 'connection', id: 'c-1', value: undefined },
+          { kind: 'destination', id: 'd-1', value: undefined },
+          { kind: 'source', id: 's-1', value: renamed },
+          { kind: 'access-token', id: 't-1', value: undefined },
+          { kind: 'credential', id: 'geo_api', value: undefined },
+        ],
+        [],
+      )
       expect(second).toEqual({ commits: 2, revision: 2 })
       const state = await store.load()
-      expect(state).toMatchObject({ sources: [renamed], destinations: [], connections: [], accessTokens: [] })
+      expect(state).toMatchObject({
+        sources: [renamed],
+        destinations: [],
+        connections: [],
+        accessTokens: [],
+        credentials: [],
+      })
     })
 
-    test('accounts do not raise the configuration revision', async () => {
+    test('accounts and credentials do not raise the configuration revision', async () => {
       await using database = makeDatabase()
       await using store = await database.open()
-      const after = await store.commit({ commits: 0, revision: 0 }, [{ kind: 'user', id: 'u-1', value: user }])
+      const changes: Change[] = [
+        { kind: 'user', id: 'u-1', value: user },
+        { kind: 'credential', id: 'geo_api', value: credential },
+      ]
+      const after = await store.commit({ commits: 0, revision: 0 }, changes, [])
       expect(after).toEqual({ commits: 1, revision: 0 })
       expect((await store.load()).version).toEqual(after)
     })
@@ -143,8 +190,8 @@ export function describeControlStore(engine: string, makeDatabase: () => StoreDa
     test('a commit made for another version changes nothing', async () => {
       await using database = makeDatabase()
       await using store = await database.open()
-      await store.commit({ commits: 0, revision: 0 }, EVERYTHING)
-      const stale = store.commit({ commits: 0, revision: 0 }, [{ kind: 'source', id: 's-1', value: undefined }])
+      await store.commit({ commits: 0, revision: 0 }, EVERYTHING, [])
+      const stale = store.commit({ commits: 0, revision: 0 }, [{ kind: 'source', id: 's-1', value: undefined }], [])
       await expect(stale).rejects.toThrow(StaleStateError)
       expect((await store.load()).sources).toHaveLength(1)
     })
@@ -160,14 +207,14 @@ export function describeControlStore(engine: string, makeDatabase: () => StoreDa
     ])('all or nothing: %s is refused together with what came before', async (_, faulty) => {
       await using database = makeDatabase()
       await using store = await database.open()
-      const version = await store.commit({ commits: 0, revision: 0 }, EVERYTHING)
+      const version = await store.commit({ commits: 0, revision: 0 }, EVERYTHING, [])
       const renamed = { ...exampleSource, name: 'Renamed' }
-      await expect(store.commit(version, [{ kind: 'source', id: 's-1', value: renamed }, faulty])).rejects.toThrow()
+      await expect(store.commit(version, [{ kind: 'source', id: 's-1', value: renamed }, faulty], [])).rejects.toThrow()
       const state = await store.load()
       expect(state.version).toEqual(version)
       expect(state.sources).toEqual([exampleSource])
       // The store is as usable as before.
-      await store.commit(version, [{ kind: 'source', id: 's-1', value: renamed }])
+      await store.commit(version, [{ kind: 'source', id: 's-1', value: renamed }], [])
     })
 
     test('lists are in order of creation', async () => {
@@ -181,17 +228,17 @@ export function describeControlStore(engine: string, makeDatabase: () => StoreDa
         createdAt: AT + n,
       }))
       const changes = sources.map((value): Change => ({ kind: 'source', id: value.id, value }))
-      await store.commit({ commits: 0, revision: 0 }, changes)
+      await store.commit({ commits: 0, revision: 0 }, changes, [])
       expect((await store.load()).sources.map(({ key }) => key)).toEqual(['k1', 'k2', 'k3'])
     })
 
     test('the last use of a token is kept and outlives a change of the token', async () => {
       await using database = makeDatabase()
       await using store = await database.open()
-      const version = await store.commit({ commits: 0, revision: 0 }, EVERYTHING)
+      const version = await store.commit({ commits: 0, revision: 0 }, EVERYTHING, [])
       await store.noteTokenUse('t-1', AT + 60_000)
       await store.noteTokenUse('gone', AT)
-      await store.commit(version, [{ kind: 'access-token', id: 't-1', value: { ...token, name: 'renamed' } }])
+      await store.commit(version, [{ kind: 'access-token', id: 't-1', value: { ...token, name: 'renamed' } }], [])
       expect((await store.load()).accessTokens).toEqual([{ ...token, name: 'renamed', lastUsedAt: AT + 60_000 }])
     })
 
@@ -199,11 +246,64 @@ export function describeControlStore(engine: string, makeDatabase: () => StoreDa
       await using database = makeDatabase()
       {
         await using store = await database.open()
-        await store.commit({ commits: 0, revision: 0 }, EVERYTHING)
+        await store.commit({ commits: 0, revision: 0 }, EVERYTHING, [])
       }
       await expect(database.open('wrong')).rejects.toThrow(WrongSecretKeyError)
       await using store = await database.open('right')
       expect((await store.load()).destinations).toEqual([exampleDestination])
+    })
+
+    test('audit entries are stored with the changes they tell of, or not at all', async () => {
+      await using database = makeDatabase()
+      {
+        await using store = await database.open()
+        const version = await store.commit({ commits: 0, revision: 0 }, EVERYTHING, [entry])
+        const twice = { kind: 'source', id: 's-2', value: { ...exampleSource, id: 's-2', key: 'other' } } as const
+        await expect(store.commit(version, [twice], [{ ...entry, id: 'a-2' }])).rejects.toThrow()
+        const renamed = { kind: 'source', id: 's-1', value: { ...exampleSource, name: 'Renamed' } } as const
+        await expect(store.commit(version, [renamed], [entry])).rejects.toThrow()
+        expect((await store.load()).sources).toEqual([exampleSource])
+      }
+      await using store = await database.open()
+      expect(await store.auditEntries({ limit: 9 })).toEqual([entry])
+    })
+
+    test('a batch of audit entries is stored whole or not at all', async () => {
+      await using database = makeDatabase()
+      await using store = await database.open()
+      await store.addAuditEntries([entry])
+      await expect(store.addAuditEntries([{ ...entry, id: 'a-2' }, entry])).rejects.toThrow()
+      expect(await store.auditEntries({ limit: 9 })).toEqual([entry])
+    })
+
+    test.each<[string, Omit<AuditQuery, 'limit'>, string]>([
+      ['all of them', {}, '9876543210'],
+      ['from a time on', { from: AT + 7 }, '987'],
+      ['before a time', { to: AT + 2 }, '10'],
+      ['of an actor in any letters', { actor: 'ADA@x' }, '86420'],
+      ['of a kind', { kind: 'user' }, '97531'],
+      ['of a kind and another actor', { kind: 'user', actor: 'ada@x' }, ''],
+      ['behind one', { after: { at: AT + 3, id: 'a-3' } }, '210'],
+      ['behind one of two of the same time', { after: { at: AT + 8, id: 'a-9' } }, '876543210'],
+      ['behind one, with filters', { after: { at: AT + 8, id: 'a-9' }, from: AT + 2, kind: 'source' }, '8642'],
+    ])('audit entries are found newest first: %s', async (_, query, expected) => {
+      await using database = makeDatabase()
+      await using store = await database.open()
+      await store.addAuditEntries(ENTRIES)
+      const found = (limit: number) => store.auditEntries({ ...query, limit })
+      expect((await found(99)).map(({ id }) => id.slice(2)).join('')).toBe(expected)
+      expect((await found(2)).map(({ id }) => id.slice(2)).join('')).toBe(expected.slice(0, 2))
+    })
+
+    test('the oldest audit entries are removed, so many at a time', async () => {
+      await using database = makeDatabase()
+      await using store = await database.open()
+      await store.addAuditEntries(ENTRIES)
+      const prune = () => store.pruneAuditEntries(AT + 5, 3)
+      expect(await prune()).toBe(3)
+      expect((await store.auditEntries({ limit: 99 })).map(({ id }) => id.slice(2)).join('')).toBe('9876543')
+      expect([await prune(), await prune()]).toEqual([2, 0])
+      expect(await store.auditEntries({ limit: 99 })).toHaveLength(5)
     })
   })
 }

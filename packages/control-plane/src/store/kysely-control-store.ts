@@ -2,12 +2,15 @@ import type { JsonObject } from '@millrace/protocol'
 import type { Kysely, Transaction } from 'kysely'
 import { Migrator } from 'kysely/migration'
 import type { AccessToken, User } from '../accounts.ts'
+import type { AuditEntry } from '../audit/audit-entry.ts'
 import { type Change, isConfiguration, type Ownership } from '../change.ts'
 import type { Connection } from '../connection.ts'
 import type { Destination } from '../destination.ts'
 import type { SecretBox } from '../secret-box.ts'
 import type { Source } from '../source.ts'
+import { insertAuditEntries, pruneAuditEntries, selectAuditEntries } from './audit-table.ts'
 import {
+  type AuditQuery,
   type ControlStore,
   StaleStateError,
   type StoredState,
@@ -74,6 +77,7 @@ export class KyselyControlStore implements ControlStore {
         .orderBy('created_at')
         .orderBy('id')
         .execute()
+      const credentials = await db.selectFrom('credential').selectAll().orderBy('created_at').orderBy('id').execute()
       return {
         workspaceId: workspace.id,
         version: { commits: Number(workspace.commits), revision: Number(workspace.revision) },
@@ -89,11 +93,21 @@ export class KyselyControlStore implements ControlStore {
           ...(JSON.parse(document) as Omit<AccessToken, 'lastUsedAt'>),
           lastUsedAt: last_used_at === null ? null : Number(last_used_at),
         })),
+        credentials: credentials.map(({ id, created_at, updated_at, value }) => ({
+          key: id,
+          value: JSON.parse(this.#secrets.open(value, credentialContext(id))) as string,
+          createdAt: Number(created_at),
+          updatedAt: Number(updated_at),
+        })),
       }
     })
   }
 
-  async commit(before: StoredVersion, changes: readonly Change[]): Promise<StoredVersion> {
+  async commit(
+    before: StoredVersion,
+    changes: readonly Change[],
+    entries: readonly AuditEntry[],
+  ): Promise<StoredVersion> {
     const after = {
       commits: before.commits + 1,
       revision: before.revision + (changes.some(isConfiguration) ? 1 : 0),
@@ -107,12 +121,25 @@ export class KyselyControlStore implements ControlStore {
         .executeTakeFirstOrThrow()
       if (numUpdatedRows !== 1n) throw new StaleStateError()
       for (const change of changes) await this.#write(db, change)
+      await insertAuditEntries(db, entries)
     })
     return after
   }
 
   async noteTokenUse(tokenId: string, at: number): Promise<void> {
     await this.#db.updateTable('access_token').set({ last_used_at: at }).where('id', '=', tokenId).execute()
+  }
+
+  async addAuditEntries(entries: readonly AuditEntry[]): Promise<void> {
+    await this.#db.transaction().execute((db) => insertAuditEntries(db, entries))
+  }
+
+  auditEntries(query: AuditQuery): Promise<AuditEntry[]> {
+    return selectAuditEntries(this.#db, query)
+  }
+
+  pruneAuditEntries(before: number, most: number): Promise<number> {
+    return pruneAuditEntries(this.#db, before, most)
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -131,7 +158,8 @@ export class KyselyControlStore implements ControlStore {
       await db.deleteFrom(TABLE_OF[change.kind]).where('id', '=', change.id).execute()
       return
     }
-    const { id, createdAt: created_at } = change.value
+    const { id } = change
+    const { createdAt: created_at } = change.value
     switch (change.kind) {
       case 'source': {
         const { key, writeKey: write_key } = change.value
@@ -173,6 +201,17 @@ export class KyselyControlStore implements ControlStore {
           .execute()
         return
       }
+      case 'credential': {
+        // As JSON, which writes every character that a text can hold.
+        const value = this.#secrets.seal(JSON.stringify(change.value.value), credentialContext(id))
+        const row = { updated_at: change.value.updatedAt, value }
+        await db
+          .insertInto('credential')
+          .values({ id, created_at, ...row })
+          .onConflict((conflict) => conflict.column('id').doUpdateSet(row))
+          .execute()
+        return
+      }
       case 'access-token': {
         const { userId: user_id, digest, lastUsedAt: _, ...rest } = change.value
         const row = { user_id, digest, document: JSON.stringify({ userId: user_id, digest, ...rest }) }
@@ -193,7 +232,13 @@ const TABLE_OF = {
   connection: 'connection',
   user: 'user_account',
   'access-token': 'access_token',
+  credential: 'credential',
 } as const
+
+/** Destinations are sealed under their id, which no key may imitate. */
+function credentialContext(key: string): string {
+  return `credential ${key}`
+}
 
 async function insertWorkspace(db: Kysely<Tables>, secrets: SecretBox, workspace: NewWorkspace): Promise<void> {
   await db

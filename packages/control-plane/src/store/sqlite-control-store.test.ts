@@ -32,11 +32,24 @@ test('the data of a newer version is refused and left as it was', async () => {
   expect(database.bytes()).toEqual(before)
 })
 
+test('a database from before the audit log and credentials is brought up to date with all it holds', async () => {
+  await using database = await filledDatabase()
+  {
+    using raw = new DatabaseSync(database.file)
+    raw.exec(
+      "DROP TABLE audit_entry; DROP TABLE credential; DELETE FROM kysely_migration WHERE name > '0001-resources-and-accounts'",
+    )
+  }
+  await using store = await database.open()
+  expect((await store.load()).destinations).toEqual([exampleDestination])
+  expect(await store.auditEntries({ limit: 1 })).toEqual([])
+})
+
 test('no secret stands in any file, sealed ones open only in their own row', async () => {
   await using database = new SqliteDatabase()
   {
     await using store = await database.open()
-    await store.commit({ commits: 0, revision: 0 }, [{ kind: 'destination', id: 'd-1', value: exampleDestination }])
+    await store.commit({ commits: 0, revision: 0 }, [{ kind: 'destination', id: 'd-1', value: exampleDestination }], [])
     // While it is open the newest rows stand in the write-ahead log.
     expect(database.bytes().toString('latin1')).not.toContain('canary')
   }
@@ -57,17 +70,17 @@ test('a commit that cannot be written changes nothing, and the next one can be',
   {
     using other = new DatabaseSync(database.file)
     other.exec('BEGIN IMMEDIATE')
-    await expect(store.commit(version, changes)).rejects.toThrow('database is locked')
+    await expect(store.commit(version, changes, [])).rejects.toThrow('database is locked')
   }
   expect((await store.load()).destinations).toHaveLength(1)
-  await store.commit(version, changes)
+  await store.commit(version, changes, [])
   expect((await store.load()).destinations).toHaveLength(0)
 })
 
 async function filledDatabase(): Promise<SqliteDatabase> {
   const database = new SqliteDatabase()
   await using store = await database.open()
-  await store.commit({ commits: 0, revision: 0 }, [{ kind: 'destination', id: 'd-1', value: exampleDestination }])
+  await store.commit({ commits: 0, revision: 0 }, [{ kind: 'destination', id: 'd-1', value: exampleDestination }], [])
   return database
 }
 

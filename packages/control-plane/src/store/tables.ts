@@ -28,11 +28,17 @@ export interface Tables {
     document: string
     last_used_at: number | null
   }
+  /** `value` is sealed, with `credential <key>` as its context. */
+  credential: { id: string; created_at: number; updated_at: number; value: string }
+  /** `actor` in lower case. The one table that is not read at the start: it grows for a year. */
+  audit_entry: { id: string; at: number; actor: string; kind: string; document: string }
 }
 
 /** By name, in order. One that was released is never changed; each runs whole or not at all. */
 export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '0001-resources-and-accounts': { up: createResourcesAndAccounts },
+  '0002-audit-log': { up: createAuditLog },
+  '0003-credentials': { up: createCredentials },
 }
 
 async function createResourcesAndAccounts(db: Kysely<unknown>): Promise<void> {
@@ -85,5 +91,30 @@ async function createResourcesAndAccounts(db: Kysely<unknown>): Promise<void> {
     .addColumn('created_at', 'bigint', (column) => column.notNull())
     .addColumn('document', 'text', (column) => column.notNull())
     .addColumn('last_used_at', 'bigint')
+    .execute()
+}
+
+async function createAuditLog(db: Kysely<unknown>): Promise<void> {
+  await db.schema
+    .createTable('audit_entry')
+    .addColumn('id', 'text', (column) => column.primaryKey())
+    .addColumn('at', 'bigint', (column) => column.notNull())
+    .addColumn('actor', 'text', (column) => column.notNull())
+    .addColumn('kind', 'text', (column) => column.notNull())
+    .addColumn('document', 'text', (column) => column.notNull())
+    .execute()
+  // One for each filter, all in the order in which pages are read: a page of a rare kind must not read a year.
+  await db.schema.createIndex('audit_entry_at').on('audit_entry').columns(['at', 'id']).execute()
+  await db.schema.createIndex('audit_entry_actor').on('audit_entry').columns(['actor', 'at', 'id']).execute()
+  await db.schema.createIndex('audit_entry_kind').on('audit_entry').columns(['kind', 'at', 'id']).execute()
+}
+
+async function createCredentials(db: Kysely<unknown>): Promise<void> {
+  await db.schema
+    .createTable('credential')
+    .addColumn('id', 'text', (column) => column.primaryKey())
+    .addColumn('created_at', 'bigint', (column) => column.notNull())
+    .addColumn('updated_at', 'bigint', (column) => column.notNull())
+    .addColumn('value', 'text', (column) => column.notNull())
     .execute()
 }

@@ -12,6 +12,7 @@ import { TestDeliveries } from './test-deliveries.ts'
 import { testDestinationTypes } from './webhook-types.ts'
 
 export const START = Date.parse('2026-02-27T16:40:11.004Z')
+export const SECRET_KEY = Buffer.alloc(32, 1)
 export const OWNER_TOKEN = 'owner-token-of-the-tests-0123456789'
 
 /** Answer of a request, its body parsed. */
@@ -124,7 +125,7 @@ export class TestPlane implements AsyncDisposable {
   async #open(): Promise<void> {
     this.plane = await ControlPlane.open({
       file: this.file,
-      secretKey: Buffer.alloc(32, 1),
+      secretKey: SECRET_KEY,
       clock: this.clock,
       random: (count) => crypto.getRandomValues(new Uint8Array(count)),
       version: '1.0.0',

@@ -1,5 +1,6 @@
 import { writeSync } from 'node:fs'
 import { ManualClock } from '@millrace/std'
+import { MILLRACE } from '../author.ts'
 import { ControlPlane } from '../control-plane.ts'
 import { TestDeliveries } from './test-deliveries.ts'
 import { testDestinationTypes } from './webhook-types.ts'
@@ -25,14 +26,15 @@ const plane = await ControlPlane.open({
 const round = process.argv[3]
 for (let n = 0; ; n++) {
   const name = `round ${round} number ${n}`
-  const source = (await plane.sources.create({ name, type: 'HTTP' })).resource
+  const source = (await plane.sources.create(MILLRACE, { name, type: 'HTTP' })).resource
   tell('source', source.id, name)
   const config = { webhookUrl: 'https://hooks.cinema.example/in', signingSecret: name }
-  const destination = (await plane.destinations.create({ name, type: 'WEBHOOK', config })).resource
+  const destination = (await plane.destinations.create(MILLRACE, { name, type: 'WEBHOOK', config })).resource
   tell('destination', destination.id, name)
-  const { id } = (await plane.connections.create({ sourceId: source.id, destinationId: destination.id })).resource
+  const { id } = (await plane.connections.create(MILLRACE, { sourceId: source.id, destinationId: destination.id }))
+    .resource
   tell('connection', id, name)
-  await plane.sources.update(source.id, { name: `${name} renamed` })
+  await plane.sources.update(MILLRACE, source.id, { name: `${name} renamed` })
   tell('source', source.id, `${name} renamed`)
 }
 

@@ -1,0 +1,61 @@
+import { formatTime, type JsonObject } from '@millrace/protocol'
+import type { Author } from '../author.ts'
+import type { DiffLine } from '../document-diff.ts'
+
+/** What an entry is about. The filter `kind` of GET /v2/audit-log takes exactly these. */
+export const AUDIT_KINDS = [
+  'source',
+  'destination',
+  'connection',
+  'user',
+  'access-token',
+  'credential',
+  // The workspace as a whole, as configuration as code applies it.
+  'configuration',
+  // Coming in: credentials that were not good.
+  'session',
+] as const
+
+export type AuditKind = (typeof AUDIT_KINDS)[number]
+
+/**
+ * What was done, or refused. `rotate` is a new write key, `apply` a document of configuration as code, `sign_in` only ever
+ * a failed one, `first_use` the first request with an access token.
+ */
+export type AuditAction = 'create' | 'update' | 'delete' | 'rotate' | 'apply' | 'sign_in' | 'first_use'
+
+/** What was done to one thing. */
+export interface Audited {
+  readonly action: AuditAction
+  readonly kind: AuditKind
+  /** Null where there is no one thing, as in a refused creation. */
+  readonly resourceId: string | null
+  /** Secrets only as changed or not; empty for what came or went whole. */
+  readonly diff: readonly DiffLine[]
+}
+
+/** One line of the audit log; never changed. @see contracts/control-plane.md §10 [D719] */
+export interface AuditEntry extends Author, Audited {
+  readonly id: string
+  /** Milliseconds since 1970. */
+  readonly at: number
+  /** `ok`, or the code of the error that refused it. */
+  readonly outcome: string
+}
+
+export function auditEntryJson(entry: AuditEntry): JsonObject {
+  const { id, at, actor, tokenName, address, action, kind, resourceId, outcome, requestId, diff } = entry
+  return {
+    id,
+    at: formatTime(at),
+    actor,
+    tokenName,
+    address,
+    action,
+    kind,
+    resourceId,
+    outcome,
+    requestId,
+    diff: diff.map((line) => ({ ...line })),
+  }
+}

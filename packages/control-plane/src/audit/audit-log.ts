@@ -1,0 +1,82 @@
+import { type Author, MILLRACE } from '../author.ts'
+import type { AuditQuery, ControlStore } from '../store/control-store.ts'
+import type { Logger, Workspace } from '../workspace.ts'
+import type { AuditEntry, Audited } from './audit-entry.ts'
+import { AuditRetention } from './audit-retention.ts'
+import { BackgroundEntries } from './background-entries.ts'
+import { leftOut } from './bounded-diff.ts'
+import { EntryCap } from './entry-cap.ts'
+
+/**
+ * Who did what, and who was refused. Entries of changes are stored by the workspace, with the change; all others here, in
+ * the background.
+ *
+ * @see contracts/control-plane.md §10 [D719]
+ */
+export class AuditLog {
+  readonly #store: ControlStore
+  readonly #workspace: Workspace
+  readonly #background: BackgroundEntries
+  readonly #retention: AuditRetention
+  readonly #failedSignIns: EntryCap
+  readonly #tooManyRequests: EntryCap
+
+  constructor(store: ControlStore, workspace: Workspace, logger: Logger) {
+    const { clock } = workspace
+    this.#store = store
+    this.#workspace = workspace
+    this.#background = new BackgroundEntries({ store, clock, logger })
+    this.#retention = new AuditRetention({ store, clock, logger })
+    this.#failedSignIns = new EntryCap(clock, (count) =>
+      this.#add(MILLRACE, { ...SIGN_IN, diff: leftOut(count) }, 'unauthorized'),
+    )
+    this.#tooManyRequests = new EntryCap(clock, (count) => {
+      const audited = { action: 'update', kind: 'configuration', resourceId: null, diff: leftOut(count) } as const
+      this.#add(MILLRACE, audited, 'rate_limited')
+    })
+  }
+
+  /** Newest first, with all that was answered before. */
+  async entries(query: AuditQuery): Promise<AuditEntry[]> {
+    await this.#background.settled()
+    return this.#store.auditEntries(query)
+  }
+
+  /** @param code of the error that refused the write. */
+  refused(by: Author, audited: Audited, code: string): void {
+    // Only these are not bounded by the rate of requests.
+    if (code === 'rate_limited' && !this.#tooManyRequests.admits(`${by.actor} ${by.tokenName}`)) return
+    this.#add(by, audited, code)
+  }
+
+  /** Credentials that were not good. */
+  signInFailed(by: Author): void {
+    if (this.#failedSignIns.admits(by.address ?? '')) this.#add(by, SIGN_IN, 'unauthorized')
+  }
+
+  /** The first request with an access token. */
+  firstUse(by: Author, tokenId: string): void {
+    this.#add(by, { action: 'first_use', kind: 'access-token', resourceId: tokenId, diff: [] }, 'ok')
+  }
+
+  /** Resolves when nothing is being stored or removed. */
+  async settled(): Promise<void> {
+    await this.#background.settled()
+    await this.#retention.settled()
+  }
+
+  async close(): Promise<void> {
+    this.#failedSignIns.end()
+    this.#tooManyRequests.end()
+    await this.#background.close()
+    await this.#retention.close()
+  }
+
+  #add({ actor, tokenName, address, requestId }: Author, audited: Audited, outcome: string): void {
+    const at = this.#workspace.nextTime()
+    const id = this.#workspace.newId(at)
+    this.#background.add({ id, at, actor, tokenName, address, requestId, ...audited, outcome })
+  }
+}
+
+const SIGN_IN: Audited = { action: 'sign_in', kind: 'session', resourceId: null, diff: [] }

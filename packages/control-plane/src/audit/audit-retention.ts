@@ -1,0 +1,75 @@
+import type { Clock, Timer } from '@millrace/std'
+import type { ControlStore } from '../store/control-store.ts'
+import type { Logger } from '../workspace.ts'
+
+const DAY_MS = 86_400_000
+const KEPT_MS = 365 * DAY_MS
+const STEP_ENTRIES = 500
+const STEP_PAUSE_MS = 50
+const LARGEST_JUMP_MS = 3_600_000
+
+export interface AuditRetentionOptions {
+  readonly store: Pick<ControlStore, 'pruneAuditEntries'>
+  readonly clock: Clock
+  readonly logger: Logger
+}
+
+/**
+ * Removes audit entries after 365 days: at the start and once a day, in steps small enough for requests to pass between
+ * them. On a day on which the wall clock jumped by over an hour nothing is removed: the jump may have been a mistake.
+ *
+ * @see contracts/control-plane.md §10 [D719]
+ */
+export class AuditRetention {
+  readonly #options: AuditRetentionOptions
+  #lookedAt: { readonly wall: number; readonly monotonic: number }
+  #timer: Timer
+  #step: Promise<void> | undefined
+
+  constructor(options: AuditRetentionOptions) {
+    this.#options = options
+    this.#lookedAt = this.#times()
+    this.#timer = this.#after(0)
+  }
+
+  /** Resolves when no step is under way. */
+  async settled(): Promise<void> {
+    await this.#step
+  }
+
+  async close(): Promise<void> {
+    this.#timer.cancel()
+    await this.#step
+    // The step has set the next timer.
+    this.#timer.cancel()
+  }
+
+  #after(delayMs: number): Timer {
+    return this.#options.clock.setTimer(() => {
+      this.#step = this.#prune()
+    }, delayMs)
+  }
+
+  async #prune(): Promise<void> {
+    const { store, logger } = this.#options
+    const before = this.#lookedAt
+    const now = this.#times()
+    this.#lookedAt = now
+    const jump = now.wall - before.wall - (now.monotonic - before.monotonic)
+    let delayMs = DAY_MS
+    if (Math.abs(jump) <= LARGEST_JUMP_MS) {
+      try {
+        const removed = await store.pruneAuditEntries(now.wall - KEPT_MS, STEP_ENTRIES)
+        if (removed === STEP_ENTRIES) delayMs = STEP_PAUSE_MS
+      } catch (error) {
+        logger.warn({ err: error }, 'old audit entries could not be removed yet')
+      }
+    }
+    this.#timer = this.#after(delayMs)
+  }
+
+  #times() {
+    const { clock } = this.#options
+    return { wall: clock.now(), monotonic: clock.monotonic() }
+  }
+}

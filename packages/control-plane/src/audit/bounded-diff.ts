@@ -1,0 +1,31 @@
+import type { JsonValue } from '@millrace/protocol'
+import type { DiffLine } from '../document-diff.ts'
+
+const MAX_LINES = 200
+const MAX_CHARACTERS = 1_000
+
+/**
+ * A diff that is kept for a year: at most 200 lines, then one that counts the others, and of a long value its beginning,
+ * as text. A body may hold a megabyte, and may be sent a thousand times a minute.
+ */
+export function boundedDiff(diff: readonly DiffLine[]): DiffLine[] {
+  const lines = diff.slice(0, MAX_LINES).map(({ path, from, to, ...rest }) => {
+    return { path: cut(path), from: bounded(from), to: bounded(to), ...rest }
+  })
+  return diff.length > MAX_LINES ? [...lines, ...leftOut(diff.length - MAX_LINES)] : lines
+}
+
+/** How an entry says that there was more than it tells. */
+export function leftOut(count: number): readonly DiffLine[] {
+  return [{ path: '/leftOut', from: null, to: count }]
+}
+
+function bounded(value: JsonValue): JsonValue {
+  if (typeof value === 'string') return cut(value)
+  const text = JSON.stringify(value)
+  return text.length > MAX_CHARACTERS ? cut(text) : value
+}
+
+function cut(text: string): string {
+  return text.length > MAX_CHARACTERS ? `${text.slice(0, MAX_CHARACTERS)}…` : text
+}

@@ -1,0 +1,53 @@
+import type { Clock, Timer } from '@millrace/std'
+
+const WINDOW_MS = 60_000
+const MOST_PER_KEY = 10
+const MOST_IN_ALL = 100
+
+/**
+ * Keeps what strangers can repeat at will from filling the audit log: of one key, such as an address, 10 entries a minute,
+ * 100 in all. The others are counted, and told of once when the minute is over.
+ */
+export class EntryCap {
+  readonly #clock: Clock
+  readonly #onLeftOut: (count: number) => void
+  /** Of keys that have an entry, so at most 100. */
+  readonly #counts = new Map<string, number>()
+  #since = Number.NEGATIVE_INFINITY
+  #total = 0
+  #leftOut = 0
+  #timer: Timer | undefined
+
+  constructor(clock: Clock, onLeftOut: (count: number) => void) {
+    this.#clock = clock
+    this.#onLeftOut = onLeftOut
+  }
+
+  /** @returns whether this one gets an entry of its own. */
+  admits(key: string): boolean {
+    const now = this.#clock.monotonic()
+    if (now - this.#since >= WINDOW_MS) {
+      this.end()
+      this.#since = now
+    }
+    const count = this.#counts.get(key) ?? 0
+    if (count < MOST_PER_KEY && this.#total < MOST_IN_ALL) {
+      this.#counts.set(key, count + 1)
+      this.#total++
+      return true
+    }
+    this.#leftOut++
+    this.#timer ??= this.#clock.setTimer(() => this.end(), this.#since + WINDOW_MS - now)
+    return false
+  }
+
+  /** Ends the minute now. */
+  end(): void {
+    this.#timer?.cancel()
+    this.#timer = undefined
+    if (this.#leftOut > 0) this.#onLeftOut(this.#leftOut)
+    this.#leftOut = this.#total = 0
+    this.#counts.clear()
+    this.#since = Number.NEGATIVE_INFINITY
+  }
+}

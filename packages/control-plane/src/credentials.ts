@@ -1,0 +1,78 @@
+import type { JsonObject } from '@millrace/protocol'
+import { ApiError, badRequest } from './api-error.ts'
+import { created, deleted, updated } from './audit/audited.ts'
+import type { Author } from './author.ts'
+import { type Credential, credentialTag } from './credential.ts'
+import { MASK, type ShownDocument } from './document-diff.ts'
+import { type Condition, refuseUnlessTagged } from './resource-service.ts'
+import type { Workspace } from './workspace.ts'
+import { READ_ONLY_MEMBERS, readText, refuseUnknownMembers } from './written-fields.ts'
+
+const MAX_CREDENTIALS = 1_000
+const MAX_VALUE_BYTES = 16 * 1024
+const MEMBERS = [...READ_ONLY_MEMBERS, 'value']
+
+/** Secrets for user code: written, never read back, sealed at rest. @see contracts/control-plane.md §7 [D726] */
+export class Credentials {
+  readonly #workspace: Workspace
+
+  constructor(workspace: Workspace) {
+    this.#workspace = workspace
+  }
+
+  /** In order of creation. */
+  list(): Credential[] {
+    return [...this.#workspace.state.credentials.values()]
+  }
+
+  has(key: string): boolean {
+    return this.#workspace.state.credentials.has(key)
+  }
+
+  /** In clear, as of now: for user code alone, never to be shown. */
+  value(key: string): string | undefined {
+    return this.#workspace.state.credentials.get(key)?.value
+  }
+
+  /** PUT: makes the credential, or gives it another value. */
+  put(by: Author, key: string, written: JsonObject, { ifMatch }: Condition = {}): Promise<Credential> {
+    return this.#workspace.change(by, ({ credentials, at }) => {
+      if (!/^[A-Za-z0-9_.-]{1,64}$/.test(key)) {
+        throw badRequest('key must have 1 to 64 characters A-Z, a-z, 0-9, _, ., -')
+      }
+      const value = readText(written, 'value')
+      if (Buffer.byteLength(value) > MAX_VALUE_BYTES) throw badRequest('value is too long')
+      refuseUnknownMembers(written, MEMBERS)
+      const saved = credentials.get(key)
+      if (saved !== undefined) refuseUnlessTagged(credentialTag(saved), ifMatch)
+      // What is not there is in no state that If-Match can name.
+      else if (ifMatch !== undefined) throw new ApiError('precondition_failed', 'Resource has changed')
+      else if (credentials.size >= MAX_CREDENTIALS) throw new ApiError('conflict', 'Too many credentials')
+      const credential = { key, value, createdAt: saved?.createdAt ?? at, updatedAt: at }
+      return {
+        changes: [{ kind: 'credential', id: key, value: credential }],
+        audit: [
+          saved === undefined
+            ? created('credential', key)
+            : updated('credential', key, shown(saved), shown(credential)),
+        ],
+        result: credential,
+      }
+    })
+  }
+
+  /** @throws ApiError 404 */
+  remove(by: Author, key: string, { ifMatch }: Condition = {}): Promise<void> {
+    return this.#workspace.change(by, ({ credentials }) => {
+      const saved = credentials.get(key)
+      if (saved === undefined) throw new ApiError('not_found', `Credential with key ${key} not found`)
+      refuseUnlessTagged(credentialTag(saved), ifMatch)
+      const changes = [{ kind: 'credential', id: key, value: undefined }] as const
+      return { changes, audit: [deleted('credential', key)], result: undefined }
+    })
+  }
+}
+
+function shown({ value }: Credential): ShownDocument {
+  return { plain: { value }, shown: { value: MASK } }
+}

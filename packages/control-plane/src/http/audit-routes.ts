@@ -1,0 +1,76 @@
+import { parseTime } from '@millrace/protocol'
+import type { FastifyPluginAsync } from 'fastify'
+import { badRequest } from '../api-error.ts'
+import { AUDIT_KINDS, type AuditEntry, type AuditKind, auditEntryJson } from '../audit/audit-entry.ts'
+import type { ControlPlane } from '../control-plane.ts'
+import type { AuditQuery } from '../store/control-store.ts'
+import { limitOf } from './paging.ts'
+
+type Query = Readonly<Record<string, unknown>>
+
+/** Who did what, newest first. @see contracts/control-plane.md §4 "list", §10 */
+export function auditRoutes({ audit }: ControlPlane): FastifyPluginAsync {
+  return async (app) => {
+    app.get('/audit-log', { config: { role: 'admin' } }, async (request) => {
+      const query = request.query as Query
+      const limit = limitOf(query)
+      const asked = askedFor(query)
+      // One more than the page tells whether there is another.
+      const found = await audit.entries({ ...asked, limit: limit + 1 })
+      const entries = found.slice(0, limit)
+      const next = found.length > limit ? nextPath(query, entries.at(-1)!) : ''
+      // The log grows while it is read, so it is counted only when all of it is here.
+      const total = asked.after === undefined && next === '' ? entries.length : null
+      return { entries: entries.map(auditEntryJson), paging: { total, next } }
+    })
+  }
+}
+
+function askedFor(query: Query): Omit<AuditQuery, 'limit'> {
+  return {
+    from: time(query, 'from'),
+    to: time(query, 'to'),
+    actor: text(query, 'actor'),
+    kind: kindOf(query),
+    after: cursorOf(query),
+  }
+}
+
+function text(query: Query, name: string): string | undefined {
+  const value = query[name]
+  if (value === undefined || value === '') return undefined
+  if (typeof value !== 'string') throw badRequest(`Invalid ${name}`)
+  return value
+}
+
+function time(query: Query, name: string): number | undefined {
+  const value = text(query, name)
+  if (value === undefined) return undefined
+  const parsed = parseTime(value)
+  if (parsed === undefined) throw badRequest(`Invalid time in ${name}`)
+  return parsed
+}
+
+function kindOf(query: Query): AuditKind | undefined {
+  const value = text(query, 'kind')
+  if (value !== undefined && !(AUDIT_KINDS as readonly string[]).includes(value)) throw badRequest('Invalid kind')
+  return value as AuditKind | undefined
+}
+
+/** `page` is refused: the log grows while it is read. */
+function cursorOf(query: Query): AuditQuery['after'] {
+  const value = text(query, 'cursor')
+  if (query['page'] !== undefined) throw badRequest('Invalid cursor')
+  if (value === undefined) return undefined
+  const match = /^al\.(\d{1,15})\.([0-9A-Za-z]{27})$/.exec(Buffer.from(value, 'base64url').toString('latin1'))
+  if (match === null) throw badRequest('Invalid cursor')
+  return { at: Number(match[1]), id: match[2]! }
+}
+
+function nextPath(query: Query, { at, id }: AuditEntry): string {
+  const kept = Object.entries(query).filter(([name]) => KEPT.includes(name)) as [string, string][]
+  const cursor = Buffer.from(`al.${at}.${id}`).toString('base64url')
+  return `/v2/audit-log?${new URLSearchParams([...kept, ['cursor', cursor]])}`
+}
+
+const KEPT = ['from', 'to', 'actor', 'kind', 'limit']

@@ -1,0 +1,52 @@
+import type { Audited, AuditKind } from '../audit/audit-entry.ts'
+
+/** What the audit log says of a route whose call is refused; `none` for one that writes nothing though it is no GET. */
+export type AuditedRoute = Pick<Audited, 'action' | 'kind'> | 'none'
+
+/**
+ * What a call of a route is for the audit log: what the route says itself, which those of other packages must, or what
+ * our own paths tell.
+ *
+ * @param given config.audited of the route.
+ * @param url with the prefix, such as `/v2/sources/:id/rotate-write-key`.
+ * @throws Error for a route of which nothing is known, so that it cannot be forgotten.
+ */
+export function auditedRoute(given: AuditedRoute | undefined, method: string, url: string): AuditedRoute {
+  if (READING.includes(method)) return 'none'
+  const audited = given ?? ownRoute(method, url)
+  if (audited === undefined) throw new Error(`${method} ${url} has to say in config.audited what the audit log tells`)
+  return audited
+}
+
+const READING = ['GET', 'HEAD', 'OPTIONS']
+
+function ownRoute(method: string, url: string): AuditedRoute | undefined {
+  const [, , plural = '', ...rest] = url.split('/')
+  const last = rest.findLast((segment) => !segment.startsWith(':'))
+  if (last !== undefined) return NAMED[`${plural}/${last}`]
+  const kind = KINDS[plural]
+  const action = ACTIONS[method]
+  return kind === undefined || action === undefined ? undefined : { action, kind }
+}
+
+const KINDS: Readonly<Record<string, AuditKind>> = {
+  sources: 'source',
+  destinations: 'destination',
+  connections: 'connection',
+  credentials: 'credential',
+  users: 'user',
+  'access-tokens': 'access-token',
+}
+
+const ACTIONS: Readonly<Record<string, Audited['action']>> = {
+  POST: 'create',
+  PUT: 'update',
+  PATCH: 'update',
+  DELETE: 'delete',
+}
+
+const NAMED: Readonly<Record<string, AuditedRoute>> = {
+  'sources/rotate-write-key': { action: 'rotate', kind: 'source' },
+  'config/plan': 'none',
+  'config/apply': { action: 'apply', kind: 'configuration' },
+}

@@ -1,0 +1,43 @@
+import type { JsonObject } from '@millrace/protocol'
+import type { FastifyPluginAsync, FastifyRequest } from 'fastify'
+import { userJson } from '../accounts.ts'
+import type { ControlPlane } from '../control-plane.ts'
+import { userTag } from '../users.ts'
+import { withoutEnvelope } from '../written-fields.ts'
+import { pageOf } from './paging.ts'
+
+/** Who may come in: for admins alone, also to read. @see contracts/control-plane.md §1, §7 [D712] */
+export function userRoutes({ users }: ControlPlane): FastifyPluginAsync {
+  const config = { role: 'admin' } as const
+  return async (app) => {
+    app.get('/users', { config }, async ({ query }) => {
+      const { items, paging } = pageOf(users.list(), '/v2/users', query as Record<string, unknown>)
+      return { users: items.map(userJson), paging }
+    })
+    app.post('/users', { config }, async ({ author, body }, reply) => {
+      const { user, token } = await users.create(author, withoutEnvelope(body as JsonObject, 'user'))
+      reply.header('ETag', userTag(user))
+      return { user: userJson(user), token }
+    })
+    app.get('/users/:id', { config }, async (request, reply) => {
+      const user = users.get(idOf(request))
+      reply.header('ETag', userTag(user))
+      return { user: userJson(user) }
+    })
+    app.patch('/users/:id', { config }, async (request, reply) => {
+      const { author, body, headers } = request
+      const written = withoutEnvelope(body as JsonObject, 'user')
+      const user = await users.update(author, idOf(request), written, { ifMatch: headers['if-match'] })
+      reply.header('ETag', userTag(user))
+      return { user: userJson(user) }
+    })
+    app.delete('/users/:id', { config }, async (request, reply) => {
+      await users.remove(request.author, idOf(request), { ifMatch: request.headers['if-match'] })
+      return reply.code(204).send()
+    })
+  }
+}
+
+function idOf({ params }: FastifyRequest): string {
+  return (params as { id: string }).id
+}

@@ -1,0 +1,237 @@
+import { type ApiAnswer, DevEnv } from '@millrace/dev-env'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+
+/*
+ * Who may call what: every route that the server answers, but for those of ingest, against nobody and every role, with
+ * ids that exist and ids that do not (quality.md S5; contracts/control-plane.md §2, §12 item 11).
+ */
+
+const ROLES = ['viewer', 'editor', 'admin'] as const
+type Role = (typeof ROLES)[number]
+
+interface Row {
+  /** `anyone`: without credentials, and whatever they are. */
+  readonly least: Role | 'anyone'
+  /** A body with which the call is right. */
+  readonly body?: object | (() => Promise<object>)
+  /** Makes what the call is about. @returns its id; @param token of the one who calls. */
+  readonly own?: (token: string) => Promise<string>
+  /** With an id that is not there the call makes it. */
+  readonly makesUnknown?: true
+}
+
+const ROWS: Readonly<Record<string, Row>> = {
+  'GET /': { least: 'anyone' },
+  'OPTIONS /': { least: 'anyone' },
+  'GET /health': { least: 'anyone' },
+  'OPTIONS /health': { least: 'anyone' },
+  'GET /ready': { least: 'anyone' },
+  'OPTIONS /ready': { least: 'anyone' },
+  'GET /version': { least: 'anyone' },
+  'OPTIONS /version': { least: 'anyone' },
+  'GET /metrics': { least: 'anyone' },
+  'OPTIONS /metrics': { least: 'anyone' },
+  'GET /robots.txt': { least: 'anyone' },
+  'OPTIONS /robots.txt': { least: 'anyone' },
+  // Takes write keys, which are public.
+  'GET /sourceConfig': { least: 'anyone' },
+  'OPTIONS /sourceConfig': { least: 'anyone' },
+  'GET /inbox/quickstart': { least: 'viewer' },
+  // Its path is the secret.
+  'POST /inbox/<secret>': { least: 'anyone' },
+
+  'GET /v2/me': { least: 'viewer' },
+  'GET /v2/admin/info': { least: 'viewer' },
+
+  'GET /v2/sources': { least: 'viewer' },
+  'POST /v2/sources': { least: 'editor', body: { name: 'Source', type: 'HTTP' } },
+  'GET /v2/sources/:id': { least: 'viewer', own: source },
+  'PUT /v2/sources/:id': { least: 'editor', own: source, body: { name: 'Source' } },
+  'PATCH /v2/sources/:id': { least: 'editor', own: source, body: {} },
+  'DELETE /v2/sources/:id': { least: 'editor', own: source },
+  'POST /v2/sources/:id/rotate-write-key': { least: 'editor', own: source, body: {} },
+
+  'GET /v2/destinations': { least: 'viewer' },
+  'POST /v2/destinations': { least: 'editor', body: { name: 'Hook', type: 'WEBHOOK', config: hook() } },
+  'GET /v2/destinations/:id': { least: 'viewer', own: destination },
+  'PUT /v2/destinations/:id': { least: 'editor', own: destination, body: { name: 'Hook', config: hook() } },
+  'PATCH /v2/destinations/:id': { least: 'editor', own: destination, body: {} },
+  'DELETE /v2/destinations/:id': { least: 'editor', own: destination },
+  'GET /v2/destinations/:id/delivery': { least: 'viewer', own: destination },
+
+  'GET /v2/connections': { least: 'viewer' },
+  'POST /v2/connections': { least: 'editor', body: pair },
+  'GET /v2/connections/:id': { least: 'viewer', own: connection },
+  'PUT /v2/connections/:id': { least: 'editor', own: connection, body: {} },
+  'PATCH /v2/connections/:id': { least: 'editor', own: connection, body: {} },
+  'DELETE /v2/connections/:id': { least: 'editor', own: connection },
+
+  'GET /v2/credentials': { least: 'viewer' },
+  'PUT /v2/credentials/:key': { least: 'editor', own: credential, body: { value: 'v' }, makesUnknown: true },
+  'DELETE /v2/credentials/:key': { least: 'editor', own: credential },
+
+  'GET /v2/users': { least: 'admin' },
+  'POST /v2/users': { least: 'admin', body: async () => newUser() },
+  'GET /v2/users/:id': { least: 'admin', own: user },
+  'PATCH /v2/users/:id': { least: 'admin', own: user, body: { role: 'editor' } },
+  'DELETE /v2/users/:id': { least: 'admin', own: user },
+
+  'GET /v2/access-tokens': { least: 'viewer' },
+  'POST /v2/access-tokens': { least: 'viewer', body: { name: 'ci', role: 'viewer' } },
+  'DELETE /v2/access-tokens/:id': { least: 'viewer', own: accessToken },
+
+  'GET /v2/audit-log': { least: 'admin' },
+
+  'GET /v2/events/:messageId': { least: 'viewer', own: async () => 'm-refused' },
+  'GET /v2/dead-letters': { least: 'viewer' },
+  'GET /v2/dead-letters/:id': { least: 'viewer', own: async () => deadLetterId },
+}
+
+const NO_ID = '3iidO0kXIpgrmam9JhPLS2gpoVe'
+const tokens: Partial<Record<Role, string>> = {}
+let env: DevEnv
+let deadLetterId: string
+let inboxPath: string
+let made = 0
+
+beforeAll(async () => {
+  env = await DevEnv.open()
+  for (const role of ROLES) tokens[role] = (await post('/v2/users', { email: `${role}@cinema.example`, role })).token
+  inboxPath = env.routes.find(({ path }) => SECRET_PATH.test(path))!.path
+  env.sink.answer = () => ({ status: 400 })
+  const { source, destinationId } = await env.webhook()
+  await env.send('/v1/track', { messageId: 'm-refused', userId: 'u', event: 'x' }, source.writeKey)
+  await env.journey('m-refused', 'dead_lettered', destinationId)
+  deadLetterId = (await env.api('GET', '/v2/dead-letters')).json.deadLetters[0].id
+})
+afterAll(() => env?.[Symbol.asyncDispose]())
+
+test('every route that answers has its row here, and every row its route', () => {
+  const routes = env.routes.filter(({ method }) => method !== 'HEAD')
+  const names = routes.map(({ method, path }) => `${method} ${path.replace(SECRET_PATH, '/inbox/<secret>')}`)
+  expect(names.sort()).toEqual(Object.keys(ROWS).sort())
+})
+
+test.each(Object.entries(ROWS).filter(([, { least }]) => least === 'anyone'))(
+  '%s asks for no credentials',
+  async (name) => {
+    const [nobody, admin] = [await call(name, null), await call(name, tokens.admin!)]
+    expect(nobody.status).not.toBe(401)
+    expect(nobody.status).toBe(admin.status)
+  },
+)
+
+test.each(Object.entries(ROWS).filter(([, { least }]) => least !== 'anyone'))(
+  '%s is open to its roles and to nobody else, who do not learn whether an id exists',
+  async (name, row) => {
+    for (const role of [null, ...ROLES]) {
+      const token = role === null ? null : tokens[role]!
+      const own = await call(name, token, row.own && (await row.own(token ?? env.token)))
+      if (role !== null && ROLES.indexOf(role) >= ROLES.indexOf(row.least as Role)) {
+        expect.soft(own.status, `${role}: ${own.text}`).toBeLessThan(300)
+        if (row.own === undefined || row.makesUnknown) continue
+        // What is there under another name is as unknown here.
+        for (const id of [NO_ID, 'x', (await env.source()).id]) {
+          if (name.includes('/sources/') && id !== NO_ID && id !== 'x') continue
+          const unknown = await call(name, token, id)
+          expect.soft([unknown.status, unknown.json?.code], `${role}: ${id}`).toEqual([404, 'not_found'])
+        }
+      } else {
+        const [status, error, code] =
+          role === null ? [401, 'Invalid Authorization Header', 'unauthorized'] : [403, 'Forbidden', 'forbidden']
+        expect.soft(own.status, `${role}`).toBe(status)
+        expect.soft(own.json, `${role}`).toEqual({ error, code, details: null })
+        if (row.own === undefined) continue
+        expect.soft(seen(await call(name, token, NO_ID)), `${role}`).toEqual(seen(own))
+      }
+    }
+  },
+)
+
+test("another's access token is as unknown as one that is not there, but to an admin", async () => {
+  const name = 'DELETE /v2/access-tokens/:id'
+  for (const role of ['viewer', 'editor'] as const) {
+    const id = await accessToken(env.token)
+    const known = await call(name, tokens[role]!, id)
+    expect(known.status).toBe(404)
+    const unknown = await call(name, tokens[role]!, NO_ID)
+    expect({ ...seen(known), text: known.text.replace(id, NO_ID) }).toEqual(seen(unknown))
+  }
+  expect((await call(name, tokens.admin!, await accessToken(tokens.viewer!))).status).toBe(204)
+})
+
+test('a token acts with the lower of its own role and that of its user', async () => {
+  const { token: viewerToken } = await post('/v2/access-tokens', { name: 'ci', role: 'viewer' })
+  expect((await call('POST /v2/sources', viewerToken)).status).toBe(403)
+  const { user, token } = await post('/v2/users', { email: 'grace@cinema.example', role: 'admin' })
+  expect((await call('GET /v2/users', token)).status).toBe(200)
+  expect((await env.api('PATCH', `/v2/users/${user.id}`, { role: 'viewer' })).status).toBe(200)
+  expect((await call('GET /v2/users', token)).status).toBe(403)
+  expect((await call('POST /v2/sources', token)).status).toBe(403)
+  expect((await call('GET /v2/sources', token)).status).toBe(200)
+})
+
+const SECRET_PATH = /^\/inbox\/[0-9a-f]{32}$/
+
+async function call(name: string, token: string | null, id = ''): Promise<ApiAnswer> {
+  const [method, path] = name.replace(/:\w+/, id).replace('/inbox/<secret>', inboxPath).split(' ') as [string, string]
+  const body = ROWS[name]!.body
+  const sent = typeof body === 'function' ? await body() : body
+  return env.request(path, {
+    method,
+    headers: token === null ? {} : { Authorization: `Bearer ${token}` },
+    body: sent === undefined ? null : JSON.stringify(sent),
+  })
+}
+
+/** All that an answer tells, but for what differs between any two. */
+function seen({ status, text, headers }: ApiAnswer) {
+  const others = [...headers].filter(([name]) => !['date', 'x-request-id'].includes(name))
+  return { status, text, headers: others }
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: the JSON of whatever is made
+async function post(path: string, body: object, token = env.token): Promise<any> {
+  const headers = { Authorization: `Bearer ${token}` }
+  const { status, text, json } = await env.request(path, { method: 'POST', headers, body: JSON.stringify(body) })
+  if (status !== 200) throw new Error(`POST ${path} was answered ${status}: ${text}`)
+  return json
+}
+
+async function source(): Promise<string> {
+  return (await env.source()).id
+}
+
+async function destination(): Promise<string> {
+  return (await post('/v2/destinations', { name: 'Hook', type: 'WEBHOOK', config: hook() })).destination.id
+}
+
+async function pair() {
+  return { sourceId: await source(), destinationId: await destination() }
+}
+
+async function connection(): Promise<string> {
+  return (await post('/v2/connections', await pair())).connection.id
+}
+
+async function credential(): Promise<string> {
+  const key = `key-${++made}`
+  await env.api('PUT', `/v2/credentials/${key}`, { value: 'v' })
+  return key
+}
+
+function newUser() {
+  return { email: `user-${++made}@cinema.example`, role: 'viewer' }
+}
+
+async function user(): Promise<string> {
+  return (await post('/v2/users', newUser())).user.id
+}
+
+async function accessToken(token: string): Promise<string> {
+  return (await post('/v2/access-tokens', { name: 'ci', role: 'viewer' }, token)).accessToken.id
+}
+
+function hook() {
+  return { webhookUrl: 'https://hooks.cinema.example/in' }
+}
