@@ -3,6 +3,7 @@ import { resourceId } from '@millrace/protocol'
 import type { Clock } from '@millrace/std'
 import { AccessTokens } from './access-tokens.ts'
 import { type Actor, Authentication } from './authentication.ts'
+import { Configuration } from './configuration/configuration.ts'
 import { Connections } from './connections.ts'
 import type { Deliveries } from './deliveries.ts'
 import type { DestinationTypes } from './destination-types.ts'
@@ -56,6 +57,7 @@ export class ControlPlane implements AsyncDisposable {
   readonly sources: Sources
   readonly destinations: Destinations
   readonly connections: Connections
+  readonly configuration: Configuration
   readonly accessTokens: AccessTokens
   readonly options: ControlPlaneOptions
   readonly rates: RequestRates
@@ -75,6 +77,7 @@ export class ControlPlane implements AsyncDisposable {
     this.sources = new Sources(workspace, deliveries)
     this.destinations = new Destinations(workspace, deliveries, destinationTypes)
     this.connections = new Connections(workspace, deliveries, destinationTypes)
+    this.configuration = new Configuration(workspace, deliveries, destinationTypes)
     this.accessTokens = new AccessTokens(workspace)
   }
 

@@ -6,6 +6,7 @@ import type { Actor } from '../authentication.ts'
 import type { ControlPlane } from '../control-plane.ts'
 import { isAtLeast, type Role } from '../role.ts'
 import { accountRoutes } from './account-routes.ts'
+import { configRoutes } from './config-routes.ts'
 import { limitAddress } from './limit-address.ts'
 import { decodeBody, parseBody, readBody } from './request-body.ts'
 import { requestId } from './request-id.ts'
@@ -69,6 +70,7 @@ export function v2Routes(controlPlane: ControlPlane, more: readonly FastifyPlugi
     app.setErrorHandler((error, request, reply) => answerError(controlPlane, error, request, reply))
     app.setNotFoundHandler((request) => refuseRoute(patterns, request))
     await app.register(resourceRoutes(controlPlane))
+    await app.register(configRoutes(controlPlane))
     await app.register(accountRoutes(controlPlane))
     for (const routes of more) await app.register(routes)
   }
