@@ -288,7 +288,7 @@ sources:
     enabled: true
 destinations:
   hook:
-    name: yes
+    name: "yes"
     config:
       headers:
         - from: Authorization

@@ -24,7 +24,8 @@ const HEADING = ` Configuration of Millrace, see docs/configuration-as-code.md.
 
 /** The text of a file for a document of the server, where there was no file. */
 export function newFileText(pulled: JsonObject): string {
-  const yaml = new Document()
+  // Other readers of the file may take `on` and `yes` for booleans, as YAML 1.1 did.
+  const yaml = new Document(undefined, { compat: 'yaml-1.1' })
   yaml.contents = nodeOf(yaml, pulled)
   yaml.commentBefore = HEADING
   return yaml.toString({ lineWidth: 0 })
