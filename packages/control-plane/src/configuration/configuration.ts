@@ -10,6 +10,7 @@ import { configurationDocument } from './document.ts'
 import { type DocumentError, DocumentErrors } from './document-errors.ts'
 import { type Plan, planDocument } from './plan.ts'
 import type { PlannedChange } from './planning.ts'
+import { Turns } from './turns.ts'
 import { waitingForRemoved } from './waiting-for-removed.ts'
 
 /** A change as whoever reads a plan sees it. */
@@ -52,11 +53,11 @@ export class Configuration {
    * @param written `{document, prune}`
    * @throws ApiError 400 if it is not that; what is wrong inside the document is part of the answer.
    */
-  plan(written: JsonObject): Warned<ShownPlan> {
+  async plan(written: JsonObject): Promise<Warned<ShownPlan>> {
     refuseUnknownMembers(written, ['document', 'prune'])
     const { snapshot } = this.#workspace.state
     const moment = { snapshot, at: this.#workspace.clock.now(), nextRevision: snapshot.revision + 1 }
-    const { changes, errors, warning } = this.#plan(moment, written)
+    const { changes, errors, warning } = await this.#plan(moment, written)
     return { answer: { revision: snapshot.revision, changes: changes.map(shown), errors }, warning }
   }
 
@@ -73,7 +74,7 @@ export class Configuration {
       const mayDiscard = readBoolean(written, 'discard', false)
       const revision = ownMember(written, 'revision')
       if (!Number.isSafeInteger(revision)) throw badRequest('revision must be an integer')
-      const { changes, errors, warning } = this.#plan(moment, written)
+      const { changes, errors, warning } = await this.#plan(moment, written)
       if (errors.length > 0) {
         throw new ApiError('invalid_config', 'Invalid config', {
           details: { errors: errors.map((each) => ({ ...each })) },
@@ -91,7 +92,10 @@ export class Configuration {
     })
   }
 
-  #plan({ snapshot, at, nextRevision }: Pick<Moment, 'snapshot' | 'at' | 'nextRevision'>, written: JsonObject): Plan {
+  async #plan(
+    { snapshot, at, nextRevision }: Pick<Moment, 'snapshot' | 'at' | 'nextRevision'>,
+    written: JsonObject,
+  ): Promise<Plan> {
     const isPruning = readBoolean(written, 'prune', false)
     const document = ownMember(written, 'document')
     if (!isJsonObject(document)) throw badRequest('document must be an object')
@@ -106,6 +110,7 @@ export class Configuration {
       newWriteKey: () => newWriteKey(workspace.random),
       isPruning,
       errors: new DocumentErrors(),
+      turns: new Turns(),
     }
     return planDocument(planning, document)
   }

@@ -18,11 +18,16 @@ export class DocumentErrors {
 
   /** In the order in which they were found; of one place only the first. */
   get list(): DocumentError[] {
-    return this.#count > this.#byPath.size ? [...this.#byPath.values(), CUT] : [...this.#byPath.values()]
+    return this.isFull ? [...this.#byPath.values(), CUT] : [...this.#byPath.values()]
   }
 
   get count(): number {
     return this.#count
+  }
+
+  /** Nothing more will be told: looking further would only take time. */
+  get isFull(): boolean {
+    return this.#count > MAX_ERRORS
   }
 
   add(path: string, message: string): void {

@@ -11,7 +11,10 @@ import { readSections } from './sections.ts'
 export interface Plan {
   /** In the order in which they can be carried out: what goes, goes first. */
   readonly changes: readonly PlannedChange[]
-  /** If there are any, the plan cannot be carried out, and `changes` are those of the resources without errors. */
+  /**
+   * If there are any, the plan cannot be carried out; then `changes` are those of the resources without errors, and no
+   * removals, because who is meant by what cannot be read is not known.
+   */
   readonly errors: readonly DocumentError[]
   readonly warning: string | undefined
 }
@@ -21,19 +24,19 @@ export interface Plan {
  *
  * @see contracts/control-plane.md §9 [D716, D717]
  */
-export function planDocument(planning: Planning, document: JsonObject): Plan {
-  const sections = readSections(planning, document)
-  const sources = planSources(planning, sections.sources)
-  const destinations = planDestinations(planning, sections.destinations)
+export async function planDocument(planning: Planning, document: JsonObject): Promise<Plan> {
+  const sections = await readSections(planning, document)
+  const sources = await planSources(planning, sections.sources)
+  const destinations = await planDestinations(planning, sections.destinations)
   const ends = {
     sources: thereWillBe(planning, planning.snapshot.sources, sources),
     destinations: thereWillBe(planning, planning.snapshot.destinations, destinations),
   }
-  const connections = planConnections(planning, sections.connections, ends)
+  const connections = await planConnections(planning, sections.connections, ends)
   const named = { sources, destinations, connections: connections.keys }
   return {
     changes: [
-      ...(planning.isPruning ? removals(planning.snapshot, named) : []),
+      ...(planning.isPruning && planning.errors.count === 0 ? removals(planning.snapshot, named) : []),
       ...plannedOf(sources),
       ...plannedOf(destinations),
       ...connections.changes,

@@ -22,44 +22,68 @@ export interface PlannedConnections {
 }
 
 /** What a document makes of the connections. */
-export function planConnections(planning: Planning, entries: readonly Entry[], ends: Ends): PlannedConnections {
-  const { snapshot, errors, at, nextRevision } = planning
+export async function planConnections(
+  planning: Planning,
+  entries: readonly Entry[],
+  ends: Ends,
+): Promise<PlannedConnections> {
+  const { snapshot, errors, turns } = planning
   const savedByEnds = new Map(
     Array.from(snapshot.connections.values(), (saved) => [connectionKey(saved.sourceId, saved.destinationId), saved]),
   )
-  const ids = newIds(planning, entries.length)
   const keys = new Set<string>()
-  const changes: PlannedChange[] = []
-  for (const { path, written } of entries) {
-    refuseUnknown(planning, path, written, MEMBERS)
-    const isEnabled = errors.at(`${path}/enabled`, () => readBoolean(written, 'enabled', true))
-    const sourceKey = errors.at(`${path}/source`, () => readText(written, 'source'))
-    const destinationKey = errors.at(`${path}/destination`, () => readText(written, 'destination'))
-    if (sourceKey === undefined || destinationKey === undefined) continue
-    const source = findEnd(planning, `${path}/source`, 'Source', ends.sources, sourceKey)
-    const destination = findEnd(planning, `${path}/destination`, 'Destination', ends.destinations, destinationKey)
-    const key = connectionKey(sourceKey, destinationKey)
-    if (keys.has(key)) errors.add(path, 'Connection already exists')
+  const changed: Change[] = []
+  for (const entry of entries) {
+    await turns.next()
+    if (errors.isFull) break
+    const found = readConnection(planning, entry, ends)
+    if (found === undefined) continue
+    const { key, source, destination, isEnabled } = found
+    if (keys.has(key)) errors.add(entry.path, 'Connection already exists')
     keys.add(key)
     if (source === undefined || destination === undefined || isEnabled === undefined) continue
-    errors.at(path, () => refuseUnsupported(planning.types, source, destination))
+    errors.at(entry.path, () => refuseUnsupported(planning.types, source, destination))
     const saved = savedByEnds.get(connectionKey(source.id, destination.id))
-    if (saved?.isEnabled === isEnabled) continue
-    const identity = saved ?? {
-      id: ids.next().value,
-      sourceId: source.id,
-      destinationId: destination.id,
-      createdAt: at,
-    }
-    const value: Connection = { ...identity, isEnabled, updatedAt: at, revision: nextRevision }
-    const change = { kind: 'connection', id: value.id, value } as const
-    if (saved === undefined) changes.push({ action: 'create', kind: 'connection', key, diff: [], change })
-    else {
-      const diff = [{ path: '/enabled', from: saved.isEnabled, to: isEnabled }]
-      changes.push({ action: 'update', kind: 'connection', key, diff, change })
+    if (saved?.isEnabled !== isEnabled) {
+      changed.push({ key, sourceId: source.id, destinationId: destination.id, isEnabled, saved })
     }
   }
-  return { changes, keys }
+  const ids = await newIds(planning, changed.filter(({ saved }) => saved === undefined).length)
+  return { changes: changed.map((change) => plannedChange(planning, change, ids)), keys }
+}
+
+interface Change extends Pick<Connection, 'sourceId' | 'destinationId' | 'isEnabled'> {
+  readonly key: string
+  readonly saved: Connection | undefined
+}
+
+function plannedChange(
+  { at, nextRevision }: Planning,
+  { key, saved, ...fields }: Change,
+  ids: Iterator<string, string>,
+): PlannedChange {
+  const identity = saved ?? { id: ids.next().value, createdAt: at }
+  const value: Connection = { ...identity, ...fields, updatedAt: at, revision: nextRevision }
+  const change = { kind: 'connection', id: value.id, value } as const
+  if (saved === undefined) return { action: 'create', kind: 'connection', key, diff: [], change }
+  const diff = [{ path: '/enabled', from: saved.isEnabled, to: value.isEnabled }]
+  return { action: 'update', kind: 'connection', key, diff, change }
+}
+
+/** What an entry names, as far as it names both ends; those are undefined where they have errors or are not there. */
+function readConnection(planning: Planning, { path, written }: Entry, ends: Ends) {
+  const { errors } = planning
+  refuseUnknown(planning, path, written, MEMBERS)
+  const isEnabled = errors.at(`${path}/enabled`, () => readBoolean(written, 'enabled', true))
+  const sourceKey = errors.at(`${path}/source`, () => readText(written, 'source'))
+  const destinationKey = errors.at(`${path}/destination`, () => readText(written, 'destination'))
+  if (sourceKey === undefined || destinationKey === undefined) return undefined
+  return {
+    key: connectionKey(sourceKey, destinationKey),
+    source: findEnd(planning, `${path}/source`, 'Source', ends.sources, sourceKey),
+    destination: findEnd(planning, `${path}/destination`, 'Destination', ends.destinations, destinationKey),
+    isEnabled,
+  }
 }
 
 function findEnd<T>(

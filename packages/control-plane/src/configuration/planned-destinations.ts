@@ -22,27 +22,32 @@ export interface PlannedDestination {
 }
 
 /** What a document makes of the destinations. As with PUT, what is left out of one has its default; masks keep secrets. */
-export function planDestinations(planning: Planning, entries: readonly Entry[]): PlannedDestinations {
+export async function planDestinations(planning: Planning, entries: readonly Entry[]): Promise<PlannedDestinations> {
+  const { errors, at, nextRevision, workspaceId, turns } = planning
   const savedByKey = new Map(Array.from(planning.snapshot.destinations.values(), (saved) => [saved.key, saved]))
-  const ids = newIds(planning, entries.filter(({ key }) => !savedByKey.has(key)).length)
-  return new Map(
-    entries.map((entry) => {
-      const saved = savedByKey.get(entry.key)
-      const { errors, at, nextRevision, workspaceId } = planning
-      const before = errors.count
-      const { warning, ...fields } = readFields(planning, entry, saved)
-      if (errors.count > before) return [entry.key, undefined]
-      const identity = saved ?? {
-        id: ids.next().value,
-        key: entry.key,
-        transformationIds: [],
-        workspaceId,
-        createdAt: at,
-      }
-      const value = { ...identity, ...fields, updatedAt: at, revision: nextRevision } as Destination
-      return [entry.key, { value, planned: plannedChange(planning, saved, value), warning }]
-    }),
-  )
+  const read = new Map<string, ReturnType<typeof readFields> | undefined>()
+  for (const entry of entries) {
+    await turns.next()
+    if (errors.isFull) break
+    const before = errors.count
+    const fields = readFields(planning, entry, savedByKey.get(entry.key))
+    read.set(entry.key, errors.count > before ? undefined : fields)
+  }
+  const ids = await newIds(planning, [...read].filter(([key, fields]) => fields && !savedByKey.has(key)).length)
+  const destinations = new Map<string, PlannedDestination | undefined>()
+  for (const [key, found] of read) {
+    await turns.next()
+    if (found === undefined) {
+      destinations.set(key, undefined)
+      continue
+    }
+    const { warning, ...fields } = found
+    const saved = savedByKey.get(key)
+    const identity = () => ({ id: ids.next().value, key, transformationIds: [], workspaceId, createdAt: at })
+    const value = { ...(saved ?? identity()), ...fields, updatedAt: at, revision: nextRevision } as Destination
+    destinations.set(key, { value, planned: plannedChange(planning, saved, value), warning })
+  }
+  return destinations
 }
 
 type Fields = Pick<Destination, 'name' | 'type' | 'isEnabled' | 'config' | 'delivery'>

@@ -19,28 +19,28 @@ export interface PlannedSource {
 }
 
 /** What a document makes of the sources. As with PUT, what is left out of one has its default, the write key stays. */
-export function planSources(planning: Planning, entries: readonly Entry[]): PlannedSources {
+export async function planSources(planning: Planning, entries: readonly Entry[]): Promise<PlannedSources> {
+  const { errors, at, nextRevision, workspaceId, turns } = planning
   const savedByKey = new Map(Array.from(planning.snapshot.sources.values(), (source) => [source.key, source]))
-  const ids = newIds(planning, entries.filter(({ key }) => !savedByKey.has(key)).length)
   const writeKeys = new WriteKeys(planning, entries)
-  return new Map(
-    entries.map((entry) => {
-      const saved = savedByKey.get(entry.key)
-      const { errors, at, nextRevision, workspaceId } = planning
-      const before = errors.count
-      const fields = readFields(planning, entry, saved, writeKeys)
-      if (errors.count > before) return [entry.key, undefined]
-      const identity = saved ?? {
-        id: ids.next().value,
-        key: entry.key,
-        workspaceId,
-        createdAt: at,
-        previousWriteKeys: [],
-      }
-      const value = { ...identity, ...fields, updatedAt: at, revision: nextRevision } as Source
-      return [entry.key, { value, planned: plannedChange(saved, value) }]
-    }),
-  )
+  const read = new Map<string, Partial<Fields> | undefined>()
+  for (const entry of entries) {
+    await turns.next()
+    if (errors.isFull) break
+    const before = errors.count
+    const fields = readFields(planning, entry, savedByKey.get(entry.key), writeKeys)
+    read.set(entry.key, errors.count > before ? undefined : fields)
+  }
+  const ids = await newIds(planning, [...read].filter(([key, fields]) => fields && !savedByKey.has(key)).length)
+  const sources = new Map<string, PlannedSource | undefined>()
+  for (const [key, fields] of read) {
+    await turns.next()
+    const saved = savedByKey.get(key)
+    const identity = () => ({ id: ids.next().value, key, workspaceId, createdAt: at, previousWriteKeys: [] })
+    const value = fields && ({ ...(saved ?? identity()), ...fields, updatedAt: at, revision: nextRevision } as Source)
+    sources.set(key, value && { value, planned: plannedChange(saved, value) })
+  }
+  return sources
 }
 
 type Fields = Pick<Source, 'name' | 'type' | 'isEnabled' | 'writeKey' | 'config'>

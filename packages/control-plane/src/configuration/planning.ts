@@ -5,6 +5,7 @@ import type { DestinationTypes } from '../destination-types.ts'
 import type { DiffLine } from '../document-diff.ts'
 import type { Snapshot } from '../snapshot.ts'
 import { type DocumentErrors, memberPath } from './document-errors.ts'
+import type { Turns } from './turns.ts'
 
 /** One resource that a document changes, for whoever reads the plan and for the store. */
 export interface PlannedChange {
@@ -30,13 +31,17 @@ export interface Planning {
   /** Whether what the document does not name is removed. */
   readonly isPruning: boolean
   readonly errors: DocumentErrors
+  readonly turns: Turns
 }
 
 /** Ids of resources that one change makes: in the order in which they sort, for they have the time of creation in common. */
-export function newIds({ newId, at }: Planning, count: number): Iterator<string, string> {
-  return Array.from({ length: count }, () => newId(at))
-    .sort()
-    .values() as Iterator<string, string>
+export async function newIds({ newId, at, turns }: Planning, count: number): Promise<Iterator<string, string>> {
+  const ids: string[] = []
+  while (ids.length < count) {
+    await turns.next()
+    ids.push(newId(at))
+  }
+  return ids.sort().values() as Iterator<string, string>
 }
 
 export function refuseUnknown({ errors }: Planning, path: string, written: JsonObject, known: readonly string[]): void {

@@ -23,7 +23,7 @@ const NOT_AVAILABLE = ['libraries', 'transformations']
 const KNOWN = ['millrace', 'sources', 'destinations', 'connections', ...NOT_AVAILABLE]
 
 /** Takes a document apart; what has not the form of one becomes an error. @see contracts/control-plane.md §9 [D715] */
-export function readSections(planning: Planning, document: JsonObject): Sections {
+export async function readSections(planning: Planning, document: JsonObject): Promise<Sections> {
   const { errors } = planning
   if (document['millrace'] !== DOCUMENT_FORM) errors.add('/millrace', `must be ${DOCUMENT_FORM}`)
   refuseUnknown(planning, '', document, KNOWN)
@@ -33,9 +33,9 @@ export function readSections(planning: Planning, document: JsonObject): Sections
     else if (Object.keys(entries).length > 0) errors.add(`/${section}`, notAvailable(section))
   }
   return {
-    sources: readEntries(planning, document, 'sources'),
-    destinations: readEntries(planning, document, 'destinations'),
-    connections: readList(planning, document, 'connections'),
+    sources: await readEntries(planning, document, 'sources'),
+    destinations: await readEntries(planning, document, 'destinations'),
+    connections: await readList(planning, document, 'connections'),
   }
 }
 
@@ -43,33 +43,35 @@ export function notAvailable(what: string): string {
   return `${what} are not available in this version`
 }
 
-function readEntries({ errors }: Planning, document: JsonObject, section: string): Entry[] {
-  if (!Object.hasOwn(document, section)) return []
-  const entries = document[section]
+async function readEntries({ errors, turns }: Planning, document: JsonObject, section: string): Promise<Entry[]> {
+  const { [section]: entries = {} } = document
   if (!isJsonObject(entries)) {
     errors.add(`/${section}`, 'must be an object')
     return []
   }
-  return Object.entries(entries).flatMap(([key, written]) => {
+  const read: Entry[] = []
+  for (const [key, written] of Object.entries(entries)) {
+    await turns.next()
     const path = memberPath(`/${section}`, key)
     if (!/^[a-z0-9-]{1,64}$/.test(key)) errors.add(path, 'must have a key of 1 to 64 characters a-z, 0-9 and -')
-    else if (isJsonObject(written)) return [{ key, path, written }]
+    else if (isJsonObject(written)) read.push({ key, path, written })
     else errors.add(path, 'must be an object')
-    return []
-  })
+  }
+  return read
 }
 
-function readList({ errors }: Planning, document: JsonObject, section: string): Entry[] {
-  if (!Object.hasOwn(document, section)) return []
-  const list = document[section]
+async function readList({ errors, turns }: Planning, document: JsonObject, section: string): Promise<Entry[]> {
+  const { [section]: list = [] } = document
   if (!Array.isArray(list)) {
     errors.add(`/${section}`, 'must be a list')
     return []
   }
-  return list.flatMap((written, i) => {
+  const read: Entry[] = []
+  for (const [i, written] of list.entries()) {
+    await turns.next()
     const path = `/${section}/${i}`
-    if (isJsonObject(written)) return [{ key: String(i), path, written }]
-    errors.add(path, 'must be an object')
-    return []
-  })
+    if (isJsonObject(written)) read.push({ key: String(i), path, written })
+    else errors.add(path, 'must be an object')
+  }
+  return read
 }

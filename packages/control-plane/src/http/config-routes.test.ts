@@ -409,6 +409,14 @@ describe('a document with errors', () => {
     expect(errors).toEqual([{ path: '/connections/0/source', message: 'Source with key cinema-app not found' }])
   })
 
+  test('removes nothing by what it means to name', async () => {
+    await using plane = await TestPlane.open()
+    await applied(plane, cinema())
+    const { changes, errors } = await plan(plane, { ...cinema(), sources: { 'cinema-app': [] } }, true)
+    expect(errors).toContainEqual({ path: '/sources/cinema-app', message: 'must be an object' })
+    expect(changes).toEqual([])
+  })
+
   test('has at most 1,000 of them', async () => {
     await using plane = await TestPlane.open()
     const connections = Array.from({ length: 3_000 }, () => 1)

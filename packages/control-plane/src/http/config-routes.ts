@@ -13,7 +13,7 @@ export function configRoutes({ configuration }: { readonly configuration: Config
       return pulled
     })
     app.post('/config/plan', { config: { role: 'viewer', maxBodyBytes: MAX_BODY_BYTES } }, async ({ body }, reply) =>
-      answer(reply, configuration.plan(body as JsonObject)),
+      answer(reply, await configuration.plan(body as JsonObject)),
     )
     app.post('/config/apply', { config: { maxBodyBytes: MAX_BODY_BYTES } }, async ({ body }, reply) =>
       answer(reply, await configuration.apply(body as JsonObject)),

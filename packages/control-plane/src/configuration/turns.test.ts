@@ -1,0 +1,30 @@
+import { expect, test } from 'vitest'
+import { TestPlane } from '../testing/test-plane.ts'
+
+const RESOURCES = 2_000
+
+test('planning and applying thousands of resources take turns with everything else that goes on', async () => {
+  await using plane = await TestPlane.open()
+  const { configuration } = plane.plane
+  const sources = Object.fromEntries(
+    Array.from({ length: RESOURCES }, (_, i) => [`s-${i}`, { name: `Source ${i}`, type: 'HTTP' }]),
+  )
+  const document = { millrace: 1, sources }
+  expect(await turnsDuring(() => configuration.plan({ document }))).toBeGreaterThan(30)
+  expect(await turnsDuring(() => configuration.apply({ document, revision: 0 }))).toBeGreaterThan(60)
+  expect(plane.plane.snapshot().sources.size).toBe(RESOURCES)
+})
+
+/** How often the event loop came round meanwhile. */
+async function turnsDuring(work: () => Promise<unknown>): Promise<number> {
+  let turns = 0
+  let isOver = false
+  const count = () => {
+    turns++
+    if (!isOver) setImmediate(count)
+  }
+  setImmediate(count)
+  await work()
+  isOver = true
+  return turns
+}
