@@ -15,6 +15,21 @@ test('planning and applying thousands of resources take turns with everything el
   expect(plane.plane.snapshot().sources.size).toBe(RESOURCES)
 })
 
+test('who asks while a big document is applied is answered meanwhile, with what was before', async () => {
+  await using plane = await TestPlane.open()
+  const token = await plane.token('viewer')
+  const sources = Object.fromEntries(
+    Array.from({ length: RESOURCES }, (_, i) => [`s-${i}`, { name: `Source ${i}`, type: 'HTTP' }]),
+  )
+  const applied = plane.plane.configuration.apply({ document: { millrace: 1, sources }, revision: 0 })
+  // The first use of the token is stored, too, while the transaction of the apply is open.
+  const asked = plane.send('GET', '/v2/sources', { token }).then(({ body }) => body.paging.total)
+  expect(await Promise.race([applied, asked])).toBe(0)
+  await applied
+  await plane.reopen()
+  expect((await plane.send('GET', '/v2/sources', { token })).body.paging.total).toBe(RESOURCES)
+})
+
 /** How often the event loop came round meanwhile. */
 async function turnsDuring(work: () => Promise<unknown>): Promise<number> {
   let turns = 0

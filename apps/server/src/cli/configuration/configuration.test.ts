@@ -320,6 +320,50 @@ connections:
     expect(readFileSync(file, 'utf8')).toBe(text)
   })
 
+  test('leaves out what the file leaves out, as far as the plan would not change it', async () => {
+    const source = {
+      name: 'Web',
+      type: 'Javascript',
+      enabled: true,
+      config: { orderShards: 1, catalog: { values: 'off', samples: 'full' } },
+    }
+    document = {
+      millrace: 1,
+      sources: { web: source, app: source, new: { name: 'New' } },
+      destinations: {},
+      connections: [
+        { source: 'web', destination: 'x', enabled: true },
+        { source: 'app', destination: 'x', enabled: false },
+      ],
+    }
+    const member = '{name: Web, type: Javascript}'
+    const ends = ['{source: app, destination: x}', '{source: web, destination: x}']
+    const lists = (connections: string[]) => connections.map((each) => `  - ${each}\n`).join('')
+    const before = `millrace: 1\nsources:\n  web: ${member}\n  app: ${member}\nconnections:\n${lists(ends)}`
+    writeFileSync(file, before)
+    const web = { path: '/config/catalog/values', from: 'off', to: 'on' }
+    const changes = [
+      { action: 'update', kind: 'source', key: 'web', diff: [web] },
+      { action: 'update', kind: 'connection', key: 'app/x', diff: [{ path: '/enabled', from: false, to: true }] },
+    ]
+    // What has errors is written out whole.
+    plan = [200, { revision: 57, changes, errors: [{ path: '/sources/app/type', message: 'cannot be' }] }]
+    await millrace(['pull'])
+    const whole =
+      '{name: Web, type: Javascript, enabled: true, config: {orderShards: 1, catalog: {values: off, samples: full}}}'
+    expect(readFileSync(file, 'utf8')).toBe(
+      `millrace: 1\nsources:\n  web: {name: Web, type: Javascript, config: {catalog: {values: off}}}\n` +
+        `  app: ${whole}\n  new:\n    name: New\n` +
+        `connections:\n${lists(['{source: app, destination: x, enabled: false}', ends[1]!])}destinations: {}\n`,
+    )
+
+    // A plan of another revision tells nothing.
+    writeFileSync(file, before)
+    plan = [200, { revision: 58, changes: [], errors: [] }]
+    await millrace(['pull'])
+    expect(readFileSync(file, 'utf8')).toContain(`  web: ${whole}\n  app: ${whole}\n`)
+  })
+
   test('leaves a file alone that it cannot read', async () => {
     writeFileSync(file, 'a: [')
     expect(await millrace(['pull'])).toMatchObject({ code: 1, out: '' })

@@ -19,16 +19,21 @@ export interface MissingVariable {
  * A document with the values of the environment in place of `${NAME}`, in every text of it. An empty variable counts as
  * missing: it is how a CI shows a secret that nobody has set, and must not empty the one on the server.
  *
+ * @param otherwise stands in for what is missing.
  * @see contracts/control-plane.md §9 [D718]
  */
-export function filled(document: JsonObject, env: Environment): { document: JsonObject; missing: MissingVariable[] } {
+export function filled(
+  document: JsonObject,
+  env: Environment,
+  otherwise = '',
+): { document: JsonObject; missing: MissingVariable[] } {
   const missing: MissingVariable[] = []
   const fill = (text: string, path: string) =>
     text.replace(PLACEHOLDER, (whole: string, dollars: string, name: string) => {
       if (dollars.length > 1) return whole.slice(1)
-      const value = env[name] ?? ''
-      if (value === '') missing.push({ name, path })
-      return value
+      if (isSet(env[name])) return env[name]!
+      missing.push({ name, path })
+      return otherwise
     })
   return { document: mapTexts(document, fill, '') as JsonObject, missing }
 }

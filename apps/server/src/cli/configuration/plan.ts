@@ -2,6 +2,7 @@ import { isJsonObject, type JsonObject } from '@millrace/protocol'
 import { CommandError, type CommandIo, EXIT } from '../command-io.ts'
 import { json, oneLine, paintFor } from '../paint.ts'
 import { AnswerError, ServerApi, type ServerOptions } from '../server-api.ts'
+import { type DocumentError, documentErrors } from './config-errors.ts'
 import { type ConfigFile, readConfigFile } from './config-file.ts'
 import { filled } from './placeholders.ts'
 import { type ChangeAnswer, planLines } from './plan-lines.ts'
@@ -20,11 +21,6 @@ interface PlanAnswer {
   readonly revision: number
   readonly changes: readonly ChangeAnswer[]
   readonly errors: readonly DocumentError[]
-}
-
-interface DocumentError {
-  readonly path: string
-  readonly message: string
 }
 
 /** Shows what a file would change. @returns the exit code: done without a change, else that there are some. */
@@ -114,9 +110,4 @@ function explained(error: AnswerError, file: ConfigFile): Error {
 
 function refuseErrors(file: ConfigFile, errors: readonly DocumentError[]): void {
   if (errors.length > 0) throw documentErrors(file, errors)
-}
-
-function documentErrors(file: ConfigFile, errors: readonly DocumentError[]): CommandError {
-  const lines = errors.map(({ path, message }) => `${file.place(path)} ${oneLine(path)}: ${oneLine(message)}`)
-  return new CommandError(`${file.name} cannot be applied:`, lines.join('\n'))
 }
