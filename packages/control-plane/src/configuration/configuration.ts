@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject, ownMember } from '@millrace/protocol'
-import { ApiError, badRequest } from '../api-error.ts'
+import { ApiError, badRequest, unavailable } from '../api-error.ts'
 import type { Deliveries } from '../deliveries.ts'
 import type { DestinationTypes } from '../destination-types.ts'
 import { maskedConfig } from '../destinations.ts'
@@ -22,17 +22,23 @@ export interface ShownPlan {
   readonly errors: readonly DocumentError[]
 }
 
+export type Applied = Omit<ShownPlan, 'errors'>
+
 /** With what the client should know beside it. */
 export interface Warned<T> {
   readonly answer: T
   readonly warning: string | undefined
 }
 
+/** Documents that are in memory at the same time; each may have 4,000 KB of JSON. */
+const MAX_AT_ONCE = 8
+
 /** The configuration of the workspace as one document. @see contracts/control-plane.md §9 */
 export class Configuration {
   readonly #workspace: Workspace
   readonly #deliveries: Deliveries
   readonly #types: DestinationTypes
+  #running = 0
 
   constructor(workspace: Workspace, deliveries: Deliveries, types: DestinationTypes) {
     this.#workspace = workspace
@@ -51,9 +57,14 @@ export class Configuration {
    * What a document would change.
    *
    * @param written `{document, prune}`
-   * @throws ApiError 400 if it is not that; what is wrong inside the document is part of the answer.
+   * @throws ApiError 400 if it is not that; what is wrong inside the document is part of the answer. 503 if too many are
+   * made at the same time.
    */
-  async plan(written: JsonObject): Promise<Warned<ShownPlan>> {
+  plan(written: JsonObject): Promise<Warned<ShownPlan>> {
+    return this.#inBounds(() => this.#show(written))
+  }
+
+  async #show(written: JsonObject): Promise<Warned<ShownPlan>> {
     refuseUnknownMembers(written, ['document', 'prune'])
     const { snapshot } = this.#workspace.state
     const moment = { snapshot, at: this.#workspace.clock.now(), nextRevision: snapshot.revision + 1 }
@@ -66,9 +77,13 @@ export class Configuration {
    *
    * @param written `{document, prune, revision, discard}`; the revision is that of the plan.
    * @throws ApiError 400; 422 with every error of the document; 409 if the configuration has changed since, or events wait
-   * for what would be removed.
+   * for what would be removed; 503 if too many wait.
    */
-  apply(written: JsonObject): Promise<Warned<{ readonly revision: number; readonly changes: readonly ShownChange[] }>> {
+  apply(written: JsonObject): Promise<Warned<Applied>> {
+    return this.#inBounds(() => this.#carryOut(written))
+  }
+
+  #carryOut(written: JsonObject): Promise<Warned<Applied>> {
     return this.#workspace.change(async (moment) => {
       refuseUnknownMembers(written, ['document', 'prune', 'revision', 'discard'])
       const mayDiscard = readBoolean(written, 'discard', false)
@@ -90,6 +105,16 @@ export class Configuration {
       }
       return { changes: changes.map(({ change }) => change), result: { answer, warning } }
     })
+  }
+
+  async #inBounds<T>(work: () => Promise<T>): Promise<T> {
+    if (this.#running >= MAX_AT_ONCE) throw unavailable()
+    this.#running++
+    try {
+      return await work()
+    } finally {
+      this.#running--
+    }
   }
 
   async #plan(

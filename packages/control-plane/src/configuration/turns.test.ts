@@ -30,6 +30,18 @@ test('who asks while a big document is applied is answered meanwhile, with what 
   expect((await plane.send('GET', '/v2/sources', { token })).body.paging.total).toBe(RESOURCES)
 })
 
+test('of documents that come at the same time no more than eight are taken', async () => {
+  await using plane = await TestPlane.open()
+  const body = { document: { millrace: 1 } }
+  const statuses = async () => {
+    const plans = Array.from({ length: 9 }, () => plane.plane.configuration.plan(body))
+    return (await Promise.allSettled(plans)).map((plan) => (plan.status === 'rejected' ? plan.reason.status : 200))
+  }
+  const expected = [...Array(8).fill(200), 503]
+  expect(await statuses()).toEqual(expected)
+  expect(await statuses()).toEqual(expected)
+})
+
 /** How often the event loop came round meanwhile. */
 async function turnsDuring(work: () => Promise<unknown>): Promise<number> {
   let turns = 0
