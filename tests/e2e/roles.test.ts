@@ -66,6 +66,10 @@ const ROWS: Readonly<Record<string, Row>> = {
   'PATCH /v2/connections/:id': { least: 'editor', own: connection, body: {} },
   'DELETE /v2/connections/:id': { least: 'editor', own: connection },
 
+  'GET /v2/config': { least: 'viewer' },
+  'POST /v2/config/plan': { least: 'viewer', body: { document: { millrace: 1 } } },
+  'POST /v2/config/apply': { least: 'editor', body: configurationAsItIs },
+
   'GET /v2/credentials': { least: 'viewer' },
   'PUT /v2/credentials/:key': { least: 'editor', own: credential, body: { value: 'v' }, makesUnknown: true },
   'DELETE /v2/credentials/:key': { least: 'editor', own: credential },
@@ -212,6 +216,12 @@ async function pair() {
 
 async function connection(): Promise<string> {
   return (await post('/v2/connections', await pair())).connection.id
+}
+
+/** An apply of what there is. */
+async function configurationAsItIs() {
+  const { document, revision } = (await env.api('GET', '/v2/config')).json
+  return { document, revision }
 }
 
 async function credential(): Promise<string> {

@@ -68,7 +68,7 @@ export async function compose(options: ComposeOptions): Promise<Product> {
     version: VERSION,
     destinationTypes: {
       find: (name) => registry.find(name),
-      faultIn: (type, config) => registry.faultIn(registry.find(nameOf(type))!, config),
+      faultsIn: (type, config) => registry.faultsIn(registry.find(nameOf(type))!, config),
       maskConfig: (definition, config) => maskConfig(registry.find(nameOf({ definition }))!.definition, config),
       unmaskConfig: (definition, written, saved) =>
         unmaskConfig(registry.find(nameOf({ definition }))!.definition, written, saved),

@@ -153,8 +153,12 @@ export class Sources implements ResourceService<Source> {
   }
 
   #newWriteKey(): string {
-    return base62(this.#workspace.random(26), 27)
+    return newWriteKey(this.#workspace.random)
   }
+}
+
+export function newWriteKey(random: Workspace['random']): string {
+  return base62(random(26), 27)
 }
 
 type Fields = Pick<Source, 'isEnabled' | 'writeKey' | 'config'>
@@ -187,7 +191,7 @@ function find(snapshot: Snapshot, id: string): Source {
   return source
 }
 
-function readType(written: JsonObject): SourceType {
+export function readType(written: JsonObject): SourceType {
   const type = ownMember(written, 'type')
   if (type === undefined || type === null || type === '') throw badRequest('type is required')
   if (!SOURCE_TYPES.includes(type as SourceType)) {
@@ -196,14 +200,14 @@ function readType(written: JsonObject): SourceType {
   return type as SourceType
 }
 
-function readWriteKey({ writeKey }: JsonObject): string {
+export function readWriteKey({ writeKey }: JsonObject): string {
   if (typeof writeKey !== 'string' || !/^[0-9A-Za-z]{20,64}$/.test(writeKey)) {
     throw badRequest('writeKey must have 20 to 64 characters 0-9, A-Z, a-z')
   }
   return writeKey
 }
 
-function readConfig(written: unknown): SourceConfig {
+export function readConfig(written: unknown): SourceConfig {
   const config = new ConfigReader(written, '', [
     'rateLimitEventsPerMinute',
     'dedupWindowSeconds',

@@ -4,6 +4,8 @@ import { parseBaseUrl } from '../config/setting-texts.ts'
 import { type Environment, loadSettings, type Settings, SettingsError } from '../config/settings.ts'
 import { VERSION } from '../version.ts'
 import { CommandError, type CommandIo, EXIT, type Output } from './command-io.ts'
+import { type ApplyOptions, apply, type PlanOptions, plan } from './configuration/plan.ts'
+import { type PullOptions, pull } from './configuration/pull.ts'
 import { type DeadLetterFilters, listDeadLetters, showDeadLetter } from './dead-letters.ts'
 import { doctor } from './doctor/doctor.ts'
 import { paintFor } from './paint.ts'
@@ -27,7 +29,7 @@ export interface CommandLine {
 /**
  * Carries out one command of `millrace`.
  *
- * @returns the exit code: 0 done, 1 failed, 64 wrong usage.
+ * @returns the exit code: 0 done, 1 failed, 2 the plan has changes, 64 wrong usage.
  * @see contracts/control-plane.md §10
  */
 export async function runCommand(line: CommandLine): Promise<number> {
@@ -108,7 +110,25 @@ function commands(io: CommandIo, start: CommandLine['start'], exitWith: (code: n
   remote(deadLetters.command('show <id>'))
     .description('show one with its event, last request and attempts')
     .action((id: string, options: ServerOptions) => showDeadLetter(id, options, io))
+
+  configurationCommand(program.command('pull'))
+    .description('write the configuration of the server into a file; what the file says already stays')
+    .action((options: PullOptions) => pull(options, io))
+  configurationCommand(program.command('plan'))
+    .description('show what the file would change: exit code 0 nothing, 2 something, 1 error')
+    .option('--prune', 'with the removal of what the file does not name')
+    .action(async (options: PlanOptions) => exitWith(await plan(options, io)))
+  configurationCommand(program.command('apply'))
+    .description('show what the file changes, and change it: all of it or nothing')
+    .option('--prune', 'remove what the file does not name')
+    .option('--discard', 'end events that wait for what is removed')
+    .action((options: ApplyOptions) => apply(options, io))
   return program
+}
+
+/** A command about the whole configuration, as a file has it. */
+function configurationCommand(command: Command): Command {
+  return remote(command).option('--file <file>', 'of the configuration, in YAML', 'millrace.yaml')
 }
 
 const EXAMPLES = `
@@ -117,6 +137,7 @@ Examples:
   millrace send track "Seat Reserved" --user u-1 --property hall=B price=18.5
   millrace trace 8ed31aa9-450f-4a72-87aa-05033556fa4d
   millrace dead-letters list --destination 3uLMicKvWtFGwbwBkUIwtP0l8lu
+  millrace pull && millrace plan --prune && millrace apply
 
 Settings are environment variables: millrace settings`
 

@@ -19,7 +19,7 @@ export interface Output {
   readonly isTTY?: boolean | undefined
 }
 
-export const EXIT = { done: 0, failed: 1, wrongUsage: 64 } as const
+export const EXIT = { done: 0, failed: 1, changes: 2, wrongUsage: 64 } as const
 
 /** A command that cannot be carried out, in words for whoever gave it. */
 export class CommandError extends Error {

@@ -15,11 +15,19 @@ export interface ServerOptions {
 /** A route's answer that was not the one hoped for. */
 export class AnswerError extends CommandError {
   readonly status: number
+  readonly said: Said
 
-  constructor(status: number, message: string, advice?: string) {
+  constructor(status: number, message: string, advice?: string, said: Said = { text: '', details: undefined }) {
     super(message, advice)
     this.status = status
+    this.said = said
   }
+}
+
+/** The members of an error of ours; the text is empty if it is none. @see contracts/control-plane.md §4 "errors" */
+export interface Said {
+  readonly text: string
+  readonly details: unknown
 }
 
 const TIMEOUT_MS = 30_000
@@ -51,6 +59,17 @@ export class ServerApi {
     const response = await this.#fetch(path, { headers: this.#headers() })
     const text = await response.text()
     if (!response.ok) throw this.#answerError(response.status, text)
+    return parseAnswer(text, this.url) as T
+  }
+
+  /** @param onWarning is told what the server wants to be known beside the answer. */
+  async post<T>(path: string, body: object, onWarning?: (warning: string) => void): Promise<T> {
+    const headers = { ...this.#headers(), 'content-type': 'application/json' }
+    const response = await this.#fetch(path, { method: 'POST', headers, body: JSON.stringify(body) })
+    const text = await response.text()
+    if (!response.ok) throw this.#answerError(response.status, text)
+    const warning = response.headers.get('x-millrace-warning')
+    if (warning !== null) onWarning?.(warning)
     return parseAnswer(text, this.url) as T
   }
 
@@ -89,7 +108,7 @@ export class ServerApi {
     if (status === 401)
       return new AnswerError(status, `${this.url} does not know this token: 401 ${said}`, TOKEN_ADVICE)
     if (status === 403) return new AnswerError(status, `The role of this token is too low: 403 ${said}`)
-    return new AnswerError(status, `${this.url} answered ${status} ${said}`)
+    return new AnswerError(status, `${this.url} answered ${status} ${said}`, undefined, saidIn(text))
   }
 }
 
@@ -131,13 +150,20 @@ function isOnThisMachine(url: string, { host }: Settings): boolean {
 }
 
 function errorText(body: string): string {
+  const { text, details } = saidIn(body)
+  // What is not one of our answers has to do as it is.
+  if (text === '') return oneLine(body)
+  return oneLine(details ? `${text} ${JSON.stringify(details)}` : text)
+}
+
+function saidIn(body: string): Said {
   try {
     const { error, details } = JSON.parse(body) as { error?: unknown; details?: unknown }
-    if (typeof error === 'string') return oneLine(details ? `${error} ${JSON.stringify(details)}` : error)
+    if (typeof error === 'string') return { text: error, details }
   } catch {
-    // Not one of our answers; what there is of it has to do.
+    // Of a proxy, perhaps.
   }
-  return oneLine(body)
+  return { text: '', details: undefined }
 }
 
 function parseAnswer(text: string, url: string): unknown {
