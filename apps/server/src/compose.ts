@@ -3,8 +3,9 @@ import { mkdirSync } from 'node:fs'
 import { ControlPlane, limitAddress, type Snapshot, type SourceType, sourceClass } from '@millrace/control-plane'
 import { DeliveryStore, EgressRules, OutboundClient } from '@millrace/delivery'
 import { DestinationRegistry, maskConfig, unmaskConfig } from '@millrace/destinations'
-import { Gateway } from '@millrace/gateway'
+import { Gateway, ingestInWords } from '@millrace/gateway'
 import { SqliteEventLog } from '@millrace/log'
+import { RouteBook } from '@millrace/openapi'
 import { deliveryRoutes, Pipeline } from '@millrace/pipeline'
 import { formatTime } from '@millrace/protocol'
 import { type Clock, systemClock } from '@millrace/std'
@@ -42,6 +43,8 @@ export interface Product {
   readonly controlPlane: ControlPlane
   readonly pipeline: Pipeline
   readonly inbox: Inbox
+  /** Every route that it answers. */
+  readonly routes: RouteBook
   /** Of this server, as its own machine reaches it. */
   readonly baseUrl: string
   /** Takes nothing new, finishes what is in progress within the time that the settings give, and closes everything. */
@@ -146,6 +149,8 @@ export async function compose(options: ComposeOptions): Promise<Product> {
 
   const inbox = new Inbox(folder.file('inbox.key'))
   const addressOf = limitAddress(settings.trustedProxies)
+  const book = new RouteBook()
+  book.add(ingestInWords())
   const app = await openApp(
     controlPlane,
     [
@@ -179,6 +184,7 @@ export async function compose(options: ComposeOptions): Promise<Product> {
       ),
     ],
     [deliveryRoutes(running)],
+    book,
   )
   front.serve((request, response) => {
     if (!gateway.handle(request, response)) app.routing(request, response)
@@ -188,6 +194,7 @@ export async function compose(options: ComposeOptions): Promise<Product> {
     controlPlane,
     pipeline: running,
     inbox,
+    routes: book,
     baseUrl,
     async stop() {
       isStopping = true

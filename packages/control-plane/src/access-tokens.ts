@@ -1,14 +1,15 @@
 import { createHash } from 'node:crypto'
 import { base62, type JsonObject, ownMember, parseTime } from '@millrace/protocol'
+import { ACCESS_TOKEN_WRITTEN } from './account-schemas.ts'
 import type { AccessToken, User } from './accounts.ts'
 import { ApiError, badRequest, notFound } from './api-error.ts'
 import type { Actor } from './authentication.ts'
 import { type Condition, refuseUnlessTagged } from './resource-service.ts'
 import { isAtLeast, isRole, type Role } from './role.ts'
 import type { Workspace } from './workspace.ts'
-import { readName, refuseUnknownMembers } from './written-fields.ts'
+import { membersOf, readName, refuseUnknownMembers } from './written-fields.ts'
 
-const MEMBERS = ['id', 'createdAt', 'updatedAt', 'workspaceId', 'name', 'role', 'expiresAt']
+const MEMBERS = membersOf(ACCESS_TOKEN_WRITTEN)
 
 /** A token made anew: its value is known here and now only. */
 export interface NewAccessToken {

@@ -1,6 +1,7 @@
 import type { JsonObject } from '@millrace/protocol'
 import { ApiError, notFound } from './api-error.ts'
 import type { Connection } from './connection.ts'
+import { CONNECTION_WRITTEN } from './connection-schema.ts'
 import type { Deliveries } from './deliveries.ts'
 import type { DestinationTypes } from './destination-types.ts'
 import {
@@ -14,9 +15,9 @@ import {
 import type { Snapshot } from './snapshot.ts'
 import { sourceClass } from './source.ts'
 import type { Decision, Workspace } from './workspace.ts'
-import { READ_ONLY_MEMBERS, readBoolean, readText, refuseOther, refuseUnknownMembers } from './written-fields.ts'
+import { membersOf, readBoolean, readText, refuseOther, refuseUnknownMembers } from './written-fields.ts'
 
-const MEMBERS = [...READ_ONLY_MEMBERS.filter((member) => member !== 'key'), 'sourceId', 'destinationId', 'enabled']
+const MEMBERS = membersOf(CONNECTION_WRITTEN)
 
 /** The connections of the workspace. @see contracts/control-plane.md §7 */
 export class Connections implements ResourceService<Connection> {

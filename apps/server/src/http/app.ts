@@ -1,17 +1,21 @@
 import { answerUnreadablePath, type ControlPlane, v2Routes } from '@millrace/control-plane'
 import { requestId } from '@millrace/gateway'
+import type { RouteBook } from '@millrace/openapi'
 import { type FastifyInstance, type FastifyPluginAsync, fastify } from 'fastify'
+import { openApiRoutes } from './openapi-routes.ts'
 
 /**
  * Every route but those of ingest, as one Fastify instance that never listens itself: the front hands it requests.
  *
  * @param routes at the root.
  * @param below routes below /v2, behind its credentials.
+ * @param book gets to know all of them.
  */
 export async function openApp(
   controlPlane: ControlPlane,
   routes: readonly FastifyPluginAsync[],
   below: readonly FastifyPluginAsync[],
+  book: RouteBook,
 ): Promise<FastifyInstance> {
   const app = fastify({
     frameworkErrors: answerUnreadablePath,
@@ -33,6 +37,8 @@ export async function openApp(
     reply.header('X-Request-Id', requestId(request.raw))
     return reply.code(503).send({ error: 'Service unavailable', code: 'unavailable', details: null })
   })
+  book.watch(app)
+  await app.register(openApiRoutes(book))
   for (const plugin of routes) await app.register(plugin)
   await app.register(v2Routes(controlPlane, below), { prefix: '/v2' })
   await app.ready()

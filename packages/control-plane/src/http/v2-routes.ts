@@ -6,6 +6,7 @@ import type { Actor } from '../authentication.ts'
 import type { ControlPlane } from '../control-plane.ts'
 import { isAtLeast, type Role } from '../role.ts'
 import { accountRoutes } from './account-routes.ts'
+import { withCommonAnswers } from './common-answers.ts'
 import { limitAddress } from './limit-address.ts'
 import { decodeBody, parseBody, readBody } from './request-body.ts'
 import { requestId } from './request-id.ts'
@@ -43,7 +44,12 @@ export function v2Routes(controlPlane: ControlPlane, more: readonly FastifyPlugi
   return async (app) => {
     const patterns = new RoutePatterns()
     app.decorateRequest('actor', undefined as unknown as Actor)
-    app.addHook('onRoute', ({ method, url }) => patterns.add([method].flat(), url))
+    app.addHook('onRoute', ({ method, url, config }) => {
+      patterns.add([method].flat(), url)
+      if (method === 'HEAD' || config?.describe === undefined) return
+      const { describe, role = leastRole(String(method)), body = bodyUse(String(method)) } = config
+      config.describe = withCommonAnswers(describe, role, body !== 'ignored')
+    })
     app.addHook('onRequest', async (request, reply) => {
       reply.headers({ 'X-Request-Id': requestId(request.headers['x-request-id']), 'Cache-Control': 'no-store' })
       if (request.is404 || Object.values(request.params as object).includes('')) refuseRoute(patterns, request)
@@ -63,7 +69,7 @@ export function v2Routes(controlPlane: ControlPlane, more: readonly FastifyPlugi
     )
     app.addHook('preValidation', async (request) => {
       request.body = await bodyOf(request)
-      const { role = isReading(request) ? 'viewer' : 'editor' } = request.routeOptions.config
+      const { role = leastRole(request.method) } = request.routeOptions.config
       if (!isAtLeast(request.actor.role, role)) throw new ApiError('forbidden', 'Forbidden')
     })
     app.setErrorHandler((error, request, reply) => answerError(controlPlane, error, request, reply))
@@ -95,8 +101,12 @@ function unauthorized(): ApiError {
   return new ApiError('unauthorized', 'Invalid Authorization Header', { headers: { 'WWW-Authenticate': 'Bearer' } })
 }
 
-function isReading({ method }: FastifyRequest): boolean {
-  return method === 'GET' || method === 'HEAD'
+function leastRole(method: string): Role {
+  return method === 'GET' || method === 'HEAD' ? 'viewer' : 'editor'
+}
+
+function bodyUse(method: string): 'object' | 'ignored' {
+  return WITH_BODY.includes(method) ? 'object' : 'ignored'
 }
 
 function maxBodyBytes({ routeOptions }: FastifyRequest): number {
@@ -105,7 +115,7 @@ function maxBodyBytes({ routeOptions }: FastifyRequest): number {
 
 async function bodyOf(request: FastifyRequest): Promise<JsonObject> {
   const body = request.body as Buffer | undefined
-  const { body: use = WITH_BODY.includes(request.method) ? 'object' : 'ignored' } = request.routeOptions.config
+  const { body: use = bodyUse(request.method) } = request.routeOptions.config
   if (use === 'ignored') return {}
   const bytes = await decodeBody(body ?? Buffer.alloc(0), request.headers['content-encoding'], maxBodyBytes(request))
   return use === 'optional' && bytes.length === 0 ? {} : parseBody(bytes)
