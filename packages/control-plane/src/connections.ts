@@ -4,6 +4,7 @@ import type { Audited } from './audit/audit-entry.ts'
 import { created, deleted, updated } from './audit/audited.ts'
 import type { Author } from './author.ts'
 import { type Connection, connectionJson } from './connection.ts'
+import { CONNECTION_WRITTEN } from './connection-schema.ts'
 import type { Deliveries } from './deliveries.ts'
 import type { Destination } from './destination.ts'
 import type { DestinationTypes } from './destination-types.ts'
@@ -19,9 +20,9 @@ import {
 import type { Snapshot } from './snapshot.ts'
 import { type Source, sourceClass } from './source.ts'
 import type { Decision, Workspace } from './workspace.ts'
-import { READ_ONLY_MEMBERS, readBoolean, readText, refuseOther, refuseUnknownMembers } from './written-fields.ts'
+import { membersOf, readBoolean, readText, refuseOther, refuseUnknownMembers } from './written-fields.ts'
 
-const MEMBERS = [...READ_ONLY_MEMBERS.filter((member) => member !== 'key'), 'sourceId', 'destinationId', 'enabled']
+const MEMBERS = membersOf(CONNECTION_WRITTEN)
 
 /** The connections of the workspace. @see contracts/control-plane.md §7 */
 export class Connections implements ResourceService<Connection> {

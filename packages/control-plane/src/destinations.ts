@@ -6,6 +6,7 @@ import type { Author } from './author.ts'
 import type { Change } from './change.ts'
 import type { Deliveries } from './deliveries.ts'
 import { DEFAULT_DELIVERY, type DeliverySettings, type Destination, destinationJson } from './destination.ts'
+import { DELIVERY, DESTINATION_WRITTEN, MAX_TRANSFORMATIONS, THROTTLE } from './destination-schema.ts'
 import type { ConfigFault, DestinationType, DestinationTypes } from './destination-types.ts'
 import type { ShownDocument } from './document-diff.ts'
 import { resourceKey } from './resource-key.ts'
@@ -21,19 +22,9 @@ import {
 import { mergeSecrets } from './secret-merge.ts'
 import type { Snapshot } from './snapshot.ts'
 import type { Decision, Workspace } from './workspace.ts'
-import {
-  ConfigReader,
-  READ_ONLY_MEMBERS,
-  readBoolean,
-  readName,
-  refuseOther,
-  refuseUnknownMembers,
-} from './written-fields.ts'
+import { ConfigReader, membersOf, readBoolean, readName, refuseOther, refuseUnknownMembers } from './written-fields.ts'
 
-const MAX_TRANSFORMATIONS = 10
-const MAX_THROTTLE = 1_000_000
-const MAX_THROTTLE_WINDOW_SECONDS = 86_400
-const MEMBERS = [...READ_ONLY_MEMBERS, 'name', 'type', 'enabled', 'config', 'transformationIds', 'delivery']
+const MEMBERS = membersOf(DESTINATION_WRITTEN)
 
 /** The destinations of the workspace. @see contracts/control-plane.md §6 */
 export class Destinations implements ResourceService<Destination> {
@@ -223,26 +214,18 @@ function readTransformationIds(written: unknown): readonly string[] {
 }
 
 export function readDelivery(written: unknown): DeliverySettings {
-  const settings = new ConfigReader(written, '/delivery', Object.keys(DEFAULT_DELIVERY))
-  const { ordering, onTransformationError, keepAnswers } = DEFAULT_DELIVERY
+  const settings = new ConfigReader(DELIVERY, written, '/delivery')
   return {
-    concurrency: settings.integer('concurrency', 1, 1_000, DEFAULT_DELIVERY.concurrency),
-    ordering: settings.oneOf('ordering', ['strict', 'none'], ordering),
+    concurrency: settings.read('concurrency'),
+    ordering: settings.read('ordering'),
     throttle: readThrottle((written as JsonObject)['throttle'] ?? null),
-    onTransformationError: settings.oneOf(
-      'onTransformationError',
-      ['dead_letter', 'pass_through'],
-      onTransformationError,
-    ),
-    keepAnswers: settings.oneOf('keepAnswers', ['failed', 'all'], keepAnswers),
+    onTransformationError: settings.read('onTransformationError'),
+    keepAnswers: settings.read('keepAnswers'),
   }
 }
 
 function readThrottle(written: JsonValue): DeliverySettings['throttle'] {
   if (written === null) return null
-  const throttle = new ConfigReader(written, '/delivery/throttle', ['limit', 'windowSeconds'])
-  return {
-    limit: throttle.integer('limit', 1, MAX_THROTTLE),
-    windowSeconds: throttle.integer('windowSeconds', 1, MAX_THROTTLE_WINDOW_SECONDS),
-  }
+  const throttle = new ConfigReader(THROTTLE, written, '/delivery/throttle')
+  return { limit: throttle.read('limit'), windowSeconds: throttle.read('windowSeconds') }
 }

@@ -2,11 +2,12 @@ import { DEAD_LETTER_STATES, type DeadLetterFilter, STAGES } from '@millrace/del
 import { parseTime } from '@millrace/protocol'
 import type { FastifyPluginAsync } from 'fastify'
 import { deadLetterDetail, deadLetterSummary } from './dead-letters.ts'
+import { DEAD_LETTERS_IN_WORDS, MAX_LIMIT } from './dead-letters-in-words.ts'
+import { STATE_IN_WORDS, TRACE_IN_WORDS } from './events-in-words.ts'
 import type { Pipeline } from './pipeline.ts'
 import { Refused } from './refused.ts'
 
 const DEFAULT_LIMIT = 100
-const MAX_LIMIT = 500
 type Query = Readonly<Record<string, unknown>>
 
 /**
@@ -16,21 +17,21 @@ type Query = Readonly<Record<string, unknown>>
  */
 export function deliveryRoutes(pipeline: Pipeline): FastifyPluginAsync {
   return async (app) => {
-    app.get('/events/:messageId', async (request) => {
+    app.get('/events/:messageId', { config: { describe: TRACE_IN_WORDS } }, async (request) => {
       const { messageId } = request.params as { messageId: string }
       const events = await pipeline.trace(messageId, text(request.query as Query, 'sourceId'))
       if (events.length === 0) throw new Refused('not_found', `Event with messageId ${messageId} not found`)
       return { events }
     })
 
-    app.get('/destinations/:id/delivery', async (request) => {
+    app.get('/destinations/:id/delivery', { config: { describe: STATE_IN_WORDS } }, async (request) => {
       const { id } = request.params as { id: string }
       const state = await pipeline.state(id)
       if (state === undefined) throw new Refused('not_found', `Destination with id ${id} not found`)
       return state
     })
 
-    app.get('/dead-letters', async (request) => {
+    app.get('/dead-letters', { config: { describe: DEAD_LETTERS_IN_WORDS.list } }, async (request) => {
       const query = request.query as Query
       const limit = limitOf(query)
       const before = cursorOf(query)
@@ -40,7 +41,7 @@ export function deliveryRoutes(pipeline: Pipeline): FastifyPluginAsync {
       return { deadLetters: rows.map(deadLetterSummary), paging: { total, next: nextPath(query, next) } }
     })
 
-    app.get('/dead-letters/:id', async (request) => {
+    app.get('/dead-letters/:id', { config: { describe: DEAD_LETTERS_IN_WORDS.get } }, async (request) => {
       const { id } = request.params as { id: string }
       const row = await pipeline.deadLetter(id)
       if (row === undefined) throw new Refused('not_found', `Dead letter with id ${id} not found`)

@@ -77,3 +77,14 @@ export interface DeadLetterDetail extends DeadLetterAnswer {
   readonly answer?: { readonly status: number; readonly text?: string | null } | null
   readonly history?: readonly AttemptAnswer[]
 }
+
+/** @see contracts/control-plane.md §7 */
+export interface AccessTokenAnswer {
+  readonly id: string
+  readonly name: string
+  readonly role: string
+  readonly email: string
+  readonly createdAt: string
+  readonly expiresAt: string | null
+  readonly lastUsedAt: string | null
+}

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { loadClientSettings, loadSettings, type Settings } from '../config/settings.ts'
 import { CommandError, type CommandIo } from './command-io.ts'
 import { oneLine } from './paint.ts'
+import { during } from './progress.ts'
 
 /** Options of every command that talks to a server; they go before the environment. */
 export interface ServerOptions {
@@ -43,9 +44,12 @@ export class ServerApi {
   readonly url: string
   readonly #authorization: string | undefined
   readonly #withoutToken: string
+  readonly #io: Pick<CommandIo, 'stderr' | 'clock'>
 
   /** @throws SettingsError */
-  constructor(options: ServerOptions, { env }: Pick<CommandIo, 'env'>) {
+  constructor(options: ServerOptions, io: Pick<CommandIo, 'env' | 'stderr' | 'clock'>) {
+    const { env } = io
+    this.#io = io
     const settings = loadClientSettings(env)
     this.url = options.url ?? settings.url
     const given = { email: options.email ?? settings.email, token: options.token ?? settings.token }
@@ -55,29 +59,30 @@ export class ServerApi {
   }
 
   /** @throws CommandError whatever goes wrong; AnswerError if the server answered with something else than success. */
-  async get<T>(path: string): Promise<T> {
-    const response = await this.#fetch(path, { headers: this.#headers() })
-    const text = await response.text()
-    if (!response.ok) throw this.#answerError(response.status, text)
-    return parseAnswer(text, this.url) as T
+  get<T>(path: string): Promise<T> {
+    return this.send('GET', path)
   }
 
-  /** @param onWarning is told what the server wants to be known beside the answer. */
-  async post<T>(path: string, body: object, onWarning?: (warning: string) => void): Promise<T> {
-    const headers = { ...this.#headers(), 'content-type': 'application/json' }
-    const response = await this.#fetch(path, { method: 'POST', headers, body: JSON.stringify(body) })
-    const text = await response.text()
+  /** As `get`. @param onWarning is told what the server wants to be known beside the answer. */
+  post<T>(path: string, body: object, onWarning?: (warning: string) => void): Promise<T> {
+    return this.send('POST', path, body, onWarning)
+  }
+
+  /** As `post`; an answer without a body is undefined. */
+  async send<T>(method: string, path: string, body?: object, onWarning?: (warning: string) => void): Promise<T> {
+    const sent = body === undefined ? {} : { body: JSON.stringify(body) }
+    const { response, text } = await this.#answer(path, { method, headers: this.#headers(), ...sent })
     if (!response.ok) throw this.#answerError(response.status, text)
     const warning = response.headers.get('x-millrace-warning')
     if (warning !== null) onWarning?.(warning)
-    return parseAnswer(text, this.url) as T
+    return (response.status === 204 ? undefined : parseAnswer(text, this.url)) as T
   }
 
   /** Posts events with a write key. @returns the text of the answer. */
   async postEvents(path: string, writeKey: string, body: string): Promise<string> {
     const headers = { authorization: `Basic ${base64(`${writeKey}:`)}`, 'content-type': 'application/json' }
-    const response = await this.#fetch(path, { method: 'POST', headers, body })
-    const text = oneLine(await response.text())
+    const { response, text: answer } = await this.#answer(path, { method: 'POST', headers, body })
+    const text = oneLine(answer)
     if (response.ok) return text
     const index = response.headers.get('x-millrace-event-index')
     const which = index === null ? '' : ` (event ${index} of the batch, counted from 0)`
@@ -86,6 +91,18 @@ export class ServerApi {
       `Not accepted: ${response.status} ${text}${which}`,
       response.status === 401 ? 'Check the write key; every source shows its own.' : undefined,
     )
+  }
+
+  /** The whole answer; on a terminal it says what it waits for when that takes long. */
+  #answer(path: string, init: RequestInit): Promise<{ response: Response; text: string }> {
+    const answer = async () => {
+      const response = await this.#fetch(path, init)
+      const text = await response.text().catch((error: Error) => {
+        throw unreachable(this.url, error)
+      })
+      return { response, text }
+    }
+    return during(`waiting for ${this.url}`, this.#io, answer())
   }
 
   async #fetch(path: string, init: RequestInit): Promise<Response> {

@@ -1,21 +1,24 @@
 import type { JsonObject } from '@millrace/protocol'
 import type { FastifyPluginAsync, FastifyReply } from 'fastify'
 import type { Configuration, Warned } from '../configuration/configuration.ts'
+import { CONFIGURATION_IN_WORDS as IN_WORDS } from './configuration-in-words.ts'
 
-const MAX_BODY_BYTES = 4_000 * 1024
+const maxBodyBytes = 4_000 * 1024
 
 /** Configuration as code. @see contracts/control-plane.md §9 */
 export function configRoutes({ configuration }: { readonly configuration: Configuration }): FastifyPluginAsync {
   return async (app) => {
-    app.get('/config', async (_, reply) => {
+    app.get('/config', { config: { describe: IN_WORDS.pull } }, async (_, reply) => {
       const pulled = configuration.pull()
       reply.header('ETag', `"${pulled.revision}"`)
       return pulled
     })
-    app.post('/config/plan', { config: { role: 'viewer', maxBodyBytes: MAX_BODY_BYTES } }, async ({ body }, reply) =>
-      answer(reply, await configuration.plan(body as JsonObject)),
+    app.post(
+      '/config/plan',
+      { config: { role: 'viewer', maxBodyBytes, describe: IN_WORDS.plan } },
+      async (request, reply) => answer(reply, await configuration.plan(request.body as JsonObject)),
     )
-    app.post('/config/apply', { config: { maxBodyBytes: MAX_BODY_BYTES } }, async ({ author, body }, reply) =>
+    app.post('/config/apply', { config: { maxBodyBytes, describe: IN_WORDS.apply } }, async ({ author, body }, reply) =>
       answer(reply, await configuration.apply(author, body as JsonObject)),
     )
   }
