@@ -200,6 +200,12 @@ export class Lane {
     return this.#isThrottled
   }
 
+  /** What is shown of an event that has no final outcome. */
+  outcomeOf({ state }: LaneEvent): 'pending' | 'blocked' | 'throttled' | 'retrying' {
+    if (state === 'blocked' || state === 'retrying') return state
+    return state === 'ready' && this.#isThrottled ? 'throttled' : 'pending'
+  }
+
   /** What the last failed attempt said, for people. */
   get lastFailure(): { status: number; text: string } | undefined {
     return this.#lastFailure

@@ -17,6 +17,7 @@ import type { Configuration, ConfiguredConnection, ConfiguredDestination } from 
 import { DeliveryMetrics } from './delivery-metrics.ts'
 import { deliveryState } from './delivery-state.ts'
 import { DestinationDelivery, type Logger, type StartingPoint, type Surroundings } from './destination-delivery.ts'
+import { EventList } from './events/event-list.ts'
 import { Housekeeping } from './housekeeping.ts'
 import { MESSAGE_INDEX, MessageIndex } from './message-index.ts'
 import { ParsedRecords } from './parsed-records.ts'
@@ -61,6 +62,7 @@ export interface Delivery {
 export class Pipeline {
   readonly metrics = new DeliveryMetrics()
   readonly index: MessageIndex
+  readonly events: EventList
   readonly #options: PipelineOptions
   readonly #surroundings: Surroundings
   readonly #tail: Tail
@@ -94,6 +96,13 @@ export class Pipeline {
     this.#configuration = options.configuration
     this.#spans = spans
     this.index = new MessageIndex(store)
+    this.events = new EventList({
+      log,
+      store,
+      clock,
+      deliveries: () => this.#deliveries.values(),
+      spans: () => this.#spans,
+    })
     const ends = Array.from({ length: log.partitions }, (_, partition) => log.end(partition))
     this.#importEnds = [...ends]
     this.#importsIndexed = [...ends]
@@ -193,6 +202,7 @@ export class Pipeline {
     for (const { feed } of this.#deliveries.values()) feed.close()
     await Promise.all([...this.#deliveries.values()].map(({ lane }) => lane.stop(deadline)))
     await this.index.flush()
+    await this.events.close()
   }
 
   /** Takes what the gateway has parsed and is about to store, if a destination will want it. */
