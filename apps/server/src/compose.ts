@@ -5,7 +5,7 @@ import { DeliveryStore, EgressRules, OutboundClient } from '@millrace/delivery'
 import { DestinationRegistry, maskConfig, unmaskConfig } from '@millrace/destinations'
 import { Gateway } from '@millrace/gateway'
 import { SqliteEventLog } from '@millrace/log'
-import { deliveryRoutes, Pipeline } from '@millrace/pipeline'
+import { deliveryRoutes, liveRoute, Pipeline } from '@millrace/pipeline'
 import { formatTime } from '@millrace/protocol'
 import { type Clock, systemClock } from '@millrace/std'
 import type { Settings } from './config/settings.ts'
@@ -178,7 +178,7 @@ export async function compose(options: ComposeOptions): Promise<Product> {
         () => clock.now(),
       ),
     ],
-    [deliveryRoutes(running)],
+    [deliveryRoutes(running), liveRoute(running.live, ({ actor }) => controlPlane.isCurrent(actor))],
   )
   front.serve((request, response) => {
     if (!gateway.handle(request, response)) app.routing(request, response)

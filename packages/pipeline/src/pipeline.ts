@@ -18,6 +18,7 @@ import { DeliveryMetrics } from './delivery-metrics.ts'
 import { deliveryState } from './delivery-state.ts'
 import { DestinationDelivery, type Logger, type StartingPoint, type Surroundings } from './destination-delivery.ts'
 import { EventList } from './events/event-list.ts'
+import { LiveView } from './events/live-view.ts'
 import { Housekeeping } from './housekeeping.ts'
 import { MESSAGE_INDEX, MessageIndex } from './message-index.ts'
 import { ParsedRecords } from './parsed-records.ts'
@@ -63,6 +64,7 @@ export class Pipeline {
   readonly metrics = new DeliveryMetrics()
   readonly index: MessageIndex
   readonly events: EventList
+  readonly live: LiveView
   readonly #options: PipelineOptions
   readonly #surroundings: Surroundings
   readonly #tail: Tail
@@ -96,6 +98,7 @@ export class Pipeline {
     this.#configuration = options.configuration
     this.#spans = spans
     this.index = new MessageIndex(store)
+    this.live = new LiveView(clock)
     this.events = new EventList({
       log,
       store,
@@ -134,6 +137,7 @@ export class Pipeline {
       sourceClassOf: (sourceId) => options.sourceClass(this.#configuration.sources.get(sourceId)?.type ?? ''),
       tailAt: (partition) => this.#tail.offset(partition),
       importEnd: (partition) => this.#importEnds[partition]!,
+      live: this.live,
       onDelivered: (event, destination, status, durationMs) => this.#tell(event, destination, status, durationMs),
     }
     this.#housekeeping = new Housekeeping({
@@ -195,6 +199,7 @@ export class Pipeline {
 
   /** Stops reading, waits for calls in flight until `deadline`, and writes the last outcomes. */
   async stop(deadline: Promise<void>): Promise<void> {
+    this.live.close()
     this.#stopListening()
     this.#stopListeningForDamage()
     this.#housekeeping.stop()
@@ -299,6 +304,7 @@ export class Pipeline {
     const offered = new Set<DestinationDelivery>()
     for (const record of records) {
       this.index.add(partition, 0, record)
+      if (this.live.isWatched) this.#showAccepted(partition, record)
       for (const delivery of this.#bySource.get(record.header.sourceId) ?? NONE) {
         delivery.feed.offer(partition, record)
         offered.add(delivery)
@@ -306,6 +312,10 @@ export class Pipeline {
       this.drop(record)
     }
     for (const { lane } of offered) lane.pump()
+  }
+
+  #showAccepted(partition: number, record: StoredRecord): void {
+    this.live.accepted(record.header, () => this.#surroundings.parsed.eventsOf(partition, record))
   }
 
   #noteImport(partition: number): void {
@@ -322,7 +332,10 @@ export class Pipeline {
     try {
       while (this.#importsIndexed[partition]! < this.#importEnds[partition]!) {
         const { records, next } = await log.read(partition, 'import', this.#importsIndexed[partition]!, 1024 * 1024)
-        for (const record of records) this.index.add(partition, 1, record)
+        for (const record of records) {
+          this.index.add(partition, 1, record)
+          if (this.live.isWatched) this.#showAccepted(partition, record)
+        }
         this.#importsIndexed[partition] = next
       }
     } catch (error) {
