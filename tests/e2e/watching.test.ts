@@ -1,3 +1,7 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import path from 'node:path'
+import { setTimeout } from 'node:timers/promises'
 import { DevEnv } from '@millrace/dev-env'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
@@ -62,6 +66,30 @@ test('both are for who may read, and for no other method', async () => {
   expect((await env.api('HEAD', '/v2/tail')).status).toBe(405)
   const { json } = await env.api('GET', '/v2/events?limit=0')
   expect(json).toEqual({ error: 'Invalid limit', code: 'bad_request', details: null })
+})
+
+test('millrace tail shows it on the command line, and Ctrl-C ends that with 0', async () => {
+  const { writeKey } = await env.source()
+  const main = path.join(path.dirname(path.dirname(import.meta.dirname)), 'apps/server/src/main.ts')
+  const argv = [main, 'tail', '--json', '--user', 'u-cli', '--url', env.url, '--token', env.token]
+  const child = spawn(process.execPath, argv, { stdio: ['ignore', 'pipe', 'inherit'] })
+  const exited = once(child, 'exit')
+  let line = ''
+  child.stdout.on('data', (chunk) => {
+    line += chunk
+  })
+  const shown = once(child.stdout, 'data')
+  // Nothing tells when it has begun to listen.
+  for (let n = 0; line === ''; n++) {
+    await env.send('/v1/track', { messageId: `cli-${n}`, userId: 'u-cli', event: 'Shown' }, writeKey)
+    await Promise.race([shown, setTimeout(50)])
+  }
+  expect(JSON.parse(line.split('\n')[0]!)).toMatchObject({
+    event: 'accepted',
+    data: { userId: 'u-cli', name: 'Shown' },
+  })
+  child.kill('SIGINT')
+  expect(await exited).toEqual([0, null])
 })
 
 test('a revoked token ends what is watched with it, and nothing else', async () => {

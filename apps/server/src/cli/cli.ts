@@ -10,6 +10,7 @@ import { paintFor } from './paint.ts'
 import { type SendOptions, send } from './send.ts'
 import type { ServerOptions } from './server-api.ts'
 import { showSettings, warnOfUnknownSettings } from './settings-command.ts'
+import { type TailOptions, tail } from './tail.ts'
 import { type TraceOptions, trace } from './trace.ts'
 
 export interface CommandLine {
@@ -20,6 +21,8 @@ export interface CommandLine {
   readonly stderr: Output
   readonly stdin?: AsyncIterable<string | Uint8Array>
   readonly clock?: Clock
+  /** Resolves when a command that goes on by itself is to end; without it, none does. */
+  readonly untilStopped?: () => Promise<unknown>
   /** Runs the server until it is told to stop. @returns the exit code. */
   readonly start: (settings: Settings) => Promise<number>
 }
@@ -31,8 +34,8 @@ export interface CommandLine {
  * @see contracts/control-plane.md §10
  */
 export async function runCommand(line: CommandLine): Promise<number> {
-  const { argv, env, stdout, stderr, stdin = noInput(), clock = systemClock } = line
-  const io: CommandIo = { env, stdout, stderr, stdin, clock }
+  const { argv, env, stdout, stderr, stdin = noInput(), clock = systemClock, untilStopped = never } = line
+  const io: CommandIo = { env, stdout, stderr, stdin, clock, untilStopped }
   let exitCode: number = EXIT.done
   const program = commands(io, line.start, (code) => {
     exitCode = code
@@ -89,6 +92,15 @@ function commands(io: CommandIo, start: CommandLine['start'], exitWith: (code: n
     .description('show what became of an event at every destination')
     .option('--source <id>', 'only of this source')
     .action((messageId: string, options: TraceOptions) => trace(messageId, options, io))
+  remote(program.command('tail'))
+    .description('show what is accepted and what becomes of it, as it happens; Ctrl-C ends it')
+    .option('--source <id>', 'only of this source')
+    .option('--type <type>', 'only of this type, such as track')
+    .option('--name <name>', 'only events of this name')
+    .option('--user <id>', 'only of this userId')
+    .option('--outcome <outcome>', 'only outcomes of this kind, such as dead_lettered')
+    .option('--destination <id>', 'only outcomes at this destination')
+    .action((options: TailOptions) => tail(options, io))
 
   const deadLetters = program.command('dead-letters').description('events that were given up')
   remote(deadLetters.command('list'))
@@ -116,6 +128,7 @@ Examples:
   millrace start
   millrace send track "Seat Reserved" --user u-1 --property hall=B price=18.5
   millrace trace 8ed31aa9-450f-4a72-87aa-05033556fa4d
+  millrace tail --type track --name "Seat Reserved"
   millrace dead-letters list --destination 3uLMicKvWtFGwbwBkUIwtP0l8lu
 
 Settings are environment variables: millrace settings`
@@ -152,6 +165,10 @@ function report(error: Error, { env, stderr }: CommandIo): number {
   // Not foreseen: whoever mends it needs to know where.
   stderr.write(`${error.stack ?? error.message}\n`)
   return EXIT.failed
+}
+
+function never(): Promise<never> {
+  return new Promise(() => {})
 }
 
 async function* noInput(): AsyncGenerator<string> {}
