@@ -45,3 +45,28 @@ test('it wants records until it has some, and stops at as many as are asked for'
   expect(step).toMatchObject({ places: [{ offset: 2, index: 7 }], wants: undefined, isAtEnd: false })
   expect(step.found.map(({ messageId }) => messageId)).toEqual(['c-9', 'c-8', 'c-7'])
 })
+
+test('an event is found however its user and name are written', async () => {
+  const WRITTEN: [body: string, filter: object][] = [
+    ['{"type":"track","event":"Paid","userId":"u-1"}', { userId: 'u-1', name: 'Paid' }],
+    ['{"type":"track","event":"P\\u0061id","userId":"\\u0075-1"}', { userId: 'u-1', name: 'Paid' }],
+    ['{"type":"track","event":"Paid","userId":"u\u007f-\\u00001 "}', { userId: 'u-1' }],
+    ['{"type":"track","event":"Paid","userId":"u\u007f-1"}', { userId: 'u-1' }],
+    ['{"type":"track","event":"Paid","userId":47.11e2}', { userId: '4711' }],
+    ['{"type":"track","event":"Zürich \\"Nord\\" \\/","userId":"é"}', { userId: 'é', name: 'Zürich "Nord" /' }],
+    ['{"type":"track","event":"\ufffd","userId":"u-1"}', { name: '\ufffd' }],
+  ]
+  for (const [event, filter] of WRITTEN) {
+    const log = new MemoryEventLog()
+    const record = recordOf(tracks(1), 's1', START)
+    await log.append('live', { ...record, body: Buffer.from(`{"batch":[${event}]}`) })
+    const { frames } = await log.readBack(0, 1, 1)
+    const look = (wanted: object) =>
+      new LookBack({ filter: wanted, places: [{ offset: 1, index: 0 }], spans: [] }, noOutcomes).goOn(
+        { partition: 0, frames, isFirst: true },
+        10,
+        10,
+      ).found.length
+    expect([event, look(filter), look({ ...filter, userId: 'u-2' })]).toEqual([event, 1, 0])
+  }
+})

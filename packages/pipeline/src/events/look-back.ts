@@ -4,6 +4,7 @@ import { eventCount, type StoredEvent, storedEvents } from '@millrace/protocol'
 import { Activity } from '../activity.ts'
 import type { Chunk, FoundEvent, LookBackStart, Place, Step } from './calls.ts'
 import { asksForOutcome, eventFacts, isUnfinished, matchesEvent, matchesOutcome } from './event-filter.ts'
+import { RawSearch } from './raw-search.ts'
 
 /** Events whose outcomes are read together. */
 const READ_TOGETHER = 500
@@ -20,6 +21,7 @@ export const CLOCK_MARGIN_MS = 60_000
 export class LookBack {
   readonly #start: LookBackStart
   readonly #outcomes: Pick<OutcomeReader, 'outcomesOf'>
+  readonly #raw: RawSearch
   readonly #parts: Part[]
   /** By destination. */
   readonly #activities: ReadonlyMap<string, Activity>
@@ -27,6 +29,7 @@ export class LookBack {
   constructor(start: LookBackStart, outcomes: Pick<OutcomeReader, 'outcomesOf'>) {
     this.#start = start
     this.#outcomes = outcomes
+    this.#raw = new RawSearch(start.filter)
     this.#parts = start.places.map((place, partition) => ({
       partition,
       place,
@@ -98,7 +101,7 @@ export class LookBack {
       (filter.sourceId === undefined || filter.sourceId === header.sourceId) &&
       (filter.from === undefined || header.acceptedAt >= filter.from) &&
       (filter.to === undefined || header.acceptedAt < filter.to)
-    if (isWanted) current.events ??= eventsOf(record)
+    if (isWanted) current.events ??= this.#raw.mayHold(record) ? eventsOf(record) : []
     const event = current.events?.[index]
     part.place = { offset, index: Math.max(0, index) }
     if (index <= 0) {
