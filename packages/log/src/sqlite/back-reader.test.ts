@@ -57,6 +57,20 @@ test('what retention dropped is not found, and what was damaged is passed over w
   expect(segmentFiles(directory).slice(0, 3)).toEqual(['1.db', '2.db', '3.db'])
 })
 
+test('a record that fails its checksum is passed over alone', async () => {
+  const directory = folders.create()
+  {
+    await using log = await openLog(directory)
+    for (const note of ['whole', 'broken', 'fine']) await log.append('live', testRecord('source-a', note))
+  }
+  const file = join(directory, '0.db')
+  const bytes = readFileSync(file)
+  bytes.write('BROKEN', bytes.indexOf('"broken"') + 1)
+  writeFileSync(file, bytes)
+  await using log = await openLog(directory)
+  expect((await readAllBack(log, 0, log.end())).map(noteOf)).toEqual(['fine', 'whole'])
+})
+
 test('a log that was closed reads nothing back', async () => {
   const log = await openLog(folders.create())
   await log.append('live', testRecord('source-a', '0'))

@@ -120,6 +120,18 @@ test('what is under way at a destination is shown as its lane has it', async () 
   expect(await outcomesOf('outcome=throttled')).toEqual([])
 })
 
+test('events that a destination has not taken up yet are pending there', async () => {
+  const { run } = await PipelineUnderTest.withSink('hang')
+  await using _ = run
+  for (let batch = 0; batch < 3; batch++) await run.accept(tracks(500, () => '', `b${batch}`))
+  await run.settle()
+  expect(run.pipeline.delivery('d1')!.lane.loaded).toBe(1_000)
+  const get = await routesOf(run)
+  expect((await allPages(get, '/v2/events?limit=400&outcome=pending')).ids.length).toBe(1_500)
+  const { body } = await get('/v2/events?limit=1')
+  expect(body.events[0].outcomes).toEqual([{ destinationId: 'd1', outcome: 'pending', reason: null }])
+})
+
 test('pages visit every event once while more come, also when a record is cut between two pages', async () => {
   const { run } = await PipelineUnderTest.withSink()
   await using _ = run
