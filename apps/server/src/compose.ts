@@ -6,7 +6,7 @@ import { DestinationRegistry, maskConfig, unmaskConfig } from '@millrace/destina
 import { Gateway, ingestInWords } from '@millrace/gateway'
 import { SqliteEventLog } from '@millrace/log'
 import { RouteBook } from '@millrace/openapi'
-import { deliveryRoutes, Pipeline } from '@millrace/pipeline'
+import { deliveryRoutes, liveRoute, Pipeline } from '@millrace/pipeline'
 import { formatTime } from '@millrace/protocol'
 import { type Clock, systemClock } from '@millrace/std'
 import type { Settings } from './config/settings.ts'
@@ -183,7 +183,7 @@ export async function compose(options: ComposeOptions): Promise<Product> {
         () => clock.now(),
       ),
     ],
-    [deliveryRoutes(running)],
+    [deliveryRoutes(running), liveRoute(running.live, ({ actor }) => controlPlane.isCurrent(actor))],
     book,
   )
   front.serve((request, response) => {

@@ -141,6 +141,11 @@ export class ControlPlane implements AsyncDisposable {
     return this.#authentication.authenticate(authorization, address, requestId)
   }
 
+  /** Whether the one who made a request could make it again now; for answers that go on for long. */
+  isCurrent(actor: Actor): boolean {
+    return this.#authentication.isCurrent(actor)
+  }
+
   /**
    * To be called at every start: makes the owner, or follows changed variables.
    *

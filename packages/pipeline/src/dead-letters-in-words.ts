@@ -1,9 +1,7 @@
 import { DEAD_LETTER_STATES, STAGES } from '@millrace/delivery'
 import { closed, Id, listOf, named, oneOf, type RouteDescription, refusals, Time, Type } from '@millrace/openapi'
 import { ATTEMPT, STORED_EVENT } from './events-in-words.ts'
-
-/** Of a page. */
-export const MAX_LIMIT = 500
+import { MAX_LIMIT } from './query.ts'
 
 const textOrNull = Type.Union([Type.String(), Type.Null()])
 

@@ -1,4 +1,7 @@
-import { closed, Id, named, oneOf, type RouteDescription, refusals, Time, Type } from '@millrace/openapi'
+import { closed, Id, listOf, named, oneOf, type RouteDescription, refusals, Time, Type } from '@millrace/openapi'
+import { EVENT_TYPES } from '@millrace/protocol'
+import { OUTCOMES } from './events/event-filter.ts'
+import { MAX_LIMIT } from './query.ts'
 
 const SOURCE_ID = '3iidO0kXIpgrmam9JhPLS2gpoVe'
 const DESTINATION_ID = '3uLMicKvWtFGwbwBkUIwtP0l8lu'
@@ -22,18 +25,7 @@ const journey = named(
   'Journey',
   closed({
     destinationId: Id,
-    outcome: oneOf([
-      'pending',
-      'blocked',
-      'throttled',
-      'retrying',
-      'delivered',
-      'filtered',
-      'dead_lettered',
-      'discarded',
-      'expired',
-      'duplicate',
-    ]),
+    outcome: oneOf(OUTCOMES),
     reason: Type.Union([Type.String(), Type.Null()]),
     replayId: Type.Union([Id, Type.Null()]),
     transformationVersionIds: Type.Array(Id),
@@ -117,6 +109,89 @@ export const TRACE_IN_WORDS: RouteDescription = {
       },
     },
     ...refusals({ 400: ['Invalid sourceId'], 404: ['Event with messageId m-88 not found'] }),
+  },
+}
+
+const textOrNull = Type.Union([Type.String(), Type.Null()])
+const facts = {
+  messageId: Type.String(),
+  sourceId: Id,
+  acceptedAt: Time,
+  type: oneOf(EVENT_TYPES),
+  name: textOrNull,
+  userId: textOrNull,
+}
+const accepted = {
+  messageId: 'm-88',
+  sourceId: SOURCE_ID,
+  acceptedAt: '2026-03-04T09:15:31.900Z',
+  type: 'track',
+  name: 'Seat Reserved',
+  userId: 'u-4711',
+}
+const FILTERS = {
+  sourceId: Type.String(),
+  type: oneOf(EVENT_TYPES),
+  name: Type.String(),
+  userId: Type.String(),
+  outcome: oneOf(OUTCOMES),
+  destinationId: Type.String(),
+}
+
+/** @see contracts/delivery.md §8 [D623] */
+export const LIST_IN_WORDS: RouteDescription = {
+  tag: 'Events',
+  summary: 'List accepted events with their outcomes, newest first',
+  details:
+    'Without payloads. One call looks back over at most 1,000,000 events or one second; `paging.next` goes on, also where nothing was found so far.',
+  access: 'token',
+  query: {
+    ...FILTERS,
+    from: Type.String({ description: 'Accepted at or after this time.' }),
+    to: Type.String({ description: 'Accepted before this time.' }),
+    limit: Type.Integer({ minimum: 1, maximum: MAX_LIMIT, default: 100 }),
+    cursor: Type.String({ description: 'Of the page before.' }),
+  },
+  answers: {
+    200: {
+      text: 'A page of events.',
+      schema: listOf(
+        'events',
+        closed({
+          ...facts,
+          outcomes: Type.Array(closed({ destinationId: Id, outcome: oneOf(OUTCOMES), reason: textOrNull })),
+        }),
+      ),
+      examples: {
+        page: {
+          events: [{ ...accepted, outcomes: [{ destinationId: DESTINATION_ID, outcome: 'delivered', reason: null }] }],
+          paging: { total: null, next: '' },
+        },
+      },
+    },
+    ...refusals({
+      400: ['Invalid limit', 'Invalid cursor', 'Invalid type', 'Invalid outcome', 'Invalid time in from'],
+      503: ['Too many searches'],
+    }),
+  },
+}
+
+/** @see contracts/delivery.md §8 [D639] */
+export const TAIL_IN_WORDS: RouteDescription = {
+  tag: 'Events',
+  summary: 'Watch events and their outcomes as they happen',
+  details:
+    'Messages `accepted`, `outcome` and, where more than 50 came in a second, `skipped` with their count. At most 20 listeners.',
+  access: 'token',
+  query: FILTERS,
+  answers: {
+    200: {
+      text: 'Messages, until the client leaves, the token is not good any more, or the server stops.',
+      schema: Type.String(),
+      mediaType: 'text/event-stream',
+      examples: { accepted: `event: accepted\ndata: ${JSON.stringify(accepted)}\n\n` },
+    },
+    ...refusals({ 400: ['Invalid type', 'Invalid outcome'], 503: ['Too many listeners'] }),
   },
 }
 

@@ -110,18 +110,9 @@ async function unfinishedJourney(
 ): Promise<Journey> {
   const { lane, destination } = delivery
   const requests = event.history?.requests ?? (recorded?.kind === 'journey' ? (recorded.requests ?? []) : [])
-  const outcome = event.state === 'ready' && lane.isThrottled ? 'throttled' : UNFINISHED[event.state]
+  const outcome = lane.outcomeOf(event)
   const reason = outcome === 'blocked' ? await blockedReason(delivery, event) : null
   return journey(destination.id, outcome, reason, destination.revision, requests.map(traced))
-}
-
-const UNFINISHED: Record<LaneEvent['state'], string> = {
-  blocked: 'blocked',
-  ready: 'pending',
-  loading: 'pending',
-  sending: 'pending',
-  retrying: 'retrying',
-  done: 'pending',
 }
 
 /** Names the earlier event of the same user that is waited for. */

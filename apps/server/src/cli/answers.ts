@@ -48,6 +48,29 @@ export interface EventJourney {
   readonly destinations: readonly DestinationJourney[]
 }
 
+/** Messages of GET /v2/tail. */
+export interface LiveAccepted {
+  readonly messageId: string
+  readonly sourceId: string
+  readonly acceptedAt: string
+  readonly type: string
+  readonly name: string
+  readonly userId: string | null
+}
+
+export interface LiveOutcome {
+  readonly messageId: string
+  readonly destinationId: string
+  readonly outcome: string
+  readonly reason: string | null
+  readonly status: number | null
+  readonly durationMs: number | null
+}
+
+export interface LiveSkipped {
+  readonly count: number
+}
+
 export interface DeadLetterAnswer {
   readonly id: string
   readonly state: string

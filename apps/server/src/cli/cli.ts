@@ -13,6 +13,8 @@ export interface CommandLine {
   readonly stderr: Output
   readonly stdin?: AsyncIterable<string | Uint8Array>
   readonly clock?: Clock
+  /** Resolves when a command that goes on by itself is to end; without it, none does. */
+  readonly untilStopped?: () => Promise<unknown>
   /** Runs the server until it is told to stop. @returns the exit code. */
   readonly start: (settings: Settings) => Promise<number>
 }
@@ -24,8 +26,8 @@ export interface CommandLine {
  * @see contracts/control-plane.md §10
  */
 export async function runCommand(line: CommandLine): Promise<number> {
-  const { argv, env, stdout, stderr, stdin = noInput(), clock = systemClock } = line
-  const io: CommandIo = { env, stdout, stderr, stdin, clock }
+  const { argv, env, stdout, stderr, stdin = noInput(), clock = systemClock, untilStopped = never } = line
+  const io: CommandIo = { env, stdout, stderr, stdin, clock, untilStopped }
   let exitCode: number = EXIT.done
   const exitWith = (code: number) => {
     exitCode = code
@@ -55,6 +57,10 @@ function report(error: Error, { env, stderr }: CommandIo): number {
   // Not foreseen: whoever mends it needs to know where.
   stderr.write(`${error.stack ?? error.message}\n`)
   return EXIT.failed
+}
+
+function never(): Promise<never> {
+  return new Promise(() => {})
 }
 
 async function* noInput(): AsyncGenerator<string> {}

@@ -11,6 +11,8 @@ export interface CommandIo {
   /** Read for `--message -` only. */
   readonly stdin: AsyncIterable<string | Uint8Array>
   readonly clock: Clock
+  /** Asked by a command that goes on until a person has seen enough. */
+  readonly untilStopped: () => Promise<unknown>
 }
 
 export interface Output {

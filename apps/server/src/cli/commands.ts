@@ -9,6 +9,7 @@ import { addHelp } from './help.ts'
 import { addSend } from './send.ts'
 import { addSettings } from './settings-command.ts'
 import { addStart } from './start-command.ts'
+import { addTail } from './tail.ts'
 import { addToken } from './token.ts'
 import { addTrace } from './trace.ts'
 
@@ -19,6 +20,7 @@ const COMMANDS: readonly AddCommand[] = [
   addDoctor,
   addSend,
   addTrace,
+  addTail,
   addDeadLetters,
   addToken,
   addConfiguration,

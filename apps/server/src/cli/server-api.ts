@@ -1,10 +1,12 @@
 import { readFileSync } from 'node:fs'
 import { isIP } from 'node:net'
 import { join } from 'node:path'
+import type { Clock, Timer } from '@millrace/std'
 import { loadClientSettings, loadSettings, type Settings } from '../config/settings.ts'
 import { CommandError, type CommandIo } from './command-io.ts'
 import { oneLine } from './paint.ts'
 import { during } from './progress.ts'
+import { type ServerEvent, serverEvents } from './server-events.ts'
 
 /** Options of every command that talks to a server; they go before the environment. */
 export interface ServerOptions {
@@ -78,6 +80,27 @@ export class ServerApi {
     return (response.status === 204 ? undefined : parseAnswer(text, this.url)) as T
   }
 
+  /**
+   * Messages of a `text/event-stream`, until it ends or says nothing for so long that it must be lost.
+   *
+   * @param onOpen called when the server has begun to answer.
+   * @throws CommandError, AnswerError like `get`.
+   */
+  async *listen(path: string, signal: AbortSignal, onOpen: () => void): AsyncGenerator<ServerEvent> {
+    const silence = new Silence(this.#io.clock)
+    const headers = { ...this.#headers(), accept: 'text/event-stream' }
+    try {
+      const response = await this.#fetch(path, { headers, signal: AbortSignal.any([signal, silence.signal]) })
+      if (!response.ok) throw this.#answerError(response.status, await response.text())
+      onOpen()
+      yield* serverEvents(silence.brokenBy(response.body!))
+    } catch (error) {
+      throw error instanceof CommandError ? error : unreachable(this.url, error as Error)
+    } finally {
+      silence.end()
+    }
+  }
+
   /** Posts events with a write key. @returns the text of the answer. */
   async postEvents(path: string, writeKey: string, body: string): Promise<string> {
     const headers = { authorization: `Basic ${base64(`${writeKey}:`)}`, 'content-type': 'application/json' }
@@ -107,7 +130,8 @@ export class ServerApi {
 
   async #fetch(path: string, init: RequestInit): Promise<Response> {
     try {
-      return await fetch(this.url + path, { ...init, redirect: 'manual', signal: AbortSignal.timeout(TIMEOUT_MS) })
+      const { signal = AbortSignal.timeout(TIMEOUT_MS) } = init
+      return await fetch(this.url + path, { ...init, redirect: 'manual', signal })
     } catch (error) {
       throw unreachable(this.url, error as Error)
     }
@@ -126,6 +150,41 @@ export class ServerApi {
       return new AnswerError(status, `${this.url} does not know this token: 401 ${said}`, TOKEN_ADVICE)
     if (status === 403) return new AnswerError(status, `The role of this token is too low: 403 ${said}`)
     return new AnswerError(status, `${this.url} answered ${status} ${said}`, undefined, saidIn(text))
+  }
+}
+
+/** The server says something every 15 s at least. */
+const MOST_SILENT_MS = 45_000
+
+/** Aborts what has been silent for too long. */
+class Silence {
+  readonly #clock: Clock
+  readonly #abort = new AbortController()
+  #timer: Timer | undefined
+
+  constructor(clock: Clock) {
+    this.#clock = clock
+    this.#wait()
+  }
+
+  get signal(): AbortSignal {
+    return this.#abort.signal
+  }
+
+  async *brokenBy(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+    for await (const chunk of chunks) {
+      this.#wait()
+      yield chunk
+    }
+  }
+
+  end(): void {
+    this.#timer?.cancel()
+  }
+
+  #wait(): void {
+    this.#timer?.cancel()
+    this.#timer = this.#clock.setTimer(() => this.#abort.abort(), MOST_SILENT_MS)
   }
 }
 
