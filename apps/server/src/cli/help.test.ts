@@ -5,7 +5,14 @@ import { run } from './command-under-test.ts'
 import { newProgram } from './commands.ts'
 
 const nowhere = { write: () => {} }
-const io = { env: {}, stdout: nowhere, stderr: nowhere, stdin: (async function* () {})(), clock: systemClock, untilStopped: () => new Promise(() => {}) }
+const io = {
+  env: {},
+  stdout: nowhere,
+  stderr: nowhere,
+  stdin: (async function* () {})(),
+  clock: systemClock,
+  untilStopped: () => new Promise(() => {}),
+}
 const COMMANDS = [...leaves(newProgram({ io, start: async () => 0, exitWith: () => {} }), [])]
 
 test.each(COMMANDS)('millrace %s has a help with what it does and an example of it', async (words) => {
