@@ -28,6 +28,8 @@ export type LogCalls = {
   oldest(nothing: undefined): { offset: Offset; acceptedAt: number } | undefined
   retain(request: { finishedBefore: Offset; keepMs: number; now: number }): void
   sizeBytes(nothing: undefined): number
+  closeNewest(nothing: undefined): Offset
+  closedBefore(end: Offset): Offset[] | undefined
   close(nothing: undefined): Promise<void>
 }
 

@@ -144,6 +144,24 @@ export class Segments {
     this.#rotateIfDue()
   }
 
+  /** Ends the newest segment, as if it were full. @returns where the next one begins. */
+  closeNewest(): Offset {
+    const newest = this.#entries.at(-1)
+    if (newest?.state === 'open' && this.#end > newest.first) {
+      newest.state = 'closing'
+      this.#startSegment()
+    }
+    return this.#end
+  }
+
+  /** The segments before an offset; undefined while one of them is not closed. A checkpoint that failed is tried again. */
+  closedBefore(end: Offset): Offset[] | undefined {
+    const wanted = this.#entries.filter(({ first }) => first < end)
+    if (wanted.every(({ state }) => state === 'closed')) return wanted.map(({ first }) => first)
+    this.#startNextCheckpoint()
+    return undefined
+  }
+
   sizeBytes(): number {
     let bytes = 0
     for (const entry of this.#entries) {

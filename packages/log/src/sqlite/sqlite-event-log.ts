@@ -15,6 +15,7 @@ import type { CommitMessage, DamageNotice, LogCalls, LogThreadData } from './cal
 import { ClockJumps } from './clock-jumps.ts'
 import { CommitRing } from './commit-ring.ts'
 import type { EncodedRecord } from './segment.ts'
+import { segmentPath } from './segment-files.ts'
 
 export interface SqliteEventLogOptions {
   /** Made if it is missing. */
@@ -40,6 +41,16 @@ const WORTHWHILE_COMMIT_BYTES = 256 * 1024
 const MAX_COMMITS_UNDER_WAY = 2
 const PROBE_INTERVAL_MS = 1_000
 const FRESH_MS = 2_000
+const LOOK_AGAIN_MS = 50
+const MAX_CLOSING_MS = 600_000
+
+/** Everything that the log holds up to a place, in files that nobody writes any more. */
+export interface ClosedSegments {
+  /** The first offset that is not in them. */
+  readonly end: Offset
+  /** Oldest first. */
+  readonly files: readonly string[]
+}
 
 interface Waiting {
   readonly stream: Stream
@@ -55,6 +66,7 @@ interface Waiting {
  */
 export class SqliteEventLog implements EventLog {
   readonly partitions = 1
+  readonly #directory: string
   readonly #clock: Clock
   readonly #clockJumps: ClockJumps
   readonly #thread: ThreadCalls<LogCalls, DamageNotice>
@@ -72,6 +84,7 @@ export class SqliteEventLog implements EventLog {
   #trouble: string | undefined
   #probeTimer: Timer | undefined
   #isClosed = false
+  #retentionHolds = 0
 
   static async open(options: SqliteEventLogOptions): Promise<SqliteEventLog> {
     const data: LogThreadData = {
@@ -108,6 +121,7 @@ export class SqliteEventLog implements EventLog {
     ring: CommitRing,
   ) {
     this.#ring = ring
+    this.#directory = options.directory
     this.#clock = options.clock
     this.#clockJumps = new ClockJumps(options.clock)
     this.#thread = thread
@@ -181,9 +195,40 @@ export class SqliteEventLog implements EventLog {
   }
 
   async retain(_partition: number, finishedBefore: Offset, keepMs: number): Promise<void> {
-    if (this.#clockJumps.hadOneLately()) return
+    if (this.#clockJumps.hadOneLately() || this.#retentionHolds > 0) return
     await this.#thread.call('retain', { finishedBefore, keepMs, now: this.#clock.now() })
     this.#sizeBytes = await this.#thread.call('sizeBytes', undefined)
+  }
+
+  /**
+   * Ends the newest segment, and waits until it and all before it are closed; appends go on meanwhile. A closed segment
+   * is one file that is never written again: to be copied as it is, while retention is held.
+   *
+   * @param signal ends the wait.
+   * @throws LogUnavailableError when that has not come about after ten minutes, as on a full disk.
+   * @see contracts/ingest.md §11 [D149]
+   */
+  async closeSegments(signal?: AbortSignal): Promise<ClosedSegments> {
+    const end = await this.#thread.call('closeNewest', undefined)
+    for (const deadline = this.#clock.monotonic() + MAX_CLOSING_MS; ; ) {
+      signal?.throwIfAborted()
+      const firsts = await this.#thread.call('closedBefore', end)
+      if (firsts !== undefined) return { end, files: firsts.map((first) => segmentPath(this.#directory, first)) }
+      if (this.#clock.monotonic() >= deadline) throw new LogUnavailableError('a segment could not be closed')
+      await new Promise<void>((resolve) => this.#clock.setTimer(resolve, LOOK_AGAIN_MS))
+    }
+  }
+
+  /** Keeps every segment that there is until the result is disposed of. */
+  holdRetention(): Disposable {
+    this.#retentionHolds++
+    let isHeld = true
+    return {
+      [Symbol.dispose]: () => {
+        if (isHeld) this.#retentionHolds--
+        isHeld = false
+      },
+    }
   }
 
   async check(): Promise<void> {

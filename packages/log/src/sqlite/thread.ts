@@ -35,6 +35,8 @@ answerCalls<ThreadFunctions>({
   oldest: () => segments.oldest(),
   retain: ({ finishedBefore, keepMs, now }) => segments.retain(finishedBefore, keepMs, now),
   sizeBytes: () => segments.sizeBytes(),
+  closeNewest: () => segments.closeNewest(),
+  closedBefore: (end) => segments.closedBefore(end),
   close: () => segments.close(),
 })
 
