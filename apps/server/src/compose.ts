@@ -8,6 +8,8 @@ import { SqliteEventLog } from '@millrace/log'
 import { deliveryRoutes, Pipeline } from '@millrace/pipeline'
 import { formatTime } from '@millrace/protocol'
 import { type Clock, systemClock } from '@millrace/std'
+import { backupRoutes } from './backup/backup-routes.ts'
+import { Backups } from './backup/backups.ts'
 import type { Settings } from './config/settings.ts'
 import type { DataFolder } from './data-folder/data-folder.ts'
 import { DiskSpace } from './disk-space.ts'
@@ -82,7 +84,7 @@ export async function compose(options: ComposeOptions): Promise<Product> {
       return {
         logBytes: log.sizeBytes(),
         logOldestAt: oldest === undefined ? null : formatTime(oldest.acceptedAt),
-        lastBackup: null,
+        lastBackup: backups.last === null ? null : { ...backups.last },
         settings: shownSettings,
       }
     },
@@ -146,6 +148,16 @@ export async function compose(options: ComposeOptions): Promise<Product> {
     logger,
   })
 
+  const backups = new Backups({
+    dataFolder: folder.path,
+    directory: settings.backupDir ?? folder.file('backups'),
+    diskFloorBytes: settings.minFreeDiskBytes,
+    log,
+    store,
+    controlPlane,
+    clock,
+    logger,
+  })
   const inbox = new Inbox(folder.file('inbox.key'))
   const addressOf = limitAddress(settings.trustedProxies)
   const { app, routes } = await openApp(
@@ -180,7 +192,7 @@ export async function compose(options: ComposeOptions): Promise<Product> {
         () => clock.now(),
       ),
     ],
-    [deliveryRoutes(running)],
+    [deliveryRoutes(running), backupRoutes(backups, controlPlane)],
   )
   front.serve((request, response) => {
     if (!gateway.handle(request, response)) app.routing(request, response)
@@ -197,6 +209,7 @@ export async function compose(options: ComposeOptions): Promise<Product> {
       const deadline = new Promise<void>((resolve) => setTimeout(resolve, settings.shutdownMs).unref())
       await front.stop(running.stop(deadline), deadline)
       await app.close()
+      await backups.stop()
       gateway.close()
       await log[Symbol.asyncDispose]()
       await store.close()

@@ -1,12 +1,14 @@
 import { type Clock, systemClock } from '@millrace/std'
-import { Command, CommanderError, InvalidArgumentError } from 'commander'
-import { parseBaseUrl } from '../config/setting-texts.ts'
+import { Command, CommanderError } from 'commander'
 import { type Environment, loadSettings, type Settings, SettingsError } from '../config/settings.ts'
 import { VERSION } from '../version.ts'
+import { addBackup } from './backup-command.ts'
+import { remote } from './command.ts'
 import { CommandError, type CommandIo, EXIT, type Output } from './command-io.ts'
 import { type DeadLetterFilters, listDeadLetters, showDeadLetter } from './dead-letters.ts'
 import { doctor } from './doctor/doctor.ts'
 import { paintFor } from './paint.ts'
+import { addRestore } from './restore-command.ts'
 import { type SendOptions, send } from './send.ts'
 import type { ServerOptions } from './server-api.ts'
 import { showSettings, warnOfUnknownSettings } from './settings-command.ts'
@@ -70,11 +72,15 @@ function commands(io: CommandIo, start: CommandLine['start'], exitWith: (code: n
     .option('--json', 'as JSON, with what each may be')
     .action((options: { json?: boolean }) => exitWith(showSettings(options, io)))
   program
-    .command('doctor')
-    .description('look for trouble on this machine: settings, data folder, log, disk, port')
+    .command('doctor [backup]')
+    .description('look for trouble on this machine: settings, data folder, log, disk, port; or in the file of a backup')
     .option('--quick', 'leave out reading every record of the log')
     .option('--json', 'as JSON')
-    .action(async (options: { quick?: boolean; json?: boolean }) => exitWith(await doctor(options, io)))
+    .action(async (backup: string | undefined, options: { quick?: boolean; json?: boolean }) =>
+      exitWith(await doctor({ ...options, backup }, io)),
+    )
+  addBackup(program, { io, start, exitWith })
+  addRestore(program, { io, start, exitWith })
 
   remote(program.command('send [type] [name]'))
     .description('send an event, or the events of a message')
@@ -119,22 +125,6 @@ Examples:
   millrace dead-letters list --destination 3uLMicKvWtFGwbwBkUIwtP0l8lu
 
 Settings are environment variables: millrace settings`
-
-/** A command that talks to a server. */
-function remote(command: Command): Command {
-  return command
-    .option('--url <url>', 'address of the server (default: MILLRACE_URL, else http://127.0.0.1:8080)', (url) => {
-      const parsed = parseBaseUrl(url)
-      if (parsed === undefined) throw new InvalidArgumentError('It is not an http or https URL.')
-      return parsed
-    })
-    .option('--email <email>', 'e-mail address to sign in with (default: MILLRACE_EMAIL)')
-    .option('--token <token>', 'access token (default: MILLRACE_TOKEN, else that of the data folder)', (token) => {
-      if (!/^[!-9;-~]+$/.test(token)) throw new InvalidArgumentError('A token has no spaces and colons.')
-      return token
-    })
-    .option('--json', "print the route's answer")
-}
 
 function report(error: Error, { env, stderr }: CommandIo): number {
   // Its text has been written already.

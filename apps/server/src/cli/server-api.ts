@@ -47,11 +47,17 @@ export class ServerApi {
   }
 
   /** @throws CommandError whatever goes wrong; AnswerError if the server answered with something else than success. */
-  async get<T>(path: string): Promise<T> {
-    const response = await this.#fetch(path, { headers: this.#headers() })
+  get<T>(path: string): Promise<T> {
+    return this.send('GET', path)
+  }
+
+  /** As `get`; an answer without a body is undefined. */
+  async send<T>(method: string, path: string, body?: object): Promise<T> {
+    const sent = body === undefined ? {} : { body: JSON.stringify(body) }
+    const response = await this.#fetch(path, { method, headers: this.#headers(), ...sent })
     const text = await response.text()
     if (!response.ok) throw this.#answerError(response.status, text)
-    return parseAnswer(text, this.url) as T
+    return (response.status === 204 ? undefined : parseAnswer(text, this.url)) as T
   }
 
   /** Posts events with a write key. @returns the text of the answer. */

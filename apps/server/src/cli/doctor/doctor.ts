@@ -3,6 +3,7 @@ import { loadSettings, SettingsError, settingsList } from '../../config/settings
 import { unknownSettings } from '../../config/unknown-settings.ts'
 import { type CommandIo, EXIT } from '../command-io.ts'
 import { type Colour, json, oneLine, paintFor } from '../paint.ts'
+import { checkBackup } from './backup-check.ts'
 import { checkClock, checkDataFolder, checkDisk } from './data-folder-check.ts'
 import { checkEgress } from './egress-check.ts'
 import { type Finding, fail, ok, warn } from './finding.ts'
@@ -13,6 +14,8 @@ export interface DoctorOptions {
   /** Leaves out reading every record of the log. */
   readonly quick?: boolean
   readonly json?: boolean
+  /** File of a backup: it is looked at instead of this machine. */
+  readonly backup?: string | undefined
 }
 
 const OLDEST_NODE = 24
@@ -42,6 +45,10 @@ export async function doctor(options: DoctorOptions, io: CommandIo): Promise<num
 }
 
 async function* examine(options: DoctorOptions, io: CommandIo): AsyncGenerator<Finding> {
+  if (options.backup !== undefined) {
+    yield await checkBackup(options.backup, io)
+    return
+  }
   yield checkNode(process.versions.node)
   const settings = settingsOrFault(io)
   if (!('dataDir' in settings)) {
