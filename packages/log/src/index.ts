@@ -10,4 +10,4 @@ export {
   type Tally,
 } from './event-log.ts'
 export { MemoryEventLog } from './memory/memory-event-log.ts'
-export { type ClosedSegments, SqliteEventLog, type SqliteEventLogOptions } from './sqlite/sqlite-event-log.ts'
+export { SqliteEventLog, type SqliteEventLogOptions } from './sqlite/sqlite-event-log.ts'

@@ -127,12 +127,16 @@ export class Backups {
     // A segment that the copied positions still need could else be dropped before its turn.
     using _hold = log.holdRetention()
     await thread.call('copyDatabase', { path: join(dataFolder, 'delivery.db'), name: 'delivery.db' })
-    const spans = await controlPlane.betweenChanges(async () => {
+    // The configuration is the one that governs the last record: of a change that comes later nothing is in the backup.
+    const { spans, logEnd } = await controlPlane.betweenChanges(async () => {
       await thread.call('copyDatabase', { path: join(dataFolder, 'control.db'), name: 'control.db' })
-      return store.call('spans', undefined)
+      return {
+        spans: await store.call('spans', undefined),
+        logEnd: hasLog ? await log.closeNewest() : log.end(),
+      }
     })
-    const { end, files } = hasLog ? await log.closeSegments(this.#stopped.signal) : { end: log.end(), files: [] }
-    await thread.call('alignDelivery', { spans, logEnd: end })
+    const files = hasLog ? await log.closedSegments(logEnd, this.#stopped.signal) : []
+    await thread.call('alignDelivery', { spans, logEnd })
     const inboxKey = join(dataFolder, 'inbox.key')
     await thread.call('write', {
       copies: ['delivery.db', 'control.db'],

@@ -4,9 +4,15 @@ import { ManualClock } from '@millrace/std'
 import { afterAll, expect, test } from 'vitest'
 import { testRecord } from '../conformance.ts'
 import { LogFolders, notesIn, openLog, segmentFiles } from './log-folders.ts'
+import type { SqliteEventLog } from './sqlite-event-log.ts'
 
 const folders = new LogFolders()
 afterAll(() => folders[Symbol.dispose]())
+
+async function close(log: SqliteEventLog) {
+  const end = await log.closeNewest()
+  return { end, files: await log.closedSegments(end) }
+}
 
 test('closed segments hold all that was appended before, and are a log by themselves, while appends go on', async () => {
   await using log = await openLog(folders.create())
@@ -14,7 +20,7 @@ test('closed segments hold all that was appended before, and are a log by themse
   for (let i = 0; i < 200; i++)
     appends.push(log.append(i % 3 === 0 ? 'import' : 'live', testRecord('source-a', `${i}`)))
   await appends[99]
-  const closing = log.closeSegments()
+  const closing = close(log)
   for (let i = 200; i < 300; i++) appends.push(log.append('live', testRecord('source-a', `${i}`)))
   const { end, files } = await closing
   const offsets = await Promise.all(appends)
@@ -39,11 +45,11 @@ test('closed segments hold all that was appended before, and are a log by themse
 test('closing twice without an append in between begins no further segment', async () => {
   const directory = folders.create()
   await using log = await openLog(directory)
-  expect(await log.closeSegments()).toEqual({ end: 0, files: [] })
+  expect(await close(log)).toEqual({ end: 0, files: [] })
   await log.append('live', testRecord('source-a', '0'))
-  const once = await log.closeSegments()
+  const once = await close(log)
   expect(once).toEqual({ end: 1, files: [join(directory, '0.db')] })
-  expect(await log.closeSegments()).toEqual(once)
+  expect(await close(log)).toEqual(once)
   expect(segmentFiles(directory)).toEqual(['0.db', '1.db'])
 })
 

@@ -44,14 +44,6 @@ const FRESH_MS = 2_000
 const LOOK_AGAIN_MS = 50
 const MAX_CLOSING_MS = 600_000
 
-/** Everything that the log holds up to a place, in files that nobody writes any more. */
-export interface ClosedSegments {
-  /** The first offset that is not in them. */
-  readonly end: Offset
-  /** Oldest first. */
-  readonly files: readonly string[]
-}
-
 interface Waiting {
   readonly stream: Stream
   readonly record: EventRecord
@@ -200,20 +192,25 @@ export class SqliteEventLog implements EventLog {
     this.#sizeBytes = await this.#thread.call('sizeBytes', undefined)
   }
 
+  /** Ends the newest segment: the next record goes into a new one. @returns where that one begins. */
+  closeNewest(): Promise<Offset> {
+    return this.#thread.call('closeNewest', undefined)
+  }
+
   /**
-   * Ends the newest segment, and waits until it and all before it are closed; appends go on meanwhile. A closed segment
-   * is one file that is never written again: to be copied as it is, while retention is held.
+   * Waits until all segments before `end`, which `closeNewest` has returned, are closed; appends go on meanwhile. A closed
+   * segment is one file that is never written again: to be copied as it is, while retention is held.
    *
    * @param signal ends the wait.
-   * @throws LogUnavailableError when that has not come about after ten minutes, as on a full disk.
+   * @returns the files, oldest first.
+   * @throws LogUnavailableError when they have not been closed within ten minutes, as on a full disk.
    * @see contracts/ingest.md §11 [D149]
    */
-  async closeSegments(signal?: AbortSignal): Promise<ClosedSegments> {
-    const end = await this.#thread.call('closeNewest', undefined)
+  async closedSegments(end: Offset, signal?: AbortSignal): Promise<readonly string[]> {
     for (const deadline = this.#clock.monotonic() + MAX_CLOSING_MS; ; ) {
       signal?.throwIfAborted()
       const firsts = await this.#thread.call('closedBefore', end)
-      if (firsts !== undefined) return { end, files: firsts.map((first) => segmentPath(this.#directory, first)) }
+      if (firsts !== undefined) return firsts.map((first) => segmentPath(this.#directory, first))
       if (this.#clock.monotonic() >= deadline) throw new LogUnavailableError('a segment could not be closed')
       await new Promise<void>((resolve) => this.#clock.setTimer(resolve, LOOK_AGAIN_MS))
     }
