@@ -18,7 +18,8 @@ import { PLAIN, ServerProcess } from './server-process.ts'
 
 const SEED = Number(process.env['SEED'] ?? Math.floor(Math.random() * 2 ** 31))
 const TOKEN = PLAIN['MILLRACE_OWNER_TOKEN']!
-const TRACED = 400
+const TRACED = 200
+const LISTS = ['/v2/sources', '/v2/users', '/v2/credentials']
 
 test('a backup under load, restored into an empty folder, has all configuration and delivers whatever was not delivered', {
   timeout: 60_000,
@@ -45,9 +46,9 @@ test('a backup under load, restored into an empty folder, has all configuration 
   await using _original = original
   const client = clientOf(original.url, TOKEN)
   const { source } = (await client.call('POST', '/v2/sources', { name: 'Source', type: 'HTTP' })).json
-  const join_ = (name: string, path: string) => connect(client, source.id, name, `${sink.url}${path}`)
-  await join_('Open', '/open')
-  await join_('Held', '/held')
+  const destination = (name: string, path: string) => connect(client, source.id, name, `${sink.url}${path}`)
+  await destination('Open', '/open')
+  await destination('Held', '/held')
   await client.call('PUT', '/v2/credentials/geo_api', { value: 'canary-of-a-credential' })
   await client.call('POST', '/v2/users', { email: 'ada@cinema.example', role: 'editor' })
 
@@ -59,7 +60,7 @@ test('a backup under load, restored into an empty folder, has all configuration 
   const { file } = begun.json.backup
   for (let made = 0; (await lastBackup(client)).state === 'running'; made++) {
     if (made >= 20) continue
-    const connection = await join_(`Late ${made}`, '/late')
+    const connection = await destination(`Late ${made}`, '/late')
     await setTimeout(random() * 20)
     if (random() < 0.5) await client.call('PATCH', `/v2/connections/${connection.id}`, { enabled: false })
   }
@@ -70,6 +71,7 @@ test('a backup under load, restored into an empty folder, has all configuration 
   // Those around the backup, where configuration and log have to fit each other.
   const traced = load.acknowledged.slice(acknowledged.length - TRACED / 2, acknowledged.length + TRACED / 2)
   const before = await Promise.all(traced.map((messageId) => destinationsOf(client, messageId)))
+  const lists = await Promise.all(LISTS.map(async (path) => (await client.call('GET', path)).json))
   original.signal('SIGKILL')
   await original.exited
 
@@ -104,18 +106,54 @@ test('a backup under load, restored into an empty folder, has all configuration 
   }
   expect(compared).toBeGreaterThanOrEqual(TRACED / 2)
 
-  // Opened with the key: the credential is in force, and the original's users may go on.
-  for (const path of ['/v2/sources', '/v2/users', '/v2/credentials']) {
-    expect((await other.call('GET', path)).json, path).toEqual(await stillThere(first, path))
-  }
+  for (const [i, path] of LISTS.entries()) expect((await other.call('GET', path)).json, path).toEqual(lists[i])
   expect(await copy.stop()).toBe(0)
   expect(copy.stderr).not.toMatch(/"level":(50|60)/)
 })
 
-/** What the original answers when it is started again on its own data. */
-async function stillThere(dataFolder: string, path: string): Promise<unknown> {
-  await using server = await ServerProcess.start({ ...PLAIN, MILLRACE_DATA_DIR: dataFolder })
-  return (await clientOf(server.url, TOKEN).call('GET', path)).json
+test('restored without its log, a server delivers what comes next, also of users whose events waited', async () => {
+  await using folder = await mkdtempDisposable(join(tmpdir(), 'millrace-backup-'))
+  const [first, second] = [join(folder.path, 'first'), join(folder.path, 'second')]
+  await using sink = await Sink.open()
+  sink.answer = ({ json }) => ({ status: json.userId === 'waits' ? 500 : 200 })
+  let file: string
+  let writeKey: string
+  {
+    await using original = await ServerProcess.start({ ...PLAIN, MILLRACE_DATA_DIR: first })
+    const client = clientOf(original.url, TOKEN)
+    const { source } = (await client.call('POST', '/v2/sources', { name: 'Source', type: 'HTTP' })).json
+    const { destinationId } = await connect(client, source.id, 'Hook', sink.url)
+    writeKey = source.writeKey
+    const track = (messageId: string, userId: string) => sendEvent(original.url, writeKey, messageId, userId)
+    await track('m-1', 'waits')
+    await client.untilOutcome('m-1', destinationId, 'retrying')
+    await track('m-2', 'waits')
+    for (let i = 0; i < 20; i++) await track(`m-delivered-${i}`, 'other')
+    await client.untilOutcome('m-delivered-19', destinationId, 'delivered')
+    file = (await client.call('POST', '/v2/admin/backup', { log: false })).json.backup.file
+    await untilEnded(client)
+  }
+  expect((await command(['restore', join(first, 'backups', file)], { MILLRACE_DATA_DIR: second })).code).toBe(0)
+  copyFileSync(join(first, 'secret.key'), join(second, 'secret.key'))
+  sink.clear()
+  sink.answer = () => ({})
+  await using copy = await ServerProcess.start({ ...PLAIN, MILLRACE_DATA_DIR: second })
+  // More than there were: none of them may be taken for one that has its outcome already.
+  for (let i = 0; i < 30; i++) await sendEvent(copy.url, writeKey, `n-${i}`, i % 2 === 0 ? 'waits' : 'other')
+  const received = await sink.waitFor(30)
+  const messageIds = received.map(({ json }) => json.messageId)
+  expect(messageIds.sort()).toEqual(Array.from({ length: 30 }, (_, i) => `n-${i}`).sort())
+})
+
+async function sendEvent(url: string, writeKey: string, messageId: string, userId: string): Promise<void> {
+  const body = JSON.stringify({ messageId, userId, event: 'x' })
+  const headers = { authorization: `Basic ${btoa(`${writeKey}:`)}` }
+  const { status } = await fetch(`${url}/v1/track`, { method: 'POST', headers, body })
+  if (status !== 200) throw new Error(`${messageId} was answered ${status}`)
+}
+
+async function untilEnded(client: Client): Promise<void> {
+  while ((await lastBackup(client)).state === 'running') await setTimeout(5)
 }
 
 async function connect({ call }: Client, sourceId: string, name: string, webhookUrl: string) {
