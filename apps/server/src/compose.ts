@@ -3,7 +3,7 @@ import { mkdirSync } from 'node:fs'
 import { ControlPlane, limitAddress, type Snapshot, type SourceType, sourceClass } from '@millrace/control-plane'
 import { DeliveryStore, EgressRules, OutboundClient } from '@millrace/delivery'
 import { DestinationRegistry, maskConfig, unmaskConfig } from '@millrace/destinations'
-import { Gateway } from '@millrace/gateway'
+import { Gateway, type GatewaySource } from '@millrace/gateway'
 import { SqliteEventLog } from '@millrace/log'
 import { deliveryRoutes, Pipeline } from '@millrace/pipeline'
 import { formatTime } from '@millrace/protocol'
@@ -100,6 +100,7 @@ export async function compose(options: ComposeOptions): Promise<Product> {
     clock,
     notBefore: Math.max(0, ...positions.map(({ position }) => position.offset)),
     maxRecordBytes: settings.maxBodyBytes + 1024 * 1024,
+    hasDedup: [...controlPlane.snapshot().sources.values()].some(({ config }) => config.dedupWindowSeconds > 0),
   })
   const egress = new EgressRules({ allow: settings.egressAllow, deny: settings.egressDeny, listenHost: settings.host })
   pipeline = await Pipeline.start({
@@ -123,8 +124,8 @@ export async function compose(options: ComposeOptions): Promise<Product> {
   let syncFailures = 0
   const gateway = new Gateway({
     log: {
-      append: (stream, record) => {
-        const appended = log.append(stream, record)
+      append: (stream, record, dedup) => {
+        const appended = log.append(stream, record, dedup)
         appended.catch(() => syncFailures++)
         return appended
       },
@@ -220,15 +221,14 @@ export async function compose(options: ComposeOptions): Promise<Product> {
 
 /** The gateway's view of a source; made once per source and revision, not once per request. */
 function sourceFinder(snapshot: () => Snapshot) {
-  type GatewayView = { id: string; isEnabled: boolean; rateLimitEventsPerMinute: number }
-  const views = new WeakMap<object, GatewayView>()
-  return (writeKey: string): GatewayView | undefined => {
+  const views = new WeakMap<object, GatewaySource>()
+  return (writeKey: string): GatewaySource | undefined => {
     const source = snapshot().sourceByWriteKey(writeKey)
     if (source === undefined) return undefined
     let view = views.get(source)
     if (view === undefined) {
-      const { rateLimitEventsPerMinute } = source.config
-      view = { id: source.id, isEnabled: source.isEnabled, rateLimitEventsPerMinute }
+      const { rateLimitEventsPerMinute, dedupWindowSeconds } = source.config
+      view = { id: source.id, isEnabled: source.isEnabled, rateLimitEventsPerMinute, dedupWindowSeconds }
       views.set(source, view)
     }
     return view

@@ -1,5 +1,5 @@
 import { base62, type JsonObject, ownMember } from '@millrace/protocol'
-import { ApiError, badRequest, invalidConfig, notFound } from './api-error.ts'
+import { ApiError, badRequest, notFound } from './api-error.ts'
 import type { Audited } from './audit/audit-entry.ts'
 import { created, deleted, updated } from './audit/audited.ts'
 import type { Author } from './author.ts'
@@ -212,7 +212,6 @@ function readConfig(written: unknown): SourceConfig {
   ])
   const rateLimitEventsPerMinute = config.integer('rateLimitEventsPerMinute', 0, MAX_EVENTS_PER_MINUTE, 0)
   const dedupWindowSeconds = config.integer('dedupWindowSeconds', 0, 86_400, 0)
-  if (dedupWindowSeconds > 0) throw invalidConfig('/dedupWindowSeconds', 'is not available yet: must be 0')
   const orderShards = config.integer('orderShards', 1, 64, 1)
   const catalog = new ConfigReader((written as JsonObject)['catalog'] ?? {}, '/catalog', ['samples', 'values'])
   return {

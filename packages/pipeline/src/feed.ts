@@ -210,6 +210,7 @@ export class Feed {
     const keys = keySeeds(sourceId, stream)
     let room = Math.min(lane.room, most)
     for (let index = first; index < events.length; index++) {
+      if (record.duplicates?.has(index)) continue
       if (recorded.size > 0) {
         const key = placeKey(offset, index)
         if (recorded.has(key)) {

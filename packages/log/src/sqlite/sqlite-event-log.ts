@@ -1,5 +1,6 @@
 import { decodeRecord, type EventRecord, eventCount } from '@millrace/protocol'
 import { type Clock, ThreadCalls, type Timer } from '@millrace/std'
+import type { Dedup } from '../dedup.ts'
 import {
   type EventLog,
   LogUnavailableError,
@@ -11,7 +12,7 @@ import {
   type Tally,
 } from '../event-log.ts'
 import { addToTally } from '../tally.ts'
-import type { CommitMessage, DamageNotice, LogCalls, LogThreadData } from './calls.ts'
+import type { Appended, CommitMessage, DamageNotice, LogCalls, LogThreadData } from './calls.ts'
 import { ClockJumps } from './clock-jumps.ts'
 import { CommitRing } from './commit-ring.ts'
 import type { EncodedRecord } from './segment.ts'
@@ -23,6 +24,8 @@ export interface SqliteEventLogOptions {
   readonly clock: Clock
   /** Offsets that readers have already passed: the next record comes after them, even if the log was cut. Default 0. */
   readonly notBefore?: Offset
+  /** Whether a source has a dedup window: then what it holds is read at once. Default false. */
+  readonly hasDedup?: boolean
   /** Default 256 MB. */
   readonly segmentBytes?: number
   /** Default one hour. */
@@ -48,6 +51,7 @@ interface Waiting {
   readonly stream: Stream
   readonly record: EventRecord
   readonly size: number
+  readonly dedup: Dedup | undefined
   readonly resolve: (offset: Offset) => void
   readonly reject: (error: LogUnavailableError) => void
 }
@@ -82,6 +86,7 @@ export class SqliteEventLog implements EventLog {
     const data: LogThreadData = {
       directory: options.directory,
       notBefore: options.notBefore ?? 0,
+      hasDedup: options.hasDedup ?? false,
       segmentBytes: options.segmentBytes ?? 256 * 1024 * 1024,
       segmentMs: options.segmentMs ?? 3_600_000,
     }
@@ -130,12 +135,12 @@ export class SqliteEventLog implements EventLog {
     return 0
   }
 
-  append(stream: Stream, record: EventRecord): Promise<Offset> {
+  append(stream: Stream, record: EventRecord, dedup?: Dedup): Promise<Offset> {
     const trouble = this.#isClosed ? 'the log is closed' : this.#trouble
     if (trouble !== undefined) return Promise.reject(new LogUnavailableError(trouble))
     return new Promise((resolve, reject) => {
       const size = CommitRing.framedSize(record)
-      this.#waiting.push({ stream, record, size, resolve, reject })
+      this.#waiting.push({ stream, record, size, dedup, resolve, reject })
       this.#waitingBytes += size
       this.#planFlush()
     })
@@ -299,9 +304,11 @@ export class SqliteEventLog implements EventLog {
   async #commit(group: Waiting[]): Promise<void> {
     this.#commitsUnderWay++
     const span = this.#ring.write(group)
-    let first: Offset
+    let appended: Appended
     try {
-      first = await this.#thread.call('append', { start: span.start, end: span.end, tallies: talliesOf(group) })
+      const { start, end } = span
+      const message = { start, end, tallies: talliesOf(group), windows: windowsOf(group) }
+      appended = await this.#thread.call('append', message)
     } catch (error) {
       this.#commitsUnderWay--
       this.#ring.failed(span)
@@ -310,18 +317,19 @@ export class SqliteEventLog implements EventLog {
       return
     }
     this.#commitsUnderWay--
-    this.#ring.stored(span, first)
-    this.#publish(group, first, span.end - span.start)
+    this.#ring.stored(span, appended.first, appended.duplicates)
+    this.#publish(group, appended, span.end - span.start)
     this.#planFlush()
   }
 
-  #publish(group: Waiting[], first: Offset, bytes: number): void {
+  #publish(group: Waiting[], { first, duplicates }: Appended, bytes: number): void {
     this.#lastCommitAt = this.#clock.monotonic()
     this.#sizeBytes += bytes
     this.#end = first + group.length
     for (const stream of new Set(group.map((waiting) => waiting.stream))) {
       for (const listener of this.#commitListeners) listener(0, stream)
     }
+    for (const [place, indexes] of duplicates) group[place]!.dedup?.onDuplicates?.(indexes)
     for (const [i, { resolve }] of group.entries()) resolve(first + i)
   }
 
@@ -363,6 +371,10 @@ interface Hooks {
   onEnd?: (error: Error) => void
 }
 
+function windowsOf(group: readonly Waiting[]): CommitMessage['windows'] {
+  return group.flatMap(({ dedup }, place) => (dedup === undefined ? [] : [[place, dedup.windowMs] as const]))
+}
+
 function talliesOf(group: readonly Waiting[]): CommitMessage['tallies'] {
   const tallies = new Map<Stream, Tally>()
   for (const { stream, record, size } of group) {
@@ -376,8 +388,11 @@ function talliesOf(group: readonly Waiting[]): CommitMessage['tallies'] {
   }))
 }
 
-function decode({ offset, bytes }: EncodedRecord): StoredRecord {
-  return { ...decodeRecord(bytes), offset }
+function decode({ offset, bytes, duplicates }: EncodedRecord): StoredRecord {
+  const record = { ...decodeRecord(bytes), offset }
+  if (duplicates === undefined) return record
+  // A copy, so that the numbers lie where numbers of two bytes may.
+  return { ...record, duplicates: new Set(new Uint16Array(Uint8Array.from(duplicates).buffer)) }
 }
 
 function decodeIfFound(record: EncodedRecord | undefined): StoredRecord | undefined {
