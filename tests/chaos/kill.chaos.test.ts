@@ -6,6 +6,7 @@ import { Sink } from '@millrace/dev-env'
 import { expect, test } from 'vitest'
 import { clientOf } from '../e2e/client.ts'
 import { Arrivals, Load } from '../e2e/load.ts'
+import { randomFrom } from '../e2e/random.ts'
 import { PLAIN, ServerProcess } from '../e2e/server-process.ts'
 
 /*
@@ -75,15 +76,4 @@ async function killWhileStarting(environment: Record<string, string>, random: ()
   await setTimeout(random() * 1_500)
   server.signal('SIGKILL')
   await server.exited
-}
-
-/** mulberry32. */
-function randomFrom(seed: number): () => number {
-  let state = seed
-  return () => {
-    state = (state + 0x6d2b79f5) | 0
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
-  }
 }

@@ -66,6 +66,8 @@ export class ShownOutput {
       )
       .replace(/\/inbox\/[0-9a-f]{32}/g, `/inbox/${INBOX_KEY}`)
       .replace(/^\*( +MILLRACE_PORT +)\d{5}/m, ' $18080 ')
+      .replace(/backup-\d{8}T\d{6}Z/g, 'backup-20260304T091530Z')
+      .replace(/, \d+ KB, /g, ', 300 KB, ')
       .replace(/\b\d+ ms/g, '2 ms')
       .replace(/"durationMs": \d+/g, '"durationMs": 2')
       .replace(/^(ok +node +)\S+/m, '$126.10.0')

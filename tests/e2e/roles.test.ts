@@ -39,6 +39,7 @@ const ROWS: Readonly<Record<string, Row>> = {
 
   'GET /v2/me': { least: 'viewer' },
   'GET /v2/admin/info': { least: 'viewer' },
+  'POST /v2/admin/backup': { least: 'admin', body: { log: false } },
 
   'GET /v2/sources': { least: 'viewer' },
   'POST /v2/sources': { least: 'editor', body: { name: 'Source', type: 'HTTP' } },

@@ -3,12 +3,14 @@ import { mkdirSync } from 'node:fs'
 import { ControlPlane, limitAddress, type Snapshot, type SourceType, sourceClass } from '@millrace/control-plane'
 import { DeliveryStore, EgressRules, OutboundClient } from '@millrace/delivery'
 import { DestinationRegistry, maskConfig, unmaskConfig } from '@millrace/destinations'
-import { Gateway, ingestInWords } from '@millrace/gateway'
+import { Gateway, type GatewaySource, ingestInWords } from '@millrace/gateway'
 import { SqliteEventLog } from '@millrace/log'
 import { RouteBook } from '@millrace/openapi'
 import { deliveryRoutes, liveRoute, Pipeline } from '@millrace/pipeline'
 import { formatTime } from '@millrace/protocol'
 import { type Clock, systemClock } from '@millrace/std'
+import { backupRoutes } from './backup/backup-routes.ts'
+import { Backups } from './backup/backups.ts'
 import type { Settings } from './config/settings.ts'
 import type { DataFolder } from './data-folder/data-folder.ts'
 import { DiskSpace } from './disk-space.ts'
@@ -83,7 +85,7 @@ export async function compose(options: ComposeOptions): Promise<Product> {
       return {
         logBytes: log.sizeBytes(),
         logOldestAt: oldest === undefined ? null : formatTime(oldest.acceptedAt),
-        lastBackup: null,
+        lastBackup: backups.last === null ? null : { ...backups.last },
         settings: shownSettings,
       }
     },
@@ -99,6 +101,7 @@ export async function compose(options: ComposeOptions): Promise<Product> {
     clock,
     notBefore: Math.max(0, ...positions.map(({ position }) => position.offset)),
     maxRecordBytes: settings.maxBodyBytes + 1024 * 1024,
+    hasDedup: [...controlPlane.snapshot().sources.values()].some(({ config }) => config.dedupWindowSeconds > 0),
   })
   const egress = new EgressRules({ allow: settings.egressAllow, deny: settings.egressDeny, listenHost: settings.host })
   pipeline = await Pipeline.start({
@@ -122,8 +125,8 @@ export async function compose(options: ComposeOptions): Promise<Product> {
   let syncFailures = 0
   const gateway = new Gateway({
     log: {
-      append: (stream, record) => {
-        const appended = log.append(stream, record)
+      append: (stream, record, dedup) => {
+        const appended = log.append(stream, record, dedup)
         appended.catch(() => syncFailures++)
         return appended
       },
@@ -147,6 +150,16 @@ export async function compose(options: ComposeOptions): Promise<Product> {
     logger,
   })
 
+  const backups = new Backups({
+    dataFolder: folder.path,
+    directory: settings.backupDir ?? folder.file('backups'),
+    diskFloorBytes: settings.minFreeDiskBytes,
+    log,
+    store,
+    controlPlane,
+    clock,
+    logger,
+  })
   const inbox = new Inbox(folder.file('inbox.key'))
   const addressOf = limitAddress(settings.trustedProxies)
   const book = new RouteBook()
@@ -183,7 +196,11 @@ export async function compose(options: ComposeOptions): Promise<Product> {
         () => clock.now(),
       ),
     ],
-    [deliveryRoutes(running), liveRoute(running.live, ({ actor }) => controlPlane.isCurrent(actor))],
+    [
+      deliveryRoutes(running),
+      liveRoute(running.live, ({ actor }) => controlPlane.isCurrent(actor)),
+      backupRoutes(backups, controlPlane),
+    ],
     book,
   )
   front.serve((request, response) => {
@@ -201,6 +218,7 @@ export async function compose(options: ComposeOptions): Promise<Product> {
       const deadline = new Promise<void>((resolve) => setTimeout(resolve, settings.shutdownMs).unref())
       await front.stop(running.stop(deadline), deadline)
       await app.close()
+      await backups.stop()
       gateway.close()
       await log[Symbol.asyncDispose]()
       await store.close()
@@ -211,15 +229,14 @@ export async function compose(options: ComposeOptions): Promise<Product> {
 
 /** The gateway's view of a source; made once per source and revision, not once per request. */
 function sourceFinder(snapshot: () => Snapshot) {
-  type GatewayView = { id: string; isEnabled: boolean; rateLimitEventsPerMinute: number }
-  const views = new WeakMap<object, GatewayView>()
-  return (writeKey: string): GatewayView | undefined => {
+  const views = new WeakMap<object, GatewaySource>()
+  return (writeKey: string): GatewaySource | undefined => {
     const source = snapshot().sourceByWriteKey(writeKey)
     if (source === undefined) return undefined
     let view = views.get(source)
     if (view === undefined) {
-      const { rateLimitEventsPerMinute } = source.config
-      view = { id: source.id, isEnabled: source.isEnabled, rateLimitEventsPerMinute }
+      const { rateLimitEventsPerMinute, dedupWindowSeconds } = source.config
+      view = { id: source.id, isEnabled: source.isEnabled, rateLimitEventsPerMinute, dedupWindowSeconds }
       views.set(source, view)
     }
     return view

@@ -14,6 +14,7 @@ export const ERROR_STATUSES = {
   invalid_config: 422,
   rate_limited: 429,
   unavailable: 503,
+  insufficient_storage: 507,
 } as const
 
 export type ErrorCode = keyof typeof ERROR_STATUSES

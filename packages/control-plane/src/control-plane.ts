@@ -4,6 +4,7 @@ import type { Clock } from '@millrace/std'
 import { AccessTokens } from './access-tokens.ts'
 import { AuditLog } from './audit/audit-log.ts'
 import { type Actor, Authentication } from './authentication.ts'
+import { MILLRACE } from './author.ts'
 import { Configuration } from './configuration/configuration.ts'
 import { Connections } from './connections.ts'
 import { Credentials } from './credentials.ts'
@@ -163,6 +164,14 @@ export class ControlPlane implements AsyncDisposable {
   /** One more token of the owner, for the command line on this machine. @returns undefined if the owner is gone. */
   newOwnerToken(name: string): Promise<string | undefined> {
     return newOwnerToken(this.#workspace, name)
+  }
+
+  /**
+   * Carries out work between two changes: while it runs none is decided, and all that came before are stored and known to
+   * the delivery side.
+   */
+  betweenChanges<T>(work: () => Promise<T>): Promise<T> {
+    return this.#workspace.change(MILLRACE, async () => ({ changes: [], audit: [], result: await work() }))
   }
 
   async info(): Promise<JsonObject> {

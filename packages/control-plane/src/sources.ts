@@ -1,5 +1,5 @@
 import { base62, type JsonObject, ownMember } from '@millrace/protocol'
-import { ApiError, badRequest, invalidConfig, notFound } from './api-error.ts'
+import { ApiError, badRequest, notFound } from './api-error.ts'
 import type { Audited } from './audit/audit-entry.ts'
 import { created, deleted, updated } from './audit/audited.ts'
 import type { Author } from './author.ts'
@@ -210,7 +210,6 @@ export function readConfig(written: unknown): SourceConfig {
   const config = new ConfigReader(SOURCE_CONFIG, written, '')
   const rateLimitEventsPerMinute = config.read('rateLimitEventsPerMinute')
   const dedupWindowSeconds = config.read('dedupWindowSeconds')
-  if (dedupWindowSeconds > 0) throw invalidConfig('/dedupWindowSeconds', 'is not available yet: must be 0')
   const orderShards = config.read('orderShards')
   const catalog = new ConfigReader(SOURCE_CATALOG, (written as JsonObject)['catalog'] ?? {}, '/catalog')
   return {

@@ -20,6 +20,7 @@ export {
   type Span,
   STAGES,
 } from './store/calls.ts'
+export { alignDeliveryCopy, type CopiedMoment } from './store/database-copy.ts'
 export { DeliveryStore } from './store/delivery-store.ts'
 export type { LaneOutcomes } from './store/lane-outcomes.ts'
 export { findInEntries, HASH_ENTRY_BYTES } from './store/message-hashes.ts'

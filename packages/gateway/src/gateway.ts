@@ -23,6 +23,8 @@ export interface GatewaySource {
   readonly isEnabled: boolean
   /** 0 means no limit. */
   readonly rateLimitEventsPerMinute: number
+  /** Absent or 0: repeated messageIds are all accepted. */
+  readonly dedupWindowSeconds?: number
 }
 
 export interface GatewayLimits extends EventLimits {
@@ -228,7 +230,8 @@ export class Gateway {
       rules: ENRICHMENT_RULES,
       messageHashes: events.messageHashes,
     }
-    return { record: { header, body }, parsed, types: events.types, headers }
+    const { dedupWindowSeconds = 0 } = source
+    return { record: { header, body }, parsed, types: events.types, dedupWindowSeconds, headers }
   }
 
   /** Check 14: the answer is 200 once the record is durable, and no earlier. */
@@ -240,10 +243,16 @@ export class Gateway {
     const { sourceId } = draft.record.header
     const startedAt = this.#options.clock.monotonic()
     if (draft.parsed !== undefined) this.#options.parsed?.keep(draft.record, draft.parsed)
-    this.#options.log.append(route.record === 'import' ? 'import' : 'live', draft.record).then(
+    let duplicates: ReadonlySet<number> | undefined
+    const windowMs = draft.dedupWindowSeconds * 1000
+    const onDuplicates = (indexes: readonly number[]) => {
+      duplicates = new Set(indexes)
+    }
+    const dedup = windowMs === 0 ? undefined : { windowMs, onDuplicates }
+    this.#options.log.append(route.record === 'import' ? 'import' : 'live', draft.record, dedup).then(
       () => {
         this.metrics.appendSeconds.observe((this.#options.clock.monotonic() - startedAt) / 1000)
-        this.metrics.countEvents(sourceId, draft.types)
+        this.metrics.countEvents(sourceId, draft.types, duplicates)
         exchange.accept(draft.headers)
       },
       () => {
@@ -314,6 +323,7 @@ interface Draft {
   /** Undefined of a pixel, whose body is no JSON. */
   readonly parsed: JsonObject | undefined
   readonly types: readonly EventType[]
+  readonly dedupWindowSeconds: number
   /** Of the answer, when the source has a rate limit. */
   readonly headers: Readonly<Record<string, string>> | undefined
 }

@@ -30,13 +30,16 @@ export class IngestMetrics {
     this.rejected.set(reason, (this.rejected.get(reason) ?? 0) + 1)
   }
 
-  countEvents(sourceId: string, types: readonly EventType[]): void {
+  /** @param duplicates indexes of events that do not count. */
+  countEvents(sourceId: string, types: readonly EventType[], duplicates?: ReadonlySet<number>): void {
     let counts = this.#events.get(sourceId)
     if (counts === undefined) {
       counts = new Float64Array(EVENT_TYPES.length)
       this.#events.set(sourceId, counts)
     }
-    for (const type of types) counts[EVENT_TYPES.indexOf(type)]! += 1
+    for (const [index, type] of types.entries()) {
+      if (duplicates?.has(index) !== true) counts[EVENT_TYPES.indexOf(type)]! += 1
+    }
   }
 
   /** Accepted events, by source and type. */

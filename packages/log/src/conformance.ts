@@ -61,6 +61,43 @@ export function describeEventLog(engine: string, open: () => Promise<EventLog>):
       }
     })
 
+    test('an event is a duplicate if its messageId came from the same source inside the window, whatever the stream', async () => {
+      await using log = await open()
+      const at = (seconds: number, sourceId: string, messageIds: readonly string[]) => {
+        const record = testRecord(sourceId, `${seconds}`)
+        const messageHashes = Buffer.concat(messageIds.map((messageId) => messageHash(messageId)))
+        return { ...record, header: { ...record.header, acceptedAt: 1e12 + seconds * 1000, messageHashes } }
+      }
+      const told: (readonly number[])[] = []
+      const dedup = { windowMs: 60_000, onDuplicates: (indexes: readonly number[]) => void told.push(indexes) }
+      const cases: [Stream, EventRecord, typeof dedup | undefined, number[] | undefined][] = [
+        ['live', at(0, 'source-a', ['m', 'n', 'm', 'm']), dedup, [2, 3]],
+        ['live', at(59, 'source-a', ['n', 'o']), dedup, [0]],
+        ['import', at(59.999, 'source-a', ['m', 'p']), dedup, [0]],
+        ['live', at(59.999, 'source-b', ['m']), dedup, undefined],
+        // A duplicate does not lengthen the window of the first.
+        ['live', at(60, 'source-a', ['m', 'n', 'o', 'p']), dedup, [2, 3]],
+        ['live', at(61, 'source-a', ['q', 'q']), undefined, undefined],
+        ['live', at(62, 'source-a', ['q', 'm']), dedup, [1]],
+      ]
+      const offsets = await Promise.all(cases.map(([stream, record, window]) => log.append(stream, record, window)))
+      const expected = cases.map(([, , , duplicates]) => duplicates)
+      expect(told).toEqual(expected.filter((each) => each !== undefined))
+      for (const [i, [, { header }]] of cases.entries()) {
+        const partition = log.partitionOf(header.sourceId)
+        const [got] = await log.get(partition, [offsets[i]!])
+        expect([i, got?.duplicates && [...got.duplicates]]).toEqual([i, expected[i]])
+      }
+      const partition = log.partitionOf('source-a')
+      const read = await readAll(log, partition, 'live')
+      const marks = new Map(read.map(({ offset, duplicates }) => [offset, duplicates && [...duplicates]]))
+      expect(marks.get(offsets[0]!)).toEqual([2, 3])
+      const range = { from: 0, to: log.end(partition) }
+      expect((await log.tally(partition, 'live', range)).get('source-a')?.events).toBe(2 + 1 + 2 + 2 + 1)
+      const part = { from: offsets[4]!, to: offsets[4]! + 1 }
+      expect((await log.tally(partition, 'live', part)).get('source-a')?.events).toBe(2)
+    })
+
     test('records come back as appended: header, bytes and offset', async () => {
       await using log = await open()
       const record = testRecord('source-a', 'first', 3)

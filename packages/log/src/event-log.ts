@@ -1,4 +1,5 @@
 import type { EventRecord } from '@millrace/protocol'
+import type { Dedup } from './dedup.ts'
 
 /** Live events, and history brought by /v1/import; order holds inside each, not between them. */
 export const STREAMS = ['live', 'import'] as const
@@ -12,6 +13,8 @@ export type Offset = number
 
 export interface StoredRecord extends EventRecord {
   readonly offset: Offset
+  /** Indexes of the events that are duplicates: they are there to be found, and are neither counted nor delivered. */
+  readonly duplicates?: ReadonlySet<number>
 }
 
 /** What a range of offsets holds of each source, by source id. */
@@ -54,9 +57,11 @@ export interface EventLog extends AsyncDisposable {
    * Appends one record to a stream of its source's partition; resolves once it survives the loss of power. Records of
    * one source get their offsets in the order of the calls.
    *
+   * @param dedup of a source with a window. What is a duplicate is decided with the commit and stored beside it, so that
+   * every reader finds the same, also after a restart. Both streams share what they know.
    * @throws LogUnavailableError if it could not be stored; then no reader of this process ever sees it.
    */
-  append(stream: Stream, record: EventRecord): Promise<Offset>
+  append(stream: Stream, record: EventRecord, dedup?: Dedup): Promise<Offset>
 
   /**
    * Reads a stream from `from` on, up to `maxBytes` of records, but at least one if there is one. Never waits for more
@@ -73,7 +78,7 @@ export interface EventLog extends AsyncDisposable {
   /** The records at these offsets, in the order asked for; undefined for those that are not there any more. */
   get(partition: number, offsets: readonly Offset[]): Promise<(StoredRecord | undefined)[]>
 
-  /** Events and bytes that a stream holds in a range, by source: what it costs is the range's commits, not its bytes. */
+  /** Events (but for duplicates) and bytes that a stream holds in a range, by source: what it costs is the range's commits, not its bytes. */
   tally(partition: number, stream: Stream, range: OffsetRange): Promise<Tally>
 
   /** The oldest offset that is still kept, and when its record was accepted; undefined of an empty partition. */

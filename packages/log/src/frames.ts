@@ -6,22 +6,34 @@ import type { Offset, StoredRecord } from './event-log.ts'
  *
  *   0  u48  offset
  *   6  u32  length of the encoded record
- *  10       the encoded record (protocol/record.ts)
+ *  10  u32  bytes of the indexes of its duplicates
+ *  14       these indexes, each a u16
+ *           the encoded record (protocol/record.ts)
  */
-const HEAD_BYTES = 10
+const HEAD_BYTES = 14
+const NONE = new Uint8Array()
+
+export interface FramedRecord {
+  readonly offset: Offset
+  readonly bytes: Uint8Array
+  /** Indexes of its duplicates, as u16. */
+  readonly duplicates?: Uint8Array
+}
 
 /** Copies encoded records into one buffer, which can be handed to another thread as a whole. */
-export function frame(
-  records: readonly { readonly offset: Offset; readonly bytes: Uint8Array }[],
-): Uint8Array<ArrayBuffer> {
-  const size = records.reduce((sum, { bytes }) => sum + HEAD_BYTES + bytes.length, 0)
+export function frame(records: readonly FramedRecord[]): Uint8Array<ArrayBuffer> {
+  const size = records.reduce((sum, { bytes, duplicates = NONE }) => {
+    return sum + HEAD_BYTES + duplicates.length + bytes.length
+  }, 0)
   const frames = Buffer.from(new ArrayBuffer(size))
   let at = 0
-  for (const { offset, bytes } of records) {
+  for (const { offset, bytes, duplicates = NONE } of records) {
     frames.writeUIntLE(offset, at, 6)
     frames.writeUInt32LE(bytes.length, at + 6)
-    frames.set(bytes, at + HEAD_BYTES)
-    at += HEAD_BYTES + bytes.length
+    frames.writeUInt32LE(duplicates.length, at + 10)
+    frames.set(duplicates, at + HEAD_BYTES)
+    frames.set(bytes, at + HEAD_BYTES + duplicates.length)
+    at += HEAD_BYTES + duplicates.length + bytes.length
   }
   return frames
 }
@@ -30,9 +42,22 @@ export function frame(
 export function* framedRecords(bytes: Uint8Array): Generator<StoredRecord> {
   const frames = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   for (let at = 0; at < frames.length; ) {
-    const start = at + HEAD_BYTES
+    const duplicatesLength = frames.readUInt32LE(at + 10)
+    const start = at + HEAD_BYTES + duplicatesLength
     const end = start + frames.readUInt32LE(at + 6)
-    yield { ...decodeRecord(frames.subarray(start, end)), offset: frames.readUIntLE(at, 6) }
+    const record = { ...decodeRecord(frames.subarray(start, end)), offset: frames.readUIntLE(at, 6) }
+    yield duplicatesLength === 0
+      ? record
+      : { ...record, duplicates: duplicateIndexes(frames.subarray(at + HEAD_BYTES, start)) }
     at = end
   }
+}
+
+/** @param bytes each a u16, wherever they lie in memory. */
+export function duplicateIndexes(bytes: Uint8Array): ReadonlySet<number> {
+  return new Set(new Uint16Array(Uint8Array.from(bytes).buffer))
+}
+
+export function duplicateBytes(indexes: Iterable<number>): Uint8Array {
+  return new Uint8Array(Uint16Array.from(indexes).buffer)
 }

@@ -1,3 +1,4 @@
+export { type Dedup, MAX_DEDUP_WINDOW_MS } from './dedup.ts'
 export {
   type BackReadResult,
   type EventLog,

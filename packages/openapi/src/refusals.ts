@@ -16,6 +16,7 @@ const CODES: Readonly<Record<number, string>> = {
   422: 'invalid_config',
   429: 'rate_limited',
   503: 'unavailable',
+  507: 'insufficient_storage',
 }
 
 const ErrorAnswer = named(

@@ -128,6 +128,16 @@ export class DestinationDelivery {
         if (!live.isWatched) return
         live.outcome(event, sourceId, { destinationId: id, outcome: 'filtered', reason, status: 0, durationMs: 0 })
       },
+      onDuplicate: (event, sourceId) => {
+        if (!live.isWatched) return
+        live.outcome(event, sourceId, {
+          destinationId: id,
+          outcome: 'duplicate',
+          reason: null,
+          status: 0,
+          durationMs: 0,
+        })
+      },
       onError: (error) => {
         logger.error({ destinationId: id, cause: error.message }, 'the log cannot be read')
         clock.setTimer(() => this.feed.pull(), READ_AGAIN_MS)

@@ -42,6 +42,8 @@ export interface FeedOptions {
   readonly now: () => number
   readonly revision: () => number
   readonly onFiltered: (event: StoredEvent, sourceId: string, reason: FilterReason) => void
+  /** Of an earlier event: it goes nowhere. */
+  readonly onDuplicate: (event: StoredEvent, sourceId: string) => void
   readonly onError: (error: Error) => void
 }
 
@@ -210,6 +212,10 @@ export class Feed {
     const keys = keySeeds(sourceId, stream)
     let room = Math.min(lane.room, most)
     for (let index = first; index < events.length; index++) {
+      if (record.duplicates?.has(index)) {
+        this.#options.onDuplicate(events[index]!, sourceId)
+        continue
+      }
       if (recorded.size > 0) {
         const key = placeKey(offset, index)
         if (recorded.has(key)) {

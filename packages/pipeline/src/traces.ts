@@ -60,7 +60,9 @@ export async function traceEvents(sources: TraceSources, messageId: string, sour
       acceptedAt: formatTime(header.acceptedAt),
       position: formatPosition(position),
       event: structuredClone(event),
-      destinations: await journeys(sources, position, header.sourceId, timed(event, sentAt)),
+      destinations: record.duplicates?.has(position.index)
+        ? duplicateJourneys(sources, position, header.sourceId)
+        : await journeys(sources, position, header.sourceId, timed(event, sentAt)),
     })
   }
   return traces
@@ -96,6 +98,14 @@ async function journeys(
   }
   for (const [id, record] of recorded) found.push(recordedJourney(id, record, undefined, event, sourceId))
   return found
+}
+
+/** Nothing is recorded of a duplicate at any destination: the log itself says what it is. */
+function duplicateJourneys({ deliveries }: TraceSources, position: EventPosition, sourceId: string): Journey[] {
+  const { partition, offset } = position
+  return [...deliveries()]
+    .filter(({ feed }) => feed.activity.isConnected(sourceId, partition, offset))
+    .map(({ destination }) => journey(destination.id, 'duplicate', null, null, []))
 }
 
 function findUnfinished({ lane }: DestinationDelivery, position: EventPosition): LaneEvent | undefined {

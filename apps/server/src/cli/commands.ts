@@ -1,11 +1,13 @@
 import { Command } from 'commander'
 import { VERSION } from '../version.ts'
+import { addBackup } from './backup-command.ts'
 import type { AddCommand, CommandContext } from './command.ts'
 import { addCompletion } from './completion/completion.ts'
 import { addConfiguration } from './configuration/configuration-commands.ts'
 import { addDeadLetters } from './dead-letters.ts'
 import { addDoctor } from './doctor/doctor.ts'
 import { addHelp } from './help.ts'
+import { addRestore } from './restore-command.ts'
 import { addSend } from './send.ts'
 import { addSettings } from './settings-command.ts'
 import { addStart } from './start-command.ts'
@@ -24,6 +26,8 @@ const COMMANDS: readonly AddCommand[] = [
   addDeadLetters,
   addToken,
   addConfiguration,
+  addBackup,
+  addRestore,
   addCompletion,
   addHelp,
 ]

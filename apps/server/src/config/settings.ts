@@ -34,6 +34,11 @@ const SERVER = {
     allowed: 'a path',
     parse: parseLine,
   }),
+  backupDir: optionalText('MILLRACE_BACKUP_DIR', {
+    purpose: 'Folder that backups are written to; without it backups in the data folder.',
+    allowed: 'a path',
+    parse: parseLine,
+  }),
   publicUrl: optionalText('MILLRACE_PUBLIC_URL', {
     purpose: 'Address at which client apps reach the server; without it http://<host>:<port>.',
     allowed: 'an http or https URL without user, query and fragment',

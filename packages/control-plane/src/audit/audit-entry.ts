@@ -12,6 +12,7 @@ export const AUDIT_KINDS = [
   'credential',
   // The workspace as a whole, as configuration as code applies it.
   'configuration',
+  'backup',
   // Coming in: credentials that were not good.
   'session',
 ] as const

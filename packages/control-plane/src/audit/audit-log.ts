@@ -49,6 +49,11 @@ export class AuditLog {
     this.#add(by, audited, code)
   }
 
+  /** What was done without a change of the workspace, such as beginning a backup. */
+  done(by: Author, audited: Audited): void {
+    this.#add(by, audited, 'ok')
+  }
+
   /** Credentials that were not good. */
   signInFailed(by: Author): void {
     if (this.#failedSignIns.admits(by.address ?? '')) this.#add(by, SIGN_IN, 'unauthorized')

@@ -167,11 +167,6 @@ const CASES: Record<string, Case> = {
     body: { ...SOURCE, config: { orderShards: 65 } },
     expect: [422, 'Invalid config', { path: '/orderShards', message: 'must be an integer from 1 to 64' }],
   },
-  'a dedup window': {
-    send: 'POST /v2/sources',
-    body: { ...SOURCE, config: { dedupWindowSeconds: 60 } },
-    expect: [422, 'Invalid config', { path: '/dedupWindowSeconds', message: 'is not available yet: must be 0' }],
-  },
   'a dedup window out of range': {
     send: 'POST /v2/sources',
     body: { ...SOURCE, config: { dedupWindowSeconds: 86_401 } },

@@ -162,6 +162,6 @@ function answerError(controlPlane: ControlPlane, error: unknown, request: Fastif
   }
   const { status, code, message, details = null, headers = {} } = isRefusal(error) ? error : unavailable()
   // Without an actor the credentials were not good, or never looked at.
-  if (request.actor !== undefined && status < 500) auditRefusal(controlPlane, request, code)
+  if (request.actor !== undefined && code !== 'unavailable') auditRefusal(controlPlane, request, code)
   reply.code(status).headers(headers).send({ error: message, code, details })
 }

@@ -2,10 +2,11 @@ import { existsSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { Kysely } from 'kysely'
 import type { SecretBox } from '../secret-box.ts'
-import { type ControlStore, NewerDatabaseError, WrongSecretKeyError } from './control-store.ts'
+import { type ControlStore, WrongSecretKeyError } from './control-store.ts'
+import { hasTable, refuseNewerDatabase } from './database-look.ts'
 import { KyselyControlStore, type NewWorkspace } from './kysely-control-store.ts'
 import { NodeSqliteDialect } from './sqlite-dialect.ts'
-import { MIGRATIONS, type Tables } from './tables.ts'
+import type { Tables } from './tables.ts'
 
 /**
  * Opens the control store in a SQLite file, which is made if it is missing.
@@ -32,13 +33,8 @@ export async function openSqliteControlStore(
 /** Looks at an existing file without the means to change it. */
 function judge(file: string, secrets: SecretBox): void {
   using database = new DatabaseSync(file, { readOnly: true })
-  const hasTable = (name: string) =>
-    database.prepare("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?").get(name) !== undefined
-  if (hasTable('kysely_migration')) {
-    const migrations = database.prepare('SELECT name FROM kysely_migration').all()
-    if (migrations.some(({ name }) => !Object.hasOwn(MIGRATIONS, String(name)))) throw new NewerDatabaseError(file)
-  }
-  if (hasTable('workspace')) {
+  refuseNewerDatabase(database, file)
+  if (hasTable(database, 'workspace')) {
     const workspace = database.prepare('SELECT key_check FROM workspace').get()
     if (workspace !== undefined && !secrets.fits(String(workspace['key_check']))) throw new WrongSecretKeyError(file)
   }

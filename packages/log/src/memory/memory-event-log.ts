@@ -1,4 +1,5 @@
-import { type EventRecord, encodedSize, encodeRecord, eventCount, hash53 } from '@millrace/protocol'
+import { type EventRecord, encodedSize, encodeRecord, eventCount, hash53, MESSAGE_HASH_BYTES } from '@millrace/protocol'
+import { type Dedup, dedupKeys } from '../dedup.ts'
 import type {
   BackReadResult,
   EventLog,
@@ -9,7 +10,7 @@ import type {
   Stream,
   Tally,
 } from '../event-log.ts'
-import { frame } from '../frames.ts'
+import { duplicateBytes, type FramedRecord, frame } from '../frames.ts'
 import { addToTally } from '../tally.ts'
 
 interface Partition {
@@ -24,6 +25,9 @@ export class MemoryEventLog implements EventLog {
   readonly #partitions: Partition[]
   readonly #commitListeners = new Set<(partition: number, stream: Stream) => void>()
 
+  /** When an event of a source with a dedup window was accepted last, by its key. */
+  readonly #known = new Map<string, number>()
+
   constructor(partitions = 1) {
     this.partitions = partitions
     this.#partitions = Array.from({ length: partitions }, () => ({ records: [], end: 0 }))
@@ -33,13 +37,27 @@ export class MemoryEventLog implements EventLog {
     return hash53(sourceId) % this.partitions
   }
 
-  async append(stream: Stream, record: EventRecord): Promise<Offset> {
+  async append(stream: Stream, record: EventRecord, dedup?: Dedup): Promise<Offset> {
     const number = this.partitionOf(record.header.sourceId)
     const partition = this.#partitions[number]!
     const offset = partition.end++
-    partition.records.push({ header: record.header, body: record.body, offset, stream, size: encodedSize(record) })
+    const stored = { header: record.header, body: record.body, offset, stream, size: encodedSize(record) }
+    const duplicates = dedup === undefined ? NONE : this.#decide(record, dedup)
+    partition.records.push(duplicates.length === 0 ? stored : { ...stored, duplicates: new Set(duplicates) })
+    if (duplicates.length > 0) dedup?.onDuplicates?.(duplicates)
     for (const listener of this.#commitListeners) listener(number, stream)
     return offset
+  }
+
+  #decide(record: EventRecord, { windowMs }: Dedup): number[] {
+    const keys = dedupKeys(record)
+    const { acceptedAt } = record.header
+    return Array.from({ length: eventCount(record.header) }, (_, index) => index).filter((index) => {
+      const key = keys.toString('latin1', index * MESSAGE_HASH_BYTES, (index + 1) * MESSAGE_HASH_BYTES)
+      const isDuplicate = acceptedAt - (this.#known.get(key) ?? Number.NEGATIVE_INFINITY) < windowMs
+      if (!isDuplicate) this.#known.set(key, acceptedAt)
+      return isDuplicate
+    })
   }
 
   async read(partition: number, stream: Stream, from: Offset, maxBytes: number): Promise<ReadResult> {
@@ -57,7 +75,7 @@ export class MemoryEventLog implements EventLog {
 
   async readBack(partition: number, before: Offset, maxBytes: number): Promise<BackReadResult> {
     const { records } = this.#partitions[partition]!
-    const found: { offset: Offset; bytes: Buffer }[] = []
+    const found: FramedRecord[] = []
     let left = maxBytes
     let at = Math.min(before, records.length)
     for (; at > 0; at--) {
@@ -65,7 +83,10 @@ export class MemoryEventLog implements EventLog {
       if (found.length > 0 && record.size > left) break
       const bytes = Buffer.alloc(record.size)
       encodeRecord(record, bytes, 0)
-      found.push({ offset: record.offset, bytes })
+      const { offset, duplicates } = record
+      found.push(
+        duplicates === undefined ? { offset, bytes } : { offset, bytes, duplicates: duplicateBytes(duplicates) },
+      )
       left -= record.size
     }
     return { frames: frame(found), next: at }
@@ -80,7 +101,8 @@ export class MemoryEventLog implements EventLog {
     const tally: Tally = new Map()
     for (const record of this.#partitions[partition]!.records.slice(range.from, range.to)) {
       if (record.stream !== stream) continue
-      addToTally(tally, record.header.sourceId, eventCount(record.header), record.size)
+      const events = eventCount(record.header) - (record.duplicates?.size ?? 0)
+      addToTally(tally, record.header.sourceId, events, record.size)
     }
     return tally
   }
@@ -119,3 +141,5 @@ export class MemoryEventLog implements EventLog {
 
   async [Symbol.asyncDispose](): Promise<void> {}
 }
+
+const NONE: readonly number[] = []

@@ -4,7 +4,7 @@ import { pathToFileURL } from 'node:url'
 import { crc32 } from 'node:zlib'
 import type { BackReadResult, Offset } from '../event-log.ts'
 import { frame } from '../frames.ts'
-import { DamagedSegmentError, type EncodedRecord, guardDamage } from './segment.ts'
+import { DamagedSegmentError, type EncodedRecord, guardDamage, hasTable } from './segment.ts'
 import { hasWal, isBlank, segmentPath } from './segment-files.ts'
 
 /**
@@ -61,6 +61,9 @@ function readRecords(path: string, before: Offset, maxBytes: number): EncodedRec
       `SELECT offset, crc, bytes FROM live WHERE offset < ?1
        UNION ALL SELECT offset, crc, bytes FROM import WHERE offset < ?1 ORDER BY offset DESC`,
     )
+    const duplicatesOf = hasTable(database, 'duplicates')
+      ? database.prepare('SELECT indexes FROM duplicates WHERE offset = ?')
+      : undefined
     const found: EncodedRecord[] = []
     let left = maxBytes
     for (const row of rows.iterate(before)) {
@@ -68,7 +71,8 @@ function readRecords(path: string, before: Offset, maxBytes: number): EncodedRec
       // The log's own thread finds damage and sets the segment aside; whoever looks back passes it over.
       if (crc32(bytes) !== crc) continue
       if (found.length > 0 && bytes.length > left) break
-      found.push({ offset, bytes })
+      const duplicates = duplicatesOf?.get(offset)?.['indexes'] as Uint8Array | undefined
+      found.push(duplicates === undefined ? { offset, bytes } : { offset, bytes, duplicates })
       left -= bytes.length
     }
     return found

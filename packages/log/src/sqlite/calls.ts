@@ -8,11 +8,22 @@ export interface LogThreadData {
   readonly segmentBytes: number
   readonly segmentMs: number
   readonly notBefore: Offset
+  /** Whether sources have a window: then what it holds is read at the start, and not with the first append. */
+  readonly hasDedup: boolean
 }
 
 /** One commit as it crosses to the log's thread: its records lie in the memory that both share. */
 export interface CommitMessage extends CommitSpan {
   readonly tallies: Commit['tallies']
+  /** Of records of sources with a window: their places in the commit, and how long it is. */
+  readonly windows: readonly (readonly [place: number, windowMs: number])[]
+}
+
+export interface Appended {
+  /** Offset of the first record; the others follow without gaps. */
+  readonly first: Offset
+  /** Indexes of duplicates, by the record's place in the commit. */
+  readonly duplicates: ReadonlyMap<number, readonly number[]>
 }
 
 /** The functions of the log's thread. */
@@ -20,7 +31,7 @@ export type LogCalls = {
   open(nothing: undefined): { end: Offset; damaged: readonly OffsetRange[]; sizeBytes: number }
   /** The memory that commits are read from; comes before the first of them. */
   share(memory: SharedArrayBuffer): void
-  append(commit: CommitMessage): Offset
+  append(commit: CommitMessage): Appended
   probe(nothing: undefined): void
   read(request: { stream: Stream; from: Offset; maxBytes: number }): { records: EncodedRecord[]; next: Offset }
   get(offsets: readonly Offset[]): (EncodedRecord | undefined)[]
@@ -28,6 +39,8 @@ export type LogCalls = {
   oldest(nothing: undefined): { offset: Offset; acceptedAt: number } | undefined
   retain(request: { finishedBefore: Offset; keepMs: number; now: number }): void
   sizeBytes(nothing: undefined): number
+  closeNewest(nothing: undefined): Offset
+  closedBefore(end: Offset): Offset[] | undefined
   close(nothing: undefined): Promise<void>
 }
 

@@ -16,6 +16,8 @@ interface Commit extends CommitSpan {
   /** Offset of its first record; undefined until it is stored. */
   first: Offset | undefined
   readonly count: number
+  /** Indexes of duplicates, by the record's place in the commit. */
+  duplicates: ReadonlyMap<number, readonly number[]>
 }
 
 /**
@@ -60,13 +62,15 @@ export class CommitRing {
       this.#bytes[at + 4] = STREAMS.indexOf(entry.stream)
       at = encodeRecord(entry.record, this.#bytes, at + FRAME_BYTES)
     }
-    const commit: Commit = { start, end: at, first: undefined, count: entries.length }
+    const commit: Commit = { start, end: at, first: undefined, count: entries.length, duplicates: NONE }
     this.#commits.push(commit)
     return commit
   }
 
-  stored(span: CommitSpan, first: Offset): void {
-    ;(span as Commit).first = first
+  stored(span: CommitSpan, first: Offset, duplicates: Commit['duplicates']): void {
+    const commit = span as Commit
+    commit.first = first
+    commit.duplicates = duplicates
     this.#storedBytes += span.end - span.start
     this.#forgetWhile(() => this.#storedBytes > this.#maxStoredBytes)
   }
@@ -83,7 +87,7 @@ export class CommitRing {
   read(stream: Stream, from: Offset, maxBytes: number): StoredRecord[] | undefined {
     if (from < this.#coveredFrom) return undefined
     const wanted = STREAMS.indexOf(stream)
-    const found: { offset: Offset; start: number; end: number }[] = []
+    const found: Found[] = []
     let bytes = 0
     for (let c = this.#indexOf(from); c < this.#commits.length; c++) {
       const commit = this.#commits[c]!
@@ -97,7 +101,7 @@ export class CommitRing {
         if (!isWanted) continue
         if (found.length > 0 && bytes + end - start > maxBytes) return this.#copy(found, bytes)
         bytes += end - start
-        found.push({ offset, start, end })
+        found.push({ offset, start, end, duplicates: commit.duplicates.get(offset - commit.first) })
       }
     }
     return this.#copy(found, bytes)
@@ -110,17 +114,19 @@ export class CommitRing {
     let start = commit.start
     for (let i = commit.first; i < offset; i++) start += FRAME_BYTES + this.#bytes.readUInt32LE(start)
     const end = start + FRAME_BYTES + this.#bytes.readUInt32LE(start)
-    return this.#copy([{ offset, start: start + FRAME_BYTES, end }], end - start)[0]
+    const duplicates = commit.duplicates.get(offset - commit.first)
+    return this.#copy([{ offset, start: start + FRAME_BYTES, end, duplicates }], end - start)[0]
   }
 
   /** What is read outlives its place in the ring. */
-  #copy(found: readonly { offset: Offset; start: number; end: number }[], bytes: number): StoredRecord[] {
+  #copy(found: readonly Found[], bytes: number): StoredRecord[] {
     const copy = Buffer.allocUnsafeSlow(bytes)
     let at = 0
-    return found.map(({ offset, start, end }) => {
+    return found.map(({ offset, start, end, duplicates }) => {
       const recordStart = at
       at += this.#bytes.copy(copy, at, start, end)
-      return { ...decodeRecord(copy.subarray(recordStart, at)), offset }
+      const record = { ...decodeRecord(copy.subarray(recordStart, at)), offset }
+      return duplicates === undefined ? record : { ...record, duplicates: new Set(duplicates) }
     })
   }
 
@@ -158,6 +164,15 @@ export class CommitRing {
     }
     return low
   }
+}
+
+const NONE: Commit['duplicates'] = new Map()
+
+interface Found {
+  readonly offset: Offset
+  readonly start: number
+  readonly end: number
+  readonly duplicates: readonly number[] | undefined
 }
 
 /** The frames of a commit, read back by the thread that stores them. */

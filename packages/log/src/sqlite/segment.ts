@@ -4,7 +4,9 @@ import { pathToFileURL } from 'node:url'
 import { crc32 } from 'node:zlib'
 import { decodeRecord, eventCount } from '@millrace/protocol'
 import { type Offset, type OffsetRange, STREAMS, type Stream, type Tally } from '../event-log.ts'
+import { duplicateBytes } from '../frames.ts'
 import { addToTally } from '../tally.ts'
+import type { DecidedCommit } from './commit-dedup.ts'
 import { hasWal, PAGE_BYTES, removeSegment, segmentPath } from './segment-files.ts'
 
 /** A segment never holds more offsets than this, so what follows one of unknown end is known all the same. */
@@ -13,6 +15,8 @@ export const SEGMENT_OFFSETS = 2 ** 24
 export interface EncodedRecord {
   readonly offset: Offset
   readonly bytes: Uint8Array<ArrayBuffer>
+  /** Indexes of its duplicates, as u16. */
+  readonly duplicates?: Uint8Array
 }
 
 /** One commit: records of both streams, in the order of their offsets. */
@@ -20,6 +24,8 @@ export interface Commit {
   readonly entries: readonly { readonly stream: Stream; readonly bytes: Uint8Array }[]
   /** For each stream with entries: source id, events, bytes. */
   readonly tallies: readonly { readonly stream: Stream; readonly counts: readonly [string, number, number][] }[]
+  /** Of sources with a dedup window; absent without any. */
+  readonly decided?: DecidedCommit
 }
 
 /**
@@ -29,6 +35,11 @@ export interface Commit {
  *   live, import   offset, CRC-32 of the bytes, encoded record (protocol/record.ts)
  *   tally          per commit and stream: first and last offset, and [source id, events, bytes] as JSON
  *   probe          one row, written to find out whether writing works
+ *
+ * Only if a source has a dedup window:
+ *
+ *   duplicates     offset of a record, indexes of its duplicates as u16, little-endian
+ *   dedup          first offset of a commit, the entries that its other events are for the window (dedup-window.ts)
  */
 export class Segment {
   readonly first: Offset
@@ -38,12 +49,15 @@ export class Segment {
   readonly #gets: Record<Stream, StatementSync>
   #writes: Writes | undefined
   readonly #inode: bigint
+  /** Whether it has the tables of the dedup window. */
+  #hasDedup: boolean
 
   private constructor(path: string, first: Offset, database: DatabaseSync, isWritable: boolean) {
     this.path = path
     this.first = first
     this.#database = database
     this.#inode = statSync(path, { bigint: true }).ino
+    this.#hasDedup = hasTable(database, 'duplicates')
     const perStream = <T>(make: (table: Stream) => T) => ({ live: make('live'), import: make('import') })
     this.#reads = perStream((table) =>
       database.prepare(`SELECT offset, crc, bytes FROM ${table} WHERE offset >= ? AND offset < ? ORDER BY offset`),
@@ -114,11 +128,22 @@ export class Segment {
       for (const { stream, counts } of commit.tallies) {
         insertTally.run(STREAMS.indexOf(stream), first, offset - 1, JSON.stringify(counts))
       }
+      if (commit.decided !== undefined) this.#writeDecided(first, commit.decided)
       commitNow.run()
+      this.#hasDedup ||= commit.decided !== undefined
     } catch (error) {
       if (this.#database.isTransaction) rollback.run()
       throw error
     }
+  }
+
+  /** Entries of the dedup window, in the order of their commits. @throws DamagedSegmentError */
+  dedupEntries(): Uint8Array[] {
+    if (!this.#hasDedup) return []
+    return guardDamage(this.path, () => {
+      const rows = this.#database.prepare('SELECT entries FROM dedup ORDER BY first').all()
+      return rows.map(({ entries }) => entries as Uint8Array)
+    })
   }
 
   /** Tries a commit that leaves no record behind. */
@@ -212,14 +237,32 @@ export class Segment {
     const { offset, crc, bytes } = row as { offset: number; crc: number; bytes: Uint8Array<ArrayBuffer> }
     if (!(bytes instanceof Uint8Array) || crc32(bytes) !== crc)
       throw new DamagedSegmentError(`record ${offset} fails its checksum`)
-    return { offset, bytes }
+    const duplicates = this.#hasDedup ? this.#duplicatesOf(offset) : undefined
+    return duplicates === undefined ? { offset, bytes } : { offset, bytes, duplicates }
+  }
+
+  #duplicatesOf(offset: Offset): Uint8Array | undefined {
+    const row = this.#database.prepare('SELECT indexes FROM duplicates WHERE offset = ?').get(offset)
+    return row?.['indexes'] as Uint8Array | undefined
+  }
+
+  #writeDecided(first: Offset, { duplicates, entries }: DecidedCommit): void {
+    if (!this.#hasDedup) this.#database.exec(DEDUP_TABLES)
+    const insert = this.#database.prepare('INSERT INTO duplicates (offset, indexes) VALUES (?, ?)')
+    for (const [place, indexes] of duplicates) {
+      insert.run(first + place, duplicateBytes(indexes))
+    }
+    if (entries.length > 0) {
+      this.#database.prepare('INSERT INTO dedup (first, entries) VALUES (?, ?)').run(first, entries)
+    }
   }
 
   #tallyRecords(stream: Stream, range: OffsetRange, into: Tally): void {
     for (const row of this.#reads[stream].iterate(range.from, range.to)) {
-      const { bytes } = this.#checked(row)
+      const { bytes, duplicates } = this.#checked(row)
       const { header } = decodeRecord(bytes)
-      addToTally(into, header.sourceId, eventCount(header), bytes.length)
+      const events = eventCount(header) - (duplicates?.length ?? 0) / 2
+      addToTally(into, header.sourceId, events, bytes.length)
     }
   }
 }
@@ -228,6 +271,14 @@ export class Segment {
 export class DamagedSegmentError extends Error {
   override name = 'DamagedSegmentError'
   readonly code = 'SEGMENT_DAMAGED'
+}
+
+const DEDUP_TABLES = `
+  CREATE TABLE IF NOT EXISTS duplicates (offset INTEGER PRIMARY KEY, indexes BLOB NOT NULL) STRICT;
+  CREATE TABLE IF NOT EXISTS dedup (first INTEGER PRIMARY KEY, entries BLOB NOT NULL) STRICT`
+
+export function hasTable(database: DatabaseSync, name: string): boolean {
+  return database.prepare("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?").get(name) !== undefined
 }
 
 /** Checkpoints a segment through a connection of one's own, while another one may still read it. */

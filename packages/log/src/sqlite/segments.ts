@@ -2,7 +2,11 @@ import { mkdirSync, readdirSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { decodeRecord } from '@millrace/protocol'
+import { MAX_DEDUP_WINDOW_MS } from '../dedup.ts'
 import type { Offset, OffsetRange, Stream, Tally } from '../event-log.ts'
+import type { Appended, CommitMessage } from './calls.ts'
+import { addEntries, decideCommit, lastAcceptedAt } from './commit-dedup.ts'
+import { DEDUP_ENTRY_BYTES, DedupWindow, MAX_DEDUP_ENTRIES } from './dedup-window.ts'
 import { FinishedTimes } from './finished-times.ts'
 import { type Commit, DamagedSegmentError, type EncodedRecord, SEGMENT_OFFSETS, Segment } from './segment.ts'
 import { hasWal, isBlank, removeSegment, SIDE_FILES, segmentPath, setAside } from './segment-files.ts'
@@ -15,6 +19,8 @@ export interface SegmentsOptions {
   readonly segmentMs: number
   /** Offsets below this have been given out before, whatever the files say. */
   readonly notBefore: Offset
+  /** Whether sources have a dedup window. */
+  readonly hasDedup: boolean
   readonly onDamage: (range: OffsetRange, cause: string) => void
 }
 
@@ -43,6 +49,8 @@ export class Segments {
   #openedAt = 0
   #lastPlaceCheck = Number.NEGATIVE_INFINITY
   #checkpointing: Worker | undefined
+  /** Read from the segments when it is first needed. */
+  #dedup: DedupWindow | undefined
 
   constructor(options: SegmentsOptions) {
     this.#options = options
@@ -63,6 +71,7 @@ export class Segments {
     }
     this.#open()
     this.#startNextCheckpoint()
+    if (options.hasDedup) this.#dedup = this.#readDedup()
   }
 
   get end(): Offset {
@@ -73,14 +82,15 @@ export class Segments {
     return this.#damaged
   }
 
-  /** Appends and syncs one commit. @returns the offset of its first record; the others follow without gaps. */
-  append(commit: Commit): Offset {
+  /** Appends and syncs one commit; tells what is a duplicate in it. */
+  append(commit: Commit, windows: CommitMessage['windows'] = []): Appended {
     this.#refuseIfMoved()
     this.#rotateIfDue()
     const first = this.#end
-    this.#open().append(first, commit)
+    if (windows.length === 0) this.#open().append(first, commit)
+    else return this.#appendDeduplicated(first, commit, windows)
     this.#end += commit.entries.length
-    return first
+    return { first, duplicates: NO_DUPLICATES }
   }
 
   /** Tries a commit. @throws what keeps it from succeeding. */
@@ -131,9 +141,12 @@ export class Segments {
   /** Drops segments, oldest first, that have been finished for `keepMs` and are closed. */
   retain(finishedBefore: Offset, keepMs: number, now: number): void {
     const finished = this.#entries.filter((entry, at) => entry.state !== 'open' && this.#endOf(at) <= finishedBefore)
+    // What a restart could not read again would be forgotten by it.
+    const leastKeepMs =
+      this.#dedup !== undefined && this.#dedup.size > 0 ? Math.max(keepMs, MAX_DEDUP_WINDOW_MS) : keepMs
     const finishedSince = finished.map((entry) => this.#finished.since(entry.first, now))
     for (const [at, entry] of finished.entries()) {
-      if (now - finishedSince[at]! < keepMs || entry.state !== 'closed') break
+      if (now - finishedSince[at]! < leastKeepMs || entry.state !== 'closed') break
       entry.segment?.close()
       removeSegment(this.#path(entry))
       this.#entries.shift()
@@ -142,6 +155,24 @@ export class Segments {
     this.#finished.save()
     // Last: on a full disk it may fail, and what was dropped is what helps.
     this.#rotateIfDue()
+  }
+
+  /** Ends the newest segment, as if it were full. @returns where the next one begins. */
+  closeNewest(): Offset {
+    const newest = this.#entries.at(-1)
+    if (newest?.state === 'open' && this.#end > newest.first) {
+      newest.state = 'closing'
+      this.#startSegment()
+    }
+    return this.#end
+  }
+
+  /** The segments before an offset; undefined while one of them is not closed. A checkpoint that failed is tried again. */
+  closedBefore(end: Offset): Offset[] | undefined {
+    const wanted = this.#entries.filter(({ first }) => first < end)
+    if (wanted.every(({ state }) => state === 'closed')) return wanted.map(({ first }) => first)
+    this.#startNextCheckpoint()
+    return undefined
   }
 
   sizeBytes(): number {
@@ -184,6 +215,37 @@ export class Segments {
     }
     if (end !== 'damaged') this.#end = Math.max(this.#end, end)
     this.#openedAt = performance.now()
+  }
+
+  #appendDeduplicated(first: Offset, commit: Commit, windows: CommitMessage['windows']): Appended {
+    this.#dedup ??= this.#readDedup()
+    const records = windows.map(([place, windowMs]) => ({ place, windowMs, bytes: commit.entries[place]!.bytes }))
+    const decided = decideCommit(this.#dedup, records)
+    this.#open().append(first, { ...commit, tallies: withoutDuplicates(commit, decided.duplicates), decided })
+    this.#end += commit.entries.length
+    // Only what is stored counts: the events of a commit that failed come again.
+    addEntries(this.#dedup, decided.entries)
+    return { first, duplicates: decided.duplicates }
+  }
+
+  /** Newest segments first, until they hold as much as is ever known; then added in the order of their commits. */
+  #readDedup(): DedupWindow {
+    const found: Uint8Array[][] = []
+    let entries = 0
+    let newestAt = Number.NEGATIVE_INFINITY
+    for (const entry of [...this.#entries].reverse()) {
+      const parts = this.#guarded(entry, (segment) => segment.dedupEntries())
+      if (parts === 'damaged' || parts.length === 0) continue
+      const at = lastAcceptedAt(parts)
+      newestAt = Math.max(newestAt, at)
+      // Twice as far back as needed, for clocks that were set.
+      if (at < newestAt - 2 * MAX_DEDUP_WINDOW_MS || entries >= MAX_DEDUP_ENTRIES) break
+      found.push(parts)
+      for (const { length } of parts) entries += length / DEDUP_ENTRY_BYTES
+    }
+    const window = new DedupWindow(MAX_DEDUP_WINDOW_MS, MAX_DEDUP_ENTRIES, entries)
+    for (const part of found.reverse().flat()) addEntries(window, part)
+    return window
   }
 
   #startSegment(): Segment {
@@ -327,6 +389,25 @@ export class Segments {
 }
 
 const PLACE_CHECK_MS = 1_000
+const NO_DUPLICATES: Appended['duplicates'] = new Map()
+
+/** The tallies of a commit without the events that are duplicates. */
+function withoutDuplicates({ entries, tallies }: Commit, duplicates: Appended['duplicates']): Commit['tallies'] {
+  const fewer = new Map<string, number>()
+  for (const [place, indexes] of duplicates) {
+    const { stream, bytes } = entries[place]!
+    const key = `${stream} ${decodeRecord(bytes).header.sourceId}`
+    fewer.set(key, (fewer.get(key) ?? 0) + indexes.length)
+  }
+  return tallies.map(({ stream, counts }) => ({
+    stream,
+    counts: counts.map(([sourceId, events, bytes]): [string, number, number] => [
+      sourceId,
+      events - (fewer.get(`${stream} ${sourceId}`) ?? 0),
+      bytes,
+    ]),
+  }))
+}
 
 function listFirsts(directory: string, pattern: RegExp): Offset[] {
   return readdirSync(directory)

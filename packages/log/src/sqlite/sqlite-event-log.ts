@@ -1,5 +1,6 @@
 import { decodeRecord, type EventRecord, eventCount } from '@millrace/protocol'
 import { type Clock, ThreadCalls, type Timer } from '@millrace/std'
+import type { Dedup } from '../dedup.ts'
 import {
   type BackReadResult,
   type EventLog,
@@ -11,11 +12,13 @@ import {
   type Stream,
   type Tally,
 } from '../event-log.ts'
+import { duplicateIndexes } from '../frames.ts'
 import { addToTally } from '../tally.ts'
-import type { BackCalls, CommitMessage, DamageNotice, LogCalls, LogThreadData } from './calls.ts'
+import type { Appended, BackCalls, CommitMessage, DamageNotice, LogCalls, LogThreadData } from './calls.ts'
 import { ClockJumps } from './clock-jumps.ts'
 import { CommitRing } from './commit-ring.ts'
 import type { EncodedRecord } from './segment.ts'
+import { segmentPath } from './segment-files.ts'
 
 export interface SqliteEventLogOptions {
   /** Made if it is missing. */
@@ -23,6 +26,8 @@ export interface SqliteEventLogOptions {
   readonly clock: Clock
   /** Offsets that readers have already passed: the next record comes after them, even if the log was cut. Default 0. */
   readonly notBefore?: Offset
+  /** Whether a source has a dedup window: then what it holds is read at once. Default false. */
+  readonly hasDedup?: boolean
   /** Default 256 MB. */
   readonly segmentBytes?: number
   /** Default one hour. */
@@ -41,11 +46,14 @@ const WORTHWHILE_COMMIT_BYTES = 256 * 1024
 const MAX_COMMITS_UNDER_WAY = 2
 const PROBE_INTERVAL_MS = 1_000
 const FRESH_MS = 2_000
+const LOOK_AGAIN_MS = 50
+const MAX_CLOSING_MS = 600_000
 
 interface Waiting {
   readonly stream: Stream
   readonly record: EventRecord
   readonly size: number
+  readonly dedup: Dedup | undefined
   readonly resolve: (offset: Offset) => void
   readonly reject: (error: LogUnavailableError) => void
 }
@@ -56,11 +64,11 @@ interface Waiting {
  */
 export class SqliteEventLog implements EventLog {
   readonly partitions = 1
+  readonly #directory: string
   readonly #clock: Clock
   readonly #clockJumps: ClockJumps
   readonly #thread: ThreadCalls<LogCalls, DamageNotice>
   readonly #ring: CommitRing
-  readonly #directory: string
   /** Started when it is first needed. */
   #backThread: ThreadCalls<BackCalls> | undefined
   readonly #commitListeners = new Set<(partition: number, stream: Stream) => void>()
@@ -76,11 +84,13 @@ export class SqliteEventLog implements EventLog {
   #trouble: string | undefined
   #probeTimer: Timer | undefined
   #isClosed = false
+  #retentionHolds = 0
 
   static async open(options: SqliteEventLogOptions): Promise<SqliteEventLog> {
     const data: LogThreadData = {
       directory: options.directory,
       notBefore: options.notBefore ?? 0,
+      hasDedup: options.hasDedup ?? false,
       segmentBytes: options.segmentBytes ?? 256 * 1024 * 1024,
       segmentMs: options.segmentMs ?? 3_600_000,
     }
@@ -129,12 +139,12 @@ export class SqliteEventLog implements EventLog {
     return 0
   }
 
-  append(stream: Stream, record: EventRecord): Promise<Offset> {
+  append(stream: Stream, record: EventRecord, dedup?: Dedup): Promise<Offset> {
     const trouble = this.#isClosed ? 'the log is closed' : this.#trouble
     if (trouble !== undefined) return Promise.reject(new LogUnavailableError(trouble))
     return new Promise((resolve, reject) => {
       const size = CommitRing.framedSize(record)
-      this.#waiting.push({ stream, record, size, resolve, reject })
+      this.#waiting.push({ stream, record, size, dedup, resolve, reject })
       this.#waitingBytes += size
       this.#planFlush()
     })
@@ -192,9 +202,45 @@ export class SqliteEventLog implements EventLog {
   }
 
   async retain(_partition: number, finishedBefore: Offset, keepMs: number): Promise<void> {
-    if (this.#clockJumps.hadOneLately()) return
+    if (this.#clockJumps.hadOneLately() || this.#retentionHolds > 0) return
     await this.#thread.call('retain', { finishedBefore, keepMs, now: this.#clock.now() })
     this.#sizeBytes = await this.#thread.call('sizeBytes', undefined)
+  }
+
+  /** Ends the newest segment: the next record goes into a new one. @returns where that one begins. */
+  closeNewest(): Promise<Offset> {
+    return this.#thread.call('closeNewest', undefined)
+  }
+
+  /**
+   * Waits until all segments before `end`, which `closeNewest` has returned, are closed; appends go on meanwhile. A closed
+   * segment is one file that is never written again: to be copied as it is, while retention is held.
+   *
+   * @param signal ends the wait.
+   * @returns the files, oldest first.
+   * @throws LogUnavailableError when they have not been closed within ten minutes, as on a full disk.
+   * @see contracts/ingest.md §11 [D149]
+   */
+  async closedSegments(end: Offset, signal?: AbortSignal): Promise<readonly string[]> {
+    for (const deadline = this.#clock.monotonic() + MAX_CLOSING_MS; ; ) {
+      signal?.throwIfAborted()
+      const firsts = await this.#thread.call('closedBefore', end)
+      if (firsts !== undefined) return firsts.map((first) => segmentPath(this.#directory, first))
+      if (this.#clock.monotonic() >= deadline) throw new LogUnavailableError('a segment could not be closed')
+      await new Promise<void>((resolve) => this.#clock.setTimer(resolve, LOOK_AGAIN_MS))
+    }
+  }
+
+  /** Keeps every segment that there is until the result is disposed of. */
+  holdRetention(): Disposable {
+    this.#retentionHolds++
+    let isHeld = true
+    return {
+      [Symbol.dispose]: () => {
+        if (isHeld) this.#retentionHolds--
+        isHeld = false
+      },
+    }
   }
 
   async check(): Promise<void> {
@@ -280,9 +326,11 @@ export class SqliteEventLog implements EventLog {
   async #commit(group: Waiting[]): Promise<void> {
     this.#commitsUnderWay++
     const span = this.#ring.write(group)
-    let first: Offset
+    let appended: Appended
     try {
-      first = await this.#thread.call('append', { start: span.start, end: span.end, tallies: talliesOf(group) })
+      const { start, end } = span
+      const message = { start, end, tallies: talliesOf(group), windows: windowsOf(group) }
+      appended = await this.#thread.call('append', message)
     } catch (error) {
       this.#commitsUnderWay--
       this.#ring.failed(span)
@@ -291,18 +339,19 @@ export class SqliteEventLog implements EventLog {
       return
     }
     this.#commitsUnderWay--
-    this.#ring.stored(span, first)
-    this.#publish(group, first, span.end - span.start)
+    this.#ring.stored(span, appended.first, appended.duplicates)
+    this.#publish(group, appended, span.end - span.start)
     this.#planFlush()
   }
 
-  #publish(group: Waiting[], first: Offset, bytes: number): void {
+  #publish(group: Waiting[], { first, duplicates }: Appended, bytes: number): void {
     this.#lastCommitAt = this.#clock.monotonic()
     this.#sizeBytes += bytes
     this.#end = first + group.length
     for (const stream of new Set(group.map((waiting) => waiting.stream))) {
       for (const listener of this.#commitListeners) listener(0, stream)
     }
+    for (const [place, indexes] of duplicates) group[place]!.dedup?.onDuplicates?.(indexes)
     for (const [i, { resolve }] of group.entries()) resolve(first + i)
   }
 
@@ -344,6 +393,10 @@ interface Hooks {
   onEnd?: (error: Error) => void
 }
 
+function windowsOf(group: readonly Waiting[]): CommitMessage['windows'] {
+  return group.flatMap(({ dedup }, place) => (dedup === undefined ? [] : [[place, dedup.windowMs] as const]))
+}
+
 function talliesOf(group: readonly Waiting[]): CommitMessage['tallies'] {
   const tallies = new Map<Stream, Tally>()
   for (const { stream, record, size } of group) {
@@ -357,8 +410,11 @@ function talliesOf(group: readonly Waiting[]): CommitMessage['tallies'] {
   }))
 }
 
-function decode({ offset, bytes }: EncodedRecord): StoredRecord {
-  return { ...decodeRecord(bytes), offset }
+function decode({ offset, bytes, duplicates }: EncodedRecord): StoredRecord {
+  const record = { ...decodeRecord(bytes), offset }
+  if (duplicates === undefined) return record
+  // A copy, so that the numbers lie where numbers of two bytes may.
+  return { ...record, duplicates: duplicateIndexes(duplicates) }
 }
 
 function decodeIfFound(record: EncodedRecord | undefined): StoredRecord | undefined {

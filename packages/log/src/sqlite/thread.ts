@@ -21,7 +21,8 @@ answerCalls<ThreadFunctions>({
   share(shared) {
     memory = new Uint8Array(shared)
   },
-  append: ({ start, end, tallies }) => segments.append({ entries: [...framesOf(memory, { start, end })], tallies }),
+  append: ({ start, end, tallies, windows }) =>
+    segments.append({ entries: [...framesOf(memory, { start, end })], tallies }, windows),
   probe: () => segments.probe(),
   read({ stream, from, maxBytes }) {
     const result = segments.read(stream, from, maxBytes)
@@ -35,6 +36,8 @@ answerCalls<ThreadFunctions>({
   oldest: () => segments.oldest(),
   retain: ({ finishedBefore, keepMs, now }) => segments.retain(finishedBefore, keepMs, now),
   sizeBytes: () => segments.sizeBytes(),
+  closeNewest: () => segments.closeNewest(),
+  closedBefore: (end) => segments.closedBefore(end),
   close: () => segments.close(),
 })
 

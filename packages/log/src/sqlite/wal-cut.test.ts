@@ -20,6 +20,7 @@ function open(directory: string): Segments {
     segmentBytes: 2 ** 30,
     segmentMs: 3_600_000,
     notBefore: 0,
+    hasDedup: false,
     onDamage: (range, cause) => {
       throw new Error(`damage from ${range.from} on: ${cause}`)
     },

@@ -24,6 +24,8 @@ export interface FoundEvent {
   readonly type: string
   readonly name: string
   readonly userId: string | null
+  /** Of an earlier event: it went nowhere. */
+  readonly isDuplicate: boolean
   readonly recorded: readonly RecordedOutcome[]
 }
 

@@ -111,7 +111,9 @@ export class LookBack {
     }
     if (!isWanted || event === undefined || !matchesEvent(event, filter)) return undefined
     const { sourceId, acceptedAt } = header
-    return { partition: part.partition, offset, index, sourceId, acceptedAt, ...eventFacts(event), recorded: [] }
+    const isDuplicate = record.duplicates?.has(index) === true
+    const facts = { ...eventFacts(event), isDuplicate, recorded: [] }
+    return { partition: part.partition, offset, index, sourceId, acceptedAt, ...facts }
   }
 
   /** A partition ends where everything is older than what is looked for. */
@@ -141,9 +143,10 @@ export class LookBack {
   #mayMatch(event: FoundEvent): boolean {
     const { filter } = this.#start
     if (!asksForOutcome(filter)) return true
-    const { recorded, sourceId, partition, offset } = event
+    const { recorded, sourceId, partition, offset, isDuplicate } = event
     if (recorded.some((each) => each.outcome !== 'waiting' && matchesOutcome(each, filter))) return true
-    if (filter.outcome !== undefined && !isUnfinished(filter.outcome)) return false
+    const { outcome = isDuplicate ? 'duplicate' : 'pending' } = filter
+    if (isDuplicate ? outcome !== 'duplicate' : !isUnfinished(outcome)) return false
     const isHere = (id: string) => filter.destinationId === undefined || filter.destinationId === id
     if (recorded.some(({ destinationId, outcome }) => outcome === 'waiting' && isHere(destinationId))) return true
     for (const [id, activity] of this.#activities) {

@@ -28,7 +28,9 @@ export async function outcomesNow(
     for (const [i, event] of events.entries()) {
       const known = outcomes[i]!.get(destinationId)
       outcomes[i]!.delete(destinationId)
-      if (known !== undefined && known.outcome !== 'waiting') shown[i]!.push(known)
+      if (event.isDuplicate) {
+        if (isConnected(delivery, event)) shown[i]!.push({ destinationId, outcome: 'duplicate', reason: null })
+      } else if (known !== undefined && known.outcome !== 'waiting') shown[i]!.push(known)
       else if (known !== undefined || isConnected(delivery, event)) underWay.set(placeKey(event), i)
     }
     if (underWay.size === 0) continue

@@ -5,6 +5,7 @@ import { unknownSettings } from '../../config/unknown-settings.ts'
 import { type CommandContext, withExample } from '../command.ts'
 import { type CommandIo, EXIT } from '../command-io.ts'
 import { type Colour, json, oneLine, paintFor } from '../paint.ts'
+import { checkBackup } from './backup-check.ts'
 import { checkClock, checkDataFolder, checkDisk } from './data-folder-check.ts'
 import { checkEgress } from './egress-check.ts'
 import { type Finding, fail, ok, warn } from './finding.ts'
@@ -15,6 +16,8 @@ export interface DoctorOptions {
   /** Leaves out reading every record of the log. */
   readonly quick?: boolean
   readonly json?: boolean
+  /** File of a backup: it is looked at instead of this machine. */
+  readonly backup?: string | undefined
 }
 
 const OLDEST_NODE = 24
@@ -22,11 +25,13 @@ const COLOURS: Record<Finding['verdict'], Colour> = { ok: 'green', warn: 'yellow
 
 /** `millrace doctor` */
 export function addDoctor(program: Command, { io, exitWith }: CommandContext): void {
-  withExample(program.command('doctor'), 'doctor --quick')
-    .description('look for trouble on this machine: settings, data folder, log, disk, port')
+  withExample(program.command('doctor [backup]'), 'doctor --quick')
+    .description('look for trouble on this machine: settings, data folder, log, disk, port; or in the file of a backup')
     .option('--quick', 'leave out reading every record of the log')
     .option('--json', 'as JSON')
-    .action(async (options: DoctorOptions) => exitWith(await doctor(options, io)))
+    .action(async (backup: string | undefined, options: DoctorOptions) =>
+      exitWith(await doctor({ ...options, backup }, io)),
+    )
 }
 
 /**
@@ -53,6 +58,10 @@ export async function doctor(options: DoctorOptions, io: CommandIo): Promise<num
 }
 
 async function* examine(options: DoctorOptions, io: CommandIo): AsyncGenerator<Finding> {
+  if (options.backup !== undefined) {
+    yield await checkBackup(options.backup, io)
+    return
+  }
   yield checkNode(process.versions.node)
   const settings = settingsOrFault(io)
   if (!('dataDir' in settings)) {

@@ -1,0 +1,35 @@
+import { ApiError, type ControlPlane } from '@millrace/control-plane'
+import type { JsonObject } from '@millrace/protocol'
+import type { FastifyPluginAsync } from 'fastify'
+import { BACKUP_IN_WORDS } from './backup-in-words.ts'
+import type { BackupRequest, Backups } from './backups.ts'
+
+/** Begins backups; how they go is in GET /v2/admin/info. @see contracts/control-plane.md §10 [D725] */
+export function backupRoutes(backups: Backups, { audit }: Pick<ControlPlane, 'audit'>): FastifyPluginAsync {
+  return async (app) => {
+    app.post(
+      '/admin/backup',
+      {
+        config: {
+          role: 'admin',
+          body: 'optional',
+          audited: { action: 'create', kind: 'backup' },
+          describe: BACKUP_IN_WORDS,
+        },
+      },
+      async ({ author, body }, reply) => {
+        const backup = backups.begin(readRequest(body as JsonObject))
+        audit.done(author, { action: 'create', kind: 'backup', resourceId: backup.file, diff: [] })
+        return reply.code(202).send({ backup })
+      },
+    )
+  }
+}
+
+function readRequest(body: JsonObject): BackupRequest {
+  const unknown = Object.keys(body).filter((member) => member !== 'log')
+  if (unknown.length > 0) throw new ApiError('bad_request', `Unknown member: ${unknown.join(', ')}`)
+  const hasLog = Object.hasOwn(body, 'log') ? body['log'] : true
+  if (typeof hasLog !== 'boolean') throw new ApiError('bad_request', 'log must be a boolean')
+  return { hasLog }
+}

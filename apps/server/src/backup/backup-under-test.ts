@@ -1,0 +1,79 @@
+import { execFileSync } from 'node:child_process'
+import { mkdirSync, readFileSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { compose } from '../compose.ts'
+import { loadSettings, settingsInForce } from '../config/settings.ts'
+import { DataFolder } from '../data-folder/data-folder.ts'
+import { Front } from '../http/front.ts'
+import { newLogger } from '../logger.ts'
+import { BackupFileWriter } from './backup-file-writer.ts'
+import type { BackupMember, Manifest } from './manifest.ts'
+
+const TOKEN = 'backup-owner-0123456789-0123456789'
+
+export interface MadeBackup {
+  readonly file: string
+  /** Ids of what it knows. */
+  readonly sourceId: string
+  readonly destinationId: string
+}
+
+/** Has a server with a source, a webhook that answers nothing, and `events` events make a backup. */
+export async function makeBackup(folder: string, events: number, body: object = {}): Promise<MadeBackup> {
+  const environment = {
+    MILLRACE_DATA_DIR: join(folder, 'data'),
+    MILLRACE_BACKUP_DIR: folder,
+    MILLRACE_PORT: '0',
+    MILLRACE_MIN_FREE_DISK_MB: '0',
+    MILLRACE_LOG_LEVEL: 'error',
+    MILLRACE_SHUTDOWN_SECONDS: '0',
+  }
+  const settings = loadSettings(environment)
+  using data = DataFolder.open(settings.dataDir)
+  const front = await Front.listen(settings.host, settings.port)
+  const shownSettings = settingsInForce(environment)
+  const product = await compose({ settings, shownSettings, folder: data, front, logger: newLogger('error') })
+  await product.controlPlane.ensureOwner({ token: TOKEN })
+  const call = async (path: string, sent: object, authorization = `Bearer ${TOKEN}`) => {
+    const init = { method: 'POST', headers: { authorization }, body: JSON.stringify(sent) }
+    const answer = await fetch(product.baseUrl + path, init)
+    return answer.text()
+  }
+  const post = async (path: string, sent: object) => JSON.parse(await call(path, sent))
+  const { source } = await post('/v2/sources', { name: 'Source', type: 'HTTP' })
+  // Loopback may be called here, and nobody listens: every event waits.
+  const config = { webhookUrl: 'http://127.0.0.1:9/hook' }
+  const { destination } = await post('/v2/destinations', { name: 'Booking hook', type: 'WEBHOOK', config })
+  await post('/v2/connections', { sourceId: source.id, destinationId: destination.id })
+  const batch = Array.from({ length: events }, (_, i) => ({ type: 'track', event: 'x', userId: `u-${i}` }))
+  if (events > 0) await call('/v1/batch', { batch }, `Basic ${btoa(`${source.writeKey}:`)}`)
+  const { backup } = await post('/v2/admin/backup', body)
+  while ((await product.controlPlane.info())['lastBackup'] !== null) {
+    const { state } = (await product.controlPlane.info())['lastBackup'] as { state: string }
+    if (state === 'done') break
+    if (state === 'failed') throw new Error('the backup failed')
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+  await product.stop()
+  return { file: join(folder, backup.file), sourceId: source.id, destinationId: destination.id }
+}
+
+/** Packs a backup again after something in it was changed, so that it is as whole as if it had been made like that. */
+export function repack(
+  file: string,
+  into: string,
+  change: (folder: string) => void,
+  head: Partial<Manifest> = {},
+): void {
+  const folder = `${into}.unpacked`
+  mkdirSync(folder)
+  execFileSync('tar', ['-xf', file, '-C', folder])
+  const { members, ...manifest } = JSON.parse(readFileSync(join(folder, 'manifest.json'), 'utf8')) as Manifest
+  change(folder)
+  {
+    using writer = new BackupFileWriter(into, Date.parse(manifest.createdAt))
+    for (const { name } of members.slice(1) as BackupMember[]) writer.addFile(name, join(folder, name))
+    writer.finish({ ...manifest, ...head })
+  }
+  rmSync(folder, { recursive: true })
+}

@@ -1,0 +1,189 @@
+import { existsSync, mkdirSync, statfsSync, statSync } from 'node:fs'
+import { basename, join } from 'node:path'
+import { ApiError, type ControlPlane } from '@millrace/control-plane'
+import type { DeliveryStore } from '@millrace/delivery'
+import type { SqliteEventLog } from '@millrace/log'
+import { formatTime } from '@millrace/protocol'
+import { type Clock, ThreadCalls } from '@millrace/std'
+import { DATA_FORMAT } from '../data-folder/data-folder.ts'
+import type { Logger } from '../logger.ts'
+import { VERSION } from '../version.ts'
+import type { BackupCalls, BackupThreadData } from './backup-calls.ts'
+import {
+  INTERRUPTED,
+  type LastBackup,
+  LastBackupNote,
+  partialFileOf,
+  removeLeftovers,
+  workFolderOf,
+} from './last-backup.ts'
+
+export interface BackupsOptions {
+  readonly dataFolder: string
+  /** Where the files go; made if it is missing. */
+  readonly directory: string
+  /** Below it nothing is accepted; 0: there is none. */
+  readonly diskFloorBytes: number
+  readonly log: SqliteEventLog
+  readonly store: DeliveryStore
+  readonly controlPlane: Pick<ControlPlane, 'betweenChanges'>
+  readonly clock: Clock
+  readonly logger: Logger
+}
+
+export interface BackupRequest {
+  /** Whether the log goes with it. */
+  readonly hasLog: boolean
+}
+
+/**
+ * Makes backups while everything goes on: one at a time, each in a thread of its own.
+ *
+ * The delivery state is copied first, then the configuration, then the log: so every position exists in its log, and what
+ * was delivered in between is delivered again rather than lost. The log's newest segment is closed for it, so that only
+ * files are copied which nobody writes any more.
+ *
+ * @see contracts/control-plane.md §10 [D725], decision 0012
+ */
+export class Backups {
+  readonly #options: BackupsOptions
+  readonly #note: LastBackupNote
+  #running: { readonly thread: ThreadCalls<BackupCalls>; readonly ended: Promise<void> } | undefined
+  readonly #stopped = new AbortController()
+
+  /** Removes what a crash has left of a backup. */
+  constructor(options: BackupsOptions) {
+    this.#options = options
+    this.#note = new LastBackupNote(options.dataFolder)
+  }
+
+  /** The one that runs, else the one that ended last; null if there was none. */
+  get last(): LastBackup | null {
+    return this.#note.last
+  }
+
+  /**
+   * Begins a backup; it runs on after this has returned.
+   *
+   * @throws ApiError 409 while another one runs, 507 when there is not the room, 503 when nothing can be written.
+   */
+  begin({ hasLog }: BackupRequest): LastBackup {
+    const { directory, clock } = this.#options
+    const running = this.last
+    if (running?.state === 'running') {
+      throw new ApiError('conflict', 'A backup is running', { details: { file: running.file } })
+    }
+    if (this.#stopped.signal.aborted) throw new ApiError('unavailable', 'Service unavailable')
+    const createdAt = clock.now()
+    const file = this.#newName(createdAt)
+    try {
+      mkdirSync(directory, { recursive: true, mode: 0o700 })
+      this.#judgeRoom(hasLog)
+      this.#note.note(directory, { file, state: 'running' })
+    } catch (error) {
+      if (error instanceof ApiError) throw error
+      this.#end({ file, state: 'failed', reason: (error as Error).message })
+      throw new ApiError('unavailable', 'Service unavailable', { cause: error })
+    }
+    const data: BackupThreadData = {
+      partialFile: partialFileOf(directory, file),
+      workFolder: workFolderOf(directory, file),
+      createdAt,
+    }
+    const thread = new ThreadCalls<BackupCalls>({ file: new URL('./thread.ts', import.meta.url), name: 'backup', data })
+    const ended = this.#run(thread, file, createdAt, hasLog)
+    this.#running = { thread, ended }
+    return { file, state: 'running' }
+  }
+
+  /** Ends the one that runs as failed. */
+  async stop(): Promise<void> {
+    this.#stopped.abort()
+    await this.#running?.thread.stop()
+    await this.#running?.ended
+  }
+
+  async #run(thread: ThreadCalls<BackupCalls>, file: string, createdAt: number, hasLog: boolean): Promise<void> {
+    const { directory, logger } = this.#options
+    const startedAt = this.#options.clock.monotonic()
+    let last: LastBackup
+    try {
+      await this.#copy(thread, file, createdAt, hasLog)
+      last = { file, state: 'done' }
+      const durationMs = Math.round(this.#options.clock.monotonic() - startedAt)
+      logger.info({ file, sizeBytes: statSync(join(directory, file)).size, durationMs }, 'a backup was made')
+    } catch (error) {
+      const reason = this.#stopped.signal.aborted ? INTERRUPTED : (error as Error).message
+      last = { file, state: 'failed', reason }
+      logger.error({ file, err: error }, 'a backup failed')
+    }
+    await thread.stop()
+    this.#running = undefined
+    this.#end(last)
+  }
+
+  async #copy(thread: ThreadCalls<BackupCalls>, file: string, createdAt: number, hasLog: boolean): Promise<void> {
+    const { dataFolder, directory, log, store, controlPlane } = this.#options
+    // A segment that the copied positions still need could else be dropped before its turn.
+    using _hold = log.holdRetention()
+    await thread.call('copyDatabase', { path: join(dataFolder, 'delivery.db'), name: 'delivery.db' })
+    // The configuration is the one that governs the last record: of a change that comes later nothing is in the backup.
+    const { spans, logEnd } = await controlPlane.betweenChanges(async () => {
+      await thread.call('copyDatabase', { path: join(dataFolder, 'control.db'), name: 'control.db' })
+      return {
+        spans: await store.call('spans', undefined),
+        logEnd: hasLog ? await log.closeNewest() : log.end(),
+      }
+    })
+    const files = hasLog ? await log.closedSegments(logEnd, this.#stopped.signal) : []
+    await thread.call('alignDelivery', { spans, logEnd })
+    const inboxKey = join(dataFolder, 'inbox.key')
+    await thread.call('write', {
+      copies: ['delivery.db', 'control.db'],
+      files: [
+        ...(existsSync(inboxKey) ? [{ name: 'inbox.key', path: inboxKey }] : []),
+        ...files.map((path) => ({ name: `log/${basename(path)}`, path })),
+      ],
+      head: { dataFormat: DATA_FORMAT, version: VERSION, createdAt: formatTime(createdAt), hasLog },
+      finalFile: join(directory, file),
+    })
+  }
+
+  #end(last: LastBackup): void {
+    const { directory, logger } = this.#options
+    try {
+      if (last.state === 'failed') removeLeftovers(directory, last.file)
+    } catch (error) {
+      logger.warn({ file: last.file, err: error }, 'what a backup has left behind could not be removed')
+    }
+    try {
+      this.#note.note(directory, last)
+    } catch (error) {
+      logger.warn({ file: last.file, err: error }, 'the end of a backup could not be noted')
+    }
+  }
+
+  /** @throws ApiError 507 @see contracts/control-plane.md §8 */
+  #judgeRoom(hasLog: boolean): void {
+    const { dataFolder, directory, diskFloorBytes, log } = this.#options
+    const [delivery, control] = ['delivery.db', 'control.db'].map((name) => bytesOf(join(dataFolder, name)))
+    // Both databases are copied first; each of the copies goes when it is in the file, and then comes the log.
+    const needed = delivery! + control! + Math.max(delivery!, control!, hasLog ? log.sizeBytes() : 0)
+    const { bavail, bsize } = statfsSync(directory)
+    const free = bavail * bsize
+    if (free - needed >= 2 * diskFloorBytes) return
+    throw new ApiError('insufficient_storage', 'Not enough space for a backup', { details: { needed, free } })
+  }
+
+  /** After the time, in seconds; a later second while there is a file of that name. */
+  #newName(at: number): string {
+    const seconds = formatTime(at).slice(0, 19).replaceAll(/[-:]/g, '')
+    const file = `backup-${seconds}Z.tar`
+    return existsSync(join(this.#options.directory, file)) ? this.#newName(at + 1_000) : file
+  }
+}
+
+/** Of a database with what is not in its file yet. */
+function bytesOf(path: string): number {
+  return ['', '-wal'].reduce((sum, ending) => sum + (statSync(path + ending, { throwIfNoEntry: false })?.size ?? 0), 0)
+}

@@ -1,0 +1,61 @@
+import { join } from 'node:path'
+import { DeliveryStore, type Span } from '@millrace/delivery'
+import { SqliteEventLog, STREAMS } from '@millrace/log'
+import type { Clock } from '@millrace/std'
+
+/** What one destination has still to get. */
+export interface Redelivery {
+  readonly destinationId: string
+  readonly destinationName: string
+  /** Events of its sources that have no outcome there yet; filters may leave out some of them. */
+  readonly events: number
+}
+
+/**
+ * Counts for each destination what a data folder will have delivered when the server starts.
+ *
+ * @param folder nobody else has it open.
+ * @param names of the destinations, by id.
+ */
+export async function redeliveries(
+  folder: string,
+  names: ReadonlyMap<string, string>,
+  clock: Clock,
+): Promise<readonly Redelivery[]> {
+  const store = await DeliveryStore.open({ file: join(folder, 'delivery.db'), clock, logger: SILENT })
+  try {
+    const positions = await store.call('positions', undefined)
+    const notBefore = Math.max(0, ...positions.map(({ position }) => position.offset))
+    await using log = await SqliteEventLog.open({ directory: join(folder, 'log'), clock, notBefore })
+    const spans = await store.call('spans', undefined)
+    const found: Redelivery[] = []
+    for (const [destinationId, destinationName] of names) {
+      const connected = spans.filter((span) => span.kind === 'connection' && span.destinationId === destinationId)
+      const start = (stream: number) =>
+        positions.find((row) => row.reader === destinationId && row.stream === stream)?.position.offset ?? 0
+      const { waiting, done } = await store.call('resume', destinationId)
+      // Those behind the start are in the log's count.
+      const behind = waiting.filter(({ offset, stream }) => offset < start(stream)).length
+      const inLog = await countInLog(log, connected, start)
+      const events = Math.max(behind, behind + inLog - done.length)
+      found.push({ destinationId, destinationName, events })
+    }
+    return found
+  } finally {
+    await store.close()
+  }
+}
+
+async function countInLog(log: SqliteEventLog, connected: readonly Span[], start: (stream: number) => number) {
+  let events = 0
+  for (const { sourceId, partition, fromOffset, toOffset } of connected) {
+    for (const [stream, name] of STREAMS.entries()) {
+      const from = Math.max(start(stream), fromOffset)
+      const to = Math.max(from, toOffset ?? log.end())
+      events += (await log.tally(partition, name, { from, to })).get(sourceId)?.events ?? 0
+    }
+  }
+  return events
+}
+
+const SILENT = { error() {}, info() {} }

@@ -1,0 +1,117 @@
+import { mkdirSync, mkdtempSync, readdirSync, renameSync, rmdirSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
+import { destinationNames } from '@millrace/control-plane'
+import type { Clock } from '@millrace/std'
+import { DATA_FORMAT } from '../data-folder/data-folder.ts'
+import { BackupFileError, extractBackup, verifyBackup } from './backup-file.ts'
+import type { Manifest } from './manifest.ts'
+import { type Redelivery, redeliveries } from './redelivery.ts'
+import { syncFolder } from './sync-folder.ts'
+
+export interface RestoreOptions {
+  readonly file: string
+  /** Empty, or not there yet. */
+  readonly dataFolder: string
+  readonly clock: Clock
+}
+
+export interface Restored {
+  readonly dataFolder: string
+  readonly manifest: Manifest
+  /** What will be delivered when the server starts; empty without a log, whatever waited. */
+  readonly redeliveries: readonly Redelivery[]
+}
+
+/** The place cannot take a restored data folder, in words for people. */
+export class RestoreError extends Error {
+  override readonly name = 'RestoreError'
+  readonly code = 'restore'
+}
+
+/**
+ * Makes a data folder of a backup: verifies all of the file, writes it beside the place under a temporary name, and
+ * renames that when it is complete and synced. Whatever fails leaves the place as it was.
+ *
+ * @throws BackupFileError, RestoreError
+ * @see contracts/control-plane.md §10 [D725]
+ */
+export async function restoreBackup({ file, dataFolder, clock }: RestoreOptions): Promise<Restored> {
+  const target = resolve(dataFolder)
+  refuseUnlessEmpty(target)
+  const manifest = await verifyBackup(file)
+  const parent = dirname(target)
+  const folder = makeFolderBeside(target)
+  try {
+    refuseIfTooLarge(manifest, parent)
+    mkdirSync(join(folder, 'log'), { mode: 0o700 })
+    await extractBackup(file, manifest, folder)
+    const names = readNames(folder, file)
+    const found = manifest.hasLog ? await redeliveries(folder, names, clock) : []
+    writeFileSync(join(folder, 'format'), `${DATA_FORMAT}\n`, { flush: true })
+    for (const each of [join(folder, 'log'), folder]) syncFolder(each)
+    moveInto(folder, target)
+    syncFolder(parent)
+    return { dataFolder: target, manifest, redeliveries: found }
+  } catch (error) {
+    rmSync(folder, { recursive: true, force: true })
+    if ((error as NodeJS.ErrnoException).code === 'NEWER_SCHEMA') throw newer(file, error)
+    throw error
+  }
+}
+
+function readNames(folder: string, file: string): ReadonlyMap<string, string> {
+  try {
+    return destinationNames(join(folder, 'control.db'))
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'newer_database') throw newer(file, error)
+    throw error
+  }
+}
+
+function newer(file: string, cause: unknown): BackupFileError {
+  return new BackupFileError(`${file} was made by a newer version of Millrace: restore it with that one`, { cause })
+}
+
+function refuseUnlessEmpty(target: string): void {
+  let names: string[]
+  try {
+    names = readdirSync(target)
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    if (code === 'ENOENT') return
+    throw new RestoreError(code === 'ENOTDIR' ? `${target} is not a folder` : `${target} cannot be read (${code})`)
+  }
+  if (names.length > 0) throw new RestoreError(`${target} is not empty: a backup is restored into an empty folder`)
+}
+
+function makeFolderBeside(target: string): string {
+  try {
+    mkdirSync(dirname(target), { recursive: true })
+    return mkdtempSync(`${target}.restoring-`)
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    throw new RestoreError(`nothing can be written beside ${target} (${code})`, { cause: error })
+  }
+}
+
+function refuseIfTooLarge({ members }: Manifest, parent: string): void {
+  const needed = members.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0)
+  const { bavail, bsize } = statfsSync(parent)
+  if (bavail * bsize < needed) {
+    throw new RestoreError(`not enough space in ${parent}: ${needed} bytes are needed, ${bavail * bsize} are free`)
+  }
+}
+
+/** One step, so that there is never a part of a data folder in the place. */
+function moveInto(folder: string, target: string): void {
+  try {
+    // Elsewhere an empty folder is replaced by the rename itself.
+    if (process.platform === 'win32') rmdirSync(target)
+    renameSync(folder, target)
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    const isMount = code === 'EBUSY' || code === 'EXDEV'
+    const why = isMount ? 'it is a mount point; restore into a new folder inside it' : code
+    throw new RestoreError(`${target} cannot be replaced: ${why}`, { cause: error })
+  }
+}

@@ -1,0 +1,47 @@
+import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { workerData } from 'node:worker_threads'
+import { alignDeliveryCopy } from '@millrace/delivery'
+import { answerCalls } from '@millrace/std'
+import type { BackupCalls, BackupThreadData } from './backup-calls.ts'
+import { BackupFileWriter } from './backup-file-writer.ts'
+import { syncFolder } from './sync-folder.ts'
+
+/** The thread of one backup: reads and writes gigabytes, so that nobody else waits for them. */
+const { partialFile, workFolder, createdAt } = workerData as BackupThreadData
+
+answerCalls<BackupCalls>({
+  copyDatabase({ path, name }) {
+    mkdirSync(workFolder, { recursive: true, mode: 0o700 })
+    // One statement reads one state of the database, however much is written meanwhile, and keeps no writer waiting.
+    // (The online backup begins again after each commit of another connection, so under load it would never end; a copy
+    // of database and WAL as files is torn by a checkpoint.)
+    using database = new DatabaseSync(path, { readOnly: true, timeout: 5_000 })
+    database.prepare('VACUUM INTO ?').run(join(workFolder, name))
+  },
+  alignDelivery: (moment) => alignDeliveryCopy(join(workFolder, 'delivery.db'), moment),
+  write({ copies, files, head, finalFile }) {
+    {
+      using writer = new BackupFileWriter(partialFile, createdAt)
+      for (const name of copies) {
+        writer.addFile(name, join(workFolder, name))
+        rmSync(join(workFolder, name))
+      }
+      for (const { name, path } of files) addUnlessSetAside(writer, name, path)
+      writer.finish(head)
+    }
+    rmSync(workFolder, { recursive: true, force: true })
+    renameSync(partialFile, finalFile)
+    syncFolder(dirname(finalFile))
+  },
+})
+
+/** A segment that has proved damaged meanwhile has another name, and is none of the log any more. */
+function addUnlessSetAside(writer: BackupFileWriter, name: string, path: string): void {
+  try {
+    writer.addFile(name, path)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT' || !existsSync(`${path}.damaged`)) throw error
+  }
+}

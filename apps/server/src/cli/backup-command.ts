@@ -1,0 +1,58 @@
+import type { Command } from 'commander'
+import type { LastBackup } from '../backup/last-backup.ts'
+import { type CommandContext, remote, withExample } from './command.ts'
+import { CommandError, type CommandIo } from './command-io.ts'
+import { json, oneLine, paintFor } from './paint.ts'
+import { during } from './progress.ts'
+import { ServerApi, type ServerOptions } from './server-api.ts'
+
+interface BackupOptions extends ServerOptions {
+  /** False for --no-log. */
+  readonly log: boolean
+  readonly json?: boolean
+}
+
+interface InfoAnswer {
+  readonly info: {
+    readonly lastBackup: LastBackup | null
+    readonly settings: { readonly MILLRACE_BACKUP_DIR?: string | null }
+  }
+}
+
+const POLL_MS = 250
+
+/** `millrace backup` @see contracts/control-plane.md §10 [D725] */
+export function addBackup(program: Command, { io }: CommandContext): void {
+  withExample(remote(program.command('backup')), 'backup')
+    .description('have the server make a backup of its data, and wait for it')
+    .option('--no-log', 'leave the events out; what waits for delivery is then gone after a restore')
+    .action((options: BackupOptions) => backup(options, io))
+}
+
+async function backup(options: BackupOptions, io: CommandIo): Promise<void> {
+  const api = new ServerApi(options, io)
+  const { backup: begun } = await api.send<{ backup: LastBackup }>('POST', '/v2/admin/backup', { log: options.log })
+  const { ended, directory } = await during(`backup ${oneLine(begun.file)}`, io, untilEnded(api, begun.file, io))
+  if (options.json) io.stdout.write(`${json({ backup: ended })}\n`)
+  if (ended.state === 'failed') {
+    throw new CommandError(`The backup ${oneLine(ended.file)} failed: ${oneLine(ended.reason ?? 'no reason is known')}`)
+  }
+  if (options.json) return
+  const where = directory === null ? 'backups in the data folder of the server' : oneLine(directory)
+  const lines = [
+    `${paintFor(io.stdout, io.env)('green', 'done')}  ${oneLine(ended.file)}  (in ${where})`,
+    'The secret key is not in it. Keep secret.key, or the value of MILLRACE_SECRET_KEY, in another safe place.',
+  ]
+  io.stdout.write(`${lines.join('\n')}\n`)
+}
+
+/** Nothing announces the end of a backup, so this asks again. */
+async function untilEnded(api: ServerApi, file: string, { clock }: CommandIo) {
+  for (;;) {
+    const { info } = await api.get<InfoAnswer>('/v2/admin/info')
+    const { lastBackup: last, settings } = info
+    if (last?.file !== file) throw new CommandError(`${api.url} knows nothing of the backup ${oneLine(file)} any more.`)
+    if (last.state !== 'running') return { ended: last, directory: settings.MILLRACE_BACKUP_DIR ?? null }
+    await new Promise<void>((resolve) => clock.setTimer(resolve, POLL_MS))
+  }
+}

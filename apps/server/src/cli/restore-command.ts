@@ -1,0 +1,66 @@
+import { join } from 'node:path'
+import type { Command } from 'commander'
+import { BackupFileError } from '../backup/backup-file.ts'
+import { type Restored, RestoreError, restoreBackup } from '../backup/restore.ts'
+import { loadSettings } from '../config/settings.ts'
+import { type CommandContext, withExample } from './command.ts'
+import { CommandError, type CommandIo } from './command-io.ts'
+import { json, oneLine, paintFor, time } from './paint.ts'
+import { during } from './progress.ts'
+
+interface RestoreCommandOptions {
+  readonly json?: boolean
+}
+
+/** `millrace restore` @see contracts/control-plane.md §10 [D725] */
+export function addRestore(program: Command, { io }: CommandContext): void {
+  withExample(program.command('restore <file>'), 'restore backup-20260304T091530Z.tar')
+    .description('make a data folder of a backup, on this machine; MILLRACE_DATA_DIR has to be empty')
+    .option('--json', 'as JSON')
+    .action((file: string, options: RestoreCommandOptions) => restore(file, options, io))
+}
+
+async function restore(file: string, options: RestoreCommandOptions, io: CommandIo): Promise<void> {
+  const { dataDir } = loadSettings(io.env)
+  let restored: Restored
+  try {
+    const work = restoreBackup({ file, dataFolder: dataDir, clock: io.clock })
+    restored = await during(`restoring ${oneLine(file)}`, io, work)
+  } catch (error) {
+    if (!(error instanceof BackupFileError || error instanceof RestoreError)) throw error
+    throw new CommandError(`Not restored: ${oneLine(error.message, 2_000)}.`, 'Nothing was changed.')
+  }
+  if (options.json) io.stdout.write(`${json(answerOf(restored))}\n`)
+  else io.stdout.write(`${linesOf(restored, io).join('\n')}\n`)
+}
+
+function answerOf({ dataFolder, manifest, redeliveries }: Restored) {
+  const { createdAt, version, hasLog } = manifest
+  return { restored: { dataFolder, createdAt, version, hasLog, redeliveries } }
+}
+
+function linesOf({ dataFolder, manifest, redeliveries }: Restored, { stdout, env }: CommandIo): string[] {
+  const paint = paintFor(stdout, env)
+  const made = `${time(manifest.createdAt)} UTC`
+  return [
+    `${paint('green', 'restored')}  ${oneLine(dataFolder, 1_000)}  from a backup of ${made}`,
+    ...(manifest.hasLog ? inLog(redeliveries, made) : [NO_LOG]),
+    '',
+    `The secret key is not in a backup: put it at ${oneLine(join(dataFolder, 'secret.key'), 1_000)}, or set`,
+    'MILLRACE_SECRET_KEY, before you start. The token of the command line is not in it either: give yours as MILLRACE_TOKEN.',
+  ]
+}
+
+const NO_LOG = 'The log is not in this backup: what waited in it is gone. Dead letters are there, with their events.'
+
+function inLog(redeliveries: Restored['redeliveries'], made: string): string[] {
+  const waiting = redeliveries.filter(({ events }) => events > 0)
+  return [
+    waiting.length === 0 ? 'Nothing waits for delivery.' : 'The start will deliver:',
+    ...waiting.map(({ destinationId, destinationName, events }) => {
+      const noun = events === 1 ? 'event' : 'events'
+      return `  up to ${events.toLocaleString('en-US')} ${noun} to ${oneLine(destinationName)} (${destinationId})`
+    }),
+    `Of these, what was delivered after ${made} is delivered again, with the same messageId.`,
+  ]
+}

@@ -1,0 +1,27 @@
+import { DatabaseSync } from 'node:sqlite'
+import { NewerDatabaseError } from './control-store.ts'
+import { MIGRATIONS } from './tables.ts'
+
+/** @throws NewerDatabaseError for a database that a later version has written. */
+export function refuseNewerDatabase(database: DatabaseSync, file: string): void {
+  if (!hasTable(database, 'kysely_migration')) return
+  const migrations = database.prepare('SELECT name FROM kysely_migration').all()
+  if (migrations.some(({ name }) => !Object.hasOwn(MIGRATIONS, String(name)))) throw new NewerDatabaseError(file)
+}
+
+/**
+ * What a control plane's database tells without its secret key: the names of the destinations, by id.
+ *
+ * @param file nobody writes it.
+ * @throws NewerDatabaseError
+ */
+export function destinationNames(file: string): ReadonlyMap<string, string> {
+  using database = new DatabaseSync(file, { readOnly: true })
+  refuseNewerDatabase(database, file)
+  const rows = database.prepare('SELECT id, document FROM destination ORDER BY created_at, id').all()
+  return new Map(rows.map(({ id, document }) => [String(id), (JSON.parse(String(document)) as { name: string }).name]))
+}
+
+export function hasTable(database: DatabaseSync, name: string): boolean {
+  return database.prepare("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?").get(name) !== undefined
+}
