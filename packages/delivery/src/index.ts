@@ -20,6 +20,14 @@ export {
   type Span,
   STAGES,
 } from './store/calls.ts'
+export {
+  type DeadLetterJob,
+  JOB_STATES,
+  type JobKind,
+  type JobState,
+  type LetterSelection,
+  type PartPlace,
+} from './store/dead-letter-job.ts'
 export { DeliveryStore } from './store/delivery-store.ts'
 export type { LaneOutcomes } from './store/lane-outcomes.ts'
 export { findInEntries, HASH_ENTRY_BYTES } from './store/message-hashes.ts'

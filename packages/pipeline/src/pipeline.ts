@@ -14,6 +14,7 @@ import { type EventRecord, eventName, type JsonObject } from '@millrace/protocol
 import type { Clock } from '@millrace/std'
 import { Activity } from './activity.ts'
 import type { Configuration, ConfiguredConnection, ConfiguredDestination } from './configuration.ts'
+import { DeadLetterJobs } from './dead-letter-jobs/dead-letter-jobs.ts'
 import { DeliveryMetrics } from './delivery-metrics.ts'
 import { deliveryState } from './delivery-state.ts'
 import { DestinationDelivery, type Logger, type StartingPoint, type Surroundings } from './destination-delivery.ts'
@@ -61,6 +62,7 @@ export interface Delivery {
 export class Pipeline {
   readonly metrics = new DeliveryMetrics()
   readonly index: MessageIndex
+  readonly jobs: DeadLetterJobs
   readonly #options: PipelineOptions
   readonly #surroundings: Surroundings
   readonly #tail: Tail
@@ -127,6 +129,16 @@ export class Pipeline {
       importEnd: (partition) => this.#importEnds[partition]!,
       onDelivered: (event, destination, status, durationMs) => this.#tell(event, destination, status, durationMs),
     }
+    this.jobs = new DeadLetterJobs(
+      {
+        store,
+        clock,
+        logger,
+        destinationIds: () => [...this.#deliveries.keys()],
+        onDiscarded: (destinationId, count) => this.metrics.outcome(destinationId, 'discarded', count),
+      },
+      random,
+    )
     this.#housekeeping = new Housekeeping({
       log,
       store,
@@ -154,6 +166,7 @@ export class Pipeline {
       this.#open(destination, { start, resumed })
     }
     this.#applyConfiguration()
+    await this.jobs.start()
     this.#stopListening = log.onCommit((partition, stream) => {
       if (stream === 'import') this.#noteImport(partition)
     })
@@ -191,6 +204,7 @@ export class Pipeline {
     this.#housekeeping.stop()
     this.#tail.stop()
     for (const { feed } of this.#deliveries.values()) feed.close()
+    await this.jobs.stop()
     await Promise.all([...this.#deliveries.values()].map(({ lane }) => lane.stop(deadline)))
     await this.index.flush()
   }

@@ -1,6 +1,7 @@
 import { DEAD_LETTER_STATES, type DeadLetterFilter, STAGES } from '@millrace/delivery'
 import { parseTime } from '@millrace/protocol'
 import type { FastifyPluginAsync } from 'fastify'
+import { deadLetterJobRoutes } from './dead-letter-jobs/routes.ts'
 import { deadLetterDetail, deadLetterSummary } from './dead-letters.ts'
 import type { Pipeline } from './pipeline.ts'
 import { Refused } from './refused.ts'
@@ -16,6 +17,8 @@ type Query = Readonly<Record<string, unknown>>
  */
 export function deliveryRoutes(pipeline: Pipeline): FastifyPluginAsync {
   return async (app) => {
+    await app.register(deadLetterJobRoutes(pipeline))
+
     app.get('/events/:messageId', async (request) => {
       const { messageId } = request.params as { messageId: string }
       const events = await pipeline.trace(messageId, text(request.query as Query, 'sourceId'))

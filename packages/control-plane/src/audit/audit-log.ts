@@ -4,7 +4,7 @@ import type { Logger, Workspace } from '../workspace.ts'
 import type { AuditEntry, Audited } from './audit-entry.ts'
 import { AuditRetention } from './audit-retention.ts'
 import { BackgroundEntries } from './background-entries.ts'
-import { leftOut } from './bounded-diff.ts'
+import { boundedDiff, leftOut } from './bounded-diff.ts'
 import { EntryCap } from './entry-cap.ts'
 
 /**
@@ -40,6 +40,11 @@ export class AuditLog {
   async entries(query: AuditQuery): Promise<AuditEntry[]> {
     await this.#background.settled()
     return this.#store.auditEntries(query)
+  }
+
+  /** Something that was done and is no change of the workspace, such as a replay. */
+  done(by: Author, audited: Audited): void {
+    this.#add(by, { ...audited, diff: boundedDiff(audited.diff) }, 'ok')
   }
 
   /** @param code of the error that refused the write. */

@@ -1,6 +1,7 @@
 import type { RequestHistory } from '../delivery-history.ts'
 import type { EventPlace } from '../lane-event.ts'
 import type { Position } from '../progress.ts'
+import type { DeadLetterJobCalls } from './dead-letter-job.ts'
 import type { FilterReason } from './outcome-block.ts'
 
 export interface DeliveryThreadData {
@@ -105,7 +106,7 @@ export type Recorded =
 export interface DeadLetterRow extends DeadLetterWrite {
   readonly id: string
   readonly state: DeadLetterState
-  /** Why the system ended it: what it belonged to was removed. */
+  /** Why it ended, where that is not plain: what it belonged to was removed, a person discarded it, a replay left it out. */
   readonly endReason: string | null
 }
 
@@ -140,7 +141,7 @@ export interface Scope {
 }
 
 /** The functions of the delivery store's thread. */
-export type DeliveryCalls = {
+export type DeliveryCalls = DeadLetterJobCalls & {
   open(nothing: undefined): void
   flush(flush: Flush): void
   positions(nothing: undefined): PositionWrite[]

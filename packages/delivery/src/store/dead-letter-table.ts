@@ -18,6 +18,9 @@ const NEVER = 0
 const OPEN = DEAD_LETTER_STATES.indexOf('open')
 const DISCARDED = DEAD_LETTER_STATES.indexOf('discarded')
 
+/** What traces give as the reason then. */
+export const DISCARDED_BY_PERSON = 'dead letter was discarded'
+
 /** Events that were given up, with their payload: the log may drop it before a person looks. */
 export class DeadLetterTable {
   readonly #db: DatabaseSync
@@ -37,6 +40,7 @@ export class DeadLetterTable {
       at: db.prepare(
         'SELECT * FROM dead_letters WHERE destination = ? AND partition = ? AND offset = ? AND idx = ? ORDER BY id DESC LIMIT 1',
       ),
+      end: db.prepare('UPDATE dead_letters SET state = ?, end_reason = ?, state_at = ? WHERE id = ?'),
       countByDestination: db.prepare(
         'SELECT destination, count(*) AS count FROM dead_letters WHERE state = ? GROUP BY destination',
       ),
@@ -113,6 +117,14 @@ export class DeadLetterTable {
     const { sql, values } = this.#condition(scope)
     const statement = `UPDATE dead_letters SET state = ?, end_reason = ?, state_at = ? WHERE state = ? ${sql}`
     this.#db.prepare(statement).run(DISCARDED, this.#names.number(reason), at, OPEN, ...values)
+  }
+
+  /** A person discards one, if it is open. @returns it as it was before. */
+  discardOne(id: string, at: number): DeadLetterRow | undefined {
+    const letter = this.get(id)
+    if (letter?.state !== 'open') return letter
+    this.#statements.end.run(DISCARDED, this.#names.number(DISCARDED_BY_PERSON), at, rowOfDeadLetterId(id)!)
+    return letter
   }
 
   /** The part of a filter that the indexes answer. */

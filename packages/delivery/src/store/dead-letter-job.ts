@@ -1,0 +1,81 @@
+import type { DeadLetterFilter, DeadLetterRow } from './calls.ts'
+
+export const JOB_STATES = ['queued', 'running', 'paused', 'done', 'cancelled'] as const
+export type JobState = (typeof JOB_STATES)[number]
+export type JobKind = 'replay' | 'discard'
+
+/** Which open dead letters a job is for. */
+export type LetterSelection = { readonly ids: readonly string[] } | { readonly filter: Omit<DeadLetterFilter, 'state'> }
+
+export interface NewDeadLetterJob {
+  readonly id: string
+  readonly kind: JobKind
+  /** It only counts. */
+  readonly isDryRun: boolean
+  readonly selection: LetterSelection
+  /** Dead letters of other destinations are left out. */
+  readonly destinationIds: readonly string[]
+  readonly createdBy: string
+  readonly at: number
+}
+
+/**
+ * Work on many dead letters, one part for each destination, so that a destination that takes long holds nobody else up.
+ *
+ *   queued → running ⇄ paused        a paused one takes up no more; what it has taken up goes on
+ *   running → done                   every part is at its end, and nothing that was taken up is under way
+ *   queued, running, paused → cancelled
+ *
+ * What has been taken up, the counts and the place in each part are written together, so a restart goes on from there.
+ */
+export interface DeadLetterJob {
+  readonly id: string
+  readonly kind: JobKind
+  readonly state: JobState
+  readonly isDryRun: boolean
+  readonly filter: Omit<DeadLetterFilter, 'state'> | null
+  /** Null until counted. */
+  readonly matched: number | null
+  readonly taken: number
+  readonly delivered: number
+  readonly filtered: number
+  readonly deadLettered: number
+  readonly discarded: number
+  /** Its parts, and whether each is at its end. */
+  readonly parts: readonly { readonly destinationId: string; readonly isAtEnd: boolean }[]
+  readonly createdBy: string
+  readonly createdAt: number
+  readonly finishedAt: number | null
+}
+
+/** A place in a part of a job; empty at its beginning. */
+export type PartPlace = readonly number[]
+
+/** The calls of jobs; all of them are whole on disk when they are answered. */
+export type DeadLetterJobCalls = {
+  /** Discards one, if it is open. @returns the state that it was in; undefined if there is none with this id. */
+  discardLetter(request: { id: string; at: number }): DeadLetterRow | undefined
+  createJob(job: NewDeadLetterJob): DeadLetterJob
+  job(id: string): DeadLetterJob | undefined
+  jobs(request: { limit: number; before: number | null }): { jobs: DeadLetterJob[]; next: number | null }
+  /** Oldest first. */
+  unfinishedJobs(nothing: undefined): DeadLetterJob[]
+  /** Goes over to a state, if it is in one of these. @returns the job as it is then; undefined if there is none. */
+  changeJob(request: {
+    id: string
+    from: readonly JobState[]
+    to: JobState
+    at: number
+  }): { job: DeadLetterJob; isChanged: boolean } | undefined
+  /** Counts on in a part. @returns where it got to; null at the end. */
+  countLetters(request: { jobId: string; destinationId: string; after: PartPlace }): {
+    count: number
+    next: PartPlace | null
+  }
+  setMatched(request: { jobId: string; matched: number }): void
+  /** Discards the next ones of a part. */
+  discardLetters(request: { jobId: string; destinationId: string; limit: number; at: number }): {
+    count: number
+    isAtEnd: boolean
+  }
+}

@@ -1,0 +1,53 @@
+import { parseTime } from '@millrace/protocol'
+import { Refused } from './refused.ts'
+
+export type Query = Readonly<Record<string, unknown>>
+
+const DEFAULT_LIMIT = 100
+const MAX_LIMIT = 500
+
+/** @throws Refused like all that is below. */
+export function limitOf(query: Query): number {
+  const given = text(query, 'limit')
+  if (given === undefined) return DEFAULT_LIMIT
+  const limit = /^\d{1,3}$/.test(given) ? Number(given) : 0
+  if (limit < 1 || limit > MAX_LIMIT) throw new Refused('bad_request', 'Invalid limit')
+  return limit
+}
+
+export function text(query: Query, name: string): string | undefined {
+  const value = query[name]
+  if (value === undefined || value === '') return undefined
+  if (typeof value !== 'string') throw new Refused('bad_request', `Invalid ${name}`)
+  return value
+}
+
+export function oneOf<T extends string>(query: Query, name: string, allowed: readonly T[]): T | undefined {
+  const value = text(query, name)
+  if (value === undefined) return undefined
+  if (!(allowed as readonly string[]).includes(value)) throw new Refused('bad_request', `Invalid ${name}`)
+  return value as T
+}
+
+export function time(query: Query, name: string): number | undefined {
+  const value = text(query, name)
+  if (value === undefined) return undefined
+  const parsed = parseTime(value)
+  if (parsed === undefined) throw new Refused('bad_request', `Invalid time in ${name}`)
+  return parsed
+}
+
+/** The opaque cursor of a list that grows while it is read; `page` is refused there. */
+export function cursorText(query: Query): string | undefined {
+  if (query['page'] !== undefined) throw new Refused('bad_request', 'Invalid cursor')
+  const given = query['cursor']
+  if (given !== undefined && typeof given !== 'string') throw new Refused('bad_request', 'Invalid cursor')
+  return given === '' ? undefined : given
+}
+
+/** Path of the next page: the same query with another cursor; empty at the end. */
+export function nextPath(path: string, query: Query, cursor: string | undefined): string {
+  if (cursor === undefined) return ''
+  const kept = Object.entries(query).filter(([name]) => name !== 'cursor') as [string, string][]
+  return `${path}?${new URLSearchParams([...kept, ['cursor', cursor]])}`
+}
