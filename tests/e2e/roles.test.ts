@@ -86,6 +86,8 @@ const ROWS: Readonly<Record<string, Row>> = {
   'GET /v2/dead-letters': { least: 'viewer' },
   'GET /v2/dead-letters/:id': { least: 'viewer', own: async () => deadLetterId },
   'DELETE /v2/dead-letters/:id': { least: 'editor', own: deadLetter },
+  'POST /v2/dead-letters/:id/replay': { least: 'editor', own: deadLetter },
+  'POST /v2/dead-letters/replay': { least: 'editor', body: { filter: { messageId: 'none' } } },
   'POST /v2/dead-letters/discard': { least: 'editor', body: { filter: { messageId: 'none' } } },
 
   'GET /v2/replays': { least: 'viewer' },

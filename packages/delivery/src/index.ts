@@ -1,7 +1,7 @@
 export { type AnswerClass, classOfStatus } from './classify.ts'
 export type { Attempt, RequestHistory, ShownRequest } from './delivery-history.ts'
 export { Lane } from './lane.ts'
-export { type EventPlace, LaneEvent } from './lane-event.ts'
+export { type EventPlace, LaneEvent, REPLAY_STREAM, type ReplayedLetter } from './lane-event.ts'
 export type { Classify, LaneOptions, LaneSettings, Prepared } from './lane-options.ts'
 export { MemoryBudget } from './memory-budget.ts'
 export { type EgressEntry, parseEgressList } from './outbound/egress-list.ts'

@@ -129,16 +129,16 @@ export class Pipeline {
       importEnd: (partition) => this.#importEnds[partition]!,
       onDelivered: (event, destination, status, durationMs) => this.#tell(event, destination, status, durationMs),
     }
-    this.jobs = new DeadLetterJobs(
-      {
-        store,
-        clock,
-        logger,
-        destinationIds: () => [...this.#deliveries.keys()],
-        onDiscarded: (destinationId, count) => this.metrics.outcome(destinationId, 'discarded', count),
-      },
+    this.jobs = new DeadLetterJobs({
+      store,
+      clock,
       random,
-    )
+      logger,
+      flush: () => store.flush(),
+      delivery: (id) => this.#deliveries.get(id),
+      deliveries: () => this.#deliveries.values(),
+      onDiscarded: (destinationId, count) => this.metrics.outcome(destinationId, 'discarded', count),
+    })
     this.#housekeeping = new Housekeeping({
       log,
       store,
@@ -476,10 +476,10 @@ export class Pipeline {
     count: number,
   ): Promise<void> {
     const { store, clock } = this.#options
-    if (count === 0) return
     const at = clock.now()
     const { destinationId, sourceId = null } = scope
-    const rows = ranges.map((range) => ({
+    // Also where nothing is counted there may be dead letters on their way into a lane.
+    const rows = (count === 0 ? [] : ranges).map((range) => ({
       ...range,
       destinationId,
       sourceId,
@@ -489,7 +489,7 @@ export class Pipeline {
       at,
     }))
     await store.call('discard', { scope, ranges: rows, reason, at })
-    this.metrics.outcome(destinationId, 'discarded', count)
+    if (count > 0) this.metrics.outcome(destinationId, 'discarded', count)
   }
 
   /** Events that a destination had still to take up from a damaged segment end as expired. */

@@ -8,6 +8,7 @@ import {
   setDeliveryTimes,
   storedEvents,
 } from '@millrace/protocol'
+import { outcomeOfDeadLetter } from './dead-letters.ts'
 import type { DestinationDelivery } from './destination-delivery.ts'
 import type { MessageIndex } from './message-index.ts'
 
@@ -16,7 +17,7 @@ interface Journey {
   readonly destinationId: string
   readonly outcome: string
   readonly reason: string | null
-  readonly replayId: null
+  readonly replayId: string | null
   readonly transformationVersionIds: readonly string[]
   readonly configRevision: number | null
   readonly requests: readonly TracedRequest[]
@@ -109,10 +110,12 @@ async function unfinishedJourney(
   recorded: Recorded | undefined,
 ): Promise<Journey> {
   const { lane, destination } = delivery
-  const requests = event.history?.requests ?? (recorded?.kind === 'journey' ? (recorded.requests ?? []) : [])
+  const kept = recorded?.kind === 'journey' || recorded?.kind === 'dead_letter' ? recorded.requests : null
+  const requests = event.history?.requests ?? kept ?? []
   const outcome = event.state === 'ready' && lane.isThrottled ? 'throttled' : UNFINISHED[event.state]
   const reason = outcome === 'blocked' ? await blockedReason(delivery, event) : null
-  return journey(destination.id, outcome, reason, destination.revision, requests.map(traced))
+  const replayId = recorded?.kind === 'dead_letter' ? recorded.replayId : null
+  return { ...journey(destination.id, outcome, reason, destination.revision, requests.map(traced)), replayId }
 }
 
 const UNFINISHED: Record<LaneEvent['state'], string> = {
@@ -154,9 +157,9 @@ function recordedJourney(
       return journey(id, outcome, recorded.reason, recorded.revision, (recorded.requests ?? []).map(traced))
     }
     case 'dead_letter': {
-      const outcome = recorded.state === 'discarded' ? 'discarded' : 'dead_lettered'
-      const reason = recorded.endReason ?? recorded.reason
-      return journey(id, outcome, reason, recorded.revision, (recorded.requests ?? []).map(traced))
+      const { outcome, reason } = outcomeOfDeadLetter(recorded)
+      const { replayId, revision, requests } = recorded
+      return { ...journey(id, outcome, reason, revision, (requests ?? []).map(traced)), replayId }
     }
     case 'range':
       return journey(id, recorded.outcome, recorded.reason, null, [])

@@ -1,4 +1,6 @@
-import type { DeadLetterFilter, DeadLetterRow } from './calls.ts'
+import type { RequestHistory } from '../delivery-history.ts'
+import type { DeadLetterFilter, DeadLetterRow, DeadLetterWrite, JourneyWrite } from './calls.ts'
+import type { FilterReason } from './outcome-block.ts'
 
 export const JOB_STATES = ['queued', 'running', 'paused', 'done', 'cancelled'] as const
 export type JobState = (typeof JOB_STATES)[number]
@@ -51,11 +53,35 @@ export interface DeadLetterJob {
 /** A place in a part of a job; empty at its beginning. */
 export type PartPlace = readonly number[]
 
+/** How far the attempts of a dead letter that is replaying are. */
+export interface ReplayWait {
+  readonly attempts: number
+  readonly deliveredRequests: number
+  readonly firstAttemptAt: number | null
+  readonly dueAt: number | null
+  readonly requests: readonly RequestHistory[] | null
+  readonly at: number
+}
+
+/** What becomes of a dead letter that is replaying. One that is in another state by now stays as it is. */
+export type ReplayedWrite = { readonly letterId: string } & (
+  | { readonly kind: 'journey'; readonly journey: JourneyWrite }
+  | { readonly kind: 'dead_letter'; readonly letter: DeadLetterWrite }
+  | { readonly kind: 'filtered'; readonly reason: FilterReason; readonly at: number; readonly revision: number }
+)
+
 /** The calls of jobs; all of them are whole on disk when they are answered. */
 export type DeadLetterJobCalls = {
   /** Discards one, if it is open. @returns the state that it was in; undefined if there is none with this id. */
   discardLetter(request: { id: string; at: number }): DeadLetterRow | undefined
   createJob(job: NewDeadLetterJob): DeadLetterJob
+  /** Makes a job of one dead letter, if it is open, and takes it up. @returns it as it was before. */
+  replayLetter(request: {
+    letterId: string
+    jobId: string
+    createdBy: string
+    at: number
+  }): { letter: DeadLetterRow; job: DeadLetterJob | undefined } | undefined
   job(id: string): DeadLetterJob | undefined
   jobs(request: { limit: number; before: number | null }): { jobs: DeadLetterJob[]; next: number | null }
   /** Oldest first. */
@@ -78,4 +104,21 @@ export type DeadLetterJobCalls = {
     count: number
     isAtEnd: boolean
   }
+  /** Takes up the next ones of a part: they are replaying from here on. */
+  takeLetters(request: { jobId: string; destinationId: string; limit: number; at: number }): {
+    letters: DeadLetterRow[]
+    isAtEnd: boolean
+  }
+  /** Those of a job that are replaying, in the order of their places. */
+  replayingLetters(jobId: string): DeadLetterRow[]
+  /** Events of dead letters, as JSON; undefined for one that is gone. */
+  letterEvents(ids: readonly string[]): (string | undefined)[]
+  /** Cancels a job, if it is unfinished; what it has taken up and not finished is open again. */
+  cancelJob(request: {
+    id: string
+    letterIds: readonly string[]
+    at: number
+  }): ReturnType<DeadLetterJobCalls['changeJob']>
+  /** Opens what is replaying without an unfinished job. */
+  reopenForgotten(nothing: undefined): void
 }

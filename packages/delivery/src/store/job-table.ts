@@ -1,21 +1,24 @@
 import type { DatabaseSync } from 'node:sqlite'
-import { DEAD_LETTER_STATES, type DeadLetterFilter } from './calls.ts'
+import { DEAD_LETTER_STATES, type DeadLetterFilter, type DeadLetterRow } from './calls.ts'
 import type { DeadLetterJob, JobState, NewDeadLetterJob, PartPlace } from './dead-letter-job.ts'
-import { DISCARDED_BY_PERSON } from './dead-letter-table.ts'
+import { type DeadLetterTable, DISCARDED_BY_PERSON } from './dead-letter-table.ts'
 import { JobParts, type Part, type PartStep } from './job-parts.ts'
 import type { Names } from './names.ts'
 
 const DISCARDED = DEAD_LETTER_STATES.indexOf('discarded')
+const REPLAYING = DEAD_LETTER_STATES.indexOf('replaying')
 const FINAL: readonly JobState[] = ['done', 'cancelled']
 
 /** Jobs over dead letters: what they are for, and how far they are. */
 export class JobTable {
   readonly #names: Names
+  readonly #letters: DeadLetterTable
   readonly #parts: JobParts
   readonly #statements
 
-  constructor(db: DatabaseSync, names: Names) {
+  constructor(db: DatabaseSync, names: Names, letters: DeadLetterTable) {
     this.#names = names
+    this.#letters = letters
     this.#parts = new JobParts(db, names)
     this.#statements = {
       insert: db.prepare(
@@ -40,6 +43,8 @@ export class JobTable {
       movePart: db.prepare('UPDATE job_parts SET place = ?, is_at_end = ? WHERE job = ? AND destination = ?'),
       countDiscarded: db.prepare('UPDATE jobs SET taken = taken + ?, discarded = discarded + ? WHERE number = ?'),
       discard: db.prepare('UPDATE dead_letters SET state = ?, end_reason = ?, state_at = ? WHERE id = ?'),
+      take: db.prepare('UPDATE dead_letters SET state = ?, state_at = ?, replay = ?, wait = NULL WHERE id = ?'),
+      countTaken: db.prepare('UPDATE jobs SET taken = taken + ? WHERE number = ?'),
       dropParts: db.prepare('DELETE FROM job_parts WHERE job IN (SELECT number FROM jobs WHERE finished_at < ?)'),
       drop: db.prepare('DELETE FROM jobs WHERE finished_at < ?'),
     }
@@ -101,10 +106,34 @@ export class JobTable {
     return { count: step.rows.length, isAtEnd: step.isAtEnd }
   }
 
+  take(id: string, destinationId: string, limit: number, at: number): { letters: DeadLetterRow[]; isAtEnd: boolean } {
+    const part = this.#part(id, destinationId)
+    if (part === undefined) return { letters: [], isAtEnd: true }
+    const step = this.#step(part, limit)
+    for (const row of step.rows) this.#take(row, id, at)
+    this.#statements.countTaken.run(step.rows.length, part.job)
+    return { letters: step.rows.map((row) => this.#letters.byRow(row)), isAtEnd: step.isAtEnd }
+  }
+
+  replayOne(letterId: string, id: string, createdBy: string, at: number) {
+    const letter = this.#letters.get(letterId)
+    if (letter?.state !== 'open') return letter && { letter, job: undefined }
+    const { destinationId } = letter
+    const selection = { ids: [letterId] }
+    this.create({ id, kind: 'replay', isDryRun: false, selection, destinationIds: [destinationId], createdBy, at })
+    this.setMatched(id, 1)
+    this.take(id, destinationId, 1, at)
+    return { letter, job: this.get(id) }
+  }
+
   /** Those that finished before this time. */
   drop(finishedBefore: number): void {
     this.#statements.dropParts.run(finishedBefore)
     this.#statements.drop.run(finishedBefore)
+  }
+
+  #take(row: number, id: string, at: number): void {
+    this.#statements.take.run(REPLAYING, at, this.#names.number(id), row)
   }
 
   /** The next dead letters of a part; its place moves on with what is done to them. */

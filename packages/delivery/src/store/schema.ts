@@ -101,6 +101,10 @@ const MIGRATIONS = [
     job INTEGER NOT NULL, destination INTEGER NOT NULL, letters TEXT, place TEXT NOT NULL, is_at_end INTEGER NOT NULL,
     PRIMARY KEY (job, destination)
   ) STRICT, WITHOUT ROWID;
+
+  -- The last replay that took it up, and while it is replaying how far its attempts are (JSON of ReplayWait).
+  ALTER TABLE dead_letters ADD COLUMN replay INTEGER;
+  ALTER TABLE dead_letters ADD COLUMN wait TEXT;
   `,
 ]
 

@@ -8,6 +8,7 @@ import { JobTable } from './job-table.ts'
 import { MessageHashes } from './message-hashes.ts'
 import { Names } from './names.ts'
 import { OutcomeTables } from './outcome-tables.ts'
+import { ReplayedLetters } from './replayed-letters.ts'
 
 /** The delivery store's own thread: the only place where delivery.db is read and written. */
 const { file } = workerData as DeliveryThreadData
@@ -17,6 +18,7 @@ let names: Names
 let outcomes: OutcomeTables
 let deadLetters: DeadLetterTable
 let jobs: JobTable
+let replayed: ReplayedLetters
 let hashes: MessageHashes
 
 answerCalls<DeliveryCalls>({
@@ -25,7 +27,8 @@ answerCalls<DeliveryCalls>({
     names = new Names(db)
     outcomes = new OutcomeTables(db, names)
     deadLetters = new DeadLetterTable(db, names)
-    jobs = new JobTable(db, names)
+    jobs = new JobTable(db, names, deadLetters)
+    replayed = new ReplayedLetters(db, names)
     hashes = new MessageHashes(db)
   },
   flush: (flush) =>
@@ -37,6 +40,7 @@ answerCalls<DeliveryCalls>({
         outcomes.removeJourney(letter)
         deadLetters.write(letter)
       }
+      for (const each of flush.replayed) replayed.write(each)
       for (const position of flush.positions) outcomes.writePosition(position)
       const count = db.prepare(
         `INSERT INTO delivered_by_hour (destination, hour, delivered) VALUES (?, ?, ?)
@@ -102,6 +106,17 @@ answerCalls<DeliveryCalls>({
   countLetters: ({ jobId, destinationId, after }) => jobs.count(jobId, destinationId, after),
   setMatched: ({ jobId, matched }) => write(() => jobs.setMatched(jobId, matched)),
   discardLetters: ({ jobId, destinationId, limit, at }) => write(() => jobs.discard(jobId, destinationId, limit, at)),
+  replayLetter: ({ letterId, jobId, createdBy, at }) => write(() => jobs.replayOne(letterId, jobId, createdBy, at)),
+  takeLetters: ({ jobId, destinationId, limit, at }) => write(() => jobs.take(jobId, destinationId, limit, at)),
+  replayingLetters: (jobId) => replayed.of(jobId).map((row) => deadLetters.byRow(row)),
+  letterEvents: (ids) => ids.map((id) => deadLetters.get(id)?.event),
+  cancelJob: ({ id, letterIds, at }) =>
+    write(() => {
+      const changed = jobs.change(id, ['queued', 'running', 'paused'], 'cancelled', at)
+      if (changed?.isChanged) replayed.reopen(letterIds)
+      return changed
+    }),
+  reopenForgotten: () => write(() => replayed.reopenForgotten()),
   openDeadLetters: (scope) => deadLetters.countOpen(scope),
   openDeadLettersByDestination: () => deadLetters.countOpenByDestination(),
   deliveredSince({ destinationId, hour }) {

@@ -1,5 +1,6 @@
 import type { DeadLetterJob, DeadLetterRow, JobKind, LetterSelection } from '@millrace/delivery'
 import { resourceId } from '@millrace/protocol'
+import type { DestinationDelivery } from '../destination-delivery.ts'
 import { Refused } from '../refused.ts'
 import { JobRun, type JobSurroundings } from './job-run.ts'
 
@@ -15,26 +16,35 @@ export interface NewJob {
   readonly createdBy: string
 }
 
+export interface DeadLetterJobsOptions extends JobSurroundings {
+  readonly deliveries: () => Iterable<DestinationDelivery>
+  /** 0 ≤ random < 1, for ids. */
+  readonly random: () => number
+}
+
 /**
- * What people do with dead letters: discards, one or many. Many are a job that goes on in the background, over restarts;
+ * What people do with dead letters: replays and discards, of one or many. A job goes on in the background, over restarts;
  * at most 10 run at a time, the others wait in their order.
  *
  * @see contracts/delivery.md §6, §7, §10 [D634]
  */
 export class DeadLetterJobs {
-  readonly #surroundings: JobSurroundings
-  readonly #random: () => number
+  readonly #options: DeadLetterJobsOptions
   /** Unfinished ones, oldest first. */
   readonly #runs = new Map<string, JobRun>()
 
-  constructor(surroundings: JobSurroundings, random: () => number) {
-    this.#surroundings = surroundings
-    this.#random = random
+  constructor(options: DeadLetterJobsOptions) {
+    this.#options = options
   }
 
   /** Goes on with what the last run left unfinished. */
   async start(): Promise<void> {
-    for (const job of await this.#surroundings.store.call('unfinishedJobs', undefined)) await this.#open(job)
+    const { store } = this.#options
+    await store.call('reopenForgotten', undefined)
+    for (const job of await store.call('unfinishedJobs', undefined)) {
+      const run = this.#open(job)
+      if (job.kind === 'replay') await run.resumeLetters()
+    }
     this.#startNext()
   }
 
@@ -45,39 +55,78 @@ export class DeadLetterJobs {
 
   /** @throws Refused 409 */
   async create({ kind, selection, isDryRun, createdBy }: NewJob): Promise<DeadLetterJob> {
-    if (this.#runs.size >= MOST_UNFINISHED) throw new Refused('conflict', 'Too many unfinished replays')
-    const { store, clock } = this.#surroundings
+    this.#refuseTooMany()
+    const { store, clock } = this.#options
+    const destinations = [...this.#options.deliveries()].map(({ destination }) => destination)
+    if (kind === 'replay' && 'filter' in selection) this.#refuseDisabled(selection.filter.destinationId)
+    const wanted = kind === 'replay' ? destinations.filter(({ isEnabled }) => isEnabled) : destinations
+    const destinationIds = wanted.map(({ id }) => id)
     const at = clock.now()
-    const destinationIds = this.#surroundings.destinationIds()
-    const id = resourceId(
+    const job = await store.call('createJob', {
+      id: this.#newId(at),
+      kind,
+      isDryRun,
+      selection,
+      destinationIds,
+      createdBy,
       at,
-      Uint8Array.from({ length: 14 }, () => Math.floor(this.#random() * 256)),
-    )
-    const job = await store.call('createJob', { id, kind, isDryRun, selection, destinationIds, createdBy, at })
-    await this.#open(job)
+    })
+    this.#open(job)
     this.#startNext()
     return job
   }
 
+  /**
+   * Replays one dead letter.
+   *
+   * @returns the job; undefined if there is no dead letter with this id.
+   * @throws Refused 409 unless it is open, and its destination enabled.
+   */
+  async replay(letterId: string, createdBy: string): Promise<DeadLetterJob | undefined> {
+    const { store, clock } = this.#options
+    const known = await store.call('deadLetter', letterId)
+    if (known === undefined) return undefined
+    refuseUnlessOpen(known)
+    this.#refuseDisabled(known.destinationId)
+    this.#refuseTooMany()
+    const at = clock.now()
+    const found = await store.call('replayLetter', { letterId, jobId: this.#newId(at), createdBy, at })
+    // Somebody may have been faster.
+    if (found?.job === undefined) return found && refuseUnlessOpen(found.letter)
+    const run = this.#open(found.job)
+    await run.resumeLetters()
+    this.#startNext()
+    return found.job
+  }
+
+  /**
+   * Discards one dead letter.
+   *
+   * @returns false if there is none with this id.
+   * @throws Refused 409 unless it is open.
+   */
+  async discard(letterId: string): Promise<boolean> {
+    const { store, clock, onDiscarded } = this.#options
+    const letter = await store.call('discardLetter', { id: letterId, at: clock.now() })
+    if (letter === undefined) return false
+    refuseUnlessOpen(letter)
+    onDiscarded(letter.destinationId, 1)
+    return true
+  }
+
   /** @returns undefined if there is none with this id. */
   get(id: string): Promise<DeadLetterJob | undefined> {
-    return this.#surroundings.store.call('job', id)
+    return this.#options.store.call('job', id)
   }
 
   list(limit: number, before: number | null): Promise<{ jobs: DeadLetterJob[]; next: number | null }> {
-    return this.#surroundings.store.call('jobs', { limit, before })
+    return this.#options.store.call('jobs', { limit, before })
   }
 
-  /** Discards one that is open. @returns it as it was before; undefined if there is none with this id. */
-  async discard(id: string): Promise<DeadLetterRow | undefined> {
-    const { store, clock, onDiscarded } = this.#surroundings
-    const letter = await store.call('discardLetter', { id, at: clock.now() })
-    if (letter?.state === 'open') onDiscarded(letter.destinationId, 1)
-    return letter
-  }
-
-  async #open(job: DeadLetterJob): Promise<void> {
-    this.#runs.set(job.id, new JobRun(job, this.#surroundings))
+  #open(job: DeadLetterJob): JobRun {
+    const run = new JobRun(job, this.#options)
+    this.#runs.set(job.id, run)
+    return run
   }
 
   #startNext(): void {
@@ -85,7 +134,7 @@ export class DeadLetterJobs {
     let running = runs.filter(({ isRunning }) => isRunning).length
     for (const run of runs) {
       if (running >= MOST_RUNNING) break
-      if (run.isRunning) continue
+      if (run.isRunning || run.isPaused) continue
       running++
       void run.run().then((isFinished) => {
         if (!isFinished) return
@@ -94,4 +143,26 @@ export class DeadLetterJobs {
       })
     }
   }
+
+  #refuseTooMany(): void {
+    if (this.#runs.size >= MOST_UNFINISHED) throw new Refused('conflict', 'Too many unfinished replays')
+  }
+
+  #refuseDisabled(destinationId: string | undefined): void {
+    const delivery = destinationId === undefined ? undefined : this.#options.delivery(destinationId)
+    if (delivery?.destination.isEnabled === false) {
+      throw new Refused('conflict', `Destination with id ${destinationId} is disabled`)
+    }
+  }
+
+  #newId(at: number): string {
+    return resourceId(
+      at,
+      Uint8Array.from({ length: 14 }, () => Math.floor(this.#options.random() * 256)),
+    )
+  }
+}
+
+function refuseUnlessOpen({ state }: DeadLetterRow): undefined {
+  if (state !== 'open') throw new Refused('conflict', `Dead letter is ${state}`)
 }

@@ -1,17 +1,26 @@
-import type { DeadLetterJob, DeliveryStore, PartPlace } from '@millrace/delivery'
-import type { Clock, Timer } from '@millrace/std'
-import type { Logger } from '../destination-delivery.ts'
+import type { DeadLetterJob, DeadLetterRow, DeliveryStore, PartPlace } from '@millrace/delivery'
+import type { Clock } from '@millrace/std'
+import type { DestinationDelivery, Logger } from '../destination-delivery.ts'
+import { Pace } from './pace.ts'
+import { Waits } from './waits.ts'
 
 /** Discarded in one transaction: outcomes that are to be written do not wait long behind it. */
 const DISCARDED_TOGETHER = 500
+const TAKEN_TOGETHER = 10
+/** Of one destination, taken up and not finished: what waits for a retry takes no memory worth speaking of. */
+const MOST_TAKEN = 1_000
 const TRY_AGAIN_MS = 1_000
+/** Shared by the destinations of a replay. @see contracts/delivery.md §7 [D621] */
+export const REPLAYED_PER_SECOND = 100
 
 export interface JobSurroundings {
   readonly store: Pick<DeliveryStore, 'call'>
+  /** Writes every outcome that there is. */
+  readonly flush: () => Promise<void>
   readonly clock: Clock
   readonly logger: Logger
-  /** Those that there are. */
-  readonly destinationIds: () => string[]
+  /** Undefined once the destination is removed. */
+  readonly delivery: (destinationId: string) => DestinationDelivery | undefined
   readonly onDiscarded: (destinationId: string, count: number) => void
 }
 
@@ -19,20 +28,36 @@ export interface JobSurroundings {
 export class JobRun {
   readonly id: string
   isRunning = false
+  isPaused: boolean
   readonly #job: DeadLetterJob
   readonly #surroundings: JobSurroundings
+  readonly #pace: Pace
+  readonly #waits: Waits
   readonly #partsToDo: Set<string>
+  /** By destination: dead letters that a lane has. */
+  readonly #letters = new Map<string, Set<string>>()
   #isCounted: boolean
   #isHalted = false
   #work: Promise<boolean> = Promise.resolve(false)
-  #pause: { timer: Timer; resolve: () => void } | undefined
 
   constructor(job: DeadLetterJob, surroundings: JobSurroundings) {
     this.id = job.id
+    this.isPaused = job.state === 'paused'
     this.#job = job
     this.#surroundings = surroundings
+    this.#pace = new Pace(surroundings.clock, REPLAYED_PER_SECOND)
+    this.#waits = new Waits(surroundings.clock)
     this.#isCounted = job.matched !== null
     this.#partsToDo = new Set(job.parts.flatMap(({ destinationId, isAtEnd }) => (isAtEnd ? [] : [destinationId])))
+  }
+
+  /** Has the lanes go on with what was taken up before. */
+  async resumeLetters(): Promise<void> {
+    const letters = await this.#surroundings.store.call('replayingLetters', this.id)
+    for (const [destinationId, ofDestination] of Map.groupBy(letters, (letter) => letter.destinationId)) {
+      const delivery = this.#surroundings.delivery(destinationId)
+      if (delivery !== undefined) this.#deliver(delivery, ofDestination)
+    }
   }
 
   /** @returns whether it is finished; not if it was halted. */
@@ -45,30 +70,39 @@ export class JobRun {
     return this.#work
   }
 
-  /** Resolves when nothing more is done. */
+  /** Resolves when nothing more is taken up. */
   async halt(): Promise<void> {
     this.#isHalted = true
-    this.#pause?.timer.cancel()
-    this.#pause?.resolve()
+    this.#waits.endAll()
     await this.#work
+  }
+
+  /** Takes back what the lanes have of it. @returns the ids of these dead letters. */
+  withdraw(): string[] {
+    const letterIds = [...this.#letters.values()].flatMap((ids) => [...ids])
+    for (const [destinationId, ids] of this.#letters) {
+      this.#surroundings.delivery(destinationId)?.lane.withdraw(new Set(ids))
+    }
+    return letterIds
   }
 
   /** What cannot be written is tried again: a job fails no more than an outcome does. */
   async #run(): Promise<boolean> {
-    const { store, clock, logger } = this.#surroundings
+    const { store, clock, logger, flush } = this.#surroundings
     while (!this.#isHalted) {
       try {
         await store.call('changeJob', { id: this.id, from: ['queued'], to: 'running', at: clock.now() })
         await this.#count()
-        if (!this.#job.isDryRun) await this.#discard()
+        if (!this.#job.isDryRun) await (this.#job.kind === 'replay' ? this.#replay() : this.#discard())
         if (this.#isHalted) return false
+        await flush()
         await store.call('changeJob', { id: this.id, from: ['running'], to: 'done', at: clock.now() })
         return true
       } catch (error) {
         const { message, code } = error as NodeJS.ErrnoException
         if (code === 'THREAD_ENDED') return false
         logger.error({ replayId: this.id, cause: message }, 'a job over dead letters waits')
-        await this.#sleep(TRY_AGAIN_MS)
+        await this.#waits.sleep(TRY_AGAIN_MS)
       }
     }
     return false
@@ -81,11 +115,8 @@ export class JobRun {
     for (const { destinationId } of this.#job.parts) {
       for (let after: PartPlace | null = []; after !== null; ) {
         if (this.#isHalted) return
-        const counted: { count: number; next: PartPlace | null } = await store.call('countLetters', {
-          jobId: this.id,
-          destinationId,
-          after,
-        })
+        const request = { jobId: this.id, destinationId, after }
+        const counted: { count: number; next: PartPlace | null } = await store.call('countLetters', request)
         matched += counted.count
         after = counted.next
       }
@@ -107,9 +138,50 @@ export class JobRun {
     }
   }
 
-  #sleep(ms: number): Promise<void> {
-    return new Promise((resolve) => {
-      this.#pause = { timer: this.#surroundings.clock.setTimer(resolve, ms), resolve }
-    })
+  /** Destinations side by side: one that takes long holds nobody else up. */
+  async #replay(): Promise<void> {
+    await Promise.all([...this.#partsToDo].map((destinationId) => this.#replayPart(destinationId)))
+    while (!this.#isHalted && this.#lettersTaken > 0) await this.#waits.untilTold()
+  }
+
+  async #replayPart(destinationId: string): Promise<void> {
+    const { store, clock } = this.#surroundings
+    while (!this.#isHalted) {
+      const delivery = this.#surroundings.delivery(destinationId)
+      // Its dead letters were discarded with it.
+      if (delivery === undefined) break
+      if ((this.#letters.get(destinationId)?.size ?? 0) >= MOST_TAKEN) {
+        await this.#waits.untilTold()
+        continue
+      }
+      await this.#waits.sleep(this.#pace.book(TAKEN_TOGETHER))
+      if (this.#isHalted) return
+      const request = { jobId: this.id, destinationId, limit: TAKEN_TOGETHER, at: clock.now() }
+      const { letters, isAtEnd } = await store.call('takeLetters', request)
+      if (this.#surroundings.delivery(destinationId) === delivery) this.#deliver(delivery, letters)
+      if (isAtEnd) break
+    }
+    if (!this.#isHalted) this.#partsToDo.delete(destinationId)
+  }
+
+  #deliver(delivery: DestinationDelivery, letters: readonly DeadLetterRow[]): void {
+    const { id } = delivery.destination
+    const ids = this.#letters.get(id) ?? new Set()
+    this.#letters.set(id, ids)
+    for (const letter of letters) {
+      const onEnd = () => {
+        ids.delete(letter.id)
+        this.#waits.tell()
+      }
+      ids.add(letter.id)
+      if (!delivery.replay(letter, onEnd)) onEnd()
+    }
+    delivery.lane.pump()
+  }
+
+  get #lettersTaken(): number {
+    let sum = 0
+    for (const ids of this.#letters.values()) sum += ids.size
+    return sum
   }
 }

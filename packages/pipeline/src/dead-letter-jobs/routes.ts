@@ -17,11 +17,25 @@ export function deadLetterJobRoutes({ jobs }: Pick<Pipeline, 'jobs'>): FastifyPl
     const discard = { action: 'discard', kind: 'dead-letter' } as const
     app.delete('/dead-letters/:id', { config: { audited: discard } }, async (request, reply) => {
       const id = idOf(request)
-      const letter = await jobs.discard(id)
-      if (letter === undefined) throw new Refused('not_found', `Dead letter with id ${id} not found`)
-      if (letter.state !== 'open') throw new Refused('conflict', `Dead letter is ${letter.state}`)
+      if (!(await jobs.discard(id))) throw new Refused('not_found', `Dead letter with id ${id} not found`)
       request.audit({ ...discard, resourceId: id, diff: [] })
       return reply.code(204).send()
+    })
+
+    const replay = { action: 'replay', kind: 'dead-letter' } as const
+    app.post('/dead-letters/:id/replay', { config: { audited: replay, body: 'optional' } }, async (request, reply) => {
+      const id = idOf(request)
+      const job = await jobs.replay(id, request.author.actor)
+      if (job === undefined) throw new Refused('not_found', `Dead letter with id ${id} not found`)
+      request.audit({ ...replay, resourceId: id, diff: [{ path: '/replayId', from: null, to: job.id }] })
+      return reply.code(202).send({ replayId: job.id })
+    })
+
+    const replayMany = { action: 'replay', kind: 'replay' } as const
+    app.post('/dead-letters/replay', { config: { audited: replayMany } }, async (request, reply) => {
+      const job = await jobs.create({ kind: 'replay', ...selectionOf(request), createdBy: request.author.actor })
+      if (!job.isDryRun) request.audit({ ...replayMany, resourceId: job.id, diff: askedFor(request) })
+      return reply.code(202).send({ replayId: job.id })
     })
 
     const discardMany = { action: 'discard', kind: 'replay' } as const
