@@ -92,6 +92,9 @@ const ROWS: Readonly<Record<string, Row>> = {
 
   'GET /v2/replays': { least: 'viewer' },
   'GET /v2/replays/:id': { least: 'viewer', own: replay },
+  'POST /v2/replays/:id/pause': { least: 'editor', own: waitingReplay },
+  'POST /v2/replays/:id/resume': { least: 'editor', own: pausedReplay },
+  'POST /v2/replays/:id/cancel': { least: 'editor', own: waitingReplay },
 }
 
 const NO_ID = '3iidO0kXIpgrmam9JhPLS2gpoVe'
@@ -231,7 +234,7 @@ async function credential(): Promise<string> {
 
 async function deadLetter(): Promise<string> {
   const messageId = `m-refused-${++made}`
-  await env.send('/v1/track', { messageId, userId: 'u', event: 'x' }, refusedWriteKey)
+  await env.send('/v1/track', { messageId, userId: messageId, event: 'x' }, refusedWriteKey)
   await env.journey(messageId, 'dead_lettered')
   return (await env.api('GET', `/v2/dead-letters?messageId=${messageId}`)).json.deadLetters[0].id
 }
@@ -239,6 +242,22 @@ async function deadLetter(): Promise<string> {
 async function replay(): Promise<string> {
   const { json } = await env.api('POST', '/v2/dead-letters/discard', { filter: { messageId: 'none' }, dryRun: true })
   return json.replayId
+}
+
+/** One that waits for its destination, which fails. */
+async function waitingReplay(): Promise<string> {
+  const id = await deadLetter()
+  env.sink.answer = () => ({ status: 500 })
+  const { replayId } = (await env.api('POST', `/v2/dead-letters/${id}/replay`)).json
+  await env.journey(`m-refused-${made}`, 'retrying')
+  env.sink.answer = () => ({ status: 400 })
+  return replayId
+}
+
+async function pausedReplay(): Promise<string> {
+  const id = await waitingReplay()
+  await env.api('POST', `/v2/replays/${id}/pause`)
+  return id
 }
 
 function newUser() {

@@ -113,12 +113,8 @@ export type DeadLetterJobCalls = {
   replayingLetters(jobId: string): DeadLetterRow[]
   /** Events of dead letters, as JSON; undefined for one that is gone. */
   letterEvents(ids: readonly string[]): (string | undefined)[]
-  /** Cancels a job, if it is unfinished; what it has taken up and not finished is open again. */
-  cancelJob(request: {
-    id: string
-    letterIds: readonly string[]
-    at: number
-  }): ReturnType<DeadLetterJobCalls['changeJob']>
+  /** Cancels a job, if it is unfinished; what is replaying for it is open again. */
+  cancelJob(request: { id: string; at: number }): { job: DeadLetterJob; isChanged: boolean } | undefined
   /** Opens what is replaying without an unfinished job. */
   reopenForgotten(nothing: undefined): void
 }

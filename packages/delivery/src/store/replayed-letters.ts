@@ -42,7 +42,7 @@ export class ReplayedLetters {
         `UPDATE dead_letters SET state = ?, stage = ?, reason = ?, attempts = attempts + ?, last_status = ?,
            last_answer = ?, requests = ?, revision = ?, wait = NULL WHERE id = ?`,
       ),
-      reopen: db.prepare('UPDATE dead_letters SET state = ?, wait = NULL WHERE id = ? AND state = ?'),
+      reopen: db.prepare('UPDATE dead_letters SET state = ?, wait = NULL WHERE state > 0 AND state = ? AND replay = ?'),
       reopenForgotten: db.prepare(
         `UPDATE dead_letters SET state = ?, wait = NULL WHERE state > 0 AND state = ? AND replay NOT IN
            (SELECT names.id FROM names JOIN jobs ON jobs.id = names.name WHERE finished_at IS NULL)`,
@@ -96,8 +96,9 @@ export class ReplayedLetters {
     }
   }
 
-  reopen(letterIds: readonly string[]): void {
-    for (const id of letterIds) this.#statements.reopen.run(OPEN, rowOfDeadLetterId(id)!, REPLAYING)
+  /** Of one job. */
+  reopen(jobId: string): void {
+    this.#statements.reopen.run(OPEN, REPLAYING, this.#names.find(jobId) ?? -1)
   }
 
   reopenForgotten(): void {

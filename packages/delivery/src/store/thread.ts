@@ -110,10 +110,10 @@ answerCalls<DeliveryCalls>({
   takeLetters: ({ jobId, destinationId, limit, at }) => write(() => jobs.take(jobId, destinationId, limit, at)),
   replayingLetters: (jobId) => replayed.of(jobId).map((row) => deadLetters.byRow(row)),
   letterEvents: (ids) => ids.map((id) => deadLetters.get(id)?.event),
-  cancelJob: ({ id, letterIds, at }) =>
+  cancelJob: ({ id, at }) =>
     write(() => {
       const changed = jobs.change(id, ['queued', 'running', 'paused'], 'cancelled', at)
-      if (changed?.isChanged) replayed.reopen(letterIds)
+      if (changed?.isChanged) replayed.reopen(id)
       return changed
     }),
   reopenForgotten: () => write(() => replayed.reopenForgotten()),

@@ -114,6 +114,31 @@ export class DeadLetterJobs {
     return true
   }
 
+  /** Nothing more is taken up; what has been goes on. @throws Refused 404, 409 */
+  async pause(id: string): Promise<DeadLetterJob> {
+    const { store, clock } = this.#options
+    await this.#hold(id)
+    const changed = await store.call('changeJob', { id, from: ['queued', 'running'], to: 'paused', at: clock.now() })
+    return this.#changed(id, changed)
+  }
+
+  /** @throws Refused 404, 409 */
+  async resume(id: string): Promise<DeadLetterJob> {
+    const { store, clock } = this.#options
+    const changed = await store.call('changeJob', { id, from: ['paused'], to: 'queued', at: clock.now() })
+    return this.#changed(id, changed)
+  }
+
+  /** Calls under way are aborted; what is not finished is open again. @throws Refused 404, 409 */
+  async cancel(id: string): Promise<DeadLetterJob> {
+    const { store, clock, flush } = this.#options
+    const run = await this.#hold(id)
+    run?.withdraw()
+    // What has its outcome keeps it.
+    await flush()
+    return this.#changed(id, await store.call('cancelJob', { id, at: clock.now() }))
+  }
+
   /** @returns undefined if there is none with this id. */
   get(id: string): Promise<DeadLetterJob | undefined> {
     return this.#options.store.call('job', id)
@@ -121,6 +146,26 @@ export class DeadLetterJobs {
 
   list(limit: number, before: number | null): Promise<{ jobs: DeadLetterJob[]; next: number | null }> {
     return this.#options.store.call('jobs', { limit, before })
+  }
+
+  async #hold(id: string): Promise<JobRun | undefined> {
+    const run = this.#runs.get(id)
+    if (run === undefined) return undefined
+    run.isPaused = true
+    await run.halt()
+    return run
+  }
+
+  /** Has the run of a job do what its state says now. */
+  #changed(id: string, changed: { job: DeadLetterJob; isChanged: boolean } | undefined): DeadLetterJob {
+    if (changed === undefined) throw new Refused('not_found', `Replay with id ${id} not found`)
+    const { job, isChanged } = changed
+    const run = this.#runs.get(id)
+    if (run !== undefined) run.isPaused = job.state === 'paused'
+    if (job.finishedAt !== null) this.#runs.delete(id)
+    this.#startNext()
+    if (!isChanged) throw new Refused('conflict', `Replay is ${job.state}`)
+    return job
   }
 
   #open(job: DeadLetterJob): JobRun {

@@ -77,13 +77,11 @@ export class JobRun {
     await this.#work
   }
 
-  /** Takes back what the lanes have of it. @returns the ids of these dead letters. */
-  withdraw(): string[] {
-    const letterIds = [...this.#letters.values()].flatMap((ids) => [...ids])
+  /** Takes back what the lanes have of it. */
+  withdraw(): void {
     for (const [destinationId, ids] of this.#letters) {
       this.#surroundings.delivery(destinationId)?.lane.withdraw(new Set(ids))
     }
-    return letterIds
   }
 
   /** What cannot be written is tried again: a job fails no more than an outcome does. */

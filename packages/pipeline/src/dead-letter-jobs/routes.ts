@@ -55,6 +55,16 @@ export function deadLetterJobRoutes({ jobs }: Pick<Pipeline, 'jobs'>): FastifyPl
       return { replays: page.map(jobJson), paging: { total, next: nextPath('/v2/replays', query, cursor) } }
     })
 
+    for (const action of ['pause', 'resume', 'cancel'] as const) {
+      const audited = { action, kind: 'replay' } as const
+      app.post(`/replays/:id/${action}`, { config: { audited, body: 'optional' } }, async (request) => {
+        const id = idOf(request)
+        const job = await jobs[action](id)
+        request.audit({ ...audited, resourceId: id, diff: [] })
+        return { replay: jobJson(job) }
+      })
+    }
+
     app.get('/replays/:id', async (request) => {
       const id = idOf(request)
       const job = await jobs.get(id)
