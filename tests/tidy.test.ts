@@ -10,6 +10,7 @@ import { expect, test } from 'vitest'
 const LAYERS: Record<string, number> = {
   protocol: 0,
   std: 0,
+  openapi: 0,
   log: 1,
   destinations: 1,
   delivery: 1,

@@ -1,10 +1,11 @@
 import { setTimeout } from 'node:timers/promises'
 import type { ApiAnswer } from '@millrace/dev-env'
+import { type Conformance, conformanceOf } from '@millrace/openapi/testing'
 
 const DEADLINE_MS = 10_000
 const ASK_AGAIN_MS = 5
 
-/** Calls a server that runs as a process. */
+/** Calls a server that runs as a process; every answer below /v2 is held against its /openapi.json. */
 export interface Client {
   /** @param token another than the owner's; null: none. */
   call(method: string, path: string, body?: unknown, token?: string | null): Promise<ApiAnswer>
@@ -13,6 +14,7 @@ export interface Client {
 }
 
 export function clientOf(url: string, ownerToken: string): Client {
+  let conformance: Conformance | undefined
   const call: Client['call'] = async (method, path, body, token = ownerToken) => {
     const headers = token === null ? {} : { Authorization: `Bearer ${token}` }
     const answer = await fetch(`${url}${path}`, {
@@ -21,6 +23,8 @@ export function clientOf(url: string, ownerToken: string): Client {
       body: body === undefined ? null : JSON.stringify(body),
     })
     const text = await answer.text()
+    conformance ??= conformanceOf(await documentOf(url))
+    conformance.check({ method, path, requestBody: body, status: answer.status, text })
     return { status: answer.status, headers: answer.headers, text, json: parsed(text) }
   }
   return {
@@ -34,6 +38,11 @@ export function clientOf(url: string, ownerToken: string): Client {
       }
     },
   }
+}
+
+async function documentOf(url: string): Promise<object> {
+  const answer = await fetch(`${url}/openapi.json`)
+  return (await answer.json()) as object
 }
 
 function parsed(text: string): unknown {

@@ -2,6 +2,8 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
+import { openApiDocument, type RouteBook } from '@millrace/openapi'
+import { type Conformance, conformanceOf } from '@millrace/openapi/testing'
 import { compose, type Product } from '@millrace/server/compose'
 import { DataFolder } from '@millrace/server/data-folder'
 import { Front } from '@millrace/server/front'
@@ -70,6 +72,8 @@ export interface Journey {
 interface Run {
   readonly product: Product
   readonly folder: DataFolder
+  /** What /openapi.json says of the routes: every answer below /v2 is held against it. */
+  readonly conformance: Conformance
 }
 
 /**
@@ -103,8 +107,8 @@ export class DevEnv implements AsyncDisposable {
     return this.#run.product.baseUrl
   }
 
-  /** Those that answer, but for ingest: such as GET `/v2/sources/:id`. */
-  get routes(): Product['routes'] {
+  /** Every route that the server answers. */
+  get routes(): RouteBook {
     return this.#run.product.routes
   }
 
@@ -141,6 +145,8 @@ export class DevEnv implements AsyncDisposable {
   async request(path: string, init: RequestInit = {}): Promise<ApiAnswer> {
     const answer = await fetch(new URL(path, this.url), { redirect: 'manual', ...init })
     const text = await answer.text()
+    const { method = 'GET', body: requestBody } = init
+    this.#run.conformance.check({ method, path, requestBody, status: answer.status, text })
     return { status: answer.status, headers: answer.headers, text, json: parsed(text) }
   }
 
@@ -193,7 +199,9 @@ async function start(environment: Readonly<Record<string, string>>): Promise<Run
   const shownSettings = settingsInForce(environment)
   const product = await compose({ settings, shownSettings, folder, front, logger: newLogger(settings.logLevel) })
   await product.controlPlane.ensureOwner({ email: settings.ownerEmail, token: settings.ownerToken })
-  return { product, folder }
+  const about = { title: 'Millrace', version: '', description: '', tags: {} }
+  const conformance = conformanceOf(openApiDocument(about, product.routes.described()))
+  return { product, folder, conformance }
 }
 
 function parsed(text: string): unknown {

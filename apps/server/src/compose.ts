@@ -3,15 +3,16 @@ import { mkdirSync } from 'node:fs'
 import { ControlPlane, limitAddress, type Snapshot, type SourceType, sourceClass } from '@millrace/control-plane'
 import { DeliveryStore, EgressRules, OutboundClient } from '@millrace/delivery'
 import { DestinationRegistry, maskConfig, unmaskConfig } from '@millrace/destinations'
-import { Gateway } from '@millrace/gateway'
+import { Gateway, ingestInWords } from '@millrace/gateway'
 import { SqliteEventLog } from '@millrace/log'
-import { deliveryRoutes, Pipeline } from '@millrace/pipeline'
+import { RouteBook } from '@millrace/openapi'
+import { deliveryRoutes, liveRoute, Pipeline } from '@millrace/pipeline'
 import { formatTime } from '@millrace/protocol'
 import { type Clock, systemClock } from '@millrace/std'
 import type { Settings } from './config/settings.ts'
 import type { DataFolder } from './data-folder/data-folder.ts'
 import { DiskSpace } from './disk-space.ts'
-import { openApp, type Route } from './http/app.ts'
+import { openApp } from './http/app.ts'
 import type { Front } from './http/front.ts'
 import { health } from './http/health.ts'
 import { metricsText } from './http/metrics.ts'
@@ -42,8 +43,8 @@ export interface Product {
   readonly controlPlane: ControlPlane
   readonly pipeline: Pipeline
   readonly inbox: Inbox
-  /** All but those of ingest. */
-  readonly routes: readonly Route[]
+  /** Every route that it answers. */
+  readonly routes: RouteBook
   /** Of this server, as its own machine reaches it. */
   readonly baseUrl: string
   /** Takes nothing new, finishes what is in progress within the time that the settings give, and closes everything. */
@@ -68,7 +69,7 @@ export async function compose(options: ComposeOptions): Promise<Product> {
     version: VERSION,
     destinationTypes: {
       find: (name) => registry.find(name),
-      faultIn: (type, config) => registry.faultIn(registry.find(nameOf(type))!, config),
+      faultsIn: (type, config) => registry.faultsIn(registry.find(nameOf(type))!, config),
       maskConfig: (definition, config) => maskConfig(registry.find(nameOf({ definition }))!.definition, config),
       unmaskConfig: (definition, written, saved) =>
         unmaskConfig(registry.find(nameOf({ definition }))!.definition, written, saved),
@@ -148,7 +149,9 @@ export async function compose(options: ComposeOptions): Promise<Product> {
 
   const inbox = new Inbox(folder.file('inbox.key'))
   const addressOf = limitAddress(settings.trustedProxies)
-  const { app, routes } = await openApp(
+  const book = new RouteBook()
+  book.add(ingestInWords())
+  const app = await openApp(
     controlPlane,
     [
       statusRoutes({
@@ -180,7 +183,8 @@ export async function compose(options: ComposeOptions): Promise<Product> {
         () => clock.now(),
       ),
     ],
-    [deliveryRoutes(running)],
+    [deliveryRoutes(running), liveRoute(running.live, ({ actor }) => controlPlane.isCurrent(actor))],
+    book,
   )
   front.serve((request, response) => {
     if (!gateway.handle(request, response)) app.routing(request, response)
@@ -190,7 +194,7 @@ export async function compose(options: ComposeOptions): Promise<Product> {
     controlPlane,
     pipeline: running,
     inbox,
-    routes,
+    routes: book,
     baseUrl,
     async stop() {
       isStopping = true

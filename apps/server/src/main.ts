@@ -20,6 +20,7 @@ const code = await runCommand({
   stdin,
   stdout,
   stderr,
+  untilStopped: firstStopSignal,
   async start(settings) {
     const { settingsInForce } = await import('./config/settings.ts')
     const { start } = await import('./start.ts')

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { base62, type JsonObject, ownMember, parseTime } from '@millrace/protocol'
+import { ACCESS_TOKEN_WRITTEN } from './account-schemas.ts'
 import type { AccessToken, User } from './accounts.ts'
 import { ApiError, badRequest, notFound } from './api-error.ts'
 import { created, deleted } from './audit/audited.ts'
@@ -8,9 +9,9 @@ import type { Author } from './author.ts'
 import { type Condition, refuseUnlessTagged } from './resource-service.ts'
 import { isAtLeast } from './role.ts'
 import type { Workspace } from './workspace.ts'
-import { readName, readRole, refuseUnknownMembers } from './written-fields.ts'
+import { membersOf, readName, readRole, refuseUnknownMembers } from './written-fields.ts'
 
-const MEMBERS = ['id', 'createdAt', 'updatedAt', 'workspaceId', 'name', 'role', 'expiresAt']
+const MEMBERS = membersOf(ACCESS_TOKEN_WRITTEN)
 
 /** A token made anew: its value is known here and now only. */
 export interface NewAccessToken {

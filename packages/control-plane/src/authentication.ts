@@ -64,6 +64,14 @@ export class Authentication {
     return actor
   }
 
+  /** Whether somebody who came in earlier could still come in: the token is neither revoked nor expired, its user there. */
+  isCurrent({ token: { id, digest } }: Actor): boolean {
+    const { accounts } = this.#workspace.state
+    const token = accounts.tokens.get(id)
+    if (token === undefined || token.digest !== digest || !accounts.users.has(token.userId)) return false
+    return token.expiresAt === null || token.expiresAt > this.#clock.now()
+  }
+
   close(): void {
     this.#delays.close()
   }

@@ -4,7 +4,9 @@ import type { Audited } from './audit/audit-entry.ts'
 import { created, deleted, updated } from './audit/audited.ts'
 import type { Author } from './author.ts'
 import { type Connection, connectionJson } from './connection.ts'
+import { CONNECTION_WRITTEN } from './connection-schema.ts'
 import type { Deliveries } from './deliveries.ts'
+import type { Destination } from './destination.ts'
 import type { DestinationTypes } from './destination-types.ts'
 import { openDocument, type ShownDocument } from './document-diff.ts'
 import {
@@ -16,11 +18,11 @@ import {
   type Written,
 } from './resource-service.ts'
 import type { Snapshot } from './snapshot.ts'
-import { sourceClass } from './source.ts'
+import { type Source, sourceClass } from './source.ts'
 import type { Decision, Workspace } from './workspace.ts'
-import { READ_ONLY_MEMBERS, readBoolean, readText, refuseOther, refuseUnknownMembers } from './written-fields.ts'
+import { membersOf, readBoolean, readText, refuseOther, refuseUnknownMembers } from './written-fields.ts'
 
-const MEMBERS = [...READ_ONLY_MEMBERS.filter((member) => member !== 'key'), 'sourceId', 'destinationId', 'enabled']
+const MEMBERS = membersOf(CONNECTION_WRITTEN)
 
 /** The connections of the workspace. @see contracts/control-plane.md §7 */
 export class Connections implements ResourceService<Connection> {
@@ -104,13 +106,21 @@ export class Connections implements ResourceService<Connection> {
     if (destination === undefined) {
       throw new ApiError('invalid_config', `Destination with id ${destinationId} not found`)
     }
-    const supported = this.#types.find(destination.type)?.definition.config.supportedSourceTypes ?? []
-    const sourceType = sourceClass(source.type)
-    if (!supported.includes(sourceType)) {
-      const message = `Destination type ${destination.type} does not support source type ${sourceType}`
-      throw new ApiError('invalid_config', message)
-    }
+    refuseUnsupported(this.#types, source, destination)
   }
+}
+
+/** @throws ApiError 422 if the destination's type does not take what such a source sends. */
+export function refuseUnsupported(
+  types: DestinationTypes,
+  source: Pick<Source, 'type'>,
+  destination: Pick<Destination, 'type'>,
+): void {
+  const supported = types.find(destination.type)?.definition.config.supportedSourceTypes ?? []
+  const sourceType = sourceClass(source.type)
+  if (supported.includes(sourceType)) return
+  const message = `Destination type ${destination.type} does not support source type ${sourceType}`
+  throw new ApiError('invalid_config', message)
 }
 
 function find(snapshot: Snapshot, id: string): Connection {

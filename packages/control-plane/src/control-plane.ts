@@ -4,6 +4,7 @@ import type { Clock } from '@millrace/std'
 import { AccessTokens } from './access-tokens.ts'
 import { AuditLog } from './audit/audit-log.ts'
 import { type Actor, Authentication } from './authentication.ts'
+import { Configuration } from './configuration/configuration.ts'
 import { Connections } from './connections.ts'
 import { Credentials } from './credentials.ts'
 import type { Deliveries } from './deliveries.ts'
@@ -61,6 +62,7 @@ export class ControlPlane implements AsyncDisposable {
   readonly connections: Connections
   readonly credentials: Credentials
   readonly users: Users
+  readonly configuration: Configuration
   readonly accessTokens: AccessTokens
   readonly audit: AuditLog
   readonly options: ControlPlaneOptions
@@ -84,6 +86,7 @@ export class ControlPlane implements AsyncDisposable {
     this.connections = new Connections(workspace, deliveries, destinationTypes)
     this.credentials = new Credentials(workspace)
     this.users = new Users(workspace)
+    this.configuration = new Configuration(workspace, deliveries, destinationTypes)
     this.accessTokens = new AccessTokens(workspace)
   }
 
@@ -136,6 +139,11 @@ export class ControlPlane implements AsyncDisposable {
     requestId: string | null = null,
   ): Promise<Actor | undefined> {
     return this.#authentication.authenticate(authorization, address, requestId)
+  }
+
+  /** Whether the one who made a request could make it again now; for answers that go on for long. */
+  isCurrent(actor: Actor): boolean {
+    return this.#authentication.isCurrent(actor)
   }
 
   /**

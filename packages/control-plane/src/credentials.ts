@@ -1,4 +1,5 @@
 import type { JsonObject } from '@millrace/protocol'
+import { CREDENTIAL_WRITTEN } from './account-schemas.ts'
 import { ApiError, badRequest } from './api-error.ts'
 import { created, deleted, updated } from './audit/audited.ts'
 import type { Author } from './author.ts'
@@ -6,11 +7,11 @@ import { type Credential, credentialTag } from './credential.ts'
 import { MASK, type ShownDocument } from './document-diff.ts'
 import { type Condition, refuseUnlessTagged } from './resource-service.ts'
 import type { Workspace } from './workspace.ts'
-import { READ_ONLY_MEMBERS, readText, refuseUnknownMembers } from './written-fields.ts'
+import { membersOf, readText, refuseUnknownMembers } from './written-fields.ts'
 
 const MAX_CREDENTIALS = 1_000
 const MAX_VALUE_BYTES = 16 * 1024
-const MEMBERS = [...READ_ONLY_MEMBERS, 'value']
+const MEMBERS = membersOf(CREDENTIAL_WRITTEN)
 
 /** Secrets for user code: written, never read back, sealed at rest. @see contracts/control-plane.md §7 [D726] */
 export class Credentials {

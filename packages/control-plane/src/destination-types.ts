@@ -15,6 +15,12 @@ export interface DestinationType {
   readonly definition: DestinationTypeDefinition
 }
 
+export interface ConfigFault {
+  /** JSON pointer into the config. */
+  readonly path: string
+  readonly message: string
+}
+
 /**
  * What the control plane needs to know of the types of destinations.
  *
@@ -23,14 +29,17 @@ export interface DestinationType {
 export interface DestinationTypes {
   /** By type name, such as `WEBHOOK`. */
   find(name: string): DestinationType | undefined
-  /** Where a config about to be saved breaks its schema: a JSON pointer, and how. */
-  faultIn(type: DestinationType, config: JsonObject): { path: string; message: string } | undefined
+  /** Every place where a config about to be saved breaks its schema. */
+  faultsIn(type: DestinationType, config: JsonObject): ConfigFault[]
   /** A copy of a config as it may be read: every secret is `********`. */
   maskConfig(definition: DestinationTypeDefinition, config: JsonObject): JsonObject
-  /** The config to save when `written` comes in over `saved`: masks take the saved values. */
+  /**
+   * The config to save when `written` comes in over `saved`: masks take the saved values. Those that stand for nothing
+   * are told by JSON pointer.
+   */
   unmaskConfig(
     definition: DestinationTypeDefinition,
     written: JsonObject,
     saved: JsonObject | undefined,
-  ): { config: JsonObject; maskWithoutValue: string | undefined }
+  ): { config: JsonObject; masksWithoutValue: string[] }
 }

@@ -6,7 +6,8 @@ import type { Author } from './author.ts'
 import type { Change } from './change.ts'
 import type { Deliveries } from './deliveries.ts'
 import { DEFAULT_DELIVERY, type DeliverySettings, type Destination, destinationJson } from './destination.ts'
-import type { DestinationType, DestinationTypes } from './destination-types.ts'
+import { DELIVERY, DESTINATION_WRITTEN, MAX_TRANSFORMATIONS, THROTTLE } from './destination-schema.ts'
+import type { ConfigFault, DestinationType, DestinationTypes } from './destination-types.ts'
 import type { ShownDocument } from './document-diff.ts'
 import { resourceKey } from './resource-key.ts'
 import {
@@ -21,19 +22,9 @@ import {
 import { mergeSecrets } from './secret-merge.ts'
 import type { Snapshot } from './snapshot.ts'
 import type { Decision, Workspace } from './workspace.ts'
-import {
-  ConfigReader,
-  READ_ONLY_MEMBERS,
-  readBoolean,
-  readName,
-  refuseOther,
-  refuseUnknownMembers,
-} from './written-fields.ts'
+import { ConfigReader, membersOf, readBoolean, readName, refuseOther, refuseUnknownMembers } from './written-fields.ts'
 
-const MAX_TRANSFORMATIONS = 10
-const MAX_THROTTLE = 1_000_000
-const MAX_THROTTLE_WINDOW_SECONDS = 86_400
-const MEMBERS = [...READ_ONLY_MEMBERS, 'name', 'type', 'enabled', 'config', 'transformationIds', 'delivery']
+const MEMBERS = membersOf(DESTINATION_WRITTEN)
 
 /** The destinations of the workspace. @see contracts/control-plane.md §6 */
 export class Destinations implements ResourceService<Destination> {
@@ -55,10 +46,8 @@ export class Destinations implements ResourceService<Destination> {
     return find(this.#workspace.state.snapshot, id)
   }
 
-  /** The config as it may be read. Of a type that is not there any more nothing is known to be harmless. */
-  maskedConfig({ type: typeName, config }: Destination): JsonObject {
-    const type = this.#types.find(typeName)
-    return type === undefined ? {} : this.#types.maskConfig(type.definition, config)
+  maskedConfig(destination: Destination): JsonObject {
+    return maskedConfig(this.#types, destination)
   }
 
   /** In clear, and as it may be read: for differences. */
@@ -147,12 +136,29 @@ export class Destinations implements ResourceService<Destination> {
   /** The config to save: masks filled in, and judged. */
   #config(written: JsonValue | undefined, saved: JsonObject | undefined, type: DestinationType) {
     if (!isJsonObject(written)) throw invalidConfig('', 'must be an object')
-    const merged = mergeSecrets(this.#types, type.definition, written, saved)
-    if (merged.maskWithoutValue !== undefined) throw invalidConfig(merged.maskWithoutValue, 'has no saved value')
-    const fault = this.#types.faultIn(type, merged.config)
+    const { config, warning, faults } = judgeConfig(this.#types, type, written, saved)
+    const [fault] = faults
     if (fault !== undefined) throw invalidConfig(fault.path, fault.message)
-    return { config: merged.config, warning: merged.warning }
+    return { config, warning }
   }
+}
+
+/** The config as it may be read. Of a type that is not there any more nothing is known to be harmless. */
+export function maskedConfig(types: DestinationTypes, { type: typeName, config }: Destination): JsonObject {
+  const type = types.find(typeName)
+  return type === undefined ? {} : types.maskConfig(type.definition, config)
+}
+
+/** The config to save when `written` comes in over `saved`, and everything that forbids saving it. */
+export function judgeConfig(
+  types: DestinationTypes,
+  type: DestinationType,
+  written: JsonObject,
+  saved: JsonObject | undefined,
+): { config: JsonObject; warning: string | undefined; faults: ConfigFault[] } {
+  const { config, warning, masksWithoutValue } = mergeSecrets(types, type.definition, written, saved)
+  const masks = masksWithoutValue.map((path) => ({ path, message: 'has no saved value' }))
+  return { config, warning, faults: [...masks, ...types.faultsIn(type, config)] }
 }
 
 type FieldsLeftOut = Pick<Destination, 'isEnabled' | 'transformationIds' | 'delivery'> & { readonly name?: string }
@@ -173,7 +179,7 @@ function put(destination: Destination, audited: Audited, warning: string | undef
   }
 }
 
-function readTypeName(written: JsonObject): string {
+export function readTypeName(written: JsonObject): string {
   const type = ownMember(written, 'type')
   if (type === undefined || type === null || type === '') throw badRequest('type is required')
   return typeof type === 'string' ? type : JSON.stringify(type)
@@ -207,27 +213,19 @@ function readTransformationIds(written: unknown): readonly string[] {
   return []
 }
 
-function readDelivery(written: unknown): DeliverySettings {
-  const settings = new ConfigReader(written, '/delivery', Object.keys(DEFAULT_DELIVERY))
-  const { ordering, onTransformationError, keepAnswers } = DEFAULT_DELIVERY
+export function readDelivery(written: unknown): DeliverySettings {
+  const settings = new ConfigReader(DELIVERY, written, '/delivery')
   return {
-    concurrency: settings.integer('concurrency', 1, 1_000, DEFAULT_DELIVERY.concurrency),
-    ordering: settings.oneOf('ordering', ['strict', 'none'], ordering),
+    concurrency: settings.read('concurrency'),
+    ordering: settings.read('ordering'),
     throttle: readThrottle((written as JsonObject)['throttle'] ?? null),
-    onTransformationError: settings.oneOf(
-      'onTransformationError',
-      ['dead_letter', 'pass_through'],
-      onTransformationError,
-    ),
-    keepAnswers: settings.oneOf('keepAnswers', ['failed', 'all'], keepAnswers),
+    onTransformationError: settings.read('onTransformationError'),
+    keepAnswers: settings.read('keepAnswers'),
   }
 }
 
 function readThrottle(written: JsonValue): DeliverySettings['throttle'] {
   if (written === null) return null
-  const throttle = new ConfigReader(written, '/delivery/throttle', ['limit', 'windowSeconds'])
-  return {
-    limit: throttle.integer('limit', 1, MAX_THROTTLE),
-    windowSeconds: throttle.integer('windowSeconds', 1, MAX_THROTTLE_WINDOW_SECONDS),
-  }
+  const throttle = new ConfigReader(THROTTLE, written, '/delivery/throttle')
+  return { limit: throttle.read('limit'), windowSeconds: throttle.read('windowSeconds') }
 }

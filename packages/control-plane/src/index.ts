@@ -9,7 +9,7 @@ export { type AdminFacts, ControlPlane, type ControlPlaneOptions } from './contr
 export type { Credential } from './credential.ts'
 export type { Deliveries, DeliveryScope } from './deliveries.ts'
 export type { DeliverySettings, Destination } from './destination.ts'
-export type { DestinationType, DestinationTypeDefinition, DestinationTypes } from './destination-types.ts'
+export type { ConfigFault, DestinationType, DestinationTypeDefinition, DestinationTypes } from './destination-types.ts'
 export { limitAddress } from './http/limit-address.ts'
 export { answerUnreadablePath, v2Routes } from './http/v2-routes.ts'
 export { type Owner, OwnerSettingError, type OwnerSettings } from './owner.ts'

@@ -2,7 +2,7 @@
 export interface Resource {
   readonly id: string
   readonly isEnabled: boolean
-  /** Milliseconds since 1970; no two resources of a workspace have the same. */
+  /** Milliseconds since 1970. Resources that one change made have it in common, and are in order of their ids. */
   readonly createdAt: number
   readonly updatedAt: number
   /** The configuration revision of its last change. */

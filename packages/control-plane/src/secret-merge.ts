@@ -6,8 +6,8 @@ const MASK = '********'
 
 export interface MergedSecrets {
   readonly config: JsonObject
-  /** JSON pointer of a mask that stands for nothing. */
-  readonly maskWithoutValue: string | undefined
+  /** JSON pointers of masks that stand for nothing. */
+  readonly masksWithoutValue: readonly string[]
   readonly warning: string | undefined
 }
 
@@ -28,9 +28,9 @@ export function mergeSecrets(
   }
   const config = withoutMasks(types, definition, written)
   // A place of a saved secret that has no value in the new config shows that a secret was left behind.
-  const { maskWithoutValue } = types.unmaskConfig(definition, types.maskConfig(definition, saved), config)
-  const warning = maskWithoutValue === undefined ? undefined : SECRETS_REMOVED
-  return { config, maskWithoutValue: undefined, warning }
+  const { masksWithoutValue } = types.unmaskConfig(definition, types.maskConfig(definition, saved), config)
+  const warning = masksWithoutValue.length === 0 ? undefined : SECRETS_REMOVED
+  return { config, masksWithoutValue: [], warning }
 }
 
 const SECRETS_REMOVED = 'The saved secrets were removed because the host has changed'

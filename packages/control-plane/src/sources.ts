@@ -18,21 +18,20 @@ import {
 } from './resource-service.ts'
 import type { Snapshot } from './snapshot.ts'
 import { SOURCE_TYPES, type Source, type SourceConfig, type SourceType, sourceJson } from './source.ts'
-import type { Moment, Workspace } from './workspace.ts'
 import {
-  ConfigReader,
-  READ_ONLY_MEMBERS,
-  readBoolean,
-  readName,
-  refuseOther,
-  refuseUnknownMembers,
-} from './written-fields.ts'
+  MAX_GRACE_HOURS,
+  ROTATION_WRITTEN,
+  SOURCE_CATALOG,
+  SOURCE_CONFIG,
+  SOURCE_WRITTEN,
+  WRITE_KEY_PATTERN,
+} from './source-schema.ts'
+import type { Moment, Workspace } from './workspace.ts'
+import { ConfigReader, membersOf, readBoolean, readName, refuseOther, refuseUnknownMembers } from './written-fields.ts'
 
 const HOUR_MS = 3_600_000
-const MAX_GRACE_HOURS = 720
 const MAX_PREVIOUS_WRITE_KEYS = 100
-const MAX_EVENTS_PER_MINUTE = 1_000_000_000
-const MEMBERS = [...READ_ONLY_MEMBERS, 'name', 'type', 'enabled', 'writeKey', 'config']
+const MEMBERS = membersOf(SOURCE_WRITTEN)
 
 /** The sources of the workspace. @see contracts/control-plane.md §5 */
 export class Sources implements ResourceService<Source> {
@@ -87,7 +86,7 @@ export class Sources implements ResourceService<Source> {
   ): Promise<Written<Source>> {
     return this.#workspace.change(by, (moment) => {
       const saved = find(moment.snapshot, id)
-      refuseUnknownMembers(written, ['graceHours'])
+      refuseUnknownMembers(written, membersOf(ROTATION_WRITTEN))
       const graceHours = ownMember(written, 'graceHours') ?? 0
       if (!Number.isInteger(graceHours) || Number(graceHours) < 0 || Number(graceHours) > MAX_GRACE_HOURS) {
         throw badRequest(`graceHours must be an integer from 0 to ${MAX_GRACE_HOURS}`)
@@ -153,8 +152,12 @@ export class Sources implements ResourceService<Source> {
   }
 
   #newWriteKey(): string {
-    return base62(this.#workspace.random(26), 27)
+    return newWriteKey(this.#workspace.random)
   }
+}
+
+export function newWriteKey(random: Workspace['random']): string {
+  return base62(random(26), 27)
 }
 
 type Fields = Pick<Source, 'isEnabled' | 'writeKey' | 'config'>
@@ -187,7 +190,7 @@ function find(snapshot: Snapshot, id: string): Source {
   return source
 }
 
-function readType(written: JsonObject): SourceType {
+export function readType(written: JsonObject): SourceType {
   const type = ownMember(written, 'type')
   if (type === undefined || type === null || type === '') throw badRequest('type is required')
   if (!SOURCE_TYPES.includes(type as SourceType)) {
@@ -196,32 +199,24 @@ function readType(written: JsonObject): SourceType {
   return type as SourceType
 }
 
-function readWriteKey({ writeKey }: JsonObject): string {
-  if (typeof writeKey !== 'string' || !/^[0-9A-Za-z]{20,64}$/.test(writeKey)) {
+export function readWriteKey({ writeKey }: JsonObject): string {
+  if (typeof writeKey !== 'string' || !WRITE_KEY_PATTERN.test(writeKey)) {
     throw badRequest('writeKey must have 20 to 64 characters 0-9, A-Z, a-z')
   }
   return writeKey
 }
 
-function readConfig(written: unknown): SourceConfig {
-  const config = new ConfigReader(written, '', [
-    'rateLimitEventsPerMinute',
-    'dedupWindowSeconds',
-    'orderShards',
-    'catalog',
-  ])
-  const rateLimitEventsPerMinute = config.integer('rateLimitEventsPerMinute', 0, MAX_EVENTS_PER_MINUTE, 0)
-  const dedupWindowSeconds = config.integer('dedupWindowSeconds', 0, 86_400, 0)
+export function readConfig(written: unknown): SourceConfig {
+  const config = new ConfigReader(SOURCE_CONFIG, written, '')
+  const rateLimitEventsPerMinute = config.read('rateLimitEventsPerMinute')
+  const dedupWindowSeconds = config.read('dedupWindowSeconds')
   if (dedupWindowSeconds > 0) throw invalidConfig('/dedupWindowSeconds', 'is not available yet: must be 0')
-  const orderShards = config.integer('orderShards', 1, 64, 1)
-  const catalog = new ConfigReader((written as JsonObject)['catalog'] ?? {}, '/catalog', ['samples', 'values'])
+  const orderShards = config.read('orderShards')
+  const catalog = new ConfigReader(SOURCE_CATALOG, (written as JsonObject)['catalog'] ?? {}, '/catalog')
   return {
     rateLimitEventsPerMinute,
     dedupWindowSeconds,
     orderShards,
-    catalog: {
-      samples: catalog.oneOf('samples', ['full', 'masked', 'off'], 'full'),
-      values: catalog.oneOf('values', ['on', 'off'], 'on'),
-    },
+    catalog: { samples: catalog.read('samples'), values: catalog.read('values') },
   }
 }

@@ -1,5 +1,6 @@
 import { type JsonObject, ownMember } from '@millrace/protocol'
 import { newAccessToken } from './access-tokens.ts'
+import { USER_WRITTEN } from './account-schemas.ts'
 import { type Accounts, type User, userJson } from './accounts.ts'
 import { ApiError, badRequest, notFound } from './api-error.ts'
 import { created, deleted, updated } from './audit/audited.ts'
@@ -10,9 +11,9 @@ import { isEmail } from './email.ts'
 import { type Condition, refuseUnlessTagged } from './resource-service.ts'
 import type { Role } from './role.ts'
 import type { Workspace } from './workspace.ts'
-import { readRole, refuseUnknownMembers } from './written-fields.ts'
+import { membersOf, readRole, refuseUnknownMembers } from './written-fields.ts'
 
-const MEMBERS = ['id', 'createdAt', 'updatedAt', 'workspaceId', 'email', 'role']
+const MEMBERS = membersOf(USER_WRITTEN)
 
 /** A user made anew, with a token that lets them in and is known here and now only. */
 export interface NewUser {

@@ -1,8 +1,10 @@
+import { type Static, type TObject, type TProperties, Type } from '@millrace/openapi'
 import { isJsonObject, type JsonObject, ownMember } from '@millrace/protocol'
 import { badRequest, invalidConfig } from './api-error.ts'
 import { isRole, type Role } from './role.ts'
 
-const MAX_NAME_LENGTH = 200
+/** Not blank, and at most so many characters. */
+export const NAME = { ...Type.String({ pattern: '\\S' }), maxLength: 200 }
 
 /** What was sent, without the envelope `{"source": {…}}` that requests may leave out. */
 export function withoutEnvelope(body: JsonObject, envelope: string): JsonObject {
@@ -11,7 +13,12 @@ export function withoutEnvelope(body: JsonObject, envelope: string): JsonObject 
 }
 
 /** Members of every resource that a client may send back but not change. */
-export const READ_ONLY_MEMBERS = ['id', 'key', 'workspaceId', 'createdAt', 'updatedAt']
+export const READ_ONLY_MEMBERS = ['id', 'key', 'workspaceId', 'createdAt', 'updatedAt'] as const
+
+/** Names of the members that a schema knows. */
+export function membersOf({ properties }: TObject): string[] {
+  return Object.keys(properties)
+}
 
 export function refuseUnknownMembers(written: JsonObject, known: readonly string[]): void {
   const unknown = Object.keys(written).filter((member) => !known.includes(member))
@@ -22,7 +29,7 @@ export function refuseUnknownMembers(written: JsonObject, known: readonly string
 export function readName(written: JsonObject, otherwise: string | undefined): string {
   const name = Object.hasOwn(written, 'name') ? written['name'] : otherwise
   if (typeof name !== 'string' || name.trim() === '') throw badRequest('name is required')
-  if ([...name].length > MAX_NAME_LENGTH) throw badRequest('name is too long')
+  if ([...name].length > NAME.maxLength) throw badRequest('name is too long')
   return name
 }
 
@@ -53,33 +60,32 @@ export function refuseOther(written: JsonObject, member: string, saved: string):
 }
 
 /** Reads the members of an object inside a config; what is wrong there is an `Invalid config` with its place. */
-export class ConfigReader {
+export class ConfigReader<P extends TProperties> {
+  readonly #schema: TObject<P>
   readonly #object: JsonObject
   readonly #path: string
 
-  /** @param path JSON pointer of the object. */
-  constructor(value: unknown, path: string, known: readonly string[]) {
+  /**
+   * @param schema says which members there are, and of each its range or texts and its default.
+   * @param path JSON pointer of the object.
+   */
+  constructor(schema: TObject<P>, value: unknown, path: string) {
     if (!isJsonObject(value)) throw invalidConfig(path, 'must be an object')
+    const known = membersOf(schema)
     const unknown = Object.keys(value).find((member) => !known.includes(member))
     if (unknown !== undefined) throw invalidConfig(`${path}/${unknown}`, 'is not known')
+    this.#schema = schema
     this.#object = value
     this.#path = path
   }
 
-  integer(member: string, least: number, most: number, otherwise?: number): number {
-    const value = this.#member(member, otherwise)
-    if (!Number.isInteger(value) || (value as number) < least || (value as number) > most) {
-      throw invalidConfig(`${this.#path}/${member}`, `must be an integer from ${least} to ${most}`)
-    }
-    return value as number
-  }
-
-  oneOf<T extends string>(member: string, allowed: readonly T[], otherwise: T): T {
-    const value = this.#member(member, otherwise)
-    if (!allowed.includes(value as T)) {
-      throw invalidConfig(`${this.#path}/${member}`, `must be ${allowed.map((text) => `"${text}"`).join(' or ')}`)
-    }
-    return value as T
+  /** @param member an integer or one of some texts. */
+  read<M extends keyof P & string>(member: M): Static<P[M]> {
+    const schema = this.#schema.properties[member] as MemberSchema
+    const value = this.#member(member, schema.default)
+    const fault = 'enum' in schema ? faultOfText(value, schema) : faultOfInteger(value, schema)
+    if (fault !== undefined) throw invalidConfig(`${this.#path}/${member}`, fault)
+    return value as Static<P[M]>
   }
 
   #member(member: string, otherwise: unknown): unknown {
@@ -87,4 +93,21 @@ export class ConfigReader {
     if (value === undefined) throw invalidConfig(`${this.#path}/${member}`, 'is required')
     return value
   }
+}
+
+type MemberSchema = { readonly default?: unknown } & (IntegerRange | { readonly enum: readonly string[] })
+
+interface IntegerRange {
+  readonly minimum: number
+  readonly maximum: number
+}
+
+function faultOfInteger(value: unknown, { minimum, maximum }: IntegerRange): string | undefined {
+  const isWithin = Number.isInteger(value) && (value as number) >= minimum && (value as number) <= maximum
+  return isWithin ? undefined : `must be an integer from ${minimum} to ${maximum}`
+}
+
+function faultOfText(value: unknown, { enum: allowed }: { readonly enum: readonly string[] }): string | undefined {
+  if (allowed.includes(value as string)) return undefined
+  return `must be ${allowed.map((text) => `"${text}"`).join(' or ')}`
 }

@@ -28,7 +28,9 @@ export {
   type LetterSelection,
   type PartPlace,
 } from './store/dead-letter-job.ts'
+export { outcomeOfDeadLetter } from './store/dead-letter-outcome.ts'
 export { DeliveryStore } from './store/delivery-store.ts'
 export type { LaneOutcomes } from './store/lane-outcomes.ts'
 export { findInEntries, HASH_ENTRY_BYTES } from './store/message-hashes.ts'
 export { FILTER_REASONS, type FilterReason } from './store/outcome-block.ts'
+export { OutcomeReader, type RecordedOutcome, type SoughtEvent } from './store/outcome-reader.ts'

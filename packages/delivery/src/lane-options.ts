@@ -55,13 +55,16 @@ export interface LaneOptions {
   /** There is room for more events than before. */
   readonly onRoom: () => void
   readonly onAttempt: (answerClass: AnswerClass) => void
-  /** A final outcome, with the last answer's status (0: none) and duration. */
+  /** A final outcome, with the last answer's status (0: none) and duration; its payload is still there. */
   readonly onOutcome: (
     outcome: 'delivered' | 'dead_lettered' | 'expired',
     event: LaneEvent,
     status: number,
     durationMs: number,
+    reason: string | null,
   ) => void
+  /** An attempt failed and there will be another one; the payload is still there. */
+  readonly onRetry: (event: LaneEvent, status: number, durationMs: number) => void
   readonly logger: { info(fields: object, text: string): void; warn(fields: object, text: string): void }
 }
 

@@ -211,6 +211,12 @@ export class Lane {
     return this.#isThrottled
   }
 
+  /** What is shown of an event that has no final outcome. */
+  outcomeOf({ state }: LaneEvent): 'pending' | 'blocked' | 'throttled' | 'retrying' {
+    if (state === 'blocked' || state === 'retrying') return state
+    return state === 'ready' && this.#isThrottled ? 'throttled' : 'pending'
+  }
+
   /** What the last failed attempt said, for people. */
   get lastFailure(): { status: number; text: string } | undefined {
     return this.#lastFailure
@@ -340,7 +346,7 @@ export class Lane {
       if (isPlain) {
         this.#delivered++
         this.#options.outcomes.delivered(event, result.status, result.durationMs, startedAt, this.#settings.revision)
-        this.#options.onOutcome('delivered', event, result.status, result.durationMs)
+        this.#options.onOutcome('delivered', event, result.status, result.durationMs, null)
         this.#settled(event)
         return
       }
@@ -385,6 +391,7 @@ export class Lane {
     const waitMs = Math.max(retryWaitMs(history.attempts, this.#options.random()), asked)
     this.#waitForRetry(event, waitMs)
     this.#record(event, 'waiting', moment.now + waitMs)
+    this.#options.onRetry(event, result.status, result.durationMs)
     this.#payloads.drop(event)
     this.#parkFollowers(event)
     this.#options.onRoom()
@@ -438,7 +445,7 @@ export class Lane {
     this.#record(event, 'delivered', null)
     this.#options.outcomes.countDelivered(now)
     const last = event.history?.requests.at(-1)?.attempts.at(-1)
-    this.#options.onOutcome('delivered', event, last?.status ?? 0, last?.durationMs ?? 0)
+    this.#options.onOutcome('delivered', event, last?.status ?? 0, last?.durationMs ?? 0, null)
   }
 
   #giveUp(event: LaneEvent, stage: Stage, reason: string): void {
@@ -459,7 +466,7 @@ export class Lane {
       requests: event.history?.requests ?? null,
       event: JSON.stringify(event.payload),
     })
-    this.#options.onOutcome('dead_lettered', event, last?.status ?? 0, last?.durationMs ?? 0)
+    this.#options.onOutcome('dead_lettered', event, last?.status ?? 0, last?.durationMs ?? 0, reason)
     this.#settled(event)
   }
 
@@ -504,8 +511,9 @@ export class Lane {
   }
 
   #lost(event: LaneEvent): void {
-    this.#record(event, 'expired', null, 'segment was damaged')
-    this.#options.onOutcome('expired', event, 0, 0)
+    const reason = 'segment was damaged'
+    this.#record(event, 'expired', null, reason)
+    this.#options.onOutcome('expired', event, 0, 0, reason)
     this.#settled(event)
   }
 

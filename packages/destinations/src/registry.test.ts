@@ -33,7 +33,7 @@ describe('a config about to be saved', () => {
     ['a secret of 16 characters', { webhookUrl, signingSecret: 'sixteen-letters!' }],
     ['variables that the type does not know', { webhookUrl, colour: 'blue', connectionMode: { web: 'cloud' } }],
   ])('may hold %s', (_, config) => {
-    expect(registry.faultIn(webhook, config)).toBeUndefined()
+    expect(registry.faultsIn(webhook, config)).toEqual([])
   })
 
   test.each<[path: string, message: string, config: JsonObject]>([
@@ -50,19 +50,32 @@ describe('a config about to be saved', () => {
     ['/allowedHosts', 'must be of type array', { webhookUrl, allowedHosts: 'seats.cinema.example' }],
     ['/allowedHosts/1', 'must be of type string', { webhookUrl, allowedHosts: ['a', 1] }],
   ])('is refused at %s: %s', (path, message, config) => {
-    expect(registry.faultIn(webhook, config)).toEqual({ path, message })
+    expect(registry.faultsIn(webhook, config)).toEqual([{ path, message }])
+  })
+
+  test('tells every fault, and of a choice of forms only that none fits', () => {
+    const config = { webhookMethod: 7, headers: [{ from: 1 }], allowedHosts: [1, 'a', 2] }
+    expect(registry.faultsIn(webhook, config).map(({ path }) => path)).toEqual([
+      '/webhookUrl',
+      '/webhookMethod',
+      '/headers',
+      '/allowedHosts/0',
+      '/allowedHosts/2',
+    ])
   })
 
   test('may have 64 KB and no byte more', () => {
     const around = Buffer.byteLength(JSON.stringify({ webhookUrl, note: '' }))
     const full = { webhookUrl, note: 'é'.repeat((64 * 1_024 - around) / 2) + 'x'.repeat((64 * 1_024 - around) % 2) }
-    expect(registry.faultIn(webhook, full)).toBeUndefined()
-    expect(registry.faultIn(webhook, { ...full, note: `${full.note}x` })).toEqual({ path: '', message: 'is too large' })
+    expect(registry.faultsIn(webhook, full)).toEqual([])
+    expect(registry.faultsIn(webhook, { ...full, note: `${full.note}x` })).toEqual([
+      { path: '', message: 'is too large' },
+    ])
   })
 
   test('is as the guide shows it', () => {
     for (const { config, expected, documented } of cases) {
-      if (documented && 'requests' in expected) expect(registry.faultIn(webhook, config)).toBeUndefined()
+      if (documented && 'requests' in expected) expect(registry.faultsIn(webhook, config)).toEqual([])
     }
   })
 })
@@ -86,10 +99,10 @@ test('the type that the guide adds, a folder and nothing else, works beside the 
       writeFileSync(join(src, path), text)
     }
     const output = execFileSync(process.execPath, ['--input-type=module', '--eval', USE_OF_THE_NEW_TYPE], { cwd: src })
-    const { names, outcomes, expected, fault, masked, shown } = JSON.parse(output.toString())
+    const { names, outcomes, expected, faults, masked, shown } = JSON.parse(output.toString())
     expect(names).toEqual(['CINEMA_CRM', 'WEBHOOK'])
     expect(outcomes).toEqual(expected)
-    expect(fault).toEqual({ path: '/password', message: 'is required' })
+    expect(faults).toEqual([{ path: '/password', message: 'is required' }])
     expect(masked).toEqual({ apiUrl: 'https://crm.cinema.example/v1', userName: 'ada', password: '********' })
     expect(shown[0].headers).toEqual({ authorization: '********' })
   } finally {
@@ -110,7 +123,7 @@ const USE_OF_THE_NEW_TYPE = `
     names: registry.all().map(({ definition }) => definition.name).sort(),
     outcomes: results.map(({ derivedSecrets, ...outcome }) => outcome),
     expected: cases.map(({ expected }) => expected),
-    fault: registry.faultIn(type, { apiUrl: 'x', userName: 'ada' }),
+    faults: registry.faultsIn(type, { apiUrl: 'x', userName: 'ada' }),
     masked: maskConfig(type.definition, config),
     shown: masking.value(results[0].requests),
   }))

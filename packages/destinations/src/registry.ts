@@ -16,7 +16,7 @@ const MAX_CONFIG_BYTES = 64 * 1024
 export class DestinationRegistry {
   readonly #modules: ReadonlyMap<string, DestinationModule>
   readonly #validators = new Map<string, ValidateFunction>()
-  readonly #ajv = new Ajv({ strict: false, allErrors: false })
+  readonly #ajv = new Ajv({ strict: false, allErrors: true })
 
   constructor(modules: Iterable<DestinationModule>) {
     const byName = new Map<string, DestinationModule>()
@@ -47,21 +47,25 @@ export class DestinationRegistry {
   }
 
   /** Checks the config of a destination about to be saved; members that the type does not know are no fault. */
-  faultIn(module: DestinationModule, config: JsonObject): ConfigFault | undefined {
-    if (Buffer.byteLength(JSON.stringify(config)) > MAX_CONFIG_BYTES) return { path: '', message: 'is too large' }
+  faultsIn(module: DestinationModule, config: JsonObject): ConfigFault[] {
+    if (Buffer.byteLength(JSON.stringify(config)) > MAX_CONFIG_BYTES) return [{ path: '', message: 'is too large' }]
     const { name, configSchema } = module.definition
     let validate = this.#validators.get(name)
     if (validate === undefined) {
       validate = this.#ajv.compile(configSchema)
       this.#validators.set(name, validate)
     }
-    return validate(config) ? undefined : faultOf(validate.errors!)
+    return validate(config) ? [] : faultsOf(validate.errors!)
   }
 }
 
-function faultOf(errors: readonly ErrorObject[]): ConfigFault {
+function faultsOf(errors: readonly ErrorObject[]): ConfigFault[] {
   // Where several forms are allowed, what is said of each form confuses more than that none of them fits.
-  const error = errors.find(({ keyword }) => keyword === 'anyOf') ?? errors[0]!
+  const choices = errors.filter(({ keyword }) => keyword === 'anyOf').map(({ schemaPath }) => `${schemaPath}/`)
+  return errors.filter(({ schemaPath }) => !choices.some((choice) => schemaPath.startsWith(choice))).map(faultOf)
+}
+
+function faultOf(error: ErrorObject): ConfigFault {
   switch (error.keyword) {
     case 'required':
       return { path: `${error.instancePath}/${error.params['missingProperty']}`, message: 'is required' }

@@ -145,14 +145,14 @@ describe('a config', () => {
   })
 
   test('survives a round trip of its masks', () => {
-    expect(unmaskConfig(definition, masked, config)).toEqual({ config, maskWithoutValue: undefined })
+    expect(unmaskConfig(definition, masked, config)).toEqual({ config, masksWithoutValue: [] })
   })
 
   test('gets saved values by the names of headers, from a list into an object too', () => {
     const headers = { 'x-pin': MASK, AUTHORIZATION: MASK, 'X-Desk': '4' }
     expect(unmaskConfig(definition, { headers }, config)).toEqual({
       config: { headers: { 'x-pin': '4711', AUTHORIZATION: 'Bearer 7Hq2', 'X-Desk': '4' } },
-      maskWithoutValue: undefined,
+      masksWithoutValue: [],
     })
   })
 
@@ -176,8 +176,8 @@ describe('a config', () => {
     ['a header of an object', { headers: { 'x~/y': MASK } }, '/headers/x~0~1y'],
     ['a password', { webhookUrl: 'https://ada:********@host' }, '/webhookUrl'],
   ])('with a mask that stands for nothing names the place: %s', (_, written, path) => {
-    expect(unmaskConfig(definition, written, { signing: 'x' }).maskWithoutValue).toBe(path)
-    expect(unmaskConfig(definition, written, undefined).maskWithoutValue).toBe(path)
+    expect(unmaskConfig(definition, written, { signing: 'x' }).masksWithoutValue).toEqual([path])
+    expect(unmaskConfig(definition, written, undefined).masksWithoutValue).toEqual([path])
   })
 
   test('may hold its secrets in groups', () => {
@@ -191,7 +191,11 @@ describe('a config', () => {
     }
     expect(maskConfig(grouped, inGroups)).toEqual(shown)
     expect(unmaskConfig(grouped, shown, inGroups).config).toEqual(inGroups)
-    expect(unmaskConfig(grouped, shown, { http: {} }).maskWithoutValue).toBe('/login/password')
+    expect(unmaskConfig(grouped, shown, { http: {} }).masksWithoutValue).toEqual([
+      '/login/password',
+      '/http/headers/0/to',
+      '/http/url',
+    ])
     expect(withoutSecrets(grouped, inGroups)).toEqual({
       login: { name: 'ada' },
       http: { url: 'https://ada@host', headers: [] },
@@ -220,7 +224,7 @@ describe('a config', () => {
       fc.property(anyConfig, (given) => {
         const config = given as JsonObject
         const shown = maskConfig(definition, config)
-        expect(unmaskConfig(definition, shown, config)).toEqual({ config, maskWithoutValue: undefined })
+        expect(unmaskConfig(definition, shown, config)).toEqual({ config, masksWithoutValue: [] })
         const places = JSON.stringify({ ...shown, colour: null, webhookUrl: null })
         const open = new Set(openTexts(config))
         for (const secret of secretValues(definition, config)) {

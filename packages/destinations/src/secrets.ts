@@ -80,20 +80,20 @@ export function unmaskConfig(
   definition: DestinationDefinition,
   written: JsonObject,
   saved: JsonObject | undefined,
-): { config: JsonObject; maskWithoutValue: string | undefined } {
+): { config: JsonObject; masksWithoutValue: string[] } {
   const savedValues = new Map<string, string>()
   mapPlaces(definition, saved ?? {}, ({ key, value }) => {
     savedValues.set(key, value)
     return value
   })
-  let maskWithoutValue: string | undefined
+  const masksWithoutValue: string[] = []
   const config = mapPlaces(definition, written, ({ key, path, value }) => {
     if (value !== MASK) return value
     const kept = savedValues.get(key)
-    if (kept === undefined) maskWithoutValue ??= path
+    if (kept === undefined) masksWithoutValue.push(path)
     return kept ?? value
   })
-  return { config, maskWithoutValue }
+  return { config, masksWithoutValue }
 }
 
 /** A place in a config where a secret may stand. */

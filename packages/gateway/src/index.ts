@@ -1,6 +1,7 @@
 export { peerAddress } from './client-address.ts'
 export { answerPreflight, corsHeaders } from './cors.ts'
 export { Gateway, type GatewayLimits, type GatewayOptions, type GatewaySource } from './gateway.ts'
+export { ingestInWords } from './ingest-in-words.ts'
 export { IngestMetrics } from './ingest-metrics.ts'
 export { requestId } from './request-id.ts'
 export { basicUserName } from './write-key.ts'

@@ -48,3 +48,8 @@ for (const type of ['track', 'page'] as const) {
 export function ingestRoute(path: string): IngestRoute | undefined {
   return routes.get(path) ?? (path.endsWith('/') ? routes.get(path.slice(0, -1)) : undefined)
 }
+
+/** Every path, short names among them. */
+export function ingestPaths(): [path: string, route: IngestRoute][] {
+  return [...routes]
+}

@@ -1,6 +1,7 @@
 import { ENRICHMENT_RULES, type EventRecord, messageHash } from '@millrace/protocol'
 import { describe, expect, test } from 'vitest'
 import type { EventLog, Offset, Stream } from './event-log.ts'
+import { framedRecords } from './frames.ts'
 
 /** A record of `events` small events; `note` tells it from others. */
 export function testRecord(sourceId: string, note: string, events = 1): EventRecord {
@@ -32,6 +33,17 @@ export async function readAll(log: EventLog, partition: number, stream: Stream, 
     if (records.length === 0 && next >= log.end(partition)) return found
     at = next
   }
+}
+
+/** Every record before `before`, newest first, by reading back in steps of `maxBytes`. */
+export async function readAllBack(log: EventLog, partition: number, before: Offset, maxBytes = 2_000) {
+  const found = []
+  for (let at = before; at > 0; ) {
+    const { frames, next } = await log.readBack(partition, at, maxBytes)
+    found.push(...framedRecords(frames))
+    at = next
+  }
+  return found
 }
 
 /** What every engine of the event log promises. `open` gives a log without records. */
@@ -119,6 +131,44 @@ export function describeEventLog(engine: string, open: () => Promise<EventLog>):
       expect(records).toEqual([])
       await log.append('live', testRecord('source-a', 'after'))
       expect((await readAll(log, partition, 'live', next)).map(noteOf)).toEqual(['after'])
+    })
+
+    test('reading back gives both streams of a partition, newest first, whatever the size of the steps', async () => {
+      await using log = await open()
+      await Promise.all(
+        Array.from({ length: 200 }, (_, i) =>
+          log.append(i % 7 === 0 ? 'import' : 'live', testRecord(SOURCES[i % 5]!, `${i}`)),
+        ),
+      )
+      for (let partition = 0; partition < log.partitions; partition++) {
+        const streams = [await readAll(log, partition, 'live'), await readAll(log, partition, 'import')]
+        const all = streams.flat().sort((a, b) => b.offset - a.offset)
+        for (const maxBytes of [1, 3_000, 10_000_000]) {
+          const back = await readAllBack(log, partition, log.end(partition), maxBytes)
+          expect(back.map(({ offset }) => offset)).toEqual(all.map(({ offset }) => offset))
+          expect(back.map(noteOf)).toEqual(all.map(noteOf))
+        }
+        if (all.length === 0) continue
+        const { header, body } = all[0]!
+        const [newest] = framedRecords((await log.readBack(partition, log.end(partition), 1)).frames)
+        expect(Buffer.from(newest!.body)).toEqual(Buffer.from(body))
+        expect(newest!.header.sourceId).toBe(header.sourceId)
+        expect(Buffer.from(newest!.header.messageHashes)).toEqual(Buffer.from(header.messageHashes))
+      }
+    })
+
+    test('reading back begins before the offset given, also while more is appended, and finds nothing before the first', async () => {
+      await using log = await open()
+      const partition = log.partitionOf('source-a')
+      expect(await log.readBack(partition, log.end(partition), 1_000)).toMatchObject({ next: 0 })
+      const offsets: Offset[] = []
+      for (let i = 0; i < 10; i++) offsets.push(await log.append('live', testRecord('source-a', `${i}`)))
+      const before = readAllBack(log, partition, offsets[6]!, 1)
+      const appended = log.append('live', testRecord('source-a', 'newer'))
+      expect((await before).map(noteOf)).toEqual(['5', '4', '3', '2', '1', '0'])
+      await appended
+      expect(noteOf((await readAllBack(log, partition, log.end(partition)))[0])).toBe('newer')
+      expect([...framedRecords((await log.readBack(partition, offsets[0]!, 1_000)).frames)]).toEqual([])
     })
 
     test('a commit is announced before its append resolves, and can then be read', async () => {

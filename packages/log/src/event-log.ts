@@ -30,6 +30,14 @@ export interface ReadResult {
   readonly next: Offset
 }
 
+/** What `readBack` gives: bytes, so that another thread can be handed them as they are. */
+export interface BackReadResult {
+  /** Encoded records, newest first; `framedRecords` reads them. Empty when there are none. */
+  readonly frames: Uint8Array<ArrayBuffer>
+  /** Before which offset to read on; 0 when there is nothing before. */
+  readonly next: Offset
+}
+
 /**
  * The ordered, durable, replayable row of what was accepted. One contract, several engines: whatever this says is shown
  * for each of them by conformance.ts.
@@ -55,6 +63,12 @@ export interface EventLog extends AsyncDisposable {
    * to come. Offsets that retention dropped or damage took are passed over; see `damaged`.
    */
   read(partition: number, stream: Stream, from: Offset, maxBytes: number): Promise<ReadResult>
+
+  /**
+   * Reads both streams backwards: records before `before`, up to `maxBytes` of them, but at least one if there is one.
+   * For people who look at what was, so it neither waits for an append nor makes one wait. What damage took is passed over.
+   */
+  readBack(partition: number, before: Offset, maxBytes: number): Promise<BackReadResult>
 
   /** The records at these offsets, in the order asked for; undefined for those that are not there any more. */
   get(partition: number, offsets: readonly Offset[]): Promise<(StoredRecord | undefined)[]>

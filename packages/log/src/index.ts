@@ -1,4 +1,5 @@
 export {
+  type BackReadResult,
   type EventLog,
   LogUnavailableError,
   type Offset,
@@ -9,5 +10,6 @@ export {
   type Stream,
   type Tally,
 } from './event-log.ts'
+export { framedRecords } from './frames.ts'
 export { MemoryEventLog } from './memory/memory-event-log.ts'
 export { SqliteEventLog, type SqliteEventLogOptions } from './sqlite/sqlite-event-log.ts'

@@ -27,20 +27,6 @@ export function deadLetterSummary(row: DeadLetterRow) {
   }
 }
 
-/** What the trace says of an event that is a dead letter, or was one. */
-export function outcomeOfDeadLetter({ state, reason, endReason }: DeadLetterRow) {
-  switch (state) {
-    case 'open':
-      return { outcome: 'dead_lettered', reason }
-    case 'replaying':
-      return { outcome: 'pending', reason: null }
-    case 'resolved':
-      return { outcome: endReason === null ? 'delivered' : 'filtered', reason: endReason }
-    case 'discarded':
-      return { outcome: 'discarded', reason: endReason ?? reason }
-  }
-}
-
 /** A dead letter with its payloads; the request of an event without attempts of its own is rendered again. */
 export async function deadLetterDetail(row: DeadLetterRow, log: EventLog, delivery: DestinationDelivery | undefined) {
   const kept = row.requests?.findLast((request) => request !== null)

@@ -18,6 +18,7 @@ import type { Activity } from './activity.ts'
 import type { ConfiguredDestination } from './configuration.ts'
 import { replayLetter } from './dead-letter-jobs/replay-letter.ts'
 import type { DeliveryMetrics } from './delivery-metrics.ts'
+import type { LiveOutcome, LiveView } from './events/live-view.ts'
 import { Feed, isBefore } from './feed.ts'
 import { filterReason } from './filters.ts'
 import type { ParsedRecords } from './parsed-records.ts'
@@ -42,6 +43,7 @@ export interface Surroundings {
   readonly sourceClassOf: (sourceId: string) => string
   readonly tailAt: (partition: number) => number
   readonly importEnd: (partition: number) => number
+  readonly live: LiveView
   readonly onDelivered: (
     event: LaneEvent,
     destination: ConfiguredDestination,
@@ -77,7 +79,7 @@ export class DestinationDelivery {
   #stages: Stages
 
   constructor(destination: ConfiguredDestination, activity: Activity, from: StartingPoint, surroundings: Surroundings) {
-    const { log, store, clock, random, memory, parsed, metrics, logger } = surroundings
+    const { log, store, clock, random, memory, parsed, metrics, logger, live } = surroundings
     const { id } = destination
     this.#surroundings = surroundings
     this.#destination = destination
@@ -96,8 +98,10 @@ export class DestinationDelivery {
       load: (events) => this.#load(events),
       onRoom: () => this.feed.pull(),
       onAttempt: (answerClass) => metrics.attempt(id, answerClass),
-      onOutcome: (outcome, event, status, durationMs) => {
+      onRetry: (event, status, durationMs) => this.#show(event, 'retrying', null, status, durationMs),
+      onOutcome: (outcome, event, status, durationMs, reason) => {
         metrics.outcome(id, outcome)
+        this.#show(event, outcome, reason, status, durationMs)
         if (outcome === 'delivered') surroundings.onDelivered(event, this.#destination, status, durationMs)
       },
       logger,
@@ -121,7 +125,11 @@ export class DestinationDelivery {
       filter: (event, sourceId) => this.#filter(event, sourceId),
       now: () => clock.now(),
       revision: () => this.#destination.revision,
-      onFiltered: () => metrics.outcome(id, 'filtered'),
+      onFiltered: (event, sourceId, reason) => {
+        metrics.outcome(id, 'filtered')
+        if (!live.isWatched) return
+        live.outcome(event, sourceId, { destinationId: id, outcome: 'filtered', reason, status: 0, durationMs: 0 })
+      },
       onError: (error) => {
         logger.error({ destinationId: id, cause: error.message }, 'the log cannot be read')
         clock.setTimer(() => this.feed.pull(), READ_AGAIN_MS)
@@ -250,6 +258,19 @@ export class DestinationDelivery {
     this.lane.discard(undefined)
     this.#outcomes.drop()
     await this.lane.stop(Promise.resolve())
+  }
+
+  /** For those who watch. An event whose payload is lost has no name to show it by. */
+  #show(
+    { payload, sourceId }: LaneEvent,
+    outcome: LiveOutcome['outcome'],
+    reason: string | null,
+    status: number,
+    durationMs: number,
+  ): void {
+    const { live } = this.#surroundings
+    if (!live.isWatched || payload === undefined) return
+    live.outcome(payload, sourceId, { destinationId: this.#destination.id, outcome, reason, status, durationMs })
   }
 
   #filter(event: StoredEvent, sourceId: string) {

@@ -41,7 +41,7 @@ export interface FeedOptions {
   readonly filter: (event: StoredEvent, sourceId: string) => FilterReason | undefined
   readonly now: () => number
   readonly revision: () => number
-  readonly onFiltered: () => void
+  readonly onFiltered: (event: StoredEvent, sourceId: string, reason: FilterReason) => void
   readonly onError: (error: Error) => void
 }
 
@@ -223,7 +223,7 @@ export class Feed {
       const place = { partition, stream, offset, index }
       if (reason !== undefined) {
         outcomes.filtered(place, reason, now(), revision())
-        this.#options.onFiltered()
+        this.#options.onFiltered(event, sourceId, reason)
         continue
       }
       if (room <= 0) return index

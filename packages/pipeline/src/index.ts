@@ -1,4 +1,5 @@
 export type { Configuration } from './configuration.ts'
 export { DeliveryMetrics } from './delivery-metrics.ts'
+export { liveRoute } from './events/live-route.ts'
 export { type Delivery, Pipeline, type PipelineOptions } from './pipeline.ts'
 export { deliveryRoutes } from './routes.ts'

@@ -18,6 +18,8 @@ import { DeadLetterJobs } from './dead-letter-jobs/dead-letter-jobs.ts'
 import { DeliveryMetrics } from './delivery-metrics.ts'
 import { deliveryState } from './delivery-state.ts'
 import { DestinationDelivery, type Logger, type StartingPoint, type Surroundings } from './destination-delivery.ts'
+import { EventList } from './events/event-list.ts'
+import { LiveView } from './events/live-view.ts'
 import { Housekeeping } from './housekeeping.ts'
 import { MESSAGE_INDEX, MessageIndex } from './message-index.ts'
 import { ParsedRecords } from './parsed-records.ts'
@@ -63,6 +65,8 @@ export class Pipeline {
   readonly metrics = new DeliveryMetrics()
   readonly index: MessageIndex
   readonly jobs: DeadLetterJobs
+  readonly events: EventList
+  readonly live: LiveView
   readonly #options: PipelineOptions
   readonly #surroundings: Surroundings
   readonly #tail: Tail
@@ -96,6 +100,14 @@ export class Pipeline {
     this.#configuration = options.configuration
     this.#spans = spans
     this.index = new MessageIndex(store)
+    this.live = new LiveView(clock)
+    this.events = new EventList({
+      log,
+      store,
+      clock,
+      deliveries: () => this.#deliveries.values(),
+      spans: () => this.#spans,
+    })
     const ends = Array.from({ length: log.partitions }, (_, partition) => log.end(partition))
     this.#importEnds = [...ends]
     this.#importsIndexed = [...ends]
@@ -127,6 +139,7 @@ export class Pipeline {
       sourceClassOf: (sourceId) => options.sourceClass(this.#configuration.sources.get(sourceId)?.type ?? ''),
       tailAt: (partition) => this.#tail.offset(partition),
       importEnd: (partition) => this.#importEnds[partition]!,
+      live: this.live,
       onDelivered: (event, destination, status, durationMs) => this.#tell(event, destination, status, durationMs),
     }
     this.jobs = new DeadLetterJobs({
@@ -199,6 +212,7 @@ export class Pipeline {
 
   /** Stops reading, waits for calls in flight until `deadline`, and writes the last outcomes. */
   async stop(deadline: Promise<void>): Promise<void> {
+    this.live.close()
     this.#stopListening()
     this.#stopListeningForDamage()
     this.#housekeeping.stop()
@@ -207,6 +221,7 @@ export class Pipeline {
     await this.jobs.stop()
     await Promise.all([...this.#deliveries.values()].map(({ lane }) => lane.stop(deadline)))
     await this.index.flush()
+    await this.events.close()
   }
 
   /** Takes what the gateway has parsed and is about to store, if a destination will want it. */
@@ -303,6 +318,7 @@ export class Pipeline {
     const offered = new Set<DestinationDelivery>()
     for (const record of records) {
       this.index.add(partition, 0, record)
+      if (this.live.isWatched) this.#showAccepted(partition, record)
       for (const delivery of this.#bySource.get(record.header.sourceId) ?? NONE) {
         delivery.feed.offer(partition, record)
         offered.add(delivery)
@@ -310,6 +326,10 @@ export class Pipeline {
       this.drop(record)
     }
     for (const { lane } of offered) lane.pump()
+  }
+
+  #showAccepted(partition: number, record: StoredRecord): void {
+    this.live.accepted(record.header, () => this.#surroundings.parsed.eventsOf(partition, record))
   }
 
   #noteImport(partition: number): void {
@@ -326,7 +346,10 @@ export class Pipeline {
     try {
       while (this.#importsIndexed[partition]! < this.#importEnds[partition]!) {
         const { records, next } = await log.read(partition, 'import', this.#importsIndexed[partition]!, 1024 * 1024)
-        for (const record of records) this.index.add(partition, 1, record)
+        for (const record of records) {
+          this.index.add(partition, 1, record)
+          if (this.live.isWatched) this.#showAccepted(partition, record)
+        }
         this.#importsIndexed[partition] = next
       }
     } catch (error) {

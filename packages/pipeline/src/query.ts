@@ -4,7 +4,8 @@ import { Refused } from './refused.ts'
 export type Query = Readonly<Record<string, unknown>>
 
 const DEFAULT_LIMIT = 100
-const MAX_LIMIT = 500
+/** Of a page. */
+export const MAX_LIMIT = 500
 
 /** @throws Refused like all that is below. */
 export function limitOf(query: Query): number {

@@ -1,4 +1,4 @@
-const STATUSES = { bad_request: 400, not_found: 404, conflict: 409 } as const
+const STATUSES = { bad_request: 400, not_found: 404, conflict: 409, unavailable: 503 } as const
 
 /** A request that is refused, in the form that the server turns into an answer. @see contracts/delivery.md §10 */
 export class Refused extends Error {

@@ -1,4 +1,10 @@
-import type { DeliveryStore, LaneEvent, Recorded, RequestHistory } from '@millrace/delivery'
+import {
+  type DeliveryStore,
+  type LaneEvent,
+  outcomeOfDeadLetter,
+  type Recorded,
+  type RequestHistory,
+} from '@millrace/delivery'
 import type { EventLog } from '@millrace/log'
 import {
   type EventPosition,
@@ -8,7 +14,6 @@ import {
   setDeliveryTimes,
   storedEvents,
 } from '@millrace/protocol'
-import { outcomeOfDeadLetter } from './dead-letters.ts'
 import type { DestinationDelivery } from './destination-delivery.ts'
 import type { MessageIndex } from './message-index.ts'
 
@@ -112,19 +117,10 @@ async function unfinishedJourney(
   const { lane, destination } = delivery
   const kept = recorded?.kind === 'journey' || recorded?.kind === 'dead_letter' ? recorded.requests : null
   const requests = event.history?.requests ?? kept ?? []
-  const outcome = event.state === 'ready' && lane.isThrottled ? 'throttled' : UNFINISHED[event.state]
+  const outcome = lane.outcomeOf(event)
   const reason = outcome === 'blocked' ? await blockedReason(delivery, event) : null
   const replayId = recorded?.kind === 'dead_letter' ? recorded.replayId : null
   return { ...journey(destination.id, outcome, reason, destination.revision, requests.map(traced)), replayId }
-}
-
-const UNFINISHED: Record<LaneEvent['state'], string> = {
-  blocked: 'blocked',
-  ready: 'pending',
-  loading: 'pending',
-  sending: 'pending',
-  retrying: 'retrying',
-  done: 'pending',
 }
 
 /** Names the earlier event of the same user that is waited for. */
@@ -159,7 +155,8 @@ function recordedJourney(
     case 'dead_letter': {
       const { outcome, reason } = outcomeOfDeadLetter(recorded)
       const { replayId, revision, requests } = recorded
-      return { ...journey(id, outcome, reason, revision, (requests ?? []).map(traced)), replayId }
+      const shown = outcome === 'waiting' ? 'pending' : outcome
+      return { ...journey(id, shown, reason, revision, (requests ?? []).map(traced)), replayId }
     }
     case 'range':
       return journey(id, recorded.outcome, recorded.reason, null, [])

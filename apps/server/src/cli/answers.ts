@@ -48,6 +48,29 @@ export interface EventJourney {
   readonly destinations: readonly DestinationJourney[]
 }
 
+/** Messages of GET /v2/tail. */
+export interface LiveAccepted {
+  readonly messageId: string
+  readonly sourceId: string
+  readonly acceptedAt: string
+  readonly type: string
+  readonly name: string
+  readonly userId: string | null
+}
+
+export interface LiveOutcome {
+  readonly messageId: string
+  readonly destinationId: string
+  readonly outcome: string
+  readonly reason: string | null
+  readonly status: number | null
+  readonly durationMs: number | null
+}
+
+export interface LiveSkipped {
+  readonly count: number
+}
+
 export interface DeadLetterAnswer {
   readonly id: string
   readonly state: string
@@ -76,4 +99,15 @@ export interface DeadLetterDetail extends DeadLetterAnswer {
   } | null
   readonly answer?: { readonly status: number; readonly text?: string | null } | null
   readonly history?: readonly AttemptAnswer[]
+}
+
+/** @see contracts/control-plane.md §7 */
+export interface AccessTokenAnswer {
+  readonly id: string
+  readonly name: string
+  readonly role: string
+  readonly email: string
+  readonly createdAt: string
+  readonly expiresAt: string | null
+  readonly lastUsedAt: string | null
 }

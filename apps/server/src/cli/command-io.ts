@@ -11,6 +11,8 @@ export interface CommandIo {
   /** Read for `--message -` only. */
   readonly stdin: AsyncIterable<string | Uint8Array>
   readonly clock: Clock
+  /** Asked by a command that goes on until a person has seen enough. */
+  readonly untilStopped: () => Promise<unknown>
 }
 
 export interface Output {
@@ -19,7 +21,7 @@ export interface Output {
   readonly isTTY?: boolean | undefined
 }
 
-export const EXIT = { done: 0, failed: 1, wrongUsage: 64 } as const
+export const EXIT = { done: 0, failed: 1, changes: 2, wrongUsage: 64 } as const
 
 /** A command that cannot be carried out, in words for whoever gave it. */
 export class CommandError extends Error {

@@ -1,11 +1,13 @@
+import type { Command } from 'commander'
 import type { DeadLetterAnswer, DeadLetterDetail, Paging } from './answers.ts'
+import { type CommandContext, remote, withExample } from './command.ts'
 import type { CommandIo } from './command-io.ts'
 import { attemptLines, named } from './journey.ts'
 import { namesOf } from './names.ts'
 import { columns, json, oneLine, paintFor, time } from './paint.ts'
 import { ServerApi, type ServerOptions } from './server-api.ts'
 
-export interface DeadLetterFilters {
+interface DeadLetterFilters {
   readonly destination?: string
   readonly source?: string
   readonly stage?: string
@@ -38,8 +40,30 @@ const QUERY: Record<keyof DeadLetterFilters, string> = {
   cursor: 'cursor',
 }
 
-/** @see contracts/delivery.md §6 */
-export async function listDeadLetters(options: DeadLetterFilters & Common, io: CommandIo): Promise<void> {
+/** `millrace dead-letters …` @see contracts/delivery.md §6 */
+export function addDeadLetters(program: Command, { io }: CommandContext): void {
+  const group = program.command('dead-letters').description('events that were given up')
+  const list = remote(group.command('list'))
+  withExample(list, 'dead-letters list --destination 3uLMicKvWtFGwbwBkUIwtP0l8lu')
+    .description('list them, newest first')
+    .option('--destination <id>', 'only of this destination')
+    .option('--source <id>', 'only of this source')
+    .option('--stage <stage>', 'user_transformation, dest_transformation or delivery')
+    .option('--reason <reason>', 'only those given up for this reason')
+    .option('--state <state>', 'open (default), replaying, resolved or discarded')
+    .option('--user <id>', 'only of this userId')
+    .option('--message <id>', 'only of this messageId')
+    .option('--from <time>', 'given up at or after this time')
+    .option('--to <time>', 'given up before this time')
+    .option('--limit <n>', 'how many, 1 to 500 (default 100)')
+    .option('--cursor <cursor>', 'where the list before left off')
+    .action((options: DeadLetterFilters & Common) => listDeadLetters(options, io))
+  withExample(remote(group.command('show <id>')), 'dead-letters show 3EXM1nH9JtMJ06hF5WfzRPot1LW')
+    .description('show one with its event, last request and attempts')
+    .action((id: string, options: Common) => showDeadLetter(id, options, io))
+}
+
+async function listDeadLetters(options: DeadLetterFilters & Common, io: CommandIo): Promise<void> {
   const api = new ServerApi(options, io)
   const query = new URLSearchParams()
   for (const [filter, name] of Object.entries(QUERY)) {
@@ -77,7 +101,7 @@ export async function listDeadLetters(options: DeadLetterFilters & Common, io: C
     io.stdout.write(`${paint('dim', `There are more: the same with --cursor ${oneLine(cursor, 4_000)}`)}\n`)
 }
 
-export async function showDeadLetter(id: string, options: Common, io: CommandIo): Promise<void> {
+async function showDeadLetter(id: string, options: Common, io: CommandIo): Promise<void> {
   const api = new ServerApi(options, io)
   const answer = await api.get<{ deadLetter: DeadLetterDetail }>(`/v2/dead-letters/${encodeURIComponent(id)}`)
   if (options.json) {

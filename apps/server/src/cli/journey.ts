@@ -2,7 +2,7 @@ import type { AttemptAnswer, DestinationJourney, EventJourney } from './answers.
 import type { Names } from './names.ts'
 import { type Colour, columns, duration, oneLine, type Paint, time } from './paint.ts'
 
-const COLOURS: Record<string, Colour> = {
+export const OUTCOME_COLOURS: Readonly<Record<string, Colour>> = {
   delivered: 'green',
   dead_lettered: 'red',
   expired: 'red',
@@ -66,7 +66,7 @@ export function attemptLines(attempts: readonly AttemptAnswer[], paint: Paint): 
 
 function destinationLines(destination: DestinationJourney, names: Names, paint: Paint): string[] {
   const { destinationId, outcome, reason, replayId, requests } = destination
-  const colour = COLOURS[outcome]
+  const colour = OUTCOME_COLOURS[outcome]
   const shownOutcome = oneLine(outcome).replaceAll('_', ' ')
   const line = [
     `  ${colour === undefined ? shownOutcome : paint(colour, shownOutcome)}`,

@@ -21,8 +21,8 @@ export function oneLine(text: string, maxLength = 200): string {
 }
 
 /** JSON for people: what steers a terminal stays escaped. */
-export function json(value: unknown): string {
-  const text = JSON.stringify(value, undefined, 2)
+export function json(value: unknown, indent = 2): string {
+  const text = JSON.stringify(value, undefined, indent)
   return text.replace(/[\u007f-\u009f\u2028-\u202e\u2066-\u2069]/g, (each) => {
     return `\\u${each.charCodeAt(0).toString(16).padStart(4, '0')}`
   })

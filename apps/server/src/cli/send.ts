@@ -1,13 +1,15 @@
 import { randomUUID } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
+import type { Command } from 'commander'
 import type { Paging, SourceAnswer } from './answers.ts'
+import { type CommandContext, remote, withExample } from './command.ts'
 import { CommandError, type CommandIo, usageError } from './command-io.ts'
 import { type EventOptions, eventOfOptions, eventsOfMessage } from './event-to-send.ts'
 import { eventTitle } from './journey.ts'
 import { json, oneLine, paintFor } from './paint.ts'
 import { ServerApi, type ServerOptions } from './server-api.ts'
 
-export interface SendOptions extends EventOptions, ServerOptions {
+interface SendOptions extends EventOptions, ServerOptions {
   readonly writeKey?: string
   readonly source?: string
   /** A file, or `-` for standard input. */
@@ -17,8 +19,24 @@ export interface SendOptions extends EventOptions, ServerOptions {
 
 const SHOWN_EVENTS = 20
 
+/** `millrace send` */
+export function addSend(program: Command, { io }: CommandContext): void {
+  withExample(
+    remote(program.command('send [type] [name]')),
+    'send track "Seat Reserved" --user u-1 --property hall=B price=18.5',
+  )
+    .description('send an event, or the events of a message')
+    .option('--user <id>', 'userId')
+    .option('--anonymous <id>', 'anonymousId; made up if there is no --user either')
+    .option('--property <name=value...>', 'property (identify, group: trait); a value is read as JSON if it is that')
+    .option('--message <file>', 'JSON of an event, a list or a batch; - is standard input')
+    .option('--write-key <key>', 'write key of the source')
+    .option('--source <source>', 'id, key or name of the source (default: the one named Quickstart)')
+    .action((type: string | undefined, name: string | undefined, options: SendOptions) => send(type, name, options, io))
+}
+
 /** Sends an event, or those of a message. @see contracts/ingest.md §3, §4 */
-export async function send(
+async function send(
   type: string | undefined,
   name: string | undefined,
   options: SendOptions,

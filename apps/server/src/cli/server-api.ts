@@ -1,9 +1,12 @@
 import { readFileSync } from 'node:fs'
 import { isIP } from 'node:net'
 import { join } from 'node:path'
+import type { Clock, Timer } from '@millrace/std'
 import { loadClientSettings, loadSettings, type Settings } from '../config/settings.ts'
 import { CommandError, type CommandIo } from './command-io.ts'
 import { oneLine } from './paint.ts'
+import { during } from './progress.ts'
+import { type ServerEvent, serverEvents } from './server-events.ts'
 
 /** Options of every command that talks to a server; they go before the environment. */
 export interface ServerOptions {
@@ -15,11 +18,19 @@ export interface ServerOptions {
 /** A route's answer that was not the one hoped for. */
 export class AnswerError extends CommandError {
   readonly status: number
+  readonly said: Said
 
-  constructor(status: number, message: string, advice?: string) {
+  constructor(status: number, message: string, advice?: string, said: Said = { text: '', details: undefined }) {
     super(message, advice)
     this.status = status
+    this.said = said
   }
+}
+
+/** The members of an error of ours; the text is empty if it is none. @see contracts/control-plane.md §4 "errors" */
+export interface Said {
+  readonly text: string
+  readonly details: unknown
 }
 
 const TIMEOUT_MS = 30_000
@@ -35,9 +46,12 @@ export class ServerApi {
   readonly url: string
   readonly #authorization: string | undefined
   readonly #withoutToken: string
+  readonly #io: Pick<CommandIo, 'stderr' | 'clock'>
 
   /** @throws SettingsError */
-  constructor(options: ServerOptions, { env }: Pick<CommandIo, 'env'>) {
+  constructor(options: ServerOptions, io: Pick<CommandIo, 'env' | 'stderr' | 'clock'>) {
+    const { env } = io
+    this.#io = io
     const settings = loadClientSettings(env)
     this.url = options.url ?? settings.url
     const given = { email: options.email ?? settings.email, token: options.token ?? settings.token }
@@ -47,18 +61,51 @@ export class ServerApi {
   }
 
   /** @throws CommandError whatever goes wrong; AnswerError if the server answered with something else than success. */
-  async get<T>(path: string): Promise<T> {
-    const response = await this.#fetch(path, { headers: this.#headers() })
-    const text = await response.text()
+  get<T>(path: string): Promise<T> {
+    return this.send('GET', path)
+  }
+
+  /** As `get`. @param onWarning is told what the server wants to be known beside the answer. */
+  post<T>(path: string, body: object, onWarning?: (warning: string) => void): Promise<T> {
+    return this.send('POST', path, body, onWarning)
+  }
+
+  /** As `post`; an answer without a body is undefined. */
+  async send<T>(method: string, path: string, body?: object, onWarning?: (warning: string) => void): Promise<T> {
+    const sent = body === undefined ? {} : { body: JSON.stringify(body) }
+    const { response, text } = await this.#answer(path, { method, headers: this.#headers(), ...sent })
     if (!response.ok) throw this.#answerError(response.status, text)
-    return parseAnswer(text, this.url) as T
+    const warning = response.headers.get('x-millrace-warning')
+    if (warning !== null) onWarning?.(warning)
+    return (response.status === 204 ? undefined : parseAnswer(text, this.url)) as T
+  }
+
+  /**
+   * Messages of a `text/event-stream`, until it ends or says nothing for so long that it must be lost.
+   *
+   * @param onOpen called when the server has begun to answer.
+   * @throws CommandError, AnswerError like `get`.
+   */
+  async *listen(path: string, signal: AbortSignal, onOpen: () => void): AsyncGenerator<ServerEvent> {
+    const silence = new Silence(this.#io.clock)
+    const headers = { ...this.#headers(), accept: 'text/event-stream' }
+    try {
+      const response = await this.#fetch(path, { headers, signal: AbortSignal.any([signal, silence.signal]) })
+      if (!response.ok) throw this.#answerError(response.status, await response.text())
+      onOpen()
+      yield* serverEvents(silence.brokenBy(response.body!))
+    } catch (error) {
+      throw error instanceof CommandError ? error : unreachable(this.url, error as Error)
+    } finally {
+      silence.end()
+    }
   }
 
   /** Posts events with a write key. @returns the text of the answer. */
   async postEvents(path: string, writeKey: string, body: string): Promise<string> {
     const headers = { authorization: `Basic ${base64(`${writeKey}:`)}`, 'content-type': 'application/json' }
-    const response = await this.#fetch(path, { method: 'POST', headers, body })
-    const text = oneLine(await response.text())
+    const { response, text: answer } = await this.#answer(path, { method: 'POST', headers, body })
+    const text = oneLine(answer)
     if (response.ok) return text
     const index = response.headers.get('x-millrace-event-index')
     const which = index === null ? '' : ` (event ${index} of the batch, counted from 0)`
@@ -69,9 +116,22 @@ export class ServerApi {
     )
   }
 
+  /** The whole answer; on a terminal it says what it waits for when that takes long. */
+  #answer(path: string, init: RequestInit): Promise<{ response: Response; text: string }> {
+    const answer = async () => {
+      const response = await this.#fetch(path, init)
+      const text = await response.text().catch((error: Error) => {
+        throw unreachable(this.url, error)
+      })
+      return { response, text }
+    }
+    return during(`waiting for ${this.url}`, this.#io, answer())
+  }
+
   async #fetch(path: string, init: RequestInit): Promise<Response> {
     try {
-      return await fetch(this.url + path, { ...init, redirect: 'manual', signal: AbortSignal.timeout(TIMEOUT_MS) })
+      const { signal = AbortSignal.timeout(TIMEOUT_MS) } = init
+      return await fetch(this.url + path, { ...init, redirect: 'manual', signal })
     } catch (error) {
       throw unreachable(this.url, error as Error)
     }
@@ -89,7 +149,42 @@ export class ServerApi {
     if (status === 401)
       return new AnswerError(status, `${this.url} does not know this token: 401 ${said}`, TOKEN_ADVICE)
     if (status === 403) return new AnswerError(status, `The role of this token is too low: 403 ${said}`)
-    return new AnswerError(status, `${this.url} answered ${status} ${said}`)
+    return new AnswerError(status, `${this.url} answered ${status} ${said}`, undefined, saidIn(text))
+  }
+}
+
+/** The server says something every 15 s at least. */
+const MOST_SILENT_MS = 45_000
+
+/** Aborts what has been silent for too long. */
+class Silence {
+  readonly #clock: Clock
+  readonly #abort = new AbortController()
+  #timer: Timer | undefined
+
+  constructor(clock: Clock) {
+    this.#clock = clock
+    this.#wait()
+  }
+
+  get signal(): AbortSignal {
+    return this.#abort.signal
+  }
+
+  async *brokenBy(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+    for await (const chunk of chunks) {
+      this.#wait()
+      yield chunk
+    }
+  }
+
+  end(): void {
+    this.#timer?.cancel()
+  }
+
+  #wait(): void {
+    this.#timer?.cancel()
+    this.#timer = this.#clock.setTimer(() => this.#abort.abort(), MOST_SILENT_MS)
   }
 }
 
@@ -131,13 +226,20 @@ function isOnThisMachine(url: string, { host }: Settings): boolean {
 }
 
 function errorText(body: string): string {
+  const { text, details } = saidIn(body)
+  // What is not one of our answers has to do as it is.
+  if (text === '') return oneLine(body)
+  return oneLine(details ? `${text} ${JSON.stringify(details)}` : text)
+}
+
+function saidIn(body: string): Said {
   try {
     const { error, details } = JSON.parse(body) as { error?: unknown; details?: unknown }
-    if (typeof error === 'string') return oneLine(details ? `${error} ${JSON.stringify(details)}` : error)
+    if (typeof error === 'string') return { text: error, details }
   } catch {
-    // Not one of our answers; what there is of it has to do.
+    // Of a proxy, perhaps.
   }
-  return oneLine(body)
+  return { text: '', details: undefined }
 }
 
 function parseAnswer(text: string, url: string): unknown {

@@ -1,10 +1,20 @@
+import type { Command } from 'commander'
 import { loadClientSettings, loadSettings, SettingsError, settingsList } from '../config/settings.ts'
 import { unknownSettings } from '../config/unknown-settings.ts'
+import { type CommandContext, withExample } from './command.ts'
 import { type CommandIo, EXIT } from './command-io.ts'
 import { columns, json, oneLine, paintFor } from './paint.ts'
 
+/** `millrace settings` */
+export function addSettings(program: Command, { io, exitWith }: CommandContext): void {
+  withExample(program.command('settings'), 'settings --json')
+    .description('show every setting: its value in force, and what it is for')
+    .option('--json', 'as JSON, with what each may be')
+    .action((options: { json?: boolean }) => exitWith(showSettings(options, io)))
+}
+
 /** Shows every setting: what is in force, and what it is for. @returns the exit code: failed if one is wrong. */
-export function showSettings(options: { readonly json?: boolean }, { env, stdout, stderr }: CommandIo): number {
+function showSettings(options: { readonly json?: boolean }, { env, stdout, stderr }: CommandIo): number {
   const list = settingsList(env)
   if (options.json) {
     stdout.write(`${json({ settings: list })}\n`)

@@ -1,12 +1,14 @@
 import type { Clock } from '@millrace/std'
+import type { Command } from 'commander'
 import type { EventJourney } from './answers.ts'
+import { type CommandContext, remote, withExample } from './command.ts'
 import type { CommandIo } from './command-io.ts'
 import { isOnItsWay, journeyLines } from './journey.ts'
 import { namesOf } from './names.ts'
 import { json, oneLine, paintFor } from './paint.ts'
 import { AnswerError, ServerApi, type ServerOptions } from './server-api.ts'
 
-export interface TraceOptions extends ServerOptions {
+interface TraceOptions extends ServerOptions {
   readonly source?: string
   readonly json?: boolean
 }
@@ -19,8 +21,16 @@ interface TraceAnswer {
 const PATIENCE_MS = 2_000
 const POLL_MS = 100
 
+/** `millrace trace` */
+export function addTrace(program: Command, { io }: CommandContext): void {
+  withExample(remote(program.command('trace <messageId>')), 'trace 8ed31aa9-450f-4a72-87aa-05033556fa4d')
+    .description('show what became of an event at every destination')
+    .option('--source <id>', 'only of this source')
+    .action((messageId: string, options: TraceOptions) => trace(messageId, options, io))
+}
+
 /** Shows the journey of each accepted event with a messageId. @see contracts/delivery.md §8 */
-export async function trace(messageId: string, options: TraceOptions, io: CommandIo): Promise<void> {
+async function trace(messageId: string, options: TraceOptions, io: CommandIo): Promise<void> {
   const api = new ServerApi(options, io)
   const answer = await settledTrace(api, messageId, options.source, io.clock)
   if (options.json) {

@@ -1,39 +1,27 @@
 import { answerUnreadablePath, type ControlPlane, v2Routes } from '@millrace/control-plane'
 import { requestId } from '@millrace/gateway'
+import type { RouteBook } from '@millrace/openapi'
 import { type FastifyInstance, type FastifyPluginAsync, fastify } from 'fastify'
-
-/** One that answers, such as GET `/v2/sources/:id`. */
-export interface Route {
-  readonly method: string
-  readonly path: string
-}
-
-export interface App {
-  /** Never listens itself: the front hands it requests. */
-  readonly app: FastifyInstance
-  readonly routes: readonly Route[]
-}
+import { openApiRoutes } from './openapi-routes.ts'
 
 /**
  * Every route but those of ingest, as one Fastify instance.
  *
  * @param routes at the root.
  * @param below routes below /v2, behind its credentials.
+ * @param book gets to know all of them.
  */
 export async function openApp(
   controlPlane: ControlPlane,
   routes: readonly FastifyPluginAsync[],
   below: readonly FastifyPluginAsync[],
-): Promise<App> {
+  book: RouteBook,
+): Promise<FastifyInstance> {
   const app = fastify({
     frameworkErrors: answerUnreadablePath,
     // An id is as long as its event made it; the front bounds the whole header.
     routerOptions: { maxParamLength: 64 * 1024, ignoreTrailingSlash: true },
     exposeHeadRoutes: true,
-  })
-  const known: Route[] = []
-  app.addHook('onRoute', ({ method, url }) => {
-    for (const each of [method].flat()) known.push({ method: each, path: url })
   })
   app.setNotFoundHandler((request, reply) => {
     const url = request.url.split('?', 1)[0]!.replace(/(?<=.)\/$/, '')
@@ -49,8 +37,10 @@ export async function openApp(
     reply.header('X-Request-Id', requestId(request.raw))
     return reply.code(503).send({ error: 'Service unavailable', code: 'unavailable', details: null })
   })
+  book.watch(app)
+  await app.register(openApiRoutes(book))
   for (const plugin of routes) await app.register(plugin)
   await app.register(v2Routes(controlPlane, below), { prefix: '/v2' })
   await app.ready()
-  return { app, routes: known }
+  return app
 }

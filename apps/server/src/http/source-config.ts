@@ -5,6 +5,7 @@ import { basicUserName, requestId } from '@millrace/gateway'
 import { formatTime, type JsonObject } from '@millrace/protocol'
 import type { FastifyPluginAsync } from 'fastify'
 import { openToEveryOrigin } from './cors.ts'
+import { SOURCE_CONFIG_IN_WORDS } from './source-config-in-words.ts'
 
 interface SourceConfigOptions {
   readonly snapshot: () => Snapshot
@@ -22,7 +23,7 @@ interface SourceConfigOptions {
 export function sourceConfigRoute(options: SourceConfigOptions): FastifyPluginAsync {
   return async (app) => {
     openToEveryOrigin(app)
-    app.get('/sourceConfig', async (request, reply) => {
+    app.get('/sourceConfig', { config: { describe: SOURCE_CONFIG_IN_WORDS } }, async (request, reply) => {
       reply.headers({ 'X-Request-Id': requestId(request.raw), 'Cache-Control': 'no-cache' })
       const { writeKey: inQuery } = request.query as { writeKey?: unknown }
       const { authorization } = request.headers

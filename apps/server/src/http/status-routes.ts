@@ -2,6 +2,14 @@ import { createHash, timingSafeEqual } from 'node:crypto'
 import type { FastifyPluginAsync, FastifyReply } from 'fastify'
 import { FEATURES, VERSION } from '../version.ts'
 import { openToEveryOrigin } from './cors.ts'
+import {
+  HEALTH_IN_WORDS,
+  METRICS_IN_WORDS,
+  READY_IN_WORDS,
+  ROBOTS_IN_WORDS,
+  ROOT_IN_WORDS,
+  VERSION_IN_WORDS,
+} from './status-in-words.ts'
 
 interface StatusOptions {
   readonly health: () => Promise<{ status: number; body: object }>
@@ -19,26 +27,28 @@ export function statusRoutes(options: StatusOptions): FastifyPluginAsync {
       const { status, body } = await options.health()
       return reply.code(status).header('Cache-Control', 'no-store').send(body)
     }
-    app.get('/', (_request, reply) => answerHealth(reply))
-    app.get('/health', (_request, reply) => answerHealth(reply))
-    app.get('/ready', async (_request, reply) => {
+    app.get('/', { config: { describe: ROOT_IN_WORDS } }, (_request, reply) => answerHealth(reply))
+    app.get('/health', { config: { describe: HEALTH_IN_WORDS } }, (_request, reply) => answerHealth(reply))
+    app.get('/ready', { config: { describe: READY_IN_WORDS } }, async (_request, reply) => {
       const reason = options.notReady()
       return reason === undefined ? { ready: true } : reply.code(503).send({ ready: false, reason })
     })
-    app.get('/version', async () => ({
+    app.get('/version', { config: { describe: VERSION_IN_WORDS } }, async () => ({
       Version: VERSION,
       Revision: 'unknown',
       BuildDate: 'unknown',
       Features: FEATURES,
     }))
-    app.get('/metrics', async (request, reply) => {
+    app.get('/metrics', { config: { describe: METRICS_IN_WORDS } }, async (request, reply) => {
       if (options.metricsToken !== undefined && !isBearer(request.headers.authorization, options.metricsToken)) {
         reply.code(401).header('WWW-Authenticate', 'Bearer')
         return { error: 'Invalid Authorization Header', code: 'unauthorized', details: null }
       }
       return reply.type('text/plain; version=0.0.4; charset=utf-8').send(await options.metrics())
     })
-    app.get('/robots.txt', async (_request, reply) => reply.type('text/plain').send('User-agent: *\nDisallow: /\n'))
+    app.get('/robots.txt', { config: { describe: ROBOTS_IN_WORDS } }, async (_request, reply) =>
+      reply.type('text/plain').send('User-agent: *\nDisallow: /\n'),
+    )
   }
 }
 

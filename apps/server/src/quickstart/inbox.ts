@@ -4,6 +4,7 @@ import type { Actor } from '@millrace/control-plane'
 import { isSecretHeader, MASK } from '@millrace/destinations'
 import { formatTime } from '@millrace/protocol'
 import type { FastifyPluginAsync, FastifyRequest } from 'fastify'
+import { INBOX_IN_WORDS } from './inbox-in-words.ts'
 
 const MOST_KEPT = 100
 const MAX_BODY_BYTES = 1024 * 1024
@@ -42,14 +43,14 @@ export class Inbox {
       app.addContentTypeParser('*', { parseAs: 'string', bodyLimit: MAX_BODY_BYTES }, (_request, body, done) =>
         done(null, body),
       )
-      app.get('/inbox/quickstart', async (request, reply) => {
+      app.get('/inbox/quickstart', { config: { describe: INBOX_IN_WORDS.show } }, async (request, reply) => {
         if ((await authenticate(request)) === undefined) {
           reply.code(401).header('WWW-Authenticate', 'Bearer')
           return { error: 'Invalid Authorization Header', code: 'unauthorized', details: null }
         }
         return { requests: this.#received }
       })
-      app.post(this.path, async (request) => {
+      app.post(this.path, { config: { describe: INBOX_IN_WORDS.receive } }, async (request) => {
         this.#received.unshift({
           at: formatTime(now()),
           method: request.method,

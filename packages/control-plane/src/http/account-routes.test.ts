@@ -185,3 +185,25 @@ describe('the rate', () => {
 function digest(token: string): string {
   return createHash('sha256').update(token).digest('hex')
 }
+
+test('whoever came in is told apart from those who could not come in any more', async () => {
+  await using plane = await TestPlane.open()
+  const expiresAt = new Date(START + 60_000).toISOString()
+  const comeIn = async (members: object) => {
+    const { token, accessToken } = await plane.ok('POST', '/v2/access-tokens', {
+      name: 't',
+      role: 'viewer',
+      ...members,
+    })
+    return { id: accessToken.id as string, actor: (await plane.plane.authenticate(`Bearer ${token}`, '203.0.113.1'))! }
+  }
+  const expiring = await comeIn({ expiresAt })
+  const revoked = await comeIn({})
+  const staying = await comeIn({})
+  const current = () => [expiring, revoked, staying].map(({ actor }) => plane.plane.isCurrent(actor))
+  expect(current()).toEqual([true, true, true])
+  await plane.send('DELETE', `/v2/access-tokens/${revoked.id}`)
+  expect(current()).toEqual([true, false, true])
+  await plane.clock.advance(60_000)
+  expect(current()).toEqual([false, false, true])
+})

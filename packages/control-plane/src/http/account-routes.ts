@@ -4,31 +4,40 @@ import { accessTokenTag } from '../access-tokens.ts'
 import { accessTokenJson, userJson } from '../accounts.ts'
 import type { ControlPlane } from '../control-plane.ts'
 import { withoutEnvelope } from '../written-fields.ts'
+import { INFO_IN_WORDS, ME_IN_WORDS, TOKENS_IN_WORDS } from './accounts-in-words.ts'
 import { pageOf } from './paging.ts'
 
 /** Who I am, access tokens, and what is told of the server. @see contracts/control-plane.md §7, §10 */
 export function accountRoutes(controlPlane: ControlPlane): FastifyPluginAsync {
   const { accessTokens } = controlPlane
   return async (app) => {
-    app.get('/me', async ({ actor: { user, token } }) => ({
+    app.get('/me', { config: { describe: ME_IN_WORDS } }, async ({ actor: { user, token } }) => ({
       user: userJson(user),
       token: { id: token.id, name: token.name, role: token.role },
     }))
-    app.get('/access-tokens', async ({ actor, query }) => {
+    app.get('/access-tokens', { config: { describe: TOKENS_IN_WORDS.list } }, async ({ actor, query }) => {
       const { items, paging } = pageOf(accessTokens.list(actor), '/v2/access-tokens', query as Record<string, unknown>)
       return { accessTokens: items.map((token) => accessTokenJson(token, accessTokens.userOf(token))), paging }
     })
-    app.post('/access-tokens', { config: { role: 'viewer' } }, async ({ author, actor, body }, reply) => {
-      const written = withoutEnvelope(body as JsonObject, 'accessToken')
-      const { accessToken, token } = await accessTokens.create(author, actor, written)
-      reply.header('ETag', accessTokenTag(accessToken))
-      return { accessToken: accessTokenJson(accessToken, actor.user), token }
-    })
-    app.delete('/access-tokens/:id', { config: { role: 'viewer' } }, async (request, reply) => {
-      const { author, actor, params, headers } = request
-      await accessTokens.remove(author, actor, (params as { id: string }).id, { ifMatch: headers['if-match'] })
-      return reply.code(204).send()
-    })
-    app.get('/admin/info', async () => ({ info: await controlPlane.info() }))
+    app.post(
+      '/access-tokens',
+      { config: { role: 'viewer', describe: TOKENS_IN_WORDS.create } },
+      async ({ author, actor, body }, reply) => {
+        const written = withoutEnvelope(body as JsonObject, 'accessToken')
+        const { accessToken, token } = await accessTokens.create(author, actor, written)
+        reply.header('ETag', accessTokenTag(accessToken))
+        return { accessToken: accessTokenJson(accessToken, actor.user), token }
+      },
+    )
+    app.delete(
+      '/access-tokens/:id',
+      { config: { role: 'viewer', describe: TOKENS_IN_WORDS.remove } },
+      async (request, reply) => {
+        const { author, actor, params, headers } = request
+        await accessTokens.remove(author, actor, (params as { id: string }).id, { ifMatch: headers['if-match'] })
+        return reply.code(204).send()
+      },
+    )
+    app.get('/admin/info', { config: { describe: INFO_IN_WORDS } }, async () => ({ info: await controlPlane.info() }))
   }
 }

@@ -5,13 +5,14 @@ import { AUDIT_KINDS, type AuditEntry, type AuditKind, auditEntryJson } from '..
 import type { ControlPlane } from '../control-plane.ts'
 import type { AuditQuery } from '../store/control-store.ts'
 import { limitOf } from './paging.ts'
+import { AUDIT_IN_WORDS } from './people-in-words.ts'
 
 type Query = Readonly<Record<string, unknown>>
 
 /** Who did what, newest first. @see contracts/control-plane.md §4 "list", §10 */
 export function auditRoutes({ audit }: ControlPlane): FastifyPluginAsync {
   return async (app) => {
-    app.get('/audit-log', { config: { role: 'admin' } }, async (request) => {
+    app.get('/audit-log', { config: { role: 'admin', describe: AUDIT_IN_WORDS } }, async (request) => {
       const query = request.query as Query
       const limit = limitOf(query)
       const asked = askedFor(query)

@@ -1,7 +1,7 @@
 import { badRequest } from '../api-error.ts'
 
 const DEFAULT_LIMIT = 100
-const MAX_LIMIT = 500
+export const MAX_LIMIT = 500
 const MAX_TOTAL = 10_000
 
 export interface Page<T> {

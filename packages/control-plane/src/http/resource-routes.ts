@@ -8,71 +8,81 @@ import type { Condition, RemoveOptions, ResourceService, Written } from '../reso
 import { sourceJson } from '../source.ts'
 import { withoutEnvelope } from '../written-fields.ts'
 import { pageOf } from './paging.ts'
+import { type ResourceInWords, resourceDescriptions } from './resource-descriptions.ts'
+import {
+  CONNECTIONS_IN_WORDS,
+  DESTINATIONS_IN_WORDS,
+  ROTATION_IN_WORDS,
+  SOURCES_IN_WORDS,
+} from './resources-in-words.ts'
 
 /** How resources of one kind are reached and shown. */
 interface ResourceFace<T extends Resource> {
-  /** Of one, and as the envelope: `source`. */
-  readonly name: string
-  /** Of many, in paths and lists: `sources`. */
-  readonly plural: string
+  readonly words: ResourceInWords
   readonly service: ResourceService<T>
   readonly json: (resource: T) => JsonObject
 }
 
 /** Sources, destinations and connections: the same routes three times. @see contracts/control-plane.md §1 */
 export function resourceRoutes({ sources, destinations, connections }: ControlPlane): FastifyPluginAsync {
-  const source = { name: 'source', plural: 'sources', service: sources, json: sourceJson }
+  const source = { words: SOURCES_IN_WORDS, service: sources, json: sourceJson }
   return async (app) => {
     addRoutes(app, source)
     addRoutes(app, {
-      name: 'destination',
-      plural: 'destinations',
+      words: DESTINATIONS_IN_WORDS,
       service: destinations,
       json: (destination) => destinationJson(destination, destinations.maskedConfig(destination)),
     })
-    addRoutes(app, { name: 'connection', plural: 'connections', service: connections, json: connectionJson })
-    app.post('/sources/:id/rotate-write-key', { config: { body: 'optional' } }, async (request, reply) =>
-      answer(
-        source,
-        reply,
-        await sources.rotateWriteKey(request.author, idOf(request), bodyOf(request), conditionOf(request)),
-      ),
+    addRoutes(app, { words: CONNECTIONS_IN_WORDS, service: connections, json: connectionJson })
+    app.post(
+      '/sources/:id/rotate-write-key',
+      { config: { body: 'optional', describe: ROTATION_IN_WORDS } },
+      async (request, reply) =>
+        answer(
+          source,
+          reply,
+          await sources.rotateWriteKey(request.author, idOf(request), bodyOf(request), conditionOf(request)),
+        ),
     )
   }
 }
 
 function addRoutes<T extends Resource>(app: FastifyInstance, face: ResourceFace<T>): void {
-  const { name, plural, service, json } = face
-  app.get(`/${plural}`, async (request) => {
+  const { words, service, json } = face
+  const { name, plural } = words
+  const described = resourceDescriptions(words)
+  app.get(`/${plural}`, { config: { describe: described.list } }, async (request) => {
     const { items, paging } = pageOf(service.list(), `/v2/${plural}`, request.query as Record<string, unknown>)
     return { [plural]: items.map(json), paging }
   })
-  app.post(`/${plural}`, async (request, reply) =>
+  app.post(`/${plural}`, { config: { describe: described.create } }, async (request, reply) =>
     answer(face, reply, await service.create(request.author, withoutEnvelope(bodyOf(request), name))),
   )
-  app.get(`/${plural}/:id`, async (request, reply) => answer(face, reply, { resource: service.get(idOf(request)) }))
-  app.put(`/${plural}/:id`, async (request, reply) => {
+  app.get(`/${plural}/:id`, { config: { describe: described.get } }, async (request, reply) =>
+    answer(face, reply, { resource: service.get(idOf(request)) }),
+  )
+  app.put(`/${plural}/:id`, { config: { describe: described.replace } }, async (request, reply) => {
     const written = withoutEnvelope(bodyOf(request), name)
     return answer(face, reply, await service.replace(request.author, idOf(request), written, conditionOf(request)))
   })
-  app.patch(`/${plural}/:id`, async (request, reply) => {
+  app.patch(`/${plural}/:id`, { config: { describe: described.update } }, async (request, reply) => {
     const written = withoutEnvelope(bodyOf(request), name)
     return answer(face, reply, await service.update(request.author, idOf(request), written, conditionOf(request)))
   })
-  app.delete(`/${plural}/:id`, async (request, reply) => {
+  app.delete(`/${plural}/:id`, { config: { describe: described.remove } }, async (request, reply) => {
     await service.remove(request.author, idOf(request), removeOptionsOf(request))
     return reply.code(204).send()
   })
 }
 
 function answer<T extends Resource>(
-  { name, json }: ResourceFace<T>,
+  { words, json }: ResourceFace<T>,
   reply: FastifyReply,
   { resource, warning }: Written<T>,
 ): JsonObject {
   reply.header('ETag', entityTag(resource))
   if (warning !== undefined) reply.header('X-Millrace-Warning', warning)
-  return { [name]: json(resource) }
+  return { [words.name]: json(resource) }
 }
 
 function idOf({ params }: FastifyRequest): string {

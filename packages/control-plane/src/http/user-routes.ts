@@ -5,33 +5,34 @@ import type { ControlPlane } from '../control-plane.ts'
 import { userTag } from '../users.ts'
 import { withoutEnvelope } from '../written-fields.ts'
 import { pageOf } from './paging.ts'
+import { USERS_IN_WORDS } from './people-in-words.ts'
 
 /** Who may come in: for admins alone, also to read. @see contracts/control-plane.md §1, §7 [D712] */
 export function userRoutes({ users }: ControlPlane): FastifyPluginAsync {
-  const config = { role: 'admin' } as const
+  const role = 'admin'
   return async (app) => {
-    app.get('/users', { config }, async ({ query }) => {
+    app.get('/users', { config: { role, describe: USERS_IN_WORDS.list } }, async ({ query }) => {
       const { items, paging } = pageOf(users.list(), '/v2/users', query as Record<string, unknown>)
       return { users: items.map(userJson), paging }
     })
-    app.post('/users', { config }, async ({ author, body }, reply) => {
+    app.post('/users', { config: { role, describe: USERS_IN_WORDS.create } }, async ({ author, body }, reply) => {
       const { user, token } = await users.create(author, withoutEnvelope(body as JsonObject, 'user'))
       reply.header('ETag', userTag(user))
       return { user: userJson(user), token }
     })
-    app.get('/users/:id', { config }, async (request, reply) => {
+    app.get('/users/:id', { config: { role, describe: USERS_IN_WORDS.get } }, async (request, reply) => {
       const user = users.get(idOf(request))
       reply.header('ETag', userTag(user))
       return { user: userJson(user) }
     })
-    app.patch('/users/:id', { config }, async (request, reply) => {
+    app.patch('/users/:id', { config: { role, describe: USERS_IN_WORDS.update } }, async (request, reply) => {
       const { author, body, headers } = request
       const written = withoutEnvelope(body as JsonObject, 'user')
       const user = await users.update(author, idOf(request), written, { ifMatch: headers['if-match'] })
       reply.header('ETag', userTag(user))
       return { user: userJson(user) }
     })
-    app.delete('/users/:id', { config }, async (request, reply) => {
+    app.delete('/users/:id', { config: { role, describe: USERS_IN_WORDS.remove } }, async (request, reply) => {
       await users.remove(request.author, idOf(request), { ifMatch: request.headers['if-match'] })
       return reply.code(204).send()
     })

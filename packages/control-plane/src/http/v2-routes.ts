@@ -10,6 +10,8 @@ import { isAtLeast, type Role } from '../role.ts'
 import { accountRoutes } from './account-routes.ts'
 import { auditRoutes } from './audit-routes.ts'
 import { type AuditedRoute, auditedRoute } from './audited-route.ts'
+import { withCommonAnswers } from './common-answers.ts'
+import { configRoutes } from './config-routes.ts'
 import { credentialRoutes } from './credential-routes.ts'
 import { limitAddress } from './limit-address.ts'
 import { auditRefusal } from './refused-writes.ts'
@@ -62,6 +64,9 @@ export function v2Routes(controlPlane: ControlPlane, more: readonly FastifyPlugi
       patterns.add([method].flat(), url)
       // Fails for a route that the audit log would not know.
       for (const each of [method].flat()) auditedRoute(config?.audited, each, url)
+      if (method === 'HEAD' || config?.describe === undefined) return
+      const { describe, role = leastRole(String(method)), body = bodyUse(String(method)) } = config
+      config.describe = withCommonAnswers(describe, role, body !== 'ignored')
     })
     app.addHook('onRequest', async (request, reply) => {
       const id = requestId(request.headers['x-request-id'])
@@ -86,12 +91,13 @@ export function v2Routes(controlPlane: ControlPlane, more: readonly FastifyPlugi
     )
     app.addHook('preValidation', async (request) => {
       request.body = await bodyOf(request)
-      const { role = isReading(request) ? 'viewer' : 'editor' } = request.routeOptions.config
+      const { role = leastRole(request.method) } = request.routeOptions.config
       if (!isAtLeast(request.actor.role, role)) throw new ApiError('forbidden', 'Forbidden')
     })
     app.setErrorHandler((error, request, reply) => answerError(controlPlane, error, request, reply))
     app.setNotFoundHandler((request) => refuseRoute(patterns, request))
     await app.register(resourceRoutes(controlPlane))
+    await app.register(configRoutes(controlPlane))
     await app.register(accountRoutes(controlPlane))
     await app.register(credentialRoutes(controlPlane))
     await app.register(userRoutes(controlPlane))
@@ -121,8 +127,12 @@ function unauthorized(): ApiError {
   return new ApiError('unauthorized', 'Invalid Authorization Header', { headers: { 'WWW-Authenticate': 'Bearer' } })
 }
 
-function isReading({ method }: FastifyRequest): boolean {
-  return method === 'GET' || method === 'HEAD'
+function leastRole(method: string): Role {
+  return method === 'GET' || method === 'HEAD' ? 'viewer' : 'editor'
+}
+
+function bodyUse(method: string): 'object' | 'ignored' {
+  return WITH_BODY.includes(method) ? 'object' : 'ignored'
 }
 
 function maxBodyBytes({ routeOptions }: FastifyRequest): number {
@@ -131,7 +141,7 @@ function maxBodyBytes({ routeOptions }: FastifyRequest): number {
 
 async function bodyOf(request: FastifyRequest): Promise<JsonObject> {
   const body = request.body as Buffer | undefined
-  const { body: use = WITH_BODY.includes(request.method) ? 'object' : 'ignored' } = request.routeOptions.config
+  const { body: use = bodyUse(request.method) } = request.routeOptions.config
   if (use === 'ignored') return {}
   const bytes = await decodeBody(body ?? Buffer.alloc(0), request.headers['content-encoding'], maxBodyBytes(request))
   return use === 'optional' && bytes.length === 0 ? {} : parseBody(bytes)

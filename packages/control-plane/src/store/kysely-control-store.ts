@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import type { JsonObject } from '@millrace/protocol'
 import type { Kysely, Transaction } from 'kysely'
 import { Migrator } from 'kysely/migration'
@@ -120,7 +121,11 @@ export class KyselyControlStore implements ControlStore {
         .where('commits', '=', before.commits)
         .executeTakeFirstOrThrow()
       if (numUpdatedRows !== 1n) throw new StaleStateError()
-      for (const change of changes) await this.#write(db, change)
+      for (const [i, change] of changes.entries()) {
+        // The engine is in this thread: a change of thousands of rows must not hold up the events that come meanwhile.
+        if (i % ROWS_PER_TURN === ROWS_PER_TURN - 1) await setImmediate()
+        await this.#write(db, change)
+      }
       await insertAuditEntries(db, entries)
     })
     return after
@@ -225,6 +230,8 @@ export class KyselyControlStore implements ControlStore {
     }
   }
 }
+
+const ROWS_PER_TURN = 50
 
 const TABLE_OF = {
   source: 'source',

@@ -1,6 +1,8 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { openApiDocument, RouteBook } from '@millrace/openapi'
+import { type Conformance, conformanceOf } from '@millrace/openapi/testing'
 import type { JsonObject } from '@millrace/protocol'
 import { ManualClock } from '@millrace/std'
 import fastify, { type FastifyInstance, type FastifyPluginAsync, type InjectOptions } from 'fastify'
@@ -43,6 +45,7 @@ export class TestPlane implements AsyncDisposable {
   readonly #more: readonly FastifyPluginAsync[]
   plane!: ControlPlane
   app!: FastifyInstance
+  #conformance!: Conformance
 
   private constructor(options: Partial<ControlPlaneOptions>, more: readonly FastifyPluginAsync[]) {
     this.#options = options
@@ -82,6 +85,9 @@ export class TestPlane implements AsyncDisposable {
       request.payload = typeof body === 'string' || Buffer.isBuffer(body) ? body : JSON.stringify(body)
     }
     const { statusCode, headers: got, payload } = await this.app.inject(request)
+    // Routes that a test brings along are its own business.
+    if (this.#more.length === 0)
+      this.#conformance.check({ method, path, requestBody: body, status: statusCode, text: payload })
     return { status: statusCode, headers: got, text: payload, body: payload === '' ? undefined : JSON.parse(payload) }
   }
 
@@ -141,8 +147,12 @@ export class TestPlane implements AsyncDisposable {
       ...this.#options,
     })
     this.app = fastify({ frameworkErrors: answerUnreadablePath })
+    const book = new RouteBook()
+    book.watch(this.app)
     await this.app.register(v2Routes(this.plane, this.#more), { prefix: '/v2' })
     await this.app.ready()
+    const about = { title: 'Millrace', version: '1.0.0', description: '', tags: {} }
+    this.#conformance = conformanceOf(openApiDocument(about, book.described()))
   }
 
   async #close(): Promise<void> {

@@ -19,10 +19,10 @@ export const testDestinationTypes: DestinationTypes = {
     if (name !== 'CLOUD_ONLY') return undefined
     return { definition: { ...webhook, config: { ...webhook.config, supportedSourceTypes: ['cloud'] } } }
   },
-  faultIn: (_, config) => {
-    if (config['webhookUrl'] === undefined) return { path: '/webhookUrl', message: 'is required' }
-    if (typeof config['webhookUrl'] !== 'string') return { path: '/webhookUrl', message: 'must be of type string' }
-    return undefined
+  faultsIn: (_, config) => {
+    if (config['webhookUrl'] === undefined) return [{ path: '/webhookUrl', message: 'is required' }]
+    if (typeof config['webhookUrl'] !== 'string') return [{ path: '/webhookUrl', message: 'must be of type string' }]
+    return []
   },
   maskConfig: (_, config) => mapSecrets(config, () => MASK),
   unmaskConfig(_, written, saved) {
@@ -31,13 +31,13 @@ export const testDestinationTypes: DestinationTypes = {
       values.set(key, value)
       return value
     })
-    let maskWithoutValue: string | undefined
+    const masksWithoutValue: string[] = []
     const config = mapSecrets(written, (value, key, path) => {
       if (value !== MASK) return value
-      if (!values.has(key)) maskWithoutValue ??= path
+      if (!values.has(key)) masksWithoutValue.push(path)
       return values.get(key) ?? value
     })
-    return { config, maskWithoutValue }
+    return { config, masksWithoutValue }
   },
 }
 

@@ -89,18 +89,16 @@ export class DeadLetterTable {
 
   /** Newest first, those before row `before`; `next` is where to go on, null at the end. */
   list(filter: DeadLetterFilter, limit: number, before: number | null): { rows: DeadLetterRow[]; next: number | null } {
-    const { sql, values } = this.#condition(filter)
-    const last = before ?? Number.MAX_SAFE_INTEGER
-    const statement = this.#db.prepare(`SELECT * FROM dead_letters WHERE id < ? ${sql} ORDER BY id DESC`)
+    const isWanted = this.#judge(filter)
     const rows: DeadLetterRow[] = []
     let lookedAt = 0
-    for (const found of statement.iterate(last, ...values)) {
-      const row = found as unknown as Row
-      lookedAt++
-      const letter = this.#letter(row)
-      if (matches(letter, filter)) rows.push(letter)
-      if (rows.length > limit) return { rows: rows.slice(0, limit), next: rowOfDeadLetterId(rows[limit - 1]!.id)! }
-      if (lookedAt >= MOST_LOOKED_AT) return { rows, next: row.id }
+    for (const found of this.#newestBefore(before ?? Number.MAX_SAFE_INTEGER, filter)) {
+      const row = found as unknown as LookedAt
+      if (isWanted(row)) {
+        if (rows.length === limit) return { rows, next: rowOfDeadLetterId(rows[limit - 1]!.id)! }
+        rows.push(this.#letter(this.#statements.get.get(row.id) as unknown as Row))
+      }
+      if (++lookedAt >= MOST_LOOKED_AT) return { rows, next: row.id }
     }
     return { rows, next: null }
   }
@@ -135,28 +133,58 @@ export class DeadLetterTable {
     return letter
   }
 
-  /** The part of a filter that the indexes answer. */
-  #condition(filter: DeadLetterFilter): { sql: string; values: SQLInputValue[] } {
+  /**
+   * The columns that a filter needs, row by row. Only what an index answers is left to SQLite: whatever else it was asked,
+   * it would look for in the whole list, uncounted.
+   */
+  #newestBefore(id: number, filter: DeadLetterFilter): Iterable<object> {
+    const { state, destinationId } = filter
+    const event = asksForPayload(filter) ? 'event' : "'' AS event"
+    const columns = `id, destination, source, state, stage, reason, dead_at, ${event}`
+    const isIndexed = state !== undefined && (destinationId !== undefined || state !== 'open')
+    const { sql, values } = this.#condition(isIndexed ? { state, destinationId } : {})
+    return this.#db
+      .prepare(`SELECT ${columns} FROM dead_letters WHERE id < ? ${sql} ORDER BY id DESC`)
+      .iterate(id, ...values)
+  }
+
+  #judge(filter: DeadLetterFilter): (row: LookedAt) => boolean {
+    const numberOf = (text: string | undefined) => (text === undefined ? undefined : (this.#names.find(text) ?? -1))
+    const indexIn = (list: readonly string[], text: string | undefined) =>
+      text === undefined ? undefined : list.indexOf(text)
+    const destination = numberOf(filter.destinationId)
+    const source = numberOf(filter.sourceId)
+    const reason = numberOf(filter.reason)
+    const state = indexIn(DEAD_LETTER_STATES, filter.state)
+    const stage = indexIn(STAGES, filter.stage)
+    const { from = Number.NEGATIVE_INFINITY, to = Number.POSITIVE_INFINITY } = filter
+    return (row) =>
+      (destination === undefined || row.destination === destination) &&
+      (source === undefined || row.source === source) &&
+      (reason === undefined || row.reason === reason) &&
+      (state === undefined || row.state === state) &&
+      (stage === undefined || row.stage === stage) &&
+      row.dead_at >= from &&
+      row.dead_at < to &&
+      (!asksForPayload(filter) || matchesPayload(row.event, filter))
+  }
+
+  #condition(filter: Scope & { readonly state?: string | undefined }): { sql: string; values: SQLInputValue[] } {
     let sql = ''
     const values: SQLInputValue[] = []
-    const add = (column: string, comparison: string, value: SQLInputValue | undefined) => {
-      if (value === undefined) return
-      sql += ` AND ${column} ${comparison} ?`
-      values.push(value)
+    const add = (column: string, name: string | undefined) => {
+      if (name === undefined) return
+      sql += ` AND ${column} = ?`
+      values.push(this.#names.find(name) ?? -1)
     }
-    const name = (text: string | undefined) => (text === undefined ? undefined : (this.#names.find(text) ?? -1))
-    add('destination', '=', name(filter.destinationId))
-    add('source', '=', name(filter.sourceId))
-    add('reason', '=', name(filter.reason))
-    if (filter.stage !== undefined) add('stage', '=', (STAGES as readonly string[]).indexOf(filter.stage))
+    add('destination', filter.destinationId)
+    add('source', filter.sourceId)
     if (filter.state !== undefined) {
       const state = (DEAD_LETTER_STATES as readonly string[]).indexOf(filter.state)
       // The index of those that ended is used only where this is said in its words.
-      if (state > 0) sql += ' AND state > 0'
-      add('state', '=', state)
+      sql += state > 0 ? ' AND state > 0 AND state = ?' : ' AND state = ?'
+      values.push(state)
     }
-    add('dead_at', '>=', filter.from)
-    add('dead_at', '<', filter.to)
     return { sql, values }
   }
 
@@ -188,15 +216,21 @@ export class DeadLetterTable {
   }
 }
 
-/** The part of a filter that lies in the payload. */
-function matches(letter: DeadLetterRow, filter: DeadLetterFilter): boolean {
-  if (filter.userId === undefined && filter.messageId === undefined) return true
-  const { userId, messageId } = JSON.parse(letter.event) as { userId?: string; messageId: string }
+/** Whether a part of a filter lies in the payload. */
+function asksForPayload({ userId, messageId }: DeadLetterFilter): boolean {
+  return userId !== undefined || messageId !== undefined
+}
+
+function matchesPayload(event: string, filter: DeadLetterFilter): boolean {
+  const { userId, messageId } = JSON.parse(event) as { userId?: string; messageId: string }
   return (
     (filter.userId === undefined || filter.userId === userId) &&
     (filter.messageId === undefined || filter.messageId === messageId)
   )
 }
+
+/** What a list looks at of a row; `event` is empty unless the filter asks for the payload. */
+type LookedAt = Pick<Row, 'id' | 'destination' | 'source' | 'state' | 'stage' | 'reason' | 'dead_at' | 'event'>
 
 interface Row {
   id: number

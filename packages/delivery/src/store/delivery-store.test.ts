@@ -66,6 +66,55 @@ test('a database of the first version is brought to the present one with its dea
   await store.close()
 })
 
+test('a page of dead letters looks at no more than 10,000, whatever it is asked for', async () => {
+  const store = await openStore()
+  const db = new DatabaseSync(file)
+  db.exec(`INSERT INTO names (name) VALUES ('d1'), ('rare'), ('s1');
+    WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 25000)
+    INSERT INTO dead_letters (destination, source, partition, offset, idx, state, stage, reason, accepted_at, dead_at,
+      attempts, last_status, revision, state_at, event)
+    SELECT 1, iif(i = 1, 2, 3), 0, i, 0, iif(i > 12500, 3, 0), 2, iif(i = 1, 2, 3), ${NOW}, ${NOW} + i, 1, 400, 1, 0,
+      '{"messageId":"m-' || i || '","userId":"' || iif(i = 1, 'rare', 'u') || '"}' FROM n`)
+  db.close()
+  const FILTERS = [
+    { sourceId: 'rare' },
+    { reason: 'rare' },
+    { userId: 'rare' },
+    { messageId: 'm-1' },
+    { to: NOW + 2 },
+    { state: 'open', sourceId: 'rare' },
+  ]
+  for (const filter of FILTERS) {
+    const pages: unknown[] = []
+    let before: number | null = null
+    do {
+      const page: { rows: unknown[]; next: number | null } = await store.call('deadLetters', {
+        filter,
+        limit: 10,
+        before,
+      })
+      pages.push([page.rows.length, page.next])
+      before = page.next
+    } while (before !== null)
+    expect([filter, pages]).toEqual([
+      filter,
+      [
+        [0, 15_001],
+        [0, 5_001],
+        [1, null],
+      ],
+    ])
+  }
+  // What an index answers is not looked for.
+  const open = await store.call('deadLetters', {
+    filter: { state: 'open', destinationId: 'd1' },
+    limit: 1,
+    before: null,
+  })
+  expect([open.rows[0]?.offset, open.next]).toEqual([12_500, 12_500])
+  await store.close()
+})
+
 test('a file that is no database is refused', async () => {
   writeFileSync(file, 'this is no database at all, however long it is made to be'.repeat(100))
   await expect(openStore()).rejects.toThrow('not a database')

@@ -21,6 +21,7 @@ export interface DeliveryStoreOptions {
  * @see contracts/delivery.md §11
  */
 export class DeliveryStore {
+  readonly file: string
   readonly #clock: Clock
   readonly #logger: DeliveryStoreOptions['logger']
   readonly #thread: ThreadCalls<DeliveryCalls>
@@ -49,6 +50,7 @@ export class DeliveryStore {
   }
 
   private constructor(options: DeliveryStoreOptions, thread: ThreadCalls<DeliveryCalls>) {
+    this.file = options.file
     this.#clock = options.clock
     this.#logger = options.logger
     this.#thread = thread

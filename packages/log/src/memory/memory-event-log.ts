@@ -1,5 +1,15 @@
-import { type EventRecord, encodedSize, eventCount, hash53 } from '@millrace/protocol'
-import type { EventLog, Offset, OffsetRange, ReadResult, StoredRecord, Stream, Tally } from '../event-log.ts'
+import { type EventRecord, encodedSize, encodeRecord, eventCount, hash53 } from '@millrace/protocol'
+import type {
+  BackReadResult,
+  EventLog,
+  Offset,
+  OffsetRange,
+  ReadResult,
+  StoredRecord,
+  Stream,
+  Tally,
+} from '../event-log.ts'
+import { frame } from '../frames.ts'
 import { addToTally } from '../tally.ts'
 
 interface Partition {
@@ -43,6 +53,22 @@ export class MemoryEventLog implements EventLog {
       bytes += record.size
     }
     return { records: found, next: Math.max(from, end) }
+  }
+
+  async readBack(partition: number, before: Offset, maxBytes: number): Promise<BackReadResult> {
+    const { records } = this.#partitions[partition]!
+    const found: { offset: Offset; bytes: Buffer }[] = []
+    let left = maxBytes
+    let at = Math.min(before, records.length)
+    for (; at > 0; at--) {
+      const record = records[at - 1]!
+      if (found.length > 0 && record.size > left) break
+      const bytes = Buffer.alloc(record.size)
+      encodeRecord(record, bytes, 0)
+      found.push({ offset: record.offset, bytes })
+      left -= record.size
+    }
+    return { frames: frame(found), next: at }
   }
 
   async get(partition: number, offsets: readonly Offset[]): Promise<(StoredRecord | undefined)[]> {

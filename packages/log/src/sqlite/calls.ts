@@ -1,4 +1,4 @@
-import type { Offset, OffsetRange, Stream } from '../event-log.ts'
+import type { BackReadResult, Offset, OffsetRange, Stream } from '../event-log.ts'
 import type { CommitSpan } from './commit-ring.ts'
 import type { Commit, EncodedRecord } from './segment.ts'
 
@@ -29,6 +29,11 @@ export type LogCalls = {
   retain(request: { finishedBefore: Offset; keepMs: number; now: number }): void
   sizeBytes(nothing: undefined): number
   close(nothing: undefined): Promise<void>
+}
+
+/** The functions of the thread that reads backwards; it is started with the directory. */
+export type BackCalls = {
+  readBack(request: { before: Offset; maxBytes: number }): BackReadResult
 }
 
 /** What the thread says unasked: a segment was set aside. */

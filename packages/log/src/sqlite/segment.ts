@@ -279,7 +279,8 @@ function refuseEmptied(path: string): void {
 const DAMAGE_CODES = new Set([1, 11, 26])
 const SQLITE_IOERR_SHORT_READ = 522
 
-function guardDamage<T>(path: string, work: () => T): T {
+/** @throws DamagedSegmentError in place of what SQLite says of a damaged file. */
+export function guardDamage<T>(path: string, work: () => T): T {
   try {
     return work()
   } catch (error) {

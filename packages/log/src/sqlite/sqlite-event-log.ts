@@ -1,6 +1,7 @@
 import { decodeRecord, type EventRecord, eventCount } from '@millrace/protocol'
 import { type Clock, ThreadCalls, type Timer } from '@millrace/std'
 import {
+  type BackReadResult,
   type EventLog,
   LogUnavailableError,
   type Offset,
@@ -11,7 +12,7 @@ import {
   type Tally,
 } from '../event-log.ts'
 import { addToTally } from '../tally.ts'
-import type { CommitMessage, DamageNotice, LogCalls, LogThreadData } from './calls.ts'
+import type { BackCalls, CommitMessage, DamageNotice, LogCalls, LogThreadData } from './calls.ts'
 import { ClockJumps } from './clock-jumps.ts'
 import { CommitRing } from './commit-ring.ts'
 import type { EncodedRecord } from './segment.ts'
@@ -59,6 +60,9 @@ export class SqliteEventLog implements EventLog {
   readonly #clockJumps: ClockJumps
   readonly #thread: ThreadCalls<LogCalls, DamageNotice>
   readonly #ring: CommitRing
+  readonly #directory: string
+  /** Started when it is first needed. */
+  #backThread: ThreadCalls<BackCalls> | undefined
   readonly #commitListeners = new Set<(partition: number, stream: Stream) => void>()
   readonly #damageListeners = new Set<(partition: number, range: OffsetRange) => void>()
   #damaged: OffsetRange[]
@@ -108,6 +112,7 @@ export class SqliteEventLog implements EventLog {
     ring: CommitRing,
   ) {
     this.#ring = ring
+    this.#directory = options.directory
     this.#clock = options.clock
     this.#clockJumps = new ClockJumps(options.clock)
     this.#thread = thread
@@ -143,6 +148,12 @@ export class SqliteEventLog implements EventLog {
     }
     const { records, next } = await this.#thread.call('read', { stream, from, maxBytes })
     return { records: records.map(decode), next }
+  }
+
+  readBack(_partition: number, before: Offset, maxBytes: number): Promise<BackReadResult> {
+    if (this.#isClosed) return Promise.reject(new LogUnavailableError('the log is closed'))
+    this.#backThread ??= this.#startBackThread()
+    return this.#backThread.call('readBack', { before, maxBytes })
   }
 
   async get(_partition: number, offsets: readonly Offset[]): Promise<(StoredRecord | undefined)[]> {
@@ -209,8 +220,20 @@ export class SqliteEventLog implements EventLog {
     try {
       if (this.#trouble === undefined) await this.#thread.call('close', undefined)
     } finally {
-      await this.#thread.stop()
+      await Promise.all([this.#thread.stop(), this.#backThread?.stop()])
     }
+  }
+
+  #startBackThread(): ThreadCalls<BackCalls> {
+    return new ThreadCalls<BackCalls>({
+      file: new URL('./back-thread.ts', import.meta.url),
+      name: 'log-back',
+      data: this.#directory,
+      // The next read starts another one.
+      onEnd: () => {
+        this.#backThread = undefined
+      },
+    })
   }
 
   /**

@@ -4,6 +4,7 @@ import type { Pipeline } from '../pipeline.ts'
 import { cursorText, limitOf, nextPath, type Query } from '../query.ts'
 import { Refused } from '../refused.ts'
 import { jobJson } from './job-json.ts'
+import { LETTER_ACTIONS_IN_WORDS as LETTERS, REPLAYS_IN_WORDS } from './jobs-in-words.ts'
 import { readSelection } from './letter-selection.ts'
 
 /**
@@ -15,37 +16,53 @@ import { readSelection } from './letter-selection.ts'
 export function deadLetterJobRoutes({ jobs }: Pick<Pipeline, 'jobs'>): FastifyPluginAsync {
   return async (app) => {
     const discard = { action: 'discard', kind: 'dead-letter' } as const
-    app.delete('/dead-letters/:id', { config: { audited: discard } }, async (request, reply) => {
-      const id = idOf(request)
-      if (!(await jobs.discard(id))) throw new Refused('not_found', `Dead letter with id ${id} not found`)
-      request.audit({ ...discard, resourceId: id, diff: [] })
-      return reply.code(204).send()
-    })
+    app.delete(
+      '/dead-letters/:id',
+      { config: { audited: discard, describe: LETTERS.discard } },
+      async (request, reply) => {
+        const id = idOf(request)
+        if (!(await jobs.discard(id))) throw new Refused('not_found', `Dead letter with id ${id} not found`)
+        request.audit({ ...discard, resourceId: id, diff: [] })
+        return reply.code(204).send()
+      },
+    )
 
     const replay = { action: 'replay', kind: 'dead-letter' } as const
-    app.post('/dead-letters/:id/replay', { config: { audited: replay, body: 'optional' } }, async (request, reply) => {
-      const id = idOf(request)
-      const job = await jobs.replay(id, request.author.actor)
-      if (job === undefined) throw new Refused('not_found', `Dead letter with id ${id} not found`)
-      request.audit({ ...replay, resourceId: id, diff: [{ path: '/replayId', from: null, to: job.id }] })
-      return reply.code(202).send({ replayId: job.id })
-    })
+    app.post(
+      '/dead-letters/:id/replay',
+      { config: { audited: replay, body: 'optional', describe: LETTERS.replay } },
+      async (request, reply) => {
+        const id = idOf(request)
+        const job = await jobs.replay(id, request.author.actor)
+        if (job === undefined) throw new Refused('not_found', `Dead letter with id ${id} not found`)
+        request.audit({ ...replay, resourceId: id, diff: [{ path: '/replayId', from: null, to: job.id }] })
+        return reply.code(202).send({ replayId: job.id })
+      },
+    )
 
     const replayMany = { action: 'replay', kind: 'replay' } as const
-    app.post('/dead-letters/replay', { config: { audited: replayMany } }, async (request, reply) => {
-      const job = await jobs.create({ kind: 'replay', ...selectionOf(request), createdBy: request.author.actor })
-      if (!job.isDryRun) request.audit({ ...replayMany, resourceId: job.id, diff: askedFor(request) })
-      return reply.code(202).send({ replayId: job.id })
-    })
+    app.post(
+      '/dead-letters/replay',
+      { config: { audited: replayMany, describe: LETTERS.replayMany } },
+      async (request, reply) => {
+        const job = await jobs.create({ kind: 'replay', ...selectionOf(request), createdBy: request.author.actor })
+        if (!job.isDryRun) request.audit({ ...replayMany, resourceId: job.id, diff: askedFor(request) })
+        return reply.code(202).send({ replayId: job.id })
+      },
+    )
 
     const discardMany = { action: 'discard', kind: 'replay' } as const
-    app.post('/dead-letters/discard', { config: { audited: discardMany } }, async (request, reply) => {
-      const job = await jobs.create({ kind: 'discard', ...selectionOf(request), createdBy: request.author.actor })
-      if (!job.isDryRun) request.audit({ ...discardMany, resourceId: job.id, diff: askedFor(request) })
-      return reply.code(202).send({ replayId: job.id })
-    })
+    app.post(
+      '/dead-letters/discard',
+      { config: { audited: discardMany, describe: LETTERS.discardMany } },
+      async (request, reply) => {
+        const job = await jobs.create({ kind: 'discard', ...selectionOf(request), createdBy: request.author.actor })
+        if (!job.isDryRun) request.audit({ ...discardMany, resourceId: job.id, diff: askedFor(request) })
+        return reply.code(202).send({ replayId: job.id })
+      },
+    )
 
-    app.get('/replays', async (request) => {
+    app.get('/replays', { config: { describe: REPLAYS_IN_WORDS.list } }, async (request) => {
       const query = request.query as Query
       const limit = limitOf(query)
       const before = beforeOf(query)
@@ -57,15 +74,19 @@ export function deadLetterJobRoutes({ jobs }: Pick<Pipeline, 'jobs'>): FastifyPl
 
     for (const action of ['pause', 'resume', 'cancel'] as const) {
       const audited = { action, kind: 'replay' } as const
-      app.post(`/replays/:id/${action}`, { config: { audited, body: 'optional' } }, async (request) => {
-        const id = idOf(request)
-        const job = await jobs[action](id)
-        request.audit({ ...audited, resourceId: id, diff: [] })
-        return { replay: jobJson(job) }
-      })
+      app.post(
+        `/replays/:id/${action}`,
+        { config: { audited, body: 'optional', describe: REPLAYS_IN_WORDS[action] } },
+        async (request) => {
+          const id = idOf(request)
+          const job = await jobs[action](id)
+          request.audit({ ...audited, resourceId: id, diff: [] })
+          return { replay: jobJson(job) }
+        },
+      )
     }
 
-    app.get('/replays/:id', async (request) => {
+    app.get('/replays/:id', { config: { describe: REPLAYS_IN_WORDS.get } }, async (request) => {
       const id = idOf(request)
       const job = await jobs.get(id)
       if (job === undefined) throw new Refused('not_found', `Replay with id ${id} not found`)

@@ -1,6 +1,8 @@
+import type { Command } from 'commander'
 import type { Settings } from '../../config/settings.ts'
 import { loadSettings, SettingsError, settingsList } from '../../config/settings.ts'
 import { unknownSettings } from '../../config/unknown-settings.ts'
+import { type CommandContext, withExample } from '../command.ts'
 import { type CommandIo, EXIT } from '../command-io.ts'
 import { type Colour, json, oneLine, paintFor } from '../paint.ts'
 import { checkClock, checkDataFolder, checkDisk } from './data-folder-check.ts'
@@ -17,6 +19,15 @@ export interface DoctorOptions {
 
 const OLDEST_NODE = 24
 const COLOURS: Record<Finding['verdict'], Colour> = { ok: 'green', warn: 'yellow', fail: 'red' }
+
+/** `millrace doctor` */
+export function addDoctor(program: Command, { io, exitWith }: CommandContext): void {
+  withExample(program.command('doctor'), 'doctor --quick')
+    .description('look for trouble on this machine: settings, data folder, log, disk, port')
+    .option('--quick', 'leave out reading every record of the log')
+    .option('--json', 'as JSON')
+    .action(async (options: DoctorOptions) => exitWith(await doctor(options, io)))
+}
 
 /**
  * Looks for trouble on this machine, also while the server runs; changes nothing.

@@ -1,0 +1,55 @@
+import { Command } from 'commander'
+import { VERSION } from '../version.ts'
+import type { AddCommand, CommandContext } from './command.ts'
+import { addCompletion } from './completion/completion.ts'
+import { addConfiguration } from './configuration/configuration-commands.ts'
+import { addDeadLetters } from './dead-letters.ts'
+import { addDoctor } from './doctor/doctor.ts'
+import { addHelp } from './help.ts'
+import { addSend } from './send.ts'
+import { addSettings } from './settings-command.ts'
+import { addStart } from './start-command.ts'
+import { addTail } from './tail.ts'
+import { addToken } from './token.ts'
+import { addTrace } from './trace.ts'
+
+/** Every command, in the order in which help shows them. */
+const COMMANDS: readonly AddCommand[] = [
+  addStart,
+  addSettings,
+  addDoctor,
+  addSend,
+  addTrace,
+  addTail,
+  addDeadLetters,
+  addToken,
+  addConfiguration,
+  addCompletion,
+  addHelp,
+]
+
+/** The program `millrace`, to be parsed once. */
+export function newProgram(context: CommandContext): Command {
+  const { stdout, stderr } = context.io
+  const program = new Command('millrace')
+    .description('An open customer data platform: takes events, keeps them, delivers them, and shows every step.')
+    .version(VERSION, '-V, --version', 'show the version')
+    .helpOption('-h, --help', 'show help')
+    .helpCommand(false)
+    .showHelpAfterError('(millrace --help shows what there is)')
+    .configureOutput({ writeOut: (text) => stdout.write(text), writeErr: (text) => stderr.write(text) })
+    .exitOverride()
+    .addHelpText('after', EXAMPLES)
+  for (const add of COMMANDS) add(program, context)
+  return program
+}
+
+const EXAMPLES = `
+Examples:
+  millrace start
+  millrace send track "Seat Reserved" --user u-1 --property hall=B price=18.5
+  millrace trace 8ed31aa9-450f-4a72-87aa-05033556fa4d
+  millrace dead-letters list --destination 3uLMicKvWtFGwbwBkUIwtP0l8lu
+
+Settings are environment variables: millrace settings
+More of a command: millrace help <command>`

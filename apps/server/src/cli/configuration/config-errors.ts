@@ -1,0 +1,16 @@
+import { CommandError } from '../command-io.ts'
+import { oneLine } from '../paint.ts'
+import type { ConfigFile } from './config-file.ts'
+
+/** Something in a document that the server does not take. @see contracts/control-plane.md §9 */
+export interface DocumentError {
+  /** JSON pointer into the document. */
+  readonly path: string
+  readonly message: string
+}
+
+/** Every one with its line and column. */
+export function documentErrors(file: ConfigFile, errors: readonly DocumentError[]): CommandError {
+  const lines = errors.map(({ path, message }) => `${file.place(path)} ${oneLine(path)}: ${oneLine(message)}`)
+  return new CommandError(`${file.name} cannot be applied:`, lines.join('\n'))
+}

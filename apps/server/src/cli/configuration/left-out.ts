@@ -1,0 +1,73 @@
+import { isJsonObject, type JsonObject, type JsonValue, ownMember } from '@millrace/protocol'
+import type { DocumentError } from './config-errors.ts'
+import type { ChangeAnswer } from './plan-lines.ts'
+
+/** What the server would change to be as a file says. */
+export interface Difference {
+  readonly changes: readonly ChangeAnswer[]
+  readonly errors: readonly DocumentError[]
+}
+
+/**
+ * What the server has, without what a file leaves out and means nevertheless: members that have their default, and write
+ * keys. Those are the ones that the plan of the file would not change.
+ */
+export function withoutLeftOut(pulled: JsonObject, written: JsonObject, { changes, errors }: Difference): JsonObject {
+  const shortened = (kind: string, key: string, path: string, resource: JsonValue, member: JsonValue | undefined) => {
+    const isUnclear = errors.some((error) => error.path === path || error.path.startsWith(`${path}/`))
+    if (!isJsonObject(resource) || !isJsonObject(member) || isUnclear) return resource
+    const change = changes.find((each) => each.kind === kind && each.key === key)
+    const paths = change?.diff.map((line) => line.path) ?? []
+    return withoutUnchanged(resource, member, '', paths)
+  }
+  const section = (name: string, kind: string) => {
+    const [all, own] = [pulled[name], ownMember(written, name)]
+    if (!isJsonObject(all) || !isJsonObject(own)) return {}
+    const entries = Object.entries(all).map(([key, resource]) => {
+      return [key, shortened(kind, key, `/${name}/${key}`, resource, ownMember(own, key))]
+    })
+    return { [name]: Object.fromEntries(entries) as JsonObject }
+  }
+  const connections = () => {
+    const [all, own] = [pulled['connections'], ownMember(written, 'connections')]
+    if (!Array.isArray(all) || !Array.isArray(own)) return {}
+    const places = new Map(own.map((member, i) => [endsOf(member), i]))
+    const list = all.map((connection) => {
+      const ends = endsOf(connection)
+      const place = places.get(ends) ?? -1
+      return shortened('connection', ends, `/connections/${place}`, connection, own[place])
+    })
+    return { connections: list }
+  }
+  return {
+    ...pulled,
+    ...section('sources', 'source'),
+    ...section('destinations', 'destination'),
+    ...connections(),
+  }
+}
+
+function withoutUnchanged(
+  pulled: JsonObject,
+  written: JsonObject,
+  path: string,
+  changed: readonly string[],
+): JsonObject {
+  const entries = Object.entries(pulled).flatMap(([name, value]): [string, JsonValue][] => {
+    const member = `${path}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`
+    const own = ownMember(written, name)
+    if (own === undefined && !changed.some((each) => isWithin(each, member) || isWithin(member, each))) return []
+    if (!isJsonObject(value) || !(own === undefined || isJsonObject(own))) return [[name, value]]
+    return [[name, withoutUnchanged(value, own ?? {}, member, changed)]]
+  })
+  return Object.fromEntries(entries)
+}
+
+function isWithin(path: string, outer: string): boolean {
+  return path === outer || path.startsWith(`${outer}/`)
+}
+
+/** As a plan names a connection. */
+function endsOf(connection: JsonValue): string {
+  return isJsonObject(connection) ? `${connection['source']}/${connection['destination']}` : ''
+}

@@ -1,0 +1,113 @@
+import { isJsonObject, type JsonObject } from '@millrace/protocol'
+import { CommandError, type CommandIo, EXIT } from '../command-io.ts'
+import { json, oneLine, paintFor } from '../paint.ts'
+import { AnswerError, ServerApi, type ServerOptions } from '../server-api.ts'
+import { type DocumentError, documentErrors } from './config-errors.ts'
+import { type ConfigFile, readConfigFile } from './config-file.ts'
+import { filled } from './placeholders.ts'
+import { type ChangeAnswer, planLines } from './plan-lines.ts'
+
+export interface PlanOptions extends ServerOptions {
+  readonly file: string
+  readonly prune?: boolean
+  readonly json?: boolean
+}
+
+export interface ApplyOptions extends PlanOptions {
+  readonly discard?: boolean
+}
+
+interface PlanAnswer {
+  readonly revision: number
+  readonly changes: readonly ChangeAnswer[]
+  readonly errors: readonly DocumentError[]
+}
+
+/** Shows what a file would change. @returns the exit code: done without a change, else that there are some. */
+export async function plan(options: PlanOptions, io: CommandIo): Promise<number> {
+  const { api, file, answer } = await planned(options, io)
+  if (options.json) {
+    io.stdout.write(`${json(answer)}\n`)
+    if (answer.errors.length > 0) return EXIT.failed
+  } else {
+    refuseErrors(file, answer.errors)
+    show(api, file, answer, io)
+  }
+  return answer.changes.length === 0 ? EXIT.done : EXIT.changes
+}
+
+/** Shows what a file changes, and changes it. @see contracts/control-plane.md §9 [D717] */
+export async function apply(options: ApplyOptions, io: CommandIo): Promise<void> {
+  const { api, file, document, answer } = await planned(options, io)
+  refuseErrors(file, answer.errors)
+  const { revision, changes } = answer
+  if (!options.json) show(api, file, answer, io)
+  const applied = changes.length === 0 ? { revision, changes } : await carryOut(api, file, document, revision, options)
+  if (options.json) io.stdout.write(`${json(applied)}\n`)
+  else if (changes.length > 0) {
+    io.stdout.write(`${paintFor(io.stdout, io.env)('green', 'applied')}  revision ${applied.revision}\n`)
+  }
+}
+
+async function planned(options: PlanOptions, io: CommandIo) {
+  const api = new ServerApi(options, io)
+  const file = readConfigFile(options.file)
+  const { document, missing } = filled(file.document, io.env)
+  if (missing.length > 0) {
+    const lines = missing.map(({ name, path }) => `${file.place(path)} ${name} (${oneLine(path)})`)
+    throw new CommandError('Variables of the environment are not set, or empty:', lines.join('\n'))
+  }
+  const body = { document, prune: options.prune === true }
+  const warn = (warning: string) =>
+    io.stderr.write(`${paintFor(io.stderr, io.env)('yellow', 'Warning:')} ${oneLine(warning, 1_000)}\n`)
+  const answer = await api.post<PlanAnswer>('/v2/config/plan', body, warn)
+  return { api, file, document, answer }
+}
+
+function show({ url }: ServerApi, { name }: ConfigFile, { revision, changes }: PlanAnswer, io: CommandIo): void {
+  const paint = paintFor(io.stdout, io.env)
+  const lines =
+    changes.length === 0
+      ? [`${paint('green', 'no change')}  ${url} at revision ${revision} has what ${name} says`]
+      : [`What ${name} changes at ${url}, revision ${revision}:`, '', ...planLines(changes, paint)]
+  io.stdout.write(`${lines.join('\n')}\n`)
+}
+
+async function carryOut(
+  api: ServerApi,
+  file: ConfigFile,
+  document: JsonObject,
+  revision: number,
+  { prune = false, discard = false }: ApplyOptions,
+): Promise<Pick<PlanAnswer, 'revision' | 'changes'>> {
+  try {
+    return await api.post('/v2/config/apply', { document, prune, revision, discard })
+  } catch (error) {
+    throw error instanceof AnswerError ? explained(error, file) : error
+  }
+}
+
+/** What may have come between the plan and its execution, in words. */
+function explained(error: AnswerError, file: ConfigFile): Error {
+  const { text, details } = error.said
+  if (text === 'Invalid config' && isJsonObject(details) && Array.isArray(details['errors'])) {
+    return documentErrors(file, details['errors'] as unknown as readonly DocumentError[])
+  }
+  if (text === 'Configuration has changed') {
+    return new CommandError(
+      'Somebody has changed the configuration since the plan; nothing was applied.',
+      'Look at it again with: millrace plan',
+    )
+  }
+  if (text === 'Events are waiting' && isJsonObject(details)) {
+    return new CommandError(
+      `${oneLine(String(details['waiting']))} events wait for what would be removed; nothing was applied.`,
+      'Let them be delivered first, or end them as discarded with --discard.',
+    )
+  }
+  return error
+}
+
+function refuseErrors(file: ConfigFile, errors: readonly DocumentError[]): void {
+  if (errors.length > 0) throw documentErrors(file, errors)
+}

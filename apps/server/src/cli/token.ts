@@ -1,0 +1,128 @@
+import type { Command } from 'commander'
+import type { AccessTokenAnswer, Paging } from './answers.ts'
+import { type CommandContext, remote, withExample } from './command.ts'
+import { CommandError, type CommandIo, usageError } from './command-io.ts'
+import { columns, json, oneLine, paintFor, time } from './paint.ts'
+import { ServerApi, type ServerOptions } from './server-api.ts'
+
+interface Common extends ServerOptions {
+  readonly json?: boolean
+}
+
+interface NewToken extends Common {
+  readonly role: string
+  readonly expires?: string
+}
+
+const DAY_MS = 86_400_000
+const MAX_DAYS = 36_500
+const MAX_PAGES = 20
+
+/** `millrace token …`: personal access tokens. @see contracts/control-plane.md §7 [D712] */
+export function addToken(program: Command, { io }: CommandContext): void {
+  const group = program.command('token').description('access tokens of people and programs')
+  withExample(remote(group.command('list')), 'token list')
+    .description('list your tokens; as an admin those of all')
+    .action((options: Common) => listTokens(options, io))
+  withExample(remote(group.command('create <name>')), 'token create ci --role viewer --expires 90d')
+    .description('make a token for yourself; its value is shown this once')
+    .option('--role <role>', 'viewer, editor or admin; at most your own', 'viewer')
+    .option('--expires <when>', 'a time, or days from now such as 90d (default: never)')
+    .action((name: string, options: NewToken) => createToken(name, options, io))
+  withExample(remote(group.command('revoke <token>')), 'token revoke ci')
+    .description('revoke a token, by its id or name')
+    .action((wanted: string, options: Common) => revokeToken(wanted, options, io))
+}
+
+async function listTokens(options: Common, io: CommandIo): Promise<void> {
+  const api = new ServerApi(options, io)
+  if (options.json) {
+    io.stdout.write(`${json(await api.get('/v2/access-tokens'))}\n`)
+    return
+  }
+  const tokens = await allTokens(api)
+  const [head, ...rows] = columns([
+    ['NAME', 'ROLE', 'USER', 'CREATED (UTC)', 'EXPIRES', 'LAST USED', 'ID'],
+    ...tokens.map((token) => [
+      oneLine(token.name, 40),
+      oneLine(token.role),
+      oneLine(token.email, 60),
+      toTheMinute(token.createdAt),
+      token.expiresAt === null ? 'never' : toTheMinute(token.expiresAt),
+      token.lastUsedAt === null ? 'never' : toTheMinute(token.lastUsedAt),
+      oneLine(token.id),
+    ]),
+  ])
+  io.stdout.write(`${[paintFor(io.stdout, io.env)('bold', head!), ...rows].join('\n')}\n`)
+}
+
+async function createToken(name: string, options: NewToken, io: CommandIo): Promise<void> {
+  const expiresAt = options.expires === undefined ? undefined : expiry(options.expires, io.clock.now())
+  const api = new ServerApi(options, io)
+  const written = { name, role: options.role, ...(expiresAt === undefined ? {} : { expiresAt }) }
+  const answer = await api.send<{ accessToken: AccessTokenAnswer; token: string }>('POST', '/v2/access-tokens', written)
+  if (options.json) {
+    io.stdout.write(`${json(answer)}\n`)
+    return
+  }
+  const { accessToken, token } = answer
+  const paint = paintFor(io.stdout, io.env)
+  const until = accessToken.expiresAt === null ? 'never expires' : `expires ${toTheMinute(accessToken.expiresAt)} UTC`
+  const lines = [
+    `${paint('green', 'created')}  ${oneLine(accessToken.name)}, ${oneLine(accessToken.role)}, of ${oneLine(accessToken.email)}, ${until}`,
+    `  ${paint('bold', oneLine(token))}`,
+    'It is shown this once.',
+  ]
+  io.stdout.write(`${lines.join('\n')}\n`)
+}
+
+async function revokeToken(wanted: string, options: Common, io: CommandIo): Promise<void> {
+  const api = new ServerApi(options, io)
+  const { id, name } = findToken(await allTokens(api), wanted, api.url)
+  await api.send('DELETE', `/v2/access-tokens/${encodeURIComponent(id)}`)
+  // The answer of the route has no body.
+  if (options.json) return
+  io.stdout.write(`${paintFor(io.stdout, io.env)('green', 'revoked')}  ${oneLine(name)} (${oneLine(id)})\n`)
+}
+
+function findToken(tokens: readonly AccessTokenAnswer[], wanted: string, url: string): AccessTokenAnswer {
+  const byId = tokens.find(({ id }) => id === wanted)
+  const byName = tokens.filter(({ name }) => name === wanted)
+  if (byId === undefined && byName.length > 1) {
+    throw new CommandError(
+      `${byName.length} tokens are named "${oneLine(wanted)}".`,
+      'Name it by its id: millrace token list',
+    )
+  }
+  const found = byId ?? byName[0]
+  if (found === undefined) {
+    throw new CommandError(`No token "${oneLine(wanted)}" at ${url}.`, 'millrace token list shows what there is.')
+  }
+  return found
+}
+
+async function allTokens(api: ServerApi): Promise<AccessTokenAnswer[]> {
+  const tokens: AccessTokenAnswer[] = []
+  let path = '/v2/access-tokens?limit=500'
+  for (let page = 0; page < MAX_PAGES && path !== ''; page++) {
+    const answer = await api.get<{ accessTokens: readonly AccessTokenAnswer[]; paging: Paging }>(path)
+    tokens.push(...answer.accessTokens)
+    path = answer.paging.next
+  }
+  return tokens
+}
+
+/** What a person writes as `90d` is a time to the server; what is a time goes there as it is. */
+function expiry(when: string, now: number): string {
+  const days = /^(\d{1,5})d$/.exec(when)?.[1]
+  if (days === undefined && Number.isNaN(Date.parse(when))) {
+    throw usageError(`"${oneLine(when)}" is neither a time nor a number of days such as 90d.`)
+  }
+  if (days === undefined) return when
+  if (Number(days) < 1 || Number(days) > MAX_DAYS) throw usageError(`--expires takes 1d to ${MAX_DAYS}d.`)
+  return new Date(now + Number(days) * DAY_MS).toISOString()
+}
+
+function toTheMinute(rfc3339: string): string {
+  return time(rfc3339).slice(0, 'yyyy-mm-dd hh:mm'.length)
+}

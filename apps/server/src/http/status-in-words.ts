@@ -1,0 +1,111 @@
+import { closed, named, oneOf, type RouteDescription, refusals, Time, Type } from '@millrace/openapi'
+
+const TAG = 'Status'
+const upOrDown = oneOf(['UP', 'DOWN'])
+const trueOrFalse = oneOf(['TRUE', 'FALSE'])
+const check = Type.String({ description: '`ok`, or what is wrong.' })
+
+const Health = named(
+  'Health',
+  closed({
+    appType: Type.String(),
+    server: Type.String(),
+    db: upOrDown,
+    acceptingEvents: trueOrFalse,
+    routingEvents: trueOrFalse,
+    mode: Type.String(),
+    backendConfigMode: Type.String(),
+    lastSync: Time,
+    checks: closed({ log: check, disk: check, config: check, catalog: check, delivery: check, backlog: check }),
+  }),
+)
+const health = {
+  appType: 'EMBEDDED',
+  server: 'UP',
+  db: 'UP',
+  acceptingEvents: 'TRUE',
+  routingEvents: 'TRUE',
+  mode: 'NORMAL',
+  backendConfigMode: 'LOCAL',
+  lastSync: '2026-03-04T09:15:30.002Z',
+  checks: { log: 'ok', disk: 'ok', config: 'ok', catalog: 'ok', delivery: 'ok', backlog: 'ok' },
+}
+const broken = {
+  ...health,
+  db: 'DOWN',
+  acceptingEvents: 'FALSE',
+  checks: { ...health.checks, disk: 'free space below 512 MB' },
+}
+
+const plain = (text: string, example: string) => ({
+  text,
+  schema: Type.String(),
+  mediaType: 'text/plain',
+  examples: { text: example },
+})
+
+/** @see contracts/ingest.md §8 [D134] */
+export const HEALTH_IN_WORDS: RouteDescription = {
+  tag: TAG,
+  summary: 'Whether events can be stored and delivered',
+  details: 'A destination that fails is no trouble of this service.',
+  access: 'none',
+  answers: {
+    200: { text: 'All is well.', schema: Health, examples: { well: health } },
+    503: { text: 'Something is wrong; `checks` says what.', schema: Health, examples: { broken } },
+  },
+}
+
+export const ROOT_IN_WORDS: RouteDescription = { ...HEALTH_IN_WORDS, summary: 'The same as /health' }
+
+/** @see contracts/ingest.md §8 [D135] */
+export const READY_IN_WORDS: RouteDescription = {
+  tag: TAG,
+  summary: 'Whether events are taken',
+  access: 'none',
+  answers: {
+    200: { text: 'They are.', schema: closed({ ready: Type.Literal(true) }), examples: { ready: { ready: true } } },
+    503: {
+      text: 'They are not.',
+      schema: closed({ ready: Type.Literal(false), reason: oneOf(['recovering log', 'shutting down']) }),
+      examples: { stopping: { ready: false, reason: 'shutting down' } },
+    },
+  },
+}
+
+/** @see contracts/ingest.md §8 [D136] */
+export const VERSION_IN_WORDS: RouteDescription = {
+  tag: TAG,
+  summary: 'Which version this is',
+  access: 'none',
+  answers: {
+    200: {
+      text: 'The version, and what it can do.',
+      schema: closed({
+        Version: Type.String(),
+        Revision: Type.String(),
+        BuildDate: Type.String(),
+        Features: Type.Array(Type.String()),
+      }),
+      examples: { version: { Version: '1.0.0', Revision: 'unknown', BuildDate: 'unknown', Features: [] } },
+    },
+  },
+}
+
+/** @see contracts/ingest.md §8 [D137] */
+export const METRICS_IN_WORDS: RouteDescription = {
+  tag: TAG,
+  summary: 'Metrics, as Prometheus reads them',
+  access: 'metrics token',
+  answers: {
+    200: plain('Text format 0.0.4.', 'millrace_log_bytes 73400320\n'),
+    ...refusals({ 401: ['Invalid Authorization Header'] }),
+  },
+}
+
+export const ROBOTS_IN_WORDS: RouteDescription = {
+  tag: TAG,
+  summary: 'Tells search engines to stay away',
+  access: 'none',
+  answers: { 200: plain('Text.', 'User-agent: *\nDisallow: /\n') },
+}

@@ -1,0 +1,152 @@
+import { isJsonObject, type JsonObject, ownMember } from '@millrace/protocol'
+import { ApiError, badRequest, unavailable } from '../api-error.ts'
+import type { Author } from '../author.ts'
+import type { Deliveries } from '../deliveries.ts'
+import type { DestinationTypes } from '../destination-types.ts'
+import { maskedConfig } from '../destinations.ts'
+import { newWriteKey } from '../sources.ts'
+import type { Moment, Workspace } from '../workspace.ts'
+import { readBoolean, refuseUnknownMembers } from '../written-fields.ts'
+import { auditedChange } from './audited-change.ts'
+import { configurationDocument } from './document.ts'
+import { type DocumentError, DocumentErrors } from './document-errors.ts'
+import { type Plan, planDocument } from './plan.ts'
+import type { PlannedChange } from './planning.ts'
+import { Turns } from './turns.ts'
+import { waitingForRemoved } from './waiting-for-removed.ts'
+
+/** A change as whoever reads a plan sees it. */
+export type ShownChange = Omit<PlannedChange, 'change'>
+
+export interface ShownPlan {
+  readonly revision: number
+  readonly changes: readonly ShownChange[]
+  readonly errors: readonly DocumentError[]
+}
+
+export type Applied = Omit<ShownPlan, 'errors'>
+
+/** With what the client should know beside it. */
+export interface Warned<T> {
+  readonly answer: T
+  readonly warning: string | undefined
+}
+
+/** Documents that are in memory at the same time; each may have 4,000 KB of JSON. */
+const MAX_AT_ONCE = 8
+
+/** The configuration of the workspace as one document. @see contracts/control-plane.md §9 */
+export class Configuration {
+  readonly #workspace: Workspace
+  readonly #deliveries: Deliveries
+  readonly #types: DestinationTypes
+  #running = 0
+
+  constructor(workspace: Workspace, deliveries: Deliveries, types: DestinationTypes) {
+    this.#workspace = workspace
+    this.#deliveries = deliveries
+    this.#types = types
+  }
+
+  /** All of it, without a secret. */
+  pull(): { readonly revision: number; readonly document: JsonObject } {
+    const { snapshot } = this.#workspace.state
+    const document = configurationDocument(snapshot, (destination) => maskedConfig(this.#types, destination))
+    return { revision: snapshot.revision, document }
+  }
+
+  /**
+   * What a document would change.
+   *
+   * @param written `{document, prune}`
+   * @throws ApiError 400 if it is not that; what is wrong inside the document is part of the answer. 503 if too many are
+   * made at the same time.
+   */
+  plan(written: JsonObject): Promise<Warned<ShownPlan>> {
+    return this.#inBounds(() => this.#show(written))
+  }
+
+  async #show(written: JsonObject): Promise<Warned<ShownPlan>> {
+    refuseUnknownMembers(written, ['document', 'prune'])
+    const { snapshot } = this.#workspace.state
+    const moment = { snapshot, at: this.#workspace.clock.now(), nextRevision: snapshot.revision + 1 }
+    const { changes, errors, warning } = await this.#plan(moment, written)
+    return { answer: { revision: snapshot.revision, changes: changes.map(shown), errors }, warning }
+  }
+
+  /**
+   * Carries a document out: all of it or, when it throws, nothing.
+   *
+   * @param written `{document, prune, revision, discard}`; the revision is that of the plan.
+   * @throws ApiError 400; 422 with every error of the document; 409 if the configuration has changed since, or events wait
+   * for what would be removed; 503 if too many wait.
+   */
+  apply(by: Author, written: JsonObject): Promise<Warned<Applied>> {
+    return this.#inBounds(() => this.#carryOut(by, written))
+  }
+
+  #carryOut(by: Author, written: JsonObject): Promise<Warned<Applied>> {
+    return this.#workspace.change(by, async (moment) => {
+      refuseUnknownMembers(written, ['document', 'prune', 'revision', 'discard'])
+      const mayDiscard = readBoolean(written, 'discard', false)
+      const revision = ownMember(written, 'revision')
+      if (!Number.isSafeInteger(revision)) throw badRequest('revision must be an integer')
+      const { changes, errors, warning } = await this.#plan(moment, written)
+      if (errors.length > 0) {
+        throw new ApiError('invalid_config', 'Invalid config', {
+          details: { errors: errors.map((each) => ({ ...each })) },
+        })
+      }
+      const { snapshot } = moment
+      if (revision !== snapshot.revision) throw new ApiError('conflict', 'Configuration has changed')
+      const waiting = mayDiscard ? 0 : await waitingForRemoved(this.#deliveries, snapshot, changes)
+      if (waiting > 0) throw new ApiError('conflict', 'Events are waiting', { details: { waiting } })
+      const answer = {
+        revision: changes.length === 0 ? snapshot.revision : moment.nextRevision,
+        changes: changes.map(shown),
+      }
+      return {
+        changes: changes.map(({ change }) => change),
+        audit: changes.map(auditedChange),
+        result: { answer, warning },
+      }
+    })
+  }
+
+  async #inBounds<T>(work: () => Promise<T>): Promise<T> {
+    if (this.#running >= MAX_AT_ONCE) throw unavailable()
+    this.#running++
+    try {
+      return await work()
+    } finally {
+      this.#running--
+    }
+  }
+
+  async #plan(
+    { snapshot, at, nextRevision }: Pick<Moment, 'snapshot' | 'at' | 'nextRevision'>,
+    written: JsonObject,
+  ): Promise<Plan> {
+    const isPruning = readBoolean(written, 'prune', false)
+    const document = ownMember(written, 'document')
+    if (!isJsonObject(document)) throw badRequest('document must be an object')
+    const workspace = this.#workspace
+    const planning = {
+      snapshot,
+      at,
+      nextRevision,
+      workspaceId: workspace.id,
+      types: this.#types,
+      newId: (time: number) => workspace.newId(time),
+      newWriteKey: () => newWriteKey(workspace.random),
+      isPruning,
+      errors: new DocumentErrors(),
+      turns: new Turns(),
+    }
+    return planDocument(planning, document)
+  }
+}
+
+function shown({ action, kind, key, diff }: PlannedChange): ShownChange {
+  return { action, kind, key, diff }
+}

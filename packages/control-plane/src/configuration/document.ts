@@ -1,0 +1,66 @@
+import type { JsonObject } from '@millrace/protocol'
+import { type Destination, destinationJson } from '../destination.ts'
+import type { Snapshot } from '../snapshot.ts'
+import { type Source, sourceJson } from '../source.ts'
+
+/** The form of the document that this version reads and writes. */
+export const DOCUMENT_FORM = 1
+
+/**
+ * The whole configuration as a document: every resource with all that can be written of it, under its key, and nothing
+ * that only this server knows, such as ids and times. In order of the keys, so that two servers with the same
+ * configuration give the same text.
+ *
+ * @param maskedConfig of a destination, as it may be read.
+ * @see contracts/control-plane.md §9 [D716]
+ */
+export function configurationDocument(
+  snapshot: Snapshot,
+  maskedConfig: (destination: Destination) => JsonObject,
+): JsonObject {
+  const sources = byKey(snapshot.sources.values()).map((source) => [source.key, sourceDocument(source)])
+  const destinations = byKey(snapshot.destinations.values()).map((destination) => [
+    destination.key,
+    destinationDocument(destination, maskedConfig(destination)),
+  ])
+  const connections = Array.from(snapshot.connections.values(), ({ sourceId, destinationId, isEnabled }) => ({
+    source: snapshot.sources.get(sourceId)!.key,
+    destination: snapshot.destinations.get(destinationId)!.key,
+    enabled: isEnabled,
+  }))
+  return {
+    millrace: DOCUMENT_FORM,
+    sources: Object.fromEntries(sources),
+    destinations: Object.fromEntries(destinations),
+    connections: connections.sort(
+      (a, b) => compareTexts(a.source, b.source) || compareTexts(a.destination, b.destination),
+    ),
+  }
+}
+
+/** A source as it stands in the document under its key. */
+export function sourceDocument(source: Source): JsonObject {
+  const { name, type, enabled, writeKey, config } = sourceJson(source)
+  return { name: name!, type: type!, enabled: enabled!, writeKey: writeKey!, config: config! }
+}
+
+/** A destination as it stands in the document under its key. @param config masked wherever somebody may read it. */
+export function destinationDocument(destination: Destination, config: JsonObject): JsonObject {
+  const { name, type, enabled, delivery } = destinationJson(destination, config)
+  return { name: name!, type: type!, enabled: enabled!, config, delivery: delivery! }
+}
+
+/** How a connection is named, which has no key of its own: `cinema-app/booking-hook`. */
+export function connectionKey(source: string, destination: string): string {
+  return `${source}/${destination}`
+}
+
+function byKey<T extends { readonly key: string }>(resources: Iterable<T>): T[] {
+  return Array.from(resources).sort((a, b) => compareTexts(a.key, b.key))
+}
+
+/** By code units: no locale of a machine decides. */
+function compareTexts(a: string, b: string): number {
+  if (a === b) return 0
+  return a < b ? -1 : 1
+}

@@ -1,0 +1,102 @@
+import type { JsonObject } from '@millrace/protocol'
+import type { Snapshot } from '../snapshot.ts'
+import { connectionKey } from './document.ts'
+import type { DocumentError } from './document-errors.ts'
+import { planConnections } from './planned-connections.ts'
+import { type PlannedDestinations, planDestinations } from './planned-destinations.ts'
+import { type PlannedSources, planSources } from './planned-sources.ts'
+import type { PlannedChange, Planning } from './planning.ts'
+import { readSections } from './sections.ts'
+
+export interface Plan {
+  /** In the order in which they can be carried out: what goes, goes first. */
+  readonly changes: readonly PlannedChange[]
+  /**
+   * If there are any, the plan cannot be carried out; then `changes` are those of the resources without errors, and no
+   * removals, because who is meant by what cannot be read is not known.
+   */
+  readonly errors: readonly DocumentError[]
+  readonly warning: string | undefined
+}
+
+/**
+ * What a document would change. Resources that it does not name are left alone, or removed when pruning.
+ *
+ * @see contracts/control-plane.md §9 [D716, D717]
+ */
+export async function planDocument(planning: Planning, document: JsonObject): Promise<Plan> {
+  const sections = await readSections(planning, document)
+  const sources = await planSources(planning, sections.sources)
+  const destinations = await planDestinations(planning, sections.destinations)
+  const ends = {
+    sources: thereWillBe(planning, planning.snapshot.sources, sources),
+    destinations: thereWillBe(planning, planning.snapshot.destinations, destinations),
+  }
+  const connections = await planConnections(planning, sections.connections, ends)
+  const named = { sources, destinations, connections: connections.keys }
+  return {
+    changes: [
+      ...(planning.isPruning && planning.errors.count === 0 ? removals(planning.snapshot, named) : []),
+      ...plannedOf(sources),
+      ...plannedOf(destinations),
+      ...connections.changes,
+    ],
+    errors: planning.errors.list,
+    warning: warningOf(destinations),
+  }
+}
+
+/** By key, with what stays because nobody names it. */
+function thereWillBe<T extends { readonly key: string }>(
+  { isPruning }: Planning,
+  saved: ReadonlyMap<string, T>,
+  planned: ReadonlyMap<string, { readonly value: T } | undefined>,
+): Map<string, T | undefined> {
+  const staying = isPruning ? [] : [...saved.values()]
+  const all = new Map<string, T | undefined>(staying.map((resource) => [resource.key, resource]))
+  for (const [key, entry] of planned) all.set(key, entry?.value)
+  return all
+}
+
+interface Named {
+  readonly sources: PlannedSources
+  readonly destinations: PlannedDestinations
+  readonly connections: ReadonlySet<string>
+}
+
+/** What the document does not name: connections first, for they need their ends. */
+function removals({ sources, destinations, connections }: Snapshot, named: Named): PlannedChange[] {
+  return [
+    ...[...connections.values()].flatMap(({ id, sourceId, destinationId }) => {
+      const key = connectionKey(sources.get(sourceId)!.key, destinations.get(destinationId)!.key)
+      return named.connections.has(key) ? [] : [removal('connection', id, key)]
+    }),
+    ...[...destinations.values()].flatMap(({ id, key }) =>
+      named.destinations.has(key) ? [] : [removal('destination', id, key)],
+    ),
+    ...[...sources.values()].flatMap(({ id, key }) => (named.sources.has(key) ? [] : [removal('source', id, key)])),
+  ]
+}
+
+function removal(kind: PlannedChange['kind'], id: string, key: string): PlannedChange {
+  return { action: 'delete', kind, key, diff: [], change: { kind, id, value: undefined } }
+}
+
+function plannedOf(
+  resources: ReadonlyMap<string, { readonly planned: PlannedChange | undefined } | undefined>,
+): PlannedChange[] {
+  return [...resources.values()].flatMap((entry) => entry?.planned ?? [])
+}
+
+/** Most keys that a warning names; it goes into a header. */
+const MAX_NAMED = 20
+
+function warningOf(destinations: PlannedDestinations): string | undefined {
+  const warned = [...destinations].flatMap(([key, entry]) => {
+    return entry?.warning === undefined ? [] : [{ key, warning: entry.warning }]
+  })
+  if (warned.length === 0) return undefined
+  const keys = warned.slice(0, MAX_NAMED).map(({ key }) => key)
+  if (warned.length > MAX_NAMED) keys.push(`${warned.length - MAX_NAMED} more`)
+  return `${keys.join(', ')}: ${warned[0]!.warning}`
+}

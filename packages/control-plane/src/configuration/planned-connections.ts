@@ -1,0 +1,98 @@
+import type { Connection } from '../connection.ts'
+import { refuseUnsupported } from '../connections.ts'
+import type { Destination } from '../destination.ts'
+import type { Source } from '../source.ts'
+import { readBoolean, readText } from '../written-fields.ts'
+import { connectionKey } from './document.ts'
+import { newIds, type PlannedChange, type Planning, refuseUnknown } from './planning.ts'
+import type { Entry } from './sections.ts'
+
+const MEMBERS = ['source', 'destination', 'enabled']
+
+/** What there will be by key; undefined is a resource with errors. */
+export interface Ends {
+  readonly sources: ReadonlyMap<string, Source | undefined>
+  readonly destinations: ReadonlyMap<string, Destination | undefined>
+}
+
+export interface PlannedConnections {
+  readonly changes: readonly PlannedChange[]
+  /** Keys of all that the document names. */
+  readonly keys: ReadonlySet<string>
+}
+
+/** What a document makes of the connections. */
+export async function planConnections(
+  planning: Planning,
+  entries: readonly Entry[],
+  ends: Ends,
+): Promise<PlannedConnections> {
+  const { snapshot, errors, turns } = planning
+  const savedByEnds = new Map(
+    Array.from(snapshot.connections.values(), (saved) => [connectionKey(saved.sourceId, saved.destinationId), saved]),
+  )
+  const keys = new Set<string>()
+  const changed: Change[] = []
+  for (const entry of entries) {
+    await turns.next()
+    if (errors.isFull) break
+    const found = readConnection(planning, entry, ends)
+    if (found === undefined) continue
+    const { key, source, destination, isEnabled } = found
+    if (keys.has(key)) errors.add(entry.path, 'Connection already exists')
+    keys.add(key)
+    if (source === undefined || destination === undefined || isEnabled === undefined) continue
+    errors.at(entry.path, () => refuseUnsupported(planning.types, source, destination))
+    const saved = savedByEnds.get(connectionKey(source.id, destination.id))
+    if (saved?.isEnabled !== isEnabled) {
+      changed.push({ key, sourceId: source.id, destinationId: destination.id, isEnabled, saved })
+    }
+  }
+  const ids = await newIds(planning, changed.filter(({ saved }) => saved === undefined).length)
+  return { changes: changed.map((change) => plannedChange(planning, change, ids)), keys }
+}
+
+interface Change extends Pick<Connection, 'sourceId' | 'destinationId' | 'isEnabled'> {
+  readonly key: string
+  readonly saved: Connection | undefined
+}
+
+function plannedChange(
+  { at, nextRevision }: Planning,
+  { key, saved, ...fields }: Change,
+  ids: Iterator<string, string>,
+): PlannedChange {
+  const identity = saved ?? { id: ids.next().value, createdAt: at }
+  const value: Connection = { ...identity, ...fields, updatedAt: at, revision: nextRevision }
+  const change = { kind: 'connection', id: value.id, value } as const
+  if (saved === undefined) return { action: 'create', kind: 'connection', key, diff: [], change }
+  const diff = [{ path: '/enabled', from: saved.isEnabled, to: value.isEnabled }]
+  return { action: 'update', kind: 'connection', key, diff, change }
+}
+
+/** What an entry names, as far as it names both ends; those are undefined where they have errors or are not there. */
+function readConnection(planning: Planning, { path, written }: Entry, ends: Ends) {
+  const { errors } = planning
+  refuseUnknown(planning, path, written, MEMBERS)
+  const isEnabled = errors.at(`${path}/enabled`, () => readBoolean(written, 'enabled', true))
+  const sourceKey = errors.at(`${path}/source`, () => readText(written, 'source'))
+  const destinationKey = errors.at(`${path}/destination`, () => readText(written, 'destination'))
+  if (sourceKey === undefined || destinationKey === undefined) return undefined
+  return {
+    key: connectionKey(sourceKey, destinationKey),
+    source: findEnd(planning, `${path}/source`, 'Source', ends.sources, sourceKey),
+    destination: findEnd(planning, `${path}/destination`, 'Destination', ends.destinations, destinationKey),
+    isEnabled,
+  }
+}
+
+function findEnd<T>(
+  { errors }: Planning,
+  path: string,
+  what: string,
+  ends: ReadonlyMap<string, T | undefined>,
+  key: string,
+): T | undefined {
+  if (!ends.has(key)) errors.add(path, `${what} with key ${key} not found`)
+  return ends.get(key)
+}

@@ -1,0 +1,113 @@
+import { isJsonObject, type JsonValue } from '@millrace/protocol'
+import { badRequest, invalidConfig } from '../api-error.ts'
+import type { Destination } from '../destination.ts'
+import type { DestinationType } from '../destination-types.ts'
+import { judgeConfig, maskedConfig, readDelivery, readTypeName } from '../destinations.ts'
+import { documentDiff } from '../document-diff.ts'
+import { readBoolean, readName } from '../written-fields.ts'
+import { destinationDocument } from './document.ts'
+import { newIds, type PlannedChange, type Planning, readThroughout, refuseUnknown } from './planning.ts'
+import { type Entry, notAvailable } from './sections.ts'
+
+const MEMBERS = ['name', 'type', 'enabled', 'config', 'delivery', 'transformations']
+
+/** The destinations of a document by key; undefined is one with errors. */
+export type PlannedDestinations = ReadonlyMap<string, PlannedDestination | undefined>
+
+export interface PlannedDestination {
+  readonly value: Destination
+  readonly planned: PlannedChange | undefined
+  /** What its author should know beside the plan. */
+  readonly warning: string | undefined
+}
+
+/** What a document makes of the destinations. As with PUT, what is left out of one has its default; masks keep secrets. */
+export async function planDestinations(planning: Planning, entries: readonly Entry[]): Promise<PlannedDestinations> {
+  const { errors, at, nextRevision, workspaceId, turns } = planning
+  const savedByKey = new Map(Array.from(planning.snapshot.destinations.values(), (saved) => [saved.key, saved]))
+  const read = new Map<string, ReturnType<typeof readFields> | undefined>()
+  for (const entry of entries) {
+    await turns.next()
+    if (errors.isFull) break
+    const before = errors.count
+    const fields = readFields(planning, entry, savedByKey.get(entry.key))
+    read.set(entry.key, errors.count > before ? undefined : fields)
+  }
+  const ids = await newIds(planning, [...read].filter(([key, fields]) => fields && !savedByKey.has(key)).length)
+  const destinations = new Map<string, PlannedDestination | undefined>()
+  for (const [key, found] of read) {
+    await turns.next()
+    if (found === undefined) {
+      destinations.set(key, undefined)
+      continue
+    }
+    const { warning, ...fields } = found
+    const saved = savedByKey.get(key)
+    const identity = () => ({ id: ids.next().value, key, transformationIds: [], workspaceId, createdAt: at })
+    const value = { ...(saved ?? identity()), ...fields, updatedAt: at, revision: nextRevision } as Destination
+    destinations.set(key, { value, planned: plannedChange(planning, saved, value), warning })
+  }
+  return destinations
+}
+
+type Fields = Pick<Destination, 'name' | 'type' | 'isEnabled' | 'config' | 'delivery'>
+
+/** Whole, unless there were errors. */
+function readFields(
+  planning: Planning,
+  { path, written }: Entry,
+  saved: Destination | undefined,
+): Partial<Fields> & { readonly warning: string | undefined } {
+  const { errors, types } = planning
+  refuseUnknown(planning, path, written, MEMBERS)
+  const { transformations = [], config = {}, delivery = {} } = written
+  if (!Array.isArray(transformations)) errors.add(`${path}/transformations`, 'must be a list')
+  else if (transformations.length > 0) errors.add(`${path}/transformations`, notAvailable('transformations'))
+  const name = errors.at(`${path}/name`, () => readName(written, undefined))
+  const type = errors.at(`${path}/type`, () => {
+    const typeName = readTypeName(written)
+    const found = types.find(typeName)
+    if (found === undefined) throw badRequest(`Unknown destination type ${typeName}`)
+    if (saved !== undefined && saved.type !== typeName) throw badRequest('type cannot be changed')
+    return { typeName, found }
+  })
+  const judged = type && readConfig(planning, `${path}/config`, config, saved, type.found)
+  return {
+    name,
+    type: type?.typeName,
+    isEnabled: errors.at(`${path}/enabled`, () => readBoolean(written, 'enabled', true)),
+    config: judged?.config,
+    delivery: readThroughout(planning, path, delivery, readDelivery),
+    warning: judged?.warning,
+  } as Partial<Fields> & { warning: string | undefined }
+}
+
+function readConfig(
+  { errors, types }: Planning,
+  path: string,
+  written: JsonValue,
+  saved: Destination | undefined,
+  type: DestinationType,
+) {
+  return errors.at(path, () => {
+    if (!isJsonObject(written)) throw invalidConfig('', 'must be an object')
+    const { config, warning, faults } = judgeConfig(types, type, written, saved?.config)
+    for (const fault of faults) errors.add(path + fault.path, fault.message)
+    return { config, warning }
+  })
+}
+
+function plannedChange(
+  { types }: Planning,
+  saved: Destination | undefined,
+  value: Destination,
+): PlannedChange | undefined {
+  const change = { kind: 'destination', id: value.id, value } as const
+  if (saved === undefined) return { action: 'create', kind: 'destination', key: value.key, diff: [], change }
+  const faces = (destination: Destination) => ({
+    plain: destinationDocument(destination, destination.config),
+    shown: destinationDocument(destination, maskedConfig(types, destination)),
+  })
+  const diff = documentDiff(faces(saved), faces(value))
+  return diff.length === 0 ? undefined : { action: 'update', kind: 'destination', key: value.key, diff, change }
+}

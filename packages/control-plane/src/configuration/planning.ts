@@ -1,0 +1,85 @@
+import { isJsonObject, type JsonObject, type JsonValue } from '@millrace/protocol'
+import { ApiError } from '../api-error.ts'
+import type { Change } from '../change.ts'
+import type { DestinationTypes } from '../destination-types.ts'
+import type { DiffLine } from '../document-diff.ts'
+import type { Snapshot } from '../snapshot.ts'
+import { type DocumentErrors, memberPath } from './document-errors.ts'
+import type { Turns } from './turns.ts'
+
+/** One resource that a document changes, for whoever reads the plan and for the store. */
+export interface PlannedChange {
+  readonly action: 'create' | 'update' | 'delete'
+  readonly kind: 'source' | 'destination' | 'connection'
+  /** Of a connection, those of its two ends: `cinema-app/booking-hook`. */
+  readonly key: string
+  /** Empty unless it is an update. */
+  readonly diff: readonly DiffLine[]
+  readonly change: Extract<Change, { readonly kind: PlannedChange['kind'] }>
+}
+
+/** What a plan is made upon, and where it notes what it finds. */
+export interface Planning {
+  readonly snapshot: Snapshot
+  /** Time of the change, and the revision it will make. */
+  readonly at: number
+  readonly nextRevision: number
+  readonly workspaceId: string
+  readonly types: DestinationTypes
+  readonly newId: (at: number) => string
+  readonly newWriteKey: () => string
+  /** Whether what the document does not name is removed. */
+  readonly isPruning: boolean
+  readonly errors: DocumentErrors
+  readonly turns: Turns
+}
+
+/** Ids of resources that one change makes: in the order in which they sort, for they have the time of creation in common. */
+export async function newIds({ newId, at, turns }: Planning, count: number): Promise<Iterator<string, string>> {
+  const ids: string[] = []
+  while (ids.length < count) {
+    await turns.next()
+    ids.push(newId(at))
+  }
+  return ids.sort().values() as Iterator<string, string>
+}
+
+export function refuseUnknown({ errors }: Planning, path: string, written: JsonObject, known: readonly string[]): void {
+  for (const member of Object.keys(written)) {
+    if (!known.includes(member)) errors.add(memberPath(path, member), `Unknown member: ${member}`)
+  }
+}
+
+/**
+ * What a reader of requests gives for an object. It stops at the first fault of what it reads, so it is given the
+ * members one by one, too, and those of the objects in it: then each fault is told.
+ */
+export function readThroughout<T>(
+  { errors }: Planning,
+  path: string,
+  written: JsonValue,
+  read: (written: JsonValue) => T,
+): T | undefined {
+  const value = errors.at(path, () => read(written))
+  if (value !== undefined) return value
+  for (const part of partsOf(written)) {
+    errors.at(path, () => {
+      try {
+        read(part)
+      } catch (error) {
+        // A part lacks what the other parts have.
+        if (!(error instanceof ApiError && error.details?.['message'] === 'is required')) throw error
+      }
+    })
+  }
+  return undefined
+}
+
+function* partsOf(written: JsonValue): Generator<JsonObject> {
+  if (!isJsonObject(written)) return
+  for (const [name, value] of Object.entries(written)) {
+    yield { [name]: value }
+    if (!isJsonObject(value)) continue
+    for (const [inner, innerValue] of Object.entries(value)) yield { [name]: { [inner]: innerValue } }
+  }
+}

@@ -1,0 +1,77 @@
+import { isJsonObject, type JsonObject, ownMember } from '@millrace/protocol'
+import { DOCUMENT_FORM } from './document.ts'
+import { memberPath } from './document-errors.ts'
+import { type Planning, refuseUnknown } from './planning.ts'
+
+/** What a document says of one resource. */
+export interface Entry {
+  readonly key: string
+  /** JSON pointer. */
+  readonly path: string
+  readonly written: JsonObject
+}
+
+export interface Sections {
+  readonly sources: readonly Entry[]
+  readonly destinations: readonly Entry[]
+  /** Their key is the number in the list. */
+  readonly connections: readonly Entry[]
+}
+
+/** The parts of the document that this version has none of yet; they may be there, empty. */
+const NOT_AVAILABLE = ['libraries', 'transformations']
+const KNOWN = ['millrace', 'sources', 'destinations', 'connections', ...NOT_AVAILABLE]
+
+/** Takes a document apart; what has not the form of one becomes an error. @see contracts/control-plane.md §9 [D715] */
+export async function readSections(planning: Planning, document: JsonObject): Promise<Sections> {
+  const { errors } = planning
+  if (document['millrace'] !== DOCUMENT_FORM) errors.add('/millrace', `must be ${DOCUMENT_FORM}`)
+  refuseUnknown(planning, '', document, KNOWN)
+  for (const section of NOT_AVAILABLE) {
+    const entries = ownMember(document, section) ?? {}
+    if (!isJsonObject(entries)) errors.add(`/${section}`, 'must be an object')
+    else if (Object.keys(entries).length > 0) errors.add(`/${section}`, notAvailable(section))
+  }
+  return {
+    sources: await readEntries(planning, document, 'sources'),
+    destinations: await readEntries(planning, document, 'destinations'),
+    connections: await readList(planning, document, 'connections'),
+  }
+}
+
+export function notAvailable(what: string): string {
+  return `${what} are not available in this version`
+}
+
+async function readEntries({ errors, turns }: Planning, document: JsonObject, section: string): Promise<Entry[]> {
+  const { [section]: entries = {} } = document
+  if (!isJsonObject(entries)) {
+    errors.add(`/${section}`, 'must be an object')
+    return []
+  }
+  const read: Entry[] = []
+  for (const [key, written] of Object.entries(entries)) {
+    await turns.next()
+    const path = memberPath(`/${section}`, key)
+    if (!/^[a-z0-9-]{1,64}$/.test(key)) errors.add(path, 'must have a key of 1 to 64 characters a-z, 0-9 and -')
+    else if (isJsonObject(written)) read.push({ key, path, written })
+    else errors.add(path, 'must be an object')
+  }
+  return read
+}
+
+async function readList({ errors, turns }: Planning, document: JsonObject, section: string): Promise<Entry[]> {
+  const { [section]: list = [] } = document
+  if (!Array.isArray(list)) {
+    errors.add(`/${section}`, 'must be a list')
+    return []
+  }
+  const read: Entry[] = []
+  for (const [i, written] of list.entries()) {
+    await turns.next()
+    const path = `/${section}/${i}`
+    if (isJsonObject(written)) read.push({ key: String(i), path, written })
+    else errors.add(path, 'must be an object')
+  }
+  return read
+}

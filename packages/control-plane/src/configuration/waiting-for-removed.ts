@@ -1,0 +1,33 @@
+import type { Deliveries } from '../deliveries.ts'
+import type { Snapshot } from '../snapshot.ts'
+import type { PlannedChange } from './planning.ts'
+
+/**
+ * How many events wait for what a plan removes, each counted once: by destination, by source, and by connection where
+ * both ends stay.
+ *
+ * @see contracts/delivery.md §5 [D615]
+ */
+export async function waitingForRemoved(
+  deliveries: Deliveries,
+  { connections }: Snapshot,
+  changes: readonly PlannedChange[],
+): Promise<number> {
+  const removed = changes.filter(({ action }) => action === 'delete').map(({ change }) => change)
+  const sourceIds = idsOf(removed, 'source')
+  const destinationIds = idsOf(removed, 'destination')
+  let waiting = 0
+  for (const destinationId of destinationIds) waiting += await deliveries.waiting({ destinationId })
+  for (const sourceId of sourceIds) waiting += await deliveries.waiting({ sourceId })
+  for (const id of idsOf(removed, 'connection')) {
+    const { sourceId, destinationId } = connections.get(id)!
+    const endsGone = Number(sourceIds.has(sourceId)) + Number(destinationIds.has(destinationId))
+    // Its events have been counted with each end that goes.
+    if (endsGone !== 1) waiting += (1 - endsGone) * (await deliveries.waiting({ sourceId, destinationId }))
+  }
+  return waiting
+}
+
+function idsOf(changes: readonly PlannedChange['change'][], kind: PlannedChange['kind']): Set<string> {
+  return new Set(changes.flatMap((change) => (change.kind === kind ? [change.id] : [])))
+}

@@ -1,0 +1,69 @@
+import { closed, closedPartial, Id, named, oneOf, readOnly, Time, Type } from '@millrace/openapi'
+import { DEFAULT_DELIVERY } from './destination.ts'
+import { NAME, READ_ONLY_MEMBERS } from './written-fields.ts'
+
+/** The readers of written destinations and the OpenAPI document go by these. @see contracts/control-plane.md §6 [D708] */
+export const THROTTLE = closed({
+  limit: Type.Integer({ minimum: 1, maximum: 1_000_000, description: 'Requests in a window.' }),
+  windowSeconds: Type.Integer({ minimum: 1, maximum: 86_400 }),
+})
+
+export const DELIVERY = closed({
+  concurrency: Type.Integer({
+    minimum: 1,
+    maximum: 1_000,
+    default: DEFAULT_DELIVERY.concurrency,
+    description: 'Most requests at a time.',
+  }),
+  ordering: oneOf(['strict', 'none'], {
+    default: DEFAULT_DELIVERY.ordering,
+    description: 'Whether events of one user keep their order.',
+  }),
+  throttle: Type.Union([Type.Null(), THROTTLE], { default: DEFAULT_DELIVERY.throttle }),
+  onTransformationError: oneOf(['dead_letter', 'pass_through'], { default: DEFAULT_DELIVERY.onTransformationError }),
+  keepAnswers: oneOf(['failed', 'all'], {
+    default: DEFAULT_DELIVERY.keepAnswers,
+    description: 'Of which attempts the answers are kept in traces.',
+  }),
+})
+
+export const MAX_TRANSFORMATIONS = 10
+
+export const TRANSFORMATION_IDS = Type.Array(Type.String(), {
+  maxItems: MAX_TRANSFORMATIONS,
+  default: [],
+  description: 'Attached transformations in the order in which they run.',
+})
+
+const config = Type.Record(Type.String(), Type.Unknown(), {
+  description:
+    'By the configSchema of the type. Secrets are shown as `********`; a mask sent back keeps the saved value.',
+})
+
+export const DESTINATION_WRITTEN = closed({
+  ...readOnly(READ_ONLY_MEMBERS),
+  name: NAME,
+  type: Type.String({ description: 'Name of a destination type, such as WEBHOOK. Cannot be changed.' }),
+  enabled: Type.Optional(Type.Boolean({ default: true })),
+  config: Type.Optional(config),
+  transformationIds: Type.Optional(TRANSFORMATION_IDS),
+  delivery: Type.Optional(closedPartial(DELIVERY.properties)),
+})
+
+export const DESTINATION_SHOWN = named(
+  'Destination',
+  closed({
+    id: Id,
+    key: Type.String({ description: 'Names it in configuration as code.' }),
+    name: NAME,
+    type: Type.String(),
+    enabled: Type.Boolean(),
+    config,
+    transformationIds: TRANSFORMATION_IDS,
+    // Shown only where it was chosen.
+    delivery: closed({ ...DELIVERY.properties, keepAnswers: Type.Optional(DELIVERY.properties.keepAnswers) }),
+    workspaceId: Id,
+    createdAt: Time,
+    updatedAt: Time,
+  }),
+)

@@ -1,0 +1,137 @@
+import { closed, enveloped, listOf, named, type RouteDescription, refusals, Time, Type } from '@millrace/openapi'
+import { ACCESS_TOKEN_SHOWN, ACCESS_TOKEN_WRITTEN, TOKEN_VALUE, USER_SHOWN } from '../account-schemas.ts'
+import { PAGE_ERRORS, PAGE_QUERY } from './resource-descriptions.ts'
+
+const token = {
+  id: '3HKbh3KJUutcOg0TP3JBduW9TBn',
+  name: 'ci',
+  role: 'viewer',
+  userId: '3Uu7afqT7PwuTNOQMc18wsjmObJ',
+  email: 'ada@cinema.example',
+  createdAt: '2026-03-01T09:05:00.000Z',
+  expiresAt: '2026-12-31T00:00:00.000Z',
+  lastUsedAt: null,
+}
+const user = {
+  id: token.userId,
+  email: token.email,
+  role: 'editor',
+  createdAt: '2026-03-01T09:00:00.000Z',
+  updatedAt: '2026-03-01T09:00:00.000Z',
+}
+const { id, name, role } = ACCESS_TOKEN_SHOWN.properties
+
+/** @see contracts/control-plane.md §7 [D712] */
+export const ME_IN_WORDS: RouteDescription = {
+  tag: 'Accounts',
+  summary: 'Who asks: the user and the token',
+  access: 'token',
+  answers: {
+    200: {
+      text: 'The user and the token that the request is made with.',
+      schema: closed({ user: USER_SHOWN, token: closed({ id, name, role }) }),
+      examples: { me: { user, token: { id: token.id, name: token.name, role: token.role } } },
+    },
+  },
+}
+
+export const TOKENS_IN_WORDS: Record<'list' | 'create' | 'remove', RouteDescription> = {
+  list: {
+    tag: 'Accounts',
+    summary: 'List access tokens',
+    details: 'Everybody’s own; to an admin those of all. Without their values.',
+    access: 'token',
+    query: PAGE_QUERY,
+    answers: {
+      200: {
+        text: 'A page of tokens.',
+        schema: listOf('accessTokens', ACCESS_TOKEN_SHOWN),
+        examples: { page: { accessTokens: [token], paging: { total: 1, next: '' } } },
+      },
+      ...refusals(PAGE_ERRORS),
+    },
+  },
+  create: {
+    tag: 'Accounts',
+    summary: 'Make an access token for oneself',
+    access: 'token',
+    body: {
+      schema: enveloped('accessToken', ACCESS_TOKEN_WRITTEN),
+      example: { name: 'ci', role: 'viewer', expiresAt: '2026-12-31T00:00:00.000Z' },
+    },
+    answers: {
+      200: {
+        text: 'The token, and its value this once.',
+        schema: closed({ accessToken: ACCESS_TOKEN_SHOWN, token: TOKEN_VALUE }),
+        examples: {
+          token: { accessToken: token, token: 'mr_pat_Zk3vN8qT1yWc5RbE7uJd0LfS2gHx6mPa9oVi4XeB' },
+        },
+        headers: { ETag: Type.String() },
+      },
+      ...refusals({
+        400: [
+          'name is required',
+          'name is too long',
+          'role is required',
+          'Unknown role boss',
+          'expiresAt must be a time',
+          'expiresAt must be in the future',
+          'Unknown member: colour',
+        ],
+        403: ['Forbidden'],
+      }),
+    },
+  },
+  remove: {
+    tag: 'Accounts',
+    summary: 'Revoke an access token',
+    details: 'One’s own; an admin those of all. It is refused from the next request on.',
+    access: 'token',
+    requestHeaders: { 'If-Match': Type.String() },
+    answers: {
+      204: { text: 'It is revoked.' },
+      ...refusals({ 404: [`Access token with id ${token.id} not found`], 412: ['Resource has changed'] }),
+    },
+  },
+}
+
+const Info = named(
+  'Info',
+  closed({
+    version: Type.String(),
+    uptimeSeconds: Type.Integer({ minimum: 0 }),
+    revision: Type.Integer({ minimum: 0, description: 'Of the configuration.' }),
+    logBytes: Type.Integer({ minimum: 0 }),
+    logOldestAt: Type.Union([Time, Type.Null()], { description: 'null when the log is empty.' }),
+    lastBackup: Type.Union([Type.Record(Type.String(), Type.Unknown()), Type.Null()]),
+    settings: Type.Record(Type.String(), Type.Union([Type.String(), Type.Number(), Type.Boolean(), Type.Null()]), {
+      description: 'In force, by variable; secrets masked.',
+    }),
+  }),
+)
+
+/** @see contracts/control-plane.md §10 [D725] */
+export const INFO_IN_WORDS: RouteDescription = {
+  tag: 'Administration',
+  summary: 'What there is to know of the server',
+  access: 'token',
+  answers: {
+    200: {
+      text: 'Version, sizes and settings.',
+      schema: closed({ info: Info }),
+      examples: {
+        info: {
+          info: {
+            version: '1.0.0',
+            uptimeSeconds: 86_400,
+            revision: 58,
+            logBytes: 73_400_320,
+            logOldestAt: '2026-02-25T00:00:00.000Z',
+            lastBackup: null,
+            settings: { MILLRACE_MAX_EVENT_KB: 32, MILLRACE_OWNER_TOKEN: '********' },
+          },
+        },
+      },
+    },
+  },
+}

@@ -1,0 +1,54 @@
+import { type AnswerDescription, type RouteDescription, refusals, Type } from '@millrace/openapi'
+
+type Answers = RouteDescription['answers']
+
+/**
+ * Completes the description of a route below /v2 by what is checked before the route runs.
+ *
+ * @param takesBody whether a body is read.
+ * @see contracts/control-plane.md §4 "order of checks"
+ */
+export function withCommonAnswers(description: RouteDescription, role: string, takesBody: boolean): RouteDescription {
+  const body = takesBody ? WITH_BODY : {}
+  const forbidden = role === 'viewer' ? {} : FORBIDDEN
+  return { ...description, role, answers: merged(description.answers, ALWAYS, forbidden, body) }
+}
+
+const count = Type.String({ pattern: '^\\d+$' })
+const ALWAYS: Answers = {
+  ...withHeaders(refusals({ 401: ['Invalid Authorization Header'] }), { 'WWW-Authenticate': Type.String() }),
+  ...withHeaders(refusals({ 429: ['Max Requests Limit reached'] }), {
+    'Retry-After': count,
+    'RateLimit-Limit': count,
+    'RateLimit-Remaining': count,
+    'RateLimit-Reset': count,
+  }),
+  ...refusals({ 503: ['Service unavailable'] }),
+}
+const FORBIDDEN = refusals({ 403: ['Forbidden'] })
+const WITH_BODY = refusals({
+  400: ['Invalid JSON'],
+  413: ['Request size exceeds max limit'],
+  415: ['Unsupported content encoding'],
+})
+
+function withHeaders(answers: Answers, headers: NonNullable<AnswerDescription['headers']>): Answers {
+  return Object.fromEntries(Object.entries(answers).map(([status, answer]) => [status, { ...answer, headers }]))
+}
+
+/** Of several answers with one status, all texts and examples. */
+function merged(...all: readonly Answers[]): Answers {
+  const answers: Record<string, AnswerDescription> = {}
+  for (const [status, answer] of all.flatMap((each) => Object.entries(each))) {
+    const known = answers[status]
+    const isSame = known === undefined || known.text.includes(answer.text)
+    answers[status] = isSame
+      ? (known ?? answer)
+      : {
+          ...answer,
+          text: `${known.text}, ${answer.text}`,
+          examples: { ...known.examples, ...answer.examples },
+        }
+  }
+  return answers
+}

@@ -1,0 +1,111 @@
+import { closed, named, oneOf, type RouteDescription, refusals, Type } from '@millrace/openapi'
+import { DIFF_LINE } from './people-in-words.ts'
+
+const document = {
+  millrace: 1,
+  sources: { 'cinema-app': { name: 'Cinema app', type: 'Cordova', enabled: true } },
+  destinations: {
+    'booking-hook': {
+      name: 'Booking hook',
+      type: 'WEBHOOK',
+      enabled: true,
+      config: { webhookUrl: 'https://hooks.cinema.example/in' },
+    },
+  },
+  connections: [{ source: 'cinema-app', destination: 'booking-hook', enabled: true }],
+}
+const changes = [
+  {
+    action: 'update',
+    kind: 'destination',
+    key: 'booking-hook',
+    diff: [
+      { path: '/config/headers/0/to', from: '********', to: '********', secretChanged: true },
+      { path: '/enabled', from: false, to: true },
+    ],
+  },
+]
+
+const Document = Type.Record(Type.String(), Type.Unknown(), {
+  description: 'Sources and destinations by key, and the connections between them.',
+})
+const Revision = Type.Integer({ minimum: 0, description: 'One more with every change of the configuration.' })
+const Changes = Type.Array(
+  named(
+    'PlannedChange',
+    closed({
+      action: oneOf(['create', 'update', 'delete']),
+      kind: oneOf(['source', 'destination', 'connection']),
+      key: Type.String({ description: 'Of a connection those of its ends: `cinema-app/booking-hook`.' }),
+      diff: Type.Array(DIFF_LINE),
+    }),
+  ),
+)
+const prune = Type.Optional(Type.Boolean({ default: false, description: 'Removes what the document does not name.' }))
+const warning = { 'X-Millrace-Warning': Type.String() }
+const NOT_A_DOCUMENT = ['document must be an object', 'prune must be a boolean', 'Unknown member: colour']
+
+/** @see contracts/control-plane.md §9 */
+export const CONFIGURATION_IN_WORDS: Record<'pull' | 'plan' | 'apply', RouteDescription> = {
+  pull: {
+    tag: 'Configuration',
+    summary: 'The whole configuration as one document',
+    details: 'Without users, tokens and credentials; secrets as `********`.',
+    access: 'token',
+    answers: {
+      200: {
+        text: 'The document and its revision.',
+        schema: closed({ revision: Revision, document: Document }),
+        examples: { configuration: { revision: 57, document } },
+        headers: { ETag: Type.String() },
+      },
+    },
+  },
+  plan: {
+    tag: 'Configuration',
+    summary: 'What a document would change',
+    details: 'What is wrong in the document stands in `errors`; with errors it cannot be applied.',
+    access: 'token',
+    body: { schema: closed({ document: Document, prune }), example: { document, prune: false } },
+    answers: {
+      200: {
+        text: 'The plan.',
+        schema: closed({
+          revision: Revision,
+          changes: Changes,
+          errors: Type.Array(closed({ path: Type.String(), message: Type.String() })),
+        }),
+        examples: { plan: { revision: 57, changes, errors: [] } },
+        headers: warning,
+      },
+      ...refusals({ 400: NOT_A_DOCUMENT }),
+    },
+  },
+  apply: {
+    tag: 'Configuration',
+    summary: 'Carry out a document: all of it or nothing',
+    access: 'token',
+    body: {
+      schema: closed({
+        document: Document,
+        prune,
+        revision: Type.Integer({ description: 'Of the plan.' }),
+        discard: Type.Optional(Type.Boolean({ default: false, description: 'Ends events that wait for what goes.' })),
+      }),
+      example: { document, prune: false, revision: 57 },
+    },
+    answers: {
+      200: {
+        text: 'What was changed.',
+        schema: closed({ revision: Revision, changes: Changes }),
+        examples: { applied: { revision: 58, changes } },
+        headers: warning,
+      },
+      ...refusals({
+        400: [...NOT_A_DOCUMENT, 'revision must be an integer', 'discard must be a boolean'],
+        409: ['Configuration has changed', 'Events are waiting'],
+        422: ['Invalid config'],
+      }),
+    },
+  },
+}

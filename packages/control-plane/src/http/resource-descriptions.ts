@@ -1,0 +1,136 @@
+import {
+  closed,
+  type ErrorTexts,
+  enveloped,
+  listOf,
+  type RouteDescription,
+  refusals,
+  type TObject,
+  type TSchema,
+  Type,
+} from '@millrace/openapi'
+import { MAX_LIMIT } from './paging.ts'
+
+/** What the descriptions of one kind of resource differ in. */
+export interface ResourceInWords {
+  readonly tag: string
+  /** `source` */
+  readonly name: string
+  /** `sources` */
+  readonly plural: string
+  /** As errors name it: `Source`. */
+  readonly title: string
+  readonly written: TObject
+  readonly shown: TSchema
+  /** Members that a PUT has to have. */
+  readonly neededInPut: readonly string[]
+  readonly writtenExample: object
+  readonly shownExample: object
+  /** Of writes. */
+  readonly errors: ErrorTexts
+  /** Of DELETE. */
+  readonly removeErrors: ErrorTexts
+  readonly mayWarn?: boolean
+}
+
+const NO_ID = '3iidO0kXIpgrmam9JhPLS2gpoVe'
+const pathParameters = { id: Type.String() }
+const conditional = {
+  'If-Match': Type.String({ description: 'The ETag of the state that is meant; another one is refused with 412.' }),
+}
+const ETAG = { ETag: Type.String({ description: 'Of this state of the resource.' }) }
+const CHANGED: ErrorTexts = { 412: ['Resource has changed'] }
+
+/** Query of a list. */
+export const PAGE_QUERY = {
+  page: Type.Integer({ minimum: 1, default: 1 }),
+  limit: Type.Integer({ minimum: 1, maximum: MAX_LIMIT, default: 100, description: 'Resources in a page.' }),
+}
+export const PAGE_ERRORS: ErrorTexts = { 400: ['Invalid page', 'Invalid limit'] }
+
+/** The six routes of a kind of resource, in words. @see contracts/control-plane.md §4–8 */
+export function resourceDescriptions(words: ResourceInWords) {
+  const { tag, name, plural, title, written, writtenExample, shownExample } = words
+  const unknown: ErrorTexts = { 404: [`${title} with id ${NO_ID} not found`] }
+  const example = { [name]: shownExample }
+  const one: RouteDescription['answers'] = {
+    200: {
+      text: `The ${name}.`,
+      schema: closed({ [name]: words.shown }),
+      examples: { [name]: example },
+      headers: ETAG,
+    },
+  }
+  const writtenOne: RouteDescription['answers'] = words.mayWarn
+    ? { 200: { ...one[200]!, headers: { ...ETAG, ...WARNING } } }
+    : one
+  const common = { tag, access: 'token' } as const
+  const rewrite = { ...common, pathParameters, requestHeaders: conditional }
+  const rewriteErrors = refusals({ ...words.errors, ...unknown, ...CHANGED })
+  return {
+    list: {
+      ...common,
+      summary: `List the ${plural}`,
+      details: 'In order of creation.',
+      query: PAGE_QUERY,
+      answers: {
+        200: {
+          text: `A page of ${plural}.`,
+          schema: listOf(plural, words.shown),
+          examples: { page: { [plural]: [shownExample], paging: { total: 1, next: '' } } },
+        },
+        ...refusals(PAGE_ERRORS),
+      },
+    },
+    create: {
+      ...common,
+      summary: `Make a ${name}`,
+      body: { schema: enveloped(name, written), example: writtenExample },
+      answers: { ...writtenOne, ...refusals(words.errors) },
+    },
+    get: {
+      ...common,
+      summary: `Show a ${name}`,
+      pathParameters,
+      answers: { ...one, ...refusals(unknown) },
+    },
+    replace: {
+      ...rewrite,
+      summary: `Replace a ${name}`,
+      details: 'Members that are left out get their defaults.',
+      body: { schema: enveloped(name, needing(written, words.neededInPut)), example: writtenExample },
+      answers: { ...writtenOne, ...rewriteErrors },
+    },
+    update: {
+      ...rewrite,
+      summary: `Change members of a ${name}`,
+      details: 'Members that are left out stay as they are.',
+      body: { schema: enveloped(name, needing(written, [])), example: { enabled: false } },
+      answers: { ...writtenOne, ...rewriteErrors },
+    },
+    remove: {
+      ...rewrite,
+      summary: `Remove a ${name}`,
+      query: {
+        ...(name === 'connection'
+          ? {}
+          : { cascade: Type.Boolean({ default: false, description: 'Removes its connections, too.' }) }),
+        discard: Type.Boolean({ default: false, description: 'Ends waiting events as discarded.' }),
+      },
+      answers: {
+        204: { text: 'It is gone.' },
+        ...refusals({ ...unknown, ...CHANGED, ...words.removeErrors }),
+      },
+    },
+  } satisfies Record<string, RouteDescription>
+}
+
+const WARNING = {
+  'X-Millrace-Warning': Type.String({ description: 'Says that saved secrets were removed: the host is another one.' }),
+}
+
+/** The same members, of which only some have to be there. */
+function needing(schema: TObject, needed: readonly string[]): TSchema {
+  const { required: _, ...rest } = schema
+  return (needed.length === 0 ? rest : { ...rest, required: needed }) as TSchema
+}

@@ -1,0 +1,71 @@
+import { closed, closedPartial, Id, named, oneOf, readOnly, Time, Type } from '@millrace/openapi'
+import { SOURCE_TYPES } from './source.ts'
+import { NAME, READ_ONLY_MEMBERS } from './written-fields.ts'
+
+const catalog = {
+  samples: oneOf(['full', 'masked', 'off'], { default: 'full', description: 'What the catalog keeps of values.' }),
+  values: oneOf(['on', 'off'], { default: 'on', description: 'Whether the catalog counts values.' }),
+}
+const config = {
+  rateLimitEventsPerMinute: Type.Integer({
+    minimum: 0,
+    maximum: 1_000_000_000,
+    default: 0,
+    description: '0 means no limit.',
+  }),
+  dedupWindowSeconds: Type.Integer({
+    minimum: 0,
+    maximum: 86_400,
+    default: 0,
+    description: 'How long a repeated messageId is left out. Not available yet: must be 0.',
+  }),
+  orderShards: Type.Integer({ minimum: 1, maximum: 64, default: 1, description: 'Partitions of its log.' }),
+}
+
+/** The readers of written sources and the OpenAPI document go by these. @see contracts/control-plane.md §5 [D707] */
+export const SOURCE_CATALOG = closed(catalog)
+export const SOURCE_CONFIG = closed({ ...config, catalog: SOURCE_CATALOG })
+
+export const WRITE_KEY_PATTERN = /^[0-9A-Za-z]{20,64}$/
+export const MAX_GRACE_HOURS = 720
+
+export const WRITE_KEY = Type.String({
+  pattern: WRITE_KEY_PATTERN.source,
+  description: 'What client libraries are initialised with. Made by the server unless given; unique.',
+})
+
+export const SOURCE_WRITTEN = closed({
+  ...readOnly(READ_ONLY_MEMBERS),
+  name: NAME,
+  type: oneOf(SOURCE_TYPES, { description: 'Cannot be changed.' }),
+  enabled: Type.Optional(Type.Boolean({ default: true })),
+  writeKey: Type.Optional(WRITE_KEY),
+  config: Type.Optional(closedPartial({ ...config, catalog: closedPartial(catalog) })),
+})
+
+export const SOURCE_SHOWN = named(
+  'Source',
+  closed({
+    id: Id,
+    key: Type.String({ description: 'Names it in configuration as code.' }),
+    name: NAME,
+    type: oneOf(SOURCE_TYPES),
+    writeKey: WRITE_KEY,
+    enabled: Type.Boolean(),
+    config: SOURCE_CONFIG,
+    workspaceId: Id,
+    createdAt: Time,
+    updatedAt: Time,
+  }),
+)
+
+export const ROTATION_WRITTEN = closed({
+  graceHours: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      maximum: MAX_GRACE_HOURS,
+      default: 0,
+      description: 'How long the key of now goes on working.',
+    }),
+  ),
+})

@@ -1,0 +1,134 @@
+import { type AnswerDescription, type DescribedRoute, named, type RouteDescription, Type } from '@millrace/openapi'
+import { type IngestRoute, ingestPaths } from './ingest-routes.ts'
+import { REFUSALS, type RefusalReason } from './refusals.ts'
+
+const TAG = 'Ingest'
+const example = {
+  messageId: 'm-88',
+  userId: 'u-4711',
+  event: 'Seat Reserved',
+  properties: { hall: 'B', seat: 14 },
+  originalTimestamp: '2026-03-04T09:15:27.120Z',
+}
+const userOrAnonymous = {
+  userId: Type.Optional(Type.Union([Type.String(), Type.Number()])),
+  anonymousId: Type.Optional(Type.Union([Type.String(), Type.Number()])),
+}
+const properties = {
+  ...userOrAnonymous,
+  messageId: Type.Optional(Type.String({ description: 'Made up when it is left out.' })),
+  event: Type.Optional(Type.String({ description: 'Name of a track event.' })),
+  name: Type.Optional(Type.String({ description: 'Name of a page or screen.' })),
+  properties: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
+  traits: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
+  context: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
+  integrations: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
+  originalTimestamp: Type.Optional(Type.String()),
+  sentAt: Type.Optional(Type.String()),
+  writeKey: Type.Optional(Type.String({ description: 'Where there is no Authorization header.' })),
+}
+const about = 'userId or anonymousId has to be there. Any other member is kept as it is.'
+const Event = named('Event', Type.Object(properties, { description: about }))
+const Batch = named(
+  'Batch',
+  Type.Object({
+    batch: Type.Array(Type.Object({ type: Type.String(), ...properties }), { minItems: 1 }),
+    sentAt: Type.Optional(Type.String()),
+    writeKey: properties.writeKey,
+  }),
+)
+
+/** The routes by which events come in, in words. @see contracts/ingest.md §1, §6, §7 */
+export function ingestInWords(): DescribedRoute[] {
+  const paths = ingestPaths()
+  const shortNames = paths.filter(([path, route]) => path !== route.path)
+  return [...paths.filter((each) => !shortNames.includes(each)), ...shortNames].map(([path, route]) => ({
+    method: route.method,
+    path,
+    description: descriptionOf(path, route),
+  }))
+}
+
+function descriptionOf(path: string, route: IngestRoute): RouteDescription {
+  if (route.method === 'GET') return pixel(path)
+  const isBatch = route.record === 'batch' || route.record === 'import'
+  const isBeacon = route.writeKeyIn === 'query'
+  const details = [
+    'A 200 means that every event is on disk, synced. A batch is all or nothing.',
+    ...(route.record === 'import' ? ['For history in bulk: live events go first.'] : []),
+    ...(isBeacon ? ['The Content-Type of the request is not looked at.'] : []),
+    ...(path === route.path ? [] : [`The same as ${route.path}.`]),
+  ]
+  return {
+    tag: TAG,
+    summary: isBatch ? `Send ${SUMMARIES[route.record] ?? 'a batch of events'}` : `Send an event: ${route.record}`,
+    details: details.join(' '),
+    access: isBeacon ? 'write key in query' : 'write key',
+    body: isBatch ? { schema: Batch, example: { batch: [{ type: 'track', ...example }] } } : { schema: Event, example },
+    answers: { 200: { ...text('`OK`'), examples: { ok: 'OK' } }, ...refused(isBatch, isBeacon) },
+  }
+}
+
+const SUMMARIES: Readonly<Record<string, string>> = { import: 'history', batch: 'a batch of events' }
+
+function text(words: string): AnswerDescription {
+  return { text: words, schema: Type.String(), mediaType: 'text/plain' }
+}
+
+/** The refusals of a POST route, by status. */
+function refused(isBatch: boolean, isBeacon: boolean): Record<number, AnswerDescription> {
+  const left = new Set<RefusalReason>(['method'])
+  left.add(isBeacon ? 'no_write_key' : 'no_query_write_key')
+  if (!isBatch) for (const reason of ['empty_batch', 'invalid_event', 'batch_size'] as const) left.add(reason)
+  const answers: Record<number, AnswerDescription> = {}
+  for (const [reason, refusal] of Object.entries(REFUSALS)) {
+    if (left.has(reason as RefusalReason)) continue
+    const known = answers[refusal.status]
+    answers[refusal.status] = {
+      ...text(known === undefined ? `\`${refusal.text}\`` : `${known.text}, \`${refusal.text}\``),
+      examples: { ...known?.examples, [refusal.text]: refusal.text },
+      ...(HEADERS[refusal.status] ?? (isBatch && [400, 413].includes(refusal.status) ? EVENT_INDEX : {})),
+    }
+  }
+  return { ...answers, 431: { ...text('`Request header too large`'), examples: { large: 'Request header too large' } } }
+}
+
+const seconds = Type.String({ pattern: '^\\d+$', description: 'Seconds.' })
+const EVENT_INDEX = {
+  headers: { 'X-Millrace-Event-Index': Type.String({ description: 'The event that is refused, counted from 0.' }) },
+}
+const HEADERS: Readonly<Record<number, Pick<AnswerDescription, 'headers'>>> = {
+  415: { headers: { 'Accept-Encoding': Type.String() } },
+  429: {
+    headers: {
+      'Retry-After': seconds,
+      'RateLimit-Limit': Type.String(),
+      'RateLimit-Remaining': Type.String(),
+      'RateLimit-Reset': seconds,
+    },
+  },
+  503: { headers: { 'Retry-After': seconds } },
+}
+
+function pixel(path: string): RouteDescription {
+  const gif = { schema: Type.Unsafe<string>({}), mediaType: 'image/gif' }
+  return {
+    tag: TAG,
+    summary: `Send an event by an image: ${path.endsWith('page') ? 'page' : 'track'}`,
+    details: 'Members of the query are those of the event; dotted names are nested objects: `properties.hall=B`.',
+    access: 'write key in query',
+    query: {
+      userId: Type.String(),
+      anonymousId: Type.String(),
+      ...(path.endsWith('page') ? { name: Type.String() } : { event: Type.String() }),
+    },
+    answers: {
+      200: {
+        ...gif,
+        text: 'A transparent image, also for what is refused.',
+        headers: { 'X-Millrace-Error': Type.String({ description: 'Why the event is refused.' }) },
+      },
+      503: { ...gif, text: 'The event could not be stored.' },
+    },
+  }
+}

@@ -1,0 +1,19 @@
+import { workerData } from 'node:worker_threads'
+import { answerCalls, Transferred } from '@millrace/std'
+import type { BackReadResult } from '../event-log.ts'
+import { BackReader } from './back-reader.ts'
+import type { BackCalls } from './calls.ts'
+
+/** A thread beside the log's own: what it reads for people takes nothing from those who write and deliver. */
+const reader = new BackReader(workerData as string)
+
+answerCalls<ThreadFunctions>({
+  readBack({ before, maxBytes }) {
+    const result = reader.read(before, maxBytes)
+    return new Transferred(result, [result.frames.buffer])
+  },
+})
+
+type ThreadFunctions = {
+  readBack(request: Parameters<BackCalls['readBack']>[0]): Transferred<BackReadResult>
+}

@@ -1,0 +1,7 @@
+export { type Static, type TObject, type TProperties, type TSchema, Type } from 'typebox'
+export { docsPage } from './docs-page.ts'
+export { type About, openApiDocument } from './document.ts'
+export { type ErrorTexts, refusals } from './refusals.ts'
+export { RouteBook } from './route-book.ts'
+export type { Access, AnswerDescription, DescribedRoute, RouteDescription } from './route-description.ts'
+export { closed, closedPartial, enveloped, Id, listOf, named, oneOf, Paging, readOnly, Time } from './schemas.ts'

@@ -1,0 +1,254 @@
+import { closed, Id, listOf, named, oneOf, type RouteDescription, refusals, Time, Type } from '@millrace/openapi'
+import { EVENT_TYPES } from '@millrace/protocol'
+import { OUTCOMES } from './events/event-filter.ts'
+import { MAX_LIMIT } from './query.ts'
+
+const SOURCE_ID = '3iidO0kXIpgrmam9JhPLS2gpoVe'
+const DESTINATION_ID = '3uLMicKvWtFGwbwBkUIwtP0l8lu'
+
+/** An event as every reader sees it. */
+export const STORED_EVENT = named('StoredEvent', Type.Record(Type.String(), Type.Unknown()))
+
+export const ATTEMPT = named(
+  'Attempt',
+  closed({
+    n: Type.Integer({ minimum: 1 }),
+    at: Time,
+    durationMs: Type.Number({ minimum: 0 }),
+    status: Type.Integer({ description: 'Of the answer; 500 and above also for what had none.' }),
+    class: oneOf(['delivered', 'retry', 'abort']),
+    text: Type.Union([Type.String(), Type.Null()]),
+  }),
+)
+
+const journey = named(
+  'Journey',
+  closed({
+    destinationId: Id,
+    outcome: oneOf(OUTCOMES),
+    reason: Type.Union([Type.String(), Type.Null()]),
+    replayId: Type.Union([Id, Type.Null()]),
+    transformationVersionIds: Type.Array(Id),
+    configRevision: Type.Union([Type.Integer(), Type.Null()]),
+    requests: Type.Array(
+      closed({
+        method: Type.Optional(Type.String()),
+        endpoint: Type.Optional(Type.String()),
+        rendered: Type.Optional(
+          Type.Literal(true, { description: 'The request was not kept: it is shown as it would be made again.' }),
+        ),
+        attempts: Type.Array(ATTEMPT),
+      }),
+    ),
+  }),
+)
+
+const event = { type: 'track', event: 'Seat Reserved', userId: 'u-4711', messageId: 'm-88', properties: { hall: 'B' } }
+
+/** @see contracts/delivery.md §8 [D623] */
+export const TRACE_IN_WORDS: RouteDescription = {
+  tag: 'Events',
+  summary: 'Show what became of an event',
+  details:
+    'The journey of each accepted event with that messageId. Visible within 1 s, and for 168 h after its outcome.',
+  access: 'token',
+  query: { sourceId: Type.String({ description: 'Only of this source.' }) },
+  answers: {
+    200: {
+      text: 'The journeys.',
+      schema: closed({
+        events: Type.Array(
+          closed({
+            messageId: Type.String(),
+            sourceId: Id,
+            acceptedAt: Time,
+            position: Type.String({ description: 'In the log.' }),
+            event: STORED_EVENT,
+            destinations: Type.Array(journey),
+          }),
+        ),
+      }),
+      examples: {
+        journey: {
+          events: [
+            {
+              messageId: 'm-88',
+              sourceId: SOURCE_ID,
+              acceptedAt: '2026-03-04T09:15:31.900Z',
+              position: '0-184467-3',
+              event,
+              destinations: [
+                {
+                  destinationId: DESTINATION_ID,
+                  outcome: 'delivered',
+                  reason: null,
+                  replayId: null,
+                  transformationVersionIds: [],
+                  configRevision: 57,
+                  requests: [
+                    {
+                      method: 'POST',
+                      endpoint: 'https://hooks.cinema.example/in',
+                      attempts: [
+                        {
+                          n: 1,
+                          at: '2026-03-04T09:15:32.010Z',
+                          durationMs: 84,
+                          status: 202,
+                          class: 'delivered',
+                          text: '{"accepted":true}',
+                        },
+                      ],
+                    },
+                  ],
+                },
+              ],
+            },
+          ],
+        },
+      },
+    },
+    ...refusals({ 400: ['Invalid sourceId'], 404: ['Event with messageId m-88 not found'] }),
+  },
+}
+
+const textOrNull = Type.Union([Type.String(), Type.Null()])
+const facts = {
+  messageId: Type.String(),
+  sourceId: Id,
+  acceptedAt: Time,
+  type: oneOf(EVENT_TYPES),
+  name: textOrNull,
+  userId: textOrNull,
+}
+const accepted = {
+  messageId: 'm-88',
+  sourceId: SOURCE_ID,
+  acceptedAt: '2026-03-04T09:15:31.900Z',
+  type: 'track',
+  name: 'Seat Reserved',
+  userId: 'u-4711',
+}
+const FILTERS = {
+  sourceId: Type.String(),
+  type: oneOf(EVENT_TYPES),
+  name: Type.String(),
+  userId: Type.String(),
+  outcome: oneOf(OUTCOMES),
+  destinationId: Type.String(),
+}
+
+/** @see contracts/delivery.md §8 [D623] */
+export const LIST_IN_WORDS: RouteDescription = {
+  tag: 'Events',
+  summary: 'List accepted events with their outcomes, newest first',
+  details:
+    'Without payloads. One call looks back over at most 1,000,000 events or one second; `paging.next` goes on, also where nothing was found so far.',
+  access: 'token',
+  query: {
+    ...FILTERS,
+    from: Type.String({ description: 'Accepted at or after this time.' }),
+    to: Type.String({ description: 'Accepted before this time.' }),
+    limit: Type.Integer({ minimum: 1, maximum: MAX_LIMIT, default: 100 }),
+    cursor: Type.String({ description: 'Of the page before.' }),
+  },
+  answers: {
+    200: {
+      text: 'A page of events.',
+      schema: listOf(
+        'events',
+        closed({
+          ...facts,
+          outcomes: Type.Array(closed({ destinationId: Id, outcome: oneOf(OUTCOMES), reason: textOrNull })),
+        }),
+      ),
+      examples: {
+        page: {
+          events: [{ ...accepted, outcomes: [{ destinationId: DESTINATION_ID, outcome: 'delivered', reason: null }] }],
+          paging: { total: null, next: '' },
+        },
+      },
+    },
+    ...refusals({
+      400: ['Invalid limit', 'Invalid cursor', 'Invalid type', 'Invalid outcome', 'Invalid time in from'],
+      503: ['Too many searches'],
+    }),
+  },
+}
+
+/** @see contracts/delivery.md §8 [D639] */
+export const TAIL_IN_WORDS: RouteDescription = {
+  tag: 'Events',
+  summary: 'Watch events and their outcomes as they happen',
+  details:
+    'Messages `accepted`, `outcome` and, where more than 50 came in a second, `skipped` with their count. At most 20 listeners.',
+  access: 'token',
+  query: FILTERS,
+  answers: {
+    200: {
+      text: 'Messages, until the client leaves, the token is not good any more, or the server stops.',
+      schema: Type.String(),
+      mediaType: 'text/event-stream',
+      examples: { accepted: `event: accepted\ndata: ${JSON.stringify(accepted)}\n\n` },
+    },
+    ...refusals({ 400: ['Invalid type', 'Invalid outcome'], 503: ['Too many listeners'] }),
+  },
+}
+
+const msOrNull = Type.Union([Type.Integer({ minimum: 0 }), Type.Null()])
+const percentiles = closed({ p50: msOrNull, p95: msOrNull, p99: msOrNull })
+const count = Type.Integer({ minimum: 0 })
+
+/** @see contracts/delivery.md §8 [D630] */
+export const STATE_IN_WORDS: RouteDescription = {
+  tag: 'Destinations',
+  summary: 'Show how delivery to a destination goes',
+  access: 'token',
+  answers: {
+    200: {
+      text: 'Counts and state.',
+      schema: named(
+        'DeliveryState',
+        closed({
+          destinationId: Id,
+          state: oneOf(['ok', 'resting', 'unauthorised'], { description: 'resting: the breaker is open.' }),
+          statusText: Type.Union([Type.String(), Type.Null()]),
+          pending: count,
+          retrying: count,
+          throttled: count,
+          blockedEvents: count,
+          blockedUsers: count,
+          hotId: Type.Union([closed({ id: Type.String(), waiting: count }), Type.Null()]),
+          concurrency: count,
+          oldestPendingAt: Type.Union([Time, Type.Null()]),
+          delivered24h: count,
+          deadLettersOpen: count,
+          expired: count,
+          backlogBytes: count,
+          latencyMs: percentiles,
+        }),
+      ),
+      examples: {
+        state: {
+          destinationId: DESTINATION_ID,
+          state: 'ok',
+          statusText: null,
+          pending: 12,
+          retrying: 3,
+          throttled: 0,
+          blockedEvents: 7,
+          blockedUsers: 2,
+          hotId: null,
+          concurrency: 24,
+          oldestPendingAt: '2026-03-04T09:15:31.900Z',
+          delivered24h: 88_213,
+          deadLettersOpen: 1,
+          expired: 0,
+          backlogBytes: 9_920,
+          latencyMs: { p50: 61, p95: 180, p99: 420 },
+        },
+      },
+    },
+    ...refusals({ 404: [`Destination with id ${DESTINATION_ID} not found`] }),
+  },
+}

@@ -1,0 +1,178 @@
+import type { DeliveryStore, Span } from '@millrace/delivery'
+import { type EventLog, framedRecords } from '@millrace/log'
+import { formatTime } from '@millrace/protocol'
+import { type Clock, ThreadCalls } from '@millrace/std'
+import type { DestinationDelivery } from '../destination-delivery.ts'
+import { Refused } from '../refused.ts'
+import type { EventCalls, FoundEvent, ListFilter, Place, Step } from './calls.ts'
+import { asksForOutcome, matchesOutcome } from './event-filter.ts'
+import { CLOCK_MARGIN_MS } from './look-back.ts'
+import { outcomesNow, type ShownOutcome } from './outcomes-now.ts'
+
+const MOST_LOOKED = 1_000_000
+const MOST_MS = 1_000
+/** Calls that wait for their turn: each has the thread for about a second at most. */
+const MOST_WAITING = 8
+/** Read at first, for the frequent page of the newest; then twice as much each time. */
+const FIRST_READ_BYTES = 64 * 1024
+const MOST_READ_BYTES = 1024 * 1024
+/** A search for a time that is this near is good enough. */
+const NEAR_OFFSETS = 256
+
+export interface EventListOptions {
+  readonly log: EventLog
+  readonly store: Pick<DeliveryStore, 'file'>
+  readonly clock: Clock
+  readonly deliveries: () => Iterable<DestinationDelivery>
+  readonly spans: () => readonly Span[]
+}
+
+export interface ListedEvent {
+  readonly messageId: string
+  readonly sourceId: string
+  readonly acceptedAt: string
+  readonly type: string
+  readonly name: string
+  readonly userId: string | null
+  readonly outcomes: readonly ShownOutcome[]
+}
+
+export interface EventPage {
+  readonly events: readonly ListedEvent[]
+  /** Where to go on; undefined when all there is has been looked at. */
+  readonly next: readonly Place[] | undefined
+}
+
+/**
+ * What was accepted, newest first, with what became of it. It is read from the log's end backwards, by threads that
+ * nobody who accepts or delivers waits for; there is no index to keep. One call at a time looks back.
+ *
+ * @see contracts/delivery.md §8 [D623]
+ */
+export class EventList {
+  readonly #options: EventListOptions
+  #thread: ThreadCalls<EventCalls> | undefined
+  #last: Promise<unknown> = Promise.resolve()
+  #waiting = 0
+  #isClosed = false
+
+  constructor(options: EventListOptions) {
+    this.#options = options
+  }
+
+  /** @throws Refused 503 when too many others wait. */
+  async list(filter: ListFilter, limit: number, places: readonly Place[] | undefined): Promise<EventPage> {
+    if (this.#isClosed || this.#waiting > MOST_WAITING) throw new Refused('unavailable', 'Too many searches')
+    this.#waiting++
+    const page = this.#last.then(() => this.#lookBack(filter, limit, places))
+    this.#last = page.catch(() => {}).finally(() => this.#waiting--)
+    return page
+  }
+
+  /** Ends of the partitions: what a first call begins with. */
+  ends(): number[] {
+    const { log } = this.#options
+    return Array.from({ length: log.partitions }, (_, partition) => log.end(partition))
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true
+    await this.#thread?.stop()
+  }
+
+  async #lookBack(filter: ListFilter, limit: number, given: readonly Place[] | undefined): Promise<EventPage> {
+    const { clock, spans } = this.#options
+    const end = clock.monotonic() + MOST_MS
+    const thread = this.#thread ?? this.#startThread()
+    const connections = asksForOutcome(filter) ? spans().filter(({ kind }) => kind === 'connection') : []
+    const events: ListedEvent[] = []
+    let places = given ?? (await this.#startingPlaces(filter))
+    let looked = 0
+    while (looked < MOST_LOOKED && clock.monotonic() < end) {
+      await thread.call('begin', { filter, places, spans: connections })
+      const reads = new Reads(this.#options.log, places)
+      let step: Step | undefined
+      do {
+        const chunk = step?.wants === undefined ? undefined : await reads.read(step.wants)
+        const request = { chunk, mostFound: limit - events.length, mostLooked: MOST_LOOKED - looked }
+        step = await thread.call('goOn', request, chunk === undefined ? [] : [chunk.frames.buffer])
+        looked += step.looked
+        places = step.places
+        for (const event of await this.#shown(step.found)) {
+          if (matches(event, filter)) events.push(event)
+        }
+        if (step.isAtEnd) return { events, next: undefined }
+        if (events.length >= limit) return { events, next: places }
+      } while (step.wants !== undefined && looked < MOST_LOOKED && clock.monotonic() < end)
+    }
+    return { events, next: places }
+  }
+
+  async #shown(found: readonly FoundEvent[]): Promise<ListedEvent[]> {
+    const outcomes = await outcomesNow(found, this.#options.deliveries)
+    return found.map(({ messageId, sourceId, acceptedAt, type, name, userId }, i) => ({
+      messageId,
+      sourceId,
+      acceptedAt: formatTime(acceptedAt),
+      type,
+      name,
+      userId,
+      outcomes: outcomes[i]!,
+    }))
+  }
+
+  /** The end of the log or, for a list that ends earlier, a place not long after that time: found by halving. */
+  async #startingPlaces({ to }: ListFilter): Promise<Place[]> {
+    const { log } = this.#options
+    const places: Place[] = []
+    for (const [partition, end] of this.ends().entries()) {
+      let high = end
+      let low = to === undefined ? high : 0
+      while (to !== undefined && high - low > NEAR_OFFSETS) {
+        const middle = Math.floor((low + high) / 2)
+        const [record] = framedRecords((await log.readBack(partition, middle, 1)).frames)
+        if (record === undefined || record.header.acceptedAt < to + CLOCK_MARGIN_MS) low = middle
+        else high = record.offset
+      }
+      places.push({ offset: high, index: 0 })
+    }
+    return places
+  }
+
+  #startThread(): ThreadCalls<EventCalls> {
+    this.#thread = new ThreadCalls<EventCalls>({
+      file: new URL('./thread.ts', import.meta.url),
+      name: 'events',
+      data: this.#options.store.file,
+      // The next call starts another one.
+      onEnd: () => {
+        this.#thread = undefined
+      },
+    })
+    return this.#thread
+  }
+}
+
+/** Reads each partition backwards from its place, in growing steps. */
+class Reads {
+  readonly #log: EventLog
+  readonly #before: number[]
+  #bytes = FIRST_READ_BYTES
+
+  constructor(log: EventLog, places: readonly Place[]) {
+    this.#log = log
+    // Of the record at a place some events are still to be looked at, unless its index is 0.
+    this.#before = places.map(({ offset, index }) => (index > 0 ? offset + 1 : offset))
+  }
+
+  async read(partition: number) {
+    const { frames, next } = await this.#log.readBack(partition, this.#before[partition]!, this.#bytes)
+    this.#before[partition] = next
+    this.#bytes = Math.min(this.#bytes * 2, MOST_READ_BYTES)
+    return { partition, frames, isFirst: next === 0 }
+  }
+}
+
+function matches({ outcomes }: ListedEvent, filter: ListFilter): boolean {
+  return !asksForOutcome(filter) || outcomes.some((each) => matchesOutcome(each, filter))
+}

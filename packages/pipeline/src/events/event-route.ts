@@ -1,0 +1,48 @@
+import { EVENT_TYPES } from '@millrace/protocol'
+import { cursorText, limitOf, nextPath, oneOf, type Query, text, time } from '../query.ts'
+import { Refused } from '../refused.ts'
+import type { ListFilter, Place } from './calls.ts'
+import { formatEventCursor, parseEventCursor } from './event-cursor.ts'
+import { type EventFilter, OUTCOMES } from './event-filter.ts'
+import type { EventList } from './event-list.ts'
+
+/**
+ * The answer of GET /v2/events.
+ *
+ * @throws Refused
+ * @see contracts/delivery.md §8 [D623], §10
+ */
+export async function eventsPage(list: EventList, query: Query) {
+  const limit = limitOf(query)
+  const places = placesOf(query, list.ends())
+  const { events, next } = await list.list(listFilterOf(query), limit, places)
+  const cursor = next && formatEventCursor(next)
+  return { events, paging: { total: null, next: nextPath('/v2/events', query, cursor) } }
+}
+
+/** @throws Refused */
+export function eventFilterOf(query: Query): EventFilter {
+  return {
+    sourceId: text(query, 'sourceId'),
+    type: oneOf(query, 'type', EVENT_TYPES),
+    name: text(query, 'name'),
+    userId: text(query, 'userId'),
+    outcome: oneOf(query, 'outcome', OUTCOMES),
+    destinationId: text(query, 'destinationId'),
+  }
+}
+
+function listFilterOf(query: Query): ListFilter {
+  const filter = { ...eventFilterOf(query), from: time(query, 'from'), to: time(query, 'to') }
+  const { from, to } = filter
+  if (from !== undefined && to !== undefined && from >= to) throw new Refused('bad_request', 'from must be before to')
+  return filter
+}
+
+function placesOf(query: Query, ends: readonly number[]): Place[] | undefined {
+  const given = cursorText(query)
+  if (given === undefined) return undefined
+  const places = parseEventCursor(given, ends)
+  if (places === undefined) throw new Refused('bad_request', 'Invalid cursor')
+  return places
+}

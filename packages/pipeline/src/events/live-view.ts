@@ -1,0 +1,121 @@
+import { eventCount, formatTime, type RecordHeader, type StoredEvent } from '@millrace/protocol'
+import type { Clock, Timer } from '@millrace/std'
+import { Refused } from '../refused.ts'
+import { asksForOutcome, eventFacts, matchesEvent, matchesOutcome, type Outcome } from './event-filter.ts'
+import { LiveListener, type LiveListenerOptions } from './live-listener.ts'
+
+const MOST_LISTENERS = 20
+const TICK_MS = 1_000
+const BEAT_TICKS = 15
+/** One that has read nothing for so long gives its place to others. */
+const MOST_STALLED_MS = 60_000
+
+/** What became of an event at a destination just now. */
+export interface LiveOutcome {
+  readonly destinationId: string
+  readonly outcome: Outcome
+  readonly reason: string | null
+  /** Of the last attempt; 0 when there was none. */
+  readonly status: number
+  readonly durationMs: number
+}
+
+/**
+ * What happens, as it happens, for those who watch. While nobody does, it costs one comparison for each event.
+ *
+ * @see contracts/delivery.md §8 [D639]
+ */
+export class LiveView {
+  readonly #clock: Clock
+  readonly #listeners = new Set<LiveListener>()
+  #timer: Timer | undefined
+  #ticks = 0
+  #isClosed = false
+
+  constructor(clock: Clock) {
+    this.#clock = clock
+  }
+
+  get isWatched(): boolean {
+    return this.#listeners.size > 0
+  }
+
+  /** @throws Refused 503 for the 21st listener. */
+  open(options: Omit<LiveListenerOptions, 'clock'>): LiveListener {
+    if (this.#listeners.size >= MOST_LISTENERS) throw new Refused('unavailable', 'Too many listeners')
+    if (this.#isClosed) throw new Refused('unavailable', 'Service unavailable')
+    const listener: LiveListener = new LiveListener({
+      ...options,
+      clock: this.#clock,
+      onEnd: () => {
+        this.#listeners.delete(listener)
+        options.onEnd()
+      },
+    })
+    this.#listeners.add(listener)
+    listener.beat()
+    this.#timer ??= this.#clock.setTimer(() => this.#tick(), TICK_MS)
+    return listener
+  }
+
+  /** @param events of the record; asked for only if somebody wants to see them. */
+  accepted(header: RecordHeader, events: () => readonly StoredEvent[]): void {
+    const acceptedAt = formatTime(header.acceptedAt)
+    for (const listener of this.#listeners) {
+      const { filter } = listener
+      if (asksForOutcome(filter)) continue
+      if (filter.sourceId !== undefined && filter.sourceId !== header.sourceId) continue
+      const isForAll = filter.type === undefined && filter.name === undefined && filter.userId === undefined
+      if (isForAll && listener.isFull) {
+        listener.skip(eventCount(header))
+        continue
+      }
+      for (const event of events()) {
+        if (!matchesEvent(event, filter)) continue
+        if (listener.isFull) {
+          listener.skip(1)
+          continue
+        }
+        const { messageId, type, name, userId } = eventFacts(event)
+        const message = { messageId, sourceId: header.sourceId, acceptedAt, type, name, userId }
+        listener.send('accepted', JSON.stringify(message))
+      }
+    }
+  }
+
+  outcome(event: StoredEvent, sourceId: string, live: LiveOutcome): void {
+    const { destinationId, outcome, reason, status, durationMs } = live
+    const wasAttempted = status !== 0
+    const message = {
+      messageId: event.messageId,
+      destinationId,
+      outcome,
+      reason,
+      status: wasAttempted ? status : null,
+      durationMs: wasAttempted ? Math.round(durationMs) : null,
+    }
+    for (const listener of this.#listeners) {
+      const { filter } = listener
+      if (filter.sourceId !== undefined && filter.sourceId !== sourceId) continue
+      if (!matchesOutcome(live, filter) || !matchesEvent(event, filter)) continue
+      if (listener.isFull) listener.skip(1)
+      else listener.send('outcome', JSON.stringify(message))
+    }
+  }
+
+  /** Ends what everybody is watching; nobody can begin any more. */
+  close(): void {
+    this.#isClosed = true
+    this.#timer?.cancel()
+    for (const listener of this.#listeners) listener.end()
+  }
+
+  #tick(): void {
+    this.#ticks++
+    for (const listener of this.#listeners) {
+      if (!listener.mayStay() || listener.stalledMs >= MOST_STALLED_MS) listener.end()
+      else if (this.#ticks % BEAT_TICKS === 0) listener.beat()
+    }
+    this.#timer = this.isWatched ? this.#clock.setTimer(() => this.#tick(), TICK_MS) : undefined
+  }
+}

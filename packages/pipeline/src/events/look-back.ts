@@ -1,0 +1,191 @@
+import type { OutcomeReader, RecordedOutcome } from '@millrace/delivery'
+import { framedRecords, type StoredRecord } from '@millrace/log'
+import { eventCount, type StoredEvent, storedEvents } from '@millrace/protocol'
+import { Activity } from '../activity.ts'
+import type { Chunk, FoundEvent, LookBackStart, Place, Step } from './calls.ts'
+import { asksForOutcome, eventFacts, isUnfinished, matchesEvent, matchesOutcome } from './event-filter.ts'
+import { RawSearch } from './raw-search.ts'
+
+/** Events whose outcomes are read together. */
+const READ_TOGETHER = 500
+/**
+ * Records lie in the order of their acceptance, but the clock that wrote the times may have been set: a list ends only
+ * when records are this much older than what is looked for.
+ */
+export const CLOCK_MARGIN_MS = 60_000
+
+/**
+ * One look back over the events of all partitions, newest first. It is fed records of the partition that it wants, and
+ * says after each step what it found and where it stands. Between partitions the time of acceptance decides.
+ */
+export class LookBack {
+  readonly #start: LookBackStart
+  readonly #outcomes: Pick<OutcomeReader, 'outcomesOf'>
+  readonly #raw: RawSearch
+  readonly #parts: Part[]
+  /** By destination. */
+  readonly #activities: ReadonlyMap<string, Activity>
+
+  constructor(start: LookBackStart, outcomes: Pick<OutcomeReader, 'outcomesOf'>) {
+    this.#start = start
+    this.#outcomes = outcomes
+    this.#raw = new RawSearch(start.filter)
+    this.#parts = start.places.map((place, partition) => ({
+      partition,
+      place,
+      records: [],
+      isAtEnd: place.offset === 0 && place.index === 0,
+    }))
+    const byDestination = Map.groupBy(start.spans, ({ destinationId }) => destinationId)
+    this.#activities = new Map([...byDestination].map(([id, spans]) => [id, new Activity(spans)]))
+  }
+
+  /** @see EventCalls.goOn */
+  goOn(chunk: Chunk | undefined, mostFound: number, mostLooked: number): Step {
+    if (chunk !== undefined) this.#take(chunk)
+    const found: FoundEvent[] = []
+    const together = asksForOutcome(this.#start.filter) ? READ_TOGETHER : mostFound
+    let candidates: Candidate[] = []
+    let looked = 0
+    for (;;) {
+      const wants = this.#parts.find(({ records, isAtEnd }) => records.length === 0 && !isAtEnd)?.partition
+      const part = wants === undefined ? this.#newest() : undefined
+      const isAtEnd = wants === undefined && part === undefined
+      if (
+        part === undefined ||
+        looked >= mostLooked ||
+        candidates.length >= Math.min(together, mostFound - found.length)
+      ) {
+        const taken = this.#withOutcomes(candidates, mostFound - found.length)
+        found.push(...taken.map(({ event }) => event))
+        candidates = []
+        const isEnough = found.length >= mostFound
+        // What was looked at behind the last that was taken is looked at again.
+        const places = isEnough ? taken.at(-1)!.places : this.#places()
+        if (isEnough) return { found, looked, places, wants: undefined, isAtEnd: isAtEnd && this.#isLast(places) }
+        if (part === undefined || looked >= mostLooked) return { found, looked, places, wants, isAtEnd }
+        continue
+      }
+      looked++
+      const candidate = this.#lookAtNext(part)
+      if (candidate !== undefined) candidates.push({ event: candidate, places: this.#places() })
+    }
+  }
+
+  #take({ partition, frames, isFirst }: Chunk): void {
+    const part = this.#parts[partition]!
+    for (const record of framedRecords(frames)) part.records.push({ record, events: undefined })
+    // Taken from the end.
+    part.records.reverse()
+    part.isAtEnd = isFirst
+    this.#passOverOld(part)
+  }
+
+  #newest(): Part | undefined {
+    let newest: Part | undefined
+    for (const part of this.#parts) {
+      if (part.records.length > 0 && (newest === undefined || timeOf(part) > timeOf(newest))) newest = part
+    }
+    return newest
+  }
+
+  /** Looks at one event, the next in a partition. @returns it when it may be one that is looked for. */
+  #lookAtNext(part: Part): FoundEvent | undefined {
+    const current = part.records.at(-1)!
+    const { record } = current
+    const { header, offset } = record
+    const index = (part.place.offset === offset && part.place.index > 0 ? part.place.index : eventCount(header)) - 1
+    const { filter } = this.#start
+    const isWanted =
+      index >= 0 &&
+      (filter.sourceId === undefined || filter.sourceId === header.sourceId) &&
+      (filter.from === undefined || header.acceptedAt >= filter.from) &&
+      (filter.to === undefined || header.acceptedAt < filter.to)
+    if (isWanted) current.events ??= this.#raw.mayHold(record) ? eventsOf(record) : []
+    const event = current.events?.[index]
+    part.place = { offset, index: Math.max(0, index) }
+    if (index <= 0) {
+      part.records.pop()
+      if (part.isAtEnd && part.records.length === 0) part.place = { offset: 0, index: 0 }
+      this.#passOverOld(part)
+    }
+    if (!isWanted || event === undefined || !matchesEvent(event, filter)) return undefined
+    const { sourceId, acceptedAt } = header
+    return { partition: part.partition, offset, index, sourceId, acceptedAt, ...eventFacts(event), recorded: [] }
+  }
+
+  /** A partition ends where everything is older than what is looked for. */
+  #passOverOld(part: Part): void {
+    const { from } = this.#start.filter
+    if (from === undefined || part.records.length === 0 || timeOf(part) >= from - CLOCK_MARGIN_MS) return
+    part.records = []
+    part.isAtEnd = true
+    part.place = { offset: 0, index: 0 }
+  }
+
+  /** Those of the candidates whose outcomes are looked for, at most so many. */
+  #withOutcomes(candidates: readonly Candidate[], most: number): Candidate[] {
+    const recorded = new Map<Candidate, RecordedOutcome[]>()
+    for (const [partition, group] of Map.groupBy(candidates, ({ event }) => event.partition)) {
+      const sought = group.map(({ event }) => event)
+      const outcomes = this.#outcomes.outcomesOf(partition, sought)
+      for (const [i, candidate] of group.entries()) recorded.set(candidate, outcomes[i]!)
+    }
+    return candidates
+      .map((each) => ({ ...each, event: { ...each.event, recorded: recorded.get(each)! } }))
+      .filter(({ event }) => this.#mayMatch(event))
+      .slice(0, most)
+  }
+
+  /** What is recorded decides, except of events under way: of them only those who deliver know more. */
+  #mayMatch(event: FoundEvent): boolean {
+    const { filter } = this.#start
+    if (!asksForOutcome(filter)) return true
+    const { recorded, sourceId, partition, offset } = event
+    if (recorded.some((each) => each.outcome !== 'waiting' && matchesOutcome(each, filter))) return true
+    if (filter.outcome !== undefined && !isUnfinished(filter.outcome)) return false
+    const isHere = (id: string) => filter.destinationId === undefined || filter.destinationId === id
+    if (recorded.some(({ destinationId, outcome }) => outcome === 'waiting' && isHere(destinationId))) return true
+    for (const [id, activity] of this.#activities) {
+      if (!isHere(id) || recorded.some(({ destinationId }) => destinationId === id)) continue
+      if (activity.isConnected(sourceId, partition, offset)) return true
+    }
+    return false
+  }
+
+  #places(): Place[] {
+    return this.#parts.map(({ place }) => place)
+  }
+
+  #isLast(places: readonly Place[]): boolean {
+    return this.#parts.every(({ place }, i) => place.offset === places[i]!.offset && place.index === places[i]!.index)
+  }
+}
+
+interface Candidate {
+  readonly event: FoundEvent
+  /** Where the look back stood behind it. */
+  readonly places: readonly Place[]
+}
+
+interface Part {
+  readonly partition: number
+  place: Place
+  /** Oldest first: the next is the last. */
+  records: { readonly record: StoredRecord; events: readonly StoredEvent[] | undefined }[]
+  /** Nothing lies before the records. */
+  isAtEnd: boolean
+}
+
+function timeOf({ records }: Part): number {
+  return records.at(-1)!.record.header.acceptedAt
+}
+
+/** A record that cannot be read counts as empty, as it does for delivery, where it is reported. */
+function eventsOf(record: StoredRecord): readonly StoredEvent[] {
+  try {
+    return storedEvents(record).events
+  } catch {
+    return []
+  }
+}

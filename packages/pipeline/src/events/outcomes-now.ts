@@ -1,0 +1,69 @@
+import type { LaneEvent } from '@millrace/delivery'
+import type { DestinationDelivery } from '../destination-delivery.ts'
+import type { FoundEvent } from './calls.ts'
+
+/** What became of an event at one destination, as lists show it. */
+export interface ShownOutcome {
+  readonly destinationId: string
+  readonly outcome: string
+  readonly reason: string | null
+}
+
+/** Events of a lane that are looked at before others get their turn. */
+const LOOKED_AT_TOGETHER = 5_000
+
+/**
+ * The outcomes of events at this moment, by event: what is recorded, and of events that are under way what their lanes
+ * say. Of destinations in the order of the configuration, then of those that were removed.
+ */
+export async function outcomesNow(
+  events: readonly FoundEvent[],
+  deliveries: () => Iterable<DestinationDelivery>,
+): Promise<ShownOutcome[][]> {
+  const outcomes = events.map(({ recorded }) => new Map(recorded.map((each) => [each.destinationId, each])))
+  const shown: ShownOutcome[][] = events.map(() => [])
+  for (const delivery of [...deliveries()]) {
+    const { id: destinationId } = delivery.destination
+    const underWay = new Map<string, number>()
+    for (const [i, event] of events.entries()) {
+      const known = outcomes[i]!.get(destinationId)
+      outcomes[i]!.delete(destinationId)
+      if (known !== undefined && known.outcome !== 'waiting') shown[i]!.push(known)
+      else if (known !== undefined || isConnected(delivery, event)) underWay.set(placeKey(event), i)
+    }
+    if (underWay.size === 0) continue
+    const states = await statesOf(delivery, underWay)
+    for (const i of underWay.values())
+      shown[i]!.push({ destinationId, outcome: states.get(i) ?? 'pending', reason: null })
+  }
+  for (const [i, rest] of outcomes.entries()) {
+    for (const { destinationId, outcome, reason } of rest.values()) {
+      shown[i]!.push({ destinationId, outcome: outcome === 'waiting' ? 'pending' : outcome, reason })
+    }
+  }
+  return shown
+}
+
+function isConnected({ feed }: DestinationDelivery, { sourceId, partition, offset }: FoundEvent): boolean {
+  return feed.activity.isConnected(sourceId, partition, offset)
+}
+
+/** By the values of `sought`, whose keys are places. */
+async function statesOf(
+  { lane }: DestinationDelivery,
+  sought: ReadonlyMap<string, number>,
+): Promise<Map<number, string>> {
+  const states = new Map<number, string>()
+  let lookedAt = 0
+  for (const event of lane.unfinished()) {
+    const at = sought.get(placeKey(event))
+    if (at !== undefined) states.set(at, lane.outcomeOf(event))
+    if (states.size === sought.size) break
+    if (++lookedAt % LOOKED_AT_TOGETHER === 0) await new Promise((resolve) => setImmediate(resolve))
+  }
+  return states
+}
+
+function placeKey({ partition, offset, index }: Pick<LaneEvent, 'partition' | 'offset' | 'index'>): string {
+  return `${partition} ${offset} ${index}`
+}

@@ -1,0 +1,16 @@
+import { workerData } from 'node:worker_threads'
+import { OutcomeReader } from '@millrace/delivery'
+import { answerCalls } from '@millrace/std'
+import type { EventCalls } from './calls.ts'
+import { LookBack } from './look-back.ts'
+
+/** The thread that looks at events for people: parsing what was accepted takes no time from accepting and delivering. */
+const outcomes = new OutcomeReader(workerData as string)
+let lookBack: LookBack
+
+answerCalls<EventCalls>({
+  begin(start) {
+    lookBack = new LookBack(start, outcomes)
+  },
+  goOn: ({ chunk, mostFound, mostLooked }) => lookBack.goOn(chunk, mostFound, mostLooked),
+})

@@ -1,0 +1,103 @@
+/*
+ * Output differs from run to run in ids, times, ports and the like. In the docs each of them is shown as a fixed one of the
+ * same length, so that columns stay as they are; commands that name such an id are translated back before they run.
+ */
+
+const IDS = [
+  '3iidO0kXIpgrmam9JhPLS2gpoVe',
+  '3uLMicKvWtFGwbwBkUIwtP0l8lu',
+  '3EXM1nH9JtMJ06hF5WfzRPot1LW',
+  '3HKbh3KJUutcOg0TP3JBduW9TBn',
+  '3UoQ1nyNXgIHyFn0C8GFOWmmxU0',
+  '3Uu7afqT7PwuTNOQMc18wsjmObJ',
+  '3nYVQeCTUeuJkM9lAjxVjmbtYyv',
+  '37A4poI9SaefdDdDQ6BJiCpwwUV',
+  '3n9E4mna2lWc5fR4EEcDQAiFmog',
+  '3BVLaUj9fmVMZzVa62w8CIJjwOt',
+  '3dRIkg3yt5dHQvrpFIWbdCOITv7',
+  '3OcjFpHW1yxUNp7EHCeq1H0gpPz',
+]
+const MESSAGE_IDS = [
+  '8ed31aa9-450f-4a72-87aa-05033556fa4d',
+  '7164095d-6742-468c-bd2e-bcb236116650',
+  'e5245eca-b5ef-4104-a5f3-87ae985a0278',
+  'e1b27573-4cfe-46d6-831b-5f718d3c8d94',
+]
+const TOKENS = [
+  'mr_pat_4tQx9ZbW2mLr7VnC0pKd8sFy1aGh3uEjTiRwB6oM',
+  'mr_pat_Zk3vN8qT1yWc5RbE7uJd0LfS2gHx6mPa9oVi4XeB',
+  'mr_pat_9Kd2LmXw7QeRt5YuI3oPa8SdFg1HjZcVbN4MqW6E',
+]
+const WRITE_KEY = '3PS3MKgFh6ZTxDaxUjKBsLaUg1r'
+const INBOX_KEY = '5f0c9d2e7a4b4c1d8e3f6a9b0c7d2e15'
+const TODAY = '2026-03-04'
+const TIME_OF_DAY = '09:15:31.900'
+const DAY_MS = 86_400_000
+
+export interface Surroundings {
+  readonly url: string
+  readonly folder: string
+  /** When the server was started, milliseconds since 1970. */
+  readonly startedAt: number
+}
+
+/** Turns what was printed into what is shown, and what is shown into what to type. */
+export class ShownOutput {
+  readonly #surroundings: Surroundings
+  readonly #shown = new Map<string, string>()
+
+  constructor(surroundings: Surroundings) {
+    this.#surroundings = surroundings
+  }
+
+  /** @throws Error when there are more different ids than names for them. */
+  show(printed: string): string {
+    const { url, folder } = this.#surroundings
+    return printed
+      .replaceAll(url, 'http://127.0.0.1:8080')
+      .replaceAll(new URL(url).host, '127.0.0.1:8080')
+      .replaceAll(`${folder}/`, '')
+      .replace(/mr_pat_\w{40}/g, (token) => this.#name(token, TOKENS))
+      .replace(/-u \w{27}:/g, `-u ${WRITE_KEY}:`)
+      .replace(/\b[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/g, (id) => this.#name(id, MESSAGE_IDS))
+      .replace(/\b3[0-9A-Za-z]{26}\b/g, (id) => (id === WRITE_KEY ? id : this.#name(id, IDS)))
+      .replace(/\b(\d{4}-\d\d-\d\d)([ T])(\d\d:\d\d(?::\d\d\.\d{3})?)/g, (_, date, joint, time) =>
+        this.#time(date, joint, time),
+      )
+      .replace(/^\d\d:\d\d:\d\d\.\d{3}(?= {2})/gm, TIME_OF_DAY)
+      .replace(/\/inbox\/[0-9a-f]{32}/g, `/inbox/${INBOX_KEY}`)
+      .replace(/^\*( +MILLRACE_PORT +)\d{5}/m, ' $18080 ')
+      .replace(/\b\d+ ms/g, '2 ms')
+      .replace(/"durationMs": \d+/g, '"durationMs": 2')
+      .replace(/^(ok +node +)\S+/m, '$126.10.0')
+      .replace(/^(ok +settings +)given: .*/m, '$1none given, all are defaults')
+      .replace(/[\d.]+ [KMGT]B free/, '74.1 GB free')
+      .replace(/(segments?, )[\d.]+ [KMG]B/, '$1128 KB')
+  }
+
+  type(shown: string): string {
+    let typed = shown
+    for (const [actual, name] of this.#shown) typed = typed.replaceAll(name, actual)
+    return typed
+  }
+
+  #name(actual: string, names: readonly string[]): string {
+    const known = this.#shown.get(actual)
+    if (known !== undefined) return known
+    // An example in a help.
+    if (names.includes(actual)) return actual
+    const used = new Set(this.#shown.values())
+    const name = names.find((each) => !used.has(each))
+    if (name === undefined) throw new Error(`there is no name left for ${actual}: add one`)
+    this.#shown.set(actual, name)
+    return name
+  }
+
+  /** The day counted from that of the start; the time of day is always the same. */
+  #time(date: string, joint: string, time: string): string {
+    const at = Date.parse(`${date}T${time.length === 5 ? `${time}:00` : time}Z`)
+    const days = Math.round((at - this.#surroundings.startedAt) / DAY_MS)
+    const day = new Date(Date.parse(TODAY) + days * DAY_MS).toISOString().slice(0, 10)
+    return `${day}${joint}${TIME_OF_DAY.slice(0, time.length)}`
+  }
+}
