@@ -22,6 +22,7 @@ export {
 } from './store/calls.ts'
 export {
   type DeadLetterJob,
+  type DeadLetterJobCalls,
   JOB_STATES,
   type JobKind,
   type JobState,

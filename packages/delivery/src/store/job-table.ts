@@ -7,6 +7,7 @@ import type { Names } from './names.ts'
 
 const DISCARDED = DEAD_LETTER_STATES.indexOf('discarded')
 const REPLAYING = DEAD_LETTER_STATES.indexOf('replaying')
+const MOST_KEPT = 10_000
 const FINAL: readonly JobState[] = ['done', 'cancelled']
 
 /** Jobs over dead letters: what they are for, and how far they are. */
@@ -45,8 +46,14 @@ export class JobTable {
       discard: db.prepare('UPDATE dead_letters SET state = ?, end_reason = ?, state_at = ? WHERE id = ?'),
       take: db.prepare('UPDATE dead_letters SET state = ?, state_at = ?, replay = ?, wait = NULL WHERE id = ?'),
       countTaken: db.prepare('UPDATE jobs SET taken = taken + ? WHERE number = ?'),
-      dropParts: db.prepare('DELETE FROM job_parts WHERE job IN (SELECT number FROM jobs WHERE finished_at < ?)'),
-      drop: db.prepare('DELETE FROM jobs WHERE finished_at < ?'),
+      forgetLetters: db.prepare(
+        'UPDATE job_parts SET letters = NULL, is_at_end = 1 WHERE job = (SELECT number FROM jobs WHERE id = ?)',
+      ),
+      dropParts: db.prepare('DELETE FROM job_parts WHERE job NOT IN (SELECT number FROM jobs)'),
+      drop: db.prepare(
+        `DELETE FROM jobs WHERE finished_at < ? OR
+           (finished_at IS NOT NULL AND number <= (SELECT max(number) FROM jobs) - ${MOST_KEPT})`,
+      ),
     }
   }
 
@@ -82,6 +89,7 @@ export class JobTable {
     if (job === undefined) return undefined
     const isChanged = from.includes(job.state)
     if (isChanged) this.#statements.change.run(to, FINAL.includes(to) ? at : null, id)
+    if (isChanged && FINAL.includes(to)) this.#statements.forgetLetters.run(id)
     return { job: isChanged ? this.get(id)! : job, isChanged }
   }
 
@@ -126,10 +134,10 @@ export class JobTable {
     return { letter, job: this.get(id) }
   }
 
-  /** Those that finished before this time. */
+  /** Those that finished before this time, or are too many. */
   drop(finishedBefore: number): void {
-    this.#statements.dropParts.run(finishedBefore)
     this.#statements.drop.run(finishedBefore)
+    this.#statements.dropParts.run()
   }
 
   #take(row: number, id: string, at: number): void {

@@ -32,6 +32,7 @@ export class DeadLetterJobs {
   readonly #options: DeadLetterJobsOptions
   /** Unfinished ones, oldest first. */
   readonly #runs = new Map<string, JobRun>()
+  #isStopped = false
 
   constructor(options: DeadLetterJobsOptions) {
     this.#options = options
@@ -50,6 +51,7 @@ export class DeadLetterJobs {
 
   /** Nothing more is taken up. */
   async stop(): Promise<void> {
+    this.#isStopped = true
     await Promise.all([...this.#runs.values()].map((run) => run.halt()))
   }
 
@@ -175,6 +177,7 @@ export class DeadLetterJobs {
   }
 
   #startNext(): void {
+    if (this.#isStopped) return
     const runs = [...this.#runs.values()]
     let running = runs.filter(({ isRunning }) => isRunning).length
     for (const run of runs) {

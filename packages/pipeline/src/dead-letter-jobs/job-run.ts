@@ -1,4 +1,4 @@
-import type { DeadLetterJob, DeadLetterRow, DeliveryStore, PartPlace } from '@millrace/delivery'
+import type { DeadLetterJob, DeadLetterJobCalls, DeadLetterRow, DeliveryStore, PartPlace } from '@millrace/delivery'
 import type { Clock } from '@millrace/std'
 import type { DestinationDelivery, Logger } from '../destination-delivery.ts'
 import { Pace } from './pace.ts'
@@ -84,55 +84,48 @@ export class JobRun {
     }
   }
 
-  /** What cannot be written is tried again: a job fails no more than an outcome does. */
   async #run(): Promise<boolean> {
-    const { store, clock, logger, flush } = this.#surroundings
-    while (!this.#isHalted) {
-      try {
-        await store.call('changeJob', { id: this.id, from: ['queued'], to: 'running', at: clock.now() })
-        await this.#count()
-        if (!this.#job.isDryRun) await (this.#job.kind === 'replay' ? this.#replay() : this.#discard())
-        if (this.#isHalted) return false
-        await flush()
-        await store.call('changeJob', { id: this.id, from: ['running'], to: 'done', at: clock.now() })
-        return true
-      } catch (error) {
-        const { message, code } = error as NodeJS.ErrnoException
-        if (code === 'THREAD_ENDED') return false
-        logger.error({ replayId: this.id, cause: message }, 'a job over dead letters waits')
-        await this.#waits.sleep(TRY_AGAIN_MS)
-      }
-    }
-    return false
+    const { flush } = this.#surroundings
+    await this.#call('changeJob', { id: this.id, from: ['queued'], to: 'running', at: this.#now })
+    await this.#count()
+    if (!this.#job.isDryRun) await (this.#job.kind === 'replay' ? this.#replay() : this.#discard())
+    if (this.#isHalted) return false
+    await flush()
+    const done = await this.#call('changeJob', { id: this.id, from: ['running'], to: 'done', at: this.#now })
+    return done !== undefined
   }
 
   async #count(): Promise<void> {
     if (this.#isCounted) return
-    const { store } = this.#surroundings
     let matched = 0
     for (const { destinationId } of this.#job.parts) {
       for (let after: PartPlace | null = []; after !== null; ) {
-        if (this.#isHalted) return
-        const request = { jobId: this.id, destinationId, after }
-        const counted: { count: number; next: PartPlace | null } = await store.call('countLetters', request)
+        const request: { jobId: string; destinationId: string; after: PartPlace } = {
+          jobId: this.id,
+          destinationId,
+          after,
+        }
+        const counted: { count: number; next: PartPlace | null } | undefined = await this.#call('countLetters', request)
+        if (counted === undefined) return
         matched += counted.count
         after = counted.next
       }
     }
-    await store.call('setMatched', { jobId: this.id, matched })
-    this.#isCounted = true
+    await this.#call('setMatched', { jobId: this.id, matched })
+    this.#isCounted = !this.#isHalted
   }
 
   async #discard(): Promise<void> {
-    const { store, clock, onDiscarded } = this.#surroundings
+    const { onDiscarded } = this.#surroundings
     for (const destinationId of this.#partsToDo) {
-      for (let isAtEnd = false; !isAtEnd && !this.#isHalted; ) {
-        const request = { jobId: this.id, destinationId, limit: DISCARDED_TOGETHER, at: clock.now() }
-        const discarded = await store.call('discardLetters', request)
+      for (let isAtEnd = false; !isAtEnd; ) {
+        const request = { jobId: this.id, destinationId, limit: DISCARDED_TOGETHER, at: this.#now }
+        const discarded = await this.#call('discardLetters', request)
+        if (discarded === undefined) return
         if (discarded.count > 0) onDiscarded(destinationId, discarded.count)
         isAtEnd = discarded.isAtEnd
-        if (isAtEnd) this.#partsToDo.delete(destinationId)
       }
+      this.#partsToDo.delete(destinationId)
     }
   }
 
@@ -143,8 +136,8 @@ export class JobRun {
   }
 
   async #replayPart(destinationId: string): Promise<void> {
-    const { store, clock } = this.#surroundings
-    while (!this.#isHalted) {
+    for (let isAtEnd = false; !isAtEnd; ) {
+      if (this.#isHalted) return
       const delivery = this.#surroundings.delivery(destinationId)
       // Its dead letters were discarded with it.
       if (delivery === undefined) break
@@ -153,13 +146,13 @@ export class JobRun {
         continue
       }
       await this.#waits.sleep(this.#pace.book(TAKEN_TOGETHER))
-      if (this.#isHalted) return
-      const request = { jobId: this.id, destinationId, limit: TAKEN_TOGETHER, at: clock.now() }
-      const { letters, isAtEnd } = await store.call('takeLetters', request)
-      if (this.#surroundings.delivery(destinationId) === delivery) this.#deliver(delivery, letters)
-      if (isAtEnd) break
+      const request = { jobId: this.id, destinationId, limit: TAKEN_TOGETHER, at: this.#now }
+      const taken = await this.#call('takeLetters', request)
+      if (taken === undefined) return
+      if (this.#surroundings.delivery(destinationId) === delivery) this.#deliver(delivery, taken.letters)
+      isAtEnd = taken.isAtEnd
     }
-    if (!this.#isHalted) this.#partsToDo.delete(destinationId)
+    this.#partsToDo.delete(destinationId)
   }
 
   #deliver(delivery: DestinationDelivery, letters: readonly DeadLetterRow[]): void {
@@ -175,6 +168,28 @@ export class JobRun {
       if (!delivery.replay(letter, onEnd)) onEnd()
     }
     delivery.lane.pump()
+  }
+
+  /** What cannot be written is tried again: a job fails no more than an outcome does. @returns undefined once it is halted. */
+  async #call<Name extends keyof DeadLetterJobCalls & string>(
+    name: Name,
+    argument: Parameters<DeadLetterJobCalls[Name]>[0],
+  ): Promise<ReturnType<DeadLetterJobCalls[Name]> | undefined> {
+    while (!this.#isHalted) {
+      try {
+        return await this.#surroundings.store.call(name, argument)
+      } catch (error) {
+        const { message, code } = error as NodeJS.ErrnoException
+        if (code === 'THREAD_ENDED') return undefined
+        this.#surroundings.logger.error({ replayId: this.id, cause: message }, 'a job over dead letters waits')
+        await this.#waits.sleep(TRY_AGAIN_MS)
+      }
+    }
+    return undefined
+  }
+
+  get #now(): number {
+    return this.#surroundings.clock.now()
   }
 
   get #lettersTaken(): number {

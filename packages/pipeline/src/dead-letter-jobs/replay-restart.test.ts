@@ -1,3 +1,4 @@
+import { DatabaseSync } from 'node:sqlite'
 import { expect, test } from 'vitest'
 import { HOUR, MINUTE, PipelineUnderTest, SECOND, track, tracks } from '../testing/pipeline-under-test.ts'
 import { RoutesUnderTest } from '../testing/routes-under-test.ts'
@@ -110,4 +111,22 @@ test('what is replayed, and was removed while the process was down, ends as disc
   expect(sink.arrivals.length).toBe(attempts)
   expect(await run.outcome('m')).toBe('discarded: destination was removed')
   expect((await routes.replay(id)).state).toBe('done')
+})
+
+test('while the disk takes nothing a replay waits, and goes on with what it was at', async () => {
+  const { run, sink } = await PipelineUnderTest.withSink(400)
+  await using _ = run
+  await run.send(...tracks(100))
+  sink.answer = () => 200
+  const routes = new RoutesUnderTest(run)
+  const { id } = await routes.job('/v2/dead-letters/replay', ALL)
+  using other = new DatabaseSync(run.file, { timeout: 5_000 })
+  other.exec("CREATE TRIGGER full BEFORE UPDATE ON job_parts BEGIN SELECT RAISE(ABORT, 'disk is full'); END")
+  await run.advance(10 * SECOND)
+  expect(await routes.replay(id)).toMatchObject({ state: 'running', taken: 10 })
+  expect(run.logged.at(-1)).toMatchObject({ level: 'error', fields: { replayId: id, cause: 'disk is full' } })
+  other.exec('DROP TRIGGER full')
+  await run.advance(10 * SECOND)
+  expect(await routes.replay(id)).toMatchObject({ state: 'done', taken: 100, delivered: 100 })
+  expect(sink.arrivals.length).toBe(200)
 })
