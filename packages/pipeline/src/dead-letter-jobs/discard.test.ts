@@ -106,21 +106,6 @@ test('matched is null until it is counted', async () => {
   expect((await run.pipeline.jobs.get(job.id))!.matched).toBe(3)
 })
 
-test('what dies after a discard was asked for is not discarded with it', async () => {
-  const { run } = await PipelineUnderTest.withSink(400)
-  await using _ = run
-  await run.send(...tracks(3))
-  const asked = run.pipeline.jobs.create({
-    kind: 'discard',
-    selection: { filter: { destinationId: 'd1' } },
-    isDryRun: false,
-    createdBy: 'ops@cinema.example',
-  })
-  await run.send(track('later'))
-  expect((await run.pipeline.jobs.get((await asked).id))!.discarded).toBe(3)
-  expect((await run.deadLetters()).map(({ event }) => JSON.parse(event).messageId)).toEqual(['later'])
-})
-
 test('20,000 given up at once are discarded together, and a crash in the middle forgets none and counts none twice', async () => {
   const { run } = await PipelineUnderTest.withSink(500)
   await using _ = run

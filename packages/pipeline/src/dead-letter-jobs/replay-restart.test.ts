@@ -130,3 +130,19 @@ test('while the disk takes nothing a replay waits, and goes on with what it was 
   expect(await routes.replay(id)).toMatchObject({ state: 'done', taken: 100, delivered: 100 })
   expect(sink.arrivals.length).toBe(200)
 })
+
+test('a dead letter that is replaying without an unfinished job is open again at the next start', async () => {
+  const { run, sink } = await PipelineUnderTest.withSink(400)
+  await using _ = run
+  await run.send(track('m'))
+  sink.answer = () => 500
+  await new RoutesUnderTest(run).job('/v2/dead-letters/replay', ALL)
+  await run.restart(() => {
+    using db = new DatabaseSync(run.file)
+    db.exec("UPDATE jobs SET state = 'done', finished_at = 1")
+  })
+  const [letter] = await run.deadLetters()
+  expect(letter).toMatchObject({ state: 'open', wait: null })
+  await run.advance(MINUTE)
+  expect(sink.arrivals.length).toBe(2)
+})

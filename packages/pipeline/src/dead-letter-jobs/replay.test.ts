@@ -289,3 +289,39 @@ test('what cannot be replayed is refused as the contract says', async () => {
   // Where others are meant, too, those of a disabled destination stay as they are.
   expect(await routes.job('/v2/dead-letters/replay', ALL)).toMatchObject({ state: 'done', matched: 0 })
 })
+
+test('what dies while a replay runs is not taken up by it', async () => {
+  const { run, sink } = await PipelineUnderTest.withSink(400)
+  await using _ = run
+  await run.send(...tracks(100))
+  sink.answer = ({ event }) => (event.messageId === 'later' ? 400 : 200)
+  const routes = new RoutesUnderTest(run)
+  const { id } = await routes.job('/v2/dead-letters/replay', ALL)
+  await run.advance(300)
+  await run.send(track('later'))
+  await run.advance(5 * SECOND)
+  expect(await routes.replay(id)).toMatchObject({ state: 'done', matched: 100, taken: 100, delivered: 100 })
+  expect((await run.deadLetters()).map(({ event }) => JSON.parse(event).messageId)).toEqual(['later'])
+})
+
+test('a dead letter that ended with its destination stays discarded, whatever of it was still to be written', async () => {
+  const { run, sink } = await PipelineUnderTest.withSink(400)
+  await using _ = run
+  await run.change('d2', { config: { webhookUrl: sink.url.replace('/in', '/two') } })
+  await run.send(track('m'))
+  // The other one, whose turn comes 100 ms later, keeps the replay from its end.
+  sink.answer = () => 500
+  const routes = new RoutesUnderTest(run)
+  const { replayId } = (await routes.call('POST', '/v2/dead-letters/replay', ALL)).body
+  run.writes = false
+  await run.settle()
+  expect(sink.arrivals.length).toBe(3)
+  run.destinations.delete('d1')
+  run.connections.delete('s1-d1')
+  await run.configure()
+  run.writes = true
+  await run.settle()
+  const [letter] = await run.deadLetters({ state: 'discarded' })
+  expect(letter).toMatchObject({ destinationId: 'd1', reason: 'answered 400', attempts: 1, wait: null })
+  expect(await routes.replay(replayId)).toMatchObject({ state: 'running', taken: 1, delivered: 0, deadLettered: 0 })
+})
