@@ -64,7 +64,6 @@ export class ShownOutput {
       .replace(/\b(\d{4}-\d\d-\d\d)([ T])(\d\d:\d\d(?::\d\d\.\d{3})?)/g, (_, date, joint, time) =>
         this.#time(date, joint, time),
       )
-      .replace(/^\d\d:\d\d:\d\d\.\d{3}(?= {2})/gm, TIME_OF_DAY)
       .replace(/\/inbox\/[0-9a-f]{32}/g, `/inbox/${INBOX_KEY}`)
       .replace(/^\*( +MILLRACE_PORT +)\d{5}/m, ' $18080 ')
       .replace(/\b\d+ ms/g, '2 ms')

@@ -1,5 +1,6 @@
-import { type TSchema, Type } from 'typebox'
+import type { TSchema } from 'typebox'
 import type { Access, AnswerDescription, DescribedRoute, RouteDescription } from './route-description.ts'
+import { Type } from './type.ts'
 
 export interface About {
   readonly title: string

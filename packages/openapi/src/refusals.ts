@@ -1,6 +1,6 @@
-import { Type } from 'typebox'
 import type { AnswerDescription } from './route-description.ts'
 import { closed, named, oneOf } from './schemas.ts'
+import { Type } from './type.ts'
 
 /** The `code` of an error below /v2, by its status. @see contracts/control-plane.md §4 "codes" */
 const CODES: Readonly<Record<number, string>> = {

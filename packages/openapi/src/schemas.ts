@@ -1,4 +1,5 @@
-import { type TProperties, type TSchema, Type } from 'typebox'
+import type { TProperties, TSchema } from 'typebox'
+import { Type } from './type.ts'
 
 /** A schema that stands once among the components of the document, under this name. */
 export function named<T extends TSchema>(name: string, schema: T): T {

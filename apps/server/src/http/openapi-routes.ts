@@ -24,7 +24,7 @@ const DESCRIPTION = `Every route of this server.
 Routes below \`/v2\` take a personal access token: \`Authorization: Bearer mr_pat_…\`. Ingest routes take the write key of a \
 source as the user name of HTTP Basic. Errors below \`/v2\` are \`{"error": text, "code": word, "details": object or null}\`. \
 A path that is not here answers 404 \`Not Found\`, another method than those here 405 \`Method Not Allowed\` with \`Allow\`. \
-HEAD is answered wherever GET is.`
+HEAD is answered wherever GET is, but for streams.`
 
 const IN_WORDS: Record<'document' | 'page', RouteDescription> = {
   document: {
