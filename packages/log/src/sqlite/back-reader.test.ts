@@ -28,10 +28,10 @@ test('reading back goes over segments that are closed, that are written, and tha
 
 test('segments go on being closed while they are read back', async () => {
   const directory = folders.create()
-  await using log = await openLog(directory, { segmentBytes: 40_000 })
+  await using log = await openLog(directory, { segmentBytes: 20_000 })
   await log.append('live', testRecord('source-a', '0', 20))
   const written = (async () => {
-    for (let i = 1; i < 300; i++) await log.append('live', testRecord('source-a', `${i}`, 20))
+    for (let i = 1; i < 150; i++) await log.append('live', testRecord('source-a', `${i}`, 20))
   })()
   let isWriting = true
   void written.then(() => {

@@ -171,17 +171,17 @@ test('the log in SQLite is looked back over through its segments, and a list tha
   const directory = mkdtempSync(path.join(tmpdir(), 'millrace-events-'))
   const clock = new ManualClock(START)
   try {
-    const log = await SqliteEventLog.open({ directory, clock, segmentBytes: 60_000 })
+    const log = await SqliteEventLog.open({ directory, clock, segmentBytes: 20_000 })
     const { run } = await PipelineUnderTest.withSink(200, { log, clock })
     await using _ = run
-    for (let n = 0; n < 600; n++) {
+    for (let n = 0; n < 200; n++) {
       clock.jump(60 * SECOND)
       await run.accept([track(`m-${n}`)])
     }
     await run.settle()
     const get = await routesOf(run)
-    const all = Array.from({ length: 600 }, (_, n) => `m-${n}`).toReversed()
-    expect((await allPages(get, '/v2/events?limit=250')).ids).toEqual(all)
+    const all = Array.from({ length: 200 }, (_, n) => `m-${n}`).toReversed()
+    expect((await allPages(get, '/v2/events?limit=80')).ids).toEqual(all)
     const at = (n: number) => new Date(START + n * 60 * SECOND).toISOString()
     const { ids, calls } = await allPages(get, `/v2/events?from=${at(101)}&to=${at(104)}`)
     expect([ids, calls]).toEqual([['m-102', 'm-101', 'm-100'], 1])
