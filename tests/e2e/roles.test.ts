@@ -89,12 +89,23 @@ const ROWS: Readonly<Record<string, Row>> = {
   'GET /v2/events/:messageId': { least: 'viewer', own: async () => 'm-refused' },
   'GET /v2/dead-letters': { least: 'viewer' },
   'GET /v2/dead-letters/:id': { least: 'viewer', own: async () => deadLetterId },
+  'DELETE /v2/dead-letters/:id': { least: 'editor', own: deadLetter },
+  'POST /v2/dead-letters/:id/replay': { least: 'editor', own: deadLetter },
+  'POST /v2/dead-letters/replay': { least: 'editor', body: { filter: { messageId: 'none' } } },
+  'POST /v2/dead-letters/discard': { least: 'editor', body: { filter: { messageId: 'none' } } },
+
+  'GET /v2/replays': { least: 'viewer' },
+  'GET /v2/replays/:id': { least: 'viewer', own: replay },
+  'POST /v2/replays/:id/pause': { least: 'editor', own: waitingReplay },
+  'POST /v2/replays/:id/resume': { least: 'editor', own: pausedReplay },
+  'POST /v2/replays/:id/cancel': { least: 'editor', own: waitingReplay },
 }
 
 const NO_ID = '3iidO0kXIpgrmam9JhPLS2gpoVe'
 const tokens: Partial<Record<Role, string>> = {}
 let env: DevEnv
 let deadLetterId: string
+let refusedWriteKey: string
 let inboxPath: string
 let made = 0
 
@@ -104,6 +115,7 @@ beforeAll(async () => {
   inboxPath = env.routes.registered().flatMap((route) => SECRET_PATH.exec(route) ?? [])[0]!
   env.sink.answer = () => ({ status: 400 })
   const { source, destinationId } = await env.webhook()
+  refusedWriteKey = source.writeKey
   await env.send('/v1/track', { messageId: 'm-refused', userId: 'u', event: 'x' }, source.writeKey)
   await env.journey('m-refused', 'dead_lettered', destinationId)
   deadLetterId = (await env.api('GET', '/v2/dead-letters')).json.deadLetters[0].id
@@ -230,6 +242,34 @@ async function credential(): Promise<string> {
   const key = `key-${++made}`
   await env.api('PUT', `/v2/credentials/${key}`, { value: 'v' })
   return key
+}
+
+async function deadLetter(): Promise<string> {
+  const messageId = `m-refused-${++made}`
+  await env.send('/v1/track', { messageId, userId: messageId, event: 'x' }, refusedWriteKey)
+  await env.journey(messageId, 'dead_lettered')
+  return (await env.api('GET', `/v2/dead-letters?messageId=${messageId}`)).json.deadLetters[0].id
+}
+
+async function replay(): Promise<string> {
+  const { json } = await env.api('POST', '/v2/dead-letters/discard', { filter: { messageId: 'none' }, dryRun: true })
+  return json.replayId
+}
+
+/** One that waits for its destination, which fails. */
+async function waitingReplay(): Promise<string> {
+  const id = await deadLetter()
+  env.sink.answer = () => ({ status: 500 })
+  const { replayId } = (await env.api('POST', `/v2/dead-letters/${id}/replay`)).json
+  await env.journey(`m-refused-${made}`, 'retrying')
+  env.sink.answer = () => ({ status: 400 })
+  return replayId
+}
+
+async function pausedReplay(): Promise<string> {
+  const id = await waitingReplay()
+  await env.api('POST', `/v2/replays/${id}/pause`)
+  return id
 }
 
 function newUser() {

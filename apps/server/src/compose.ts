@@ -199,7 +199,7 @@ export async function compose(options: ComposeOptions): Promise<Product> {
     [
       deliveryRoutes(running),
       liveRoute(running.live, ({ actor }) => controlPlane.isCurrent(actor)),
-      backupRoutes(backups, controlPlane),
+      backupRoutes(backups),
     ],
     book,
   )

@@ -1,7 +1,7 @@
 export { type AnswerClass, classOfStatus } from './classify.ts'
 export type { Attempt, RequestHistory, ShownRequest } from './delivery-history.ts'
 export { Lane } from './lane.ts'
-export { type EventPlace, LaneEvent } from './lane-event.ts'
+export { type EventPlace, LaneEvent, REPLAY_STREAM, type ReplayedLetter } from './lane-event.ts'
 export type { Classify, LaneOptions, LaneSettings, Prepared } from './lane-options.ts'
 export { MemoryBudget } from './memory-budget.ts'
 export { type EgressEntry, parseEgressList } from './outbound/egress-list.ts'
@@ -21,6 +21,16 @@ export {
   STAGES,
 } from './store/calls.ts'
 export { alignDeliveryCopy, type CopiedMoment } from './store/database-copy.ts'
+export {
+  type DeadLetterJob,
+  type DeadLetterJobCalls,
+  JOB_STATES,
+  type JobKind,
+  type JobState,
+  type LetterSelection,
+  type PartPlace,
+} from './store/dead-letter-job.ts'
+export { outcomeOfDeadLetter } from './store/dead-letter-outcome.ts'
 export { DeliveryStore } from './store/delivery-store.ts'
 export type { LaneOutcomes } from './store/lane-outcomes.ts'
 export { findInEntries, HASH_ENTRY_BYTES } from './store/message-hashes.ts'

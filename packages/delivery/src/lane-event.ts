@@ -9,6 +9,16 @@ export interface EventPlace {
   readonly index: number
 }
 
+/** Of events that are dead letters and are delivered again; behind the streams of the log, so that those go first. */
+export const REPLAY_STREAM = 2
+
+/** The dead letter that an event is, when it is replayed. */
+export interface ReplayedLetter {
+  readonly id: string
+  /** The lane has done with it: it has its outcome, or was taken out. */
+  readonly onEnd: () => void
+}
+
 /**
  * What a lane knows of an event between its take-up and its final outcome.
  *
@@ -43,11 +53,14 @@ export class LaneEvent implements EventPlace {
   hasRow = false
   /** Undefined until something goes differently than one request that is delivered at once. */
   history: DeliveryHistory | undefined
+  /** Set for a dead letter that is replayed: its outcomes are those of the dead letter, its payload is kept there. */
+  readonly replayed: ReplayedLetter | undefined
 
   constructor(
     place: EventPlace,
     facts: { sourceId: string; acceptedAt: number; sizeBytes: number; userKey: number; anonymousKey: number },
     payload: StoredEvent | undefined,
+    replayed?: ReplayedLetter,
   ) {
     this.partition = place.partition
     this.stream = place.stream
@@ -59,5 +72,6 @@ export class LaneEvent implements EventPlace {
     this.userKey = facts.userKey
     this.anonymousKey = facts.anonymousKey
     this.payload = payload
+    this.replayed = replayed
   }
 }

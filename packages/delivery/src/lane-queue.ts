@@ -1,7 +1,7 @@
 import { Heap, Queue } from '@millrace/std'
 import { passOver } from './delivery-history.ts'
 import { KeyOrder } from './key-order.ts'
-import type { LaneEvent } from './lane-event.ts'
+import { type LaneEvent, REPLAY_STREAM } from './lane-event.ts'
 
 interface Hold {
   readonly since: number
@@ -19,7 +19,7 @@ export class LaneQueue {
   /** Taken up and without final outcome, in the order of take-up. */
   readonly #unfinished = new Set<LaneEvent>()
   /** By stream: those of an earlier stream go first. */
-  readonly #readyByStream = [new Queue<LaneEvent>(), new Queue<LaneEvent>()] as const
+  readonly #readyByStream = [new Queue<LaneEvent>(), new Queue<LaneEvent>(), new Queue<LaneEvent>()] as const
   readonly #retries = new Heap<{ readonly event: LaneEvent; readonly due: number }>(({ due }) => due)
   /** By source: ready events whose connection is disabled. */
   readonly #held = new Map<string, Hold>()
@@ -41,9 +41,10 @@ export class LaneQueue {
     return before
   }
 
-  /** Takes out the next that may go. */
-  takeReady(): LaneEvent | undefined {
-    for (const queue of this.#readyByStream) {
+  /** Takes out the next that may go. @param mayReplay whether that may be a dead letter that is replayed. */
+  takeReady(mayReplay: boolean): LaneEvent | undefined {
+    for (const [stream, queue] of this.#readyByStream.entries()) {
+      if (stream === REPLAY_STREAM && !mayReplay) break
       for (let event = queue.takeFirst(); event !== undefined; event = queue.takeFirst()) {
         // An event may have been given up, or sent as a probe, while it stood here.
         if (event.state === 'ready') return event
@@ -102,13 +103,16 @@ export class LaneQueue {
     return hold !== undefined
   }
 
-  /** The earliest in the log that waits for nothing but its time: the one to try when the destination is in trouble. */
+  /**
+   * The earliest in the log that waits for nothing but its time: the one to try when the destination is in trouble. A dead
+   * letter that is replayed is the one only where nobody else waits.
+   */
   earliest(): LaneEvent | undefined {
     let earliest: LaneEvent | undefined
     for (const event of this.#unfinished) {
       if (event.state !== 'ready' && event.state !== 'retrying') continue
       if (this.isHeld(event)) continue
-      if (earliest === undefined || isBefore(event, earliest)) earliest = event
+      if (earliest === undefined || goesBefore(event, earliest)) earliest = event
     }
     return earliest
   }
@@ -125,8 +129,13 @@ export class LaneQueue {
   }
 
   #readyOf({ stream }: LaneEvent): Queue<LaneEvent> {
-    return this.#readyByStream[stream === 0 ? 0 : 1]
+    return this.#readyByStream[stream as 0 | 1 | 2]
   }
+}
+
+function goesBefore(a: LaneEvent, b: LaneEvent): boolean {
+  const isReplay = a.replayed !== undefined
+  return isReplay === (b.replayed !== undefined) ? isBefore(a, b) : !isReplay
 }
 
 function isBefore(a: LaneEvent, b: LaneEvent): boolean {

@@ -4,7 +4,7 @@ import { type AnswerClass, abortReason, classOf, type Ended } from './classify.t
 import { ConcurrencyLevel } from './concurrency-level.ts'
 import { addAttempt, newHistory, passOver, resumedHistory } from './delivery-history.ts'
 import { type GiveUpReason, giveUpAfterAttempt, giveUpInOutage, type Moment } from './give-up.ts'
-import { LaneEvent } from './lane-event.ts'
+import { LaneEvent, type ReplayedLetter } from './lane-event.ts'
 import { headerText, type LaneOptions, type LaneSettings, type Prepared } from './lane-options.ts'
 import { LaneQueue } from './lane-queue.ts'
 import { LatencyWindow } from './latency-window.ts'
@@ -44,6 +44,8 @@ export class Lane {
   readonly #payloads: Payloads
   readonly #progress: { partition: number; stream: number; progress: Progress }[] = []
   readonly #calls = new Map<LaneEvent, OutboundCall>()
+  /** Those of them that are for dead letters. */
+  #replayCalls = 0
   readonly #outage = new Outage()
   readonly #level: ConcurrencyLevel
   #throttle: Throttle | undefined
@@ -101,11 +103,11 @@ export class Lane {
     if (before.some((earlier) => earlier.payload === undefined)) this.#park(event)
   }
 
-  /** Takes up waits of an earlier process, in the order of their places. */
-  resume(waits: readonly JourneyWrite[]): void {
+  /** Takes up waits of an earlier process, and dead letters without their payload, in the order of their places. */
+  resume(waits: readonly (JourneyWrite & { readonly replayed?: ReplayedLetter })[]): void {
     const { now, monotonic } = this.#moment()
     for (const wait of waits) {
-      const event = new LaneEvent(wait, wait, undefined)
+      const event = new LaneEvent(wait, wait, undefined, wait.replayed)
       event.hasRow = event.isRecorded = true
       if (wait.attempts > 0 || wait.requests !== null) event.history = resumedHistory(wait, now, monotonic)
       this.#enqueue(event)
@@ -149,8 +151,17 @@ export class Lane {
 
   /** Drops every event of a source, or all: somebody else records what became of them. */
   discard(sourceId: string | undefined): void {
+    this.#drop((event) => sourceId === undefined || event.sourceId === sourceId)
+  }
+
+  /** Drops these dead letters: their replay is cancelled. */
+  withdraw(letterIds: ReadonlySet<string>): void {
+    this.#drop(({ replayed }) => replayed !== undefined && letterIds.has(replayed.id))
+  }
+
+  #drop(isMeant: (event: LaneEvent) => boolean): void {
     for (const event of [...this.#queue.unfinished]) {
-      if (sourceId !== undefined && event.sourceId !== sourceId) continue
+      if (!isMeant(event)) continue
       this.#calls.get(event)?.abort()
       event.isRecorded = true
       this.#finish(event)
@@ -225,7 +236,7 @@ export class Lane {
     if (nextDue !== undefined) this.#arm(nextDue - now)
     this.#isThrottled = false
     while (this.#calls.size < this.#level.current && this.#options.outcomes.unpersisted < MOST_UNPERSISTED) {
-      const event = this.#queue.takeReady()
+      const event = this.#queue.takeReady(this.#mayReplay())
       if (event === undefined) break
       if (this.#queue.hold(event)) {
         this.#leaveMemory(event)
@@ -234,7 +245,7 @@ export class Lane {
         void this.#loadReady()
         break
       } else {
-        const waitMs = this.#throttle?.take(now) ?? 0
+        const waitMs = this.#throttle?.take(now, this.#mostThrottled(event)) ?? 0
         if (waitMs > 0) {
           this.#queue.putBack(event)
           this.#isThrottled = true
@@ -244,6 +255,16 @@ export class Lane {
         this.#start(event)
       }
     }
+  }
+
+  /** Dead letters take at most half of what may be in flight, or of a throttle's window: live traffic finds the rest free. */
+  #mayReplay(): boolean {
+    return this.#replayCalls < Math.max(1, Math.floor(this.#level.current / 2))
+  }
+
+  #mostThrottled({ replayed }: LaneEvent): number {
+    const { limit } = this.#throttle!.rule
+    return replayed === undefined ? limit : Math.max(1, Math.floor(limit / 2))
   }
 
   /** While the destination rests or refuses us only the first waiting event goes, when it is time. */
@@ -291,8 +312,10 @@ export class Lane {
       return
     }
     const startedAt = this.#options.clock.now()
+    if (event.replayed !== undefined) this.#replayCalls++
     const call = this.#options.client.send(request, (result) => {
       this.#calls.delete(event)
+      if (event.replayed !== undefined) this.#replayCalls--
       if (result.kind === 'aborted') this.#aborted(event)
       else this.#judge(event, prepared, number, request, result, startedAt)
       if (this.#calls.size === 0) this.#onIdle()
@@ -311,12 +334,15 @@ export class Lane {
     const answerClass = classOf(result, prepared.classify)
     const wasProbe = this.#isProbing
     this.#options.onAttempt(answerClass)
-    this.#noteSign(result, answerClass)
+    this.#noteSign(event, result, answerClass)
     this.latency.add(result.durationMs)
     if (answerClass === 'delivered') {
       this.#level.delivered()
       const isPlain =
-        prepared.requests.length === 1 && event.history === undefined && this.#settings.keepAnswers === 'failed'
+        prepared.requests.length === 1 &&
+        event.history === undefined &&
+        event.replayed === undefined &&
+        this.#settings.keepAnswers === 'failed'
       if (isPlain) {
         this.#delivered++
         this.#options.outcomes.delivered(event, result.status, result.durationMs, startedAt, this.#settings.revision)
@@ -381,7 +407,7 @@ export class Lane {
   }
 
   /** What an attempt says of the destination as a whole. */
-  #noteSign(result: Ended, answerClass: AnswerClass): void {
+  #noteSign(event: LaneEvent, result: Ended, answerClass: AnswerClass): void {
     const now = this.#options.clock.monotonic()
     const wasProbe = this.#isProbing
     this.#isProbing = false
@@ -393,6 +419,8 @@ export class Lane {
     if (answerClass !== 'delivered' && (status === 429 || status === 503 || (!isAnswer && result.isTimeout))) {
       this.#level.overloaded(now - result.durationMs, now)
     }
+    // Dead letters may be ones that no destination bears: they do not keep live traffic from a destination that works.
+    if (event.replayed !== undefined && this.#outage.state === 'ok') return
     this.#isSweepDue = true
     const sign = answerClass === 'delivered' ? 'good' : failed ? 'failed' : refused ? 'refused' : 'good'
     if (!this.#outage.note(sign, wasProbe, now)) return
@@ -498,6 +526,7 @@ export class Lane {
   #finish(event: LaneEvent): void {
     this.#queue.finish(event)
     this.#payloads.drop(event)
+    event.replayed?.onEnd()
   }
 
   // Waiting
@@ -559,7 +588,9 @@ export class Lane {
     const events: LaneEvent[] = []
     const rest: LaneEvent[] = []
     const most = Math.max(1, Math.min(LOADED_TOGETHER, this.#level.current))
-    for (let event = this.#queue.takeReady(); event !== undefined; event = this.#queue.takeReady()) {
+    const mayReplay = this.#mayReplay()
+    const take = () => this.#queue.takeReady(mayReplay)
+    for (let event = take(); event !== undefined; event = take()) {
       if (event.payload === undefined && events.length < most) events.push(event)
       else rest.push(event)
       if (rest.length >= LOADED_TOGETHER) break

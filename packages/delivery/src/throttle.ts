@@ -21,16 +21,26 @@ export class Throttle {
     this.#windowMs = rule.windowSeconds * 1000
   }
 
-  /** Takes a place at `now` (monotonic). @returns 0 if there was one, else how many ms until there is. */
-  take(now: number): number {
-    if (this.#times.length < this.rule.limit) {
-      this.#times.push(now)
-      return 0
+  /**
+   * Takes a place at `now` (monotonic).
+   *
+   * @param most of a window, for one that leaves the rest to others.
+   * @returns 0 if there was one, else how many ms until there is.
+   */
+  take(now: number, most = this.rule.limit): number {
+    const { limit } = this.rule
+    const isFull = this.#times.length === limit
+    // The one that went `most` places before.
+    const at = isFull ? (this.#next - most + limit) % limit : this.#times.length - most
+    if (at >= 0) {
+      const freeAt = this.#times[at]! + this.#windowMs
+      if (freeAt > now) return freeAt - now
     }
-    const freeAt = this.#times[this.#next]! + this.#windowMs
-    if (freeAt > now) return freeAt - now
-    this.#times[this.#next] = now
-    this.#next = (this.#next + 1) % this.rule.limit
+    if (!isFull) this.#times.push(now)
+    else {
+      this.#times[this.#next] = now
+      this.#next = (this.#next + 1) % limit
+    }
     return 0
   }
 }

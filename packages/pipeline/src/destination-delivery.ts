@@ -1,4 +1,5 @@
 import {
+  type DeadLetterRow,
   type DeliveryStore,
   type EventPlaceKey,
   Lane,
@@ -15,6 +16,7 @@ import type { StoredEvent } from '@millrace/protocol'
 import type { Clock } from '@millrace/std'
 import type { Activity } from './activity.ts'
 import type { ConfiguredDestination } from './configuration.ts'
+import { replayLetter } from './dead-letter-jobs/replay-letter.ts'
 import type { DeliveryMetrics } from './delivery-metrics.ts'
 import type { LiveOutcome, LiveView } from './events/live-view.ts'
 import { Feed, isBefore } from './feed.ts'
@@ -173,6 +175,27 @@ export class DestinationDelivery {
     return this.#stages.prepare(event, sourceId)
   }
 
+  /**
+   * Takes up a dead letter again, from the beginning of the path: filters, transformation, attempts from the first on.
+   * `lane.pump` is to be called after a batch of them. Nothing is taken up of a source that was removed meanwhile.
+   *
+   * @param onEnd called once the lane has done with it.
+   * @returns whether the lane has it.
+   */
+  replay(letter: DeadLetterRow, onEnd: () => void): boolean {
+    const { clock, metrics } = this.#surroundings
+    if (![...this.feed.activity.sourceIds].includes(letter.sourceId)) return false
+    const payload = JSON.parse(letter.event) as StoredEvent
+    const reason = this.#filter(payload, letter.sourceId)
+    if (reason !== undefined && letter.wait === null) {
+      this.#outcomes.replayFiltered(letter.id, reason, clock.now(), this.#destination.revision)
+      metrics.outcome(this.#destination.id, 'filtered')
+      return false
+    }
+    replayLetter(this.lane, letter, payload, onEnd)
+    return true
+  }
+
   /** Reads the payload of an event that is not in memory. */
   async payloadOf(event: LaneEvent): Promise<StoredEvent | undefined> {
     return event.payload ?? (await this.#load([event]))[0]
@@ -232,6 +255,8 @@ export class DestinationDelivery {
   neededFrom(partition: number): number {
     let offset = this.feed.position(partition)
     for (const event of this.lane.unfinished()) {
+      // A dead letter keeps its event.
+      if (event.replayed !== undefined) continue
       if (event.partition === partition && event.offset < offset) offset = event.offset
     }
     return offset
@@ -265,9 +290,20 @@ export class DestinationDelivery {
   }
 
   async #load(events: readonly LaneEvent[]): Promise<(StoredEvent | undefined)[]> {
-    const { log, parsed, logger } = this.#surroundings
+    const { log, parsed, store, logger } = this.#surroundings
     const payloads: (StoredEvent | undefined)[] = []
-    for (const [partition, ofPartition] of Map.groupBy(events.entries(), ([, event]) => event.partition)) {
+    const { log: ofLog = [], letters = [] } = Object.groupBy([...events.entries()], ([, { replayed }]) =>
+      replayed === undefined ? 'log' : 'letters',
+    )
+    if (letters.length > 0) {
+      const ids = letters.map(([, { replayed }]) => replayed!.id)
+      const kept = await store.call('letterEvents', ids)
+      for (const [i, [at]] of letters.entries()) {
+        const event = kept[i]
+        payloads[at] = event === undefined ? undefined : JSON.parse(event)
+      }
+    }
+    for (const [partition, ofPartition] of Map.groupBy(ofLog, ([, event]) => event.partition)) {
       const records = await log
         .get(
           partition,

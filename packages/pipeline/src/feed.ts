@@ -281,7 +281,7 @@ interface StreamFeed {
 }
 
 /** Order holds for a user of a source within a stream: seeds for the hashes of ids. */
-function keySeeds(sourceId: string, stream: number): { user: number; anonymous: number } {
+export function keySeeds(sourceId: string, stream: number): { user: number; anonymous: number } {
   const key = `${stream} ${sourceId}`
   let seeds = KEY_SEEDS.get(key)
   if (seeds === undefined) {

@@ -14,6 +14,7 @@ import { type EventRecord, eventName, type JsonObject } from '@millrace/protocol
 import type { Clock } from '@millrace/std'
 import { Activity } from './activity.ts'
 import type { Configuration, ConfiguredConnection, ConfiguredDestination } from './configuration.ts'
+import { DeadLetterJobs } from './dead-letter-jobs/dead-letter-jobs.ts'
 import { DeliveryMetrics } from './delivery-metrics.ts'
 import { deliveryState } from './delivery-state.ts'
 import { DestinationDelivery, type Logger, type StartingPoint, type Surroundings } from './destination-delivery.ts'
@@ -63,6 +64,7 @@ export interface Delivery {
 export class Pipeline {
   readonly metrics = new DeliveryMetrics()
   readonly index: MessageIndex
+  readonly jobs: DeadLetterJobs
   readonly events: EventList
   readonly live: LiveView
   readonly #options: PipelineOptions
@@ -140,6 +142,16 @@ export class Pipeline {
       live: this.live,
       onDelivered: (event, destination, status, durationMs) => this.#tell(event, destination, status, durationMs),
     }
+    this.jobs = new DeadLetterJobs({
+      store,
+      clock,
+      random,
+      logger,
+      flush: () => store.flush(),
+      delivery: (id) => this.#deliveries.get(id),
+      deliveries: () => this.#deliveries.values(),
+      onDiscarded: (destinationId, count) => this.metrics.outcome(destinationId, 'discarded', count),
+    })
     this.#housekeeping = new Housekeeping({
       log,
       store,
@@ -167,6 +179,7 @@ export class Pipeline {
       this.#open(destination, { start, resumed })
     }
     this.#applyConfiguration()
+    await this.jobs.start()
     this.#stopListening = log.onCommit((partition, stream) => {
       if (stream === 'import') this.#noteImport(partition)
     })
@@ -205,6 +218,7 @@ export class Pipeline {
     this.#housekeeping.stop()
     this.#tail.stop()
     for (const { feed } of this.#deliveries.values()) feed.close()
+    await this.jobs.stop()
     await Promise.all([...this.#deliveries.values()].map(({ lane }) => lane.stop(deadline)))
     await this.index.flush()
     await this.events.close()
@@ -485,10 +499,10 @@ export class Pipeline {
     count: number,
   ): Promise<void> {
     const { store, clock } = this.#options
-    if (count === 0) return
     const at = clock.now()
     const { destinationId, sourceId = null } = scope
-    const rows = ranges.map((range) => ({
+    // Also where nothing is counted there may be dead letters on their way into a lane.
+    const rows = (count === 0 ? [] : ranges).map((range) => ({
       ...range,
       destinationId,
       sourceId,
@@ -498,7 +512,7 @@ export class Pipeline {
       at,
     }))
     await store.call('discard', { scope, ranges: rows, reason, at })
-    this.metrics.outcome(destinationId, 'discarded', count)
+    if (count > 0) this.metrics.outcome(destinationId, 'discarded', count)
   }
 
   /** Events that a destination had still to take up from a damaged segment end as expired. */

@@ -1,10 +1,10 @@
-const STATUSES = { bad_request: 400, not_found: 404, unavailable: 503 } as const
+const STATUSES = { bad_request: 400, not_found: 404, conflict: 409, unavailable: 503 } as const
 
 /** A request that is refused, in the form that the server turns into an answer. @see contracts/delivery.md §10 */
 export class Refused extends Error {
   override name = 'Refused'
   readonly code: keyof typeof STATUSES
-  readonly status: 400 | 404 | 503
+  readonly status: (typeof STATUSES)[keyof typeof STATUSES]
 
   constructor(code: Refused['code'], message: string) {
     super(message)

@@ -1,5 +1,6 @@
 import { DEAD_LETTER_STATES, type DeadLetterFilter, STAGES } from '@millrace/delivery'
 import type { FastifyPluginAsync } from 'fastify'
+import { deadLetterJobRoutes } from './dead-letter-jobs/routes.ts'
 import { deadLetterDetail, deadLetterSummary } from './dead-letters.ts'
 import { DEAD_LETTERS_IN_WORDS } from './dead-letters-in-words.ts'
 import { eventsPage } from './events/event-route.ts'
@@ -15,6 +16,8 @@ import { Refused } from './refused.ts'
  */
 export function deliveryRoutes(pipeline: Pipeline): FastifyPluginAsync {
   return async (app) => {
+    await app.register(deadLetterJobRoutes(pipeline))
+
     app.get('/events', { config: { describe: LIST_IN_WORDS } }, (request) =>
       eventsPage(pipeline.events, request.query as Query),
     )

@@ -1,4 +1,10 @@
-import type { DeliveryStore, LaneEvent, Recorded, RequestHistory } from '@millrace/delivery'
+import {
+  type DeliveryStore,
+  type LaneEvent,
+  outcomeOfDeadLetter,
+  type Recorded,
+  type RequestHistory,
+} from '@millrace/delivery'
 import type { EventLog } from '@millrace/log'
 import {
   type EventPosition,
@@ -16,7 +22,7 @@ interface Journey {
   readonly destinationId: string
   readonly outcome: string
   readonly reason: string | null
-  readonly replayId: null
+  readonly replayId: string | null
   readonly transformationVersionIds: readonly string[]
   readonly configRevision: number | null
   readonly requests: readonly TracedRequest[]
@@ -119,10 +125,12 @@ async function unfinishedJourney(
   recorded: Recorded | undefined,
 ): Promise<Journey> {
   const { lane, destination } = delivery
-  const requests = event.history?.requests ?? (recorded?.kind === 'journey' ? (recorded.requests ?? []) : [])
+  const kept = recorded?.kind === 'journey' || recorded?.kind === 'dead_letter' ? recorded.requests : null
+  const requests = event.history?.requests ?? kept ?? []
   const outcome = lane.outcomeOf(event)
   const reason = outcome === 'blocked' ? await blockedReason(delivery, event) : null
-  return journey(destination.id, outcome, reason, destination.revision, requests.map(traced))
+  const replayId = recorded?.kind === 'dead_letter' ? recorded.replayId : null
+  return { ...journey(destination.id, outcome, reason, destination.revision, requests.map(traced)), replayId }
 }
 
 /** Names the earlier event of the same user that is waited for. */
@@ -155,9 +163,10 @@ function recordedJourney(
       return journey(id, outcome, recorded.reason, recorded.revision, (recorded.requests ?? []).map(traced))
     }
     case 'dead_letter': {
-      const outcome = recorded.state === 'discarded' ? 'discarded' : 'dead_lettered'
-      const reason = recorded.endReason ?? recorded.reason
-      return journey(id, outcome, reason, recorded.revision, (recorded.requests ?? []).map(traced))
+      const { outcome, reason } = outcomeOfDeadLetter(recorded)
+      const { replayId, revision, requests } = recorded
+      const shown = outcome === 'waiting' ? 'pending' : outcome
+      return { ...journey(id, shown, reason, revision, (requests ?? []).map(traced)), replayId }
     }
     case 'range':
       return journey(id, recorded.outcome, recorded.reason, null, [])

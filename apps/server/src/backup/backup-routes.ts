@@ -1,11 +1,11 @@
-import { ApiError, type ControlPlane } from '@millrace/control-plane'
+import { ApiError } from '@millrace/control-plane'
 import type { JsonObject } from '@millrace/protocol'
 import type { FastifyPluginAsync } from 'fastify'
 import { BACKUP_IN_WORDS } from './backup-in-words.ts'
 import type { BackupRequest, Backups } from './backups.ts'
 
 /** Begins backups; how they go is in GET /v2/admin/info. @see contracts/control-plane.md §10 [D725] */
-export function backupRoutes(backups: Backups, { audit }: Pick<ControlPlane, 'audit'>): FastifyPluginAsync {
+export function backupRoutes(backups: Backups): FastifyPluginAsync {
   return async (app) => {
     app.post(
       '/admin/backup',
@@ -17,9 +17,9 @@ export function backupRoutes(backups: Backups, { audit }: Pick<ControlPlane, 'au
           describe: BACKUP_IN_WORDS,
         },
       },
-      async ({ author, body }, reply) => {
-        const backup = backups.begin(readRequest(body as JsonObject))
-        audit.done(author, { action: 'create', kind: 'backup', resourceId: backup.file, diff: [] })
+      async (request, reply) => {
+        const backup = backups.begin(readRequest(request.body as JsonObject))
+        request.audit({ action: 'create', kind: 'backup', resourceId: backup.file, diff: [] })
         return reply.code(202).send({ backup })
       },
     )

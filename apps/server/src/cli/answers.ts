@@ -71,6 +71,22 @@ export interface LiveSkipped {
   readonly count: number
 }
 
+/** A job over dead letters. @see contracts/delivery.md §7 */
+export interface ReplayAnswer {
+  readonly id: string
+  readonly kind: string
+  readonly dryRun: boolean
+  readonly state: string
+  readonly matched: number | null
+  readonly delivered: number
+  readonly filtered: number
+  readonly deadLettered: number
+  readonly discarded: number
+  readonly createdBy: string
+  readonly createdAt: string
+  readonly finishedAt: string | null
+}
+
 export interface DeadLetterAnswer {
   readonly id: string
   readonly state: string

@@ -1,7 +1,7 @@
 import { type Clock, systemClock } from '@millrace/std'
 import { CommanderError } from 'commander'
 import { type Environment, type Settings, SettingsError } from '../config/settings.ts'
-import { CommandError, type CommandIo, EXIT, type Output } from './command-io.ts'
+import { CommandError, type CommandIo, EXIT, type Input, type Output } from './command-io.ts'
 import { newProgram } from './commands.ts'
 import { paintFor } from './paint.ts'
 
@@ -11,7 +11,7 @@ export interface CommandLine {
   readonly env: Environment
   readonly stdout: Output
   readonly stderr: Output
-  readonly stdin?: AsyncIterable<string | Uint8Array>
+  readonly stdin?: Input
   readonly clock?: Clock
   /** Resolves when a command that goes on by itself is to end; without it, none does. */
   readonly untilStopped?: () => Promise<unknown>

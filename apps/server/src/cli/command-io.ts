@@ -8,11 +8,16 @@ export interface CommandIo {
   readonly stdout: Output
   /** For errors, warnings and progress. */
   readonly stderr: Output
-  /** Read for `--message -` only. */
-  readonly stdin: AsyncIterable<string | Uint8Array>
+  /** Read for `--message -`, and for the answer to a question. */
+  readonly stdin: Input
   readonly clock: Clock
   /** Asked by a command that goes on until a person has seen enough. */
   readonly untilStopped: () => Promise<unknown>
+}
+
+export interface Input extends AsyncIterable<string | Uint8Array> {
+  /** Of a terminal: a person may answer. */
+  readonly isTTY?: boolean | undefined
 }
 
 export interface Output {

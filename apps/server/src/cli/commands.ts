@@ -7,6 +7,7 @@ import { addConfiguration } from './configuration/configuration-commands.ts'
 import { addDeadLetters } from './dead-letters.ts'
 import { addDoctor } from './doctor/doctor.ts'
 import { addHelp } from './help.ts'
+import { addReplay } from './replays.ts'
 import { addRestore } from './restore-command.ts'
 import { addSend } from './send.ts'
 import { addSettings } from './settings-command.ts'
@@ -24,6 +25,7 @@ const COMMANDS: readonly AddCommand[] = [
   addTrace,
   addTail,
   addDeadLetters,
+  addReplay,
   addToken,
   addConfiguration,
   addBackup,

@@ -2,6 +2,7 @@ import type { Command } from 'commander'
 import type { DeadLetterAnswer, DeadLetterDetail, Paging } from './answers.ts'
 import { type CommandContext, remote, withExample } from './command.ts'
 import type { CommandIo } from './command-io.ts'
+import { addDeadLetterActions } from './dead-letter-actions.ts'
 import { attemptLines, named } from './journey.ts'
 import { namesOf } from './names.ts'
 import { columns, json, oneLine, paintFor, time } from './paint.ts'
@@ -41,7 +42,8 @@ const QUERY: Record<keyof DeadLetterFilters, string> = {
 }
 
 /** `millrace dead-letters …` @see contracts/delivery.md §6 */
-export function addDeadLetters(program: Command, { io }: CommandContext): void {
+export function addDeadLetters(program: Command, context: CommandContext): void {
+  const { io } = context
   const group = program.command('dead-letters').description('events that were given up')
   const list = remote(group.command('list'))
   withExample(list, 'dead-letters list --destination 3uLMicKvWtFGwbwBkUIwtP0l8lu')
@@ -61,6 +63,7 @@ export function addDeadLetters(program: Command, { io }: CommandContext): void {
   withExample(remote(group.command('show <id>')), 'dead-letters show 3EXM1nH9JtMJ06hF5WfzRPot1LW')
     .description('show one with its event, last request and attempts')
     .action((id: string, options: Common) => showDeadLetter(id, options, io))
+  addDeadLetterActions(group, context)
 }
 
 async function listDeadLetters(options: DeadLetterFilters & Common, io: CommandIo): Promise<void> {

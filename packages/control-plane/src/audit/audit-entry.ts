@@ -10,6 +10,9 @@ export const AUDIT_KINDS = [
   'user',
   'access-token',
   'credential',
+  'dead-letter',
+  // A job over dead letters: a replay, or a discard of many.
+  'replay',
   // The workspace as a whole, as configuration as code applies it.
   'configuration',
   'backup',
@@ -21,9 +24,22 @@ export type AuditKind = (typeof AUDIT_KINDS)[number]
 
 /**
  * What was done, or refused. `rotate` is a new write key, `apply` a document of configuration as code, `sign_in` only ever
- * a failed one, `first_use` the first request with an access token.
+ * a failed one, `first_use` the first request with an access token; `replay` and `discard` begin that for dead letters, the
+ * others steer what was begun.
  */
-export type AuditAction = 'create' | 'update' | 'delete' | 'rotate' | 'apply' | 'sign_in' | 'first_use'
+export type AuditAction =
+  | 'create'
+  | 'update'
+  | 'delete'
+  | 'rotate'
+  | 'apply'
+  | 'sign_in'
+  | 'first_use'
+  | 'replay'
+  | 'discard'
+  | 'pause'
+  | 'resume'
+  | 'cancel'
 
 /** What was done to one thing. */
 export interface Audited {

@@ -4,7 +4,7 @@ import type { Logger, Workspace } from '../workspace.ts'
 import type { AuditEntry, Audited } from './audit-entry.ts'
 import { AuditRetention } from './audit-retention.ts'
 import { BackgroundEntries } from './background-entries.ts'
-import { leftOut } from './bounded-diff.ts'
+import { boundedDiff, leftOut } from './bounded-diff.ts'
 import { EntryCap } from './entry-cap.ts'
 
 /**
@@ -42,16 +42,16 @@ export class AuditLog {
     return this.#store.auditEntries(query)
   }
 
+  /** Something that was done and is no change of the workspace, such as a replay or a backup. */
+  done(by: Author, audited: Audited): void {
+    this.#add(by, { ...audited, diff: boundedDiff(audited.diff) }, 'ok')
+  }
+
   /** @param code of the error that refused the write. */
   refused(by: Author, audited: Audited, code: string): void {
     // Only these are not bounded by the rate of requests.
     if (code === 'rate_limited' && !this.#tooManyRequests.admits(`${by.actor} ${by.tokenName}`)) return
     this.#add(by, audited, code)
-  }
-
-  /** What was done without a change of the workspace, such as beginning a backup. */
-  done(by: Author, audited: Audited): void {
-    this.#add(by, audited, 'ok')
   }
 
   /** Credentials that were not good. */

@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import type { JsonObject } from '@millrace/protocol'
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import { ApiError, unavailable } from '../api-error.ts'
+import type { Audited } from '../audit/audit-entry.ts'
 import { type Actor, authorOf } from '../authentication.ts'
 import type { Author } from '../author.ts'
 import type { ControlPlane } from '../control-plane.ts'
@@ -26,6 +27,8 @@ declare module 'fastify' {
     actor: Actor
     /** The same as the audit log tells it: to be handed to whatever makes a change. */
     author: Author
+    /** Leaves an entry in the audit log of what the request has done, where that changes nothing of the workspace. */
+    audit: (audited: Audited) => void
   }
   interface FastifyContextConfig {
     /** The least role that a route below /v2 asks for; `viewer` for GET, else `editor`. */
@@ -56,6 +59,7 @@ export function v2Routes(controlPlane: ControlPlane, more: readonly FastifyPlugi
     const patterns = new RoutePatterns()
     app.decorateRequest('actor', undefined as unknown as Actor)
     app.decorateRequest('author', undefined as unknown as Author)
+    app.decorateRequest('audit', undefined as unknown as FastifyRequest['audit'])
     app.addHook('onRoute', ({ method, url, config }) => {
       patterns.add([method].flat(), url)
       // Fails for a route that the audit log would not know.
@@ -72,7 +76,9 @@ export function v2Routes(controlPlane: ControlPlane, more: readonly FastifyPlugi
       const actor = await controlPlane.authenticate(request.headers.authorization, address, id)
       if (actor === undefined) throw unauthorized()
       request.actor = actor
-      request.author = authorOf(actor, address, id)
+      const author = authorOf(actor, address, id)
+      request.author = author
+      request.audit = (audited) => controlPlane.audit.done(author, audited)
       const rate = controlPlane.rates.take(actor.token.id)
       reply.headers(rate.headers)
       if (!rate.isAllowed) throw new ApiError('rate_limited', 'Max Requests Limit reached')

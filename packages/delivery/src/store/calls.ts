@@ -1,6 +1,7 @@
 import type { RequestHistory } from '../delivery-history.ts'
 import type { EventPlace } from '../lane-event.ts'
 import type { Position } from '../progress.ts'
+import type { DeadLetterJobCalls, ReplayedWrite, ReplayWait } from './dead-letter-job.ts'
 import type { FilterReason } from './outcome-block.ts'
 
 export interface DeliveryThreadData {
@@ -84,6 +85,7 @@ export interface Flush {
   /** Rows that a plain outcome in a block replaces. */
   readonly replaced: readonly (EventPlace & { destinationId: string })[]
   readonly deadLetters: readonly DeadLetterWrite[]
+  readonly replayed: readonly ReplayedWrite[]
   readonly positions: readonly PositionWrite[]
   readonly delivered: readonly { destinationId: string; hour: number; count: number }[]
 }
@@ -105,8 +107,14 @@ export type Recorded =
 export interface DeadLetterRow extends DeadLetterWrite {
   readonly id: string
   readonly state: DeadLetterState
-  /** Why the system ended it: what it belonged to was removed. */
+  /** Why it ended, where that is not plain: what it belonged to was removed, a person discarded it, a replay left it out. */
   readonly endReason: string | null
+  /** Of the last replay that took it up. */
+  readonly replayId: string | null
+  /** When it went over to its state; of one that was never anything but open, 0. */
+  readonly stateAt: number
+  /** Of one that is replaying, and has an attempt behind it. */
+  readonly wait: ReplayWait | null
 }
 
 export interface DeadLetterFilter {
@@ -140,7 +148,7 @@ export interface Scope {
 }
 
 /** The functions of the delivery store's thread. */
-export type DeliveryCalls = {
+export type DeliveryCalls = DeadLetterJobCalls & {
   open(nothing: undefined): void
   flush(flush: Flush): void
   positions(nothing: undefined): PositionWrite[]

@@ -16,7 +16,11 @@ const MOST_LOOKED_AT = 10_000
 /** When the state of an open dead letter changed. */
 const NEVER = 0
 const OPEN = DEAD_LETTER_STATES.indexOf('open')
+const REPLAYING = DEAD_LETTER_STATES.indexOf('replaying')
 const DISCARDED = DEAD_LETTER_STATES.indexOf('discarded')
+
+/** What traces give as the reason then. */
+export const DISCARDED_BY_PERSON = 'dead letter was discarded'
 
 /** Events that were given up, with their payload: the log may drop it before a person looks. */
 export class DeadLetterTable {
@@ -37,6 +41,7 @@ export class DeadLetterTable {
       at: db.prepare(
         'SELECT * FROM dead_letters WHERE destination = ? AND partition = ? AND offset = ? AND idx = ? ORDER BY id DESC LIMIT 1',
       ),
+      end: db.prepare('UPDATE dead_letters SET state = ?, end_reason = ?, state_at = ? WHERE id = ?'),
       countByDestination: db.prepare(
         'SELECT destination, count(*) AS count FROM dead_letters WHERE state = ? GROUP BY destination',
       ),
@@ -73,6 +78,10 @@ export class DeadLetterTable {
     return letter?.id === id ? letter : undefined
   }
 
+  byRow(row: number): DeadLetterRow {
+    return this.#letter(this.#statements.get.get(row) as unknown as Row)
+  }
+
   recorded(destination: number, partition: number, offset: number, index: number): Recorded | undefined {
     const row = this.#statements.at.get(destination, partition, offset, index) as Row | undefined
     return row && { kind: 'dead_letter', ...this.#letter(row) }
@@ -107,10 +116,21 @@ export class DeadLetterTable {
     return rows.map(({ destination, count }) => [this.#names.text(destination), count])
   }
 
+  /** Those that are open, or replaying. */
   discard(scope: Scope, reason: string, at: number): void {
     const { sql, values } = this.#condition(scope)
-    const statement = `UPDATE dead_letters SET state = ?, end_reason = ?, state_at = ? WHERE state = ? ${sql}`
-    this.#db.prepare(statement).run(DISCARDED, this.#names.number(reason), at, OPEN, ...values)
+    const end = `UPDATE dead_letters SET state = ?, end_reason = ?, state_at = ?, wait = NULL`
+    const number = this.#names.number(reason)
+    this.#db.prepare(`${end} WHERE state = ? ${sql}`).run(DISCARDED, number, at, OPEN, ...values)
+    this.#db.prepare(`${end} WHERE state > 0 AND state = ? ${sql}`).run(DISCARDED, number, at, REPLAYING, ...values)
+  }
+
+  /** A person discards one, if it is open. @returns it as it was before. */
+  discardOne(id: string, at: number): DeadLetterRow | undefined {
+    const letter = this.get(id)
+    if (letter?.state !== 'open') return letter
+    this.#statements.end.run(DISCARDED, this.#names.number(DISCARDED_BY_PERSON), at, rowOfDeadLetterId(id)!)
+    return letter
   }
 
   /**
@@ -189,6 +209,9 @@ export class DeadLetterTable {
       requests: row.requests === null ? null : JSON.parse(row.requests),
       event: row.event,
       endReason: row.end_reason === null ? null : this.#names.text(row.end_reason),
+      replayId: row.replay === null ? null : this.#names.text(row.replay),
+      stateAt: row.state_at,
+      wait: row.wait === null ? null : JSON.parse(row.wait),
     }
   }
 }
@@ -228,4 +251,7 @@ interface Row {
   requests: string | null
   event: string
   end_reason: number | null
+  replay: number | null
+  state_at: number
+  wait: string | null
 }

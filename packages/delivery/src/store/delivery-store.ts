@@ -170,6 +170,7 @@ function flushOf(parts: Parts): Flush {
     journeys: parts.flatMap(({ taken }) => taken.journeys),
     replaced: parts.flatMap(({ taken }) => taken.replaced),
     deadLetters: parts.flatMap(({ taken }) => taken.deadLetters),
+    replayed: parts.flatMap(({ taken }) => taken.replayed),
     delivered: parts.flatMap(({ taken }) => taken.delivered),
     positions,
   }

@@ -1,6 +1,7 @@
 import type { EventPlace, LaneEvent } from '../lane-event.ts'
 import type { Position } from '../progress.ts'
 import type { BlockWrite, DeadLetterWrite, JourneyWrite } from './calls.ts'
+import type { ReplayedWrite } from './dead-letter-job.ts'
 import { ENTRY_BYTES, type FilterReason, writeDelivered, writeEntry } from './outcome-block.ts'
 
 const HOUR_MS = 3_600_000
@@ -28,6 +29,8 @@ export class LaneOutcomes {
   #journeys = new Map<string, JourneyWrite>()
   #replaced: (EventPlace & { destinationId: string })[] = []
   #deadLetters: DeadLetterWrite[] = []
+  /** By dead letter: what is said last counts. */
+  #replayed = new Map<string, ReplayedWrite>()
   #delivered = new Map<number, number>()
   #gathered = 0
 
@@ -56,14 +59,28 @@ export class LaneOutcomes {
   /** A wait, or a final outcome that needs more than a block entry. */
   journey(event: LaneEvent, journey: JourneyWrite): void {
     event.hasRow = true
+    if (event.replayed !== undefined) {
+      this.#replay({ kind: 'journey', letterId: event.replayed.id, journey }, event)
+      return
+    }
     this.#journeys.set(placeKey(event), journey)
     this.#recorded(event)
   }
 
   deadLetter(event: LaneEvent, letter: DeadLetterWrite): void {
+    if (event.replayed !== undefined) {
+      this.#replay({ kind: 'dead_letter', letterId: event.replayed.id, letter }, event)
+      return
+    }
     this.#journeys.delete(placeKey(event))
     this.#deadLetters.push(letter)
     this.#recorded(event)
+  }
+
+  /** A dead letter that a filter leaves out today. */
+  replayFiltered(letterId: string, reason: FilterReason, at: number, revision: number): void {
+    this.#replayed.set(letterId, { kind: 'filtered', letterId, reason, at, revision })
+    this.#count()
   }
 
   countDelivered(at: number): void {
@@ -82,6 +99,7 @@ export class LaneOutcomes {
     journeys: JourneyWrite[]
     replaced: (EventPlace & { destinationId: string })[]
     deadLetters: DeadLetterWrite[]
+    replayed: ReplayedWrite[]
     delivered: { destinationId: string; hour: number; count: number }[]
     count: number
   } {
@@ -91,6 +109,7 @@ export class LaneOutcomes {
       journeys: [...this.#journeys.values()],
       replaced: this.#replaced,
       deadLetters: this.#deadLetters,
+      replayed: [...this.#replayed.values()],
       delivered: [...this.#delivered].map(([hour, count]) => ({ destinationId, hour, count })),
       count: this.#gathered,
     }
@@ -99,6 +118,7 @@ export class LaneOutcomes {
     this.#journeys = new Map()
     this.#replaced = []
     this.#deadLetters = []
+    this.#replayed = new Map()
     this.#delivered = new Map()
     this.#gathered = 0
     return taken
@@ -108,6 +128,11 @@ export class LaneOutcomes {
   drop(): void {
     for (const [key, { outcome }] of this.#journeys) if (outcome === 'waiting') this.#journeys.delete(key)
     this.onPersisted = () => {}
+  }
+
+  #replay(write: ReplayedWrite, event: LaneEvent): void {
+    this.#replayed.set(write.letterId, write)
+    this.#recorded(event)
   }
 
   #replace(event: LaneEvent): void {

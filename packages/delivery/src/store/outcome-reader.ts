@@ -1,5 +1,6 @@
 import { DatabaseSync } from 'node:sqlite'
 import { DEAD_LETTER_STATES } from './calls.ts'
+import { outcomeOfDeadLetter } from './dead-letter-outcome.ts'
 import { Names } from './names.ts'
 import { ENTRY_BYTES, readEntry } from './outcome-block.ts'
 
@@ -102,8 +103,10 @@ export class OutcomeReader implements Disposable {
     }
     for (const each of deadLetters.iterate(destination, partition, first, last)) {
       const { offset, idx, state, reason, end_reason } = each as unknown as DeadLetterRow
-      const outcome = DEAD_LETTER_STATES[state] === 'discarded' ? 'discarded' : 'dead_lettered'
-      put(offset, idx, outcome, this.#names.text(end_reason ?? reason))
+      const endReason = end_reason === null ? null : this.#names.text(end_reason)
+      const letter = { state: DEAD_LETTER_STATES[state]!, reason: this.#names.text(reason), endReason }
+      const shown = outcomeOfDeadLetter(letter)
+      put(offset, idx, shown.outcome, shown.reason)
     }
     return found
   }

@@ -84,6 +84,28 @@ const MIGRATIONS = [
   DROP INDEX dead_letters_by_state;
   CREATE INDEX dead_letters_ended ON dead_letters (state) WHERE state > 0;
   `,
+  `
+  -- Work on many dead letters (dead-letter-job.ts): what was asked for, how far it is.
+  CREATE TABLE jobs (
+    number INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE,
+    kind TEXT NOT NULL, state TEXT NOT NULL, is_dry_run INTEGER NOT NULL, filter TEXT,
+    last_letter INTEGER NOT NULL,
+    matched INTEGER, taken INTEGER NOT NULL, delivered INTEGER NOT NULL, filtered INTEGER NOT NULL,
+    dead_lettered INTEGER NOT NULL, discarded INTEGER NOT NULL,
+    created_by TEXT NOT NULL, created_at INTEGER NOT NULL, finished_at INTEGER
+  ) STRICT;
+  CREATE INDEX jobs_unfinished ON jobs (number) WHERE finished_at IS NULL;
+
+  -- Of a job at one destination. letters: rows of dead_letters in their order, where they were named; null for a filter.
+  CREATE TABLE job_parts (
+    job INTEGER NOT NULL, destination INTEGER NOT NULL, letters TEXT, place TEXT NOT NULL, is_at_end INTEGER NOT NULL,
+    PRIMARY KEY (job, destination)
+  ) STRICT, WITHOUT ROWID;
+
+  -- The last replay that took it up, and while it is replaying how far its attempts are (JSON of ReplayWait).
+  ALTER TABLE dead_letters ADD COLUMN replay INTEGER;
+  ALTER TABLE dead_letters ADD COLUMN wait TEXT;
+  `,
 ]
 
 /**

@@ -4,9 +4,11 @@ import { answerCalls } from '@millrace/std'
 import type { DeliveryCalls, DeliveryThreadData, RangeWrite, Recorded, Span } from './calls.ts'
 import { inTransaction, openDatabase } from './database.ts'
 import { DeadLetterTable } from './dead-letter-table.ts'
+import { JobTable } from './job-table.ts'
 import { MessageHashes } from './message-hashes.ts'
 import { Names } from './names.ts'
 import { OutcomeTables } from './outcome-tables.ts'
+import { ReplayedLetters } from './replayed-letters.ts'
 
 /** The delivery store's own thread: the only place where delivery.db is read and written. */
 const { file } = workerData as DeliveryThreadData
@@ -15,6 +17,8 @@ let db: DatabaseSync
 let names: Names
 let outcomes: OutcomeTables
 let deadLetters: DeadLetterTable
+let jobs: JobTable
+let replayed: ReplayedLetters
 let hashes: MessageHashes
 
 answerCalls<DeliveryCalls>({
@@ -23,6 +27,8 @@ answerCalls<DeliveryCalls>({
     names = new Names(db)
     outcomes = new OutcomeTables(db, names)
     deadLetters = new DeadLetterTable(db, names)
+    jobs = new JobTable(db, names, deadLetters)
+    replayed = new ReplayedLetters(db, names)
     hashes = new MessageHashes(db)
   },
   flush: (flush) =>
@@ -34,6 +40,7 @@ answerCalls<DeliveryCalls>({
         outcomes.removeJourney(letter)
         deadLetters.write(letter)
       }
+      for (const each of flush.replayed) replayed.write(each)
       for (const position of flush.positions) outcomes.writePosition(position)
       const count = db.prepare(
         `INSERT INTO delivered_by_hour (destination, hour, delivered) VALUES (?, ?, ?)
@@ -90,6 +97,26 @@ answerCalls<DeliveryCalls>({
   findHash: (hash) => hashes.find(Buffer.from(hash)),
   deadLetters: ({ filter, limit, before }) => deadLetters.list(filter, limit, before),
   deadLetter: (id) => deadLetters.get(id),
+  discardLetter: ({ id, at }) => write(() => deadLetters.discardOne(id, at)),
+  createJob: (job) => write(() => jobs.create(job)),
+  job: (id) => jobs.get(id),
+  jobs: ({ limit, before }) => jobs.list(limit, before),
+  unfinishedJobs: () => jobs.unfinished(),
+  changeJob: ({ id, from, to, at }) => write(() => jobs.change(id, from, to, at)),
+  countLetters: ({ jobId, destinationId, after }) => jobs.count(jobId, destinationId, after),
+  setMatched: ({ jobId, matched }) => write(() => jobs.setMatched(jobId, matched)),
+  discardLetters: ({ jobId, destinationId, limit, at }) => write(() => jobs.discard(jobId, destinationId, limit, at)),
+  replayLetter: ({ letterId, jobId, createdBy, at }) => write(() => jobs.replayOne(letterId, jobId, createdBy, at)),
+  takeLetters: ({ jobId, destinationId, limit, at }) => write(() => jobs.take(jobId, destinationId, limit, at)),
+  replayingLetters: (jobId) => replayed.of(jobId).map((row) => deadLetters.byRow(row)),
+  letterEvents: (ids) => ids.map((id) => deadLetters.get(id)?.event),
+  cancelJob: ({ id, at }) =>
+    write(() => {
+      const changed = jobs.change(id, ['queued', 'running', 'paused'], 'cancelled', at)
+      if (changed?.isChanged) replayed.reopen(id)
+      return changed
+    }),
+  reopenForgotten: () => write(() => replayed.reopenForgotten()),
   openDeadLetters: (scope) => deadLetters.countOpen(scope),
   openDeadLettersByDestination: () => deadLetters.countOpenByDestination(),
   deliveredSince({ destinationId, hour }) {
@@ -122,6 +149,7 @@ answerCalls<DeliveryCalls>({
       db.prepare('DELETE FROM blocks WHERE last_at < ?').run(finalBefore)
       db.prepare("DELETE FROM journeys WHERE outcome <> 'waiting' AND changed_at < ?").run(finalBefore)
       db.prepare('DELETE FROM dead_letters WHERE state > 0 AND state >= 2 AND state_at < ?').run(finalBefore)
+      jobs.drop(finalBefore)
       db.prepare('DELETE FROM delivered_by_hour WHERE hour < ?').run(Math.floor(finalBefore / 3_600_000))
       for (const { partition, offset } of logOldest) {
         hashes.drop(partition, offset)
@@ -141,9 +169,9 @@ answerCalls<DeliveryCalls>({
   },
 })
 
-function write(work: () => void): void {
+function write<T>(work: () => T): T {
   try {
-    inTransaction(db, work)
+    return inTransaction(db, work)
   } catch (error) {
     names.forget()
     outcomes.closeBlocks()

@@ -1,0 +1,29 @@
+import { CommandError, type CommandIo, usageError } from './command-io.ts'
+
+/**
+ * Has a person say yes before something is done that cannot be undone.
+ *
+ * @param isSaid with `--yes`; then nobody is asked.
+ * @throws CommandError unless it is yes, or where there is nobody to ask.
+ */
+export async function askFor(question: string, isSaid: boolean | undefined, io: CommandIo): Promise<void> {
+  if (isSaid) return
+  refuseUnlessAnswerable(isSaid, io)
+  io.stderr.write(`${question} [y/N] `)
+  if (!/^y(es)?$/i.test((await firstLine(io.stdin)).trim())) throw new CommandError('Nothing was done.')
+}
+
+/** To be asked before anything is prepared for a question that nobody would see. @throws CommandError */
+export function refuseUnlessAnswerable(isSaid: boolean | undefined, { stdin, stderr }: CommandIo): void {
+  if (isSaid || (stdin.isTTY === true && stderr.isTTY === true)) return
+  throw usageError('There is nobody to ask.', 'Say --yes, or look first with --dry-run.')
+}
+
+async function firstLine(stdin: CommandIo['stdin']): Promise<string> {
+  let text = ''
+  for await (const chunk of stdin) {
+    text += typeof chunk === 'string' ? chunk : Buffer.from(chunk).toString()
+    if (text.includes('\n') || text.length > 1_000) break
+  }
+  return text.split('\n', 1)[0]!
+}

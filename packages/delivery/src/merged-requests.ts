@@ -1,0 +1,20 @@
+import { addAttempt, type RequestHistory } from './delivery-history.ts'
+
+/**
+ * The attempts of an event over its replays: those of the last one behind those before it, numbered on, of each request
+ * the first 5 and the last 15. A request is shown as it was made last.
+ */
+export function mergedRequests(
+  before: readonly RequestHistory[] | null,
+  after: readonly RequestHistory[] | null,
+): RequestHistory[] | null {
+  if (before === null || after === null) return [...(before ?? after ?? [])]
+  return Array.from({ length: Math.max(before.length, after.length) }, (_, i) => {
+    const [earlier, later] = [before[i], after[i]]
+    if (earlier === undefined || later === undefined) return (earlier ?? later)!
+    const attempts = [...earlier.attempts]
+    const made = attempts.at(-1)?.n ?? 0
+    for (const attempt of later.attempts) addAttempt(attempts, { ...attempt, n: made + attempt.n })
+    return { ...later, attempts }
+  })
+}

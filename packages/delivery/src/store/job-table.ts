@@ -1,0 +1,222 @@
+import type { DatabaseSync } from 'node:sqlite'
+import { DEAD_LETTER_STATES, type DeadLetterFilter, type DeadLetterRow } from './calls.ts'
+import type { DeadLetterJob, JobState, NewDeadLetterJob, PartPlace } from './dead-letter-job.ts'
+import { type DeadLetterTable, DISCARDED_BY_PERSON } from './dead-letter-table.ts'
+import { JobParts, type Part, type PartStep } from './job-parts.ts'
+import type { Names } from './names.ts'
+
+const DISCARDED = DEAD_LETTER_STATES.indexOf('discarded')
+const REPLAYING = DEAD_LETTER_STATES.indexOf('replaying')
+const MOST_KEPT = 10_000
+const FINAL: readonly JobState[] = ['done', 'cancelled']
+
+/** Jobs over dead letters: what they are for, and how far they are. */
+export class JobTable {
+  readonly #names: Names
+  readonly #letters: DeadLetterTable
+  readonly #parts: JobParts
+  readonly #statements
+
+  constructor(db: DatabaseSync, names: Names, letters: DeadLetterTable) {
+    this.#names = names
+    this.#letters = letters
+    this.#parts = new JobParts(db, names)
+    this.#statements = {
+      insert: db.prepare(
+        `INSERT INTO jobs (id, kind, state, is_dry_run, filter, last_letter, taken, delivered, filtered, dead_lettered,
+           discarded, created_by, created_at)
+         VALUES (?, ?, 'queued', ?, ?, (SELECT coalesce(max(id), 0) FROM dead_letters), 0, 0, 0, 0, 0, ?, ?)
+         RETURNING number`,
+      ),
+      insertPart: db.prepare(
+        "INSERT INTO job_parts (job, destination, letters, place, is_at_end) VALUES (?, ?, ?, '[]', 0)",
+      ),
+      get: db.prepare('SELECT * FROM jobs WHERE id = ?'),
+      list: db.prepare('SELECT * FROM jobs WHERE number < ? ORDER BY number DESC LIMIT ?'),
+      unfinished: db.prepare('SELECT * FROM jobs WHERE finished_at IS NULL ORDER BY number'),
+      parts: db.prepare('SELECT destination, is_at_end FROM job_parts WHERE job = ? ORDER BY destination'),
+      part: db.prepare(
+        `SELECT job_parts.*, jobs.filter, jobs.last_letter FROM job_parts JOIN jobs ON jobs.number = job
+         WHERE jobs.id = ? AND destination = ?`,
+      ),
+      change: db.prepare('UPDATE jobs SET state = ?, finished_at = ? WHERE id = ?'),
+      setMatched: db.prepare('UPDATE jobs SET matched = ? WHERE id = ?'),
+      movePart: db.prepare('UPDATE job_parts SET place = ?, is_at_end = ? WHERE job = ? AND destination = ?'),
+      countDiscarded: db.prepare('UPDATE jobs SET taken = taken + ?, discarded = discarded + ? WHERE number = ?'),
+      discard: db.prepare('UPDATE dead_letters SET state = ?, end_reason = ?, state_at = ? WHERE id = ?'),
+      take: db.prepare('UPDATE dead_letters SET state = ?, state_at = ?, replay = ?, wait = NULL WHERE id = ?'),
+      countTaken: db.prepare('UPDATE jobs SET taken = taken + ? WHERE number = ?'),
+      forgetLetters: db.prepare(
+        'UPDATE job_parts SET letters = NULL, is_at_end = 1 WHERE job = (SELECT number FROM jobs WHERE id = ?)',
+      ),
+      dropParts: db.prepare('DELETE FROM job_parts WHERE job NOT IN (SELECT number FROM jobs)'),
+      drop: db.prepare(
+        `DELETE FROM jobs WHERE finished_at < ? OR
+           (finished_at IS NOT NULL AND number <= (SELECT max(number) FROM jobs) - ${MOST_KEPT})`,
+      ),
+    }
+  }
+
+  create({ id, kind, isDryRun, selection, destinationIds, createdBy, at }: NewDeadLetterJob): DeadLetterJob {
+    const filter = 'filter' in selection ? JSON.stringify(selection.filter) : null
+    const { insert, insertPart } = this.#statements
+    const { number } = insert.get(id, kind, isDryRun ? 1 : 0, filter, createdBy, at) as { number: number }
+    for (const [destination, letters] of this.#parts.divide(selection, destinationIds)) {
+      insertPart.run(number, destination, letters && JSON.stringify(letters))
+    }
+    return this.get(id)!
+  }
+
+  get(id: string): DeadLetterJob | undefined {
+    const row = this.#statements.get.get(id) as JobRow | undefined
+    return row && this.#job(row)
+  }
+
+  /** Newest first, those before number `before`; `next` is where to go on, null at the end. */
+  list(limit: number, before: number | null): { jobs: DeadLetterJob[]; next: number | null } {
+    const last = before ?? Number.MAX_SAFE_INTEGER
+    const rows = this.#statements.list.all(last, limit + 1) as unknown as JobRow[]
+    const next = rows.length > limit ? rows[limit - 1]!.number : null
+    return { jobs: rows.slice(0, limit).map((row) => this.#job(row)), next }
+  }
+
+  unfinished(): DeadLetterJob[] {
+    return (this.#statements.unfinished.all() as unknown as JobRow[]).map((row) => this.#job(row))
+  }
+
+  change(id: string, from: readonly JobState[], to: JobState, at: number) {
+    const job = this.get(id)
+    if (job === undefined) return undefined
+    const isChanged = from.includes(job.state)
+    if (isChanged) this.#statements.change.run(to, FINAL.includes(to) ? at : null, id)
+    if (isChanged && FINAL.includes(to)) this.#statements.forgetLetters.run(id)
+    return { job: isChanged ? this.get(id)! : job, isChanged }
+  }
+
+  count(id: string, destinationId: string, after: PartPlace): { count: number; next: PartPlace | null } {
+    const part = this.#part(id, destinationId)
+    if (part === undefined) return { count: 0, next: null }
+    const { rows, place, isAtEnd } = this.#parts.step(part, after, Number.POSITIVE_INFINITY)
+    return { count: rows.length, next: isAtEnd ? null : place }
+  }
+
+  setMatched(id: string, matched: number): void {
+    this.#statements.setMatched.run(matched, id)
+  }
+
+  discard(id: string, destinationId: string, limit: number, at: number): { count: number; isAtEnd: boolean } {
+    const part = this.#part(id, destinationId)
+    if (part === undefined) return { count: 0, isAtEnd: true }
+    const step = this.#step(part, limit)
+    const reason = this.#names.number(DISCARDED_BY_PERSON)
+    for (const row of step.rows) this.#statements.discard.run(DISCARDED, reason, at, row)
+    this.#statements.countDiscarded.run(step.rows.length, step.rows.length, part.job)
+    return { count: step.rows.length, isAtEnd: step.isAtEnd }
+  }
+
+  take(id: string, destinationId: string, limit: number, at: number): { letters: DeadLetterRow[]; isAtEnd: boolean } {
+    const part = this.#part(id, destinationId)
+    if (part === undefined) return { letters: [], isAtEnd: true }
+    const step = this.#step(part, limit)
+    for (const row of step.rows) this.#take(row, id, at)
+    this.#statements.countTaken.run(step.rows.length, part.job)
+    return { letters: step.rows.map((row) => this.#letters.byRow(row)), isAtEnd: step.isAtEnd }
+  }
+
+  replayOne(letterId: string, id: string, createdBy: string, at: number) {
+    const letter = this.#letters.get(letterId)
+    if (letter?.state !== 'open') return letter && { letter, job: undefined }
+    const { destinationId } = letter
+    const selection = { ids: [letterId] }
+    this.create({ id, kind: 'replay', isDryRun: false, selection, destinationIds: [destinationId], createdBy, at })
+    this.setMatched(id, 1)
+    this.take(id, destinationId, 1, at)
+    return { letter, job: this.get(id) }
+  }
+
+  /** Those that finished before this time, or are too many. */
+  drop(finishedBefore: number): void {
+    this.#statements.drop.run(finishedBefore)
+    this.#statements.dropParts.run()
+  }
+
+  #take(row: number, id: string, at: number): void {
+    this.#statements.take.run(REPLAYING, at, this.#names.number(id), row)
+  }
+
+  /** The next dead letters of a part; its place moves on with what is done to them. */
+  #step(part: PlacedPart, limit: number): PartStep {
+    const step = this.#parts.step(part, part.place, limit)
+    this.#statements.movePart.run(JSON.stringify(step.place), step.isAtEnd ? 1 : 0, part.job, part.destination)
+    return step
+  }
+
+  #part(id: string, destinationId: string): PlacedPart | undefined {
+    const row = this.#statements.part.get(id, this.#names.find(destinationId) ?? -1) as PartRow | undefined
+    if (row === undefined) return undefined
+    return {
+      job: row.job,
+      destination: row.destination,
+      filter: row.filter === null ? {} : (JSON.parse(row.filter) as DeadLetterFilter),
+      lastLetter: row.last_letter,
+      letters: row.letters === null ? null : (JSON.parse(row.letters) as number[]),
+      place: JSON.parse(row.place) as number[],
+    }
+  }
+
+  #job(row: JobRow): DeadLetterJob {
+    const parts = this.#statements.parts.all(row.number) as { destination: number; is_at_end: number }[]
+    return {
+      id: row.id,
+      kind: row.kind,
+      state: row.state,
+      isDryRun: row.is_dry_run === 1,
+      filter: row.filter === null ? null : JSON.parse(row.filter),
+      matched: row.matched,
+      taken: row.taken,
+      delivered: row.delivered,
+      filtered: row.filtered,
+      deadLettered: row.dead_lettered,
+      discarded: row.discarded,
+      parts: parts.map((part) => ({
+        destinationId: this.#names.text(part.destination),
+        isAtEnd: part.is_at_end === 1,
+      })),
+      createdBy: row.created_by,
+      createdAt: row.created_at,
+      finishedAt: row.finished_at,
+    }
+  }
+}
+
+interface PlacedPart extends Part {
+  readonly job: number
+  readonly place: PartPlace
+}
+
+interface PartRow {
+  job: number
+  destination: number
+  letters: string | null
+  place: string
+  filter: string | null
+  last_letter: number
+}
+
+interface JobRow {
+  number: number
+  id: string
+  kind: DeadLetterJob['kind']
+  state: JobState
+  is_dry_run: number
+  filter: string | null
+  matched: number | null
+  taken: number
+  delivered: number
+  filtered: number
+  dead_lettered: number
+  discarded: number
+  created_by: string
+  created_at: number
+  finished_at: number | null
+}

@@ -1,0 +1,216 @@
+import type { DeadLetterJob, DeadLetterRow, JobKind, LetterSelection } from '@millrace/delivery'
+import { resourceId } from '@millrace/protocol'
+import type { DestinationDelivery } from '../destination-delivery.ts'
+import { Refused } from '../refused.ts'
+import { JobRun, type JobSurroundings } from './job-run.ts'
+
+const MOST_RUNNING = 10
+/** Those that wait their turn, or are paused, included. */
+const MOST_UNFINISHED = 1_000
+
+export interface NewJob {
+  readonly kind: JobKind
+  readonly selection: LetterSelection
+  readonly isDryRun: boolean
+  /** E-mail of a user. */
+  readonly createdBy: string
+}
+
+export interface DeadLetterJobsOptions extends JobSurroundings {
+  readonly deliveries: () => Iterable<DestinationDelivery>
+  /** 0 ≤ random < 1, for ids. */
+  readonly random: () => number
+}
+
+/**
+ * What people do with dead letters: replays and discards, of one or many. A job goes on in the background, over restarts;
+ * at most 10 run at a time, the others wait in their order.
+ *
+ * @see contracts/delivery.md §6, §7, §10 [D634]
+ */
+export class DeadLetterJobs {
+  readonly #options: DeadLetterJobsOptions
+  /** Unfinished ones, oldest first. */
+  readonly #runs = new Map<string, JobRun>()
+  #isStopped = false
+
+  constructor(options: DeadLetterJobsOptions) {
+    this.#options = options
+  }
+
+  /** Goes on with what the last run left unfinished. */
+  async start(): Promise<void> {
+    const { store } = this.#options
+    await store.call('reopenForgotten', undefined)
+    for (const job of await store.call('unfinishedJobs', undefined)) {
+      const run = this.#open(job)
+      if (job.kind === 'replay') await run.resumeLetters()
+    }
+    this.#startNext()
+  }
+
+  /** Nothing more is taken up. */
+  async stop(): Promise<void> {
+    this.#isStopped = true
+    await Promise.all([...this.#runs.values()].map((run) => run.halt()))
+  }
+
+  /** @throws Refused 409 */
+  async create({ kind, selection, isDryRun, createdBy }: NewJob): Promise<DeadLetterJob> {
+    this.#refuseTooMany()
+    const { store, clock } = this.#options
+    const destinations = [...this.#options.deliveries()].map(({ destination }) => destination)
+    if (kind === 'replay' && 'filter' in selection) this.#refuseDisabled(selection.filter.destinationId)
+    const wanted = kind === 'replay' ? destinations.filter(({ isEnabled }) => isEnabled) : destinations
+    const destinationIds = wanted.map(({ id }) => id)
+    const at = clock.now()
+    const job = await store.call('createJob', {
+      id: this.#newId(at),
+      kind,
+      isDryRun,
+      selection,
+      destinationIds,
+      createdBy,
+      at,
+    })
+    this.#open(job)
+    this.#startNext()
+    return job
+  }
+
+  /**
+   * Replays one dead letter.
+   *
+   * @returns the job; undefined if there is no dead letter with this id.
+   * @throws Refused 409 unless it is open, and its destination enabled.
+   */
+  async replay(letterId: string, createdBy: string): Promise<DeadLetterJob | undefined> {
+    const { store, clock } = this.#options
+    const known = await store.call('deadLetter', letterId)
+    if (known === undefined) return undefined
+    refuseUnlessOpen(known)
+    this.#refuseDisabled(known.destinationId)
+    this.#refuseTooMany()
+    const at = clock.now()
+    const found = await store.call('replayLetter', { letterId, jobId: this.#newId(at), createdBy, at })
+    // Somebody may have been faster.
+    if (found?.job === undefined) return found && refuseUnlessOpen(found.letter)
+    const run = this.#open(found.job)
+    await run.resumeLetters()
+    this.#startNext()
+    return found.job
+  }
+
+  /**
+   * Discards one dead letter.
+   *
+   * @returns false if there is none with this id.
+   * @throws Refused 409 unless it is open.
+   */
+  async discard(letterId: string): Promise<boolean> {
+    const { store, clock, onDiscarded } = this.#options
+    const letter = await store.call('discardLetter', { id: letterId, at: clock.now() })
+    if (letter === undefined) return false
+    refuseUnlessOpen(letter)
+    onDiscarded(letter.destinationId, 1)
+    return true
+  }
+
+  /** Nothing more is taken up; what has been goes on. @throws Refused 404, 409 */
+  async pause(id: string): Promise<DeadLetterJob> {
+    const { store, clock } = this.#options
+    await this.#hold(id)
+    const changed = await store.call('changeJob', { id, from: ['queued', 'running'], to: 'paused', at: clock.now() })
+    return this.#changed(id, changed)
+  }
+
+  /** @throws Refused 404, 409 */
+  async resume(id: string): Promise<DeadLetterJob> {
+    const { store, clock } = this.#options
+    const changed = await store.call('changeJob', { id, from: ['paused'], to: 'queued', at: clock.now() })
+    return this.#changed(id, changed)
+  }
+
+  /** Calls under way are aborted; what is not finished is open again. @throws Refused 404, 409 */
+  async cancel(id: string): Promise<DeadLetterJob> {
+    const { store, clock, flush } = this.#options
+    const run = await this.#hold(id)
+    run?.withdraw()
+    // What has its outcome keeps it.
+    await flush()
+    return this.#changed(id, await store.call('cancelJob', { id, at: clock.now() }))
+  }
+
+  /** @returns undefined if there is none with this id. */
+  get(id: string): Promise<DeadLetterJob | undefined> {
+    return this.#options.store.call('job', id)
+  }
+
+  list(limit: number, before: number | null): Promise<{ jobs: DeadLetterJob[]; next: number | null }> {
+    return this.#options.store.call('jobs', { limit, before })
+  }
+
+  async #hold(id: string): Promise<JobRun | undefined> {
+    const run = this.#runs.get(id)
+    if (run === undefined) return undefined
+    run.isPaused = true
+    await run.halt()
+    return run
+  }
+
+  /** Has the run of a job do what its state says now. */
+  #changed(id: string, changed: { job: DeadLetterJob; isChanged: boolean } | undefined): DeadLetterJob {
+    if (changed === undefined) throw new Refused('not_found', `Replay with id ${id} not found`)
+    const { job, isChanged } = changed
+    const run = this.#runs.get(id)
+    if (run !== undefined) run.isPaused = job.state === 'paused'
+    if (job.finishedAt !== null) this.#runs.delete(id)
+    this.#startNext()
+    if (!isChanged) throw new Refused('conflict', `Replay is ${job.state}`)
+    return job
+  }
+
+  #open(job: DeadLetterJob): JobRun {
+    const run = new JobRun(job, this.#options)
+    this.#runs.set(job.id, run)
+    return run
+  }
+
+  #startNext(): void {
+    if (this.#isStopped) return
+    const runs = [...this.#runs.values()]
+    let running = runs.filter(({ isRunning }) => isRunning).length
+    for (const run of runs) {
+      if (running >= MOST_RUNNING) break
+      if (run.isRunning || run.isPaused) continue
+      running++
+      void run.run().then((isFinished) => {
+        if (!isFinished) return
+        this.#runs.delete(run.id)
+        this.#startNext()
+      })
+    }
+  }
+
+  #refuseTooMany(): void {
+    if (this.#runs.size >= MOST_UNFINISHED) throw new Refused('conflict', 'Too many unfinished replays')
+  }
+
+  #refuseDisabled(destinationId: string | undefined): void {
+    const delivery = destinationId === undefined ? undefined : this.#options.delivery(destinationId)
+    if (delivery?.destination.isEnabled === false) {
+      throw new Refused('conflict', `Destination with id ${destinationId} is disabled`)
+    }
+  }
+
+  #newId(at: number): string {
+    return resourceId(
+      at,
+      Uint8Array.from({ length: 14 }, () => Math.floor(this.#options.random() * 256)),
+    )
+  }
+}
+
+function refuseUnlessOpen({ state }: DeadLetterRow): undefined {
+  if (state !== 'open') throw new Refused('conflict', `Dead letter is ${state}`)
+}

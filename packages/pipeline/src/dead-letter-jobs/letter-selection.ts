@@ -1,0 +1,59 @@
+import { type LetterSelection, STAGES } from '@millrace/delivery'
+import { isJsonObject, type JsonObject } from '@millrace/protocol'
+import { oneOf, text, time } from '../query.ts'
+import { Refused } from '../refused.ts'
+
+const MOST_IDS = 10_000
+const MEMBERS = ['ids', 'filter', 'dryRun']
+const FILTERS = ['destinationId', 'sourceId', 'stage', 'reason', 'state', 'userId', 'messageId', 'from', 'to']
+
+/**
+ * What a call for many dead letters asks for: those with these ids, or those that a filter finds. Only open ones can be
+ * meant, so the filter `{"state":"open"}` means all.
+ *
+ * @throws Refused 400
+ * @see contracts/delivery.md §6 [D617], §10
+ */
+export function readSelection(body: JsonObject): { selection: LetterSelection; isDryRun: boolean } {
+  refuseUnknown(body, MEMBERS)
+  const { ids, filter, dryRun = false } = body
+  if (typeof dryRun !== 'boolean') throw new Refused('bad_request', 'dryRun must be a boolean')
+  if ((ids === undefined) === (filter === undefined)) throw nothingMeant()
+  return { selection: ids === undefined ? { filter: readFilter(filter) } : { ids: readIds(ids) }, isDryRun: dryRun }
+}
+
+function readIds(ids: unknown): string[] {
+  if (!Array.isArray(ids) || ids.some((id) => typeof id !== 'string')) throw new Refused('bad_request', 'Invalid ids')
+  if (ids.length === 0) throw nothingMeant()
+  if (ids.length > MOST_IDS) throw new Refused('bad_request', `At most ${MOST_IDS} ids`)
+  return ids
+}
+
+function readFilter(filter: unknown) {
+  if (!isJsonObject(filter)) throw new Refused('bad_request', 'Invalid filter')
+  refuseUnknown(filter, FILTERS)
+  oneOf(filter, 'state', ['open'])
+  const read = {
+    destinationId: text(filter, 'destinationId'),
+    sourceId: text(filter, 'sourceId'),
+    stage: oneOf(filter, 'stage', STAGES),
+    reason: text(filter, 'reason'),
+    userId: text(filter, 'userId'),
+    messageId: text(filter, 'messageId'),
+    from: time(filter, 'from'),
+    to: time(filter, 'to'),
+  }
+  const isEmpty = Object.values(read).every((value) => value === undefined) && filter['state'] !== 'open'
+  // A filter whose members are all blank is a slip, and must not mean everything.
+  if (isEmpty) throw nothingMeant()
+  return read
+}
+
+function refuseUnknown(written: JsonObject, known: readonly string[]): void {
+  const unknown = Object.keys(written).filter((member) => !known.includes(member))
+  if (unknown.length > 0) throw new Refused('bad_request', `Unknown member: ${unknown.join(', ')}`)
+}
+
+function nothingMeant(): Refused {
+  return new Refused('bad_request', 'ids or filter required')
+}

@@ -1,0 +1,21 @@
+import type { Clock } from '@millrace/std'
+
+/** Spreads work evenly over time: never more than the rate, not even at the start. */
+export class Pace {
+  readonly #clock: Clock
+  readonly #perSecond: number
+  #next = Number.NEGATIVE_INFINITY
+
+  constructor(clock: Clock, perSecond: number) {
+    this.#clock = clock
+    this.#perSecond = perSecond
+  }
+
+  /** Books the next time for so many. @returns how long it is until then, in ms. */
+  book(count: number): number {
+    const now = this.#clock.monotonic()
+    const at = Math.max(now, this.#next)
+    this.#next = at + (count * 1000) / this.#perSecond
+    return at - now
+  }
+}

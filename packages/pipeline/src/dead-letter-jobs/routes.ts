@@ -1,0 +1,119 @@
+import type { JsonObject } from '@millrace/protocol'
+import type { FastifyPluginAsync, FastifyRequest } from 'fastify'
+import type { Pipeline } from '../pipeline.ts'
+import { cursorText, limitOf, nextPath, type Query } from '../query.ts'
+import { Refused } from '../refused.ts'
+import { jobJson } from './job-json.ts'
+import { LETTER_ACTIONS_IN_WORDS as LETTERS, REPLAYS_IN_WORDS } from './jobs-in-words.ts'
+import { readSelection } from './letter-selection.ts'
+
+/**
+ * What people do with dead letters, below /v2; whoever registers the routes has checked credentials and role, and takes
+ * entries for the audit log.
+ *
+ * @see contracts/delivery.md §6, §7, §10
+ */
+export function deadLetterJobRoutes({ jobs }: Pick<Pipeline, 'jobs'>): FastifyPluginAsync {
+  return async (app) => {
+    const discard = { action: 'discard', kind: 'dead-letter' } as const
+    app.delete(
+      '/dead-letters/:id',
+      { config: { audited: discard, describe: LETTERS.discard } },
+      async (request, reply) => {
+        const id = idOf(request)
+        if (!(await jobs.discard(id))) throw new Refused('not_found', `Dead letter with id ${id} not found`)
+        request.audit({ ...discard, resourceId: id, diff: [] })
+        return reply.code(204).send()
+      },
+    )
+
+    const replay = { action: 'replay', kind: 'dead-letter' } as const
+    app.post(
+      '/dead-letters/:id/replay',
+      { config: { audited: replay, body: 'optional', describe: LETTERS.replay } },
+      async (request, reply) => {
+        const id = idOf(request)
+        const job = await jobs.replay(id, request.author.actor)
+        if (job === undefined) throw new Refused('not_found', `Dead letter with id ${id} not found`)
+        request.audit({ ...replay, resourceId: id, diff: [{ path: '/replayId', from: null, to: job.id }] })
+        return reply.code(202).send({ replayId: job.id })
+      },
+    )
+
+    const replayMany = { action: 'replay', kind: 'replay' } as const
+    app.post(
+      '/dead-letters/replay',
+      { config: { audited: replayMany, describe: LETTERS.replayMany } },
+      async (request, reply) => {
+        const job = await jobs.create({ kind: 'replay', ...selectionOf(request), createdBy: request.author.actor })
+        if (!job.isDryRun) request.audit({ ...replayMany, resourceId: job.id, diff: askedFor(request) })
+        return reply.code(202).send({ replayId: job.id })
+      },
+    )
+
+    const discardMany = { action: 'discard', kind: 'replay' } as const
+    app.post(
+      '/dead-letters/discard',
+      { config: { audited: discardMany, describe: LETTERS.discardMany } },
+      async (request, reply) => {
+        const job = await jobs.create({ kind: 'discard', ...selectionOf(request), createdBy: request.author.actor })
+        if (!job.isDryRun) request.audit({ ...discardMany, resourceId: job.id, diff: askedFor(request) })
+        return reply.code(202).send({ replayId: job.id })
+      },
+    )
+
+    app.get('/replays', { config: { describe: REPLAYS_IN_WORDS.list } }, async (request) => {
+      const query = request.query as Query
+      const limit = limitOf(query)
+      const before = beforeOf(query)
+      const { jobs: page, next } = await jobs.list(limit, before)
+      const cursor = next === null ? undefined : Buffer.from(`rp.${next}`).toString('base64url')
+      const total = before === null && next === null ? page.length : null
+      return { replays: page.map(jobJson), paging: { total, next: nextPath('/v2/replays', query, cursor) } }
+    })
+
+    for (const action of ['pause', 'resume', 'cancel'] as const) {
+      const audited = { action, kind: 'replay' } as const
+      app.post(
+        `/replays/:id/${action}`,
+        { config: { audited, body: 'optional', describe: REPLAYS_IN_WORDS[action] } },
+        async (request) => {
+          const id = idOf(request)
+          const job = await jobs[action](id)
+          request.audit({ ...audited, resourceId: id, diff: [] })
+          return { replay: jobJson(job) }
+        },
+      )
+    }
+
+    app.get('/replays/:id', { config: { describe: REPLAYS_IN_WORDS.get } }, async (request) => {
+      const id = idOf(request)
+      const job = await jobs.get(id)
+      if (job === undefined) throw new Refused('not_found', `Replay with id ${id} not found`)
+      return { replay: jobJson(job) }
+    })
+  }
+}
+
+function idOf({ params }: FastifyRequest): string {
+  return (params as { id: string }).id
+}
+
+function selectionOf({ body }: FastifyRequest) {
+  return readSelection(body as JsonObject)
+}
+
+/** For the audit log: the filter, or how many were named. */
+function askedFor({ body }: FastifyRequest) {
+  const { ids, filter = null } = body as JsonObject
+  if (Array.isArray(ids)) return [{ path: '/ids', from: null, to: ids.length }]
+  return [{ path: '/filter', from: null, to: filter }]
+}
+
+function beforeOf(query: Query): number | null {
+  const given = cursorText(query)
+  if (given === undefined) return null
+  const match = /^rp\.(\d{1,15})$/.exec(Buffer.from(given, 'base64url').toString('latin1'))
+  if (match === null) throw new Refused('bad_request', 'Invalid cursor')
+  return Number(match[1])
+}

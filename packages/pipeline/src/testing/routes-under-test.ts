@@ -1,0 +1,40 @@
+import Fastify from 'fastify'
+import { deliveryRoutes } from '../routes.ts'
+import type { PipelineUnderTest } from './pipeline-under-test.ts'
+
+/** The routes of deliveries as somebody calls them whose role is high enough. */
+export class RoutesUnderTest {
+  /** Entries for the audit log. */
+  readonly audited: object[] = []
+  readonly #run: PipelineUnderTest
+
+  constructor(run: PipelineUnderTest) {
+    this.#run = run
+  }
+
+  // biome-ignore lint/suspicious/noExplicitAny: a test looks into it as it knows it to be
+  async call(method: 'GET' | 'POST' | 'DELETE', url: string, body?: object): Promise<{ status: number; body: any }> {
+    const app = Fastify()
+    app.addHook('onRequest', async (request) => {
+      Object.assign(request, {
+        author: { actor: 'ops@cinema.example' },
+        audit: (entry: object) => this.audited.push(entry),
+      })
+    })
+    await app.register(deliveryRoutes(this.#run.pipeline), { prefix: '/v2' })
+    const answer = await app.inject({ method, url, ...(body === undefined ? {} : { payload: body }) })
+    return { status: answer.statusCode, body: answer.body === '' ? undefined : answer.json() }
+  }
+
+  /** Asks for a job and waits until it has nothing more to do now. @returns it as its route shows it. */
+  async job(path: string, body: object) {
+    const { status, body: answer } = await this.call('POST', path, body)
+    if (status !== 202) throw new Error(`${path} was answered ${status} ${JSON.stringify(answer)}`)
+    await this.#run.settle()
+    return this.replay(answer.replayId)
+  }
+
+  async replay(id: string) {
+    return (await this.call('GET', `/v2/replays/${id}`)).body.replay
+  }
+}
