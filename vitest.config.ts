@@ -3,7 +3,7 @@ import { defineConfig } from 'vitest/config'
 // The suffix of a test file says what it needs:
 //   .test.ts           nothing but this checkout; together they are `npm test`
 //   .external.test.ts  servers or a browser, which `.ci/run` installs and starts
-//   .chaos.test.ts     a minute or more of breaking the real process from outside
+//   .chaos.test.ts     half a minute or more of breaking processes, disks and days of delivery
 const hermetic = ['{packages,apps}/*/src/**/*.test.ts', 'tests/**/*.test.ts']
 const suffixes = ['external', 'chaos']
 

@@ -29,7 +29,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true })
 })
 
-test('docs/cli.md shows what the commands print; to write it anew: npm test -- tests/docs -u', async () => {
+test('docs/cli.md shows what the commands print; to write it anew: npm run test:external -- tests/docs -u', async () => {
   const page = readFileSync(PAGE, 'utf8')
   const parts = page.split(/(^```console\n[\s\S]*?^```$)/m)
   const written: string[] = []

@@ -5,11 +5,11 @@ import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { Sink } from '@millrace/dev-env'
 import { expect, test } from 'vitest'
-import { type Client, clientOf } from './client.ts'
-import { command } from './command.ts'
-import { Arrivals, Load } from './load.ts'
-import { randomFrom } from './random.ts'
-import { PLAIN, ServerProcess } from './server-process.ts'
+import { type Client, clientOf } from '../e2e/client.ts'
+import { command } from '../e2e/command.ts'
+import { Arrivals, Load } from '../e2e/load.ts'
+import { randomFrom } from '../e2e/random.ts'
+import { PLAIN, ServerProcess } from '../e2e/server-process.ts'
 
 /*
  * quality.md R12, shortened; contracts/control-plane.md §12 item 31: the process is backed up under load, while connections
