@@ -22,7 +22,12 @@ describe('a first start with nothing set', async () => {
   const token = /token: (\S+)/.exec(first.stdout)![1]!
   const inbox = await getInbox(first.url, token)
   const withoutToken = await getInbox(first.url, undefined)
-  const trace = await get(`${first.url}/v2/events/hello-1`, token)
+  // An outcome is in the trace once it is stored, which is within a second.
+  let trace = await get(`${first.url}/v2/events/hello-1`, token)
+  for (const deadline = Date.now() + 5_000; Date.now() < deadline; ) {
+    if (trace.json.events[0].destinations[0].outcome !== 'pending') break
+    trace = await get(`${first.url}/v2/events/hello-1`, token)
+  }
   const exitCode = await first.stop()
 
   await using second = await ServerProcess.start(environment)
