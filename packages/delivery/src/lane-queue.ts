@@ -1,7 +1,7 @@
 import { Heap, Queue } from '@millrace/std'
 import { passOver } from './delivery-history.ts'
 import { KeyOrder } from './key-order.ts'
-import { type LaneEvent, REPLAY_STREAM } from './lane-event.ts'
+import type { LaneEvent } from './lane-event.ts'
 
 interface Hold {
   readonly since: number
@@ -43,14 +43,8 @@ export class LaneQueue {
 
   /** Takes out the next that may go. @param mayReplay whether that may be a dead letter that is replayed. */
   takeReady(mayReplay: boolean): LaneEvent | undefined {
-    for (const [stream, queue] of this.#readyByStream.entries()) {
-      if (stream === REPLAY_STREAM && !mayReplay) break
-      for (let event = queue.takeFirst(); event !== undefined; event = queue.takeFirst()) {
-        // An event may have been given up, or sent as a probe, while it stood here.
-        if (event.state === 'ready') return event
-      }
-    }
-    return undefined
+    const [live, imported, replayed] = this.#readyByStream
+    return firstReady(live) ?? firstReady(imported) ?? (mayReplay ? firstReady(replayed) : undefined)
   }
 
   /** It is the next again. */
@@ -131,6 +125,14 @@ export class LaneQueue {
   #readyOf({ stream }: LaneEvent): Queue<LaneEvent> {
     return this.#readyByStream[stream as 0 | 1 | 2]
   }
+}
+
+/** Takes it out, with those before it that were given up, or sent as a probe, while they stood there. */
+function firstReady(queue: Queue<LaneEvent>): LaneEvent | undefined {
+  for (let event = queue.takeFirst(); event !== undefined; event = queue.takeFirst()) {
+    if (event.state === 'ready') return event
+  }
+  return undefined
 }
 
 function goesBefore(a: LaneEvent, b: LaneEvent): boolean {

@@ -245,10 +245,15 @@ export class Gateway {
     if (draft.parsed !== undefined) this.#options.parsed?.keep(draft.record, draft.parsed)
     let duplicates: ReadonlySet<number> | undefined
     const windowMs = draft.dedupWindowSeconds * 1000
-    const onDuplicates = (indexes: readonly number[]) => {
-      duplicates = new Set(indexes)
-    }
-    const dedup = windowMs === 0 ? undefined : { windowMs, onDuplicates }
+    const dedup =
+      windowMs === 0
+        ? undefined
+        : {
+            windowMs,
+            onDuplicates: (indexes: readonly number[]) => {
+              duplicates = new Set(indexes)
+            },
+          }
     this.#options.log.append(route.record === 'import' ? 'import' : 'live', draft.record, dedup).then(
       () => {
         this.metrics.appendSeconds.observe((this.#options.clock.monotonic() - startedAt) / 1000)

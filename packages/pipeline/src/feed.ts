@@ -201,7 +201,7 @@ export class Feed {
   #take(partition: number, stream: number, record: StoredRecord, first: number, most: number): number | undefined {
     const { lane, outcomes, parsed, filter, now, revision } = this.#options
     const { sourceId, acceptedAt } = record.header
-    const { offset } = record
+    const { offset, duplicates } = record
     if (!this.activity.isConnected(sourceId, partition, offset)) return undefined
     const events = parsed.eventsOf(partition, record)
     const isDisabled = this.activity.isDisabled(partition, offset)
@@ -212,7 +212,7 @@ export class Feed {
     const keys = keySeeds(sourceId, stream)
     let room = Math.min(lane.room, most)
     for (let index = first; index < events.length; index++) {
-      if (record.duplicates?.has(index)) {
+      if (duplicates?.has(index)) {
         this.#options.onDuplicate(events[index]!, sourceId)
         continue
       }

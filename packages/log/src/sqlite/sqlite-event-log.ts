@@ -412,9 +412,7 @@ function talliesOf(group: readonly Waiting[]): CommitMessage['tallies'] {
 
 function decode({ offset, bytes, duplicates }: EncodedRecord): StoredRecord {
   const record = { ...decodeRecord(bytes), offset }
-  if (duplicates === undefined) return record
-  // A copy, so that the numbers lie where numbers of two bytes may.
-  return { ...record, duplicates: duplicateIndexes(duplicates) }
+  return duplicates === undefined ? record : { ...record, duplicates: duplicateIndexes(duplicates) }
 }
 
 function decodeIfFound(record: EncodedRecord | undefined): StoredRecord | undefined {
