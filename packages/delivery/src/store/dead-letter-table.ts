@@ -9,6 +9,7 @@ import {
   STAGES,
 } from './calls.ts'
 import { deadLetterId, rowOfDeadLetterId } from './dead-letter-id.ts'
+import { type JudgedLetter, letterJudge, needsPayload } from './letter-judge.ts'
 import type { Names } from './names.ts'
 
 /** Rows looked at for one page at most: a rare filter gives short pages with a cursor, never a long wait. */
@@ -20,7 +21,7 @@ const REPLAYING = DEAD_LETTER_STATES.indexOf('replaying')
 const DISCARDED = DEAD_LETTER_STATES.indexOf('discarded')
 
 /** What traces give as the reason then. */
-export const DISCARDED_BY_PERSON = 'dead letter was discarded'
+const DISCARDED_BY_PERSON = 'dead letter was discarded'
 
 /** Events that were given up, with their payload: the log may drop it before a person looks. */
 export class DeadLetterTable {
@@ -41,7 +42,7 @@ export class DeadLetterTable {
       at: db.prepare(
         'SELECT * FROM dead_letters WHERE destination = ? AND partition = ? AND offset = ? AND idx = ? ORDER BY id DESC LIMIT 1',
       ),
-      end: db.prepare('UPDATE dead_letters SET state = ?, end_reason = ?, state_at = ? WHERE id = ?'),
+      discard: db.prepare('UPDATE dead_letters SET state = ?, end_reason = ?, state_at = ? WHERE id = ?'),
       countByDestination: db.prepare(
         'SELECT destination, count(*) AS count FROM dead_letters WHERE state = ? GROUP BY destination',
       ),
@@ -129,8 +130,13 @@ export class DeadLetterTable {
   discardOne(id: string, at: number): DeadLetterRow | undefined {
     const letter = this.get(id)
     if (letter?.state !== 'open') return letter
-    this.#statements.end.run(DISCARDED, this.#names.number(DISCARDED_BY_PERSON), at, rowOfDeadLetterId(id)!)
+    this.discardRow(rowOfDeadLetterId(id)!, at)
     return letter
+  }
+
+  /** A person discards an open one. */
+  discardRow(row: number, at: number): void {
+    this.#statements.discard.run(DISCARDED, this.#names.number(DISCARDED_BY_PERSON), at, row)
   }
 
   /**
@@ -139,7 +145,7 @@ export class DeadLetterTable {
    */
   #newestBefore(id: number, filter: DeadLetterFilter): Iterable<object> {
     const { state, destinationId } = filter
-    const event = asksForPayload(filter) ? 'event' : "'' AS event"
+    const event = needsPayload(filter) ? 'event' : "'' AS event"
     const columns = `id, destination, source, state, stage, reason, dead_at, ${event}`
     const isIndexed = state !== undefined && (destinationId !== undefined || state !== 'open')
     const { sql, values } = this.#condition(isIndexed ? { state, destinationId } : {})
@@ -149,24 +155,14 @@ export class DeadLetterTable {
   }
 
   #judge(filter: DeadLetterFilter): (row: LookedAt) => boolean {
-    const numberOf = (text: string | undefined) => (text === undefined ? undefined : (this.#names.find(text) ?? -1))
-    const indexIn = (list: readonly string[], text: string | undefined) =>
-      text === undefined ? undefined : list.indexOf(text)
-    const destination = numberOf(filter.destinationId)
-    const source = numberOf(filter.sourceId)
-    const reason = numberOf(filter.reason)
-    const state = indexIn(DEAD_LETTER_STATES, filter.state)
-    const stage = indexIn(STAGES, filter.stage)
-    const { from = Number.NEGATIVE_INFINITY, to = Number.POSITIVE_INFINITY } = filter
+    const isJudgedGood = letterJudge(filter, this.#names)
+    const { destinationId, state } = filter
+    const destination = destinationId === undefined ? undefined : (this.#names.find(destinationId) ?? -1)
+    const stateIndex = state === undefined ? undefined : (DEAD_LETTER_STATES as readonly string[]).indexOf(state)
     return (row) =>
       (destination === undefined || row.destination === destination) &&
-      (source === undefined || row.source === source) &&
-      (reason === undefined || row.reason === reason) &&
-      (state === undefined || row.state === state) &&
-      (stage === undefined || row.stage === stage) &&
-      row.dead_at >= from &&
-      row.dead_at < to &&
-      (!asksForPayload(filter) || matchesPayload(row.event, filter))
+      (stateIndex === undefined || row.state === stateIndex) &&
+      isJudgedGood(row)
   }
 
   #condition(filter: Scope & { readonly state?: string | undefined }): { sql: string; values: SQLInputValue[] } {
@@ -216,21 +212,8 @@ export class DeadLetterTable {
   }
 }
 
-/** Whether a part of a filter lies in the payload. */
-function asksForPayload({ userId, messageId }: DeadLetterFilter): boolean {
-  return userId !== undefined || messageId !== undefined
-}
-
-function matchesPayload(event: string, filter: DeadLetterFilter): boolean {
-  const { userId, messageId } = JSON.parse(event) as { userId?: string; messageId: string }
-  return (
-    (filter.userId === undefined || filter.userId === userId) &&
-    (filter.messageId === undefined || filter.messageId === messageId)
-  )
-}
-
-/** What a list looks at of a row; `event` is empty unless the filter asks for the payload. */
-type LookedAt = Pick<Row, 'id' | 'destination' | 'source' | 'state' | 'stage' | 'reason' | 'dead_at' | 'event'>
+/** What a list looks at of a row. */
+type LookedAt = JudgedLetter & Pick<Row, 'id' | 'destination' | 'state'>
 
 interface Row {
   id: number

@@ -1,11 +1,10 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { DEAD_LETTER_STATES, type DeadLetterFilter, type DeadLetterRow } from './calls.ts'
 import type { DeadLetterJob, JobState, NewDeadLetterJob, PartPlace } from './dead-letter-job.ts'
-import { type DeadLetterTable, DISCARDED_BY_PERSON } from './dead-letter-table.ts'
+import type { DeadLetterTable } from './dead-letter-table.ts'
 import { JobParts, type Part, type PartStep } from './job-parts.ts'
 import type { Names } from './names.ts'
 
-const DISCARDED = DEAD_LETTER_STATES.indexOf('discarded')
 const REPLAYING = DEAD_LETTER_STATES.indexOf('replaying')
 const MOST_KEPT = 10_000
 const FINAL: readonly JobState[] = ['done', 'cancelled']
@@ -43,7 +42,6 @@ export class JobTable {
       setMatched: db.prepare('UPDATE jobs SET matched = ? WHERE id = ?'),
       movePart: db.prepare('UPDATE job_parts SET place = ?, is_at_end = ? WHERE job = ? AND destination = ?'),
       countDiscarded: db.prepare('UPDATE jobs SET taken = taken + ?, discarded = discarded + ? WHERE number = ?'),
-      discard: db.prepare('UPDATE dead_letters SET state = ?, end_reason = ?, state_at = ? WHERE id = ?'),
       take: db.prepare('UPDATE dead_letters SET state = ?, state_at = ?, replay = ?, wait = NULL WHERE id = ?'),
       countTaken: db.prepare('UPDATE jobs SET taken = taken + ? WHERE number = ?'),
       forgetLetters: db.prepare(
@@ -108,8 +106,7 @@ export class JobTable {
     const part = this.#part(id, destinationId)
     if (part === undefined) return { count: 0, isAtEnd: true }
     const step = this.#step(part, limit)
-    const reason = this.#names.number(DISCARDED_BY_PERSON)
-    for (const row of step.rows) this.#statements.discard.run(DISCARDED, reason, at, row)
+    for (const row of step.rows) this.#letters.discardRow(row, at)
     this.#statements.countDiscarded.run(step.rows.length, step.rows.length, part.job)
     return { count: step.rows.length, isAtEnd: step.isAtEnd }
   }
