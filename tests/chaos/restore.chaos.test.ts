@@ -4,11 +4,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { Sink } from '@millrace/dev-env'
+import { randomFrom } from '@millrace/std'
 import { expect, test } from 'vitest'
 import { type Client, clientOf } from '../e2e/client.ts'
 import { command } from '../e2e/command.ts'
 import { Arrivals, Load } from '../e2e/load.ts'
-import { randomFrom } from '../e2e/random.ts'
 import { PLAIN, ServerProcess } from '../e2e/server-process.ts'
 
 /*

@@ -1,23 +1,5 @@
+import { ERROR_STATUSES, type ErrorCode } from '@millrace/openapi'
 import type { JsonObject } from '@millrace/protocol'
-
-/** The words by which programs tell errors apart, and the status of each. */
-export const ERROR_STATUSES = {
-  bad_request: 400,
-  unauthorized: 401,
-  forbidden: 403,
-  not_found: 404,
-  method_not_allowed: 405,
-  conflict: 409,
-  precondition_failed: 412,
-  too_large: 413,
-  unsupported_encoding: 415,
-  invalid_config: 422,
-  rate_limited: 429,
-  unavailable: 503,
-  insufficient_storage: 507,
-} as const
-
-export type ErrorCode = keyof typeof ERROR_STATUSES
 
 /**
  * A request that is refused. The message is the text that the client reads, so it never holds a secret.

@@ -1,6 +1,6 @@
 export type { NewAccessToken } from './access-tokens.ts'
 export type { AccessToken, User } from './accounts.ts'
-export { ApiError, type ErrorCode } from './api-error.ts'
+export { ApiError } from './api-error.ts'
 export type { AuditAction, Audited, AuditKind } from './audit/audit-entry.ts'
 export type { Actor } from './authentication.ts'
 export { type Author, MILLRACE } from './author.ts'

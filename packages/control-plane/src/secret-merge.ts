@@ -1,8 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '@millrace/protocol'
 import type { DestinationTypeDefinition, DestinationTypes } from './destination-types.ts'
-
-/** How a secret looks to whoever reads it. @see contracts/decisions.md D6 */
-const MASK = '********'
+import { MASK } from './document-diff.ts'
 
 export interface MergedSecrets {
   readonly config: JsonObject

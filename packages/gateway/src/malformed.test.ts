@@ -1,28 +1,18 @@
 import { randomInt } from 'node:crypto'
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib'
+import { randomFrom } from '@millrace/std'
 import { expect, test } from 'vitest'
 import { basic, DISABLED_KEY, GatewayUnderTest, KEY } from './gateway-under-test.ts'
 
 const REQUESTS = 4_000
 const AT_A_TIME = 40
 
-/** The same numbers for the same seed (mulberry32). */
-function numbersFrom(seed: number): () => number {
-  let state = seed
-  return () => {
-    state = (state + 0x6d2b79f5) | 0
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
-  }
-}
-
 /** Requests that are wrong in some way or other, a few of them by chance in none. */
 class Malformer {
   readonly #next: () => number
 
   constructor(seed: number) {
-    this.#next = numbersFrom(seed)
+    this.#next = randomFrom(seed)
   }
 
   request(): Buffer {

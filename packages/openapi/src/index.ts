@@ -1,6 +1,7 @@
 export type { Static, TObject, TProperties, TSchema } from 'typebox'
 export { docsPage } from './docs-page.ts'
 export { type About, openApiDocument } from './document.ts'
+export { ERROR_STATUSES, type ErrorCode } from './error-codes.ts'
 export { type ErrorTexts, refusals } from './refusals.ts'
 export { RouteBook } from './route-book.ts'
 export type { Access, AnswerDescription, DescribedRoute, RouteDescription } from './route-description.ts'

@@ -46,6 +46,20 @@ export function cursorText(query: Query): string | undefined {
   return given === '' ? undefined : given
 }
 
+/** Reads a cursor that `rowCursor` made for the same list. @returns null for the first page. */
+export function rowBefore(query: Query, list: string): number | null {
+  const given = cursorText(query)
+  if (given === undefined) return null
+  const match = /^(\w+)\.(\d{1,15})$/.exec(Buffer.from(given, 'base64url').toString('latin1'))
+  if (match?.[1] !== list) throw new Refused('bad_request', 'Invalid cursor')
+  return Number(match[2])
+}
+
+/** The cursor of what lies before a row. @param list a word of its own for each list: a cursor fits no other one. */
+export function rowCursor(list: string, row: number | null): string | undefined {
+  return row === null ? undefined : Buffer.from(`${list}.${row}`).toString('base64url')
+}
+
 /** Path of the next page: the same query with another cursor; empty at the end. */
 export function nextPath(path: string, query: Query, cursor: string | undefined): string {
   if (cursor === undefined) return ''

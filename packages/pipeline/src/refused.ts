@@ -1,14 +1,14 @@
-const STATUSES = { bad_request: 400, not_found: 404, conflict: 409, unavailable: 503 } as const
+import { ERROR_STATUSES, type ErrorCode } from '@millrace/openapi'
 
 /** A request that is refused, in the form that the server turns into an answer. @see contracts/delivery.md §10 */
 export class Refused extends Error {
   override name = 'Refused'
-  readonly code: keyof typeof STATUSES
-  readonly status: (typeof STATUSES)[keyof typeof STATUSES]
+  readonly code: ErrorCode
+  readonly status: number
 
-  constructor(code: Refused['code'], message: string) {
+  constructor(code: ErrorCode, message: string) {
     super(message)
     this.code = code
-    this.status = STATUSES[code]
+    this.status = ERROR_STATUSES[code]
   }
 }

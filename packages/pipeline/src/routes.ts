@@ -6,8 +6,10 @@ import { DEAD_LETTERS_IN_WORDS } from './dead-letters-in-words.ts'
 import { eventsPage } from './events/event-route.ts'
 import { LIST_IN_WORDS, STATE_IN_WORDS, TRACE_IN_WORDS } from './events-in-words.ts'
 import type { Pipeline } from './pipeline.ts'
-import { cursorText, limitOf, nextPath, oneOf, type Query, text, time } from './query.ts'
+import { limitOf, nextPath, oneOf, type Query, rowBefore, rowCursor, text, time } from './query.ts'
 import { Refused } from './refused.ts'
+
+const CURSOR = 'dl'
 
 /**
  * What people may see of deliveries, below /v2; whoever registers the routes has checked the credentials.
@@ -39,11 +41,11 @@ export function deliveryRoutes(pipeline: Pipeline): FastifyPluginAsync {
     app.get('/dead-letters', { config: { describe: DEAD_LETTERS_IN_WORDS.list } }, async (request) => {
       const query = request.query as Query
       const limit = limitOf(query)
-      const before = beforeOf(query)
+      const before = rowBefore(query, CURSOR)
       const { rows, next } = await pipeline.deadLetters(filterOf(query), limit, before)
       // Counting a list that grows with traffic would cost more than its page: the total is known when this is all.
       const total = before === null && next === null ? rows.length : null
-      const cursor = next === null ? undefined : Buffer.from(`dl.${next}`).toString('base64url')
+      const cursor = rowCursor(CURSOR, next)
       return {
         deadLetters: rows.map(deadLetterSummary),
         paging: { total, next: nextPath('/v2/dead-letters', query, cursor) },
@@ -71,12 +73,4 @@ function filterOf(query: Query): DeadLetterFilter {
     from: time(query, 'from'),
     to: time(query, 'to'),
   }
-}
-
-function beforeOf(query: Query): number | null {
-  const given = cursorText(query)
-  if (given === undefined) return null
-  const match = /^dl\.(\d{1,15})$/.exec(Buffer.from(given, 'base64url').toString('latin1'))
-  if (match === null) throw new Refused('bad_request', 'Invalid cursor')
-  return Number(match[1])
 }

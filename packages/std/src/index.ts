@@ -1,9 +1,11 @@
 export { type Clock, systemClock, type Timer } from './clock.ts'
+export { ClockJumps } from './clock-jumps.ts'
 export { type Deadline, Deadlines } from './deadlines.ts'
 export { Heap } from './heap.ts'
 export { Histogram } from './histogram.ts'
 export { ManualClock } from './manual-clock.ts'
 export { Queue } from './queue.ts'
+export { randomFrom } from './seeded-random.ts'
 export {
   answerCalls,
   CalledThreadError,

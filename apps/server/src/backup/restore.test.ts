@@ -2,6 +2,7 @@ import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
+import { randomFrom } from '@millrace/std'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { run } from '../cli/command-under-test.ts'
 import { type MadeBackup, makeBackup, repack } from './backup-under-test.ts'
@@ -171,15 +172,4 @@ describe('refused, with nothing written', () => {
 function sql(folder: string, name: string, statement: string): void {
   using database = new DatabaseSync(join(folder, name))
   database.exec(statement)
-}
-
-/** mulberry32. */
-function randomFrom(seed: number): () => number {
-  let state = seed
-  return () => {
-    state = (state + 0x6d2b79f5) | 0
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
-  }
 }

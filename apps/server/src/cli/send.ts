@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import type { Command } from 'commander'
-import type { Paging, SourceAnswer } from './answers.ts'
+import type { SourceAnswer } from './answers.ts'
 import { type CommandContext, remote, withExample } from './command.ts'
 import { CommandError, type CommandIo, usageError } from './command-io.ts'
 import { type EventOptions, eventOfOptions, eventsOfMessage } from './event-to-send.ts'
@@ -89,7 +89,7 @@ async function readMessage(file: string, { stdin }: CommandIo): Promise<string> 
 
 /** The source that a person means by its id, key or name; without a word, the one that the first start made. */
 async function findSource(api: ServerApi, wanted: string | undefined): Promise<SourceAnswer> {
-  const sources = await allSources(api)
+  const sources = await api.all<SourceAnswer>('/v2/sources', 'sources')
   const byId = sources.find(({ id }) => id === wanted)
   const byKey = sources.find(({ key }) => key === (wanted ?? 'quickstart'))
   const byName = sources.filter(({ name }) => name === (wanted ?? 'Quickstart'))
@@ -102,19 +102,6 @@ async function findSource(api: ServerApi, wanted: string | undefined): Promise<S
   const advice = known.length === 0 ? 'There are no sources yet.' : `There are: ${known.join(', ')}.`
   if (wanted !== undefined) throw new CommandError(`No source "${oneLine(wanted)}" at ${api.url}.`, advice)
   throw new CommandError(`${api.url} has no source "Quickstart"; name one with --source or --write-key.`, advice)
-}
-
-const MAX_PAGES = 20
-
-async function allSources(api: ServerApi): Promise<SourceAnswer[]> {
-  const sources: SourceAnswer[] = []
-  let path = '/v2/sources?limit=500'
-  for (let page = 0; page < MAX_PAGES && path !== ''; page++) {
-    const answer = await api.get<{ sources: readonly SourceAnswer[]; paging: Paging }>(path)
-    sources.push(...answer.sources)
-    path = answer.paging.next
-  }
-  return sources
 }
 
 /** As a shell takes it for one word. */

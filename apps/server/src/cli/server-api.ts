@@ -3,6 +3,7 @@ import { isIP } from 'node:net'
 import { join } from 'node:path'
 import type { Clock, Timer } from '@millrace/std'
 import { loadClientSettings, loadSettings, type Settings } from '../config/settings.ts'
+import type { Paging } from './answers.ts'
 import { CommandError, type CommandIo } from './command-io.ts'
 import { oneLine } from './paint.ts'
 import { during } from './progress.ts'
@@ -34,6 +35,7 @@ export interface Said {
 }
 
 const TIMEOUT_MS = 30_000
+const MAX_PAGES = 20
 /** Written by the server, for the commands on its own machine. */
 const TOKEN_FILE = 'cli-token'
 
@@ -63,6 +65,18 @@ export class ServerApi {
   /** @throws CommandError whatever goes wrong; AnswerError if the server answered with something else than success. */
   get<T>(path: string): Promise<T> {
     return this.send('GET', path)
+  }
+
+  /** All of a list, as far as people have it: 10,000. @param list the member of the answer that holds it. */
+  async all<T>(path: string, list: string): Promise<T[]> {
+    const found: T[] = []
+    let next = `${path}?limit=500`
+    for (let page = 0; page < MAX_PAGES && next !== ''; page++) {
+      const answer = await this.get<Record<string, T[]> & { paging: Paging }>(next)
+      found.push(...answer[list]!)
+      next = answer.paging.next
+    }
+    return found
   }
 
   /** As `get`. @param onWarning is told what the server wants to be known beside the answer. */

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import type { AccessTokenAnswer, Paging } from './answers.ts'
+import type { AccessTokenAnswer } from './answers.ts'
 import { type CommandContext, remote, withExample } from './command.ts'
 import { CommandError, type CommandIo, usageError } from './command-io.ts'
 import { columns, json, oneLine, paintFor, time } from './paint.ts'
@@ -16,7 +16,6 @@ interface NewToken extends Common {
 
 const DAY_MS = 86_400_000
 const MAX_DAYS = 36_500
-const MAX_PAGES = 20
 
 /** `millrace token …`: personal access tokens. @see contracts/control-plane.md §7 [D712] */
 export function addToken(program: Command, { io }: CommandContext): void {
@@ -101,15 +100,8 @@ function findToken(tokens: readonly AccessTokenAnswer[], wanted: string, url: st
   return found
 }
 
-async function allTokens(api: ServerApi): Promise<AccessTokenAnswer[]> {
-  const tokens: AccessTokenAnswer[] = []
-  let path = '/v2/access-tokens?limit=500'
-  for (let page = 0; page < MAX_PAGES && path !== ''; page++) {
-    const answer = await api.get<{ accessTokens: readonly AccessTokenAnswer[]; paging: Paging }>(path)
-    tokens.push(...answer.accessTokens)
-    path = answer.paging.next
-  }
-  return tokens
+function allTokens(api: ServerApi): Promise<AccessTokenAnswer[]> {
+  return api.all('/v2/access-tokens', 'accessTokens')
 }
 
 /** What a person writes as `90d` is a time to the server; what is a time goes there as it is. */

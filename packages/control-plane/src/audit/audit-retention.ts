@@ -1,4 +1,4 @@
-import type { Clock, Timer } from '@millrace/std'
+import { type Clock, ClockJumps, type Timer } from '@millrace/std'
 import type { ControlStore } from '../store/control-store.ts'
 import type { Logger } from '../workspace.ts'
 
@@ -6,7 +6,6 @@ const DAY_MS = 86_400_000
 const KEPT_MS = 365 * DAY_MS
 const STEP_ENTRIES = 500
 const STEP_PAUSE_MS = 50
-const LARGEST_JUMP_MS = 3_600_000
 
 export interface AuditRetentionOptions {
   readonly store: Pick<ControlStore, 'pruneAuditEntries'>
@@ -16,19 +15,19 @@ export interface AuditRetentionOptions {
 
 /**
  * Removes audit entries after 365 days: at the start and once a day, in steps small enough for requests to pass between
- * them. On a day on which the wall clock jumped by over an hour nothing is removed: the jump may have been a mistake.
+ * them. For a day after the wall clock jumped by over an hour nothing is removed: the jump may have been a mistake.
  *
  * @see contracts/control-plane.md §10 [D719]
  */
 export class AuditRetention {
   readonly #options: AuditRetentionOptions
-  #lookedAt: { readonly wall: number; readonly monotonic: number }
+  readonly #clockJumps: ClockJumps
   #timer: Timer
   #step: Promise<void> | undefined
 
   constructor(options: AuditRetentionOptions) {
     this.#options = options
-    this.#lookedAt = this.#times()
+    this.#clockJumps = new ClockJumps(options.clock)
     this.#timer = this.#after(0)
   }
 
@@ -51,25 +50,16 @@ export class AuditRetention {
   }
 
   async #prune(): Promise<void> {
-    const { store, logger } = this.#options
-    const before = this.#lookedAt
-    const now = this.#times()
-    this.#lookedAt = now
-    const jump = now.wall - before.wall - (now.monotonic - before.monotonic)
+    const { store, clock, logger } = this.#options
     let delayMs = DAY_MS
-    if (Math.abs(jump) <= LARGEST_JUMP_MS) {
+    if (!this.#clockJumps.hadOneLately()) {
       try {
-        const removed = await store.pruneAuditEntries(now.wall - KEPT_MS, STEP_ENTRIES)
+        const removed = await store.pruneAuditEntries(clock.now() - KEPT_MS, STEP_ENTRIES)
         if (removed === STEP_ENTRIES) delayMs = STEP_PAUSE_MS
       } catch (error) {
         logger.warn({ err: error }, 'old audit entries could not be removed yet')
       }
     }
     this.#timer = this.#after(delayMs)
-  }
-
-  #times() {
-    const { clock } = this.#options
-    return { wall: clock.now(), monotonic: clock.monotonic() }
   }
 }

@@ -1,23 +1,17 @@
-import { closed, enveloped, listOf, named, type RouteDescription, refusals, Time, Type } from '@millrace/openapi'
+import { closed, enveloped, named, type RouteDescription, refusals, Time, Type } from '@millrace/openapi'
 import { ACCESS_TOKEN_SHOWN, ACCESS_TOKEN_WRITTEN, TOKEN_VALUE, USER_SHOWN } from '../account-schemas.ts'
-import { PAGE_ERRORS, PAGE_QUERY } from './resource-descriptions.ts'
+import { USER_EXAMPLE } from './people-in-words.ts'
+import { PAGE_QUERY, pageAnswers } from './resource-descriptions.ts'
 
 const token = {
   id: '3HKbh3KJUutcOg0TP3JBduW9TBn',
   name: 'ci',
   role: 'viewer',
-  userId: '3Uu7afqT7PwuTNOQMc18wsjmObJ',
-  email: 'ada@cinema.example',
+  userId: USER_EXAMPLE.id,
+  email: USER_EXAMPLE.email,
   createdAt: '2026-03-01T09:05:00.000Z',
   expiresAt: '2026-12-31T00:00:00.000Z',
   lastUsedAt: null,
-}
-const user = {
-  id: token.userId,
-  email: token.email,
-  role: 'editor',
-  createdAt: '2026-03-01T09:00:00.000Z',
-  updatedAt: '2026-03-01T09:00:00.000Z',
 }
 const { id, name, role } = ACCESS_TOKEN_SHOWN.properties
 
@@ -30,7 +24,7 @@ export const ME_IN_WORDS: RouteDescription = {
     200: {
       text: 'The user and the token that the request is made with.',
       schema: closed({ user: USER_SHOWN, token: closed({ id, name, role }) }),
-      examples: { me: { user, token: { id: token.id, name: token.name, role: token.role } } },
+      examples: { me: { user: USER_EXAMPLE, token: { id: token.id, name: token.name, role: token.role } } },
     },
   },
 }
@@ -42,14 +36,7 @@ export const TOKENS_IN_WORDS: Record<'list' | 'create' | 'remove', RouteDescript
     details: 'Everybody’s own; to an admin those of all. Without their values.',
     access: 'token',
     query: PAGE_QUERY,
-    answers: {
-      200: {
-        text: 'A page of tokens.',
-        schema: listOf('accessTokens', ACCESS_TOKEN_SHOWN),
-        examples: { page: { accessTokens: [token], paging: { total: 1, next: '' } } },
-      },
-      ...refusals(PAGE_ERRORS),
-    },
+    answers: pageAnswers('accessTokens', ACCESS_TOKEN_SHOWN, token, 'tokens'),
   },
   create: {
     tag: 'Accounts',

@@ -19,13 +19,13 @@ import {
   USER_WRITTEN,
 } from '../account-schemas.ts'
 import { AUDIT_KINDS } from '../audit/audit-entry.ts'
-import { PAGE_ERRORS, PAGE_QUERY } from './resource-descriptions.ts'
+import { PAGE_QUERY, pageAnswers } from './resource-descriptions.ts'
 
 const requestHeaders = { 'If-Match': Type.String() }
 const ETAG = { ETag: Type.String() }
 const CHANGED = { 412: ['Resource has changed'] } as const
 
-const user = {
+export const USER_EXAMPLE = {
   id: '3Uu7afqT7PwuTNOQMc18wsjmObJ',
   email: 'ada@cinema.example',
   role: 'editor',
@@ -39,7 +39,7 @@ const USER_ERRORS = [
   'Unknown role boss',
   'Unknown member: colour',
 ]
-const UNKNOWN_USER = { 404: [`User with id ${user.id} not found`] } as const
+const UNKNOWN_USER = { 404: [`User with id ${USER_EXAMPLE.id} not found`] } as const
 
 /** @see contracts/control-plane.md §7 [D712] */
 export const USERS_IN_WORDS: Record<'list' | 'create' | 'get' | 'update' | 'remove', RouteDescription> = {
@@ -48,25 +48,18 @@ export const USERS_IN_WORDS: Record<'list' | 'create' | 'get' | 'update' | 'remo
     summary: 'List users',
     access: 'token',
     query: PAGE_QUERY,
-    answers: {
-      200: {
-        text: 'A page of users.',
-        schema: listOf('users', USER_SHOWN),
-        examples: { page: { users: [user], paging: { total: 1, next: '' } } },
-      },
-      ...refusals(PAGE_ERRORS),
-    },
+    answers: pageAnswers('users', USER_SHOWN, USER_EXAMPLE),
   },
   create: {
     tag: 'Accounts',
     summary: 'Make a user with a first token',
     access: 'token',
-    body: { schema: enveloped('user', USER_WRITTEN), example: { email: user.email, role: user.role } },
+    body: { schema: enveloped('user', USER_WRITTEN), example: { email: USER_EXAMPLE.email, role: USER_EXAMPLE.role } },
     answers: {
       200: {
         text: 'The user, and the first token this once.',
         schema: closed({ user: USER_SHOWN, token: TOKEN_VALUE }),
-        examples: { user: { user, token: 'mr_pat_4tQx9ZbW2mLr7VnC0pKd8sFy1aGh3uEjTiRwB6oM' } },
+        examples: { user: { user: USER_EXAMPLE, token: 'mr_pat_4tQx9ZbW2mLr7VnC0pKd8sFy1aGh3uEjTiRwB6oM' } },
         headers: ETAG,
       },
       ...refusals({ 400: USER_ERRORS, 409: ['email is already in use'] }),
@@ -103,7 +96,7 @@ export const USERS_IN_WORDS: Record<'list' | 'create' | 'get' | 'update' | 'remo
 }
 
 function oneUser(text: string) {
-  return { text, schema: closed({ user: USER_SHOWN }), examples: { user: { user } }, headers: ETAG }
+  return { text, schema: closed({ user: USER_SHOWN }), examples: { user: { user: USER_EXAMPLE } }, headers: ETAG }
 }
 
 const credential = { key: 'geo_api', updatedAt: '2026-03-01T09:10:00.000Z' }
@@ -116,14 +109,7 @@ export const CREDENTIALS_IN_WORDS: Record<'list' | 'put' | 'remove', RouteDescri
     summary: 'List credentials, without their values',
     access: 'token',
     query: PAGE_QUERY,
-    answers: {
-      200: {
-        text: 'A page of credentials.',
-        schema: listOf('credentials', CREDENTIAL_SHOWN),
-        examples: { page: { credentials: [credential], paging: { total: 1, next: '' } } },
-      },
-      ...refusals(PAGE_ERRORS),
-    },
+    answers: pageAnswers('credentials', CREDENTIAL_SHOWN, credential),
   },
   put: {
     tag: 'Credentials',

@@ -46,7 +46,19 @@ export const PAGE_QUERY = {
   page: Type.Integer({ minimum: 1, default: 1 }),
   limit: Type.Integer({ minimum: 1, maximum: MAX_LIMIT, default: 100, description: 'Resources in a page.' }),
 }
-export const PAGE_ERRORS: ErrorTexts = { 400: ['Invalid page', 'Invalid limit'] }
+const PAGE_ERRORS: ErrorTexts = { 400: ['Invalid page', 'Invalid limit'] }
+
+/** Answers of a list. @param member holds the page. @param what is in it, if the member does not say so. */
+export function pageAnswers(member: string, shown: TSchema, example: object, what = member) {
+  return {
+    200: {
+      text: `A page of ${what}.`,
+      schema: listOf(member, shown),
+      examples: { page: { [member]: [example], paging: { total: 1, next: '' } } },
+    },
+    ...refusals(PAGE_ERRORS),
+  }
+}
 
 /** The six routes of a kind of resource, in words. @see contracts/control-plane.md §4–8 */
 export function resourceDescriptions(words: ResourceInWords) {
@@ -73,14 +85,7 @@ export function resourceDescriptions(words: ResourceInWords) {
       summary: `List the ${plural}`,
       details: 'In order of creation.',
       query: PAGE_QUERY,
-      answers: {
-        200: {
-          text: `A page of ${plural}.`,
-          schema: listOf(plural, words.shown),
-          examples: { page: { [plural]: [shownExample], paging: { total: 1, next: '' } } },
-        },
-        ...refusals(PAGE_ERRORS),
-      },
+      answers: pageAnswers(plural, words.shown, shownExample),
     },
     create: {
       ...common,

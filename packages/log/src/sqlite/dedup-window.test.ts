@@ -1,3 +1,4 @@
+import { randomFrom } from '@millrace/std'
 import { expect, test } from 'vitest'
 import { DedupWindow } from './dedup-window.ts'
 
@@ -35,14 +36,3 @@ test.each([
   }
   expect(window.size).toBe(list.length - first)
 })
-
-/** mulberry32. */
-function randomFrom(seed: number): () => number {
-  let state = seed
-  return () => {
-    state = (state + 0x6d2b79f5) | 0
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
-  }
-}

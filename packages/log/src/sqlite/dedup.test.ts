@@ -1,6 +1,6 @@
 import { renameSync } from 'node:fs'
 import { messageHash } from '@millrace/protocol'
-import { ManualClock } from '@millrace/std'
+import { ManualClock, randomFrom } from '@millrace/std'
 import { afterAll, expect, test } from 'vitest'
 import { testRecord } from '../conformance.ts'
 import { MAX_DEDUP_WINDOW_MS } from '../dedup.ts'
@@ -121,14 +121,3 @@ test('the log keeps what a restart needs for the longest window, however short i
   const offset = await send(log)
   expect((await log.get(0, [offset]))[0]?.duplicates).toEqual(new Set([0]))
 })
-
-/** mulberry32. */
-function randomFrom(seed: number): () => number {
-  let state = seed
-  return () => {
-    state = (state + 0x6d2b79f5) | 0
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
-  }
-}

@@ -1,5 +1,5 @@
 import { decodeRecord, type EventRecord, eventCount } from '@millrace/protocol'
-import { type Clock, ThreadCalls, type Timer } from '@millrace/std'
+import { type Clock, ClockJumps, ThreadCalls, type Timer } from '@millrace/std'
 import type { Dedup } from '../dedup.ts'
 import {
   type BackReadResult,
@@ -15,7 +15,6 @@ import {
 import { duplicateIndexes } from '../frames.ts'
 import { addToTally } from '../tally.ts'
 import type { Appended, BackCalls, CommitMessage, DamageNotice, LogCalls, LogThreadData } from './calls.ts'
-import { ClockJumps } from './clock-jumps.ts'
 import { CommitRing } from './commit-ring.ts'
 import type { EncodedRecord } from './segment.ts'
 import { segmentPath } from './segment-files.ts'

@@ -1,11 +1,13 @@
 import type { JsonObject } from '@millrace/protocol'
 import type { FastifyPluginAsync, FastifyRequest } from 'fastify'
 import type { Pipeline } from '../pipeline.ts'
-import { cursorText, limitOf, nextPath, type Query } from '../query.ts'
+import { limitOf, nextPath, type Query, rowBefore, rowCursor } from '../query.ts'
 import { Refused } from '../refused.ts'
 import { jobJson } from './job-json.ts'
 import { LETTER_ACTIONS_IN_WORDS as LETTERS, REPLAYS_IN_WORDS } from './jobs-in-words.ts'
 import { readSelection } from './letter-selection.ts'
+
+const CURSOR = 'rp'
 
 /**
  * What people do with dead letters, below /v2; whoever registers the routes has checked credentials and role, and takes
@@ -40,34 +42,25 @@ export function deadLetterJobRoutes({ jobs }: Pick<Pipeline, 'jobs'>): FastifyPl
       },
     )
 
-    const replayMany = { action: 'replay', kind: 'replay' } as const
-    app.post(
-      '/dead-letters/replay',
-      { config: { audited: replayMany, describe: LETTERS.replayMany } },
-      async (request, reply) => {
-        const job = await jobs.create({ kind: 'replay', ...selectionOf(request), createdBy: request.author.actor })
-        if (!job.isDryRun) request.audit({ ...replayMany, resourceId: job.id, diff: askedFor(request) })
-        return reply.code(202).send({ replayId: job.id })
-      },
-    )
-
-    const discardMany = { action: 'discard', kind: 'replay' } as const
-    app.post(
-      '/dead-letters/discard',
-      { config: { audited: discardMany, describe: LETTERS.discardMany } },
-      async (request, reply) => {
-        const job = await jobs.create({ kind: 'discard', ...selectionOf(request), createdBy: request.author.actor })
-        if (!job.isDryRun) request.audit({ ...discardMany, resourceId: job.id, diff: askedFor(request) })
-        return reply.code(202).send({ replayId: job.id })
-      },
-    )
+    for (const kind of ['replay', 'discard'] as const) {
+      const audited = { action: kind, kind: 'replay' } as const
+      app.post(
+        `/dead-letters/${kind}`,
+        { config: { audited, describe: LETTERS[`${kind}Many`] } },
+        async (request, reply) => {
+          const job = await jobs.create({ kind, ...selectionOf(request), createdBy: request.author.actor })
+          if (!job.isDryRun) request.audit({ ...audited, resourceId: job.id, diff: askedFor(request) })
+          return reply.code(202).send({ replayId: job.id })
+        },
+      )
+    }
 
     app.get('/replays', { config: { describe: REPLAYS_IN_WORDS.list } }, async (request) => {
       const query = request.query as Query
       const limit = limitOf(query)
-      const before = beforeOf(query)
+      const before = rowBefore(query, CURSOR)
       const { jobs: page, next } = await jobs.list(limit, before)
-      const cursor = next === null ? undefined : Buffer.from(`rp.${next}`).toString('base64url')
+      const cursor = rowCursor(CURSOR, next)
       const total = before === null && next === null ? page.length : null
       return { replays: page.map(jobJson), paging: { total, next: nextPath('/v2/replays', query, cursor) } }
     })
@@ -108,12 +101,4 @@ function askedFor({ body }: FastifyRequest) {
   const { ids, filter = null } = body as JsonObject
   if (Array.isArray(ids)) return [{ path: '/ids', from: null, to: ids.length }]
   return [{ path: '/filter', from: null, to: filter }]
-}
-
-function beforeOf(query: Query): number | null {
-  const given = cursorText(query)
-  if (given === undefined) return null
-  const match = /^rp\.(\d{1,15})$/.exec(Buffer.from(given, 'base64url').toString('latin1'))
-  if (match === null) throw new Refused('bad_request', 'Invalid cursor')
-  return Number(match[1])
 }

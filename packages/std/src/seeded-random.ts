@@ -1,4 +1,4 @@
-/** Numbers from 0 to 1 that are the same for the same seed (mulberry32). */
+/** Numbers from 0 to 1 that are the same for the same seed (mulberry32), for tests that print their seed. */
 export function randomFrom(seed: number): () => number {
   let state = seed
   return () => {

@@ -1,4 +1,4 @@
-import type { Clock } from '@millrace/std'
+import type { Clock } from './clock.ts'
 
 const JUMP_MS = 3_600_000
 const SUSPENSION_MS = 24 * 3_600_000
@@ -6,8 +6,6 @@ const SUSPENSION_MS = 24 * 3_600_000
 /**
  * Notices jumps of the wall clock: between two looks it went by over an hour more or less than the monotonic one. Ages
  * by the wall clock are not to be trusted for a day then.
- *
- * @see contracts/ingest.md §11 [D150]
  */
 export class ClockJumps {
   readonly #clock: Clock
