@@ -6,6 +6,7 @@ const description: RouteDescription = {
   tag: 'Things',
   summary: 'Make a thing',
   access: 'token',
+  query: { limit: Type.Integer({ minimum: 1, maximum: 5 }) },
   body: { schema: closed({ name: Type.String() }), example: { name: 'a' } },
   answers: {
     200: { text: 'It.', schema: closed({ id: Type.Integer() }) },
@@ -17,18 +18,15 @@ const about = { title: 'T', version: '1', description: '', tags: {} }
 const document = openApiDocument(about, [{ method: 'POST', path: '/v2/things/{id}', description }])
 const conformance = new Conformance(document)
 const good = { method: 'POST', path: '/v2/things/7?x=1', requestBody: { name: 'b' }, status: 200, text: '{"id":1}' }
+const refused = { ...good, status: 404, text: '{"error":"No","code":"not_found","details":null}' }
 
 test.each([
   ['the form that is described', good],
   ['a slash at the end', { ...good, path: '/v2/things/7/' }],
-  [
-    'a refused request of any form',
-    { ...good, requestBody: '!', status: 404, text: '{"error":"No","code":"not_found","details":null}' },
-  ],
-  [
-    'an unknown path that is not found',
-    { ...good, path: '/v2/x', status: 404, text: '{"error":"No","code":"not_found","details":null}' },
-  ],
+  ['a refused request of any form', { ...refused, requestBody: '!' }],
+  ['an unknown path that is not found', { ...refused, path: '/v2/x' }],
+  ['a query as it is described', { ...good, path: '/v2/things/7?limit=5&since=' }],
+  ['a refused query', { ...refused, path: '/v2/things/7?limit=6' }],
   ['a path outside /v2', { ...good, path: '/v1/track', text: 'OK' }],
 ])('lets pass: %s', (_, exchange) => {
   expect(() => conformance.check(exchange)).not.toThrow()
@@ -49,6 +47,7 @@ test.each([
     { ...good, status: 404, text: '{"message":"No"}' },
     "must have required property 'error'",
   ],
+  ['a query that should not have succeeded', { ...good, path: '/v2/things/7?limit=6' }, 'it/limit must be <= 5'],
   ['no JSON', { ...good, text: 'OK' }, 'it is not JSON'],
 ])('finds %s', (_, exchange, fault) => {
   expect(() => conformance.check(exchange)).toThrow(fault)

@@ -27,14 +27,17 @@ export function conformanceOf(document: object): Conformance {
 
 /**
  * Whether requests and answers are what the OpenAPI document says: every answer has a status that its route names and
- * the form given for it, and a request that succeeded had the form given for bodies. A query is not judged: what routes do
- * not know of it they ignore.
+ * the form given for it, and a request that was carried out had the form given for its body and for what it asked in its
+ * query. Other words of a query are ignored by the routes, and so here.
  *
  * @see contracts/control-plane.md §10 [D720]
  */
 export class Conformance {
   readonly #document: Document
   readonly #ajv = new Ajv2020({ strict: false, validateSchema: false, validateFormats: false, allErrors: true })
+  /** What a query says is text: `7` may be a number. */
+  readonly #ajvOfTexts = new Ajv2020({ strict: false, coerceTypes: true, validateFormats: false, allErrors: true })
+  readonly #queries = new Map<string, ValidateFunction>()
   readonly #paths: { readonly pattern: RegExp; readonly path: string }[]
 
   constructor(document: Document) {
@@ -57,16 +60,16 @@ export class Conformance {
   /** @throws Error that tells how an exchange below /v2 breaks the document. */
   check(exchange: Exchange): void {
     const { method, path, status, text } = exchange
-    const asked = path.split('?', 1)[0]!
+    const [asked = '', query = ''] = path.split('?', 2)
     // The server ignores one slash at the end (contracts/ingest.md §1); routes on their own do not find the path.
     const url = status === 404 ? asked : asked.replace(/\/$/, '')
     if (!url.startsWith('/v2')) return
-    const fault = this.#fault({ ...exchange, path: url })
+    const fault = this.#fault({ ...exchange, path: url, query })
     if (fault === undefined) return
     throw new Error(`${method} ${path} → ${status} is not what /openapi.json says: ${fault}\n${text.slice(0, 2_000)}`)
   }
 
-  #fault({ method, path, requestBody, status, text }: Exchange): string | undefined {
+  #fault({ method, path, query, requestBody, status, text }: Exchange & { query: string }): string | undefined {
     const route = this.#paths.find(({ pattern }) => pattern.test(path))?.path
     const verb = method === 'HEAD' ? 'get' : method.toLowerCase()
     const operation = route === undefined ? undefined : this.#document.paths[route][verb]
@@ -86,10 +89,26 @@ export class Conformance {
         if (fault !== undefined) return fault
       }
     }
-    const sent = status < 300 ? textOf(requestBody) : undefined
+    if (status >= 300) return undefined
+    const queryFault = this.#faultOfQuery(place, operation, query)
+    if (queryFault !== undefined) return `the request was carried out, but of its query ${queryFault}`
+    const sent = textOf(requestBody)
     if (sent === undefined || operation.requestBody === undefined) return undefined
     const fault = this.#faultOf(`${place}/requestBody/content/application~1json/schema`, sent)
     return fault && `the request was carried out, but ${fault}`
+  }
+
+  #faultOfQuery(place: string, operation: Document, query: string): string | undefined {
+    let validate = this.#queries.get(place)
+    if (validate === undefined) {
+      const parameters: Document[] = (operation.parameters ?? []).filter((each: Document) => each.in === 'query')
+      const properties = Object.fromEntries(parameters.map(({ name, schema }) => [name, schema]))
+      validate = this.#ajvOfTexts.compile({ type: 'object', properties, components: this.#document.components })
+      this.#queries.set(place, validate)
+    }
+    // An empty text stands for none.
+    const said = [...new URLSearchParams(query)].filter(([, value]) => value !== '')
+    return validate(Object.fromEntries(said)) ? undefined : this.#ajv.errorsText(validate.errors, { dataVar: 'it' })
   }
 
   #faultOf(pointer: string, text: string): string | undefined {
