@@ -1,5 +1,6 @@
 import type { StoredEvent } from '@millrace/protocol'
 import type { DeliveryHistory } from './delivery-history.ts'
+import type { Transformed } from './transformed.ts'
 
 /** Place of an event in the log; `stream` is the index of its stream in the log's list of streams. */
 export interface EventPlace {
@@ -25,6 +26,7 @@ export interface ReplayedLetter {
  *   ready ⇄ sending → done          first attempt good, or given up
  *   blocked → ready                 the earlier event of its user is done
  *   sending → retrying → ready      an attempt failed; due after a wait
+ *   ready → transforming → ready    its turn came before user code had run over it
  *
  * An event that is retrying, or blocked behind one that is, is unloaded: its payload leaves memory, its wait is a row on
  * disk, and the position may pass it. Its payload is read from the log again when its turn comes.
@@ -42,7 +44,9 @@ export class LaneEvent implements EventPlace {
   readonly anonymousKey: number
   /** The payload, with its delivery times set; undefined while unloaded. */
   payload: StoredEvent | undefined
-  state: 'blocked' | 'ready' | 'loading' | 'sending' | 'retrying' | 'done' = 'ready'
+  /** What user code made of the payload; undefined until it has run, where there is none, and while unloaded. */
+  transformed: Transformed | undefined
+  state: 'blocked' | 'ready' | 'loading' | 'transforming' | 'sending' | 'retrying' | 'done' = 'ready'
   /** Earlier events that this one waits for: 0, 1 or 2. */
   blockers = 0
   userFollower: LaneEvent | undefined

@@ -8,6 +8,7 @@ import type { AnswerHeaders, OutboundRequest } from './outbound/outbound-request
 import type { Stage } from './store/calls.ts'
 import type { LaneOutcomes } from './store/lane-outcomes.ts'
 import type { ThrottleRule } from './throttle.ts'
+import type { Transform } from './transformed.ts'
 
 /** The `delivery` member of a destination, as far as a lane heeds it. */
 export interface LaneSettings {
@@ -48,7 +49,9 @@ export interface LaneOptions {
   readonly outcomes: LaneOutcomes
   readonly memory: MemoryBudget
   readonly settings: LaneSettings
-  /** Runs the transformations over `event.payload`; never throws. */
+  /** User code that runs over events before `prepare`; undefined where there is none. */
+  readonly transform: Transform | undefined
+  /** Runs the destination transformation over `event.transformed`, else over `event.payload`; never throws. */
   readonly prepare: (event: LaneEvent) => Prepared
   /** Reads payloads again; those that the log has lost come back undefined. */
   readonly load: (events: readonly LaneEvent[]) => Promise<LaneEvent['payload'][]>
@@ -57,7 +60,7 @@ export interface LaneOptions {
   readonly onAttempt: (answerClass: AnswerClass) => void
   /** A final outcome, with the last answer's status (0: none) and duration; its payload is still there. */
   readonly onOutcome: (
-    outcome: 'delivered' | 'dead_lettered' | 'expired',
+    outcome: 'delivered' | 'dropped_by_transformation' | 'dead_lettered' | 'expired',
     event: LaneEvent,
     status: number,
     durationMs: number,

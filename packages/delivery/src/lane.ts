@@ -15,6 +15,8 @@ import { type Position, Progress } from './progress.ts'
 import { GIVE_UP_AFTER_MS, retryAfterMs, retryWaitMs } from './retry-schedule.ts'
 import type { JourneyWrite, Stage } from './store/calls.ts'
 import { Throttle } from './throttle.ts'
+import type { Transform, Transformed } from './transformed.ts'
+import { UserStage } from './user-stage.ts'
 
 /** Events with their payload in memory. */
 const MOST_LOADED = 1_000
@@ -49,6 +51,7 @@ export class Lane {
   readonly #outage = new Outage()
   readonly #level: ConcurrencyLevel
   #throttle: Throttle | undefined
+  #userStage: UserStage | undefined
   #delivered = 0
   /** During an outage: somebody may have waited too long since they were last looked at. */
   #isSweepDue = false
@@ -57,6 +60,7 @@ export class Lane {
   #lastFailure: { status: number; text: string } | undefined
   #disabledSince: number | undefined
   #isStopped = false
+  #isPumping = false
   #isThrottled = false
   #onIdle: () => void = () => {}
   #timer: Timer | undefined
@@ -69,6 +73,7 @@ export class Lane {
     this.#level = new ConcurrencyLevel(options.settings.concurrency)
     this.#throttle = throttleOf(options.settings)
     this.#payloads = new Payloads(options)
+    this.#userStage = this.#newUserStage(options.transform)
     options.outcomes.onPersisted = () => this.pump()
     options.outcomes.positions = () => this.positions()
   }
@@ -99,6 +104,7 @@ export class Lane {
   add(event: LaneEvent): void {
     if (this.#outage.state !== 'ok') this.#isSweepDue ||= this.#isOld(event)
     this.#payloads.took(event)
+    this.#userStage?.add(event)
     const before = this.#enqueue(event)
     if (before.some((earlier) => earlier.payload === undefined)) this.#park(event)
   }
@@ -119,12 +125,14 @@ export class Lane {
 
   // Steering
 
-  configure(settings: LaneSettings): void {
+  /** @param transform user code for events that are not being sent yet. */
+  configure(settings: LaneSettings, transform: Transform | undefined): void {
     const { concurrency, throttle } = settings
     this.#level.setHighest(concurrency)
     if (JSON.stringify(throttle) !== JSON.stringify(this.#settings.throttle)) this.#throttle = throttleOf(settings)
     if (settings.revision !== this.#settings.revision) this.#outage.probeSoon(this.#options.clock.monotonic())
     this.#settings = settings
+    this.#replaceUserStage(transform)
     this.#arm(0)
   }
 
@@ -176,6 +184,7 @@ export class Lane {
    */
   async stop(deadline: Promise<void>): Promise<void> {
     this.#isStopped = true
+    this.#userStage?.close()
     this.#timer?.cancel()
     const idle = new Promise<void>((resolve) => {
       this.#onIdle = resolve
@@ -226,7 +235,8 @@ export class Lane {
 
   /** Starts whatever may start now. */
   pump(): void {
-    if (this.#isStopped || this.#disabledSince !== undefined) return
+    if (this.#isStopped || this.#disabledSince !== undefined || this.#isPumping) return
+    this.#userStage?.run()
     if (this.#outage.state !== 'ok') {
       this.#probe()
       return
@@ -235,6 +245,7 @@ export class Lane {
     const nextDue = this.#queue.takeDueRetries(now)
     if (nextDue !== undefined) this.#arm(nextDue - now)
     this.#isThrottled = false
+    this.#isPumping = true
     while (this.#calls.size < this.#level.current && this.#options.outcomes.unpersisted < MOST_UNPERSISTED) {
       const event = this.#queue.takeReady(this.#mayReplay())
       if (event === undefined) break
@@ -244,6 +255,8 @@ export class Lane {
         this.#queue.putBack(event)
         void this.#loadReady()
         break
+      } else if (this.#userStage !== undefined && event.transformed === undefined) {
+        event.state = 'transforming'
       } else {
         const waitMs = this.#throttle?.take(now, this.#mostThrottled(event)) ?? 0
         if (waitMs > 0) {
@@ -255,6 +268,7 @@ export class Lane {
         this.#start(event)
       }
     }
+    this.#isPumping = false
   }
 
   /** Dead letters take at most half of what may be in flight, or of a throttle's window: live traffic finds the rest free. */
@@ -281,7 +295,8 @@ export class Lane {
     this.#isProbing = true
     first.state = 'loading'
     void this.#loadOne(first).then((isLoaded) => {
-      if (isLoaded && !this.#isStopped) {
+      const isReady = isLoaded && (this.#userStage === undefined || first.transformed !== undefined)
+      if (isReady && !this.#isStopped) {
         this.#start(first)
       } else {
         this.#isProbing = false
@@ -293,6 +308,16 @@ export class Lane {
 
   #start(event: LaneEvent): void {
     event.state = 'sending'
+    if (event.transformed?.kind === 'dropped') {
+      this.#isProbing = false
+      this.#dropped(event)
+      return
+    }
+    if (event.transformed?.kind === 'failed') {
+      this.#isProbing = false
+      this.#giveUp(event, 'user_transformation', event.transformed.error)
+      return
+    }
     const prepared = this.#options.prepare(event)
     if ('error' in prepared) {
       this.#isProbing = false
@@ -446,6 +471,12 @@ export class Lane {
     this.#options.outcomes.countDelivered(now)
     const last = event.history?.requests.at(-1)?.attempts.at(-1)
     this.#options.onOutcome('delivered', event, last?.status ?? 0, last?.durationMs ?? 0, null)
+  }
+
+  #dropped(event: LaneEvent): void {
+    this.#options.outcomes.dropped(event, this.#options.clock.now(), this.#settings.revision)
+    this.#options.onOutcome('dropped_by_transformation', event, 0, 0, null)
+    this.#settled(event)
   }
 
   #giveUp(event: LaneEvent, stage: Stage, reason: string): void {
@@ -604,11 +635,48 @@ export class Lane {
 
   async #loadOne(event: LaneEvent): Promise<boolean> {
     if (event.payload === undefined) await this.#load([event])
+    if (event.payload !== undefined && event.transformed === undefined) await this.#userStage?.runNow(event)
     return event.payload !== undefined && event.state === 'loading'
   }
 
   async #load(events: readonly LaneEvent[]): Promise<void> {
     for (const event of await this.#payloads.load(events)) this.#lost(event)
+    if (this.#userStage === undefined) return
+    for (const event of events) this.#userStage.add(event)
+  }
+
+  // User code
+
+  #newUserStage(transform: Transform | undefined): UserStage | undefined {
+    return transform && new UserStage(transform, (events, transformed) => this.#transformed(events, transformed))
+  }
+
+  #transformed(events: readonly LaneEvent[], transformed: readonly Transformed[]): void {
+    for (const [i, event] of events.entries()) {
+      if (event.payload !== undefined && event.state !== 'done') this.#payloads.setTransformed(event, transformed[i])
+    }
+    this.#putBackTransforming(events)
+    this.pump()
+  }
+
+  /** Those whose turn it was are the next again. */
+  #putBackTransforming(events: readonly LaneEvent[]): void {
+    for (const event of events.toReversed()) if (event.state === 'transforming') this.#queue.putBack(event)
+  }
+
+  /** What the code of before made of events that have not gone yet is forgotten. */
+  #replaceUserStage(transform: Transform | undefined): void {
+    if (transform === undefined && this.#userStage === undefined) return
+    this.#userStage?.close()
+    this.#userStage = this.#newUserStage(transform)
+    const transforming: LaneEvent[] = []
+    for (const event of this.#queue.unfinished) {
+      if (event.payload === undefined || event.state === 'sending') continue
+      this.#payloads.setTransformed(event, undefined)
+      this.#userStage?.add(event)
+      if (event.state === 'transforming') transforming.push(event)
+    }
+    if (this.#userStage === undefined) this.#putBackTransforming(transforming)
   }
 
   #moment(): Moment {

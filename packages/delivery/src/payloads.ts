@@ -1,6 +1,7 @@
 import type { Clock } from '@millrace/std'
 import type { LaneEvent } from './lane-event.ts'
 import type { MemoryBudget } from './memory-budget.ts'
+import type { Transformed } from './transformed.ts'
 
 const LOAD_AGAIN_MS = 1_000
 
@@ -38,9 +39,18 @@ export class Payloads {
 
   drop(event: LaneEvent): void {
     if (event.payload === undefined) return
+    this.setTransformed(event, undefined)
     event.payload = undefined
     this.#count--
     this.#options.memory.giveBack(event.sizeBytes)
+  }
+
+  /** Keeps what user code made of an event, beside its payload. */
+  setTransformed(event: LaneEvent, transformed: Transformed | undefined): void {
+    const { memory } = this.#options
+    if (event.transformed?.kind === 'events') memory.giveBack(event.transformed.sizeBytes)
+    if (transformed?.kind === 'events') memory.take(transformed.sizeBytes)
+    event.transformed = transformed
   }
 
   /**

@@ -23,7 +23,7 @@ export function deadLetterSummary(row: DeadLetterRow) {
     attempts: row.attempts,
     lastStatus: row.lastStatus === 0 ? null : row.lastStatus,
     lastAnswer: last?.text ?? row.lastAnswer,
-    transformationVersionIds: [],
+    transformationVersionIds: row.versionIds,
   }
 }
 

@@ -1,6 +1,12 @@
 import type { AnswerClass } from '@millrace/delivery'
 
-export type CountedOutcome = 'delivered' | 'filtered' | 'dead_lettered' | 'expired' | 'discarded'
+export type CountedOutcome =
+  | 'delivered'
+  | 'filtered'
+  | 'dropped_by_transformation'
+  | 'dead_lettered'
+  | 'expired'
+  | 'discarded'
 
 /** Counts of delivery, as plain numbers; whoever serves /metrics reads them. */
 export class DeliveryMetrics {

@@ -94,6 +94,7 @@ export class DestinationDelivery {
       outcomes: this.#outcomes,
       memory,
       settings: { ...destination.delivery, revision: destination.revision },
+      transform: undefined,
       prepare: (event) => this.prepare(event.payload!, event.sourceId),
       load: (events) => this.#load(events),
       onRoom: () => this.feed.pull(),
@@ -164,7 +165,7 @@ export class DestinationDelivery {
     this.feed.activity = activity
     if (isChanged) {
       this.#stages = this.#newStages()
-      this.lane.configure({ ...destination.delivery, revision: destination.revision })
+      this.lane.configure({ ...destination.delivery, revision: destination.revision }, undefined)
     }
     this.lane.setEnabled(destination.isEnabled)
     this.lane.holdOnly(heldSources)

@@ -152,21 +152,21 @@ function recordedJourney(
 ): Journey {
   switch (recorded.kind) {
     case 'plain': {
-      if (recorded.filteredFor !== null) return journey(id, 'filtered', recorded.filteredFor, recorded.revision, [])
-      const { status, durationMs, at } = recorded
+      const { outcome, reason, status, durationMs, at, revision, versionIds } = recorded
+      if (outcome !== 'delivered') return journey(id, outcome, reason, { revision, versionIds }, [])
       const attempt = { n: 1, at: formatTime(at), durationMs, status, class: 'delivered', text: '' }
       const request = { ...rendered(delivery, recorded.revision, event, sourceId), attempts: [attempt] }
-      return journey(id, 'delivered', null, recorded.revision, [request])
+      return journey(id, 'delivered', null, { revision, versionIds }, [request])
     }
     case 'journey': {
       const outcome = recorded.outcome === 'waiting' ? 'pending' : recorded.outcome
-      return journey(id, outcome, recorded.reason, recorded.revision, (recorded.requests ?? []).map(traced))
+      return journey(id, outcome, recorded.reason, recorded, (recorded.requests ?? []).map(traced))
     }
     case 'dead_letter': {
       const { outcome, reason } = outcomeOfDeadLetter(recorded)
-      const { replayId, revision, requests } = recorded
+      const { replayId, requests } = recorded
       const shown = outcome === 'waiting' ? 'pending' : outcome
-      return { ...journey(id, shown, reason, revision, (requests ?? []).map(traced)), replayId }
+      return { ...journey(id, shown, reason, recorded, (requests ?? []).map(traced)), replayId }
     }
     case 'range':
       return journey(id, recorded.outcome, recorded.reason, null, [])
@@ -195,10 +195,18 @@ function journey(
   destinationId: string,
   outcome: string,
   reason: string | null,
-  configRevision: number | null,
+  configuration: { readonly revision: number; readonly versionIds: readonly string[] } | null,
   requests: readonly TracedRequest[],
 ): Journey {
-  return { destinationId, outcome, reason, replayId: null, transformationVersionIds: [], configRevision, requests }
+  return {
+    destinationId,
+    outcome,
+    reason,
+    replayId: null,
+    transformationVersionIds: configuration?.versionIds ?? [],
+    configRevision: configuration?.revision ?? null,
+    requests,
+  }
 }
 
 function isAt(event: LaneEvent, { partition, offset, index }: EventPosition): boolean {

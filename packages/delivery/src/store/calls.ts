@@ -2,7 +2,8 @@ import type { RequestHistory } from '../delivery-history.ts'
 import type { EventPlace } from '../lane-event.ts'
 import type { Position } from '../progress.ts'
 import type { DeadLetterJobCalls, ReplayedWrite, ReplayWait } from './dead-letter-job.ts'
-import type { FilterReason } from './outcome-block.ts'
+import type { PlainOutcome } from './outcome-block.ts'
+import type { VersionsWrite } from './version-table.ts'
 
 export interface DeliveryThreadData {
   readonly file: string
@@ -87,24 +88,23 @@ export interface Flush {
   readonly deadLetters: readonly DeadLetterWrite[]
   readonly replayed: readonly ReplayedWrite[]
   readonly positions: readonly PositionWrite[]
+  readonly versions: readonly VersionsWrite[]
   readonly delivered: readonly { destinationId: string; hour: number; count: number }[]
+}
+
+/** Versions of the user code that it went through, in their order. */
+interface WithVersions {
+  readonly versionIds: readonly string[]
 }
 
 /** What is recorded of an event at a destination. */
 export type Recorded =
-  | {
-      kind: 'plain'
-      filteredFor: FilterReason | null
-      status: number
-      durationMs: number
-      at: number
-      revision: number
-    }
-  | ({ kind: 'journey' } & JourneyWrite)
+  | ({ kind: 'plain'; revision: number } & Omit<PlainOutcome, 'offset' | 'index'> & WithVersions)
+  | ({ kind: 'journey' } & JourneyWrite & WithVersions)
   | ({ kind: 'dead_letter' } & DeadLetterRow)
   | { kind: 'range'; outcome: 'discarded' | 'expired'; reason: string }
 
-export interface DeadLetterRow extends DeadLetterWrite {
+export interface DeadLetterRow extends DeadLetterWrite, WithVersions {
   readonly id: string
   readonly state: DeadLetterState
   /** Why it ended, where that is not plain: what it belonged to was removed, a person discarded it, a replay left it out. */

@@ -3,6 +3,7 @@ import type { Span } from './calls.ts'
 import { inTransaction } from './database.ts'
 import { Names } from './names.ts'
 import { OutcomeTables } from './outcome-tables.ts'
+import { VersionTable } from './version-table.ts'
 
 /** The reader of this name has come as far as the log of the last backup: no later record gets an offset before that. */
 const BACKUP_READER = 'backup'
@@ -30,7 +31,7 @@ export function alignDeliveryCopy(file: string, { spans, logEnd }: CopiedMoment)
     for (const { kind, resource, sourceId, destinationId, partition, fromOffset, toOffset } of spans) {
       put.run(kind, resource, sourceId, destinationId, partition, fromOffset, toOffset)
     }
-    new OutcomeTables(db, new Names(db)).writePosition({
+    new OutcomeTables(db, new Names(db), new VersionTable(db)).writePosition({
       reader: BACKUP_READER,
       partition: 0,
       stream: 0,

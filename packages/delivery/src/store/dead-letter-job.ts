@@ -1,6 +1,6 @@
 import type { RequestHistory } from '../delivery-history.ts'
 import type { DeadLetterFilter, DeadLetterRow, DeadLetterWrite, JourneyWrite } from './calls.ts'
-import type { FilterReason } from './outcome-block.ts'
+import type { DROPPED, FilterReason } from './outcome-block.ts'
 
 export const JOB_STATES = ['queued', 'running', 'paused', 'done', 'cancelled'] as const
 export type JobState = (typeof JOB_STATES)[number]
@@ -67,7 +67,12 @@ export interface ReplayWait {
 export type ReplayedWrite = { readonly letterId: string } & (
   | { readonly kind: 'journey'; readonly journey: JourneyWrite }
   | { readonly kind: 'dead_letter'; readonly letter: DeadLetterWrite }
-  | { readonly kind: 'filtered'; readonly reason: FilterReason; readonly at: number; readonly revision: number }
+  | {
+      readonly kind: 'left_out'
+      readonly reason: FilterReason | typeof DROPPED
+      readonly at: number
+      readonly revision: number
+    }
 )
 
 /** The calls of jobs; all of them are whole on disk when they are answered. */

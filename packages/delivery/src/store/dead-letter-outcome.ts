@@ -1,4 +1,5 @@
 import type { DeadLetterState } from './calls.ts'
+import { DROPPED } from './outcome-block.ts'
 
 /** What is shown of an event that is a dead letter, or was one; `waiting` while its replay is under way. */
 export function outcomeOfDeadLetter(letter: {
@@ -13,6 +14,7 @@ export function outcomeOfDeadLetter(letter: {
     case 'replaying':
       return { outcome: 'waiting', reason: null } as const
     case 'resolved':
+      if (endReason === DROPPED) return { outcome: DROPPED, reason: null } as const
       return { outcome: endReason === null ? 'delivered' : 'filtered', reason: endReason } as const
     case 'discarded':
       return { outcome: 'discarded', reason: endReason ?? reason } as const

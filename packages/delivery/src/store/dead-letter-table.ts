@@ -11,6 +11,7 @@ import {
 import { deadLetterId, rowOfDeadLetterId } from './dead-letter-id.ts'
 import { type JudgedLetter, letterJudge, needsPayload } from './letter-judge.ts'
 import type { Names } from './names.ts'
+import type { VersionTable } from './version-table.ts'
 
 /** Rows looked at for one page at most: a rare filter gives short pages with a cursor, never a long wait. */
 const MOST_LOOKED_AT = 10_000
@@ -27,11 +28,13 @@ const DISCARDED_BY_PERSON = 'dead letter was discarded'
 export class DeadLetterTable {
   readonly #db: DatabaseSync
   readonly #names: Names
+  readonly #versions: VersionTable
   readonly #statements
 
-  constructor(db: DatabaseSync, names: Names) {
+  constructor(db: DatabaseSync, names: Names, versions: VersionTable) {
     this.#db = db
     this.#names = names
+    this.#versions = versions
     this.#statements = {
       insert: db.prepare(
         `INSERT INTO dead_letters (destination, source, partition, offset, idx, state, stage, reason, accepted_at, dead_at,
@@ -202,6 +205,7 @@ export class DeadLetterTable {
       lastStatus: row.last_status,
       lastAnswer: row.last_answer === null ? null : this.#names.text(row.last_answer),
       revision: row.revision,
+      versionIds: this.#versions.of(row.destination, row.revision),
       requests: row.requests === null ? null : JSON.parse(row.requests),
       event: row.event,
       endReason: row.end_reason === null ? null : this.#names.text(row.end_reason),

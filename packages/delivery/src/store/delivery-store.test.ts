@@ -7,7 +7,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { LaneEvent } from '../lane-event.ts'
 import { deadLetterId, rowOfDeadLetterId } from './dead-letter-id.ts'
 import { DeliveryStore } from './delivery-store.ts'
-import { FILTER_REASONS, readEntry, writeEntry } from './outcome-block.ts'
+import { FILTER_REASONS, type PlainOutcome, readEntry, writeEntry } from './outcome-block.ts'
 import { migrate } from './schema.ts'
 
 const NOW = Date.parse('2026-03-04T09:00:00.000Z')
@@ -138,7 +138,19 @@ test('an event delivered at once takes 20 bytes of a block, and small blocks gro
   await store.flush()
   const recorded = await store.call('recorded', { partition: 0, offset: 101, index: 2, sourceId: 's1' })
   expect(recorded).toEqual([
-    ['d1', { kind: 'plain', filteredFor: null, status: 201, durationMs: 101, at: NOW + 101, revision: 57 }],
+    [
+      'd1',
+      {
+        kind: 'plain',
+        outcome: 'delivered',
+        reason: null,
+        status: 201,
+        durationMs: 101,
+        at: NOW + 101,
+        revision: 57,
+        versionIds: [],
+      },
+    ],
   ])
   expect(await store.call('recorded', { partition: 0, offset: 101, index: 1, sourceId: 's1' })).toEqual([])
   await store.close()
@@ -204,12 +216,47 @@ test('what is written together is written whole or not at all', async () => {
 
 test('an entry holds what it is given', () => {
   const buffer = Buffer.alloc(40, 0xff)
-  for (const filteredFor of [undefined, ...FILTER_REASONS]) {
-    const outcome = { offset: 2 ** 47, index: 65_535, filteredFor, status: 599, durationMs: 0xff_ffff, at: NOW }
+  const kinds: Pick<PlainOutcome, 'outcome' | 'reason'>[] = [
+    { outcome: 'delivered', reason: null },
+    { outcome: 'dropped_by_transformation', reason: null },
+    ...FILTER_REASONS.map((reason) => ({ outcome: 'filtered', reason }) as const),
+  ]
+  for (const kind of kinds) {
+    const outcome = { offset: 2 ** 47, index: 65_535, ...kind, status: 599, durationMs: 0xff_ffff, at: NOW }
     writeEntry(buffer, 20, outcome)
     expect(readEntry(buffer, 20)).toEqual(outcome)
   }
   expect(buffer.subarray(0, 20).every((byte) => byte === 0xff)).toBe(true)
+})
+
+test('an outcome has the versions of user code that its destination had under its revision', async () => {
+  const store = await openStore()
+  const outcomes = store.outcomesOf('d1')
+  outcomes.positions = () => [{ partition: 0, stream: 0, position: { offset: 4, index: 0 } }]
+  outcomes.noteVersions(2, ['v1', 'v2'])
+  outcomes.noteVersions(3, ['v3'])
+  for (const revision of [1, 2, 3]) outcomes.delivered(eventAt(revision), 200, 1, NOW, revision)
+  await store.flush()
+  const versionsAt = async (offset: number) => {
+    const [[, recorded] = []] = await store.call('recorded', { partition: 0, offset, index: 0, sourceId: 's1' })
+    return (recorded as { versionIds: readonly string[] }).versionIds
+  }
+  expect([await versionsAt(1), await versionsAt(2), await versionsAt(3)]).toEqual([[], ['v1', 'v2'], ['v3']])
+  await store.close()
+})
+
+test('versions of the last 1,000 revisions of a destination are kept', async () => {
+  const store = await openStore()
+  for (const id of ['d1', 'd2']) {
+    const outcomes = store.outcomesOf(id)
+    for (let revision = 1; revision <= (id === 'd1' ? 1_003 : 1); revision++) outcomes.noteVersions(revision, ['v'])
+  }
+  await store.flush()
+  await store.close()
+  expect(rows('SELECT count(*) AS kept, min(revision) AS first FROM transformations GROUP BY destination')).toEqual([
+    { kept: 1_000, first: 4 },
+    { kept: 1, first: 1 },
+  ])
 })
 
 test('the id of a dead letter leads to its row, and no made-up id does', () => {

@@ -171,6 +171,7 @@ function flushOf(parts: Parts): Flush {
     replaced: parts.flatMap(({ taken }) => taken.replaced),
     deadLetters: parts.flatMap(({ taken }) => taken.deadLetters),
     replayed: parts.flatMap(({ taken }) => taken.replayed),
+    versions: parts.flatMap(({ taken }) => taken.versions),
     delivered: parts.flatMap(({ taken }) => taken.delivered),
     positions,
   }

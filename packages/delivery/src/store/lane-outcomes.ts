@@ -2,7 +2,8 @@ import type { EventPlace, LaneEvent } from '../lane-event.ts'
 import type { Position } from '../progress.ts'
 import type { BlockWrite, DeadLetterWrite, JourneyWrite } from './calls.ts'
 import type { ReplayedWrite } from './dead-letter-job.ts'
-import { ENTRY_BYTES, type FilterReason, writeDelivered, writeEntry } from './outcome-block.ts'
+import { DROPPED, ENTRY_BYTES, type FilterReason, writeDelivered, writeEntry } from './outcome-block.ts'
+import type { VersionsWrite } from './version-table.ts'
 
 const HOUR_MS = 3_600_000
 /** So many are written at once, without waiting for the interval. */
@@ -32,6 +33,7 @@ export class LaneOutcomes {
   /** By dead letter: what is said last counts. */
   #replayed = new Map<string, ReplayedWrite>()
   #delivered = new Map<number, number>()
+  #versions: VersionsWrite[] = []
   #gathered = 0
 
   constructor(destinationId: string, onDirty: (outcomes: LaneOutcomes) => void) {
@@ -52,8 +54,37 @@ export class LaneOutcomes {
   filtered(place: EventPlace, reason: FilterReason, at: number, revision: number): void {
     const block = this.#block(place.partition, revision, place.offset, at)
     const { offset, index } = place
-    writeEntry(block.entries, block.reserve(), { offset, index, filteredFor: reason, status: 0, durationMs: 0, at })
+    writeEntry(block.entries, block.reserve(), {
+      offset,
+      index,
+      outcome: 'filtered',
+      reason,
+      status: 0,
+      durationMs: 0,
+      at,
+    })
     this.#count()
+  }
+
+  /** User code has left it out. */
+  dropped(event: LaneEvent, at: number, revision: number): void {
+    if (event.replayed !== undefined) {
+      this.#replay({ kind: 'left_out', letterId: event.replayed.id, reason: DROPPED, at, revision }, event)
+      return
+    }
+    const { partition, offset, index } = event
+    const block = this.#block(partition, revision, offset, at)
+    writeEntry(block.entries, block.reserve(), {
+      offset,
+      index,
+      outcome: DROPPED,
+      reason: null,
+      status: 0,
+      durationMs: 0,
+      at,
+    })
+    if (event.hasRow) this.#replace(event)
+    this.#recorded(event)
   }
 
   /** A wait, or a final outcome that needs more than a block entry. */
@@ -79,8 +110,14 @@ export class LaneOutcomes {
 
   /** A dead letter that a filter leaves out today. */
   replayFiltered(letterId: string, reason: FilterReason, at: number, revision: number): void {
-    this.#replayed.set(letterId, { kind: 'filtered', letterId, reason, at, revision })
+    this.#replayed.set(letterId, { kind: 'left_out', letterId, reason, at, revision })
     this.#count()
+  }
+
+  /** Versions of the user code that outcomes under a revision went through; to be told before any of them. */
+  noteVersions(revision: number, versionIds: readonly string[]): void {
+    this.#versions.push({ destinationId: this.destinationId, revision, versionIds })
+    this.#onDirty(this)
   }
 
   countDelivered(at: number): void {
@@ -101,6 +138,7 @@ export class LaneOutcomes {
     deadLetters: DeadLetterWrite[]
     replayed: ReplayedWrite[]
     delivered: { destinationId: string; hour: number; count: number }[]
+    versions: VersionsWrite[]
     count: number
   } {
     const { destinationId } = this
@@ -111,6 +149,7 @@ export class LaneOutcomes {
       deadLetters: this.#deadLetters,
       replayed: [...this.#replayed.values()],
       delivered: [...this.#delivered].map(([hour, count]) => ({ destinationId, hour, count })),
+      versions: this.#versions,
       count: this.#gathered,
     }
     this.#blocks = new Map()
@@ -120,6 +159,7 @@ export class LaneOutcomes {
     this.#deadLetters = []
     this.#replayed = new Map()
     this.#delivered = new Map()
+    this.#versions = []
     this.#gathered = 0
     return taken
   }

@@ -12,25 +12,32 @@ export type FilterReason = (typeof FILTER_REASONS)[number]
 export interface PlainOutcome {
   readonly offset: number
   readonly index: number
-  /** Undefined: delivered. */
-  readonly filteredFor: FilterReason | undefined
+  readonly outcome: 'delivered' | 'filtered' | typeof DROPPED
+  /** Of a filtered event. */
+  readonly reason: FilterReason | null
   readonly status: number
   readonly durationMs: number
-  /** When the attempt began; of a filtered event, when it was taken up. Ms since 1970. */
+  /** When the attempt began; of an event that was not sent, when that was decided. Ms since 1970. */
   readonly at: number
 }
 
 export const ENTRY_BYTES = 20
+/** The outcome of an event that user code has left out. */
+export const DROPPED = 'dropped_by_transformation'
+
+const DELIVERED_KIND = 0
+const DROPPED_KIND = 255
 
 /*
  * A block entry, numbers little-endian:
  *
  *    0  u48  offset        8  u16  status            13  u48  at
- *    6  u16  index        10  u24  duration in ms    19  u8   0 delivered, else 1 + index in FILTER_REASONS
+ *    6  u16  index        10  u24  duration in ms    19  u8   0 delivered, 255 dropped by user code, else 1 + index in FILTER_REASONS
  */
 export function writeEntry(target: Buffer, at: number, outcome: PlainOutcome): void {
   writeDelivered(target, at, outcome.offset, outcome.index, outcome.status, outcome.durationMs, outcome.at)
-  if (outcome.filteredFor !== undefined) target[at + 19] = 1 + FILTER_REASONS.indexOf(outcome.filteredFor)
+  if (outcome.outcome === DROPPED) target[at + 19] = DROPPED_KIND
+  else if (outcome.reason !== null) target[at + 19] = 1 + FILTER_REASONS.indexOf(outcome.reason)
 }
 
 /** The same for the frequent case, without making an object of it. */
@@ -48,7 +55,7 @@ export function writeDelivered(
   target.writeUInt16LE(status, at + 8)
   target.writeUIntLE(Math.min(0xff_ffff, Math.max(0, Math.round(durationMs))), at + 10, 3)
   target.writeUIntLE(Math.max(0, Math.floor(startedAt)), at + 13, 6)
-  target[at + 19] = 0
+  target[at + 19] = DELIVERED_KIND
 }
 
 export function readEntry(source: Buffer, at: number): PlainOutcome {
@@ -59,6 +66,12 @@ export function readEntry(source: Buffer, at: number): PlainOutcome {
     status: source.readUInt16LE(at + 8),
     durationMs: source.readUIntLE(at + 10, 3),
     at: source.readUIntLE(at + 13, 6),
-    filteredFor: kind === 0 ? undefined : FILTER_REASONS[kind - 1],
+    ...kindOf(kind),
   }
+}
+
+function kindOf(kind: number): Pick<PlainOutcome, 'outcome' | 'reason'> {
+  if (kind === DELIVERED_KIND) return { outcome: 'delivered', reason: null }
+  if (kind === DROPPED_KIND) return { outcome: DROPPED, reason: null }
+  return { outcome: 'filtered', reason: FILTER_REASONS[kind - 1]! }
 }

@@ -2,7 +2,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { DEAD_LETTER_STATES } from './calls.ts'
 import { outcomeOfDeadLetter } from './dead-letter-outcome.ts'
 import { Names } from './names.ts'
-import { ENTRY_BYTES, readEntry } from './outcome-block.ts'
+import { ENTRY_BYTES, type PlainOutcome, readEntry } from './outcome-block.ts'
 
 /** Where an event lies in its partition, and where it is from. */
 export interface SoughtEvent {
@@ -14,7 +14,7 @@ export interface SoughtEvent {
 /** What is recorded of an event at one destination; `waiting` stands for everything that is not final. */
 export interface RecordedOutcome {
   readonly destinationId: string
-  readonly outcome: 'waiting' | 'delivered' | 'filtered' | 'dead_lettered' | 'discarded' | 'expired'
+  readonly outcome: 'waiting' | PlainOutcome['outcome'] | 'dead_lettered' | 'discarded' | 'expired'
   readonly reason: string | null
 }
 
@@ -93,8 +93,8 @@ export class OutcomeReader implements Disposable {
       const { buffer, byteOffset, byteLength } = entries as Uint8Array
       const block = Buffer.from(buffer, byteOffset, byteLength)
       for (let at = 0; at < block.length; at += ENTRY_BYTES) {
-        const { offset, index, filteredFor } = readEntry(block, at)
-        put(offset, index, filteredFor === undefined ? 'delivered' : 'filtered', filteredFor ?? null)
+        const { offset, index, outcome, reason } = readEntry(block, at)
+        put(offset, index, outcome, reason)
       }
     }
     for (const each of journeys.iterate(destination, partition, first, last)) {

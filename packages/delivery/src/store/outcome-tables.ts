@@ -3,6 +3,7 @@ import type { EventPlace } from '../lane-event.ts'
 import type { BlockWrite, EventPlaceKey, JourneyWrite, PositionWrite, Recorded } from './calls.ts'
 import type { Names } from './names.ts'
 import { ENTRY_BYTES, readEntry } from './outcome-block.ts'
+import type { VersionTable } from './version-table.ts'
 
 /** A block this small is written on, so that at low traffic an event does not cost a row. */
 const FULL_BLOCK_ENTRIES = 50
@@ -10,12 +11,14 @@ const FULL_BLOCK_ENTRIES = 50
 /** Positions, blocks of plain outcomes, and journeys: what a restart goes on from and what traces are made of. */
 export class OutcomeTables {
   readonly #names: Names
+  readonly #versions: VersionTable
   readonly #statements
   /** The last block of each destination, partition and revision while it is small: its row and number of entries. */
   #openBlocks = new Map<string, { id: number; entries: number }>()
 
-  constructor(db: DatabaseSync, names: Names) {
+  constructor(db: DatabaseSync, names: Names, versions: VersionTable) {
     this.#names = names
+    this.#versions = versions
     this.#statements = {
       insertBlock: db.prepare(
         `INSERT INTO blocks (destination, partition, revision, first_offset, last_offset, last_at, entries)
@@ -158,15 +161,17 @@ export class OutcomeTables {
   /** What a destination's blocks or journeys say of an event. */
   recorded(destination: number, partition: number, offset: number, index: number): Recorded | undefined {
     const row = this.#statements.journeyAt.get(destination, partition, offset, index) as JourneyRow | undefined
-    if (row !== undefined) return { kind: 'journey', ...this.#journey(row) }
+    if (row !== undefined) {
+      return { kind: 'journey', ...this.#journey(row), versionIds: this.#versions.of(destination, row.revision) }
+    }
     for (const block of this.#statements.blocksAt.iterate(destination, partition, offset, offset)) {
       const buffer = asBuffer(block['entries'] as Uint8Array)
       for (let at = 0; at < buffer.length; at += ENTRY_BYTES) {
         const entry = readEntry(buffer, at)
         if (entry.offset !== offset || entry.index !== index) continue
-        const { status, durationMs, filteredFor } = entry
+        const { offset: _, index: __, ...plain } = entry
         const revision = block['revision'] as number
-        return { kind: 'plain', filteredFor: filteredFor ?? null, status, durationMs, at: entry.at, revision }
+        return { kind: 'plain', ...plain, revision, versionIds: this.#versions.of(destination, revision) }
       }
     }
     return undefined

@@ -13,7 +13,7 @@ const RESOLVED = DEAD_LETTER_STATES.indexOf('resolved')
 /**
  * What becomes of dead letters that are replaying.
  *
- *   replaying → resolved   delivered, or left out by a filter of today
+ *   replaying → resolved   delivered, or left out by a filter or user code of today
  *   replaying → open       given up again, with the new attempts added; or its replay was cancelled
  *
  * Each is written with the counts of its job, in one transaction.
@@ -35,7 +35,7 @@ export class ReplayedLetters {
         `UPDATE dead_letters SET state = ?, state_at = ?, end_reason = ?, attempts = attempts + ?, last_status = ?,
            requests = ?, revision = ?, wait = NULL WHERE id = ?`,
       ),
-      resolveFiltered: db.prepare(
+      resolveLeftOut: db.prepare(
         'UPDATE dead_letters SET state = ?, state_at = ?, end_reason = ?, revision = ?, wait = NULL WHERE id = ?',
       ),
       giveUp: db.prepare(
@@ -66,7 +66,7 @@ export class ReplayedLetters {
     const before = row.requests === null ? null : (JSON.parse(row.requests) as RequestHistory[])
     const merged = (after: readonly RequestHistory[] | null) => jsonOrNull(mergedRequests(before, after))
     const job = this.#names.text(row.replay)
-    const { resolve, resolveFiltered, giveUp, countDelivered, countFiltered, countDeadLettered } = this.#statements
+    const { resolve, resolveLeftOut, giveUp, countDelivered, countFiltered, countDeadLettered } = this.#statements
     switch (replayed.kind) {
       case 'journey': {
         const { outcome, at, attempts, requests, revision } = replayed.journey
@@ -79,9 +79,9 @@ export class ReplayedLetters {
         countDelivered.run(job)
         return
       }
-      case 'filtered': {
+      case 'left_out': {
         const { at, reason, revision } = replayed
-        resolveFiltered.run(RESOLVED, at, this.#names.number(reason), revision, id)
+        resolveLeftOut.run(RESOLVED, at, this.#names.number(reason), revision, id)
         countFiltered.run(job)
         return
       }

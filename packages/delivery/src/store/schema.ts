@@ -106,6 +106,13 @@ const MIGRATIONS = [
   ALTER TABLE dead_letters ADD COLUMN replay INTEGER;
   ALTER TABLE dead_letters ADD COLUMN wait TEXT;
   `,
+  `
+  -- Versions of user code by destination and revision of its configuration (JSON, in their order); none: no row.
+  CREATE TABLE transformations (
+    destination INTEGER NOT NULL, revision INTEGER NOT NULL, version_ids TEXT NOT NULL,
+    PRIMARY KEY (destination, revision)
+  ) STRICT, WITHOUT ROWID;
+  `,
 ]
 
 /**

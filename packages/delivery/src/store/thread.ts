@@ -9,12 +9,14 @@ import { MessageHashes } from './message-hashes.ts'
 import { Names } from './names.ts'
 import { OutcomeTables } from './outcome-tables.ts'
 import { ReplayedLetters } from './replayed-letters.ts'
+import { VersionTable } from './version-table.ts'
 
 /** The delivery store's own thread: the only place where delivery.db is read and written. */
 const { file } = workerData as DeliveryThreadData
 const TIDY_STEP = 1_000
 let db: DatabaseSync
 let names: Names
+let versions: VersionTable
 let outcomes: OutcomeTables
 let deadLetters: DeadLetterTable
 let jobs: JobTable
@@ -25,14 +27,16 @@ answerCalls<DeliveryCalls>({
   open() {
     db = openDatabase(file)
     names = new Names(db)
-    outcomes = new OutcomeTables(db, names)
-    deadLetters = new DeadLetterTable(db, names)
+    versions = new VersionTable(db)
+    outcomes = new OutcomeTables(db, names, versions)
+    deadLetters = new DeadLetterTable(db, names, versions)
     jobs = new JobTable(db, names, deadLetters)
     replayed = new ReplayedLetters(db, names)
     hashes = new MessageHashes(db)
   },
   flush: (flush) =>
     write(() => {
+      for (const each of flush.versions) versions.write(names.number(each.destinationId), each)
       for (const block of flush.blocks) outcomes.writeBlock(block)
       for (const place of flush.replaced) outcomes.removeJourney(place)
       for (const journey of flush.journeys) outcomes.writeJourney(journey)

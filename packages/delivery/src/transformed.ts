@@ -1,0 +1,12 @@
+import type { StoredEvent } from '@millrace/protocol'
+import type { LaneEvent } from './lane-event.ts'
+
+/** What user code made of an event. @see contracts/transformations.md §2 */
+export type Transformed =
+  /** What is to be sent for it, as user code left it: it may lack anything. `sizeBytes` is what they take in memory. */
+  | { readonly kind: 'events'; readonly events: readonly StoredEvent[]; readonly sizeBytes: number }
+  | { readonly kind: 'dropped' }
+  | { readonly kind: 'failed'; readonly error: string }
+
+/** Runs user code over events that have their payload. @returns what became of each, in their order; never rejects. */
+export type Transform = (events: readonly LaneEvent[]) => Promise<readonly Transformed[]>
