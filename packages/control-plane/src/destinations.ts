@@ -73,7 +73,8 @@ export class Destinations implements ResourceService<Destination> {
         workspaceId: this.#workspace.id,
         createdAt: at,
       }
-      const destination = { ...identity, ...plain, name, config, ...settings, updatedAt: at, revision: nextRevision }
+      const changed = { transformations: [], updatedAt: at, revision: nextRevision }
+      const destination = { ...identity, ...plain, name, config, ...settings, ...changed }
       return put(destination, created('destination', identity.id), warning)
     })
   }

@@ -5,6 +5,9 @@ import type { Connection } from '../connection.ts'
 import type { Credential } from '../credential.ts'
 import type { Destination } from '../destination.ts'
 import type { Source } from '../source.ts'
+import type { CodeVersion } from '../transformations/code.ts'
+import type { Library } from '../transformations/library.ts'
+import type { Transformation } from '../transformations/transformation.ts'
 
 /** All that is stored. Each list is in order of creation. */
 export interface StoredState {
@@ -14,6 +17,8 @@ export interface StoredState {
   readonly sources: readonly Source[]
   readonly destinations: readonly Destination[]
   readonly connections: readonly Connection[]
+  readonly transformations: readonly Transformation[]
+  readonly libraries: readonly Library[]
   readonly users: readonly User[]
   readonly accessTokens: readonly AccessToken[]
   readonly credentials: readonly Credential[]
@@ -40,6 +45,13 @@ export interface ControlStore extends AsyncDisposable {
    * @throws StaleStateError if the stored version is another one.
    */
   commit(before: StoredVersion, changes: readonly Change[], entries: readonly AuditEntry[]): Promise<StoredVersion>
+  /**
+   * The newest versions of a transformation or library, in order of creation, without their code; also of one that is gone.
+   *
+   * @param most how many.
+   */
+  codeVersions(ownerId: string, most: number): Promise<Omit<CodeVersion, 'code'>[]>
+  codeVersion(ownerId: string, id: string): Promise<CodeVersion | undefined>
   /** Notes when a token was last used; one that is gone is no error. */
   noteTokenUse(tokenId: string, at: number): Promise<void>
   /** Stores entries that belong to no change: all of them or, when it throws, none. */
