@@ -1,8 +1,11 @@
 import type { LaneSettings } from '@millrace/delivery'
 import type { JsonObject } from '@millrace/protocol'
+import type { UserTransformation } from './user-transform.ts'
 
 /** What the pipeline needs of the configuration as of one revision; the control plane's snapshot fits. */
 export interface Configuration {
+  /** Greater with every change. */
+  readonly revision: number
   readonly sources: ReadonlyMap<string, ConfiguredSource>
   readonly destinations: ReadonlyMap<string, ConfiguredDestination>
   readonly connections: ReadonlyMap<string, ConfiguredConnection>
@@ -10,18 +13,24 @@ export interface Configuration {
 
 export interface ConfiguredSource {
   readonly id: string
+  readonly name: string
   readonly type: string
 }
 
 export interface ConfiguredDestination {
   readonly id: string
   readonly name: string
+  readonly workspaceId: string
   /** Of its definition, such as `WEBHOOK`. */
   readonly type: string
   readonly isEnabled: boolean
   /** With its secrets in clear. */
   readonly config: JsonObject
-  readonly delivery: Omit<LaneSettings, 'revision'>
+  readonly delivery: Omit<LaneSettings, 'revision'> & {
+    readonly onTransformationError: 'dead_letter' | 'pass_through'
+  }
+  /** In order; the same list as long as nothing of it changes. */
+  readonly transformations: readonly UserTransformation[]
   /** Of the last change. */
   readonly revision: number
 }

@@ -54,8 +54,8 @@ function shown({ method, endpoint, headers }: { method: string; endpoint: string
 }
 
 function rendered(row: DeadLetterRow, event: StoredEvent, delivery: DestinationDelivery | undefined) {
-  if (row.stage !== 'delivery' || delivery === undefined || delivery.destination.revision !== row.revision)
-    return undefined
+  if (row.stage !== 'delivery' || delivery === undefined || delivery.revision !== row.revision) return undefined
+  if (row.versionIds.length > 0) return undefined
   const prepared = delivery.prepare(event, row.sourceId)
   if ('error' in prepared || prepared.requests[0] === undefined) return undefined
   return { ...shown(prepared.show(prepared.requests[0])), rendered: true }

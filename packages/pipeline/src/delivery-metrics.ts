@@ -14,6 +14,13 @@ export class DeliveryMetrics {
   readonly attempts = new Map<string, Map<AnswerClass, number>>()
   readonly outcomes = new Map<string, Map<CountedOutcome, number>>()
 
+  /** By transformation: events that failed in it. */
+  readonly transformationErrors = new Map<string, number>()
+
+  transformationError(transformationId: string): void {
+    this.transformationErrors.set(transformationId, (this.transformationErrors.get(transformationId) ?? 0) + 1)
+  }
+
   attempt(destinationId: string, answerClass: AnswerClass): void {
     count(this.attempts, destinationId, answerClass, 1)
   }

@@ -9,6 +9,7 @@ import {
   type OutboundClient,
   type Position,
   type Prepared,
+  type Transform,
 } from '@millrace/delivery'
 import type { DestinationModule } from '@millrace/destinations'
 import { type EventLog, STREAMS } from '@millrace/log'
@@ -21,8 +22,10 @@ import type { DeliveryMetrics } from './delivery-metrics.ts'
 import type { LiveOutcome, LiveView } from './events/live-view.ts'
 import { Feed, isBefore } from './feed.ts'
 import { filterReason } from './filters.ts'
+import { LiveUserCode, type LiveUserCodeAccess } from './live-user-code.ts'
 import type { ParsedRecords } from './parsed-records.ts'
 import { Stages } from './stages.ts'
+import type { MetadataSource } from './user-transform.ts'
 
 /** After the log could not be read. */
 const READ_AGAIN_MS = 1_000
@@ -39,8 +42,9 @@ export interface Surroundings {
   readonly userAgent: string
   readonly newClient: () => OutboundClient
   readonly moduleOf: (type: string) => DestinationModule
-  /** `cordova`, `web` or `cloud`. */
-  readonly sourceClassOf: (sourceId: string) => string
+  /** The same object as long as nothing of the source changes. */
+  readonly sourceOf: (sourceId: string) => MetadataSource | undefined
+  readonly userCode: LiveUserCodeAccess
   readonly tailAt: (partition: number) => number
   readonly importEnd: (partition: number) => number
   readonly live: LiveView
@@ -77,8 +81,16 @@ export class DestinationDelivery {
   readonly #outcomes: LaneOutcomes
   #destination: ConfiguredDestination
   #stages: Stages
+  #revision: number
 
-  constructor(destination: ConfiguredDestination, activity: Activity, from: StartingPoint, surroundings: Surroundings) {
+  /** @param configurationRevision of the configuration that the destination is of. */
+  constructor(
+    destination: ConfiguredDestination,
+    configurationRevision: number,
+    activity: Activity,
+    from: StartingPoint,
+    surroundings: Surroundings,
+  ) {
     const { log, store, clock, random, memory, parsed, metrics, logger, live } = surroundings
     const { id } = destination
     this.#surroundings = surroundings
@@ -86,6 +98,8 @@ export class DestinationDelivery {
     this.#module = surroundings.moduleOf(destination.type)
     this.#stages = this.#newStages()
     this.#outcomes = store.outcomesOf(id)
+    this.#revision = effectiveRevision(destination, configurationRevision)
+    this.#noteVersions()
     this.lane = new Lane({
       destinationId: id,
       clock,
@@ -93,9 +107,9 @@ export class DestinationDelivery {
       client: surroundings.newClient(),
       outcomes: this.#outcomes,
       memory,
-      settings: { ...destination.delivery, revision: destination.revision },
-      transform: undefined,
-      prepare: (event) => this.prepare(event.payload!, event.sourceId),
+      settings: { ...destination.delivery, revision: this.#revision },
+      transform: this.#newTransform(),
+      prepare: (event) => this.#prepare(event),
       load: (events) => this.#load(events),
       onRoom: () => this.feed.pull(),
       onAttempt: (answerClass) => metrics.attempt(id, answerClass),
@@ -125,7 +139,7 @@ export class DestinationDelivery {
       importEnd: surroundings.importEnd,
       filter: (event, sourceId) => this.#filter(event, sourceId),
       now: () => clock.now(),
-      revision: () => this.#destination.revision,
+      revision: () => this.#revision,
       onFiltered: (event, sourceId, reason) => {
         metrics.outcome(id, 'filtered')
         if (!live.isWatched) return
@@ -154,18 +168,36 @@ export class DestinationDelivery {
     return this.#destination
   }
 
+  /** Under which outcomes are recorded: that of its last change, also of its user code. */
+  get revision(): number {
+    return this.#revision
+  }
+
+  /** Of the user code that its events pass, in their order. */
+  get versionIds(): string[] {
+    return this.#destination.transformations.map(({ versionId }) => versionId)
+  }
+
   get definition() {
     return this.#module.definition
   }
 
   /** @param heldSources sources whose connection is disabled. */
-  configure(destination: ConfiguredDestination, activity: Activity, heldSources: ReadonlySet<string>): void {
-    const isChanged = destination.revision !== this.#destination.revision
+  configure(
+    destination: ConfiguredDestination,
+    configurationRevision: number,
+    activity: Activity,
+    heldSources: ReadonlySet<string>,
+  ): void {
+    const before = this.#destination
+    const isChanged = destination.revision !== before.revision || destination.transformations !== before.transformations
     this.#destination = destination
     this.feed.activity = activity
     if (isChanged) {
       this.#stages = this.#newStages()
-      this.lane.configure({ ...destination.delivery, revision: destination.revision }, undefined)
+      this.#revision = effectiveRevision(destination, configurationRevision)
+      this.#noteVersions()
+      this.lane.configure({ ...destination.delivery, revision: this.#revision }, this.#newTransform())
     }
     this.lane.setEnabled(destination.isEnabled)
     this.lane.holdOnly(heldSources)
@@ -173,7 +205,7 @@ export class DestinationDelivery {
   }
 
   prepare(event: StoredEvent, sourceId: string): Prepared {
-    return this.#stages.prepare(event, sourceId)
+    return this.#stages.prepare([event], sourceId)
   }
 
   /**
@@ -189,7 +221,7 @@ export class DestinationDelivery {
     const payload = JSON.parse(letter.event) as StoredEvent
     const reason = this.#filter(payload, letter.sourceId)
     if (reason !== undefined && letter.wait === null) {
-      this.#outcomes.replayFiltered(letter.id, reason, clock.now(), this.#destination.revision)
+      this.#outcomes.replayFiltered(letter.id, reason, clock.now(), this.#revision)
       metrics.outcome(this.#destination.id, 'filtered')
       return false
     }
@@ -287,7 +319,7 @@ export class DestinationDelivery {
   #filter(event: StoredEvent, sourceId: string) {
     const { id, name, config } = this.#destination
     const filtered = { id, name, config, definition: this.#module.definition }
-    return filterReason(event, filtered, this.#surroundings.sourceClassOf(sourceId))
+    return filterReason(event, filtered, this.#surroundings.sourceOf(sourceId)?.class ?? '')
   }
 
   async #load(events: readonly LaneEvent[]): Promise<(StoredEvent | undefined)[]> {
@@ -322,9 +354,38 @@ export class DestinationDelivery {
     return payloads
   }
 
+  /** All that is to be sent for an event, or what went wrong with any of it. */
+  #prepare({ payload, transformed, sourceId }: LaneEvent): Prepared {
+    return this.#stages.prepare(transformed?.kind === 'events' ? transformed.events : [payload!], sourceId)
+  }
+
+  #newTransform(): Transform | undefined {
+    if (this.#destination.transformations.length === 0) return undefined
+    const { userCode, clock, sourceOf, metrics, logger } = this.#surroundings
+    const destination = this.#destination
+    const onError = (transformationId: string) => metrics.transformationError(transformationId)
+    return new LiveUserCode({ destination, userCode, clock, sourceOf, onError, logger }).transform
+  }
+
+  #noteVersions(): void {
+    const { versionIds } = this
+    if (versionIds.length > 0) this.#outcomes.noteVersions(this.#revision, versionIds)
+  }
+
   #newStages(): Stages {
     const { userAgent, clock } = this.#surroundings
     const { id, config } = this.#destination
     return new Stages({ id, config, module: this.#module }, userAgent, () => Math.floor(clock.now() / 1000))
   }
+}
+
+/**
+ * A new version of user code is no change of the destination: what has user code is under the revision of the whole
+ * configuration, so that each revision of a destination stands for the same versions for ever.
+ */
+function effectiveRevision(
+  { revision, transformations }: ConfiguredDestination,
+  configurationRevision: number,
+): number {
+  return transformations.length === 0 ? revision : configurationRevision
 }

@@ -13,7 +13,7 @@ import { type EventLog, STREAMS, type StoredRecord } from '@millrace/log'
 import { type EventRecord, eventName, type JsonObject } from '@millrace/protocol'
 import type { Clock } from '@millrace/std'
 import { Activity } from './activity.ts'
-import type { Configuration, ConfiguredConnection, ConfiguredDestination } from './configuration.ts'
+import type { Configuration, ConfiguredConnection, ConfiguredDestination, ConfiguredSource } from './configuration.ts'
 import { DeadLetterJobs } from './dead-letter-jobs/dead-letter-jobs.ts'
 import { DeliveryMetrics } from './delivery-metrics.ts'
 import { deliveryState } from './delivery-state.ts'
@@ -21,11 +21,13 @@ import { DestinationDelivery, type Logger, type StartingPoint, type Surroundings
 import { EventList } from './events/event-list.ts'
 import { LiveView } from './events/live-view.ts'
 import { Housekeeping } from './housekeeping.ts'
+import type { LiveUserCodeAccess } from './live-user-code.ts'
 import { MESSAGE_INDEX, MessageIndex } from './message-index.ts'
 import { ParsedRecords } from './parsed-records.ts'
 import { changedSpans, type SpanChange, spanChange } from './spans.ts'
 import { Tail } from './tail.ts'
 import { traceEvents } from './traces.ts'
+import type { MetadataSource } from './user-transform.ts'
 
 export interface PipelineOptions {
   readonly log: EventLog
@@ -35,6 +37,7 @@ export interface PipelineOptions {
   /** The class of a source's type: `cordova`, `web` or `cloud`. */
   readonly sourceClass: (type: string) => string
   readonly newClient: () => OutboundClient
+  readonly userCode: LiveUserCodeAccess
   readonly clock: Clock
   /** 0 ≤ random < 1. */
   readonly random: () => number
@@ -75,6 +78,7 @@ export class Pipeline {
   readonly #deliveredListeners = new Set<(delivery: Delivery) => void>()
   readonly #housekeeping: Housekeeping
   #configuration: Configuration
+  readonly #sources = new WeakMap<ConfiguredSource, MetadataSource>()
   #spans: readonly Span[]
   /** Deliveries by source, made anew with each configuration. */
   #bySource = new Map<string, DestinationDelivery[]>()
@@ -125,6 +129,7 @@ export class Pipeline {
       random,
       userAgent,
       newClient,
+      userCode: options.userCode,
       logger,
       metrics: this.metrics,
       memory: new MemoryBudget(options.memoryBytes),
@@ -136,7 +141,7 @@ export class Pipeline {
         if (module === undefined) throw new Error(`Unknown destination type ${type}`)
         return module
       },
-      sourceClassOf: (sourceId) => options.sourceClass(this.#configuration.sources.get(sourceId)?.type ?? ''),
+      sourceOf: (sourceId) => this.#sourceOf(sourceId),
       tailAt: (partition) => this.#tail.offset(partition),
       importEnd: (partition) => this.#importEnds[partition]!,
       live: this.live,
@@ -358,9 +363,24 @@ export class Pipeline {
     this.#isIndexingImports[partition] = false
   }
 
+  /** A source with its class, the same object as long as nothing of it changes. */
+  #sourceOf(id: string): MetadataSource | undefined {
+    const source = this.#configuration.sources.get(id)
+    if (source === undefined) return undefined
+    let known = this.#sources.get(source)
+    if (known === undefined) {
+      known = { id, name: source.name, type: source.type, class: this.#options.sourceClass(source.type) }
+      this.#sources.set(source, known)
+    }
+    return known
+  }
+
   #open(destination: ConfiguredDestination, from: StartingPoint): void {
     const activity = this.#activityOf(destination.id)
-    this.#deliveries.set(destination.id, new DestinationDelivery(destination, activity, from, this.#surroundings))
+    this.#deliveries.set(
+      destination.id,
+      new DestinationDelivery(destination, this.#configuration.revision, activity, from, this.#surroundings),
+    )
   }
 
   #fromHere(): StartingPoint {
@@ -385,7 +405,7 @@ export class Pipeline {
   }
 
   #applyConfiguration(): void {
-    const { destinations, connections } = this.#configuration
+    const { destinations, connections, revision } = this.#configuration
     const byDestination = Map.groupBy(connections.values(), ({ destinationId }) => destinationId)
     this.#bySource = new Map()
     for (const [id, delivery] of this.#deliveries) {
@@ -393,7 +413,7 @@ export class Pipeline {
       if (destination === undefined) continue
       const activity = this.#activityOf(id)
       const disabled = (byDestination.get(id) ?? []).filter(({ isEnabled }) => !isEnabled)
-      delivery.configure(destination, activity, new Set(disabled.map(({ sourceId }) => sourceId)))
+      delivery.configure(destination, revision, activity, new Set(disabled.map(({ sourceId }) => sourceId)))
       for (const sourceId of activity.sourceIds) {
         const others = this.#bySource.get(sourceId)
         if (others === undefined) this.#bySource.set(sourceId, [delivery])

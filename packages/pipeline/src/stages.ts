@@ -39,8 +39,24 @@ export class Stages {
     this.#configuredOrigin = configuredOrigin(destination)
   }
 
-  /** Stage dest_transformation, and the requests made ready for the network. Never throws. */
-  prepare(event: StoredEvent, sourceId: string): Prepared {
+  /**
+   * Stage dest_transformation of what is to be sent for one accepted event, and the requests made ready for the network.
+   * If any of it fails, nothing of it is sent. Never throws.
+   *
+   * @param events one, unless user code has made several of it.
+   */
+  prepare(events: readonly StoredEvent[], sourceId: string): Prepared {
+    if (events.length === 1) return this.#prepareOne(events[0]!, sourceId)
+    const all = new ReadyRequests(this, [], this.#destination.module.classify)
+    for (const event of events) {
+      const prepared = this.#prepareOne(event, sourceId)
+      if ('error' in prepared) return prepared
+      all.add(prepared)
+    }
+    return all
+  }
+
+  #prepareOne(event: StoredEvent, sourceId: string): ReadyRequests | Extract<Prepared, { error: string }> {
     const { id, config, module } = this.#destination
     const metadata = { sourceId, destinationId: id, messageId: event.messageId }
     const result = runTransform(module, event, config, metadata)
@@ -112,12 +128,17 @@ class ReadyRequests {
   readonly requests: ReadyRequest[] = []
   readonly classify: DestinationModule['classify']
   readonly #stages: Stages
-  readonly #derivedSecrets: readonly string[]
+  readonly #derivedSecrets: string[]
 
   constructor(stages: Stages, derivedSecrets: readonly string[], classify: DestinationModule['classify']) {
     this.#stages = stages
-    this.#derivedSecrets = derivedSecrets
+    this.#derivedSecrets = [...derivedSecrets]
     this.classify = classify
+  }
+
+  add(others: ReadyRequests): void {
+    this.requests.push(...others.requests)
+    this.#derivedSecrets.push(...others.#derivedSecrets)
   }
 
   show(request: OutboundRequest): ShownRequest {

@@ -130,7 +130,7 @@ async function unfinishedJourney(
   const outcome = lane.outcomeOf(event)
   const reason = outcome === 'blocked' ? await blockedReason(delivery, event) : null
   const replayId = recorded?.kind === 'dead_letter' ? recorded.replayId : null
-  return { ...journey(destination.id, outcome, reason, destination.revision, requests.map(traced)), replayId }
+  return { ...journey(destination.id, outcome, reason, delivery, requests.map(traced)), replayId }
 }
 
 /** Names the earlier event of the same user that is waited for. */
@@ -180,7 +180,7 @@ function rendered(
   event: StoredEvent,
   sourceId: string,
 ): { method?: string; endpoint?: string; rendered?: true } {
-  if (delivery === undefined || delivery.destination.revision !== revision) return {}
+  if (delivery === undefined || delivery.revision !== revision || delivery.versionIds.length > 0) return {}
   const prepared = delivery.prepare(event, sourceId)
   if ('error' in prepared || prepared.requests[0] === undefined) return {}
   const { method, endpoint } = prepared.show(prepared.requests[0])

@@ -7,7 +7,7 @@ import { type EventLog, MemoryEventLog, type Offset, type Stream } from '@millra
 import { ENRICHMENT_RULES, type JsonObject, messageHash } from '@millrace/protocol'
 import { type Clock, ManualClock } from '@millrace/std'
 import type { ConfiguredConnection, ConfiguredDestination, ConfiguredSource } from '../configuration.ts'
-import { Pipeline } from '../pipeline.ts'
+import { Pipeline, type PipelineOptions } from '../pipeline.ts'
 import { Sink } from './sink.ts'
 
 export const START = Date.parse('2026-03-04T09:00:00.000Z')
@@ -100,7 +100,7 @@ export class PipelineUnderTest implements AsyncDisposable {
     this.clock = setting.clock ?? new ManualClock(START)
     this.log = watched(setting.log ?? new MemoryEventLog(), this.#count)
     this.#file = path.join(this.folder, 'delivery.db')
-    for (const id of setting.sources ?? ['s1']) this.sources.set(id, { id, type: 'cloud' })
+    for (const id of setting.sources ?? ['s1']) this.sources.set(id, { id, name: id, type: 'cloud' })
     for (const [id, change] of Object.entries(setting.destinations ?? {})) {
       this.destinations.set(id, destinationOf(id, change))
       for (const sourceId of this.sources.keys()) this.connect(sourceId, id)
@@ -232,6 +232,7 @@ export class PipelineUnderTest implements AsyncDisposable {
       findModule: (type) => this.#modules.get(type),
       sourceClass: (type) => type,
       newClient: () => new CountedClient(this.#setting.client ?? {}, clock, this.#countCall),
+      userCode: NO_USER_CODE,
       clock,
       random: this.#setting.random ?? Math.random,
       userAgent: 'Millrace/test',
@@ -252,6 +253,7 @@ export class PipelineUnderTest implements AsyncDisposable {
 
   #configuration() {
     return {
+      revision: this.#revision,
       sources: new Map(this.sources),
       destinations: new Map(this.destinations),
       connections: new Map(this.connections),
@@ -288,6 +290,14 @@ export class PipelineUnderTest implements AsyncDisposable {
       quietTurns++
     }
   }
+}
+
+/** For tests of destinations without any. */
+const NO_USER_CODE: PipelineOptions['userCode'] = {
+  run: () => Promise.reject(new Error('there is no user code')),
+  credentials: () => new Map(),
+  capturesLogs: () => false,
+  onLog: () => {},
 }
 
 class CountedClient extends OutboundClient {
@@ -328,10 +338,19 @@ function destinationOf(id: string, { delivery, ...change }: DestinationChange): 
   return {
     id,
     name: id,
+    workspaceId: 'w1',
     type: 'WEBHOOK',
     isEnabled: true,
     config: {},
-    delivery: { concurrency: 100, ordering: 'strict', throttle: null, keepAnswers: 'failed', ...delivery },
+    delivery: {
+      concurrency: 100,
+      ordering: 'strict',
+      throttle: null,
+      keepAnswers: 'failed',
+      onTransformationError: 'dead_letter',
+      ...delivery,
+    },
+    transformations: [],
     revision: 1,
     ...change,
   }

@@ -1,0 +1,134 @@
+import type { LaneEvent, Transform, Transformed } from '@millrace/delivery'
+import { Masking } from '@millrace/destinations'
+import { formatPosition, type JsonObject, type StoredEvent } from '@millrace/protocol'
+import type { Clock } from '@millrace/std'
+import type { ConfiguredDestination } from './configuration.ts'
+import {
+  type MetadataSource,
+  type UserCode,
+  type UserResult,
+  type UserRunResult,
+  userMetadata,
+} from './user-transform.ts'
+
+/** Runs of one event that end in a fault of its sandbox; after these it is a dead letter. */
+const MOST_FAULTS = 3
+/** After a run that could not even begin. */
+const AGAIN_MS = 1_000
+
+/** What runs user code, and what it may be given. */
+export interface LiveUserCodeAccess extends UserCode {
+  /** The same map as long as no credential changes. */
+  readonly credentials: () => ReadonlyMap<string, string>
+  /** Whether somebody wants the lines that a transformation logs. */
+  readonly capturesLogs: (transformationId: string) => boolean
+  readonly onLog: (transformationId: string, line: string) => void
+}
+
+export interface LiveUserCodeOptions {
+  readonly destination: Omit<ConfiguredDestination, 'config'>
+  readonly userCode: LiveUserCodeAccess
+  readonly clock: Clock
+  /** The same object as long as nothing of the source changes; undefined for one that was removed. */
+  readonly sourceOf: (sourceId: string) => MetadataSource | undefined
+  readonly onError: (transformationId: string) => void
+  readonly logger: { warn(fields: object, text: string): void; error(fields: object, text: string): void }
+}
+
+/**
+ * User code of one destination under one configuration, as live traffic runs it.
+ *
+ * A fault of the sandbox (too slow, too much memory, lost) is nobody's answer: the batch is run again event by event, so
+ * that only the event that causes it becomes a dead letter, after three faults of its own.
+ *
+ * @see contracts/transformations.md §8 [D424, D425, D433]
+ */
+export class LiveUserCode {
+  readonly #options: LiveUserCodeOptions
+  /** What user code is told of a source. */
+  readonly #metadata = new WeakMap<MetadataSource, JsonObject>()
+  readonly #withoutSource: JsonObject
+
+  constructor(options: LiveUserCodeOptions) {
+    this.#options = options
+    this.#withoutSource = userMetadata(options.destination, undefined)
+  }
+
+  readonly transform: Transform = async (events) => {
+    const { results, trouble } = await this.#run(events)
+    if (trouble === undefined) return results
+    const alone: Transformed[] = []
+    for (const event of events) alone.push(await this.#runAlone(event, events.length === 1 ? 1 : 0))
+    return alone
+  }
+
+  async #runAlone(event: LaneEvent, faults: number): Promise<Transformed> {
+    for (let had = faults; ; had++) {
+      const { results, trouble } = await this.#run([event])
+      if (trouble === undefined || had + 1 >= MOST_FAULTS) return results[0]!
+    }
+  }
+
+  async #run(events: readonly LaneEvent[]): Promise<{ results: Transformed[]; trouble: object | undefined }> {
+    const { destination, userCode, logger, clock } = this.#options
+    const { id, transformations } = destination
+    for (;;) {
+      try {
+        const result = await userCode.run({
+          key: id,
+          steps: transformations,
+          events: events.map((event) => this.#input(event)),
+          mode: 'live',
+          credentials: userCode.credentials(),
+          captureLogs: transformations.some(({ transformationId }) => userCode.capturesLogs(transformationId)),
+        })
+        this.#keepLogs(result)
+        const { trouble } = result
+        if (trouble !== undefined) logger.warn({ destinationId: id, trouble }, 'user code ended in a fault')
+        const masking = new Masking(result.usedCredentials)
+        const results = events.map((event, i) => this.#judge(event, result.results[i]!, masking))
+        return { results, trouble }
+      } catch (error) {
+        logger.error({ destinationId: id, cause: (error as Error).message }, 'user code cannot be run')
+        await new Promise<void>((resolve) => clock.setTimer(resolve, AGAIN_MS))
+      }
+    }
+  }
+
+  #input(event: LaneEvent) {
+    return { event: event.payload!, metadata: this.#metadataOf(event.sourceId), jobId: formatPosition(event) }
+  }
+
+  #metadataOf(sourceId: string): JsonObject {
+    const source = this.#options.sourceOf(sourceId)
+    if (source === undefined) return this.#withoutSource
+    let metadata = this.#metadata.get(source)
+    if (metadata === undefined) {
+      metadata = userMetadata(this.#options.destination, source)
+      this.#metadata.set(source, metadata)
+    }
+    return metadata
+  }
+
+  #judge(event: LaneEvent, result: UserResult, masking: Masking): Transformed {
+    if ('dropped' in result) return { kind: 'dropped' }
+    if ('events' in result) {
+      // What was valid on acceptance may lack anything now; destinations bear that.
+      return { kind: 'events', events: result.events as StoredEvent[], sizeBytes: result.sizeBytes }
+    }
+    const { destination, onError } = this.#options
+    onError(result.transformationId)
+    if (destination.delivery.onTransformationError === 'pass_through') {
+      return { kind: 'events', events: [event.payload!], sizeBytes: 0 }
+    }
+    return { kind: 'failed', error: masking.text(result.error) }
+  }
+
+  #keepLogs({ logs, loggedBy }: UserRunResult): void {
+    const { userCode, destination } = this.#options
+    for (const [i, line] of logs.entries()) {
+      const { transformationId } = destination.transformations[loggedBy[i]!]!
+      if (userCode.capturesLogs(transformationId)) userCode.onLog(transformationId, line)
+    }
+  }
+}
