@@ -16,6 +16,7 @@ export interface ConfiguredSource {
 export interface ConfiguredDestination {
   readonly id: string
   readonly name: string
+  readonly workspaceId: string
   /** Of its definition, such as `WEBHOOK`. */
   readonly type: string
   readonly isEnabled: boolean

@@ -323,7 +323,10 @@ export class DestinationDelivery {
 
   #newStages(): Stages {
     const { userAgent, clock } = this.#surroundings
-    const { id, config } = this.#destination
-    return new Stages({ id, config, module: this.#module }, userAgent, () => Math.floor(clock.now() / 1000))
+    const { id, name, workspaceId, config } = this.#destination
+    return new Stages(
+      { id, name, workspaceId, transformations: [], config, module: this.#module },
+      { userAgent, isUserAgentAdded: false, nowSeconds: () => Math.floor(clock.now() / 1000) },
+    )
   }
 }

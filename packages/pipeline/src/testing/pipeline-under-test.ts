@@ -328,6 +328,7 @@ function destinationOf(id: string, { delivery, ...change }: DestinationChange): 
   return {
     id,
     name: id,
+    workspaceId: 'w1',
     type: 'WEBHOOK',
     isEnabled: true,
     config: {},
