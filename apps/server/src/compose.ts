@@ -1,14 +1,26 @@
 import { randomBytes } from 'node:crypto'
 import { mkdirSync } from 'node:fs'
-import { ControlPlane, limitAddress, type Snapshot, type SourceType, sourceClass } from '@millrace/control-plane'
+import {
+  authorOf,
+  ControlPlane,
+  decodeBody,
+  limitAddress,
+  parseBody,
+  RequestRates,
+  readBody,
+  type Snapshot,
+  type SourceType,
+  sourceClass,
+} from '@millrace/control-plane'
 import { DeliveryStore, EgressRules, OutboundClient } from '@millrace/delivery'
 import { DestinationRegistry, maskConfig, unmaskConfig } from '@millrace/destinations'
-import { Gateway, type GatewaySource, ingestInWords } from '@millrace/gateway'
+import { Gateway, type GatewaySource, ingestInWords, requestId } from '@millrace/gateway'
 import { SqliteEventLog } from '@millrace/log'
 import { RouteBook } from '@millrace/openapi'
 import { deliveryRoutes, liveRoute, Pipeline } from '@millrace/pipeline'
 import { formatTime } from '@millrace/protocol'
 import { type Clock, systemClock } from '@millrace/std'
+import { testApiRoutes } from '@millrace/test-api'
 import { backupRoutes } from './backup/backup-routes.ts'
 import { Backups } from './backup/backups.ts'
 import type { Settings } from './config/settings.ts'
@@ -27,6 +39,8 @@ import { VERSION } from './version.ts'
 const TRACES_KEPT_MS = 168 * 3_600_000
 /** Most connections to one origin of one destination; its concurrency is bound by the same number. */
 const MOST_CONNECTIONS = 1_000
+/** Of an answer that a test shows. */
+const MAX_SHOWN_ANSWER_BYTES = 1024 * 1024
 const DISK_FULL = { retryAfterSeconds: 30 }
 const UNAVAILABLE = { retryAfterSeconds: 1 }
 
@@ -104,14 +118,14 @@ export async function compose(options: ComposeOptions): Promise<Product> {
     hasDedup: [...controlPlane.snapshot().sources.values()].some(({ config }) => config.dedupWindowSeconds > 0),
   })
   const egress = new EgressRules({ allow: settings.egressAllow, deny: settings.egressDeny, listenHost: settings.host })
+  const outbound = { rules: egress, clock, callTimeoutMs: settings.httpTimeoutMs, proxy: settings.egressProxy }
   pipeline = await Pipeline.start({
     log,
     store,
     configuration: controlPlane.snapshot(),
     findModule: (type) => registry.find(type),
     sourceClass: (type) => sourceClass(type as SourceType),
-    newClient: () =>
-      new OutboundClient({ rules: egress, clock, connections: MOST_CONNECTIONS, proxy: settings.egressProxy }),
+    newClient: () => new OutboundClient({ ...outbound, connections: MOST_CONNECTIONS }),
     clock,
     random: Math.random,
     userAgent: `Millrace/${VERSION}`,
@@ -162,6 +176,7 @@ export async function compose(options: ComposeOptions): Promise<Product> {
   })
   const inbox = new Inbox(folder.file('inbox.key'))
   const addressOf = limitAddress(settings.trustedProxies)
+  const testApiRates = new RequestRates(clock, settings.testApiRequestsPerMinute)
   const book = new RouteBook()
   book.add(ingestInWords())
   const app = await openApp(
@@ -195,6 +210,48 @@ export async function compose(options: ComposeOptions): Promise<Product> {
           ),
         () => clock.now(),
       ),
+      testApiRoutes({
+        configuration: () => {
+          const snapshot = controlPlane.snapshot()
+          const destinations = new Map(
+            [...snapshot.destinations].map(([id, each]) => [id, { ...each, transformations: [] }]),
+          )
+          return { ...snapshot, destinations }
+        },
+        destinationTypes: registry,
+        sourceClass: (type) => sourceClass(type as SourceType),
+        userCode: { run: () => Promise.reject(new Error('INTERIM')) },
+        credentials: () => controlPlane.credentials.values(),
+        newClient: () =>
+          new OutboundClient({ ...outbound, maxAnswerBytes: MAX_SHOWN_ANSWER_BYTES, keepsEveryType: true }),
+        authenticate: async ({ headers, raw }, id) => {
+          const address = addressOf(raw.socket.remoteAddress, headers['x-forwarded-for'])
+          const actor = await controlPlane.authenticate(headers.authorization, address, id)
+          if (actor === undefined) return undefined
+          const note = (resourceId: string) =>
+            controlPlane.audit.done(authorOf(actor, address, id), {
+              action: 'test',
+              kind: 'destination',
+              resourceId,
+              diff: [],
+            })
+          return { tokenId: actor.token.id, role: actor.role, note }
+        },
+        takeRequest: (tokenId) => testApiRates.take(tokenId),
+        bodies: { read: readBody, decode: decodeBody, parse: parseBody },
+        requestId: ({ raw }) => requestId(raw),
+        isReady: () => !isStopping,
+        clock,
+        version: VERSION,
+        limits: {
+          maxBodyBytes: settings.maxBodyBytes,
+          maxEventBytes: settings.maxEventBytes,
+          concurrency: settings.testApiConcurrency,
+          timeoutMs: settings.testApiTimeoutMs,
+        },
+        areDefinitionsOpen: settings.areDefinitionsOpen,
+        logger,
+      }),
     ],
     [
       deliveryRoutes(running),

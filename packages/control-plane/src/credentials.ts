@@ -16,6 +16,7 @@ const MEMBERS = membersOf(CREDENTIAL_WRITTEN)
 /** Secrets for user code: written, never read back, sealed at rest. @see contracts/control-plane.md §7 [D726] */
 export class Credentials {
   readonly #workspace: Workspace
+  #values: { readonly of: ReadonlyMap<string, Credential>; readonly byKey: ReadonlyMap<string, string> } | undefined
 
   constructor(workspace: Workspace) {
     this.#workspace = workspace
@@ -33,6 +34,18 @@ export class Credentials {
   /** In clear, as of now: for user code alone, never to be shown. */
   value(key: string): string | undefined {
     return this.#workspace.state.credentials.get(key)?.value
+  }
+
+  /** All of them in clear, by key; another map after a change. For user code alone, never to be shown. */
+  values(): ReadonlyMap<string, string> {
+    const { credentials } = this.#workspace.state
+    if (this.#values?.of !== credentials) {
+      this.#values = {
+        of: credentials,
+        byKey: new Map([...credentials.values()].map(({ key, value }) => [key, value])),
+      }
+    }
+    return this.#values.byKey
   }
 
   /** PUT: makes the credential, or gives it another value. */

@@ -6,8 +6,9 @@ export type { Classify, LaneOptions, LaneSettings, Prepared } from './lane-optio
 export { MemoryBudget } from './memory-budget.ts'
 export { type EgressEntry, parseEgressList } from './outbound/egress-list.ts'
 export { EgressRules } from './outbound/egress-rules.ts'
+export { type Failure, TIMED_OUT } from './outbound/failures.ts'
 export { OutboundClient } from './outbound/outbound-client.ts'
-export type { OutboundRequest } from './outbound/outbound-request.ts'
+export type { OutboundRequest, OutboundResult } from './outbound/outbound-request.ts'
 export type { Position } from './progress.ts'
 export {
   DEAD_LETTER_STATES,

@@ -75,6 +75,8 @@ export interface DestinationModule {
   transform(event: StoredEvent, context: TransformContext): RequestObject[]
   /** Judges an answer where the status alone would mislead; undefined leaves it to the status. */
   classify?(answer: { status: number; headers: Record<string, string>; body: unknown }): AnswerClass | undefined
+  /** Further hosts that this configuration trusts with its secrets, whatever address an event names. */
+  trustedHosts?(config: JsonObject): readonly string[]
   /** Headers made while sending, over the bytes that are sent; not part of the request object. */
   sign?(body: string, config: JsonObject, nowSeconds: number): Record<string, string>
 }

@@ -7,6 +7,7 @@ export type {
   TransformContext,
 } from './definition.ts'
 export { Masking } from './masking.ts'
+export { type Override, overriddenConfig } from './override.ts'
 export { type ConfigFault, DestinationRegistry } from './registry.ts'
 export type { RequestObject } from './request-object.ts'
 export { runTransform, type TransformResult } from './run-transform.ts'

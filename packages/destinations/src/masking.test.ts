@@ -52,6 +52,13 @@ test('without secrets, and for an empty one, nothing is masked', () => {
   }
 })
 
+test('the password of an address is masked however short it is, and nothing else of it', () => {
+  const masking = new Masking(['pw', 'desk'])
+  expect(masking.address('https://desk:pw@hooks.example/pw?a=pw')).toBe(`https://desk:${MASK}@hooks.example/pw?a=pw`)
+  expect(masking.address('https://desk:open@hooks.example/')).toBe('https://desk:open@hooks.example/')
+  expect(masking.address('pw')).toBe(MASK)
+})
+
 test('a secret that is part of another leaves nothing of the longer one', () => {
   const masking = new Masking(['sixteen-letters!', 'sixteen-letters!-and-more'])
   expect(masking.text('x sixteen-letters!-and-more y')).toBe(`x ${MASK} y`)

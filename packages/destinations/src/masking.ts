@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonValue, setMember } from '@millrace/protocol'
-import { MASK } from './secrets.ts'
+import { MASK, URL_PASSWORD } from './secrets.ts'
 
 /** Below this length a secret is too likely to be an ordinary word: it is masked only where it is the whole text. */
 const MIN_LENGTH_INSIDE_TEXT = 16
@@ -26,6 +26,14 @@ export class Masking {
   text(text: string): string {
     if (this.#whole.has(text)) return MASK
     return this.#inside === undefined ? text : text.replace(this.#inside, MASK)
+  }
+
+  /** An address: its password is a whole text of its own, however short it is. */
+  address(text: string): string {
+    const masked = text.replace(URL_PASSWORD, (all, before: string, password: string) =>
+      this.#whole.has(password) ? `${before}:${MASK}@` : all,
+    )
+    return this.text(masked)
   }
 
   /** A copy of a value with every text in it masked, names of members included. */

@@ -68,7 +68,9 @@ describe('passwords in addresses', () => {
     ['https:\\\\ada:s3cret@host', 's3cret', 'https:\\\\ada:********@host'],
     ['HTTPS://ada:s3cret@host?a=b@c', 's3cret', 'HTTPS://ada:********@host?a=b@c'],
   ])('%s', (webhookUrl, password, shown) => {
-    expect(secretValues(definition, { webhookUrl })).toEqual([password])
+    const { username } = new URL(webhookUrl)
+    const credentials = Buffer.from(`${decodeURIComponent(username)}:${password}`).toString('base64')
+    expect(secretValues(definition, { webhookUrl })).toEqual([password, credentials, `Basic ${credentials}`])
     expect(maskConfig(definition, { webhookUrl })).toEqual({ webhookUrl: shown })
     expect(new URL(shown).host).toBe(new URL(webhookUrl).host)
   })
@@ -116,7 +118,9 @@ describe('a config', () => {
     expect(secretValues(definition, config).toSorted()).toEqual([
       '4711',
       '7Hq2',
+      'Basic YWRhOnMzY3JldA==',
       'Bearer 7Hq2',
+      'YWRhOnMzY3JldA==',
       'a-secret-for-signing',
       's3cret',
     ])

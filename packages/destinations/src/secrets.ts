@@ -55,7 +55,23 @@ export function secretValues(definition: DestinationDefinition, config: JsonObje
     }
     return value
   })
+  for (const key of definition.config.hostKeys) {
+    const credentials = urlCredentials(findVariable(config, key)?.value)
+    if (credentials !== undefined) values.add(credentials).add(`Basic ${credentials}`)
+  }
   return [...values]
+}
+
+/** User and password of an address as the header carries them that is made of them. */
+function urlCredentials(address: JsonValue | undefined): string | undefined {
+  if (typeof address !== 'string' || !URL_PASSWORD.test(address)) return undefined
+  const url = URL.parse(address)
+  if (url === null || url.password === '') return undefined
+  try {
+    return Buffer.from(`${decodeURIComponent(url.username)}:${decodeURIComponent(url.password)}`).toString('base64')
+  } catch {
+    return undefined
+  }
 }
 
 const AUTH_SCHEME = /^(?:Basic|Bearer|Token) +(.+)$/
@@ -97,7 +113,7 @@ export function unmaskConfig(
 }
 
 /** A place in a config where a secret may stand. */
-interface Place {
+export interface Place {
   /** The same for the same place of another config; of a header, it goes by the lower-case name. */
   readonly key: string
   /** JSON pointer. */
@@ -107,7 +123,7 @@ interface Place {
 }
 
 /** A copy of a config in which every place where a secret may stand has the value that `map` gives, or is removed. */
-function mapPlaces(
+export function mapPlaces(
   definition: DestinationDefinition,
   config: JsonObject,
   map: (place: Place) => string | undefined,
@@ -173,7 +189,7 @@ function escapePointer(name: string): string {
 }
 
 /** As URL parsers read it: blanks and any slashes before, the user name ends at the first colon, the password at the last @. */
-const URL_PASSWORD = /^([\0-\x20]*[a-z][a-z0-9+.-]*:[\\/]*[^\\/?#:]*):([^\\/?#]*)@/i
+export const URL_PASSWORD = /^([\0-\x20]*[a-z][a-z0-9+.-]*:[\\/]*[^\\/?#:]*):([^\\/?#]*)@/i
 
 /** The password in an address such as `https://user:password@host/in`. */
 function mapPassword(config: JsonObject, key: string, map: (place: Place) => string | undefined): void {

@@ -3,6 +3,7 @@ import {
   type EventType,
   isEventType,
   isJsonObject,
+  isNestedDeeper,
   type JsonObject,
   type JsonValue,
   MESSAGE_HASH_BYTES,
@@ -11,7 +12,7 @@ import {
   type Route,
   writeHash64,
 } from '@millrace/protocol'
-import { isNestedDeeper, scanJson } from './json-shape.ts'
+import { scanJson } from './json-shape.ts'
 import { Refusal, type RefusalReason } from './refusals.ts'
 
 export interface EventLimits {

@@ -1,19 +1,3 @@
-/** Whether an object or array is nested deeper than `levels`; the value itself, an object or array, is level 1. */
-export function isNestedDeeper(value: object, levels: number): boolean {
-  if (levels === 0) return true
-  if (Array.isArray(value)) {
-    for (const element of value) {
-      if (typeof element === 'object' && element !== null && isNestedDeeper(element, levels - 1)) return true
-    }
-    return false
-  }
-  for (const name in value) {
-    const member = (value as Record<string, unknown>)[name]
-    if (typeof member === 'object' && member !== null && isNestedDeeper(member, levels - 1)) return true
-  }
-  return false
-}
-
 const QUOTE = 0x22
 const BACKSLASH = 0x5c
 const OPEN_BRACKET = 0x5b

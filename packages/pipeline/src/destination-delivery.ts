@@ -364,7 +364,7 @@ export class DestinationDelivery {
     const { userCode, clock, sourceOf, metrics, logger } = this.#surroundings
     const destination = this.#destination
     const onError = (transformationId: string) => metrics.transformationError(transformationId)
-    return new LiveUserCode({ destination, userCode, clock, sourceOf, onError, logger }).transform
+    return new LiveUserCode({ destination, stages: this.#stages, userCode, clock, sourceOf, onError, logger }).transform
   }
 
   #noteVersions(): void {
@@ -374,8 +374,11 @@ export class DestinationDelivery {
 
   #newStages(): Stages {
     const { userAgent, clock } = this.#surroundings
-    const { id, config } = this.#destination
-    return new Stages({ id, config, module: this.#module }, userAgent, () => Math.floor(clock.now() / 1000))
+    const { id, name, workspaceId, config } = this.#destination
+    return new Stages(
+      { id, name, workspaceId, transformations: [], config, module: this.#module },
+      { userAgent, isUserAgentAdded: false, nowSeconds: () => Math.floor(clock.now() / 1000) },
+    )
   }
 }
 

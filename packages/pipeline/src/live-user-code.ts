@@ -3,13 +3,8 @@ import { Masking } from '@millrace/destinations'
 import { formatPosition, type JsonObject, type StoredEvent } from '@millrace/protocol'
 import type { Clock } from '@millrace/std'
 import type { ConfiguredDestination } from './configuration.ts'
-import {
-  type MetadataSource,
-  type UserCode,
-  type UserResult,
-  type UserRunResult,
-  userMetadata,
-} from './user-transform.ts'
+import type { Stages } from './stages.ts'
+import type { MetadataSource, UserCode, UserResult, UserRunResult } from './user-transform.ts'
 
 /** Runs of one event that end in a fault of its sandbox; after these it is a dead letter. */
 const MOST_FAULTS = 3
@@ -26,7 +21,8 @@ export interface LiveUserCodeAccess extends UserCode {
 }
 
 export interface LiveUserCodeOptions {
-  readonly destination: Omit<ConfiguredDestination, 'config'>
+  readonly destination: Pick<ConfiguredDestination, 'id' | 'delivery' | 'transformations'>
+  readonly stages: Pick<Stages, 'userTransform' | 'userMetadata'>
   readonly userCode: LiveUserCodeAccess
   readonly clock: Clock
   /** The same object as long as nothing of the source changes; undefined for one that was removed. */
@@ -51,7 +47,7 @@ export class LiveUserCode {
 
   constructor(options: LiveUserCodeOptions) {
     this.#options = options
-    this.#withoutSource = userMetadata(options.destination, undefined)
+    this.#withoutSource = options.stages.userMetadata(undefined)
   }
 
   readonly transform: Transform = async (events) => {
@@ -70,13 +66,11 @@ export class LiveUserCode {
   }
 
   async #run(events: readonly LaneEvent[]): Promise<{ results: Transformed[]; trouble: object | undefined }> {
-    const { destination, userCode, logger, clock } = this.#options
+    const { destination, stages, userCode, logger, clock } = this.#options
     const { id, transformations } = destination
     for (;;) {
       try {
-        const result = await userCode.run({
-          key: id,
-          steps: transformations,
+        const result = await stages.userTransform(userCode, {
           events: events.map((event) => this.#input(event)),
           mode: 'live',
           credentials: userCode.credentials(),
@@ -104,7 +98,7 @@ export class LiveUserCode {
     if (source === undefined) return this.#withoutSource
     let metadata = this.#metadata.get(source)
     if (metadata === undefined) {
-      metadata = userMetadata(this.#options.destination, source)
+      metadata = this.#options.stages.userMetadata(source)
       this.#metadata.set(source, metadata)
     }
     return metadata

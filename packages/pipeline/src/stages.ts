@@ -7,41 +7,87 @@ import {
   type RequestObject,
   runTransform,
   secretValues,
+  type TransformResult,
   toWire,
 } from '@millrace/destinations'
 import type { JsonObject, StoredEvent } from '@millrace/protocol'
+import {
+  type MetadataSource,
+  type UserCode,
+  type UserRun,
+  type UserRunResult,
+  type UserTransformation,
+  userMetadata,
+} from './user-transform.ts'
 
 /** What the stages need to know of a destination. */
 export interface StagedDestination {
   readonly id: string
+  readonly name: string
+  readonly workspaceId: string
+  /** In order, as they are published. */
+  readonly transformations: readonly UserTransformation[]
   readonly config: JsonObject
+  /** The config as it is saved, where `config` is one that only a test uses: what is open to saved addresses is not to others. */
+  readonly savedConfig?: JsonObject
   readonly module: DestinationModule
 }
 
+export interface StageSurroundings {
+  /** Sent unless the configuration or the event names one. */
+  readonly userAgent: string
+  /** Whether it is then added to the other one, so that a receiver can tell tests apart. */
+  readonly isUserAgentAdded: boolean
+  readonly nowSeconds: () => number
+}
+
+/** What came of stage dest_transformation: request objects, and the same ready for the network. */
+export interface Transformed {
+  readonly objects: readonly RequestObject[]
+  /** Values made on the way that are secret. */
+  readonly derivedSecrets: readonly string[]
+  readonly ready: Ready
+}
+
+type Ready = Extract<Prepared, { readonly requests: unknown }>
+
 /**
- * The stages that an event passes on its way to one destination: destination transformation, then sending. Live traffic
- * and the Test API both run these; there is no second path.
+ * The stages that an event passes on its way to one destination: user transformation, destination transformation, then
+ * sending. Live traffic and the Test API both run these; there is no second path.
  *
  * @see architecture.md, invariant 4
  */
 export class Stages {
   readonly #destination: StagedDestination
-  readonly #userAgent: string
-  readonly #nowSeconds: () => number
+  readonly #surroundings: StageSurroundings
   readonly #configuredOrigin: string | undefined
   #masking: Masking | undefined
 
-  /** @param userAgent sent unless the configuration names one. */
-  constructor(destination: StagedDestination, userAgent: string, nowSeconds: () => number) {
+  constructor(destination: StagedDestination, surroundings: StageSurroundings) {
     this.#destination = destination
-    this.#userAgent = userAgent
-    this.#nowSeconds = nowSeconds
+    this.#surroundings = surroundings
     this.#configuredOrigin = configuredOrigin(destination)
   }
 
+  get hasUserTransformation(): boolean {
+    return this.#destination.transformations.length > 0
+  }
+
+  /** Stage user_transformation, of a destination that has one. */
+  userTransform(userCode: UserCode, run: Omit<UserRun, 'key' | 'steps'>): Promise<UserRunResult> {
+    const { id, transformations } = this.#destination
+    return userCode.run({ key: id, steps: transformations, ...run })
+  }
+
+  /** What user code is told of where its events go and come from; to be made once for all events of a source. */
+  userMetadata(source: MetadataSource | undefined): JsonObject {
+    const { id, name, workspaceId, module } = this.#destination
+    return userMetadata({ id, name, type: module.definition.name, workspaceId }, source)
+  }
+
   /**
-   * Stage dest_transformation of what is to be sent for one accepted event, and the requests made ready for the network.
-   * If any of it fails, nothing of it is sent. Never throws.
+   * Stage dest_transformation of what is to be sent for one accepted event, and its requests made ready for the network, as
+   * a lane takes them. If any of it fails, nothing of it is sent. Never throws.
    *
    * @param events one, unless user code has made several of it.
    */
@@ -56,20 +102,34 @@ export class Stages {
     return all
   }
 
-  #prepareOne(event: StoredEvent, sourceId: string): ReadyRequests | Extract<Prepared, { error: string }> {
-    const { id, config, module } = this.#destination
-    const metadata = { sourceId, destinationId: id, messageId: event.messageId }
-    const result = runTransform(module, event, config, metadata)
-    if ('error' in result) return { stage: 'dest_transformation', error: this.maskingOf([]).text(result.error) }
+  #prepareOne(event: StoredEvent, sourceId: string): ReadyRequests | Extract<Prepared, { readonly error: string }> {
+    const result = this.#transform(event, sourceId)
+    const failed = (error: string, derivedSecrets: readonly string[]) => ({
+      stage: 'dest_transformation' as const,
+      error: this.maskingOf(derivedSecrets).text(error),
+    })
+    if ('error' in result) return failed(result.error, [])
     try {
-      const ready = new ReadyRequests(this, result.derivedSecrets, module.classify)
-      for (const request of result.requests) ready.requests.push(this.#ready(request, ready))
-      return ready
+      return this.#ready(result)
     } catch (thrown) {
-      return {
-        stage: 'dest_transformation',
-        error: this.maskingOf(result.derivedSecrets).text((thrown as Error).message),
-      }
+      return failed((thrown as Error).message, result.derivedSecrets)
+    }
+  }
+
+  /**
+   * The same with the request objects to look at. Never throws; texts are not masked.
+   *
+   * @param sourceId empty where no source is involved.
+   */
+  destTransform(event: JsonObject, sourceId: string): Transformed | { readonly error: string } {
+    // A message of a test, or what user code returned, may lack what acceptance guarantees; destinations bear that.
+    const result = this.#transform(event as StoredEvent, sourceId)
+    if ('error' in result) return result
+    try {
+      const ready = this.#ready(result)
+      return { objects: result.requests, derivedSecrets: ready.derivedSecrets, ready }
+    } catch (thrown) {
+      return { error: (thrown as Error).message }
     }
   }
 
@@ -81,12 +141,37 @@ export class Stages {
     return this.#masking
   }
 
-  #ready(request: RequestObject, shown: ReadyRequests): ReadyRequest {
+  #transform(event: StoredEvent, sourceId: string): TransformResult {
+    const { id, config, module } = this.#destination
+    const metadata = { sourceId, destinationId: id, messageId: event.messageId }
+    return runTransform(module, event, config, metadata)
+  }
+
+  /** @throws Error for what cannot be sent, such as a body that is too large. */
+  #ready(result: Exclude<TransformResult, { error: string }>): ReadyRequests {
+    const ready = new ReadyRequests(this, result.derivedSecrets, this.#destination.module.classify)
+    for (const request of result.requests) ready.requests.push(this.#readyRequest(request, ready))
+    return ready
+  }
+
+  #readyRequest(request: RequestObject, shown: ReadyRequests): ReadyRequest {
     const { module, config } = this.#destination
-    const wire = toWire(request, this.#userAgent)
-    const signed = module.sign?.(wire.body, config, this.#nowSeconds())
-    if (signed !== undefined) Object.assign(wire.headers, signed)
+    const { userAgent, isUserAgentAdded, nowSeconds } = this.#surroundings
+    const wire = toWire(request, userAgent)
+    if (isUserAgentAdded) addUserAgent(wire.headers, userAgent)
+    const signed = module.sign?.(wire.body, config, nowSeconds())
+    if (signed !== undefined) {
+      Object.assign(wire.headers, signed)
+      for (const name in signed) shown.derivedSecrets.push(signed[name]!)
+    }
     return new ReadyRequest(wire, request.endpoint, this.#configuredOrigin, shown)
+  }
+}
+
+/** A user agent of the configuration or the event stays, with the other one behind it. */
+function addUserAgent(headers: Record<string, string>, userAgent: string): void {
+  for (const name in headers) {
+    if (name.toLowerCase() === 'user-agent' && headers[name] !== userAgent) headers[name] += ` ${userAgent}`
   }
 }
 
@@ -127,39 +212,39 @@ class ReadyRequest implements OutboundRequest {
 class ReadyRequests {
   readonly requests: ReadyRequest[] = []
   readonly classify: DestinationModule['classify']
+  readonly derivedSecrets: string[]
   readonly #stages: Stages
-  readonly #derivedSecrets: string[]
 
-  constructor(stages: Stages, derivedSecrets: readonly string[], classify: DestinationModule['classify']) {
+  constructor(stages: Stages, derivedSecrets: string[], classify: DestinationModule['classify']) {
     this.#stages = stages
-    this.#derivedSecrets = [...derivedSecrets]
+    this.derivedSecrets = derivedSecrets
     this.classify = classify
   }
 
   add(others: ReadyRequests): void {
     this.requests.push(...others.requests)
-    this.#derivedSecrets.push(...others.#derivedSecrets)
+    this.derivedSecrets.push(...others.derivedSecrets)
   }
 
   show(request: OutboundRequest): ShownRequest {
-    const masking = this.#stages.maskingOf(this.#derivedSecrets)
+    const masking = this.#stages.maskingOf(this.derivedSecrets)
     const { method, endpoint, headers } = request as ReadyRequest
     const shown: Record<string, string> = {}
     for (const [name, value] of Object.entries(headers)) {
       shown[name] = isSecretHeader(name, value) ? MASK : masking.text(value)
     }
-    return { method, endpoint: masking.text(endpoint), headers: shown }
+    return { method, endpoint: masking.address(endpoint), headers: shown }
   }
 
   mask(text: string): string {
-    return this.#stages.maskingOf(this.#derivedSecrets).text(text)
+    return this.#stages.maskingOf(this.derivedSecrets).text(text)
   }
 }
 
 /** The origin that the destination's own configuration names: the only one for which loopback may be open. */
-function configuredOrigin({ config, module }: StagedDestination): string | undefined {
+function configuredOrigin({ config, savedConfig = config, module }: StagedDestination): string | undefined {
   for (const key of module.definition.config.hostKeys) {
-    const address = config[key]
+    const address = savedConfig[key]
     if (typeof address === 'string' && URL.canParse(address)) return new URL(address).origin
   }
   return undefined

@@ -41,15 +41,16 @@ export interface UserRunResult {
 }
 
 /** What user code made of one event. */
-export type UserResult = (
+export type UserResult =
   /** `sizeBytes`: what they take in memory, about. */
-  | { readonly events: readonly JsonObject[]; readonly sizeBytes: number }
-  | { readonly dropped: true }
-  | { readonly error: string; readonly transformationId: string }
-) & {
-  /** Of a test: what each step made, in order. */
-  readonly steps?: readonly UserStep[]
-}
+  (
+    | { readonly events: readonly JsonObject[]; readonly sizeBytes: number }
+    | { readonly dropped: true }
+    | { readonly error: string; readonly transformationId: string }
+  ) & {
+    /** Of a test: what each step made, in order. */
+    readonly steps?: readonly UserStep[]
+  }
 
 export interface UserStep extends UserTransformation {
   readonly events?: readonly JsonObject[]

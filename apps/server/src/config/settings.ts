@@ -162,6 +162,33 @@ const SERVER = {
     to: 1_000_000,
     zero: 'no limit',
   }),
+  /** 0 means no limit. */
+  testApiRequestsPerMinute: number('MILLRACE_TEST_API_RPM', 3_000, {
+    purpose: 'Requests to the Test API and the destination definitions per minute and token.',
+    from: 0,
+    to: 1_000_000,
+    zero: 'no limit',
+  }),
+  testApiConcurrency: number('MILLRACE_TEST_API_CONCURRENCY', 16, {
+    purpose: 'Test API requests that run at a time; more wait up to 10 seconds, then the answer is 503.',
+    from: 1,
+    to: 1_000,
+  }),
+  testApiTimeoutMs: number('MILLRACE_TEST_API_TIMEOUT_MS', 60_000, {
+    purpose: 'How long a Test API request may take in all, in milliseconds.',
+    from: 100,
+    to: 600_000,
+  }),
+  areDefinitionsOpen: text('MILLRACE_OPEN_DEFINITIONS', 'false', {
+    purpose: 'Whether GET /destination-definitions answers without credentials.',
+    allowed: 'true or false',
+    parse: (given) => (given === 'true' ? true : given === 'false' ? false : undefined),
+  }),
+  httpTimeoutMs: number('MILLRACE_HTTP_TIMEOUT_MS', 30_000, {
+    purpose: 'How long one call to a destination may take, redirects included, in milliseconds.',
+    from: 100,
+    to: 600_000,
+  }),
   metricsToken: secret('MILLRACE_METRICS_TOKEN', {
     purpose: 'Bearer token that /metrics asks for; without it /metrics is open.',
     allowed: 'printable characters without spaces',

@@ -1,6 +1,7 @@
 import { answerUnreadablePath, type ControlPlane, v2Routes } from '@millrace/control-plane'
 import { requestId } from '@millrace/gateway'
 import type { RouteBook } from '@millrace/openapi'
+import { answerUnreadableTestPath } from '@millrace/test-api'
 import { type FastifyInstance, type FastifyPluginAsync, fastify } from 'fastify'
 import { openApiRoutes } from './openapi-routes.ts'
 
@@ -18,7 +19,9 @@ export async function openApp(
   book: RouteBook,
 ): Promise<FastifyInstance> {
   const app = fastify({
-    frameworkErrors: answerUnreadablePath,
+    frameworkErrors: (error, request, reply) => {
+      if (!answerUnreadableTestPath(request.url, reply)) answerUnreadablePath(error, request, reply)
+    },
     // An id is as long as its event made it; the front bounds the whole header.
     routerOptions: { maxParamLength: 64 * 1024, ignoreTrailingSlash: true },
     exposeHeadRoutes: true,

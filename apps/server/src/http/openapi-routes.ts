@@ -8,6 +8,7 @@ const TAGS = {
   Sources: 'Where events come from.',
   Destinations: 'Where events go.',
   Connections: 'Which source goes to which destination.',
+  'Test API': 'What becomes of one message, stage by stage, without storing it.',
   Configuration: 'All of it as one document.',
   Credentials: 'Secrets for user code.',
   Events: 'What became of events.',

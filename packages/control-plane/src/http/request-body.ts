@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { promisify } from 'node:util'
 import { brotliDecompress, gunzip, inflate, inflateRaw } from 'node:zlib'
-import { isJsonObject, type JsonObject, type JsonValue } from '@millrace/protocol'
+import { isJsonObject, type JsonObject } from '@millrace/protocol'
 import { ApiError, badRequest } from '../api-error.ts'
 
 const MAX_DEPTH = 200
@@ -37,13 +37,15 @@ export async function decodeBody(body: Buffer, encoding: string | undefined, max
 
 /** @throws ApiError 400 if it is not a JSON object in UTF-8. */
 export function parseBody(body: Buffer): JsonObject {
+  // Looked at before it is parsed: the parser takes half a second for four million brackets.
+  if (isDeep(body, MAX_DEPTH)) throw badRequest('Invalid JSON')
   let value: unknown
   try {
     value = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body))
   } catch {
     throw badRequest('Invalid JSON')
   }
-  if (!isJsonObject(value) || !isShallow(value, MAX_DEPTH)) throw badRequest('Invalid JSON')
+  if (!isJsonObject(value)) throw badRequest('Invalid JSON')
   return value
 }
 
@@ -76,10 +78,31 @@ function decoderOf(encoding: string, body: Buffer) {
   }
 }
 
-/** What is nested deeper could not be written as JSON again. */
-function isShallow(value: JsonValue, depth: number): boolean {
-  if (typeof value !== 'object' || value === null) return true
-  return depth > 0 && Object.values(value).every((item) => isShallow(item as JsonValue, depth - 1))
+/** Whether objects and lists are nested deeper than so many levels, in what may be JSON. */
+function isDeep(text: Uint8Array, levels: number): boolean {
+  let depth = 0
+  for (let at = 0; at < text.length; at++) {
+    switch (text[at]) {
+      case 0x22: // "
+        at = endOfString(text, at)
+        break
+      case 0x5b: // [
+      case 0x7b: // {
+        if (++depth > levels) return true
+        break
+      case 0x5d: // ]
+      case 0x7d: // }
+        depth--
+    }
+  }
+  return false
+}
+
+/** Where the string that begins at `start` has its closing quote. */
+function endOfString(text: Uint8Array, start: number): number {
+  let at = start + 1
+  while (at < text.length && text[at] !== 0x22) at += text[at] === 0x5c ? 2 : 1
+  return at
 }
 
 function tooLarge(): ApiError {

@@ -62,6 +62,10 @@ export class Answer {
 
 /** Whether the answer's type is one whose text is kept: JSON, XML or text, and not compressed. */
 export function isTextAnswer(contentType: string | undefined, contentEncoding: string | undefined): boolean {
-  if (contentEncoding !== undefined && contentEncoding !== '' && contentEncoding !== 'identity') return false
-  return contentType !== undefined && /json|xml|text/i.test(contentType)
+  return isPlainAnswer(contentType, contentEncoding) && contentType !== undefined && /json|xml|text/i.test(contentType)
+}
+
+/** Whether the answer's bytes are those of its body: nobody asked for compression, but some servers do it all the same. */
+export function isPlainAnswer(_contentType: string | undefined, contentEncoding: string | undefined): boolean {
+  return contentEncoding === undefined || contentEncoding === '' || contentEncoding === 'identity'
 }

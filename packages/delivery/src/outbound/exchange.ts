@@ -1,6 +1,6 @@
 import type { Clock, Deadline, Deadlines } from '@millrace/std'
 import type { Dispatcher } from 'undici'
-import { Answer, AnswerBody, isTextAnswer } from './answer-body.ts'
+import { Answer, AnswerBody } from './answer-body.ts'
 import type { Connections } from './connections.ts'
 import { BLOCKED_TEXT, describeFailure, EgressRefusedError, failure, TimedOutError } from './failures.ts'
 import type { AnswerHeaders, OutboundCall, OutboundRequest, OutboundResult } from './outbound-request.ts'
@@ -14,6 +14,8 @@ export interface Surroundings {
   readonly deadlines: Deadlines
   readonly callTimeoutMs: number
   readonly maxAnswerBytes: number
+  /** Whether the text of an answer is wanted. */
+  readonly isKept: (contentType: string | undefined, contentEncoding: string | undefined) => boolean
   readonly targets: Targets
   isClosed: boolean
 }
@@ -95,7 +97,7 @@ export class Exchange implements OutboundCall, Dispatcher.DispatchHandler {
     if (controller !== this.#controller) return
     this.#body ??= new AnswerBody(
       this.#surroundings.maxAnswerBytes,
-      isTextAnswer(firstOf(this.#headers['content-type']), firstOf(this.#headers['content-encoding'])),
+      this.#surroundings.isKept(firstOf(this.#headers['content-type']), firstOf(this.#headers['content-encoding'])),
     )
     if (!this.#body.add(chunk)) return
     this.#release(new Error('enough of the answer is read'))

@@ -37,6 +37,9 @@ const KNOWN: Readonly<Record<string, Failure>> = {
   ECONNABORTED: failure(500, 'ECONNABORTED', 'Connection aborted'),
 }
 
+/** A call that a time limit ended before an answer came. */
+export const TIMED_OUT = KNOWN['ETIMEDOUT']!
+
 /** Other names for the same failures. */
 const SYNONYMS: Readonly<Record<string, string>> = {
   ENODATA: 'ENOTFOUND',

@@ -11,7 +11,7 @@ import { definition } from './definition.ts'
  *
  * @see contracts/destinations.md §5
  */
-export const destination: DestinationModule = { definition, transform, sign }
+export const destination: DestinationModule = { definition, transform, sign, trustedHosts }
 
 const METHODS = ['POST', 'PUT', 'PATCH', 'GET', 'DELETE']
 
@@ -21,7 +21,7 @@ function transform(event: StoredEvent, { config }: TransformContext): RequestObj
   const method = methodOf(config['webhookMethod'])
   const carriesBody = method !== 'GET' && method !== 'DELETE'
   const endpoint = endpointOf(webhookUrl, event)
-  const mayHaveSecrets = endpoint === webhookUrl || isTrusted(endpoint, webhookUrl, config['allowedHosts'])
+  const mayHaveSecrets = endpoint === webhookUrl || isTrusted(endpoint, webhookUrl, config)
   const request = requestObject({
     method,
     endpoint,
@@ -40,6 +40,10 @@ function sign(body: string, config: JsonObject, nowSeconds: number): Record<stri
   return { 'millrace-signature': `t=${nowSeconds},v1=${digest}` }
 }
 
+function trustedHosts({ allowedHosts }: JsonObject): string[] {
+  return Array.isArray(allowedHosts) ? allowedHosts.map((allowed) => String(allowed).toLowerCase()) : []
+}
+
 function methodOf(given: unknown): string {
   if (given === undefined || given === null || given === '') return 'POST'
   const method = String(given).toUpperCase()
@@ -54,15 +58,11 @@ function endpointOf(webhookUrl: string, event: StoredEvent): string {
 }
 
 /** Event members come from clients, so an address that they change may not get the configured secrets by itself. */
-function isTrusted(endpoint: string, webhookUrl: string, allowedHosts: unknown): boolean {
+function isTrusted(endpoint: string, webhookUrl: string, config: JsonObject): boolean {
   if (!URL.canParse(endpoint)) return false
   const { origin, host, hostname } = new URL(endpoint)
   if (URL.canParse(webhookUrl) && new URL(webhookUrl).origin === origin) return true
-  if (!Array.isArray(allowedHosts)) return false
-  return allowedHosts.some((allowed) => {
-    const name = String(allowed).toLowerCase()
-    return name === host || name === hostname
-  })
+  return trustedHosts(config).some((name) => name === host || name === hostname)
 }
 
 function headersOf(carriesBody: boolean, configured: unknown, mayHaveSecrets: boolean, ofEvent: unknown): JsonObject {

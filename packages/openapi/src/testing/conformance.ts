@@ -57,13 +57,13 @@ export class Conformance {
       }))
   }
 
-  /** @throws Error that tells how an exchange below /v2 breaks the document. */
+  /** @throws Error that tells how an exchange below /v2, or with the Test API, breaks the document. */
   check(exchange: Exchange): void {
     const { method, path, status, text } = exchange
     const [asked = '', query = ''] = path.split('?', 2)
     // The server ignores one slash at the end (contracts/ingest.md §1); routes on their own do not find the path.
     const url = status === 404 ? asked : asked.replace(/\/$/, '')
-    if (!url.startsWith('/v2')) return
+    if (!/^\/(v2|v0|destination-definitions)(\/|$)/.test(url)) return
     const fault = this.#fault({ ...exchange, path: url, query })
     if (fault === undefined) return
     throw new Error(`${method} ${path} → ${status} is not what /openapi.json says: ${fault}\n${text.slice(0, 2_000)}`)
@@ -75,7 +75,8 @@ export class Conformance {
     const operation = route === undefined ? undefined : this.#document.paths[route][verb]
     if (operation === undefined) {
       if (status !== 404 && status !== 405) return 'there is no such route; give it a `config.describe`'
-      return method === 'HEAD' ? undefined : this.#faultOf('/components/schemas/Error', text)
+      const form = path.startsWith('/v2') ? 'Error' : 'Message'
+      return method === 'HEAD' ? undefined : this.#faultOf(`/components/schemas/${form}`, text)
     }
     const place = `/paths/${route!.replaceAll('~', '~0').replaceAll('/', '~1')}/${verb}`
     const answer = operation.responses[status]

@@ -1,0 +1,239 @@
+import { type AnswerDescription, closed, Id, named, oneOf, type RouteDescription, Type } from '@millrace/openapi'
+import { EXAMPLES } from './examples-in-words.ts'
+import { EXTRA_WORDS } from './extras.ts'
+import { MESSAGE_TYPES } from './test-request.ts'
+import { REFUSAL_TEXTS, STAGE_TEXTS } from './texts.ts'
+
+type Answers = RouteDescription['answers']
+
+const object = Type.Record(Type.String(), Type.Unknown())
+const flag = Type.Optional(Type.Union([Type.Boolean(), Type.Null()], { description: 'Left out or null: false.' }))
+
+const Message = Type.Object(
+  { type: oneOf(MESSAGE_TYPES) },
+  { additionalProperties: true, description: 'An event; it is used exactly as it is.' },
+)
+const Stage = closedExceptOthers({ user_transform: flag, dest_transform: flag, send_to_destination: flag })
+const OVERRIDE = Type.Optional(
+  Type.Record(Type.String(), Type.Unknown(), {
+    description: 'Variables that replace the saved ones for this request; `********` stands for the saved value.',
+  }),
+)
+
+/** Members that the Test API does not know are ignored. [D10] */
+function closedExceptOthers(properties: Parameters<typeof Type.Object>[0]) {
+  return Type.Object(properties, { additionalProperties: true })
+}
+
+const StageError = named('StageError', closed({ error: Type.String() }))
+
+const RequestObject = named(
+  'RequestObject',
+  closed({
+    version: Type.String(),
+    type: Type.String(),
+    method: Type.String(),
+    endpoint: Type.String(),
+    headers: object,
+    params: object,
+    body: closed({ JSON: object, JSON_ARRAY: object, XML: object, FORM: object }),
+    files: object,
+  }),
+)
+
+const StageResult = named(
+  'StageResult',
+  closed({
+    user_transformed_payload: Type.Optional(
+      Type.Object({}, { additionalProperties: true, description: 'The event, or `{"error": text}`.' }),
+    ),
+    dest_transformed_payload: Type.Optional(Type.Union([Type.Array(RequestObject), StageError])),
+    destination_response: Type.Optional(
+      Type.Union([Type.Array(object), StageError], {
+        description: 'Bodies that are JSON objects as they are, any other as `{"body": value}`.',
+      }),
+    ),
+    destination_response_status: Type.Optional(Type.Array(Type.Integer())),
+  }),
+)
+
+const Extras = named(
+  'TestExtras',
+  Type.Object({
+    transformationVersionIds: Type.Optional(Type.Array(Type.String())),
+    configHash: Type.Optional(Type.String()),
+    serverVersion: Type.Optional(Type.String()),
+    steps: Type.Optional(
+      Type.Array(
+        closed({
+          transformationId: Type.String(),
+          versionId: Type.String(),
+          output: Type.Optional(Type.Array(object)),
+          error: Type.Optional(Type.String()),
+        }),
+      ),
+    ),
+    userTransformedEvents: Type.Optional(Type.Array(object)),
+    logs: Type.Optional(Type.Array(Type.String())),
+    timings: Type.Optional(
+      closed({
+        userTransformMs: Type.Optional(Type.Number()),
+        destTransformMs: Type.Optional(Type.Number()),
+        requests: Type.Array(closed({ ms: Type.Number() })),
+      }),
+    ),
+    filter: Type.Optional(closed({ skipped: Type.Boolean(), reason: Type.Union([Type.String(), Type.Null()]) })),
+    warnings: Type.Optional(Type.Array(Type.String())),
+  }),
+)
+
+const DestinationResult = named(
+  'DestinationResult',
+  Type.Union([
+    closed({
+      destinationId: Id,
+      destination: Type.String(),
+      destinationName: Type.String(),
+      data: Type.Array(StageResult),
+      extras: Type.Optional(Extras),
+    }),
+    closed({ destinationId: Id, destinationName: Type.String(), error: Type.String() }),
+  ]),
+)
+
+const Definition = named(
+  'DestinationDefinition',
+  Type.Object({
+    id: Type.String(),
+    name: Type.String(),
+    displayName: Type.String(),
+    category: Type.String(),
+    kind: Type.String(),
+    defaultConfig: Type.Array(Type.String(), { description: 'Names that may be used in `destinationConfig`.' }),
+    config: object,
+  }),
+)
+
+const count = Type.String({ pattern: '^\\d+$' })
+const MessageAnswer = named('Message', closed({ message: Type.String() }))
+
+function refusals(byStatus: Readonly<Record<number, readonly string[]>>): Record<number, AnswerDescription> {
+  return Object.fromEntries(
+    Object.entries(byStatus).map(([status, texts]) => [
+      status,
+      {
+        text: texts.map((text) => `\`${text}\``).join(', '),
+        schema: MessageAnswer,
+        examples: Object.fromEntries(texts.map((message) => [message, { message }])),
+        ...(status === '429'
+          ? { headers: { 'Retry-After': count, 'RateLimit-Limit': count, 'RateLimit-Remaining': count } }
+          : {}),
+      },
+    ]),
+  )
+}
+
+const ADMITTED = { 401: [REFUSAL_TEXTS.unauthorized], 429: [REFUSAL_TEXTS.rateLimited] }
+const id = '3uLMicKvWtFGwbwBkUIwtP0l8lu'
+const BAD_BODY = [
+  REFUSAL_TEXTS.invalidJson,
+  REFUSAL_TEXTS.typeMissing,
+  REFUSAL_TEXTS.typeUnsupported,
+  REFUSAL_TEXTS.stageMissing,
+  REFUSAL_TEXTS.flagNoBoolean('send_to_destination'),
+]
+const TESTED = {
+  ...ADMITTED,
+  403: [REFUSAL_TEXTS.forbidden],
+  413: [REFUSAL_TEXTS.tooLarge],
+  415: [REFUSAL_TEXTS.unsupportedEncoding],
+  503: [REFUSAL_TEXTS.unavailable],
+}
+
+const QUERY = {
+  force: Type.String({ description: '`true`: what is disabled is tested all the same.' }),
+  include: Type.String({ description: `A comma list of ${[...EXTRA_WORDS].join(', ')}: adds the member \`extras\`.` }),
+  reveal: Type.String({ description: '`none`: secrets that the request supplies are masked, too.' }),
+}
+
+const DETAILS = `Stages run in the order user_transform, dest_transform, send_to_destination, each only when its flag is \
+true; a stage that fails aborts the later ones (\`${STAGE_TEXTS.abortedByUserTransformation}\`, \
+\`${STAGE_TEXTS.abortedByDestTransformation}\`). They are those of live traffic; nothing is stored, counted or retried. \
+Credentials are an e-mail address and a personal access token as HTTP Basic. A viewer may neither send nor override.`
+
+const answers = (success: AnswerDescription, refused: Readonly<Record<number, readonly string[]>>): Answers => ({
+  200: success,
+  ...refusals(refused),
+})
+
+/** @see contracts/test-api.md */
+export const IN_WORDS: Readonly<
+  Record<'testDestination' | 'testSource' | 'definitions' | 'definition', RouteDescription>
+> = {
+  testDestination: {
+    tag: 'Test API',
+    summary: 'What one destination makes of a message',
+    details: DETAILS,
+    access: 'token',
+    pathParameters: { id: Type.String({ description: 'Of the destination.' }) },
+    query: QUERY,
+    body: {
+      schema: closedExceptOthers({ stage: Type.Optional(Stage), message: Message, destinationConfig: OVERRIDE }),
+      example: EXAMPLES.destinationRequest,
+    },
+    answers: answers(
+      { text: 'The result, whatever the stages reported.', schema: DestinationResult, examples: EXAMPLES.destination },
+      { ...TESTED, 400: [...BAD_BODY, REFUSAL_TEXTS.overrideNoObject], 404: [REFUSAL_TEXTS.destinationNotFound(id)] },
+    ),
+  },
+  testSource: {
+    tag: 'Test API',
+    summary: 'What every connected destination of a source makes of a message',
+    details: DETAILS,
+    access: 'token',
+    pathParameters: { id: Type.String({ description: 'Of the source.' }) },
+    query: QUERY,
+    body: {
+      schema: closedExceptOthers({ stage: Type.Optional(Stage), message: Message }),
+      example: EXAMPLES.sourceRequest,
+    },
+    answers: answers(
+      {
+        text: 'A result for each connected destination, in the order of the connections.',
+        schema: Type.Array(DestinationResult),
+        examples: EXAMPLES.source,
+      },
+      {
+        ...TESTED,
+        400: [
+          ...BAD_BODY,
+          REFUSAL_TEXTS.overrideUnsupported,
+          REFUSAL_TEXTS.sourceDisabled(id),
+          REFUSAL_TEXTS.sourceUnconnected(id),
+        ],
+        404: [REFUSAL_TEXTS.sourceNotFound(id)],
+      },
+    ),
+  },
+  definitions: {
+    tag: 'Test API',
+    summary: 'The destination types and the names of their variables',
+    details: 'With MILLRACE_OPEN_DEFINITIONS it asks for no credentials.',
+    access: 'token',
+    query: { include: Type.String({ description: '`schema`: with all that is needed to save a configuration.' }) },
+    answers: answers(
+      { text: 'All of them.', schema: Type.Array(Definition), examples: { definitions: [EXAMPLES.definition] } },
+      ADMITTED,
+    ),
+  },
+  definition: {
+    tag: 'Test API',
+    summary: 'One destination type, with its schema',
+    access: 'token',
+    pathParameters: { name: Type.String({ description: 'Such as `WEBHOOK`.' }) },
+    answers: answers(
+      { text: 'The definition.', schema: Definition, examples: { definition: EXAMPLES.definition } },
+      { ...ADMITTED, 404: [REFUSAL_TEXTS.definitionNotFound('NAME')] },
+    ),
+  },
+}

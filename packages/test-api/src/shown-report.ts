@@ -1,0 +1,65 @@
+import {
+  type DestinationModule,
+  Masking,
+  type Override,
+  type RequestObject,
+  secretValues,
+} from '@millrace/destinations'
+import type { JsonObject, JsonValue } from '@millrace/protocol'
+import type { DestinationTest, StageReport } from './destination-test.ts'
+
+/**
+ * What masks all that is returned of one destination.
+ *
+ * @param savedConfig of the destination, whose secrets are never shown.
+ * @param masksSupplied whether those that the caller gave are masked, too.
+ * @see contracts/test-api.md §9 [D227, D228]
+ */
+export function maskingOf(
+  { definition }: DestinationModule,
+  savedConfig: JsonObject,
+  { config, suppliedSecrets }: Override,
+  { usedCredentials, derivedSecrets }: Pick<DestinationTest, 'usedCredentials' | 'derivedSecrets'>,
+  masksSupplied: boolean,
+): Masking {
+  const inUse = secretValues(definition, config)
+  const secrets = new Set([...secretValues(definition, savedConfig), ...inUse, ...usedCredentials])
+  // The caller knows them, and what is made of nothing else: the request shown must be the one made.
+  const shown = masksSupplied ? [] : suppliedSecrets
+  const isAllSupplied = shown.length > 0 && inUse.every((value) => shown.includes(value))
+  if (!isAllSupplied) for (const derived of derivedSecrets) secrets.add(derived)
+  for (const supplied of shown) secrets.delete(supplied)
+  return new Masking(secrets)
+}
+
+/** The element of `data`. @see contracts/test-api.md §6 */
+export function shownReport({ user, dest, response, statuses }: StageReport, masking: Masking): JsonObject {
+  return {
+    ...(user === undefined ? {} : { user_transformed_payload: masking.value(user) }),
+    ...(dest === undefined
+      ? {}
+      : { dest_transformed_payload: 'error' in dest ? masking.value(dest) : dest.map((each) => shown(each, masking)) }),
+    ...(response === undefined ? {} : { destination_response: masking.value(response) }),
+    ...(statuses === undefined ? {} : { destination_response_status: statuses }),
+  }
+}
+
+/** With exactly the members of a request object. @see contracts/destinations.md §4 */
+function shown({ version, type, method, endpoint, headers, params, body, files }: RequestObject, masking: Masking) {
+  const masked = (part: JsonObject): JsonValue => masking.value(part)
+  return {
+    version,
+    type,
+    method,
+    endpoint: masking.address(endpoint),
+    headers: masked(headers),
+    params: masked(params),
+    body: {
+      JSON: masked(body.JSON),
+      JSON_ARRAY: masked(body.JSON_ARRAY),
+      XML: masked(body.XML),
+      FORM: masked(body.FORM),
+    },
+    files: masked(files),
+  }
+}
