@@ -374,9 +374,9 @@ export class DestinationDelivery {
 
   #newStages(): Stages {
     const { userAgent, clock } = this.#surroundings
-    const { id, name, workspaceId, config } = this.#destination
+    const { id, name, workspaceId, transformations, config } = this.#destination
     return new Stages(
-      { id, name, workspaceId, transformations: [], config, module: this.#module },
+      { id, name, workspaceId, transformations, config, module: this.#module },
       { userAgent, isUserAgentAdded: false, nowSeconds: () => Math.floor(clock.now() / 1000) },
     )
   }

@@ -5,9 +5,10 @@ import { DeliveryStore, EgressRules, OutboundClient } from '@millrace/delivery'
 import { type DestinationModule, DestinationRegistry } from '@millrace/destinations'
 import { type EventLog, MemoryEventLog, type Offset, type Stream } from '@millrace/log'
 import { ENRICHMENT_RULES, type JsonObject, messageHash } from '@millrace/protocol'
-import { type Clock, ManualClock } from '@millrace/std'
+import { type Clock, ManualClock, systemClock } from '@millrace/std'
+import { DEFAULT_LIMITS, type TransformationCode, Transformations } from '@millrace/transformations'
 import type { ConfiguredConnection, ConfiguredDestination, ConfiguredSource } from '../configuration.ts'
-import { Pipeline, type PipelineOptions } from '../pipeline.ts'
+import { Pipeline } from '../pipeline.ts'
 import { Sink } from './sink.ts'
 
 export const START = Date.parse('2026-03-04T09:00:00.000Z')
@@ -35,6 +36,8 @@ export interface Setting {
   readonly traces?: { keepMs: number; maxBytes: number }
   readonly logKeepMs?: number
   readonly random?: () => number
+  /** What one synchronous run of user code may take, in real time. */
+  readonly syncMs?: number
 }
 
 /** What a trace says of an event at one destination. */
@@ -42,6 +45,7 @@ export interface TracedJourney {
   readonly destinationId: string
   readonly outcome: string
   readonly reason: string | null
+  readonly transformationVersionIds: readonly string[]
   readonly configRevision: number | null
   readonly requests: readonly {
     readonly method?: string
@@ -60,6 +64,9 @@ export class PipelineUnderTest implements AsyncDisposable {
   readonly sources = new Map<string, ConfiguredSource>()
   readonly destinations = new Map<string, ConfiguredDestination>()
   readonly connections = new Map<string, ConfiguredConnection>()
+  readonly credentials = new Map<string, string>()
+  /** Lines that user code logs, of the transformations in it. */
+  readonly captured = new Map<string, string[]>()
   pipeline!: Pipeline
   store!: DeliveryStore
   /** False while the store cannot write: then quiet does not mean written. */
@@ -73,6 +80,7 @@ export class PipelineUnderTest implements AsyncDisposable {
   #sent = 0
   #pending = 0
   #revision = 1
+  #userCode!: Transformations
 
   static async start(setting: Setting = {}): Promise<PipelineUnderTest> {
     const self = new PipelineUnderTest(setting)
@@ -224,6 +232,9 @@ export class PipelineUnderTest implements AsyncDisposable {
       error: (fields: object, text: string) => this.logged.push({ level: 'error', text, fields }),
     }
     const { clock } = this
+    const { syncMs = DEFAULT_LIMITS.syncMs } = this.#setting
+    const limits = { ...DEFAULT_LIMITS, workers: 1, syncMs }
+    this.#userCode = watched(new Transformations({ limits, fetch: undefined, clock: systemClock, logger }), this.#count)
     this.store = watched(await DeliveryStore.open({ file: this.#file, clock, logger }), this.#count)
     this.pipeline = await Pipeline.start({
       log: this.log,
@@ -232,7 +243,12 @@ export class PipelineUnderTest implements AsyncDisposable {
       findModule: (type) => this.#modules.get(type),
       sourceClass: (type) => type,
       newClient: () => new CountedClient(this.#setting.client ?? {}, clock, this.#countCall),
-      userCode: NO_USER_CODE,
+      userCode: {
+        run: (run) => this.#userCode.run({ ...run, steps: run.steps as readonly TransformationCode[] }),
+        credentials: () => this.credentials,
+        capturesLogs: (transformationId) => this.captured.has(transformationId),
+        onLog: (transformationId, line) => this.captured.get(transformationId)?.push(line),
+      },
       clock,
       random: this.#setting.random ?? Math.random,
       userAgent: 'Millrace/test',
@@ -245,6 +261,7 @@ export class PipelineUnderTest implements AsyncDisposable {
 
   async #close(): Promise<void> {
     await this.pipeline.stop(Promise.resolve())
+    await this.#userCode.close()
     const closed = this.store.close()
     // A write that failed is tried once more before the store gives in.
     if (!this.writes) await this.clock.advance(SECOND)
@@ -290,14 +307,6 @@ export class PipelineUnderTest implements AsyncDisposable {
       quietTurns++
     }
   }
-}
-
-/** For tests of destinations without any. */
-const NO_USER_CODE: PipelineOptions['userCode'] = {
-  run: () => Promise.reject(new Error('there is no user code')),
-  credentials: () => new Map(),
-  capturesLogs: () => false,
-  onLog: () => {},
 }
 
 class CountedClient extends OutboundClient {
