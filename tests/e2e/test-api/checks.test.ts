@@ -272,12 +272,9 @@ describe('of several faults the first in the order of checks is told', () => {
   })
 
   test('disabled before stage and role', async () => {
-    const answer = await api.destination(
-      disabled,
-      { message: MESSAGE, stage: 7, destinationConfig: {} },
-      '',
-      await api.as('viewer'),
-    )
+    // As bytes, because /openapi.json says of the body what it is to be.
+    const body = Buffer.from(JSON.stringify({ message: MESSAGE, stage: 7, destinationConfig: {} }))
+    const answer = await api.destination(disabled, body, '', await api.as('viewer'))
     expect(answer).toMatchObject({ status: 200, json: { error: `Destination with id ${disabled} is disabled` } })
   })
 })
