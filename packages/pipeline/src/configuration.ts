@@ -1,6 +1,6 @@
 import type { LaneSettings } from '@millrace/delivery'
 import type { JsonObject } from '@millrace/protocol'
-import type { UserTransformation } from './user-transform.ts'
+import type { TransformationCode } from '@millrace/transformations'
 
 /** What the pipeline needs of the configuration as of one revision; the control plane's snapshot fits. */
 export interface Configuration {
@@ -30,7 +30,7 @@ export interface ConfiguredDestination {
     readonly onTransformationError: 'dead_letter' | 'pass_through'
   }
   /** In order; the same list as long as nothing of it changes. */
-  readonly transformations: readonly UserTransformation[]
+  readonly transformations: readonly TransformationCode[]
   /** Of the last change. */
   readonly revision: number
 }

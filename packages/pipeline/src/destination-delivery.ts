@@ -25,7 +25,7 @@ import { filterReason } from './filters.ts'
 import { LiveUserCode, type LiveUserCodeAccess } from './live-user-code.ts'
 import type { ParsedRecords } from './parsed-records.ts'
 import { Stages } from './stages.ts'
-import type { MetadataSource } from './user-transform.ts'
+import type { MetadataSource } from './user-metadata.ts'
 
 /** After the log could not be read. */
 const READ_AGAIN_MS = 1_000

@@ -2,9 +2,10 @@ import type { LaneEvent, Transform, Transformed } from '@millrace/delivery'
 import { Masking } from '@millrace/destinations'
 import { formatPosition, type JsonObject, type StoredEvent } from '@millrace/protocol'
 import type { Clock } from '@millrace/std'
+import type { EventResult, RunResult } from '@millrace/transformations'
 import type { ConfiguredDestination } from './configuration.ts'
-import type { Stages } from './stages.ts'
-import type { MetadataSource, UserCode, UserResult, UserRunResult } from './user-transform.ts'
+import type { Stages, UserCode } from './stages.ts'
+import type { MetadataSource } from './user-metadata.ts'
 
 /** Runs of one event that end in a fault of its sandbox; after these it is a dead letter. */
 const MOST_FAULTS = 3
@@ -104,7 +105,7 @@ export class LiveUserCode {
     return metadata
   }
 
-  #judge(event: LaneEvent, result: UserResult, masking: Masking): Transformed {
+  #judge(event: LaneEvent, result: EventResult, masking: Masking): Transformed {
     if ('dropped' in result) return { kind: 'dropped' }
     if ('events' in result) {
       // What was valid on acceptance may lack anything now; destinations bear that.
@@ -118,7 +119,7 @@ export class LiveUserCode {
     return { kind: 'failed', error: masking.text(result.error) }
   }
 
-  #keepLogs({ logs, loggedBy }: UserRunResult): void {
+  #keepLogs({ logs, loggedBy }: RunResult): void {
     const { userCode, destination } = this.#options
     for (const [i, line] of logs.entries()) {
       const { transformationId } = destination.transformations[loggedBy[i]!]!

@@ -27,7 +27,7 @@ import { ParsedRecords } from './parsed-records.ts'
 import { changedSpans, type SpanChange, spanChange } from './spans.ts'
 import { Tail } from './tail.ts'
 import { traceEvents } from './traces.ts'
-import type { MetadataSource } from './user-transform.ts'
+import type { MetadataSource } from './user-metadata.ts'
 
 export interface PipelineOptions {
   readonly log: EventLog

@@ -11,14 +11,13 @@ import {
   toWire,
 } from '@millrace/destinations'
 import type { JsonObject, StoredEvent } from '@millrace/protocol'
-import {
-  type MetadataSource,
-  type UserCode,
-  type UserRun,
-  type UserRunResult,
-  type UserTransformation,
-  userMetadata,
-} from './user-transform.ts'
+import type { Run, RunResult, TransformationCode } from '@millrace/transformations'
+import { type MetadataSource, userMetadata } from './user-metadata.ts'
+
+/** What runs user code, each destination's apart from every other's: `Transformations` of @millrace/transformations. */
+export interface UserCode {
+  run(run: Run): Promise<RunResult>
+}
 
 /** What the stages need to know of a destination. */
 export interface StagedDestination {
@@ -26,7 +25,7 @@ export interface StagedDestination {
   readonly name: string
   readonly workspaceId: string
   /** In order, as they are published. */
-  readonly transformations: readonly UserTransformation[]
+  readonly transformations: readonly TransformationCode[]
   readonly config: JsonObject
   /** The config as it is saved, where `config` is one that only a test uses: what is open to saved addresses is not to others. */
   readonly savedConfig?: JsonObject
@@ -74,7 +73,7 @@ export class Stages {
   }
 
   /** Stage user_transformation, of a destination that has one. */
-  userTransform(userCode: UserCode, run: Omit<UserRun, 'key' | 'steps'>): Promise<UserRunResult> {
+  userTransform(userCode: UserCode, run: Omit<Run, 'key' | 'steps'>): Promise<RunResult> {
     const { id, transformations } = this.#destination
     return userCode.run({ key: id, steps: transformations, ...run })
   }

@@ -1,6 +1,7 @@
 import type { DestinationModule, Override, RequestObject } from '@millrace/destinations'
-import { Stages, sendOnce, type Transformed, type UserRunResult, type UserStep } from '@millrace/pipeline'
+import { Stages, sendOnce, type Transformed } from '@millrace/pipeline'
 import { isNestedDeeper, type JsonObject } from '@millrace/protocol'
+import type { RunResult, StepResult } from '@millrace/transformations'
 import type { TestRun } from './run.ts'
 import { shownAnswer } from './shown-answer.ts'
 import type { TestedDestination } from './test-api-options.ts'
@@ -32,7 +33,7 @@ export class DestinationTest {
   readonly timings: Timings = { requests: [] }
   /** What the user transformation made of the message; empty if it made nothing, or there is none. */
   userEvents: readonly JsonObject[] = []
-  userSteps: readonly UserStep[] = []
+  userSteps: readonly StepResult[] = []
   logs: readonly string[] = []
   /** Values of the credentials that user code has read. */
   usedCredentials: readonly string[] = []
@@ -84,7 +85,7 @@ export class DestinationTest {
     return typeof events === 'string' ? undefined : events
   }
 
-  #runUserCode(): Promise<UserRunResult | 'late'> {
+  #runUserCode(): Promise<RunResult | 'late'> {
     const { options, message, source, limit, asked } = this.#run
     const wallMs = Math.floor(limit.leftMs)
     if (wallMs < 1 || limit.signal.aborted) return Promise.resolve('late')
@@ -100,7 +101,7 @@ export class DestinationTest {
   }
 
   /** @returns the events, one at least, or the text that says why there are none. */
-  #outputOf({ results, logs, usedCredentials }: UserRunResult): readonly JsonObject[] | string {
+  #outputOf({ results, logs, usedCredentials }: RunResult): readonly JsonObject[] | string {
     const result = results[0]!
     this.usedCredentials = usedCredentials
     this.logs = logs

@@ -1,8 +1,9 @@
 import type { IncomingMessage } from 'node:http'
 import type { DestinationModule } from '@millrace/destinations'
-import type { Sender, UserCode, UserTransformation } from '@millrace/pipeline'
+import type { Sender, UserCode } from '@millrace/pipeline'
 import type { JsonObject } from '@millrace/protocol'
 import type { Clock } from '@millrace/std'
+import type { TransformationCode } from '@millrace/transformations'
 import type { FastifyRequest } from 'fastify'
 
 /** What the Test API needs of the others; compose.ts passes what fits. */
@@ -68,7 +69,7 @@ export interface TestedDestination {
   /** With its secrets in clear. */
   readonly config: JsonObject
   /** Published versions, in order. */
-  readonly transformations: readonly UserTransformation[]
+  readonly transformations: readonly TransformationCode[]
 }
 
 /** Sends the requests of one run. */

@@ -6,7 +6,7 @@ import { type DestinationModule, DestinationRegistry } from '@millrace/destinati
 import { type EventLog, MemoryEventLog, type Offset, type Stream } from '@millrace/log'
 import { ENRICHMENT_RULES, type JsonObject, messageHash } from '@millrace/protocol'
 import { type Clock, ManualClock, systemClock } from '@millrace/std'
-import { DEFAULT_LIMITS, type TransformationCode, Transformations } from '@millrace/transformations'
+import { DEFAULT_LIMITS, Transformations } from '@millrace/transformations'
 import type { ConfiguredConnection, ConfiguredDestination, ConfiguredSource } from '../configuration.ts'
 import { Pipeline } from '../pipeline.ts'
 import { Sink } from './sink.ts'
@@ -244,7 +244,7 @@ export class PipelineUnderTest implements AsyncDisposable {
       sourceClass: (type) => type,
       newClient: () => new CountedClient(this.#setting.client ?? {}, clock, this.#countCall),
       userCode: {
-        run: (run) => this.#userCode.run({ ...run, steps: run.steps as readonly TransformationCode[] }),
+        run: (run) => this.#userCode.run(run),
         credentials: () => this.credentials,
         capturesLogs: (transformationId) => this.captured.has(transformationId),
         onLog: (transformationId, line) => this.captured.get(transformationId)?.push(line),
