@@ -285,7 +285,7 @@ export class DestinationDelivery {
 
   #filter(event: StoredEvent, sourceId: string) {
     const { id, name, config } = this.#destination
-    const filtered = { id, name, config, definition: this.#module.definition }
+    const filtered = { id, name, config, module: this.#module }
     return filterReason(event, filtered, this.#surroundings.sourceClassOf(sourceId))
   }
 
