@@ -110,8 +110,14 @@ export async function compose(options: ComposeOptions): Promise<Product> {
     configuration: controlPlane.snapshot(),
     findModule: (type) => registry.find(type),
     sourceClass: (type) => sourceClass(type as SourceType),
-    newClient: () =>
-      new OutboundClient({ rules: egress, clock, connections: MOST_CONNECTIONS, proxy: settings.egressProxy }),
+    newClient: (options) =>
+      new OutboundClient({
+        ...options,
+        rules: egress,
+        clock,
+        connections: MOST_CONNECTIONS,
+        proxy: settings.egressProxy,
+      }),
     clock,
     random: Math.random,
     userAgent: `Millrace/${VERSION}`,

@@ -2,6 +2,7 @@ import {
   type DeadLetterRow,
   type DeliveryStore,
   type EventPlaceKey,
+  JUDGED_ANSWER_BYTES,
   Lane,
   type LaneEvent,
   type LaneOutcomes,
@@ -37,7 +38,7 @@ export interface Surroundings {
   readonly parsed: ParsedRecords
   readonly metrics: DeliveryMetrics
   readonly userAgent: string
-  readonly newClient: () => OutboundClient
+  readonly newClient: NewClient
   readonly moduleOf: (type: string) => DestinationModule
   /** `cordova`, `web` or `cloud`. */
   readonly sourceClassOf: (sourceId: string) => string
@@ -52,6 +53,9 @@ export interface Surroundings {
   ) => void
   readonly logger: Logger
 }
+
+/** @param options `maxAnswerBytes` for a destination that looks into answers. */
+export type NewClient = (options: { readonly maxAnswerBytes?: number }) => OutboundClient
 
 export interface Logger {
   info(fields: object, text: string): void
@@ -90,7 +94,9 @@ export class DestinationDelivery {
       destinationId: id,
       clock,
       random,
-      client: surroundings.newClient(),
+      client: surroundings.newClient(
+        this.#module.classify === undefined ? {} : { maxAnswerBytes: JUDGED_ANSWER_BYTES },
+      ),
       outcomes: this.#outcomes,
       memory,
       settings: { ...destination.delivery, revision: destination.revision },

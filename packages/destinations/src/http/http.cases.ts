@@ -225,13 +225,18 @@ function others(): DestinationCase[] {
     ['basic needs a user name', { authType: 'basic' }, refused('username is missing')],
     ['bearer needs a token', { authType: 'bearer', token: '' }, refused('token is missing')],
     ['other authentication', { authType: 'digest' }, refused('Unsupported authType digest')],
+    [
+      'traits may be those of the context',
+      { params: [from('p', '{{traits.plan}}')] },
+      gives({ params: { p: 'gold' } }),
+    ],
     ['a type that is listed', { messageTypes: ['identify', 'track'] }, gives({})],
     ['a type that is not', { messageTypes: ['identify'] }, refused('message type track not supported')],
   ]
   return table.map(([name, config, expected]) => ({
     name,
     config: { url, bodyFormat: 'NONE', ...config },
-    event: track,
+    event: { ...track, context: { traits: { plan: 'gold' } } },
     expected,
   }))
 }

@@ -1,5 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue, type StoredEvent, setMember } from '@millrace/protocol'
 import type { DestinationModule, TransformContext } from '../definition.ts'
+import { withTraits } from '../event-facts.ts'
 import { type RequestObject, requestObject } from '../request-object.ts'
 import { credentialsOf, isSecretHeader } from '../secrets.ts'
 import { fill, fillText, replacePlaceholders } from '../template.ts'
@@ -14,12 +15,13 @@ export const destination: DestinationModule = { definition, transform, accepts }
 
 function transform(event: StoredEvent, context: TransformContext): RequestObject[] {
   const { config } = context
-  const endpoint = endpointOf(config['url'], event)
+  const values = withTraits(event)
+  const endpoint = endpointOf(config['url'], values)
   const method = methodOf(config['method'])
-  const { body = {}, contentType } = bodyOf(config, method, event)
-  const request = requestObject({ method, endpoint, params: params(event, context), body })
+  const { body = {}, contentType } = bodyOf(config, method, event, values)
+  const request = requestObject({ method, endpoint, params: params(values, context), body })
   if (contentType !== undefined) request.headers['content-type'] = contentType
-  for (const { name, value } of filledPairs('headers', event, context)) {
+  for (const { name, value } of filledPairs('headers', values, context)) {
     if (value !== null) setMember(request.headers, name.toLowerCase(), value)
   }
   const authorization = authorizationOf(context)
@@ -35,11 +37,11 @@ function accepts(messageType: string, { messageTypes }: JsonObject): boolean {
 const ADDRESS = /^(https?:\/\/[^/?#\\{}\s]+)([/?#].*)?$/is
 const DOT_SEGMENT = /^(?:\.|%2e){1,2}$/i
 
-function endpointOf(url: unknown, event: StoredEvent): string {
+function endpointOf(url: unknown, values: JsonObject): string {
   const [, origin, rest = ''] = (typeof url === 'string' && ADDRESS.exec(url)) || []
   if (origin === undefined) throw new Error('url must be an http or https address without placeholders in its host')
   const empty: string[] = []
-  const { text, missing } = replacePlaceholders(rest, event, (value, path) => {
+  const { text, missing } = replacePlaceholders(rest, values, (value, path) => {
     if (value === '') empty.push(path)
     return encodeURIComponent(value.toWellFormed())
   })
@@ -62,9 +64,9 @@ function methodOf(given: unknown): string {
   return method
 }
 
-function params(event: StoredEvent, context: TransformContext): JsonObject {
+function params(values: JsonObject, context: TransformContext): JsonObject {
   const params: JsonObject = {}
-  const pairs = filledPairs('params', event, context)
+  const pairs = filledPairs('params', values, context)
   for (const [name, same] of Map.groupBy(pairs, (pair) => pair.name)) {
     // A name that comes several times is one that has several values.
     setMember(params, name, same.length === 1 ? same[0]!.value : same.flatMap(({ value }) => value))
@@ -75,7 +77,7 @@ function params(event: StoredEvent, context: TransformContext): JsonObject {
 /** The entries of a list whose values the event has. Those that the rule for headers calls secret are registered as such. */
 function filledPairs(
   variable: 'headers' | 'params',
-  event: StoredEvent,
+  values: JsonObject,
   { config, secret }: TransformContext,
 ): { name: string; value: JsonValue }[] {
   const entries = config[variable] ?? []
@@ -83,7 +85,7 @@ function filledPairs(
   return entries.flatMap((entry) => {
     if (!isJsonObject(entry)) throw new Error(`${variable} must be a list of from and to`)
     const name = typeof entry['from'] === 'string' ? entry['from'].trim() : ''
-    const value = fill(entry['to'] ?? '', event)
+    const value = fill(entry['to'] ?? '', values)
     if (name === '' || value === undefined) return []
     const text = typeof value === 'object' ? '' : String(value)
     if (text !== '' && isSecretHeader(name, text, entry['secret'])) credentialsOf(text).forEach(secret)
@@ -114,23 +116,23 @@ type Body = { body?: Partial<RequestObject['body']>; contentType?: string }
 
 const CARRIES_EVENT = new Set(['POST', 'PUT', 'PATCH'])
 
-function bodyOf({ bodyFormat, body: given }: JsonObject, method: string, event: StoredEvent): Body {
+function bodyOf({ bodyFormat, body: given }: JsonObject, method: string, event: StoredEvent, values: JsonObject): Body {
   const template = given ?? undefined
   switch (bodyFormat) {
     case undefined:
     case null:
     case '':
     case 'JSON':
-      if (template !== undefined) return jsonBody(fill(template, event))
+      if (template !== undefined) return jsonBody(fill(template, values))
       return CARRIES_EVENT.has(method) ? jsonBody(event) : {}
     case 'FORM': {
-      const form = fill(template ?? '', event)
+      const form = fill(template ?? '', values)
       if (!isJsonObject(form)) throw new Error('body must be an object of form fields')
       return { body: { FORM: form }, contentType: 'application/x-www-form-urlencoded' }
     }
     case 'XML': {
       if (typeof template !== 'string') throw new Error('body must be a text of XML')
-      const payload = fillText(template, event, escapeXml)
+      const payload = fillText(template, values, escapeXml)
       if (payload === undefined) throw new Error('body has a placeholder for which the event has no value')
       return { body: { XML: { payload } }, contentType: 'application/xml' }
     }
