@@ -21,6 +21,7 @@ import { deliveryRoutes, liveRoute, Pipeline } from '@millrace/pipeline'
 import { formatTime } from '@millrace/protocol'
 import { type Clock, systemClock } from '@millrace/std'
 import { testApiRoutes } from '@millrace/test-api'
+import { Transformations } from '@millrace/transformations'
 import { backupRoutes } from './backup/backup-routes.ts'
 import { Backups } from './backup/backups.ts'
 import type { Settings } from './config/settings.ts'
@@ -75,6 +76,19 @@ export async function compose(options: ComposeOptions): Promise<Product> {
   const registry = await DestinationRegistry.load()
   let isStopping = false
 
+  const transformations = new Transformations({
+    limits: {
+      memoryMb: settings.transformMemoryMb,
+      sandboxes: settings.transformSandboxes,
+      workers: settings.transformWorkers,
+      totalMb: settings.transformTotalMb,
+      syncMs: settings.transformSyncMs,
+      wallMs: settings.transformWallMs,
+    },
+    fetch: undefined,
+    clock,
+    logger,
+  })
   let pipeline: Pipeline | undefined
   // It and then the store may refuse to start; the log, which may not, comes after them: then nothing has been written.
   const controlPlane = await ControlPlane.open({
@@ -125,7 +139,13 @@ export async function compose(options: ComposeOptions): Promise<Product> {
     configuration: controlPlane.snapshot(),
     findModule: (type) => registry.find(type),
     sourceClass: (type) => sourceClass(type as SourceType),
-    newClient: () => new OutboundClient({ ...outbound, connections: MOST_CONNECTIONS }),
+    newClient: (options) => new OutboundClient({ ...outbound, ...options, connections: MOST_CONNECTIONS }),
+    userCode: {
+      run: (run) => transformations.run(run),
+      credentials: () => controlPlane.credentials.values(),
+      capturesLogs: () => false,
+      onLog: () => {},
+    },
     clock,
     random: Math.random,
     userAgent: `Millrace/${VERSION}`,
@@ -191,6 +211,7 @@ export async function compose(options: ComposeOptions): Promise<Product> {
             pipeline: running,
             log,
             disk,
+            transformations: transformations.figures(),
             openDeadLetters: () => store.call('openDeadLettersByDestination', undefined),
             syncFailures: () => syncFailures,
             now: () => clock.now(),
@@ -211,16 +232,10 @@ export async function compose(options: ComposeOptions): Promise<Product> {
         () => clock.now(),
       ),
       testApiRoutes({
-        configuration: () => {
-          const snapshot = controlPlane.snapshot()
-          const destinations = new Map(
-            [...snapshot.destinations].map(([id, each]) => [id, { ...each, transformations: [] }]),
-          )
-          return { ...snapshot, destinations }
-        },
+        configuration: () => controlPlane.snapshot(),
         destinationTypes: registry,
         sourceClass: (type) => sourceClass(type as SourceType),
-        userCode: { run: () => Promise.reject(new Error('INTERIM')) },
+        userCode: transformations,
         credentials: () => controlPlane.credentials.values(),
         newClient: () =>
           new OutboundClient({ ...outbound, maxAnswerBytes: MAX_SHOWN_ANSWER_BYTES, keepsEveryType: true }),
@@ -276,6 +291,7 @@ export async function compose(options: ComposeOptions): Promise<Product> {
       await front.stop(running.stop(deadline), deadline)
       await app.close()
       await backups.stop()
+      await transformations.close()
       gateway.close()
       await log[Symbol.asyncDispose]()
       await store.close()

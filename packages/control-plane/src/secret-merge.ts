@@ -34,7 +34,11 @@ export function mergeSecrets(
 const SECRETS_REMOVED = 'The saved secrets were removed because the host has changed'
 
 function hasOtherHost({ config }: DestinationTypeDefinition, written: JsonObject, saved: JsonObject): boolean {
-  return config.hostKeys.some((key) => originOf(written[key]) !== originOf(saved[key]))
+  return config.hostKeys.some((key) => {
+    // An address that is itself a secret comes back as a mask where it is unchanged.
+    if (written[key] === MASK && config.secretKeys.includes(key)) return false
+    return originOf(written[key]) !== originOf(saved[key])
+  })
 }
 
 /** Of an address its origin; of anything else, such as a region, the text itself. */

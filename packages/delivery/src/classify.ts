@@ -1,6 +1,9 @@
 import type { Classify } from './lane-options.ts'
 import type { AnswerHeaders, OutboundResult } from './outbound/outbound-request.ts'
 
+/** Of an answer that a destination's `classify` looks into, so much is read. @see contracts/delivery.md §2 [D604] */
+export const JUDGED_ANSWER_BYTES = 1024 * 1024
+
 export type AnswerClass = 'delivered' | 'retry' | 'abort'
 
 /**
@@ -24,7 +27,9 @@ export function classOf(result: Ended, classify: Classify | undefined): AnswerCl
 }
 
 export function abortReason(result: Ended): string {
-  return result.kind === 'answer' ? `answered ${result.status}` : result.text
+  if (result.kind !== 'answer') return result.text
+  const { status } = result
+  return classOfStatus(status) === 'delivered' ? `answered ${status} with an error` : `answered ${status}`
 }
 
 function flat(headers: AnswerHeaders): Record<string, string> {

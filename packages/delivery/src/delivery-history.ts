@@ -44,6 +44,18 @@ export interface DeliveryHistory {
 const FIRST_KEPT = 5
 const LAST_KEPT = 15
 
+const FAILED_TEXT_BYTES = 16 * 1024
+const DELIVERED_TEXT_LENGTH = 256
+
+/** What is kept of an answer's text, of which more may have been read to judge it. @see contracts/delivery.md §8 [D624] */
+export function keptText(text: string, answerClass: Attempt['class']): string {
+  if (answerClass === 'delivered') return text.slice(0, DELIVERED_TEXT_LENGTH)
+  if (text.length * 3 <= FAILED_TEXT_BYTES) return text
+  const bytes = Buffer.from(text)
+  // As of a stream that goes on: a character that is cut in two is left out.
+  return new TextDecoder().decode(bytes.subarray(0, FAILED_TEXT_BYTES), { stream: true })
+}
+
 /** Adds an attempt, keeping the first 5 and the last 15. */
 export function addAttempt(attempts: Attempt[], attempt: Attempt): void {
   if (attempts.length >= FIRST_KEPT + LAST_KEPT) attempts.splice(FIRST_KEPT, 1)

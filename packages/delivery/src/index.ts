@@ -1,4 +1,4 @@
-export { type AnswerClass, classOfStatus } from './classify.ts'
+export { type AnswerClass, classOfStatus, JUDGED_ANSWER_BYTES } from './classify.ts'
 export type { Attempt, RequestHistory, ShownRequest } from './delivery-history.ts'
 export { Lane } from './lane.ts'
 export { type EventPlace, LaneEvent, REPLAY_STREAM, type ReplayedLetter } from './lane-event.ts'

@@ -2,7 +2,7 @@ import { formatTime } from '@millrace/protocol'
 import type { Timer } from '@millrace/std'
 import { type AnswerClass, abortReason, classOf, type Ended } from './classify.ts'
 import { ConcurrencyLevel } from './concurrency-level.ts'
-import { addAttempt, newHistory, passOver, resumedHistory } from './delivery-history.ts'
+import { addAttempt, keptText, newHistory, passOver, resumedHistory } from './delivery-history.ts'
 import { type GiveUpReason, giveUpAfterAttempt, giveUpInOutage, type Moment } from './give-up.ts'
 import { LaneEvent, type ReplayedLetter } from './lane-event.ts'
 import { headerText, type LaneOptions, type LaneSettings, type Prepared } from './lane-options.ts'
@@ -383,14 +383,14 @@ export class Lane {
     if (!wasProbe || this.#outage.state !== 'resting') history.attemptsSinceStart++
     history.requests[number] ??= { ...prepared.show(request), attempts: [] }
     const shown = history.requests[number]
-    const text = prepared.mask(result.text)
+    const text = keptText(prepared.mask(result.text), answerClass)
     addAttempt(shown.attempts, {
       n: (shown.attempts.at(-1)?.n ?? 0) + 1,
       at: formatTime(startedAt),
       durationMs: Math.round(result.durationMs),
       status: result.status,
       class: answerClass,
-      text: answerClass === 'delivered' ? text.slice(0, 256) : text,
+      text,
     })
     if (answerClass === 'delivered') {
       history.deliveredRequests = number + 1

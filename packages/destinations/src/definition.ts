@@ -57,6 +57,16 @@ export interface TransformContext {
   secret(value: string): string
 }
 
+/** Whether a destination takes events of a type at all. */
+export function supportsType(
+  { definition, accepts }: DestinationModule,
+  messageType: string,
+  config: JsonObject,
+): boolean {
+  if (!definition.config.supportedMessageTypes['cloud']?.includes(messageType)) return false
+  return accepts === undefined || accepts(messageType, config)
+}
+
 export type AnswerClass = 'delivered' | 'retry' | 'abort'
 
 /**
@@ -73,7 +83,12 @@ export interface DestinationModule {
    * @throws Error whose message tells the customer why there is no request.
    */
   transform(event: StoredEvent, context: TransformContext): RequestObject[]
-  /** Judges an answer where the status alone would mislead; undefined leaves it to the status. */
+  /** Whether a configuration wants events of a type that the definition supports; all of them if this is left out. */
+  accepts?(messageType: string, config: JsonObject): boolean
+  /**
+   * Judges an answer where the status alone would mislead; undefined leaves it to the status. The body is what its JSON
+   * says, else its text; of one over 1 MB or of another type than text only the status tells anything.
+   */
   classify?(answer: { status: number; headers: Record<string, string>; body: unknown }): AnswerClass | undefined
   /** Further hosts that this configuration trusts with its secrets, whatever address an event names. */
   trustedHosts?(config: JsonObject): readonly string[]

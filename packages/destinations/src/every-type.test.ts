@@ -1,11 +1,13 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { isJsonObject, type JsonObject, type StoredEvent } from '@millrace/protocol'
+import { EVENT_TYPES, isJsonObject, type JsonObject, type JsonValue, type StoredEvent } from '@millrace/protocol'
 import { describe, expect, test } from 'vitest'
 import type { DestinationModule } from './definition.ts'
 import type { DestinationCase } from './destination-case.ts'
+import { Masking } from './masking.ts'
 import { DestinationRegistry } from './registry.ts'
 import { runTransform } from './run-transform.ts'
+import { secretValues } from './secrets.ts'
 
 /** What holds for each destination type. A new folder is tested by being there. */
 const folders = readdirSync(import.meta.dirname, { withFileTypes: true }).flatMap((entry) =>
@@ -22,8 +24,9 @@ const types = await Promise.all(
   }),
 )
 
-test('the registry holds every folder, under a name and an id of its own', async () => {
-  const registry = await DestinationRegistry.load()
+const registry = await DestinationRegistry.load()
+
+test('the registry holds every folder, under a name and an id of its own', () => {
   const definitions = registry.all().map(({ definition }) => definition)
   expect(definitions.map(({ name }) => name).toSorted()).toEqual(
     types.map(({ definition }) => definition.name).toSorted(),
@@ -53,6 +56,12 @@ describe.each(types)('$folder', ({ folder, destination, definition, cases }) => 
       for (const key of [...config.secretKeys, ...config.hostKeys]) expect(variables).toContain(key.split('.')[0])
     })
 
+    test('every variable has a field in the form', () => {
+      const { fields } = definition.uiConfig as { fields: { key: string; label: string }[] }
+      expect(fields.map(({ key }) => key)).toEqual(definition.defaultConfig)
+      for (const { label } of fields) expect(label).not.toBe('')
+    })
+
     test('every type understands the common variables', () => {
       const common = ['connectionMode', 'eventFilteringOption', 'whitelistedEvents', 'blacklistedEvents']
       expect(config.commonConfig).toEqual(expect.arrayContaining(common))
@@ -78,6 +87,44 @@ describe.each(types)('$folder', ({ folder, destination, definition, cases }) => 
   describe('cases', () => {
     test('no two have the same name', () => {
       expect(cases.map(({ name }) => name)).toEqual([...new Set(cases.map(({ name }) => name))])
+    })
+
+    test('what the guide shows may be saved', () => {
+      for (const { config, expected, documented } of cases) {
+        if (documented && 'requests' in expected) expect(registry.faultsIn(destination, config)).toEqual([])
+      }
+    })
+
+    test('the same event and config give the same requests a thousand times', () => {
+      for (const { event, config, documented } of cases) {
+        if (!documented) continue
+        const run = () => JSON.stringify(runTransform(destination, event as StoredEvent, config, metadata))
+        const first = run()
+        for (let n = 0; n < 1_000; n++) expect(run()).toBe(first)
+      }
+    })
+
+    test('no long secret is left in what is shown of a request', () => {
+      for (const { event, config } of cases) {
+        const result = runTransform(destination, event as StoredEvent, config, metadata)
+        if ('error' in result) continue
+        const secrets = [...secretValues(definition, config), ...result.derivedSecrets]
+        const shown = JSON.stringify(new Masking(secrets).value(result.requests as unknown as JsonValue))
+        for (const secret of secrets) if (secret.length >= 16) expect(shown).not.toContain(secret)
+      }
+    })
+
+    test('a type of event that is not supported is told by its name', () => {
+      const supported = config.supportedMessageTypes['cloud']!
+      for (const type of EVENT_TYPES.filter((each) => !supported.includes(each))) {
+        const result = runTransform(
+          destination,
+          { ...cases[0]!.event, type } as StoredEvent,
+          cases[0]!.config,
+          metadata,
+        )
+        expect(result).toEqual({ error: `message type ${type} not supported` })
+      }
     })
 
     test.each(cases)('$name', ({ event, config, expected }) => {

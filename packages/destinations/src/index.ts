@@ -1,14 +1,16 @@
-export type {
-  AnswerClass,
-  DestinationDefinition,
-  DestinationKind,
-  DestinationModule,
-  EventMetadata,
-  TransformContext,
+export type { ConfigFault } from './config-fault.ts'
+export {
+  type AnswerClass,
+  type DestinationDefinition,
+  type DestinationKind,
+  type DestinationModule,
+  type EventMetadata,
+  supportsType,
+  type TransformContext,
 } from './definition.ts'
 export { Masking } from './masking.ts'
 export { type Override, overriddenConfig } from './override.ts'
-export { type ConfigFault, DestinationRegistry } from './registry.ts'
+export { DestinationRegistry } from './registry.ts'
 export type { RequestObject } from './request-object.ts'
 export { runTransform, type TransformResult } from './run-transform.ts'
 export { isSecretHeader, MASK, maskConfig, secretValues, unmaskConfig, withoutSecrets } from './secrets.ts'

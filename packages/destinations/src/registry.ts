@@ -1,14 +1,9 @@
 import assert from 'node:assert/strict'
 import { readdirSync } from 'node:fs'
 import type { JsonObject } from '@millrace/protocol'
-import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
+import { Ajv, type ValidateFunction } from 'ajv'
+import { type ConfigFault, faultsOf } from './config-fault.ts'
 import type { DestinationModule } from './definition.ts'
-
-/** Where a config breaks its schema, as a JSON pointer, and how. */
-export interface ConfigFault {
-  readonly path: string
-  readonly message: string
-}
 
 const MAX_CONFIG_BYTES = 64 * 1024
 
@@ -16,7 +11,7 @@ const MAX_CONFIG_BYTES = 64 * 1024
 export class DestinationRegistry {
   readonly #modules: ReadonlyMap<string, DestinationModule>
   readonly #validators = new Map<string, ValidateFunction>()
-  readonly #ajv = new Ajv({ strict: false, allErrors: true })
+  readonly #ajv = new Ajv({ strict: false, allErrors: true, verbose: true })
 
   constructor(modules: Iterable<DestinationModule>) {
     const byName = new Map<string, DestinationModule>()
@@ -56,33 +51,5 @@ export class DestinationRegistry {
       this.#validators.set(name, validate)
     }
     return validate(config) ? [] : faultsOf(validate.errors!)
-  }
-}
-
-function faultsOf(errors: readonly ErrorObject[]): ConfigFault[] {
-  // Where several forms are allowed, what is said of each form confuses more than that none of them fits.
-  const choices = errors.filter(({ keyword }) => keyword === 'anyOf').map(({ schemaPath }) => `${schemaPath}/`)
-  return errors.filter(({ schemaPath }) => !choices.some((choice) => schemaPath.startsWith(choice))).map(faultOf)
-}
-
-function faultOf(error: ErrorObject): ConfigFault {
-  switch (error.keyword) {
-    case 'required':
-      return { path: `${error.instancePath}/${error.params['missingProperty']}`, message: 'is required' }
-    case 'anyOf':
-      return { path: error.instancePath, message: 'has none of the allowed forms' }
-    case 'pattern':
-    case 'enum':
-      return { path: error.instancePath, message: 'is not an allowed value' }
-    case 'type':
-      return { path: error.instancePath, message: `must be of type ${error.params['type']}` }
-    case 'minLength':
-      return {
-        path: error.instancePath,
-        message:
-          error.params['limit'] === 1 ? 'must not be empty' : `must have at least ${error.params['limit']} characters`,
-      }
-    default:
-      return { path: error.instancePath, message: error.message ?? 'is not allowed' }
   }
 }

@@ -1,5 +1,5 @@
 import type { JsonObject, StoredEvent } from '@millrace/protocol'
-import type { DestinationModule, EventMetadata, TransformContext } from './definition.ts'
+import { type DestinationModule, type EventMetadata, supportsType, type TransformContext } from './definition.ts'
 import { filledBody, type RequestObject } from './request-object.ts'
 
 const MAX_REQUESTS = 100
@@ -16,7 +16,7 @@ export function runTransform(
 ): TransformResult {
   const derivedSecrets: string[] = []
   try {
-    if (!module.definition.config.supportedMessageTypes['cloud']?.includes(event.type)) {
+    if (!supportsType(module, event.type, config)) {
       return { error: `message type ${event.type} not supported` }
     }
     const requests: unknown = module.transform(event, new Context(config, metadata, derivedSecrets))

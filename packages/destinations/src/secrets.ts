@@ -48,10 +48,7 @@ export function secretValues(definition: DestinationDefinition, config: JsonObje
   const values = new Set<string>()
   mapPlaces(definition, config, ({ value, isSecret }) => {
     if (isSecret && value !== '') {
-      values.add(value)
-      // An answer may repeat the credentials without their scheme.
-      const credentials = AUTH_SCHEME.exec(value)?.[1]
-      if (credentials !== undefined) values.add(credentials)
+      for (const part of credentialsOf(value)) values.add(part)
     }
     return value
   })
@@ -72,6 +69,12 @@ function urlCredentials(address: JsonValue | undefined): string | undefined {
   } catch {
     return undefined
   }
+}
+
+/** A secret, and the same without its scheme: an answer may repeat either. */
+export function credentialsOf(value: string): string[] {
+  const credentials = AUTH_SCHEME.exec(value)?.[1]
+  return credentials === undefined ? [value] : [value, credentials]
 }
 
 const AUTH_SCHEME = /^(?:Basic|Bearer|Token) +(.+)$/

@@ -2,6 +2,7 @@ import {
   type DeadLetterRow,
   type DeliveryStore,
   type EventPlaceKey,
+  JUDGED_ANSWER_BYTES,
   Lane,
   type LaneEvent,
   type LaneOutcomes,
@@ -40,7 +41,7 @@ export interface Surroundings {
   readonly parsed: ParsedRecords
   readonly metrics: DeliveryMetrics
   readonly userAgent: string
-  readonly newClient: () => OutboundClient
+  readonly newClient: NewClient
   readonly moduleOf: (type: string) => DestinationModule
   /** The same object as long as nothing of the source changes. */
   readonly sourceOf: (sourceId: string) => MetadataSource | undefined
@@ -56,6 +57,9 @@ export interface Surroundings {
   ) => void
   readonly logger: Logger
 }
+
+/** @param options `maxAnswerBytes` for a destination that looks into answers. */
+export type NewClient = (options: { readonly maxAnswerBytes?: number }) => OutboundClient
 
 export interface Logger {
   info(fields: object, text: string): void
@@ -104,7 +108,9 @@ export class DestinationDelivery {
       destinationId: id,
       clock,
       random,
-      client: surroundings.newClient(),
+      client: surroundings.newClient(
+        this.#module.classify === undefined ? {} : { maxAnswerBytes: JUDGED_ANSWER_BYTES },
+      ),
       outcomes: this.#outcomes,
       memory,
       settings: { ...destination.delivery, revision: this.#revision },
@@ -318,7 +324,7 @@ export class DestinationDelivery {
 
   #filter(event: StoredEvent, sourceId: string) {
     const { id, name, config } = this.#destination
-    const filtered = { id, name, config, definition: this.#module.definition }
+    const filtered = { id, name, config, module: this.#module }
     return filterReason(event, filtered, this.#surroundings.sourceOf(sourceId)?.class ?? '')
   }
 

@@ -5,12 +5,13 @@ import { filterReason } from './filters.ts'
 import { PipelineUnderTest, track } from './testing/pipeline-under-test.ts'
 import { Sink } from './testing/sink.ts'
 
-const { definition } = (await DestinationRegistry.load()).find('WEBHOOK')!
+const registry = await DestinationRegistry.load()
+const webhook = registry.find('WEBHOOK')!
 const ID = '3uLMicKvWtFGwbwBkUIwtP0l8lu'
 
 function reasonFor(event: object, config = {}, sourceClass = 'cloud') {
   const stored = { type: 'track', event: 'Seat Reserved', messageId: 'm', ...event } as unknown as StoredEvent
-  return filterReason(stored, { id: ID, name: 'Box office', config, definition }, sourceClass)
+  return filterReason(stored, { id: ID, name: 'Box office', config, module: webhook }, sourceClass)
 }
 
 /** contracts/delivery.md §5: `integrations` → whether the event goes to the destination. */
@@ -68,6 +69,16 @@ test.each([
   expect(reasonFor({}, config)).toBe(reason)
   expect(reasonFor({ event: '  Seat Reserved ' }, config)).toBe(reason)
   expect(reasonFor({ type: 'page', name: 'Other' }, config)).toBe(undefined)
+})
+
+test('a type that the configuration does not want is filtered, not failed', async () => {
+  const sink = await Sink.start()
+  const config = { url: sink.url, messageTypes: ['track'] }
+  await using run = await PipelineUnderTest.start({ destinations: { d1: { type: 'HTTP', config } } })
+  run.own(sink)
+  await run.send(track('wanted'), { type: 'page', name: 'Home', messageId: 'page' })
+  expect(await run.outcome('wanted')).toBe('delivered')
+  expect(await run.outcome('page')).toBe('filtered: message type not supported')
 })
 
 test('the first reason that holds is given', () => {

@@ -1,5 +1,5 @@
 import type { FilterReason } from '@millrace/delivery'
-import type { DestinationDefinition } from '@millrace/destinations'
+import { type DestinationModule, supportsType } from '@millrace/destinations'
 import { isJsonObject, type JsonObject, type JsonValue, ownMember, type StoredEvent } from '@millrace/protocol'
 
 /** A destination as its filters see it. */
@@ -7,7 +7,7 @@ export interface FilteredDestination {
   readonly id: string
   readonly name: string
   readonly config: JsonObject
-  readonly definition: DestinationDefinition
+  readonly module: DestinationModule
 }
 
 /**
@@ -23,9 +23,7 @@ export function filterReason(
 ): Exclude<FilterReason, 'destination is disabled'> | undefined {
   if (!isWantedByEvent(event['integrations'], destination)) return 'integrations'
   if (isDeviceMode(destination.config, sourceClass)) return 'device mode'
-  if (!destination.definition.config.supportedMessageTypes['cloud']?.includes(event.type)) {
-    return 'message type not supported'
-  }
+  if (!supportsType(destination.module, event.type, destination.config)) return 'message type not supported'
   if (event.type === 'track' && !passesEventFilter(event['event'], destination.config)) return 'event filter'
   return undefined
 }
@@ -33,7 +31,7 @@ export function filterReason(
 /** The table of D612 and D613: the destination's id, its own name, its definition's name, else All. */
 function isWantedByEvent(integrations: JsonValue | undefined, destination: FilteredDestination): boolean {
   if (!isJsonObject(integrations)) return true
-  for (const key of [destination.id, destination.name, destination.definition.displayName]) {
+  for (const key of [destination.id, destination.name, destination.module.definition.displayName]) {
     const value = ownMember(integrations, key)
     if (typeof value === 'boolean') return value
     if (isJsonObject(value)) return true

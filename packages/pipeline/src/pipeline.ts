@@ -4,7 +4,6 @@ import {
   type DeliveryStore,
   type LaneEvent,
   MemoryBudget,
-  type OutboundClient,
   type Scope,
   type Span,
 } from '@millrace/delivery'
@@ -17,7 +16,13 @@ import type { Configuration, ConfiguredConnection, ConfiguredDestination, Config
 import { DeadLetterJobs } from './dead-letter-jobs/dead-letter-jobs.ts'
 import { DeliveryMetrics } from './delivery-metrics.ts'
 import { deliveryState } from './delivery-state.ts'
-import { DestinationDelivery, type Logger, type StartingPoint, type Surroundings } from './destination-delivery.ts'
+import {
+  DestinationDelivery,
+  type Logger,
+  type NewClient,
+  type StartingPoint,
+  type Surroundings,
+} from './destination-delivery.ts'
 import { EventList } from './events/event-list.ts'
 import { LiveView } from './events/live-view.ts'
 import { Housekeeping } from './housekeeping.ts'
@@ -36,7 +41,7 @@ export interface PipelineOptions {
   readonly findModule: (type: string) => DestinationModule | undefined
   /** The class of a source's type: `cordova`, `web` or `cloud`. */
   readonly sourceClass: (type: string) => string
-  readonly newClient: () => OutboundClient
+  readonly newClient: NewClient
   readonly userCode: LiveUserCodeAccess
   readonly clock: Clock
   /** 0 ≤ random < 1. */

@@ -38,7 +38,7 @@ const EXTRAS: Readonly<Record<string, (parts: TestedParts) => JsonObject>> = {
     const { id, name } = destination
     const { source, options, message } = run
     const sourceClass = source === undefined ? '' : options.sourceClass(source.type)
-    const filtered = { id, name, config: override.config, definition: module.definition }
+    const filtered = { id, name, config: override.config, module }
     const reason = destination.isEnabled
       ? (filterReason(message as StoredEvent, filtered, sourceClass) ?? null)
       : 'destination is disabled'

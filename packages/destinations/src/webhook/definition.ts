@@ -1,26 +1,15 @@
-import type { DestinationDefinition } from '../definition.ts'
+import { cloudDefinition } from '../cloud-definition.ts'
 
-const variables = ['webhookUrl', 'webhookMethod', 'headers']
-const common = ['connectionMode', 'eventFilteringOption', 'whitelistedEvents', 'blacklistedEvents']
-
-export const definition: DestinationDefinition = {
+export const definition = cloudDefinition({
   id: '3Z9L6wfMBPRNmAYA9ws16Wv6fts',
   name: 'WEBHOOK',
   displayName: 'Webhook',
   category: 'webhooks',
-  kind: 'cloud',
-  defaultConfig: variables,
-  config: {
-    destConfig: { defaultConfig: variables },
-    extraConfig: ['signingSecret', 'allowedHosts'],
-    commonConfig: common,
-    secretKeys: ['headers.to', 'signingSecret'],
-    hostKeys: ['webhookUrl'],
-    publicKeys: common,
-    supportedMessageTypes: { cloud: ['identify', 'track', 'page', 'screen', 'group', 'alias'] },
-    supportedConnectionModes: { cordova: ['cloud'], web: ['cloud'], cloud: ['cloud'] },
-    supportedSourceTypes: ['cordova', 'web', 'cloud'],
-  },
+  variables: ['webhookUrl', 'webhookMethod', 'headers'],
+  extraConfig: ['signingSecret', 'allowedHosts'],
+  secretKeys: ['headers.to', 'signingSecret'],
+  hostKeys: ['webhookUrl'],
+  messageTypes: ['identify', 'track', 'page', 'screen', 'group', 'alias'],
   configSchema: {
     type: 'object',
     required: ['webhookUrl'],
@@ -55,7 +44,6 @@ export const definition: DestinationDefinition = {
       { key: 'headers', label: 'Headers' },
     ],
   },
-  options: {},
   createdAt: '2026-01-10T08:00:00.000Z',
   updatedAt: '2026-01-10T08:00:00.000Z',
-}
+})

@@ -242,7 +242,7 @@ export class PipelineUnderTest implements AsyncDisposable {
       configuration: this.#configuration(),
       findModule: (type) => this.#modules.get(type),
       sourceClass: (type) => type,
-      newClient: () => new CountedClient(this.#setting.client ?? {}, clock, this.#countCall),
+      newClient: (options) => new CountedClient({ ...options, ...this.#setting.client }, clock, this.#countCall),
       userCode: {
         run: (run) => this.#userCode.run(run),
         credentials: () => this.credentials,

@@ -1,0 +1,216 @@
+import { DevEnv, type SourceMade } from '@millrace/dev-env'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type ServiceRequest, Services } from './services.ts'
+
+/*
+ * Every type of destination from the HTTP request of a client to that of its service, under the service's own address.
+ * The services say back all that they are sent: what was secret in it is shown to nobody (contracts/destinations.md §3, §9
+ * items 14 and 16).
+ */
+
+const TOKEN = 'canary-x7Hq2-0123456789'
+
+interface Type {
+  readonly type: string
+  readonly config: object
+  /** As the config is to be read. */
+  readonly shown: object
+  /** An event, by the last part of its route. */
+  readonly route: string
+  readonly event: object
+  /** `host path` of its request, and what is found in its body. */
+  readonly request: string
+  readonly body: RegExp
+  readonly headers?: object
+  /** How the service says that it took the event. */
+  readonly taken: (echo: object) => { type: string; body: string }
+}
+
+const asJson = (members: object) => (echo: object) => ({
+  type: 'application/json',
+  body: JSON.stringify({ ...members, echo }),
+})
+
+const TYPES: Type[] = [
+  {
+    type: 'HTTP',
+    config: {
+      url: 'https://api.cinema.example/users/{{userId}}',
+      method: 'PUT',
+      params: [{ from: 'access_token', to: TOKEN }],
+      headers: [{ from: 'X-Desk', to: `${TOKEN}-{{userId}}`, secret: true }],
+      body: { name: '{{event}}' },
+      authType: 'basic',
+      username: 'ada',
+      password: TOKEN,
+    },
+    shown: {
+      password: '********',
+      params: [{ from: 'access_token', to: '********' }],
+      headers: [{ from: 'X-Desk', to: '********', secret: true }],
+    },
+    route: 'track',
+    event: { event: 'Seat Reserved' },
+    request: `PUT api.cinema.example /users/u-4711?access_token=${TOKEN}`,
+    body: /^\{"name":"Seat Reserved"\}$/,
+    headers: {
+      authorization: `Basic ${Buffer.from(`ada:${TOKEN}`).toString('base64')}`,
+      'x-desk': `${TOKEN}-u-4711`,
+    },
+    taken: asJson({}),
+  },
+  {
+    type: 'SLACK',
+    config: { webhookUrl: `https://hooks.slack.com/services/T0/B0/${TOKEN}` },
+    shown: { webhookUrl: '********' },
+    route: 'track',
+    event: { event: 'Seat Reserved' },
+    request: `POST hooks.slack.com /services/T0/B0/${TOKEN}`,
+    body: /^\{"text":"Seat Reserved by u-4711"\}$/,
+    taken: (echo) => ({ type: 'text/html', body: `ok ${JSON.stringify(echo)}` }),
+  },
+  {
+    type: 'GA4',
+    config: { measurementId: 'G-12345678', apiSecret: TOKEN, region: 'eu' },
+    shown: { apiSecret: '********' },
+    route: 'track',
+    event: { event: 'Signed Up', anonymousId: 'a-9' },
+    request: `POST region1.google-analytics.com /mp/collect?measurement_id=G-12345678&api_secret=${TOKEN}`,
+    body: /"client_id":"a-9".*"user_id":"u-4711".*"timestamp_micros":\d{16}.*"name":"sign_up"/,
+    taken: asJson({}),
+  },
+  {
+    type: 'AMPLITUDE',
+    config: { apiKey: TOKEN },
+    shown: { apiKey: '********' },
+    route: 'track',
+    event: { event: 'Seat Reserved' },
+    request: 'POST api2.amplitude.com /2/httpapi',
+    body: new RegExp(`"api_key":"${TOKEN}".*"event_type":"Seat Reserved".*"insert_id":"m-`),
+    taken: asJson({ code: 200, events_ingested: 1 }),
+  },
+  {
+    type: 'AMPLITUDE',
+    config: { apiKey: TOKEN, region: 'EU' },
+    shown: { apiKey: '********' },
+    route: 'group',
+    event: { groupId: 'c-12', traits: { city: 'Graz' } },
+    request: 'POST api.eu.amplitude.com /groupidentify',
+    body: new RegExp(`^api_key=${TOKEN}&identification=%5B%7B%22group_type%22%3A%22company%22`),
+    taken: (echo) => ({ type: 'text/plain', body: `success ${JSON.stringify(echo)}` }),
+  },
+  {
+    type: 'MIXPANEL',
+    config: { projectToken: TOKEN },
+    shown: { projectToken: '********' },
+    route: 'track',
+    event: { event: 'Seat Reserved' },
+    request: 'POST api.mixpanel.com /import?strict=1',
+    body: /^\[\{"event":"Seat Reserved","properties":\{.*"\$insert_id":"m-/,
+    headers: { authorization: `Basic ${Buffer.from(`${TOKEN}:`).toString('base64')}` },
+    taken: asJson({ code: 200, num_records_imported: 1, status: 'OK' }),
+  },
+  {
+    type: 'MIXPANEL',
+    config: { projectToken: TOKEN, region: 'EU' },
+    shown: { projectToken: '********' },
+    route: 'identify',
+    event: { traits: { email: 'ada@mail.example' } },
+    request: 'POST api-eu.mixpanel.com /engage',
+    body: new RegExp(`^\\[\\{"\\$token":"${TOKEN}","\\$distinct_id":"u-4711".*"\\$email":"ada@mail.example"`),
+    taken: asJson({ status: 1 }),
+  },
+]
+
+let services: Services
+let env: DevEnv
+beforeAll(async () => {
+  services = await Services.open()
+  env = await DevEnv.open({ settings: { MILLRACE_EGRESS_PROXY: services.proxyUrl } })
+})
+afterAll(async () => {
+  await env?.[Symbol.asyncDispose]()
+  await services?.[Symbol.asyncDispose]()
+})
+
+describe.each(TYPES)('$type, $route', ({ type, config, shown, route, event, request, body, headers = {}, taken }) => {
+  let source: SourceMade
+  let destinationId: string
+  /** Everything that the product said. */
+  const said: string[] = []
+  let messages = 0
+
+  beforeAll(async () => {
+    source = await env.source()
+    const delivery = { keepAnswers: 'all' }
+    const made = await env.api('POST', '/v2/destinations', {
+      name: `${type} ${route} ${source.id}`,
+      type,
+      config,
+      delivery,
+    })
+    said.push(made.text)
+    expect(made.status).toBe(200)
+    destinationId = made.json.destination.id
+    await env.api('POST', '/v2/connections', { sourceId: source.id, destinationId })
+  })
+
+  /** Sends the event and waits until it has an outcome. */
+  async function send(outcome: string): Promise<ServiceRequest> {
+    services.received.length = 0
+    const messageId = `m-${destinationId}-${++messages}`
+    const sent = await env.send(`/v1/${route}`, { userId: 'u-4711', messageId, ...event }, source.writeKey)
+    expect(sent.status).toBe(200)
+    await env.journey(messageId, outcome)
+    said.push((await env.api('GET', `/v2/events/${messageId}`)).text)
+    return services.received[0]!
+  }
+
+  function expectRequest(received: ServiceRequest): void {
+    expect(`${received.method} ${received.host} ${received.path}`).toBe(request)
+    expect(received.body).toMatch(body)
+    expect(received.headers).toMatchObject(headers)
+  }
+
+  test('the service is sent what it asks for', async () => {
+    services.answer = (echo) => ({ status: 200, ...taken(echo) })
+    expectRequest(await send('delivered'))
+  })
+
+  test('what it refuses is a dead letter with its answer', async () => {
+    services.answer = (echo) => ({ status: 400, type: 'text/plain', body: `refused ${JSON.stringify(echo)}` })
+    await send('dead_lettered')
+    const { json } = await env.api('GET', `/v2/dead-letters?destinationId=${destinationId}`)
+    const { text } = await env.api('GET', `/v2/dead-letters/${json.deadLetters[0].id}`)
+    expect(text).toContain('refused')
+    expect(text).toContain('********')
+    said.push(text)
+  })
+
+  test('a masked config that is saved again keeps working', async () => {
+    const { json, text } = await env.api('GET', `/v2/destinations/${destinationId}`)
+    expect(json.destination.config).toMatchObject(shown)
+    const saved = await env.api('PUT', `/v2/destinations/${destinationId}`, json.destination)
+    expect(saved.status).toBe(200)
+    expect(saved.headers.get('x-millrace-warning')).toBe(null)
+    said.push(text, saved.text)
+    services.answer = (echo) => ({ status: 200, ...taken(echo) })
+    expectRequest(await send('delivered'))
+  })
+
+  test('clients are told nothing of the config', async () => {
+    const { json, text } = await env.request(`/sourceConfig?writeKey=${source.writeKey}`)
+    expect(json.source.destinations).toHaveLength(1)
+    expect(json.source.destinations[0].config).toEqual({})
+    said.push(text)
+  })
+
+  test('nobody is shown a secret', async () => {
+    said.push((await env.api('GET', '/v2/audit-log?limit=500')).text)
+    expect(said.length).toBeGreaterThan(7)
+    for (const text of said) {
+      expect(text).not.toContain(TOKEN)
+      expect(text).not.toContain(Buffer.from(TOKEN).toString('base64').slice(0, 24))
+    }
+  })
+})
