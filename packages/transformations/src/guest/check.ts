@@ -1,0 +1,71 @@
+import ivm from 'isolated-vm'
+import type { CheckedCode, CheckResult, Entry, LibraryCode } from '../code.ts'
+import { BASE_PLACE, LIBRARY_PLACE } from './failure-text.ts'
+import { type LinkedModules, linkedModules } from './linked-modules.ts'
+import { RefusedCodeError, strippedCode } from './stripped-code.ts'
+import { strippedLibraries } from './versions.ts'
+
+const ENTRIES: readonly Entry[] = ['transformEvent', 'transformBatch']
+
+/** Whether code may be saved. It is compiled and linked, and none of it runs. */
+export async function check(
+  { language, code: written, ...checked }: CheckedCode,
+  available: readonly LibraryCode[],
+  memoryMb: number,
+): Promise<CheckResult> {
+  const isolate = new ivm.Isolate({ memoryLimit: memoryMb })
+  try {
+    const code = await strippedCode(written, language)
+    const libraries = await strippedLibraries(available)
+    const place = checked.kind === 'library' ? `${LIBRARY_PLACE}${checked.importName}` : BASE_PLACE
+    const modules = linkedModules(isolate, { code, libraries }, place)
+    const context = isolate.createContextSync()
+    modules.base.instantiateSync(context, (specifier) => modules.libraries.get(specifier)!)
+    const imports = [...new Set(modules.base.dependencySpecifiers)]
+    if (checked.kind === 'library') return { ok: true, imports }
+
+    const found = ENTRIES.filter((name) => exportsName(isolate, context, modules, name))
+    const [entry] = found
+    if (entry !== undefined && found.length === 1) return { ok: true, entry, imports }
+    return { ok: false, error: `Expected one of transformEvent,transformBatch. Found ${found.join(',')}` }
+  } catch (error) {
+    return refusal(error)
+  } finally {
+    if (!isolate.isDisposed) isolate.dispose()
+  }
+}
+
+/** Asks the engine's linker, so that nothing has to be evaluated. */
+function exportsName(
+  isolate: ivm.Isolate,
+  context: ivm.Context,
+  { base, libraries }: LinkedModules,
+  name: Entry,
+): boolean {
+  const probe = isolate.compileModuleSync(`export { ${name} } from '${BASE_PLACE}'`)
+  try {
+    probe.instantiateSync(context, (specifier) => (specifier === BASE_PLACE ? base : libraries.get(specifier)!))
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** The engine puts the place behind its text: `Unexpected token ';' [base transformation:3:7]`. */
+const PLACED = /^([\s\S]*) \[(?:base transformation|library \w+):(\d+):(\d+)\]$/
+
+function refusal(error: unknown): CheckResult {
+  if (error instanceof RefusedCodeError) {
+    const { message, line, column } = error
+    return {
+      ok: false,
+      error: message,
+      ...(line === undefined ? {} : { line }),
+      ...(column === undefined ? {} : { column }),
+    }
+  }
+  const { name, message } = error as Error
+  const [, text = message, line, column] = PLACED.exec(message) ?? []
+  const place = line === undefined ? {} : { line: Number(line), column: Number(column) }
+  return { ok: false, error: `${name}: ${text}`, ...place }
+}

@@ -1,0 +1,119 @@
+import { LARGE_SANDBOX_BYTES } from '../limits.ts'
+import type { ChildOptions, FetchRequest, FromChild, RunMessage, SettledMessage, ToChild } from '../messages.ts'
+import { check } from './check.ts'
+import { RunSurroundings } from './host-calls.ts'
+import { type Answers, runSteps } from './run-steps.ts'
+import { Sandbox } from './sandbox.ts'
+import { SandboxFault } from './sandbox-fault.ts'
+import { type StrippedVersion, strippedVersion, Versions } from './versions.ts'
+
+/** Maps of credentials that are kept; an older one is asked for again. */
+const MAX_CREDENTIAL_MAPS = 16
+
+/** What a child does with each message; see messages.ts for who speaks when. */
+export class ChildProgram {
+  readonly #options: ChildOptions
+  readonly #send: (message: FromChild) => void
+  readonly #versions = new Versions()
+  readonly #credentials = new Map<number, ReadonlyMap<string, string>>()
+  /** By key: those that are kept for the destination's next batch. */
+  readonly #sandboxes = new Map<string, Sandbox>()
+  /** By key: who waits for answers. */
+  readonly #waiting = new Map<string, (given: Answers) => void>()
+
+  constructor(options: ChildOptions, send: (message: FromChild) => void) {
+    this.#options = options
+    this.#send = send
+  }
+
+  take(message: ToChild): void {
+    switch (message.kind) {
+      case 'run':
+        void this.#run(message)
+        break
+      case 'answers': {
+        const resume = this.#waiting.get(message.key)
+        this.#waiting.delete(message.key)
+        resume?.(message)
+        break
+      }
+      case 'check':
+        void check(message.code, message.libraries, this.#options.memoryMb).then((result) =>
+          this.#send({ kind: 'checked', result }),
+        )
+        break
+      case 'close':
+        this.#sandboxes.get(message.key)?.close()
+        this.#sandboxes.delete(message.key)
+        this.#waiting.delete(message.key)
+        break
+    }
+  }
+
+  async #run(message: RunMessage): Promise<void> {
+    if (message.credentials !== undefined) this.#keep(message.credentialsId, message.credentials)
+    const credentials = this.#credentials.get(message.credentialsId)
+    const versions = await this.#versionsOf(message)
+    if (versions === undefined || credentials === undefined) {
+      this.#send({ kind: 'needs', code: versions === undefined, credentials: credentials === undefined })
+      return
+    }
+    const surroundings = new RunSurroundings(message.captureLogs, credentials, message.count)
+    const sandbox = this.#sandboxes.get(message.key) ?? new Sandbox(this.#options.memoryMb)
+    this.#sandboxes.set(message.key, sandbox)
+    sandbox.surroundings = surroundings
+    let steps: readonly string[] = []
+    let trouble: SandboxFault | undefined
+    try {
+      const exchange = (fetches: readonly FetchRequest[]) => this.#exchange(message.key, fetches)
+      const onNextStep = () => this.#send({ kind: 'next step' })
+      const { syncMs } = this.#options
+      steps = await runSteps({ sandbox, surroundings, versions, message, syncMs, onNextStep, exchange })
+    } catch (error) {
+      trouble = error instanceof SandboxFault ? error : new SandboxFault('sandbox lost')
+      if (trouble !== error) process.stderr.write(`${(error as Error).stack}\n`)
+    }
+    sandbox.surroundings = undefined
+    const { logs, usedCredentials } = surroundings
+    this.#send({
+      kind: 'settled',
+      steps,
+      ...(trouble === undefined ? {} : { trouble: trouble.kind }),
+      logs,
+      usedCredentials: [...usedCredentials],
+      sandboxBytes: this.#leave(message, sandbox, trouble !== undefined),
+      residentBytes: process.memoryUsage.rss(),
+    } satisfies SettledMessage)
+  }
+
+  /** Closes the sandbox where it must not serve another run. @returns what it holds. */
+  #leave({ key, isFresh }: RunMessage, sandbox: Sandbox, isFaulty: boolean): number {
+    const bytes = isFresh || isFaulty || sandbox.isDisposed ? 0 : sandbox.size()
+    if (bytes !== 0 && bytes <= LARGE_SANDBOX_BYTES) return bytes
+    sandbox.close()
+    this.#sandboxes.delete(key)
+    return 0
+  }
+
+  #exchange(key: string, fetches: readonly FetchRequest[]): Promise<Answers> {
+    const { promise, resolve } = Promise.withResolvers<Answers>()
+    this.#waiting.set(key, resolve)
+    this.#send({ kind: 'waits', fetches })
+    return promise
+  }
+
+  async #versionsOf({ versionIds, code, isFresh }: RunMessage): Promise<readonly StrippedVersion[] | undefined> {
+    if (isFresh) return Promise.all((code ?? []).map(strippedVersion))
+    for (const version of code ?? []) await this.#versions.add(version)
+    const versions = versionIds.map((versionId) => this.#versions.get(versionId))
+    return versions.every((version) => version !== undefined) ? versions : undefined
+  }
+
+  #keep(id: number, credentials: ReadonlyMap<string, string>): void {
+    this.#credentials.set(id, credentials)
+    for (const oldest of this.#credentials.keys()) {
+      if (this.#credentials.size <= MAX_CREDENTIAL_MAPS) break
+      this.#credentials.delete(oldest)
+    }
+  }
+}

@@ -1,0 +1,111 @@
+import type { TransformRequest } from '../fetch.ts'
+import { MAX_FETCHES_PER_EVENT, MAX_LOG_LINE_BYTES, MAX_LOG_LINES } from '../limits.ts'
+import type { FetchRequest } from '../messages.ts'
+import { failureText } from './failure-text.ts'
+import type { HostCall } from './realm-program.ts'
+import { webCall } from './web-calls.ts'
+
+/** What one run may ask of its surroundings, and what it has asked. */
+export class RunSurroundings {
+  readonly logs: string[] = []
+  readonly usedCredentials = new Set<string>()
+  /** Requests that are not handed over yet. */
+  #fetches: FetchRequest[] = []
+  /** Requests of the current step without an answer. */
+  readonly #open = new Set<number>()
+  readonly #captureLogs: boolean
+  readonly #credentials: ReadonlyMap<string, string>
+  readonly #maxFetches: number
+  #fetchCount = 0
+
+  constructor(captureLogs: boolean, credentials: ReadonlyMap<string, string>, events: number) {
+    this.#captureLogs = captureLogs
+    this.#credentials = credentials
+    this.#maxFetches = MAX_FETCHES_PER_EVENT * events
+  }
+
+  get wantsLogs(): boolean {
+    return this.#captureLogs && this.logs.length < MAX_LOG_LINES
+  }
+
+  log(line: string): void {
+    if (this.wantsLogs) this.logs.push(firstBytes(line, MAX_LOG_LINE_BYTES))
+  }
+
+  credential(key: string): string | undefined {
+    const value = this.#credentials.get(key)
+    if (value !== undefined) this.usedCredentials.add(key)
+    return value
+  }
+
+  /** @returns the number under which the answer will come; undefined when the run has had its share. */
+  fetch(request: TransformRequest): number | undefined {
+    if (this.#fetchCount === this.#maxFetches) return undefined
+    const id = ++this.#fetchCount
+    this.#fetches.push({ id, request })
+    this.#open.add(id)
+    return id
+  }
+
+  get openFetches(): number {
+    return this.#open.size
+  }
+
+  takeFetches(): readonly FetchRequest[] {
+    const taken = this.#fetches
+    this.#fetches = []
+    return taken
+  }
+
+  /** An answer has come. @returns whether somebody still waits for it. */
+  isAnswered(id: number): boolean {
+    return this.#open.delete(id)
+  }
+
+  /** Nobody waits for what the step has left open. */
+  forgetFetches(): void {
+    this.#fetches = []
+    this.#open.clear()
+  }
+}
+
+/**
+ * The one function that a sandbox can call. It belongs to the run that the sandbox is at; between runs it answers
+ * nothing but what needs no run.
+ */
+export function hostCalls(current: () => RunSurroundings | undefined): HostCall {
+  return (operation, ...given) => {
+    try {
+      const texts = given.map(String)
+      const [first = '', second = '', third = ''] = texts
+      switch (operation) {
+        case 'failure':
+          return failureText(first, second, third)
+        case 'wants logs':
+          return current()?.wantsLogs ? 'yes' : undefined
+        case 'log':
+          current()?.log(first)
+          return undefined
+        case 'credential':
+          return current()?.credential(first)
+        case 'fetch':
+          return current()
+            ?.fetch(JSON.parse(first) as TransformRequest)
+            ?.toString()
+        default:
+          return webCall(operation, texts)
+      }
+    } catch {
+      // Whatever went wrong here stays here: no object of this process crosses.
+      return undefined
+    }
+  }
+}
+
+function firstBytes(text: string, maxBytes: number): string {
+  if (text.length * 3 <= maxBytes) return text
+  const bytes = Buffer.from(text.slice(0, maxBytes))
+  if (bytes.length <= maxBytes) return text.slice(0, maxBytes)
+  // As of a stream that goes on: a character that is cut in two is left out.
+  return new TextDecoder().decode(bytes.subarray(0, maxBytes), { stream: true })
+}

@@ -1,0 +1,336 @@
+/**
+ * What the child asks of the sandbox, as texts that go in and come out: the text of a reply, or undefined. Exceptions
+ * do not cross.
+ */
+export type HostCall = (operation: string, ...given: string[]) => string | undefined
+
+/** The functions by which the child runs the code of one version. Only texts and numbers cross. */
+export interface RealmProgram {
+  /** Whether the module has been evaluated to its end. Given the namespace that exports it as `user`. */
+  isReady(entryModule: { user?: Record<string, unknown> }): boolean
+  /** Those of the two entries that the module exports, separated by commas. */
+  entries(): string
+  /**
+   * Runs all events of a step, as far as it goes without waiting.
+   *
+   * @param of JSON array: the event of the run that each belongs to; empty when it is one each.
+   * @returns what `result` gives.
+   */
+  start(entry: string, events: string, metadata: string, of: string): string
+  /** Header and outputs (messages.ts, SettledMessage.steps), or an empty text while anything is open. */
+  result(): string
+  /** JSON of the failure text for something thrown. */
+  failure(thrown: unknown): string
+}
+
+/**
+ * Runs inside the sandbox, in the realm of one version: its source crosses, so it may use nothing from outside of it.
+ * User code shares this realm and may change any prototype, so what is needed later is taken at the beginning; what
+ * such code can spoil is only its own result, which the server checks as it would check anyone's.
+ */
+export function realmProgram(
+  host: HostCall,
+  bounds: { maxOutputsPerEvent: number; maxOutputBytes: number; maxFailureChars: number },
+): RealmProgram {
+  const { parse, stringify } = JSON
+  const { isArray } = Array
+  const { hasOwn, defineProperty } = Object
+  const { apply, construct } = Reflect
+  const NativePromise = Promise
+  const { then } = NativePromise.prototype
+  const { charCodeAt, slice } = String.prototype
+  const toText = String
+
+  type Value = Record<string, unknown>
+  type Metadata = { shared: string[]; use?: number[]; jobIds?: (string | null)[] }
+
+  /** One step's run over a batch. */
+  interface Batch {
+    events: Value[]
+    /** The event of the run that each belongs to. */
+    of: number[] | undefined
+    metadata: Metadata
+    /** JSON texts of each event's outputs; undefined as long as it is open. */
+    outputs: (string[] | undefined)[]
+    /** For transformBatch: whose output each is, parallel to the first event's outputs. */
+    owners: number[] | undefined
+    /** JSON of the failure text, by event. */
+    failures: (string | undefined)[]
+    open: number
+  }
+
+  /** An answer of the code that the contract has a text for. */
+  class Refusal {
+    readonly #text: string
+    constructor(text: string) {
+      this.#text = text
+    }
+    /** Asks no proxy anything. */
+    static textOf(thrown: unknown): string | undefined {
+      return isObject(thrown) && #text in thrown ? (thrown as Refusal).#text : undefined
+    }
+  }
+
+  let user: Record<string, unknown> | undefined
+  let batch: Batch | undefined
+
+  function isReady(entryModule: { user?: Record<string, unknown> }): boolean {
+    try {
+      user = entryModule.user
+      return user !== undefined
+    } catch {
+      // The module still waits, at its top level.
+      return false
+    }
+  }
+
+  function entries(): string {
+    const names = ['transformEvent', 'transformBatch']
+    let found = ''
+    for (let at = 0; at < names.length; at++) {
+      if (hasOwn(user!, names[at]!)) found += found === '' ? names[at] : `,${names[at]}`
+    }
+    return found
+  }
+
+  function start(entry: string, events: string, metadata: string, of: string): string {
+    const parsed = parse(events) as Value[]
+    batch = {
+      events: parsed,
+      of: of === '' ? undefined : (parse(of) as number[]),
+      metadata: parse(metadata) as Metadata,
+      outputs: [],
+      owners: undefined,
+      failures: [],
+      open: 0,
+    }
+    if (entry === 'transformBatch') startBatch(batch)
+    else for (let at = 0; at < parsed.length; at++) startEvent(batch, at)
+    return result()
+  }
+
+  function startEvent(run: Batch, at: number): void {
+    const event = run.events[at]!
+    const { messageId } = event
+    const metadata = (asked: unknown) =>
+      isObject(asked) && asked['messageId'] === messageId ? metadataOf(run, at, messageId) : {}
+    run.open++
+    const settle = (returned: unknown) => {
+      try {
+        run.outputs[at] = outputsOfEvent(returned)
+      } catch (thrown) {
+        run.failures[at] = failure(thrown)
+      }
+      run.open--
+    }
+    const fail = (thrown: unknown) => {
+      run.failures[at] = failure(thrown)
+      run.open--
+    }
+    call('transformEvent', [event, metadata], settle, fail)
+  }
+
+  function startBatch(run: Batch): void {
+    const ids: unknown[] = []
+    for (let at = 0; at < run.events.length; at++) ids[at] = run.events[at]!['messageId']
+    const metadata = (asked: unknown) => {
+      if (!isObject(asked)) return {}
+      const { messageId } = asked
+      for (let at = 0; at < ids.length; at++) if (ids[at] === messageId) return metadataOf(run, at, messageId)
+      return {}
+    }
+    run.open = 1
+    const settle = (returned: unknown) => {
+      try {
+        const { texts, owners } = outputsOfBatch(returned, ids)
+        run.outputs[0] = texts
+        run.owners = owners
+      } catch (thrown) {
+        failAll(failure(thrown))
+      }
+      run.open = 0
+    }
+    const failAll = (text: string) => {
+      for (let at = 0; at < ids.length; at++) run.failures[at] = text
+    }
+    const fail = (thrown: unknown) => {
+      failAll(failure(thrown))
+      run.open = 0
+    }
+    call('transformBatch', [run.events, metadata], settle, fail)
+  }
+
+  /** Calls the entry; exactly one of the two follows, at once or when its promise settles. */
+  function call(
+    entry: string,
+    given: unknown[],
+    settle: (returned: unknown) => void,
+    fail: (thrown: unknown) => void,
+  ): void {
+    let returned: unknown
+    try {
+      // Not as a method of the module, which would show in stack lines.
+      const run = user![entry] as (...given: unknown[]) => unknown
+      returned = run(given[0], given[1])
+      if (typeof returned === 'object' && returned !== null && typeof (returned as Value)['then'] === 'function') {
+        const promise = construct(NativePromise, [(resolve: (value: unknown) => void) => resolve(returned)])
+        apply(then, promise, [settle, fail])
+        return
+      }
+    } catch (thrown) {
+      fail(thrown)
+      return
+    }
+    settle(returned)
+  }
+
+  function outputsOfEvent(returned: unknown): string[] {
+    if (returned === null || returned === undefined) return []
+    if (!isArray(returned)) {
+      return [outputText(returned, 'returned event from transformEvent(event) is not an object')]
+    }
+    const { length } = returned
+    if (!(length <= bounds.maxOutputsPerEvent)) throw new Refusal('too many events returned')
+    const texts: string[] = []
+    for (let at = 0; at < length; at++) {
+      const text = 'returned event in events array from transformEvent(event) is not an object'
+      defineProperty(texts, at, member(outputText(returned[at], text)))
+    }
+    return texts
+  }
+
+  /**
+   * An output belongs to the first event with its messageId that has none yet, else to the last such event; without a
+   * match to the event of the output before.
+   */
+  function outputsOfBatch(returned: unknown, ids: unknown[]): { texts: string[]; owners: number[] } {
+    if (!isArray(returned)) throw new Refusal('returned events from transformBatch(event) is not an array')
+    const { length } = returned
+    if (!(length <= bounds.maxOutputsPerEvent * ids.length)) throw new Refusal('too many events returned')
+    const texts: string[] = []
+    const owners: number[] = []
+    const isUsed: boolean[] = []
+    let previous = 0
+    for (let at = 0; at < length; at++) {
+      const output: unknown = returned[at]
+      const text = 'returned event in events array from transformBatch(events) is not an object'
+      defineProperty(texts, at, member(outputText(output, text)))
+      let match = -1
+      const id = (output as Value)['messageId']
+      for (let input = 0; input < ids.length; input++) {
+        if (ids[input] !== id) continue
+        match = input
+        if (isUsed[input] !== true) break
+      }
+      if (match !== -1) previous = match
+      isUsed[previous] = true
+      defineProperty(owners, at, member(previous))
+    }
+    return { texts, owners }
+  }
+
+  function outputText(output: unknown, otherwise: string): string {
+    if (typeof output !== 'object' || output === null || isArray(output)) throw new Refusal(otherwise)
+    const text = stringify(output) as string | undefined
+    if (text === undefined || apply(charCodeAt, text, [0]) !== 0x7b) throw new Refusal(otherwise)
+    if (text.length * 3 > bounds.maxOutputBytes && utf8Bytes(text) > bounds.maxOutputBytes) {
+      throw new Refusal('returned event is too large')
+    }
+    return text
+  }
+
+  function utf8Bytes(text: string): number {
+    if (text.length > bounds.maxOutputBytes) return text.length
+    let bytes = 0
+    for (let at = 0; at < text.length; at++) {
+      const unit = apply(charCodeAt, text, [at]) as number
+      // Each half of a pair counts two.
+      bytes += unit < 0x80 ? 1 : unit < 0x800 || (unit >= 0xd800 && unit < 0xe000) ? 2 : 3
+    }
+    return bytes
+  }
+
+  function result(): string {
+    const run = batch
+    if (run === undefined || run.open > 0) return ''
+    batch = undefined
+    let outputs = ''
+    let of = ''
+    let errors = ''
+    let isOneEach = run.of === undefined
+    const add = (text: string, event: number) => {
+      outputs += outputs === '' ? text : `,${text}`
+      of += of === '' ? event : `,${event}`
+    }
+    const origin = (event: number) => (run.of === undefined ? event : run.of[event]!)
+    for (let at = 0; at < run.events.length; at++) {
+      const text = run.failures[at]
+      const texts = run.outputs[at]
+      if (text !== undefined) errors += `${errors === '' ? '' : ','}[${origin(at)},${text}]`
+      if (run.owners !== undefined || texts?.length !== 1) isOneEach = false
+      if (run.owners === undefined && texts !== undefined) {
+        for (let each = 0; each < texts.length; each++) add(texts[each]!, origin(at))
+      }
+    }
+    const { owners } = run
+    const texts = run.outputs[0]
+    if (owners !== undefined && texts !== undefined) {
+      for (let at = 0; at < texts.length; at++) add(texts[at]!, origin(owners[at]!))
+    }
+    const header = isOneEach ? '{}' : `{"of":[${of}]${errors === '' ? '' : `,"errors":[${errors}]`}}`
+    return `${header}\n[${outputs}]`
+  }
+
+  function metadataOf(run: Batch, at: number, messageId: unknown): Value {
+    const event = run.of === undefined ? at : run.of[at]!
+    const { shared, use, jobIds } = run.metadata
+    const metadata = parse(shared[use === undefined ? 0 : use[event]!]!) as Value
+    if (messageId !== undefined) defineProperty(metadata, 'messageId', member(messageId))
+    const jobId = jobIds?.[event]
+    if (jobId !== undefined && jobId !== null) defineProperty(metadata, 'jobId', member(jobId))
+    return metadata
+  }
+
+  /** JSON of the text for what was thrown; whatever it is, asking it cannot throw. */
+  function failure(thrown: unknown): string {
+    return stringify(failureOf(thrown))
+  }
+
+  function failureOf(thrown: unknown): string {
+    try {
+      const refusal = Refusal.textOf(thrown)
+      if (refusal !== undefined) return refusal
+      if (typeof thrown === 'string') return cut(thrown) || 'Error'
+      if (isObject(thrown) || typeof thrown === 'function') {
+        const { stack } = thrown as { stack: unknown }
+        if (typeof stack === 'string') {
+          const { name, message } = thrown as { name: unknown; message: unknown }
+          return host('failure', cut(textOr(name, 'Error')), cut(textOr(message, '')), cut(stack)) ?? 'Error'
+        }
+      }
+      if (thrown === null || thrown === undefined) return 'Error'
+      return cut((stringify(thrown) as string | undefined) ?? 'Error')
+    } catch {
+      return 'Error'
+    }
+  }
+
+  function textOr(value: unknown, otherwise: string): string {
+    return value === undefined ? otherwise : toText(value)
+  }
+
+  function cut(text: string): string {
+    return text.length > bounds.maxFailureChars ? (apply(slice, text, [0, bounds.maxFailureChars]) as string) : text
+  }
+
+  function isObject(value: unknown): value is Value {
+    return typeof value === 'object' && value !== null
+  }
+
+  /** Of an object or array; plain assignment would ask its prototype first. */
+  function member(value: unknown): PropertyDescriptor {
+    return { __proto__: null, value, enumerable: true, configurable: true, writable: true } as PropertyDescriptor
+  }
+
+  return { isReady, entries, start, result, failure }
+}

@@ -1,0 +1,13 @@
+import type { TroubleKind } from '../run.ts'
+
+/** The sandbox cannot go on, and is closed. */
+export class SandboxFault extends Error {
+  override readonly name = 'SandboxFault'
+  readonly code = 'sandbox-fault'
+  readonly kind: TroubleKind
+
+  constructor(kind: TroubleKind) {
+    super(kind)
+    this.kind = kind
+  }
+}

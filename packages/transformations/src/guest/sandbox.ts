@@ -1,0 +1,54 @@
+import ivm from 'isolated-vm'
+import { hostCalls, type RunSurroundings } from './host-calls.ts'
+import { Realm } from './realm.ts'
+import type { HostCall } from './realm-program.ts'
+import type { StrippedVersion } from './versions.ts'
+
+/** A destination's sandbox: an isolate with a heap of its own, in which each version has a realm. */
+export class Sandbox {
+  /** What the run that is under way may ask of its surroundings; a sandbox runs one batch at a time. */
+  surroundings: RunSurroundings | undefined
+  readonly #isolate: ivm.Isolate
+  readonly #host: HostCall
+  readonly #realms = new Map<string, Realm>()
+
+  constructor(memoryMb: number) {
+    this.#isolate = new ivm.Isolate({ memoryLimit: memoryMb })
+    this.#host = hostCalls(() => this.surroundings)
+  }
+
+  /** The version's realm, made on first use. Realms of versions that are no longer in the list are given up. */
+  realm(version: StrippedVersion, current: readonly string[]): Realm {
+    for (const [versionId, realm] of this.#realms) {
+      if (current.includes(versionId)) continue
+      this.#realms.delete(versionId)
+      realm.release()
+    }
+    let realm = this.#realms.get(version.versionId)
+    if (realm === undefined) {
+      realm = new Realm(this.#isolate, version, this.#host)
+      this.#realms.set(version.versionId, realm)
+    }
+    return realm
+  }
+
+  /** A realm that is found in a state that nobody can use is made anew by the next run. */
+  forget(versionId: string): void {
+    this.#realms.get(versionId)?.release()
+    this.#realms.delete(versionId)
+  }
+
+  get isDisposed(): boolean {
+    return this.#isolate.isDisposed
+  }
+
+  /** Bytes of its heap and of what it holds outside of it. */
+  size(): number {
+    const { total_heap_size: heap, externally_allocated_size: outside } = this.#isolate.getHeapStatisticsSync()
+    return heap + outside
+  }
+
+  close(): void {
+    if (!this.#isolate.isDisposed) this.#isolate.dispose()
+  }
+}

@@ -1,0 +1,64 @@
+import type { Clock } from '@millrace/std'
+import { Queue } from '@millrace/std'
+import type { TransformAnswer, TransformFetch } from '../fetch.ts'
+import type { FetchAnswer, FetchRequest } from '../messages.ts'
+
+/** Requests of one run that are under way at a time; the others wait for them. */
+const MAX_CONCURRENT = 20
+
+/** What one run asks of the network. Disposing it ends what is under way. */
+export class RunNetwork implements Disposable {
+  readonly #fetch: TransformFetch | undefined
+  readonly #over = new AbortController()
+  readonly #signal: AbortSignal
+  /** At most 20 × the events of a batch. */
+  readonly #waiting = new Queue<FetchRequest>()
+  #underWay = 0
+  #answers: FetchAnswer[] = []
+  #onAnswer: (() => void) | undefined
+
+  /** @param fetch undefined when the operator has switched it off. */
+  constructor(fetch: TransformFetch | undefined, signal: AbortSignal) {
+    this.#fetch = fetch
+    this.#signal = AbortSignal.any([this.#over.signal, signal])
+    this.#signal.addEventListener('abort', () => this.#onAnswer?.())
+  }
+
+  begin(requests: readonly FetchRequest[]): void {
+    for (const request of requests) this.#waiting.addLast(request)
+    while (this.#underWay < MAX_CONCURRENT && this.#waiting.length > 0) void this.#do(this.#waiting.takeFirst()!)
+  }
+
+  /** Those that have come, at least one. @returns undefined when none came in time. */
+  async answers(clock: Clock, withinMs: number): Promise<readonly FetchAnswer[] | undefined> {
+    if (this.#answers.length === 0) {
+      const { promise, resolve } = Promise.withResolvers<void>()
+      const timer = clock.setTimer(resolve, Math.max(0, withinMs))
+      this.#onAnswer = resolve
+      if (!this.#signal.aborted) await promise
+      this.#onAnswer = undefined
+      timer.cancel()
+    }
+    const answers = this.#answers
+    this.#answers = []
+    return answers.length === 0 ? undefined : answers
+  }
+
+  [Symbol.dispose](): void {
+    this.#over.abort()
+  }
+
+  async #do({ id, request }: FetchRequest): Promise<void> {
+    this.#underWay++
+    const answer = await this.#answer(request)
+    this.#underWay--
+    this.#answers.push({ id, answer })
+    this.begin([])
+    this.#onAnswer?.()
+  }
+
+  #answer(request: FetchRequest['request']): Promise<TransformAnswer> | TransformAnswer {
+    if (this.#signal.aborted) return { ok: false, message: 'aborted' }
+    return this.#fetch?.(request, this.#signal) ?? { ok: false, message: 'fetch is disabled' }
+  }
+}

@@ -1,0 +1,5 @@
+export type { CheckedCode, CheckResult, Entry, Language, LibraryCode, TransformationCode } from './code.ts'
+export type { TransformAnswer, TransformFetch, TransformRequest } from './fetch.ts'
+export { type TransformationFigures, Transformations, type TransformationsOptions } from './host/transformations.ts'
+export { DEFAULT_LIMITS, FETCH_TIMEOUT_MS, MAX_FETCH_ANSWER_BYTES, type TransformationLimits } from './limits.ts'
+export type { EventResult, InputEvent, Run, RunResult, StepResult, TroubleKind } from './run.ts'

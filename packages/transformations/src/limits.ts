@@ -1,0 +1,46 @@
+/** @see contracts/transformations.md §7; those with a setting come from the operator. */
+export interface TransformationLimits {
+  /** MILLRACE_TRANSFORM_MEMORY_MB: of one sandbox. */
+  readonly memoryMb: number
+  /** MILLRACE_TRANSFORM_SANDBOXES: alive at a time. */
+  readonly sandboxes: number
+  /** MILLRACE_TRANSFORM_WORKERS: child processes for live traffic. */
+  readonly workers: number
+  /** MILLRACE_TRANSFORM_TOTAL_MB: of all sandboxes together. */
+  readonly totalMb: number
+  /** MILLRACE_TRANSFORM_SYNC_MS: one synchronous run. */
+  readonly syncMs: number
+  /** MILLRACE_TRANSFORM_WALL_MS: one batch, everything. */
+  readonly wallMs: number
+}
+
+export const DEFAULT_LIMITS: TransformationLimits = {
+  memoryMb: 128,
+  sandboxes: 64,
+  workers: 2,
+  totalMb: 512,
+  syncMs: 4_000,
+  wallMs: 30_000,
+}
+
+export const MAX_FETCHES_PER_EVENT = 20
+export const FETCH_TIMEOUT_MS = 10_000
+export const MAX_FETCH_ANSWER_BYTES = 1024 * 1024
+export const MAX_OUTPUTS_PER_EVENT = 1_000
+export const MAX_OUTPUT_BYTES = 256 * 1024
+export const MAX_LOG_LINES = 100
+export const MAX_LOG_LINE_BYTES = 4 * 1024
+/** Of one batch's outputs as text. A batch of 100 with outputs of the largest size stays below. */
+export const MAX_RESULT_CHARS = 64 * 1024 * 1024
+/** Of one failure text; the contract names no bound, and a message may be as long as the sandbox has memory. */
+export const MAX_FAILURE_CHARS = 8 * 1024
+export const MAX_EVENTS_PER_BATCH = 100
+
+/** A child this far past a limit is killed. */
+export const KILL_GRACE_MS = 500
+/** A child that grows by more in one run is killed. */
+export const MAX_GROWTH_BYTES = 256 * 1024 * 1024
+/** A sandbox that holds more after a run is closed. */
+export const LARGE_SANDBOX_BYTES = 32 * 1024 * 1024
+export const IDLE_SANDBOX_MS = 60_000
+export const PENALTY_MS = 600_000

@@ -1,0 +1,70 @@
+import type { JsonObject } from '@millrace/protocol'
+import type { TransformationCode } from './code.ts'
+
+/** One batch for an ordered list of transformations. */
+export interface Run {
+  /** The destination's id: its sandbox. */
+  readonly key: string
+  /** Ordered; 1 to 10. */
+  readonly steps: readonly TransformationCode[]
+  /** 1 to 100, in order. */
+  readonly events: readonly InputEvent[]
+  /** `test`: in a sandbox of its own that begins fresh and is closed afterwards, and with what each step gave. */
+  readonly mode: 'live' | 'test'
+  /** What getCredential knows. A map that was given does not change: another configuration is another map. */
+  readonly credentials: ReadonlyMap<string, string>
+  readonly captureLogs: boolean
+  /** Less than the operator's limit for one batch, where the caller has less time. */
+  readonly wallMs?: number
+}
+
+export interface InputEvent {
+  readonly event: JsonObject
+  /**
+   * What `metadata(event)` gives, without messageId and jobId, which are of the event. Give the same object for events
+   * of the same source: it crosses once.
+   */
+  readonly metadata: JsonObject
+  /** The event's position as text. Absent in tests. */
+  readonly jobId?: string
+}
+
+export interface RunResult {
+  /** Parallel to the events of the run. */
+  readonly results: readonly EventResult[]
+  /** `Log: …` lines in order, credentials masked; empty unless captureLogs. */
+  readonly logs: readonly string[]
+  /** Values that the code asked for, by key: whoever shows an output masks them. */
+  readonly usedCredentials: readonly string[]
+  /**
+   * The batch as a whole ended in a sandbox fault: each event's error is this text, and is retryable. Run the events
+   * again one by one; the third fault of a single event is final. @see contracts/transformations.md §8 [D433]
+   */
+  readonly trouble?: { readonly kind: TroubleKind; readonly text: string }
+}
+
+export type TroubleKind = 'timed out' | 'out of memory' | 'sandbox lost'
+
+export type EventResult = (
+  | { readonly events: readonly JsonObject[] }
+  | { readonly dropped: true }
+  | {
+      /** @see contracts/transformations.md §2, §5 */
+      readonly error: string
+      readonly transformationId: string
+      readonly versionId: string
+      /** Whether it is the sandbox's fault rather than an answer of the code. */
+      readonly isRetryable: boolean
+    }
+) & {
+  /** In test runs: what each step made of the event, up to the one that failed or dropped it. */
+  readonly steps?: readonly StepResult[]
+}
+
+export interface StepResult {
+  readonly transformationId: string
+  readonly versionId: string
+  /** Empty when the step dropped the event. Absent when it failed. */
+  readonly events?: readonly JsonObject[]
+  readonly error?: string
+}
