@@ -2,13 +2,14 @@ import { randomBytes } from 'node:crypto'
 import { mkdirSync } from 'node:fs'
 import { ControlPlane, limitAddress, type Snapshot, type SourceType, sourceClass } from '@millrace/control-plane'
 import { DeliveryStore, EgressRules, OutboundClient } from '@millrace/delivery'
-import { DestinationRegistry, maskConfig, unmaskConfig } from '@millrace/destinations'
+import { DestinationRegistry, Masking, maskConfig, unmaskConfig } from '@millrace/destinations'
 import { Gateway, type GatewaySource, ingestInWords } from '@millrace/gateway'
 import { SqliteEventLog } from '@millrace/log'
 import { RouteBook } from '@millrace/openapi'
 import { deliveryRoutes, liveRoute, Pipeline } from '@millrace/pipeline'
 import { formatTime } from '@millrace/protocol'
 import { type Clock, systemClock } from '@millrace/std'
+import { Transformations } from '@millrace/transformations'
 import { backupRoutes } from './backup/backup-routes.ts'
 import { Backups } from './backup/backups.ts'
 import type { Settings } from './config/settings.ts'
@@ -61,6 +62,19 @@ export async function compose(options: ComposeOptions): Promise<Product> {
   const registry = await DestinationRegistry.load()
   let isStopping = false
 
+  const transformations = new Transformations({
+    limits: {
+      memoryMb: settings.transformMemoryMb,
+      sandboxes: settings.transformSandboxes,
+      workers: settings.transformWorkers,
+      totalMb: settings.transformTotalMb,
+      syncMs: settings.transformSyncMs,
+      wallMs: settings.transformWallMs,
+    },
+    fetch: undefined,
+    clock,
+    logger,
+  })
   let pipeline: Pipeline | undefined
   // It and then the store may refuse to start; the log, which may not, comes after them: then nothing has been written.
   const controlPlane = await ControlPlane.open({
@@ -80,6 +94,9 @@ export async function compose(options: ComposeOptions): Promise<Product> {
       waiting: async (scope) => (await pipeline?.waiting(scope)) ?? 0,
       changed: (_before, after) => pipeline?.configure(after),
     },
+    code: transformations,
+    codeTemplates: [],
+    maskingOf: (secrets) => new Masking(secrets),
     facts: async () => {
       const oldest = await log.oldest()
       return {
@@ -176,6 +193,7 @@ export async function compose(options: ComposeOptions): Promise<Product> {
             pipeline: running,
             log,
             disk,
+            transformations: transformations.figures(),
             openDeadLetters: () => store.call('openDeadLettersByDestination', undefined),
             syncFailures: () => syncFailures,
             now: () => clock.now(),
@@ -219,6 +237,7 @@ export async function compose(options: ComposeOptions): Promise<Product> {
       await front.stop(running.stop(deadline), deadline)
       await app.close()
       await backups.stop()
+      await transformations.close()
       gateway.close()
       await log[Symbol.asyncDispose]()
       await store.close()

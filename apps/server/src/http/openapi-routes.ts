@@ -8,6 +8,7 @@ const TAGS = {
   Sources: 'Where events come from.',
   Destinations: 'Where events go.',
   Connections: 'Which source goes to which destination.',
+  Transformations: 'User code that shapes events on their way to a destination, and its libraries.',
   Configuration: 'All of it as one document.',
   Credentials: 'Secrets for user code.',
   Events: 'What became of events.',
