@@ -13,14 +13,15 @@ import {
   sourceClass,
 } from '@millrace/control-plane'
 import { DeliveryStore, EgressRules, OutboundClient } from '@millrace/delivery'
-import { DestinationRegistry, maskConfig, unmaskConfig } from '@millrace/destinations'
 import { Gateway, type GatewaySource, ingestInWords, requestId } from '@millrace/gateway'
+import { DestinationRegistry, Masking, maskConfig, unmaskConfig } from '@millrace/destinations'
 import { SqliteEventLog } from '@millrace/log'
 import { RouteBook } from '@millrace/openapi'
 import { deliveryRoutes, liveRoute, Pipeline } from '@millrace/pipeline'
 import { formatTime } from '@millrace/protocol'
 import { type Clock, systemClock } from '@millrace/std'
 import { testApiRoutes } from '@millrace/test-api'
+import { Transformations } from '@millrace/transformations'
 import { backupRoutes } from './backup/backup-routes.ts'
 import { Backups } from './backup/backups.ts'
 import type { Settings } from './config/settings.ts'
@@ -75,6 +76,19 @@ export async function compose(options: ComposeOptions): Promise<Product> {
   const registry = await DestinationRegistry.load()
   let isStopping = false
 
+  const transformations = new Transformations({
+    limits: {
+      memoryMb: settings.transformMemoryMb,
+      sandboxes: settings.transformSandboxes,
+      workers: settings.transformWorkers,
+      totalMb: settings.transformTotalMb,
+      syncMs: settings.transformSyncMs,
+      wallMs: settings.transformWallMs,
+    },
+    fetch: undefined,
+    clock,
+    logger,
+  })
   let pipeline: Pipeline | undefined
   // It and then the store may refuse to start; the log, which may not, comes after them: then nothing has been written.
   const controlPlane = await ControlPlane.open({
@@ -94,6 +108,9 @@ export async function compose(options: ComposeOptions): Promise<Product> {
       waiting: async (scope) => (await pipeline?.waiting(scope)) ?? 0,
       changed: (_before, after) => pipeline?.configure(after),
     },
+    code: transformations,
+    codeTemplates: [],
+    maskingOf: (secrets) => new Masking(secrets),
     facts: async () => {
       const oldest = await log.oldest()
       return {
@@ -191,6 +208,7 @@ export async function compose(options: ComposeOptions): Promise<Product> {
             pipeline: running,
             log,
             disk,
+            transformations: transformations.figures(),
             openDeadLetters: () => store.call('openDeadLettersByDestination', undefined),
             syncFailures: () => syncFailures,
             now: () => clock.now(),
@@ -211,16 +229,10 @@ export async function compose(options: ComposeOptions): Promise<Product> {
         () => clock.now(),
       ),
       testApiRoutes({
-        configuration: () => {
-          const snapshot = controlPlane.snapshot()
-          const destinations = new Map(
-            [...snapshot.destinations].map(([id, each]) => [id, { ...each, transformations: [] }]),
-          )
-          return { ...snapshot, destinations }
-        },
+        configuration: () => controlPlane.snapshot(),
         destinationTypes: registry,
         sourceClass: (type) => sourceClass(type as SourceType),
-        userCode: { run: () => Promise.reject(new Error('INTERIM')) },
+        userCode: transformations,
         credentials: () => controlPlane.credentials.values(),
         newClient: () =>
           new OutboundClient({ ...outbound, maxAnswerBytes: MAX_SHOWN_ANSWER_BYTES, keepsEveryType: true }),
@@ -276,6 +288,7 @@ export async function compose(options: ComposeOptions): Promise<Product> {
       await front.stop(running.stop(deadline), deadline)
       await app.close()
       await backups.stop()
+      await transformations.close()
       gateway.close()
       await log[Symbol.asyncDispose]()
       await store.close()

@@ -3,6 +3,9 @@ import type { Connection } from './connection.ts'
 import type { Credential } from './credential.ts'
 import type { Destination } from './destination.ts'
 import type { Source } from './source.ts'
+import type { CodeVersion } from './transformations/code.ts'
+import type { Library } from './transformations/library.ts'
+import type { Transformation } from './transformations/transformation.ts'
 
 /** What is remembered of how the owner came to be. @see contracts/control-plane.md §3 */
 export interface Ownership {
@@ -18,13 +21,38 @@ export type Change =
   | { readonly kind: 'source'; readonly id: string; readonly value: Source | undefined }
   | { readonly kind: 'destination'; readonly id: string; readonly value: Destination | undefined }
   | { readonly kind: 'connection'; readonly id: string; readonly value: Connection | undefined }
+  | { readonly kind: 'transformation'; readonly id: string; readonly value: Transformation | undefined }
+  | { readonly kind: 'library'; readonly id: string; readonly value: Library | undefined }
+  | CodeVersionMade
   | { readonly kind: 'user'; readonly id: string; readonly value: User | undefined }
   | { readonly kind: 'access-token'; readonly id: string; readonly value: AccessToken | undefined }
   /** Its id is its key. */
   | { readonly kind: 'credential'; readonly id: string; readonly value: Credential | undefined }
   | { readonly kind: 'ownership'; readonly value: Ownership }
 
+/** A new version of a transformation or library, or one that gets its pins; it comes with its owner and outlives it. */
+export interface CodeVersionMade {
+  readonly kind: 'code-version'
+  readonly id: string
+  readonly owner: CodeOwner
+  readonly value: CodeVersion
+}
+
+export interface CodeOwner {
+  readonly kind: 'transformation' | 'library'
+  readonly id: string
+}
+
 /** Whether a change belongs to the configuration, whose revision it then raises; accounts and credentials have no part in it. */
 export function isConfiguration({ kind }: Change): boolean {
-  return kind === 'source' || kind === 'destination' || kind === 'connection'
+  return CONFIGURATION.includes(kind)
 }
+
+const CONFIGURATION: readonly Change['kind'][] = [
+  'source',
+  'destination',
+  'connection',
+  'transformation',
+  'library',
+  'code-version',
+]

@@ -1,5 +1,6 @@
 import { formatTime, type JsonObject } from '@millrace/protocol'
 import type { Resource } from './resource.ts'
+import type { TransformationCode } from './transformations/code.ts'
 
 export interface DeliverySettings {
   readonly concurrency: number
@@ -27,6 +28,8 @@ export interface Destination extends Resource {
   /** With its secrets in clear: never to be shown, only `maskConfig` of it. */
   readonly config: JsonObject
   readonly transformationIds: readonly string[]
+  /** What these run now, in their order. Belongs to the snapshot, which fills it in; never stored. */
+  readonly transformations: readonly TransformationCode[]
   readonly delivery: DeliverySettings
   readonly workspaceId: string
 }

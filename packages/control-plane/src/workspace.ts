@@ -74,15 +74,23 @@ export class Workspace {
     this.#deliveries = options.deliveries
     this.#logger = options.logger
     this.#version = stored.version
-    const { sources, destinations, connections, users, accessTokens, credentials, ownership } = stored
-    const resources = { sources: byId(sources), destinations: byId(destinations), connections: byId(connections) }
+    const { sources, destinations, connections, transformations, libraries } = stored
+    const { users, accessTokens, credentials, ownership } = stored
+    const resources = {
+      sources: byId(sources),
+      destinations: byId(destinations),
+      connections: byId(connections),
+      transformations: byId(transformations),
+      libraries: byId(libraries),
+    }
     this.#state = {
       snapshot: buildSnapshot(stored.version.revision, resources, () => this.clock.now()),
       accounts: buildAccounts(byId(users), byId(accessTokens)),
       credentials: new Map(credentials.map((credential) => [credential.key, credential])),
       ownership,
     }
-    this.#latest = [...sources, ...destinations, ...connections, ...users, ...credentials].reduce(
+    const timed = [sources, destinations, connections, transformations, libraries, users, credentials].flat()
+    this.#latest = timed.reduce(
       (latest, { updatedAt }) => Math.max(latest, updatedAt),
       accessTokens.reduce((latest, { createdAt }) => Math.max(latest, createdAt), 0),
     )
@@ -183,6 +191,8 @@ export class Workspace {
     const sources = new Map(snapshot.sources)
     const destinations = new Map(snapshot.destinations)
     const connections = new Map(snapshot.connections)
+    const transformations = new Map(snapshot.transformations)
+    const libraries = new Map(snapshot.libraries)
     const users = new Map(accounts.users)
     const tokens = new Map(accounts.tokens)
     const credentials = new Map(state.credentials)
@@ -198,6 +208,15 @@ export class Workspace {
         case 'connection':
           put(connections, change)
           break
+        case 'transformation':
+          put(transformations, change)
+          break
+        case 'library':
+          put(libraries, change)
+          break
+        case 'code-version':
+          // Its owner has it, as far as it is needed.
+          break
         case 'user':
           put(users, change)
           break
@@ -211,12 +230,13 @@ export class Workspace {
           ownership = change.value
       }
     }
+    const resources = { sources, destinations, connections, transformations, libraries }
     return {
       snapshot: changes.some(isConfiguration)
-        ? buildSnapshot(this.#version.revision, { sources, destinations, connections }, () => this.clock.now())
+        ? buildSnapshot(this.#version.revision, resources, () => this.clock.now())
         : snapshot,
       accounts: changes.every(isConfiguration) ? accounts : buildAccounts(users, tokens),
-      credentials,
+      credentials: changes.some(({ kind }) => kind === 'credential') ? credentials : state.credentials,
       ownership,
     }
   }

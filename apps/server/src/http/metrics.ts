@@ -2,6 +2,7 @@ import type { IngestMetrics } from '@millrace/gateway'
 import type { EventLog } from '@millrace/log'
 import type { Pipeline } from '@millrace/pipeline'
 import type { Histogram } from '@millrace/std'
+import type { TransformationFigures } from '@millrace/transformations'
 import type { DiskSpace } from '../disk-space.ts'
 
 export interface MetricSources {
@@ -9,6 +10,7 @@ export interface MetricSources {
   readonly pipeline: Pipeline
   readonly log: EventLog
   readonly disk: DiskSpace
+  readonly transformations: TransformationFigures
   readonly openDeadLetters: () => Promise<readonly [string, number][]>
   readonly syncFailures: () => number
   readonly now: () => number
@@ -22,7 +24,7 @@ type Sample = readonly [labels: Readonly<Record<string, string | number>>, value
  * @see contracts/ingest.md §8 [D137]
  */
 export async function metricsText(sources: MetricSources): Promise<string> {
-  const { ingest, pipeline, log, disk } = sources
+  const { ingest, pipeline, log, disk, transformations } = sources
   const requests = [...ingest.requests].flatMap(([route, byStatus]) =>
     [...byStatus].map(([status, count]): Sample => [{ route, status }, count]),
   )
@@ -75,6 +77,19 @@ export async function metricsText(sources: MetricSources): Promise<string> {
       'millrace_backlog_bytes',
       'Stored bytes of waiting events.',
       gauge(({ backlogBytes }) => backlogBytes),
+    ),
+    gauges('millrace_transformation_sandboxes', 'Sandboxes of user code alive.', [[{}, transformations.sandboxes]]),
+    gauges('millrace_transformation_processes', 'Processes that user code runs in.', [[{}, transformations.children]]),
+    gauges('millrace_transformation_penalised', 'Destinations whose user code runs apart after a fault.', [
+      [{}, transformations.penalised],
+    ]),
+    counter('millrace_transformation_runs_total', 'Batches of user code, test runs included.', [
+      [{}, transformations.runs],
+    ]),
+    counter(
+      'millrace_transformation_faults_total',
+      'Runs of user code that the sandbox ended, by fault.',
+      Object.entries(transformations.troubles).map(([fault, count]): Sample => [{ fault }, count]),
     ),
     counter('millrace_expired_total', 'Events given up by the system.', expired),
   ].join('')

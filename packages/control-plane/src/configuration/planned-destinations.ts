@@ -43,7 +43,14 @@ export async function planDestinations(planning: Planning, entries: readonly Ent
     }
     const { warning, ...fields } = found
     const saved = savedByKey.get(key)
-    const identity = () => ({ id: ids.next().value, key, transformationIds: [], workspaceId, createdAt: at })
+    const identity = () => ({
+      id: ids.next().value,
+      key,
+      transformationIds: [],
+      transformations: [],
+      workspaceId,
+      createdAt: at,
+    })
     const value = { ...(saved ?? identity()), ...fields, updatedAt: at, revision: nextRevision } as Destination
     destinations.set(key, { value, planned: plannedChange(planning, saved, value), warning })
   }

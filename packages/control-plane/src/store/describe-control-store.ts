@@ -7,6 +7,9 @@ import type { Connection } from '../connection.ts'
 import type { Credential } from '../credential.ts'
 import { DEFAULT_DELIVERY, type Destination } from '../destination.ts'
 import type { Source } from '../source.ts'
+import { type CodeVersion, libraryCode, transformationCode } from '../transformations/code.ts'
+import type { Library } from '../transformations/library.ts'
+import type { Transformation } from '../transformations/transformation.ts'
 import { type AuditQuery, type ControlStore, StaleStateError, WrongSecretKeyError } from './control-store.ts'
 
 /** Opens the stores of one database, which is empty at first. */
@@ -45,6 +48,7 @@ export const exampleDestination: Destination = {
   isEnabled: false,
   config: { webhookUrl: 'https://hooks.cinema.example/in', signingSecret: 'canary-secret-of-the-store' },
   transformationIds: [],
+  transformations: [],
   delivery: DEFAULT_DELIVERY,
   workspaceId: 'w-1',
   createdAt: AT + 1,
@@ -60,6 +64,47 @@ const connection: Connection = {
   createdAt: AT + 2,
   updatedAt: AT + 2,
   revision: 3,
+}
+
+function version(id: string, at: number, imports: readonly string[] = []): CodeVersion {
+  const code = `// ${id} \u0000 \ud800 'quoted'`
+  return { id, language: 'typescript', code, imports, pins: null, createdAt: at, createdBy: 'Ada@cinema.example' }
+}
+
+const LIBRARY = { kind: 'library', id: 'l-1' } as const
+const TRANSFORMATION = { kind: 'transformation', id: 'tr-1' } as const
+const [libraryV1, libraryV2] = [version('lv-1', AT), version('lv-2', AT + 1)]
+const codeV1 = { ...version('tv-1', AT + 2, ['priceRules']), pins: [{ importName: 'priceRules', versionId: 'lv-1' }] }
+const codeV2 = version('tv-2', AT + 3)
+
+const library: Library = {
+  id: 'l-1',
+  key: 'price-rules',
+  name: 'Price Rules',
+  importName: 'priceRules',
+  description: '',
+  newest: libraryV2,
+  published: libraryV2,
+  workspaceId: 'w-1',
+  createdAt: AT,
+  updatedAt: AT + 1,
+  revision: 4,
+}
+
+const transformation: Transformation = {
+  id: 'tr-1',
+  key: 'add-cents',
+  name: 'Add cents',
+  description: 'price in cents',
+  captureLogs: true,
+  newest: codeV2,
+  // It pins a version of the library that is not the published one any more.
+  published: transformationCode('tr-1', codeV1, [libraryCode('priceRules', libraryV1)]),
+  tests: [{ id: 't1', name: 'cents', input: [{ type: 'track' }], expectedOutput: [] }],
+  workspaceId: 'w-1',
+  createdAt: AT + 2,
+  updatedAt: AT + 3,
+  revision: 5,
 }
 
 const user: User = { id: 'u-1', email: 'Ada@cinema.example', role: 'admin', createdAt: AT, updatedAt: AT }
@@ -107,6 +152,12 @@ const EVERYTHING: readonly Change[] = [
   { kind: 'source', id: 's-1', value: exampleSource },
   { kind: 'destination', id: 'd-1', value: exampleDestination },
   { kind: 'connection', id: 'c-1', value: connection },
+  { kind: 'code-version', id: 'lv-1', owner: LIBRARY, value: libraryV1 },
+  { kind: 'code-version', id: 'lv-2', owner: LIBRARY, value: libraryV2 },
+  { kind: 'code-version', id: 'tv-1', owner: TRANSFORMATION, value: codeV1 },
+  { kind: 'code-version', id: 'tv-2', owner: TRANSFORMATION, value: codeV2 },
+  { kind: 'library', id: 'l-1', value: library },
+  { kind: 'transformation', id: 'tr-1', value: transformation },
   { kind: 'user', id: 'u-1', value: user },
   { kind: 'access-token', id: 't-1', value: token },
   { kind: 'credential', id: 'geo_api', value: credential },
@@ -142,6 +193,8 @@ export function describeControlStore(engine: string, makeDatabase: () => StoreDa
         sources: [exampleSource],
         destinations: [exampleDestination],
         connections: [connection],
+        transformations: [transformation],
+        libraries: [library],
         users: [user],
         accessTokens: [token],
         credentials: [credential],
@@ -173,6 +226,29 @@ export function describeControlStore(engine: string, makeDatabase: () => StoreDa
         accessTokens: [],
         credentials: [],
       })
+    })
+
+    test('versions of code stay when their owner is gone, and are listed in order of creation', async () => {
+      await using database = makeDatabase()
+      await using store = await database.open()
+      const first = await store.commit({ commits: 0, revision: 0 }, EVERYTHING, [])
+      const removals: Change[] = [
+        { kind: 'transformation', id: 'tr-1', value: undefined },
+        { kind: 'library', id: 'l-1', value: undefined },
+      ]
+      expect(await store.commit(first, removals, [])).toEqual({ commits: 2, revision: 2 })
+      expect(await store.load()).toMatchObject({ transformations: [], libraries: [] })
+      const header = ({ code: _, pins: __, ...rest }: CodeVersion) => rest
+      expect(await store.codeVersions(TRANSFORMATION, 9)).toEqual([codeV1, codeV2].map(header))
+      expect(await store.codeVersions(TRANSFORMATION, 1)).toEqual([header(codeV2)])
+      expect(await store.codeVersion(TRANSFORMATION, 'tv-1')).toEqual(codeV1)
+      for (const owner of [LIBRARY, { ...TRANSFORMATION, kind: 'library' }] as const) {
+        expect(await store.codeVersion(owner, 'tv-1')).toBeUndefined()
+      }
+      expect(await store.codeVersions({ ...TRANSFORMATION, kind: 'library' }, 9)).toEqual([])
+      expect(await store.pinnedVersions(codeV1.pins)).toEqual(new Map([['priceRules', libraryV1]]))
+      expect(await store.libraryVersion('lv-1')).toEqual({ libraryId: 'l-1', version: libraryV1 })
+      expect(await store.libraryVersion('tv-1')).toBeUndefined()
     })
 
     test('accounts and credentials do not raise the configuration revision', async () => {

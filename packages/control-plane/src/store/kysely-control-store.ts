@@ -4,12 +4,23 @@ import type { Kysely, Transaction } from 'kysely'
 import { Migrator } from 'kysely/migration'
 import type { AccessToken, User } from '../accounts.ts'
 import type { AuditEntry } from '../audit/audit-entry.ts'
-import { type Change, isConfiguration, type Ownership } from '../change.ts'
+import { type Change, type CodeOwner, isConfiguration, type Ownership } from '../change.ts'
 import type { Connection } from '../connection.ts'
 import type { Destination } from '../destination.ts'
 import type { SecretBox } from '../secret-box.ts'
 import type { Source } from '../source.ts'
+import type { CodeVersion, CodeVersionHeader, LibraryPin } from '../transformations/code.ts'
 import { insertAuditEntries, pruneAuditEntries, selectAuditEntries } from './audit-table.ts'
+import {
+  loadCode,
+  putLibrary,
+  putTransformation,
+  putVersion,
+  selectLibraryVersion,
+  selectPinned,
+  selectVersion,
+  selectVersions,
+} from './code-tables.ts'
 import {
   type AuditQuery,
   type ControlStore,
@@ -71,6 +82,7 @@ export class KyselyControlStore implements ControlStore {
         .orderBy('created_at')
         .orderBy('id')
         .execute()
+      const { transformations, libraries } = await loadCode(db)
       const users = await db.selectFrom('user_account').select('document').orderBy('created_at').orderBy('id').execute()
       const tokens = await db
         .selectFrom('access_token')
@@ -85,10 +97,13 @@ export class KyselyControlStore implements ControlStore {
         ownership: workspace.ownership === null ? undefined : (JSON.parse(workspace.ownership) as Ownership),
         sources: sources.map(({ document }) => JSON.parse(document) as Source),
         destinations: destinations.map(({ id, document, config }) => ({
-          ...(JSON.parse(document) as Omit<Destination, 'config'>),
+          ...(JSON.parse(document) as Omit<Destination, 'config' | 'transformations'>),
+          transformations: [],
           config: JSON.parse(this.#secrets.open(config, id)) as JsonObject,
         })),
         connections: connections.map(({ document }) => JSON.parse(document) as Connection),
+        transformations,
+        libraries,
         users: users.map(({ document }) => JSON.parse(document) as User),
         accessTokens: tokens.map(({ document, last_used_at }) => ({
           ...(JSON.parse(document) as Omit<AccessToken, 'lastUsedAt'>),
@@ -131,6 +146,22 @@ export class KyselyControlStore implements ControlStore {
     return after
   }
 
+  codeVersions(owner: CodeOwner, most: number): Promise<CodeVersionHeader[]> {
+    return selectVersions(this.#db, owner, most)
+  }
+
+  codeVersion(owner: CodeOwner, id: string): Promise<CodeVersion | undefined> {
+    return selectVersion(this.#db, owner, id)
+  }
+
+  libraryVersion(id: string): Promise<{ readonly libraryId: string; readonly version: CodeVersion } | undefined> {
+    return selectLibraryVersion(this.#db, id)
+  }
+
+  pinnedVersions(pins: readonly LibraryPin[]): Promise<ReadonlyMap<string, CodeVersion>> {
+    return selectPinned(this.#db, pins)
+  }
+
   async noteTokenUse(tokenId: string, at: number): Promise<void> {
     await this.#db.updateTable('access_token').set({ last_used_at: at }).where('id', '=', tokenId).execute()
   }
@@ -159,6 +190,7 @@ export class KyselyControlStore implements ControlStore {
         .execute()
       return
     }
+    if (change.kind === 'code-version') return putVersion(db, change)
     if (change.value === undefined) {
       await db.deleteFrom(TABLE_OF[change.kind]).where('id', '=', change.id).execute()
       return
@@ -177,7 +209,7 @@ export class KyselyControlStore implements ControlStore {
         return
       }
       case 'destination': {
-        const { config, ...rest } = change.value
+        const { config, transformations: _, ...rest } = change.value
         const sealed = this.#secrets.seal(JSON.stringify(config), id)
         const row = { key: rest.key, document: JSON.stringify(rest), config: sealed }
         await db
@@ -197,6 +229,10 @@ export class KyselyControlStore implements ControlStore {
           .execute()
         return
       }
+      case 'transformation':
+        return putTransformation(db, change.value)
+      case 'library':
+        return putLibrary(db, change.value)
       case 'user': {
         const row = { email: change.value.email.toLowerCase(), document: JSON.stringify(change.value) }
         await db
@@ -237,6 +273,8 @@ const TABLE_OF = {
   source: 'source',
   destination: 'destination',
   connection: 'connection',
+  transformation: 'transformation',
+  library: 'library',
   user: 'user_account',
   'access-token': 'access_token',
   credential: 'credential',

@@ -32,13 +32,16 @@ test('the data of a newer version is refused and left as it was', async () => {
   expect(database.bytes()).toEqual(before)
 })
 
-test('a database from before the audit log and credentials is brought up to date with all it holds', async () => {
+test.each([
+  ['the audit log', ['audit_entry', 'credential', 'transformation', 'library', 'code_version'], '0001-z'],
+  ['credentials', ['credential', 'transformation', 'library', 'code_version'], '0002-z'],
+  ['transformations', ['transformation', 'library', 'code_version'], '0003-z'],
+])('a database from before %s is brought up to date with all it holds', async (_, tables, lastMigration) => {
   await using database = await filledDatabase()
   {
     using raw = new DatabaseSync(database.file)
-    raw.exec(
-      "DROP TABLE audit_entry; DROP TABLE credential; DELETE FROM kysely_migration WHERE name > '0001-resources-and-accounts'",
-    )
+    for (const table of tables) raw.exec(`DROP TABLE ${table}`)
+    raw.prepare('DELETE FROM kysely_migration WHERE name > ?').run(lastMigration)
   }
   await using store = await database.open()
   expect((await store.load()).destinations).toEqual([exampleDestination])

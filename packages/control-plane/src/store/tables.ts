@@ -19,6 +19,18 @@ export interface Tables {
   /** `config` is sealed as a whole, with the id as its context. */
   destination: { id: string; key: string; created_at: number; document: string; config: string }
   connection: { id: string; source_id: string; destination_id: string; created_at: number; document: string }
+  transformation: { id: string; key: string; created_at: number; document: string }
+  library: { id: string; key: string; created_at: number; document: string }
+  /** Never removed, and never changed but for the pins, which are set once. Read at the start only as far as something runs it or is edited. */
+  code_version: {
+    id: string
+    owner_kind: string
+    owner_id: string
+    created_at: number
+    document: string
+    pins: string | null
+    code: string
+  }
   user_account: { id: string; email: string; created_at: number; document: string }
   access_token: {
     id: string
@@ -30,7 +42,7 @@ export interface Tables {
   }
   /** `value` is sealed, with `credential <key>` as its context. */
   credential: { id: string; created_at: number; updated_at: number; value: string }
-  /** `actor` in lower case. The one table that is not read at the start: it grows for a year. */
+  /** `actor` in lower case. Not read at the start: it grows for a year. */
   audit_entry: { id: string; at: number; actor: string; kind: string; document: string }
 }
 
@@ -39,6 +51,7 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '0001-resources-and-accounts': { up: createResourcesAndAccounts },
   '0002-audit-log': { up: createAuditLog },
   '0003-credentials': { up: createCredentials },
+  '0004-transformations': { up: createTransformations },
 }
 
 async function createResourcesAndAccounts(db: Kysely<unknown>): Promise<void> {
@@ -116,5 +129,33 @@ async function createCredentials(db: Kysely<unknown>): Promise<void> {
     .addColumn('created_at', 'bigint', (column) => column.notNull())
     .addColumn('updated_at', 'bigint', (column) => column.notNull())
     .addColumn('value', 'text', (column) => column.notNull())
+    .execute()
+}
+
+async function createTransformations(db: Kysely<unknown>): Promise<void> {
+  for (const table of ['transformation', 'library']) {
+    await db.schema
+      .createTable(table)
+      .addColumn('id', 'text', (column) => column.primaryKey())
+      .addColumn('key', 'text', (column) => column.notNull().unique())
+      .addColumn('created_at', 'bigint', (column) => column.notNull())
+      .addColumn('document', 'text', (column) => column.notNull())
+      .execute()
+  }
+  // Without a reference to its owner, which it outlives: traces and dead letters name versions.
+  await db.schema
+    .createTable('code_version')
+    .addColumn('id', 'text', (column) => column.primaryKey())
+    .addColumn('owner_kind', 'text', (column) => column.notNull())
+    .addColumn('owner_id', 'text', (column) => column.notNull())
+    .addColumn('created_at', 'bigint', (column) => column.notNull())
+    .addColumn('document', 'text', (column) => column.notNull())
+    .addColumn('pins', 'text')
+    .addColumn('code', 'text', (column) => column.notNull())
+    .execute()
+  await db.schema
+    .createIndex('code_version_owner')
+    .on('code_version')
+    .columns(['owner_id', 'owner_kind', 'created_at', 'id'])
     .execute()
 }

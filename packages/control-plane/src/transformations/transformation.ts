@@ -1,0 +1,58 @@
+import { formatTime, type JsonObject } from '@millrace/protocol'
+import type { CodeVersion, TransformationCode } from './code.ts'
+
+/** @see contracts/transformations.md §9 "Stored tests" [D422] */
+export interface StoredTest {
+  readonly id: string
+  readonly name: string
+  readonly input: readonly JsonObject[]
+  readonly expectedOutput: readonly JsonObject[]
+}
+
+/** @see contracts/transformations.md §9 [D401] */
+export interface Transformation {
+  readonly id: string
+  /** Names it in configuration as code; stays when the name changes. */
+  readonly key: string
+  readonly name: string
+  readonly description: string
+  /** Whether lines that live runs log are kept. */
+  readonly captureLogs: boolean
+  /** The version that was made last: what is edited. */
+  readonly newest: CodeVersion
+  /** What runs in live traffic and in the Test API. */
+  readonly published: TransformationCode | null
+  readonly tests: readonly StoredTest[]
+  readonly workspaceId: string
+  readonly createdAt: number
+  readonly updatedAt: number
+  /** The configuration revision of its last change. */
+  readonly revision: number
+}
+
+/** As they are written and shown. */
+export function testsJson(tests: readonly StoredTest[]): JsonObject[] {
+  return tests.map(({ id, name, input, expectedOutput }) => {
+    return { id, name, input: [...input], expectedOutput: [...expectedOutput] }
+  })
+}
+
+/** @param destinationIds those that it is attached to. */
+export function transformationJson(transformation: Transformation, destinationIds: readonly string[]): JsonObject {
+  const { newest } = transformation
+  return {
+    id: transformation.id,
+    versionId: newest.id,
+    publishedVersionId: transformation.published?.versionId ?? null,
+    name: transformation.name,
+    description: transformation.description,
+    language: newest.language,
+    code: newest.code,
+    imports: [...newest.imports],
+    destinations: [...destinationIds],
+    captureLogs: transformation.captureLogs,
+    workspaceId: transformation.workspaceId,
+    createdAt: formatTime(transformation.createdAt),
+    updatedAt: formatTime(transformation.updatedAt),
+  }
+}
