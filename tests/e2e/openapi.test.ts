@@ -77,11 +77,13 @@ describe('GET /openapi.json', () => {
   })
 
   test('says truly which routes are open', async () => {
-    for (const { method, path, operation } of operations) {
-      if (!path.startsWith('/v2') && path !== '/inbox/quickstart') continue
+    const guarded = operations.filter(({ path }) => path.startsWith('/v2') || path === '/inbox/quickstart')
+    // Side by side: whoever has failed a hundred times waits for each further answer.
+    const answers = guarded.map(({ method, path }) => fetch(env.url + path.replace(/\{\w+\}/g, 'x'), { method }))
+    for (const [i, { status }] of (await Promise.all(answers)).entries()) {
+      const { method, path, operation } = guarded[i]!
       expect(operation.security, `${method} ${path}`).not.toEqual([])
-      const answer = await fetch(env.url + path.replace(/\{\w+\}/g, 'x'), { method })
-      expect(answer.status, `${method} ${path}`).toBe(401)
+      expect(status, `${method} ${path}`).toBe(401)
       expect(operation.responses).toHaveProperty('401')
     }
   })

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
  * ids that exist and ids that do not (quality.md S5; contracts/control-plane.md §2, §12 item 11).
  */
 
+let made = 0
 const ROLES = ['viewer', 'editor', 'admin'] as const
 type Role = (typeof ROLES)[number]
 
@@ -64,6 +65,30 @@ const ROWS: Readonly<Record<string, Row>> = {
   'PATCH /v2/connections/:id': { least: 'editor', own: connection, body: {} },
   'DELETE /v2/connections/:id': { least: 'editor', own: connection },
 
+  'GET /v2/transformations': { least: 'viewer' },
+  'POST /v2/transformations': { least: 'editor', body: code() },
+  'GET /v2/transformations/:id': { least: 'viewer', own: transformation },
+  'PUT /v2/transformations/:id': { least: 'editor', own: transformation, body: code() },
+  'DELETE /v2/transformations/:id': { least: 'editor', own: transformation },
+  'GET /v2/transformations/:id/versions': { least: 'viewer', own: transformation },
+  'GET /v2/transformations/:id/versions/:versionId': { least: 'viewer', own: versionOfTransformation },
+  'POST /v2/transformations/:id/versions/:versionId/publish': { least: 'editor', own: versionOfTransformation },
+  'GET /v2/transformations/:id/tests': { least: 'viewer', own: transformation },
+  'PUT /v2/transformations/:id/tests': { least: 'editor', own: transformation, body: { tests: [] } },
+  'POST /v2/transformations/:id/tests/run': { least: 'editor', own: transformation },
+  'GET /v2/transformations/:id/logs': { least: 'viewer', own: transformation },
+  'POST /v2/transformations/test': { least: 'editor', body: { ...code(), name: undefined, events: [{}] } },
+  'GET /v2/transformation-templates': { least: 'viewer' },
+
+  'GET /v2/libraries': { least: 'viewer' },
+  'POST /v2/libraries': { least: 'editor', body: async () => code() },
+  'GET /v2/libraries/:id': { least: 'viewer', own: library },
+  'PUT /v2/libraries/:id': { least: 'editor', own: library, body: async () => code() },
+  'DELETE /v2/libraries/:id': { least: 'editor', own: library },
+  'GET /v2/libraries/:id/versions': { least: 'viewer', own: library },
+  'GET /v2/libraries/:id/versions/:versionId': { least: 'viewer', own: versionOfLibrary },
+  'POST /v2/libraries/:id/versions/:versionId/publish': { least: 'editor', own: versionOfLibrary },
+
   'GET /v2/config': { least: 'viewer' },
   'POST /v2/config/plan': { least: 'viewer', body: { document: { millrace: 1 } } },
   'POST /v2/config/apply': { least: 'editor', body: configurationAsItIs },
@@ -107,10 +132,9 @@ let env: DevEnv
 let deadLetterId: string
 let refusedWriteKey: string
 let inboxPath: string
-let made = 0
 
 beforeAll(async () => {
-  env = await DevEnv.open()
+  env = await DevEnv.open({ settings: { MILLRACE_TRUSTED_PROXIES: '127.0.0.1' } })
   for (const role of ROLES) tokens[role] = (await post('/v2/users', { email: `${role}@cinema.example`, role })).token
   inboxPath = env.routes.registered().flatMap((route) => SECRET_PATH.exec(route) ?? [])[0]!
   env.sink.answer = () => ({ status: 400 })
@@ -192,14 +216,24 @@ test('a token acts with the lower of its own role and that of its user', async (
 const SECRET_PATH = /\/inbox\/[0-9a-f]{32}$/
 
 async function call(name: string, token: string | null, id = ''): Promise<ApiAnswer> {
-  const [method, path] = name.replace(/:\w+/, id).replace('/inbox/<secret>', inboxPath).split(' ') as [string, string]
+  const [method, path] = withIds(name, id).replace('/inbox/<secret>', inboxPath).split(' ') as [string, string]
   const body = ROWS[name]!.body
   const sent = typeof body === 'function' ? await body() : body
   return env.request(path + (ROWS[name]!.wrongQuery ?? ''), {
     method,
-    headers: token === null ? {} : { Authorization: `Bearer ${token}` },
+    // From an address of its own: whoever has failed a hundred times waits for each further answer.
+    headers:
+      token === null
+        ? { 'X-Forwarded-For': `2001:db8:${(++made).toString(16)}::1` }
+        : { Authorization: `Bearer ${token}` },
     body: sent === undefined ? null : JSON.stringify(sent),
   })
+}
+
+/** @param id `<id>/<versionId>` of a version; of what is not there the same for both. */
+function withIds(name: string, id: string): string {
+  const [first = '', second = first] = id.split('/')
+  return name.replace(':versionId', second).replace(/:\w+/, first)
 }
 
 /** All that an answer tells, but for what differs between any two. */
@@ -230,6 +264,28 @@ async function pair() {
 
 async function connection(): Promise<string> {
   return (await post('/v2/connections', await pair())).connection.id
+}
+
+function code() {
+  return { name: `Code ${++made}`, code: 'export function transformEvent(event) { return event }' }
+}
+
+async function transformation(): Promise<string> {
+  return (await post('/v2/transformations', code())).transformation.id
+}
+
+async function versionOfTransformation(): Promise<string> {
+  const { id, versionId } = (await post('/v2/transformations', code())).transformation
+  return `${id}/${versionId}`
+}
+
+async function library(): Promise<string> {
+  return (await post('/v2/libraries', code())).library.id
+}
+
+async function versionOfLibrary(): Promise<string> {
+  const { id, versionId } = (await post('/v2/libraries', code())).library
+  return `${id}/${versionId}`
 }
 
 /** An apply of what there is. */

@@ -13,8 +13,8 @@ import {
   sourceClass,
 } from '@millrace/control-plane'
 import { DeliveryStore, EgressRules, OutboundClient } from '@millrace/delivery'
-import { DestinationRegistry, maskConfig, unmaskConfig } from '@millrace/destinations'
 import { Gateway, type GatewaySource, ingestInWords, requestId } from '@millrace/gateway'
+import { DestinationRegistry, Masking, maskConfig, unmaskConfig } from '@millrace/destinations'
 import { SqliteEventLog } from '@millrace/log'
 import { RouteBook } from '@millrace/openapi'
 import { deliveryRoutes, liveRoute, Pipeline } from '@millrace/pipeline'
@@ -108,6 +108,9 @@ export async function compose(options: ComposeOptions): Promise<Product> {
       waiting: async (scope) => (await pipeline?.waiting(scope)) ?? 0,
       changed: (_before, after) => pipeline?.configure(after),
     },
+    code: transformations,
+    codeTemplates: [],
+    maskingOf: (secrets) => new Masking(secrets),
     facts: async () => {
       const oldest = await log.oldest()
       return {

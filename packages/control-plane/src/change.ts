@@ -30,12 +30,17 @@ export type Change =
   | { readonly kind: 'credential'; readonly id: string; readonly value: Credential | undefined }
   | { readonly kind: 'ownership'; readonly value: Ownership }
 
-/** A version of a transformation or library; it comes with the change of its owner and outlives it. */
+/** A new version of a transformation or library, or one that gets its pins; it comes with its owner and outlives it. */
 export interface CodeVersionMade {
   readonly kind: 'code-version'
   readonly id: string
-  readonly ownerId: string
+  readonly owner: CodeOwner
   readonly value: CodeVersion
+}
+
+export interface CodeOwner {
+  readonly kind: 'transformation' | 'library'
+  readonly id: string
 }
 
 /** Whether a change belongs to the configuration, whose revision it then raises; accounts and credentials have no part in it. */

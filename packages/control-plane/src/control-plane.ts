@@ -18,6 +18,12 @@ import type { Snapshot } from './snapshot.ts'
 import { Sources } from './sources.ts'
 import type { ControlStore } from './store/control-store.ts'
 import { openSqliteControlStore } from './store/sqlite-control-store.ts'
+import { CodeChecks } from './transformations/code-checks.ts'
+import type { CodeRuntime, CodeTemplate } from './transformations/code-runtime.ts'
+import { CodeTests, type Masking } from './transformations/code-tests.ts'
+import { Libraries } from './transformations/libraries.ts'
+import { LogLines } from './transformations/log-lines.ts'
+import { Transformations } from './transformations/transformations.ts'
 import { Users } from './users.ts'
 import { type Logger, Workspace } from './workspace.ts'
 
@@ -33,6 +39,11 @@ export interface ControlPlaneOptions {
   readonly version: string
   readonly destinationTypes: DestinationTypes
   readonly deliveries: Deliveries
+  /** Runs user code. */
+  readonly code: CodeRuntime
+  readonly codeTemplates: readonly CodeTemplate[]
+  /** Takes secrets out of what is shown. */
+  readonly maskingOf: (secrets: readonly string[]) => Masking
   readonly facts: () => AdminFacts | Promise<AdminFacts>
   readonly logger: Logger
   /** Per token; 0 means no limit. */
@@ -61,6 +72,11 @@ export class ControlPlane implements AsyncDisposable {
   readonly sources: Sources
   readonly destinations: Destinations
   readonly connections: Connections
+  readonly transformations: Transformations
+  readonly libraries: Libraries
+  readonly codeTests: CodeTests
+  /** What live runs log; to be fed by whoever runs them, for transformations with `captureLogs`. */
+  readonly logLines = new LogLines()
   readonly credentials: Credentials
   readonly users: Users
   readonly configuration: Configuration
@@ -85,7 +101,13 @@ export class ControlPlane implements AsyncDisposable {
     this.sources = new Sources(workspace, deliveries)
     this.destinations = new Destinations(workspace, deliveries, destinationTypes)
     this.connections = new Connections(workspace, deliveries, destinationTypes)
+    const checks = new CodeChecks(options.code)
+    this.transformations = new Transformations(workspace, store, checks)
+    this.libraries = new Libraries(workspace, store, checks)
     this.credentials = new Credentials(workspace)
+    const { transformations, credentials } = this
+    const { code: runtime, maskingOf } = options
+    this.codeTests = new CodeTests({ workspace, store, runtime, checks, transformations, credentials, maskingOf })
     this.users = new Users(workspace)
     this.configuration = new Configuration(workspace, deliveries, destinationTypes)
     this.accessTokens = new AccessTokens(workspace)

@@ -16,7 +16,7 @@ const MEMBERS = membersOf(CREDENTIAL_WRITTEN)
 /** Secrets for user code: written, never read back, sealed at rest. @see contracts/control-plane.md §7 [D726] */
 export class Credentials {
   readonly #workspace: Workspace
-  #values: { readonly of: ReadonlyMap<string, Credential>; readonly byKey: ReadonlyMap<string, string> } | undefined
+  #values: { readonly of: object; readonly values: ReadonlyMap<string, string> } = { of: {}, values: new Map() }
 
   constructor(workspace: Workspace) {
     this.#workspace = workspace
@@ -31,21 +31,14 @@ export class Credentials {
     return this.#workspace.state.credentials.has(key)
   }
 
-  /** In clear, as of now: for user code alone, never to be shown. */
-  value(key: string): string | undefined {
-    return this.#workspace.state.credentials.get(key)?.value
-  }
-
-  /** All of them in clear, by key; another map after a change. For user code alone, never to be shown. */
+  /** All of them in clear, for user code alone, never to be shown; the same map as long as none changes. */
   values(): ReadonlyMap<string, string> {
     const { credentials } = this.#workspace.state
-    if (this.#values?.of !== credentials) {
-      this.#values = {
-        of: credentials,
-        byKey: new Map([...credentials.values()].map(({ key, value }) => [key, value])),
-      }
+    if (this.#values.of !== credentials) {
+      const values = new Map(Array.from(credentials, ([key, { value }]) => [key, value]))
+      this.#values = { of: credentials, values }
     }
-    return this.#values.byKey
+    return this.#values.values
   }
 
   /** PUT: makes the credential, or gives it another value. */

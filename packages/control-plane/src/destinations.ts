@@ -65,7 +65,7 @@ export class Destinations implements ResourceService<Destination> {
       const type = this.#type(typeName)
       const plain = readPlainFields(written, DEFAULTS)
       const { config, warning } = this.#config(written['config'] ?? {}, undefined, type)
-      const settings = readSettings(written, DEFAULTS)
+      const settings = readSettings(written, DEFAULTS, snapshot)
       const identity = {
         id: this.#workspace.newId(at),
         key: resourceKey(name, 'destination', snapshot.destinations.values()),
@@ -121,7 +121,7 @@ export class Destinations implements ResourceService<Destination> {
       const { config, warning } = Object.hasOwn(written, 'config')
         ? this.#config(written['config'], saved.config, this.#type(saved.type))
         : { config: saved.config, warning: undefined }
-      const settings = readSettings(written, otherwise)
+      const settings = readSettings(written, otherwise, snapshot)
       refuseIfChanged(saved, condition)
       const destination = { ...saved, ...plain, name, config, ...settings, updatedAt: at, revision: nextRevision }
       return put(destination, updated('destination', id, this.shown(saved), this.shown(destination)), warning)
@@ -195,23 +195,35 @@ function readPlainFields(written: JsonObject, otherwise: FieldsLeftOut): Pick<De
 function readSettings(
   written: JsonObject,
   otherwise: FieldsLeftOut,
+  snapshot: Snapshot,
 ): Pick<Destination, 'transformationIds' | 'delivery'> {
   return {
     transformationIds: Object.hasOwn(written, 'transformationIds')
-      ? readTransformationIds(written['transformationIds'])
+      ? readTransformationIds(written['transformationIds'], snapshot)
       : otherwise.transformationIds,
     delivery: Object.hasOwn(written, 'delivery') ? readDelivery(written['delivery']) : otherwise.delivery,
   }
 }
 
-/** There are no transformations yet, so any id is an unknown one. */
-function readTransformationIds(written: unknown): readonly string[] {
+/** @see contracts/control-plane.md §8 [D420] */
+function readTransformationIds(written: unknown, { transformations }: Snapshot): readonly string[] {
   if (!Array.isArray(written) || !written.every((id) => typeof id === 'string')) {
     throw badRequest('transformationIds must be a list of ids')
   }
   if (written.length > MAX_TRANSFORMATIONS) throw new ApiError('invalid_config', 'Too many transformations')
-  if (written.length > 0) throw new ApiError('invalid_config', `Transformation with id ${written[0]} not found`)
-  return []
+  for (const [i, id] of written.entries()) {
+    const transformation = transformations.get(id)
+    const fault =
+      transformation === undefined
+        ? 'not found'
+        : transformation.published === null
+          ? 'is not published'
+          : written.indexOf(id) < i
+            ? 'is listed twice'
+            : undefined
+    if (fault !== undefined) throw new ApiError('invalid_config', `Transformation with id ${id} ${fault}`)
+  }
+  return written
 }
 
 export function readDelivery(written: unknown): DeliverySettings {

@@ -38,7 +38,7 @@ export interface RemoveOptions extends Condition {
 }
 
 /** @throws ApiError 412 if the resource is not in a state that If-Match names. */
-export function refuseIfChanged(resource: Resource, { ifMatch }: Condition): void {
+export function refuseIfChanged(resource: Pick<Resource, 'revision'>, { ifMatch }: Condition): void {
   refuseUnlessTagged(entityTag(resource), ifMatch)
 }
 

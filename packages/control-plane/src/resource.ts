@@ -10,6 +10,6 @@ export interface Resource {
 }
 
 /** Differs after every change of the resource. */
-export function entityTag({ revision }: Resource): string {
+export function entityTag({ revision }: Pick<Resource, 'revision'>): string {
   return `"${revision}"`
 }

@@ -61,6 +61,6 @@ function destination(id: string, transformationIds: readonly string[]): Destinat
 function transformation(id: string, versionId: string): Transformation {
   const code = { language: 'javascript', code: 'export function transformEvent(event) { return event }' } as const
   const published: TransformationCode = { transformationId: id, versionId, ...code, libraries: [] }
-  const newest = { id: versionId, ...code, imports: [], createdAt: 0, createdBy: 'ada@x' }
+  const newest = { id: versionId, ...code, imports: [], pins: null, createdAt: 0, createdBy: 'ada@x' }
   return { ...common, id, key: id, name: id, description: '', captureLogs: false, newest, published, tests: [] }
 }

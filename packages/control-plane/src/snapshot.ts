@@ -19,6 +19,8 @@ export interface Snapshot {
   /** By its write key, or by one rotated away whose grace has not ended. */
   sourceByWriteKey(writeKey: string): Source | undefined
   connectionsOf(sourceId: string): readonly Connection[]
+  /** A library by the name under which it is imported. */
+  libraryByImportName(importName: string): Library | undefined
   /** Ids of the destinations that a transformation is attached to, in order of creation. */
   destinationIdsOf(transformationId: string): readonly string[]
 }
@@ -38,6 +40,7 @@ export function buildSnapshot(revision: number, resources: Resources, now: () =>
     }
   }
   const connectionsBySource = Map.groupBy(connections.values(), ({ sourceId }) => sourceId)
+  const byImportName = new Map(Array.from(libraries.values(), (library) => [library.importName, library]))
   const destinationIds = idsByTransformation(destinations)
   return {
     revision,
@@ -52,6 +55,7 @@ export function buildSnapshot(revision: number, resources: Resources, now: () =>
       return found.expiresAt === Number.POSITIVE_INFINITY || found.expiresAt > now() ? found.source : undefined
     },
     connectionsOf: (sourceId) => connectionsBySource.get(sourceId) ?? NONE,
+    libraryByImportName: (importName) => byImportName.get(importName),
     destinationIdsOf: (transformationId) => destinationIds.get(transformationId) ?? NONE,
   }
 }

@@ -236,7 +236,7 @@ export class Workspace {
         ? buildSnapshot(this.#version.revision, resources, () => this.clock.now())
         : snapshot,
       accounts: changes.every(isConfiguration) ? accounts : buildAccounts(users, tokens),
-      credentials,
+      credentials: changes.some(({ kind }) => kind === 'credential') ? credentials : state.credentials,
       ownership,
     }
   }

@@ -9,6 +9,7 @@ const TAGS = {
   Destinations: 'Where events go.',
   Connections: 'Which source goes to which destination.',
   'Test API': 'What becomes of one message, stage by stage, without storing it.',
+  Transformations: 'User code that shapes events on their way to a destination, and its libraries.',
   Configuration: 'All of it as one document.',
   Credentials: 'Secrets for user code.',
   Events: 'What became of events.',

@@ -7,6 +7,8 @@ export const AUDIT_KINDS = [
   'source',
   'destination',
   'connection',
+  'transformation',
+  'library',
   'user',
   'access-token',
   'credential',
@@ -23,7 +25,7 @@ export const AUDIT_KINDS = [
 export type AuditKind = (typeof AUDIT_KINDS)[number]
 
 /**
- * What was done, or refused. `rotate` is a new write key, `apply` a document of configuration as code, `sign_in` only ever
+ * What was done, or refused. `rotate` is a new write key, `publish` a version of code put in force, `apply` a document of configuration as code, `sign_in` only ever
  * a failed one, `first_use` the first request with an access token; `replay` and `discard` begin that for dead letters, the
  * others steer what was begun; `test` is a run of the Test API, told once an hour.
  */
@@ -33,6 +35,7 @@ export type AuditAction =
   | 'delete'
   | 'rotate'
   | 'apply'
+  | 'publish'
   | 'sign_in'
   | 'first_use'
   | 'replay'

@@ -33,6 +33,8 @@ const KINDS: Readonly<Record<string, AuditKind>> = {
   sources: 'source',
   destinations: 'destination',
   connections: 'connection',
+  transformations: 'transformation',
+  libraries: 'library',
   credentials: 'credential',
   users: 'user',
   'access-tokens': 'access-token',
@@ -47,6 +49,12 @@ const ACTIONS: Readonly<Record<string, Audited['action']>> = {
 
 const NAMED: Readonly<Record<string, AuditedRoute>> = {
   'sources/rotate-write-key': { action: 'rotate', kind: 'source' },
+  'transformations/publish': { action: 'publish', kind: 'transformation' },
+  'libraries/publish': { action: 'publish', kind: 'library' },
+  // Tests write nothing but what is stored as tests.
+  'transformations/tests': { action: 'update', kind: 'transformation' },
+  'transformations/test': 'none',
+  'transformations/run': 'none',
   'config/plan': 'none',
   'config/apply': { action: 'apply', kind: 'configuration' },
 }

@@ -10,6 +10,7 @@ import { isAtLeast, type Role } from '../role.ts'
 import { accountRoutes } from './account-routes.ts'
 import { auditRoutes } from './audit-routes.ts'
 import { type AuditedRoute, auditedRoute } from './audited-route.ts'
+import { codeRoutes } from './code-routes.ts'
 import { withCommonAnswers } from './common-answers.ts'
 import { configRoutes } from './config-routes.ts'
 import { credentialRoutes } from './credential-routes.ts'
@@ -97,6 +98,7 @@ export function v2Routes(controlPlane: ControlPlane, more: readonly FastifyPlugi
     app.setErrorHandler((error, request, reply) => answerError(controlPlane, error, request, reply))
     app.setNotFoundHandler((request) => refuseRoute(patterns, request))
     await app.register(resourceRoutes(controlPlane))
+    await app.register(codeRoutes(controlPlane))
     await app.register(configRoutes(controlPlane))
     await app.register(accountRoutes(controlPlane))
     await app.register(credentialRoutes(controlPlane))

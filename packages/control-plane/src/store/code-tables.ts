@@ -1,22 +1,18 @@
 import type { Kysely, Transaction } from 'kysely'
-import type { CodeVersionMade } from '../change.ts'
-import type { CodeVersion, TransformationCode } from '../transformations/code.ts'
-import { type Library, libraryCode } from '../transformations/library.ts'
+import type { CodeOwner, CodeVersionMade } from '../change.ts'
+import {
+  type CodeVersion,
+  type CodeVersionHeader,
+  type LibraryCode,
+  type LibraryPin,
+  libraryCode,
+  transformationCode,
+} from '../transformations/code.ts'
+import type { Library } from '../transformations/library.ts'
 import type { Transformation } from '../transformations/transformation.ts'
 import type { Tables } from './tables.ts'
 
-/** Of a published transformation: the version, and the libraries that it pins. */
-interface StoredPublication {
-  readonly versionId: string
-  readonly libraries: readonly { readonly importName: string; readonly versionId: string }[]
-}
-
-type TransformationDocument = Omit<Transformation, 'newest' | 'published'> & {
-  readonly newestId: string
-  readonly published: StoredPublication | null
-}
-
-type LibraryDocument = Omit<Library, 'newest' | 'published'> & {
+type Named<T> = Omit<T, 'newest' | 'published'> & {
   readonly newestId: string
   readonly publishedId: string | null
 }
@@ -30,143 +26,162 @@ export interface StoredCode {
 
 /** Transformations and libraries with the versions that somebody edits or that run. */
 export async function loadCode(db: Kysely<Tables>): Promise<StoredCode> {
-  const transformations = (await documents(db, 'transformation')) as TransformationDocument[]
-  const libraries = (await documents(db, 'library')) as LibraryDocument[]
-  const ids = new Set<string>()
-  for (const { newestId, published } of transformations) {
-    ids.add(newestId)
-    if (published === null) continue
-    ids.add(published.versionId)
-    for (const { versionId } of published.libraries) ids.add(versionId)
-  }
-  for (const { newestId, publishedId } of libraries) {
-    ids.add(newestId)
-    if (publishedId !== null) ids.add(publishedId)
-  }
-  const versions = await loadVersions(db, [...ids])
-  const version = (id: string) => {
-    const found = versions.get(id)
-    if (found === undefined) throw new Error(`version ${id} is not in the database`)
-    return found
-  }
+  const transformations = await selectDocuments<Transformation>(db, 'transformation')
+  const libraries = await selectDocuments<Library>(db, 'library')
+  const versions = new LoadedVersions(db)
+  await versions.load(
+    [...transformations, ...libraries].flatMap(({ newestId, publishedId }) => [newestId, publishedId]),
+  )
+  const pinsOf = (id: string | null) => (id === null ? [] : (versions.get(id).pins ?? []))
+  await versions.load(
+    transformations.flatMap(({ publishedId }) => pinsOf(publishedId).map(({ versionId }) => versionId)),
+  )
   return {
-    transformations: transformations.map(({ newestId, published, ...rest }) => ({
+    transformations: transformations.map(({ newestId, publishedId, ...rest }) => ({
       ...rest,
-      newest: version(newestId),
-      published: published && publication(rest.id, published, version),
+      newest: versions.get(newestId),
+      published:
+        publishedId === null
+          ? null
+          : transformationCode(rest.id, versions.get(publishedId), versions.pinned(pinsOf(publishedId))),
     })),
     libraries: libraries.map(({ newestId, publishedId, ...rest }) => ({
       ...rest,
-      newest: version(newestId),
-      published: publishedId === null ? null : version(publishedId),
+      newest: versions.get(newestId),
+      published: publishedId === null ? null : versions.get(publishedId),
     })),
   }
 }
 
 export async function putTransformation(db: Transaction<Tables>, transformation: Transformation): Promise<void> {
   const { newest, published, ...rest } = transformation
-  const document: TransformationDocument = {
-    ...rest,
-    newestId: newest.id,
-    published: published && {
-      versionId: published.versionId,
-      libraries: published.libraries.map(({ importName, versionId }) => ({ importName, versionId })),
-    },
-  }
-  await put(db, 'transformation', rest, document)
+  await putDocument(db, 'transformation', { ...rest, newestId: newest.id, publishedId: published?.versionId ?? null })
 }
 
 export async function putLibrary(db: Transaction<Tables>, { newest, published, ...rest }: Library): Promise<void> {
-  const document: LibraryDocument = { ...rest, newestId: newest.id, publishedId: published?.id ?? null }
-  await put(db, 'library', rest, document)
+  await putDocument(db, 'library', { ...rest, newestId: newest.id, publishedId: published?.id ?? null })
 }
 
-export async function insertVersion(db: Transaction<Tables>, { ownerId, value }: CodeVersionMade): Promise<void> {
+export async function putVersion(db: Transaction<Tables>, { owner, value }: CodeVersionMade): Promise<void> {
   const { id, language, code, imports, createdAt: created_at, createdBy } = value
   const document = JSON.stringify({ language, imports, createdBy } satisfies VersionDocument)
-  // As JSON, which writes every character that a text can hold.
-  const row = { id, owner_id: ownerId, created_at, document, code: JSON.stringify(code) }
-  await db.insertInto('code_version').values(row).execute()
+  const pins = value.pins && JSON.stringify(value.pins)
+  await db
+    .insertInto('code_version')
+    // Code as JSON, which writes every character that a text can hold.
+    .values({ id, owner_kind: owner.kind, owner_id: owner.id, created_at, document, pins, code: JSON.stringify(code) })
+    .onConflict((conflict) => conflict.column('id').doUpdateSet({ pins }))
+    .execute()
 }
 
 /** @see ControlStore.codeVersions */
-export async function selectVersions(
-  db: Kysely<Tables>,
-  ownerId: string,
-  most: number,
-): Promise<Omit<CodeVersion, 'code'>[]> {
+export async function selectVersions(db: Kysely<Tables>, owner: CodeOwner, most: number): Promise<CodeVersionHeader[]> {
   const rows = await db
     .selectFrom('code_version')
     .select(['id', 'created_at', 'document'])
-    .where('owner_id', '=', ownerId)
+    .where('owner_id', '=', owner.id)
+    .where('owner_kind', '=', owner.kind)
     .orderBy('created_at', 'desc')
     .orderBy('id', 'desc')
     .limit(most)
     .execute()
-  return rows.reverse().map(withoutCode)
+  return rows.reverse().map(headerOf)
 }
 
-export async function selectVersion(db: Kysely<Tables>, ownerId: string, id: string): Promise<CodeVersion | undefined> {
+export async function selectVersion(
+  db: Kysely<Tables>,
+  owner: CodeOwner,
+  id: string,
+): Promise<CodeVersion | undefined> {
   const row = await db
     .selectFrom('code_version')
     .selectAll()
     .where('id', '=', id)
-    .where('owner_id', '=', ownerId)
+    .where('owner_id', '=', owner.id)
+    .where('owner_kind', '=', owner.kind)
     .executeTakeFirst()
-  return row && withCode(row)
+  return row && versionOf(row)
+}
+
+/** @see ControlStore.libraryVersion */
+export async function selectLibraryVersion(
+  db: Kysely<Tables>,
+  id: string,
+): Promise<{ readonly libraryId: string; readonly version: CodeVersion } | undefined> {
+  const row = await db
+    .selectFrom('code_version')
+    .selectAll()
+    .where('id', '=', id)
+    .where('owner_kind', '=', 'library')
+    .executeTakeFirst()
+  return row && { libraryId: row.owner_id, version: versionOf(row) }
+}
+
+/** @see ControlStore.pinnedVersions */
+export async function selectPinned(
+  db: Kysely<Tables>,
+  pins: readonly LibraryPin[],
+): Promise<ReadonlyMap<string, CodeVersion>> {
+  const versions = new LoadedVersions(db)
+  await versions.load(pins.map(({ versionId }) => versionId))
+  return new Map(pins.map(({ importName, versionId }) => [importName, versions.get(versionId)]))
 }
 
 const IDS_AT_ONCE = 500
 
-async function loadVersions(db: Kysely<Tables>, ids: readonly string[]): Promise<ReadonlyMap<string, CodeVersion>> {
-  const versions = new Map<string, CodeVersion>()
-  for (let i = 0; i < ids.length; i += IDS_AT_ONCE) {
-    const some = ids.slice(i, i + IDS_AT_ONCE)
-    for (const row of await db.selectFrom('code_version').selectAll().where('id', 'in', some).execute()) {
-      versions.set(row.id, withCode(row))
+class LoadedVersions {
+  readonly #db: Kysely<Tables>
+  readonly #versions = new Map<string, CodeVersion>()
+
+  constructor(db: Kysely<Tables>) {
+    this.#db = db
+  }
+
+  async load(ids: readonly (string | null)[]): Promise<void> {
+    const missing = [...new Set(ids)].filter((id) => id !== null && !this.#versions.has(id)) as string[]
+    for (let i = 0; i < missing.length; i += IDS_AT_ONCE) {
+      const some = missing.slice(i, i + IDS_AT_ONCE)
+      for (const row of await this.#db.selectFrom('code_version').selectAll().where('id', 'in', some).execute()) {
+        this.#versions.set(row.id, versionOf(row))
+      }
     }
   }
-  return versions
-}
 
-function publication(
-  transformationId: string,
-  { versionId, libraries }: StoredPublication,
-  version: (id: string) => CodeVersion,
-): TransformationCode {
-  const { language, code } = version(versionId)
-  return {
-    transformationId,
-    versionId,
-    language,
-    code,
-    libraries: libraries.map((pin) => libraryCode(pin.importName, version(pin.versionId))),
+  get(id: string): CodeVersion {
+    const version = this.#versions.get(id)
+    if (version === undefined) throw new Error(`the version of code ${id} is not in the database`)
+    return version
+  }
+
+  pinned(pins: readonly LibraryPin[]): LibraryCode[] {
+    return pins.map(({ importName, versionId }) => libraryCode(importName, this.get(versionId)))
   }
 }
 
 type VersionRow = Tables['code_version']
 
-function withoutCode({ id, created_at, document }: Omit<VersionRow, 'code' | 'owner_id'>): Omit<CodeVersion, 'code'> {
+function headerOf({ id, created_at, document }: Pick<VersionRow, 'id' | 'created_at' | 'document'>): CodeVersionHeader {
   const { language, imports, createdBy } = JSON.parse(document) as VersionDocument
   return { id, language, imports, createdAt: Number(created_at), createdBy }
 }
 
-function withCode(row: VersionRow): CodeVersion {
-  return { ...withoutCode(row), code: JSON.parse(row.code) as string }
+function versionOf(row: VersionRow): CodeVersion {
+  const pins = row.pins === null ? null : (JSON.parse(row.pins) as LibraryPin[])
+  return { ...headerOf(row), code: JSON.parse(row.code) as string, pins }
 }
 
-async function documents(db: Kysely<Tables>, table: 'transformation' | 'library'): Promise<unknown[]> {
+async function selectDocuments<T>(db: Kysely<Tables>, table: 'transformation' | 'library'): Promise<Named<T>[]> {
   const rows = await db.selectFrom(table).select('document').orderBy('created_at').orderBy('id').execute()
-  return rows.map(({ document }) => JSON.parse(document))
+  return rows.map(({ document }) => JSON.parse(document) as Named<T>)
 }
 
-async function put(
+async function putDocument(
   db: Transaction<Tables>,
   table: 'transformation' | 'library',
-  { id, key, createdAt: created_at }: Pick<Transformation, 'id' | 'key' | 'createdAt'>,
-  content: TransformationDocument | LibraryDocument,
+  document: Named<Transformation> | Named<Library>,
 ): Promise<void> {
-  const row = { key, document: JSON.stringify(content) }
+  const { id, key, createdAt: created_at } = document
+  const row = { key, document: JSON.stringify(document) }
   await db
     .insertInto(table)
     .values({ id, created_at, ...row })

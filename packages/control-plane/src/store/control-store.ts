@@ -1,11 +1,11 @@
 import type { AccessToken, User } from '../accounts.ts'
 import type { AuditEntry, AuditKind } from '../audit/audit-entry.ts'
-import type { Change, Ownership } from '../change.ts'
+import type { Change, CodeOwner, Ownership } from '../change.ts'
 import type { Connection } from '../connection.ts'
 import type { Credential } from '../credential.ts'
 import type { Destination } from '../destination.ts'
 import type { Source } from '../source.ts'
-import type { CodeVersion } from '../transformations/code.ts'
+import type { CodeVersion, CodeVersionHeader, LibraryPin } from '../transformations/code.ts'
 import type { Library } from '../transformations/library.ts'
 import type { Transformation } from '../transformations/transformation.ts'
 
@@ -46,12 +46,16 @@ export interface ControlStore extends AsyncDisposable {
    */
   commit(before: StoredVersion, changes: readonly Change[], entries: readonly AuditEntry[]): Promise<StoredVersion>
   /**
-   * The newest versions of a transformation or library, in order of creation, without their code; also of one that is gone.
+   * The newest versions of a transformation or library, in order of creation, also of one that is gone.
    *
    * @param most how many.
    */
-  codeVersions(ownerId: string, most: number): Promise<Omit<CodeVersion, 'code'>[]>
-  codeVersion(ownerId: string, id: string): Promise<CodeVersion | undefined>
+  codeVersions(owner: CodeOwner, most: number): Promise<CodeVersionHeader[]>
+  codeVersion(owner: CodeOwner, id: string): Promise<CodeVersion | undefined>
+  /** A version of a library, whichever it is of. */
+  libraryVersion(id: string): Promise<{ readonly libraryId: string; readonly version: CodeVersion } | undefined>
+  /** The versions of libraries that a version of a transformation runs with, by their import names. */
+  pinnedVersions(pins: readonly LibraryPin[]): Promise<ReadonlyMap<string, CodeVersion>>
   /** Notes when a token was last used; one that is gone is no error. */
   noteTokenUse(tokenId: string, at: number): Promise<void>
   /** Stores entries that belong to no change: all of them or, when it throws, none. */

@@ -7,8 +7,8 @@ import type { Connection } from '../connection.ts'
 import type { Credential } from '../credential.ts'
 import { DEFAULT_DELIVERY, type Destination } from '../destination.ts'
 import type { Source } from '../source.ts'
-import type { CodeVersion } from '../transformations/code.ts'
-import { type Library, libraryCode } from '../transformations/library.ts'
+import { type CodeVersion, libraryCode, transformationCode } from '../transformations/code.ts'
+import type { Library } from '../transformations/library.ts'
 import type { Transformation } from '../transformations/transformation.ts'
 import { type AuditQuery, type ControlStore, StaleStateError, WrongSecretKeyError } from './control-store.ts'
 
@@ -68,11 +68,14 @@ const connection: Connection = {
 
 function version(id: string, at: number, imports: readonly string[] = []): CodeVersion {
   const code = `// ${id} \u0000 \ud800 'quoted'`
-  return { id, language: 'typescript', code, imports, createdAt: at, createdBy: 'Ada@cinema.example' }
+  return { id, language: 'typescript', code, imports, pins: null, createdAt: at, createdBy: 'Ada@cinema.example' }
 }
 
+const LIBRARY = { kind: 'library', id: 'l-1' } as const
+const TRANSFORMATION = { kind: 'transformation', id: 'tr-1' } as const
 const [libraryV1, libraryV2] = [version('lv-1', AT), version('lv-2', AT + 1)]
-const [codeV1, codeV2] = [version('tv-1', AT + 2, ['priceRules']), version('tv-2', AT + 3)]
+const codeV1 = { ...version('tv-1', AT + 2, ['priceRules']), pins: [{ importName: 'priceRules', versionId: 'lv-1' }] }
+const codeV2 = version('tv-2', AT + 3)
 
 const library: Library = {
   id: 'l-1',
@@ -96,13 +99,7 @@ const transformation: Transformation = {
   captureLogs: true,
   newest: codeV2,
   // It pins a version of the library that is not the published one any more.
-  published: {
-    transformationId: 'tr-1',
-    versionId: 'tv-1',
-    language: codeV1.language,
-    code: codeV1.code,
-    libraries: [libraryCode('priceRules', libraryV1)],
-  },
+  published: transformationCode('tr-1', codeV1, [libraryCode('priceRules', libraryV1)]),
   tests: [{ id: 't1', name: 'cents', input: [{ type: 'track' }], expectedOutput: [] }],
   workspaceId: 'w-1',
   createdAt: AT + 2,
@@ -155,10 +152,10 @@ const EVERYTHING: readonly Change[] = [
   { kind: 'source', id: 's-1', value: exampleSource },
   { kind: 'destination', id: 'd-1', value: exampleDestination },
   { kind: 'connection', id: 'c-1', value: connection },
-  { kind: 'code-version', id: 'lv-1', ownerId: 'l-1', value: libraryV1 },
-  { kind: 'code-version', id: 'lv-2', ownerId: 'l-1', value: libraryV2 },
-  { kind: 'code-version', id: 'tv-1', ownerId: 'tr-1', value: codeV1 },
-  { kind: 'code-version', id: 'tv-2', ownerId: 'tr-1', value: codeV2 },
+  { kind: 'code-version', id: 'lv-1', owner: LIBRARY, value: libraryV1 },
+  { kind: 'code-version', id: 'lv-2', owner: LIBRARY, value: libraryV2 },
+  { kind: 'code-version', id: 'tv-1', owner: TRANSFORMATION, value: codeV1 },
+  { kind: 'code-version', id: 'tv-2', owner: TRANSFORMATION, value: codeV2 },
   { kind: 'library', id: 'l-1', value: library },
   { kind: 'transformation', id: 'tr-1', value: transformation },
   { kind: 'user', id: 'u-1', value: user },
@@ -241,11 +238,17 @@ export function describeControlStore(engine: string, makeDatabase: () => StoreDa
       ]
       expect(await store.commit(first, removals, [])).toEqual({ commits: 2, revision: 2 })
       expect(await store.load()).toMatchObject({ transformations: [], libraries: [] })
-      const withoutCode = ({ code: _, ...rest }: CodeVersion) => rest
-      expect(await store.codeVersions('tr-1', 9)).toEqual([codeV1, codeV2].map(withoutCode))
-      expect(await store.codeVersions('tr-1', 1)).toEqual([withoutCode(codeV2)])
-      expect(await store.codeVersion('tr-1', 'tv-1')).toEqual(codeV1)
-      expect(await store.codeVersion('l-1', 'tv-1')).toBeUndefined()
+      const header = ({ code: _, pins: __, ...rest }: CodeVersion) => rest
+      expect(await store.codeVersions(TRANSFORMATION, 9)).toEqual([codeV1, codeV2].map(header))
+      expect(await store.codeVersions(TRANSFORMATION, 1)).toEqual([header(codeV2)])
+      expect(await store.codeVersion(TRANSFORMATION, 'tv-1')).toEqual(codeV1)
+      for (const owner of [LIBRARY, { ...TRANSFORMATION, kind: 'library' }] as const) {
+        expect(await store.codeVersion(owner, 'tv-1')).toBeUndefined()
+      }
+      expect(await store.codeVersions({ ...TRANSFORMATION, kind: 'library' }, 9)).toEqual([])
+      expect(await store.pinnedVersions(codeV1.pins)).toEqual(new Map([['priceRules', libraryV1]]))
+      expect(await store.libraryVersion('lv-1')).toEqual({ libraryId: 'l-1', version: libraryV1 })
+      expect(await store.libraryVersion('tv-1')).toBeUndefined()
     })
 
     test('accounts and credentials do not raise the configuration revision', async () => {

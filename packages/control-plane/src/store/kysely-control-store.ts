@@ -4,14 +4,23 @@ import type { Kysely, Transaction } from 'kysely'
 import { Migrator } from 'kysely/migration'
 import type { AccessToken, User } from '../accounts.ts'
 import type { AuditEntry } from '../audit/audit-entry.ts'
-import { type Change, isConfiguration, type Ownership } from '../change.ts'
+import { type Change, type CodeOwner, isConfiguration, type Ownership } from '../change.ts'
 import type { Connection } from '../connection.ts'
 import type { Destination } from '../destination.ts'
 import type { SecretBox } from '../secret-box.ts'
 import type { Source } from '../source.ts'
-import type { CodeVersion } from '../transformations/code.ts'
+import type { CodeVersion, CodeVersionHeader, LibraryPin } from '../transformations/code.ts'
 import { insertAuditEntries, pruneAuditEntries, selectAuditEntries } from './audit-table.ts'
-import { insertVersion, loadCode, putLibrary, putTransformation, selectVersion, selectVersions } from './code-tables.ts'
+import {
+  loadCode,
+  putLibrary,
+  putTransformation,
+  putVersion,
+  selectLibraryVersion,
+  selectPinned,
+  selectVersion,
+  selectVersions,
+} from './code-tables.ts'
 import {
   type AuditQuery,
   type ControlStore,
@@ -137,12 +146,20 @@ export class KyselyControlStore implements ControlStore {
     return after
   }
 
-  codeVersions(ownerId: string, most: number): Promise<Omit<CodeVersion, 'code'>[]> {
-    return selectVersions(this.#db, ownerId, most)
+  codeVersions(owner: CodeOwner, most: number): Promise<CodeVersionHeader[]> {
+    return selectVersions(this.#db, owner, most)
   }
 
-  codeVersion(ownerId: string, id: string): Promise<CodeVersion | undefined> {
-    return selectVersion(this.#db, ownerId, id)
+  codeVersion(owner: CodeOwner, id: string): Promise<CodeVersion | undefined> {
+    return selectVersion(this.#db, owner, id)
+  }
+
+  libraryVersion(id: string): Promise<{ readonly libraryId: string; readonly version: CodeVersion } | undefined> {
+    return selectLibraryVersion(this.#db, id)
+  }
+
+  pinnedVersions(pins: readonly LibraryPin[]): Promise<ReadonlyMap<string, CodeVersion>> {
+    return selectPinned(this.#db, pins)
   }
 
   async noteTokenUse(tokenId: string, at: number): Promise<void> {
@@ -173,7 +190,7 @@ export class KyselyControlStore implements ControlStore {
         .execute()
       return
     }
-    if (change.kind === 'code-version') return insertVersion(db, change)
+    if (change.kind === 'code-version') return putVersion(db, change)
     if (change.value === undefined) {
       await db.deleteFrom(TABLE_OF[change.kind]).where('id', '=', change.id).execute()
       return

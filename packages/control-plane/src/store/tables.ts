@@ -21,8 +21,16 @@ export interface Tables {
   connection: { id: string; source_id: string; destination_id: string; created_at: number; document: string }
   transformation: { id: string; key: string; created_at: number; document: string }
   library: { id: string; key: string; created_at: number; document: string }
-  /** Never changed and never removed. Read at the start only as far as something runs it or is edited. */
-  code_version: { id: string; owner_id: string; created_at: number; document: string; code: string }
+  /** Never removed, and never changed but for the pins, which are set once. Read at the start only as far as something runs it or is edited. */
+  code_version: {
+    id: string
+    owner_kind: string
+    owner_id: string
+    created_at: number
+    document: string
+    pins: string | null
+    code: string
+  }
   user_account: { id: string; email: string; created_at: number; document: string }
   access_token: {
     id: string
@@ -138,14 +146,16 @@ async function createTransformations(db: Kysely<unknown>): Promise<void> {
   await db.schema
     .createTable('code_version')
     .addColumn('id', 'text', (column) => column.primaryKey())
+    .addColumn('owner_kind', 'text', (column) => column.notNull())
     .addColumn('owner_id', 'text', (column) => column.notNull())
     .addColumn('created_at', 'bigint', (column) => column.notNull())
     .addColumn('document', 'text', (column) => column.notNull())
+    .addColumn('pins', 'text')
     .addColumn('code', 'text', (column) => column.notNull())
     .execute()
   await db.schema
     .createIndex('code_version_owner')
     .on('code_version')
-    .columns(['owner_id', 'created_at', 'id'])
+    .columns(['owner_id', 'owner_kind', 'created_at', 'id'])
     .execute()
 }

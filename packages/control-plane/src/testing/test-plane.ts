@@ -10,6 +10,7 @@ import { ControlPlane, type ControlPlaneOptions } from '../control-plane.ts'
 import { answerUnreadablePath, v2Routes } from '../http/v2-routes.ts'
 import type { OwnerSettings } from '../owner.ts'
 import type { Role } from '../role.ts'
+import { moduleRuntime } from './module-runtime.ts'
 import { TestDeliveries } from './test-deliveries.ts'
 import { testDestinationTypes } from './webhook-types.ts'
 
@@ -137,6 +138,9 @@ export class TestPlane implements AsyncDisposable {
       version: '1.0.0',
       destinationTypes: testDestinationTypes,
       deliveries: this.deliveries,
+      code: moduleRuntime,
+      codeTemplates: [],
+      maskingOf: () => ({ text: (text) => text, value: (value) => value }),
       facts: () => ({ logBytes: 7, logOldestAt: null, lastBackup: null, settings: { MILLRACE_MAX_EVENT_KB: 32 } }),
       logger: {
         warn: (fields, text) => this.logged.push(`${text} ${JSON.stringify(fields)}`),

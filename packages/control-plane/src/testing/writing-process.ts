@@ -2,6 +2,7 @@ import { writeSync } from 'node:fs'
 import { ManualClock } from '@millrace/std'
 import { MILLRACE } from '../author.ts'
 import { ControlPlane } from '../control-plane.ts'
+import { moduleRuntime } from './module-runtime.ts'
 import { TestDeliveries } from './test-deliveries.ts'
 import { testDestinationTypes } from './webhook-types.ts'
 
@@ -17,6 +18,9 @@ const plane = await ControlPlane.open({
   version: '1.0.0',
   destinationTypes: testDestinationTypes,
   deliveries: new TestDeliveries(),
+  code: moduleRuntime,
+  codeTemplates: [],
+  maskingOf: () => ({ text: (text) => text, value: (value) => value }),
   facts: () => ({ logBytes: 0, logOldestAt: null, lastBackup: null, settings: {} }),
   logger: { warn: () => {}, error: () => {} },
   apiRequestsPerMinute: 0,

@@ -1,5 +1,5 @@
 import { formatTime, type JsonObject } from '@millrace/protocol'
-import type { CodeVersion, LibraryCode } from './code.ts'
+import type { CodeVersion } from './code.ts'
 
 /** A module that transformations and other libraries import. @see contracts/transformations.md §3, §9 */
 export interface Library {
@@ -38,10 +38,6 @@ export function libraryJson(library: Library, usedBy: readonly string[]): JsonOb
     createdAt: formatTime(library.createdAt),
     updatedAt: formatTime(library.updatedAt),
   }
-}
-
-export function libraryCode(importName: string, { id, language, code }: CodeVersion): LibraryCode {
-  return { importName, versionId: id, language, code }
 }
 
 /**

@@ -30,6 +30,13 @@ export interface Transformation {
   readonly revision: number
 }
 
+/** As they are written and shown. */
+export function testsJson(tests: readonly StoredTest[]): JsonObject[] {
+  return tests.map(({ id, name, input, expectedOutput }) => {
+    return { id, name, input: [...input], expectedOutput: [...expectedOutput] }
+  })
+}
+
 /** @param destinationIds those that it is attached to. */
 export function transformationJson(transformation: Transformation, destinationIds: readonly string[]): JsonObject {
   const { newest } = transformation

@@ -1,0 +1,172 @@
+import {
+  closed,
+  type ErrorTexts,
+  enveloped,
+  listOf,
+  type RouteDescription,
+  refusals,
+  type TObject,
+  type TSchema,
+  Type,
+} from '@millrace/openapi'
+import { VERSION_LISTED, VERSION_SHOWN } from '../transformations/transformation-schema.ts'
+import { PAGE_ERRORS, PAGE_QUERY } from './resource-descriptions.ts'
+
+/** What the descriptions of transformations and libraries differ in. */
+export interface CodeInWords {
+  readonly tag: string
+  /** `transformation` */
+  readonly name: string
+  readonly plural: string
+  /** As errors name it. */
+  readonly title: string
+  readonly written: TObject
+  readonly shown: TSchema
+  readonly writtenExample: object
+  readonly shownExample: object
+  /** What publishing it means. */
+  readonly publishing: string
+  /** Of writes, beside those of code. */
+  readonly errors: ErrorTexts
+  /** Of DELETE. */
+  readonly removeErrors: ErrorTexts
+}
+
+const NO_ID = '3dRIkg3yt5dHQvrpFIWbdCOITv7'
+const VERSION_ID = '3OcjFpHW1yxUNp7EHCeq1H0gpPz'
+const pathParameters = { id: Type.String() }
+const versionParameters = { ...pathParameters, versionId: Type.String() }
+const requestHeaders = {
+  'If-Match': Type.String({ description: 'The ETag of the state that is meant; another one is refused with 412.' }),
+}
+const ETAG = { ETag: Type.String({ description: 'Of this state of the resource.' }) }
+const CHANGED: ErrorTexts = { 412: ['Resource has changed'] }
+const PUBLISH = {
+  publish: Type.Boolean({ default: false, description: 'Puts the code in force; otherwise it is a draft.' }),
+}
+
+/** What is wrong with code, wherever it is sent. @see contracts/transformations.md §9 "Statuses and bad input" */
+export const CODE_ERRORS = [
+  'Unsupported language python',
+  ['SyntaxError: Unexpected token', { line: 3, column: 7 }],
+  'import from stockRules failed. Module not found.',
+] as const
+
+const LINK_ERRORS: ErrorTexts = {
+  400: ['import from stockRules failed. Module not found.'],
+  413: ['Code size exceeds max limit'],
+}
+
+const version = {
+  versionId: VERSION_ID,
+  createdAt: '2026-03-02T11:00:00.000Z',
+  createdBy: 'ada@cinema.example',
+  published: true,
+}
+
+/** The eight routes of a kind of code, in words. @see contracts/transformations.md §9 */
+export function codeDescriptions(words: CodeInWords) {
+  const { tag, name, plural, title, written, writtenExample, shownExample } = words
+  const common = { tag, access: 'token' } as const
+  const unknown: ErrorTexts = { 404: [`${title} with id ${NO_ID} not found`] }
+  const one: RouteDescription['answers'] = {
+    200: {
+      text: `The ${name}.`,
+      schema: closed({ [name]: words.shown }),
+      examples: { [name]: { [name]: shownExample } },
+      headers: ETAG,
+    },
+  }
+  const writeErrors: ErrorTexts = {
+    400: [
+      'Invalid request. Missing name',
+      'Invalid request. Missing code',
+      'Invalid publish',
+      'Unknown member: colour',
+      ...CODE_ERRORS,
+      ...(words.errors[400] ?? []),
+    ],
+    413: ['Code size exceeds max limit'],
+    ...(words.errors[409] === undefined ? {} : { 409: words.errors[409] }),
+  }
+  const body = { schema: enveloped(name, written), example: writtenExample }
+  return {
+    list: {
+      ...common,
+      summary: `List the ${plural}`,
+      details: 'In order of creation.',
+      query: PAGE_QUERY,
+      answers: {
+        200: {
+          text: `A page of ${plural}.`,
+          schema: listOf(plural, words.shown),
+          examples: { page: { [plural]: [shownExample], paging: { total: 1, next: '' } } },
+        },
+        ...refusals(PAGE_ERRORS),
+      },
+    },
+    create: {
+      ...common,
+      summary: `Make a ${name}`,
+      query: PUBLISH,
+      body,
+      answers: { ...one, ...refusals(writeErrors) },
+    },
+    get: { ...common, summary: `Show a ${name}`, pathParameters, answers: { ...one, ...refusals(unknown) } },
+    replace: {
+      ...common,
+      summary: `Replace a ${name}`,
+      details: 'Other code makes a new version. Members that are left out get their defaults.',
+      pathParameters,
+      requestHeaders,
+      query: PUBLISH,
+      body,
+      answers: { ...one, ...refusals({ ...writeErrors, ...unknown, ...CHANGED }) },
+    },
+    remove: {
+      ...common,
+      summary: `Remove a ${name}`,
+      details: 'Its versions stay readable.',
+      pathParameters,
+      requestHeaders,
+      answers: { 204: { text: 'It is gone.' }, ...refusals({ ...unknown, ...CHANGED, ...words.removeErrors }) },
+    },
+    versions: {
+      ...common,
+      summary: `List the versions of a ${name}`,
+      details: 'The newest 1,000, in order of creation.',
+      pathParameters,
+      answers: {
+        200: {
+          text: 'The versions, without their code.',
+          schema: closed({ versions: Type.Array(VERSION_LISTED) }),
+          examples: { versions: { versions: [version] } },
+        },
+        ...refusals(unknown),
+      },
+    },
+    version: {
+      ...common,
+      summary: `Show a version of a ${name}`,
+      pathParameters: versionParameters,
+      answers: {
+        200: {
+          text: 'The version.',
+          schema: closed({ version: VERSION_SHOWN }),
+          examples: {
+            version: { version: { ...version, language: 'javascript', code: '', imports: [] } },
+          },
+        },
+        ...refusals(unknown),
+      },
+    },
+    publish: {
+      ...common,
+      summary: `Put a version of a ${name} in force, also an older one`,
+      details: words.publishing,
+      pathParameters: versionParameters,
+      requestHeaders,
+      answers: { ...one, ...refusals({ ...unknown, ...CHANGED, ...LINK_ERRORS }) },
+    },
+  } satisfies Record<string, RouteDescription>
+}

@@ -1,0 +1,159 @@
+import { isDeepStrictEqual } from 'node:util'
+import { type JsonObject, type JsonValue, ownMember } from '@millrace/protocol'
+import { badRequest, unavailable } from '../api-error.ts'
+import type { Credentials } from '../credentials.ts'
+import type { ControlStore } from '../store/control-store.ts'
+import type { Workspace } from '../workspace.ts'
+import type { CodeChecks } from './code-checks.ts'
+import type { CodeRun, CodeRuntime, EventRun } from './code-runtime.ts'
+import { type CodeSources, type CodeToTest, codeToTest, readEvents, refuseOtherMembers } from './code-to-test.ts'
+import { MAX_TEST_EVENTS } from './stored-tests.ts'
+import type { StoredTest } from './transformation.ts'
+import type { Transformations } from './transformations.ts'
+
+/** Of one request. @see contracts/transformations.md §9 [D421] */
+const MOST_MS = 60_000
+/** Requests that run tests at the same time; they take turns in one child process. */
+const MAX_AT_ONCE = 16
+const TIMED_OUT = 'Timed out'
+
+/** Takes values out of what is shown. */
+export interface Masking {
+  text(text: string): string
+  value(value: JsonValue): JsonValue
+}
+
+export interface CodeTestsOptions {
+  readonly workspace: Workspace
+  readonly store: ControlStore
+  readonly runtime: CodeRuntime
+  readonly checks: CodeChecks
+  readonly transformations: Transformations
+  readonly credentials: Credentials
+  readonly maskingOf: (values: readonly string[]) => Masking
+}
+
+/** Test runs of unsaved and saved code, and of the tests that are stored with it. */
+export class CodeTests {
+  readonly #options: CodeTestsOptions
+  #running = 0
+
+  constructor(options: CodeTestsOptions) {
+    this.#options = options
+  }
+
+  /**
+   * @param written `{language, code, events}` and alike.
+   * @returns `{"transformedEvents": […], "logs": […]}`
+   * @throws ApiError 400 as on save, 404; 503 if too many run.
+   */
+  run(written: JsonObject): Promise<JsonObject> {
+    return this.#inBounds(async (deadline) => {
+      const transformationId = ownMember(written, 'transformationId')
+      if (transformationId !== undefined && typeof transformationId !== 'string') {
+        throw badRequest('transformationId must be a text')
+      }
+      const of = transformationId === undefined ? undefined : this.#options.transformations.get(transformationId)
+      const hasCode = ownMember(written, 'code') !== undefined
+      if (hasCode && of !== undefined) throw badRequest('code and transformationId exclude each other')
+      if (!hasCode && of === undefined) {
+        throw badRequest('Invalid Request. Missing parameters in transformation code block')
+      }
+      const events = readEvents(written, MAX_TEST_EVENTS)
+      refuseOtherMembers(written, ['transformationId', 'events'])
+      const tested = await this.#runOne(await codeToTest(written, of, this.#sources()), events, deadline)
+      return { transformedEvents: tested.results.flatMap(eventsJson), logs: [...tested.logs] }
+    })
+  }
+
+  /**
+   * Runs the stored tests of a transformation.
+   *
+   * @param written `versionId`, or `code` and `language`; by default the newest version.
+   * @returns `{"pass": …, "results": […]}`
+   */
+  runStored(id: string, written: JsonObject): Promise<JsonObject> {
+    return this.#inBounds(async (deadline) => {
+      const of = this.#options.transformations.get(id)
+      refuseOtherMembers(written, [])
+      const code = await codeToTest(written, of, this.#sources())
+      const results: JsonObject[] = []
+      for (const test of of.tests) {
+        const { results: events } = await this.#runOne(code, test.input, deadline)
+        results.push(resultJson(test, events))
+      }
+      return { pass: results.every(({ status }) => status === 'pass'), results }
+    })
+  }
+
+  #sources(): CodeSources {
+    const { workspace, store, transformations, checks } = this.#options
+    return { snapshot: workspace.state.snapshot, store, history: transformations.history, checks }
+  }
+
+  async #inBounds<T>(work: (deadline: number) => Promise<T>): Promise<T> {
+    if (this.#running >= MAX_AT_ONCE) throw unavailable()
+    this.#running++
+    try {
+      return await work(this.#options.workspace.clock.monotonic() + MOST_MS)
+    } finally {
+      this.#running--
+    }
+  }
+
+  /** All events at once; after a fault of the sandbox one by one, so that only the culprit fails, as in live traffic. */
+  async #runOne({ code, entry }: CodeToTest, events: readonly JsonObject[], deadline: number): Promise<Tested> {
+    const together = await this.#attempt(code, events, deadline)
+    if (!together.isTroubled || entry !== 'transformEvent' || events.length === 1) return together
+    const apart: Tested[] = []
+    for (const event of events) apart.push(await this.#attempt(code, [event], deadline))
+    return { results: apart.flatMap(({ results }) => results), logs: apart.flatMap(({ logs }) => logs) }
+  }
+
+  async #attempt(
+    code: CodeRun['steps'][number],
+    events: readonly JsonObject[],
+    deadline: number,
+  ): Promise<Tested & { readonly isTroubled: boolean }> {
+    const { runtime, workspace, credentials, maskingOf } = this.#options
+    const wallMs = Math.floor(deadline - workspace.clock.monotonic())
+    if (wallMs < 1) return { results: events.map(() => ({ error: TIMED_OUT })), logs: [], isTroubled: true }
+    const metadata = { workspaceId: workspace.id }
+    const { results, logs, usedCredentials, trouble } = await runtime.run({
+      key: 'test',
+      steps: [code],
+      events: events.map((event) => ({ event, metadata })),
+      mode: 'test',
+      credentials: credentials.values(),
+      captureLogs: true,
+      wallMs,
+    })
+    const masking = maskingOf(usedCredentials)
+    return { results: results.map((each) => masked(each, masking)), logs, isTroubled: trouble !== undefined }
+  }
+}
+
+interface Tested {
+  readonly results: readonly EventRun[]
+  readonly logs: readonly string[]
+}
+
+function masked(run: EventRun, masking: Masking): EventRun {
+  if ('events' in run) return { events: run.events.map((event) => masking.value(event) as JsonObject) }
+  return 'error' in run ? { error: masking.text(run.error) } : { dropped: true }
+}
+
+/** One element for each output, error or drop. */
+function eventsJson(run: EventRun, input: number): JsonObject[] {
+  if ('events' in run) return run.events.map((event) => ({ input, event }))
+  return 'error' in run ? [{ input, error: run.error }] : [{ input, dropped: true }]
+}
+
+function resultJson({ id, name, expectedOutput }: StoredTest, runs: readonly EventRun[]): JsonObject {
+  const actualOutput = runs.flatMap((run) => ('events' in run ? run.events : []))
+  const errors = runs.flatMap((run) => ('error' in run ? [run.error] : []))
+  // The order of members says nothing.
+  const isAsExpected = isDeepStrictEqual(actualOutput, expectedOutput)
+  const status = errors.length > 0 ? 'error' : isAsExpected ? 'pass' : 'fail'
+  return { id, name, status, actualOutput, errors }
+}

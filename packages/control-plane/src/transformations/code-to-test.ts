@@ -1,0 +1,116 @@
+import { isJsonObject, type JsonObject, ownMember } from '@millrace/protocol'
+import { badRequest, notFound } from '../api-error.ts'
+import type { Snapshot } from '../snapshot.ts'
+import type { ControlStore } from '../store/control-store.ts'
+import { refuseUnknownMembers } from '../written-fields.ts'
+import { type CodeLanguage, type CodeVersion, type TransformationCode, transformationCode } from './code.ts'
+import type { CodeChecks } from './code-checks.ts'
+import type { CodeHistory } from './code-history.ts'
+import type { CodeEntry } from './code-runtime.ts'
+import { type FindLibrary, linkedLibraries, publishedLibraries } from './linking.ts'
+import type { Transformation } from './transformation.ts'
+import { readLanguage, refuseLongCode } from './written-code.ts'
+
+/** Stands for the ids of code that is not saved. */
+const UNSAVED = 'unsaved'
+const MAX_OVERRIDES = 100
+/** By which a request names code: its own, or a saved version, and which libraries go with it. */
+export const CODE_MEMBERS = ['language', 'code', 'versionId', 'libraryVersionIDs']
+
+export interface CodeToTest {
+  readonly code: TransformationCode
+  readonly entry: CodeEntry | undefined
+}
+
+/** What it is found with. */
+export interface CodeSources {
+  readonly snapshot: Snapshot
+  readonly store: Pick<ControlStore, 'libraryVersion' | 'pinnedVersions'>
+  readonly history: CodeHistory
+  readonly checks: CodeChecks
+}
+
+/**
+ * The code that a test runs: that of the request, or a version of a transformation, by default the newest. It runs with the
+ * libraries that are published now, the version in force with those that it pins, and with `libraryVersionIDs` in their place.
+ *
+ * @param of the transformation that is meant, if one is.
+ * @throws ApiError 400 as on save; 404 for an unknown version.
+ * @see contracts/transformations.md §9 [D421]
+ */
+export async function codeToTest(
+  written: JsonObject,
+  of: Transformation | undefined,
+  sources: CodeSources,
+): Promise<CodeToTest> {
+  const { snapshot, checks } = sources
+  const { language, code, version } = await namedCode(written, of, sources)
+  const find = await testedLibraries(written, of, version, sources)
+  const { entry, imports } = await checks.judge({ kind: 'transformation', language, code }, snapshot, find)
+  const tested = version ?? { id: UNSAVED, language, code, imports, pins: null, createdAt: 0, createdBy: '' }
+  return { code: transformationCode(of?.id ?? UNSAVED, tested, linkedLibraries(imports, find)), entry }
+}
+
+async function namedCode(
+  written: JsonObject,
+  of: Transformation | undefined,
+  { history }: CodeSources,
+): Promise<{ language: CodeLanguage; code: string; version: CodeVersion | undefined }> {
+  const code = ownMember(written, 'code')
+  const versionId = ownMember(written, 'versionId')
+  if (code !== undefined && code !== null && code !== '') {
+    if (typeof code !== 'string') throw badRequest('code must be a text')
+    if (versionId !== undefined) throw badRequest('code and versionId exclude each other')
+    const language = readLanguage(written)
+    refuseLongCode(code)
+    return { language, code, version: undefined }
+  }
+  if (of === undefined) throw badRequest('Invalid Request. Missing parameters in transformation code block')
+  if (versionId !== undefined && typeof versionId !== 'string') throw badRequest('versionId must be a text')
+  const isNewest = versionId === undefined || versionId === of.newest.id
+  const version = isNewest ? of.newest : await history.get(of.id, versionId)
+  return { language: version.language, code: version.code, version }
+}
+
+async function testedLibraries(
+  written: JsonObject,
+  of: Transformation | undefined,
+  version: CodeVersion | undefined,
+  { snapshot, store }: CodeSources,
+): Promise<FindLibrary> {
+  const published = publishedLibraries(snapshot)
+  const isInForce = version !== undefined && version.id === of?.published?.versionId
+  const pinned = isInForce ? await store.pinnedVersions(version.pins ?? []) : new Map<string, CodeVersion>()
+  const overriding = new Map<string, CodeVersion>()
+  for (const id of readOverrides(written)) {
+    const found = await store.libraryVersion(id)
+    const library = found && snapshot.libraries.get(found.libraryId)
+    if (library === undefined) throw notFound('Library', id)
+    overriding.set(library.importName, found!.version)
+  }
+  return (importName) => overriding.get(importName) ?? pinned.get(importName) ?? published(importName)
+}
+
+function readOverrides(written: JsonObject): string[] {
+  const ids = ownMember(written, 'libraryVersionIDs') ?? []
+  if (!Array.isArray(ids) || !ids.every((id) => typeof id === 'string')) {
+    throw badRequest('libraryVersionIDs must be a list of ids')
+  }
+  if (ids.length > MAX_OVERRIDES) throw badRequest('Too many libraryVersionIDs')
+  return ids
+}
+
+/** @throws ApiError 400 @see contracts/transformations.md §9 "Statuses and bad input" */
+export function readEvents(written: JsonObject, most: number): JsonObject[] {
+  const events = ownMember(written, 'events')
+  if (events === undefined || events === null || (Array.isArray(events) && events.length === 0)) {
+    throw badRequest('Invalid request. Missing events')
+  }
+  if (!Array.isArray(events) || !events.every(isJsonObject)) throw badRequest('events must be a list of events')
+  if (events.length > most) throw badRequest('Too many events')
+  return events
+}
+
+export function refuseOtherMembers(written: JsonObject, more: readonly string[]): void {
+  refuseUnknownMembers(written, [...CODE_MEMBERS, ...more])
+}

@@ -1,0 +1,47 @@
+import { type ApiError, badRequest } from '../api-error.ts'
+import type { Snapshot } from '../snapshot.ts'
+import { type CodeVersion, type LibraryCode, libraryCode } from './code.ts'
+import { codeTooLarge } from './written-code.ts'
+
+const MAX_LIBRARY_BYTES = 1024 * 1024
+
+/** Which version of a library an import name stands for. */
+export type FindLibrary = (importName: string) => CodeVersion | undefined | null
+
+/** A library can be imported once it is published. */
+export function publishedLibraries(snapshot: Snapshot): FindLibrary {
+  return (importName) => snapshot.libraryByImportName(importName)?.published
+}
+
+/**
+ * All libraries that code needs: those that it imports, and those that these import. Each once, in the order in which they
+ * are met.
+ *
+ * @param self import name of the code, if it is a library itself: to come back to it would be a cycle.
+ * @throws ApiError 400 for a library that is not there or a cycle; 413 if they are too large together.
+ * @see contracts/transformations.md §1 "size", §3 [D407]
+ */
+export function linkedLibraries(imports: readonly string[], find: FindLibrary, self?: string): LibraryCode[] {
+  const linked = new Map<string, LibraryCode>()
+  let bytes = 0
+  const follow = (names: readonly string[], path: readonly string[]) => {
+    for (const importName of names) {
+      if (path.includes(importName)) throw cycle([...path.slice(path.indexOf(importName)), importName])
+      if (linked.has(importName)) continue
+      const version = find(importName)
+      if (version === undefined || version === null) {
+        throw badRequest(`import from ${importName} failed. Module not found.`)
+      }
+      bytes += Buffer.byteLength(version.code)
+      if (bytes > MAX_LIBRARY_BYTES) throw codeTooLarge()
+      linked.set(importName, libraryCode(importName, version))
+      follow(version.imports, [...path, importName])
+    }
+  }
+  follow(imports, self === undefined ? [] : [self])
+  return [...linked.values()]
+}
+
+function cycle(names: readonly string[]): ApiError {
+  return badRequest(`libraries import each other in a cycle: ${names.join(' → ')}`)
+}

@@ -1,0 +1,56 @@
+import { formatTime, type JsonObject } from '@millrace/protocol'
+
+/** A line that a live run has logged. */
+export interface LogLine {
+  /** Milliseconds since 1970. */
+  readonly at: number
+  readonly destinationId: string
+  readonly messageId: string
+  /** As the sandbox gives it: `Log: …`, without values of credentials. */
+  readonly line: string
+}
+
+const MOST_LINES = 1_000
+/** Of all transformations together; above it those that have been silent longest lose theirs. */
+const MOST_CHARACTERS = 32 * 1024 * 1024
+
+/**
+ * The last 1,000 lines of each transformation with `captureLogs`, in memory: they are for whoever looks at what code does
+ * right now.
+ *
+ * @see contracts/transformations.md §8 [D431]
+ */
+export class LogLines {
+  /** By transformation; the one that logged last is the last. */
+  readonly #lines = new Map<string, LogLine[]>()
+  #characters = 0
+
+  add(transformationId: string, lines: readonly LogLine[]): void {
+    const all = [...(this.#lines.get(transformationId) ?? []), ...lines]
+    this.#characters += charactersOf(lines) - charactersOf(all.slice(0, -MOST_LINES))
+    this.#lines.delete(transformationId)
+    this.#lines.set(transformationId, all.slice(-MOST_LINES))
+    for (const [id] of this.#lines) {
+      if (this.#characters <= MOST_CHARACTERS) break
+      this.forget(id)
+    }
+  }
+
+  /** Newest first. */
+  of(transformationId: string): LogLine[] {
+    return this.#lines.get(transformationId)?.toReversed() ?? []
+  }
+
+  forget(transformationId: string): void {
+    this.#characters -= charactersOf(this.#lines.get(transformationId) ?? [])
+    this.#lines.delete(transformationId)
+  }
+}
+
+export function logLineJson({ at, destinationId, messageId, line }: LogLine): JsonObject {
+  return { at: formatTime(at), destinationId, messageId, line }
+}
+
+function charactersOf(lines: readonly LogLine[]): number {
+  return lines.reduce((sum, { line }) => sum + line.length, 0)
+}
