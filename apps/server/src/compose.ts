@@ -13,8 +13,8 @@ import {
   sourceClass,
 } from '@millrace/control-plane'
 import { DeliveryStore, EgressRules, OutboundClient } from '@millrace/delivery'
-import { Gateway, type GatewaySource, ingestInWords, requestId } from '@millrace/gateway'
 import { DestinationRegistry, Masking, maskConfig, unmaskConfig } from '@millrace/destinations'
+import { Gateway, type GatewaySource, ingestInWords, requestId } from '@millrace/gateway'
 import { SqliteEventLog } from '@millrace/log'
 import { RouteBook } from '@millrace/openapi'
 import { deliveryRoutes, liveRoute, Pipeline } from '@millrace/pipeline'
@@ -146,8 +146,8 @@ export async function compose(options: ComposeOptions): Promise<Product> {
     userCode: {
       run: (run) => transformations.run(run),
       credentials: () => controlPlane.credentials.values(),
-      capturesLogs: () => false,
-      onLog: () => {},
+      capturesLogs: (id) => controlPlane.snapshot().transformations.get(id)?.captureLogs === true,
+      onLog: (id, line) => controlPlane.logLines.add(id, [line]),
     },
     clock,
     random: Math.random,

@@ -12,13 +12,23 @@ const MOST_FAULTS = 3
 /** After a run that could not even begin. */
 const AGAIN_MS = 1_000
 
+/** A line that user code has logged. */
+export interface LoggedLine {
+  /** Milliseconds since 1970. */
+  readonly at: number
+  readonly destinationId: string
+  /** Null where the code of several events was under way. */
+  readonly messageId: string | null
+  readonly line: string
+}
+
 /** What runs user code, and what it may be given. */
 export interface LiveUserCodeAccess extends UserCode {
   /** The same map as long as no credential changes. */
   readonly credentials: () => ReadonlyMap<string, string>
   /** Whether somebody wants the lines that a transformation logs. */
   readonly capturesLogs: (transformationId: string) => boolean
-  readonly onLog: (transformationId: string, line: string) => void
+  readonly onLog: (transformationId: string, line: LoggedLine) => void
 }
 
 export interface LiveUserCodeOptions {
@@ -77,7 +87,7 @@ export class LiveUserCode {
           credentials: userCode.credentials(),
           captureLogs: transformations.some(({ transformationId }) => userCode.capturesLogs(transformationId)),
         })
-        this.#keepLogs(result)
+        this.#keepLogs(events, result)
         const { trouble } = result
         if (trouble !== undefined) logger.warn({ destinationId: id, trouble }, 'user code ended in a fault')
         const masking = new Masking(result.usedCredentials)
@@ -119,11 +129,13 @@ export class LiveUserCode {
     return { kind: 'failed', error: masking.text(result.error) }
   }
 
-  #keepLogs({ logs, loggedBy }: RunResult): void {
-    const { userCode, destination } = this.#options
+  #keepLogs(events: readonly LaneEvent[], { logs, loggedBy }: RunResult): void {
+    const { userCode, destination, clock } = this.#options
+    const messageId = events.length === 1 ? events[0]!.payload!.messageId : null
     for (const [i, line] of logs.entries()) {
       const { transformationId } = destination.transformations[loggedBy[i]!]!
-      if (userCode.capturesLogs(transformationId)) userCode.onLog(transformationId, line)
+      if (userCode.capturesLogs(transformationId))
+        userCode.onLog(transformationId, { at: clock.now(), destinationId: destination.id, messageId, line })
     }
   }
 }

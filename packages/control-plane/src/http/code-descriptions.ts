@@ -2,7 +2,6 @@ import {
   closed,
   type ErrorTexts,
   enveloped,
-  listOf,
   type RouteDescription,
   refusals,
   type TObject,
@@ -10,7 +9,7 @@ import {
   Type,
 } from '@millrace/openapi'
 import { VERSION_LISTED, VERSION_SHOWN } from '../transformations/transformation-schema.ts'
-import { PAGE_ERRORS, PAGE_QUERY } from './resource-descriptions.ts'
+import { PAGE_QUERY, pageAnswers } from './resource-descriptions.ts'
 
 /** What the descriptions of transformations and libraries differ in. */
 export interface CodeInWords {
@@ -96,14 +95,7 @@ export function codeDescriptions(words: CodeInWords) {
       summary: `List the ${plural}`,
       details: 'In order of creation.',
       query: PAGE_QUERY,
-      answers: {
-        200: {
-          text: `A page of ${plural}.`,
-          schema: listOf(plural, words.shown),
-          examples: { page: { [plural]: [shownExample], paging: { total: 1, next: '' } } },
-        },
-        ...refusals(PAGE_ERRORS),
-      },
+      answers: pageAnswers(plural, words.shown, shownExample),
     },
     create: {
       ...common,

@@ -1,4 +1,4 @@
-import { closed, Id, listOf, oneOf, type RouteDescription, refusals, Time, Type } from '@millrace/openapi'
+import { closed, Id, oneOf, type RouteDescription, refusals, Time, Type } from '@millrace/openapi'
 import { CODE_LANGUAGES } from '../transformations/code.ts'
 import { MAX_TEST_EVENTS, STORED_TEST } from '../transformations/stored-tests.ts'
 import {
@@ -8,7 +8,7 @@ import {
   TRANSFORMATION_WRITTEN,
 } from '../transformations/transformation-schema.ts'
 import { CODE_ERRORS, type CodeInWords } from './code-descriptions.ts'
-import { PAGE_ERRORS, PAGE_QUERY } from './resource-descriptions.ts'
+import { PAGE_QUERY, pageAnswers } from './resource-descriptions.ts'
 
 const TRANSFORMATION_ID = '3dRIkg3yt5dHQvrpFIWbdCOITv7'
 const VERSION_ID = '3OcjFpHW1yxUNp7EHCeq1H0gpPz'
@@ -240,7 +240,14 @@ export const LOGS_IN_WORDS: RouteDescription = {
     200: {
       text: 'The lines.',
       schema: closed({
-        logs: Type.Array(closed({ at: Time, destinationId: Id, messageId: Type.String(), line: Type.String() })),
+        logs: Type.Array(
+          closed({
+            at: Time,
+            destinationId: Id,
+            messageId: Type.Union([Type.String(), Type.Null()]),
+            line: Type.String(),
+          }),
+        ),
       }),
       examples: {
         logs: {
@@ -273,19 +280,10 @@ export const TEMPLATES_IN_WORDS: RouteDescription = {
   summary: 'List the templates that a transformation can begin with',
   access: 'token',
   query: PAGE_QUERY,
-  answers: {
-    200: {
-      text: 'A page of templates.',
-      schema: listOf('transformationTemplates', Template),
-      examples: {
-        page: {
-          transformationTemplates: [
-            { id: 'mask-personal-data', name: 'Mask personal data', description: '', language: 'javascript', code: '' },
-          ],
-          paging: { total: 1, next: '' },
-        },
-      },
-    },
-    ...refusals(PAGE_ERRORS),
-  },
+  answers: pageAnswers(
+    'transformationTemplates',
+    Template,
+    { id: 'mask-personal-data', name: 'Mask personal data', description: '', language: 'javascript', code: '' },
+    'templates',
+  ),
 }

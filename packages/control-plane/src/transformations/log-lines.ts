@@ -5,7 +5,8 @@ export interface LogLine {
   /** Milliseconds since 1970. */
   readonly at: number
   readonly destinationId: string
-  readonly messageId: string
+  /** Null where the code of several events was under way. */
+  readonly messageId: string | null
   /** As the sandbox gives it: `Log: …`, without values of credentials. */
   readonly line: string
 }

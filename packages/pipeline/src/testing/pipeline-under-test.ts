@@ -247,7 +247,7 @@ export class PipelineUnderTest implements AsyncDisposable {
         run: (run) => this.#userCode.run(run),
         credentials: () => this.credentials,
         capturesLogs: (transformationId) => this.captured.has(transformationId),
-        onLog: (transformationId, line) => this.captured.get(transformationId)?.push(line),
+        onLog: (transformationId, line) => this.captured.get(transformationId)?.push(line.line),
       },
       clock,
       random: this.#setting.random ?? Math.random,
