@@ -196,16 +196,25 @@ describe.each(types)('$folder', ({ folder, destination, definition, cases }) => 
   })
 })
 
-const shown = types.flatMap(({ folder, cases }) => {
-  const documented = cases.filter((each) => each.documented)
-  return documented.length === 0 ? [] : [{ folder, documented }]
-})
+const shown = types.map(({ folder, definition, cases }) => ({
+  folder,
+  definition,
+  documented: cases.filter((each) => each.documented),
+}))
 
-describe.each(shown)('guide of $folder', ({ folder, documented }) => {
+describe.each(shown)('guide of $folder', ({ folder, definition, documented }) => {
   const examples = () => examplesIn(readFileSync(join(guides, `${folder}.md`), 'utf8'))
 
   test('its examples are the documented cases', () => {
+    expect(documented).not.toHaveLength(0)
     expect([...examples().keys()]).toEqual(documented.map(({ name }) => name))
+  })
+
+  test('it tells of every variable', () => {
+    const [beforeExamples] = readFileSync(join(guides, `${folder}.md`), 'utf8').split(/^## Examples$/m)
+    for (const variable of [...definition.defaultConfig, ...definition.config.extraConfig]) {
+      expect(beforeExamples).toContain(`\`${variable}\``)
+    }
   })
 
   test.each(documented)('shows exactly: $name', ({ name, config, event, expected }) => {
