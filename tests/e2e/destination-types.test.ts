@@ -133,6 +133,43 @@ afterAll(async () => {
   await services?.[Symbol.asyncDispose]()
 })
 
+test.each([
+  [
+    'HTTP',
+    { url: 'https://{{properties.host}}/' },
+    '/url',
+    'must be an http or https address without placeholders in its host',
+  ],
+  ['SLACK', {}, '/webhookUrl', 'is required'],
+  ['GA4', { apiSecret: TOKEN }, '', 'must have exactly one of measurementId, firebaseAppId'],
+  ['AMPLITUDE', { apiKey: TOKEN, region: 'Mars' }, '/region', 'must be one of US, EU'],
+  ['MIXPANEL', { projectToken: [TOKEN] }, '/projectToken', 'must be of type string'],
+  [
+    'WEBHOOK',
+    { webhookUrl: 'x', webhookMethod: 'FOO' },
+    '/webhookMethod',
+    'must be one of POST, PUT, PATCH, GET, DELETE',
+  ],
+])('a config of type %s that breaks its schema is refused with the place and what is allowed there', async (...row) => {
+  const [type, config, path, message] = row
+  const { status, json, text } = await env.api('POST', '/v2/destinations', { name: `Refused ${type}`, type, config })
+  expect([status, json.error, json.details]).toEqual([422, 'Invalid config', { path, message }])
+  expect(text).not.toContain(TOKEN)
+})
+
+test('an address with placeholders is open on loopback by default, as the configuration names its origin', async () => {
+  await using direct = await DevEnv.open()
+  const source = await direct.source()
+  const config = { url: `${direct.sink.url}/users/{{userId}}`, bodyFormat: 'FORM', body: '{{properties}}' }
+  const { json } = await direct.api('POST', '/v2/destinations', { name: 'Direct', type: 'HTTP', config })
+  await direct.api('POST', '/v2/connections', { sourceId: source.id, destinationId: json.destination.id })
+  const event = { userId: 'u/4711', event: 'Seat Reserved', properties: { hall: 'B & C', rows: [7, 8], none: null } }
+  await direct.send('/v1/track', event, source.writeKey)
+  const [received] = await direct.sink.waitFor(1)
+  expect(received!.path).toBe('/users/u%2F4711')
+  expect(received!.body.toString()).toBe('hall=B%20%26%20C&rows=7&rows=8')
+})
+
 describe.each(TYPES)('$type, $route', ({ type, config, shown, route, event, request, body, headers = {}, taken }) => {
   let source: SourceMade
   let destinationId: string

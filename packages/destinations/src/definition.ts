@@ -85,6 +85,8 @@ export interface DestinationModule {
   transform(event: StoredEvent, context: TransformContext): RequestObject[]
   /** Whether a configuration wants events of a type that the definition supports; all of them if this is left out. */
   accepts?(messageType: string, config: JsonObject): boolean
+  /** Whether a configuration wants an event of a type that it accepts. For one that it does not, `transform` gives no request. */
+  wants?(event: StoredEvent, config: JsonObject): boolean
   /**
    * Judges an answer where the status alone would mislead; undefined leaves it to the status. The body is what its JSON
    * says, else its text; of one over 1 MB or of another type than text only the status tells anything.

@@ -1,13 +1,16 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { EVENT_TYPES, isJsonObject, type JsonObject, type JsonValue, type StoredEvent } from '@millrace/protocol'
+import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { DestinationModule } from './definition.ts'
 import type { DestinationCase } from './destination-case.ts'
 import { Masking } from './masking.ts'
 import { DestinationRegistry } from './registry.ts'
+import { requestObject } from './request-object.ts'
 import { runTransform } from './run-transform.ts'
 import { secretValues } from './secrets.ts'
+import { toWire } from './wire.ts'
 
 /** What holds for each destination type. A new folder is tested by being there. */
 const folders = readdirSync(import.meta.dirname, { withFileTypes: true }).flatMap((entry) =>
@@ -15,6 +18,43 @@ const folders = readdirSync(import.meta.dirname, { withFileTypes: true }).flatMa
 )
 const guides = join(import.meta.dirname, '../../../docs/destinations')
 const metadata = { sourceId: 's-1', destinationId: 'd-1', messageId: 'm-88' }
+
+const empty = requestObject({ method: '', endpoint: '' })
+const anyMembers = fc.dictionary(fc.string({ unit: 'binary' }), fc.jsonValue(), { maxKeys: 5, noNullPrototype: true })
+const anyValue = fc.oneof(fc.string(), anyMembers, fc.jsonValue())
+const anyContext = fc.record(
+  {
+    traits: anyValue,
+    device: anyValue,
+    os: anyValue,
+    page: anyValue,
+    externalId: anyValue,
+    sessionId: anyValue,
+    ip: anyValue,
+  },
+  { requiredKeys: [] },
+)
+/** Whatever a client, or a user transformation, may make of an event. */
+const anyEvent = fc
+  .record(
+    {
+      type: fc.constantFrom(...EVENT_TYPES),
+      event: anyValue,
+      name: anyValue,
+      userId: anyValue,
+      anonymousId: anyValue,
+      groupId: anyValue,
+      messageId: anyValue,
+      timestamp: anyValue,
+      traits: anyValue,
+      properties: anyValue,
+      context: fc.oneof(anyContext, anyValue),
+      request_ip: anyValue,
+    },
+    { requiredKeys: ['type'] },
+  )
+  // Through text once: it has no -0.
+  .map((event) => JSON.parse(JSON.stringify(event)) as JsonObject)
 
 const types = await Promise.all(
   folders.map(async (folder) => {
@@ -104,6 +144,27 @@ describe.each(types)('$folder', ({ folder, destination, definition, cases }) => 
       }
     })
 
+    test('any event gives requests that can be sent, or an error in words, and is itself unchanged', () => {
+      const { config: given } = cases.find(({ documented, expected }) => documented && 'requests' in expected)!
+      fc.assert(
+        fc.property(anyEvent, (event) => {
+          const before = JSON.stringify(event)
+          const result = runTransform(destination, event as StoredEvent, given, metadata)
+          expect(JSON.stringify(event)).toBe(before)
+          if ('error' in result) {
+            expect(result.error).not.toMatch(/not a function|Cannot read|is not iterable|call stack/)
+            return
+          }
+          for (const request of result.requests) {
+            expect(Object.keys(request)).toEqual(Object.keys(empty))
+            expect(Object.keys(request.body)).toEqual(Object.keys(empty.body))
+            expect(JSON.parse(JSON.stringify(request))).toStrictEqual(request)
+            expect(URL.canParse(toWire(request, 'Millrace/1.2.3').url)).toBe(true)
+          }
+        }),
+      )
+    })
+
     test('no long secret is left in what is shown of a request', () => {
       for (const { event, config } of cases) {
         const result = runTransform(destination, event as StoredEvent, config, metadata)
@@ -135,16 +196,25 @@ describe.each(types)('$folder', ({ folder, destination, definition, cases }) => 
   })
 })
 
-const shown = types.flatMap(({ folder, cases }) => {
-  const documented = cases.filter((each) => each.documented)
-  return documented.length === 0 ? [] : [{ folder, documented }]
-})
+const shown = types.map(({ folder, definition, cases }) => ({
+  folder,
+  definition,
+  documented: cases.filter((each) => each.documented),
+}))
 
-describe.each(shown)('guide of $folder', ({ folder, documented }) => {
+describe.each(shown)('guide of $folder', ({ folder, definition, documented }) => {
   const examples = () => examplesIn(readFileSync(join(guides, `${folder}.md`), 'utf8'))
 
   test('its examples are the documented cases', () => {
+    expect(documented).not.toHaveLength(0)
     expect([...examples().keys()]).toEqual(documented.map(({ name }) => name))
+  })
+
+  test('it tells of every variable', () => {
+    const [beforeExamples] = readFileSync(join(guides, `${folder}.md`), 'utf8').split(/^## Examples$/m)
+    for (const variable of [...definition.defaultConfig, ...definition.config.extraConfig]) {
+      expect(beforeExamples).toContain(`\`${variable}\``)
+    }
   })
 
   test.each(documented)('shows exactly: $name', ({ name, config, event, expected }) => {

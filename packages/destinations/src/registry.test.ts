@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import type { JsonObject } from '@millrace/protocol'
 import { describe, expect, test } from 'vitest'
+import type { DestinationDefinition, DestinationModule } from './definition.ts'
 import { DestinationRegistry } from './registry.ts'
 import { destination as webhook } from './webhook/webhook.ts'
 
@@ -18,6 +19,32 @@ test('types are found by their exact name', () => {
 
 test('two types of one name are refused', () => {
   expect(() => new DestinationRegistry([webhook, webhook])).toThrow('WEBHOOK')
+})
+
+test.each([
+  ['stream', 'KAFKA'],
+  ['stream', 'GOOGLEPUBSUB'],
+  ['object-storage', 'S3'],
+  ['object-storage', 'DIGITAL_OCEAN_SPACES'],
+  ['key-value', 'REDIS'],
+  ['spreadsheet', 'GOOGLESHEETS'],
+  ['warehouse-stream', 'BQSTREAM'],
+] as const)('a type of kind %s can be described, and %s is kept for one', (kind, name) => {
+  const described = (definition: Partial<DestinationDefinition>): DestinationModule => ({
+    definition: { ...webhook.definition, ...definition },
+    transform: () => expect.unreachable(),
+  })
+  const module = described({ kind, name })
+  const kept = new DestinationRegistry([webhook, module])
+  expect(kept.find(name)).toBe(module)
+  expect(kept.faultsIn(module, {})).toEqual([{ path: '/webhookUrl', message: 'is required' }])
+  expect(() => new DestinationRegistry([described({ name })])).toThrow(`${name} is the name of a type of kind ${kind}`)
+  expect(new DestinationRegistry([described({ kind, name: 'ACME_QUEUE' })]).all()).toHaveLength(1)
+})
+
+test('none of another kind than cloud is built yet', async () => {
+  const kinds = (await DestinationRegistry.load()).all().map(({ definition }) => definition.kind)
+  expect(new Set(kinds)).toEqual(new Set(['cloud']))
 })
 
 describe('a config about to be saved', () => {
@@ -62,6 +89,22 @@ describe('a config about to be saved', () => {
     ['/allowedHosts/1', 'must be of type string', { webhookUrl, allowedHosts: ['a', 1] }],
   ])('is refused at %s: %s', (path, message, config) => {
     expect(registry.faultsIn(webhook, config)).toEqual([{ path, message }])
+  })
+
+  const streams = 'must have exactly one of measurementId, firebaseAppId'
+  test.each<[type: string, path: string, message: string, config: JsonObject]>([
+    ['GA4', '', streams, { apiSecret: 'x' }],
+    ['GA4', '', streams, { apiSecret: 'x', measurementId: 'G-1', firebaseAppId: '1:2' }],
+    ['GA4', '/apiSecret', 'is required', { measurementId: 'G-1' }],
+    ['GA4', '/region', 'must be one of global, eu', { apiSecret: 'x', measurementId: 'G-1', region: 'EU' }],
+    ['AMPLITUDE', '/apiKey', 'must not be empty', { apiKey: '' }],
+    ['AMPLITUDE', '/region', 'must be one of US, EU', { apiKey: 'x', region: 'IN' }],
+    ['AMPLITUDE', '/groupType', 'must be of type string', { apiKey: 'x', groupType: null }],
+    ['MIXPANEL', '/projectToken', 'is required', {}],
+    ['MIXPANEL', '/region', 'must be one of US, EU, IN', { projectToken: 'x', region: 'us' }],
+  ])('of type %s is refused at "%s": %s', async (type, path, message, config) => {
+    const all = await DestinationRegistry.load()
+    expect(all.faultsIn(all.find(type)!, config)).toEqual([{ path, message }])
   })
 
   test('tells every fault, and of a choice of forms only that none fits', () => {

@@ -4,6 +4,7 @@ import type { JsonObject } from '@millrace/protocol'
 import { Ajv, type ValidateFunction } from 'ajv'
 import { type ConfigFault, faultsOf } from './config-fault.ts'
 import type { DestinationModule } from './definition.ts'
+import { reservedKind } from './reserved-names.ts'
 
 const MAX_CONFIG_BYTES = 64 * 1024
 
@@ -16,8 +17,9 @@ export class DestinationRegistry {
   constructor(modules: Iterable<DestinationModule>) {
     const byName = new Map<string, DestinationModule>()
     for (const module of modules) {
-      const { name } = module.definition
+      const { name, kind } = module.definition
       assert(!byName.has(name), `There are two destination types ${name}`)
+      assert((reservedKind(name) ?? kind) === kind, `${name} is the name of a type of kind ${reservedKind(name)}`)
       byName.set(name, module)
     }
     this.#modules = byName

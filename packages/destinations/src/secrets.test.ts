@@ -153,11 +153,19 @@ describe('a config', () => {
   })
 
   test('gets saved values by the names of headers, from a list into an object too', () => {
-    const headers = { 'x-pin': MASK, AUTHORIZATION: MASK, 'X-Desk': '4' }
+    const headers = { AUTHORIZATION: MASK, 'X-Desk': '4' }
     expect(unmaskConfig(definition, { headers }, config)).toEqual({
-      config: { headers: { 'x-pin': '4711', AUTHORIZATION: 'Bearer 7Hq2', 'X-Desk': '4' } },
+      config: { headers: { AUTHORIZATION: 'Bearer 7Hq2', 'X-Desk': '4' } },
       masksWithoutValue: [],
     })
+  })
+
+  test.each<[how: string, headers: JsonObject[] | JsonObject, path: string]>([
+    ['calls it no secret', [{ from: 'Authorization', to: MASK, secret: false }], '/headers/0/to'],
+    ['no longer calls it one', [{ from: 'X-Pin', to: MASK }], '/headers/0/to'],
+    ['is an object, which has no word for it', { 'X-Pin': MASK }, '/headers/X-Pin'],
+  ])('keeps a saved secret from a mask that %s', (_, headers, path) => {
+    expect(unmaskConfig(definition, { headers }, config)).toEqual({ config: { headers }, masksWithoutValue: [path] })
   })
 
   test('takes a new value where there is no mask', () => {

@@ -93,26 +93,33 @@ export function withoutSecrets(definition: DestinationDefinition, config: JsonOb
  * The config to save when `written` comes in over `saved`: masks take the saved values, in lists of headers by name.
  *
  * @param saved undefined when there is none, or when its secrets must not be kept.
- * @returns the config, and the path of a mask without a saved value, if there is one.
+ * @returns the config, and the paths of masks that stand for nothing: without a saved value, or where it would be no secret
+ *   any more, and so be shown to whoever wrote the mask.
  */
 export function unmaskConfig(
   definition: DestinationDefinition,
   written: JsonObject,
   saved: JsonObject | undefined,
 ): { config: JsonObject; masksWithoutValue: string[] } {
-  const savedValues = new Map<string, string>()
-  mapPlaces(definition, saved ?? {}, ({ key, value }) => {
-    savedValues.set(key, value)
-    return value
+  const savedPlaces = new Map<string, Place>()
+  mapPlaces(definition, saved ?? {}, (place) => {
+    savedPlaces.set(place.key, place)
+    return place.value
   })
-  const masksWithoutValue: string[] = []
+  const masks = new Set<string>()
   const config = mapPlaces(definition, written, ({ key, path, value }) => {
     if (value !== MASK) return value
-    const kept = savedValues.get(key)
-    if (kept === undefined) masksWithoutValue.push(path)
-    return kept ?? value
+    masks.add(path)
+    return savedPlaces.get(key)?.value ?? value
   })
-  return { config, masksWithoutValue }
+  const masksWithoutValue: string[] = []
+  const kept = mapPlaces(definition, config, ({ key, path, value, isSecret }) => {
+    const savedPlace = savedPlaces.get(key)
+    if (!masks.has(path) || (savedPlace !== undefined && (isSecret || !savedPlace.isSecret))) return value
+    masksWithoutValue.push(path)
+    return MASK
+  })
+  return { config: kept, masksWithoutValue }
 }
 
 /** A place in a config where a secret may stand. */

@@ -81,6 +81,19 @@ test('a type that the configuration does not want is filtered, not failed', asyn
   expect(await run.outcome('page')).toBe('filtered: message type not supported')
 })
 
+test('an event that the configuration does not list is filtered, not called delivered', async () => {
+  const sink = await Sink.start()
+  const config = { webhookUrl: sink.url, eventTemplates: [{ eventName: 'Seat Reserved', text: '{{event}}' }] }
+  await using run = await PipelineUnderTest.start({ destinations: { d1: { type: 'SLACK', config } } })
+  run.own(sink)
+  await run.send(track('listed'), track('other', '', { event: 'Seat Released' }))
+  await run.send({ type: 'identify', messageId: 'person', userId: 'u' })
+  expect(await run.outcome('listed')).toBe('delivered')
+  expect(await run.outcome('other')).toBe('filtered: event filter')
+  expect(await run.outcome('person')).toBe('filtered: message type not supported')
+  expect(sink.arrivals).toHaveLength(1)
+})
+
 test('the first reason that holds is given', () => {
   const config = { connectionMode: { cordova: 'device' }, eventFilteringOption: 'whitelistedEvents' }
   const event = { integrations: { All: false } }

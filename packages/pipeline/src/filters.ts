@@ -25,7 +25,7 @@ export function filterReason(
   if (isDeviceMode(destination.config, sourceClass)) return 'device mode'
   if (!supportsType(destination.module, event.type, destination.config)) return 'message type not supported'
   if (event.type === 'track' && !passesEventFilter(event['event'], destination.config)) return 'event filter'
-  return undefined
+  return destination.module.wants?.(event, destination.config) === false ? 'event filter' : undefined
 }
 
 /** The table of D612 and D613: the destination's id, its own name, its definition's name, else All. */

@@ -10,7 +10,7 @@ import { definition } from './definition.ts'
  *
  * @see contracts/destination-catalog.md §16 [C62]
  */
-export const destination: DestinationModule = { definition, transform, accepts, classify }
+export const destination: DestinationModule = { definition, transform, accepts, wants, classify }
 
 function transform(event: StoredEvent, { config, secret }: TransformContext): RequestObject[] {
   const { webhookUrl } = config
@@ -29,6 +29,11 @@ function accepts(messageType: string, { identifyTemplate }: JsonObject): boolean
   return messageType !== 'identify' || (typeof identifyTemplate === 'string' && identifyTemplate !== '')
 }
 
+/** With a list of events, only those on it. */
+function wants(event: StoredEvent, { eventTemplates }: JsonObject): boolean {
+  return event.type !== 'track' || !hasEntries(eventTemplates) || templateOf(event, eventTemplates) !== undefined
+}
+
 /** An error may come with status 200, as everywhere in Slack's API. */
 function classify({ status, body }: { status: number; body: unknown }): AnswerClass | undefined {
   if (status < 200 || status > 299 || !isJsonObject(body) || body['ok'] !== false) return undefined
@@ -39,10 +44,17 @@ const RATE_LIMITED = new Set(['ratelimited', 'rate_limited'])
 
 /** @returns undefined for an event that is not among those that are listed. */
 function trackText(event: StoredEvent, { eventTemplates }: JsonObject): string | undefined {
-  if (!Array.isArray(eventTemplates) || eventTemplates.length === 0) return defaultText(event)
-  const found = eventTemplates.find((entry) => isJsonObject(entry) && entry['eventName'] === event['event'])
-  if (found === undefined) return undefined
-  return filled((found as JsonObject)['text'], event) || defaultText(event)
+  if (!hasEntries(eventTemplates)) return defaultText(event)
+  const template = templateOf(event, eventTemplates)
+  return template === undefined ? undefined : filled(template['text'], event) || defaultText(event)
+}
+
+function hasEntries(list: JsonValue | undefined): list is JsonValue[] {
+  return Array.isArray(list) && list.length > 0
+}
+
+function templateOf(event: StoredEvent, templates: readonly JsonValue[]): JsonObject | undefined {
+  return templates.filter(isJsonObject).find(({ eventName }) => eventName === event['event'])
 }
 
 function defaultText(event: StoredEvent): string {
