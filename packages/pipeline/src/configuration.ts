@@ -1,5 +1,6 @@
 import type { LaneSettings } from '@millrace/delivery'
 import type { JsonObject } from '@millrace/protocol'
+import type { TransformationCode } from '@millrace/transformations'
 
 /** What the pipeline needs of the configuration as of one revision; the control plane's snapshot fits. */
 export interface Configuration {
@@ -22,6 +23,8 @@ export interface ConfiguredDestination {
   readonly isEnabled: boolean
   /** With its secrets in clear. */
   readonly config: JsonObject
+  /** Published versions, in order. */
+  readonly transformations: readonly TransformationCode[]
   readonly delivery: Omit<LaneSettings, 'revision'>
   /** Of the last change. */
   readonly revision: number

@@ -332,6 +332,7 @@ function destinationOf(id: string, { delivery, ...change }: DestinationChange): 
     type: 'WEBHOOK',
     isEnabled: true,
     config: {},
+    transformations: [],
     delivery: { concurrency: 100, ordering: 'strict', throttle: null, keepAnswers: 'failed', ...delivery },
     revision: 1,
     ...change,
