@@ -380,9 +380,8 @@ export class DestinationDelivery {
 
   #newStages(): Stages {
     const { userAgent, clock } = this.#surroundings
-    const { id, name, workspaceId, transformations, config } = this.#destination
     return new Stages(
-      { id, name, workspaceId, transformations, config, module: this.#module },
+      { ...this.#destination, module: this.#module },
       { userAgent, isUserAgentAdded: false, nowSeconds: () => Math.floor(clock.now() / 1000) },
     )
   }

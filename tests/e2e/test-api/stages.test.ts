@@ -1,0 +1,34 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type Answer, type Dest, FLAGS, StageTable, type User } from './stage-table.ts'
+
+/*
+ * The eight combinations of flags over outcomes of every stage (contracts/test-api.md §6, §14 lines 1–7). What takes time
+ * or memory is not multiplied by everything here; stages.chaos.test.ts does that.
+ */
+
+let table: StageTable
+beforeAll(async () => {
+  table = await StageTable.open()
+})
+afterAll(() => table?.[Symbol.asyncDispose]())
+
+const rows: [User, Dest, Answer][] = [
+  ...(['none', 'ok', 'throws', 'drops', 'several'] as const).flatMap((user) =>
+    (['ok', 'throws'] as const).flatMap((dest) =>
+      (['200', '404', '500', 'not JSON'] as const).map((answer): [User, Dest, Answer] => [user, dest, answer]),
+    ),
+  ),
+  ['times out', 'ok', '200'],
+  ['out of memory', 'ok', '200'],
+  ['ok', 'ok', 'refused'],
+  ['several', 'ok', 'refused'],
+  ['none', 'ok', 'hangs'],
+  ['none', 'ok', '100 MB'],
+]
+
+test.each(rows)('user transformation: %s, destination transformation: %s, destination: %s', async (...row) => {
+  for (const flags of FLAGS) {
+    const { shown, expected } = await table.run(flags, ...row)
+    expect(shown, JSON.stringify(flags)).toEqual(expected)
+  }
+})
