@@ -21,6 +21,7 @@ export interface PlainOutcome {
 }
 
 export const ENTRY_BYTES = 20
+const KIND_AT = 19
 
 /*
  * A block entry, numbers little-endian:
@@ -30,7 +31,7 @@ export const ENTRY_BYTES = 20
  */
 export function writeEntry(target: Buffer, at: number, outcome: PlainOutcome): void {
   writeDelivered(target, at, outcome.offset, outcome.index, outcome.status, outcome.durationMs, outcome.at)
-  if (outcome.filteredFor !== undefined) target[at + 19] = 1 + FILTER_REASONS.indexOf(outcome.filteredFor)
+  if (outcome.filteredFor !== undefined) target[at + KIND_AT] = 1 + FILTER_REASONS.indexOf(outcome.filteredFor)
 }
 
 /** The same for the frequent case, without making an object of it. */
@@ -48,11 +49,25 @@ export function writeDelivered(
   target.writeUInt16LE(status, at + 8)
   target.writeUIntLE(Math.min(0xff_ffff, Math.max(0, Math.round(durationMs))), at + 10, 3)
   target.writeUIntLE(Math.max(0, Math.floor(startedAt)), at + 13, 6)
-  target[at + 19] = 0
+  target[at + KIND_AT] = 0
+}
+
+/** Entries of events that filters left out, as one block. */
+export function filteredEntries(outcomes: readonly (PlainOutcome & { readonly filteredFor: FilterReason })[]): Buffer {
+  const entries = Buffer.allocUnsafeSlow(outcomes.length * ENTRY_BYTES)
+  for (const [i, outcome] of outcomes.entries()) writeEntry(entries, i * ENTRY_BYTES, outcome)
+  return entries
+}
+
+/** How many entries say that the event was delivered. */
+export function countDelivered(entries: Uint8Array): number {
+  let count = 0
+  for (let at = KIND_AT; at < entries.length; at += ENTRY_BYTES) if (entries[at] === 0) count++
+  return count
 }
 
 export function readEntry(source: Buffer, at: number): PlainOutcome {
-  const kind = source[at + 19]!
+  const kind = source[at + KIND_AT]!
   return {
     offset: source.readUIntLE(at, 6),
     index: source.readUInt16LE(at + 6),
