@@ -120,6 +120,7 @@ const ROWS: Readonly<Record<string, Row>> = {
   'POST /v2/dead-letters/discard': { least: 'editor', body: { filter: { messageId: 'none' } } },
 
   'GET /v2/replays': { least: 'viewer' },
+  'POST /v2/replays': { least: 'editor', body: rangeOfLog },
   'GET /v2/replays/:id': { least: 'viewer', own: replay },
   'POST /v2/replays/:id/pause': { least: 'editor', own: waitingReplay },
   'POST /v2/replays/:id/resume': { least: 'editor', own: pausedReplay },
@@ -286,6 +287,15 @@ async function library(): Promise<string> {
 async function versionOfLibrary(): Promise<string> {
   const { id, versionId } = (await post('/v2/libraries', code())).library
   return `${id}/${versionId}`
+}
+
+/** The last hour of a new connection. */
+async function rangeOfLog() {
+  const { sourceId, destinationId } = await pair()
+  await post('/v2/connections', { sourceId, destinationId })
+  const { logOldestAt } = (await env.api('GET', '/v2/admin/info')).json
+  const to = new Date(Date.parse(logOldestAt) + 3_600_000).toISOString()
+  return { sourceIds: [sourceId], destinationIds: [destinationId], from: logOldestAt, to }
 }
 
 /** An apply of what there is. */

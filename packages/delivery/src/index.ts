@@ -1,7 +1,7 @@
 export { type AnswerClass, classOfStatus, JUDGED_ANSWER_BYTES } from './classify.ts'
 export type { Attempt, RequestHistory, ShownRequest } from './delivery-history.ts'
 export { Lane } from './lane.ts'
-export { type EventPlace, LaneEvent, REPLAY_STREAM, type ReplayedLetter } from './lane-event.ts'
+export { type EventPlace, LaneEvent, REPLAY_STREAM, type Replayed } from './lane-event.ts'
 export type { Classify, LaneOptions, LaneSettings, Prepared } from './lane-options.ts'
 export { MemoryBudget } from './memory-budget.ts'
 export { type EgressEntry, parseEgressList } from './outbound/egress-list.ts'
@@ -11,10 +11,12 @@ export { OutboundClient } from './outbound/outbound-client.ts'
 export type { OutboundRequest, OutboundResult } from './outbound/outbound-request.ts'
 export type { Position } from './progress.ts'
 export {
+  type BlockWrite,
   DEAD_LETTER_STATES,
   type DeadLetterFilter,
   type DeadLetterRow,
   type EventPlaceKey,
+  type JourneyWrite,
   type RangeWrite,
   type Recorded,
   type Scope,
@@ -22,19 +24,22 @@ export {
   STAGES,
 } from './store/calls.ts'
 export { alignDeliveryCopy, type CopiedMoment } from './store/database-copy.ts'
-export {
-  type DeadLetterJob,
-  type DeadLetterJobCalls,
-  JOB_STATES,
-  type JobKind,
-  type JobState,
-  type LetterSelection,
-  type PartPlace,
-} from './store/dead-letter-job.ts'
 export { outcomeOfDeadLetter } from './store/dead-letter-outcome.ts'
 export { DeliveryStore } from './store/delivery-store.ts'
+export {
+  JOB_STATES,
+  type Job,
+  type JobCalls,
+  type JobKind,
+  type JobOver,
+  type JobPart,
+  type JobState,
+  type LetterSelection,
+  type LogSelection,
+  type PartPlace,
+} from './store/job.ts'
 export type { LaneOutcomes } from './store/lane-outcomes.ts'
 export { findInEntries, HASH_ENTRY_BYTES } from './store/message-hashes.ts'
-export { FILTER_REASONS, type FilterReason } from './store/outcome-block.ts'
+export { FILTER_REASONS, type FilterReason, filteredEntries } from './store/outcome-block.ts'
 export { OutcomeReader, type RecordedOutcome, type SoughtEvent } from './store/outcome-reader.ts'
 export type { Transform, Transformed } from './transformed.ts'

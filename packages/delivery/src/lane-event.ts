@@ -10,12 +10,16 @@ export interface EventPlace {
   readonly index: number
 }
 
-/** Of events that are dead letters and are delivered again; behind the streams of the log, so that those go first. */
+/** Of events that are delivered again; behind the streams of the log, so that those go first. */
 export const REPLAY_STREAM = 2
 
-/** The dead letter that an event is, when it is replayed. */
-export interface ReplayedLetter {
-  readonly id: string
+/** What an event is part of, when it is delivered again. */
+export interface Replayed {
+  readonly replayId: string
+  /** The dead letter that it is: its outcomes are those of the dead letter, its payload is kept there; undefined: of the log. */
+  readonly letterId: string | undefined
+  /** Milliseconds since 1970. The event's own `acceptedAt` is when the replay took it up: ages count from there. */
+  readonly acceptedAt: number
   /** The lane has done with it: it has its outcome, or was taken out. */
   readonly onEnd: () => void
 }
@@ -57,14 +61,13 @@ export class LaneEvent implements EventPlace {
   hasRow = false
   /** Undefined until something goes differently than one request that is delivered at once. */
   history: DeliveryHistory | undefined
-  /** Set for a dead letter that is replayed: its outcomes are those of the dead letter, its payload is kept there. */
-  readonly replayed: ReplayedLetter | undefined
+  readonly replayed: Replayed | undefined
 
   constructor(
     place: EventPlace,
     facts: { sourceId: string; acceptedAt: number; sizeBytes: number; userKey: number; anonymousKey: number },
     payload: StoredEvent | undefined,
-    replayed?: ReplayedLetter,
+    replayed?: Replayed,
   ) {
     this.partition = place.partition
     this.stream = place.stream

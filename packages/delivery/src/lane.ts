@@ -4,7 +4,7 @@ import { type AnswerClass, abortReason, classOf, type Ended } from './classify.t
 import { ConcurrencyLevel } from './concurrency-level.ts'
 import { addAttempt, keptText, newHistory, passOver, resumedHistory } from './delivery-history.ts'
 import { type GiveUpReason, giveUpAfterAttempt, giveUpInOutage, type Moment } from './give-up.ts'
-import { LaneEvent, type ReplayedLetter } from './lane-event.ts'
+import { LaneEvent, type Replayed } from './lane-event.ts'
 import { headerText, type LaneOptions, type LaneSettings, type Prepared } from './lane-options.ts'
 import { LaneQueue } from './lane-queue.ts'
 import { LatencyWindow } from './latency-window.ts'
@@ -46,7 +46,7 @@ export class Lane {
   readonly #payloads: Payloads
   readonly #progress: { partition: number; stream: number; progress: Progress }[] = []
   readonly #calls = new Map<LaneEvent, OutboundCall>()
-  /** Those of them that are for dead letters. */
+  /** Those of them that are for replays. */
   #replayCalls = 0
   readonly #outage = new Outage()
   readonly #level: ConcurrencyLevel
@@ -109,8 +109,8 @@ export class Lane {
     if (before.some((earlier) => earlier.payload === undefined)) this.#park(event)
   }
 
-  /** Takes up waits of an earlier process, and dead letters without their payload, in the order of their places. */
-  resume(waits: readonly (JourneyWrite & { readonly replayed?: ReplayedLetter })[]): void {
+  /** Takes up waits of an earlier process, and events of replays without their payload, in the order of their places. */
+  resume(waits: readonly (JourneyWrite & { readonly replayed?: Replayed })[]): void {
     const { now, monotonic } = this.#moment()
     for (const wait of waits) {
       const event = new LaneEvent(wait, wait, undefined, wait.replayed)
@@ -162,9 +162,9 @@ export class Lane {
     this.#drop((event) => sourceId === undefined || event.sourceId === sourceId)
   }
 
-  /** Drops these dead letters: their replay is cancelled. */
-  withdraw(letterIds: ReadonlySet<string>): void {
-    this.#drop(({ replayed }) => replayed !== undefined && letterIds.has(replayed.id))
+  /** Drops what is delivered again by a replay: it is cancelled. */
+  withdraw(replayId: string): void {
+    this.#drop(({ replayed }) => replayed?.replayId === replayId)
   }
 
   #drop(isMeant: (event: LaneEvent) => boolean): void {
@@ -271,7 +271,7 @@ export class Lane {
     this.#isPumping = false
   }
 
-  /** Dead letters take at most half of what may be in flight, or of a throttle's window: live traffic finds the rest free. */
+  /** Replays take at most half of what may be in flight, or of a throttle's window: live traffic finds the rest free. */
   #mayReplay(): boolean {
     return this.#replayCalls < Math.max(1, Math.floor(this.#level.current / 2))
   }
@@ -366,7 +366,7 @@ export class Lane {
       const isPlain =
         prepared.requests.length === 1 &&
         event.history === undefined &&
-        event.replayed === undefined &&
+        event.replayed?.letterId === undefined &&
         this.#settings.keepAnswers === 'failed'
       if (isPlain) {
         this.#delivered++
@@ -444,7 +444,7 @@ export class Lane {
     if (answerClass !== 'delivered' && (status === 429 || status === 503 || (!isAnswer && result.isTimeout))) {
       this.#level.overloaded(now - result.durationMs, now)
     }
-    // Dead letters may be ones that no destination bears: they do not keep live traffic from a destination that works.
+    // What is replayed may be what no destination bears: it does not keep live traffic from a destination that works.
     if (event.replayed !== undefined && this.#outage.state === 'ok') return
     this.#isSweepDue = true
     const sign = answerClass === 'delivered' ? 'good' : failed ? 'failed' : refused ? 'refused' : 'good'
@@ -485,6 +485,7 @@ export class Lane {
     this.#options.outcomes.deadLetter(event, {
       ...placeOf(event),
       destinationId: this.destinationId,
+      replayId: null,
       sourceId: event.sourceId,
       stage,
       reason,
@@ -597,6 +598,7 @@ export class Lane {
     this.#options.outcomes.journey(event, {
       ...placeOf(event),
       destinationId: this.destinationId,
+      replayId: null,
       sourceId: event.sourceId,
       outcome,
       reason,

@@ -25,6 +25,20 @@ export class Progress {
     this.#open.push(event)
   }
 
+  /** Whether neither an outcome nor a wait is recorded of an event that has been taken up. */
+  isOpen({ offset, index }: Position): boolean {
+    let low = this.#first
+    let high = this.#open.length
+    while (low < high) {
+      const middle = (low + high) >> 1
+      const event = this.#open[middle]!
+      if (event.offset < offset || (event.offset === offset && event.index < index)) low = middle + 1
+      else high = middle
+    }
+    const found = this.#open[low]
+    return found?.offset === offset && found.index === index && !found.isRecorded
+  }
+
   position(): Position {
     while (this.#first < this.#open.length && this.#open[this.#first]!.isRecorded) this.#first++
     if (this.#first === this.#open.length) {

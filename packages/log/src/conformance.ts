@@ -46,6 +46,17 @@ export async function readAllBack(log: EventLog, partition: number, before: Offs
   return found
 }
 
+/** Every record from `from` on, in order, by scanning in steps of `maxBytes`. */
+export async function scanAll(log: EventLog, partition: number, from: Offset, maxBytes = 2_000) {
+  const found = []
+  for (let at = from; at < log.end(partition); ) {
+    const { frames, next } = await log.scan(partition, at, maxBytes)
+    found.push(...framedRecords(frames))
+    at = next
+  }
+  return found
+}
+
 /** What every engine of the event log promises. `open` gives a log without records. */
 export function describeEventLog(engine: string, open: () => Promise<EventLog>): void {
   const SOURCES = ['source-a', 'source-b', 'source-c', 'source-d', 'source-e']
@@ -184,6 +195,8 @@ export function describeEventLog(engine: string, open: () => Promise<EventLog>):
           const back = await readAllBack(log, partition, log.end(partition), maxBytes)
           expect(back.map(({ offset }) => offset)).toEqual(all.map(({ offset }) => offset))
           expect(back.map(noteOf)).toEqual(all.map(noteOf))
+          const scanned = await scanAll(log, partition, 0, maxBytes)
+          expect(scanned.map(noteOf)).toEqual(all.map(noteOf).toReversed())
         }
         if (all.length === 0) continue
         const { header, body } = all[0]!
@@ -206,6 +219,20 @@ export function describeEventLog(engine: string, open: () => Promise<EventLog>):
       await appended
       expect(noteOf((await readAllBack(log, partition, log.end(partition)))[0])).toBe('newer')
       expect([...framedRecords((await log.readBack(partition, offsets[0]!, 1_000)).frames)]).toEqual([])
+    })
+
+    test('scanning begins at the offset given, and finds nothing at the end', async () => {
+      await using log = await open()
+      const partition = log.partitionOf('source-a')
+      expect(await log.scan(partition, 0, 1_000)).toMatchObject({ next: log.end(partition) })
+      const offsets: Offset[] = []
+      for (let i = 0; i < 10; i++) {
+        offsets.push(await log.append(i === 7 ? 'import' : 'live', testRecord('source-a', `${i}`)))
+      }
+      expect((await scanAll(log, partition, offsets[6]!, 1)).map(noteOf)).toEqual(['6', '7', '8', '9'])
+      const end = log.end(partition)
+      expect(await log.scan(partition, end, 1_000)).toMatchObject({ next: end })
+      expect([...framedRecords((await log.scan(partition, end, 1_000)).frames)]).toEqual([])
     })
 
     test('a commit is announced before its append resolves, and can then be read', async () => {

@@ -33,11 +33,11 @@ export interface ReadResult {
   readonly next: Offset
 }
 
-/** What `readBack` gives: bytes, so that another thread can be handed them as they are. */
-export interface BackReadResult {
-  /** Encoded records, newest first; `framedRecords` reads them. Empty when there are none. */
+/** What `readBack` and `scan` give: bytes, so that another thread can be handed them as they are. */
+export interface FramedResult {
+  /** Encoded records in the order of the reading; `framedRecords` reads them. Empty when there are none. */
   readonly frames: Uint8Array<ArrayBuffer>
-  /** Before which offset to read on; 0 when there is nothing before. */
+  /** Where to read on: back before it, until it is 0; on from it, until it is the end. */
   readonly next: Offset
 }
 
@@ -73,7 +73,10 @@ export interface EventLog extends AsyncDisposable {
    * Reads both streams backwards: records before `before`, up to `maxBytes` of them, but at least one if there is one.
    * For people who look at what was, so it neither waits for an append nor makes one wait. What damage took is passed over.
    */
-  readBack(partition: number, before: Offset, maxBytes: number): Promise<BackReadResult>
+  readBack(partition: number, before: Offset, maxBytes: number): Promise<FramedResult>
+
+  /** Reads both streams forwards, in the order of their offsets, beside everybody else like `readBack`: records from `from` on. */
+  scan(partition: number, from: Offset, maxBytes: number): Promise<FramedResult>
 
   /** The records at these offsets, in the order asked for; undefined for those that are not there any more. */
   get(partition: number, offsets: readonly Offset[]): Promise<(StoredRecord | undefined)[]>

@@ -1,7 +1,7 @@
 export { type Dedup, MAX_DEDUP_WINDOW_MS } from './dedup.ts'
 export {
-  type BackReadResult,
   type EventLog,
+  type FramedResult,
   LogUnavailableError,
   type Offset,
   type OffsetRange,

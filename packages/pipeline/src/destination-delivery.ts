@@ -2,6 +2,7 @@ import {
   type DeadLetterRow,
   type DeliveryStore,
   type EventPlaceKey,
+  type JourneyWrite,
   JUDGED_ANSWER_BYTES,
   Lane,
   type LaneEvent,
@@ -18,11 +19,12 @@ import type { StoredEvent } from '@millrace/protocol'
 import type { Clock } from '@millrace/std'
 import type { Activity } from './activity.ts'
 import type { ConfiguredDestination } from './configuration.ts'
-import { replayLetter } from './dead-letter-jobs/replay-letter.ts'
 import type { DeliveryMetrics } from './delivery-metrics.ts'
 import type { LiveOutcome, LiveView } from './events/live-view.ts'
 import { Feed, isBefore } from './feed.ts'
 import { filterReason } from './filters.ts'
+import { replayLetter } from './jobs/replay-letter.ts'
+import { deliverWait, type ReplayedEvent } from './jobs/replayed-event.ts'
 import { LiveUserCode, type LiveUserCodeAccess } from './live-user-code.ts'
 import type { ParsedRecords } from './parsed-records.ts'
 import { Stages } from './stages.ts'
@@ -143,7 +145,7 @@ export class DestinationDelivery {
       waiting: ahead,
       tailAt: surroundings.tailAt,
       importEnd: surroundings.importEnd,
-      filter: (event, sourceId) => this.#filter(event, sourceId),
+      filter: (event, sourceId) => this.filter(event, sourceId),
       now: () => clock.now(),
       revision: () => this.#revision,
       onFiltered: (event, sourceId, reason) => {
@@ -225,7 +227,7 @@ export class DestinationDelivery {
     const { clock, metrics } = this.#surroundings
     if (![...this.feed.activity.sourceIds].includes(letter.sourceId)) return false
     const payload = JSON.parse(letter.event) as StoredEvent
-    const reason = this.#filter(payload, letter.sourceId)
+    const reason = this.filter(payload, letter.sourceId)
     if (reason !== undefined && letter.wait === null) {
       this.#outcomes.replayFiltered(letter.id, reason, clock.now(), this.#revision)
       metrics.outcome(this.#destination.id, 'filtered')
@@ -233,6 +235,29 @@ export class DestinationDelivery {
     }
     replayLetter(this.lane, letter, payload, onEnd)
     return true
+  }
+
+  /** Whether an event of the log may be delivered again: not if its first delivery is still to come, or its source is gone. */
+  mayReplay(
+    partition: number,
+    { stream, offset, index, sourceId }: Omit<ReplayedEvent, 'partition' | 'event' | 'sizeBytes'>,
+  ): boolean {
+    const { activity } = this.feed
+    if (![...activity.sourceIds].includes(sourceId)) return false
+    return (
+      !activity.isConnected(sourceId, partition, offset) || this.feed.hasPassed(partition, stream, { offset, index })
+    )
+  }
+
+  /** Takes up an event of the log again, as it waits on disk; `lane.pump` is to be called after a batch of them. */
+  replayEvent({ event }: ReplayedEvent, wait: JourneyWrite, onEnd: () => void): void {
+    deliverWait(this.lane, wait, event, onEnd)
+  }
+
+  /** Goes on with what replays of the log had taken up in an earlier process. @param onEndOf made for each of them. */
+  resumeReplayed(waits: readonly JourneyWrite[], onEndOf: () => () => void): void {
+    for (const wait of waits) deliverWait(this.lane, wait, undefined, onEndOf())
+    this.lane.pump()
   }
 
   /** Reads the payload of an event that is not in memory. */
@@ -295,7 +320,7 @@ export class DestinationDelivery {
     let offset = this.feed.position(partition)
     for (const event of this.lane.unfinished()) {
       // A dead letter keeps its event.
-      if (event.replayed !== undefined) continue
+      if (event.replayed?.letterId !== undefined) continue
       if (event.partition === partition && event.offset < offset) offset = event.offset
     }
     return offset
@@ -322,7 +347,8 @@ export class DestinationDelivery {
     live.outcome(payload, sourceId, { destinationId: this.#destination.id, outcome, reason, status, durationMs })
   }
 
-  #filter(event: StoredEvent, sourceId: string) {
+  /** Why the filters of today leave an event out; undefined if they do not. */
+  filter(event: StoredEvent, sourceId: string) {
     const { id, name, config } = this.#destination
     const filtered = { id, name, config, module: this.#module }
     return filterReason(event, filtered, this.#surroundings.sourceOf(sourceId)?.class ?? '')
@@ -332,10 +358,10 @@ export class DestinationDelivery {
     const { log, parsed, store, logger } = this.#surroundings
     const payloads: (StoredEvent | undefined)[] = []
     const { log: ofLog = [], letters = [] } = Object.groupBy([...events.entries()], ([, { replayed }]) =>
-      replayed === undefined ? 'log' : 'letters',
+      replayed?.letterId === undefined ? 'log' : 'letters',
     )
     if (letters.length > 0) {
-      const ids = letters.map(([, { replayed }]) => replayed!.id)
+      const ids = letters.map(([, { replayed }]) => replayed!.letterId!)
       const kept = await store.call('letterEvents', ids)
       for (const [i, [at]] of letters.entries()) {
         const event = kept[i]

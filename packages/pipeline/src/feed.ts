@@ -101,6 +101,13 @@ export class Feed {
     return stream === LIVE ? this.#liveCursor(partition, feed.live) : this.#importCursor(partition, feed.import)
   }
 
+  /** Whether an event has been taken up, and what became of it, or its wait, is recorded. */
+  hasPassed(partition: number, stream: number, place: Position): boolean {
+    const feed = this.#partitions[partition]!
+    const { progress } = stream === LIVE ? feed.live : feed.import
+    return isBefore(place, this.cursor(partition, stream)) && !progress.isOpen(place)
+  }
+
   close(): void {
     this.#isClosed = true
   }

@@ -13,7 +13,6 @@ import { type EventRecord, eventName, type JsonObject } from '@millrace/protocol
 import type { Clock } from '@millrace/std'
 import { Activity } from './activity.ts'
 import type { Configuration, ConfiguredConnection, ConfiguredDestination, ConfiguredSource } from './configuration.ts'
-import { DeadLetterJobs } from './dead-letter-jobs/dead-letter-jobs.ts'
 import { DeliveryMetrics } from './delivery-metrics.ts'
 import { deliveryState } from './delivery-state.ts'
 import {
@@ -26,6 +25,9 @@ import {
 import { EventList } from './events/event-list.ts'
 import { LiveView } from './events/live-view.ts'
 import { Housekeeping } from './housekeeping.ts'
+import { Jobs } from './jobs/jobs.ts'
+import { LogScan } from './jobs/log-scan.ts'
+import type { ScanPlace } from './jobs/scan-calls.ts'
 import type { LiveUserCodeAccess } from './live-user-code.ts'
 import { MESSAGE_INDEX, MessageIndex } from './message-index.ts'
 import { ParsedRecords } from './parsed-records.ts'
@@ -72,7 +74,7 @@ export interface Delivery {
 export class Pipeline {
   readonly metrics = new DeliveryMetrics()
   readonly index: MessageIndex
-  readonly jobs: DeadLetterJobs
+  readonly jobs: Jobs
   readonly events: EventList
   readonly live: LiveView
   readonly #options: PipelineOptions
@@ -152,15 +154,20 @@ export class Pipeline {
       live: this.live,
       onDelivered: (event, destination, status, durationMs) => this.#tell(event, destination, status, durationMs),
     }
-    this.jobs = new DeadLetterJobs({
+    this.jobs = new Jobs({
+      log,
       store,
       clock,
       random,
       logger,
+      scan: new LogScan(log, store.file),
+      eventsAt: (partition, places) => this.#eventsAt(partition, places),
+      isConnected: (sourceId, destinationId) => this.#isConnected(sourceId, destinationId),
       flush: () => store.flush(),
       delivery: (id) => this.#deliveries.get(id),
       deliveries: () => this.#deliveries.values(),
       onDiscarded: (destinationId, count) => this.metrics.outcome(destinationId, 'discarded', count),
+      onFiltered: (destinationId, count) => this.metrics.outcome(destinationId, 'filtered', count),
     })
     this.#housekeeping = new Housekeeping({
       log,
@@ -321,7 +328,29 @@ export class Pipeline {
 
   neededFrom(partition: number): number {
     const needed = [...this.#deliveries.values()].map((delivery) => delivery.neededFrom(partition))
-    return Math.min(this.index.position(partition), this.#tail.offset(partition), ...needed)
+    const forJobs = this.jobs.neededFrom(partition)
+    return Math.min(this.index.position(partition), this.#tail.offset(partition), forJobs, ...needed)
+  }
+
+  async #eventsAt(partition: number, places: readonly ScanPlace[]) {
+    const { parsed } = this.#surroundings
+    const records = await this.#options.log.get(
+      partition,
+      places.map(({ offset }) => offset),
+    )
+    return places.map(({ index }, i) => {
+      const record = records[i]
+      const events = record === undefined ? [] : parsed.eventsOf(partition, record)
+      const event = events[index]
+      return event && { event, sizeBytes: Math.ceil(record!.body.length / events.length) }
+    })
+  }
+
+  #isConnected(sourceId: string, destinationId: string): boolean {
+    const connections = [...this.#configuration.connections.values()]
+    return connections.some((each) => {
+      return each.isEnabled && each.sourceId === sourceId && each.destinationId === destinationId
+    })
   }
 
   #handOut(partition: number, records: readonly StoredRecord[]): void {

@@ -1,10 +1,10 @@
 import { DEAD_LETTER_STATES, type DeadLetterFilter, STAGES } from '@millrace/delivery'
 import type { FastifyPluginAsync } from 'fastify'
-import { deadLetterJobRoutes } from './dead-letter-jobs/routes.ts'
 import { deadLetterDetail, deadLetterSummary } from './dead-letters.ts'
 import { DEAD_LETTERS_IN_WORDS } from './dead-letters-in-words.ts'
 import { eventsPage } from './events/event-route.ts'
 import { LIST_IN_WORDS, STATE_IN_WORDS, TRACE_IN_WORDS } from './events-in-words.ts'
+import { jobRoutes } from './jobs/routes.ts'
 import type { Pipeline } from './pipeline.ts'
 import { limitOf, nextPath, oneOf, type Query, rowBefore, rowCursor, text, time } from './query.ts'
 import { Refused } from './refused.ts'
@@ -18,7 +18,7 @@ const CURSOR = 'dl'
  */
 export function deliveryRoutes(pipeline: Pipeline): FastifyPluginAsync {
   return async (app) => {
-    await app.register(deadLetterJobRoutes(pipeline))
+    await app.register(jobRoutes(pipeline))
 
     app.get('/events', { config: { describe: LIST_IN_WORDS } }, (request) =>
       eventsPage(pipeline.events, request.query as Query),

@@ -87,23 +87,43 @@ async function journeys(
   sourceId: string,
   event: StoredEvent,
 ): Promise<Journey[]> {
-  const recorded = new Map(await store.call('recorded', { ...position, sourceId }))
+  const recorded = Map.groupBy(await store.call('recorded', { ...position, sourceId }), ([id]) => id)
   const found: Journey[] = []
   for (const delivery of deliveries()) {
-    const { id } = delivery.destination
-    const record = recorded.get(id)
+    const { feed, destination } = delivery
+    const { id } = destination
+    const records = byReplay((recorded.get(id) ?? []).map(([, record]) => record))
     recorded.delete(id)
-    const waiting = findUnfinished(delivery, position)
-    if (waiting !== undefined) {
-      found.push(await unfinishedJourney(delivery, waiting, record))
-    } else if (record !== undefined) {
-      found.push(recordedJourney(id, record, delivery, event, sourceId))
-    } else if (delivery.feed.activity.isConnected(sourceId, position.partition, position.offset)) {
-      found.push(journey(id, 'pending', null, null, []))
+    const unfinished = new Map(findUnfinished(delivery, position).map((each) => [replayOf(each), each]))
+    const isFirst = feed.activity.isConnected(sourceId, position.partition, position.offset)
+    for (const replayId of new Set([...(isFirst ? [null] : []), ...records.keys(), ...unfinished.keys()])) {
+      const record = records.get(replayId)
+      const waiting = unfinished.get(replayId)
+      if (waiting !== undefined) found.push(await unfinishedJourney(delivery, waiting, record))
+      else if (record !== undefined) found.push(recordedJourney(id, record, delivery, event, sourceId))
+      else found.push(journey(id, 'pending', null, null, []))
     }
   }
-  for (const [id, record] of recorded) found.push(recordedJourney(id, record, undefined, event, sourceId))
+  for (const [id, records] of recorded) {
+    for (const [, record] of records) found.push(recordedJourney(id, record, undefined, event, sourceId))
+  }
   return found
+}
+
+/** By replay of the log; null: the first delivery. A dead letter beside something else of that is of a replay. */
+function byReplay(records: readonly Recorded[]): Map<string | null, Recorded> {
+  const found = new Map<string | null, Recorded>()
+  for (const record of records) {
+    const isPlaced = record.kind === 'plain' || record.kind === 'journey'
+    const isSecond = record.kind === 'dead_letter' && found.has(null)
+    found.set(isPlaced || isSecond ? record.replayId : null, record)
+  }
+  return found
+}
+
+/** A replay of a dead letter goes on with the delivery that it was given up in. */
+function replayOf({ replayed }: LaneEvent): string | null {
+  return replayed === undefined || replayed.letterId !== undefined ? null : replayed.replayId
 }
 
 /** Nothing is recorded of a duplicate at any destination: the log itself says what it is. */
@@ -114,9 +134,8 @@ function duplicateJourneys({ deliveries }: TraceSources, position: EventPosition
     .map(({ destination }) => journey(destination.id, 'duplicate', null, null, []))
 }
 
-function findUnfinished({ lane }: DestinationDelivery, position: EventPosition): LaneEvent | undefined {
-  for (const event of lane.unfinished()) if (isAt(event, position)) return event
-  return undefined
+function findUnfinished({ lane }: DestinationDelivery, position: EventPosition): LaneEvent[] {
+  return [...lane.unfinished()].filter((event) => isAt(event, position))
 }
 
 async function unfinishedJourney(
@@ -129,7 +148,7 @@ async function unfinishedJourney(
   const requests = event.history?.requests ?? kept ?? []
   const outcome = lane.outcomeOf(event)
   const reason = outcome === 'blocked' ? await blockedReason(delivery, event) : null
-  const replayId = recorded?.kind === 'dead_letter' ? recorded.replayId : null
+  const replayId = event.replayed?.replayId ?? null
   return { ...journey(destination.id, outcome, reason, delivery, requests.map(traced)), replayId }
 }
 
@@ -152,15 +171,16 @@ function recordedJourney(
 ): Journey {
   switch (recorded.kind) {
     case 'plain': {
-      const { outcome, reason, status, durationMs, at, revision, versionIds } = recorded
-      if (outcome !== 'delivered') return journey(id, outcome, reason, { revision, versionIds }, [])
+      const { outcome, reason, status, durationMs, at, replayId } = recorded
+      if (outcome !== 'delivered') return { ...journey(id, outcome, reason, recorded, []), replayId }
       const attempt = { n: 1, at: formatTime(at), durationMs, status, class: 'delivered', text: '' }
       const request = { ...rendered(delivery, recorded.revision, event, sourceId), attempts: [attempt] }
-      return journey(id, 'delivered', null, { revision, versionIds }, [request])
+      return { ...journey(id, 'delivered', null, recorded, [request]), replayId }
     }
     case 'journey': {
       const outcome = recorded.outcome === 'waiting' ? 'pending' : recorded.outcome
-      return journey(id, outcome, recorded.reason, recorded, (recorded.requests ?? []).map(traced))
+      const { reason, requests, replayId } = recorded
+      return { ...journey(id, outcome, reason, recorded, (requests ?? []).map(traced)), replayId }
     }
     case 'dead_letter': {
       const { outcome, reason } = outcomeOfDeadLetter(recorded)

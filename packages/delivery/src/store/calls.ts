@@ -1,7 +1,7 @@
 import type { RequestHistory } from '../delivery-history.ts'
 import type { EventPlace } from '../lane-event.ts'
 import type { Position } from '../progress.ts'
-import type { DeadLetterJobCalls, ReplayedWrite, ReplayWait } from './dead-letter-job.ts'
+import type { JobCalls, ReplayedWrite, ReplayWait } from './job.ts'
 import type { PlainOutcome } from './outcome-block.ts'
 import type { VersionsWrite } from './version-table.ts'
 
@@ -14,6 +14,8 @@ export interface BlockWrite {
   readonly destinationId: string
   readonly partition: number
   readonly revision: number
+  /** Of the replay of the log whose outcomes they are; null: of the first delivery. */
+  readonly replayId: string | null
   readonly firstOffset: number
   readonly lastOffset: number
   readonly lastAt: number
@@ -23,6 +25,8 @@ export interface BlockWrite {
 /** A wait, or a final outcome with attempts; replaces what was said of the event before. */
 export interface JourneyWrite extends EventPlace {
   readonly destinationId: string
+  /** As in `BlockWrite`. */
+  readonly replayId: string | null
   readonly sourceId: string
   readonly outcome: 'waiting' | 'delivered' | 'expired'
   readonly reason: string | null
@@ -46,6 +50,8 @@ export type DeadLetterState = (typeof DEAD_LETTER_STATES)[number]
 
 export interface DeadLetterWrite extends EventPlace {
   readonly destinationId: string
+  /** Of the replay that took it up last, of the log or of dead letters; null if there was none. */
+  readonly replayId: string | null
   readonly sourceId: string
   readonly stage: Stage
   readonly reason: string
@@ -79,12 +85,18 @@ export interface RangeWrite {
   readonly at: number
 }
 
+/** A row of an event's journey that is not needed any more. */
+export interface ReplacedRow extends EventPlace {
+  readonly destinationId: string
+  readonly replayId: string | null
+}
+
 /** Everything that is written together, in one transaction. */
 export interface Flush {
   readonly blocks: readonly BlockWrite[]
   readonly journeys: readonly JourneyWrite[]
   /** Rows that a plain outcome in a block replaces. */
-  readonly replaced: readonly (EventPlace & { destinationId: string })[]
+  readonly replaced: readonly ReplacedRow[]
   readonly deadLetters: readonly DeadLetterWrite[]
   readonly replayed: readonly ReplayedWrite[]
   readonly positions: readonly PositionWrite[]
@@ -99,7 +111,8 @@ interface WithVersions {
 
 /** What is recorded of an event at a destination. */
 export type Recorded =
-  | ({ kind: 'plain'; revision: number } & Omit<PlainOutcome, 'offset' | 'index'> & WithVersions)
+  | ({ kind: 'plain'; revision: number; replayId: string | null } & Omit<PlainOutcome, 'offset' | 'index'> &
+      WithVersions)
   | ({ kind: 'journey' } & JourneyWrite & WithVersions)
   | ({ kind: 'dead_letter' } & DeadLetterRow)
   | { kind: 'range'; outcome: 'discarded' | 'expired'; reason: string }
@@ -109,8 +122,6 @@ export interface DeadLetterRow extends DeadLetterWrite, WithVersions {
   readonly state: DeadLetterState
   /** Why it ended, where that is not plain: what it belonged to was removed, a person discarded it, a replay left it out. */
   readonly endReason: string | null
-  /** Of the last replay that took it up. */
-  readonly replayId: string | null
   /** When it went over to its state; of one that was never anything but open, 0. */
   readonly stateAt: number
   /** Of one that is replaying, and has an attempt behind it. */
@@ -148,7 +159,7 @@ export interface Scope {
 }
 
 /** The functions of the delivery store's thread. */
-export type DeliveryCalls = DeadLetterJobCalls & {
+export type DeliveryCalls = JobCalls & {
   open(nothing: undefined): void
   flush(flush: Flush): void
   positions(nothing: undefined): PositionWrite[]
@@ -156,6 +167,7 @@ export type DeliveryCalls = DeadLetterJobCalls & {
   resume(destinationId: string): { waiting: JourneyWrite[]; done: EventPlaceKey[] }
   spans(nothing: undefined): Span[]
   writeSpans(change: { put: readonly Span[]; remove: readonly Pick<Span, 'kind' | 'resource'>[] }): void
+  /** By destination, in the order in which it came: what is recorded of the first delivery, then of each replay of the log. */
   recorded(place: { partition: number; offset: number; index: number; sourceId: string }): [string, Recorded][]
   writeHashes(chunk: { partition: number; lastOffset: number; entries: Uint8Array; position: PositionWrite }): void
   findHash(hash: Uint8Array): { partition: number; offset: number; index: number }[]
@@ -166,6 +178,8 @@ export type DeliveryCalls = DeadLetterJobCalls & {
   deadLetter(id: string): DeadLetterRow | undefined
   openDeadLetters(scope: Scope): number
   openDeadLettersByDestination(nothing: undefined): [string, number][]
+  /** Up to when traces have been dropped, ms since 1970; undefined while all of them are there. */
+  tracesDroppedUntil(nothing: undefined): number | undefined
   deliveredSince(request: { destinationId: string; hour: number }): number
   /** Records a range unless it is recorded already. */
   expireRange(range: RangeWrite): void

@@ -38,8 +38,8 @@ export class DeadLetterTable {
     this.#statements = {
       insert: db.prepare(
         `INSERT INTO dead_letters (destination, source, partition, offset, idx, state, stage, reason, accepted_at, dead_at,
-           attempts, last_status, last_answer, revision, state_at, requests, event)
-         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+           attempts, last_status, last_answer, revision, state_at, requests, event, replay)
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
       ),
       get: db.prepare('SELECT * FROM dead_letters WHERE id = ?'),
       at: db.prepare(
@@ -71,6 +71,7 @@ export class DeadLetterTable {
       NEVER,
       letter.requests && JSON.stringify(letter.requests),
       letter.event,
+      letter.replayId === null ? null : this.#names.number(letter.replayId),
     )
   }
 

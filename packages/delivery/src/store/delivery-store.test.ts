@@ -144,6 +144,7 @@ test('an event delivered at once takes 20 bytes of a block, and small blocks gro
         kind: 'plain',
         outcome: 'delivered',
         reason: null,
+        replayId: null,
         status: 201,
         durationMs: 101,
         at: NOW + 101,
@@ -274,7 +275,7 @@ test('traces leave after their time, delivered ones first when there are too man
     outcomes.journey(event, {
       ...{ partition: 0, stream: 0, offset, index: 0, destinationId: 'd1', sourceId: 's1', outcome, reason: null },
       ...{ acceptedAt: NOW, sizeBytes: 10, userKey: 0, anonymousKey: 0, attempts: 1, deliveredRequests: 0 },
-      ...{ firstAttemptAt: at, dueAt: null, revision: 1, at },
+      ...{ firstAttemptAt: at, dueAt: null, revision: 1, at, replayId: null },
       requests: [{ method: 'POST', endpoint: 'http://x/', headers: {}, attempts: [] }],
     })
   }

@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { DEAD_LETTER_STATES, type DeadLetterFilter } from './calls.ts'
 import { deadLetterId, rowOfDeadLetterId } from './dead-letter-id.ts'
-import type { LetterSelection, PartPlace } from './dead-letter-job.ts'
+import type { LetterSelection, PartPlace } from './job.ts'
 import { type JudgedLetter, letterJudge, needsPayload } from './letter-judge.ts'
 import type { Names } from './names.ts'
 

@@ -1,15 +1,25 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { DEAD_LETTER_STATES, type DeadLetterFilter, type DeadLetterRow } from './calls.ts'
-import type { DeadLetterJob, JobState, NewDeadLetterJob, PartPlace } from './dead-letter-job.ts'
 import type { DeadLetterTable } from './dead-letter-table.ts'
+import type {
+  Job,
+  JobOver,
+  JobState,
+  LogSelection,
+  NewJob,
+  NewLetterJob,
+  NewLogJob,
+  PartPlace,
+  TakenEvents,
+} from './job.ts'
 import { JobParts, type Part, type PartStep } from './job-parts.ts'
 import type { Names } from './names.ts'
 
 const REPLAYING = DEAD_LETTER_STATES.indexOf('replaying')
 const MOST_KEPT = 10_000
-const FINAL: readonly JobState[] = ['done', 'cancelled']
+const FINAL: readonly JobState[] = ['done', 'cancelled', 'failed']
 
-/** Jobs over dead letters: what they are for, and how far they are. */
+/** Jobs: what they are for, and how far they are. */
 export class JobTable {
   readonly #names: Names
   readonly #letters: DeadLetterTable
@@ -22,28 +32,37 @@ export class JobTable {
     this.#parts = new JobParts(db, names)
     this.#statements = {
       insert: db.prepare(
-        `INSERT INTO jobs (id, kind, state, is_dry_run, filter, last_letter, taken, delivered, filtered, dead_lettered,
-           discarded, created_by, created_at)
-         VALUES (?, ?, 'queued', ?, ?, (SELECT coalesce(max(id), 0) FROM dead_letters), 0, 0, 0, 0, 0, ?, ?)
+        `INSERT INTO jobs (id, kind, origin, state, is_dry_run, rate, filter, last_letter, taken, delivered, filtered,
+           dead_lettered, discarded, created_by, created_at)
+         VALUES (?, ?, ?, 'queued', ?, ?, ?, (SELECT coalesce(max(id), 0) FROM dead_letters), 0, 0, 0, 0, 0, ?, ?)
          RETURNING number`,
       ),
       insertPart: db.prepare(
-        "INSERT INTO job_parts (job, destination, letters, place, is_at_end) VALUES (?, ?, ?, '[]', 0)",
+        'INSERT INTO job_parts (job, destination, partition, letters, place, is_at_end) VALUES (?, ?, ?, ?, ?, 0)',
       ),
       get: db.prepare('SELECT * FROM jobs WHERE id = ?'),
       list: db.prepare('SELECT * FROM jobs WHERE number < ? ORDER BY number DESC LIMIT ?'),
       unfinished: db.prepare('SELECT * FROM jobs WHERE finished_at IS NULL ORDER BY number'),
-      parts: db.prepare('SELECT destination, is_at_end FROM job_parts WHERE job = ? ORDER BY destination'),
+      parts: db.prepare(
+        'SELECT destination, partition, place, is_at_end FROM job_parts WHERE job = ? ORDER BY destination, partition',
+      ),
       part: db.prepare(
         `SELECT job_parts.*, jobs.filter, jobs.last_letter FROM job_parts JOIN jobs ON jobs.number = job
          WHERE jobs.id = ? AND destination = ?`,
       ),
       change: db.prepare('UPDATE jobs SET state = ?, finished_at = ? WHERE id = ?'),
       setMatched: db.prepare('UPDATE jobs SET matched = ? WHERE id = ?'),
-      movePart: db.prepare('UPDATE job_parts SET place = ?, is_at_end = ? WHERE job = ? AND destination = ?'),
+      movePart: db.prepare(
+        'UPDATE job_parts SET place = ?, is_at_end = ? WHERE job = ? AND destination = ? AND partition = ?',
+      ),
       countDiscarded: db.prepare('UPDATE jobs SET taken = taken + ?, discarded = discarded + ? WHERE number = ?'),
       take: db.prepare('UPDATE dead_letters SET state = ?, state_at = ?, replay = ?, wait = NULL WHERE id = ?'),
       countTaken: db.prepare('UPDATE jobs SET taken = taken + ? WHERE number = ?'),
+      number: db.prepare('SELECT number FROM jobs WHERE id = ?'),
+      countOutcomes: db.prepare(
+        `UPDATE jobs SET delivered = delivered + ?, filtered = filtered + ?, dead_lettered = dead_lettered + ?
+         WHERE id = ?`,
+      ),
       forgetLetters: db.prepare(
         'UPDATE job_parts SET letters = NULL, is_at_end = 1 WHERE job = (SELECT number FROM jobs WHERE id = ?)',
       ),
@@ -55,30 +74,57 @@ export class JobTable {
     }
   }
 
-  create({ id, kind, isDryRun, selection, destinationIds, createdBy, at }: NewDeadLetterJob): DeadLetterJob {
+  create({ id, kind, isDryRun, ratePerSecond, selection, destinationIds, createdBy, at }: NewLetterJob): Job {
     const filter = 'filter' in selection ? JSON.stringify(selection.filter) : null
     const { insert, insertPart } = this.#statements
-    const { number } = insert.get(id, kind, isDryRun ? 1 : 0, filter, createdBy, at) as { number: number }
+    const dryRun = isDryRun ? 1 : 0
+    const row = insert.get(id, kind, 'dead_letters', dryRun, ratePerSecond, filter, createdBy, at)
+    const { number } = row as { number: number }
     for (const [destination, letters] of this.#parts.divide(selection, destinationIds)) {
-      insertPart.run(number, destination, letters && JSON.stringify(letters))
+      insertPart.run(number, destination, 0, letters && JSON.stringify(letters), '[]')
     }
     return this.get(id)!
   }
 
-  get(id: string): DeadLetterJob | undefined {
+  createOverLog({ id, isDryRun, ratePerSecond, selection, destinationIds, starts, createdBy, at }: NewLogJob): Job {
+    const { insert, insertPart } = this.#statements
+    const dryRun = isDryRun ? 1 : 0
+    const row = insert.get(id, 'replay', 'log', dryRun, ratePerSecond, JSON.stringify(selection), createdBy, at)
+    const { number } = row as { number: number }
+    for (const destinationId of destinationIds) {
+      for (const [partition, start] of starts.entries()) {
+        insertPart.run(number, this.#names.number(destinationId), partition, null, JSON.stringify(start))
+      }
+    }
+    return this.get(id)!
+  }
+
+  /** Moves a part of a job over the log. @param taken events, those left out by filters included. */
+  moveOn({ jobId, destinationId, partition, place, isAtEnd }: TakenEvents, taken: number): void {
+    const { number: numberOf, movePart, countTaken } = this.#statements
+    const { number } = numberOf.get(jobId) as { number: number }
+    movePart.run(JSON.stringify(place), isAtEnd ? 1 : 0, number, this.#names.number(destinationId), partition)
+    if (taken > 0) countTaken.run(taken, number)
+  }
+
+  countOutcomes(id: string, { delivered = 0, filtered = 0, deadLettered = 0 }: Outcomes): void {
+    this.#statements.countOutcomes.run(delivered, filtered, deadLettered, id)
+  }
+
+  get(id: string): Job | undefined {
     const row = this.#statements.get.get(id) as JobRow | undefined
     return row && this.#job(row)
   }
 
   /** Newest first, those before number `before`; `next` is where to go on, null at the end. */
-  list(limit: number, before: number | null): { jobs: DeadLetterJob[]; next: number | null } {
+  list(limit: number, before: number | null): { jobs: Job[]; next: number | null } {
     const last = before ?? Number.MAX_SAFE_INTEGER
     const rows = this.#statements.list.all(last, limit + 1) as unknown as JobRow[]
     const next = rows.length > limit ? rows[limit - 1]!.number : null
     return { jobs: rows.slice(0, limit).map((row) => this.#job(row)), next }
   }
 
-  unfinished(): DeadLetterJob[] {
+  unfinished(): Job[] {
     return (this.#statements.unfinished.all() as unknown as JobRow[]).map((row) => this.#job(row))
   }
 
@@ -120,12 +166,13 @@ export class JobTable {
     return { letters: step.rows.map((row) => this.#letters.byRow(row)), isAtEnd: step.isAtEnd }
   }
 
-  replayOne(letterId: string, id: string, createdBy: string, at: number) {
+  replayOne(letterId: string, { id, ratePerSecond, createdBy, at }: Omit<NewJob, 'isDryRun'>) {
     const letter = this.#letters.get(letterId)
     if (letter?.state !== 'open') return letter && { letter, job: undefined }
     const { destinationId } = letter
     const selection = { ids: [letterId] }
-    this.create({ id, kind: 'replay', isDryRun: false, selection, destinationIds: [destinationId], createdBy, at })
+    const destinationIds = [destinationId]
+    this.create({ id, kind: 'replay', isDryRun: false, ratePerSecond, selection, destinationIds, createdBy, at })
     this.setMatched(id, 1)
     this.take(id, destinationId, 1, at)
     return { letter, job: this.get(id) }
@@ -144,7 +191,7 @@ export class JobTable {
   /** The next dead letters of a part; its place moves on with what is done to them. */
   #step(part: PlacedPart, limit: number): PartStep {
     const step = this.#parts.step(part, part.place, limit)
-    this.#statements.movePart.run(JSON.stringify(step.place), step.isAtEnd ? 1 : 0, part.job, part.destination)
+    this.#statements.movePart.run(JSON.stringify(step.place), step.isAtEnd ? 1 : 0, part.job, part.destination, 0)
     return step
   }
 
@@ -161,14 +208,15 @@ export class JobTable {
     }
   }
 
-  #job(row: JobRow): DeadLetterJob {
-    const parts = this.#statements.parts.all(row.number) as { destination: number; is_at_end: number }[]
+  #job(row: JobRow): Job {
+    const parts = this.#statements.parts.all(row.number) as unknown as JobPartRow[]
     return {
       id: row.id,
       kind: row.kind,
       state: row.state,
       isDryRun: row.is_dry_run === 1,
-      filter: row.filter === null ? null : JSON.parse(row.filter),
+      ratePerSecond: row.rate,
+      over: overOf(row),
       matched: row.matched,
       taken: row.taken,
       delivered: row.delivered,
@@ -177,6 +225,8 @@ export class JobTable {
       discarded: row.discarded,
       parts: parts.map((part) => ({
         destinationId: this.#names.text(part.destination),
+        partition: part.partition,
+        place: JSON.parse(part.place),
         isAtEnd: part.is_at_end === 1,
       })),
       createdBy: row.created_by,
@@ -184,6 +234,24 @@ export class JobTable {
       finishedAt: row.finished_at,
     }
   }
+}
+
+function overOf({ origin, filter }: JobRow): JobOver {
+  if (origin === 'log') return { origin, selection: JSON.parse(filter!) as LogSelection }
+  return { origin, filter: filter === null ? null : JSON.parse(filter) }
+}
+
+interface Outcomes {
+  readonly delivered?: number
+  readonly filtered?: number
+  readonly deadLettered?: number
+}
+
+interface JobPartRow {
+  destination: number
+  partition: number
+  place: string
+  is_at_end: number
 }
 
 interface PlacedPart extends Part {
@@ -203,7 +271,9 @@ interface PartRow {
 interface JobRow {
   number: number
   id: string
-  kind: DeadLetterJob['kind']
+  kind: Job['kind']
+  origin: JobOver['origin']
+  rate: number
   state: JobState
   is_dry_run: number
   filter: string | null

@@ -1,7 +1,7 @@
-import type { EventPlace, LaneEvent } from '../lane-event.ts'
+import type { EventPlace, LaneEvent, Replayed } from '../lane-event.ts'
 import type { Position } from '../progress.ts'
-import type { BlockWrite, DeadLetterWrite, JourneyWrite } from './calls.ts'
-import type { ReplayedWrite } from './dead-letter-job.ts'
+import type { BlockWrite, DeadLetterWrite, JourneyWrite, ReplacedRow } from './calls.ts'
+import type { ReplayedWrite } from './job.ts'
 import { DROPPED, ENTRY_BYTES, type FilterReason, writeDelivered, writeEntry } from './outcome-block.ts'
 import type { VersionsWrite } from './version-table.ts'
 
@@ -28,7 +28,7 @@ export class LaneOutcomes {
   #blocks = new Map<string, OpenBlock>()
   #lastBlock: OpenBlock | undefined
   #journeys = new Map<string, JourneyWrite>()
-  #replaced: (EventPlace & { destinationId: string })[] = []
+  #replaced: ReplacedRow[] = []
   #deadLetters: DeadLetterWrite[] = []
   /** By dead letter: what is said last counts. */
   #replayed = new Map<string, ReplayedWrite>()
@@ -43,7 +43,7 @@ export class LaneOutcomes {
 
   /** An event delivered by one request at its first attempt. */
   delivered(event: LaneEvent, status: number, durationMs: number, startedAt: number, revision: number): void {
-    const block = this.#block(event.partition, revision, event.offset, startedAt)
+    const block = this.#block(event.partition, revision, event.replayed?.replayId ?? null, event.offset, startedAt)
     const at = block.reserve()
     writeDelivered(block.entries, at, event.offset, event.index, status, durationMs, startedAt)
     if (event.hasRow) this.#replace(event)
@@ -52,7 +52,7 @@ export class LaneOutcomes {
   }
 
   filtered(place: EventPlace, reason: FilterReason, at: number, revision: number): void {
-    const block = this.#block(place.partition, revision, place.offset, at)
+    const block = this.#block(place.partition, revision, null, place.offset, at)
     const { offset, index } = place
     writeEntry(block.entries, block.reserve(), {
       offset,
@@ -68,12 +68,12 @@ export class LaneOutcomes {
 
   /** User code has left it out. */
   dropped(event: LaneEvent, at: number, revision: number): void {
-    if (event.replayed !== undefined) {
-      this.#replay({ kind: 'left_out', letterId: event.replayed.id, reason: DROPPED, at, revision }, event)
+    const { partition, offset, index, replayed } = event
+    if (replayed?.letterId !== undefined) {
+      this.#replay({ kind: 'left_out', letterId: replayed.letterId, reason: DROPPED, at, revision }, event)
       return
     }
-    const { partition, offset, index } = event
-    const block = this.#block(partition, revision, offset, at)
+    const block = this.#block(partition, revision, replayed?.replayId ?? null, offset, at)
     writeEntry(block.entries, block.reserve(), {
       offset,
       index,
@@ -90,21 +90,23 @@ export class LaneOutcomes {
   /** A wait, or a final outcome that needs more than a block entry. */
   journey(event: LaneEvent, journey: JourneyWrite): void {
     event.hasRow = true
-    if (event.replayed !== undefined) {
-      this.#replay({ kind: 'journey', letterId: event.replayed.id, journey }, event)
+    const { replayed } = event
+    if (replayed?.letterId !== undefined) {
+      this.#replay({ kind: 'journey', letterId: replayed.letterId, journey }, event)
       return
     }
-    this.#journeys.set(placeKey(event), journey)
+    this.#journeys.set(journeyKey(event), replayed === undefined ? journey : asAccepted(journey, replayed))
     this.#recorded(event)
   }
 
   deadLetter(event: LaneEvent, letter: DeadLetterWrite): void {
-    if (event.replayed !== undefined) {
-      this.#replay({ kind: 'dead_letter', letterId: event.replayed.id, letter }, event)
+    const { replayed } = event
+    if (replayed?.letterId !== undefined) {
+      this.#replay({ kind: 'dead_letter', letterId: replayed.letterId, letter }, event)
       return
     }
-    this.#journeys.delete(placeKey(event))
-    this.#deadLetters.push(letter)
+    this.#journeys.delete(journeyKey(event))
+    this.#deadLetters.push(replayed === undefined ? letter : asAccepted(letter, replayed))
     this.#recorded(event)
   }
 
@@ -134,7 +136,7 @@ export class LaneOutcomes {
   take(): {
     blocks: BlockWrite[]
     journeys: JourneyWrite[]
-    replaced: (EventPlace & { destinationId: string })[]
+    replaced: ReplacedRow[]
     deadLetters: DeadLetterWrite[]
     replayed: ReplayedWrite[]
     delivered: { destinationId: string; hour: number; count: number }[]
@@ -176,9 +178,10 @@ export class LaneOutcomes {
   }
 
   #replace(event: LaneEvent): void {
-    this.#journeys.delete(placeKey(event))
-    const { partition, stream, offset, index } = event
-    this.#replaced.push({ destinationId: this.destinationId, partition, stream, offset, index })
+    this.#journeys.delete(journeyKey(event))
+    const { partition, stream, offset, index, replayed } = event
+    const replayId = replayed?.replayId ?? null
+    this.#replaced.push({ destinationId: this.destinationId, partition, stream, offset, index, replayId })
   }
 
   #recorded(event: LaneEvent): void {
@@ -192,13 +195,13 @@ export class LaneOutcomes {
     if (this.#gathered === 1 || this.#gathered === FLUSH_OUTCOMES) this.#onDirty(this)
   }
 
-  #block(partition: number, revision: number, offset: number, at: number): OpenBlock {
+  #block(partition: number, revision: number, replayId: string | null, offset: number, at: number): OpenBlock {
     let block = this.#lastBlock
-    if (block === undefined || block.partition !== partition || block.revision !== revision) {
-      const key = `${partition} ${revision}`
+    if (block?.partition !== partition || block.revision !== revision || block.replayId !== replayId) {
+      const key = `${partition} ${revision} ${replayId}`
       block = this.#blocks.get(key)
       if (block === undefined) {
-        block = new OpenBlock(partition, revision)
+        block = new OpenBlock(partition, revision, replayId)
         this.#blocks.set(key, block)
       }
       this.#lastBlock = block
@@ -211,15 +214,17 @@ export class LaneOutcomes {
 class OpenBlock {
   readonly partition: number
   readonly revision: number
+  readonly replayId: string | null
   entries = Buffer.allocUnsafeSlow(ENTRY_BYTES * 64)
   #length = 0
   #firstOffset = Number.MAX_SAFE_INTEGER
   #lastOffset = 0
   #lastAt = 0
 
-  constructor(partition: number, revision: number) {
+  constructor(partition: number, revision: number, replayId: string | null) {
     this.partition = partition
     this.revision = revision
+    this.replayId = replayId
   }
 
   cover(offset: number, at: number): void {
@@ -245,6 +250,7 @@ class OpenBlock {
       destinationId,
       partition: this.partition,
       revision: this.revision,
+      replayId: this.replayId,
       firstOffset: this.#firstOffset,
       lastOffset: this.#lastOffset,
       lastAt: Math.floor(this.#lastAt),
@@ -253,6 +259,11 @@ class OpenBlock {
   }
 }
 
-function placeKey({ partition, offset, index }: EventPlace): string {
-  return `${partition} ${offset} ${index}`
+function journeyKey({ partition, offset, index, replayed }: LaneEvent): string {
+  return `${partition} ${offset} ${index} ${replayed?.replayId ?? ''}`
+}
+
+/** For its lane an event that is replayed from the log is as old as its take-up; for everybody else it is not. */
+function asAccepted<T extends JourneyWrite | DeadLetterWrite>(write: T, { acceptedAt, replayId }: Replayed): T {
+  return { ...write, acceptedAt, replayId }
 }

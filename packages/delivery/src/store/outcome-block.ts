@@ -25,6 +25,7 @@ export const ENTRY_BYTES = 20
 /** The outcome of an event that user code has left out. */
 export const DROPPED = 'dropped_by_transformation'
 
+const KIND_AT = 19
 const DELIVERED_KIND = 0
 const DROPPED_KIND = 255
 
@@ -36,8 +37,8 @@ const DROPPED_KIND = 255
  */
 export function writeEntry(target: Buffer, at: number, outcome: PlainOutcome): void {
   writeDelivered(target, at, outcome.offset, outcome.index, outcome.status, outcome.durationMs, outcome.at)
-  if (outcome.outcome === DROPPED) target[at + 19] = DROPPED_KIND
-  else if (outcome.reason !== null) target[at + 19] = 1 + FILTER_REASONS.indexOf(outcome.reason)
+  if (outcome.outcome === DROPPED) target[at + KIND_AT] = DROPPED_KIND
+  else if (outcome.reason !== null) target[at + KIND_AT] = 1 + FILTER_REASONS.indexOf(outcome.reason)
 }
 
 /** The same for the frequent case, without making an object of it. */
@@ -55,11 +56,25 @@ export function writeDelivered(
   target.writeUInt16LE(status, at + 8)
   target.writeUIntLE(Math.min(0xff_ffff, Math.max(0, Math.round(durationMs))), at + 10, 3)
   target.writeUIntLE(Math.max(0, Math.floor(startedAt)), at + 13, 6)
-  target[at + 19] = DELIVERED_KIND
+  target[at + KIND_AT] = DELIVERED_KIND
+}
+
+/** Entries of events that filters left out, as one block. */
+export function filteredEntries(outcomes: readonly PlainOutcome[]): Buffer {
+  const entries = Buffer.allocUnsafeSlow(outcomes.length * ENTRY_BYTES)
+  for (const [i, outcome] of outcomes.entries()) writeEntry(entries, i * ENTRY_BYTES, outcome)
+  return entries
+}
+
+/** How many entries say that the event was delivered. */
+export function countDelivered(entries: Uint8Array): number {
+  let count = 0
+  for (let at = KIND_AT; at < entries.length; at += ENTRY_BYTES) if (entries[at] === DELIVERED_KIND) count++
+  return count
 }
 
 export function readEntry(source: Buffer, at: number): PlainOutcome {
-  const kind = source[at + 19]!
+  const kind = source[at + KIND_AT]!
   return {
     offset: source.readUIntLE(at, 6),
     index: source.readUInt16LE(at + 6),

@@ -39,11 +39,20 @@ export class OutcomeReader implements Disposable {
          WHERE destination = ? AND partition = ? AND from_offset <= ? AND to_offset > ? ORDER BY id DESC`,
       ),
       blocks: db.prepare(
-        'SELECT entries FROM blocks WHERE destination = ? AND partition = ? AND last_offset >= ? AND first_offset <= ?',
+        `SELECT entries FROM blocks
+         WHERE destination = ? AND partition = ? AND last_offset >= ? AND first_offset <= ? AND replay = 0`,
+      ),
+      replayBlocks: db.prepare(
+        `SELECT entries FROM blocks
+         WHERE destination = ? AND partition = ? AND last_offset >= ? AND first_offset <= ? AND replay > 0 ORDER BY id`,
       ),
       journeys: db.prepare(
         `SELECT offset, idx, outcome, reason FROM journeys
-         WHERE destination = ? AND partition = ? AND offset >= ? AND offset <= ?`,
+         WHERE destination = ? AND partition = ? AND offset >= ? AND offset <= ? AND replay = 0`,
+      ),
+      replayJourneys: db.prepare(
+        `SELECT offset, idx, outcome, reason FROM journeys
+         WHERE destination = ? AND partition = ? AND offset >= ? AND offset <= ? AND replay > 0 AND outcome <> 'waiting'`,
       ),
       deadLetters: db.prepare(
         `SELECT offset, idx, state, reason, end_reason FROM dead_letters
@@ -73,7 +82,7 @@ export class OutcomeReader implements Disposable {
   /** Of one destination. What is read later says more than what was read before it. */
   #at(destination: number, partition: number, events: readonly SoughtEvent[], sought: Sought) {
     const { first, last } = sought
-    const { ranges, blocks, journeys, deadLetters } = this.#statements
+    const { ranges, blocks, replayBlocks, journeys, replayJourneys, deadLetters } = this.#statements
     const found = new Map<number, Omit<RecordedOutcome, 'destinationId'>>()
     const put = (offset: number, index: number, outcome: RecordedOutcome['outcome'], reason: string | null) => {
       const at = sought.find(offset, index)
@@ -89,17 +98,23 @@ export class OutcomeReader implements Disposable {
         }
       }
     }
-    for (const { entries } of blocks.iterate(destination, partition, first, last)) {
-      const { buffer, byteOffset, byteLength } = entries as Uint8Array
-      const block = Buffer.from(buffer, byteOffset, byteLength)
-      for (let at = 0; at < block.length; at += ENTRY_BYTES) {
-        const { offset, index, outcome, reason } = readEntry(block, at)
-        put(offset, index, outcome, reason)
+    // Of a replay of the log what it came to counts, once it has come to something.
+    for (const [ofBlocks, ofJourneys] of [
+      [blocks, journeys],
+      [replayBlocks, replayJourneys],
+    ] as const) {
+      for (const { entries } of ofBlocks.iterate(destination, partition, first, last)) {
+        const { buffer, byteOffset, byteLength } = entries as Uint8Array
+        const block = Buffer.from(buffer, byteOffset, byteLength)
+        for (let at = 0; at < block.length; at += ENTRY_BYTES) {
+          const { offset, index, outcome, reason } = readEntry(block, at)
+          put(offset, index, outcome, reason)
+        }
       }
-    }
-    for (const each of journeys.iterate(destination, partition, first, last)) {
-      const { offset, idx, outcome, reason } = each as unknown as JourneyRow
-      put(offset, idx, outcome, reason)
+      for (const each of ofJourneys.iterate(destination, partition, first, last)) {
+        const { offset, idx, outcome, reason } = each as unknown as JourneyRow
+        put(offset, idx, outcome, reason)
+      }
     }
     for (const each of deadLetters.iterate(destination, partition, first, last)) {
       const { offset, idx, state, reason, end_reason } = each as unknown as DeadLetterRow

@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { EventPlace } from '../lane-event.ts'
-import type { BlockWrite, EventPlaceKey, JourneyWrite, PositionWrite, Recorded } from './calls.ts'
+import type { BlockWrite, EventPlaceKey, JourneyWrite, PositionWrite, Recorded, ReplacedRow } from './calls.ts'
 import type { Names } from './names.ts'
 import { ENTRY_BYTES, readEntry } from './outcome-block.ts'
 import type { VersionTable } from './version-table.ts'
@@ -21,8 +21,8 @@ export class OutcomeTables {
     this.#versions = versions
     this.#statements = {
       insertBlock: db.prepare(
-        `INSERT INTO blocks (destination, partition, revision, first_offset, last_offset, last_at, entries)
-         VALUES (?, ?, ?, ?, ?, ?, ?) RETURNING id`,
+        `INSERT INTO blocks (destination, partition, revision, replay, first_offset, last_offset, last_at, entries)
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?) RETURNING id`,
       ),
       growBlock: db.prepare(
         `UPDATE blocks SET first_offset = min(first_offset, ?), last_offset = max(last_offset, ?),
@@ -30,30 +30,48 @@ export class OutcomeTables {
          WHERE id = ?`,
       ),
       blocksAt: db.prepare(
-        `SELECT revision, entries FROM blocks
-         WHERE destination = ? AND partition = ? AND last_offset >= ? AND first_offset <= ?`,
+        `SELECT revision, replay, entries FROM blocks
+         WHERE destination = ? AND partition = ? AND last_offset >= ? AND first_offset <= ? AND replay = 0`,
       ),
-      blocksFrom: db.prepare('SELECT entries FROM blocks WHERE destination = ? AND partition = ? AND last_offset >= ?'),
+      replayBlocksAt: db.prepare(
+        `SELECT revision, replay, entries FROM blocks
+         WHERE destination = ? AND partition = ? AND last_offset >= ? AND first_offset <= ? AND replay > 0`,
+      ),
+      blocksFrom: db.prepare(
+        'SELECT entries FROM blocks WHERE destination = ? AND partition = ? AND last_offset >= ? AND replay = 0',
+      ),
       putJourney: db.prepare(
         `INSERT INTO journeys (destination, source, partition, stream, offset, idx, outcome, reason, accepted_at, size_bytes,
-           user_key, anonymous_key, attempts, delivered_requests, first_attempt_at, due_at, requests, revision, changed_at)
-         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-         ON CONFLICT (destination, partition, offset, idx) DO UPDATE SET
+           user_key, anonymous_key, attempts, delivered_requests, first_attempt_at, due_at, requests, revision, changed_at,
+           replay)
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+         ON CONFLICT (destination, partition, offset, idx, replay) DO UPDATE SET
            outcome = excluded.outcome, reason = excluded.reason, attempts = excluded.attempts,
            delivered_requests = excluded.delivered_requests, first_attempt_at = excluded.first_attempt_at,
            due_at = excluded.due_at, requests = excluded.requests, revision = excluded.revision,
            changed_at = excluded.changed_at`,
       ),
       removeJourney: db.prepare(
-        'DELETE FROM journeys WHERE destination = ? AND partition = ? AND offset = ? AND idx = ?',
+        'DELETE FROM journeys WHERE destination = ? AND partition = ? AND offset = ? AND idx = ? AND replay = ?',
       ),
-      journeyAt: db.prepare(
-        'SELECT * FROM journeys WHERE destination = ? AND partition = ? AND offset = ? AND idx = ?',
+      journeysAt: db.prepare(
+        'SELECT * FROM journeys WHERE destination = ? AND partition = ? AND offset = ? AND idx = ? ORDER BY id',
       ),
-      waiting: db.prepare("SELECT * FROM journeys WHERE destination = ? AND outcome = 'waiting' ORDER BY offset, idx"),
+      waitAt: db.prepare(
+        `SELECT 1 FROM journeys
+         WHERE destination = ? AND partition = ? AND offset = ? AND idx = ? AND replay = 0 AND outcome = 'waiting'`,
+      ),
+      waiting: db.prepare(
+        "SELECT * FROM journeys WHERE destination = ? AND outcome = 'waiting' AND replay = 0 ORDER BY offset, idx",
+      ),
+      replaying: db.prepare(
+        `SELECT * FROM journeys WHERE outcome = 'waiting' AND replay > 0 AND replay = ?
+         ORDER BY destination, offset, idx`,
+      ),
+      dropReplaying: db.prepare("DELETE FROM journeys WHERE outcome = 'waiting' AND replay > 0 AND replay = ?"),
       journeysFrom: db.prepare(
         `SELECT offset, idx FROM journeys
-         WHERE destination = ? AND partition = ? AND offset >= ? AND outcome <> 'waiting'
+         WHERE destination = ? AND partition = ? AND offset >= ? AND outcome <> 'waiting' AND replay = 0
          UNION ALL SELECT offset, idx FROM dead_letters WHERE destination = ? AND partition = ? AND offset >= ?`,
       ),
       putPosition: db.prepare(
@@ -68,7 +86,8 @@ export class OutcomeTables {
 
   writeBlock(block: BlockWrite): void {
     const destination = this.#names.number(block.destinationId)
-    const key = `${destination} ${block.partition} ${block.revision}`
+    const replay = this.#replay(block.replayId)
+    const key = `${destination} ${block.partition} ${block.revision} ${replay}`
     const entries = block.entries.length / ENTRY_BYTES
     const open = this.#openBlocks.get(key)
     if (open !== undefined && open.entries + entries <= FULL_BLOCK_ENTRIES) {
@@ -80,6 +99,7 @@ export class OutcomeTables {
       destination,
       block.partition,
       block.revision,
+      replay,
       block.firstOffset,
       block.lastOffset,
       block.lastAt,
@@ -114,12 +134,28 @@ export class OutcomeTables {
       journey.requests && JSON.stringify(journey.requests),
       journey.revision,
       journey.at,
+      this.#replay(journey.replayId),
     )
   }
 
-  removeJourney(place: EventPlace & { destinationId: string }): void {
-    const { partition, offset, index } = place
-    this.#statements.removeJourney.run(this.#names.number(place.destinationId), partition, offset, index)
+  removeJourney({ destinationId, partition, offset, index, replayId }: ReplacedRow): void {
+    const destination = this.#names.number(destinationId)
+    this.#statements.removeJourney.run(destination, partition, offset, index, this.#replay(replayId))
+  }
+
+  /** Whether the first delivery of an event waits on disk. */
+  isWaiting(destinationId: string, { partition, offset, index }: EventPlace): boolean {
+    return this.#statements.waitAt.get(this.#names.number(destinationId), partition, offset, index) !== undefined
+  }
+
+  /** Waits of a replay of the log, by destination in the order of their places. */
+  replaying(replayId: string): JourneyWrite[] {
+    const rows = this.#statements.replaying.all(this.#names.find(replayId) ?? -1)
+    return (rows as unknown as JourneyRow[]).map((row) => this.#journey(row))
+  }
+
+  dropReplaying(replayId: string): void {
+    this.#statements.dropReplaying.run(this.#names.find(replayId) ?? -1)
   }
 
   writePosition({ reader, partition, stream, position }: PositionWrite): void {
@@ -158,28 +194,60 @@ export class OutcomeTables {
     return { waiting, done }
   }
 
-  /** What a destination's blocks or journeys say of an event. */
-  recorded(destination: number, partition: number, offset: number, index: number): Recorded | undefined {
-    const row = this.#statements.journeyAt.get(destination, partition, offset, index) as JourneyRow | undefined
-    if (row !== undefined) {
-      return { kind: 'journey', ...this.#journey(row), versionIds: this.#versions.of(destination, row.revision) }
+  /** What a destination's blocks and journeys say of an event: at most one of its first delivery, and one of each replay. */
+  recorded(destination: number, partition: number, offset: number, index: number): RecordedDelivery[] {
+    const found = new Map<string | null, RecordedDelivery>()
+    for (const row of this.#statements.journeysAt.all(destination, partition, offset, index)) {
+      const journey = this.#journey(row as unknown as JourneyRow)
+      const versionIds = this.#versions.of(destination, journey.revision)
+      found.set(journey.replayId, { kind: 'journey', ...journey, versionIds })
     }
-    for (const block of this.#statements.blocksAt.iterate(destination, partition, offset, offset)) {
-      const buffer = asBuffer(block['entries'] as Uint8Array)
-      for (let at = 0; at < buffer.length; at += ENTRY_BYTES) {
-        const entry = readEntry(buffer, at)
-        if (entry.offset !== offset || entry.index !== index) continue
-        const { offset: _, index: __, ...plain } = entry
-        const revision = block['revision'] as number
-        return { kind: 'plain', ...plain, revision, versionIds: this.#versions.of(destination, revision) }
+    const { blocksAt, replayBlocksAt } = this.#statements
+    if (!found.has(null)) {
+      for (const block of blocksAt.iterate(destination, partition, offset, offset)) {
+        const plain = this.#plain(destination, block as unknown as BlockRow, offset, index)
+        if (plain === undefined) continue
+        found.set(null, plain)
+        break
       }
     }
+    for (const block of replayBlocksAt.iterate(destination, partition, offset, offset)) {
+      const plain = this.#plain(destination, block as unknown as BlockRow, offset, index)
+      if (plain !== undefined) found.set(plain.replayId, plain)
+    }
+    return [...found.values()].sort((a, b) => Number(a.replayId !== null) - Number(b.replayId !== null) || a.at - b.at)
+  }
+
+  #plain(
+    destination: number,
+    { entries, revision, replay }: BlockRow,
+    offset: number,
+    index: number,
+  ): RecordedDelivery | undefined {
+    const buffer = asBuffer(entries)
+    for (let at = 0; at < buffer.length; at += ENTRY_BYTES) {
+      const entry = readEntry(buffer, at)
+      if (entry.offset !== offset || entry.index !== index) continue
+      const { offset: _, index: __, ...plain } = entry
+      const versionIds = this.#versions.of(destination, revision)
+      return { kind: 'plain', ...plain, revision, replayId: this.#replayId(replay), versionIds }
+    }
     return undefined
+  }
+
+  /** The number of a replay of the log; 0 for the first delivery. */
+  #replay(replayId: string | null): number {
+    return replayId === null ? 0 : this.#names.number(replayId)
+  }
+
+  #replayId(replay: number): string | null {
+    return replay === 0 ? null : this.#names.text(replay)
   }
 
   #journey(row: JourneyRow): JourneyWrite {
     return {
       destinationId: this.#names.text(row.destination),
+      replayId: this.#replayId(row.replay),
       sourceId: this.#names.text(row.source),
       partition: row.partition,
       stream: row.stream,
@@ -204,6 +272,15 @@ export class OutcomeTables {
 
 function asBuffer(bytes: Uint8Array): Buffer {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+}
+
+/** What is recorded of one delivery of an event, the first or one of a replay. */
+type RecordedDelivery = Extract<Recorded, { kind: 'plain' | 'journey' }>
+
+interface BlockRow {
+  revision: number
+  replay: number
+  entries: Uint8Array
 }
 
 interface PositionRow {
@@ -234,4 +311,5 @@ interface JourneyRow {
   requests: string | null
   revision: number
   changed_at: number
+  replay: number
 }

@@ -3,7 +3,7 @@ import type { RequestHistory } from '../delivery-history.ts'
 import { mergedRequests } from '../merged-requests.ts'
 import { DEAD_LETTER_STATES, type JourneyWrite, STAGES } from './calls.ts'
 import { rowOfDeadLetterId } from './dead-letter-id.ts'
-import type { ReplayedWrite, ReplayWait } from './dead-letter-job.ts'
+import type { ReplayedWrite, ReplayWait } from './job.ts'
 import type { Names } from './names.ts'
 
 const OPEN = DEAD_LETTER_STATES.indexOf('open')

@@ -85,7 +85,7 @@ const MIGRATIONS = [
   CREATE INDEX dead_letters_ended ON dead_letters (state) WHERE state > 0;
   `,
   `
-  -- Work on many dead letters (dead-letter-job.ts): what was asked for, how far it is.
+  -- Work on many dead letters (job.ts): what was asked for, how far it is.
   CREATE TABLE jobs (
     number INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE,
     kind TEXT NOT NULL, state TEXT NOT NULL, is_dry_run INTEGER NOT NULL, filter TEXT,
@@ -112,6 +112,54 @@ const MIGRATIONS = [
     destination INTEGER NOT NULL, revision INTEGER NOT NULL, version_ids TEXT NOT NULL,
     PRIMARY KEY (destination, revision)
   ) STRICT, WITHOUT ROWID;
+  `,
+  `
+  -- A job may be over the log instead of dead letters; filter is then JSON of its LogSelection (job.ts).
+  ALTER TABLE jobs ADD COLUMN origin TEXT NOT NULL DEFAULT 'dead_letters';
+  ALTER TABLE jobs ADD COLUMN rate INTEGER NOT NULL DEFAULT 100;
+
+  -- A part is of one partition, too; those of dead letters, whose places tell their partitions, are of partition 0.
+  CREATE TABLE parts_by_partition (
+    job INTEGER NOT NULL, destination INTEGER NOT NULL, partition INTEGER NOT NULL,
+    letters TEXT, place TEXT NOT NULL, is_at_end INTEGER NOT NULL,
+    PRIMARY KEY (job, destination, partition)
+  ) STRICT, WITHOUT ROWID;
+  INSERT INTO parts_by_partition SELECT job, destination, 0, letters, place, is_at_end FROM job_parts;
+  DROP TABLE job_parts;
+  ALTER TABLE parts_by_partition RENAME TO job_parts;
+
+  -- Outcomes of a replay of the log stand beside those of the first delivery: replay is the name of the job, 0 without one.
+  ALTER TABLE blocks ADD COLUMN replay INTEGER NOT NULL DEFAULT 0;
+  ALTER TABLE journeys ADD COLUMN replay INTEGER NOT NULL DEFAULT 0;
+  CREATE INDEX blocks_of_replays ON blocks (destination, partition, last_offset) WHERE replay > 0;
+  DROP INDEX journeys_by_place;
+  CREATE UNIQUE INDEX journeys_by_place ON journeys (destination, partition, offset, idx, replay);
+  CREATE INDEX journeys_replaying ON journeys (replay, destination, offset, idx) WHERE outcome = 'waiting' AND replay > 0;
+
+  -- Up to when traces have been dropped, ms since 1970; without a row none ever was.
+  CREATE TABLE traces_dropped (id INTEGER PRIMARY KEY CHECK (id = 1), until INTEGER NOT NULL) STRICT;
+  `,
+  `
+  -- What open dead letters of a destination are and take, kept by the triggers below, and what it lost to the storage budget.
+  CREATE TABLE backlog (
+    destination INTEGER PRIMARY KEY, letters INTEGER NOT NULL, letter_bytes INTEGER NOT NULL,
+    expired INTEGER NOT NULL DEFAULT 0
+  ) STRICT;
+  INSERT INTO backlog (destination, letters, letter_bytes)
+    SELECT destination, count(*), sum(octet_length(event)) FROM dead_letters WHERE state = 0 GROUP BY destination;
+  CREATE TRIGGER letter_came AFTER INSERT ON dead_letters WHEN NEW.state = 0 BEGIN
+    INSERT INTO backlog (destination, letters, letter_bytes) VALUES (NEW.destination, 1, octet_length(NEW.event))
+      ON CONFLICT DO UPDATE SET letters = letters + 1, letter_bytes = letter_bytes + excluded.letter_bytes;
+  END;
+  CREATE TRIGGER letter_changed AFTER UPDATE OF state ON dead_letters WHEN (OLD.state = 0) <> (NEW.state = 0) BEGIN
+    UPDATE backlog SET letters = letters + iif(NEW.state = 0, 1, -1),
+      letter_bytes = letter_bytes + iif(NEW.state = 0, 1, -1) * octet_length(NEW.event)
+      WHERE destination = NEW.destination;
+  END;
+  CREATE TRIGGER letter_went AFTER DELETE ON dead_letters WHEN OLD.state = 0 BEGIN
+    UPDATE backlog SET letters = letters - 1, letter_bytes = letter_bytes - octet_length(OLD.event)
+      WHERE destination = OLD.destination;
+  END;
   `,
 ]
 

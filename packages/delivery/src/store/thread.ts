@@ -1,19 +1,20 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { workerData } from 'node:worker_threads'
 import { answerCalls } from '@millrace/std'
-import type { DeliveryCalls, DeliveryThreadData, RangeWrite, Recorded, Span } from './calls.ts'
+import type { BlockWrite, DeliveryCalls, DeliveryThreadData, RangeWrite, Recorded, Span } from './calls.ts'
 import { inTransaction, openDatabase } from './database.ts'
 import { DeadLetterTable } from './dead-letter-table.ts'
 import { JobTable } from './job-table.ts'
 import { MessageHashes } from './message-hashes.ts'
 import { Names } from './names.ts'
+import { countDelivered, ENTRY_BYTES } from './outcome-block.ts'
 import { OutcomeTables } from './outcome-tables.ts'
 import { ReplayedLetters } from './replayed-letters.ts'
+import { TraceRetention } from './trace-retention.ts'
 import { VersionTable } from './version-table.ts'
 
 /** The delivery store's own thread: the only place where delivery.db is read and written. */
 const { file } = workerData as DeliveryThreadData
-const TIDY_STEP = 1_000
 let db: DatabaseSync
 let names: Names
 let versions: VersionTable
@@ -22,6 +23,7 @@ let deadLetters: DeadLetterTable
 let jobs: JobTable
 let replayed: ReplayedLetters
 let hashes: MessageHashes
+let traces: TraceRetention
 
 answerCalls<DeliveryCalls>({
   open() {
@@ -33,16 +35,22 @@ answerCalls<DeliveryCalls>({
     jobs = new JobTable(db, names, deadLetters)
     replayed = new ReplayedLetters(db, names)
     hashes = new MessageHashes(db)
+    traces = new TraceRetention(db)
   },
   flush: (flush) =>
     write(() => {
       for (const each of flush.versions) versions.write(names.number(each.destinationId), each)
-      for (const block of flush.blocks) outcomes.writeBlock(block)
+      for (const block of flush.blocks) writeBlock(block)
       for (const place of flush.replaced) outcomes.removeJourney(place)
-      for (const journey of flush.journeys) outcomes.writeJourney(journey)
+      for (const journey of flush.journeys) {
+        outcomes.writeJourney(journey)
+        const { replayId, outcome } = journey
+        if (replayId !== null && outcome === 'delivered') jobs.countOutcomes(replayId, { delivered: 1 })
+      }
       for (const letter of flush.deadLetters) {
         outcomes.removeJourney(letter)
         deadLetters.write(letter)
+        if (letter.replayId !== null) jobs.countOutcomes(letter.replayId, { deadLettered: 1 })
       }
       for (const each of flush.replayed) replayed.write(each)
       for (const position of flush.positions) outcomes.writePosition(position)
@@ -78,20 +86,27 @@ answerCalls<DeliveryCalls>({
       }
     }),
   recorded: ({ partition, offset, index, sourceId }) => {
-    const found = new Map<string, Recorded>()
+    const found: [string, Recorded][] = []
     for (const row of db
       .prepare(
         'SELECT id, name FROM names WHERE id IN (SELECT reader FROM positions UNION SELECT destination FROM ranges)',
       )
       .all()) {
       const destination = row['id'] as number
-      const recorded =
-        deadLetters.recorded(destination, partition, offset, index) ??
-        outcomes.recorded(destination, partition, offset, index) ??
-        inRange(destination, sourceId, partition, offset)
-      if (recorded !== undefined) found.set(row['name'] as string, recorded)
+      const recorded: Recorded[] = outcomes.recorded(destination, partition, offset, index)
+      const letter = deadLetters.recorded(destination, partition, offset, index)
+      const hasFirst = recorded[0] !== undefined && !isOfReplay(recorded[0])
+      if (letter !== undefined) {
+        // Beside an outcome of the first delivery it can only be of a replay.
+        if (hasFirst) recorded.push(letter)
+        else recorded.unshift(letter)
+      } else if (!hasFirst) {
+        const range = inRange(destination, sourceId, partition, offset)
+        if (range !== undefined) recorded.unshift(range)
+      }
+      for (const each of recorded) found.push([row['name'] as string, each])
     }
-    return [...found]
+    return found
   },
   writeHashes: ({ partition, lastOffset, entries, position }) =>
     write(() => {
@@ -103,6 +118,7 @@ answerCalls<DeliveryCalls>({
   deadLetter: (id) => deadLetters.get(id),
   discardLetter: ({ id, at }) => write(() => deadLetters.discardOne(id, at)),
   createJob: (job) => write(() => jobs.create(job)),
+  createLogJob: (job) => write(() => jobs.createOverLog(job)),
   job: (id) => jobs.get(id),
   jobs: ({ limit, before }) => jobs.list(limit, before),
   unfinishedJobs: () => jobs.unfinished(),
@@ -110,19 +126,34 @@ answerCalls<DeliveryCalls>({
   countLetters: ({ jobId, destinationId, after }) => jobs.count(jobId, destinationId, after),
   setMatched: ({ jobId, matched }) => write(() => jobs.setMatched(jobId, matched)),
   discardLetters: ({ jobId, destinationId, limit, at }) => write(() => jobs.discard(jobId, destinationId, limit, at)),
-  replayLetter: ({ letterId, jobId, createdBy, at }) => write(() => jobs.replayOne(letterId, jobId, createdBy, at)),
+  replayLetter: ({ letterId, job }) => write(() => jobs.replayOne(letterId, job)),
   takeLetters: ({ jobId, destinationId, limit, at }) => write(() => jobs.take(jobId, destinationId, limit, at)),
   replayingLetters: (jobId) => replayed.of(jobId).map((row) => deadLetters.byRow(row)),
   letterEvents: (ids) => ids.map((id) => deadLetters.get(id)?.event),
-  cancelJob: ({ id, at }) =>
+  takeEvents: (taken) =>
     write(() => {
-      const changed = jobs.change(id, ['queued', 'running', 'paused'], 'cancelled', at)
-      if (changed?.isChanged) replayed.reopen(id)
+      const { destinationId, waits, filtered } = taken
+      const indexes = [...waits.keys()].filter((i) => !outcomes.isWaiting(destinationId, waits[i]!))
+      for (const i of indexes) outcomes.writeJourney(waits[i]!)
+      for (const block of filtered) writeBlock(block)
+      const leftOut = filtered.reduce((sum, { entries }) => sum + entries.length / ENTRY_BYTES, 0)
+      jobs.moveOn(taken, indexes.length + leftOut)
+      return indexes
+    }),
+  replayingEvents: (jobId) => outcomes.replaying(jobId),
+  endJob: ({ id, to, at }) =>
+    write(() => {
+      const changed = jobs.change(id, ['queued', 'running', 'paused'], to, at)
+      if (changed?.isChanged) {
+        replayed.reopen(id)
+        outcomes.dropReplaying(id)
+      }
       return changed
     }),
   reopenForgotten: () => write(() => replayed.reopenForgotten()),
   openDeadLetters: (scope) => deadLetters.countOpen(scope),
   openDeadLettersByDestination: () => deadLetters.countOpenByDestination(),
+  tracesDroppedUntil: () => traces.droppedUntil(),
   deliveredSince({ destinationId, hour }) {
     const row = db
       .prepare('SELECT coalesce(sum(delivered), 0) AS sum FROM delivered_by_hour WHERE destination = ? AND hour >= ?')
@@ -147,26 +178,12 @@ answerCalls<DeliveryCalls>({
       const source = numberOrNull(scope.sourceId)
       db.prepare(places).run(destination, destination, source, source)
     }),
-  tidy: ({ finalBefore, logOldest, maxBytes }) =>
+  tidy: (request) =>
     write(() => {
       outcomes.closeBlocks()
-      db.prepare('DELETE FROM blocks WHERE last_at < ?').run(finalBefore)
-      db.prepare("DELETE FROM journeys WHERE outcome <> 'waiting' AND changed_at < ?").run(finalBefore)
-      db.prepare('DELETE FROM dead_letters WHERE state > 0 AND state >= 2 AND state_at < ?').run(finalBefore)
-      jobs.drop(finalBefore)
-      db.prepare('DELETE FROM delivered_by_hour WHERE hour < ?').run(Math.floor(finalBefore / 3_600_000))
-      for (const { partition, offset } of logOldest) {
-        hashes.drop(partition, offset)
-        db.prepare('DELETE FROM ranges WHERE partition = ? AND to_offset < ?').run(partition, offset)
-      }
-      const dropBlocks = db.prepare('DELETE FROM blocks WHERE id IN (SELECT id FROM blocks ORDER BY id LIMIT ?)')
-      const dropJourneys = db.prepare(
-        "DELETE FROM journeys WHERE id IN (SELECT id FROM journeys WHERE outcome <> 'waiting' ORDER BY changed_at LIMIT ?)",
-      )
-      for (const drop of [dropBlocks, dropJourneys]) {
-        while (usedBytes() > maxBytes && drop.run(TIDY_STEP).changes > 0);
-      }
-      db.exec('PRAGMA incremental_vacuum')
+      jobs.drop(request.finalBefore)
+      for (const { partition, offset } of request.logOldest) hashes.drop(partition, offset)
+      traces.tidy(request)
     }),
   close() {
     db.close()
@@ -181,6 +198,18 @@ function write<T>(work: () => T): T {
     outcomes.closeBlocks()
     throw error
   }
+}
+
+/** Outcomes of a replay of the log are counted with it. */
+function writeBlock(block: BlockWrite): void {
+  outcomes.writeBlock(block)
+  if (block.replayId === null) return
+  const delivered = countDelivered(block.entries)
+  jobs.countOutcomes(block.replayId, { delivered, filtered: block.entries.length / ENTRY_BYTES - delivered })
+}
+
+function isOfReplay(recorded: Recorded): boolean {
+  return recorded.kind !== 'range' && recorded.replayId !== null
 }
 
 function writeRange(range: RangeWrite): void {
@@ -213,11 +242,4 @@ function inRange(destination: number, sourceId: string, partition: number, offse
 
 function numberOrNull(name: string | undefined): number | null {
   return name === undefined ? null : (names.find(name) ?? -1)
-}
-
-function usedBytes(): number {
-  const { page_count } = db.prepare('PRAGMA page_count').get() as { page_count: number }
-  const { freelist_count } = db.prepare('PRAGMA freelist_count').get() as { freelist_count: number }
-  const { page_size } = db.prepare('PRAGMA page_size').get() as { page_size: number }
-  return (page_count - freelist_count) * page_size
 }

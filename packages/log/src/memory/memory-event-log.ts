@@ -1,8 +1,8 @@
 import { type EventRecord, encodedSize, encodeRecord, eventCount, hash53, MESSAGE_HASH_BYTES } from '@millrace/protocol'
 import { type Dedup, dedupKeys } from '../dedup.ts'
 import type {
-  BackReadResult,
   EventLog,
+  FramedResult,
   Offset,
   OffsetRange,
   ReadResult,
@@ -73,7 +73,7 @@ export class MemoryEventLog implements EventLog {
     return { records: found, next: Math.max(from, end) }
   }
 
-  async readBack(partition: number, before: Offset, maxBytes: number): Promise<BackReadResult> {
+  async readBack(partition: number, before: Offset, maxBytes: number): Promise<FramedResult> {
     const { records } = this.#partitions[partition]!
     const found: FramedRecord[] = []
     let left = maxBytes
@@ -81,15 +81,22 @@ export class MemoryEventLog implements EventLog {
     for (; at > 0; at--) {
       const record = records[at - 1]!
       if (found.length > 0 && record.size > left) break
-      const bytes = Buffer.alloc(record.size)
-      encodeRecord(record, bytes, 0)
-      const { offset, duplicates } = record
-      found.push(
-        duplicates === undefined ? { offset, bytes } : { offset, bytes, duplicates: duplicateBytes(duplicates) },
-      )
+      found.push(framed(record))
       left -= record.size
     }
     return { frames: frame(found), next: at }
+  }
+
+  async scan(partition: number, from: Offset, maxBytes: number): Promise<FramedResult> {
+    const { records, end } = this.#partitions[partition]!
+    const found: FramedRecord[] = []
+    let left = maxBytes
+    for (const record of records.slice(from)) {
+      if (found.length > 0 && record.size > left) break
+      found.push(framed(record))
+      left -= record.size
+    }
+    return { frames: frame(found), next: found.length === 0 ? Math.max(from, end) : from + found.length }
   }
 
   async get(partition: number, offsets: readonly Offset[]): Promise<(StoredRecord | undefined)[]> {
@@ -140,6 +147,13 @@ export class MemoryEventLog implements EventLog {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {}
+}
+
+function framed(record: StoredRecord & { readonly size: number }): FramedRecord {
+  const bytes = Buffer.alloc(record.size)
+  encodeRecord(record, bytes, 0)
+  const { offset, duplicates } = record
+  return duplicates === undefined ? { offset, bytes } : { offset, bytes, duplicates: duplicateBytes(duplicates) }
 }
 
 const NONE: readonly number[] = []

@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { ManualClock } from '@millrace/std'
 import { afterAll, expect, test } from 'vitest'
-import { noteOf, readAllBack, testRecord } from '../conformance.ts'
+import { noteOf, readAllBack, scanAll, testRecord } from '../conformance.ts'
 import { LogFolders, openLog, segmentFiles } from './log-folders.ts'
 
 const folders = new LogFolders()
@@ -24,6 +24,7 @@ test('reading back goes over segments that are closed, that are written, and tha
   await log.append('import', testRecord('source-a', '3'))
   await log.append('live', testRecord('source-a', '4'))
   expect((await readAllBack(log, 0, log.end())).map(noteOf)).toEqual(['4', '3', '2', '1', '0'])
+  expect((await scanAll(log, 0, 1)).map(noteOf)).toEqual(['1', '2', '3', '4'])
 })
 
 test('segments go on being closed while they are read back', async () => {
@@ -54,6 +55,7 @@ test('what retention dropped is not found, and what was damaged is passed over w
   bytes.fill(0x55, 100)
   writeFileSync(damaged, bytes)
   expect((await readAllBack(log, 0, log.end())).map(noteOf)).toEqual(['3', '1'])
+  expect((await scanAll(log, 0, 0)).map(noteOf)).toEqual(['1', '3'])
   expect(segmentFiles(directory).slice(0, 3)).toEqual(['1.db', '2.db', '3.db'])
 })
 

@@ -1,6 +1,6 @@
 import { workerData } from 'node:worker_threads'
 import { answerCalls, Transferred } from '@millrace/std'
-import type { BackReadResult } from '../event-log.ts'
+import type { FramedResult } from '../event-log.ts'
 import { BackReader } from './back-reader.ts'
 import type { BackCalls } from './calls.ts'
 
@@ -12,8 +12,13 @@ answerCalls<ThreadFunctions>({
     const result = reader.read(before, maxBytes)
     return new Transferred(result, [result.frames.buffer])
   },
+  scan({ from, maxBytes }) {
+    const result = reader.scan(from, maxBytes)
+    return new Transferred(result, [result.frames.buffer])
+  },
 })
 
 type ThreadFunctions = {
-  readBack(request: Parameters<BackCalls['readBack']>[0]): Transferred<BackReadResult>
+  readBack(request: Parameters<BackCalls['readBack']>[0]): Transferred<FramedResult>
+  scan(request: Parameters<BackCalls['scan']>[0]): Transferred<FramedResult>
 }

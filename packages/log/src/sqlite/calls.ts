@@ -1,4 +1,4 @@
-import type { BackReadResult, Offset, OffsetRange, Stream } from '../event-log.ts'
+import type { FramedResult, Offset, OffsetRange, Stream } from '../event-log.ts'
 import type { CommitSpan } from './commit-ring.ts'
 import type { Commit, EncodedRecord } from './segment.ts'
 
@@ -44,9 +44,10 @@ export type LogCalls = {
   close(nothing: undefined): Promise<void>
 }
 
-/** The functions of the thread that reads backwards; it is started with the directory. */
+/** The functions of the thread that reads for those who look at what was; it is started with the directory. */
 export type BackCalls = {
-  readBack(request: { before: Offset; maxBytes: number }): BackReadResult
+  readBack(request: { before: Offset; maxBytes: number }): FramedResult
+  scan(request: { from: Offset; maxBytes: number }): FramedResult
 }
 
 /** What the thread says unasked: a segment was set aside. */

@@ -2,8 +2,8 @@ import { decodeRecord, type EventRecord, eventCount } from '@millrace/protocol'
 import { type Clock, ClockJumps, ThreadCalls, type Timer } from '@millrace/std'
 import type { Dedup } from '../dedup.ts'
 import {
-  type BackReadResult,
   type EventLog,
+  type FramedResult,
   LogUnavailableError,
   type Offset,
   type OffsetRange,
@@ -159,10 +159,19 @@ export class SqliteEventLog implements EventLog {
     return { records: records.map(decode), next }
   }
 
-  readBack(_partition: number, before: Offset, maxBytes: number): Promise<BackReadResult> {
+  readBack(_partition: number, before: Offset, maxBytes: number): Promise<FramedResult> {
     if (this.#isClosed) return Promise.reject(new LogUnavailableError('the log is closed'))
     this.#backThread ??= this.#startBackThread()
     return this.#backThread.call('readBack', { before, maxBytes })
+  }
+
+  async scan(_partition: number, from: Offset, maxBytes: number): Promise<FramedResult> {
+    if (this.#isClosed) throw new LogUnavailableError('the log is closed')
+    this.#backThread ??= this.#startBackThread()
+    // What is committed meanwhile is not passed over.
+    const end = this.#end
+    const { frames, next } = await this.#backThread.call('scan', { from, maxBytes })
+    return { frames, next: frames.length === 0 ? Math.max(from, end) : next }
   }
 
   async get(_partition: number, offsets: readonly Offset[]): Promise<(StoredRecord | undefined)[]> {

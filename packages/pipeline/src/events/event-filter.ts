@@ -19,6 +19,8 @@ export type Outcome = (typeof OUTCOMES)[number]
 /** Those that are not final. */
 const UNFINISHED: readonly string[] = ['pending', 'blocked', 'throttled', 'retrying']
 
+export const FINAL_OUTCOMES: readonly Outcome[] = OUTCOMES.filter((outcome) => !UNFINISHED.includes(outcome))
+
 export function isUnfinished(outcome: string): boolean {
   return UNFINISHED.includes(outcome)
 }

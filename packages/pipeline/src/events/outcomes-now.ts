@@ -58,7 +58,9 @@ async function statesOf(
   const states = new Map<number, string>()
   let lookedAt = 0
   for (const event of lane.unfinished()) {
-    const at = sought.get(placeKey(event))
+    // What a replay of the log still delivers is no outcome of the event yet.
+    const isOfLog = event.replayed !== undefined && event.replayed.letterId === undefined
+    const at = isOfLog ? undefined : sought.get(placeKey(event))
     if (at !== undefined) states.set(at, lane.outcomeOf(event))
     if (states.size === sought.size) break
     if (++lookedAt % LOOKED_AT_TOGETHER === 0) await new Promise((resolve) => setImmediate(resolve))

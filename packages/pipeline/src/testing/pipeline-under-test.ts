@@ -292,7 +292,7 @@ export class PipelineUnderTest implements AsyncDisposable {
     for (let quietTurns = 0; quietTurns < 2; ) {
       await new Promise((resolve) => setImmediate(resolve))
       const held = this.#sinks.reduce((sum, sink) => sum + sink.held, 0)
-      if (this.#inFlight !== held || this.#pending > 0) {
+      if (this.#inFlight !== held || this.#pending > 0 || this.pipeline.jobs.isScanning) {
         quietTurns = 0
         if (this.#sent !== sent) {
           sent = this.#sent

@@ -34,6 +34,14 @@ export class RoutesUnderTest {
     return this.replay(answer.replayId)
   }
 
+  /** Begins a replay of the log. @returns it once it has nothing more to do now. */
+  async replayLog(body: object) {
+    const { status, body: answer } = await this.call('POST', '/v2/replays', body)
+    if (status !== 202) throw new Error(`a replay was answered ${status} ${JSON.stringify(answer)}`)
+    await this.#run.settle()
+    return this.replay(answer.replay.id)
+  }
+
   async replay(id: string) {
     return (await this.call('GET', `/v2/replays/${id}`)).body.replay
   }

@@ -6,16 +6,17 @@ import { Refused } from '../refused.ts'
 import { jobJson } from './job-json.ts'
 import { LETTER_ACTIONS_IN_WORDS as LETTERS, REPLAYS_IN_WORDS } from './jobs-in-words.ts'
 import { readSelection } from './letter-selection.ts'
+import { readLogRequest } from './log-request.ts'
 
 const CURSOR = 'rp'
 
 /**
- * What people do with dead letters, below /v2; whoever registers the routes has checked credentials and role, and takes
+ * What people have done with the log and with dead letters, below /v2; whoever registers the routes has checked credentials and role, and takes
  * entries for the audit log.
  *
  * @see contracts/delivery.md §6, §7, §10
  */
-export function deadLetterJobRoutes({ jobs }: Pick<Pipeline, 'jobs'>): FastifyPluginAsync {
+export function jobRoutes({ jobs }: Pick<Pipeline, 'jobs'>): FastifyPluginAsync {
   return async (app) => {
     const discard = { action: 'discard', kind: 'dead-letter' } as const
     app.delete(
@@ -54,6 +55,21 @@ export function deadLetterJobRoutes({ jobs }: Pick<Pipeline, 'jobs'>): FastifyPl
         },
       )
     }
+
+    const replayLog = { action: 'create', kind: 'replay' } as const
+    app.post(
+      '/replays',
+      { config: { audited: replayLog, describe: REPLAYS_IN_WORDS.create } },
+      async (request, reply) => {
+        const body = request.body as JsonObject
+        const job = await jobs.createOverLog(readLogRequest(body), request.author.actor)
+        if (!job.isDryRun) {
+          const diff = Object.entries(body).map(([name, value]) => ({ path: `/${name}`, from: null, to: value }))
+          request.audit({ ...replayLog, resourceId: job.id, diff })
+        }
+        return reply.code(202).send({ replay: jobJson(job) })
+      },
+    )
 
     app.get('/replays', { config: { describe: REPLAYS_IN_WORDS.list } }, async (request) => {
       const query = request.query as Query

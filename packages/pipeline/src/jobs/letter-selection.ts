@@ -49,7 +49,8 @@ function readFilter(filter: unknown) {
   return read
 }
 
-function refuseUnknown(written: JsonObject, known: readonly string[]): void {
+/** @throws Refused 400 */
+export function refuseUnknown(written: JsonObject, known: readonly string[]): void {
   const unknown = Object.keys(written).filter((member) => !known.includes(member))
   if (unknown.length > 0) throw new Refused('bad_request', `Unknown member: ${unknown.join(', ')}`)
 }

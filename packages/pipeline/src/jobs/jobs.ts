@@ -1,10 +1,18 @@
-import type { DeadLetterJob, DeadLetterRow, JobKind, LetterSelection } from '@millrace/delivery'
+import type { DeadLetterRow, Job, JobKind, LetterSelection } from '@millrace/delivery'
+import type { EventLog } from '@millrace/log'
 import { resourceId } from '@millrace/protocol'
+import type { Timer } from '@millrace/std'
 import type { DestinationDelivery } from '../destination-delivery.ts'
 import { Refused } from '../refused.ts'
-import { JobRun, type JobSurroundings } from './job-run.ts'
+import type { JobSurroundings } from './job-context.ts'
+import { JobRun } from './job-run.ts'
+import type { LogRequest } from './log-request.ts'
+import { refuseUnlessKept, refuseUnlessReplayable } from './log-request-state.ts'
 
 const MOST_RUNNING = 10
+const REST_AFTER_MS = 60_000
+/** Of a replay, in a second, unless somebody says otherwise. @see contracts/delivery.md §7 [D621] */
+const STANDARD_RATE = 100
 /** Those that wait their turn, or are paused, included. */
 const MOST_UNFINISHED = 1_000
 
@@ -16,25 +24,29 @@ export interface NewJob {
   readonly createdBy: string
 }
 
-export interface DeadLetterJobsOptions extends JobSurroundings {
+export interface JobsOptions extends JobSurroundings {
   readonly deliveries: () => Iterable<DestinationDelivery>
+  /** Whether a connection between them is there and enabled. */
+  readonly isConnected: (sourceId: string, destinationId: string) => boolean
+  readonly log: EventLog
   /** 0 ≤ random < 1, for ids. */
   readonly random: () => number
 }
 
 /**
- * What people do with dead letters: replays and discards, of one or many. A job goes on in the background, over restarts;
+ * What people have done with many events: replays of the log, replays and discards of dead letters. A job goes on in the background, over restarts;
  * at most 10 run at a time, the others wait in their order.
  *
  * @see contracts/delivery.md §6, §7, §10 [D634]
  */
-export class DeadLetterJobs {
-  readonly #options: DeadLetterJobsOptions
+export class Jobs {
+  readonly #options: JobsOptions
   /** Unfinished ones, oldest first. */
   readonly #runs = new Map<string, JobRun>()
   #isStopped = false
+  #restTimer: Timer | undefined
 
-  constructor(options: DeadLetterJobsOptions) {
+  constructor(options: JobsOptions) {
     this.#options = options
   }
 
@@ -43,8 +55,7 @@ export class DeadLetterJobs {
     const { store } = this.#options
     await store.call('reopenForgotten', undefined)
     for (const job of await store.call('unfinishedJobs', undefined)) {
-      const run = this.#open(job)
-      if (job.kind === 'replay') await run.resumeLetters()
+      await this.#open(job).resumeTaken()
     }
     this.#startNext()
   }
@@ -52,11 +63,53 @@ export class DeadLetterJobs {
   /** Nothing more is taken up. */
   async stop(): Promise<void> {
     this.#isStopped = true
+    this.#restTimer?.cancel()
     await Promise.all([...this.#runs.values()].map((run) => run.halt()))
+    await this.#options.scan.rest()
+  }
+
+  /** Whether somebody is looking through the log. */
+  get isScanning(): boolean {
+    return this.#options.scan.isBusy
+  }
+
+  /** Offsets from here on must stay in the log for unfinished jobs; infinite if none. */
+  neededFrom(partition: number): number {
+    return Math.min(...[...this.#runs.values()].map((run) => run.neededFrom(partition)))
+  }
+
+  /** Begins a replay of the log. @throws Refused 400, 409 */
+  async createOverLog(request: LogRequest, createdBy: string): Promise<Job> {
+    const { store, clock, log, scan } = this.#options
+    refuseUnlessReplayable(request, this.#options)
+    this.#refuseTooMany()
+    await refuseUnlessKept(request, log, store)
+    const { destinationIds, isDryRun, ratePerSecond = STANDARD_RATE, ...selection } = request
+    const ends = Array.from({ length: log.partitions }, (_, partition) => log.end(partition))
+    const partitions = new Set(selection.sourceIds.map((sourceId) => log.partitionOf(sourceId)))
+    const starts: number[][] = []
+    for (const [partition, end] of ends.entries()) {
+      const start = partitions.has(partition) ? await scan.start(partition, selection.from) : { offset: end, index: 0 }
+      starts.push([start.offset, start.index])
+    }
+    const at = clock.now()
+    const job = await store.call('createLogJob', {
+      id: this.#newId(at),
+      isDryRun,
+      ratePerSecond,
+      selection: { ...selection, ends },
+      destinationIds,
+      starts,
+      createdBy,
+      at,
+    })
+    this.#open(job)
+    this.#startNext()
+    return job
   }
 
   /** @throws Refused 409 */
-  async create({ kind, selection, isDryRun, createdBy }: NewJob): Promise<DeadLetterJob> {
+  async create({ kind, selection, isDryRun, createdBy }: NewJob): Promise<Job> {
     this.#refuseTooMany()
     const { store, clock } = this.#options
     const destinations = [...this.#options.deliveries()].map(({ destination }) => destination)
@@ -68,6 +121,7 @@ export class DeadLetterJobs {
       id: this.#newId(at),
       kind,
       isDryRun,
+      ratePerSecond: STANDARD_RATE,
       selection,
       destinationIds,
       createdBy,
@@ -84,7 +138,7 @@ export class DeadLetterJobs {
    * @returns the job; undefined if there is no dead letter with this id.
    * @throws Refused 409 unless it is open, and its destination enabled.
    */
-  async replay(letterId: string, createdBy: string): Promise<DeadLetterJob | undefined> {
+  async replay(letterId: string, createdBy: string): Promise<Job | undefined> {
     const { store, clock } = this.#options
     const known = await store.call('deadLetter', letterId)
     if (known === undefined) return undefined
@@ -92,11 +146,12 @@ export class DeadLetterJobs {
     this.#refuseDisabled(known.destinationId)
     this.#refuseTooMany()
     const at = clock.now()
-    const found = await store.call('replayLetter', { letterId, jobId: this.#newId(at), createdBy, at })
+    const made = { id: this.#newId(at), ratePerSecond: STANDARD_RATE, createdBy, at }
+    const found = await store.call('replayLetter', { letterId, job: made })
     // Somebody may have been faster.
     if (found?.job === undefined) return found && refuseUnlessOpen(found.letter)
     const run = this.#open(found.job)
-    await run.resumeLetters()
+    await run.resumeTaken()
     this.#startNext()
     return found.job
   }
@@ -117,7 +172,7 @@ export class DeadLetterJobs {
   }
 
   /** Nothing more is taken up; what has been goes on. @throws Refused 404, 409 */
-  async pause(id: string): Promise<DeadLetterJob> {
+  async pause(id: string): Promise<Job> {
     const { store, clock } = this.#options
     await this.#hold(id)
     const changed = await store.call('changeJob', { id, from: ['queued', 'running'], to: 'paused', at: clock.now() })
@@ -125,28 +180,28 @@ export class DeadLetterJobs {
   }
 
   /** @throws Refused 404, 409 */
-  async resume(id: string): Promise<DeadLetterJob> {
+  async resume(id: string): Promise<Job> {
     const { store, clock } = this.#options
     const changed = await store.call('changeJob', { id, from: ['paused'], to: 'queued', at: clock.now() })
     return this.#changed(id, changed)
   }
 
   /** Calls under way are aborted; what is not finished is open again. @throws Refused 404, 409 */
-  async cancel(id: string): Promise<DeadLetterJob> {
+  async cancel(id: string): Promise<Job> {
     const { store, clock, flush } = this.#options
     const run = await this.#hold(id)
     run?.withdraw()
     // What has its outcome keeps it.
     await flush()
-    return this.#changed(id, await store.call('cancelJob', { id, at: clock.now() }))
+    return this.#changed(id, await store.call('endJob', { id, to: 'cancelled', at: clock.now() }))
   }
 
   /** @returns undefined if there is none with this id. */
-  get(id: string): Promise<DeadLetterJob | undefined> {
+  get(id: string): Promise<Job | undefined> {
     return this.#options.store.call('job', id)
   }
 
-  list(limit: number, before: number | null): Promise<{ jobs: DeadLetterJob[]; next: number | null }> {
+  list(limit: number, before: number | null): Promise<{ jobs: Job[]; next: number | null }> {
     return this.#options.store.call('jobs', { limit, before })
   }
 
@@ -159,7 +214,7 @@ export class DeadLetterJobs {
   }
 
   /** Has the run of a job do what its state says now. */
-  #changed(id: string, changed: { job: DeadLetterJob; isChanged: boolean } | undefined): DeadLetterJob {
+  #changed(id: string, changed: { job: Job; isChanged: boolean } | undefined): Job {
     if (changed === undefined) throw new Refused('not_found', `Replay with id ${id} not found`)
     const { job, isChanged } = changed
     const run = this.#runs.get(id)
@@ -170,7 +225,7 @@ export class DeadLetterJobs {
     return job
   }
 
-  #open(job: DeadLetterJob): JobRun {
+  #open(job: Job): JobRun {
     const run = new JobRun(job, this.#options)
     this.#runs.set(job.id, run)
     return run
@@ -188,8 +243,17 @@ export class DeadLetterJobs {
         if (!isFinished) return
         this.#runs.delete(run.id)
         this.#startNext()
+        this.#restLater()
       })
     }
+  }
+
+  /** The thread that looks through the log is kept for the next job for a while. */
+  #restLater(): void {
+    this.#restTimer?.cancel()
+    this.#restTimer = this.#options.clock.setTimer(() => {
+      if (this.#runs.size === 0) void this.#options.scan.rest()
+    }, REST_AFTER_MS)
   }
 
   #refuseTooMany(): void {

@@ -11,6 +11,8 @@ import {
   Time,
   Type,
 } from '@millrace/openapi'
+import { EVENT_TYPES } from '@millrace/protocol'
+import { FINAL_OUTCOMES } from '../events/event-filter.ts'
 import { MAX_LIMIT } from '../query.ts'
 
 const LETTER = '3EXM1nH9JtMJ06hF5WfzRPot1LW'
@@ -23,27 +25,31 @@ const REPLAY_SHOWN = named(
   'Replay',
   closed({
     id: Id,
-    kind: oneOf(['replay', 'discard'], { description: 'What is done with the dead letters.' }),
+    origin: oneOf(['log', 'dead_letters'], { description: 'Where its events come from.' }),
+    kind: oneOf(['replay', 'discard'], { description: 'What is done with them.' }),
     dryRun: Type.Boolean({ description: 'It only counts.' }),
     state: oneOf(JOB_STATES),
     matched: Type.Union([count, Type.Null()], { description: 'null until counted.' }),
     taken: count,
     delivered: count,
     filtered: count,
-    deadLettered: Type.Integer({ minimum: 0, description: 'Given up again; they are open again.' }),
+    deadLettered: Type.Integer({ minimum: 0, description: 'Given up; of dead letters, again: they are open again.' }),
     discarded: count,
     sourceIds: Type.Array(Type.String()),
-    destinationIds: Type.Array(Id, { description: 'Those of the dead letters that are meant.' }),
+    destinationIds: Type.Array(Id),
     from: timeOrNull,
     to: timeOrNull,
+    rateEventsPerSecond: Type.Integer({ minimum: 1, description: 'Shared by its destinations.' }),
     createdBy: Type.String(),
     createdAt: Time,
     finishedAt: timeOrNull,
   }),
 )
 
+const SOURCE = '3iidO0kXIpgrmam9JhPLS2gpoVe'
 const replay = {
   id: REPLAY,
+  origin: 'log',
   kind: 'replay',
   dryRun: false,
   state: 'running',
@@ -53,10 +59,11 @@ const replay = {
   filtered: 0,
   deadLettered: 2,
   discarded: 0,
-  sourceIds: [],
+  sourceIds: [SOURCE],
   destinationIds: [DESTINATION],
-  from: null,
-  to: null,
+  from: '2026-03-03T00:00:00.000Z',
+  to: '2026-03-04T00:00:00.000Z',
+  rateEventsPerSecond: 200,
   createdBy: 'ops@cinema.example',
   createdAt: '2026-03-05T10:00:00.000Z',
   finishedAt: null,
@@ -146,11 +153,74 @@ function steering(summary: string, details: string, conflict: string): RouteDesc
   }
 }
 
+const LOG_REQUEST = {
+  schema: closed({
+    sourceIds: Type.Array(text, { minItems: 1, maxItems: 10_000 }),
+    destinationIds: Type.Array(text, {
+      minItems: 1,
+      maxItems: 10_000,
+      description: 'Each is connected to each of the sources.',
+    }),
+    from: Type.String({ description: 'Accepted at or after this time.' }),
+    to: Type.String({ description: 'Accepted before this time; what comes in later than the call is left out.' }),
+    filter: Type.Optional(
+      closedPartial(
+        {
+          types: Type.Array(oneOf(EVENT_TYPES)),
+          events: Type.Array(text, { description: 'Names, as lists of events show them.' }),
+          userIds: Type.Array(text),
+          messageIds: Type.Array(text),
+          outcomes: Type.Array(oneOf(FINAL_OUTCOMES), {
+            description: 'What became of the event at the destination that it is to go to.',
+          }),
+        },
+        { description: 'Empty lists do not restrict.' },
+      ),
+    ),
+    rateEventsPerSecond: Type.Optional(Type.Integer({ minimum: 1, maximum: 10_000, default: 100 })),
+    dryRun: Type.Optional(Type.Boolean({ default: false, description: 'Only count.' })),
+  }),
+  example: {
+    sourceIds: [SOURCE],
+    destinationIds: [DESTINATION],
+    from: '2026-03-03T00:00:00.000Z',
+    to: '2026-03-04T00:00:00.000Z',
+    filter: { types: ['track'], events: ['Seat Reserved'], userIds: [], messageIds: [], outcomes: ['filtered'] },
+    rateEventsPerSecond: 200,
+    dryRun: false,
+  },
+}
+
 /** @see contracts/delivery.md §7 [D620] */
-export const REPLAYS_IN_WORDS: Record<'list' | 'get' | 'pause' | 'resume' | 'cancel', RouteDescription> = {
+export const REPLAYS_IN_WORDS: Record<'create' | 'list' | 'get' | 'pause' | 'resume' | 'cancel', RouteDescription> = {
+  create: {
+    tag: 'Replays',
+    summary: 'Replay a range of the log',
+    details:
+      'Delivers what was accepted in a range of time again, or for the first time to a new destination, with its filters and ' +
+      'configuration of today, beside live events and behind them. An event whose first delivery is still to come is left out.',
+    access: 'token',
+    body: LOG_REQUEST,
+    answers: {
+      202: shown,
+      ...refusals({
+        400: [
+          'Invalid time in from',
+          'from must be before to',
+          'Invalid rateEventsPerSecond',
+          `Destination with id ${DESTINATION} is not connected to the given sources`,
+        ],
+        409: [
+          disabled,
+          ['Range is older than the log', { availableFrom: '2026-02-25T00:00:00.000Z' }],
+          ['Range is older than the traces', { availableFrom: '2026-02-25T00:00:00.000Z' }],
+        ],
+      }),
+    },
+  },
   list: {
     tag: 'Replays',
-    summary: 'List jobs over dead letters',
+    summary: 'List replays, and discards of many dead letters',
     details: 'Newest first; those that finished within the last 168 hours, and all that have not.',
     access: 'token',
     query: {
@@ -168,7 +238,7 @@ export const REPLAYS_IN_WORDS: Record<'list' | 'get' | 'pause' | 'resume' | 'can
   },
   get: {
     tag: 'Replays',
-    summary: 'Show a job over dead letters',
+    summary: 'Show a replay, or a discard of many dead letters',
     access: 'token',
     answers: { 200: shown, ...refusals({ 404: [replayUnknown] }) },
   },
@@ -176,7 +246,7 @@ export const REPLAYS_IN_WORDS: Record<'list' | 'get' | 'pause' | 'resume' | 'can
   resume: steering('Resume a paused job', 'It goes on where it was.', 'Replay is running'),
   cancel: steering(
     'Cancel a job',
-    'Calls under way are aborted; what is not finished is open again.',
+    'Calls under way are aborted; dead letters that are not finished are open again.',
     'Replay is done',
   ),
 }

@@ -38,7 +38,9 @@ test('several are discarded by id or by filter, and the job tells how many', asy
   const byId = await routes.job('/v2/dead-letters/discard', { ids })
   expect(byId).toEqual({
     id: byId.id,
+    origin: 'dead_letters',
     kind: 'discard',
+    rateEventsPerSecond: 100,
     dryRun: false,
     state: 'done',
     matched: 2,

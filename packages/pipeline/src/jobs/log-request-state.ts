@@ -1,0 +1,47 @@
+import type { DeliveryStore } from '@millrace/delivery'
+import type { EventLog } from '@millrace/log'
+import { formatTime } from '@millrace/protocol'
+import type { DestinationDelivery } from '../destination-delivery.ts'
+import { Refused } from '../refused.ts'
+import type { LogRequest } from './log-request.ts'
+
+interface Known {
+  readonly delivery: (destinationId: string) => DestinationDelivery | undefined
+  readonly isConnected: (sourceId: string, destinationId: string) => boolean
+}
+
+/** @throws Refused 400 for ids that are unknown or not connected, then 409 for a disabled destination. */
+export function refuseUnlessReplayable({ sourceIds, destinationIds }: LogRequest, known: Known): void {
+  for (const id of destinationIds) {
+    if (sourceIds.every((sourceId) => known.isConnected(sourceId, id))) continue
+    throw new Refused('bad_request', `Destination with id ${id} is not connected to the given sources`)
+  }
+  for (const id of destinationIds) {
+    if (known.delivery(id)?.destination.isEnabled === true) continue
+    throw new Refused('conflict', `Destination with id ${id} is disabled`)
+  }
+}
+
+/**
+ * Refuses a range that begins before the log, or where outcomes are asked for, before the traces.
+ *
+ * @throws Refused 409
+ * @see contracts/delivery.md §10 [D620, D621]
+ */
+export async function refuseUnlessKept(
+  { sourceIds, from, outcomes }: LogRequest,
+  log: EventLog,
+  store: Pick<DeliveryStore, 'call'>,
+): Promise<void> {
+  for (const partition of new Set(sourceIds.map((sourceId) => log.partitionOf(sourceId)))) {
+    const oldest = await log.oldest(partition)
+    if (oldest !== undefined && from < oldest.acceptedAt) throw older('log', oldest.acceptedAt)
+  }
+  if (outcomes.length === 0) return
+  const dropped = await store.call('tracesDroppedUntil', undefined)
+  if (dropped !== undefined && from < dropped) throw older('traces', dropped)
+}
+
+function older(than: string, availableFrom: number): Refused {
+  return new Refused('conflict', `Range is older than the ${than}`, { availableFrom: formatTime(availableFrom) })
+}

@@ -1,0 +1,79 @@
+import type { LogSelection } from '@millrace/delivery'
+import { EVENT_TYPES, isJsonObject, type JsonObject, parseTime } from '@millrace/protocol'
+import { FINAL_OUTCOMES } from '../events/event-filter.ts'
+import { Refused } from '../refused.ts'
+import { refuseUnknown } from './letter-selection.ts'
+
+/** Of sources, destinations, or in a list of the filter. */
+const MOST_LISTED = 10_000
+const MOST_PER_SECOND = 10_000
+const MEMBERS = ['sourceIds', 'destinationIds', 'from', 'to', 'filter', 'rateEventsPerSecond', 'dryRun']
+const FILTERS = ['types', 'events', 'userIds', 'messageIds', 'outcomes'] as const
+
+/** What a call for a replay of the log asks for. */
+export interface LogRequest extends Omit<LogSelection, 'ends'> {
+  readonly destinationIds: readonly string[]
+  readonly isDryRun: boolean
+  /** Left out: the standard rate. */
+  readonly ratePerSecond: number | undefined
+}
+
+/**
+ * Reads the body of POST /v2/replays.
+ *
+ * @throws Refused 400
+ * @see contracts/delivery.md §7 [D620], §10
+ */
+export function readLogRequest(body: JsonObject): LogRequest {
+  refuseUnknown(body, MEMBERS)
+  const { filter = {}, dryRun = false } = body
+  const [from, to] = [timeIn(body, 'from'), timeIn(body, 'to')]
+  if (from >= to) throw new Refused('bad_request', 'from must be before to')
+  if (!isJsonObject(filter)) throw new Refused('bad_request', 'Invalid filter')
+  refuseUnknown(filter, FILTERS)
+  if (typeof dryRun !== 'boolean') throw new Refused('bad_request', 'dryRun must be a boolean')
+  return {
+    sourceIds: required(body, 'sourceIds'),
+    destinationIds: required(body, 'destinationIds'),
+    from,
+    to,
+    types: list(filter, 'types', EVENT_TYPES),
+    events: list(filter, 'events'),
+    userIds: list(filter, 'userIds'),
+    messageIds: list(filter, 'messageIds'),
+    outcomes: list(filter, 'outcomes', FINAL_OUTCOMES),
+    ratePerSecond: rateIn(body),
+    isDryRun: dryRun,
+  }
+}
+
+function timeIn(body: JsonObject, name: string): number {
+  const value = body[name]
+  const time = typeof value === 'string' ? parseTime(value) : undefined
+  if (time === undefined) throw new Refused('bad_request', `Invalid time in ${name}`)
+  return time
+}
+
+function rateIn({ rateEventsPerSecond: rate }: JsonObject): number | undefined {
+  if (rate === undefined) return undefined
+  const isRate = typeof rate === 'number' && Number.isInteger(rate) && rate > 0 && rate <= MOST_PER_SECOND
+  if (!isRate) throw new Refused('bad_request', 'Invalid rateEventsPerSecond')
+  return rate
+}
+
+function required(body: JsonObject, name: string): string[] {
+  const listed = list(body, name)
+  if (listed.length === 0) throw new Refused('bad_request', `Invalid ${name}`)
+  return listed
+}
+
+/** Without repetitions. @param allowed any text if it is left out. */
+function list(of: JsonObject, name: string, allowed?: readonly string[]): string[] {
+  const value = of[name] ?? []
+  const isList =
+    Array.isArray(value) &&
+    value.length <= MOST_LISTED &&
+    value.every((each) => typeof each === 'string' && (allowed === undefined || allowed.includes(each)))
+  if (!isList) throw new Refused('bad_request', `Invalid ${name}`)
+  return [...new Set(value as string[])]
+}

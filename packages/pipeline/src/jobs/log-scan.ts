@@ -1,0 +1,107 @@
+import type { LogSelection } from '@millrace/delivery'
+import { type EventLog, framedRecords } from '@millrace/log'
+import { ThreadCalls } from '@millrace/std'
+import { CLOCK_MARGIN_MS } from '../events/look-back.ts'
+import type { ScanCalls, ScanPlace, SelectedEvent } from './scan-calls.ts'
+
+/** Read together: some hundred events. */
+const READ_BYTES = 256 * 1024
+/** Halving ends here: what is left is looked at one by one. */
+const NEAR_OFFSETS = 64
+
+export interface ScanOf {
+  readonly partition: number
+  readonly selection: LogSelection
+  readonly destinationId: string
+}
+
+export interface ScannedEvents {
+  readonly found: readonly SelectedEvent[]
+  /** Behind all that was looked at. */
+  readonly next: ScanPlace
+  readonly isAtEnd: boolean
+}
+
+/** The range that was to be scanned is not in the log any more. */
+export class RangeLostError extends Error {
+  override readonly name = 'RangeLostError'
+  readonly code = 'RANGE_LOST'
+}
+
+/** Looks for the events of jobs over the log: bytes are read and parsed in threads beside those that accept and deliver. */
+export class LogScan {
+  readonly #log: EventLog
+  readonly #storeFile: string
+  #thread: ThreadCalls<ScanCalls> | undefined
+  #underWay = 0
+
+  constructor(log: EventLog, storeFile: string) {
+    this.#log = log
+    this.#storeFile = storeFile
+  }
+
+  /** Whether a thread is looking at the moment. */
+  get isBusy(): boolean {
+    return this.#underWay > 0
+  }
+
+  /** Looks through the next records from a place on. @throws RangeLostError */
+  async next({ partition, selection, destinationId }: ScanOf, from: ScanPlace): Promise<ScannedEvents> {
+    const end = selection.ends[partition]!
+    if (from.offset >= end) return { found: [], next: from, isAtEnd: true }
+    await this.#refuseLost(partition, from.offset)
+    const { frames, next } = await this.#log.scan(partition, from.offset, READ_BYTES)
+    if (frames.length === 0) return { found: [], next: { offset: next, index: 0 }, isAtEnd: true }
+    const { found, isAtEnd } = await this.#select({ partition, frames, from, selection, destinationId })
+    return { found, next: { offset: next, index: 0 }, isAtEnd: isAtEnd || next >= end }
+  }
+
+  /** Where in a partition what was accepted from a time on begins, or not long before: found by halving. */
+  async start(partition: number, from: number): Promise<ScanPlace> {
+    let low = (await this.#log.oldest(partition))?.offset ?? 0
+    let high = this.#log.end(partition)
+    while (high - low > NEAR_OFFSETS) {
+      const middle = Math.floor((low + high) / 2)
+      const { frames } = await this.#log.scan(partition, middle, 1)
+      const [record] = framedRecords(frames)
+      if (record === undefined || record.header.acceptedAt >= from - CLOCK_MARGIN_MS) high = middle
+      else low = record.offset + 1
+    }
+    return { offset: low, index: 0 }
+  }
+
+  /** Ends the thread; the next look starts another one. */
+  async rest(): Promise<void> {
+    const thread = this.#thread
+    this.#thread = undefined
+    await thread?.stop()
+  }
+
+  async #refuseLost(partition: number, offset: number): Promise<void> {
+    const oldest = await this.#log.oldest(partition)
+    const isThere = oldest !== undefined && oldest.offset <= offset
+    if (isThere || this.#log.damaged(partition).some(({ from, to }) => from <= offset && offset < to)) return
+    throw new RangeLostError('the log does not hold the rest of the range any more')
+  }
+
+  async #select(request: Parameters<ScanCalls['select']>[0]): Promise<ReturnType<ScanCalls['select']>> {
+    this.#underWay++
+    try {
+      this.#thread ??= this.#startThread()
+      return await this.#thread.call('select', request, [request.frames.buffer])
+    } finally {
+      this.#underWay--
+    }
+  }
+
+  #startThread(): ThreadCalls<ScanCalls> {
+    return new ThreadCalls<ScanCalls>({
+      file: new URL('./scan-thread.ts', import.meta.url),
+      name: 'replays',
+      data: this.#storeFile,
+      onEnd: () => {
+        this.#thread = undefined
+      },
+    })
+  }
+}

@@ -1,0 +1,186 @@
+import {
+  type BlockWrite,
+  type FilterReason,
+  filteredEntries,
+  type JobPart,
+  type LogSelection,
+} from '@millrace/delivery'
+import type { DestinationDelivery } from '../destination-delivery.ts'
+import type { JobContext, JobWork } from './job-context.ts'
+import { type ReplayedEvent, waitOf } from './replayed-event.ts'
+import type { ScanPlace, SelectedEvent } from './scan-calls.ts'
+
+/** Reads of the log in which nothing was found, after which the place is written: about 16 MB. */
+const MOST_SCANNED_IN_VAIN = 64
+
+/** Delivers events of a range of the log again, or for the first time to a new destination. @see decision 0033 */
+export class LogWork implements JobWork {
+  readonly #context: JobContext
+  readonly #selection: LogSelection
+  readonly #partsToDo: Part[]
+
+  constructor(context: JobContext, selection: LogSelection) {
+    this.#context = context
+    this.#selection = selection
+    this.#partsToDo = context.job.parts.flatMap((part) => (part.isAtEnd ? [] : [{ ...part, place: placeOf(part) }]))
+  }
+
+  async count(): Promise<number | undefined> {
+    let matched = 0
+    for (const part of this.#context.job.parts) {
+      const { destinationId, partition } = part
+      const of = { partition, selection: this.#selection, destinationId }
+      let place = placeOf(part)
+      for (let isAtEnd = part.isAtEnd; !isAtEnd; ) {
+        const step = await this.#context.attempt(() => this.#context.surroundings.scan.next(of, place))
+        if (step === undefined) return undefined
+        matched += step.found.length
+        place = step.next
+        isAtEnd = step.isAtEnd
+      }
+    }
+    return matched + this.#context.job.taken
+  }
+
+  /** Parts side by side: a destination that takes long holds nobody else up. */
+  async carryOut(): Promise<void> {
+    const ends = await Promise.allSettled([...this.#partsToDo].map((part) => this.#replayOrHalt(part)))
+    const failed = ends.find((end) => end.status === 'rejected')
+    if (failed === undefined) return
+    this.#context.isHalted = false
+    throw failed.reason
+  }
+
+  async resumeTaken(): Promise<void> {
+    const { job, surroundings } = this.#context
+    const waits = await surroundings.store.call('replayingEvents', job.id)
+    for (const [destinationId, ofDestination] of Map.groupBy(waits, (wait) => wait.destinationId)) {
+      const delivery = surroundings.delivery(destinationId)
+      delivery?.resumeReplayed(ofDestination, () => this.#context.taken(destinationId))
+    }
+  }
+
+  neededFrom(partition: number): number {
+    const offsets = this.#partsToDo.flatMap((part) => (part.partition === partition ? [part.place.offset] : []))
+    return Math.min(Number.POSITIVE_INFINITY, ...offsets)
+  }
+
+  /** When one part cannot go on, nothing more is taken up for the others. */
+  async #replayOrHalt(part: Part): Promise<void> {
+    try {
+      await this.#replay(part)
+    } catch (error) {
+      this.#context.halt()
+      throw error
+    }
+  }
+
+  async #replay(part: Part): Promise<void> {
+    const { surroundings, waits, takenTogether } = this.#context
+    const { partition, destinationId } = part
+    const of = { partition, selection: this.#selection, destinationId }
+    let found: readonly SelectedEvent[] = []
+    let next = part.place
+    let isScanned = false
+    let scannedInVain = 0
+    for (;;) {
+      if (this.#context.isHalted) return
+      const delivery = surroundings.delivery(destinationId)
+      // What it had was discarded with it.
+      if (delivery === undefined) break
+      if (this.#context.isFull(destinationId)) {
+        await waits.untilTold()
+        continue
+      }
+      if (found.length === 0 && !isScanned) {
+        const step = await this.#context.attempt(() => surroundings.scan.next(of, next))
+        if (step === undefined) return
+        found = step.found
+        next = step.next
+        isScanned = step.isAtEnd
+        if (found.length === 0 && !isScanned && ++scannedInVain < MOST_SCANNED_IN_VAIN) continue
+        scannedInVain = 0
+      }
+      const taken = found.slice(0, takenTogether)
+      const rest = found.slice(takenTogether)
+      await this.#context.pace(taken.length)
+      const isAtEnd = isScanned && rest.length === 0
+      const place = rest[0] === undefined ? next : { offset: rest[0].offset, index: rest[0].index }
+      if (!(await this.#take(part, taken, place, isAtEnd))) return
+      found = rest
+      if (isAtEnd) break
+    }
+    this.#partsToDo.splice(this.#partsToDo.indexOf(part), 1)
+  }
+
+  /** @returns false if the job was halted before they were taken up. */
+  async #take(part: Part, events: readonly SelectedEvent[], place: ScanPlace, isAtEnd: boolean): Promise<boolean> {
+    const { job, surroundings } = this.#context
+    const { partition, destinationId } = part
+    const payloads = await this.#context.attempt(() => surroundings.eventsAt(partition, events))
+    const delivery = surroundings.delivery(destinationId)
+    if (payloads === undefined) return false
+    if (delivery === undefined) return true
+    const wanted: ReplayedEvent[] = []
+    const filtered: { place: ScanPlace; reason: FilterReason }[] = []
+    for (const [i, selected] of events.entries()) {
+      const payload = payloads[i]
+      if (payload === undefined || !delivery.mayReplay(partition, selected)) continue
+      const reason = delivery.filter(payload.event, selected.sourceId)
+      if (reason === undefined) wanted.push({ ...payload, ...selected, partition })
+      else filtered.push({ place: selected, reason })
+    }
+    const waits = wanted.map((event) => waitOf(event, delivery.destination, job.id, this.#context.now))
+    const indexes = await this.#context.call('takeEvents', {
+      jobId: job.id,
+      destinationId,
+      partition,
+      place: [place.offset, place.index],
+      isAtEnd,
+      waits,
+      filtered: this.#filteredBlocks(part, delivery, filtered),
+    })
+    if (indexes === undefined) return false
+    part.place = place
+    if (filtered.length > 0) surroundings.onFiltered(destinationId, filtered.length)
+    // It may have been removed meanwhile, and what it had discarded.
+    if (surroundings.delivery(destinationId) !== delivery) return true
+    for (const index of indexes) {
+      delivery.replayEvent(wanted[index]!, waits[index]!, this.#context.taken(destinationId))
+    }
+    delivery.lane.pump()
+    return true
+  }
+
+  #filteredBlocks(
+    { partition, destinationId }: Part,
+    { revision }: DestinationDelivery,
+    events: readonly { place: ScanPlace; reason: FilterReason }[],
+  ): BlockWrite[] {
+    if (events.length === 0) return []
+    const at = this.#context.now
+    const offsets = events.map(({ place }) => place.offset)
+    const block = {
+      destinationId,
+      partition,
+      revision,
+      replayId: this.#context.job.id,
+      firstOffset: Math.min(...offsets),
+      lastOffset: Math.max(...offsets),
+      lastAt: at,
+      entries: filteredEntries(
+        events.map(({ place: { offset, index }, reason }) => {
+          return { offset, index, outcome: 'filtered', reason, status: 0, durationMs: 0, at }
+        }),
+      ),
+    }
+    return [block]
+  }
+}
+
+/** Its place is the one on disk. */
+type Part = Omit<JobPart, 'place'> & { place: ScanPlace }
+
+function placeOf({ place: [offset = 0, index = 0] }: JobPart): ScanPlace {
+  return { offset, index }
+}

@@ -1,0 +1,28 @@
+import { type DeadLetterRow, type Lane, LaneEvent, REPLAY_STREAM } from '@millrace/delivery'
+import type { StoredEvent } from '@millrace/protocol'
+import { mayLoad, replayKeys, UNTRIED } from './replayed-event.ts'
+
+/**
+ * Has a lane deliver a dead letter, behind the earlier ones of its user and of nobody else. Its age counts from when the
+ * replay took it up; what an earlier process attempted is gone on with.
+ */
+export function replayLetter(lane: Lane, letter: DeadLetterRow, payload: StoredEvent, onEnd: () => void): void {
+  const { id: letterId, partition, offset, index, sourceId, acceptedAt, wait } = letter
+  const place = { partition, stream: REPLAY_STREAM, offset, index }
+  const facts = {
+    sourceId,
+    acceptedAt: letter.stateAt,
+    sizeBytes: Buffer.byteLength(letter.event),
+    ...replayKeys(payload, sourceId),
+  }
+  const replayId = letter.replayId!
+  const replayed = { replayId, letterId, acceptedAt, onEnd }
+  if (wait === null && mayLoad(lane)) {
+    lane.add(new LaneEvent(place, facts, payload, replayed))
+    return
+  }
+  const { destinationId, revision } = letter
+  const state = wait ?? { ...UNTRIED, at: letter.stateAt }
+  const base = { ...place, ...facts, ...state, destinationId, replayId, revision }
+  lane.resume([{ ...base, outcome: 'waiting', reason: null, replayed }])
+}

@@ -1,0 +1,114 @@
+import type { LogSelection, OutcomeReader } from '@millrace/delivery'
+import { framedRecords, STREAMS, type StoredRecord } from '@millrace/log'
+import {
+  eventCount,
+  eventName,
+  MESSAGE_HASH_BYTES,
+  messageHash,
+  type StoredEvent,
+  storedEvents,
+} from '@millrace/protocol'
+import { CLOCK_MARGIN_MS } from '../events/look-back.ts'
+import type { ScanRequest, ScanStep, SelectedEvent } from './scan-calls.ts'
+
+/** Those of some records that a selection means, in their order. @see contracts/delivery.md §7 [D620] */
+export function selectEvents(request: ScanRequest, outcomes: Pick<OutcomeReader, 'outcomesOf'>): ScanStep {
+  const { partition, frames, from, selection, destinationId } = request
+  const wanted = new Wanted(selection)
+  const found: (SelectedEvent & { isDuplicate: boolean })[] = []
+  let isAtEnd = false
+  for (const record of framedRecords(frames)) {
+    const { offset, header, duplicates } = record
+    // Records lie in the order of their acceptance, but the clock that wrote the times may have been set.
+    isAtEnd = offset >= selection.ends[partition]! || header.acceptedAt >= selection.to + CLOCK_MARGIN_MS
+    if (isAtEnd) break
+    if (!wanted.mayHold(record)) continue
+    const stream = STREAMS.indexOf(header.route === 'import' ? 'import' : 'live')
+    const { sourceId, acceptedAt } = header
+    for (const index of wanted.indexesIn(record)) {
+      if (offset === from.offset && index < from.index) continue
+      found.push({ offset, index, stream, sourceId, acceptedAt, isDuplicate: duplicates?.has(index) === true })
+    }
+  }
+  return { found: withOutcomes(found, partition, destinationId, selection, outcomes), isAtEnd }
+}
+
+/** A duplicate went nowhere, so it is meant only where duplicates are asked for. */
+function withOutcomes(
+  events: readonly (SelectedEvent & { isDuplicate: boolean })[],
+  partition: number,
+  destinationId: string,
+  selection: LogSelection,
+  outcomes: Pick<OutcomeReader, 'outcomesOf'>,
+): SelectedEvent[] {
+  const asked = new Set(selection.outcomes)
+  if (asked.size === 0) return events.filter(({ isDuplicate }) => !isDuplicate)
+  const recorded = outcomes.outcomesOf(partition, events)
+  return events.filter(({ isDuplicate }, i) => {
+    if (isDuplicate) return asked.has('duplicate')
+    return recorded[i]!.some((each) => each.destinationId === destinationId && asked.has(each.outcome))
+  })
+}
+
+/** What of a selection lies in the events themselves. */
+class Wanted {
+  readonly #selection: LogSelection
+  readonly #sourceIds: ReadonlySet<string>
+  readonly #types: ReadonlySet<string>
+  readonly #events: ReadonlySet<string>
+  readonly #userIds: ReadonlySet<string>
+  readonly #messageIds: ReadonlySet<string>
+  readonly #messageHashes: ReadonlySet<string>
+
+  constructor(selection: LogSelection) {
+    this.#selection = selection
+    this.#sourceIds = new Set(selection.sourceIds)
+    this.#types = new Set(selection.types)
+    this.#events = new Set(selection.events)
+    this.#userIds = new Set(selection.userIds)
+    this.#messageIds = new Set(selection.messageIds)
+    this.#messageHashes = new Set(selection.messageIds.map((id) => Buffer.from(messageHash(id)).toString('latin1')))
+  }
+
+  /** What the header tells, so that most records of a search for something rare need not be parsed. */
+  mayHold({ header }: StoredRecord): boolean {
+    const { from, to } = this.#selection
+    const { sourceId, acceptedAt, messageHashes } = header
+    if (!this.#sourceIds.has(sourceId) || acceptedAt < from || acceptedAt >= to) return false
+    if (this.#messageHashes.size === 0) return true
+    const hashes = Buffer.from(messageHashes.buffer, messageHashes.byteOffset, messageHashes.length)
+    for (let at = 0; at < hashes.length; at += MESSAGE_HASH_BYTES) {
+      if (this.#messageHashes.has(hashes.toString('latin1', at, at + MESSAGE_HASH_BYTES))) return true
+    }
+    return false
+  }
+
+  indexesIn(record: StoredRecord): number[] {
+    const asksForNothing = [this.#types, this.#events, this.#userIds, this.#messageIds].every(({ size }) => size === 0)
+    if (asksForNothing) return [...Array(eventCount(record.header)).keys()]
+    return eventsOf(record).flatMap((event, index) => (this.#means(event) ? [index] : []))
+  }
+
+  #means(event: StoredEvent): boolean {
+    return (
+      holds(this.#types, event.type) &&
+      holds(this.#events, eventName(event)) &&
+      holds(this.#userIds, event.userId) &&
+      holds(this.#messageIds, event.messageId)
+    )
+  }
+}
+
+/** Empty ones do not restrict. */
+function holds(set: ReadonlySet<string>, value: string | undefined): boolean {
+  return set.size === 0 || (value !== undefined && set.has(value))
+}
+
+/** A record that passed the gateway and cannot be read counts as empty. */
+function eventsOf(record: StoredRecord): readonly StoredEvent[] {
+  try {
+    return storedEvents(record).events
+  } catch {
+    return []
+  }
+}
