@@ -14,6 +14,7 @@ const LAYERS: Record<string, number> = {
   log: 1,
   destinations: 1,
   delivery: 1,
+  'schema-catalog': 1,
   'control-plane': 1,
   gateway: 2,
   pipeline: 2,

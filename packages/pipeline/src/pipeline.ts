@@ -42,6 +42,8 @@ export interface PipelineOptions {
   readonly memoryBytes: number
   readonly traces: { readonly keepMs: number; readonly maxBytes: number }
   readonly logKeepMs: number
+  /** From where on another reader of the log still needs it. */
+  readonly othersNeedFrom: (partition: number) => number
   readonly logger: Logger
 }
 
@@ -311,7 +313,8 @@ export class Pipeline {
 
   neededFrom(partition: number): number {
     const needed = [...this.#deliveries.values()].map((delivery) => delivery.neededFrom(partition))
-    return Math.min(this.index.position(partition), this.#tail.offset(partition), ...needed)
+    const others = this.#options.othersNeedFrom(partition)
+    return Math.min(this.index.position(partition), this.#tail.offset(partition), others, ...needed)
   }
 
   #handOut(partition: number, records: readonly StoredRecord[]): void {
