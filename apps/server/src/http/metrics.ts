@@ -10,7 +10,7 @@ export interface MetricSources {
   readonly pipeline: Pipeline
   readonly log: EventLog
   readonly disk: DiskSpace
-  readonly catalog: Pick<SchemaCatalog, 'status'>
+  readonly catalog: Pick<SchemaCatalog, 'status' | 'lagSeconds'>
   readonly openDeadLetters: () => Promise<readonly [string, number][]>
   readonly syncFailures: () => number
   readonly now: () => number
@@ -84,7 +84,7 @@ export async function metricsText(sources: MetricSources): Promise<string> {
     gauges(
       'millrace_schema_lag_seconds',
       'Age of the oldest event that the schema catalog has not counted yet.',
-      catalog === undefined ? [] : [[{}, catalog.lagSeconds]],
+      [[{}, await sources.catalog.lagSeconds()]],
     ),
     counter('millrace_schema_cut_total', 'What limits of the schema catalog have cut.', cuts),
     counter('millrace_expired_total', 'Events given up by the system.', expired),
