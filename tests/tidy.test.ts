@@ -15,6 +15,7 @@ const LAYERS: Record<string, number> = {
   destinations: 1,
   delivery: 1,
   transformations: 1,
+  'schema-catalog': 1,
   'control-plane': 1,
   gateway: 2,
   pipeline: 2,

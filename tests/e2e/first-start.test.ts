@@ -8,6 +8,7 @@ import { PLAIN, ServerProcess } from './server-process.ts'
 /* contracts/control-plane.md §3; §12 items 1, 2, 3, 30. */
 
 const OWNER_LINE = /Millrace owner: owner@localhost token: (mr_pat_[0-9A-Za-z]{40})\n/g
+const PASSWORD_LINE = /Millrace schema API: user: admin password: (\S{32})\n/g
 const NOTHING_SET = { MILLRACE_PORT: '0', MILLRACE_MIN_FREE_DISK_MB: '0' }
 const TOKEN = PLAIN['MILLRACE_OWNER_TOKEN']!
 
@@ -36,12 +37,23 @@ describe('a first start with nothing set', async () => {
   const inboxKey = readFileSync(join(folder.path, 'inbox.key'), 'utf8').trim()
   const posted = await fetch(`${second.url}/inbox/${inboxKey}`, { method: 'POST', body: '{"by":"hand"}' })
   const secondInbox = await getInbox(second.url, token)
+  const [, password] = [...first.stdout.matchAll(PASSWORD_LINE)][0]!
+  const basic = Buffer.from(`admin:${password}`).toString('base64')
+  const { status: schemas } = await fetch(`${second.url}/schemas/event-models`, {
+    headers: { Authorization: `Basic ${basic}` },
+  })
   await second.stop()
 
   test('prints the owner line once, and the second start prints no token', () => {
     expect([...first.stdout.matchAll(OWNER_LINE)]).toHaveLength(1)
     expect(second.stdout).not.toMatch(/mr_pat_|owner/)
     expect(second.stderr).not.toContain('mr_pat_')
+  })
+
+  test('prints the password of the schema API once, and it is good', () => {
+    expect([...first.stdout.matchAll(PASSWORD_LINE)]).toHaveLength(1)
+    expect(second.stdout).not.toMatch(/schema API|password/)
+    expect(schemas).toBe(200)
   })
 
   test('shows the three sample events arrive, and how to send another', () => {

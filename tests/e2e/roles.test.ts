@@ -42,12 +42,15 @@ const ROWS: Readonly<Record<string, Row>> = {
   'GET /v2/admin/info': { least: 'viewer' },
   'POST /v2/admin/backup': { least: 'admin', body: { log: false } },
 
+  'POST /v2/admin/rebuild-catalog': { least: 'admin' },
+
   'GET /v2/sources': { least: 'viewer' },
   'POST /v2/sources': { least: 'editor', body: { name: 'Source', type: 'HTTP' } },
   'GET /v2/sources/:id': { least: 'viewer', own: source },
   'PUT /v2/sources/:id': { least: 'editor', own: source, body: { name: 'Source' } },
   'PATCH /v2/sources/:id': { least: 'editor', own: source, body: {} },
   'DELETE /v2/sources/:id': { least: 'editor', own: source },
+  'DELETE /v2/sources/:id/catalog': { least: 'admin', own: source },
   'POST /v2/sources/:id/rotate-write-key': { least: 'editor', own: source, body: {} },
 
   'GET /v2/destinations': { least: 'viewer' },

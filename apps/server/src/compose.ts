@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { mkdirSync } from 'node:fs'
+import type { IncomingMessage } from 'node:http'
 import {
   authorOf,
   ControlPlane,
@@ -19,11 +20,15 @@ import { SqliteEventLog } from '@millrace/log'
 import { RouteBook } from '@millrace/openapi'
 import { deliveryRoutes, liveRoute, Pipeline } from '@millrace/pipeline'
 import { formatTime } from '@millrace/protocol'
+import { catalogRoutes, SchemaCatalog, SchemaRoutes, schemaInWords } from '@millrace/schema-catalog'
 import { type Clock, systemClock } from '@millrace/std'
 import { testApiRoutes } from '@millrace/test-api'
 import { Transformations } from '@millrace/transformations'
 import { backupRoutes } from './backup/backup-routes.ts'
 import { Backups } from './backup/backups.ts'
+import { AdminCredentials } from './catalog/admin-credentials.ts'
+import { catalogLimits, catalogSources } from './catalog/catalog-sources.ts'
+import type { LogPlace } from './catalog/thread.ts'
 import type { Settings } from './config/settings.ts'
 import type { DataFolder } from './data-folder/data-folder.ts'
 import { DiskSpace } from './disk-space.ts'
@@ -60,6 +65,8 @@ export interface Product {
   readonly controlPlane: ControlPlane
   readonly pipeline: Pipeline
   readonly inbox: Inbox
+  /** Of the schema API. */
+  readonly admin: AdminCredentials
   /** Every route that it answers. */
   readonly routes: RouteBook
   /** Of this server, as its own machine reaches it. */
@@ -127,10 +134,20 @@ export async function compose(options: ComposeOptions): Promise<Product> {
   const store = await DeliveryStore.open({ file: folder.file('delivery.db'), clock, logger })
   const positions = await store.call('positions', undefined)
   mkdirSync(folder.file('log'), { recursive: true })
+  const catalog = await SchemaCatalog.open({
+    file: folder.file('catalog.db'),
+    limits: catalogLimits(settings),
+    clock,
+    logger,
+    thread: {
+      file: new URL('./catalog/thread.ts', import.meta.url),
+      data: { logDirectory: folder.file('log') } satisfies LogPlace,
+    },
+  })
   const log = await SqliteEventLog.open({
     directory: folder.file('log'),
     clock,
-    notBefore: Math.max(0, ...positions.map(({ position }) => position.offset)),
+    notBefore: Math.max(catalog.neededFrom(), ...positions.map(({ position }) => position.offset)),
     maxRecordBytes: settings.maxBodyBytes + 1024 * 1024,
     hasDedup: [...controlPlane.snapshot().sources.values()].some(({ config }) => config.dedupWindowSeconds > 0),
   })
@@ -155,9 +172,15 @@ export async function compose(options: ComposeOptions): Promise<Product> {
     memoryBytes: settings.deliveryMemoryBytes,
     traces: { keepMs: TRACES_KEPT_MS, maxBytes: settings.traceMaxBytes },
     logKeepMs: settings.logRetentionMs,
+    othersNeedFrom: () => catalog.neededFrom(),
     logger,
   })
   const running = pipeline
+  const catalogFailed = (error: Error) => logger.error({ err: error }, 'the schema catalog cannot be told of sources')
+  catalog.follow(log, catalogSources(controlPlane.snapshot())).catch(catalogFailed)
+  controlPlane.onChange((snapshot) => {
+    catalog.configure(catalogSources(snapshot)).catch(catalogFailed)
+  })
 
   let syncFailures = 0
   const gateway = new Gateway({
@@ -193,6 +216,7 @@ export async function compose(options: ComposeOptions): Promise<Product> {
     diskFloorBytes: settings.minFreeDiskBytes,
     log,
     store,
+    catalog,
     controlPlane,
     clock,
     logger,
@@ -202,11 +226,36 @@ export async function compose(options: ComposeOptions): Promise<Product> {
   const testApiRates = new RequestRates(clock, settings.testApiRequestsPerMinute)
   const book = new RouteBook()
   book.add(ingestInWords())
+  book.add(schemaInWords())
+  const addressOfRequest = ({ socket, headers }: IncomingMessage) =>
+    addressOf(socket.remoteAddress, headers['x-forwarded-for'])
+  const admin = new AdminCredentials({
+    user: settings.serviceAdminUser,
+    password: settings.serviceAdminPassword,
+    file: folder.file('admin-password'),
+    clock,
+    isToken: async (authorization, request) =>
+      (await controlPlane.authenticate(authorization, addressOfRequest(request))) !== undefined,
+    addressOf: addressOfRequest,
+  })
+  const schemas = new SchemaRoutes({
+    catalog,
+    checkCredentials: (request) => admin.check(request),
+    sourceOfKey: (writeKey) => controlPlane.snapshot().sourceByWriteKey(writeKey),
+    onError: (error) => logger.error({ err: error }, 'a request failed'),
+  })
   const app = await openApp(
     controlPlane,
     [
       statusRoutes({
-        health: () => health({ log, disk, deliveryTrouble: () => running.trouble(), now: () => clock.now() }),
+        health: () =>
+          health({
+            log,
+            disk,
+            catalogTrouble: () => catalog.trouble(),
+            deliveryTrouble: () => running.trouble(),
+            now: () => clock.now(),
+          }),
         notReady: () => (isStopping ? 'shutting down' : undefined),
         metrics: () =>
           metricsText({
@@ -215,6 +264,7 @@ export async function compose(options: ComposeOptions): Promise<Product> {
             log,
             disk,
             transformations: transformations.figures(),
+            catalog,
             openDeadLetters: () => store.call('openDeadLettersByDestination', undefined),
             syncFailures: () => syncFailures,
             now: () => clock.now(),
@@ -275,17 +325,20 @@ export async function compose(options: ComposeOptions): Promise<Product> {
       deliveryRoutes(running),
       liveRoute(running.live, ({ actor }) => controlPlane.isCurrent(actor)),
       backupRoutes(backups),
+      catalogRoutes(catalog),
     ],
     book,
   )
   front.serve((request, response) => {
-    if (!gateway.handle(request, response)) app.routing(request, response)
+    if (gateway.handle(request, response) || schemas.handle(request, response)) return
+    app.routing(request, response)
   })
 
   return {
     controlPlane,
     pipeline: running,
     inbox,
+    admin,
     routes: book,
     baseUrl,
     async stop() {
@@ -296,6 +349,8 @@ export async function compose(options: ComposeOptions): Promise<Product> {
       await backups.stop()
       await transformations.close()
       gateway.close()
+      admin.close()
+      await catalog.close()
       await log[Symbol.asyncDispose]()
       await store.close()
       await controlPlane[Symbol.asyncDispose]()

@@ -44,13 +44,18 @@ export async function start(options: StartOptions): Promise<number> {
 async function welcome(product: Product, folder: DataFolder, options: StartOptions): Promise<void> {
   const { settings, stdout } = options
   const say = (line: string) => void stdout.write(`${line}\n`)
-  const { controlPlane, pipeline, inbox, baseUrl } = product
+  const { controlPlane, pipeline, inbox, admin, baseUrl } = product
   say(`Millrace ${VERSION} is ready: ${baseUrl}`)
   const owner = await controlPlane.ensureOwner({ email: settings.ownerEmail, token: settings.ownerToken })
   if (owner.tokenToPrint !== undefined) {
     say(`Millrace owner: ${owner.email} token: ${owner.tokenToPrint}`)
     say('  (shown this once; data folder: '.concat(folder.path, ')'))
     await controlPlane.confirmOwnerTokenPrinted()
+  }
+  if (admin.madePassword !== undefined) {
+    say(`Millrace schema API: user: ${admin.user} password: ${admin.madePassword}`)
+    say('  (shown this once; SERVICE_ADMIN_USER and SERVICE_ADMIN_PASSWORD set others)')
+    admin.confirmShown()
   }
   await ensureCommandLineToken(product, folder)
   if (!folder.isNew || !settings.isQuickstartOn || !LOOPBACK.test(settings.host)) return

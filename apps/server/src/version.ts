@@ -4,4 +4,4 @@ const { version } = JSON.parse(readFileSync(new URL('../package.json', import.me
 
 export const VERSION = version
 /** What this build can do, by the names of /version. */
-export const FEATURES: readonly string[] = []
+export const FEATURES: readonly string[] = ['schema-catalog']

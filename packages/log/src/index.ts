@@ -13,4 +13,5 @@ export {
 } from './event-log.ts'
 export { framedRecords } from './frames.ts'
 export { MemoryEventLog } from './memory/memory-event-log.ts'
+export { ForwardReader } from './sqlite/forward-reader.ts'
 export { SqliteEventLog, type SqliteEventLogOptions } from './sqlite/sqlite-event-log.ts'

@@ -151,6 +151,7 @@ const SECURITY: Record<Access, readonly object[]> = {
   'write key': [{ writeKey: [] }],
   'write key in query': [{ writeKeyInQuery: [] }],
   'metrics token': [{}, { metricsToken: [] }],
+  admin: [{ admin: [] }, { token: [] }],
   none: [],
 }
 
@@ -167,5 +168,10 @@ const SECURITY_SCHEMES = {
     description: 'The write key of a source as user name, any password.',
   },
   writeKeyInQuery: { type: 'apiKey', in: 'query', name: 'writeKey', description: 'The write key of a source.' },
+  admin: {
+    type: 'http',
+    scheme: 'basic',
+    description: 'SERVICE_ADMIN_USER and SERVICE_ADMIN_PASSWORD.',
+  },
   metricsToken: { type: 'http', scheme: 'bearer', description: 'MILLRACE_METRICS_TOKEN, where it is set.' },
 }

@@ -8,7 +8,7 @@ declare module 'fastify' {
 }
 
 /** What a request shows to be let in. */
-export type Access = 'token' | 'write key' | 'write key in query' | 'metrics token' | 'none'
+export type Access = 'token' | 'write key' | 'write key in query' | 'metrics token' | 'admin' | 'none'
 
 /**
  * A route as its clients see it. It stands beside the route's registration, as `config.describe`.

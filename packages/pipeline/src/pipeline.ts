@@ -52,6 +52,8 @@ export interface PipelineOptions {
   readonly memoryBytes: number
   readonly traces: { readonly keepMs: number; readonly maxBytes: number }
   readonly logKeepMs: number
+  /** From where on another reader of the log still needs it. */
+  readonly othersNeedFrom: (partition: number) => number
   readonly logger: Logger
 }
 
@@ -329,7 +331,8 @@ export class Pipeline {
   neededFrom(partition: number): number {
     const needed = [...this.#deliveries.values()].map((delivery) => delivery.neededFrom(partition))
     const forJobs = this.jobs.neededFrom(partition)
-    return Math.min(this.index.position(partition), this.#tail.offset(partition), forJobs, ...needed)
+    const others = this.#options.othersNeedFrom(partition)
+    return Math.min(this.index.position(partition), this.#tail.offset(partition), forJobs, others, ...needed)
   }
 
   async #eventsAt(partition: number, places: readonly ScanPlace[]) {

@@ -20,6 +20,7 @@ export class ThreadCalls<Calls extends CallMap, Notice = never> {
   #ended: Error | undefined
 
   /**
+   * @param youngMemoryMb bound on the thread's young objects, for one whose work leaves nothing behind.
    * @param onNotice what the thread says unasked.
    * @param onEnd called once if the thread ends although nobody stopped it.
    */
@@ -27,10 +28,13 @@ export class ThreadCalls<Calls extends CallMap, Notice = never> {
     file: URL
     name: string
     data: unknown
+    youngMemoryMb?: number
     onNotice?: (notice: Notice) => void
     onEnd?: (error: Error) => void
   }) {
-    this.#worker = new Worker(options.file, { name: options.name, workerData: options.data })
+    const { file, name, data: workerData, youngMemoryMb } = options
+    const resourceLimits = youngMemoryMb === undefined ? {} : { maxYoungGenerationSizeMb: youngMemoryMb }
+    this.#worker = new Worker(file, { name, workerData, resourceLimits })
     this.#worker.on('message', (answer: Answer) => {
       if ('notice' in answer) options.onNotice?.(answer.notice as Notice)
       else this.#settle(answer)

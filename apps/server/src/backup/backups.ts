@@ -4,6 +4,7 @@ import { ApiError, type ControlPlane } from '@millrace/control-plane'
 import type { DeliveryStore } from '@millrace/delivery'
 import type { SqliteEventLog } from '@millrace/log'
 import { formatTime } from '@millrace/protocol'
+import type { SchemaCatalog } from '@millrace/schema-catalog'
 import { type Clock, ThreadCalls } from '@millrace/std'
 import { DATA_FORMAT } from '../data-folder/data-folder.ts'
 import type { Logger } from '../logger.ts'
@@ -26,6 +27,7 @@ export interface BackupsOptions {
   readonly diskFloorBytes: number
   readonly log: SqliteEventLog
   readonly store: DeliveryStore
+  readonly catalog: Pick<SchemaCatalog, 'commit'>
   readonly controlPlane: Pick<ControlPlane, 'betweenChanges'>
   readonly clock: Clock
   readonly logger: Logger
@@ -39,7 +41,7 @@ export interface BackupRequest {
 /**
  * Makes backups while everything goes on: one at a time, each in a thread of its own.
  *
- * The delivery state is copied first, then the configuration, then the log: so every position exists in its log, and what
+ * The delivery state and the catalog are copied first, then the configuration, then the log: so every position exists in its log, and what
  * was delivered in between is delivered again rather than lost. The log's newest segment is closed for it, so that only
  * files are copied which nobody writes any more.
  *
@@ -123,10 +125,18 @@ export class Backups {
   }
 
   async #copy(thread: ThreadCalls<BackupCalls>, file: string, createdAt: number, hasLog: boolean): Promise<void> {
-    const { dataFolder, directory, log, store, controlPlane } = this.#options
+    const { dataFolder, directory, log, store, catalog, controlPlane, logger } = this.#options
     // A segment that the copied positions still need could else be dropped before its turn.
     using _hold = log.holdRetention()
     await thread.call('copyDatabase', { path: join(dataFolder, 'delivery.db'), name: 'delivery.db' })
+    const hasCatalog = await catalog.commit().then(
+      () => true,
+      (error: Error) => {
+        logger.warn({ file, cause: error.message }, 'a backup has no schema catalog')
+        return false
+      },
+    )
+    if (hasCatalog) await thread.call('copyDatabase', { path: join(dataFolder, 'catalog.db'), name: 'catalog.db' })
     // The configuration is the one that governs the last record: of a change that comes later nothing is in the backup.
     const { spans, logEnd } = await controlPlane.betweenChanges(async () => {
       await thread.call('copyDatabase', { path: join(dataFolder, 'control.db'), name: 'control.db' })
@@ -137,11 +147,11 @@ export class Backups {
     })
     const files = hasLog ? await log.closedSegments(logEnd, this.#stopped.signal) : []
     await thread.call('alignDelivery', { spans, logEnd })
-    const inboxKey = join(dataFolder, 'inbox.key')
+    const small = ['inbox.key', 'admin-password'].map((name) => ({ name, path: join(dataFolder, name) }))
     await thread.call('write', {
-      copies: ['delivery.db', 'control.db'],
+      copies: ['delivery.db', ...(hasCatalog ? ['catalog.db'] : []), 'control.db'],
       files: [
-        ...(existsSync(inboxKey) ? [{ name: 'inbox.key', path: inboxKey }] : []),
+        ...small.filter(({ path }) => existsSync(path)),
         ...files.map((path) => ({ name: `log/${basename(path)}`, path })),
       ],
       head: { dataFormat: DATA_FORMAT, version: VERSION, createdAt: formatTime(createdAt), hasLog },
@@ -166,9 +176,9 @@ export class Backups {
   /** @throws ApiError 507 @see contracts/control-plane.md §8 */
   #judgeRoom(hasLog: boolean): void {
     const { dataFolder, directory, diskFloorBytes, log } = this.#options
-    const [delivery, control] = ['delivery.db', 'control.db'].map((name) => bytesOf(join(dataFolder, name)))
-    // Both databases are copied first; each of the copies goes when it is in the file, and then comes the log.
-    const needed = delivery! + control! + Math.max(delivery!, control!, hasLog ? log.sizeBytes() : 0)
+    const databases = ['delivery.db', 'catalog.db', 'control.db'].map((name) => bytesOf(join(dataFolder, name)))
+    // The databases are copied first; each of the copies goes when it is in the file, and then comes the log.
+    const needed = databases.reduce((sum, bytes) => sum + bytes) + Math.max(...databases, hasLog ? log.sizeBytes() : 0)
     const { bavail, bsize } = statfsSync(directory)
     const free = bavail * bsize
     if (free - needed >= 2 * diskFloorBytes) return

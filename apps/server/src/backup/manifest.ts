@@ -6,8 +6,10 @@ import { isJsonObject } from '@millrace/protocol'
  *
  *   millrace-backup    number of this format, so that a later one is known before anything else is read
  *   delivery.db        the delivery state
+ *   catalog.db         what the schema catalog has counted, with its position; of an older backup, missing
  *   control.db         the configuration, people, audit log; secrets in it are encrypted, and their key is not in a backup
  *   inbox.key          the quickstart's inbox path, where there is one
+ *   admin-password     digest of the generated password of the schema API, where there is one
  *   log/<offset>.db    closed segments of the log, oldest first; none if the log was left out
  *   manifest.json      what there is, with sizes and SHA-256
  *   manifest.sha256    SHA-256 of manifest.json, as 64 hex digits
@@ -42,7 +44,10 @@ export interface Manifest {
 
 /** The places in a data folder that a backup may hold. */
 export function isBackupMember(name: string): boolean {
-  return ['delivery.db', 'control.db', 'inbox.key'].includes(name) || /^log\/\d{1,16}\.db$/.test(name)
+  return (
+    ['delivery.db', 'catalog.db', 'control.db', 'inbox.key', 'admin-password'].includes(name) ||
+    /^log\/\d{1,16}\.db$/.test(name)
+  )
 }
 
 /** @returns undefined if it is none. */

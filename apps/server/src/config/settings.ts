@@ -73,12 +73,12 @@ const SERVER = {
     show: showUrl,
   }),
   serviceAdminUser: optionalText('SERVICE_ADMIN_USER', {
-    purpose: 'User name of the schema API, which is not in this version yet.',
+    purpose: 'User name of the schema API; admin unless given.',
     allowed: 'text on one line without colons',
     parse: parseUserName,
   }),
   serviceAdminPassword: secret('SERVICE_ADMIN_PASSWORD', {
-    purpose: 'Password of the schema API, which is not in this version yet.',
+    purpose: 'Password of the schema API; without it the first start makes one and prints it once.',
     allowed: 'text on one line',
     parse: parseLine,
   }),
@@ -184,6 +184,69 @@ const SERVER = {
     'on',
     'Whether user code may call addresses over fetch and fetchV2.',
   ),
+  schemaSourceBytes: number('MILLRACE_SCHEMA_SOURCE_MB', 1_024, {
+    purpose: 'Most that the schema catalog keeps of a source, in MB; beyond it only counts.',
+    from: 1,
+    to: 1_048_576,
+    factor: MB,
+  }),
+  schemaModels: number('MILLRACE_SCHEMA_MODELS_MAX', 2_000, {
+    purpose: 'Most event models of a source; further names count in one.',
+    from: 1,
+    to: 100_000,
+  }),
+  schemaVersions: number('MILLRACE_SCHEMA_VERSIONS_MAX', 200, {
+    purpose: 'Most versions of an event model; further shapes count in the model only.',
+    from: 1,
+    to: 10_000,
+  }),
+  schemaKeysPerEvent: number('MILLRACE_SCHEMA_KEYS_PER_EVENT', 500, {
+    purpose: 'Most keys of an event that the schema catalog looks at.',
+    from: 1,
+    to: 10_000,
+  }),
+  schemaKeysPerModel: number('MILLRACE_SCHEMA_KEYS_PER_MODEL', 2_000, {
+    purpose: 'Most keys of an event model.',
+    from: 1,
+    to: 20_000,
+  }),
+  schemaArrayItems: number('MILLRACE_SCHEMA_ARRAY_ITEMS', 20, {
+    purpose: 'Elements of an array that give keys.',
+    from: 0,
+    to: 1_000,
+  }),
+  schemaFrequentPer: number('MILLRACE_SCHEMA_FREQUENT_PER', 100, {
+    purpose: 'A value is frequent when it is one in so many.',
+    from: 2,
+    to: 100,
+  }),
+  schemaValuesPerKey: number('MILLRACE_SCHEMA_VALUES_PER_KEY', 256, {
+    purpose: 'Counters for the values of a key; at least 2.56 times MILLRACE_SCHEMA_FREQUENT_PER are kept.',
+    from: 200,
+    to: 100_000,
+  }),
+  schemaValuesTotal: number('MILLRACE_SCHEMA_VALUES_TOTAL', 100_000, {
+    purpose: 'Counters for the values of a version.',
+    from: 1_000,
+    to: 10_000_000,
+  }),
+  schemaCacheBytes: number('MILLRACE_SCHEMA_CACHE_MB', 64, {
+    purpose: 'Memory of the schema catalog, in MB; the rest is on disk only.',
+    from: 1,
+    to: 65_536,
+    factor: MB,
+  }),
+  schemaSamples: number('MILLRACE_SCHEMA_SAMPLES', 5, {
+    purpose: 'Sampled events of each model and version.',
+    from: 0,
+    to: 100,
+    zero: 'none',
+  }),
+  schemaCapturesUnknowns: text('MILLRACE_SCHEMA_CAPTURE_UNKNOWNS', 'false', {
+    purpose: 'Whether null gives a key, of the type unknown.',
+    allowed: 'true or false',
+    parse: (given) => (given === 'true' ? true : given === 'false' ? false : undefined),
+  }),
   shutdownMs: number('MILLRACE_SHUTDOWN_SECONDS', 10, {
     purpose: 'How long a stop waits for requests and calls in progress, in seconds.',
     from: 0,

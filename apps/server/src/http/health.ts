@@ -5,12 +5,13 @@ import type { DiskSpace } from '../disk-space.ts'
 export interface HealthSources {
   readonly log: Pick<EventLog, 'check'>
   readonly disk: DiskSpace
+  readonly catalogTrouble: () => string | undefined
   readonly deliveryTrouble: () => string | undefined
   readonly now: () => number
 }
 
 /** The answer of /health: 200 only while events can be stored and delivered. @see contracts/ingest.md §8 [D134] */
-export async function health({ log, disk, deliveryTrouble, now }: HealthSources) {
+export async function health({ log, disk, catalogTrouble, deliveryTrouble, now }: HealthSources) {
   const logTrouble = await log.check().then(
     () => undefined,
     (error: Error) => error.message,
@@ -34,7 +35,7 @@ export async function health({ log, disk, deliveryTrouble, now }: HealthSources)
         log: logTrouble ?? 'ok',
         disk: diskTrouble ?? 'ok',
         config: 'ok',
-        catalog: 'ok',
+        catalog: catalogTrouble() ?? 'ok',
         delivery: delivery ?? 'ok',
         backlog: 'ok',
       },

@@ -1,6 +1,7 @@
 import type { IngestMetrics } from '@millrace/gateway'
 import type { EventLog } from '@millrace/log'
 import type { Pipeline } from '@millrace/pipeline'
+import { CUT_KINDS, type SchemaCatalog } from '@millrace/schema-catalog'
 import type { Histogram } from '@millrace/std'
 import type { TransformationFigures } from '@millrace/transformations'
 import type { DiskSpace } from '../disk-space.ts'
@@ -11,6 +12,7 @@ export interface MetricSources {
   readonly log: EventLog
   readonly disk: DiskSpace
   readonly transformations: TransformationFigures
+  readonly catalog: Pick<SchemaCatalog, 'status' | 'lagSeconds'>
   readonly openDeadLetters: () => Promise<readonly [string, number][]>
   readonly syncFailures: () => number
   readonly now: () => number
@@ -39,6 +41,9 @@ export async function metricsText(sources: MetricSources): Promise<string> {
     const count = byOutcome.get('expired')
     return count === undefined ? [] : [[{ destination_id: id }, count]]
   })
+  // A catalog that cannot be read is shown by /health; the other figures are as true as ever.
+  const catalog = await sources.catalog.status().catch(() => undefined)
+  const cuts = CUT_KINDS.map((kind): Sample => [{ kind }, sumOf(catalog?.sources ?? [], ({ cut }) => cut[kind])])
   const states = await pipeline.states()
   const gauge = (read: (state: (typeof states)[number]) => number) =>
     states.map((state): Sample => [{ destination_id: state.destinationId }, read(state)])
@@ -91,8 +96,16 @@ export async function metricsText(sources: MetricSources): Promise<string> {
       'Runs of user code that the sandbox ended, by fault.',
       Object.entries(transformations.troubles).map(([fault, count]): Sample => [{ fault }, count]),
     ),
+    gauges('millrace_schema_lag_seconds', 'Age of the oldest event that the schema catalog has not counted yet.', [
+      [{}, await sources.catalog.lagSeconds()],
+    ]),
+    counter('millrace_schema_cut_total', 'What limits of the schema catalog have cut.', cuts),
     counter('millrace_expired_total', 'Events given up by the system.', expired),
   ].join('')
+}
+
+function sumOf<T>(items: readonly T[], read: (item: T) => number): number {
+  return items.reduce((sum, item) => sum + read(item), 0)
 }
 
 function ageSeconds(at: string | null, now: number): number {

@@ -18,6 +18,8 @@ export const AUDIT_KINDS = [
   // The workspace as a whole, as configuration as code applies it.
   'configuration',
   'backup',
+  // What the schema catalog knows: of a source, or all of it.
+  'catalog',
   // Coming in: credentials that were not good.
   'session',
 ] as const

@@ -255,6 +255,7 @@ export class PipelineUnderTest implements AsyncDisposable {
       memoryBytes: this.#setting.memoryBytes ?? 256 * 1024 * 1024,
       traces: this.#setting.traces ?? { keepMs: 168 * HOUR, maxBytes: 1024 * 1024 * 1024 },
       logKeepMs: this.#setting.logKeepMs ?? 168 * HOUR,
+      othersNeedFrom: () => Number.POSITIVE_INFINITY,
       logger,
     })
   }

@@ -1,0 +1,83 @@
+import { closed, Id, oneOf, type RouteDescription, refusals } from '@millrace/openapi'
+import type { FastifyPluginAsync } from 'fastify'
+import type { SchemaCatalog } from '../schema-catalog.ts'
+
+/** Refuses in the form of the routes below /v2. */
+class CatalogRefusal extends Error {
+  override name = 'CatalogRefusal'
+  readonly status: number
+  readonly code: string
+
+  constructor(status: number, code: string, message: string) {
+    super(message)
+    this.status = status
+    this.code = code
+  }
+}
+
+const SOURCE_ID = '3iidO0kXIpgrmam9JhPLS2gpoVe'
+
+const PURGE_IN_WORDS: RouteDescription = {
+  tag: 'Schema catalog',
+  summary: 'Remove what the catalog knows of a source',
+  details:
+    'Models, versions, samples and values, also of a source that is deleted. Counting goes on with the next event.',
+  access: 'token',
+  pathParameters: { id: Id },
+  answers: {
+    204: { text: 'It is removed.' },
+    ...refusals({ 404: [`Source with id ${SOURCE_ID} not found`] }),
+  },
+}
+
+const REBUILD_IN_WORDS: RouteDescription = {
+  tag: 'Administration',
+  summary: 'Count the retained log anew into the schema catalog',
+  details:
+    'For a catalog that is damaged. Each event that the log still has is counted once; ids that can be read are kept. GET /schemas/status tells how far it is.',
+  access: 'token',
+  answers: {
+    202: {
+      text: 'It has begun.',
+      schema: closed({ rebuild: closed({ state: oneOf(['running']) }) }),
+      examples: { rebuild: { rebuild: { state: 'running' } } },
+    },
+  },
+}
+
+/** What people may do to the catalog, below /v2. @see contracts/schema-catalog.md §11 [D308] [D339] */
+export function catalogRoutes(catalog: Pick<SchemaCatalog, 'ask' | 'rebuild'>): FastifyPluginAsync {
+  return async (app) => {
+    app.delete(
+      '/sources/:id/catalog',
+      { config: { role: 'admin', audited: { action: 'delete', kind: 'catalog' }, describe: PURGE_IN_WORDS } },
+      async (request, reply) => {
+        const { id } = request.params as { id: string }
+        const wasKnown = await catalog.ask('purge', id).catch(refuse)
+        if (!wasKnown) throw new CatalogRefusal(404, 'not_found', `Source with id ${id} not found`)
+        request.audit({ action: 'delete', kind: 'catalog', resourceId: id, diff: [] })
+        return reply.code(204).send()
+      },
+    )
+    app.post(
+      '/admin/rebuild-catalog',
+      {
+        config: {
+          role: 'admin',
+          body: 'ignored',
+          audited: { action: 'update', kind: 'catalog' },
+          describe: REBUILD_IN_WORDS,
+        },
+      },
+      async (request, reply) => {
+        await catalog.rebuild().catch(refuse)
+        request.audit({ action: 'update', kind: 'catalog', resourceId: null, diff: [] })
+        return reply.code(202).send({ rebuild: { state: 'running' } })
+      },
+    )
+  }
+}
+
+function refuse(): never {
+  throw new CatalogRefusal(503, 'unavailable', 'Service unavailable')
+}

@@ -1,0 +1,74 @@
+import { isJsonObject, type JsonObject, type JsonValue } from '@millrace/protocol'
+import { MAX_PATH_LENGTH } from '../limits.ts'
+
+/** What a leaf can be; `unknown` is null, where that is captured. */
+export type TypeName = 'string' | 'float64' | 'bool' | 'unknown'
+
+export interface Leaf {
+  readonly path: string
+  readonly type: TypeName
+}
+
+export interface FlattenLimits {
+  readonly arrayItems: number
+  readonly capturesUnknowns: boolean
+}
+
+/**
+ * Every leaf of an event in document order, as `Shapes` walks them; null for one whose path is too long.
+ *
+ * @see contracts/schema-catalog.md §5 [D312] [D313]
+ */
+export function flatten(event: JsonObject, limits: FlattenLimits): (Leaf | null)[] {
+  const leaves: (Leaf | null)[] = []
+  for (const key in event) flattenMember(key, event[key]!, limits, leaves)
+  return leaves
+}
+
+function flattenMember(path: string, value: JsonValue, limits: FlattenLimits, leaves: (Leaf | null)[]): void {
+  if (Array.isArray(value)) {
+    for (let i = 0; i < Math.min(value.length, limits.arrayItems); i++) {
+      flattenMember(deeper(path, String(i)), value[i]!, limits, leaves)
+    }
+  } else if (isJsonObject(value)) {
+    for (const key in value) flattenMember(deeper(path, key), value[key]!, limits, leaves)
+  } else if (value !== null || limits.capturesUnknowns) {
+    leaves.push(path.length > MAX_PATH_LENGTH ? null : { path, type: typeName(value) })
+  }
+}
+
+/** What is too long already does not grow any more, however deep it goes. */
+function deeper(path: string, key: string): string {
+  return path.length > MAX_PATH_LENGTH ? path : `${path}.${key}`
+}
+
+function typeName(value: string | number | boolean | null): TypeName {
+  switch (typeof value) {
+    case 'string':
+      return 'string'
+    case 'number':
+      return 'float64'
+    case 'boolean':
+      return 'bool'
+    default:
+      return 'unknown'
+  }
+}
+
+/** Orders paths by their bytes in UTF-8, which is not the order of UTF-16 where there are surrogates. */
+export function byBytes(a: string, b: string): number {
+  if (a === b) return 0
+  const length = Math.min(a.length, b.length)
+  for (let i = 0; i < length; i++) {
+    const x = a.charCodeAt(i)
+    const y = b.charCodeAt(i)
+    if (x === y) continue
+    if (isSurrogate(x) !== isSurrogate(y)) return isSurrogate(x) ? 1 : -1
+    return x - y
+  }
+  return a.length - b.length
+}
+
+function isSurrogate(unit: number): boolean {
+  return unit >= 0xd800 && unit <= 0xdfff
+}

@@ -1,0 +1,91 @@
+import type { SamplePriorities } from './samples.ts'
+import type { Shapes } from './shapes.ts'
+import type { SourceState } from './source-state.ts'
+import type { Unversioned } from './unversioned.ts'
+import type { Version } from './version.ts'
+
+/** What is done with an event of a shape that has been seen before. */
+export interface Plan {
+  /** Undefined: it only counts in the model. */
+  readonly version: Version | undefined
+  /** For each leaf the number of its key in the version, or -1 where its value is not counted. */
+  readonly cells: Int32Array
+  /** Keys that count for a model without a version, each with the leaf that has its value; -1 where there is none. */
+  readonly unversioned: readonly (readonly [path: string, leaf: number])[]
+  readonly cutKeys: number
+  readonly cutPaths: number
+}
+
+/** A model's counts, and how its events are recognised. */
+export class Model {
+  readonly id: number
+  readonly eventId: string
+  readonly source: SourceState
+  readonly type: string
+  readonly identifier: string
+  readonly createdAt: number
+  lastSeen: number
+  total: number
+  unversioned: number
+  versionCount: number
+  cutKeys: number
+  /** Type names by path, comma-joined, both in order of arrival. */
+  readonly keys: Map<string, string>
+  keyBytes: number
+  readonly samples: SamplePriorities
+  readonly shapes: Shapes<Plan>
+  /** Those in memory, by the hash of their shape. */
+  readonly versions = new Map<string, Version>()
+  /** Undefined while it is on disk only. */
+  rest: Unversioned | undefined
+  isRestChanged = false
+  restBytes: number
+  isChanged = false
+  areKeysChanged = false
+  /** Whether it was logged that something of it was cut. */
+  isCutLogged = false
+  usedAt = 0
+
+  constructor(
+    fields: Pick<
+      Model,
+      | 'id'
+      | 'eventId'
+      | 'source'
+      | 'type'
+      | 'identifier'
+      | 'createdAt'
+      | 'lastSeen'
+      | 'total'
+      | 'unversioned'
+      | 'versionCount'
+      | 'cutKeys'
+      | 'keys'
+      | 'keyBytes'
+      | 'samples'
+      | 'shapes'
+      | 'restBytes'
+    >,
+  ) {
+    this.id = fields.id
+    this.eventId = fields.eventId
+    this.source = fields.source
+    this.type = fields.type
+    this.identifier = fields.identifier
+    this.createdAt = fields.createdAt
+    this.lastSeen = fields.lastSeen
+    this.total = fields.total
+    this.unversioned = fields.unversioned
+    this.versionCount = fields.versionCount
+    this.cutKeys = fields.cutKeys
+    this.keys = fields.keys
+    this.keyBytes = fields.keyBytes
+    this.samples = fields.samples
+    this.shapes = fields.shapes
+    this.restBytes = fields.restBytes
+  }
+
+  get owner(): number {
+    return 2 * this.id
+  }
+}

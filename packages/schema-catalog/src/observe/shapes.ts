@@ -1,0 +1,153 @@
+import type { JsonObject, JsonValue } from '@millrace/protocol'
+import type { Scalar } from './frequent-values.ts'
+
+/** What an event has at one place: a leaf of some type, or the begin or end of a nested value. */
+const KIND = { string: 1, number: 2, boolean: 3, null: 4, object: 5, array: 6, end: 7 } as const
+type Kind = (typeof KIND)[keyof typeof KIND]
+
+/** Transitions that are tried one by one before they are looked up. */
+const TRIED = 8
+const INDEXES = Array.from({ length: 1_000 }, (_, i) => String(i))
+/** Of one step with its transition, about. */
+const STEP_BYTES = 200
+const MOST_STEPS = 16_384
+
+/**
+ * Where a walk through an event stands: the members so far, in document order, with their kinds. From here one
+ * transition leads on for each member that came next in some event.
+ */
+class Step<Plan> {
+  readonly keys: string[] = []
+  readonly kinds: Kind[] = []
+  readonly steps: Step<Plan>[] = []
+  /** All transitions, once there are many. */
+  more: Map<string, Step<Plan>> | undefined
+  /** What is to be done with an event that ends here. */
+  plan: Plan | undefined
+}
+
+/**
+ * Recognises the shape of an event in one walk. Events of one shape come again and again, so each walk follows the steps
+ * of an earlier one, member by member, and ends at the plan that was made for that shape: no path is put together, nothing
+ * is sorted and nothing is hashed. What is walked for the first time is flattened by others and learned here.
+ *
+ * @see docs/decisions/0020-catalog-hot-path.md
+ */
+export class Shapes<Plan> {
+  /** Leaves of the last walk, in document order; valid up to `leafCount`. */
+  readonly leaves: Scalar[] = []
+  leafCount = 0
+  /** Elements of arrays that the last walk left out. */
+  cutItems = 0
+  #root = new Step<Plan>()
+  #steps = 1
+  #isLearning = false
+  readonly #arrayItems: number
+  readonly #capturesUnknowns: boolean
+
+  constructor(arrayItems: number, capturesUnknowns: boolean) {
+    this.#arrayItems = arrayItems
+    this.#capturesUnknowns = capturesUnknowns
+  }
+
+  get sizeBytes(): number {
+    return this.#steps * STEP_BYTES
+  }
+
+  /** @returns the plan for events of this shape; undefined if there is none yet. */
+  recognise(event: JsonObject): Plan | undefined {
+    this.#isLearning = false
+    this.#start()
+    return this.#walkObject(event, this.#root)?.plan
+  }
+
+  /** Remembers the plan of an event that was not recognised; of too many shapes all are forgotten first. */
+  learn(event: JsonObject, plan: Plan): void {
+    if (this.#steps >= MOST_STEPS) this.forget()
+    this.#isLearning = true
+    this.#start()
+    const end = this.#walkObject(event, this.#root)
+    if (end !== undefined) end.plan = plan
+  }
+
+  forget(): void {
+    this.#root = new Step()
+    this.#steps = 1
+  }
+
+  #start(): void {
+    this.leafCount = 0
+    this.cutItems = 0
+  }
+
+  #walkObject(object: JsonObject, from: Step<Plan>): Step<Plan> | undefined {
+    let step: Step<Plan> | undefined = from
+    for (const key in object) {
+      step = this.#walkMember(key, object[key]!, step)
+      if (step === undefined) return undefined
+    }
+    return step
+  }
+
+  #walkArray(array: readonly JsonValue[], from: Step<Plan>): Step<Plan> | undefined {
+    let step: Step<Plan> | undefined = from
+    const length = Math.min(array.length, this.#arrayItems)
+    this.cutItems += array.length - length
+    for (let i = 0; i < length; i++) {
+      step = this.#walkMember(INDEXES[i] ?? String(i), array[i]!, step)
+      if (step === undefined) return undefined
+    }
+    return step
+  }
+
+  #walkMember(key: string, value: JsonValue, from: Step<Plan>): Step<Plan> | undefined {
+    if (typeof value === 'string') {
+      this.leaves[this.leafCount++] = value
+      return this.#next(from, key, KIND.string)
+    }
+    if (typeof value === 'number') {
+      this.leaves[this.leafCount++] = value
+      return this.#next(from, key, KIND.number)
+    }
+    if (typeof value === 'boolean') {
+      this.leaves[this.leafCount++] = value
+      return this.#next(from, key, KIND.boolean)
+    }
+    if (value === null) {
+      if (!this.#capturesUnknowns) return from
+      this.leaves[this.leafCount++] = ''
+      return this.#next(from, key, KIND.null)
+    }
+    const isArray = Array.isArray(value)
+    const begun = this.#next(from, key, isArray ? KIND.array : KIND.object)
+    if (begun === undefined) return undefined
+    const ended = isArray ? this.#walkArray(value, begun) : this.#walkObject(value as JsonObject, begun)
+    return ended && this.#next(ended, '', KIND.end)
+  }
+
+  #next(from: Step<Plan>, key: string, kind: Kind): Step<Plan> | undefined {
+    const { keys, kinds } = from
+    for (let i = 0; i < keys.length; i++) {
+      if (keys[i] === key && kinds[i] === kind) return from.steps[i]
+    }
+    return this.#nextOfMany(from, key, kind)
+  }
+
+  #nextOfMany(from: Step<Plan>, key: string, kind: Kind): Step<Plan> | undefined {
+    const known = from.more?.get(`${kind}${key}`)
+    if (known !== undefined || !this.#isLearning) return known
+    const step = new Step<Plan>()
+    // One event alone could bring more steps than that: it is walked to its end, and not remembered.
+    if (this.#steps >= 2 * MOST_STEPS) return step
+    this.#steps++
+    if (from.keys.length < TRIED) {
+      from.keys.push(key)
+      from.kinds.push(kind)
+      from.steps.push(step)
+    } else {
+      from.more ??= new Map()
+      from.more.set(`${kind}${key}`, step)
+    }
+    return step
+  }
+}

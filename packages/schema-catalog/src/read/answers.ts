@@ -1,0 +1,236 @@
+import { formatTime } from '@millrace/protocol'
+import type { CatalogLimits } from '../limits.ts'
+import { type CatalogState, parseKeys, type TypedKey } from '../observe/catalog-state.ts'
+import { byBytes } from '../observe/flatten.ts'
+import { parseUnversionedKeys } from '../observe/unversioned.ts'
+import type { CatalogDatabase, Row } from '../store/catalog-database.ts'
+import type { CatalogCalls, ListRequest, Page, SourceChoice, SourceStatus } from '../thread/calls.ts'
+import { jsonSchemaOf } from './json-schema.ts'
+import { MergedValues } from './written-values.ts'
+
+/** A page ends when it has so many characters: whoever reads it waits no longer than for these. */
+const PAGE_LENGTH = 256 * 1024
+
+type Reads = Omit<CatalogCalls, 'open' | 'configure' | 'follow' | 'wake' | 'commit' | 'rebuild' | 'purge' | 'close'>
+
+/**
+ * The answers of the API, from the database as it is in its open transaction; whoever asks has had the counts written
+ * there before.
+ *
+ * @see contracts/schema-catalog.md §6 to §10
+ */
+export class Answers implements Reads {
+  readonly #database: CatalogDatabase
+  readonly #state: CatalogState
+  readonly #limits: CatalogLimits
+
+  constructor(database: CatalogDatabase, state: CatalogState) {
+    this.#database = database
+    this.#state = state
+    this.#limits = state.limits
+  }
+
+  models(request: Parameters<CatalogCalls['models']>[0]): Page {
+    return this.#modelPage(request, (row) => modelJson(row, this.#writeKeyOf(row), request.hasExtras))
+  }
+
+  jsonSchemas(request: Parameters<CatalogCalls['jsonSchemas']>[0]): Page {
+    return this.#modelPage(request, (row) => jsonSchemaOf(row['type'], JSON.parse(row['identifier']), keysOf(row)))
+  }
+
+  versions({ eventId, ...request }: Parameters<CatalogCalls['versions']>[0]): Page {
+    const model = this.#model(eventId)
+    if (model === undefined) return { items: [], after: undefined }
+    const [at, id] = request.after ?? [-1, -1]
+    const rows = this.#database.iterate(
+      `SELECT * FROM versions WHERE model = ? AND (first_seen, id) > (?, ?) ORDER BY first_seen, id LIMIT ? OFFSET ?`,
+      ...[model['id'], at, id, request.limit, offsetOf(request)],
+    )
+    const owner = model['event_id'] as string
+    return pageOf(rows, 'first_seen', (row) => versionJson(row, owner))
+  }
+
+  modelMetadata(eventId: string): string | undefined {
+    const model = this.#model(eventId)
+    if (model === undefined) return undefined
+    this.#state.writeValuesOf(model['id'])
+    const source = this.#state.source(model['source'])
+    const values = new MergedValues()
+    if (source.hasValues) {
+      for (const row of this.#database.iterate(`${VALUES} WHERE model = ?`, model['id'])) addVersion(values, row)
+      const rest = this.#database.get('SELECT * FROM unversioned WHERE model = ?', model['id'])
+      if (rest !== undefined) addUnversioned(values, rest)
+    }
+    return this.#metadata(source.samples, 2 * model['id'], model['total'], values)
+  }
+
+  versionMetadata(versionId: string): string | undefined {
+    const version = this.#version(versionId)
+    if (version === undefined) return undefined
+    this.#state.writeValuesOf(version['model'])
+    const source = this.#state.source(version['source'])
+    const values = new MergedValues()
+    if (source.hasValues) {
+      const row = this.#database.get(`${VALUES} WHERE id = ?`, version['id'])
+      if (row !== undefined) addVersion(values, row)
+    }
+    return this.#metadata(source.samples, 2 * version['id'] + 1, version['total'], values)
+  }
+
+  keyCounts(eventId: string): string | undefined {
+    const model = this.#model(eventId)
+    if (model === undefined) return undefined
+    this.#state.writeValuesOf(model['id'])
+    const counts = new Map<string, number>(keysOf(model).map(([path]) => [path, 0]))
+    const count = (path: string, events: number) => counts.set(path, (counts.get(path) ?? 0) + events)
+    for (const row of this.#database.iterate('SELECT keys, total FROM versions WHERE model = ?', model['id'])) {
+      for (const [path, type] of keysOf(row)) if (type !== 'unknown') count(path, row['total'])
+    }
+    const rest = this.#database.get('SELECT keys FROM unversioned WHERE model = ?', model['id'])
+    for (const each of rest === undefined ? [] : parseUnversionedKeys(rest['keys'])) count(each.path, each.count)
+    const members = [...counts].filter(([, events]) => events > 0)
+    return `{${members.map(([path, events]) => `${JSON.stringify(path)}:${events}`).join(',')}}`
+  }
+
+  missingKeys(versionId: string): string | undefined {
+    const version = this.#version(versionId)
+    if (version === undefined) return undefined
+    const model = this.#database.get('SELECT keys FROM models WHERE id = ?', version['model'])!
+    const present = new Set(keysOf(version).map(([path]) => path))
+    const missing = keysOf(model).flatMap(([path]) => (present.has(path) ? [] : [path]))
+    return JSON.stringify(missing.sort(byBytes))
+  }
+
+  status(): readonly SourceStatus[] {
+    return [...this.#state.sources()]
+      .filter(({ modelCount, cut }) => modelCount > 0 || cut.models > 0)
+      .map(({ writeKey, modelCount, cut }) => ({ writeKey, models: modelCount, cut: { ...cut } }))
+  }
+
+  #modelPage(
+    request: ListRequest & { source: SourceChoice | undefined },
+    json: (row: Row) => string | undefined,
+  ): Page {
+    const { source, limit } = request
+    const [at, id] = request.after ?? [-1, -1]
+    const order = 'AND (created_at, id) > (?, ?) ORDER BY created_at, id LIMIT ? OFFSET ?'
+    const place = [at, id, limit, offsetOf(request)]
+    if (source === undefined) {
+      return pageOf(this.#database.iterate(`SELECT * FROM models WHERE true ${order}`, ...place), 'created_at', json)
+    }
+    const sourceId = 'id' in source ? source.id : this.#sourceByLastKey(source.lastKey)
+    if (sourceId === undefined) return { items: [], after: undefined }
+    const rows = this.#database.iterate(`SELECT * FROM models WHERE source = ? ${order}`, sourceId, ...place)
+    return pageOf(rows, 'created_at', json)
+  }
+
+  #metadata(samples: string, owner: number, total: number, values: MergedValues): string {
+    const rows =
+      samples === 'off' ? [] : this.#database.all('SELECT event FROM samples WHERE owner = ? ORDER BY id', owner)
+    const events = rows.map(({ event }) => event as string)
+    const frequent = values.json(this.#limits.frequentPer)
+    return `{"SampledEvents":[${events.join(',')}],"TotalCount":${total},"FrequentValues":${frequent}}`
+  }
+
+  #model(eventId: string): Row | undefined {
+    return this.#database.get('SELECT * FROM models WHERE event_id = ?', eventId.toLowerCase())
+  }
+
+  #version(versionId: string): Row | undefined {
+    return this.#database.get(
+      `SELECT versions.*, models.source FROM versions JOIN models ON models.id = versions.model WHERE version_id = ?`,
+      versionId.toLowerCase(),
+    )
+  }
+
+  #sourceByLastKey(writeKey: string): string | undefined {
+    return this.#database.get('SELECT id FROM sources WHERE write_key = ?', writeKey)?.['id']
+  }
+
+  #writeKeyOf(row: Row): string {
+    return this.#state.source(row['source']).writeKey
+  }
+}
+
+const VALUES = `
+  SELECT keys, valued, counters, texts FROM versions JOIN version_values ON version_values.version = versions.id`
+
+function addVersion(values: MergedValues, row: Row): void {
+  const { valued, counters, texts } = row
+  values.add(
+    keysOf(row).map(([path]) => path),
+    () => valued,
+    { counters, texts },
+  )
+}
+
+function addUnversioned(values: MergedValues, { keys, counters, texts }: Row): void {
+  const parsed = parseUnversionedKeys(keys)
+  values.add(
+    parsed.map(({ path }) => path),
+    (key) => parsed[key]!.valued,
+    { counters, texts },
+  )
+}
+
+function offsetOf({ after, offset }: ListRequest): number {
+  return after === undefined ? offset : 0
+}
+
+/** @param place the column of the time that the list is ordered by. @param json undefined: left out. */
+function pageOf(rows: Iterable<Row>, place: string, json: (row: Row) => string | undefined): Page {
+  const items: string[] = []
+  let length = 0
+  for (const row of rows) {
+    const item = json(row)
+    if (item !== undefined) {
+      items.push(item)
+      length += item.length
+    }
+    if (length >= PAGE_LENGTH) return { items, after: [row[place], row['id']] }
+  }
+  return { items, after: undefined }
+}
+
+function modelJson(row: Row, writeKey: string, hasExtras: boolean): string {
+  const fields = {
+    ID: row['id'],
+    EventID: row['event_id'],
+    WriteKey: writeKey,
+    EventType: row['type'],
+    EventIdentifier: JSON.parse(row['identifier']),
+    CreatedAt: microseconds(row['created_at']),
+  }
+  const extras = { VersionCount: row['versions'], UnversionedCount: row['unversioned'], CutKeys: row['cut_keys'] }
+  const rest = {
+    LastSeen: microseconds(row['last_seen']),
+    TotalCount: row['total'],
+    ...(hasExtras ? extras : {}),
+  }
+  return withSchema(fields, keysOf(row), rest)
+}
+
+function versionJson(row: Row, eventId: string): string {
+  const fields = { ID: row['id'], VersionID: row['version_id'], EventModelID: eventId }
+  const rest = {
+    FirstSeen: microseconds(row['first_seen']),
+    LastSeen: microseconds(row['last_seen']),
+    TotalCount: row['total'],
+  }
+  return withSchema(fields, keysOf(row), rest)
+}
+
+/** The schema is written member by member: an object would put paths that look like numbers first. */
+function withSchema(before: object, keys: readonly TypedKey[], after: object): string {
+  const members = keys.map(([path, type]) => `${JSON.stringify(path)}:"${type}"`)
+  return `${JSON.stringify(before).slice(0, -1)},"Schema":{${members.join(',')}},${JSON.stringify(after).slice(1)}`
+}
+
+function keysOf(row: Row): TypedKey[] {
+  return parseKeys(row['keys'])
+}
+
+/** RFC 3339 in UTC with six decimals. */
+function microseconds(at: number): string {
+  return `${formatTime(at).slice(0, -1)}000Z`
+}

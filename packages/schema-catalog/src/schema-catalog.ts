@@ -1,0 +1,232 @@
+import { type Clock, ThreadCalls } from '@millrace/std'
+import type { CatalogLimits } from './limits.ts'
+import type { CutCounts } from './observe/cut.ts'
+import type { CatalogSource } from './observe/source-state.ts'
+import {
+  type CatalogCalls,
+  type CatalogNotice,
+  type CatalogThreadData,
+  CatalogUnavailableError,
+} from './thread/calls.ts'
+import type { CatalogStream } from './thread/catalog-log.ts'
+import { SharedPlaces } from './thread/shared-places.ts'
+
+const STREAMS: readonly CatalogStream[] = ['live', 'import']
+/** Young objects of the thread: events that are parsed and forgotten. */
+const YOUNG_MB = 8
+const PARTITION = 0
+
+/** What the catalog needs of the log on this side. */
+export interface FollowedLog {
+  end(partition: number): number
+  onCommit(listener: () => void): () => void
+  read(
+    partition: number,
+    stream: CatalogStream,
+    from: number,
+    maxBytes: number,
+  ): Promise<{ readonly records: readonly { readonly header: { readonly acceptedAt: number } }[] }>
+  tally(
+    partition: number,
+    stream: CatalogStream,
+    range: { from: number; to: number },
+  ): Promise<ReadonlyMap<string, { readonly events: number }>>
+}
+
+export interface Logger {
+  info(fields: object, message: string): void
+  error(fields: object, message: string): void
+}
+
+export interface SchemaCatalogOptions {
+  readonly file: string
+  readonly limits: CatalogLimits
+  readonly clock: Clock
+  readonly logger: Logger
+  /** The module that calls `serveCatalog`, and what it is given besides. */
+  readonly thread: { readonly file: URL; readonly data: object }
+}
+
+/** How far behind the log the catalog is, and what it had to cut. */
+export interface CatalogStatus {
+  readonly lagEvents: number
+  readonly lagSeconds: number
+  readonly positions: readonly string[]
+  readonly sources: readonly { readonly writeKey: string; readonly models: number; readonly cut: CutCounts }[]
+}
+
+/**
+ * The catalog as the rest of the product sees it: it follows the log by itself, in a thread of its own, and answers
+ * questions. Nobody waits for it.
+ *
+ * @see contracts/schema-catalog.md
+ */
+export class SchemaCatalog {
+  readonly #thread: ThreadCalls<CatalogCalls, CatalogNotice>
+  readonly #places: SharedPlaces
+  readonly #clock: Clock
+  #log: FollowedLog | undefined
+  #stopListening: () => void = () => {}
+  #trouble: string | undefined
+  #isClosed = false
+
+  /**
+   * Opens the database; a damaged one is `trouble()` and no reason to fail.
+   *
+   * @throws Error with the code NEWER_SCHEMA for a database of a later version; nothing is changed then.
+   */
+  static async open(options: SchemaCatalogOptions): Promise<SchemaCatalog> {
+    const catalog = new SchemaCatalog(options)
+    try {
+      catalog.#trouble = (await catalog.#thread.call('open', undefined)).damage
+      return catalog
+    } catch (error) {
+      await catalog.#thread.stop()
+      throw error
+    }
+  }
+
+  private constructor({ file, limits, clock, logger, thread }: SchemaCatalogOptions) {
+    this.#clock = clock
+    this.#places = new SharedPlaces()
+    const data: CatalogThreadData = { file, limits, shared: this.#places.memory }
+    this.#thread = new ThreadCalls<CatalogCalls, CatalogNotice>({
+      file: thread.file,
+      name: 'catalog',
+      data: { ...thread.data, ...data },
+      youngMemoryMb: YOUNG_MB,
+      onNotice: (notice) => this.#note(notice, logger),
+      onEnd: (error) => {
+        this.#trouble = error.message
+        logger.error({ err: error }, 'the schema catalog has stopped')
+      },
+    })
+  }
+
+  /** Up to where events are counted, on disk: the log may drop what lies before, and gives no offset before that again. */
+  neededFrom(): number {
+    return this.#places.onDisk
+  }
+
+  /** Begins to read the log, where the last run stopped. */
+  async follow(log: FollowedLog, sources: readonly CatalogSource[]): Promise<void> {
+    this.#log = log
+    this.#places.end = log.end(PARTITION)
+    this.#stopListening = log.onCommit(() => {
+      this.#places.end = log.end(PARTITION)
+      if (this.#places.wake()) this.#thread.call('wake', undefined).catch(() => {})
+    })
+    await this.configure(sources)
+    await this.#thread.call('follow', undefined)
+  }
+
+  /** Tells the catalog of all sources that there are; questions asked after this see nothing that is not to be kept. */
+  async configure(sources: readonly CatalogSource[]): Promise<void> {
+    await this.#thread.call('configure', sources)
+  }
+
+  /** Why nothing is observed at the moment; undefined when all is well. */
+  trouble(): string | undefined {
+    return this.#trouble
+  }
+
+  /** @throws CatalogUnavailableError */
+  async ask<Name extends Question>(
+    name: Name,
+    argument: Parameters<CatalogCalls[Name]>[0],
+  ): Promise<ReturnType<CatalogCalls[Name]>> {
+    try {
+      const asked = this.#thread.call<Name>(name, argument) as Promise<unknown>
+      return (await asked) as ReturnType<CatalogCalls[Name]>
+    } catch (error) {
+      throw new CatalogUnavailableError((error as Error).message, { cause: error })
+    }
+  }
+
+  /** @throws CatalogUnavailableError */
+  async status(): Promise<CatalogStatus> {
+    const sources = await this.ask('status', undefined)
+    const position = Math.min(...STREAMS.map((stream) => this.#places.counted(stream)))
+    return {
+      lagEvents: await this.#lagEvents(),
+      lagSeconds: await this.lagSeconds(),
+      positions: [`${PARTITION}-${position}`],
+      sources,
+    }
+  }
+
+  /** Age of the oldest event that is not counted yet; 0 when all are. */
+  async lagSeconds(): Promise<number> {
+    const oldest: number[] = []
+    for (const { stream, from } of this.#behind()) {
+      const { records } = await this.#log!.read(PARTITION, stream, from, 1)
+      if (records.length > 0) oldest.push(records[0]!.header.acceptedAt)
+    }
+    return Math.max(0, this.#clock.now() - Math.min(Number.POSITIVE_INFINITY, ...oldest)) / 1_000
+  }
+
+  /** Writes what is counted, synced: a copy of the database made after this has all of it. */
+  async commit(): Promise<void> {
+    await this.#thread.call('commit', undefined)
+  }
+
+  /** Begins to count the retained log anew; goes on after this has returned. @throws CatalogUnavailableError */
+  async rebuild(): Promise<void> {
+    try {
+      await this.#thread.call('rebuild', undefined)
+      this.#trouble = undefined
+    } catch (error) {
+      throw new CatalogUnavailableError((error as Error).message, { cause: error })
+    }
+  }
+
+  async close(): Promise<void> {
+    if (this.#isClosed) return
+    this.#isClosed = true
+    this.#stopListening()
+    await this.#thread.call('close', undefined).catch(() => {})
+    await this.#thread.stop()
+  }
+
+  async #lagEvents(): Promise<number> {
+    let events = 0
+    for (const { stream, from, to } of this.#behind()) {
+      const tally = await this.#log!.tally(PARTITION, stream, { from, to })
+      for (const each of tally.values()) events += each.events
+    }
+    return events
+  }
+
+  #behind(): { stream: CatalogStream; from: number; to: number }[] {
+    const { end } = this.#places
+    return STREAMS.map((stream) => ({ stream, from: this.#places.counted(stream), to: end })).filter(
+      ({ from, to }) => from < to,
+    )
+  }
+
+  #note(notice: CatalogNotice, logger: Logger): void {
+    switch (notice.kind) {
+      case 'cut':
+        logger.info({ sourceId: notice.sourceId, eventId: notice.eventId }, 'the catalog cut something of a model')
+        break
+      case 'unreadable':
+        logger.error({ offset: notice.offset, cause: notice.cause }, 'the catalog cannot read a record')
+        break
+      case 'trouble':
+        this.#trouble = notice.cause
+        if (notice.cause !== undefined) logger.error({ cause: notice.cause }, 'the catalog cannot be written')
+        break
+    }
+  }
+}
+
+type Question =
+  | 'models'
+  | 'versions'
+  | 'jsonSchemas'
+  | 'modelMetadata'
+  | 'versionMetadata'
+  | 'keyCounts'
+  | 'missingKeys'
+  | 'status'
+  | 'purge'

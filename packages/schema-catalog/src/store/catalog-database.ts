@@ -1,0 +1,98 @@
+import { existsSync } from 'node:fs'
+import { DatabaseSync, type StatementSync } from 'node:sqlite'
+import { migrate, refuseNewer } from './schema.ts'
+
+/**
+ * catalog.db, with a transaction that is always open: what is written is read by this connection at once, and reaches the
+ * disk as a whole, with the positions, when it is committed. Whatever ends the process in between leaves the last commit.
+ */
+export class CatalogDatabase {
+  readonly #db: DatabaseSync
+  readonly #statements = new Map<string, StatementSync>()
+
+  /**
+   * Opens the database, makes it if it is missing, and brings it to this version's schema.
+   *
+   * @throws NewerCatalogError for one of a later version; nothing is changed then.
+   */
+  static open(file: string): CatalogDatabase {
+    if (existsSync(file)) {
+      // Looks before it touches: a connection that may write would already change the file.
+      using look = new DatabaseSync(file, { readOnly: true })
+      refuseNewer(look)
+    }
+    const db = new DatabaseSync(file, { timeout: 5_000 })
+    try {
+      db.exec(`
+        PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;
+        PRAGMA temp_store = MEMORY; PRAGMA cache_size = -8192; PRAGMA secure_delete = FAST`)
+      migrate(db)
+      db.exec('BEGIN IMMEDIATE')
+      return new CatalogDatabase(db)
+    } catch (error) {
+      db.close()
+      throw error
+    }
+  }
+
+  private constructor(db: DatabaseSync) {
+    this.#db = db
+  }
+
+  run(sql: string, ...values: (string | number | Uint8Array)[]): number {
+    return Number(this.#prepared(sql).run(...values).lastInsertRowid)
+  }
+
+  get(sql: string, ...values: (string | number | Uint8Array)[]): Row | undefined {
+    return this.#prepared(sql).get(...values) as Row | undefined
+  }
+
+  all(sql: string, ...values: (string | number | Uint8Array)[]): Row[] {
+    return this.#prepared(sql).all(...values) as Row[]
+  }
+
+  iterate(sql: string, ...values: (string | number | Uint8Array)[]): Iterable<Row> {
+    return this.#prepared(sql).iterate(...values) as Iterable<Row>
+  }
+
+  /** All that was written since the last commit is on disk afterwards, synced; the next transaction has begun. */
+  commit(): void {
+    this.#db.exec('COMMIT')
+    this.#db.exec('BEGIN IMMEDIATE')
+  }
+
+  /** Nothing that was written since the last commit is left. */
+  rollback(): void {
+    if (this.#db.isTransaction) this.#db.exec('ROLLBACK')
+    this.#db.exec('BEGIN IMMEDIATE')
+  }
+
+  /** Overwrites what was deleted before, in the file as well as in the write-ahead log. */
+  commitWithoutTraces(work: () => void): void {
+    this.#db.exec('PRAGMA secure_delete = ON')
+    try {
+      work()
+      this.#db.exec('COMMIT; PRAGMA incremental_vacuum; PRAGMA wal_checkpoint(TRUNCATE)')
+    } finally {
+      this.#db.exec('PRAGMA secure_delete = FAST')
+      if (!this.#db.isTransaction) this.#db.exec('BEGIN IMMEDIATE')
+    }
+  }
+
+  /** Without a commit: what is not committed is counted again by the next start. */
+  close(): void {
+    this.#db.close()
+  }
+
+  #prepared(sql: string): StatementSync {
+    let statement = this.#statements.get(sql)
+    if (statement === undefined) {
+      statement = this.#db.prepare(sql)
+      this.#statements.set(sql, statement)
+    }
+    return statement
+  }
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: a row has the columns that its statement names
+export type Row = Record<string, any>

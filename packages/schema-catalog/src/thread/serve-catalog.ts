@@ -1,0 +1,145 @@
+import { existsSync, renameSync } from 'node:fs'
+import { threadCpuUsage } from 'node:process'
+import { answerCalls, type Clock, notifyCaller } from '@millrace/std'
+import type { CatalogSource } from '../observe/source-state.ts'
+import { salvagedIds } from '../store/salvage.ts'
+import { type CatalogCalls, type CatalogNotice, type CatalogThreadData, CatalogUnavailableError } from './calls.ts'
+import { Catalog } from './catalog.ts'
+import type { CatalogLog } from './catalog-log.ts'
+import { CatalogReader } from './reader.ts'
+import { SharedPlaces } from './shared-places.ts'
+
+export type { CatalogThreadData }
+
+/** Tells the other side of something in the log that could not be read and is passed over. */
+export function reportUnreadable(offset: number, cause: string): void {
+  notifyCaller({ kind: 'unreadable', offset, cause } satisfies CatalogNotice)
+}
+
+/**
+ * Makes this thread the catalog's own: the only place where catalog.db is read and written.
+ *
+ * @param log how the log is read from here.
+ */
+export function serveCatalog(data: CatalogThreadData, log: CatalogLog, clock: Clock): void {
+  const { file, limits } = data
+  const places = new SharedPlaces(data.shared)
+  const notify = (notice: CatalogNotice) => notifyCaller(notice)
+  let catalog: Catalog | undefined
+  let trouble: string | undefined
+  let configured: readonly CatalogSource[] = []
+
+  const hooks = {
+    onCut: ({ source, eventId }: { source: { id: string }; eventId: string }) =>
+      notify({ kind: 'cut', sourceId: source.id, eventId }),
+    onUnreadable: (offset: number, { message }: Error) => reportUnreadable(offset, message),
+  }
+  const openCatalog = () => {
+    catalog = new Catalog(file, limits, hooks)
+    places.onDisk = Math.min(catalog.counted('live'), catalog.counted('import'))
+    reader.noteCommit()
+  }
+  const current = () => {
+    if (catalog === undefined) throw new CatalogUnavailableError(trouble ?? 'catalog.db is not open')
+    return catalog
+  }
+  const say = (cause: string | undefined) => {
+    if (cause === trouble) return
+    trouble = cause
+    notify({ kind: 'trouble', cause })
+  }
+  /** What memory holds is not what the disk holds any more: all of it is read again, as after a crash. */
+  const recover = ({ message }: Error) => {
+    say(message)
+    try {
+      catalog?.close()
+    } catch {
+      // It is not used any more, whatever state it is in.
+    }
+    catalog = undefined
+    try {
+      openCatalog()
+      current().configure(configured)
+    } catch (error) {
+      say((error as Error).message)
+    }
+  }
+  const reader = new CatalogReader({
+    catalog: current,
+    log,
+    places,
+    clock,
+    cpuMicros: () => {
+      const { user, system } = threadCpuUsage()
+      return user + system
+    },
+    onFailure: recover,
+    onSuccess: () => say(undefined),
+  })
+  /** Carries out a question or a change; one that fails in SQLite leaves the state of the last commit. */
+  const guarded = <T>(work: (catalog: Catalog) => T): T => {
+    const open = current()
+    try {
+      return work(open)
+    } catch (error) {
+      recover(error as Error)
+      reader.follow()
+      throw new CatalogUnavailableError((error as Error).message, { cause: error })
+    }
+  }
+  const answer = <T>(read: (catalog: Catalog) => T): T =>
+    guarded((open) => {
+      open.prepareRead()
+      return read(open)
+    })
+
+  answerCalls<CatalogCalls>({
+    open() {
+      try {
+        openCatalog()
+      } catch (error) {
+        if ((error as { code?: string }).code === 'NEWER_SCHEMA') throw error
+        trouble = (error as Error).message
+      }
+      return { damage: trouble }
+    },
+    configure(sources) {
+      configured = sources
+      if (catalog !== undefined) guarded((open) => open.configure(sources))
+    },
+    follow: () => reader.follow(),
+    wake: () => reader.wake(),
+    models: (request) => answer(({ answers }) => answers.models(request)),
+    versions: (request) => answer(({ answers }) => answers.versions(request)),
+    jsonSchemas: (request) => answer(({ answers }) => answers.jsonSchemas(request)),
+    modelMetadata: (eventId) => answer(({ answers }) => answers.modelMetadata(eventId)),
+    versionMetadata: (versionId) => answer(({ answers }) => answers.versionMetadata(versionId)),
+    keyCounts: (eventId) => answer(({ answers }) => answers.keyCounts(eventId)),
+    missingKeys: (versionId) => answer(({ answers }) => answers.missingKeys(versionId)),
+    status: () => answer(({ answers }) => answers.status()),
+    commit: () => guarded(() => reader.commit()),
+    rebuild() {
+      if (catalog !== undefined) {
+        guarded((open) => open.restart())
+      } else {
+        const ids = salvagedIds(file)
+        for (const each of [file, `${file}-wal`, `${file}-shm`])
+          if (existsSync(each)) renameSync(each, `${each}.damaged`)
+        openCatalog()
+        guarded((open) => {
+          open.adopt(ids)
+          open.configure(configured)
+        })
+      }
+      reader.noteCommit()
+      reader.follow()
+    },
+    purge: (sourceId) => guarded((open) => open.purge(sourceId)),
+    close() {
+      reader.stop()
+      if (catalog === undefined) return
+      catalog.commit()
+      catalog.close()
+    },
+  })
+}
