@@ -42,6 +42,8 @@ export function withoutLeftOut(pulled: JsonObject, written: JsonObject, { change
   return {
     ...pulled,
     ...section('sources', 'source'),
+    ...section('libraries', 'library'),
+    ...section('transformations', 'transformation'),
     ...section('destinations', 'destination'),
     ...connections(),
   }
