@@ -17,21 +17,20 @@ export const ONE_PLACEHOLDER_PATTERN = '^\\{\\{[^{}]+\\}\\}$'
  * A configured value with every text in it filled. A text that is one placeholder becomes the value itself, whatever its
  * kind; a member or element with a value that the event does not have is left out.
  *
- * @param encode makes the texts that are put into longer ones fit there.
  * @returns undefined if the whole value is left out.
  */
-export function fill(template: JsonValue, event: JsonObject, encode = asItIs): JsonValue | undefined {
+export function fill(template: JsonValue, event: JsonObject): JsonValue | undefined {
   if (typeof template === 'string') {
     const one = ONE_PLACEHOLDER.exec(template)
-    return one === null ? fillText(template, event, encode) : valueAt(event, one[1]!)
+    return one === null ? fillText(template, event, asItIs) : valueAt(event, one[1]!)
   }
   if (Array.isArray(template)) {
-    return template.map((element) => fill(element, event, encode)).filter((element) => element !== undefined)
+    return template.map((element) => fill(element, event)).filter((element) => element !== undefined)
   }
   if (!isJsonObject(template)) return template
   const filled: JsonObject = {}
   for (const [name, member] of Object.entries(template)) {
-    const value = fill(member, event, encode)
+    const value = fill(member, event)
     if (value !== undefined) setMember(filled, name, value)
   }
   return filled
@@ -40,9 +39,10 @@ export function fill(template: JsonValue, event: JsonObject, encode = asItIs): J
 /**
  * A text with its placeholders replaced by texts: numbers and booleans in their usual form, objects and lists as JSON.
  *
+ * @param encode makes what is put in fit its surroundings.
  * @returns undefined if the event lacks one of the values, or has null for it.
  */
-export function fillText(template: string, event: JsonObject, encode = asItIs): string | undefined {
+export function fillText(template: string, event: JsonObject, encode: (text: string) => string): string | undefined {
   const { text, missing } = replacePlaceholders(template, event, encode)
   return missing.length === 0 ? text : undefined
 }

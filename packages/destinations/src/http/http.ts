@@ -3,7 +3,9 @@ import type { DestinationModule, TransformContext } from '../definition.ts'
 import { withTraits } from '../event-facts.ts'
 import { type RequestObject, requestObject } from '../request-object.ts'
 import { credentialsOf, isSecretHeader } from '../secrets.ts'
-import { fill, fillText, replacePlaceholders } from '../template.ts'
+import { fill } from '../template.ts'
+import { filledAddress } from './address.ts'
+import { describedBody } from './body.ts'
 import { definition } from './definition.ts'
 
 /**
@@ -16,9 +18,9 @@ export const destination: DestinationModule = { definition, transform, accepts }
 function transform(event: StoredEvent, context: TransformContext): RequestObject[] {
   const { config } = context
   const values = withTraits(event)
-  const endpoint = endpointOf(config['url'], values)
+  const endpoint = filledAddress(config['url'], values)
   const method = methodOf(config['method'])
-  const { body = {}, contentType } = bodyOf(config, method, event, values)
+  const { body = {}, contentType } = describedBody(config, method, event, values)
   const request = requestObject({ method, endpoint, params: params(values, context), body })
   if (contentType !== undefined) request.headers['content-type'] = contentType
   for (const { name, value } of filledPairs('headers', values, context)) {
@@ -31,28 +33,6 @@ function transform(event: StoredEvent, context: TransformContext): RequestObject
 
 function accepts(messageType: string, { messageTypes }: JsonObject): boolean {
   return !Array.isArray(messageTypes) || messageTypes.includes(messageType)
-}
-
-/** Scheme, user and host, which are the operator's alone; then what may hold placeholders. */
-const ADDRESS = /^(https?:\/\/[^/?#\\{}\s]+)([/?#].*)?$/is
-const DOT_SEGMENT = /^(?:\.|%2e){1,2}$/i
-
-function endpointOf(url: unknown, values: JsonObject): string {
-  const [, origin, rest = ''] = (typeof url === 'string' && ADDRESS.exec(url)) || []
-  if (origin === undefined) throw new Error('url must be an http or https address without placeholders in its host')
-  const empty: string[] = []
-  const { text, missing } = replacePlaceholders(rest, values, (value, path) => {
-    if (value === '') empty.push(path)
-    return encodeURIComponent(value.toWellFormed())
-  })
-  const [lacking] = [...missing, ...empty]
-  // Without its value the address would be another one: that of a whole collection, say.
-  if (lacking !== undefined) throw new Error(`url needs ${lacking}, which the event does not have`)
-  const [path = ''] = text.split(/[?#]/, 1)
-  if (text !== rest && path.split('/').some((segment) => DOT_SEGMENT.test(segment))) {
-    throw new Error('url would lead to another folder')
-  }
-  return origin + text
 }
 
 function methodOf(given: unknown): string {
@@ -110,48 +90,4 @@ function authorizationOf({ config, basicAuth, bearer }: TransformContext): strin
     default:
       throw new Error(`Unsupported authType ${String(authType)}`)
   }
-}
-
-type Body = { body?: Partial<RequestObject['body']>; contentType?: string }
-
-const CARRIES_EVENT = new Set(['POST', 'PUT', 'PATCH'])
-
-function bodyOf({ bodyFormat, body: given }: JsonObject, method: string, event: StoredEvent, values: JsonObject): Body {
-  const template = given ?? undefined
-  switch (bodyFormat) {
-    case undefined:
-    case null:
-    case '':
-    case 'JSON':
-      if (template !== undefined) return jsonBody(fill(template, values))
-      return CARRIES_EVENT.has(method) ? jsonBody(event) : {}
-    case 'FORM': {
-      const form = fill(template ?? '', values)
-      if (!isJsonObject(form)) throw new Error('body must be an object of form fields')
-      return { body: { FORM: form }, contentType: 'application/x-www-form-urlencoded' }
-    }
-    case 'XML': {
-      if (typeof template !== 'string') throw new Error('body must be a text of XML')
-      const payload = fillText(template, values, escapeXml)
-      if (payload === undefined) throw new Error('body has a placeholder for which the event has no value')
-      return { body: { XML: { payload } }, contentType: 'application/xml' }
-    }
-    case 'NONE':
-      return {}
-    default:
-      throw new Error(`Unsupported bodyFormat ${String(bodyFormat)}`)
-  }
-}
-
-function jsonBody(value: JsonValue | undefined): Body {
-  const contentType = 'application/json'
-  if (isJsonObject(value)) return { body: { JSON: value }, contentType }
-  if (Array.isArray(value)) return { body: { JSON_ARRAY: { batch: JSON.stringify(value) } }, contentType }
-  throw new Error('body must be an object or a list')
-}
-
-const XML_ENTITIES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&apos;' }
-
-function escapeXml(text: string): string {
-  return text.replace(/[&<>"']/g, (character) => XML_ENTITIES[character]!)
 }
