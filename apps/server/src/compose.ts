@@ -1,6 +1,13 @@
 import { randomBytes } from 'node:crypto'
 import { mkdirSync } from 'node:fs'
-import { ControlPlane, limitAddress, type Snapshot, type SourceType, sourceClass } from '@millrace/control-plane'
+import {
+  ControlPlane,
+  limitAddress,
+  MILLRACE,
+  type Snapshot,
+  type SourceType,
+  sourceClass,
+} from '@millrace/control-plane'
 import { DeliveryStore, EgressRules, OutboundClient } from '@millrace/delivery'
 import { DestinationRegistry, maskConfig, unmaskConfig } from '@millrace/destinations'
 import { Gateway, type GatewaySource, ingestInWords } from '@millrace/gateway'
@@ -118,6 +125,11 @@ export async function compose(options: ComposeOptions): Promise<Product> {
     memoryBytes: settings.deliveryMemoryBytes,
     traces: { keepMs: TRACES_KEPT_MS, maxBytes: settings.traceMaxBytes },
     logKeepMs: settings.logRetentionMs,
+    backlogMaxBytes: settings.backlogMaxBytes ?? Math.floor(disk.volumeBytes / 2),
+    tellExpired: (destinationId, count) => {
+      const diff = [{ path: '/expired', from: null, to: count }]
+      controlPlane.audit.done(MILLRACE, { action: 'expire', kind: 'destination', resourceId: destinationId, diff })
+    },
     logger,
   })
   const running = pipeline
@@ -168,7 +180,14 @@ export async function compose(options: ComposeOptions): Promise<Product> {
     controlPlane,
     [
       statusRoutes({
-        health: () => health({ log, disk, deliveryTrouble: () => running.trouble(), now: () => clock.now() }),
+        health: () =>
+          health({
+            log,
+            disk,
+            deliveryTrouble: () => running.trouble(),
+            backlogWarning: () => running.backlogWarning(),
+            now: () => clock.now(),
+          }),
         notReady: () => (isStopping ? 'shutting down' : undefined),
         metrics: () =>
           metricsText({

@@ -24,6 +24,12 @@ export class DiskSpace {
     return this.#freeBytes
   }
 
+  /** Size of the volume. */
+  get volumeBytes(): number {
+    const { blocks, bsize } = statfsSync(this.#path)
+    return blocks * bsize
+  }
+
   get isLow(): boolean {
     this.#look()
     return this.#freeBytes < this.#floorBytes

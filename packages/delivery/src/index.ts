@@ -10,6 +10,7 @@ export { OutboundClient } from './outbound/outbound-client.ts'
 export type { OutboundRequest } from './outbound/outbound-request.ts'
 export type { Position } from './progress.ts'
 export {
+  type BacklogRow,
   type BlockWrite,
   DEAD_LETTER_STATES,
   type DeadLetterFilter,

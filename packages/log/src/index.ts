@@ -14,3 +14,4 @@ export {
 export { framedRecords } from './frames.ts'
 export { MemoryEventLog } from './memory/memory-event-log.ts'
 export { SqliteEventLog, type SqliteEventLogOptions } from './sqlite/sqlite-event-log.ts'
+export { addToTally } from './tally.ts'

@@ -13,6 +13,8 @@ import { type EventLog, STREAMS, type StoredRecord } from '@millrace/log'
 import { type EventRecord, eventName, type JsonObject } from '@millrace/protocol'
 import type { Clock } from '@millrace/std'
 import { Activity } from './activity.ts'
+import { BacklogBudget } from './backlog/backlog-budget.ts'
+import { LogTallies } from './backlog/log-tallies.ts'
 import type { Configuration, ConfiguredConnection, ConfiguredDestination } from './configuration.ts'
 import { DeliveryMetrics } from './delivery-metrics.ts'
 import { deliveryState } from './delivery-state.ts'
@@ -44,6 +46,10 @@ export interface PipelineOptions {
   readonly memoryBytes: number
   readonly traces: { readonly keepMs: number; readonly maxBytes: number }
   readonly logKeepMs: number
+  /** What waits, with open dead letters, may take on disk; 0: no bound. */
+  readonly backlogMaxBytes: number
+  /** For the audit log: events of a destination were given up for the storage budget. */
+  readonly tellExpired: (destinationId: string, count: number) => void
   readonly logger: Logger
 }
 
@@ -76,6 +82,7 @@ export class Pipeline {
   readonly #importEnds: number[]
   readonly #deliveredListeners = new Set<(delivery: Delivery) => void>()
   readonly #housekeeping: Housekeeping
+  readonly #backlog: BacklogBudget
   #configuration: Configuration
   #spans: readonly Span[]
   /** Deliveries by source, made anew with each configuration. */
@@ -129,6 +136,7 @@ export class Pipeline {
       newClient,
       logger,
       metrics: this.metrics,
+      tallies: new LogTallies(log),
       memory: new MemoryBudget(options.memoryBytes),
       parsed: new ParsedRecords((partition, offset, error) =>
         logger.error({ partition, offset, cause: error.message }, 'a stored record cannot be read'),
@@ -159,6 +167,17 @@ export class Pipeline {
       onDiscarded: (destinationId, count) => this.metrics.outcome(destinationId, 'discarded', count),
       onFiltered: (destinationId, count) => this.metrics.outcome(destinationId, 'filtered', count),
     })
+    this.#backlog = new BacklogBudget({
+      log,
+      store,
+      clock,
+      logger,
+      tallies: this.#surroundings.tallies,
+      deliveries: () => this.#deliveries.values(),
+      maxBytes: options.backlogMaxBytes,
+      onExpired: (destinationId, count) => this.metrics.outcome(destinationId, 'expired', count),
+      tellExpired: options.tellExpired,
+    })
     this.#housekeeping = new Housekeeping({
       log,
       store,
@@ -173,6 +192,9 @@ export class Pipeline {
 
   async #start(): Promise<void> {
     const { log, store, logger } = this.#options
+    for (const { destinationId, expired } of await store.call('backlog', undefined)) {
+      if (expired > 0) this.metrics.outcome(destinationId, 'expired', expired)
+    }
     const positions = await store.call('positions', undefined)
     const positionOf = (reader: string, partition: number, stream: number) =>
       positions.find((row) => row.reader === reader && row.partition === partition && row.stream === stream)?.position
@@ -191,10 +213,12 @@ export class Pipeline {
       if (stream === 'import') this.#noteImport(partition)
     })
     this.#stopListeningForDamage = log.onDamage(() => {
+      this.#surroundings.tallies.forget()
       this.#recordDamage().catch((error: Error) => logger.error({ cause: error.message }, 'damage cannot be recorded'))
     })
     this.#tail.start()
     this.#housekeeping.start()
+    this.#backlog.start()
     await this.#recordDamage()
   }
 
@@ -224,6 +248,7 @@ export class Pipeline {
     this.#stopListeningForDamage()
     this.#housekeeping.stop()
     this.#tail.stop()
+    await this.#backlog.stop()
     for (const { feed } of this.#deliveries.values()) feed.close()
     await this.jobs.stop()
     await Promise.all([...this.#deliveries.values()].map(({ lane }) => lane.stop(deadline)))
@@ -245,6 +270,11 @@ export class Pipeline {
   /** Why events are not taken up or outcomes not written at the moment; undefined when all is well. */
   trouble(): string | undefined {
     return this.#options.store.trouble() ?? this.#tail.trouble()
+  }
+
+  /** How much of the storage budget is used, from 80 % on; undefined below. */
+  backlogWarning(): string | undefined {
+    return this.#backlog.warning
   }
 
   delivery(destinationId: string): DestinationDelivery | undefined {
@@ -290,7 +320,10 @@ export class Pipeline {
     const { log, store, clock } = this.#options
     return deliveryState(delivery, {
       log,
-      openDeadLetters: (id) => store.call('openDeadLetters', { destinationId: id }),
+      openDeadLetters: async (id) => {
+        const rows = await store.call('backlog', undefined)
+        return rows.find(({ destinationId }) => destinationId === id) ?? NO_BACKLOG
+      },
       deliveredSince: (id, hour) => store.call('deliveredSince', { destinationId: id, hour }),
       expired: (id) => this.metrics.outcomes.get(id)?.get('expired') ?? 0,
       payloadOf: (event) => delivery.payloadOf(event),
@@ -581,4 +614,5 @@ export class Pipeline {
   }
 }
 
+const NO_BACKLOG = { letters: 0, letterBytes: 0 }
 const NONE: readonly DestinationDelivery[] = []

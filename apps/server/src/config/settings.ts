@@ -1,4 +1,4 @@
-import { MASK, number, onOff, optionalText, type Setting, secret, text } from './setting.ts'
+import { MASK, number, onOff, optionalNumber, optionalText, type Setting, secret, text } from './setting.ts'
 import {
   parseBaseUrl,
   parseEgress,
@@ -148,6 +148,13 @@ const SERVER = {
     from: 1,
     to: 1_048_576,
     factor: MB,
+  }),
+  backlogMaxBytes: optionalNumber('MILLRACE_BACKLOG_MAX_MB', {
+    purpose: 'Most that waiting events and open dead letters take on disk, in MB; without it half of the volume.',
+    from: 0,
+    to: 1_073_741_824,
+    factor: MB,
+    zero: 'no bound',
   }),
   shutdownMs: number('MILLRACE_SHUTDOWN_SECONDS', 10, {
     purpose: 'How long a stop waits for requests and calls in progress, in seconds.',

@@ -6,11 +6,13 @@ export interface HealthSources {
   readonly log: Pick<EventLog, 'check'>
   readonly disk: DiskSpace
   readonly deliveryTrouble: () => string | undefined
+  /** No trouble, but soon something will be given up. */
+  readonly backlogWarning: () => string | undefined
   readonly now: () => number
 }
 
 /** The answer of /health: 200 only while events can be stored and delivered. @see contracts/ingest.md §8 [D134] */
-export async function health({ log, disk, deliveryTrouble, now }: HealthSources) {
+export async function health({ log, disk, deliveryTrouble, backlogWarning, now }: HealthSources) {
   const logTrouble = await log.check().then(
     () => undefined,
     (error: Error) => error.message,
@@ -36,7 +38,7 @@ export async function health({ log, disk, deliveryTrouble, now }: HealthSources)
         config: 'ok',
         catalog: 'ok',
         delivery: delivery ?? 'ok',
-        backlog: 'ok',
+        backlog: backlogWarning() ?? 'ok',
       },
     },
   }

@@ -73,7 +73,7 @@ export async function metricsText(sources: MetricSources): Promise<string> {
     ),
     gauges(
       'millrace_backlog_bytes',
-      'Stored bytes of waiting events.',
+      'Stored bytes of waiting events and open dead letters.',
       gauge(({ backlogBytes }) => backlogBytes),
     ),
     counter('millrace_expired_total', 'Events given up by the system.', expired),

@@ -25,7 +25,7 @@ export type AuditKind = (typeof AUDIT_KINDS)[number]
 /**
  * What was done, or refused. `rotate` is a new write key, `apply` a document of configuration as code, `sign_in` only ever
  * a failed one, `first_use` the first request with an access token; `replay` and `discard` begin that for dead letters, the
- * others steer what was begun.
+ * others steer what was begun. `expire` is the program giving up events of a destination for the storage budget.
  */
 export type AuditAction =
   | 'create'
@@ -40,6 +40,7 @@ export type AuditAction =
   | 'pause'
   | 'resume'
   | 'cancel'
+  | 'expire'
 
 /** What was done to one thing. */
 export interface Audited {

@@ -153,6 +153,16 @@ export interface Span {
   readonly toOffset: number | null
 }
 
+/** What a destination holds on disk beside the log. */
+export interface BacklogRow {
+  readonly destinationId: string
+  /** Open ones. */
+  readonly letters: number
+  readonly letterBytes: number
+  /** Events of it that were given up by the system, ever. */
+  readonly expired: number
+}
+
 export interface Scope {
   readonly destinationId?: string | undefined
   readonly sourceId?: string | undefined
@@ -181,6 +191,20 @@ export type DeliveryCalls = JobCalls & {
   /** Up to when traces have been dropped, ms since 1970; undefined while all of them are there. */
   tracesDroppedUntil(nothing: undefined): number | undefined
   deliveredSince(request: { destinationId: string; hour: number }): number
+  backlog(nothing: undefined): BacklogRow[]
+  /** Records that what waited before an offset is given up, by source. Waits that are in flight stay. */
+  expireWaiting(request: {
+    destinationId: string
+    partition: number
+    before: number
+    inFlight: readonly { offset: number; index: number }[]
+    ranges: readonly RangeWrite[]
+  }): void
+  /** Gives up the oldest open dead letters of a destination until so many bytes are free, but only some hundred of them. */
+  expireLetters(request: { destinationId: string; bytes: number; reason: string; at: number }): {
+    count: number
+    bytes: number
+  }
   /** Records a range unless it is recorded already. */
   expireRange(range: RangeWrite): void
   discard(request: { scope: Scope; ranges: readonly RangeWrite[]; reason: string; at: number }): void

@@ -1,6 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { workerData } from 'node:worker_threads'
 import { answerCalls } from '@millrace/std'
+import { BacklogTable } from './backlog-table.ts'
 import type { BlockWrite, DeliveryCalls, DeliveryThreadData, RangeWrite, Recorded, Span } from './calls.ts'
 import { inTransaction, openDatabase } from './database.ts'
 import { DeadLetterTable } from './dead-letter-table.ts'
@@ -22,6 +23,7 @@ let jobs: JobTable
 let replayed: ReplayedLetters
 let hashes: MessageHashes
 let traces: TraceRetention
+let backlog: BacklogTable
 
 answerCalls<DeliveryCalls>({
   open() {
@@ -33,6 +35,7 @@ answerCalls<DeliveryCalls>({
     replayed = new ReplayedLetters(db, names)
     hashes = new MessageHashes(db)
     traces = new TraceRetention(db)
+    backlog = new BacklogTable(db, names, deadLetters, outcomes)
   },
   flush: (flush) =>
     write(() => {
@@ -42,6 +45,7 @@ answerCalls<DeliveryCalls>({
         outcomes.writeJourney(journey)
         const { replayId, outcome } = journey
         if (replayId !== null && outcome === 'delivered') jobs.countOutcomes(replayId, { delivered: 1 })
+        if (replayId === null && outcome === 'expired') backlog.countExpired(journey.destinationId, 1)
       }
       for (const letter of flush.deadLetters) {
         outcomes.removeJourney(letter)
@@ -156,6 +160,9 @@ answerCalls<DeliveryCalls>({
       .get(names.find(destinationId) ?? -1, hour)
     return (row as { sum: number }).sum
   },
+  backlog: () => backlog.all(),
+  expireWaiting: (request) => write(() => backlog.expireWaiting(request, writeRange)),
+  expireLetters: (request) => write(() => backlog.expireLetters(request)),
   expireRange: (range) =>
     write(() => {
       const known = db.prepare(

@@ -34,6 +34,8 @@ export interface Setting {
   readonly memoryBytes?: number
   readonly traces?: { keepMs: number; maxBytes: number }
   readonly logKeepMs?: number
+  /** Default 0: no bound. */
+  readonly backlogMaxBytes?: number
   readonly random?: () => number
 }
 
@@ -57,6 +59,8 @@ export class PipelineUnderTest implements AsyncDisposable {
   readonly clock: ManualClock
   readonly log: EventLog
   readonly logged: { level: string; text: string; fields: object }[] = []
+  /** Events that were given up, as the audit log is told. */
+  readonly told: { destinationId: string; count: number }[] = []
   readonly sources = new Map<string, ConfiguredSource>()
   readonly destinations = new Map<string, ConfiguredDestination>()
   readonly connections = new Map<string, ConfiguredConnection>()
@@ -238,6 +242,8 @@ export class PipelineUnderTest implements AsyncDisposable {
       memoryBytes: this.#setting.memoryBytes ?? 256 * 1024 * 1024,
       traces: this.#setting.traces ?? { keepMs: 168 * HOUR, maxBytes: 1024 * 1024 * 1024 },
       logKeepMs: this.#setting.logKeepMs ?? 168 * HOUR,
+      backlogMaxBytes: this.#setting.backlogMaxBytes ?? 0,
+      tellExpired: (destinationId, count) => this.told.push({ destinationId, count }),
       logger,
     })
   }
