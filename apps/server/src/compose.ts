@@ -126,6 +126,8 @@ export async function compose(options: ComposeOptions): Promise<Product> {
     traces: { keepMs: TRACES_KEPT_MS, maxBytes: settings.traceMaxBytes },
     logKeepMs: settings.logRetentionMs,
     backlogMaxBytes: settings.backlogMaxBytes ?? Math.floor(disk.volumeBytes / 2),
+    logMaxBytes: settings.logMaxBytes ?? Math.floor(disk.volumeBytes / 4),
+    isDiskShort: () => disk.isShort,
     tellExpired: (destinationId, count) => {
       const diff = [{ path: '/expired', from: null, to: count }]
       controlPlane.audit.done(MILLRACE, { action: 'expire', kind: 'destination', resourceId: destinationId, diff })

@@ -35,6 +35,12 @@ export class DiskSpace {
     return this.#freeBytes < this.#floorBytes
   }
 
+  /** Under twice the floor: what can be given back should be. */
+  get isShort(): boolean {
+    this.#look()
+    return this.#freeBytes < 2 * this.#floorBytes
+  }
+
   /** Why nothing can be written, for /health; undefined when all is well. */
   trouble(): string | undefined {
     this.#look()

@@ -17,6 +17,7 @@ export {
   type DeadLetterRow,
   type EventPlaceKey,
   type JourneyWrite,
+  type KeptRecord,
   type RangeWrite,
   type Recorded,
   type Scope,

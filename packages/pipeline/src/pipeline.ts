@@ -13,7 +13,9 @@ import { type EventLog, STREAMS, type StoredRecord } from '@millrace/log'
 import { type EventRecord, eventName, type JsonObject } from '@millrace/protocol'
 import type { Clock } from '@millrace/std'
 import { Activity } from './activity.ts'
+import { BackedLog } from './backlog/backed-log.ts'
 import { BacklogBudget } from './backlog/backlog-budget.ts'
+import { LogBudget } from './backlog/log-budget.ts'
 import { LogTallies } from './backlog/log-tallies.ts'
 import type { Configuration, ConfiguredConnection, ConfiguredDestination } from './configuration.ts'
 import { DeliveryMetrics } from './delivery-metrics.ts'
@@ -48,6 +50,10 @@ export interface PipelineOptions {
   readonly logKeepMs: number
   /** What waits, with open dead letters, may take on disk; 0: no bound. */
   readonly backlogMaxBytes: number
+  /** What the log may take on disk; 0: no bound. */
+  readonly logMaxBytes: number
+  /** Free space is under twice the floor; left out: never. */
+  readonly isDiskShort?: () => boolean
   /** For the audit log: events of a destination were given up for the storage budget. */
   readonly tellExpired: (destinationId: string, count: number) => void
   readonly logger: Logger
@@ -83,6 +89,8 @@ export class Pipeline {
   readonly #deliveredListeners = new Set<(delivery: Delivery) => void>()
   readonly #housekeeping: Housekeeping
   readonly #backlog: BacklogBudget
+  readonly #logBudget: LogBudget
+  readonly #backed: BackedLog
   #configuration: Configuration
   #spans: readonly Span[]
   /** Deliveries by source, made anew with each configuration. */
@@ -105,6 +113,8 @@ export class Pipeline {
 
   private constructor(options: PipelineOptions, spans: readonly Span[]) {
     const { log, store, clock, random, logger, userAgent, newClient } = options
+    const backed = new BackedLog(log, store)
+    this.#backed = backed
     this.#options = options
     this.#configuration = options.configuration
     this.#spans = spans
@@ -128,7 +138,7 @@ export class Pipeline {
       (error) => logger.error({ cause: error.message }, 'the log cannot be read'),
     )
     this.#surroundings = {
-      log,
+      log: backed,
       store,
       clock,
       random,
@@ -136,7 +146,7 @@ export class Pipeline {
       newClient,
       logger,
       metrics: this.metrics,
-      tallies: new LogTallies(log),
+      tallies: new LogTallies(backed),
       memory: new MemoryBudget(options.memoryBytes),
       parsed: new ParsedRecords((partition, offset, error) =>
         logger.error({ partition, offset, cause: error.message }, 'a stored record cannot be read'),
@@ -178,6 +188,17 @@ export class Pipeline {
       onExpired: (destinationId, count) => this.metrics.outcome(destinationId, 'expired', count),
       tellExpired: options.tellExpired,
     })
+    this.#logBudget = new LogBudget({
+      log,
+      backed,
+      store,
+      clock,
+      logger,
+      deliveries: () => this.#deliveries.values(),
+      maxBytes: options.logMaxBytes,
+      isDiskShort: options.isDiskShort,
+      readUpTo: (partition) => this.#readUpTo(partition),
+    })
     this.#housekeeping = new Housekeeping({
       log,
       store,
@@ -185,6 +206,7 @@ export class Pipeline {
       logger,
       logKeepMs: options.logKeepMs,
       traces: options.traces,
+      backed,
       neededFrom: (partition) => this.neededFrom(partition),
       writeIndex: () => this.index.flush(),
     })
@@ -192,6 +214,7 @@ export class Pipeline {
 
   async #start(): Promise<void> {
     const { log, store, logger } = this.#options
+    await this.#backed.refresh()
     for (const { destinationId, expired } of await store.call('backlog', undefined)) {
       if (expired > 0) this.metrics.outcome(destinationId, 'expired', expired)
     }
@@ -219,6 +242,7 @@ export class Pipeline {
     this.#tail.start()
     this.#housekeeping.start()
     this.#backlog.start()
+    this.#logBudget.start()
     await this.#recordDamage()
   }
 
@@ -249,6 +273,7 @@ export class Pipeline {
     this.#housekeeping.stop()
     this.#tail.stop()
     await this.#backlog.stop()
+    await this.#logBudget.stop()
     for (const { feed } of this.#deliveries.values()) feed.close()
     await this.jobs.stop()
     await Promise.all([...this.#deliveries.values()].map(({ lane }) => lane.stop(deadline)))
@@ -298,8 +323,8 @@ export class Pipeline {
 
   /** @see contracts/delivery.md §8 [D623] */
   trace(messageId: string, sourceId: string | undefined): Promise<object[]> {
-    const { log, store } = this.#options
-    const sources = { log, store, index: this.index, deliveries: () => this.#deliveries.values() }
+    const { store } = this.#options
+    const sources = { log: this.#backed, store, index: this.index, deliveries: () => this.#deliveries.values() }
     return traceEvents(sources, messageId, sourceId)
   }
 
@@ -349,6 +374,12 @@ export class Pipeline {
     return () => this.#deliveredListeners.delete(listener)
   }
 
+  /** How far everybody has come who reads all records, with that on disk. */
+  async #readUpTo(partition: number): Promise<number> {
+    await this.index.flush()
+    return Math.min(this.index.position(partition), this.#tail.offset(partition))
+  }
+
   neededFrom(partition: number): number {
     const needed = [...this.#deliveries.values()].map((delivery) => delivery.neededFrom(partition))
     const forJobs = this.jobs.neededFrom(partition)
@@ -357,7 +388,7 @@ export class Pipeline {
 
   async #eventsAt(partition: number, places: readonly ScanPlace[]) {
     const { parsed } = this.#surroundings
-    const records = await this.#options.log.get(
+    const records = await this.#backed.get(
       partition,
       places.map(({ offset }) => offset),
     )

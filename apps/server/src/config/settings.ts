@@ -137,6 +137,14 @@ const SERVER = {
     to: 87_600,
     factor: HOUR_MS,
   }),
+  logMaxBytes: optionalNumber('MILLRACE_LOG_MAX_MB', {
+    purpose:
+      'Most that the log takes on disk before its oldest part leaves early, in MB; without it a quarter of the volume.',
+    from: 0,
+    to: 1_073_741_824,
+    factor: MB,
+    zero: 'no bound',
+  }),
   deliveryMemoryBytes: number('MILLRACE_DELIVERY_MEMORY_MB', 256, {
     purpose: 'Memory for the events that all destinations hold, in MB.',
     from: 1,

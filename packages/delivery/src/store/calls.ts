@@ -153,6 +153,17 @@ export interface Span {
   readonly toOffset: number | null
 }
 
+/** A record that left the log before it was delivered everywhere; bytes and duplicates as the log has them. */
+export interface KeptRecord {
+  readonly offset: number
+  readonly stream: number
+  readonly sourceId: string
+  /** Without duplicates. */
+  readonly events: number
+  readonly bytes: Uint8Array
+  readonly duplicates: Uint8Array | null
+}
+
 /** What a destination holds on disk beside the log. */
 export interface BacklogRow {
   readonly destinationId: string
@@ -192,6 +203,20 @@ export type DeliveryCalls = JobCalls & {
   tracesDroppedUntil(nothing: undefined): number | undefined
   deliveredSince(request: { destinationId: string; hour: number }): number
   backlog(nothing: undefined): BacklogRow[]
+  keepRecords(request: { partition: number; records: readonly KeptRecord[] }): void
+  /** In order of their offsets; empty behind the last. */
+  readKept(request: { partition: number; stream: number; from: number; maxBytes: number }): KeptRecord[]
+  /** Those that are there. */
+  getKept(request: { partition: number; offsets: readonly number[] }): KeptRecord[]
+  tallyKept(request: {
+    partition: number
+    stream: number
+    from: number
+    to: number
+  }): [string, { events: number; bytes: number }][]
+  keptRanges(nothing: undefined): { partition: number; from: number; to: number }[]
+  /** Nobody needs those before an offset any more. */
+  dropKept(request: { partition: number; before: number }): void
   /** Records that what waited before an offset is given up, by source. Waits that are in flight stay. */
   expireWaiting(request: {
     destinationId: string

@@ -6,6 +6,7 @@ import type { BlockWrite, DeliveryCalls, DeliveryThreadData, RangeWrite, Recorde
 import { inTransaction, openDatabase } from './database.ts'
 import { DeadLetterTable } from './dead-letter-table.ts'
 import { JobTable } from './job-table.ts'
+import { KeptRecords } from './kept-records.ts'
 import { MessageHashes } from './message-hashes.ts'
 import { Names } from './names.ts'
 import { countDelivered, ENTRY_BYTES } from './outcome-block.ts'
@@ -24,6 +25,7 @@ let replayed: ReplayedLetters
 let hashes: MessageHashes
 let traces: TraceRetention
 let backlog: BacklogTable
+let kept: KeptRecords
 
 answerCalls<DeliveryCalls>({
   open() {
@@ -35,6 +37,7 @@ answerCalls<DeliveryCalls>({
     replayed = new ReplayedLetters(db, names)
     hashes = new MessageHashes(db)
     traces = new TraceRetention(db)
+    kept = new KeptRecords(db, names)
     backlog = new BacklogTable(db, names, deadLetters, outcomes)
   },
   flush: (flush) =>
@@ -161,6 +164,12 @@ answerCalls<DeliveryCalls>({
     return (row as { sum: number }).sum
   },
   backlog: () => backlog.all(),
+  keepRecords: ({ partition, records }) => write(() => kept.keep(partition, records)),
+  readKept: ({ partition, stream, from, maxBytes }) => kept.read(partition, stream, from, maxBytes),
+  getKept: ({ partition, offsets }) => offsets.flatMap((offset) => kept.get(partition, offset) ?? []),
+  tallyKept: ({ partition, stream, from, to }) => kept.tally(partition, stream, from, to),
+  keptRanges: () => kept.ranges(),
+  dropKept: ({ partition, before }) => write(() => kept.drop(partition, before)),
   expireWaiting: (request) => write(() => backlog.expireWaiting(request, writeRange)),
   expireLetters: (request) => write(() => backlog.expireLetters(request)),
   expireRange: (range) =>

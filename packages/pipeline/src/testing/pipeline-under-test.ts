@@ -36,6 +36,8 @@ export interface Setting {
   readonly logKeepMs?: number
   /** Default 0: no bound. */
   readonly backlogMaxBytes?: number
+  /** Default 0: no bound. */
+  readonly logMaxBytes?: number
   readonly random?: () => number
 }
 
@@ -243,6 +245,7 @@ export class PipelineUnderTest implements AsyncDisposable {
       traces: this.#setting.traces ?? { keepMs: 168 * HOUR, maxBytes: 1024 * 1024 * 1024 },
       logKeepMs: this.#setting.logKeepMs ?? 168 * HOUR,
       backlogMaxBytes: this.#setting.backlogMaxBytes ?? 0,
+      logMaxBytes: this.#setting.logMaxBytes ?? 0,
       tellExpired: (destinationId, count) => this.told.push({ destinationId, count }),
       logger,
     })
