@@ -296,7 +296,7 @@ async function versionOfLibrary(): Promise<string> {
 async function rangeOfLog() {
   const { sourceId, destinationId } = await pair()
   await post('/v2/connections', { sourceId, destinationId })
-  const { logOldestAt } = (await env.api('GET', '/v2/admin/info')).json
+  const { logOldestAt } = (await env.api('GET', '/v2/admin/info')).json.info
   const to = new Date(Date.parse(logOldestAt) + 3_600_000).toISOString()
   return { sourceIds: [sourceId], destinationIds: [destinationId], from: logOldestAt, to }
 }

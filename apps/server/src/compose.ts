@@ -6,6 +6,7 @@ import {
   ControlPlane,
   decodeBody,
   limitAddress,
+  MILLRACE,
   parseBody,
   RequestRates,
   readBody,
@@ -173,6 +174,13 @@ export async function compose(options: ComposeOptions): Promise<Product> {
     traces: { keepMs: TRACES_KEPT_MS, maxBytes: settings.traceMaxBytes },
     logKeepMs: settings.logRetentionMs,
     othersNeedFrom: () => catalog.neededFrom(),
+    backlogMaxBytes: settings.backlogMaxBytes ?? Math.floor(disk.volumeBytes / 2),
+    logMaxBytes: settings.logMaxBytes ?? Math.floor(disk.volumeBytes / 4),
+    isDiskShort: () => disk.isShort,
+    tellExpired: (destinationId, count) => {
+      const diff = [{ path: '/expired', from: null, to: count }]
+      controlPlane.audit.done(MILLRACE, { action: 'expire', kind: 'destination', resourceId: destinationId, diff })
+    },
     logger,
   })
   const running = pipeline
@@ -254,6 +262,7 @@ export async function compose(options: ComposeOptions): Promise<Product> {
             disk,
             catalogTrouble: () => catalog.trouble(),
             deliveryTrouble: () => running.trouble(),
+            backlogWarning: () => running.backlogWarning(),
             now: () => clock.now(),
           }),
         notReady: () => (isStopping ? 'shutting down' : undefined),

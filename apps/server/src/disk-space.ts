@@ -24,9 +24,21 @@ export class DiskSpace {
     return this.#freeBytes
   }
 
+  /** Size of the volume. */
+  get volumeBytes(): number {
+    const { blocks, bsize } = statfsSync(this.#path)
+    return blocks * bsize
+  }
+
   get isLow(): boolean {
     this.#look()
     return this.#freeBytes < this.#floorBytes
+  }
+
+  /** Under twice the floor: what can be given back should be. */
+  get isShort(): boolean {
+    this.#look()
+    return this.#freeBytes < 2 * this.#floorBytes
   }
 
   /** Why nothing can be written, for /health; undefined when all is well. */

@@ -11,12 +11,14 @@ export { OutboundClient } from './outbound/outbound-client.ts'
 export type { OutboundRequest, OutboundResult } from './outbound/outbound-request.ts'
 export type { Position } from './progress.ts'
 export {
+  type BacklogRow,
   type BlockWrite,
   DEAD_LETTER_STATES,
   type DeadLetterFilter,
   type DeadLetterRow,
   type EventPlaceKey,
   type JourneyWrite,
+  type KeptRecord,
   type RangeWrite,
   type Recorded,
   type Scope,

@@ -18,6 +18,7 @@ export class LaneQueue {
   readonly #order = new KeyOrder()
   /** Taken up and without final outcome, in the order of take-up. */
   readonly #unfinished = new Set<LaneEvent>()
+  #unfinishedBytes = 0
   /** By stream: those of an earlier stream go first. */
   readonly #readyByStream = [new Queue<LaneEvent>(), new Queue<LaneEvent>(), new Queue<LaneEvent>()] as const
   readonly #retries = new Heap<{ readonly event: LaneEvent; readonly due: number }>(({ due }) => due)
@@ -28,9 +29,14 @@ export class LaneQueue {
     return this.#unfinished
   }
 
+  get unfinishedBytes(): number {
+    return this.#unfinishedBytes
+  }
+
   /** @returns the earlier events that it waits for. */
   add(event: LaneEvent, isOrdered: boolean): readonly LaneEvent[] {
     this.#unfinished.add(event)
+    this.#unfinishedBytes += event.sizeBytes
     const before = isOrdered ? this.#order.add(event) : []
     if (before.length === 0) {
       event.state = 'ready'
@@ -114,7 +120,7 @@ export class LaneQueue {
   /** Those who waited for nobody else become ready. */
   finish(event: LaneEvent): void {
     event.state = 'done'
-    this.#unfinished.delete(event)
+    if (this.#unfinished.delete(event)) this.#unfinishedBytes -= event.sizeBytes
     this.#order.finish(event, (follower) => {
       if (follower.state !== 'blocked') return
       follower.state = 'ready'

@@ -162,6 +162,14 @@ export class Lane {
     this.#drop((event) => sourceId === undefined || event.sourceId === sourceId)
   }
 
+  /** Drops what waits before an offset, but for replays and what is in flight: somebody else records that it is given up. */
+  giveUpBefore(partition: number, offset: number): LaneEvent[] {
+    const given = this.waiting(partition).filter((event) => event.offset < offset)
+    const isGiven = new Set(given)
+    this.#drop((event) => isGiven.has(event))
+    return given
+  }
+
   /** Drops what is delivered again by a replay: it is cancelled. */
   withdraw(replayId: string): void {
     this.#drop(({ replayed }) => replayed?.replayId === replayId)
@@ -201,6 +209,18 @@ export class Lane {
 
   unfinished(): Iterable<LaneEvent> {
     return this.#queue.unfinished
+  }
+
+  /** Those of a partition that could be given up now: neither in flight nor of a replay. */
+  waiting(partition: number): LaneEvent[] {
+    const isMeant = (event: LaneEvent) =>
+      event.partition === partition && event.replayed === undefined && this.#isWaiting(event)
+    return [...this.#queue.unfinished].filter(isMeant)
+  }
+
+  /** Stored bytes of all unfinished events. */
+  get unfinishedBytes(): number {
+    return this.#queue.unfinishedBytes
   }
 
   /** Events whose payload is in memory. */

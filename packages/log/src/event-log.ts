@@ -87,6 +87,9 @@ export interface EventLog extends AsyncDisposable {
   /** The oldest offset that is still kept, and when its record was accepted; undefined of an empty partition. */
   oldest(partition: number): Promise<{ offset: Offset; acceptedAt: number } | undefined>
 
+  /** The oldest storage unit that `retain` could give back; undefined where there is none, or the broker sees to that. */
+  oldestUnit(partition: number): Promise<OffsetRange | undefined>
+
   /** What the next appended record will reach at least. Known without waiting. */
   end(partition: number): Offset
 

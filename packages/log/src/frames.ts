@@ -53,6 +53,11 @@ export function* framedRecords(bytes: Uint8Array): Generator<StoredRecord> {
   }
 }
 
+export function recordOf({ offset, bytes, duplicates }: FramedRecord): StoredRecord {
+  const record = { ...decodeRecord(bytes), offset }
+  return duplicates === undefined ? record : { ...record, duplicates: duplicateIndexes(duplicates) }
+}
+
 /** @param bytes each a u16, wherever they lie in memory. */
 export function duplicateIndexes(bytes: Uint8Array): ReadonlySet<number> {
   return new Set(new Uint16Array(Uint8Array.from(bytes).buffer))

@@ -11,7 +11,8 @@ export {
   type Stream,
   type Tally,
 } from './event-log.ts'
-export { framedRecords } from './frames.ts'
+export { duplicateBytes, framedRecords, recordOf } from './frames.ts'
 export { MemoryEventLog } from './memory/memory-event-log.ts'
 export { ForwardReader } from './sqlite/forward-reader.ts'
 export { SqliteEventLog, type SqliteEventLogOptions } from './sqlite/sqlite-event-log.ts'
+export { addToTally } from './tally.ts'

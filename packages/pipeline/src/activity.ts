@@ -44,6 +44,16 @@ export class Activity {
     return starts.map((start, i) => ({ from: start, to: starts[i + 1] ?? to }))
   }
 
+  /** What of a range belongs to connections, by source. */
+  connectedRanges(partition: number, from: number, to: number): { sourceId: string; from: number; to: number }[] {
+    return [...this.#connected].flatMap(([sourceId, spans]) =>
+      spans.flatMap((span) => {
+        const range = { from: Math.max(from, span.fromOffset), to: Math.min(to, span.toOffset ?? to) }
+        return span.partition === partition && range.from < range.to ? [{ sourceId, ...range }] : []
+      }),
+    )
+  }
+
   isDisabled(partition: number, offset: number): boolean {
     return this.#disabled.length > 0 && covers(this.#disabled, partition, offset)
   }

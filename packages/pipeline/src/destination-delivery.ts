@@ -14,10 +14,11 @@ import {
   type Transform,
 } from '@millrace/delivery'
 import type { DestinationModule } from '@millrace/destinations'
-import { type EventLog, STREAMS } from '@millrace/log'
+import { addToTally, type EventLog, STREAMS, type Stream, type Tally } from '@millrace/log'
 import type { StoredEvent } from '@millrace/protocol'
 import type { Clock } from '@millrace/std'
 import type { Activity } from './activity.ts'
+import type { LogTallies } from './backlog/log-tallies.ts'
 import type { ConfiguredDestination } from './configuration.ts'
 import type { DeliveryMetrics } from './delivery-metrics.ts'
 import type { LiveOutcome, LiveView } from './events/live-view.ts'
@@ -42,6 +43,7 @@ export interface Surroundings {
   readonly memory: MemoryBudget
   readonly parsed: ParsedRecords
   readonly metrics: DeliveryMetrics
+  readonly tallies: LogTallies
   readonly userAgent: string
   readonly newClient: NewClient
   readonly moduleOf: (type: string) => DestinationModule
@@ -275,33 +277,56 @@ export class DestinationDelivery {
   /** Those of them that still lie in the log. Asks for everything before it waits, so it tells of the moment of the call. */
   async untaken(sourceId?: string): Promise<{ events: number; bytes: number }> {
     const { log } = this.#surroundings
+    const partitions = Array.from({ length: log.partitions }, (_, partition) => partition)
+    const tallies = await Promise.all(
+      partitions.map((partition) => {
+        const cursors = STREAMS.map((_, stream) => this.feed.cursor(partition, stream))
+        return this.untakenBetween(partition, cursors, log.end(partition))
+      }),
+    )
+    let events = 0
+    let bytes = 0
+    for (const [id, count] of tallies.flatMap((tally) => [...tally])) {
+      if (sourceId !== undefined && id !== sourceId) continue
+      events += count.events
+      bytes += count.bytes
+    }
+    return { events, bytes }
+  }
+
+  /** Events of connected sources from a cursor in each stream up to an offset, by source. */
+  async untakenBetween(partition: number, cursors: readonly Position[], to: number): Promise<Tally> {
+    const { tallies } = this.#surroundings
     const { activity } = this.feed
-    const asked: Promise<{ events: number; bytes: number }>[] = []
-    for (let partition = 0; partition < log.partitions; partition++) {
-      const end = log.end(partition)
-      for (const [stream, name] of STREAMS.entries()) {
-        const { offset, index } = this.feed.cursor(partition, stream)
-        const sum = async (range: { from: number; to: number }, taken: number) => {
-          let events = 0
-          let bytes = 0
-          for (const [id, count] of await log.tally(partition, name, range)) {
-            if (sourceId !== undefined && id !== sourceId) continue
-            if (!activity.isConnected(id, partition, range.from)) continue
-            events += count.events - taken
-            bytes += Math.round((count.bytes * (count.events - taken)) / count.events)
-          }
-          return { events, bytes }
-        }
-        // Of the record at the cursor some events may have been taken up already.
-        if (index > 0) asked.push(sum({ from: offset, to: offset + 1 }, index))
-        for (const piece of activity.pieces(partition, index > 0 ? offset + 1 : offset, end)) asked.push(sum(piece, 0))
+    const sum: Tally = new Map()
+    const asked: Promise<void>[] = []
+    const add = async (stream: Stream, range: { from: number; to: number }, taken: number) => {
+      for (const [id, count] of await tallies.tally(partition, stream, range)) {
+        if (count.events === 0) continue
+        if (!activity.isConnected(id, partition, range.from)) continue
+        const events = count.events - taken
+        addToTally(sum, id, events, Math.round((count.bytes * events) / count.events))
       }
     }
-    const sums = await Promise.all(asked)
-    return {
-      events: sums.reduce((sum, { events }) => sum + events, 0),
-      bytes: sums.reduce((sum, { bytes }) => sum + bytes, 0),
+    for (const [stream, name] of STREAMS.entries()) {
+      const { offset, index } = cursors[stream]!
+      if (offset >= to) continue
+      // Of the record at the cursor some events may have been taken up already.
+      if (index > 0) asked.push(add(name, { from: offset, to: offset + 1 }, index))
+      for (const piece of activity.pieces(partition, index > 0 ? offset + 1 : offset, to))
+        asked.push(add(name, piece, 0))
     }
+    await Promise.all(asked)
+    return sum
+  }
+
+  /** Gives up what waits before an offset, but for what is in flight. Whoever calls records what it returns. */
+  giveUpBefore(partition: number, offset: number) {
+    const cursors = this.feed.skipTo(partition, offset)
+    const events = this.lane.giveUpBefore(partition, offset)
+    const isInFlight = (event: LaneEvent) => event.partition === partition && event.offset < offset
+    const inFlight = [...this.lane.unfinished()].filter(isInFlight)
+    return { cursors, events, inFlight }
   }
 
   takenUp(sourceId?: string): { events: number; bytes: number } {

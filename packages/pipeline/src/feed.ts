@@ -101,6 +101,17 @@ export class Feed {
     return stream === LIVE ? this.#liveCursor(partition, feed.live) : this.#importCursor(partition, feed.import)
   }
 
+  /** Passes over what has not been taken up before an offset: it is given up. @returns from where on, by stream. */
+  skipTo(partition: number, offset: number): Position[] {
+    const { live, import: imported } = this.#partitions[partition]!
+    const cursors = [this.cursor(partition, LIVE), this.cursor(partition, IMPORT)]
+    for (const [stream, feed] of [live, imported].entries()) {
+      if (cursors[stream]!.offset < offset) feed.cursor = { offset, index: 0 }
+    }
+    this.#options.outcomes.moved()
+    return cursors
+  }
+
   /** Whether an event has been taken up, and what became of it, or its wait, is recorded. */
   hasPassed(partition: number, stream: number, place: Position): boolean {
     const feed = this.#partitions[partition]!
@@ -178,7 +189,8 @@ export class Feed {
       before.offset,
       this.#readBytes(),
     )
-    if (this.#isClosed) return false
+    // What was read may have been given up meanwhile.
+    if (this.#isClosed || feed.cursor !== before) return !this.#isClosed
     let left = most
     for (const record of records) {
       const first = record.offset === before.offset ? before.index : 0

@@ -1,6 +1,7 @@
 import type { DeliveryStore } from '@millrace/delivery'
 import type { EventLog } from '@millrace/log'
 import type { Clock, Timer } from '@millrace/std'
+import type { BackedLog } from './backlog/backed-log.ts'
 import type { Logger } from './destination-delivery.ts'
 
 const INTERVAL_MS = 60_000
@@ -15,6 +16,7 @@ export interface HousekeepingOptions {
   readonly logger: Logger
   readonly logKeepMs: number
   readonly traces: { readonly keepMs: number; readonly maxBytes: number }
+  readonly backed: BackedLog
   /** Offsets from here on are still needed. */
   readonly neededFrom: (partition: number) => number
   /** Has the message index need nothing of the log. */
@@ -56,7 +58,7 @@ export class Housekeeping {
   }
 
   async tidy(): Promise<void> {
-    const { log, store, clock, logKeepMs, traces, neededFrom, writeIndex } = this.#options
+    const { log, backed, store, clock, logKeepMs, traces, neededFrom, writeIndex } = this.#options
     const isSuspended = this.#isSuspended()
     // A few events of a quiet stream must not hold back everything that comes after them.
     if (clock.monotonic() - this.#indexWrittenAt >= HOUR_MS) {
@@ -68,7 +70,13 @@ export class Housekeeping {
       // The log notices jumps of the clock by itself, as often as it is asked.
       await log.retain(partition, neededFrom(partition), logKeepMs)
       const oldest = await log.oldest(partition)
-      if (oldest !== undefined) logOldest.push({ partition, offset: oldest.offset })
+      const before = backed.kept(partition)
+      if (before !== undefined && before.from < neededFrom(partition)) {
+        await store.call('dropKept', { partition, before: neededFrom(partition) })
+        await backed.refresh()
+      }
+      const offset = backed.kept(partition)?.from ?? oldest?.offset
+      if (offset !== undefined) logOldest.push({ partition, offset })
     }
     if (isSuspended) return
     await store.call('tidy', { finalBefore: clock.now() - traces.keepMs, logOldest, maxBytes: traces.maxBytes })

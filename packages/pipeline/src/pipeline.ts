@@ -12,6 +12,10 @@ import { type EventLog, STREAMS, type StoredRecord } from '@millrace/log'
 import { type EventRecord, eventName, type JsonObject } from '@millrace/protocol'
 import type { Clock } from '@millrace/std'
 import { Activity } from './activity.ts'
+import { BackedLog } from './backlog/backed-log.ts'
+import { BacklogBudget } from './backlog/backlog-budget.ts'
+import { LogBudget } from './backlog/log-budget.ts'
+import { LogTallies } from './backlog/log-tallies.ts'
 import type { Configuration, ConfiguredConnection, ConfiguredDestination, ConfiguredSource } from './configuration.ts'
 import { DeliveryMetrics } from './delivery-metrics.ts'
 import { deliveryState } from './delivery-state.ts'
@@ -54,6 +58,14 @@ export interface PipelineOptions {
   readonly logKeepMs: number
   /** From where on another reader of the log still needs it. */
   readonly othersNeedFrom: (partition: number) => number
+  /** What waits, with open dead letters, may take on disk; 0: no bound. */
+  readonly backlogMaxBytes: number
+  /** What the log may take on disk; 0: no bound. */
+  readonly logMaxBytes: number
+  /** Free space is under twice the floor; left out: never. */
+  readonly isDiskShort?: () => boolean
+  /** For the audit log: events of a destination were given up for the storage budget. */
+  readonly tellExpired: (destinationId: string, count: number) => void
   readonly logger: Logger
 }
 
@@ -86,6 +98,9 @@ export class Pipeline {
   readonly #importEnds: number[]
   readonly #deliveredListeners = new Set<(delivery: Delivery) => void>()
   readonly #housekeeping: Housekeeping
+  readonly #backlog: BacklogBudget
+  readonly #logBudget: LogBudget
+  readonly #backed: BackedLog
   #configuration: Configuration
   readonly #sources = new WeakMap<ConfiguredSource, MetadataSource>()
   #spans: readonly Span[]
@@ -109,6 +124,8 @@ export class Pipeline {
 
   private constructor(options: PipelineOptions, spans: readonly Span[]) {
     const { log, store, clock, random, logger, userAgent, newClient } = options
+    const backed = new BackedLog(log, store)
+    this.#backed = backed
     this.#options = options
     this.#configuration = options.configuration
     this.#spans = spans
@@ -132,7 +149,7 @@ export class Pipeline {
       (error) => logger.error({ cause: error.message }, 'the log cannot be read'),
     )
     this.#surroundings = {
-      log,
+      log: backed,
       store,
       clock,
       random,
@@ -141,6 +158,7 @@ export class Pipeline {
       userCode: options.userCode,
       logger,
       metrics: this.metrics,
+      tallies: new LogTallies(backed),
       memory: new MemoryBudget(options.memoryBytes),
       parsed: new ParsedRecords((partition, offset, error) =>
         logger.error({ partition, offset, cause: error.message }, 'a stored record cannot be read'),
@@ -171,6 +189,28 @@ export class Pipeline {
       onDiscarded: (destinationId, count) => this.metrics.outcome(destinationId, 'discarded', count),
       onFiltered: (destinationId, count) => this.metrics.outcome(destinationId, 'filtered', count),
     })
+    this.#backlog = new BacklogBudget({
+      log,
+      store,
+      clock,
+      logger,
+      tallies: this.#surroundings.tallies,
+      deliveries: () => this.#deliveries.values(),
+      maxBytes: options.backlogMaxBytes,
+      onExpired: (destinationId, count) => this.metrics.outcome(destinationId, 'expired', count),
+      tellExpired: options.tellExpired,
+    })
+    this.#logBudget = new LogBudget({
+      log,
+      backed,
+      store,
+      clock,
+      logger,
+      deliveries: () => this.#deliveries.values(),
+      maxBytes: options.logMaxBytes,
+      isDiskShort: options.isDiskShort,
+      readUpTo: (partition) => this.#readUpTo(partition),
+    })
     this.#housekeeping = new Housekeeping({
       log,
       store,
@@ -178,6 +218,7 @@ export class Pipeline {
       logger,
       logKeepMs: options.logKeepMs,
       traces: options.traces,
+      backed,
       neededFrom: (partition) => this.neededFrom(partition),
       writeIndex: () => this.index.flush(),
     })
@@ -185,6 +226,10 @@ export class Pipeline {
 
   async #start(): Promise<void> {
     const { log, store, logger } = this.#options
+    await this.#backed.refresh()
+    for (const { destinationId, expired } of await store.call('backlog', undefined)) {
+      if (expired > 0) this.metrics.outcome(destinationId, 'expired', expired)
+    }
     const positions = await store.call('positions', undefined)
     const positionOf = (reader: string, partition: number, stream: number) =>
       positions.find((row) => row.reader === reader && row.partition === partition && row.stream === stream)?.position
@@ -203,10 +248,13 @@ export class Pipeline {
       if (stream === 'import') this.#noteImport(partition)
     })
     this.#stopListeningForDamage = log.onDamage(() => {
+      this.#surroundings.tallies.forget()
       this.#recordDamage().catch((error: Error) => logger.error({ cause: error.message }, 'damage cannot be recorded'))
     })
     this.#tail.start()
     this.#housekeeping.start()
+    this.#backlog.start()
+    this.#logBudget.start()
     await this.#recordDamage()
   }
 
@@ -236,6 +284,8 @@ export class Pipeline {
     this.#stopListeningForDamage()
     this.#housekeeping.stop()
     this.#tail.stop()
+    await this.#backlog.stop()
+    await this.#logBudget.stop()
     for (const { feed } of this.#deliveries.values()) feed.close()
     await this.jobs.stop()
     await Promise.all([...this.#deliveries.values()].map(({ lane }) => lane.stop(deadline)))
@@ -259,6 +309,11 @@ export class Pipeline {
     return this.#options.store.trouble() ?? this.#tail.trouble()
   }
 
+  /** How much of the storage budget is used, from 80 % on; undefined below. */
+  backlogWarning(): string | undefined {
+    return this.#backlog.warning
+  }
+
   delivery(destinationId: string): DestinationDelivery | undefined {
     return this.#deliveries.get(destinationId)
   }
@@ -280,8 +335,8 @@ export class Pipeline {
 
   /** @see contracts/delivery.md §8 [D623] */
   trace(messageId: string, sourceId: string | undefined): Promise<object[]> {
-    const { log, store } = this.#options
-    const sources = { log, store, index: this.index, deliveries: () => this.#deliveries.values() }
+    const { store } = this.#options
+    const sources = { log: this.#backed, store, index: this.index, deliveries: () => this.#deliveries.values() }
     return traceEvents(sources, messageId, sourceId)
   }
 
@@ -302,7 +357,10 @@ export class Pipeline {
     const { log, store, clock } = this.#options
     return deliveryState(delivery, {
       log,
-      openDeadLetters: (id) => store.call('openDeadLetters', { destinationId: id }),
+      openDeadLetters: async (id) => {
+        const rows = await store.call('backlog', undefined)
+        return rows.find(({ destinationId }) => destinationId === id) ?? NO_BACKLOG
+      },
       deliveredSince: (id, hour) => store.call('deliveredSince', { destinationId: id, hour }),
       expired: (id) => this.metrics.outcomes.get(id)?.get('expired') ?? 0,
       payloadOf: (event) => delivery.payloadOf(event),
@@ -328,6 +386,12 @@ export class Pipeline {
     return () => this.#deliveredListeners.delete(listener)
   }
 
+  /** How far everybody has come who reads all records, with that on disk. */
+  async #readUpTo(partition: number): Promise<number> {
+    await this.index.flush()
+    return Math.min(this.index.position(partition), this.#tail.offset(partition))
+  }
+
   neededFrom(partition: number): number {
     const needed = [...this.#deliveries.values()].map((delivery) => delivery.neededFrom(partition))
     const forJobs = this.jobs.neededFrom(partition)
@@ -337,7 +401,7 @@ export class Pipeline {
 
   async #eventsAt(partition: number, places: readonly ScanPlace[]) {
     const { parsed } = this.#surroundings
-    const records = await this.#options.log.get(
+    const records = await this.#backed.get(
       partition,
       places.map(({ offset }) => offset),
     )
@@ -609,4 +673,5 @@ export class Pipeline {
   }
 }
 
+const NO_BACKLOG = { letters: 0, letterBytes: 0 }
 const NONE: readonly DestinationDelivery[] = []

@@ -71,17 +71,24 @@ export interface LiveSkipped {
   readonly count: number
 }
 
-/** A job over dead letters. @see contracts/delivery.md §7 */
+/** A replay of the log, or a job over dead letters. @see contracts/delivery.md §7 */
 export interface ReplayAnswer {
   readonly id: string
+  readonly origin: string
   readonly kind: string
   readonly dryRun: boolean
   readonly state: string
   readonly matched: number | null
+  readonly taken: number
   readonly delivered: number
   readonly filtered: number
   readonly deadLettered: number
   readonly discarded: number
+  readonly sourceIds: readonly string[]
+  readonly destinationIds: readonly string[]
+  readonly from: string | null
+  readonly to: string | null
+  readonly rateEventsPerSecond: number
   readonly createdBy: string
   readonly createdAt: string
   readonly finishedAt: string | null

@@ -6,6 +6,7 @@ const LETTER = '3EXM1nH9JtMJ06hF5WfzRPot1LW'
 const REPLAY = '37A4poI9SaefdDdDQ6BJiCpwwUV'
 const job = {
   id: REPLAY,
+  origin: 'dead_letters',
   kind: 'replay',
   dryRun: false,
   state: 'done',
@@ -164,9 +165,9 @@ test('replays are listed and steered', async () => {
   await using _ = server
   const list = await run(['replay', 'list'], env)
   expect(list.out.split('\n').slice(0, 3)).toEqual([
-    'CREATED (UTC)            ID                           WHAT              STATE  MATCHED  DELIVERED  GIVEN UP AGAIN  DISCARDED  BY',
-    `2026-03-05 10:00:00.000  ${REPLAY}  replay            done   5,120    5,100      17              0          ops@cinema.example`,
-    `2026-03-05 10:00:00.000  ${REPLAY}  replay (dry run)  done            5,100      17              0          ops@cinema.example`,
+    'CREATED (UTC)            ID                           WHAT              STATE  MATCHED  DELIVERED  GIVEN UP  DISCARDED  BY',
+    `2026-03-05 10:00:00.000  ${REPLAY}  replay            done   5,120    5,100      17        0          ops@cinema.example`,
+    `2026-03-05 10:00:00.000  ${REPLAY}  replay (dry run)  done            5,100      17        0          ops@cinema.example`,
   ])
   expect((await run(['replay', 'pause', REPLAY], env)).out).toBe(`${REPLAY} is paused\n`)
   const cancel = await run(['replay', 'cancel', REPLAY], env)

@@ -70,6 +70,11 @@ export function number(name: string, standard: number, options: NumberOptions): 
   }
 }
 
+/** A whole number that is worked out where none is given. */
+export function optionalNumber(name: string, options: NumberOptions): OptionalSetting<number> {
+  return { ...number(name, 0, options), defaultText: undefined }
+}
+
 export function onOff(name: string, standard: 'on' | 'off', purpose: string): Setting<boolean> {
   return {
     name,

@@ -1,4 +1,4 @@
-import { MASK, number, onOff, optionalText, type Setting, secret, text } from './setting.ts'
+import { MASK, number, onOff, optionalNumber, optionalText, type Setting, secret, text } from './setting.ts'
 import {
   parseBaseUrl,
   parseEgress,
@@ -137,6 +137,14 @@ const SERVER = {
     to: 87_600,
     factor: HOUR_MS,
   }),
+  logMaxBytes: optionalNumber('MILLRACE_LOG_MAX_MB', {
+    purpose:
+      'Most that the log takes on disk before its oldest part leaves early, in MB; without it a quarter of the volume.',
+    from: 0,
+    to: 1_073_741_824,
+    factor: MB,
+    zero: 'no bound',
+  }),
   deliveryMemoryBytes: number('MILLRACE_DELIVERY_MEMORY_MB', 256, {
     purpose: 'Memory for the events that all destinations hold, in MB.',
     from: 1,
@@ -246,6 +254,13 @@ const SERVER = {
     purpose: 'Whether null gives a key, of the type unknown.',
     allowed: 'true or false',
     parse: (given) => (given === 'true' ? true : given === 'false' ? false : undefined),
+  }),
+  backlogMaxBytes: optionalNumber('MILLRACE_BACKLOG_MAX_MB', {
+    purpose: 'Most that waiting events and open dead letters take on disk, in MB; without it half of the volume.',
+    from: 0,
+    to: 1_073_741_824,
+    factor: MB,
+    zero: 'no bound',
   }),
   shutdownMs: number('MILLRACE_SHUTDOWN_SECONDS', 10, {
     purpose: 'How long a stop waits for requests and calls in progress, in seconds.',

@@ -7,11 +7,13 @@ export interface HealthSources {
   readonly disk: DiskSpace
   readonly catalogTrouble: () => string | undefined
   readonly deliveryTrouble: () => string | undefined
+  /** No trouble, but soon something will be given up. */
+  readonly backlogWarning: () => string | undefined
   readonly now: () => number
 }
 
 /** The answer of /health: 200 only while events can be stored and delivered. @see contracts/ingest.md §8 [D134] */
-export async function health({ log, disk, catalogTrouble, deliveryTrouble, now }: HealthSources) {
+export async function health({ log, disk, catalogTrouble, deliveryTrouble, backlogWarning, now }: HealthSources) {
   const logTrouble = await log.check().then(
     () => undefined,
     (error: Error) => error.message,
@@ -37,7 +39,7 @@ export async function health({ log, disk, catalogTrouble, deliveryTrouble, now }
         config: 'ok',
         catalog: catalogTrouble() ?? 'ok',
         delivery: delivery ?? 'ok',
-        backlog: 'ok',
+        backlog: backlogWarning() ?? 'ok',
       },
     },
   }

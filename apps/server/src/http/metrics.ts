@@ -80,7 +80,7 @@ export async function metricsText(sources: MetricSources): Promise<string> {
     ),
     gauges(
       'millrace_backlog_bytes',
-      'Stored bytes of waiting events.',
+      'Stored bytes of waiting events and open dead letters.',
       gauge(({ backlogBytes }) => backlogBytes),
     ),
     gauges('millrace_transformation_sandboxes', 'Sandboxes of user code alive.', [[{}, transformations.sandboxes]]),

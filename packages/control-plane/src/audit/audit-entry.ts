@@ -29,7 +29,8 @@ export type AuditKind = (typeof AUDIT_KINDS)[number]
 /**
  * What was done, or refused. `rotate` is a new write key, `publish` a version of code put in force, `apply` a document of configuration as code, `sign_in` only ever
  * a failed one, `first_use` the first request with an access token; `replay` and `discard` begin that for dead letters, the
- * others steer what was begun; `test` is a run of the Test API, told once an hour.
+ * others steer what was begun; `test` is a run of the Test API, told once an hour; `expire` is the program giving up
+ * events of a destination for the storage budget.
  */
 export type AuditAction =
   | 'create'
@@ -46,6 +47,7 @@ export type AuditAction =
   | 'resume'
   | 'cancel'
   | 'test'
+  | 'expire'
 
 /** What was done to one thing. */
 export interface Audited {

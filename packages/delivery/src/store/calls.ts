@@ -153,6 +153,27 @@ export interface Span {
   readonly toOffset: number | null
 }
 
+/** A record that left the log before it was delivered everywhere; bytes and duplicates as the log has them. */
+export interface KeptRecord {
+  readonly offset: number
+  readonly stream: number
+  readonly sourceId: string
+  /** Without duplicates. */
+  readonly events: number
+  readonly bytes: Uint8Array
+  readonly duplicates: Uint8Array | null
+}
+
+/** What a destination holds on disk beside the log. */
+export interface BacklogRow {
+  readonly destinationId: string
+  /** Open ones. */
+  readonly letters: number
+  readonly letterBytes: number
+  /** Events of it that were given up by the system, ever. */
+  readonly expired: number
+}
+
 export interface Scope {
   readonly destinationId?: string | undefined
   readonly sourceId?: string | undefined
@@ -181,6 +202,34 @@ export type DeliveryCalls = JobCalls & {
   /** Up to when traces have been dropped, ms since 1970; undefined while all of them are there. */
   tracesDroppedUntil(nothing: undefined): number | undefined
   deliveredSince(request: { destinationId: string; hour: number }): number
+  backlog(nothing: undefined): BacklogRow[]
+  keepRecords(request: { partition: number; records: readonly KeptRecord[] }): void
+  /** In order of their offsets; empty behind the last. */
+  readKept(request: { partition: number; stream: number; from: number; maxBytes: number }): KeptRecord[]
+  /** Those that are there. */
+  getKept(request: { partition: number; offsets: readonly number[] }): KeptRecord[]
+  tallyKept(request: {
+    partition: number
+    stream: number
+    from: number
+    to: number
+  }): [string, { events: number; bytes: number }][]
+  keptRanges(nothing: undefined): { partition: number; from: number; to: number }[]
+  /** Nobody needs those before an offset any more. */
+  dropKept(request: { partition: number; before: number }): void
+  /** Records that what waited before an offset is given up, by source. Waits that are in flight stay. */
+  expireWaiting(request: {
+    destinationId: string
+    partition: number
+    before: number
+    inFlight: readonly { offset: number; index: number }[]
+    ranges: readonly RangeWrite[]
+  }): void
+  /** Gives up the oldest open dead letters of a destination until so many bytes are free, but only some hundred of them. */
+  expireLetters(request: { destinationId: string; bytes: number; reason: string; at: number }): {
+    count: number
+    bytes: number
+  }
   /** Records a range unless it is recorded already. */
   expireRange(range: RangeWrite): void
   discard(request: { scope: Scope; ranges: readonly RangeWrite[]; reason: string; at: number }): void

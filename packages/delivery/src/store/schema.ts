@@ -160,6 +160,13 @@ const MIGRATIONS = [
     UPDATE backlog SET letters = letters - 1, letter_bytes = letter_bytes - octet_length(OLD.event)
       WHERE destination = OLD.destination;
   END;
+
+  -- Records that the log gave up early and somebody still has to deliver; bytes as in the log, duplicates as u16.
+  CREATE TABLE kept_records (
+    partition INTEGER NOT NULL, offset INTEGER NOT NULL, stream INTEGER NOT NULL, source INTEGER NOT NULL,
+    events INTEGER NOT NULL, bytes BLOB NOT NULL, duplicates BLOB
+  ) STRICT;
+  CREATE UNIQUE INDEX kept_records_by_place ON kept_records (partition, offset);
   `,
 ]
 

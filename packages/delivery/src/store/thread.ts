@@ -1,10 +1,12 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { workerData } from 'node:worker_threads'
 import { answerCalls } from '@millrace/std'
+import { BacklogTable } from './backlog-table.ts'
 import type { BlockWrite, DeliveryCalls, DeliveryThreadData, RangeWrite, Recorded, Span } from './calls.ts'
 import { inTransaction, openDatabase } from './database.ts'
 import { DeadLetterTable } from './dead-letter-table.ts'
 import { JobTable } from './job-table.ts'
+import { KeptRecords } from './kept-records.ts'
 import { MessageHashes } from './message-hashes.ts'
 import { Names } from './names.ts'
 import { countDelivered, ENTRY_BYTES } from './outcome-block.ts'
@@ -24,6 +26,8 @@ let jobs: JobTable
 let replayed: ReplayedLetters
 let hashes: MessageHashes
 let traces: TraceRetention
+let backlog: BacklogTable
+let kept: KeptRecords
 
 answerCalls<DeliveryCalls>({
   open() {
@@ -36,6 +40,8 @@ answerCalls<DeliveryCalls>({
     replayed = new ReplayedLetters(db, names)
     hashes = new MessageHashes(db)
     traces = new TraceRetention(db)
+    kept = new KeptRecords(db, names)
+    backlog = new BacklogTable(db, names, deadLetters, outcomes)
   },
   flush: (flush) =>
     write(() => {
@@ -46,6 +52,7 @@ answerCalls<DeliveryCalls>({
         outcomes.writeJourney(journey)
         const { replayId, outcome } = journey
         if (replayId !== null && outcome === 'delivered') jobs.countOutcomes(replayId, { delivered: 1 })
+        if (replayId === null && outcome === 'expired') backlog.countExpired(journey.destinationId, 1)
       }
       for (const letter of flush.deadLetters) {
         outcomes.removeJourney(letter)
@@ -160,6 +167,15 @@ answerCalls<DeliveryCalls>({
       .get(names.find(destinationId) ?? -1, hour)
     return (row as { sum: number }).sum
   },
+  backlog: () => backlog.all(),
+  keepRecords: ({ partition, records }) => write(() => kept.keep(partition, records)),
+  readKept: ({ partition, stream, from, maxBytes }) => kept.read(partition, stream, from, maxBytes),
+  getKept: ({ partition, offsets }) => offsets.flatMap((offset) => kept.get(partition, offset) ?? []),
+  tallyKept: ({ partition, stream, from, to }) => kept.tally(partition, stream, from, to),
+  keptRanges: () => kept.ranges(),
+  dropKept: ({ partition, before }) => write(() => kept.drop(partition, before)),
+  expireWaiting: (request) => write(() => backlog.expireWaiting(request, writeRange)),
+  expireLetters: (request) => write(() => backlog.expireLetters(request)),
   expireRange: (range) =>
     write(() => {
       const known = db.prepare(

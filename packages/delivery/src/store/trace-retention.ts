@@ -35,7 +35,11 @@ export class TraceRetention {
          ON CONFLICT DO UPDATE SET until = max(until, excluded.until)`,
       ),
       droppedUntil: db.prepare('SELECT until FROM traces_dropped'),
-      letterBytes: db.prepare('SELECT coalesce(sum(letter_bytes), 0) AS bytes FROM backlog'),
+      // What waits for delivery is no trace; it is counted by its payload.
+      waitingBytes: db.prepare(
+        `SELECT (SELECT coalesce(sum(letter_bytes), 0) FROM backlog)
+           + (SELECT coalesce(sum(length(bytes)), 0) FROM kept_records) AS bytes`,
+      ),
     }
   }
 
@@ -66,7 +70,7 @@ export class TraceRetention {
     const { page_count } = this.#db.prepare('PRAGMA page_count').get() as { page_count: number }
     const { freelist_count } = this.#db.prepare('PRAGMA freelist_count').get() as { freelist_count: number }
     const { page_size } = this.#db.prepare('PRAGMA page_size').get() as { page_size: number }
-    const { bytes } = this.#statements.letterBytes.get() as { bytes: number }
+    const { bytes } = this.#statements.waitingBytes.get() as { bytes: number }
     return (page_count - freelist_count) * page_size - bytes
   }
 }

@@ -119,6 +119,8 @@ export class MemoryEventLog implements EventLog {
     return record && { offset: record.offset, acceptedAt: record.header.acceptedAt }
   }
 
+  async oldestUnit(): Promise<undefined> {}
+
   end(partition: number): Offset {
     return this.#partitions[partition]!.end
   }

@@ -36,6 +36,7 @@ export type LogCalls = {
   read(request: { stream: Stream; from: Offset; maxBytes: number }): { records: EncodedRecord[]; next: Offset }
   get(offsets: readonly Offset[]): (EncodedRecord | undefined)[]
   tally(request: { stream: Stream; range: OffsetRange }): [string, { events: number; bytes: number }][]
+  oldestUnit(nothing: undefined): OffsetRange | undefined
   oldest(nothing: undefined): { offset: Offset; acceptedAt: number } | undefined
   retain(request: { finishedBefore: Offset; keepMs: number; now: number }): void
   sizeBytes(nothing: undefined): number

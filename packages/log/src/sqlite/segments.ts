@@ -138,6 +138,12 @@ export class Segments {
     return undefined
   }
 
+  /** The oldest segment, once it is closed. */
+  oldestClosed(): OffsetRange | undefined {
+    const [oldest] = this.#entries
+    return oldest?.state === 'closed' ? { from: oldest.first, to: this.#endOf(0) } : undefined
+  }
+
   /** Drops segments, oldest first, that have been finished for `keepMs` and are closed. */
   retain(finishedBefore: Offset, keepMs: number, now: number): void {
     const finished = this.#entries.filter((entry, at) => entry.state !== 'open' && this.#endOf(at) <= finishedBefore)

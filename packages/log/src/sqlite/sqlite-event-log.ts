@@ -1,4 +1,4 @@
-import { decodeRecord, type EventRecord, eventCount } from '@millrace/protocol'
+import { type EventRecord, eventCount } from '@millrace/protocol'
 import { type Clock, ClockJumps, ThreadCalls, type Timer } from '@millrace/std'
 import type { Dedup } from '../dedup.ts'
 import {
@@ -12,7 +12,7 @@ import {
   type Stream,
   type Tally,
 } from '../event-log.ts'
-import { duplicateIndexes } from '../frames.ts'
+import { recordOf } from '../frames.ts'
 import { addToTally } from '../tally.ts'
 import type { Appended, BackCalls, CommitMessage, DamageNotice, LogCalls, LogThreadData } from './calls.ts'
 import { CommitRing } from './commit-ring.ts'
@@ -156,7 +156,7 @@ export class SqliteEventLog implements EventLog {
       return { records: cached, next: last === undefined ? Math.max(from, this.#end) : last.offset + 1 }
     }
     const { records, next } = await this.#thread.call('read', { stream, from, maxBytes })
-    return { records: records.map(decode), next }
+    return { records: records.map(recordOf), next }
   }
 
   readBack(_partition: number, before: Offset, maxBytes: number): Promise<FramedResult> {
@@ -189,6 +189,10 @@ export class SqliteEventLog implements EventLog {
 
   oldest(): Promise<{ offset: Offset; acceptedAt: number } | undefined> {
     return this.#thread.call('oldest', undefined)
+  }
+
+  oldestUnit(): Promise<OffsetRange | undefined> {
+    return this.#thread.call('oldestUnit', undefined)
   }
 
   end(): Offset {
@@ -418,11 +422,6 @@ function talliesOf(group: readonly Waiting[]): CommitMessage['tallies'] {
   }))
 }
 
-function decode({ offset, bytes, duplicates }: EncodedRecord): StoredRecord {
-  const record = { ...decodeRecord(bytes), offset }
-  return duplicates === undefined ? record : { ...record, duplicates: duplicateIndexes(duplicates) }
-}
-
 function decodeIfFound(record: EncodedRecord | undefined): StoredRecord | undefined {
-  return record && decode(record)
+  return record && recordOf(record)
 }

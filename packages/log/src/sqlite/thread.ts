@@ -33,6 +33,7 @@ answerCalls<ThreadFunctions>({
     return new Transferred(records, buffersOf(records.filter((record) => record !== undefined)))
   },
   tally: ({ stream, range }) => [...segments.tally(stream, range)],
+  oldestUnit: () => segments.oldestClosed(),
   oldest: () => segments.oldest(),
   retain: ({ finishedBefore, keepMs, now }) => segments.retain(finishedBefore, keepMs, now),
   sizeBytes: () => segments.sizeBytes(),

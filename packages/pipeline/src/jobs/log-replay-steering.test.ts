@@ -1,7 +1,7 @@
 import { SqliteEventLog } from '@millrace/log'
 import { ManualClock } from '@millrace/std'
 import { expect, test } from 'vitest'
-import { HOUR, MINUTE, PipelineUnderTest, SECOND, START, track, tracks } from '../testing/pipeline-under-test.ts'
+import { HOUR, PipelineUnderTest, SECOND, START, track, tracks } from '../testing/pipeline-under-test.ts'
 import { RoutesUnderTest } from '../testing/routes-under-test.ts'
 import { Sink } from '../testing/sink.ts'
 

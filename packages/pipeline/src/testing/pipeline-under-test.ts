@@ -35,6 +35,10 @@ export interface Setting {
   readonly memoryBytes?: number
   readonly traces?: { keepMs: number; maxBytes: number }
   readonly logKeepMs?: number
+  /** Default 0: no bound. */
+  readonly backlogMaxBytes?: number
+  /** Default 0: no bound. */
+  readonly logMaxBytes?: number
   readonly random?: () => number
   /** What one synchronous run of user code may take, in real time. */
   readonly syncMs?: number
@@ -61,6 +65,8 @@ export class PipelineUnderTest implements AsyncDisposable {
   readonly clock: ManualClock
   readonly log: EventLog
   readonly logged: { level: string; text: string; fields: object }[] = []
+  /** Events that were given up, as the audit log is told. */
+  readonly told: { destinationId: string; count: number }[] = []
   readonly sources = new Map<string, ConfiguredSource>()
   readonly destinations = new Map<string, ConfiguredDestination>()
   readonly connections = new Map<string, ConfiguredConnection>()
@@ -256,6 +262,9 @@ export class PipelineUnderTest implements AsyncDisposable {
       traces: this.#setting.traces ?? { keepMs: 168 * HOUR, maxBytes: 1024 * 1024 * 1024 },
       logKeepMs: this.#setting.logKeepMs ?? 168 * HOUR,
       othersNeedFrom: () => Number.POSITIVE_INFINITY,
+      backlogMaxBytes: this.#setting.backlogMaxBytes ?? 0,
+      logMaxBytes: this.#setting.logMaxBytes ?? 0,
+      tellExpired: (destinationId, count) => this.told.push({ destinationId, count }),
       logger,
     })
   }

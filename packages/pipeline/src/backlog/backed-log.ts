@@ -1,0 +1,137 @@
+import type { DeliveryStore, KeptRecord } from '@millrace/delivery'
+import {
+  addToTally,
+  type EventLog,
+  type FramedResult,
+  type Offset,
+  type OffsetRange,
+  type ReadResult,
+  recordOf,
+  STREAMS,
+  type StoredRecord,
+  type Stream,
+  type Tally,
+} from '@millrace/log'
+
+/**
+ * The log as those see it who deliver: what it had to give up early, and somebody still has to deliver, is read from the
+ * backlog. That always lies before everything else of its partition.
+ */
+export class BackedLog implements EventLog {
+  readonly partitions: number
+  readonly #log: EventLog
+  readonly #store: Pick<DeliveryStore, 'call'>
+  /** By partition: where what is kept begins, and where it ends. */
+  readonly #kept = new Map<number, OffsetRange>()
+
+  constructor(log: EventLog, store: Pick<DeliveryStore, 'call'>) {
+    this.partitions = log.partitions
+    this.#log = log
+    this.#store = store
+  }
+
+  /** Asks what is kept; to be called before the first read, and after each change. */
+  async refresh(): Promise<void> {
+    const ranges = await this.#store.call('keptRanges', undefined)
+    this.#kept.clear()
+    for (const { partition, from, to } of ranges) this.#kept.set(partition, { from, to })
+  }
+
+  /** What is kept of a partition; undefined if nothing is. */
+  kept(partition: number): OffsetRange | undefined {
+    return this.#kept.get(partition)
+  }
+
+  async read(partition: number, stream: Stream, from: Offset, maxBytes: number): Promise<ReadResult> {
+    if (from < (this.#kept.get(partition)?.to ?? 0)) {
+      const request = { partition, stream: STREAMS.indexOf(stream), from, maxBytes }
+      const records = (await this.#store.call('readKept', request)).map(storedRecord)
+      const last = records.at(-1)
+      if (last !== undefined) return { records, next: last.offset + 1 }
+    }
+    return this.#log.read(partition, stream, from, maxBytes)
+  }
+
+  async get(partition: number, offsets: readonly Offset[]): Promise<(StoredRecord | undefined)[]> {
+    const records = await this.#log.get(partition, offsets)
+    const to = this.#kept.get(partition)?.to ?? 0
+    const missing = offsets.filter((offset, i) => records[i] === undefined && offset < to)
+    if (missing.length === 0) return records
+    const kept = await this.#store.call('getKept', { partition, offsets: missing })
+    const found = new Map(kept.map((record) => [record.offset, storedRecord(record)]))
+    return records.map((record, i) => record ?? found.get(offsets[i]!))
+  }
+
+  async tally(partition: number, stream: Stream, range: OffsetRange): Promise<Tally> {
+    const tally = await this.#log.tally(partition, stream, range)
+    if (range.from >= (this.#kept.get(partition)?.to ?? 0)) return tally
+    const sum: Tally = new Map()
+    const kept = await this.#store.call('tallyKept', { partition, stream: STREAMS.indexOf(stream), ...range })
+    for (const [sourceId, { events, bytes }] of [...tally, ...kept]) addToTally(sum, sourceId, events, bytes)
+    return sum
+  }
+
+  partitionOf(sourceId: string): number {
+    return this.#log.partitionOf(sourceId)
+  }
+
+  append(...given: Parameters<EventLog['append']>): Promise<Offset> {
+    return this.#log.append(...given)
+  }
+
+  readBack(partition: number, before: Offset, maxBytes: number): Promise<FramedResult> {
+    return this.#log.readBack(partition, before, maxBytes)
+  }
+
+  scan(partition: number, from: Offset, maxBytes: number): Promise<FramedResult> {
+    return this.#log.scan(partition, from, maxBytes)
+  }
+
+  oldest(partition: number): ReturnType<EventLog['oldest']> {
+    return this.#log.oldest(partition)
+  }
+
+  oldestUnit(partition: number): Promise<OffsetRange | undefined> {
+    return this.#log.oldestUnit(partition)
+  }
+
+  end(partition: number): Offset {
+    return this.#log.end(partition)
+  }
+
+  onCommit(listener: Parameters<EventLog['onCommit']>[0]): () => void {
+    return this.#log.onCommit(listener)
+  }
+
+  damaged(partition: number): readonly OffsetRange[] {
+    return this.#log.damaged(partition)
+  }
+
+  onDamage(listener: Parameters<EventLog['onDamage']>[0]): () => void {
+    return this.#log.onDamage(listener)
+  }
+
+  retain(partition: number, finishedBefore: Offset, keepMs: number): Promise<void> {
+    return this.#log.retain(partition, finishedBefore, keepMs)
+  }
+
+  check(): Promise<void> {
+    return this.#log.check()
+  }
+
+  trouble(): string | undefined {
+    return this.#log.trouble()
+  }
+
+  sizeBytes(): number {
+    return this.#log.sizeBytes()
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#log[Symbol.asyncDispose]()
+  }
+}
+
+function storedRecord({ offset, bytes, duplicates }: KeptRecord): StoredRecord {
+  return recordOf({ offset, bytes, ...(duplicates === null ? {} : { duplicates }) })
+}

@@ -1,0 +1,160 @@
+import type { DeliveryStore } from '@millrace/delivery'
+import type { EventLog } from '@millrace/log'
+import type { Clock, Timer } from '@millrace/std'
+import type { DestinationDelivery, Logger } from '../destination-delivery.ts'
+import { BacklogExpiry } from './backlog-expiry.ts'
+import { type Share, sharesOf, waitingBytes } from './backlog-figures.ts'
+import type { LogTallies } from './log-tallies.ts'
+
+const INTERVAL_MS = 1_000
+/** Looking takes at most a twentieth of the time, however much waits. */
+const MOST_OF_TIME = 20
+const WARN_AT = 0.8
+const EXPIRE_AT = 1
+const EXPIRE_UNTIL = 0.95
+/** What is given up is told at once, then at most so often for each destination. */
+const TELL_EVERY_MS = 60_000
+
+export interface BacklogBudgetOptions {
+  readonly log: EventLog
+  readonly store: Pick<DeliveryStore, 'call' | 'flush'>
+  readonly clock: Clock
+  readonly logger: Logger
+  readonly tallies: LogTallies
+  readonly deliveries: () => Iterable<DestinationDelivery>
+  /** 0: no bound. */
+  readonly maxBytes: number
+  readonly onExpired: (destinationId: string, count: number) => void
+  /** For the audit log: how many of a destination were given up since it was told last. */
+  readonly tellExpired: (destinationId: string, count: number) => void
+}
+
+/**
+ * Keeps what waits for destinations, with their open dead letters, within a bound: so that a dead destination cannot fill
+ * the disk, and neither acceptance nor the other destinations notice it.
+ *
+ * @see contracts/delivery.md §4 [D636]
+ */
+export class BacklogBudget {
+  readonly #options: BacklogBudgetOptions
+  readonly #expiry: BacklogExpiry
+  /** By destination: given up and not told yet, and when it was told last. */
+  readonly #untold = new Map<string, { count: number; toldAt: number }>()
+  #warning: string | undefined
+  #timer: Timer | undefined
+  #looking: Promise<void> = Promise.resolve()
+  #isStopped = false
+
+  constructor(options: BacklogBudgetOptions) {
+    this.#options = options
+    this.#expiry = new BacklogExpiry(options)
+  }
+
+  /** From 80 % of the bound on, how much of it is used and by whom most, for /health. */
+  get warning(): string | undefined {
+    return this.#warning
+  }
+
+  start(): void {
+    if (this.#options.maxBytes === 0) return
+    this.#lookAgain(INTERVAL_MS)
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopped = true
+    this.#timer?.cancel()
+    await this.#looking
+    for (const id of this.#untold.keys()) this.#tell(id)
+  }
+
+  #lookAgain(delayMs: number): void {
+    if (this.#isStopped) return
+    this.#timer = this.#options.clock.setTimer(() => {
+      const startedAt = this.#options.clock.monotonic()
+      this.#looking = this.#look()
+        .catch((error: Error) => this.#options.logger.error({ cause: error.message }, 'the backlog cannot be counted'))
+        .then(() => {
+          const tookMs = this.#options.clock.monotonic() - startedAt
+          this.#lookAgain(Math.max(INTERVAL_MS, tookMs * MOST_OF_TIME))
+        })
+    }, delayMs)
+  }
+
+  async #look(): Promise<void> {
+    const { maxBytes, clock } = this.#options
+    let { used, shares } = await this.#figures(WARN_AT * maxBytes)
+    this.#warn(used, shares)
+    const isOver = used >= EXPIRE_AT * maxBytes
+    const spent = new Set<DestinationDelivery>()
+    while (isOver && used > EXPIRE_UNTIL * maxBytes && !this.#isStopped) {
+      const largest = largestOf(shares.filter(({ delivery }) => !spent.has(delivery)))
+      if (largest === undefined) break
+      const { delivery } = largest
+      const count = await this.#expiry.expire(delivery, used - EXPIRE_UNTIL * maxBytes)
+      if (count === 0) spent.add(delivery)
+      else this.#note(delivery.destination.id, count)
+      const now = await this.#figures(WARN_AT * maxBytes)
+      used = now.used
+      shares = now.shares
+    }
+    this.#warn(used, shares)
+    for (const [id, { toldAt }] of this.#untold) if (clock.monotonic() - toldAt >= TELL_EVERY_MS) this.#tell(id)
+  }
+
+  /** @param enough below it nobody needs to know exactly: what waits for two destinations may be counted twice. */
+  async #figures(enough: number): Promise<{ used: number; shares: Share[] }> {
+    const { deliveries, store, log, tallies } = this.#options
+    const all = [...deliveries()]
+    const rows = await store.call('backlog', undefined)
+    const shares = await sharesOf(all, rows)
+    const letters = shares.reduce((sum, { letterBytes }) => sum + letterBytes, 0)
+    const most = shares.reduce((sum, share) => sum + share.waitingBytes, letters)
+    return { used: most < enough ? most : letters + (await waitingBytes(all, log, tallies)), shares }
+  }
+
+  #warn(used: number, shares: readonly Share[]): void {
+    const { maxBytes, logger } = this.#options
+    const largest = largestOf(shares)
+    const hasWarned = this.#warning !== undefined
+    if (used < WARN_AT * maxBytes || largest === undefined) {
+      this.#warning = undefined
+      if (hasWarned) logger.info({ usedBytes: used }, 'the backlog is below 80 % of its bound again')
+      return
+    }
+    const destinationId = largest.delivery.destination.id
+    this.#warning = `${Math.floor((used / maxBytes) * 100)} % used, most by ${destinationId}`
+    if (!hasWarned) logger.warn({ destinationId, usedBytes: used, maxBytes }, 'the backlog is above 80 % of its bound')
+  }
+
+  #note(destinationId: string, count: number): void {
+    this.#options.onExpired(destinationId, count)
+    const known = this.#untold.get(destinationId)
+    this.#untold.set(destinationId, {
+      count: (known?.count ?? 0) + count,
+      toldAt: known?.toldAt ?? Number.NEGATIVE_INFINITY,
+    })
+  }
+
+  #tell(destinationId: string): void {
+    const { logger, clock, tellExpired } = this.#options
+    const { count } = this.#untold.get(destinationId)!
+    // Who lost nothing for a while is told of at once the next time.
+    if (count === 0) {
+      this.#untold.delete(destinationId)
+      return
+    }
+    this.#untold.set(destinationId, { count: 0, toldAt: clock.monotonic() })
+    logger.warn({ destinationId, count }, 'events were given up: the backlog was full')
+    tellExpired(destinationId, count)
+  }
+}
+
+function largestOf(shares: readonly Share[]): Share | undefined {
+  let largest: Share | undefined
+  for (const share of shares) if (bytesOf(share) > (largest === undefined ? 0 : bytesOf(largest))) largest = share
+  return largest
+}
+
+function bytesOf({ waitingBytes: waiting, letterBytes }: Share): number {
+  return waiting + letterBytes
+}

@@ -1,0 +1,112 @@
+import type { DeliveryStore, LaneEvent, RangeWrite } from '@millrace/delivery'
+import type { EventLog, OffsetRange, Tally } from '@millrace/log'
+import type { Clock } from '@millrace/std'
+import type { DestinationDelivery } from '../destination-delivery.ts'
+
+/** What traces give as the reason. */
+const REASON = 'storage budget'
+
+export interface ExpiryOptions {
+  readonly log: EventLog
+  readonly store: Pick<DeliveryStore, 'call' | 'flush'>
+  readonly clock: Clock
+}
+
+/**
+ * Gives up the oldest of what a destination holds: waiting events, then open dead letters. Many events are recorded as one
+ * range for each source.
+ *
+ * @see contracts/delivery.md §4 [D636], §8 [D643]
+ */
+export class BacklogExpiry {
+  readonly #options: ExpiryOptions
+
+  constructor(options: ExpiryOptions) {
+    this.#options = options
+  }
+
+  /** @returns how many; 0 when there is nothing that could be given up now. */
+  async expire(delivery: DestinationDelivery, bytes: number): Promise<number> {
+    return (await this.#expireWaiting(delivery, bytes)) || (await this.#expireLetters(delivery, bytes))
+  }
+
+  async #expireWaiting(delivery: DestinationDelivery, bytes: number): Promise<number> {
+    const { log, store } = this.#options
+    for (let partition = 0; partition < log.partitions; partition++) {
+      const before = await this.#placeBehind(delivery, partition, bytes)
+      if (before === undefined) continue
+      const { cursors, events, inFlight } = delivery.giveUpBefore(partition, before)
+      const untaken = (from: number, to: number) => {
+        const starts = cursors.map((cursor) => (cursor.offset < from ? { offset: from, index: 0 } : cursor))
+        return delivery.untakenBetween(partition, starts, to)
+      }
+      const first = Math.min(before, ...cursors.map(({ offset }) => offset), lowest(events))
+      const ranges = await this.#ranges(delivery, partition, { from: first, to: before }, events, untaken)
+      const count = ranges.reduce((sum, range) => sum + range.count, 0)
+      const destinationId = delivery.destination.id
+      await store.call('expireWaiting', { destinationId, partition, before, inFlight, ranges })
+      // What is given up is on disk: now the position may pass it.
+      await store.flush()
+      if (count > 0) return count
+    }
+    return 0
+  }
+
+  /** The place before which so many bytes wait, found by halving; undefined if nothing waits. */
+  async #placeBehind(delivery: DestinationDelivery, partition: number, bytes: number): Promise<number | undefined> {
+    const { log } = this.#options
+    const end = log.end(partition)
+    const cursors = [0, 1].map((stream) => delivery.feed.cursor(partition, stream))
+    const takenUp = delivery.lane.waiting(partition)
+    const bytesBefore = async (offset: number) => {
+      let sum = takenUp.reduce((before, event) => before + (event.offset < offset ? event.sizeBytes : 0), 0)
+      for (const tally of (await delivery.untakenBetween(partition, cursors, offset)).values()) sum += tally.bytes
+      return sum
+    }
+    let high = end
+    if ((await bytesBefore(end)) === 0) return undefined
+    let low = Math.min(...cursors.map(({ offset }) => offset), lowest(takenUp))
+    while (high - low > 1) {
+      const middle = Math.floor((low + high) / 2)
+      if ((await bytesBefore(middle)) >= bytes) high = middle
+      else low = middle
+    }
+    return high
+  }
+
+  /** By source and, where its connection began or ended, by piece of the log. */
+  async #ranges(
+    delivery: DestinationDelivery,
+    partition: number,
+    { from, to }: OffsetRange,
+    events: readonly LaneEvent[],
+    untaken: (from: number, to: number) => Promise<Tally>,
+  ): Promise<RangeWrite[]> {
+    const { activity } = delivery.feed
+    const destinationId = delivery.destination.id
+    const at = this.#options.clock.now()
+    const ranges: RangeWrite[] = []
+    for (const piece of activity.pieces(partition, from, to)) {
+      const counts = new Map([...(await untaken(piece.from, piece.to))].map(([id, tally]) => [id, tally.events]))
+      for (const { sourceId, offset } of events) {
+        if (piece.from <= offset && offset < piece.to) counts.set(sourceId, (counts.get(sourceId) ?? 0) + 1)
+      }
+      for (const [sourceId, count] of counts) {
+        if (count === 0) continue
+        const range = { partition, fromOffset: piece.from, toOffset: piece.to }
+        ranges.push({ ...range, destinationId, sourceId, outcome: 'expired', reason: REASON, count, at })
+      }
+    }
+    return ranges
+  }
+
+  async #expireLetters({ destination }: DestinationDelivery, bytes: number): Promise<number> {
+    const { store, clock } = this.#options
+    const request = { destinationId: destination.id, bytes, reason: REASON, at: clock.now() }
+    return (await store.call('expireLetters', request)).count
+  }
+}
+
+function lowest(events: readonly LaneEvent[]): number {
+  return events.reduce((least, { offset }) => Math.min(least, offset), Number.POSITIVE_INFINITY)
+}

@@ -1,0 +1,79 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { SqliteEventLog } from '@millrace/log'
+import { ManualClock } from '@millrace/std'
+import { afterAll, expect, test } from 'vitest'
+import { HOUR, MINUTE, PipelineUnderTest, SECOND, START, track } from '../testing/pipeline-under-test.ts'
+import { Sink } from '../testing/sink.ts'
+
+const folder = mkdtempSync(path.join(tmpdir(), 'millrace-log-budget-'))
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+let logs = 0
+
+/** A segment for each record; no more of them than their sizes allow. */
+async function withSmallLog(answer: Parameters<typeof PipelineUnderTest.withSink>[0], logMaxBytes: number) {
+  const clock = new ManualClock(START)
+  const log = await SqliteEventLog.open({ directory: path.join(folder, `${logs++}`), clock, segmentMs: 0 })
+  const { run, sink } = await PipelineUnderTest.withSink(answer, { clock, log, logMaxBytes })
+  return { run, sink, log }
+}
+
+test('over its bound the log gives up its oldest segments, and what destinations still have to get of them is kept', async () => {
+  const { run, sink, log } = await withSmallLog(500, 200 * 1024)
+  await using _ = run
+  const healthy = run.own(await Sink.start())
+  await run.change('healthy', { config: { webhookUrl: healthy.url } })
+  for (let n = 0; n < 40; n++) await run.send(track(`m-${n}`, `u-${n % 8}`))
+  // Imports are another stream of the same segments; duplicates and the other destination need nothing of them.
+  await run.accept([track('imported', 'u-1')], { stream: 'import' })
+  await run.advance(10 * MINUTE)
+  const oldest = await log.oldest()
+  expect(log.sizeBytes()).toBeLessThanOrEqual(200 * 1024)
+  expect(oldest!.offset).toBeGreaterThan(10)
+  expect(run.logged.some(({ text }) => text === 'a segment left the log before its time')).toBe(true)
+  expect(healthy.arrivals.length).toBe(41)
+  expect(await run.pipeline.waiting({ destinationId: 'd1' })).toBe(41)
+  expect(await run.outcome('m-0')).toMatch(/retrying|blocked|pending/)
+  await run.restart()
+  expect(await run.pipeline.waiting({ destinationId: 'd1' })).toBe(41)
+  const before = sink.arrivals.length
+  sink.answer = () => 200
+  await run.advance(10 * MINUTE)
+  const arrived = sink.messageIds.slice(before)
+  expect(new Set(arrived).size).toBe(41)
+  for (let user = 0; user < 8; user++) {
+    const ofUser = arrived.filter((id) => id.startsWith('m-') && Number(id.slice(2)) % 8 === user)
+    expect(ofUser).toEqual(Array.from({ length: 5 }, (_, n) => `m-${8 * n + user}`))
+  }
+  expect(await run.outcome('m-0')).toBe('delivered')
+  // Once nobody needs it, it goes.
+  await run.advance(5 * MINUTE)
+  expect(await run.store.call('keptRanges', undefined)).toEqual([])
+})
+
+test('what was not taken up yet is read from what is kept, in its place before the rest of the log', async () => {
+  const { run, sink, log } = await withSmallLog('hang', 100 * 1024)
+  await using _ = run
+  await run.change('d1', { delivery: { concurrency: 1 } })
+  const batch = (n: number) => Array.from({ length: 100 }, (_, i) => track(`m-${n * 100 + i}`, 'one user'))
+  for (let n = 0; n < 15; n++) await run.accept(batch(n))
+  await run.advance(MINUTE)
+  expect((await log.oldest())!.offset).toBeGreaterThan(3)
+  expect(await run.pipeline.waiting({ destinationId: 'd1' })).toBe(1_500)
+  const { backlogBytes } = await run.state()
+  expect(backlogBytes).toBeGreaterThan(1_500 * 80)
+  sink.release()
+  await run.advance(MINUTE)
+  expect([...new Set(sink.messageIds)]).toEqual(Array.from({ length: 1_500 }, (_, n) => `m-${n}`))
+})
+
+test('a log inside its bound, or without one, keeps what it has', async () => {
+  for (const bound of [0, 1024 ** 3]) {
+    const { run, log } = await withSmallLog(200, bound)
+    await using _ = run
+    for (let n = 0; n < 5; n++) await run.send(track(`m-${n}`))
+    await run.advance(HOUR / 4 + SECOND)
+    expect((await log.oldest())!.offset).toBe(0)
+  }
+})

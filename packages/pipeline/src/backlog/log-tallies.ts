@@ -1,0 +1,66 @@
+import { addToTally, type EventLog, type OffsetRange, type Stream, type Tally } from '@millrace/log'
+
+/** Ranges are cut where these numbers of offsets begin, so that most of a long one is known from the last time. */
+const CUTS = [2 ** 18, 2 ** 12]
+const MOST_KEPT = 4_096
+
+/**
+ * What ranges of the log hold of each source. What lies before the end of the log never changes, so a range that was counted
+ * once costs nothing the next time, and a longer one only its ends.
+ */
+export class LogTallies {
+  readonly #log: Pick<EventLog, 'tally'>
+  /** In order of last use. */
+  readonly #known = new Map<string, Promise<Tally>>()
+
+  constructor(log: Pick<EventLog, 'tally'>) {
+    this.#log = log
+  }
+
+  /** @param range before the end of the log. */
+  async tally(partition: number, stream: Stream, range: OffsetRange): Promise<Tally> {
+    const pieces = cut(range, CUTS)
+    const tallies = await Promise.all(pieces.map((piece) => this.#piece(partition, stream, piece)))
+    if (tallies.length === 1) return tallies[0]!
+    const sum: Tally = new Map()
+    for (const [sourceId, { events, bytes }] of tallies.flatMap((tally) => [...tally])) {
+      addToTally(sum, sourceId, events, bytes)
+    }
+    return sum
+  }
+
+  /** Damage was found: what was counted is not there any more. */
+  forget(): void {
+    this.#known.clear()
+  }
+
+  #piece(partition: number, stream: Stream, range: OffsetRange): Promise<Tally> {
+    const key = `${partition} ${stream} ${range.from} ${range.to}`
+    const known = this.#known.get(key) ?? this.#count(key, partition, stream, range)
+    this.#known.delete(key)
+    this.#known.set(key, known)
+    for (const oldest of this.#known.keys()) {
+      if (this.#known.size <= MOST_KEPT) break
+      this.#known.delete(oldest)
+    }
+    return known
+  }
+
+  #count(key: string, partition: number, stream: Stream, range: OffsetRange): Promise<Tally> {
+    const counted = this.#log.tally(partition, stream, range)
+    counted.catch(() => this.#known.delete(key))
+    return counted
+  }
+}
+
+function cut({ from, to }: OffsetRange, [size, ...smaller]: readonly number[]): OffsetRange[] {
+  if (from >= to) return []
+  if (size === undefined) return [{ from, to }]
+  const first = Math.ceil(from / size) * size
+  const last = Math.floor(to / size) * size
+  if (first >= last) return cut({ from, to }, smaller)
+  const whole = Array.from({ length: (last - first) / size }, (_, i) => {
+    return { from: first + i * size, to: first + (i + 1) * size }
+  })
+  return [...cut({ from, to: first }, smaller), ...whole, ...cut({ from: last, to }, smaller)]
+}
