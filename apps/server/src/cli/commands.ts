@@ -9,6 +9,7 @@ import { addDoctor } from './doctor/doctor.ts'
 import { addHelp } from './help.ts'
 import { addReplay } from './replays.ts'
 import { addRestore } from './restore-command.ts'
+import { addSchema } from './schema/schema-commands.ts'
 import { addSend } from './send.ts'
 import { addSettings } from './settings-command.ts'
 import { addStart } from './start-command.ts'
@@ -26,6 +27,7 @@ const COMMANDS: readonly AddCommand[] = [
   addTail,
   addDeadLetters,
   addReplay,
+  addSchema,
   addToken,
   addConfiguration,
   addBackup,

@@ -47,6 +47,7 @@ const TOKEN_FILE = 'cli-token'
 export class ServerApi {
   readonly url: string
   readonly #authorization: string | undefined
+  readonly #token: string | undefined
   readonly #withoutToken: string
   readonly #io: Pick<CommandIo, 'stderr' | 'clock'>
 
@@ -59,6 +60,7 @@ export class ServerApi {
     const given = { email: options.email ?? settings.email, token: options.token ?? settings.token }
     const local = given.token === undefined ? localToken(this.url, env) : undefined
     this.#authorization = authorizationOf(given.token === undefined ? { token: local?.token } : given)
+    this.#token = given.token ?? local?.token
     this.#withoutToken = local?.why ?? ''
   }
 
@@ -87,7 +89,7 @@ export class ServerApi {
   /** As `post`; an answer without a body is undefined. */
   async send<T>(method: string, path: string, body?: object, onWarning?: (warning: string) => void): Promise<T> {
     const sent = body === undefined ? {} : { body: JSON.stringify(body) }
-    const { response, text } = await this.#answer(path, { method, headers: this.#headers(), ...sent })
+    const { response, text } = await this.#answer(path, { method, headers: this.#headers(path), ...sent })
     if (!response.ok) throw this.#answerError(response.status, text)
     const warning = response.headers.get('x-millrace-warning')
     if (warning !== null) onWarning?.(warning)
@@ -102,7 +104,7 @@ export class ServerApi {
    */
   async *listen(path: string, signal: AbortSignal, onOpen: () => void): AsyncGenerator<ServerEvent> {
     const silence = new Silence(this.#io.clock)
-    const headers = { ...this.#headers(), accept: 'text/event-stream' }
+    const headers = { ...this.#headers(path), accept: 'text/event-stream' }
     try {
       const response = await this.#fetch(path, { headers, signal: AbortSignal.any([signal, silence.signal]) })
       if (!response.ok) throw this.#answerError(response.status, await response.text())
@@ -151,17 +153,19 @@ export class ServerApi {
     }
   }
 
-  #headers(): Record<string, string> {
+  #headers(path: string): Record<string, string> {
     if (this.#authorization === undefined) {
       throw new CommandError(`No access token for ${this.url}: ${this.#withoutToken}.`, TOKEN_ADVICE)
     }
-    return { authorization: this.#authorization, accept: 'application/json' }
+    // To the schema API Basic means its own user and password.
+    const isSchema = path.startsWith('/schemas/')
+    return { authorization: isSchema ? `Bearer ${this.#token}` : this.#authorization, accept: 'application/json' }
   }
 
   #answerError(status: number, text: string): AnswerError {
     const said = errorText(text)
-    if (status === 401)
-      return new AnswerError(status, `${this.url} does not know this token: 401 ${said}`, TOKEN_ADVICE)
+    if (status === 401 || said === WRONG_CREDENTIALS)
+      return new AnswerError(status, `${this.url} does not know this token: ${status} ${said}`, TOKEN_ADVICE)
     if (status === 403) return new AnswerError(status, `The role of this token is too low: 403 ${said}`)
     return new AnswerError(status, `${this.url} answered ${status} ${said}`, undefined, saidIn(text))
   }
@@ -202,6 +206,8 @@ class Silence {
   }
 }
 
+/** The schema API says it with 400. */
+const WRONG_CREDENTIALS = 'Invalid admin credentials'
 const TOKEN_ADVICE = 'Give one with --token or MILLRACE_TOKEN; the first start printed that of the owner.'
 
 function authorizationOf({ email, token }: { email?: string | undefined; token: string | undefined }) {
@@ -248,8 +254,9 @@ function errorText(body: string): string {
 
 function saidIn(body: string): Said {
   try {
-    const { error, details } = JSON.parse(body) as { error?: unknown; details?: unknown }
+    const { error, msg, details } = JSON.parse(body) as { error?: unknown; msg?: unknown; details?: unknown }
     if (typeof error === 'string') return { text: error, details }
+    if (typeof msg === 'string') return { text: msg, details: undefined }
   } catch {
     // Of a proxy, perhaps.
   }

@@ -2,6 +2,9 @@ import { existsSync } from 'node:fs'
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import { migrate, refuseNewer } from './schema.ts'
 
+/** Nobody else writes; whoever holds the file all the same is waited for again and again, and not for long each time. */
+const BUSY_MS = 250
+
 /**
  * catalog.db, with a transaction that is always open: what is written is read by this connection at once, and reaches the
  * disk as a whole, with the positions, when it is committed. Whatever ends the process in between leaves the last commit.
@@ -21,7 +24,7 @@ export class CatalogDatabase {
       using look = new DatabaseSync(file, { readOnly: true })
       refuseNewer(look)
     }
-    const db = new DatabaseSync(file, { timeout: 5_000 })
+    const db = new DatabaseSync(file, { timeout: BUSY_MS })
     try {
       db.exec(`
         PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;

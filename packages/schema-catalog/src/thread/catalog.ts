@@ -79,8 +79,8 @@ export class Catalog {
   }
 
   /** Keeps what is in memory within its bound. */
-  shrink(): void {
-    this.#state.shrink(this.#limits.cacheBytes, this.#observer.record)
+  shrink(mostBytes = this.#limits.cacheBytes): void {
+    this.#state.shrink(mostBytes, this.#observer.record)
   }
 
   /** Makes what was counted readable. Whatever is shown for the first time is on disk before. */

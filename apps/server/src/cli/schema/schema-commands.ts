@@ -1,0 +1,190 @@
+import type { Command } from 'commander'
+import { type CommandContext, remote, withExample } from '../command.ts'
+import { CommandError, type CommandIo } from '../command-io.ts'
+import { number } from '../follow-replay.ts'
+import { columns, json, oneLine, paintFor, time } from '../paint.ts'
+import { AnswerError, ServerApi, type ServerOptions } from '../server-api.ts'
+import type { EventModelAnswer, EventVersionAnswer, MetadataAnswer } from './schema-answers.ts'
+import { versionDiff } from './version-diff.ts'
+
+interface Common extends ServerOptions {
+  readonly json?: boolean
+}
+
+interface ModelsOptions extends Common {
+  readonly writeKey?: string
+  readonly limit?: string
+}
+
+const EVENT_ID = '87295528-1a53-4a1e-beea-6c8efcc64b7d'
+const VERSION_ID = '541091d8-38ed-440a-89e6-f80af9b5f4bc'
+const SHOWN_VALUES = 5
+const LONGEST_NAME = 60
+const LONGEST_PATH = 240
+
+/** `millrace schema …`: what events really look like. @see contracts/schema-catalog.md */
+export function addSchema(program: Command, { io }: CommandContext): void {
+  const group = program.command('schema').description('what events really look like: models, versions, values')
+  withExample(remote(group.command('models')), 'schema models')
+    .description('list event models: the events of one source, type and name')
+    .option('--write-key <key>', 'only of the source with this write key')
+    .option('--limit <n>', 'how many, 1 to 1,000 (default: all)')
+    .action((options: ModelsOptions) => listModels(options, io))
+  withExample(remote(group.command('versions <event-id>')), `schema versions ${EVENT_ID}`)
+    .description('list the versions of a model: events with the same keys and types')
+    .action((eventId: string, options: Common) => listVersions(eventId, options, io))
+  withExample(remote(group.command('diff <event-id> <first> <second>')), `schema diff ${EVENT_ID} 31 34`)
+    .description('show what differs between two versions of a model, each by its number or VersionID')
+    .action((eventId: string, first: string, second: string, options: Common) =>
+      diffVersions(eventId, [first, second], options, io),
+    )
+  withExample(remote(group.command('metadata <id>')), `schema metadata ${EVENT_ID}`)
+    .description('show samples and frequent values of a model or version')
+    .action((id: string, options: Common) => showMetadata(id, options, io))
+  withExample(remote(group.command('missing <version-id>')), `schema missing ${VERSION_ID}`)
+    .description('list the keys of the model that a version lacks')
+    .action((versionId: string, options: Common) => listMissing(versionId, options, io))
+  withExample(remote(group.command('rebuild')), 'schema rebuild')
+    .description('count the events that the log still has anew, for a catalog that is damaged')
+    .action((options: Common) => rebuild(options, io))
+}
+
+async function listModels({ writeKey, limit, ...options }: ModelsOptions, io: CommandIo): Promise<void> {
+  const query = new URLSearchParams()
+  if (writeKey !== undefined) query.set('WriteKey', writeKey)
+  if (limit !== undefined) query.set('limit', limit)
+  const models = await new ServerApi(options, io).get<readonly EventModelAnswer[]>(`/schemas/event-models?${query}`)
+  if (options.json) return print(io, [json(models)])
+  if (models.length === 0) return print(io, ['No event was observed yet.'])
+  table(io, [
+    ['LAST SEEN (UTC)', 'EVENT ID', 'EVENT', 'EVENTS', 'KEYS', 'WRITE KEY'],
+    ...models.map((each) => [
+      seen(each.LastSeen),
+      oneLine(each.EventID),
+      title(each),
+      number(each.TotalCount),
+      number(Object.keys(each.Schema).length),
+      oneLine(each.WriteKey),
+    ]),
+  ])
+}
+
+async function listVersions(eventId: string, options: Common, io: CommandIo): Promise<void> {
+  const versions = await versionsOf(eventId, new ServerApi(options, io))
+  if (options.json) return print(io, [json(versions)])
+  if (versions.length === 0) return print(io, [`No versions of ${oneLine(eventId)}.`])
+  table(io, [
+    ['NUMBER', 'VERSION ID', 'FIRST SEEN (UTC)', 'LAST SEEN (UTC)', 'EVENTS', 'KEYS'],
+    ...versions.map((each) => [
+      String(each.ID),
+      oneLine(each.VersionID),
+      seen(each.FirstSeen),
+      seen(each.LastSeen),
+      number(each.TotalCount),
+      number(Object.keys(each.Schema).length),
+    ]),
+  ])
+}
+
+async function diffVersions(
+  eventId: string,
+  names: readonly [string, string],
+  options: Common,
+  io: CommandIo,
+): Promise<void> {
+  const versions = await versionsOf(eventId, new ServerApi(options, io))
+  const [first, second] = names.map((name) => {
+    const found = versions.find(({ ID, VersionID }) => name === String(ID) || name.toLowerCase() === VersionID)
+    if (found === undefined) throw new CommandError(`${oneLine(eventId)} has no version ${oneLine(name)}.`)
+    return found
+  })
+  const changes = versionDiff(first!.Schema, second!.Schema)
+  if (options.json) return print(io, [json(changes)])
+  if (changes.length === 0) return print(io, ['They have the same keys with the same types.'])
+  const paint = paintFor(io.stdout, io.env)
+  const colours = { added: 'green', removed: 'red', 'type changed': 'yellow' } as const
+  const lines = columns(
+    changes.map(({ path, change, from, to }) => [
+      change,
+      oneLine(path, LONGEST_PATH),
+      change === 'type changed' ? `${from} → ${to}` : (to ?? from)!,
+    ]),
+  )
+  print(
+    io,
+    lines.map((line, i) => paint(colours[changes[i]!.change], line)),
+  )
+}
+
+async function showMetadata(id: string, options: Common, io: CommandIo): Promise<void> {
+  const metadata = await metadataOf(id, new ServerApi(options, io))
+  if (options.json) return print(io, [json(metadata)])
+  const { SampledEvents, TotalCount, FrequentValues } = metadata
+  const paint = paintFor(io.stdout, io.env)
+  const keys = Object.entries(FrequentValues)
+  const rows = keys.map(([path, values]) => {
+    const shown = values
+      .slice(0, SHOWN_VALUES)
+      .map(({ Value, Frequency }) => `${oneLine(Value, 40)} (${number(Frequency)})`)
+    const more = values.length > SHOWN_VALUES ? `, ${values.length - SHOWN_VALUES} more` : ''
+    return [oneLine(path, LONGEST_NAME), `${shown.join(', ')}${more}`]
+  })
+  print(io, [
+    paint('bold', `${number(TotalCount)} ${TotalCount === 1 ? 'event' : 'events'}`),
+    '',
+    keys.length === 0 ? 'No frequent values.' : 'Frequent values:',
+    ...columns(rows).map((line) => `  ${line}`),
+    '',
+    SampledEvents.length === 0 ? 'No samples.' : 'Samples:',
+    ...SampledEvents.map((event) => `  ${json(event, 0)}`),
+  ])
+}
+
+async function listMissing(versionId: string, options: Common, io: CommandIo): Promise<void> {
+  const path = `/schemas/event-version/${encodeURIComponent(versionId)}/missing-keys`
+  const missing = await new ServerApi(options, io).get<readonly string[]>(path)
+  if (options.json) return print(io, [json(missing)])
+  print(
+    io,
+    missing.length === 0 ? ['It lacks none of the keys of its model.'] : missing.map((each) => oneLine(each, 1_100)),
+  )
+}
+
+async function rebuild(options: Common, io: CommandIo): Promise<void> {
+  const answer = await new ServerApi(options, io).send('POST', '/v2/admin/rebuild-catalog')
+  if (options.json) return print(io, [json(answer)])
+  print(io, ['The retained log is counted anew; LagSeconds in GET /schemas/status tells how far it is.'])
+}
+
+function versionsOf(eventId: string, api: ServerApi): Promise<readonly EventVersionAnswer[]> {
+  return api.get(`/schemas/event-versions?EventID=${encodeURIComponent(eventId)}`)
+}
+
+/** Ids of models and versions are never the same, so one command does for both. */
+async function metadataOf(id: string, api: ServerApi): Promise<MetadataAnswer> {
+  const encoded = encodeURIComponent(id)
+  try {
+    return await api.get(`/schemas/event-model/${encoded}/metadata`)
+  } catch (error) {
+    if (!(error instanceof AnswerError) || error.status !== 404) throw error
+    return api.get(`/schemas/event-version/${encoded}/metadata`)
+  }
+}
+
+function title({ EventType, EventIdentifier }: EventModelAnswer): string {
+  return oneLine(EventIdentifier === '' ? EventType : `${EventType} "${EventIdentifier}"`, LONGEST_NAME)
+}
+
+/** Without the decimals that nobody reads. */
+function seen(rfc3339: string): string {
+  return time(rfc3339).slice(0, 19)
+}
+
+function table(io: CommandIo, rows: readonly (readonly string[])[]): void {
+  const [head, ...lines] = columns(rows)
+  print(io, [paintFor(io.stdout, io.env)('bold', head!), ...lines])
+}
+
+function print({ stdout }: CommandIo, lines: readonly string[]): void {
+  stdout.write(`${lines.join('\n')}\n`)
+}
