@@ -7,6 +7,7 @@ import { addConfiguration } from './configuration/configuration-commands.ts'
 import { addDeadLetters } from './dead-letters.ts'
 import { addDoctor } from './doctor/doctor.ts'
 import { addHelp } from './help.ts'
+import { addMessageTests } from './message-tests/test-commands.ts'
 import { addReplay } from './replays.ts'
 import { addRestore } from './restore-command.ts'
 import { addSend } from './send.ts'
@@ -26,6 +27,7 @@ const COMMANDS: readonly AddCommand[] = [
   addTail,
   addDeadLetters,
   addReplay,
+  addMessageTests,
   addToken,
   addConfiguration,
   addBackup,
