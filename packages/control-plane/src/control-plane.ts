@@ -109,7 +109,7 @@ export class ControlPlane implements AsyncDisposable {
     const { code: runtime, maskingOf } = options
     this.codeTests = new CodeTests({ workspace, store, runtime, checks, transformations, credentials, maskingOf })
     this.users = new Users(workspace)
-    this.configuration = new Configuration(workspace, deliveries, destinationTypes)
+    this.configuration = new Configuration(workspace, deliveries, destinationTypes, checks, store)
     this.accessTokens = new AccessTokens(workspace)
   }
 

@@ -1,10 +1,12 @@
 import { isJsonObject, type JsonObject, ownMember } from '@millrace/protocol'
 import { ApiError, badRequest, unavailable } from '../api-error.ts'
-import type { Author } from '../author.ts'
+import { type Author, MILLRACE } from '../author.ts'
 import type { Deliveries } from '../deliveries.ts'
 import type { DestinationTypes } from '../destination-types.ts'
 import { maskedConfig } from '../destinations.ts'
 import { newWriteKey } from '../sources.ts'
+import type { ControlStore } from '../store/control-store.ts'
+import type { CodeChecks } from '../transformations/code-checks.ts'
 import type { Moment, Workspace } from '../workspace.ts'
 import { readBoolean, refuseUnknownMembers } from '../written-fields.ts'
 import { auditedChange } from './audited-change.ts'
@@ -16,7 +18,7 @@ import { Turns } from './turns.ts'
 import { waitingForRemoved } from './waiting-for-removed.ts'
 
 /** A change as whoever reads a plan sees it. */
-export type ShownChange = Omit<PlannedChange, 'change'>
+export type ShownChange = Omit<PlannedChange, 'change' | 'versions'>
 
 export interface ShownPlan {
   readonly revision: number
@@ -40,9 +42,19 @@ export class Configuration {
   readonly #workspace: Workspace
   readonly #deliveries: Deliveries
   readonly #types: DestinationTypes
+  readonly #checks: CodeChecks
+  readonly #store: ControlStore
   #running = 0
 
-  constructor(workspace: Workspace, deliveries: Deliveries, types: DestinationTypes) {
+  constructor(
+    workspace: Workspace,
+    deliveries: Deliveries,
+    types: DestinationTypes,
+    checks: CodeChecks,
+    store: ControlStore,
+  ) {
+    this.#checks = checks
+    this.#store = store
     this.#workspace = workspace
     this.#deliveries = deliveries
     this.#types = types
@@ -70,7 +82,7 @@ export class Configuration {
     refuseUnknownMembers(written, ['document', 'prune'])
     const { snapshot } = this.#workspace.state
     const moment = { snapshot, at: this.#workspace.clock.now(), nextRevision: snapshot.revision + 1 }
-    const { changes, errors, warning } = await this.#plan(moment, written)
+    const { changes, errors, warning } = await this.#plan(MILLRACE, moment, written)
     return { answer: { revision: snapshot.revision, changes: changes.map(shown), errors }, warning }
   }
 
@@ -91,7 +103,7 @@ export class Configuration {
       const mayDiscard = readBoolean(written, 'discard', false)
       const revision = ownMember(written, 'revision')
       if (!Number.isSafeInteger(revision)) throw badRequest('revision must be an integer')
-      const { changes, errors, warning } = await this.#plan(moment, written)
+      const { changes, errors, warning } = await this.#plan(by, moment, written)
       if (errors.length > 0) {
         throw new ApiError('invalid_config', 'Invalid config', {
           details: { errors: errors.map((each) => ({ ...each })) },
@@ -106,7 +118,7 @@ export class Configuration {
         changes: changes.map(shown),
       }
       return {
-        changes: changes.map(({ change }) => change),
+        changes: changes.flatMap(({ change, versions = [] }) => [...versions, change]),
         audit: changes.map(auditedChange),
         result: { answer, warning },
       }
@@ -124,6 +136,7 @@ export class Configuration {
   }
 
   async #plan(
+    by: Author,
     { snapshot, at, nextRevision }: Pick<Moment, 'snapshot' | 'at' | 'nextRevision'>,
     written: JsonObject,
   ): Promise<Plan> {
@@ -137,6 +150,9 @@ export class Configuration {
       nextRevision,
       workspaceId: workspace.id,
       types: this.#types,
+      checks: this.#checks,
+      store: this.#store,
+      createdBy: by.actor,
       newId: (time: number) => workspace.newId(time),
       newWriteKey: () => newWriteKey(workspace.random),
       isPruning,

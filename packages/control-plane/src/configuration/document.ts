@@ -2,6 +2,9 @@ import type { JsonObject } from '@millrace/protocol'
 import { type Destination, destinationJson } from '../destination.ts'
 import type { Snapshot } from '../snapshot.ts'
 import { type Source, sourceJson } from '../source.ts'
+import type { CodeVersion } from '../transformations/code.ts'
+import type { Library } from '../transformations/library.ts'
+import { type Transformation, testsJson } from '../transformations/transformation.ts'
 
 /** The form of the document that this version reads and writes. */
 export const DOCUMENT_FORM = 1
@@ -19,9 +22,15 @@ export function configurationDocument(
   maskedConfig: (destination: Destination) => JsonObject,
 ): JsonObject {
   const sources = byKey(snapshot.sources.values()).map((source) => [source.key, sourceDocument(source)])
+  const libraries = byKey(snapshot.libraries.values()).map((library) => [library.key, libraryDocument(library)])
+  const transformations = byKey(snapshot.transformations.values()).map((transformation) => [
+    transformation.key,
+    transformationDocument(transformation),
+  ])
+  const keyOf = (id: string) => snapshot.transformations.get(id)!.key
   const destinations = byKey(snapshot.destinations.values()).map((destination) => [
     destination.key,
-    destinationDocument(destination, maskedConfig(destination)),
+    destinationDocument(destination, maskedConfig(destination), keyOf),
   ])
   const connections = Array.from(snapshot.connections.values(), ({ sourceId, destinationId, isEnabled }) => ({
     source: snapshot.sources.get(sourceId)!.key,
@@ -31,6 +40,9 @@ export function configurationDocument(
   return {
     millrace: DOCUMENT_FORM,
     sources: Object.fromEntries(sources),
+    // Who uses none need not read of them.
+    ...(libraries.length === 0 ? {} : { libraries: Object.fromEntries(libraries) }),
+    ...(transformations.length === 0 ? {} : { transformations: Object.fromEntries(transformations) }),
     destinations: Object.fromEntries(destinations),
     connections: connections.sort(
       (a, b) => compareTexts(a.source, b.source) || compareTexts(a.destination, b.destination),
@@ -44,10 +56,53 @@ export function sourceDocument(source: Source): JsonObject {
   return { name: name!, type: type!, enabled: enabled!, writeKey: writeKey!, config: config! }
 }
 
-/** A destination as it stands in the document under its key. @param config masked wherever somebody may read it. */
-export function destinationDocument(destination: Destination, config: JsonObject): JsonObject {
+/**
+ * A destination as it stands in the document under its key.
+ *
+ * @param config masked wherever somebody may read it.
+ * @param keyOf a transformation by its id.
+ */
+export function destinationDocument(
+  destination: Destination,
+  config: JsonObject,
+  keyOf: (id: string) => string,
+): JsonObject {
   const { name, type, enabled, delivery } = destinationJson(destination, config)
-  return { name: name!, type: type!, enabled: enabled!, config, delivery: delivery! }
+  const transformations = destination.transformationIds.map(keyOf)
+  return {
+    name: name!,
+    type: type!,
+    enabled: enabled!,
+    ...(transformations.length === 0 ? {} : { transformations }),
+    config,
+    delivery: delivery!,
+  }
+}
+
+/** A library as it stands in the document under its key: what is in force, or a draft that never was. */
+export function libraryDocument({ name, description, newest, published }: Library): JsonObject {
+  return { name, ...describedAs(description), ...codeDocument(newest, published) }
+}
+
+/** A transformation as it stands in the document under its key, likewise. */
+export function transformationDocument(transformation: Transformation): JsonObject {
+  const { name, description, captureLogs, newest, published, tests } = transformation
+  return {
+    name,
+    ...describedAs(description),
+    ...codeDocument(newest, published),
+    ...(captureLogs ? { captureLogs } : {}),
+    ...(tests.length === 0 ? {} : { tests: testsJson(tests) }),
+  }
+}
+
+function describedAs(description: string): JsonObject {
+  return description === '' ? {} : { description }
+}
+
+function codeDocument(newest: CodeVersion, published: Pick<CodeVersion, 'language' | 'code'> | null): JsonObject {
+  const { language, code } = published ?? newest
+  return { language, code, ...(published === null ? { published: false } : {}) }
 }
 
 /** How a connection is named, which has no key of its own: `cinema-app/booking-hook`. */

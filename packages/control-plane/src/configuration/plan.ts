@@ -4,7 +4,9 @@ import { connectionKey } from './document.ts'
 import type { DocumentError } from './document-errors.ts'
 import { planConnections } from './planned-connections.ts'
 import { type PlannedDestinations, planDestinations } from './planned-destinations.ts'
+import { type PlannedLibraries, planLibraries } from './planned-libraries.ts'
 import { type PlannedSources, planSources } from './planned-sources.ts'
+import { type PlannedTransformations, planTransformations } from './planned-transformations.ts'
 import type { PlannedChange, Planning } from './planning.ts'
 import { readSections } from './sections.ts'
 
@@ -27,17 +29,24 @@ export interface Plan {
 export async function planDocument(planning: Planning, document: JsonObject): Promise<Plan> {
   const sections = await readSections(planning, document)
   const sources = await planSources(planning, sections.sources)
-  const destinations = await planDestinations(planning, sections.destinations)
+  const transformationKeys = new Set(sections.transformations.map(({ key }) => key))
+  const libraries = await planLibraries(planning, sections.libraries, transformationKeys)
+  const transformations = await planTransformations(planning, sections.transformations, libraries)
+  const attachable = thereWillBe(planning, planning.snapshot.transformations, transformations)
+  const destinations = await planDestinations(planning, sections.destinations, attachable)
   const ends = {
     sources: thereWillBe(planning, planning.snapshot.sources, sources),
     destinations: thereWillBe(planning, planning.snapshot.destinations, destinations),
   }
   const connections = await planConnections(planning, sections.connections, ends)
-  const named = { sources, destinations, connections: connections.keys }
+  const code = { libraries: libraries.byKey, transformations }
+  const named = { sources, ...code, destinations, connections: connections.keys }
   return {
     changes: [
       ...(planning.isPruning && planning.errors.count === 0 ? removals(planning.snapshot, named) : []),
       ...plannedOf(sources),
+      ...plannedOf(libraries.byKey),
+      ...plannedOf(transformations),
       ...plannedOf(destinations),
       ...connections.changes,
     ],
@@ -60,22 +69,33 @@ function thereWillBe<T extends { readonly key: string }>(
 
 interface Named {
   readonly sources: PlannedSources
+  readonly libraries: PlannedLibraries['byKey']
+  readonly transformations: PlannedTransformations
   readonly destinations: PlannedDestinations
   readonly connections: ReadonlySet<string>
 }
 
 /** What the document does not name: connections first, for they need their ends. */
-function removals({ sources, destinations, connections }: Snapshot, named: Named): PlannedChange[] {
+function removals(snapshot: Snapshot, named: Named): PlannedChange[] {
+  const { sources, destinations, connections } = snapshot
   return [
     ...[...connections.values()].flatMap(({ id, sourceId, destinationId }) => {
       const key = connectionKey(sources.get(sourceId)!.key, destinations.get(destinationId)!.key)
       return named.connections.has(key) ? [] : [removal('connection', id, key)]
     }),
-    ...[...destinations.values()].flatMap(({ id, key }) =>
-      named.destinations.has(key) ? [] : [removal('destination', id, key)],
-    ),
-    ...[...sources.values()].flatMap(({ id, key }) => (named.sources.has(key) ? [] : [removal('source', id, key)])),
+    ...unnamed('destination', destinations, named.destinations),
+    ...unnamed('transformation', snapshot.transformations, named.transformations),
+    ...unnamed('library', snapshot.libraries, named.libraries),
+    ...unnamed('source', sources, named.sources),
   ]
+}
+
+function unnamed(
+  kind: PlannedChange['kind'],
+  saved: ReadonlyMap<string, { readonly id: string; readonly key: string }>,
+  named: ReadonlyMap<string, unknown>,
+): PlannedChange[] {
+  return [...saved.values()].flatMap(({ id, key }) => (named.has(key) ? [] : [removal(kind, id, key)]))
 }
 
 function removal(kind: PlannedChange['kind'], id: string, key: string): PlannedChange {

@@ -1,15 +1,20 @@
 import { isJsonObject, type JsonValue } from '@millrace/protocol'
 import { badRequest, invalidConfig } from '../api-error.ts'
 import type { Destination } from '../destination.ts'
+import { MAX_TRANSFORMATIONS } from '../destination-schema.ts'
 import type { DestinationType } from '../destination-types.ts'
 import { judgeConfig, maskedConfig, readDelivery, readTypeName } from '../destinations.ts'
 import { documentDiff } from '../document-diff.ts'
+import type { Transformation } from '../transformations/transformation.ts'
 import { readBoolean, readName } from '../written-fields.ts'
 import { destinationDocument } from './document.ts'
 import { newIds, type PlannedChange, type Planning, readThroughout, refuseUnknown } from './planning.ts'
-import { type Entry, notAvailable } from './sections.ts'
+import type { Entry } from './sections.ts'
 
 const MEMBERS = ['name', 'type', 'enabled', 'config', 'delivery', 'transformations']
+
+/** Those that there will be; undefined is one with errors. */
+export type TransformationsByKey = ReadonlyMap<string, Transformation | undefined>
 
 /** The destinations of a document by key; undefined is one with errors. */
 export type PlannedDestinations = ReadonlyMap<string, PlannedDestination | undefined>
@@ -22,7 +27,11 @@ export interface PlannedDestination {
 }
 
 /** What a document makes of the destinations. As with PUT, what is left out of one has its default; masks keep secrets. */
-export async function planDestinations(planning: Planning, entries: readonly Entry[]): Promise<PlannedDestinations> {
+export async function planDestinations(
+  planning: Planning,
+  entries: readonly Entry[],
+  transformations: TransformationsByKey,
+): Promise<PlannedDestinations> {
   const { errors, at, nextRevision, workspaceId, turns } = planning
   const savedByKey = new Map(Array.from(planning.snapshot.destinations.values(), (saved) => [saved.key, saved]))
   const read = new Map<string, ReturnType<typeof readFields> | undefined>()
@@ -30,11 +39,12 @@ export async function planDestinations(planning: Planning, entries: readonly Ent
     await turns.next()
     if (errors.isFull) break
     const before = errors.count
-    const fields = readFields(planning, entry, savedByKey.get(entry.key))
+    const fields = readFields(planning, entry, savedByKey.get(entry.key), transformations)
     read.set(entry.key, errors.count > before ? undefined : fields)
   }
   const ids = await newIds(planning, [...read].filter(([key, fields]) => fields && !savedByKey.has(key)).length)
   const destinations = new Map<string, PlannedDestination | undefined>()
+  const keyOf = keysOf(planning, transformations)
   for (const [key, found] of read) {
     await turns.next()
     if (found === undefined) {
@@ -46,30 +56,28 @@ export async function planDestinations(planning: Planning, entries: readonly Ent
     const identity = () => ({
       id: ids.next().value,
       key,
-      transformationIds: [],
       transformations: [],
       workspaceId,
       createdAt: at,
     })
     const value = { ...(saved ?? identity()), ...fields, updatedAt: at, revision: nextRevision } as Destination
-    destinations.set(key, { value, planned: plannedChange(planning, saved, value), warning })
+    destinations.set(key, { value, planned: plannedChange(planning, saved, value, keyOf), warning })
   }
   return destinations
 }
 
-type Fields = Pick<Destination, 'name' | 'type' | 'isEnabled' | 'config' | 'delivery'>
+type Fields = Pick<Destination, 'name' | 'type' | 'isEnabled' | 'transformationIds' | 'config' | 'delivery'>
 
 /** Whole, unless there were errors. */
 function readFields(
   planning: Planning,
   { path, written }: Entry,
   saved: Destination | undefined,
+  byKey: TransformationsByKey,
 ): Partial<Fields> & { readonly warning: string | undefined } {
   const { errors, types } = planning
   refuseUnknown(planning, path, written, MEMBERS)
   const { transformations = [], config = {}, delivery = {} } = written
-  if (!Array.isArray(transformations)) errors.add(`${path}/transformations`, 'must be a list')
-  else if (transformations.length > 0) errors.add(`${path}/transformations`, notAvailable('transformations'))
   const name = errors.at(`${path}/name`, () => readName(written, undefined))
   const type = errors.at(`${path}/type`, () => {
     const typeName = readTypeName(written)
@@ -83,10 +91,51 @@ function readFields(
     name,
     type: type?.typeName,
     isEnabled: errors.at(`${path}/enabled`, () => readBoolean(written, 'enabled', true)),
+    transformationIds: readTransformations(planning, `${path}/transformations`, transformations, byKey),
     config: judged?.config,
     delivery: readThroughout(planning, path, delivery, readDelivery),
     warning: judged?.warning,
   } as Partial<Fields> & { warning: string | undefined }
+}
+
+/** @returns their ids, as far as they can be attached. */
+function readTransformations(
+  { errors }: Planning,
+  path: string,
+  written: JsonValue,
+  byKey: TransformationsByKey,
+): string[] {
+  if (!Array.isArray(written)) {
+    errors.add(path, 'must be a list')
+    return []
+  }
+  if (written.length > MAX_TRANSFORMATIONS) errors.add(path, 'Too many transformations')
+  return written.flatMap((key, i) => {
+    const transformation = typeof key === 'string' ? byKey.get(key) : undefined
+    const fault = attachmentFault(written, i, byKey, transformation)
+    if (fault !== undefined) errors.add(`${path}/${i}`, fault)
+    return transformation === undefined ? [] : [transformation.id]
+  })
+}
+
+function attachmentFault(
+  written: readonly JsonValue[],
+  i: number,
+  byKey: TransformationsByKey,
+  transformation: Transformation | undefined,
+): string | undefined {
+  const key = written[i]
+  if (typeof key !== 'string') return 'must be a key'
+  if (!byKey.has(key)) return `Transformation with key ${key} not found`
+  if (transformation?.published === null) return `Transformation with key ${key} is not published`
+  return written.indexOf(key) < i ? `Transformation with key ${key} is listed twice` : undefined
+}
+
+/** Keys of all that a destination may have been or will be attached to. */
+function keysOf({ snapshot }: Planning, byKey: TransformationsByKey): (id: string) => string {
+  const keys = new Map(Array.from(snapshot.transformations.values(), ({ id, key }) => [id, key]))
+  for (const [key, transformation] of byKey) if (transformation !== undefined) keys.set(transformation.id, key)
+  return (id) => keys.get(id)!
 }
 
 function readConfig(
@@ -108,12 +157,13 @@ function plannedChange(
   { types }: Planning,
   saved: Destination | undefined,
   value: Destination,
+  keyOf: (id: string) => string,
 ): PlannedChange | undefined {
   const change = { kind: 'destination', id: value.id, value } as const
   if (saved === undefined) return { action: 'create', kind: 'destination', key: value.key, diff: [], change }
   const faces = (destination: Destination) => ({
-    plain: destinationDocument(destination, destination.config),
-    shown: destinationDocument(destination, maskedConfig(types, destination)),
+    plain: destinationDocument(destination, destination.config, keyOf),
+    shown: destinationDocument(destination, maskedConfig(types, destination), keyOf),
   })
   const diff = documentDiff(faces(saved), faces(value))
   return diff.length === 0 ? undefined : { action: 'update', kind: 'destination', key: value.key, diff, change }

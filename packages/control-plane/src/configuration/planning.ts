@@ -1,21 +1,25 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '@millrace/protocol'
 import { ApiError } from '../api-error.ts'
-import type { Change } from '../change.ts'
+import type { Change, CodeVersionMade } from '../change.ts'
 import type { DestinationTypes } from '../destination-types.ts'
 import type { DiffLine } from '../document-diff.ts'
 import type { Snapshot } from '../snapshot.ts'
+import type { ControlStore } from '../store/control-store.ts'
+import type { CodeChecks } from '../transformations/code-checks.ts'
 import { type DocumentErrors, memberPath } from './document-errors.ts'
 import type { Turns } from './turns.ts'
 
 /** One resource that a document changes, for whoever reads the plan and for the store. */
 export interface PlannedChange {
   readonly action: 'create' | 'update' | 'delete'
-  readonly kind: 'source' | 'destination' | 'connection'
+  readonly kind: 'source' | 'destination' | 'connection' | 'transformation' | 'library'
   /** Of a connection, those of its two ends: `cinema-app/booking-hook`. */
   readonly key: string
   /** Empty unless it is an update. */
   readonly diff: readonly DiffLine[]
   readonly change: Extract<Change, { readonly kind: PlannedChange['kind'] }>
+  /** Versions of code that come with it. */
+  readonly versions?: readonly CodeVersionMade[]
 }
 
 /** What a plan is made upon, and where it notes what it finds. */
@@ -26,6 +30,10 @@ export interface Planning {
   readonly nextRevision: number
   readonly workspaceId: string
   readonly types: DestinationTypes
+  readonly checks: CodeChecks
+  readonly store: Pick<ControlStore, 'codeVersion'>
+  /** Who makes the versions of code. */
+  readonly createdBy: string
   readonly newId: (at: number) => string
   readonly newWriteKey: () => string
   /** Whether what the document does not name is removed. */

@@ -45,13 +45,48 @@ const destination = fc.record({
   }),
 })
 
+const library = fc.record({ description: fc.string({ maxLength: 5 }), n: fc.nat(3), isImporting: fc.boolean() })
+const transformation = fc.record({ captureLogs: fc.boolean(), n: fc.nat(3), imports: fc.subarray(['one', 'two']) })
+
+/** Two libraries, of which the second may import the first, and transformations that import what there is of them. */
+const code = fc
+  .record({
+    libraries: fc.dictionary(fc.constantFrom('one', 'two'), library, { noNullPrototype: true }),
+    transformations: fc.dictionary(fc.stringMatching(/^[a-z]{1,3}$/), transformation, {
+      maxKeys: 4,
+      noNullPrototype: true,
+    }),
+  })
+  .map(({ libraries, transformations }) => {
+    const libraryEntries = Object.entries(libraries).map(([name, { description, n, isImporting }]) => {
+      const isLinked = isImporting && name === 'two' && 'one' in libraries
+      const members = { name, language: 'javascript', code: `${isLinked ? IMPORT('one') : ''}export const n = ${n}` }
+      return [name, description === '' ? members : { ...members, description }]
+    })
+    const entries = Object.entries(transformations).map(([name, { captureLogs, n, imports }]) => {
+      const lines = imports.filter((each) => each in libraries).map(IMPORT)
+      const text = `${lines.join('')}export function transformEvent(event) { return event } // ${n}`
+      const tests = [{ id: 't', name: 'n', input: [{ n }], expectedOutput: [] }]
+      const members = { name, language: 'javascript', code: text, tests }
+      return [name, captureLogs ? { ...members, captureLogs } : members]
+    })
+    return { libraries: Object.fromEntries(libraryEntries), transformations: Object.fromEntries(entries) }
+  })
+
+function IMPORT(name: string): string {
+  return `import { n as ${name} } from "${name}"\n`
+}
+
 const workspace = fc
   .record({
+    code,
+    attached: fc.array(fc.nat(3), { maxLength: 6 }),
     sources: fc.dictionary(key, source, { maxKeys: 5, noNullPrototype: true }),
     destinations: fc.dictionary(key, destination, { maxKeys: 5, noNullPrototype: true }),
     pairs: fc.uniqueArray(fc.tuple(fc.nat(4), fc.nat(4), fc.boolean()), { selector: ([a, b]) => `${a} ${b}` }),
   })
-  .map(({ sources, destinations, pairs }) => {
+  .map(({ code, attached, sources, destinations: plain, pairs }) => {
+    const destinations = withTransformations(plain, Object.keys(code.transformations), attached)
     const [from, to] = [Object.keys(sources), Object.keys(destinations)]
     const connections = pairs.flatMap(([a, b, enabled]) => {
       return from[a] === undefined || to[b] === undefined ? [] : [{ source: from[a], destination: to[b], enabled }]
@@ -61,8 +96,27 @@ const workspace = fc
       const type = SOURCE_TYPES[each.length % SOURCE_TYPES.length]!
       return [each, { ...members, type, writeKey: each.replaceAll('-', 'Z').padEnd(20, 'Q') }]
     })
-    return { millrace: 1, sources: Object.fromEntries(withKeys), destinations, connections }
+    const sections = { sources: Object.fromEntries(withKeys), ...code, destinations, connections }
+    return { millrace: 1, ...withoutEmpty(sections) }
   })
+
+/** Each destination has up to two, in any order. */
+function withTransformations(plain: Document, keys: readonly string[], attached: readonly number[]): Document {
+  const entries = Object.entries<Document>(plain).map(([each, members], i) => {
+    const transformations = new Set(attached.slice(2 * i, 2 * i + 2).flatMap((n) => keys[n] ?? []))
+    return [each, transformations.size === 0 ? members : { ...members, transformations: [...transformations] }]
+  })
+  return Object.fromEntries(entries)
+}
+
+/** Who uses no code need not read of it. */
+function withoutEmpty({ libraries, transformations, ...rest }: Document): Document {
+  return {
+    ...rest,
+    ...(Object.keys(libraries).length === 0 ? {} : { libraries }),
+    ...(Object.keys(transformations).length === 0 ? {} : { transformations }),
+  }
+}
 
 test('pull into an empty server, apply, pull gives the same document; pull then plan shows no change', async () => {
   await fc.assert(

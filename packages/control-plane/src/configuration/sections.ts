@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, ownMember } from '@millrace/protocol'
+import { isJsonObject, type JsonObject } from '@millrace/protocol'
 import { DOCUMENT_FORM } from './document.ts'
 import { memberPath } from './document-errors.ts'
 import { type Planning, refuseUnknown } from './planning.ts'
@@ -13,34 +13,27 @@ export interface Entry {
 
 export interface Sections {
   readonly sources: readonly Entry[]
+  readonly libraries: readonly Entry[]
+  readonly transformations: readonly Entry[]
   readonly destinations: readonly Entry[]
   /** Their key is the number in the list. */
   readonly connections: readonly Entry[]
 }
 
-/** The parts of the document that this version has none of yet; they may be there, empty. */
-const NOT_AVAILABLE = ['libraries', 'transformations']
-const KNOWN = ['millrace', 'sources', 'destinations', 'connections', ...NOT_AVAILABLE]
+const KNOWN = ['millrace', 'sources', 'libraries', 'transformations', 'destinations', 'connections']
 
 /** Takes a document apart; what has not the form of one becomes an error. @see contracts/control-plane.md §9 [D715] */
 export async function readSections(planning: Planning, document: JsonObject): Promise<Sections> {
   const { errors } = planning
   if (document['millrace'] !== DOCUMENT_FORM) errors.add('/millrace', `must be ${DOCUMENT_FORM}`)
   refuseUnknown(planning, '', document, KNOWN)
-  for (const section of NOT_AVAILABLE) {
-    const entries = ownMember(document, section) ?? {}
-    if (!isJsonObject(entries)) errors.add(`/${section}`, 'must be an object')
-    else if (Object.keys(entries).length > 0) errors.add(`/${section}`, notAvailable(section))
-  }
   return {
     sources: await readEntries(planning, document, 'sources'),
+    libraries: await readEntries(planning, document, 'libraries'),
+    transformations: await readEntries(planning, document, 'transformations'),
     destinations: await readEntries(planning, document, 'destinations'),
     connections: await readList(planning, document, 'connections'),
   }
-}
-
-export function notAvailable(what: string): string {
-  return `${what} are not available in this version`
 }
 
 async function readEntries({ errors, turns }: Planning, document: JsonObject, section: string): Promise<Entry[]> {

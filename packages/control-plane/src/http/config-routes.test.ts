@@ -9,7 +9,7 @@ const headers = (to: string) => [
   { from: 'X-Desk', to: '3' },
 ]
 
-/** The document of the contract, as far as this version has its parts. */
+/** The document of the contract, without code. */
 function cinema(token = CANARY) {
   return {
     millrace: 1,
@@ -360,11 +360,10 @@ describe('a document with errors', () => {
     const errors = [
       ['/millrace', 'must be 1'],
       ['/colour', 'Unknown member: colour'],
-      ['/libraries', 'libraries are not available in this version'],
-      ['/transformations', 'must be an object'],
       ['/sources/UPPER', 'must have a key of 1 to 64 characters a-z, 0-9 and -'],
       ['/sources/a~1b', 'must have a key of 1 to 64 characters a-z, 0-9 and -'],
       ['/sources/list', 'must be an object'],
+      ['/transformations', 'must be an object'],
       ['/connections/2', 'must be an object'],
       ['/sources/cinema-app/type', 'type cannot be changed'],
       ['/sources/cinema-app/writeKey', 'writeKey must have 20 to 64 characters 0-9, A-Z, a-z'],
@@ -378,11 +377,13 @@ describe('a document with errors', () => {
       ['/sources/one/config/catalog/values', 'must be "on" or "off"'],
       ['/sources/two/name', 'name is required'],
       ['/sources/two/writeKey', 'writeKey is already in use'],
-      ['/destinations/hook/transformations', 'transformations are not available in this version'],
+      ['/libraries/price-rules/name', 'name is required'],
+      ['/libraries/price-rules/code', 'code is required'],
       ['/destinations/hook/name', 'name is too long'],
       ['/destinations/hook/config/signingSecret', 'has no saved value'],
       ['/destinations/hook/config/headers/0/to', 'has no saved value'],
       ['/destinations/hook/config/webhookUrl', 'is required'],
+      ['/destinations/hook/transformations/0', 'Transformation with key add-cents not found'],
       ['/destinations/hook/delivery/ordering', 'must be "strict" or "none"'],
       ['/destinations/hook/delivery/throttle/limit', 'must be an integer from 1 to 1000000'],
       ['/destinations/booking-hook/type', 'type cannot be changed'],

@@ -27,7 +27,7 @@ const changes = [
 ]
 
 const Document = Type.Record(Type.String(), Type.Unknown(), {
-  description: 'Sources and destinations by key, and the connections between them.',
+  description: 'Sources, libraries, transformations and destinations by key, and the connections between them.',
 })
 const Revision = Type.Integer({ minimum: 0, description: 'One more with every change of the configuration.' })
 const Changes = Type.Array(
@@ -35,7 +35,7 @@ const Changes = Type.Array(
     'PlannedChange',
     closed({
       action: oneOf(['create', 'update', 'delete']),
-      kind: oneOf(['source', 'destination', 'connection']),
+      kind: oneOf(['source', 'library', 'transformation', 'destination', 'connection']),
       key: Type.String({ description: 'Of a connection those of its ends: `cinema-app/booking-hook`.' }),
       diff: Type.Array(DIFF_LINE),
     }),

@@ -1,8 +1,7 @@
 import { ApiError, unavailable } from '../api-error.ts'
-import type { Snapshot } from '../snapshot.ts'
 import { type LibraryCode, libraryCode } from './code.ts'
 import type { CodeEntry, CodeRuntime, CodeToCheck } from './code-runtime.ts'
-import { type FindLibrary, publishedLibraries } from './linking.ts'
+import type { LibraryShelf } from './linking.ts'
 
 export interface JudgedCode {
   /** Undefined for a library. */
@@ -22,15 +21,12 @@ export class CodeChecks {
     this.#runtime = runtime
   }
 
-  /**
-   * @param find which version of a library its import name stands for, of those of the snapshot.
-   * @throws ApiError 400 with the text of the engine and the place in the user's own source; 503 if too many are judged.
-   */
-  async judge(code: CodeToCheck, snapshot: Snapshot, find = publishedLibraries(snapshot)): Promise<JudgedCode> {
+  /** @throws ApiError 400 with the text of the engine and the place in the user's own source; 503 if too many are judged. */
+  async judge(code: CodeToCheck, shelf: LibraryShelf): Promise<JudgedCode> {
     if (this.#running >= MAX_AT_ONCE) throw unavailable()
     this.#running++
     try {
-      const check = await this.#runtime.check(code, librariesInReach(code, snapshot, find))
+      const check = await this.#runtime.check(code, librariesInReach(code, shelf))
       if (check.ok) return { entry: check.entry, imports: check.imports }
       const { error, line, column } = check
       const place = line === undefined || column === undefined ? {} : { details: { line, column } }
@@ -42,20 +38,23 @@ export class CodeChecks {
 }
 
 /**
- * Libraries that the code may import, with those that they import. Which ones it does only the engine can tell; a name that
- * nowhere stands in quotes is none.
+ * Libraries that the code may import, with those that they may import. Which ones it does only the engine can tell; a name
+ * that nowhere stands in quotes is none.
  */
-function librariesInReach({ code, ...self }: CodeToCheck, { libraries }: Snapshot, find: FindLibrary): LibraryCode[] {
-  const inReach = new Map<string, LibraryCode>()
-  const waiting = Array.from(libraries.values(), ({ importName }) => importName).filter(
-    (importName) => code.includes(`"${importName}"`) || code.includes(`'${importName}'`),
-  )
-  for (let importName = waiting.pop(); importName !== undefined; importName = waiting.pop()) {
-    const version = find(importName)
-    const isSelf = self.kind === 'library' && self.importName === importName
-    if (version === undefined || version === null || isSelf || inReach.has(importName)) continue
-    inReach.set(importName, libraryCode(importName, version))
-    waiting.push(...version.imports)
+function librariesInReach({ code, ...self }: CodeToCheck, { importNames, find }: LibraryShelf): LibraryCode[] {
+  const names = new Set(importNames)
+  if (self.kind === 'library') names.delete(self.importName)
+  const inReach: LibraryCode[] = []
+  const waiting = [code]
+  for (let text = waiting.pop(); text !== undefined; text = waiting.pop()) {
+    for (const importName of names) {
+      if (!text.includes(`"${importName}"`) && !text.includes(`'${importName}'`)) continue
+      names.delete(importName)
+      const version = find(importName)
+      if (version === undefined || version === null) continue
+      inReach.push(libraryCode(importName, version))
+      waiting.push(version.code)
+    }
   }
-  return [...inReach.values()]
+  return inReach
 }

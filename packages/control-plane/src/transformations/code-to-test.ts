@@ -7,7 +7,7 @@ import { type CodeLanguage, type CodeVersion, type TransformationCode, transform
 import type { CodeChecks } from './code-checks.ts'
 import type { CodeHistory } from './code-history.ts'
 import type { CodeEntry } from './code-runtime.ts'
-import { type FindLibrary, linkedLibraries, publishedLibraries } from './linking.ts'
+import { type LibraryShelf, linkedLibraries, publishedLibraries } from './linking.ts'
 import type { Transformation } from './transformation.ts'
 import { readLanguage, refuseLongCode } from './written-code.ts'
 
@@ -43,12 +43,12 @@ export async function codeToTest(
   of: Transformation | undefined,
   sources: CodeSources,
 ): Promise<CodeToTest> {
-  const { snapshot, checks } = sources
+  const { checks } = sources
   const { language, code, version } = await namedCode(written, of, sources)
-  const find = await testedLibraries(written, of, version, sources)
-  const { entry, imports } = await checks.judge({ kind: 'transformation', language, code }, snapshot, find)
+  const libraries = await testedLibraries(written, of, version, sources)
+  const { entry, imports } = await checks.judge({ kind: 'transformation', language, code }, libraries)
   const tested = version ?? { id: UNSAVED, language, code, imports, pins: null, createdAt: 0, createdBy: '' }
-  return { code: transformationCode(of?.id ?? UNSAVED, tested, linkedLibraries(imports, find)), entry }
+  return { code: transformationCode(of?.id ?? UNSAVED, tested, linkedLibraries(imports, libraries)), entry }
 }
 
 async function namedCode(
@@ -77,7 +77,7 @@ async function testedLibraries(
   of: Transformation | undefined,
   version: CodeVersion | undefined,
   { snapshot, store }: CodeSources,
-): Promise<FindLibrary> {
+): Promise<LibraryShelf> {
   const published = publishedLibraries(snapshot)
   const isInForce = version !== undefined && version.id === of?.published?.versionId
   const pinned = isInForce ? await store.pinnedVersions(version.pins ?? []) : new Map<string, CodeVersion>()
@@ -88,7 +88,10 @@ async function testedLibraries(
     if (library === undefined) throw notFound('Library', id)
     overriding.set(library.importName, found!.version)
   }
-  return (importName) => overriding.get(importName) ?? pinned.get(importName) ?? published(importName)
+  return {
+    importNames: [...pinned.keys(), ...published.importNames],
+    find: (importName) => overriding.get(importName) ?? pinned.get(importName) ?? published.find(importName),
+  }
 }
 
 function readOverrides(written: JsonObject): string[] {

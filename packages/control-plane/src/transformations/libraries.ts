@@ -127,8 +127,8 @@ export class Libraries {
     const fields = readWrittenCode(written, MEMBERS)
     const importName = readImportName(fields.name)
     const { language, code } = fields
-    const { snapshot } = this.#workspace.state
-    const { imports } = await this.#checks.judge({ kind: 'library', importName, language, code }, snapshot)
+    const libraries = publishedLibraries(this.#workspace.state.snapshot)
+    const { imports } = await this.#checks.judge({ kind: 'library', importName, language, code }, libraries)
     return { ...fields, importName, imports }
   }
 }

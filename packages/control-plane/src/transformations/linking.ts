@@ -8,9 +8,18 @@ const MAX_LIBRARY_BYTES = 1024 * 1024
 /** Which version of a library an import name stands for. */
 export type FindLibrary = (importName: string) => CodeVersion | undefined | null
 
+/** The libraries that code may import. */
+export interface LibraryShelf {
+  readonly importNames: Iterable<string>
+  readonly find: FindLibrary
+}
+
 /** A library can be imported once it is published. */
-export function publishedLibraries(snapshot: Snapshot): FindLibrary {
-  return (importName) => snapshot.libraryByImportName(importName)?.published
+export function publishedLibraries({ libraries, libraryByImportName }: Snapshot): LibraryShelf {
+  return {
+    importNames: Array.from(libraries.values(), ({ importName }) => importName),
+    find: (importName) => libraryByImportName(importName)?.published,
+  }
 }
 
 /**
@@ -21,7 +30,11 @@ export function publishedLibraries(snapshot: Snapshot): FindLibrary {
  * @throws ApiError 400 for a library that is not there or a cycle; 413 if they are too large together.
  * @see contracts/transformations.md §1 "size", §3 [D407]
  */
-export function linkedLibraries(imports: readonly string[], find: FindLibrary, self?: string): LibraryCode[] {
+export function linkedLibraries(
+  imports: readonly string[],
+  { find }: Pick<LibraryShelf, 'find'>,
+  self?: string,
+): LibraryCode[] {
   const linked = new Map<string, LibraryCode>()
   let bytes = 0
   const follow = (names: readonly string[], path: readonly string[]) => {

@@ -1,7 +1,6 @@
-import type { Snapshot } from '../snapshot.ts'
 import type { ControlStore } from '../store/control-store.ts'
 import { type CodeVersion, type LibraryPin, libraryCode, type TransformationCode, transformationCode } from './code.ts'
-import { linkedLibraries, publishedLibraries } from './linking.ts'
+import { type LibraryShelf, linkedLibraries } from './linking.ts'
 
 export interface Publication {
   /** What runs now: the version that was asked for or, where it cannot run with today's libraries, one like it. */
@@ -14,11 +13,8 @@ export interface Publication {
 export interface Publishing {
   readonly transformationId: string
   readonly version: CodeVersion
-  /** Id of the version in force. */
-  readonly current: string | undefined
-  readonly snapshot: Snapshot
-  readonly store: Pick<ControlStore, 'pinnedVersions'>
-  /** Throws the ApiError that refuses the code with the libraries of now. */
+  readonly libraries: LibraryShelf
+  /** Throws the ApiError that refuses the code with these libraries. */
   readonly judge: (version: CodeVersion) => Promise<unknown>
   /** One with an id and time of its own. */
   readonly newVersion: (like: CodeVersion) => CodeVersion
@@ -32,24 +28,26 @@ export interface Publishing {
  * - the one in force, published again, follows its libraries: if they are others by now, a version with the same code is made;
  * - an older one comes back as it was, libraries included.
  *
+ * @param current id of the version in force.
  * @throws ApiError 400, 413 if its libraries cannot be had.
  * @see docs/decisions/0018-what-a-version-is.md, contracts/transformations.md §3 [D407], §9 [D419]
  */
-export async function publishedVersion({
-  transformationId,
-  version,
-  current,
-  snapshot,
-  store,
-  judge,
-  newVersion,
-}: Publishing): Promise<Publication> {
-  if (version.pins !== null && version.id !== current) {
-    const pinned = await store.pinnedVersions(version.pins)
-    const libraries = Array.from(pinned, ([importName, library]) => libraryCode(importName, library))
-    return { version, isMade: false, code: transformationCode(transformationId, version, libraries) }
-  }
-  const libraries = linkedLibraries(version.imports, publishedLibraries(snapshot))
+export async function publishedVersion(
+  publishing: Publishing,
+  current: string | undefined,
+  store: Pick<ControlStore, 'pinnedVersions'>,
+): Promise<Publication> {
+  const { transformationId, version } = publishing
+  if (version.pins === null || version.id === current) return followingLibraries(publishing)
+  const pinned = await store.pinnedVersions(version.pins)
+  const libraries = Array.from(pinned, ([importName, library]) => libraryCode(importName, library))
+  return { version, isMade: false, code: transformationCode(transformationId, version, libraries) }
+}
+
+/** Publishes a version with the libraries of now. @throws ApiError 400, 413 */
+export async function followingLibraries(publishing: Publishing): Promise<Publication> {
+  const { transformationId, version, judge, newVersion } = publishing
+  const libraries = linkedLibraries(version.imports, publishing.libraries)
   const pins = libraries.map(({ importName, versionId }) => ({ importName, versionId }))
   const isAsBefore = version.pins !== null && areSame(version.pins, pins)
   // Libraries may lack by now what the code takes from them.

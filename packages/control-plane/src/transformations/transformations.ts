@@ -15,7 +15,7 @@ import type { CodeVersion } from './code.ts'
 import type { CodeChecks } from './code-checks.ts'
 import { CodeHistory, newVersion } from './code-history.ts'
 import { linkedLibraries, publishedLibraries } from './linking.ts'
-import { publishedVersion } from './publication.ts'
+import { type Publishing, publishedVersion } from './publication.ts'
 import { readStoredTests } from './stored-tests.ts'
 import { type StoredTest, type Transformation, testsJson, transformationJson } from './transformation.ts'
 import { TRANSFORMATION_WRITTEN } from './transformation-schema.ts'
@@ -135,8 +135,8 @@ export class Transformations {
     const fields = readWrittenCode(written, MEMBERS)
     const captureLogs = readCaptureLogs(written)
     const { language, code } = fields
-    const { snapshot } = this.#workspace.state
-    const { imports } = await this.#checks.judge({ kind: 'transformation', language, code }, snapshot)
+    const libraries = publishedLibraries(this.#workspace.state.snapshot)
+    const { imports } = await this.#checks.judge({ kind: 'transformation', language, code }, libraries)
     return { ...fields, captureLogs, imports }
   }
 
@@ -164,15 +164,15 @@ export class Transformations {
     audited: (published: Transformation) => Audited,
   ): Promise<Decision<Transformation>> {
     const { id, newest, published } = transformation
-    const publication = await publishedVersion({
+    const libraries = publishedLibraries(snapshot)
+    const publishing: Publishing = {
       transformationId: id,
       version,
-      current: published?.versionId,
-      snapshot,
-      store: this.#store,
-      judge: ({ language, code }) => this.#checks.judge({ kind: 'transformation', language, code }, snapshot),
+      libraries,
+      judge: ({ language, code }) => this.#checks.judge({ kind: 'transformation', language, code }, libraries),
       newVersion: (like) => newVersion(this.#workspace, by, at, like),
-    })
+    }
+    const publication = await publishedVersion(publishing, published?.versionId, this.#store)
     const { isMade } = publication
     const after = {
       ...transformation,
