@@ -13,8 +13,8 @@ import {
   sourceClass,
 } from '@millrace/control-plane'
 import { DeliveryStore, EgressRules, OutboundClient } from '@millrace/delivery'
-import { Gateway, type GatewaySource, ingestInWords, requestId } from '@millrace/gateway'
 import { DestinationRegistry, Masking } from '@millrace/destinations'
+import { Gateway, type GatewaySource, ingestInWords, requestId } from '@millrace/gateway'
 import { SqliteEventLog } from '@millrace/log'
 import { RouteBook } from '@millrace/openapi'
 import { deliveryRoutes, liveRoute, Pipeline } from '@millrace/pipeline'

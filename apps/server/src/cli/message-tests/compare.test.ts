@@ -14,13 +14,20 @@ test.each<[string, JsonValue]>([
   expect(mismatches(expected, result)).toEqual([])
 })
 
-test.each<[JsonValue, JsonValue, [path: string, expected: JsonValue, actual?: JsonValue][]]>([
+test.each<[JsonValue, JsonValue, [path: string, expected: JsonValue, actual?: JsonValue | undefined][]]>([
   [{ a: 1 }, { a: 2 }, [['/a', 1, 2]]],
   [{ a: 1 }, { a: '1' }, [['/a', 1, '1']]],
   [{ a: null }, {}, [['/a', null, undefined]]],
   [{ a: {} }, { a: [] }, [['/a', {}, []]]],
   [{ a: [1] }, { a: [1, 2] }, [['/a', [1], [1, 2]]]],
-  [{ a: [1, 2] }, { a: [2, 1] }, [['/a/0', 1, 2], ['/a/1', 2, 1]]],
+  [
+    { a: [1, 2] },
+    { a: [2, 1] },
+    [
+      ['/a/0', 1, 2],
+      ['/a/1', 2, 1],
+    ],
+  ],
   [{ 'a/b~': 1 }, { 'a/b~': 2 }, [['/a~1b~0', 1, 2]]],
   [{ constructor: {} }, {}, [['/constructor', {}, undefined]]],
   [[], {}, [['', [], {}]]],

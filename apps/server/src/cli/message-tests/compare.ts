@@ -16,7 +16,11 @@ export interface Mismatch {
 export function mismatches(expected: JsonValue, actual: JsonValue | undefined, path = ''): Mismatch[] {
   if (isJsonObject(expected) && isJsonObject(actual)) {
     return Object.keys(expected).flatMap((name) =>
-      mismatches(expected[name]!, ownMember(actual, name), `${path}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`),
+      mismatches(
+        expected[name]!,
+        ownMember(actual, name),
+        `${path}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`,
+      ),
     )
   }
   if (Array.isArray(expected) && Array.isArray(actual) && expected.length === actual.length) {

@@ -1,5 +1,6 @@
-import type { JsonObject, JsonValue, MessageTest } from '@millrace/protocol'
-import { json } from '../paint.ts'
+import type { JsonObject, JsonValue } from '@millrace/protocol'
+import type { MessageTest } from '@millrace/protocol/message-test-file'
+import { json, oneLine } from '../paint.ts'
 import { type Mismatch, mismatches } from './compare.ts'
 import type { OfflineWorkspace } from './offline-workspace.ts'
 
@@ -9,7 +10,7 @@ export interface TestOutcome {
   readonly name: string
   readonly destination: string
   readonly stage: MessageTest['stage']
-  /** Lines that say what is wrong; undefined when the test passes. */
+  /** Lines that say what is wrong, fit for a terminal; undefined when the test passes. */
   readonly failure: readonly string[] | undefined
   readonly mismatches: readonly Mismatch[]
   /** What was compared; undefined where it could not be made. */
@@ -32,7 +33,10 @@ async function runTest(workspace: OfflineWorkspace, file: string, test: MessageT
   const told = { file, name, destination: key, stage }
   const destination = workspace.destination(key)
   if (destination === undefined) return failed(told, [`There is no destination "${key}" in the configuration.`])
-  const flags = { user_transform: stage === 'user' || destination.transformations.length > 0, dest_transform: stage === 'dest' }
+  const flags = {
+    user_transform: stage === 'user' || destination.transformations.length > 0,
+    dest_transform: stage === 'dest',
+  }
   let result: JsonObject
   try {
     result = await workspace.run(destination, message, flags)
@@ -47,7 +51,7 @@ async function runTest(workspace: OfflineWorkspace, file: string, test: MessageT
 }
 
 function failed(told: Pick<TestOutcome, 'file' | 'name' | 'destination' | 'stage'>, failure: string[]): TestOutcome {
-  return { ...told, failure, mismatches: [], result: undefined }
+  return { ...told, failure: failure.map((line) => oneLine(line)), mismatches: [], result: undefined }
 }
 
 /** The event that user code made, or the requests that the destination makes of it; where that failed, the error. */
@@ -66,13 +70,19 @@ function isFailure(value: JsonValue): boolean {
 
 function mismatchLines({ path, expected, actual }: Mismatch): string[] {
   return [
-    path === '' ? 'the whole result' : path,
+    path === '' ? 'the whole result' : oneLine(path, 1_000),
     ...indented('expected', expected),
     ...(actual === undefined ? ['  but there is nothing'] : indented('but got ', actual)),
   ]
 }
 
 function indented(word: string, value: JsonValue): string[] {
-  const [first = '', ...rest] = json(value).split('\n')
+  // Of a text with several lines, such as that of a failure, each is shown as it is.
+  const hasLines = typeof value === 'string' && value.includes('\n')
+  const [first = '', ...rest] = hasLines ? value.split('\n').map(shownLine) : json(value).split('\n')
   return [`  ${word} ${first}`, ...rest.map((line) => `  ${' '.repeat(word.length)} ${line}`)]
+}
+
+function shownLine(line: string): string {
+  return /^ */.exec(line)![0] + oneLine(line, 1_000)
 }

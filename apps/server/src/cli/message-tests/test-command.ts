@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { glob } from 'node:fs/promises'
-import { MESSAGE_TEST_FILE_ENDING, readMessageTestFile } from '@millrace/protocol'
+import { MESSAGE_TEST_FILE_ENDING, readMessageTestFile } from '@millrace/protocol/message-test-file'
 import type { Command } from 'commander'
 import { type CommandContext, withExample } from '../command.ts'
 import { CommandError, type CommandIo, EXIT } from '../command-io.ts'
@@ -69,7 +69,7 @@ function outcomeText(outcomes: readonly TestOutcome[], io: CommandIo): string {
     const title = `${oneLine(name)}  (${oneLine(destination)}, ${stage})`
     const head = file === outcomes[i - 1]?.file ? [] : [paint('bold', file)]
     if (failure === undefined) return [...head, `  ${paint('green', 'pass')}  ${title}`]
-    return [...head, `  ${paint('red', 'FAIL')}  ${title}`, ...failure.map((line) => `          ${oneLine(line, 2_000, false)}`)]
+    return [...head, `  ${paint('red', 'FAIL')}  ${title}`, ...failure.map((line) => `          ${line}`)]
   })
   const failures = outcomes.filter(({ failure }) => failure !== undefined).length
   const passed = `${outcomes.length - failures} passed`
