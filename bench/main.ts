@@ -12,6 +12,7 @@ import { idleRow } from './rows/idle.ts'
 import { isolationRows } from './rows/isolation.ts'
 import { latencyRow } from './rows/latency.ts'
 import { startRow } from './rows/start.ts'
+import { testApiRow } from './rows/test-api.ts'
 import { type Line, tableOf } from './table.ts'
 
 // npm run bench -- [P1 P2 …] [--json] [--profile]
@@ -22,6 +23,7 @@ const rows: readonly Row[] = [
   ...fanOutRows,
   ...isolationRows,
   latencyRow,
+  testApiRow,
   idleRow,
   startRow,
 ]

@@ -20,6 +20,7 @@ export function startProduct({ profileTo }: ProductOptions = {}): Promise<Progra
       MILLRACE_PORT: '0',
       MILLRACE_QUICKSTART: 'off',
       MILLRACE_OWNER_TOKEN: OWNER_TOKEN,
+      MILLRACE_TEST_API_RPM: '0',
     }),
   })
 }
@@ -36,6 +37,33 @@ export async function addSource(product: Program, ...webhookUrls: readonly strin
     await post(product, 'connections', { sourceId: source!.id, destinationId: destination!.id })
   }
   return source!.writeKey!
+}
+
+/** Makes a webhook with a transformation. @returns its id. */
+export async function addDestination(product: Program, webhookUrl: string, code: string): Promise<string> {
+  const { transformation } = await post(product, 'transformations?publish=true', { name: 'Edit', code })
+  const { destination } = await post(product, 'destinations', {
+    name: 'Sink',
+    type: 'WEBHOOK',
+    config: { webhookUrl },
+    transformationIds: [transformation!.id],
+  })
+  return destination!.id
+}
+
+/** Runs a message through all three stages. @throws Error unless it was delivered. */
+export async function testDestination(product: Program, id: string, message: object): Promise<void> {
+  const response = await fetch(`${product.url}/v0/testDestination/${id}`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${OWNER_TOKEN}` },
+    body: JSON.stringify({
+      stage: { user_transform: true, dest_transform: true, send_to_destination: true },
+      message,
+    }),
+    signal: AbortSignal.timeout(CALL_TIMEOUT_MS),
+  })
+  const text = await response.text()
+  if (!text.includes('"destination_response_status":[200]')) throw new Error(`${response.status} ${text}`)
 }
 
 /** Events that the product says it has accepted. */

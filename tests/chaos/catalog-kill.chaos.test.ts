@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { clientOf } from '../e2e/client.ts'
-import { randomFrom } from '../e2e/random.ts'
+import { randomFrom } from '@millrace/std'
 import { PASSWORD, SchemaApi } from '../e2e/schema-catalog/schema-api.ts'
 import { PLAIN, ServerProcess } from '../e2e/server-process.ts'
 

@@ -21,6 +21,8 @@ interface Row {
   readonly wrongQuery?: string
   /** With an id that is not there the call makes it. */
   readonly makesUnknown?: true
+  /** Refused as `{"message": text}`, in the way of the Test API. */
+  readonly saysMessage?: true
 }
 
 const ROWS: Readonly<Record<string, Row>> = {
@@ -37,6 +39,11 @@ const ROWS: Readonly<Record<string, Row>> = {
   'GET /inbox/quickstart': { least: 'viewer' },
   // Its path is the secret.
   'POST /inbox/<secret>': { least: 'anyone' },
+
+  'POST /v0/testDestination/:id': { least: 'viewer', own: destination, body: tested(), saysMessage: true },
+  'POST /v0/testSource/:id': { least: 'viewer', own: connectedSource, body: tested(), saysMessage: true },
+  'GET /destination-definitions': { least: 'viewer', saysMessage: true },
+  'GET /destination-definitions/:name': { least: 'viewer', own: async () => 'WEBHOOK', saysMessage: true },
 
   'GET /v2/me': { least: 'viewer' },
   'GET /v2/admin/info': { least: 'viewer' },
@@ -178,15 +185,16 @@ test.each(Object.entries(ROWS).filter(([, { least }]) => least !== 'anyone'))(
         if (row.own === undefined || row.makesUnknown) continue
         // What is there under another name is as unknown here.
         for (const id of [NO_ID, 'x', (await env.source()).id]) {
-          if (name.includes('/sources/') && id !== NO_ID && id !== 'x') continue
+          if (/sources\/|testSource/.test(name) && id !== NO_ID && id !== 'x') continue
           const unknown = await call(name, token, id)
-          expect.soft([unknown.status, unknown.json?.code], `${role}: ${id}`).toEqual([404, 'not_found'])
+          const code = row.saysMessage ? undefined : 'not_found'
+          expect.soft([unknown.status, unknown.json?.code], `${role}: ${id}`).toEqual([404, code])
         }
       } else {
         const [status, error, code] =
           role === null ? [401, 'Invalid Authorization Header', 'unauthorized'] : [403, 'Forbidden', 'forbidden']
         expect.soft(own.status, `${role}`).toBe(status)
-        expect.soft(own.json, `${role}`).toEqual({ error, code, details: null })
+        expect.soft(own.json, `${role}`).toEqual(row.saysMessage ? { message: error } : { error, code, details: null })
         if (row.own === undefined) continue
         expect.soft(seen(await call(name, token, NO_ID)), `${role}`).toEqual(seen(own))
       }
@@ -351,6 +359,14 @@ async function user(): Promise<string> {
 
 async function accessToken(token: string): Promise<string> {
   return (await post('/v2/access-tokens', { name: 'ci', role: 'viewer' }, token)).accessToken.id
+}
+
+async function connectedSource(): Promise<string> {
+  return (await env.webhook()).source.id
+}
+
+function tested() {
+  return { stage: { user_transform: true }, message: { type: 'track', event: 'x' } }
 }
 
 function hook() {

@@ -15,7 +15,7 @@ import {
   sourceClass,
 } from '@millrace/control-plane'
 import { DeliveryStore, EgressRules, OutboundClient } from '@millrace/delivery'
-import { DestinationRegistry, Masking, maskConfig, unmaskConfig } from '@millrace/destinations'
+import { DestinationRegistry, Masking } from '@millrace/destinations'
 import { Gateway, type GatewaySource, ingestInWords, requestId } from '@millrace/gateway'
 import { SqliteEventLog } from '@millrace/log'
 import { RouteBook } from '@millrace/openapi'
@@ -32,6 +32,7 @@ import { catalogLimits, catalogSources } from './catalog/catalog-sources.ts'
 import type { LogPlace } from './catalog/thread.ts'
 import type { Settings } from './config/settings.ts'
 import type { DataFolder } from './data-folder/data-folder.ts'
+import { destinationTypesOf } from './destination-types.ts'
 import { DiskSpace } from './disk-space.ts'
 import { openApp } from './http/app.ts'
 import type { Front } from './http/front.ts'
@@ -105,13 +106,7 @@ export async function compose(options: ComposeOptions): Promise<Product> {
     clock,
     random: randomBytes,
     version: VERSION,
-    destinationTypes: {
-      find: (name) => registry.find(name),
-      faultsIn: (type, config) => registry.faultsIn(registry.find(nameOf(type))!, config),
-      maskConfig: (definition, config) => maskConfig(registry.find(nameOf({ definition }))!.definition, config),
-      unmaskConfig: (definition, written, saved) =>
-        unmaskConfig(registry.find(nameOf({ definition }))!.definition, written, saved),
-    },
+    destinationTypes: destinationTypesOf(registry),
     deliveries: {
       waiting: async (scope) => (await pipeline?.waiting(scope)) ?? 0,
       changed: (_before, after) => pipeline?.configure(after),
@@ -381,10 +376,6 @@ function sourceFinder(snapshot: () => Snapshot) {
     }
     return view
   }
-}
-
-function nameOf({ definition }: { definition: object }): string {
-  return (definition as { name: string }).name
 }
 
 /** What listens on every address is reached over loopback. */

@@ -1,2 +1,3 @@
+export { OfflineTests, type OfflineTestsOptions } from './offline-tests.ts'
 export { answerUnreadableTestPath, testApiRoutes } from './routes.ts'
-export type { TestApiOptions, TestClient, TestedConfiguration, Tester } from './test-api-options.ts'
+export type { TestApiOptions, TestClient, TestedConfiguration, TestedDestination, Tester } from './test-api-options.ts'

@@ -7,6 +7,8 @@ import { addConfiguration } from './configuration/configuration-commands.ts'
 import { addDeadLetters } from './dead-letters.ts'
 import { addDoctor } from './doctor/doctor.ts'
 import { addHelp } from './help.ts'
+import { addTest } from './message-tests/test-command.ts'
+import { addMessageTests } from './message-tests/test-commands.ts'
 import { addReplay } from './replays.ts'
 import { addRestore } from './restore-command.ts'
 import { addSchema } from './schema/schema-commands.ts'
@@ -28,6 +30,8 @@ const COMMANDS: readonly AddCommand[] = [
   addDeadLetters,
   addReplay,
   addSchema,
+  addMessageTests,
+  addTest,
   addToken,
   addConfiguration,
   addBackup,

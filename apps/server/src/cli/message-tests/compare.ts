@@ -1,0 +1,34 @@
+import { isJsonObject, type JsonValue, ownMember } from '@millrace/protocol'
+
+/** Where a result is not what was expected. */
+export interface Mismatch {
+  /** JSON pointer into the result. */
+  readonly path: string
+  readonly expected: JsonValue
+  /** Undefined: there is nothing. */
+  readonly actual: JsonValue | undefined
+}
+
+/**
+ * Compares the members that are expected, at every depth; the result may have others. Lists are as long as expected, the
+ * order of members does not matter.
+ */
+export function mismatches(expected: JsonValue, actual: JsonValue | undefined, path = ''): Mismatch[] {
+  if (isJsonObject(expected) && isJsonObject(actual)) {
+    return Object.keys(expected).flatMap((name) =>
+      mismatches(
+        expected[name]!,
+        ownMember(actual, name),
+        `${path}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`,
+      ),
+    )
+  }
+  if (Array.isArray(expected) && Array.isArray(actual) && expected.length === actual.length) {
+    return expected.flatMap((element, i) => mismatches(element, actual[i], `${path}/${i}`))
+  }
+  return isScalar(expected) && expected === actual ? [] : [{ path, expected, actual }]
+}
+
+function isScalar(value: JsonValue): boolean {
+  return typeof value !== 'object' || value === null
+}

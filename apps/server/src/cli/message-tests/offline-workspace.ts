@@ -1,0 +1,152 @@
+import { randomBytes } from 'node:crypto'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join, resolve } from 'node:path'
+import { ApiError, ControlPlane, MILLRACE } from '@millrace/control-plane'
+import { DestinationRegistry, Masking } from '@millrace/destinations'
+import { isJsonObject, type JsonObject } from '@millrace/protocol'
+import { type Clock, systemClock } from '@millrace/std'
+import { OfflineTests, type TestedDestination } from '@millrace/test-api'
+import { DEFAULT_LIMITS, Transformations } from '@millrace/transformations'
+import { destinationTypesOf } from '../../destination-types.ts'
+import { VERSION } from '../../version.ts'
+import { CommandError } from '../command-io.ts'
+import { type DocumentError, documentErrors } from '../configuration/config-errors.ts'
+import { type ConfigFile, readConfigFile } from '../configuration/config-file.ts'
+import { filled, MASK } from '../configuration/placeholders.ts'
+
+/** In place of secrets that only a server has: where it shows up it is masked like them. */
+const NO_VALUE = 'a-secret-of-the-server'
+const TIMEOUT_MS = 60_000
+
+/**
+ * What a configuration file describes, as a server would have it, in a folder of its own that goes with it. Nothing of it
+ * reaches the network.
+ */
+export class OfflineWorkspace implements AsyncDisposable {
+  readonly #folder: string
+  readonly #controlPlane: ControlPlane
+  readonly #transformations: Transformations
+  readonly #tests: OfflineTests
+
+  /** @throws CommandError with every error of the file and its place. */
+  static async open(configFile: string, env: Parameters<typeof filled>[1]): Promise<OfflineWorkspace> {
+    const file = readConfigFile(configFile)
+    const { document } = filled(withCode(file), env, NO_VALUE)
+    const registry = await DestinationRegistry.load()
+    const clock = systemClock
+    const transformations = new Transformations({
+      limits: DEFAULT_LIMITS,
+      fetch: async () => ({ ok: false, message: 'nothing is fetched offline' }),
+      clock,
+      logger: SILENT,
+    })
+    const folder = mkdtempSync(join(tmpdir(), 'millrace-test-'))
+    const controlPlane = await openControlPlane(folder, clock, registry, transformations)
+    const tests = new OfflineTests({
+      destinationTypes: registry,
+      userCode: transformations,
+      credentials: () => NO_CREDENTIALS,
+      clock,
+      version: VERSION,
+      timeoutMs: TIMEOUT_MS,
+    })
+    const workspace = new OfflineWorkspace(folder, controlPlane, transformations, tests)
+    try {
+      await workspace.#apply(file, JSON.parse(JSON.stringify(document).replaceAll(MASK, NO_VALUE)) as JsonObject)
+      return workspace
+    } catch (error) {
+      await workspace[Symbol.asyncDispose]()
+      throw error
+    }
+  }
+
+  private constructor(
+    folder: string,
+    controlPlane: ControlPlane,
+    transformations: Transformations,
+    tests: OfflineTests,
+  ) {
+    this.#folder = folder
+    this.#controlPlane = controlPlane
+    this.#transformations = transformations
+    this.#tests = tests
+  }
+
+  /** By its key in the file. */
+  destination(key: string): TestedDestination | undefined {
+    return [...this.#controlPlane.snapshot().destinations.values()].find((each) => each.key === key)
+  }
+
+  /** @returns the result object as the Test API answers it. */
+  run(...[destination, message, flags]: Parameters<OfflineTests['run']>): Promise<JsonObject> {
+    return this.#tests.run(destination, message, flags)
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#transformations.close()
+    await this.#controlPlane[Symbol.asyncDispose]()
+    rmSync(this.#folder, { recursive: true, force: true })
+  }
+
+  async #apply(file: ConfigFile, document: JsonObject): Promise<void> {
+    const { revision } = this.#controlPlane.snapshot()
+    try {
+      await this.#controlPlane.configuration.apply(MILLRACE, { document, prune: false, revision })
+    } catch (error) {
+      const errors = error instanceof ApiError ? error.details?.['errors'] : undefined
+      if (!Array.isArray(errors)) throw error
+      throw documentErrors(file, errors as unknown as DocumentError[])
+    }
+  }
+}
+
+const NO_CREDENTIALS: ReadonlyMap<string, string> = new Map()
+const SILENT = { info: () => {}, warn: () => {}, error: () => {} }
+
+function openControlPlane(
+  folder: string,
+  clock: Clock,
+  registry: DestinationRegistry,
+  transformations: Transformations,
+): Promise<ControlPlane> {
+  return ControlPlane.open({
+    file: join(folder, 'control.db'),
+    secretKey: randomBytes(32),
+    clock,
+    random: randomBytes,
+    version: VERSION,
+    destinationTypes: destinationTypesOf(registry),
+    deliveries: { waiting: async () => 0, changed: () => {} },
+    code: transformations,
+    codeTemplates: [],
+    maskingOf: (secrets) => new Masking(secrets),
+    facts: () => ({ logBytes: 0, logOldestAt: null, lastBackup: null, settings: {} }),
+    logger: SILENT,
+    apiRequestsPerMinute: 0,
+    trustedProxies: [],
+  })
+}
+
+/** With code in place of the names of its files, and without the tests of transformations, which are another command's. */
+function withCode(file: ConfigFile): JsonObject {
+  const inlined = (section: 'libraries' | 'transformations') => {
+    const entries = file.document[section]
+    if (!isJsonObject(entries)) return {}
+    const read = Object.entries(entries).map(([key, entry]) => {
+      if (!isJsonObject(entry) || typeof entry['file'] !== 'string') return [key, entry]
+      const { file: name, tests: _, ...others } = entry
+      return [key, { ...others, code: readCode(file, `/${section}/${key}/file`, name as string) }]
+    })
+    return { [section]: Object.fromEntries(read) as JsonObject }
+  }
+  return { ...file.document, ...inlined('libraries'), ...inlined('transformations') }
+}
+
+function readCode(file: ConfigFile, path: string, name: string): string {
+  try {
+    return readFileSync(resolve(dirname(file.name), name), 'utf8')
+  } catch (error) {
+    throw new CommandError(`${file.place(path)} ${name} cannot be read: ${(error as Error).message}.`)
+  }
+}

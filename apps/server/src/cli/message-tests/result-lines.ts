@@ -1,0 +1,107 @@
+import { json, oneLine, type Paint } from '../paint.ts'
+
+interface Failed {
+  readonly error: string
+}
+
+/** @see contracts/test-api.md §4 */
+export interface DestinationResult {
+  readonly destinationId: string
+  readonly destination?: string
+  readonly destinationName: string
+  readonly error?: string
+  readonly data?: readonly StageResult[]
+}
+
+/** @see contracts/test-api.md §6 */
+export interface StageResult {
+  readonly user_transformed_payload?: object | Failed
+  readonly dest_transformed_payload?: readonly Request[] | Failed
+  readonly destination_response?: readonly object[] | Failed
+  readonly destination_response_status?: readonly number[]
+}
+
+interface Request {
+  readonly method: string
+  readonly endpoint: string
+}
+
+const NO_TRANSFORMATION = 'Transformation VersionID not found'
+
+/** Whether it was not tested, or a stage failed; that there is no transformation is no failure. */
+export function hasFailed({ error, data = [] }: DestinationResult): boolean {
+  return error !== undefined || data.some((each) => stagesOf(each).some(({ state }) => state === 'failed'))
+}
+
+/** Results for people: what each stage made, and of a failure why. */
+export function resultLines(results: readonly DestinationResult[], paint: Paint): string[] {
+  return results.flatMap(({ destinationId, destination, destinationName, error, data = [] }, i) => {
+    const title = [paint('bold', oneLine(destinationName)), destination, destinationId].filter(
+      (part) => part !== undefined,
+    )
+    const stages = data.flatMap(stagesOf)
+    return [
+      ...(i === 0 ? [] : ['']),
+      title.join('  '),
+      ...(error === undefined ? [] : [`  ${paint('red', 'not tested')}  ${oneLine(error)}`]),
+      ...stages.flatMap((stage) => stageLines(stage, paint)),
+    ]
+  })
+}
+
+interface Stage {
+  readonly name: string
+  readonly state: 'ok' | 'none' | 'failed'
+  readonly summary: string
+  readonly details: readonly string[]
+}
+
+const COLOURS = { ok: 'green', none: 'yellow', failed: 'red' } as const
+
+function stageLines({ name, state, summary, details }: Stage, paint: Paint): string[] {
+  const lines = details.flatMap((detail) => detail.split('\n')).map((line) => `      ${line}`)
+  return [`  ${name.padEnd(27)}${paint(COLOURS[state], summary)}`, ...lines]
+}
+
+function stagesOf(result: StageResult): Stage[] {
+  const { user_transformed_payload: user, dest_transformed_payload: dest, destination_response: response } = result
+  return [
+    ...(user === undefined ? [] : [userStage(user)]),
+    ...(dest === undefined ? [] : [destStage(dest)]),
+    ...(response === undefined ? [] : deliveryStages(response, result.destination_response_status ?? [])),
+  ]
+}
+
+function userStage(user: object): Stage {
+  const name = 'user transformation'
+  if (!isFailed(user)) return { name, state: 'ok', summary: 'ok', details: [json(user)] }
+  return user.error === NO_TRANSFORMATION ? { name, state: 'none', summary: 'none', details: [] } : failed(name, user)
+}
+
+function destStage(dest: readonly Request[] | Failed): Stage {
+  const name = 'destination transformation'
+  if (isFailed(dest)) return failed(name, dest)
+  const summary = dest.length === 1 ? '1 request' : `${dest.length} requests`
+  const details = dest.map((each) => `${oneLine(`${each.method} ${each.endpoint}`, 1_000)}\n${json(each)}`)
+  return { name, state: 'ok', summary, details }
+}
+
+function deliveryStages(response: readonly object[] | Failed, statuses: readonly number[]): Stage[] {
+  const name = 'delivery'
+  if (isFailed(response)) return [failed(name, response)]
+  if (response.length === 0) return [{ name, state: 'none', summary: 'nothing to send', details: [] }]
+  return response.map((each, i) => {
+    const status = statuses[i]!
+    const state = status >= 200 && status < 300 ? 'ok' : 'failed'
+    return { name, state, summary: String(status), details: [json(each)] }
+  })
+}
+
+function failed(name: string, { error }: Failed): Stage {
+  return { name, state: 'failed', summary: 'failed', details: error.split('\n').map((line) => oneLine(line, 1_000)) }
+}
+
+/** An object with an error and nothing else; an event has a type at least. */
+function isFailed(value: object): value is Failed {
+  return typeof (value as Partial<Failed>).error === 'string' && Object.keys(value).length === 1
+}

@@ -1,0 +1,26 @@
+import { usageError } from '../command-io.ts'
+
+/** Which stages run, by the members of a request. @see contracts/test-api.md §3 */
+export interface StageFlags {
+  readonly user_transform: boolean
+  readonly dest_transform: boolean
+  readonly send_to_destination: boolean
+}
+
+const WORDS = ['user', 'dest', 'send'] as const
+
+/**
+ * Reads a comma list of stages, such as `user,dest`.
+ *
+ * @throws CommandError for a word that is none of them.
+ */
+export function stageFlags(list: string): StageFlags {
+  const words = list.split(',').map((word) => word.trim())
+  const unknown = words.find((word) => !WORDS.includes(word as (typeof WORDS)[number]))
+  if (unknown !== undefined) throw usageError(`"${unknown}" is no stage.`, `There are ${WORDS.join(', ')}.`)
+  return {
+    user_transform: words.includes('user'),
+    dest_transform: words.includes('dest'),
+    send_to_destination: words.includes('send'),
+  }
+}

@@ -1,0 +1,72 @@
+import { isJsonObject, type JsonObject } from '@millrace/protocol'
+import type { Command } from 'commander'
+import { type CommandContext, remote, withExample } from '../command.ts'
+import { type CommandIo, EXIT, usageError } from '../command-io.ts'
+import { json, paintFor } from '../paint.ts'
+import { readMessage } from '../read-message.ts'
+import { ServerApi, type ServerOptions } from '../server-api.ts'
+import { type DestinationResult, hasFailed, resultLines } from './result-lines.ts'
+import { stageFlags } from './stage-flags.ts'
+
+interface TestOptions extends ServerOptions {
+  /** A file, or `-` for standard input. */
+  readonly message?: string
+  readonly stage: string
+  readonly force?: boolean
+  readonly json?: boolean
+}
+
+/** `millrace test-destination` and `millrace test-source` */
+export function addMessageTests(program: Command, { io, exitWith }: CommandContext): void {
+  const about = (name: string, what: string, example: string) =>
+    withExample(remote(program.command(`${name} <id>`)), example)
+      .description(`show what ${what} makes of a message: exit code 1 when a stage failed`)
+      .option('--message <file>', 'JSON of the message; - is standard input, as is nothing at all')
+      .option('--stage <stages>', 'comma list of user, dest and send', 'user,dest')
+      .option('--force', 'also what is disabled')
+  about(
+    'test-destination',
+    'a destination',
+    'test-destination 3uLMicKvWtFGwbwBkUIwtP0l8lu --message event.json --stage user,dest,send',
+  ).action(async (id: string, options: TestOptions) => {
+    const result = await answer<DestinationResult>('testDestination', id, options, io)
+    exitWith(show(result, [result], options, io))
+  })
+  about(
+    'test-source',
+    'every connected destination of a source',
+    'test-source 3iidO0kXIpgrmam9JhPLS2gpoVe --message event.json',
+  ).action(async (id: string, options: TestOptions) => {
+    const results = await answer<DestinationResult[]>('testSource', id, options, io)
+    exitWith(show(results, results, options, io))
+  })
+}
+
+/** @see contracts/test-api.md §4, §5 */
+async function answer<T>(operation: string, id: string, options: TestOptions, io: CommandIo): Promise<T> {
+  const stage = stageFlags(options.stage)
+  const message = await messageOf(options, io)
+  const force = options.force === true ? '?force=true' : ''
+  return new ServerApi(options, io).test(`/v0/${operation}/${encodeURIComponent(id)}${force}`, { stage, message })
+}
+
+async function messageOf({ message: file }: TestOptions, io: CommandIo): Promise<JsonObject> {
+  if (file === undefined && io.stdin.isTTY === true) {
+    throw usageError('Say what to test: --message with a file, or the message on standard input.')
+  }
+  const text = await readMessage(file ?? '-', io)
+  let message: unknown
+  try {
+    message = JSON.parse(text)
+  } catch (error) {
+    throw usageError(`The message is not JSON: ${(error as Error).message}`)
+  }
+  if (!isJsonObject(message)) throw usageError('The message is not a JSON object.')
+  return message
+}
+
+function show(answered: unknown, results: readonly DestinationResult[], options: TestOptions, io: CommandIo): number {
+  const lines = options.json ? [json(answered)] : resultLines(results, paintFor(io.stdout, io.env))
+  io.stdout.write(`${lines.join('\n')}\n`)
+  return results.some(hasFailed) ? EXIT.failed : EXIT.done
+}

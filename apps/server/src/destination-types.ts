@@ -1,0 +1,13 @@
+import type { ControlPlaneOptions } from '@millrace/control-plane'
+import { type DestinationRegistry, maskConfig, unmaskConfig } from '@millrace/destinations'
+
+/** The types of destinations as the control plane knows them. */
+export function destinationTypesOf(registry: DestinationRegistry): ControlPlaneOptions['destinationTypes'] {
+  const moduleOf = (named: { definition: object }) => registry.find((named.definition as { name: string }).name)!
+  return {
+    find: (name) => registry.find(name),
+    faultsIn: (type, config) => registry.faultsIn(moduleOf(type), config),
+    maskConfig: (definition, config) => maskConfig(moduleOf({ definition }).definition, config),
+    unmaskConfig: (definition, written, saved) => unmaskConfig(moduleOf({ definition }).definition, written, saved),
+  }
+}

@@ -1,0 +1,49 @@
+import type { JsonObject } from '@millrace/protocol'
+import { type RunOptions, testDestination } from './run.ts'
+import type { TestedDestination } from './test-api-options.ts'
+import { messageOf, type StageFlags } from './test-request.ts'
+import { TimeLimit } from './time-limit.ts'
+
+export type OfflineTestsOptions = Omit<RunOptions, 'limits' | 'sourceClass'> & { readonly timeoutMs: number }
+
+/** The stages without a server: the same as those of the Test API, but nothing is ever sent. */
+export class OfflineTests {
+  readonly #options: OfflineTestsOptions
+
+  constructor(options: OfflineTestsOptions) {
+    this.#options = options
+  }
+
+  /**
+   * Tests one destination.
+   *
+   * @returns its result object, as the Test API answers it.
+   * @throws Refused for a message that cannot be tested.
+   */
+  async run(
+    destination: TestedDestination,
+    message: JsonObject,
+    flags: Omit<StageFlags, 'send_to_destination'>,
+  ): Promise<JsonObject> {
+    const { clock, timeoutMs } = this.#options
+    using limit = new TimeLimit(clock, clock.monotonic(), timeoutMs)
+    const run = {
+      options: { ...this.#options, sourceClass: () => '', limits: { maxEventBytes: 0 } },
+      tester: { tokenId: '', role: 'viewer', note: () => {} },
+      flags: { ...flags, send_to_destination: false },
+      asked: { force: true, include: new Set<string>(), masksSupplied: true },
+      message: messageOf({ message }),
+      source: undefined,
+      override: undefined,
+      client: NOWHERE,
+      limit,
+    } as const
+    return testDestination(run, destination)
+  }
+}
+
+const NOWHERE = {
+  send: () => {
+    throw new Error('nothing is sent offline')
+  },
+}
