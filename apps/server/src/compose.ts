@@ -6,10 +6,10 @@ import { DestinationRegistry, Masking, maskConfig, unmaskConfig } from '@millrac
 import { Gateway, type GatewaySource, ingestInWords } from '@millrace/gateway'
 import { SqliteEventLog } from '@millrace/log'
 import { RouteBook } from '@millrace/openapi'
-import { deliveryRoutes, liveRoute, Pipeline } from '@millrace/pipeline'
+import { deliveryRoutes, liveRoute, Pipeline, TRANSFORM_CLIENT_BOUNDS, transformFetch } from '@millrace/pipeline'
 import { formatTime } from '@millrace/protocol'
 import { type Clock, systemClock } from '@millrace/std'
-import { Transformations } from '@millrace/transformations'
+import { Transformations, transformationTemplates } from '@millrace/transformations'
 import { backupRoutes } from './backup/backup-routes.ts'
 import { Backups } from './backup/backups.ts'
 import type { Settings } from './config/settings.ts'
@@ -62,6 +62,10 @@ export async function compose(options: ComposeOptions): Promise<Product> {
   const registry = await DestinationRegistry.load()
   let isStopping = false
 
+  const egress = new EgressRules({ allow: settings.egressAllow, deny: settings.egressDeny, listenHost: settings.host })
+  const newClient = (bounds: { callTimeoutMs?: number; maxAnswerBytes?: number }) =>
+    new OutboundClient({ ...bounds, rules: egress, clock, connections: MOST_CONNECTIONS, proxy: settings.egressProxy })
+  const transformClient = newClient(TRANSFORM_CLIENT_BOUNDS)
   const transformations = new Transformations({
     limits: {
       memoryMb: settings.transformMemoryMb,
@@ -71,7 +75,7 @@ export async function compose(options: ComposeOptions): Promise<Product> {
       syncMs: settings.transformSyncMs,
       wallMs: settings.transformWallMs,
     },
-    fetch: undefined,
+    fetch: settings.isTransformFetchOn ? transformFetch(transformClient, VERSION) : undefined,
     clock,
     logger,
   })
@@ -95,7 +99,7 @@ export async function compose(options: ComposeOptions): Promise<Product> {
       changed: (_before, after) => pipeline?.configure(after),
     },
     code: transformations,
-    codeTemplates: [],
+    codeTemplates: transformationTemplates,
     maskingOf: (secrets) => new Masking(secrets),
     facts: async () => {
       const oldest = await log.oldest()
@@ -120,15 +124,13 @@ export async function compose(options: ComposeOptions): Promise<Product> {
     maxRecordBytes: settings.maxBodyBytes + 1024 * 1024,
     hasDedup: [...controlPlane.snapshot().sources.values()].some(({ config }) => config.dedupWindowSeconds > 0),
   })
-  const egress = new EgressRules({ allow: settings.egressAllow, deny: settings.egressDeny, listenHost: settings.host })
   pipeline = await Pipeline.start({
     log,
     store,
     configuration: controlPlane.snapshot(),
     findModule: (type) => registry.find(type),
     sourceClass: (type) => sourceClass(type as SourceType),
-    newClient: () =>
-      new OutboundClient({ rules: egress, clock, connections: MOST_CONNECTIONS, proxy: settings.egressProxy }),
+    newClient: () => newClient({}),
     clock,
     random: Math.random,
     userAgent: `Millrace/${VERSION}`,
@@ -238,6 +240,7 @@ export async function compose(options: ComposeOptions): Promise<Product> {
       await app.close()
       await backups.stop()
       await transformations.close()
+      await transformClient.close()
       gateway.close()
       await log[Symbol.asyncDispose]()
       await store.close()

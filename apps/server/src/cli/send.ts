@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto'
-import { readFile } from 'node:fs/promises'
 import type { Command } from 'commander'
 import type { Paging, SourceAnswer } from './answers.ts'
 import { type CommandContext, remote, withExample } from './command.ts'
@@ -7,6 +6,7 @@ import { CommandError, type CommandIo, usageError } from './command-io.ts'
 import { type EventOptions, eventOfOptions, eventsOfMessage } from './event-to-send.ts'
 import { eventTitle } from './journey.ts'
 import { json, oneLine, paintFor } from './paint.ts'
+import { readMessage } from './read-message.ts'
 import { ServerApi, type ServerOptions } from './server-api.ts'
 
 interface SendOptions extends EventOptions, ServerOptions {
@@ -71,20 +71,6 @@ async function eventsOf(type: string | undefined, name: string | undefined, opti
     throw usageError('--message is the whole event: it goes without a name, --user, --anonymous and --property.')
   }
   return eventsOfMessage(await readMessage(options.message, io), type, randomUUID)
-}
-
-async function readMessage(file: string, { stdin }: CommandIo): Promise<string> {
-  if (file === '-') {
-    const chunks: Buffer[] = []
-    for await (const chunk of stdin) chunks.push(Buffer.from(chunk))
-    return Buffer.concat(chunks).toString()
-  }
-  try {
-    return await readFile(file, 'utf8')
-  } catch (error) {
-    const isMissing = (error as NodeJS.ErrnoException).code === 'ENOENT'
-    throw new CommandError(`${file} ${isMissing ? 'does not exist' : `cannot be read: ${(error as Error).message}`}.`)
-  }
 }
 
 /** The source that a person means by its id, key or name; without a word, the one that the first start made. */

@@ -27,13 +27,15 @@ export class AnswerError extends CommandError {
   }
 }
 
-/** The members of an error of ours; the text is empty if it is none. @see contracts/control-plane.md §4 "errors" */
+/** What an error of ours says; the text is empty if it is none. @see contracts/control-plane.md §4 "errors" */
 export interface Said {
   readonly text: string
   readonly details: unknown
 }
 
 const TIMEOUT_MS = 30_000
+/** The server ends a test after a minute, and one more may wait ten seconds for its turn. */
+const TEST_TIMEOUT_MS = 90_000
 /** Written by the server, for the commands on its own machine. */
 const TOKEN_FILE = 'cli-token'
 
@@ -70,10 +72,21 @@ export class ServerApi {
     return this.send('POST', path, body, onWarning)
   }
 
+  /** As `post`, for what may take as long as the calls of a test. */
+  test<T>(path: string, body: object): Promise<T> {
+    return this.send('POST', path, body, undefined, TEST_TIMEOUT_MS)
+  }
+
   /** As `post`; an answer without a body is undefined. */
-  async send<T>(method: string, path: string, body?: object, onWarning?: (warning: string) => void): Promise<T> {
+  async send<T>(
+    method: string,
+    path: string,
+    body?: object,
+    onWarning?: (warning: string) => void,
+    timeoutMs = TIMEOUT_MS,
+  ): Promise<T> {
     const sent = body === undefined ? {} : { body: JSON.stringify(body) }
-    const { response, text } = await this.#answer(path, { method, headers: this.#headers(), ...sent })
+    const { response, text } = await this.#answer(path, { method, headers: this.#headers(), ...sent }, timeoutMs)
     if (!response.ok) throw this.#answerError(response.status, text)
     const warning = response.headers.get('x-millrace-warning')
     if (warning !== null) onWarning?.(warning)
@@ -117,23 +130,23 @@ export class ServerApi {
   }
 
   /** The whole answer; on a terminal it says what it waits for when that takes long. */
-  #answer(path: string, init: RequestInit): Promise<{ response: Response; text: string }> {
+  #answer(path: string, init: RequestInit, timeoutMs?: number): Promise<{ response: Response; text: string }> {
     const answer = async () => {
-      const response = await this.#fetch(path, init)
+      const response = await this.#fetch(path, init, timeoutMs)
       const text = await response.text().catch((error: Error) => {
-        throw unreachable(this.url, error)
+        throw unreachable(this.url, error, timeoutMs)
       })
       return { response, text }
     }
     return during(`waiting for ${this.url}`, this.#io, answer())
   }
 
-  async #fetch(path: string, init: RequestInit): Promise<Response> {
+  async #fetch(path: string, init: RequestInit, timeoutMs = TIMEOUT_MS): Promise<Response> {
     try {
-      const { signal = AbortSignal.timeout(TIMEOUT_MS) } = init
+      const { signal = AbortSignal.timeout(timeoutMs) } = init
       return await fetch(this.url + path, { ...init, redirect: 'manual', signal })
     } catch (error) {
-      throw unreachable(this.url, error as Error)
+      throw unreachable(this.url, error as Error, timeoutMs)
     }
   }
 
@@ -234,8 +247,10 @@ function errorText(body: string): string {
 
 function saidIn(body: string): Said {
   try {
-    const { error, details } = JSON.parse(body) as { error?: unknown; details?: unknown }
-    if (typeof error === 'string') return { text: error, details }
+    const { error, message, details } = JSON.parse(body) as { error?: unknown; message?: unknown; details?: unknown }
+    // The Test API says `message`.
+    const text = error ?? message
+    if (typeof text === 'string') return { text, details }
   } catch {
     // Of a proxy, perhaps.
   }
@@ -250,8 +265,8 @@ function parseAnswer(text: string, url: string): unknown {
   }
 }
 
-function unreachable(url: string, error: Error): CommandError {
-  if (error.name === 'TimeoutError') return new CommandError(`${url} has not answered within ${TIMEOUT_MS / 1000} s.`)
+function unreachable(url: string, error: Error, timeoutMs = TIMEOUT_MS): CommandError {
+  if (error.name === 'TimeoutError') return new CommandError(`${url} has not answered within ${timeoutMs / 1000} s.`)
   const cause = error.cause as (Error & { code?: string }) | undefined
   const why = CAUSES[cause?.code ?? ''] ?? oneLine(cause?.message || error.message)
   return new CommandError(
