@@ -19,12 +19,12 @@ import { DestinationRegistry, Masking } from '@millrace/destinations'
 import { Gateway, type GatewaySource, ingestInWords, requestId } from '@millrace/gateway'
 import { SqliteEventLog } from '@millrace/log'
 import { RouteBook } from '@millrace/openapi'
-import { deliveryRoutes, liveRoute, Pipeline } from '@millrace/pipeline'
+import { deliveryRoutes, liveRoute, Pipeline, TRANSFORM_CLIENT_BOUNDS, transformFetch } from '@millrace/pipeline'
 import { formatTime } from '@millrace/protocol'
 import { catalogRoutes, SchemaCatalog, SchemaRoutes, schemaInWords } from '@millrace/schema-catalog'
 import { type Clock, systemClock } from '@millrace/std'
 import { testApiRoutes } from '@millrace/test-api'
-import { Transformations } from '@millrace/transformations'
+import { Transformations, transformationTemplates } from '@millrace/transformations'
 import { backupRoutes } from './backup/backup-routes.ts'
 import { Backups } from './backup/backups.ts'
 import { AdminCredentials } from './catalog/admin-credentials.ts'
@@ -85,6 +85,17 @@ export async function compose(options: ComposeOptions): Promise<Product> {
   const registry = await DestinationRegistry.load()
   let isStopping = false
 
+  const egress = new EgressRules({ allow: settings.egressAllow, deny: settings.egressDeny, listenHost: settings.host })
+  const newClient = (more: Partial<ConstructorParameters<typeof OutboundClient>[0]>) =>
+    new OutboundClient({
+      rules: egress,
+      clock,
+      connections: MOST_CONNECTIONS,
+      callTimeoutMs: settings.httpTimeoutMs,
+      proxy: settings.egressProxy,
+      ...more,
+    })
+  const transformClient = newClient(TRANSFORM_CLIENT_BOUNDS)
   const transformations = new Transformations({
     limits: {
       memoryMb: settings.transformMemoryMb,
@@ -94,7 +105,7 @@ export async function compose(options: ComposeOptions): Promise<Product> {
       syncMs: settings.transformSyncMs,
       wallMs: settings.transformWallMs,
     },
-    fetch: undefined,
+    fetch: settings.isTransformFetchOn ? transformFetch(transformClient, VERSION) : undefined,
     clock,
     logger,
   })
@@ -112,7 +123,7 @@ export async function compose(options: ComposeOptions): Promise<Product> {
       changed: (_before, after) => pipeline?.configure(after),
     },
     code: transformations,
-    codeTemplates: [],
+    codeTemplates: transformationTemplates,
     maskingOf: (secrets) => new Masking(secrets),
     facts: async () => {
       const oldest = await log.oldest()
@@ -147,15 +158,13 @@ export async function compose(options: ComposeOptions): Promise<Product> {
     maxRecordBytes: settings.maxBodyBytes + 1024 * 1024,
     hasDedup: [...controlPlane.snapshot().sources.values()].some(({ config }) => config.dedupWindowSeconds > 0),
   })
-  const egress = new EgressRules({ allow: settings.egressAllow, deny: settings.egressDeny, listenHost: settings.host })
-  const outbound = { rules: egress, clock, callTimeoutMs: settings.httpTimeoutMs, proxy: settings.egressProxy }
   pipeline = await Pipeline.start({
     log,
     store,
     configuration: controlPlane.snapshot(),
     findModule: (type) => registry.find(type),
     sourceClass: (type) => sourceClass(type as SourceType),
-    newClient: (options) => new OutboundClient({ ...outbound, ...options, connections: MOST_CONNECTIONS }),
+    newClient: newClient,
     userCode: {
       run: (run) => transformations.run(run),
       credentials: () => controlPlane.credentials.values(),
@@ -294,8 +303,7 @@ export async function compose(options: ComposeOptions): Promise<Product> {
         sourceClass: (type) => sourceClass(type as SourceType),
         userCode: transformations,
         credentials: () => controlPlane.credentials.values(),
-        newClient: () =>
-          new OutboundClient({ ...outbound, maxAnswerBytes: MAX_SHOWN_ANSWER_BYTES, keepsEveryType: true }),
+        newClient: () => newClient({ maxAnswerBytes: MAX_SHOWN_ANSWER_BYTES, keepsEveryType: true }),
         authenticate: async ({ headers, raw }, id) => {
           const address = addressOf(raw.socket.remoteAddress, headers['x-forwarded-for'])
           const actor = await controlPlane.authenticate(headers.authorization, address, id)
@@ -352,6 +360,7 @@ export async function compose(options: ComposeOptions): Promise<Product> {
       await app.close()
       await backups.stop()
       await transformations.close()
+      await transformClient.close()
       gateway.close()
       admin.close()
       await catalog.close()

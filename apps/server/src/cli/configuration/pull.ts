@@ -6,7 +6,7 @@ import { json, oneLine, paintFor } from '../paint.ts'
 import { ServerApi, type ServerOptions } from '../server-api.ts'
 import { type CodeInFiles, inFiles, withCode } from './code-files.ts'
 import { type ConfigFile, parseConfigFile, readConfigFileIfAny } from './config-file.ts'
-import { type Difference, withoutLeftOut } from './left-out.ts'
+import { type Difference, withoutLeftOut, withStated } from './left-out.ts'
 import { mergedFileText, newFileText } from './merge-pulled.ts'
 import { filled, MASK } from './placeholders.ts'
 
@@ -53,7 +53,8 @@ async function textOver(file: ConfigFile, answer: PullAnswer, api: ServerApi, { 
   const { document } = withCode(filled(file.document, env, MASK).document, path.dirname(file.name))
   const plan = await api.post<Difference & { readonly revision: number }>('/v2/config/plan', { document })
   const isOfTheSame = plan.revision === answer.revision
-  return mergedFileText(file, isOfTheSame ? withoutLeftOut(answer.document, file.document, plan) : answer.document, env)
+  const pulled = isOfTheSame ? withoutLeftOut(answer.document, file.document, plan) : answer.document
+  return mergedFileText(file, withStated(pulled, file.document), env)
 }
 
 /** Writes what the files do not say yet. @returns the names of those that it wrote. */
