@@ -3,8 +3,15 @@ import type { LaneEvent } from './lane-event.ts'
 
 /** What user code made of an event. @see contracts/transformations.md §2 */
 export type Transformed =
-  /** What is to be sent for it, as user code left it: it may lack anything. `sizeBytes` is what they take in memory. */
-  | { readonly kind: 'events'; readonly events: readonly StoredEvent[]; readonly sizeBytes: number }
+  | {
+      readonly kind: 'events'
+      /** What is to be sent for it, as user code left it: it may lack anything. */
+      readonly events: readonly StoredEvent[]
+      /** About what they take in memory. */
+      readonly sizeBytes: number
+      /** Credentials that user code has read: they are masked wherever something of the events is shown. */
+      readonly secrets: readonly string[]
+    }
   | { readonly kind: 'dropped' }
   | { readonly kind: 'failed'; readonly error: string }
 

@@ -31,7 +31,7 @@ export function deadLetterSummary(row: DeadLetterRow) {
 export async function deadLetterDetail(row: DeadLetterRow, log: EventLog, delivery: DestinationDelivery | undefined) {
   const kept = row.requests?.findLast((request) => request !== null)
   const delivered = JSON.parse(row.event) as StoredEvent
-  const request = kept === undefined ? rendered(row, delivered, delivery) : shown(kept)
+  const request = kept === undefined ? await rendered(row, delivered, delivery) : shown(kept)
   const last = kept?.attempts.at(-1)
   const answer = last ?? (row.lastStatus === 0 ? undefined : { status: row.lastStatus, text: row.lastAnswer ?? '' })
   return {
@@ -53,10 +53,8 @@ function shown({ method, endpoint, headers }: { method: string; endpoint: string
   return { method, endpoint, headers }
 }
 
-function rendered(row: DeadLetterRow, event: StoredEvent, delivery: DestinationDelivery | undefined) {
+async function rendered(row: DeadLetterRow, event: StoredEvent, delivery: DestinationDelivery | undefined) {
   if (row.stage !== 'delivery' || delivery === undefined || delivery.revision !== row.revision) return undefined
-  if (row.versionIds.length > 0) return undefined
-  const prepared = delivery.prepare(event, row.sourceId)
-  if ('error' in prepared || prepared.requests[0] === undefined) return undefined
-  return { ...shown(prepared.show(prepared.requests[0])), rendered: true }
+  const request = await delivery.shownRequest(event, row.sourceId, row)
+  return request && { ...shown(request), rendered: true }
 }

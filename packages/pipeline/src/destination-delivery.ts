@@ -11,11 +11,12 @@ import {
   type OutboundClient,
   type Position,
   type Prepared,
+  type ShownRequest,
   type Transform,
 } from '@millrace/delivery'
 import type { DestinationModule } from '@millrace/destinations'
 import { addToTally, type EventLog, STREAMS, type Stream, type Tally } from '@millrace/log'
-import type { StoredEvent } from '@millrace/protocol'
+import { type EventPosition, formatPosition, type StoredEvent } from '@millrace/protocol'
 import type { Clock } from '@millrace/std'
 import type { Activity } from './activity.ts'
 import type { LogTallies } from './backlog/log-tallies.ts'
@@ -214,8 +215,33 @@ export class DestinationDelivery {
     this.feed.pull()
   }
 
-  prepare(event: StoredEvent, sourceId: string): Prepared {
-    return this.#stages.prepare([event], sourceId)
+  /**
+   * The first request of an event as it would be made again, to be shown. User code runs for it apart from live traffic and
+   * reaches nobody.
+   *
+   * @returns undefined where none is made.
+   */
+  async shownRequest(event: StoredEvent, sourceId: string, place: EventPosition): Promise<ShownRequest | undefined> {
+    const { events, secrets } = await this.#renderedEvents(event, sourceId, place)
+    const prepared = this.#stages.prepare(events, sourceId, secrets)
+    if ('error' in prepared || prepared.requests[0] === undefined) return undefined
+    return prepared.show(prepared.requests[0])
+  }
+
+  async #renderedEvents(event: StoredEvent, sourceId: string, place: EventPosition) {
+    if (!this.#stages.hasUserTransformation) return { events: [event], secrets: [] }
+    const { userCode, sourceOf } = this.#surroundings
+    const metadata = this.#stages.userMetadata(sourceOf(sourceId))
+    const { results, usedCredentials } = await this.#stages.userTransform(userCode, {
+      events: [{ event, metadata, jobId: formatPosition(place) }],
+      mode: 'test',
+      isOffline: true,
+      credentials: userCode.credentials(),
+      captureLogs: false,
+    })
+    const [result] = results
+    const events = result !== undefined && 'events' in result ? (result.events as readonly StoredEvent[]) : []
+    return { events, secrets: usedCredentials }
   }
 
   /**
@@ -413,7 +439,8 @@ export class DestinationDelivery {
 
   /** All that is to be sent for an event, or what went wrong with any of it. */
   #prepare({ payload, transformed, sourceId }: LaneEvent): Prepared {
-    return this.#stages.prepare(transformed?.kind === 'events' ? transformed.events : [payload!], sourceId)
+    if (transformed?.kind !== 'events') return this.#stages.prepare([payload!], sourceId)
+    return this.#stages.prepare(transformed.events, sourceId, transformed.secrets)
   }
 
   #newTransform(): Transform | undefined {

@@ -90,8 +90,7 @@ export class LiveUserCode {
         this.#keepLogs(events, result)
         const { trouble } = result
         if (trouble !== undefined) logger.warn({ destinationId: id, trouble }, 'user code ended in a fault')
-        const masking = new Masking(result.usedCredentials)
-        const results = events.map((event, i) => this.#judge(event, result.results[i]!, masking))
+        const results = events.map((event, i) => this.#judge(event, result.results[i]!, result.usedCredentials))
         return { results, trouble }
       } catch (error) {
         logger.error({ destinationId: id, cause: (error as Error).message }, 'user code cannot be run')
@@ -115,18 +114,18 @@ export class LiveUserCode {
     return metadata
   }
 
-  #judge(event: LaneEvent, result: EventResult, masking: Masking): Transformed {
+  #judge(event: LaneEvent, result: EventResult, secrets: readonly string[]): Transformed {
     if ('dropped' in result) return { kind: 'dropped' }
     if ('events' in result) {
       // What was valid on acceptance may lack anything now; destinations bear that.
-      return { kind: 'events', events: result.events as StoredEvent[], sizeBytes: result.sizeBytes }
+      return { kind: 'events', events: result.events as StoredEvent[], sizeBytes: result.sizeBytes, secrets }
     }
     const { destination, onError } = this.#options
     onError(result.transformationId)
     if (destination.delivery.onTransformationError === 'pass_through') {
-      return { kind: 'events', events: [event.payload!], sizeBytes: 0 }
+      return { kind: 'events', events: [event.payload!], sizeBytes: 0, secrets: [] }
     }
-    return { kind: 'failed', error: masking.text(result.error) }
+    return { kind: 'failed', error: new Masking(secrets).text(result.error) }
   }
 
   #keepLogs(events: readonly LaneEvent[], { logs, loggedBy }: RunResult): void {

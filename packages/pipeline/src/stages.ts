@@ -89,13 +89,14 @@ export class Stages {
    * a lane takes them. If any of it fails, nothing of it is sent. Never throws.
    *
    * @param events one, unless user code has made several of it.
+   * @param secrets further ones that may show in its requests.
    */
-  prepare(events: readonly StoredEvent[], sourceId: string): Prepared {
-    if (events.length === 1) return this.#prepareOne(events[0]!, sourceId)
-    const all = new ReadyRequests(this, [], this.#destination.module.classify)
+  prepare(events: readonly StoredEvent[], sourceId: string, secrets: readonly string[] = NONE): Prepared {
+    if (events.length === 1 && secrets.length === 0) return this.#prepareOne(events[0]!, sourceId)
+    const all = new ReadyRequests(this, [...secrets], this.#destination.module.classify)
     for (const event of events) {
       const prepared = this.#prepareOne(event, sourceId)
-      if ('error' in prepared) return prepared
+      if ('error' in prepared) return { ...prepared, error: this.maskingOf(secrets).text(prepared.error) }
       all.add(prepared)
     }
     return all
@@ -166,6 +167,8 @@ export class Stages {
     return new ReadyRequest(wire, request.endpoint, this.#configuredOrigin, shown)
   }
 }
+
+const NONE: readonly never[] = []
 
 /** A user agent of the configuration or the event stays, with the other one behind it. */
 function addUserAgent(headers: Record<string, string>, userAgent: string): void {

@@ -100,12 +100,13 @@ async function journeys(
       const record = records.get(replayId)
       const waiting = unfinished.get(replayId)
       if (waiting !== undefined) found.push(await unfinishedJourney(delivery, waiting, record))
-      else if (record !== undefined) found.push(recordedJourney(id, record, delivery, event, sourceId))
+      else if (record !== undefined) found.push(await recordedJourney(id, record, delivery, event, sourceId, position))
       else found.push(journey(id, 'pending', null, null, []))
     }
   }
   for (const [id, records] of recorded) {
-    for (const [, record] of records) found.push(recordedJourney(id, record, undefined, event, sourceId))
+    for (const [, record] of records)
+      found.push(await recordedJourney(id, record, undefined, event, sourceId, position))
   }
   return found
 }
@@ -162,19 +163,23 @@ async function blockedReason(delivery: DestinationDelivery, event: LaneEvent): P
   return null
 }
 
-function recordedJourney(
+async function recordedJourney(
   id: string,
   recorded: Recorded,
   delivery: DestinationDelivery | undefined,
   event: StoredEvent,
   sourceId: string,
-): Journey {
+  position: EventPosition,
+): Promise<Journey> {
   switch (recorded.kind) {
     case 'plain': {
       const { outcome, reason, status, durationMs, at, replayId } = recorded
       if (outcome !== 'delivered') return { ...journey(id, outcome, reason, recorded, []), replayId }
       const attempt = { n: 1, at: formatTime(at), durationMs, status, class: 'delivered', text: '' }
-      const request = { ...rendered(delivery, recorded.revision, event, sourceId), attempts: [attempt] }
+      const request = {
+        ...(await rendered(delivery, recorded.revision, event, sourceId, position)),
+        attempts: [attempt],
+      }
       return { ...journey(id, 'delivered', null, recorded, [request]), replayId }
     }
     case 'journey': {
@@ -194,17 +199,16 @@ function recordedJourney(
 }
 
 /** Method and endpoint made again from the stored event; left out if the configuration is another one by now. */
-function rendered(
+async function rendered(
   delivery: DestinationDelivery | undefined,
   revision: number,
   event: StoredEvent,
   sourceId: string,
-): { method?: string; endpoint?: string; rendered?: true } {
-  if (delivery === undefined || delivery.revision !== revision || delivery.versionIds.length > 0) return {}
-  const prepared = delivery.prepare(event, sourceId)
-  if ('error' in prepared || prepared.requests[0] === undefined) return {}
-  const { method, endpoint } = prepared.show(prepared.requests[0])
-  return { method, endpoint, rendered: true }
+  position: EventPosition,
+): Promise<{ method?: string; endpoint?: string; rendered?: true }> {
+  if (delivery === undefined || delivery.revision !== revision) return {}
+  const request = await delivery.shownRequest(event, sourceId, position)
+  return request === undefined ? {} : { method: request.method, endpoint: request.endpoint, rendered: true }
 }
 
 function traced({ method, endpoint, attempts }: RequestHistory): TracedRequest {

@@ -19,6 +19,7 @@ test('events arrive as user code made them, and their traces name the version', 
   expect(sink.arrivals[0]!.event['properties']).toEqual({ price: 18.5, cents: 1850 })
   const trace = (await run.trace('m'))['d1']!
   expect(trace).toMatchObject({ outcome: 'delivered', transformationVersionIds: ['v1'] })
+  expect(trace.requests[0]).toMatchObject({ method: 'POST', endpoint: sink.url, rendered: true })
 })
 
 test('what user code drops is not sent, and is told of as dropped', async () => {
@@ -233,4 +234,19 @@ test('metadata, credentials and the position are what the contract says, and cre
   })
   const [letter] = await run.deadLetters()
   expect(letter!.reason).toMatch(/^Error: refused \*{8}\n/)
+})
+
+test('a credential that user code puts into a request is masked wherever the request is shown', async () => {
+  const code = version("export const transformEvent = (e) => ({ ...e, appendPath: '?key=' + getCredential('geo') })")
+  const { run, sink } = await PipelineUnderTest.withSink(({ event }) => (event.userId === 'bad' ? 400 : 200), {
+    d1: { transformations: [code] },
+  })
+  await using _ = run
+  run.credentials.set('geo', 'k7Rw2-secret-of-ours')
+  await run.send(track('m', 'u'), track('n', 'bad'))
+  expect(sink.arrivals[0]!.path).toBe('/in?key=k7Rw2-secret-of-ours')
+  const endpoint = `${sink.url}?key=********`
+  expect((await run.trace('m'))['d1']!.requests[0]).toMatchObject({ endpoint, rendered: true })
+  expect((await run.trace('n'))['d1']!.requests[0]).toMatchObject({ endpoint })
+  expect(JSON.stringify(await run.deadLetters())).not.toContain('k7Rw2-secret-of-ours')
 })

@@ -14,6 +14,8 @@ export interface Run {
   /** What getCredential knows. A map that was given does not change: another configuration is another map. */
   readonly credentials: ReadonlyMap<string, string>
   readonly captureLogs: boolean
+  /** Nothing may leave the server: requests of the code are refused. */
+  readonly isOffline?: true
   /** Less than the operator's limit for one batch, where the caller has less time. */
   readonly wallMs?: number
 }

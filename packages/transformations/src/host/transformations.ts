@@ -150,7 +150,7 @@ export class Transformations {
       },
       supplies: { code: run.steps, credentials: run.credentials },
       wallMs: Math.min(run.wallMs ?? limits.wallMs, limits.wallMs),
-      fetch,
+      fetch: run.isOffline === true ? undefined : fetch,
       clock,
       signal: this.#closing.signal,
     })
