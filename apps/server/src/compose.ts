@@ -17,11 +17,11 @@ import { DestinationRegistry, Masking } from '@millrace/destinations'
 import { Gateway, type GatewaySource, ingestInWords, requestId } from '@millrace/gateway'
 import { SqliteEventLog } from '@millrace/log'
 import { RouteBook } from '@millrace/openapi'
-import { deliveryRoutes, liveRoute, Pipeline } from '@millrace/pipeline'
+import { deliveryRoutes, liveRoute, Pipeline, TRANSFORM_CLIENT_BOUNDS, transformFetch } from '@millrace/pipeline'
 import { formatTime } from '@millrace/protocol'
 import { type Clock, systemClock } from '@millrace/std'
 import { testApiRoutes } from '@millrace/test-api'
-import { Transformations } from '@millrace/transformations'
+import { Transformations, transformationTemplates } from '@millrace/transformations'
 import { backupRoutes } from './backup/backup-routes.ts'
 import { Backups } from './backup/backups.ts'
 import type { Settings } from './config/settings.ts'
@@ -77,6 +77,17 @@ export async function compose(options: ComposeOptions): Promise<Product> {
   const registry = await DestinationRegistry.load()
   let isStopping = false
 
+  const egress = new EgressRules({ allow: settings.egressAllow, deny: settings.egressDeny, listenHost: settings.host })
+  const newClient = (others: Partial<ConstructorParameters<typeof OutboundClient>[0]>) =>
+    new OutboundClient({
+      rules: egress,
+      clock,
+      callTimeoutMs: settings.httpTimeoutMs,
+      connections: MOST_CONNECTIONS,
+      proxy: settings.egressProxy,
+      ...others,
+    })
+  const transformClient = newClient(TRANSFORM_CLIENT_BOUNDS)
   const transformations = new Transformations({
     limits: {
       memoryMb: settings.transformMemoryMb,
@@ -86,7 +97,7 @@ export async function compose(options: ComposeOptions): Promise<Product> {
       syncMs: settings.transformSyncMs,
       wallMs: settings.transformWallMs,
     },
-    fetch: undefined,
+    fetch: settings.isTransformFetchOn ? transformFetch(transformClient, VERSION) : undefined,
     clock,
     logger,
   })
@@ -104,7 +115,7 @@ export async function compose(options: ComposeOptions): Promise<Product> {
       changed: (_before, after) => pipeline?.configure(after),
     },
     code: transformations,
-    codeTemplates: [],
+    codeTemplates: transformationTemplates,
     maskingOf: (secrets) => new Masking(secrets),
     facts: async () => {
       const oldest = await log.oldest()
@@ -129,15 +140,13 @@ export async function compose(options: ComposeOptions): Promise<Product> {
     maxRecordBytes: settings.maxBodyBytes + 1024 * 1024,
     hasDedup: [...controlPlane.snapshot().sources.values()].some(({ config }) => config.dedupWindowSeconds > 0),
   })
-  const egress = new EgressRules({ allow: settings.egressAllow, deny: settings.egressDeny, listenHost: settings.host })
-  const outbound = { rules: egress, clock, callTimeoutMs: settings.httpTimeoutMs, proxy: settings.egressProxy }
   pipeline = await Pipeline.start({
     log,
     store,
     configuration: controlPlane.snapshot(),
     findModule: (type) => registry.find(type),
     sourceClass: (type) => sourceClass(type as SourceType),
-    newClient: () => new OutboundClient({ ...outbound, connections: MOST_CONNECTIONS }),
+    newClient: () => newClient({}),
     clock,
     random: Math.random,
     userAgent: `Millrace/${VERSION}`,
@@ -229,8 +238,7 @@ export async function compose(options: ComposeOptions): Promise<Product> {
         sourceClass: (type) => sourceClass(type as SourceType),
         userCode: transformations,
         credentials: () => controlPlane.credentials.values(),
-        newClient: () =>
-          new OutboundClient({ ...outbound, maxAnswerBytes: MAX_SHOWN_ANSWER_BYTES, keepsEveryType: true }),
+        newClient: () => newClient({ maxAnswerBytes: MAX_SHOWN_ANSWER_BYTES, keepsEveryType: true }),
         authenticate: async ({ headers, raw }, id) => {
           const address = addressOf(raw.socket.remoteAddress, headers['x-forwarded-for'])
           const actor = await controlPlane.authenticate(headers.authorization, address, id)
@@ -284,6 +292,7 @@ export async function compose(options: ComposeOptions): Promise<Product> {
       await app.close()
       await backups.stop()
       await transformations.close()
+      await transformClient.close()
       gateway.close()
       await log[Symbol.asyncDispose]()
       await store.close()

@@ -3,3 +3,5 @@ export type { TransformAnswer, TransformFetch, TransformRequest } from './fetch.
 export { type TransformationFigures, Transformations, type TransformationsOptions } from './host/transformations.ts'
 export { DEFAULT_LIMITS, FETCH_TIMEOUT_MS, MAX_FETCH_ANSWER_BYTES, type TransformationLimits } from './limits.ts'
 export type { EventResult, InputEvent, Run, RunResult, StepResult, TroubleKind } from './run.ts'
+export type { TransformationTemplate } from './templates/template.ts'
+export { transformationTemplates } from './templates/templates.ts'

@@ -15,6 +15,7 @@ import { addSend } from './send.ts'
 import { addSettings } from './settings-command.ts'
 import { addStart } from './start-command.ts'
 import { addTail } from './tail.ts'
+import { addTestTransformation } from './test-transformation.ts'
 import { addToken } from './token.ts'
 import { addTrace } from './trace.ts'
 
@@ -31,6 +32,7 @@ const COMMANDS: readonly AddCommand[] = [
   addMessageTests,
   addTest,
   addToken,
+  addTestTransformation,
   addConfiguration,
   addBackup,
   addRestore,

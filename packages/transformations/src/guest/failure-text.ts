@@ -11,12 +11,16 @@ export const LIBRARY_PLACE = 'library '
  * @see contracts/transformations.md §5
  */
 export function failureText(name: string, message: string, stack: string): string {
+  if (name === 'RangeError' && message === NO_BUFFER) return 'Memory limit exceeded'
   const head = message === '' ? name : name === '' ? message : `${name}: ${message}`
   const lines = stack.split('\n').flatMap((line) => userLine(line) ?? [])
   const last = lines.findLastIndex((line) => /\btransform(Event|Batch)\b/.test(line))
   const shown = last === -1 ? lines : lines.slice(0, last + 1)
   return [head, ...shown].join('\n').slice(0, MAX_FAILURE_CHARS)
 }
+
+/** How the engine says that the memory limit leaves no room for a buffer. It goes on after that. */
+const NO_BUFFER = 'Array buffer allocation failed'
 
 /** `at [function] (place:line:column)` or, without a function, `at place:line:column`. */
 const FRAME = /^ {4}at (?:(async )?(.+) \()?(?:async )?((?:base transformation|library [A-Za-z0-9]+):\d+:\d+)\)?$/

@@ -2,7 +2,7 @@ import type { TransformRequest } from '../fetch.ts'
 import { MAX_FETCHES_PER_EVENT, MAX_LOG_LINE_BYTES, MAX_LOG_LINES } from '../limits.ts'
 import type { FetchRequest } from '../messages.ts'
 import { failureText } from './failure-text.ts'
-import type { HostCall } from './realm-program.ts'
+import type { HostCall } from './realm/run-program.ts'
 import { webCall } from './web-calls.ts'
 
 /** What one run may ask of its surroundings, and what it has asked. */

@@ -2,20 +2,26 @@ import ivm from 'isolated-vm'
 import { MAX_FAILURE_CHARS, MAX_OUTPUT_BYTES, MAX_OUTPUTS_PER_EVENT } from '../limits.ts'
 import { BASE_PLACE, failureText } from './failure-text.ts'
 import { linkedModules } from './linked-modules.ts'
-import { realmGlobals } from './realm-globals.ts'
-import { type HostCall, realmProgram } from './realm-program.ts'
+import { encodingGlobals } from './realm/encoding.ts'
+import { globals } from './realm/globals.ts'
+import { type HostCall, runProgram } from './realm/run-program.ts'
+import { structuredCloneGlobal } from './realm/structured-clone.ts'
+import { urlGlobals } from './realm/url.ts'
 import { SandboxFault } from './sandbox-fault.ts'
 import type { StrippedVersion } from './versions.ts'
-import { webGlobals } from './web-globals.ts'
 
 const BOUNDS = {
   maxOutputsPerEvent: MAX_OUTPUTS_PER_EVENT,
   maxOutputBytes: MAX_OUTPUT_BYTES,
   maxFailureChars: MAX_FAILURE_CHARS,
 }
-const ENTRY_MODULE = `import * as user from '${BASE_PLACE}'; export { user }`
-const GLOBALS = `const answering = (${realmGlobals})($0); (${webGlobals})($0); return answering`
-const PROGRAM = `return (${realmProgram})($0, ${JSON.stringify(BOUNDS)})`
+const ENTRY_MODULE = `import * as user from '${BASE_PLACE}'; export default user`
+const GLOBALS = `const answering = (${globals})($0)
+;(${urlGlobals})($0)
+;(${encodingGlobals})($0)
+;(${structuredCloneGlobal})()
+return answering`
+const PROGRAM = `return (${runProgram})($0, ${JSON.stringify(BOUNDS)})`
 
 /** As the engine says it. */
 const TIMED_OUT = 'Script execution timed out.'
@@ -86,7 +92,7 @@ export class Realm {
     return String(this.#call('entries'))
   }
 
-  /** @returns what `result` gives. @see RealmProgram.start */
+  /** @returns what `result` gives. @see RunProgram.start */
   start(entry: string, events: string, metadata: string, of: string): string {
     const text = this.#call('start', entry, events, metadata, of)
     return typeof text === 'string' && text !== '' ? text : this.result()

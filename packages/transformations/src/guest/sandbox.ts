@@ -1,7 +1,7 @@
 import ivm from 'isolated-vm'
 import { hostCalls, type RunSurroundings } from './host-calls.ts'
+import type { HostCall } from './realm/run-program.ts'
 import { Realm } from './realm.ts'
-import type { HostCall } from './realm-program.ts'
 import type { StrippedVersion } from './versions.ts'
 
 /** A destination's sandbox: an isolate with a heap of its own, in which each version has a realm. */

@@ -30,6 +30,10 @@ export function webCall(operation: string, texts: readonly string[]): string | u
       url[second] = third
       return parts(url)
     }
+    case 'query pairs':
+      return JSON.stringify([...new URLSearchParams(first)])
+    case 'query text':
+      return new URLSearchParams(JSON.parse(first) as [string, string][]).toString()
     case 'encoding':
       return new TextDecoder(first).encoding
     case 'decode': {

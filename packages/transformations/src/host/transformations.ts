@@ -2,7 +2,7 @@ import type { Clock, Timer } from '@millrace/std'
 import type { CheckedCode, CheckResult, LibraryCode } from '../code.ts'
 import type { TransformFetch } from '../fetch.ts'
 import { PENALTY_MS, type TransformationLimits } from '../limits.ts'
-import type { Run, RunResult, TroubleKind } from '../run.ts'
+import type { EventResult, Run, RunResult, TroubleKind } from '../run.ts'
 import { payloadOf, resultsOf } from './payload.ts'
 import { type RunEnd, runInWorker } from './run-in-worker.ts'
 import { SandboxRegistry } from './sandbox-registry.ts'
@@ -164,7 +164,11 @@ export class Transformations {
     const shown = { logs: told.logs.map((line) => masked(line, usedCredentials)), usedCredentials }
     if (end.trouble !== undefined) return { ...this.#troubled(run, end, end.trouble), ...shown }
     const results = resultsOf(run, end.kind === 'settled' ? end.steps : [])
-    if (results !== undefined) return { results, ...shown }
+    if (results !== undefined)
+      return {
+        results: run.mode === 'test' ? results.map((each) => maskedErrors(each, usedCredentials)) : results,
+        ...shown,
+      }
     return { results: failedForAll(run, 'the code has changed what results are made with', false), ...shown }
   }
 
@@ -232,6 +236,14 @@ export class Transformations {
 function failedForAll({ events, steps }: Run, error: string, isRetryable: boolean): RunResult['results'] {
   const { transformationId, versionId } = steps[0]!
   return events.map(() => ({ error, transformationId, versionId, isRetryable }))
+}
+
+function maskedErrors(result: EventResult, secrets: readonly string[]): EventResult {
+  const steps = result.steps?.map((step) => {
+    return step.error === undefined ? step : { ...step, error: masked(step.error, secrets) }
+  })
+  const shown = 'error' in result ? { ...result, error: masked(result.error, secrets) } : result
+  return steps === undefined ? shown : { ...shown, steps }
 }
 
 function masked(text: string, secrets: readonly string[]): string {

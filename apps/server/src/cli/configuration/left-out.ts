@@ -42,9 +42,45 @@ export function withoutLeftOut(pulled: JsonObject, written: JsonObject, { change
   return {
     ...pulled,
     ...section('sources', 'source'),
+    ...section('libraries', 'library'),
+    ...section('transformations', 'transformation'),
     ...section('destinations', 'destination'),
     ...connections(),
   }
+}
+
+/** Members that the server shows only where they say something, and what they are where it does not. */
+const UNSHOWN: readonly (readonly [member: string, standard: JsonValue])[] = [
+  ['description', ''],
+  ['captureLogs', false],
+  ['published', true],
+  ['tests', []],
+  ['transformations', []],
+]
+const CODE_SECTIONS = ['libraries', 'transformations']
+
+/** What the server has, with the members that it does not show where a file has them, and they say just that. */
+export function withStated(pulled: JsonObject, written: JsonObject): JsonObject {
+  const stated = { ...pulled }
+  for (const section of CODE_SECTIONS) {
+    const own = ownMember(written, section)
+    if (pulled[section] === undefined && isJsonObject(own) && Object.keys(own).length === 0) stated[section] = own
+  }
+  for (const section of [...CODE_SECTIONS, 'destinations']) {
+    const [all, own] = [stated[section], ownMember(written, section)]
+    if (!isJsonObject(all) || !isJsonObject(own)) continue
+    const entries = Object.entries(all).map(([key, entry]): [string, JsonValue] => {
+      const ownEntry = ownMember(own, key)
+      if (!isJsonObject(entry) || !isJsonObject(ownEntry)) return [key, entry]
+      const more = UNSHOWN.filter(
+        ([member, standard]) =>
+          entry[member] === undefined && JSON.stringify(ownMember(ownEntry, member)) === JSON.stringify(standard),
+      )
+      return [key, { ...entry, ...Object.fromEntries(more) }]
+    })
+    stated[section] = Object.fromEntries(entries)
+  }
+  return stated
 }
 
 function withoutUnchanged(

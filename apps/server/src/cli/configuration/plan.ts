@@ -1,7 +1,9 @@
+import path from 'node:path'
 import { isJsonObject, type JsonObject } from '@millrace/protocol'
 import { CommandError, type CommandIo, EXIT } from '../command-io.ts'
 import { json, oneLine, paintFor } from '../paint.ts'
 import { AnswerError, ServerApi, type ServerOptions } from '../server-api.ts'
+import { withCode } from './code-files.ts'
 import { type DocumentError, documentErrors } from './config-errors.ts'
 import { type ConfigFile, readConfigFile } from './config-file.ts'
 import { filled } from './placeholders.ts'
@@ -52,10 +54,15 @@ export async function apply(options: ApplyOptions, io: CommandIo): Promise<void>
 async function planned(options: PlanOptions, io: CommandIo) {
   const api = new ServerApi(options, io)
   const file = readConfigFile(options.file)
-  const { document, missing } = filled(file.document, io.env)
+  const { document: filledIn, missing } = filled(file.document, io.env)
   if (missing.length > 0) {
     const lines = missing.map(({ name, path }) => `${file.place(path)} ${name} (${oneLine(path)})`)
     throw new CommandError('Variables of the environment are not set, or empty:', lines.join('\n'))
+  }
+  const { document, missing: unread } = withCode(filledIn, path.dirname(options.file))
+  if (unread.length > 0) {
+    const lines = unread.map((each) => `${file.place(each.path)} ${oneLine(each.why)} (${oneLine(each.path)})`)
+    throw new CommandError('Files of code or tests cannot be read:', lines.join('\n'))
   }
   const body = { document, prune: options.prune === true }
   const warn = (warning: string) =>

@@ -1,10 +1,12 @@
-import { writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
 import type { JsonObject } from '@millrace/protocol'
 import { CommandError, type CommandIo } from '../command-io.ts'
-import { json, paintFor } from '../paint.ts'
+import { json, oneLine, paintFor } from '../paint.ts'
 import { ServerApi, type ServerOptions } from '../server-api.ts'
+import { type CodeInFiles, inFiles, withCode } from './code-files.ts'
 import { type ConfigFile, parseConfigFile, readConfigFileIfAny } from './config-file.ts'
-import { type Difference, withoutLeftOut } from './left-out.ts'
+import { type Difference, withoutLeftOut, withStated } from './left-out.ts'
 import { mergedFileText, newFileText } from './merge-pulled.ts'
 import { filled, MASK } from './placeholders.ts'
 
@@ -23,29 +25,50 @@ export async function pull(options: PullOptions, io: CommandIo): Promise<void> {
   const api = new ServerApi(options, io)
   const file = readConfigFileIfAny(options.file)
   const answer = await api.get<PullAnswer>('/v2/config')
-  const text = file === undefined ? newFileText(answer.document) : await textOver(file, answer, api, io)
+  const { document, files } = inFiles(answer.document, file?.document ?? {})
+  const inForm = { ...answer, document }
+  const text = file === undefined ? newFileText(document) : await textOver(file, inForm, api, io)
   if (text !== file?.text) write(options.file, text)
+  const written = writeCode(path.dirname(options.file), files)
   if (options.json) {
     io.stdout.write(`${json(answer)}\n`)
     return
   }
   const paint = paintFor(io.stdout, io.env)
   const whose = `${api.url} at revision ${answer.revision}`
-  if (text === file?.text) {
+  if (text === file?.text && written.length === 0) {
     io.stdout.write(`${paint('green', 'unchanged')}  ${options.file} says what ${whose} has\n`)
     return
   }
-  io.stdout.write(`${paint('green', 'written')}  ${options.file}, from ${whose}\n`)
+  if (text === file?.text)
+    io.stdout.write(`${paint('green', 'unchanged')}  ${options.file}, but not its code, from ${whose}\n`)
+  else io.stdout.write(`${paint('green', 'written')}  ${options.file}, from ${whose}\n`)
+  for (const name of written) io.stdout.write(`${paint('green', 'written')}  ${oneLine(name)}\n`)
   const masks = JSON.stringify(parseConfigFile(options.file, text).document).split(MASK).length - 1
   if (masks > 0) io.stdout.write(`${count(masks, 'secret')} read "${MASK}": what the server has is kept.\n`)
 }
 
 /** What the file leaves out, and the server takes as it has it, stays out. */
 async function textOver(file: ConfigFile, answer: PullAnswer, api: ServerApi, { env }: CommandIo): Promise<string> {
-  const { document } = filled(file.document, env, MASK)
+  const { document } = withCode(filled(file.document, env, MASK).document, path.dirname(file.name))
   const plan = await api.post<Difference & { readonly revision: number }>('/v2/config/plan', { document })
   const isOfTheSame = plan.revision === answer.revision
-  return mergedFileText(file, isOfTheSame ? withoutLeftOut(answer.document, file.document, plan) : answer.document, env)
+  const pulled = isOfTheSame ? withoutLeftOut(answer.document, file.document, plan) : answer.document
+  return mergedFileText(file, withStated(pulled, file.document), env)
+}
+
+/** Writes what the files do not say yet. @returns the names of those that it wrote. */
+function writeCode(folder: string, files: CodeInFiles['files']): string[] {
+  const written: string[] = []
+  for (const [name, file] of files) {
+    const place = path.resolve(folder, name)
+    const before = existsSync(place) ? readFileSync(place, 'utf8') : undefined
+    if (before !== undefined && file.isIn(before)) continue
+    mkdirSync(path.dirname(place), { recursive: true })
+    write(place, file.text)
+    written.push(name)
+  }
+  return written
 }
 
 function write(name: string, text: string): void {

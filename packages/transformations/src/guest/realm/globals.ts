@@ -1,16 +1,16 @@
-import type { HostCall } from './realm-program.ts'
+import type { HostCall } from './run-program.ts'
 
 /** By which the child gives an answer of the network to the code that waits for it. */
-export interface RealmGlobals {
+export interface Answering {
   /** @param answer TransformAnswer as JSON. */
   answer(fetchId: number, answer: string): void
 }
 
 /**
  * Runs inside the sandbox before any user code and makes its globals what contracts/transformations.md §4 says. Its
- * source crosses, so it may use nothing from outside of it. See web-globals.ts for those of the web.
+ * source crosses, so it may use nothing from outside of it. Those of the web are beside it.
  */
-export function realmGlobals(host: HostCall): RealmGlobals {
+export function globals(host: HostCall): Answering {
   const { parse, stringify } = JSON
   const { construct, defineProperty, deleteProperty, getPrototypeOf, get } = Reflect
   const { create, entries } = Object

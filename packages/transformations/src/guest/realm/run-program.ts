@@ -5,9 +5,9 @@
 export type HostCall = (operation: string, ...given: string[]) => string | undefined
 
 /** The functions by which the child runs the code of one version. Only texts and numbers cross. */
-export interface RealmProgram {
-  /** Whether the module has been evaluated to its end. Given the namespace that exports it as `user`. */
-  isReady(entryModule: { user?: Record<string, unknown> }): boolean
+export interface RunProgram {
+  /** Whether the module has been evaluated to its end. Given a namespace whose default export is the module's own. */
+  isReady(entryModule: { default: Record<string, unknown> }): boolean
   /** Those of the two entries that the module exports, separated by commas. */
   entries(): string
   /**
@@ -28,10 +28,10 @@ export interface RealmProgram {
  * User code shares this realm and may change any prototype, so what is needed later is taken at the beginning; what
  * such code can spoil is only its own result, which the server checks as it would check anyone's.
  */
-export function realmProgram(
+export function runProgram(
   host: HostCall,
   bounds: { maxOutputsPerEvent: number; maxOutputBytes: number; maxFailureChars: number },
-): RealmProgram {
+): RunProgram {
   const { parse, stringify } = JSON
   const { isArray } = Array
   const { hasOwn, defineProperty } = Object
@@ -73,11 +73,13 @@ export function realmProgram(
 
   let user: Record<string, unknown> | undefined
   let batch: Batch | undefined
+  /** Of the last batch: the engine may have lost it on its way out, over a rejection that nobody waited for. */
+  let settled = ''
 
-  function isReady(entryModule: { user?: Record<string, unknown> }): boolean {
+  function isReady(entryModule: { default: Record<string, unknown> }): boolean {
     try {
-      user = entryModule.user
-      return user !== undefined
+      user = entryModule.default
+      return true
     } catch {
       // The module still waits, at its top level.
       return false
@@ -94,6 +96,7 @@ export function realmProgram(
   }
 
   function start(entry: string, events: string, metadata: string, of: string): string {
+    settled = ''
     const parsed = parse(events) as Value[]
     batch = {
       events: parsed,
@@ -170,7 +173,8 @@ export function realmProgram(
     let returned: unknown
     try {
       // Not as a method of the module, which would show in stack lines.
-      const run = user![entry] as (...given: unknown[]) => unknown
+      const run = user![entry]
+      if (typeof run !== 'function') throw new Refusal(`${entry} is not a function`)
       returned = run(given[0], given[1])
       if (typeof returned === 'object' && returned !== null && typeof (returned as Value)['then'] === 'function') {
         const promise = construct(NativePromise, [(resolve: (value: unknown) => void) => resolve(returned)])
@@ -252,7 +256,8 @@ export function realmProgram(
 
   function result(): string {
     const run = batch
-    if (run === undefined || run.open > 0) return ''
+    if (run === undefined) return settled
+    if (run.open > 0) return ''
     batch = undefined
     let outputs = ''
     let of = ''
@@ -278,7 +283,8 @@ export function realmProgram(
       for (let at = 0; at < texts.length; at++) add(texts[at]!, origin(owners[at]!))
     }
     const header = isOneEach ? '{}' : `{"of":[${of}]${errors === '' ? '' : `,"errors":[${errors}]`}}`
-    return `${header}\n[${outputs}]`
+    settled = `${header}\n[${outputs}]`
+    return settled
   }
 
   function metadataOf(run: Batch, at: number, messageId: unknown): Value {

@@ -1,0 +1,133 @@
+import { readFileSync } from 'node:fs'
+import path from 'node:path'
+import { isJsonObject, type JsonObject, type JsonValue, ownMember } from '@millrace/protocol'
+
+/** Sections of the document whose code lies in files, named by `file`; those of tests by `tests`. */
+const SECTIONS = ['libraries', 'transformations'] as const
+
+/** A file that a document names and that cannot be read. */
+export interface MissingFile {
+  /** JSON pointer of the name. */
+  readonly path: string
+  /** For people. */
+  readonly why: string
+}
+
+/**
+ * The document as the server takes it: with code and tests in place of the names of their files.
+ *
+ * @param folder that the names go from: of the file that the document is in.
+ * @see contracts/control-plane.md §9 [D716]
+ */
+export function withCode(document: JsonObject, folder: string): { document: JsonObject; missing: MissingFile[] } {
+  const missing: MissingFile[] = []
+  const read = <T>(at: string, name: string, parse: (text: string) => T): T | undefined => {
+    try {
+      return parse(readFileSync(path.resolve(folder, name), 'utf8'))
+    } catch (error) {
+      const isAbsent = (error as NodeJS.ErrnoException).code === 'ENOENT'
+      missing.push({ path: at, why: isAbsent ? `${name} does not exist` : `${name}: ${(error as Error).message}` })
+      return undefined
+    }
+  }
+  const filled = eachEntry(document, (entry, at) => {
+    const { file, tests, ...rest } = entry
+    const code = typeof file === 'string' ? read(`${at}/file`, file, (text) => text) : undefined
+    const stored = typeof tests === 'string' ? read(`${at}/tests`, tests, parseTests) : tests
+    return {
+      ...(isTypeScript(file) ? { language: 'typescript' } : {}),
+      ...rest,
+      // What is no name is refused by the server, which knows no such member.
+      ...(file === undefined || typeof file === 'string' ? {} : { file }),
+      ...(code === undefined ? {} : { code }),
+      ...(stored === undefined ? {} : { tests: stored }),
+    }
+  })
+  return { document: filled, missing }
+}
+
+export interface CodeInFiles {
+  /** With names of files in place of code and tests. */
+  readonly document: JsonObject
+  /** What the files hold, by their names. */
+  readonly files: ReadonlyMap<string, CodeFile>
+}
+
+export interface CodeFile {
+  readonly text: string
+  /** Whether a file says the same already, perhaps in another form. */
+  isIn(text: string): boolean
+}
+
+/**
+ * A document of the server with its code and tests in files of their own.
+ *
+ * @param written what there is already: its names of files stay, and so does code that stands in the document itself.
+ */
+export function inFiles(pulled: JsonObject, written: JsonObject): CodeInFiles {
+  const files = new Map<string, CodeFile>()
+  const document = eachEntry(pulled, (entry, _, section, key) => {
+    const own = entryOf(written, section, key)
+    const { code, tests, ...rest } = entry
+    const ending = rest['language'] === 'typescript' ? 'ts' : 'js'
+    const members: JsonObject = { ...rest }
+    if (typeof code === 'string' && typeof ownMember(own, 'code') !== 'string') {
+      const name = nameIn(own, 'file') ?? `./${section}/${key}.${ending}`
+      members['file'] = name
+      files.set(name, { text: code, isIn: (text) => text === code })
+    } else if (code !== undefined) members['code'] = code
+    if (Array.isArray(tests) && !Array.isArray(ownMember(own, 'tests'))) {
+      const name = nameIn(own, 'tests') ?? `./${section}/${key}.tests.json`
+      members['tests'] = name
+      files.set(name, { text: `${JSON.stringify({ tests }, null, 2)}\n`, isIn: (text) => holdsTests(text, tests) })
+    } else if (tests !== undefined) members['tests'] = tests
+    return members
+  })
+  return { document, files }
+}
+
+function eachEntry(
+  document: JsonObject,
+  change: (entry: JsonObject, at: string, section: string, key: string) => JsonObject,
+): JsonObject {
+  const changed = { ...document }
+  for (const section of SECTIONS) {
+    const entries = ownMember(document, section)
+    if (!isJsonObject(entries)) continue
+    changed[section] = Object.fromEntries(
+      Object.entries(entries).map(([key, entry]): [string, JsonValue] => {
+        return [key, isJsonObject(entry) ? change(entry, `/${section}/${key}`, section, key) : entry]
+      }),
+    )
+  }
+  return changed
+}
+
+function entryOf(document: JsonObject, section: string, key: string): JsonObject {
+  const entries = ownMember(document, section)
+  const entry = isJsonObject(entries) ? ownMember(entries, key) : undefined
+  return isJsonObject(entry) ? entry : {}
+}
+
+function nameIn(entry: JsonObject, member: string): string | undefined {
+  const name = ownMember(entry, member)
+  return typeof name === 'string' ? name : undefined
+}
+
+function isTypeScript(file: JsonValue | undefined): boolean {
+  return typeof file === 'string' && /\.[mc]?ts$/.test(file)
+}
+
+/** A list of tests, alone or as the route takes it. */
+function parseTests(text: string): JsonValue {
+  const value = JSON.parse(text) as JsonValue
+  return (isJsonObject(value) ? ownMember(value, 'tests') : value) ?? null
+}
+
+function holdsTests(text: string, tests: readonly JsonValue[]): boolean {
+  try {
+    return JSON.stringify(parseTests(text)) === JSON.stringify(tests)
+  } catch {
+    return false
+  }
+}

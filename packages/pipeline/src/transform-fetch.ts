@@ -1,0 +1,110 @@
+import type { OutboundClient } from '@millrace/delivery'
+import {
+  FETCH_TIMEOUT_MS,
+  MAX_FETCH_ANSWER_BYTES,
+  type TransformAnswer,
+  type TransformFetch,
+  type TransformRequest,
+} from '@millrace/transformations'
+
+/** For the outbound client that does the requests of user code; it has no other. */
+export const TRANSFORM_CLIENT_BOUNDS = { callTimeoutMs: FETCH_TIMEOUT_MS, maxAnswerBytes: MAX_FETCH_ANSWER_BYTES }
+
+/**
+ * The network of user code: `fetch` and `fetchV2` of a transformation end here, and go through the guard like
+ * everything that somebody else names. No address counts as configured, so loopback is never open to it.
+ *
+ * @param client made with TRANSFORM_CLIENT_BOUNDS.
+ * @param version of this product, for the User-Agent.
+ * @see contracts/transformations.md §4
+ */
+export function transformFetch(client: OutboundClient, version: string): TransformFetch {
+  const userAgent = `Millrace-Transform/${version}`
+  return (request, signal) => {
+    const method = request.method.toUpperCase()
+    if (!METHODS.includes(method)) return Promise.resolve(failed(`method ${method.slice(0, 20)} is not supported`))
+    const { promise, resolve } = Promise.withResolvers<TransformAnswer>()
+    const call = client.send(
+      {
+        method,
+        url: request.url,
+        headers: sentHeaders(request.headers, userAgent),
+        body: request.body ?? '',
+        secretHeaders: secretNames(request.headers),
+        configuredOrigin: undefined,
+      },
+      (result) => resolve(answerOf(request, result)),
+    )
+    signal.addEventListener('abort', () => call.abort(), { once: true })
+    return promise
+  }
+}
+
+type Result = Parameters<Parameters<OutboundClient['send']>[1]>[0]
+
+const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
+
+function answerOf({ url }: TransformRequest, result: Result): TransformAnswer {
+  switch (result.kind) {
+    case 'answer': {
+      if (result.isCut) return failed('response is larger than 1 MB')
+      const { status, headers, text: body } = result
+      return { ok: true, url: URL.parse(url)?.href ?? url, status, headers: plainHeaders(headers), body }
+    }
+    case 'refused':
+      return failed(refusalText(result))
+    case 'no_answer':
+      return failed(isUnresolved(result.text) ? `unable to resolve IP address for ${hostOf(url)}` : result.text)
+    case 'aborted':
+      return failed('aborted')
+  }
+}
+
+function refusalText({ refusal, text }: Extract<Result, { kind: 'refused' }>): string {
+  switch (refusal.reason) {
+    case 'scheme':
+      return 'invalid protocol, only http and https are supported'
+    case 'literal address':
+      return `blocked request to non-public address: ${refusal.address}`
+    case 'resolved address':
+      return `cannot use ${refusal.address} as IP address for ${refusal.hostname}`
+    case 'denied host':
+      return 'blocked host requests are not allowed'
+    case 'malformed URL':
+      return 'invalid URL'
+    case 'malformed request':
+      return text
+  }
+}
+
+function failed(message: string): TransformAnswer {
+  return { ok: false, message }
+}
+
+/** The texts of delivery for a name without an address (contracts/test-api.md §6). */
+function isUnresolved(text: string): boolean {
+  return text.startsWith('[ENOTFOUND]') || text.startsWith('[EAI_AGAIN]')
+}
+
+function hostOf(url: string): string {
+  return URL.parse(url)?.hostname ?? url
+}
+
+/** Code says what it wants but not who asks, nor which host is meant: the guard judges the one in the URL. */
+function sentHeaders(headers: Readonly<Record<string, string>>, userAgent: string): Record<string, string> {
+  const given = Object.entries(headers).filter(([name]) => !['user-agent', 'host'].includes(name.toLowerCase()))
+  return Object.fromEntries([...given, ['user-agent', userAgent]])
+}
+
+/** Any header may be a secret here, but for those that say what is sent and wanted. */
+function secretNames(headers: Readonly<Record<string, string>>): string[] {
+  const names = Object.keys(headers).map((name) => name.toLowerCase())
+  return names.filter((name) => !['accept', 'accept-language', 'content-type'].includes(name))
+}
+
+function plainHeaders(headers: Extract<Result, { kind: 'answer' }>['headers']): Record<string, string> {
+  const given = Object.entries(headers).flatMap(([name, value]) =>
+    value === undefined ? [] : [[name, value] as const],
+  )
+  return Object.fromEntries(given.map(([name, value]) => [name, typeof value === 'string' ? value : value.join(', ')]))
+}

@@ -1,0 +1,47 @@
+import type { Transformations } from '../host/transformations.ts'
+import { essences, events, open, runOf, version } from '../under-test.ts'
+import type { Attack } from './attacks.ts'
+
+const bystander = version('export const transformEvent = (event) => event')
+const quiet = JSON.stringify([[events({ attack: false })[0]!.event]])
+const ourFolder = import.meta.dirname.slice(0, import.meta.dirname.indexOf('/packages/'))
+
+/** Where all attacks of a file run: in one set of processes, as in the product. */
+export function openForAttacks(syncMs: number): Transformations {
+  return open({ limits: { syncMs, memoryMb: 64 } })
+}
+
+/**
+ * Tries one attack, then the next event of the same code, then another destination.
+ *
+ * @returns what of S1 (quality.md) did not hold.
+ */
+export async function attempt(transformations: Transformations, attack: Attack): Promise<string[]> {
+  const { name, body, before = '', end } = attack
+  const step = version(`${before}
+export async function transformEvent(event, metadata) {
+  if (!event.properties.attack) return event
+  ${body}
+}`)
+  const run = (isAttack: boolean, mode: 'live' | 'test') =>
+    transformations.run(runOf([step], { key: name, mode, captureLogs: true, events: events({ attack: isAttack }) }))
+
+  const result = await run(true, 'live')
+  const shown = JSON.stringify(result)
+  const [outcome] = essences(result)
+  const isStopped =
+    typeof outcome === 'string' &&
+    /^(Timed out|Memory limit exceeded|Sandbox lost|(Range|Type|Syntax)Error)/.test(outcome)
+  const next = JSON.stringify(essences(await run(false, 'test')))
+  const others = runOf([bystander], { key: 'bystander', events: events({ attack: false }) })
+  const other = JSON.stringify(essences(await transformations.run(others)))
+
+  const complaints: string[] = []
+  if (/escaped"|code from text/.test(shown)) complaints.push(`it got out: ${shown}`)
+  if (shown.includes(ourFolder) || /node:internal|node_modules/.test(shown)) complaints.push(`it saw us: ${shown}`)
+  if (end === 'inside' && result.trouble !== undefined) complaints.push(`it cost the sandbox: ${shown}`)
+  if (end === 'stopped' && !isStopped) complaints.push(`it was not stopped: ${shown}`)
+  if (next !== quiet) complaints.push(`the next event was ${next}`)
+  if (other !== quiet) complaints.push(`the event of another destination was ${other}`)
+  return complaints
+}

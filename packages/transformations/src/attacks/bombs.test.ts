@@ -1,0 +1,13 @@
+import { afterAll, expect, test } from 'vitest'
+import { closeAll } from '../under-test.ts'
+import { attacks } from './attacks.ts'
+import { attempt, openForAttacks } from './attempt.ts'
+
+// S1 of quality.md.
+
+const transformations = openForAttacks(500)
+afterAll(closeAll)
+
+test.each(attacks.bombs)('$name', { timeout: 60_000 }, async (attack) => {
+  expect(await attempt(transformations, attack)).toEqual([])
+})
