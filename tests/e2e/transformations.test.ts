@@ -389,6 +389,14 @@ describe('a test run', () => {
   })
 })
 
+test('each of the four templates is code that can be saved', async () => {
+  const { json } = await env.api('GET', '/v2/transformation-templates')
+  expect(json.paging).toEqual({ total: 4, next: '' })
+  for (const { name, description, language, code } of json.transformationTemplates) {
+    await created('/v2/transformations', { name, description, language, code })
+  }
+})
+
 test('a transformation is a draft, is published, and comes back after a restart', async () => {
   const { transformation } = await created('/v2/transformations', { name: 'Draft', code: PASS })
   const path = `/v2/transformations/${transformation.id}`

@@ -164,7 +164,7 @@ export async function compose(options: ComposeOptions): Promise<Product> {
     configuration: controlPlane.snapshot(),
     findModule: (type) => registry.find(type),
     sourceClass: (type) => sourceClass(type as SourceType),
-    newClient: newClient,
+    newClient,
     userCode: {
       run: (run) => transformations.run(run),
       credentials: () => controlPlane.credentials.values(),

@@ -146,6 +146,96 @@ describe('a destination that the server itself delivers to', () => {
   })
 })
 
+describe('a destination transformation', () => {
+  const module = async (transform: DestinationModule['transform']): Promise<DestinationModule> => {
+    const webhook = (await DestinationRegistry.load()).find('WEBHOOK')!
+    return { transform, definition: { ...webhook.definition, name: 'OTHER' } }
+  }
+  const flags = [
+    { dest_transform: true },
+    { send_to_destination: true },
+    { dest_transform: true, send_to_destination: true },
+  ]
+
+  test('that makes no request gives empty lists', async () => {
+    const api = await open({ modules: [await module(() => [])], destinations: [{ type: 'OTHER' }] })
+    const shown = []
+    for (const stage of flags)
+      shown.push((await api.post('testDestination/d0', { stage, message: MESSAGE })).json.data[0])
+    const [dest, sent] = [
+      { dest_transformed_payload: [] },
+      { destination_response: [], destination_response_status: [] },
+    ]
+    expect(shown).toEqual([dest, sent, { ...dest, ...sent }])
+  })
+
+  test('that returns nonsense, or throws no error, fails its stage alone', async () => {
+    const nonsense = await module((() => 'nonsense') as never)
+    const api = await open({ modules: [nonsense], destinations: [{ type: 'OTHER' }, { config: {} }] })
+    const { json } = await api.post('testSource/s1', { stage: flags[2]!, message: MESSAGE })
+    const aborted = { error: 'error encountered in dest_transformation stage. Aborting.' }
+    expect(json.map(({ data }: { data: object[] }) => data[0])).toEqual([
+      {
+        dest_transformed_payload: { error: 'destination transformation returned no list of request objects' },
+        destination_response: aborted,
+      },
+      { dest_transformed_payload: { error: 'Invalid URL in destination config' }, destination_response: aborted },
+    ])
+  })
+
+  test('that makes several requests has each sent once, in order; answers stand beside them', async () => {
+    const paths: string[] = []
+    const target = await receiver((request, response) => {
+      paths.push(request.url!)
+      response.writeHead(request.url === '/2' ? 500 : 200).end()
+    })
+    const several = await module(() =>
+      [1, 2, 3].map((n) => ({
+        version: '1',
+        type: 'REST',
+        method: 'DELETE',
+        endpoint: `${target.url}/${n}`,
+        headers: {},
+        params: {},
+        body: { JSON: {}, JSON_ARRAY: {}, XML: {}, FORM: {} },
+        files: {},
+      })),
+    )
+    const config = { webhookUrl: target.url }
+    const api = await open({ modules: [several], destinations: [{ type: 'OTHER', config }] })
+    const { json } = await api.post('testDestination/d0', { stage: flags[2]!, message: MESSAGE })
+    expect(json.data[0].destination_response_status).toEqual([200, 500, 200])
+    expect(json.data[0].dest_transformed_payload).toHaveLength(3)
+    expect(paths).toEqual(['/1', '/2', '/3'])
+  })
+
+  test('whose requests hold derived secrets shows none of them, unless all were supplied', async () => {
+    const target = await receiver((_, response) => response.end())
+    const deriving = await module((_, { config, basicAuth }) => [
+      {
+        version: '1',
+        type: 'REST',
+        method: 'GET',
+        endpoint: String(config['webhookUrl']),
+        headers: { 'x-basic': basicAuth('desk', String(config['signingSecret'])) },
+        params: {},
+        body: { JSON: {}, JSON_ARRAY: {}, XML: {}, FORM: {} },
+        files: {},
+      },
+    ])
+    const config = { webhookUrl: target.url, signingSecret: 'pw' }
+    const api = await open({ modules: [deriving], destinations: [{ type: 'OTHER', config }] })
+    const header = async (more: object, query = '') => {
+      const body = { stage: { dest_transform: true }, message: MESSAGE, ...more }
+      return (await api.post(`testDestination/d0${query}`, body)).json.data[0].dest_transformed_payload[0].headers
+    }
+    const supplied = { destinationConfig: { signingSecret: 'other' } }
+    expect(await header({})).toEqual({ 'x-basic': '********' })
+    expect(await header(supplied)).toEqual({ 'x-basic': `Basic ${Buffer.from('desk:other').toString('base64')}` })
+    expect(await header(supplied, '?reveal=none')).toEqual({ 'x-basic': '********' })
+  })
+})
+
 describe('without an answer', () => {
   const failing = (code: string) => ({
     client: {

@@ -144,3 +144,14 @@ test('code without an entry fails its events', async () => {
   )
   expect(await textOf('export const transformEvent = 1')).toBe('transformEvent is not a function')
 })
+
+test('code that was never checked fails its events with the texts of a save', async () => {
+  expect(await textOf('export function transformEvent() { ; let a = ; }', { mode: 'test' })).toBe(
+    "SyntaxError: Unexpected token ';'",
+  )
+  expect(await textOf('import "stockRules"')).toBe('import from stockRules failed. Module not found.')
+  const typed = version('enum A {}', { language: 'typescript' })
+  const result = await transformations.run(runOf([typed], { mode: 'test' }))
+  expect(essences(result)).toEqual(['SyntaxError: TypeScript enum is not supported in strip-only mode'])
+  expect(result.trouble).toBeUndefined()
+})

@@ -105,6 +105,14 @@ describe('a saved secret', () => {
     })
   })
 
+  test('is masked in an answer of a destination that knows it, also where the request supplies another', async () => {
+    env.sink.answer = () => ({ headers: { 'content-type': 'text/plain' }, body: `before it was ${SAVED.bearer}` })
+    const destinationConfig = { headers: { Authorization: `Bearer ${SUPPLIED}` } }
+    const shown = await api.stages(id, ALL, MESSAGE, { destinationConfig })
+    env.sink.answer = echo
+    expect(shown.destination_response).toEqual([{ body: `before it was ${MASK}` }])
+  })
+
   test('is in no text of a failure', async () => {
     const destinationConfig = { webhookMethod: SAVED.bearer }
     const answer = await api.destination(id, { stage: ALL, message: MESSAGE, destinationConfig })

@@ -101,8 +101,12 @@ describe('addresses', () => {
     'http://0.0.0.0:<port>/',
   ]
 
+  let destinationId: string
+  beforeAll(async () => {
+    destinationId = (await env.webhook()).destinationId
+  })
+
   test.each(refused)('an override cannot reach %s', async (address) => {
-    const { destinationId } = await env.webhook()
     const webhookUrl = address.replace('<port>', String(bystander.port))
     const shown = await api.stages(destinationId, SEND, MESSAGE, { destinationConfig: { webhookUrl } })
     expect(shown).toEqual(failed(403, BLOCKED))
@@ -110,7 +114,6 @@ describe('addresses', () => {
   })
 
   test.each(refused.slice(0, 5))('a message cannot reach %s', async (address) => {
-    const { destinationId } = await env.webhook()
     const message = { ...MESSAGE, fullPath: address.replace('<port>', String(bystander.port)) }
     expect(await api.stages(destinationId, SEND, message)).toEqual(failed(403, BLOCKED))
     expect(bystander.received).toEqual([])

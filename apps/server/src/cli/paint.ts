@@ -20,6 +20,11 @@ export function oneLine(text: string, maxLength = 200): string {
   return plain.length > maxLength ? `${plain.slice(0, maxLength - 1)}…` : plain
 }
 
+/** A line of a longer text, such as that of a failure: what it begins with stays where it is. */
+export function indentedLine(line: string): string {
+  return /^ */.exec(line)![0] + oneLine(line, 1_000)
+}
+
 /** JSON for people: what steers a terminal stays escaped. */
 export function json(value: unknown, indent = 2): string {
   const text = JSON.stringify(value, undefined, indent)

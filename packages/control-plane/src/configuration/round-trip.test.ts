@@ -140,7 +140,7 @@ test('pull into an empty server, apply, pull gives the same document; pull then 
         JSON.stringify(pulled).slice(JSON.stringify(pulled).indexOf('"document"')),
       )
     }),
-    { numRuns: 15, endOnFailure: true },
+    { numRuns: 8, endOnFailure: true },
   )
 })
 

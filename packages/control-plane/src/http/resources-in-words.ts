@@ -113,6 +113,8 @@ export const DESTINATIONS_IN_WORDS: ResourceInWords = {
     422: [
       ['Invalid config', { path: '/webhookUrl', message: 'is required' }],
       'Transformation with id 3dRIkg3yt5dHQvrpFIWbdCOITv7 not found',
+      'Transformation with id 3dRIkg3yt5dHQvrpFIWbdCOITv7 is not published',
+      'Transformation with id 3dRIkg3yt5dHQvrpFIWbdCOITv7 is listed twice',
       'Too many transformations',
     ],
   },

@@ -33,7 +33,7 @@ export class LogLines {
     this.#lines.set(transformationId, all.slice(-MOST_LINES))
     for (const [id] of this.#lines) {
       if (this.#characters <= MOST_CHARACTERS) break
-      this.forget(id)
+      this.#forget(id)
     }
   }
 
@@ -42,7 +42,7 @@ export class LogLines {
     return this.#lines.get(transformationId)?.toReversed() ?? []
   }
 
-  forget(transformationId: string): void {
+  #forget(transformationId: string): void {
     this.#characters -= charactersOf(this.#lines.get(transformationId) ?? [])
     this.#lines.delete(transformationId)
   }

@@ -74,6 +74,16 @@ describe('an answer', () => {
     expect(await send(client, `${receiver.origin}/empty`)).toMatchObject({ text: '' })
   })
 
+  test('of any type shows its text to whoever wants every type, but for what is compressed', async () => {
+    const receiver = await startReceiver(({ path }, response) => {
+      const headers = path === '/packed' ? { 'content-encoding': 'gzip' } : {}
+      response.writeHead(200, { 'content-type': 'image/png', ...headers }).end('text')
+    })
+    const client = openClient({ keepsEveryType: true })
+    expect(await send(client, receiver.origin)).toMatchObject({ text: 'text' })
+    expect(await send(client, `${receiver.origin}/packed`)).toMatchObject({ text: REDACTED_ANSWER })
+  })
+
   test('that is compressed without being asked is not shown', async () => {
     const receiver = await startReceiver((_, response) => {
       response.writeHead(200, { 'content-type': 'text/plain', 'content-encoding': 'gzip' }).end('\x1f\x8b')

@@ -54,7 +54,8 @@ function exportsName(
 /** The engine puts the place behind its text: `Unexpected token ';' [base transformation:3:7]`. */
 const PLACED = /^([\s\S]*) \[(?:base transformation|library \w+):(\d+):(\d+)\]$/
 
-function refusal(error: unknown): CheckResult {
+/** What the engine, or we, have against code. */
+export function refusal(error: unknown): Extract<CheckResult, { ok: false }> {
   if (error instanceof RefusedCodeError) {
     const { message, line, column } = error
     return {

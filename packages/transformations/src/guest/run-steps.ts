@@ -1,5 +1,6 @@
 import { MAX_RESULT_CHARS } from '../limits.ts'
 import type { FetchRequest, RunMessage, SettledMessage, StepHeader, ToChild } from '../messages.ts'
+import { refusal } from './check.ts'
 import type { RunSurroundings } from './host-calls.ts'
 import type { Realm } from './realm.ts'
 import type { Sandbox } from './sandbox.ts'
@@ -28,7 +29,7 @@ export type Answers = Omit<Extract<ToChild, { kind: 'answers' }>, 'kind' | 'key'
  * @throws SandboxFault
  */
 export async function runSteps(options: StepsOptions): Promise<SettledMessage['steps']> {
-  const { sandbox, versions, message, syncMs, onNextStep } = options
+  const { versions, message, syncMs, onNextStep } = options
   const deadline = performance.now() + message.remainingMs
   const steps: string[] = []
   let { events } = message
@@ -36,9 +37,12 @@ export async function runSteps(options: StepsOptions): Promise<SettledMessage['s
   for (const [at, version] of versions.entries()) {
     if (at > 0) onNextStep()
     options.surroundings.step = at
-    const realm = sandbox.realm(version, message.versionIds)
-    realm.allow(Math.min(syncMs, deadline - performance.now()))
-    const result = await runStep(realm, events, of, options)
+    const realm = realmOf(version, options)
+    if (typeof realm === 'object') realm.allow(Math.min(syncMs, deadline - performance.now()))
+    const result =
+      typeof realm === 'object'
+        ? await runStep(realm, events, of, options)
+        : failedForAll(realm, of, options.message.count)
     if (result.length > MAX_RESULT_CHARS) throw new SandboxFault('out of memory')
     const isLast = at === versions.length - 1
     const end = result.indexOf('\n') + 1
@@ -51,6 +55,17 @@ export async function runSteps(options: StepsOptions): Promise<SettledMessage['s
     of = header.of === undefined ? of : JSON.stringify(header.of)
   }
   return steps
+}
+
+/** @returns the realm, or why the code cannot be compiled: a test run may bring any. */
+function realmOf(version: StrippedVersion, { sandbox, message }: StepsOptions): Realm | string {
+  if (version.refusal !== undefined) return version.refusal
+  try {
+    return sandbox.realm(version, message.versionIds)
+  } catch (error) {
+    if (sandbox.isDisposed) throw new SandboxFault('out of memory')
+    return refusal(error).error
+  }
 }
 
 async function runStep(realm: Realm, events: string, of: string, options: StepsOptions): Promise<string> {

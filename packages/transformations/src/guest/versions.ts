@@ -1,5 +1,5 @@
 import type { LibraryCode, TransformationCode } from '../code.ts'
-import { strippedCode } from './stripped-code.ts'
+import { RefusedCodeError, strippedCode } from './stripped-code.ts'
 
 /** A version as the engine takes it. */
 export interface StrippedVersion {
@@ -8,12 +8,19 @@ export interface StrippedVersion {
   readonly code: string
   /** By import name. */
   readonly libraries: ReadonlyMap<string, string>
+  /** Why it cannot run: code that a test run gives need not have been checked. */
+  readonly refusal?: string
 }
 
 export async function strippedVersion(version: TransformationCode): Promise<StrippedVersion> {
-  const { transformationId, versionId, code, language } = version
-  const libraries = await strippedLibraries(version.libraries)
-  return { transformationId, versionId, code: await strippedCode(code, language), libraries }
+  const { transformationId, versionId, language } = version
+  try {
+    const libraries = await strippedLibraries(version.libraries)
+    return { transformationId, versionId, code: await strippedCode(version.code, language), libraries }
+  } catch (error) {
+    if (!(error instanceof RefusedCodeError)) throw error
+    return { transformationId, versionId, code: '', libraries: new Map(), refusal: error.message }
+  }
 }
 
 /** By import name. */

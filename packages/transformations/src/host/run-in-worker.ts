@@ -35,6 +35,10 @@ async function attempt(options: RunInWorker): Promise<RunEnd | 'began in a lost 
   const { worker, message, wallMs, clock, signal } = options
   const { key } = message
   await worker.turns.next()
+  if (signal.aborted) {
+    worker.turns.done()
+    return { kind: 'lost', trouble: 'sandbox lost', isOwnFault: false }
+  }
   const child = worker.child()
   let asked = await begin(child, options).finally(() => worker.turns.done())
   if (asked.kind !== 'waits') return endOf(asked)

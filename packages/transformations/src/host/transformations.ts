@@ -84,6 +84,7 @@ export class Transformations {
   async check(code: CheckedCode, libraries: readonly LibraryCode[]): Promise<CheckResult> {
     await this.#test.turns.next()
     try {
+      if (this.#closing.signal.aborted) return { ok: false, error: TROUBLE_TEXTS['sandbox lost'] }
       const asked = await this.#test.child().ask({ kind: 'check', code, libraries })
       this.#startSweeping()
       if (asked.kind === 'checked') return asked.result

@@ -1,19 +1,22 @@
 import { randomBytes } from 'node:crypto'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { dirname, join, resolve } from 'node:path'
+import { dirname, join } from 'node:path'
 import { ApiError, ControlPlane, MILLRACE } from '@millrace/control-plane'
 import { DestinationRegistry, Masking } from '@millrace/destinations'
-import { isJsonObject, type JsonObject } from '@millrace/protocol'
+import type { JsonObject } from '@millrace/protocol'
 import { type Clock, systemClock } from '@millrace/std'
 import { OfflineTests, type TestedDestination } from '@millrace/test-api'
 import { DEFAULT_LIMITS, Transformations } from '@millrace/transformations'
+import type { Environment } from '../../config/settings.ts'
 import { destinationTypesOf } from '../../destination-types.ts'
 import { VERSION } from '../../version.ts'
 import { CommandError } from '../command-io.ts'
+import { withCode } from '../configuration/code-files.ts'
 import { type DocumentError, documentErrors } from '../configuration/config-errors.ts'
 import { type ConfigFile, readConfigFile } from '../configuration/config-file.ts'
 import { filled, MASK } from '../configuration/placeholders.ts'
+import { oneLine } from '../paint.ts'
 
 /** In place of secrets that only a server has: where it shows up it is masked like them. */
 const NO_VALUE = 'a-secret-of-the-server'
@@ -30,9 +33,9 @@ export class OfflineWorkspace implements AsyncDisposable {
   readonly #tests: OfflineTests
 
   /** @throws CommandError with every error of the file and its place. */
-  static async open(configFile: string, env: Parameters<typeof filled>[1]): Promise<OfflineWorkspace> {
+  static async open(configFile: string, env: Environment): Promise<OfflineWorkspace> {
     const file = readConfigFile(configFile)
-    const { document } = filled(withCode(file), env, NO_VALUE)
+    const document = documentOf(file, env)
     const registry = await DestinationRegistry.load()
     const clock = systemClock
     const transformations = new Transformations({
@@ -53,7 +56,7 @@ export class OfflineWorkspace implements AsyncDisposable {
     })
     const workspace = new OfflineWorkspace(folder, controlPlane, transformations, tests)
     try {
-      await workspace.#apply(file, JSON.parse(JSON.stringify(document).replaceAll(MASK, NO_VALUE)) as JsonObject)
+      await workspace.#apply(file, document)
       return workspace
     } catch (error) {
       await workspace[Symbol.asyncDispose]()
@@ -101,6 +104,15 @@ export class OfflineWorkspace implements AsyncDisposable {
   }
 }
 
+/** The document as the server would be sent it, but that secrets which only the server has are made up. */
+function documentOf(file: ConfigFile, env: Environment): JsonObject {
+  const unmasked = JSON.parse(JSON.stringify(file.document).replaceAll(MASK, NO_VALUE)) as JsonObject
+  const { document, missing } = withCode(filled(unmasked, env, NO_VALUE).document, dirname(file.name))
+  if (missing.length === 0) return document
+  const lines = missing.map(({ path, why }) => `${file.place(path)} ${oneLine(why)} (${oneLine(path)})`)
+  throw new CommandError('Files of code or tests cannot be read:', lines.join('\n'))
+}
+
 const NO_CREDENTIALS: ReadonlyMap<string, string> = new Map()
 const SILENT = { info: () => {}, warn: () => {}, error: () => {} }
 
@@ -126,27 +138,4 @@ function openControlPlane(
     apiRequestsPerMinute: 0,
     trustedProxies: [],
   })
-}
-
-/** With code in place of the names of its files, and without the tests of transformations, which are another command's. */
-function withCode(file: ConfigFile): JsonObject {
-  const inlined = (section: 'libraries' | 'transformations') => {
-    const entries = file.document[section]
-    if (!isJsonObject(entries)) return {}
-    const read = Object.entries(entries).map(([key, entry]) => {
-      if (!isJsonObject(entry) || typeof entry['file'] !== 'string') return [key, entry]
-      const { file: name, tests: _, ...others } = entry
-      return [key, { ...others, code: readCode(file, `/${section}/${key}/file`, name as string) }]
-    })
-    return { [section]: Object.fromEntries(read) as JsonObject }
-  }
-  return { ...file.document, ...inlined('libraries'), ...inlined('transformations') }
-}
-
-function readCode(file: ConfigFile, path: string, name: string): string {
-  try {
-    return readFileSync(resolve(dirname(file.name), name), 'utf8')
-  } catch (error) {
-    throw new CommandError(`${file.place(path)} ${name} cannot be read: ${(error as Error).message}.`)
-  }
 }

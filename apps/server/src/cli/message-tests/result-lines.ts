@@ -1,4 +1,4 @@
-import { json, oneLine, type Paint } from '../paint.ts'
+import { indentedLine, json, oneLine, type Paint } from '../paint.ts'
 
 interface Failed {
   readonly error: string
@@ -98,7 +98,7 @@ function deliveryStages(response: readonly object[] | Failed, statuses: readonly
 }
 
 function failed(name: string, { error }: Failed): Stage {
-  return { name, state: 'failed', summary: 'failed', details: error.split('\n').map((line) => oneLine(line, 1_000)) }
+  return { name, state: 'failed', summary: 'failed', details: error.split('\n').map(indentedLine) }
 }
 
 /** An object with an error and nothing else; an event has a type at least. */

@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from '@millrace/protocol'
 import type { MessageTest } from '@millrace/protocol/message-test-file'
-import { json, oneLine } from '../paint.ts'
+import { indentedLine, json, oneLine } from '../paint.ts'
 import { type Mismatch, mismatches } from './compare.ts'
 import type { OfflineWorkspace } from './offline-workspace.ts'
 
@@ -79,10 +79,6 @@ function mismatchLines({ path, expected, actual }: Mismatch): string[] {
 function indented(word: string, value: JsonValue): string[] {
   // Of a text with several lines, such as that of a failure, each is shown as it is.
   const hasLines = typeof value === 'string' && value.includes('\n')
-  const [first = '', ...rest] = hasLines ? value.split('\n').map(shownLine) : json(value).split('\n')
+  const [first = '', ...rest] = hasLines ? value.split('\n').map(indentedLine) : json(value).split('\n')
   return [`  ${word} ${first}`, ...rest.map((line) => `  ${' '.repeat(word.length)} ${line}`)]
-}
-
-function shownLine(line: string): string {
-  return /^ */.exec(line)![0] + oneLine(line, 1_000)
 }

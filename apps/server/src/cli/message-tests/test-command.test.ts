@@ -13,7 +13,7 @@ const CONFIG = `millrace: 1
 libraries:
   price-rules: {name: Price Rules, file: ./libraries/price-rules.js}
 transformations:
-  add-cents: {name: Add cents, language: typescript, file: ./transformations/add-cents.ts, tests: ./none.json}
+  add-cents: {name: Add cents, language: typescript, file: ./transformations/add-cents.ts, tests: ./transformations/add-cents.tests.json}
 destinations:
   booking-hook:
     name: Booking hook
@@ -29,7 +29,7 @@ const LIBRARY =
   'export const toCents = (price) => {\n  if (price < 0) throw new RangeError("price below zero")\n  return price * 100\n}\n'
 const CODE = `import { toCents } from "priceRules"
 export async function transformEvent(event: any) {
-  if (event.event === "Dropped") return null
+  if (event.event === "Dropped") return null // \${no placeholder} ********
   if (event.event === "Fetched") return { ...event, answer: await fetch("https://hooks.cinema.example/") }
   return { ...event, cents: toCents(event.price as number) }
 }
@@ -100,6 +100,7 @@ beforeEach(() => {
   writeFileSync(config, CONFIG)
   writeFileSync(place('libraries/price-rules.js'), LIBRARY)
   writeFileSync(place('transformations/add-cents.ts'), CODE)
+  writeFileSync(place('transformations/add-cents.tests.json'), '{"tests": []}')
   writeFileSync(bookings, TESTS)
 })
 
@@ -198,7 +199,7 @@ test.each<[string, () => void, string]>([
   [
     'code that is not there',
     () => rmSync(place('transformations/add-cents.ts')),
-    'millrace.yaml:5:54 ./transformations/add-cents.ts cannot be read: ',
+    'Files of code or tests cannot be read:\nmillrace.yaml:5:54 ./transformations/add-cents.ts does not exist ',
   ],
   [
     'code that does not parse',

@@ -6,8 +6,7 @@ import { type CommandContext, withExample } from '../command.ts'
 import { CommandError, type CommandIo, EXIT } from '../command-io.ts'
 import { json, oneLine, paintFor } from '../paint.ts'
 import { junitReport } from './junit.ts'
-import { OfflineWorkspace } from './offline-workspace.ts'
-import { runTests, type TestOutcome } from './run-tests.ts'
+import type { TestOutcome } from './run-tests.ts'
 
 interface TestOptions {
   readonly config: string
@@ -30,6 +29,11 @@ async function test(named: readonly string[], options: TestOptions, io: CommandI
   const files = named.length > 0 ? named : await testFiles()
   if (files.length === 0) throw new CommandError(`There is no *${MESSAGE_TEST_FILE_ENDING} in this folder or below it.`)
   const read = files.map((file) => ({ file, tests: readTests(file) }))
+  // Half the server: the other commands start without it.
+  const [{ OfflineWorkspace }, { runTests }] = await Promise.all([
+    import('./offline-workspace.ts'),
+    import('./run-tests.ts'),
+  ])
   await using workspace = await OfflineWorkspace.open(options.config, io.env)
   const outcomes: TestOutcome[] = []
   for (const { file, tests } of read) outcomes.push(...(await runTests(workspace, file, tests)))

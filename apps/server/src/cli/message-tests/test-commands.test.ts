@@ -95,7 +95,7 @@ test('sends the message and the stages that are named; by default nothing goes t
 })
 
 test.each<[string, object, string]>([
-  ['a stage failed', aborted, 'RangeError: no price'],
+  ['a stage failed', aborted, '      RangeError: no price\n          at transformEvent (base transformation:2:9)\n'],
   ['the destination refused', refused, '404'],
   ['the destination is disabled', disabled, 'is disabled'],
 ])('exits with 1 when %s, and says why', async (_, result, said) => {

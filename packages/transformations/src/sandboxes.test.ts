@@ -1,0 +1,64 @@
+import { ManualClock } from '@millrace/std'
+import { afterEach, describe, expect, test } from 'vitest'
+import type { Transformations } from './host/transformations.ts'
+import { closeAll, essences, open, runOf, version } from './under-test.ts'
+
+// Promises of contracts/transformations.md §7 and §8. Time limits are shortened where nothing else depends on them.
+
+afterEach(closeAll)
+
+describe('sandboxes', () => {
+  const counting = version('let n = 0; export const transformEvent = () => ({ n: ++n })')
+  const count = async (transformations: Transformations, key: string) =>
+    essences(await transformations.run(runOf([counting], { key })))[0]
+
+  test('200 destinations have at most 64 of them, and the same process keeps what was used last', async () => {
+    const transformations = open()
+    let most = 0
+    const keys = Array.from({ length: 200 }, (_, n) => `d-${n}`)
+    await Promise.all(
+      keys.map(async (key) => {
+        expect(await count(transformations, key)).toEqual([{ n: 1 }])
+        most = Math.max(most, transformations.figures().sandboxes)
+      }),
+    )
+    expect(most).toBeLessThanOrEqual(64)
+    expect(transformations.figures().sandboxes).toBe(64)
+    expect(await count(transformations, 'd-199')).toEqual([{ n: 2 }])
+    expect(await count(transformations, 'd-0')).toEqual([{ n: 1 }])
+  })
+
+  test('the least recently used one is closed first', async () => {
+    const transformations = open({ limits: { sandboxes: 2 } })
+    for (const key of ['a', 'b', 'a', 'c']) await count(transformations, key)
+    expect(await count(transformations, 'a')).toEqual([{ n: 3 }])
+    expect(await count(transformations, 'b')).toEqual([{ n: 1 }])
+  })
+
+  test('all together have a bound of their own', async () => {
+    const transformations = open({ limits: { totalMb: 30 } })
+    const holding = version(
+      'export function transformEvent(e) { globalThis.held ??= new Uint8Array(12e6).fill(1); return e }',
+    )
+    for (const key of ['a', 'b', 'c', 'd']) await transformations.run(runOf([holding], { key }))
+    expect(transformations.figures().sandboxes).toBe(2)
+  })
+
+  test('after 60 s without a run they are closed, after 10 minutes their process ends', async () => {
+    const clock = new ManualClock(0)
+    const transformations = open({ clock })
+    await count(transformations, 'a')
+    await clock.advance(50_000)
+    expect(transformations.figures()).toMatchObject({ sandboxes: 1, children: 1 })
+    await clock.advance(20_000)
+    expect(transformations.figures()).toMatchObject({ sandboxes: 0, children: 1 })
+    expect(await count(transformations, 'a')).toEqual([{ n: 1 }])
+    await clock.advance(700_000)
+    expect(transformations.figures()).toMatchObject({ sandboxes: 0, children: 0 })
+    expect(await count(transformations, 'a')).toEqual([{ n: 1 }])
+  })
+
+  test('nothing runs before the first use', () => {
+    expect(open().figures()).toMatchObject({ sandboxes: 0, children: 0 })
+  })
+})

@@ -1,0 +1,69 @@
+import { ManualClock } from '@millrace/std'
+import { afterEach, describe, expect, test } from 'vitest'
+import type { Transformations } from './host/transformations.ts'
+import { DEFAULT_LIMITS } from './limits.ts'
+import { closeAll, essences, events, open, runCode, runOf, version } from './under-test.ts'
+
+// Promises of contracts/transformations.md §7 and §8. Time limits are shortened where nothing else depends on them.
+
+afterEach(closeAll)
+
+const same = 'export const transformEvent = (event) => event'
+const endless = 'export function transformEvent() { while (true) {} }'
+const given = [[{ type: 'track', messageId: 'm-0', properties: { n: 0 } }]]
+const short = { limits: { syncMs: 200 } }
+
+const outcome = async (transformations: Transformations, code: string, key = 'd-1') =>
+  essences(await runCode(transformations, code, { key }))
+
+describe('time', () => {
+  test.each([
+    ['a loop', endless],
+    ['a loop after an await', 'export async function transformEvent() { await null; while (true) {} }'],
+    ['promises without end', 'export async function transformEvent() { for (;;) await null }'],
+    ['a loop in what is thrown', 'export function transformEvent() { throw { toJSON() { while (true) {} } } }'],
+    ['a loop in what is returned', 'export const transformEvent = () => ({ get a() { while (true) {} } })'],
+    ['a regular expression', 'export const transformEvent = () => ({ a: /^(a+)+$/.test("a".repeat(40) + "b") })'],
+    ['a loop at the top level', `while (true) {}\n${same}`],
+    [
+      'a loop in a stack hook',
+      'Error.prepareStackTrace = () => { while (true) {} }\nexport function transformEvent() { throw new Error("x") }',
+    ],
+  ])('%s is stopped', async (_, code) => {
+    const transformations = open(short)
+    expect(await outcome(transformations, code)).toEqual(['Timed out'])
+    expect(await outcome(transformations, same)).toEqual(given)
+    expect(await outcome(transformations, same, 'other')).toEqual(given)
+  })
+
+  test.each([
+    ['a promise that never settles', 'export const transformEvent = () => new Promise(() => {})'],
+    ['a top level that never ends', `await new Promise(() => {})\n${same}`],
+    ['one event of a batch', 'export const transformEvent = (e) => e.properties.n === 1 ? new Promise(() => {}) : e'],
+  ])('%s ends at once', async (_, code) => {
+    const transformations = open({ clock: new ManualClock(0) })
+    const result = await runCode(transformations, code, { events: events({ n: 0 }, { n: 1 }) })
+    expect(essences(result)).toEqual(['Timed out', 'Timed out'])
+    expect(result.trouble).toEqual({ kind: 'timed out', text: 'Timed out' })
+    expect(result.results.every((each) => 'error' in each && each.isRetryable)).toBe(true)
+  })
+
+  test('the defaults are those of the contract, and 4 s are what a loop gets', async () => {
+    expect(DEFAULT_LIMITS).toEqual({
+      memoryMb: 128,
+      sandboxes: 64,
+      workers: 2,
+      totalMb: 512,
+      syncMs: 4_000,
+      wallMs: 30_000,
+    })
+    expect(await outcome(open(), endless)).toEqual(['Timed out'])
+  })
+
+  test('each step of a list has the whole of it', async () => {
+    const transformations = open({ limits: { syncMs: 600 } })
+    const slow =
+      'export function transformEvent(event) { const end = Date.now() + 350; while (Date.now() < end); return event }'
+    expect(essences(await transformations.run(runOf([version(slow), version(slow), version(slow)])))).toEqual(given)
+  })
+})
