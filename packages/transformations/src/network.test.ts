@@ -1,11 +1,14 @@
-import { afterEach, describe, expect, test } from 'vitest'
+import { afterAll, describe, expect, test } from 'vitest'
 import type { TransformAnswer, TransformFetch, TransformRequest } from './fetch.ts'
 import { closeAll, essences, events, open, runCode, runOf, version } from './under-test.ts'
 
 // Promises of contracts/transformations.md §4 about fetch and fetchV2, as the code sees them. What the server does with
 // such a request is tested where it is done (packages/pipeline/src/transform-fetch.test.ts).
 
-afterEach(closeAll)
+let fetchNow: TransformFetch
+const shared = open({ fetch: (request, signal) => fetchNow(request, signal) })
+const switchedOff = open()
+afterAll(closeAll)
 
 const ok = (body: string, more: Partial<Extract<TransformAnswer, { ok: true }>> = {}): TransformAnswer => ({
   ok: true,
@@ -16,9 +19,10 @@ const ok = (body: string, more: Partial<Extract<TransformAnswer, { ok: true }>> 
   ...more,
 })
 
-/** What an expression is worth, with each request answered so. */
+/** What an expression is worth, with each request answered so, or with fetch switched off. */
 async function worth(expression: string, fetch?: TransformFetch) {
-  const transformations = open(fetch === undefined ? {} : { fetch })
+  if (fetch !== undefined) fetchNow = fetch
+  const transformations = fetch === undefined ? switchedOff : shared
   const code = `export const transformEvent = async (event) => ({ value: ${expression} })`
   const [outputs] = essences(await runCode(transformations, code))
   return typeof outputs === 'string' ? outputs.split('\n')[0] : (outputs![0] as { value?: unknown }).value
