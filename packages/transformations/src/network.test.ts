@@ -123,6 +123,24 @@ test('20 calls for each event of the batch, no more', async () => {
   expect(essences(result).map((outputs) => (outputs as { refused: number }[])[0]!.refused)).toEqual([0, 20])
 })
 
+test('a request of 1 MB is refused, and so are many large ones at a time', async () => {
+  const large = '{ method: "POST", body: "x".repeat(1024 * 1024) }'
+  expect(await worth(`await fetchV2("x:", ${large})`, async () => ok('1'))).toBe('Error: request is larger than 1 MB')
+  let calls = 0
+  const fetch: TransformFetch = async () => {
+    calls++
+    return ok('1')
+  }
+  const code = `const options = { method: "POST", body: "x".repeat(1e6) }
+    export async function transformEvent(event) {
+      const calls = Array.from({ length: 20 }, () => fetchV2("x:", options).then(() => "ok", (error) => error.message))
+      return { refused: (await Promise.all(calls)).filter((message) => message === "too many fetch calls").length }
+    }`
+  const result = await runCode(open({ fetch }), code, { events: events({}, {}, {}) })
+  expect(essences(result).flatMap((outputs) => (outputs as { refused: number }[])[0]!.refused)).toEqual([0, 7, 20])
+  expect(calls).toBe(33)
+})
+
 test('endless fetching ends at the wall limit, and its request with it', async () => {
   const signals: AbortSignal[] = []
   const fetch: TransformFetch = async (_, signal) => {
