@@ -80,10 +80,14 @@ export class Configuration {
 
   async #show(written: JsonObject): Promise<Warned<ShownPlan>> {
     refuseUnknownMembers(written, ['document', 'prune'])
+    const { revision, changes, errors, warning } = await this.#planNow(MILLRACE, written)
+    return { answer: { revision, changes: changes.map(shown), errors }, warning }
+  }
+
+  async #planNow(by: Author, written: JsonObject): Promise<Plan & { readonly revision: number }> {
     const { snapshot } = this.#workspace.state
     const moment = { snapshot, at: this.#workspace.clock.now(), nextRevision: snapshot.revision + 1 }
-    const { changes, errors, warning } = await this.#plan(MILLRACE, moment, written)
-    return { answer: { revision: snapshot.revision, changes: changes.map(shown), errors }, warning }
+    return { ...(await this.#plan(by, moment, written)), revision: snapshot.revision }
   }
 
   /**
@@ -97,18 +101,17 @@ export class Configuration {
     return this.#inBounds(() => this.#carryOut(by, written))
   }
 
-  #carryOut(by: Author, written: JsonObject): Promise<Warned<Applied>> {
+  async #carryOut(by: Author, written: JsonObject): Promise<Warned<Applied>> {
+    refuseUnknownMembers(written, ['document', 'prune', 'revision', 'discard'])
+    const mayDiscard = readBoolean(written, 'discard', false)
+    const revision = ownMember(written, 'revision')
+    if (!Number.isSafeInteger(revision)) throw badRequest('revision must be an integer')
+    // Code is judged ahead, so that no other change waits for the sandbox.
+    if (hasCode(written)) refuseErrors(await this.#planNow(by, written))
     return this.#workspace.change(by, async (moment) => {
-      refuseUnknownMembers(written, ['document', 'prune', 'revision', 'discard'])
-      const mayDiscard = readBoolean(written, 'discard', false)
-      const revision = ownMember(written, 'revision')
-      if (!Number.isSafeInteger(revision)) throw badRequest('revision must be an integer')
-      const { changes, errors, warning } = await this.#plan(by, moment, written)
-      if (errors.length > 0) {
-        throw new ApiError('invalid_config', 'Invalid config', {
-          details: { errors: errors.map((each) => ({ ...each })) },
-        })
-      }
+      const plan = await this.#plan(by, moment, written)
+      refuseErrors(plan)
+      const { changes, warning } = plan
       const { snapshot } = moment
       if (revision !== snapshot.revision) throw new ApiError('conflict', 'Configuration has changed')
       const waiting = mayDiscard ? 0 : await waitingForRemoved(this.#deliveries, snapshot, changes)
@@ -165,4 +168,15 @@ export class Configuration {
 
 function shown({ action, kind, key, diff }: PlannedChange): ShownChange {
   return { action, kind, key, diff }
+}
+
+/** @throws ApiError 422 with all of them. */
+function refuseErrors({ errors }: Pick<Plan, 'errors'>): void {
+  if (errors.length === 0) return
+  const details = { errors: errors.map((each) => ({ ...each })) }
+  throw new ApiError('invalid_config', 'Invalid config', { details })
+}
+
+function hasCode({ document }: JsonObject): boolean {
+  return isJsonObject(document) && ['libraries', 'transformations'].some((section) => Object.hasOwn(document, section))
 }

@@ -92,8 +92,9 @@ function readLibrary(planning: Planning, entry: Entry, saved: Library | undefine
   const { errors } = planning
   refuseUnknown(planning, entry.path, entry.written, MEMBERS)
   const fields = readCodeEntry(planning, entry, (saved?.published ?? null) !== null)
-  const importName = fields && errors.at(`${entry.path}/name`, () => readImportName(fields.name))
-  return fields && importName === undefined ? undefined : fields && { ...fields, importName: importName! }
+  if (fields === undefined) return undefined
+  const importName = errors.at(`${entry.path}/name`, () => readImportName(fields.name))
+  return importName === undefined ? undefined : { ...fields, importName }
 }
 
 /** No two libraries have the same import name. */

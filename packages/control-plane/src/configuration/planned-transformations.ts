@@ -166,7 +166,7 @@ function plannedChange(
   const versions = made === undefined ? [] : [{ kind: 'code-version', id: made.id, owner, value: made } as const]
   const change = { kind: 'transformation', id, value } as const
   if (saved === undefined) return { action: 'create', kind: 'transformation', key, diff: [], change, versions }
-  const faces = [saved, value].map((each) => openDocument(transformationDocument(each))) as [never, never]
-  const diff = [...documentDiff(...faces), ...followed]
+  const face = (each: Transformation) => openDocument(transformationDocument(each))
+  const diff = [...documentDiff(face(saved), face(value)), ...followed]
   return diff.length === 0 ? undefined : { action: 'update', kind: 'transformation', key, diff, change, versions }
 }

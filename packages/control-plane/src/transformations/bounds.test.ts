@@ -21,7 +21,7 @@ test('of test runs that come at the same time sixteen are taken, of code to be j
   }
   const tested = await statuses('/v2/transformations/test', 17, { code: PASS, events: [{}] })
   expect(tested).toEqual([...Array(16).fill(200), 503])
-  const judged = await statuses('/v2/transformations', 65, { name: 'n', code: PASS })
+  const judged = await statuses('/v2/transformations', 65, { name: 'n', code: `${PASS} // not judged yet` })
   expect(judged).toEqual([...Array(64).fill(200), 503])
 })
 
@@ -30,3 +30,28 @@ async function releasing(held: (() => void)[], count: number): Promise<void> {
   while (held.length < count) await new Promise((resolve) => setImmediate(resolve))
   for (const release of held.splice(0)) release()
 }
+
+test('a change does not wait for the sandbox: what it saves was judged ahead, and once', async () => {
+  const judged: string[] = []
+  const counting: CodeRuntime = {
+    check: (code, libraries) => {
+      judged.push(`${code.kind} with ${libraries.length}`)
+      return moduleRuntime.check(code, libraries)
+    },
+    run: (run) => moduleRuntime.run(run),
+  }
+  await using plane = await TestPlane.open({ code: counting })
+  const document = {
+    millrace: 1,
+    libraries: { one: { name: 'one', code: 'export const one = 1' } },
+    transformations: { t: { name: 'T', code: `import { one } from "one"\n${PASS}` } },
+  }
+  await plane.ok('POST', '/v2/config/apply', { document, revision: 0 })
+  expect(judged.splice(0)).toEqual(['library with 0', 'transformation with 1'])
+
+  const [{ id, publishedVersionId }] = (await plane.ok('GET', '/v2/transformations')).transformations
+  const [library] = (await plane.ok('GET', '/v2/libraries')).libraries
+  await plane.ok('PUT', `/v2/libraries/${library.id}?publish=true`, { name: 'one', code: 'export const one = 2' })
+  await plane.ok('POST', `/v2/transformations/${id}/versions/${publishedVersionId}/publish`)
+  expect(judged).toEqual(['library with 0', 'transformation with 1'])
+})

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { ApiError, unavailable } from '../api-error.ts'
 import { type LibraryCode, libraryCode } from './code.ts'
 import type { CodeEntry, CodeRuntime, CodeToCheck } from './code-runtime.ts'
@@ -11,10 +12,16 @@ export interface JudgedCode {
 
 /** Code that is judged at the same time; each may have 256 KB, and libraries of 1 MB. */
 const MAX_AT_ONCE = 64
+const MAX_REMEMBERED = 1_000
 
 /** Judges code before it is saved or tested, so that what cannot run never reaches live traffic. */
 export class CodeChecks {
   readonly #runtime: Pick<CodeRuntime, 'check'>
+  /**
+   * What passed lately, by a digest of the code and its libraries. Who changes the configuration judges first and again
+   * while changing: then no other change waits for a sandbox that may be busy with somebody's test.
+   */
+  readonly #passed = new Map<string, JudgedCode>()
   #running = 0
 
   constructor(runtime: Pick<CodeRuntime, 'check'>) {
@@ -23,17 +30,27 @@ export class CodeChecks {
 
   /** @throws ApiError 400 with the text of the engine and the place in the user's own source; 503 if too many are judged. */
   async judge(code: CodeToCheck, shelf: LibraryShelf): Promise<JudgedCode> {
+    const libraries = librariesInReach(code, shelf)
+    const digest = digestOf(code, libraries)
+    const known = this.#passed.get(digest)
+    if (known !== undefined) return known
     if (this.#running >= MAX_AT_ONCE) throw unavailable()
     this.#running++
     try {
-      const check = await this.#runtime.check(code, librariesInReach(code, shelf))
-      if (check.ok) return { entry: check.entry, imports: check.imports }
+      const check = await this.#runtime.check(code, libraries)
+      if (check.ok) return this.#remember(digest, { entry: check.entry, imports: check.imports })
       const { error, line, column } = check
       const place = line === undefined || column === undefined ? {} : { details: { line, column } }
       throw new ApiError('bad_request', error, place)
     } finally {
       this.#running--
     }
+  }
+
+  #remember(digest: string, judged: JudgedCode): JudgedCode {
+    if (this.#passed.size >= MAX_REMEMBERED) this.#passed.delete(this.#passed.keys().next().value!)
+    this.#passed.set(digest, judged)
+    return judged
   }
 }
 
@@ -57,4 +74,11 @@ function librariesInReach({ code, ...self }: CodeToCheck, { importNames, find }:
     }
   }
   return inReach
+}
+
+function digestOf(code: CodeToCheck, libraries: readonly LibraryCode[]): string {
+  const texts = libraries.map(({ importName, language, code: text }) => [importName, language, text])
+  return createHash('sha256')
+    .update(JSON.stringify([code, texts]))
+    .digest('base64')
 }

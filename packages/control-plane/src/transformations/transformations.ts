@@ -95,7 +95,8 @@ export class Transformations {
   }
 
   /** Puts a version in force, also an older one. @throws ApiError 404, 412; 400 if a library that it needs is gone. */
-  publish(by: Author, id: string, versionId: string, condition: Condition = {}): Promise<Transformation> {
+  async publish(by: Author, id: string, versionId: string, condition: Condition = {}): Promise<Transformation> {
+    await this.#judgeAhead(id, versionId)
     return this.#workspace.change(by, async (moment) => {
       const saved = find(moment.snapshot, id)
       const version = versionId === saved.newest.id ? saved.newest : await this.history.get(id, versionId)
@@ -104,6 +105,14 @@ export class Transformations {
         updated('transformation', id, shown(saved), shown(transformation), 'publish'),
       )
     })
+  }
+
+  /** So that the change need not wait for the sandbox; what is refused there may be an older version that needs no judging. */
+  async #judgeAhead(id: string, versionId: string): Promise<void> {
+    const { newest } = this.get(id)
+    const { language, code } = versionId === newest.id ? newest : await this.history.get(id, versionId)
+    const libraries = publishedLibraries(this.#workspace.state.snapshot)
+    await this.#checks.judge({ kind: 'transformation', language, code }, libraries).catch(() => undefined)
   }
 
   /** @throws ApiError 409 while it is attached. */
