@@ -16,7 +16,7 @@ import { PLAIN, ServerProcess } from '../e2e/server-process.ts'
 const SEED = Number(process.env['SEED'] ?? Math.floor(Math.random() * 2 ** 31))
 const EVENTS = 3_000
 const KILLS = 5
-const RATE = 400
+const RATE = 300
 /** Of one kill: taken up, sent, and not on disk as delivered. */
 const MOST_REPEATS = 1_000 + 100
 const DEADLINE_MS = 90_000
@@ -61,6 +61,8 @@ test('a backfill goes on over kill -9 where it was, and delivers exactly the ran
   const { id } = started.json.replay
   for (let kill = 0; kill < KILLS; kill++) {
     await setTimeout(300 + random() * 1_000)
+    const { state, taken } = (await client.call('GET', `/v2/replays/${id}`)).json.replay
+    expect([state, taken < EVENTS]).toEqual(['running', true])
     server.signal('SIGKILL')
     await server.exited
     server = await ServerProcess.start(environment)
