@@ -5,6 +5,7 @@ import { SqliteEventLog } from '@millrace/log'
 import { ManualClock } from '@millrace/std'
 import { afterAll, expect, test } from 'vitest'
 import { MINUTE, PipelineUnderTest, SECOND, START, track } from '../testing/pipeline-under-test.ts'
+import { RoutesUnderTest } from '../testing/routes-under-test.ts'
 import { Sink } from '../testing/sink.ts'
 
 const folder = mkdtempSync(path.join(tmpdir(), 'millrace-log-budget-'))
@@ -68,6 +69,30 @@ test('what was not taken up yet is read from what is kept, in its place before t
   sink.release()
   await run.advance(MINUTE)
   expect([...new Set(sink.messageIds)]).toEqual(Array.from({ length: 1_500 }, (_, n) => `m-${n}`))
+})
+
+test('a replay whose range has left the log is failed, and sends nothing more', async () => {
+  const { run, log } = await withSmallLog(200, 600 * 1024)
+  await using _ = run
+  for (let n = 0; n < 12; n++) {
+    await run.send(track(`m-${n}`))
+    await run.advance(SECOND)
+  }
+  const other = run.own(await Sink.start())
+  await run.change('d2', { config: { webhookUrl: other.url } })
+  const routes = new RoutesUnderTest(run)
+  const range = { from: new Date(START).toISOString(), to: new Date(START + MINUTE).toISOString() }
+  const body = { sourceIds: ['s1'], destinationIds: ['d2'], ...range, rateEventsPerSecond: 1 }
+  const { id } = await routes.replayLog(body)
+  await routes.call('POST', `/v2/replays/${id}/pause`)
+  await untilOldest(run, log, 4)
+  const arrived = other.arrivals.length
+  await routes.call('POST', `/v2/replays/${id}/resume`)
+  await run.advance(MINUTE)
+  expect(await routes.replay(id)).toMatchObject({ state: 'failed', finishedAt: expect.any(String) })
+  expect(other.arrivals.length).toBe(arrived)
+  const { status, body: refused } = await routes.call('POST', '/v2/replays', body)
+  expect([status, refused.message]).toEqual([409, 'Range is older than the log'])
 })
 
 test('a log inside its bound, or without one, keeps what it has', async () => {
