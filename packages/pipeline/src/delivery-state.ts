@@ -9,7 +9,8 @@ const HOT_ID_EVENTS = 1_000
 
 interface Sources {
   readonly log: EventLog
-  readonly openDeadLetters: (destinationId: string) => Promise<{ letters: number; letterBytes: number }>
+  /** Its open dead letters. */
+  readonly open: { readonly letters: number; readonly letterBytes: number }
   readonly deliveredSince: (destinationId: string, hour: number) => Promise<number>
   readonly expired: (destinationId: string) => number
   readonly payloadOf: (event: LaneEvent) => Promise<{ userId?: string; anonymousId?: string } | undefined>
@@ -23,7 +24,6 @@ export async function deliveryState(delivery: DestinationDelivery, sources: Sour
   const counts = countEvents(lane.unfinished())
   const takenUp = delivery.takenUp()
   const untaken = await delivery.untaken()
-  const open = await sources.openDeadLetters(id)
   const { state } = lane.outage
   const failure = lane.lastFailure
   const oldest = await oldestPendingAt(delivery, sources.log, counts.oldestAcceptedAt)
@@ -40,9 +40,9 @@ export async function deliveryState(delivery: DestinationDelivery, sources: Sour
     concurrency: lane.concurrency,
     oldestPendingAt: oldest === undefined ? null : formatTime(oldest),
     delivered24h: await sources.deliveredSince(id, Math.floor(sources.now / HOUR_MS) - 23),
-    deadLettersOpen: open.letters,
+    deadLettersOpen: sources.open.letters,
     expired: sources.expired(id),
-    backlogBytes: takenUp.bytes + untaken.bytes + open.letterBytes,
+    backlogBytes: takenUp.bytes + untaken.bytes + sources.open.letterBytes,
     latencyMs: lane.latency.percentiles(),
   }
 }

@@ -1,4 +1,5 @@
 import {
+  type BacklogRow,
   type DeadLetterFilter,
   type DeadLetterRow,
   type DeliveryStore,
@@ -343,24 +344,22 @@ export class Pipeline {
   /** Counts and state of a destination; undefined if there is none with this id. */
   async state(destinationId: string) {
     const delivery = this.#deliveries.get(destinationId)
-    return delivery && this.#stateOf(delivery)
+    return delivery && this.#stateOf(delivery, await this.#options.store.call('backlog', undefined))
   }
 
   /** The same of all destinations. */
   async states() {
     const states: Awaited<ReturnType<typeof deliveryState>>[] = []
-    for (const delivery of this.#deliveries.values()) states.push(await this.#stateOf(delivery))
+    const backlog = await this.#options.store.call('backlog', undefined)
+    for (const delivery of this.#deliveries.values()) states.push(await this.#stateOf(delivery, backlog))
     return states
   }
 
-  #stateOf(delivery: DestinationDelivery) {
+  #stateOf(delivery: DestinationDelivery, backlog: readonly BacklogRow[]) {
     const { log, store, clock } = this.#options
     return deliveryState(delivery, {
       log,
-      openDeadLetters: async (id) => {
-        const rows = await store.call('backlog', undefined)
-        return rows.find(({ destinationId }) => destinationId === id) ?? NO_BACKLOG
-      },
+      open: backlog.find(({ destinationId }) => destinationId === delivery.destination.id) ?? NO_BACKLOG,
       deliveredSince: (id, hour) => store.call('deliveredSince', { destinationId: id, hour }),
       expired: (id) => this.metrics.outcomes.get(id)?.get('expired') ?? 0,
       payloadOf: (event) => delivery.payloadOf(event),

@@ -301,3 +301,30 @@ test('traces leave after their time, delivered ones first when there are too man
   expect(kept().blocks).toEqual([9])
   await store.close()
 })
+
+test('what open dead letters take does not count as traces, and it is told up to when traces were dropped', async () => {
+  const store = await openStore()
+  const outcomes = store.outcomesOf('d1')
+  for (let offset = 1; offset <= 100; offset++) {
+    outcomes.deadLetter(eventAt(offset), {
+      ...{ partition: 0, stream: 0, offset, index: 0, destinationId: 'd1', sourceId: 's1', replayId: null },
+      ...{ stage: 'delivery', reason: 'answered 400', acceptedAt: NOW, deadAt: NOW, attempts: 1, lastStatus: 400 },
+      ...{ lastAnswer: null, revision: 1, requests: null, event: JSON.stringify({ padding: 'x'.repeat(20_000) }) },
+    })
+  }
+  outcomes.delivered(eventAt(200), 200, 1, NOW, 1)
+  await store.flush()
+  const tidy = (maxBytes: number) => store.call('tidy', { finalBefore: 0, logOldest: [], maxBytes })
+  await tidy(1_000_000)
+  expect(rows('SELECT first_offset FROM blocks')).toHaveLength(1)
+  expect(await store.call('tracesDroppedUntil', undefined)).toBe(undefined)
+  const bytes = 100 * Buffer.byteLength(JSON.stringify({ padding: 'x'.repeat(20_000) }))
+  expect(await store.call('backlog', undefined)).toEqual([
+    { destinationId: 'd1', letters: 100, letterBytes: bytes, expired: 0 },
+  ])
+  await tidy(1)
+  expect(rows('SELECT first_offset FROM blocks')).toHaveLength(0)
+  expect(await store.call('tracesDroppedUntil', undefined)).toBe(NOW + 1)
+  expect((await store.call('backlog', undefined))[0]!.letters).toBe(100)
+  await store.close()
+})
