@@ -6,6 +6,7 @@ import { Bench } from './bench.ts'
 import { profileSummary } from './profile.ts'
 import type { Row } from './row.ts'
 import { acceptanceRows } from './rows/acceptance.ts'
+import { catalogRows } from './rows/catalog.ts'
 import { deliveryRows } from './rows/delivery.ts'
 import { fanOutRows } from './rows/fan-out.ts'
 import { idleRow } from './rows/idle.ts'
@@ -22,6 +23,7 @@ const rows: readonly Row[] = [
   ...deliveryRows,
   ...fanOutRows,
   ...isolationRows,
+  ...catalogRows,
   latencyRow,
   testApiRow,
   idleRow,

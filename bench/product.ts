@@ -7,13 +7,16 @@ const CALL_TIMEOUT_MS = 10_000
 export interface ProductOptions {
   /** Folder for the CPU profiles of all threads, written when it stops. */
   readonly profileTo?: string | undefined
+  /** Makes in the data folder what the product is to find there. */
+  readonly prepare?: (dataFolder: string) => void
 }
 
 /** The real server as an operator starts it, everything on, with an empty data folder. */
-export function startProduct({ profileTo }: ProductOptions = {}): Promise<Program> {
+export function startProduct({ profileTo, prepare = () => {} }: ProductOptions = {}): Promise<Program> {
   const root = path.dirname(import.meta.dirname)
   const profiling = profileTo === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${profileTo}`]
   return Program.start({
+    prepare: (folder) => prepare(path.join(folder, 'data')),
     command: () => [...profiling, path.join(root, 'apps/server/src/main.ts'), 'start'],
     env: (folder) => ({
       MILLRACE_DATA_DIR: path.join(folder, 'data'),
@@ -71,6 +74,12 @@ export async function acceptedEvents(product: Program): Promise<number> {
   const response = await fetch(`${product.url}/metrics`, { signal: AbortSignal.timeout(CALL_TIMEOUT_MS) })
   const counts = (await response.text()).matchAll(/^millrace_ingest_events_total\{.*\} (\d+)$/gm)
   return [...counts].reduce((total, [, count]) => total + Number(count), 0)
+}
+
+/** Age of the oldest event that the schema catalog has not counted yet. */
+export async function catalogLagSeconds(product: Program): Promise<number> {
+  const response = await fetch(`${product.url}/metrics`, { signal: AbortSignal.timeout(CALL_TIMEOUT_MS) })
+  return Number(/^millrace_schema_lag_seconds (\S+)$/m.exec(await response.text())![1])
 }
 
 /** Resolves once /ready says 200. */

@@ -22,6 +22,8 @@ export function endWithBench(child: ChildProcess): void {
 }
 
 export interface ProgramOptions {
+  /** Makes in the folder what the program is to find there. */
+  readonly prepare?: (folder: string) => void
   /** Arguments of Node. Those that need the folder are given it. */
   readonly command: (folder: string) => readonly string[]
   readonly env?: (folder: string) => Readonly<Record<string, string>>
@@ -35,9 +37,10 @@ export class Program implements AsyncDisposable {
   #isToEnd = false
 
   /** Resolves when the program has printed its address. @throws Error with what it wrote if it does not. */
-  static async start({ command, env = () => ({}) }: ProgramOptions): Promise<Program> {
+  static async start({ command, env = () => ({}), prepare = () => {} }: ProgramOptions): Promise<Program> {
     const folder = mkdtempSync(path.join(tmpdir(), 'millrace-bench-'))
     folders.add(folder)
+    prepare(folder)
     const errors = openSync(errorFile(folder), 'w')
     const child = spawn(process.execPath, command(folder), {
       env: { ...ownEnvironment(), ...env(folder) },

@@ -5,7 +5,7 @@ import { setTimeout } from 'node:timers/promises'
 import { Sink } from '@millrace/dev-env'
 import { expect, test } from 'vitest'
 import { clientOf } from '../e2e/client.ts'
-import { randomFrom } from '../e2e/random.ts'
+import { randomFrom } from '@millrace/std'
 import { PLAIN, ServerProcess } from '../e2e/server-process.ts'
 
 /*

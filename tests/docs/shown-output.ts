@@ -22,12 +22,17 @@ const MESSAGE_IDS = [
   '7164095d-6742-468c-bd2e-bcb236116650',
   'e5245eca-b5ef-4104-a5f3-87ae985a0278',
   'e1b27573-4cfe-46d6-831b-5f718d3c8d94',
+  '87295528-1a53-4a1e-beea-6c8efcc64b7d',
+  '541091d8-38ed-440a-89e6-f80af9b5f4bc',
+  'fce79957-f988-4996-bfba-94d8b0e90f8d',
+  '0b9d3c1e-6f4a-4d57-9c2b-7e8f1a2b3c4d',
 ]
 const TOKENS = [
   'mr_pat_4tQx9ZbW2mLr7VnC0pKd8sFy1aGh3uEjTiRwB6oM',
   'mr_pat_Zk3vN8qT1yWc5RbE7uJd0LfS2gHx6mPa9oVi4XeB',
   'mr_pat_9Kd2LmXw7QeRt5YuI3oPa8SdFg1HjZcVbN4MqW6E',
 ]
+const PASSWORD = 'mZ2vX9wQ4tB7nK1cR8sD5fG0hJ3lP6yA'
 const WRITE_KEY = '3PS3MKgFh6ZTxDaxUjKBsLaUg1r'
 const INBOX_KEY = '5f0c9d2e7a4b4c1d8e3f6a9b0c7d2e15'
 const TODAY = '2026-03-04'
@@ -59,9 +64,11 @@ export class ShownOutput {
       .replaceAll(`${folder}/`, '')
       .replace(/mr_pat_\w{40}/g, (token) => this.#name(token, TOKENS))
       .replace(/-u \w{27}:/g, `-u ${WRITE_KEY}:`)
+      .replace(/ {2}\w{27}$/gm, (key) => (key.startsWith('  3') ? key : `  ${WRITE_KEY}`))
+      .replace(/(schema API: user: admin password: )\S{32}/, `$1${PASSWORD}`)
       .replace(/\b[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/g, (id) => this.#name(id, MESSAGE_IDS))
       .replace(/\b3[0-9A-Za-z]{26}\b/g, (id) => (id === WRITE_KEY ? id : this.#name(id, IDS)))
-      .replace(/\b(\d{4}-\d\d-\d\d)([ T])(\d\d:\d\d(?::\d\d\.\d{3})?)/g, (_, date, joint, time) =>
+      .replace(/\b(\d{4}-\d\d-\d\d)([ T])(\d\d:\d\d(?::\d\d(?:\.\d{3})?)?)/g, (_, date, joint, time) =>
         this.#time(date, joint, time),
       )
       .replace(/\/inbox\/[0-9a-f]{32}/g, `/inbox/${INBOX_KEY}`)

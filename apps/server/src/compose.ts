@@ -141,7 +141,7 @@ export async function compose(options: ComposeOptions): Promise<Product> {
   const store = await DeliveryStore.open({ file: folder.file('delivery.db'), clock, logger })
   const positions = await store.call('positions', undefined)
   mkdirSync(folder.file('log'), { recursive: true })
-  const catalog = await SchemaCatalog.open({
+  const catalog = new SchemaCatalog({
     file: folder.file('catalog.db'),
     limits: catalogLimits(settings),
     clock,
@@ -188,10 +188,11 @@ export async function compose(options: ComposeOptions): Promise<Product> {
     logger,
   })
   const running = pipeline
-  const catalogFailed = (error: Error) => logger.error({ err: error }, 'the schema catalog cannot be told of sources')
-  catalog.follow(log, catalogSources(controlPlane.snapshot())).catch(catalogFailed)
+  catalog.follow(log, catalogSources(controlPlane.snapshot()))
   controlPlane.onChange((snapshot) => {
-    catalog.configure(catalogSources(snapshot)).catch(catalogFailed)
+    catalog.configure(catalogSources(snapshot)).catch((error: Error) => {
+      logger.error({ err: error }, 'the schema catalog cannot be told of sources')
+    })
   })
 
   let syncFailures = 0

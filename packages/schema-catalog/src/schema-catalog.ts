@@ -1,7 +1,9 @@
+import { existsSync } from 'node:fs'
 import { type Clock, ThreadCalls } from '@millrace/std'
 import type { CatalogLimits } from './limits.ts'
 import type { CutCounts } from './observe/cut.ts'
 import type { CatalogSource } from './observe/source-state.ts'
+import { countedPlaces } from './store/counted-places.ts'
 import {
   type CatalogCalls,
   type CatalogNotice,
@@ -43,7 +45,7 @@ export interface SchemaCatalogOptions {
   readonly limits: CatalogLimits
   readonly clock: Clock
   readonly logger: Logger
-  /** The module that calls `serveCatalog`, and what it is given besides. */
+  /** Of what calls `serveCatalog`: the module, and what it is given besides. */
   readonly thread: { readonly file: URL; readonly data: object }
 }
 
@@ -62,45 +64,29 @@ export interface CatalogStatus {
  * @see contracts/schema-catalog.md
  */
 export class SchemaCatalog {
-  readonly #thread: ThreadCalls<CatalogCalls, CatalogNotice>
+  readonly #options: SchemaCatalogOptions
+  /** Started when there is something to count, to answer or to remove. */
+  #thread: ThreadCalls<CatalogCalls, CatalogNotice> | undefined
   readonly #places: SharedPlaces
   readonly #clock: Clock
   #log: FollowedLog | undefined
+  #sources: readonly CatalogSource[] = []
   #stopListening: () => void = () => {}
   #trouble: string | undefined
   #isClosed = false
 
   /**
-   * Opens the database; a damaged one is `trouble()` and no reason to fail.
+   * Looks how far the last run came. A damaged database is no reason to fail: it is `trouble()` once it is used.
    *
    * @throws Error with the code NEWER_SCHEMA for a database of a later version; nothing is changed then.
    */
-  static async open(options: SchemaCatalogOptions): Promise<SchemaCatalog> {
-    const catalog = new SchemaCatalog(options)
-    try {
-      catalog.#trouble = (await catalog.#thread.call('open', undefined)).damage
-      return catalog
-    } catch (error) {
-      await catalog.#thread.stop()
-      throw error
-    }
-  }
-
-  private constructor({ file, limits, clock, logger, thread }: SchemaCatalogOptions) {
-    this.#clock = clock
+  constructor(options: SchemaCatalogOptions) {
+    this.#options = options
+    this.#clock = options.clock
     this.#places = new SharedPlaces()
-    const data: CatalogThreadData = { file, limits, shared: this.#places.memory }
-    this.#thread = new ThreadCalls<CatalogCalls, CatalogNotice>({
-      file: thread.file,
-      name: 'catalog',
-      data: { ...thread.data, ...data },
-      youngMemoryMb: YOUNG_MB,
-      onNotice: (notice) => this.#note(notice, logger),
-      onEnd: (error) => {
-        this.#trouble = error.message
-        logger.error({ err: error }, 'the schema catalog has stopped')
-      },
-    })
+    const counted = countedPlaces(options.file)
+    for (const stream of STREAMS) this.#places.setCounted(stream, counted[stream])
+    this.#places.onDisk = Math.min(counted.live, counted.import)
   }
 
   /** Up to where events are counted, on disk: the log may drop what lies before, and gives no offset before that again. */
@@ -108,21 +94,26 @@ export class SchemaCatalog {
     return this.#places.onDisk
   }
 
-  /** Begins to read the log, where the last run stopped. */
-  async follow(log: FollowedLog, sources: readonly CatalogSource[]): Promise<void> {
+  /** Begins to follow the log, where the last run stopped. */
+  follow(log: FollowedLog, sources: readonly CatalogSource[]): void {
     this.#log = log
+    this.#sources = sources
     this.#places.end = log.end(PARTITION)
     this.#stopListening = log.onCommit(() => {
       this.#places.end = log.end(PARTITION)
-      if (this.#places.wake()) this.#thread.call('wake', undefined).catch(() => {})
+      if (!this.#places.wake()) return
+      if (this.#thread === undefined) this.#start()
+      else this.#thread.call('wake', undefined).catch(() => {})
     })
-    await this.configure(sources)
-    await this.#thread.call('follow', undefined)
+    if (this.#behind().length > 0) this.#start()
   }
 
   /** Tells the catalog of all sources that there are; questions asked after this see nothing that is not to be kept. */
   async configure(sources: readonly CatalogSource[]): Promise<void> {
-    await this.#thread.call('configure', sources)
+    this.#sources = sources
+    // Where nothing was ever counted there is nothing to remove either.
+    if (this.#thread !== undefined) await this.#thread.call('configure', sources)
+    else if (existsSync(this.#options.file)) this.#start()
   }
 
   /** Why nothing is observed at the moment; undefined when all is well. */
@@ -136,7 +127,7 @@ export class SchemaCatalog {
     argument: Parameters<CatalogCalls[Name]>[0],
   ): Promise<ReturnType<CatalogCalls[Name]>> {
     try {
-      const asked = this.#thread.call<Name>(name, argument) as Promise<unknown>
+      const asked = this.#started().call<Name>(name, argument) as Promise<unknown>
       return (await asked) as ReturnType<CatalogCalls[Name]>
     } catch (error) {
       throw new CatalogUnavailableError((error as Error).message, { cause: error })
@@ -167,13 +158,13 @@ export class SchemaCatalog {
 
   /** Writes what is counted, synced: a copy of the database made after this has all of it. */
   async commit(): Promise<void> {
-    await this.#thread.call('commit', undefined)
+    await this.#started().call('commit', undefined)
   }
 
   /** Begins to count the retained log anew; goes on after this has returned. @throws CatalogUnavailableError */
   async rebuild(): Promise<void> {
     try {
-      await this.#thread.call('rebuild', undefined)
+      await this.#started().call('rebuild', undefined)
       this.#trouble = undefined
     } catch (error) {
       throw new CatalogUnavailableError((error as Error).message, { cause: error })
@@ -184,8 +175,34 @@ export class SchemaCatalog {
     if (this.#isClosed) return
     this.#isClosed = true
     this.#stopListening()
-    await this.#thread.call('close', undefined).catch(() => {})
-    await this.#thread.stop()
+    await this.#thread?.call('close', undefined).catch(() => {})
+    await this.#thread?.stop()
+  }
+
+  #started(): ThreadCalls<CatalogCalls, CatalogNotice> {
+    return this.#thread ?? this.#start()
+  }
+
+  #start(): ThreadCalls<CatalogCalls, CatalogNotice> {
+    const { file, limits, logger, thread } = this.#options
+    const data: CatalogThreadData = { file, limits, shared: this.#places.memory }
+    const calls = new ThreadCalls<CatalogCalls, CatalogNotice>({
+      file: thread.file,
+      name: 'catalog',
+      data: { ...thread.data, ...data },
+      youngMemoryMb: YOUNG_MB,
+      onNotice: (notice) => this.#note(notice, logger),
+      onEnd: (error) => {
+        this.#trouble = error.message
+        logger.error({ err: error }, 'the schema catalog has stopped')
+      },
+    })
+    this.#thread = calls
+    // Answered in this order, and before whatever is asked later.
+    calls.call('open', undefined).catch((error: Error) => this.#note({ kind: 'trouble', cause: error.message }, logger))
+    calls.call('configure', this.#sources).catch(() => {})
+    calls.call('follow', undefined).catch(() => {})
+    return calls
   }
 
   async #lagEvents(): Promise<number> {

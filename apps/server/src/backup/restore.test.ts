@@ -39,7 +39,7 @@ const names = () => readdirSync(join(place, '..')).sort()
 test('a folder that is not there is made, with what the backup holds and what tells that it is a data folder', async () => {
   const { code, out, err } = await restore(made.file)
   expect([code, err]).toEqual([0, ''])
-  expect(readdirSync(place).sort()).toEqual(['control.db', 'delivery.db', 'format', 'inbox.key', 'log'])
+  expect(readdirSync(place).sort()).toEqual(['catalog.db', 'control.db', 'delivery.db', 'format', 'inbox.key', 'log'])
   expect(readdirSync(join(place, 'log'))).toEqual(['0.db'])
   expect(names()).toEqual(['data'])
   expect(out.replaceAll(/20[\d-]{8} [\d:.]{12}/g, '<time>')).toBe(`restored  ${place}  from a backup of <time> UTC

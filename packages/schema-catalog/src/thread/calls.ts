@@ -39,7 +39,7 @@ export type SourceChoice = { readonly id: string } | { readonly lastKey: string 
 /** The functions of the catalog's thread. */
 export type CatalogCalls = {
   /** @throws NewerCatalogError */
-  open(nothing: undefined): { damage: string | undefined }
+  open(nothing: undefined): void
   configure(sources: readonly CatalogSource[]): void
   /** Begins to read the log. */
   follow(nothing: undefined): void

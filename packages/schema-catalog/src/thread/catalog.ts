@@ -12,9 +12,6 @@ import { purgeSource, removeNarrowed, restartCounting } from '../store/removals.
 import type { KnownId } from '../store/salvage.ts'
 import type { CatalogRecord, CatalogStream } from './catalog-log.ts'
 
-/** Up to where each stream is counted. */
-export type CountedPlaces = Record<CatalogStream, number>
-
 const STREAMS: readonly CatalogStream[] = ['live', 'import']
 /** Events after which a commit is due, whatever the time. */
 const COMMIT_EVENTS = 200_000
@@ -37,7 +34,7 @@ export class Catalog {
   readonly #observer: Observer
   readonly #limits: CatalogLimits
   readonly #hooks: CatalogHooks
-  readonly #counted: CountedPlaces
+  readonly #counted: Record<CatalogStream, number>
   #eventsSinceCommit = 0
   #isChanged = false
 

@@ -98,10 +98,8 @@ export function serveCatalog(data: CatalogThreadData, log: CatalogLog, clock: Cl
       try {
         openCatalog()
       } catch (error) {
-        if ((error as { code?: string }).code === 'NEWER_SCHEMA') throw error
-        trouble = (error as Error).message
+        say((error as Error).message)
       }
-      return { damage: trouble }
     },
     configure(sources) {
       configured = sources
