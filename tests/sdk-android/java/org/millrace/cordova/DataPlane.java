@@ -3,6 +3,7 @@ package org.millrace.cordova;
 import com.sun.net.httpserver.Headers;
 import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpServer;
+import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
@@ -15,6 +16,8 @@ import java.util.Base64;
 import java.util.List;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
 import java.util.zip.GZIPInputStream;
 import org.json.JSONArray;
 import org.json.JSONException;
@@ -39,9 +42,12 @@ final class DataPlane implements AutoCloseable {
   private JSONObject always;
   private JSONObject poison;
   private JSONObject config;
-  private JSONObject lastConfigRequest;
   private boolean isOnline = true;
 
+  /** Requests that hang as long as this is locked; they have been recorded. */
+  final Semaphore hold = new Semaphore(1);
+
+  /** @param clock of the device, which every `sentAt` must show; null: any time will do */
   DataPlane(Clock clock) throws IOException {
     this.clock = clock;
     server = HttpServer.create(new InetSocketAddress(InetAddress.getByName("127.0.0.1"), 0), 0);
@@ -65,6 +71,16 @@ final class DataPlane implements AutoCloseable {
 
   synchronized void setOnline(boolean isOnline) {
     this.isOnline = isOnline;
+  }
+
+  /** Waits until one is here. */
+  synchronized void awaitBatch() throws InterruptedException {
+    long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(30);
+    while (batches.isEmpty()) {
+      long left = TimeUnit.NANOSECONDS.toMillis(deadline - System.nanoTime());
+      if (left <= 0) throw new AssertionError("no batch in 30 s; " + mistakes);
+      wait(left);
+    }
   }
 
   /** Since the last call. */
@@ -96,6 +112,8 @@ final class DataPlane implements AutoCloseable {
         answer = null;
       }
     }
+    hold.acquireUninterruptibly();
+    hold.release();
     if (answer == null || answer.optBoolean("lost")) exchange.close();
     else respond(exchange, answer);
   }
@@ -109,7 +127,6 @@ final class DataPlane implements AutoCloseable {
       must(exchange.getRequestMethod().equals("GET"), "GET");
       must(exchange.getRequestURI().getQuery().equals("p=android&v=1.4.0&bv=15.1.0"), exchange.getRequestURI().getQuery());
       must(writeKey(headers).startsWith("wk-"), "Authorization");
-      lastConfigRequest = new JSONObject().put("etag", headers.getFirst("If-None-Match"));
       return config == null ? new JSONObject().put("status", 404) : config;
     }
     must(path.equals("/v1/batch") && exchange.getRequestMethod().equals("POST"), "POST /v1/batch, not " + path);
@@ -120,10 +137,10 @@ final class DataPlane implements AutoCloseable {
     batch.writeKey = writeKey(headers);
     String anonymousId = headers.getFirst("AnonymousId");
     batch.anonymousId = anonymousId == null ? null : decoded(anonymousId);
-    byte[] text = batch.isGzip ? bytes(new GZIPInputStream(new java.io.ByteArrayInputStream(body))) : body;
+    byte[] text = batch.isGzip ? bytes(new GZIPInputStream(new ByteArrayInputStream(body))) : body;
     must(text.length <= 512_000, "at most 512,000 bytes, not " + text.length);
     JSONObject sent = new JSONObject(new String(text, StandardCharsets.UTF_8));
-    String now = BatchText.time(clock.now());
+    String now = clock == null ? sent.getString("sentAt") : BatchText.time(clock.now());
     must(sent.getString("sentAt").equals(now), "sentAt of the batch");
     JSONArray events = sent.getJSONArray("batch");
     for (int at = 0; at < events.length(); at++) {
@@ -132,6 +149,7 @@ final class DataPlane implements AutoCloseable {
       batch.events.add(events.getJSONObject(at).getString("event"));
     }
     batches.add(batch);
+    notifyAll();
     return batchAnswer(batch);
   }
 

@@ -23,9 +23,9 @@ final class Device implements AutoCloseable {
   private static final int PATIENCE_S = 30;
 
   final Context context = RuntimeEnvironment.getApplication();
-  final File folder = new File(context.getNoBackupFilesDir(), "service-sdk-cordova");
-  final File database = new File(folder, "events.db");
-  final File guard = new File(folder, "guard.json");
+  final File folder;
+  final File database;
+  final File guard;
   final ManualClock clock = new ManualClock();
   final ScriptedFaults faults = new ScriptedFaults();
   final DataPlane server;
@@ -41,6 +41,14 @@ final class Device implements AutoCloseable {
   private Engine engine;
 
   Device() throws Exception {
+    this(new File(RuntimeEnvironment.getApplication().getNoBackupFilesDir(), "service-sdk-cordova"));
+  }
+
+  /** One whose files are here. */
+  Device(File folder) throws Exception {
+    this.folder = folder;
+    database = new File(folder, "events.db");
+    guard = new File(folder, "guard.json");
     server = new DataPlane(clock);
   }
 
@@ -62,7 +70,7 @@ final class Device implements AutoCloseable {
       idle();
       engine = newEngine(lifecycle);
       lifecycle.setListener(engine);
-      engine.listen(signals::add);
+      engine.listen(this::hear);
     }
     return engine;
   }
@@ -78,6 +86,11 @@ final class Device implements AutoCloseable {
   }
 
   JSONObject act(Engine engine, String action, Object argument) throws Exception {
+    return begin(engine, action, argument).get(PATIENCE_S, TimeUnit.SECONDS);
+  }
+
+  /** Without waiting for the answer. */
+  CompletableFuture<JSONObject> begin(Engine engine, String action, Object argument) {
     CompletableFuture<JSONObject> answered = new CompletableFuture<>();
     JSONArray args = new JSONArray();
     args.put(argument == null ? JSONObject.NULL : argument);
@@ -95,11 +108,7 @@ final class Device implements AutoCloseable {
             answered.completeExceptionally(new Refused(code, detail));
           }
         });
-    try {
-      return answered.get(PATIENCE_S, TimeUnit.SECONDS);
-    } catch (java.util.concurrent.ExecutionException failure) {
-      throw (Exception) failure.getCause();
-    }
+    return answered;
   }
 
   static final class Refused extends Exception {
@@ -124,6 +133,41 @@ final class Device implements AutoCloseable {
         .put("collectDeviceId", false)
         .put("requireConsent", false)
         .put("sdkVersion", "1.4.0");
+  }
+
+  JSONObject open(Object... overrides) throws Exception {
+    JSONObject settings = settings();
+    for (int at = 0; at < overrides.length; at += 2) settings.put((String) overrides[at], overrides[at + 1]);
+    return act("open", settings);
+  }
+
+  /** Events of these names, in one push. */
+  JSONObject push(String... events) throws Exception {
+    JSONArray rows = new JSONArray();
+    for (String event : events) rows.put(new JSONObject().put("body", body(event)));
+    return act("push", new JSONObject().put("rows", rows).put("state", new JSONObject()));
+  }
+
+  JSONObject drain(boolean force) throws Exception {
+    return act("drain", new JSONObject().put("force", force));
+  }
+
+  JSONObject putState(String key, String value) throws Exception {
+    return act("state", new JSONObject().put(key, value == null ? JSONObject.NULL : value));
+  }
+
+  /** Lines for the console that hold this text. */
+  List<String> lines(String holding) {
+    List<String> lines = new ArrayList<>();
+    for (JSONObject signal : signals) {
+      if (signal.optString("t").equals("log") && signal.optString("text").contains(holding)) lines.add(signal.optString("text"));
+    }
+    return lines;
+  }
+
+  static String errorCode(JSONObject answer) throws JSONException {
+    JSONObject report = answer.getJSONObject("report");
+    return report.has("lastError") ? report.getJSONObject("lastError").getString("code") : null;
   }
 
   /** Leaves the foreground; where the engine is open, until its own drain has ended. */
@@ -179,6 +223,13 @@ final class Device implements AutoCloseable {
     server.close();
   }
 
+  private void hear(JSONObject signal) {
+    signals.add(signal);
+    synchronized (signals) {
+      signals.notifyAll();
+    }
+  }
+
   /** The signals before it are kept, for those who look later. */
   private JSONObject awaitSignal(String kind) throws Exception {
     long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(PATIENCE_S);
@@ -188,8 +239,9 @@ final class Device implements AutoCloseable {
         signal.put("seen", true);
         return signal;
       }
-      Thread.onSpinWait();
-      Thread.yield();
+      synchronized (signals) {
+        signals.wait(100);
+      }
     }
     throw new AssertionError("no signal " + kind + " in " + PATIENCE_S + " s, only " + signals);
   }

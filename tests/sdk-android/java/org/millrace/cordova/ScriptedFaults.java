@@ -5,10 +5,22 @@ import android.database.sqlite.SQLiteDatabaseLockedException;
 import android.database.sqlite.SQLiteDiskIOException;
 import android.database.sqlite.SQLiteFullException;
 import android.database.sqlite.SQLiteReadOnlyDatabaseException;
+import java.util.concurrent.atomic.AtomicInteger;
 
 /** Throws what Android throws, as long as it is told to. */
 final class ScriptedFaults implements FaultPoint {
   private volatile String fault = "";
+  private final AtomicInteger openings = new AtomicInteger();
+  private final AtomicInteger commits = new AtomicInteger();
+
+  /** Transactions so far, also those that failed. */
+  int commits() {
+    return commits.get();
+  }
+
+  int openings() {
+    return openings.get();
+  }
 
   /** @param fault as in a scenario; `-once` at its end means the next time only */
   void set(String fault) {
@@ -17,11 +29,13 @@ final class ScriptedFaults implements FaultPoint {
 
   @Override
   public void beforeOpen() {
+    openings.incrementAndGet();
     if (fault.equals("open")) throw new SQLiteCantOpenDatabaseException("scripted");
   }
 
   @Override
   public void beforeCommit() {
+    commits.incrementAndGet();
     String kind = fault;
     if (kind.endsWith("-once")) fault = "";
     if (kind.startsWith("full")) throw new SQLiteFullException("scripted");

@@ -93,22 +93,17 @@ final class EventDatabase extends SQLiteOpenHelper {
     return count;
   }
 
-  /** One transaction. */
   void apply(Change change) {
-    long counted = count();
-    database.beginTransactionNonExclusive();
-    try {
-      for (Map.Entry<String, String> entry : change.state.entrySet()) put(entry.getKey(), entry.getValue());
-      for (Long id : change.removed) counted -= database.delete("events", "id = ?", texts(id));
-      for (String body : change.added) insert(change.writeKey, body);
-      counted += change.added.size();
-      counted -= trim(counted - change.keepAtMost);
-      faults.beforeCommit();
-      database.setTransactionSuccessful();
-    } finally {
-      database.endTransaction();
-    }
-    count = counted;
+    long[] counted = {count()};
+    inTransaction(
+        () -> {
+          putAll(change.state);
+          for (Long id : change.removed) counted[0] -= database.delete("events", "id = ?", texts(id));
+          for (String body : change.added) insert(change.writeKey, body);
+          counted[0] += change.added.size();
+          counted[0] -= trim(counted[0] - change.keepAtMost);
+        });
+    count = counted[0];
   }
 
   /** Makes room on a full disk: the oldest tenth leaves. */
@@ -120,15 +115,11 @@ final class EventDatabase extends SQLiteOpenHelper {
 
   /** All rows, and from the disk as well. */
   void removeAll(Map<String, String> state) {
-    database.beginTransactionNonExclusive();
-    try {
-      for (Map.Entry<String, String> entry : state.entrySet()) put(entry.getKey(), entry.getValue());
-      database.delete("events", null, null);
-      faults.beforeCommit();
-      database.setTransactionSuccessful();
-    } finally {
-      database.endTransaction();
-    }
+    inTransaction(
+        () -> {
+          putAll(state);
+          database.delete("events", null, null);
+        });
     count = 0;
     pragma(database, "wal_checkpoint(TRUNCATE)");
   }
@@ -174,12 +165,35 @@ final class EventDatabase extends SQLiteOpenHelper {
     return state;
   }
 
+  private void inTransaction(Runnable work) {
+    database.beginTransactionNonExclusive();
+    RuntimeException failure = null;
+    try {
+      work.run();
+      faults.beforeCommit();
+      database.setTransactionSuccessful();
+    } catch (RuntimeException thrown) {
+      failure = thrown;
+    }
+    try {
+      database.endTransaction();
+    } catch (RuntimeException thrown) {
+      // On a full disk SQLite has rolled back by itself, and Android's own attempt fails: the first failure tells.
+      if (failure == null) failure = thrown;
+    }
+    if (failure != null) throw failure;
+  }
+
   private void insert(String writeKey, String body) {
     ContentValues values = new ContentValues();
     values.put("write_key", writeKey);
     values.put("size", Row.sizeOf(body));
     values.put("body", body);
     database.insertOrThrow("events", null, values);
+  }
+
+  private void putAll(Map<String, String> state) {
+    for (Map.Entry<String, String> entry : state.entrySet()) put(entry.getKey(), entry.getValue());
   }
 
   private void put(String key, String value) {

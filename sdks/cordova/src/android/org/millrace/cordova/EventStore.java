@@ -40,7 +40,7 @@ final class EventStore {
   /** Rows that are done with and could not be deleted: not sent again by this process. */
   private final Set<Long> done = new LinkedHashSet<>();
 
-  private EventDatabase database;
+  EventDatabase database;
 
   /** Counts the files that there were: the id of a row means nothing in another one. */
   private int generation;

@@ -15,7 +15,7 @@ import org.json.JSONObject;
 
 /** The bridge's end on Android: passes the actions of the page to the engine of the process, and its answers back. */
 public final class ServiceClientPlugin extends CordovaPlugin {
-  private static Engine ofProcess;
+  static Engine ofProcess;
 
   private Engine engine;
   private Engine.Signals stream;
