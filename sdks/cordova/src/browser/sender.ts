@@ -1,6 +1,6 @@
 import type { DrainOutcome, EngineSettings } from '../core/bridge.ts'
 import type { Clock } from '../core/clock.ts'
-import { DEBUG, ERROR } from '../core/log.ts'
+import { DEBUG, ERROR, VERBOSE } from '../core/log.ts'
 import { utf8Length } from '../core/utf8.ts'
 import { batchBody, nextBatch } from './batch.ts'
 import type { EventQueue } from './event-queue.ts'
@@ -194,6 +194,7 @@ export class Sender {
   ): Promise<Answer | undefined> {
     const { clock, log, transport, queue } = this.options
     const from = clock.monotonic()
+    for (const row of rows) log(VERBOSE, row.body)
     const bytes = typeof body === 'string' ? utf8Length(body) : body.length
     const answer = await transport.send({
       url: `${dataPlaneUrl}/v1/batch`,

@@ -313,8 +313,9 @@ export class Client {
     const { bridge, outbox, recorder } = this.open!
     recorder.forgetToken()
     this.heldPuts.delete('deviceToken')
-    await Promise.all([bridge.state({ deviceToken: null }), bridge.purge('events')])
-    outbox.queued = 0
+    await bridge.purge('events')
+    // A push, because its answer tells how many there were.
+    await outbox.add(undefined, { deviceToken: null })
   }
 
   // ── calls ──────────────────────────────────────────────────────────────────────────────────────────────────────────

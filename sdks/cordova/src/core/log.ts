@@ -13,6 +13,7 @@ export const ERROR = 1
 export const WARN = 2
 export const INFO = 3
 export const DEBUG = 4
+export const VERBOSE = 5
 
 /** For the few lines that are printed whatever the level is. */
 export const ALWAYS = 0

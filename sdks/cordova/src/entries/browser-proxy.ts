@@ -5,10 +5,10 @@ import type { Instance } from './instance.ts'
 declare function require(name: 'cordova/exec/proxy'): { add(service: string, actions: Actions): void }
 
 type Actions = Record<string, (success: Answer, error: Answer, args: readonly unknown[]) => void>
-type Answer = (value: unknown) => void
+type Answer = (value: unknown, options?: { readonly keepCallback: true }) => void
 
 const engine = () => (globalThis as unknown as Record<symbol, Instance>)[Symbol.for('service-sdk-cordova')]!.webBridge()
-const actions: Actions = { listen: (success) => engine().listen(success) }
+const actions: Actions = { listen: (success) => engine().listen((signal) => success(signal, { keepCallback: true })) }
 for (const action of ['open', 'push', 'state', 'tail', 'drain', 'purge', 'config', 'advertId'] as const) {
   actions[action] = (success, error, args) => {
     const call = engine()[action] as (argument: unknown) => Promise<unknown>

@@ -5,7 +5,10 @@ import type { ScriptedAnswer, ServerScript } from './scenario.ts'
 
 /** A request to /v1/batch as it came. */
 export interface ReceivedBatch {
+  /** By name. */
   readonly events: readonly string[]
+  // biome-ignore lint/suspicious/noExplicitAny: a test looks into them as it knows them to be
+  readonly whole: readonly any[]
   readonly gzip: boolean
   readonly writeKey: string
   readonly anonymousId: string | null
@@ -18,6 +21,8 @@ export interface ReceivedBatch {
 /** The server of a scenario: answers as its script says, for any origin. */
 export class ScenarioServer implements AsyncDisposable {
   received: ReceivedBatch[] = []
+  /** Requests for the source configuration, as they came. */
+  configRequests: { readonly url: string; readonly headers: IncomingMessage['headers'] }[] = []
   private readonly server: Server
   private script: ServerScript = {}
   private answers: ScriptedAnswer[] = []
@@ -40,6 +45,7 @@ export class ScenarioServer implements AsyncDisposable {
     this.script = {}
     this.answers = []
     this.received = []
+    this.configRequests = []
   }
 
   /** Members that are not given stay as they are. */
@@ -59,6 +65,7 @@ export class ScenarioServer implements AsyncDisposable {
     const chunks: Buffer[] = []
     for await (const chunk of request) chunks.push(chunk)
     const isConfig = request.url?.startsWith('/sourceConfig')
+    if (isConfig) this.configRequests.push({ url: request.url!, headers: request.headers })
     const answer = isConfig ? (this.script.config ?? { status: 404 }) : this.answerTo(request, Buffer.concat(chunks))
     if (answer.lost) return void request.socket.destroy()
     response.writeHead(answer.status ?? 200, answer.headers).end(answer.body)
@@ -83,6 +90,7 @@ function receivedBatch(request: IncomingMessage, body: Buffer): ReceivedBatch {
   const { authorization = '', anonymousid } = request.headers
   return {
     events: batch.map(({ event }: { event: string }) => event),
+    whole: batch,
     gzip,
     writeKey: fromBase64(authorization.slice('Basic '.length)).slice(0, -1),
     anonymousId: typeof anonymousid === 'string' ? fromBase64(anonymousid) : null,
