@@ -6,7 +6,7 @@
 /** @see BRIDGE.md; contracts/cordova-sdk.md §24 */
 export interface Bridge {
   /** First of all calls; the engine answers with `{t:'hello'}` at once, before it touches its storage. */
-  listen(hear: (signal: Signal) => void): void
+  listen(hear: (signal: Signal) => void, failed: (fault: unknown) => void): void
   open(settings: EngineSettings): Promise<Opened>
   push(batch: Push): Promise<Pushed>
   state(changes: StateChanges): Promise<null>
