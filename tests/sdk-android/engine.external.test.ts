@@ -8,24 +8,34 @@ import {
   compileTests,
   conformanceFolder,
   type JavaResult,
+  killAt,
   mayBeSkipped,
   runTests,
   whatIsMissing,
 } from './toolchain.ts'
 
+/** Of one test, on a machine that has much else to do. */
+const PATIENT_MS = 600_000
+
 /*
  * The Java of sdks/cordova/src/android, unchanged, on Android's own SQLite under Robolectric. What only a phone can show is
- * on the manual checklist (sdks/cordova/src/android/README.md).
+ * in docs/cordova-sdk-on-android.md.
  */
 
 const missing = await whatIsMissing()
 if (missing) process.stderr.write(`SKIPPED Android engine: ${missing}\n`)
 
 const promises = {
-  ScenarioTest: 'every scenario of conformance/ holds on the Java engine',
+  ScenarioTest: 'every scenario of conformance/ holds',
+  StorageFailureTest: 'a failure of SQLite itself leaves the app running and later events recorded, and is told',
+  SendingTest: 'the network never holds up a call, opt-out ends a request, and no line shows the key',
+  LifecycleTest: 'activities that start and stop are the only cause of start and stop',
+  DrainJobTest: 'what is left on leaving is sent by the job, without a page, and only where that is allowed',
+  DeviceFactsTest: 'facts are those of the contract, and no id is read that was not asked for',
+  PluginTest: 'through the real Cordova classes an event goes from the page to the server',
 }
 
-describe.skipIf(missing && mayBeSkipped)('the Android engine', () => {
+describe.skipIf(missing && mayBeSkipped)('the Android engine', { timeout: PATIENT_MS }, () => {
   const temporary = mkdtempSync(path.join(os.tmpdir(), 'millrace-sdk-android-'))
   let classes: Classes
   let results: readonly JavaResult[]
@@ -34,7 +44,7 @@ describe.skipIf(missing && mayBeSkipped)('the Android engine', () => {
     if (missing) throw new Error(missing)
     classes = await compileTests(path.join(temporary, 'tests'))
     results = await runTests(classes, Object.keys(promises))
-  }, 600_000)
+  }, PATIENT_MS)
 
   afterAll(() => rmSync(temporary, { recursive: true, force: true }))
 
@@ -50,6 +60,14 @@ describe.skipIf(missing && mayBeSkipped)('the Android engine', () => {
       [],
     )
     expect(own.length).toBeGreaterThan(0)
+  })
+
+  test('200 events that were stored before SIGKILL arrive after it, in order, once', async () => {
+    const folder = path.join(temporary, 'killed')
+    const stored = await killAt(200, classes, 'KilledProcess', { folder })
+    expect(stored).toBeGreaterThanOrEqual(200)
+    const [result] = await runTests(classes, ['AfterKill'], { folder, stored: String(stored) })
+    expect(result?.failure).toBeNull()
   })
 
   test('no scenario was left out', () => {

@@ -4,6 +4,7 @@ import { globSync } from 'node:fs'
 import { access, mkdir, mkdtemp, readFile, rename, rm } from 'node:fs/promises'
 import os from 'node:os'
 import path from 'node:path'
+import { createInterface } from 'node:readline'
 import { promisify } from 'node:util'
 
 /*
@@ -104,10 +105,13 @@ export async function compileTests(temporary: string): Promise<Classes> {
   return { libraries: found, folder: temporary }
 }
 
-/** Runs test classes of org.millrace.cordova in one JVM. */
-export async function runTests(classes: Classes, testClasses: readonly string[]): Promise<readonly JavaResult[]> {
-  const names = testClasses.map((name) => `org.millrace.cordova.${name}`)
-  const args = [...jvmArguments(classes), 'org.millrace.cordova.Results', ...names]
+/** Runs test classes of org.millrace.cordova in one JVM, with these system properties. */
+export async function runTests(
+  classes: Classes,
+  testClasses: readonly string[],
+  properties: Record<string, string> = {},
+): Promise<readonly JavaResult[]> {
+  const args = jvmArguments(classes, testClasses, properties)
   const { stdout } = await run('java', args, { maxBuffer: 64 * 1024 * 1024 })
   return stdout
     .split('\n')
@@ -119,26 +123,44 @@ export async function runTests(classes: Classes, testClasses: readonly string[])
     })
 }
 
-/** A JVM of its own, for tests that end it from outside. */
-export function startJava(classes: Classes, properties: Record<string, string>, mainArguments: readonly string[]) {
-  const defined = Object.entries(properties).map(([name, value]) => `-D${name}=${value}`)
-  return spawn('java', [...defined, ...jvmArguments(classes), ...mainArguments], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
+/**
+ * Runs a test class that says `STORED <n>` again and again, and kills its process with SIGKILL once n is reached.
+ *
+ * @returns the last n that it said
+ */
+export async function killAt(
+  n: number,
+  classes: Classes,
+  testClass: string,
+  properties: Record<string, string>,
+): Promise<number> {
+  const args = jvmArguments(classes, [testClass], properties)
+  const started = spawn('java', args, { stdio: ['ignore', 'pipe', 'inherit'] })
+  let said = 0
+  for await (const line of createInterface(started.stdout)) {
+    if (!line.startsWith('STORED\t')) continue
+    said = Number(line.slice('STORED\t'.length))
+    if (said === n) started.kill('SIGKILL')
+  }
+  return said
 }
 
 export function conformanceFolder(): string {
   return path.join(sdk, 'conformance')
 }
 
-function jvmArguments(classes: Classes): string[] {
+function jvmArguments(classes: Classes, testClasses: readonly string[], properties: Record<string, string>): string[] {
   return [
     '-Drobolectric.offline=true',
     `-Drobolectric.dependency.dir=${path.join(classes.libraries.folder, 'sandbox')}`,
     `-Dconformance=${conformanceFolder()}`,
+    ...Object.entries(properties).map(([name, value]) => `-D${name}=${value}`),
     '-XX:+UseSerialGC',
+    '-XX:TieredStopAtLevel=1',
     '-classpath',
     classPath(classes.libraries, classes.folder),
+    'org.millrace.cordova.Results',
+    ...testClasses.map((name) => `org.millrace.cordova.${name}`),
   ]
 }
 

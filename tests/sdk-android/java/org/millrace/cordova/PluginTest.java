@@ -52,6 +52,8 @@ public final class PluginTest {
     activity.start().resume();
     plugin.onStart();
     idle();
+    // What the start set off on the worker is over once this is answered.
+    act("state", new JSONObject());
   }
 
   @After
