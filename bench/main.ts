@@ -11,6 +11,7 @@ import { fanOutRows } from './rows/fan-out.ts'
 import { idleRow } from './rows/idle.ts'
 import { isolationRows } from './rows/isolation.ts'
 import { latencyRow } from './rows/latency.ts'
+import { sdkRow } from './rows/sdk.ts'
 import { startRow } from './rows/start.ts'
 import { type Line, tableOf } from './table.ts'
 
@@ -24,6 +25,7 @@ const rows: readonly Row[] = [
   latencyRow,
   idleRow,
   startRow,
+  sdkRow,
 ]
 
 const { values, positionals } = parseArgs({

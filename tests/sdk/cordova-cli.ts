@@ -15,11 +15,11 @@ export class CordovaApp implements Disposable {
   private readonly home: string
   private readonly cli: string
 
-  /** With a platform added, the plugin added from its tarball, and prepared. */
-  static async make(platform: keyof typeof PLATFORMS, html: string): Promise<CordovaApp> {
+  /** With a platform added, the plugin added from its tarball, and prepared. `www`: files of the app by name. */
+  static async make(platform: keyof typeof PLATFORMS, www: Readonly<Record<string, string>>): Promise<CordovaApp> {
     const app = new CordovaApp(await cordovaCli())
     await app.cordova(app.home, 'create', 'app', 'com.example.shop', 'Shop')
-    writeFileSync(path.join(app.folder, 'www/index.html'), html)
+    for (const [file, text] of Object.entries(www)) writeFileSync(path.join(app.folder, 'www', file), text)
     await app.cordova(app.folder, 'platform', 'add', `${platform}@${PLATFORMS[platform]}`)
     await app.cordova(app.folder, 'plugin', 'add', `file:${await packedPlugin(app.home)}`)
     await app.cordova(app.folder, 'prepare', platform)

@@ -62,7 +62,7 @@ function contextFacts(): ContextFacts {
   }
 }
 
-async function gzip(text: string): Promise<Uint8Array<ArrayBuffer>> {
+export async function gzip(text: string): Promise<Uint8Array<ArrayBuffer>> {
   const compressed = new Blob([text]).stream().pipeThrough(new CompressionStream('gzip'))
   return new Uint8Array(await new Response(compressed).arrayBuffer())
 }

@@ -60,6 +60,8 @@ export class ScenarioServer implements AsyncDisposable {
   }
 
   private async serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    // A browser repeats by itself what got no answer on a connection that was used before.
+    response.setHeader('Connection', 'close')
     for (const [name, value] of Object.entries(corsHeaders(request))) response.setHeader(name, value)
     if (request.method === 'OPTIONS') return void response.writeHead(204).end()
     const chunks: Buffer[] = []

@@ -4,9 +4,13 @@ const START = Date.parse('2026-11-20T09:30:00.000Z')
 
 /** Time that goes on when it is told to. */
 export class TestClock implements Clock {
-  private wall = START
+  private wall: number
   private elapsed = 0
   private timers: { readonly at: number; readonly callback: () => void }[] = []
+
+  constructor(wall = START) {
+    this.wall = wall
+  }
 
   now(): number {
     return this.wall
