@@ -10,7 +10,7 @@ let app: CordovaApp
 let main: string
 
 beforeAll(async () => {
-  app = await CordovaApp.make('android', '<!doctype html><title>Shop</title>')
+  app = await CordovaApp.make('android', { 'index.html': '<!doctype html><title>Shop</title>' })
   main = path.join(app.folder, 'platforms/android/app/src/main')
 }, 600_000)
 

@@ -70,15 +70,23 @@ export async function libraries(): Promise<Libraries> {
 
   await mkdir(cache, { recursive: true })
   const into = await mkdtemp(path.join(cache, 'fetching-'))
+  try {
+    await fetchInto(into, pom)
+    // Another run may have been faster; what it made is the same.
+    await rename(into, folder).catch(() => access(folder))
+  } finally {
+    await rm(into, { recursive: true, force: true })
+  }
+  return { folder }
+}
+
+async function fetchInto(into: string, pom: string): Promise<void> {
   await run('mvn', ['--quiet', '--batch-mode', '--file', pom, 'generate-resources', `-Dinto=${into}`])
   for (const aar of globSync('{runtime,cordova}/*.aar', { cwd: into })) {
     const of = path.dirname(path.join(into, aar))
     await run('jar', ['--extract', '--file', path.join(into, aar), 'classes.jar'], { cwd: of })
     await rename(path.join(of, 'classes.jar'), path.join(into, aar.replace(/\.aar$/, '.jar')))
   }
-  // Another run may have been faster; what it made is the same.
-  await rename(into, folder).catch(() => rm(into, { recursive: true }))
-  return { folder }
 }
 
 /**
@@ -149,7 +157,12 @@ export function conformanceFolder(): string {
   return path.join(sdk, 'conformance')
 }
 
-function jvmArguments(classes: Classes, testClasses: readonly string[], properties: Record<string, string>): string[] {
+/** Of a run of these test classes, with these system properties. */
+export function jvmArguments(
+  classes: Classes,
+  testClasses: readonly string[],
+  properties: Record<string, string>,
+): string[] {
   return [
     '-Drobolectric.offline=true',
     `-Drobolectric.dependency.dir=${path.join(classes.libraries.folder, 'sandbox')}`,

@@ -173,6 +173,8 @@ final class DataPlane implements AutoCloseable {
       String name = names.next();
       exchange.getResponseHeaders().set(name, headers.optString(name));
     }
+    // HTTP clients repeat by themselves what got no answer on a connection that was used before.
+    exchange.getResponseHeaders().set("Connection", "close");
     int status = answer.optInt("status");
     byte[] body = answer.optString("body").getBytes(StandardCharsets.UTF_8);
     exchange.sendResponseHeaders(status, body.length == 0 ? -1 : body.length);
