@@ -59,6 +59,28 @@ test('it takes rows that are not yet committed, and they are gone from the queue
   expect(await device.rows()).toEqual([])
 })
 
+test('rows that were delivered or refused before are not in it', async () => {
+  await device.bridge.open(settings())
+  await device.bridge.push({ rows: rows(3), state: {} })
+  server.follow({ poison: { events: ['e2'], status: 400, index: true } })
+  await device.bridge.drain({ force: false })
+  server.received = []
+  await device.stop()
+  expect(server.received).toEqual([])
+})
+
+test('when there is room again, rows that did not fit are copied', async () => {
+  await device.bridge.open({ ...settings(), flushQueueSize: 1_000 })
+  await device.bridge.push({ rows: rows(100, 1_000), state: {} })
+  server.follow({ answers: [{ status: 200 }, { status: 503 }] })
+  await device.stop()
+  server.received = []
+  server.follow({ always: { status: 200 } })
+  await device.stop()
+  expect(server.received[0]!.events[0]).toBe('e58')
+  expect(server.received.flatMap(({ events }) => events)).toHaveLength(43)
+})
+
 test('rows that another process has left are not in it', async () => {
   await device.bridge.open(settings())
   await device.bridge.push({ rows: rows(2), state: {} })

@@ -286,7 +286,7 @@ export class Client {
 
   /** @param writes false when another tab has written it. */
   private async disable(writes: boolean): Promise<void> {
-    const { bridge, outbox, watch, recorder, configuration } = this.open!
+    const { bridge, outbox, watch, recorder, configuration, app } = this.open!
     this.send(outbox.commit())
     this.tracking = 'disabled'
     outbox.pause()
@@ -295,7 +295,7 @@ export class Client {
     recorder.context.advertise({})
     this.renewTail()
     if (!writes) return
-    await bridge.state({ tracking: 'disabled' })
+    await bridge.state({ tracking: 'disabled', marker: markerText(app) })
     if (configuration.optOutQueue === 'purge') await this.purge()
   }
 
