@@ -67,3 +67,7 @@ async function timesInPages(): Promise<{ initializeMs: number[]; trackMs: number
   }
   return times
 }
+
+function program(): string {
+  return execFileSync('/bin/sh', ['-c', 'command -v chromium || command -v google-chrome'], { encoding: 'utf8' }).trim()
+}
