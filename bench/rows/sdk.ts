@@ -39,7 +39,7 @@ async function timesInPages(): Promise<{ initializeMs: number[]; trackMs: number
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   const browser = await chromium.launch({
-    executablePath: '/usr/bin/chromium',
+    executablePath: program(),
     args: ['--no-sandbox', '--disable-gpu'],
   })
   const times = { initializeMs: [] as number[], trackMs: [] as number[] }
