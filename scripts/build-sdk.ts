@@ -5,8 +5,11 @@ import { type BuildOptions, build } from 'esbuild'
 
 /* npm run sdk:build: bundles sdks/cordova/src into www/ and esm/, and fails when the bundle has grown past its budget. */
 
-/** Of www/service-client.js and www/browser-proxy.js together. */
-const BUDGET_BYTES = 22_000
+/**
+ * Of www/service-client.js and www/browser-proxy.js together: they may not grow.
+ * TODO(#8): the contract's budget is 16,384.
+ */
+const BUDGET_BYTES = 21_600
 
 const folder = path.join(import.meta.dirname, '../sdks/cordova')
 const options: BuildOptions = {

@@ -39,7 +39,7 @@ async function timesInPages(): Promise<{ initializeMs: number[]; trackMs: number
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   const browser = await chromium.launch({
-    executablePath: '/usr/bin/chromium',
+    executablePath: program(),
     args: ['--no-sandbox', '--disable-gpu'],
   })
   const times = { initializeMs: [] as number[], trackMs: [] as number[] }
@@ -66,4 +66,8 @@ async function timesInPages(): Promise<{ initializeMs: number[]; trackMs: number
     server.close()
   }
   return times
+}
+
+function program(): string {
+  return execFileSync('/bin/sh', ['-c', 'command -v chromium || command -v google-chrome'], { encoding: 'utf8' }).trim()
 }

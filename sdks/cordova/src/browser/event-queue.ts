@@ -8,6 +8,8 @@ export interface EventQueueOptions {
   readonly openStore: () => Promise<EventStore>
   readonly clock: Clock
   readonly log: (level: number, text: string) => void
+  /** Rows that are not to be sent any more. */
+  readonly onRemoved: (ids: readonly number[]) => void
 }
 
 export interface Pushing {
@@ -96,6 +98,7 @@ export class EventQueue {
 
   /** @param countAs absent: they were delivered. */
   remove(ids: readonly number[], countAs?: Counter, values: StateChanges = {}): Promise<void> {
+    this.options.onRemoved(ids)
     return this.next(async () => {
       const inMemory = ids.filter((id) => id >= FIRST_MEMORY_ID)
       const inStore = ids.filter((id) => id < FIRST_MEMORY_ID)

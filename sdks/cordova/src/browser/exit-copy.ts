@@ -1,6 +1,9 @@
 import type { StoredRow } from './event-store.ts'
 import { KEEPALIVE_BYTES } from './transport.ts'
 
+/** As many rows as a store may hold. */
+const MOST_IDS = 100_000
+
 export interface ExitRow {
   readonly body: string
   readonly size: number
@@ -30,6 +33,10 @@ export class ExitCopy {
     for (const [at, row] of rows.entries()) {
       row.id = ids[at]!
       this.ownIds.add(row.id)
+    }
+    for (const oldest of this.ownIds) {
+      if (this.ownIds.size <= MOST_IDS) break
+      this.ownIds.delete(oldest)
     }
   }
 

@@ -89,7 +89,7 @@ export class WebEngine implements Bridge {
     this.options = options
     const { openStore, guardStorage, clock, random, fetch, gzip, whyNoAnswer, onAnswer } = options
     const log = (level: number, text: string) => this.tell(level, text)
-    this.queue = new EventQueue({ openStore, clock, log })
+    this.queue = new EventQueue({ openStore, clock, log, onRemoved: (ids) => this.exit.forget(ids) })
     this.guard = new Guard(guardStorage)
     this.transport = new Transport(fetch, clock)
     this.sender = new Sender({
@@ -306,7 +306,6 @@ export class WebEngine implements Bridge {
     if (verdict?.kind === 'accepted') {
       this.sender.wait.reset()
       await this.queue.remove(ids)
-      this.exit.forget(ids)
     }
     this.exit.release(rows)
     // Everything else is found out by the drain that follows, unless the server has asked to be left alone.

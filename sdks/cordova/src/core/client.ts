@@ -6,13 +6,14 @@ import { type Connection, connect } from './connection.ts'
 import { DeferredCalls } from './deferred-calls.ts'
 import type { Host, Route } from './host.ts'
 import { ERASED } from './identity.ts'
-import { type LifecycleInput, type LifecycleState, lifecycleEvent, lifecycleStep, markerText } from './lifecycle.ts'
+import { markerText } from './lifecycle.ts'
 import { ALWAYS, DEBUG, ERROR, Log, WARN } from './log.ts'
 import { assemble, engineSettings, type Open } from './opening.ts'
 import type { CallResult, DropReason, FlushResult, InitResult, Status } from './results.ts'
 import { ServiceClientError } from './results.ts'
 import { isScreenWanted, screenProperties } from './screens.ts'
 import { type SourceCopy, sourceCopyFrom } from './source-watch.ts'
+import { TailKeeper } from './tail-keeper.ts'
 import { SDK_VERSION } from './version.ts'
 
 const ADVERT_ID_MS = 500
@@ -42,10 +43,7 @@ export class Client {
   /** Identity and session have been read; not so while awaiting consent. */
   private isLoaded = false
   private isGoingLive = false
-  private lifecycle: LifecycleState = 'cold'
-  private isForeground = false
-  private givenTail: string | null = null
-  private isTailDue = false
+  private readonly tail: TailKeeper
   private report: Report | undefined
   private lastError: LastError | undefined
   private configSource: Status['config']['source'] = 'none'
@@ -54,6 +52,10 @@ export class Client {
   constructor(host: Host) {
     this.host = host
     this.log = new Log((level, line) => host.print(level, line))
+    this.tail = new TailKeeper(
+      () => this.tailNow(),
+      (tail) => this.send(this.open!.bridge.tail(tail)),
+    )
   }
 
   // ── methods ────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -174,7 +176,6 @@ export class Client {
       onCopy: (copy) => this.heardSource(copy),
       onRejected: (status) => this.heardRejection(status),
     })
-    this.isForeground = opened.launch.foreground
     const chosen = this.choice
     this.tracking = chosen ?? opened.tracking
     this.load(opened)
@@ -206,7 +207,7 @@ export class Client {
 
   /** Tracking is allowed: what was held becomes rows, in one transaction. @see contracts/cordova-sdk.md §2.2 steps 5–7 */
   private async goLive(): Promise<void> {
-    const { bridge, settings, recorder, outbox, configuration } = this.open!
+    const { bridge, settings, recorder, outbox, lifecycle, configuration } = this.open!
     this.isGoingLive = true
     try {
       if (!this.isLoaded) this.load(await bridge.open(settings))
@@ -215,7 +216,7 @@ export class Client {
       const changes = this.deferred.takeLeading().map((call) => recorder.apply(call as StateCall, true))
       for (const each of [...changes, recorder.begin()]) this.send(outbox.add(undefined, each))
       if (configuration.autoCollectAdvertId) await this.collectAdvertId()
-      if (this.lifecycle === 'cold') this.deferred.addAfterLeading(this.live({ kind: 'ready', ...this.foreground() }))
+      if (lifecycle.isCold) this.deferred.addAfterLeading(this.becomeReady())
       if (this.allowed() !== 'enabled') return
       this.recordAll(this.deferred.takeAll())
       await outbox.commit()
@@ -227,8 +228,8 @@ export class Client {
 
   /** Initialised without permission. Lifecycle events are held while awaiting consent, and dropped while disabled. */
   private async stayQuiet(isPurgeDue: boolean): Promise<void> {
-    const { bridge, recorder, outbox, configuration, app } = this.open!
-    const events = this.live({ kind: 'ready', ...this.foreground() })
+    const { bridge, recorder, outbox, lifecycle, configuration } = this.open!
+    const events = this.becomeReady()
     if (this.tracking === 'awaiting-consent') {
       this.deferred.addAfterLeading(events)
       return
@@ -238,7 +239,7 @@ export class Client {
       if (isPut(call)) this.heldPuts.set(call.kind, call)
       else this.send(outbox.add(undefined, recorder.apply(call, false)))
     }
-    await bridge.state({ marker: markerText(app) })
+    await bridge.state({ marker: markerText(lifecycle.app) })
     if (isPurgeDue && configuration.optOutQueue === 'purge') await this.purge()
   }
 
@@ -250,7 +251,7 @@ export class Client {
     }
     outbox.resume()
     watch.start()
-    this.renewTail()
+    this.tail.renew()
   }
 
   private async collectAdvertId(): Promise<void> {
@@ -286,16 +287,16 @@ export class Client {
 
   /** @param writes false when another tab has written it. */
   private async disable(writes: boolean): Promise<void> {
-    const { bridge, outbox, watch, recorder, configuration } = this.open!
+    const { bridge, outbox, watch, recorder, lifecycle, configuration } = this.open!
     this.send(outbox.commit())
     this.tracking = 'disabled'
     outbox.pause()
     watch.stop()
     this.deferred.takeAll()
     recorder.context.advertise({})
-    this.renewTail()
+    this.tail.renew()
     if (!writes) return
-    await bridge.state({ tracking: 'disabled' })
+    await bridge.state({ tracking: 'disabled', marker: markerText(lifecycle.app) })
     if (configuration.optOutQueue === 'purge') await this.purge()
   }
 
@@ -334,7 +335,7 @@ export class Client {
       this.count('tooLarge')
       return dropped('TOO_LARGE')
     }
-    this.renewTail()
+    this.tail.renew()
     const { body, changes, messageId } = recorded
     return outbox.add(body, changes).then(({ inMemory }) => ({ status: inMemory ? 'memory' : 'stored', messageId }))
   }
@@ -346,7 +347,7 @@ export class Client {
   private applyState(call: StateCall): Promise<CallResult> {
     const { recorder, outbox } = this.open!
     const changes = recorder.apply(call, this.tracking === 'enabled')
-    this.renewTail()
+    this.tail.renew()
     return outbox.add(undefined, changes).then(({ inMemory }) => ({ status: inMemory ? 'memory' : 'stored' }))
   }
 
@@ -361,50 +362,17 @@ export class Client {
 
   // ── lifecycle ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
-  private foreground(): { readonly isForeground: boolean } {
-    return { isForeground: this.isForeground }
+  private becomeReady(): EventCall[] {
+    const { lifecycle, bridge } = this.open!
+    const events = lifecycle.ready()
+    const marker = lifecycle.ownMarker
+    if (marker !== undefined && this.allowed() !== 'awaiting-consent') this.send(bridge.state({ marker }))
+    return events
   }
 
-  /** Steps the machine. @returns the events that it emits, none when they are switched off. */
-  private live(input: LifecycleInput, url = this.open!.launch.url): EventCall[] {
-    const { configuration, app, bridge } = this.open!
-    const { next, emits } = lifecycleStep(this.lifecycle, input)
-    this.lifecycle = next
-    const at = this.host.clock.now()
-    if (!configuration.trackLifecycleEvents) {
-      const isMarkerDue = input.kind === 'ready' && this.allowed() !== 'awaiting-consent'
-      if (isMarkerDue) this.send(bridge.state({ marker: markerText(app) }))
-      return []
-    }
-    const calls: EventCall[] = []
-    for (const emission of emits) {
-      const event = lifecycleEvent(emission, app, url)
-      if (!event) continue
-      const { name, properties, marker } = event
-      calls.push({ kind: 'track', name, properties, at, options: {}, origin: { lifecycle: true, marker } })
-    }
-    return calls
-  }
-
-  /** Hands the engine the event that it stores when the app leaves the foreground; once a turn, and only a new one. */
-  private renewTail(): void {
-    if (this.isTailDue) return
-    this.isTailDue = true
-    Promise.resolve()
-      .then(() => {
-        this.isTailDue = false
-        const { recorder, configuration, watch, bridge } = this.open!
-        const isWanted =
-          this.isLive() &&
-          this.lifecycle === 'foreground' &&
-          configuration.trackLifecycleEvents &&
-          watch.copy?.enabled !== false
-        const tail = isWanted ? recorder.tail() : null
-        if (tail === this.givenTail) return undefined
-        this.givenTail = tail
-        return bridge.tail(tail)
-      })
-      .catch((error: unknown) => this.log.write(ERROR, textOfError(error)))
+  private tailNow(): string | null {
+    const { recorder, lifecycle, watch } = this.open!
+    return this.isLive() && lifecycle.wantsTail && watch.copy?.enabled !== false ? recorder.tail() : null
   }
 
   // ── what the engine tells ──────────────────────────────────────────────────────────────────────────────────────────
@@ -418,19 +386,17 @@ export class Client {
         this.log.write(signal.level, signal.text)
         return
       case 'start':
-        this.isForeground = true
         this.seeAgain(signal.context)
-        if (open) this.emit(this.live({ kind: 'start' }, signal.url))
-        if (this.isLive()) this.renewTail()
+        if (!open) return
+        this.emit(open.lifecycle.start(signal.url))
+        this.tail.renew()
         return
-      case 'stop':
-        this.isForeground = false
-        this.givenTail = null
-        if (open) {
-          const events = this.live({ kind: 'stop' })
-          if (!signal.stored) this.emit(events)
-        }
+      case 'stop': {
+        this.tail.used()
+        const events = open?.lifecycle.stop() ?? []
+        if (!signal.stored) this.emit(events)
         return
+      }
       case 'network':
         this.seeAgain(signal.context)
         if (signal.online && open?.outbox.sending === 'waiting') this.send(open.outbox.drain(true))
@@ -473,7 +439,7 @@ export class Client {
     this.send(bridge.state({ source: JSON.stringify(copy) }))
     if (copy.enabled) outbox.resume()
     else this.log.write(WARN, 'the source is disabled: calls are dropped, and stored events stay')
-    this.renewTail()
+    this.tail.renew()
   }
 
   private heardRejection(status: number): void {

@@ -2,7 +2,7 @@ import type { CallOptions } from './arguments.ts'
 import type { Bridge, EngineSettings, Launch, Opened, Report } from './bridge.ts'
 import type { Configuration } from './configuration.ts'
 import type { Host } from './host.ts'
-import type { RunningApp } from './lifecycle.ts'
+import { LifecycleWatch } from './lifecycle-watch.ts'
 import { Outbox } from './outbox.ts'
 import { Recorder } from './recorder.ts'
 import { type SourceCopy, SourceWatch } from './source-watch.ts'
@@ -17,8 +17,7 @@ export interface Open {
   readonly recorder: Recorder
   readonly outbox: Outbox
   readonly watch: SourceWatch
-  readonly app: RunningApp
-  readonly launch: Launch
+  readonly lifecycle: LifecycleWatch
 }
 
 export interface OpenEvents {
@@ -57,9 +56,13 @@ export function assemble(
     recorder,
     outbox: new Outbox({ bridge, clock, flushQueueSize, sleepTimeoutMs, onReport }),
     watch: new SourceWatch({ bridge, clock, refreshMs, onCopy, onRejected }),
-    // A page does not know its app, and is told by the option.
-    app: { ...app, ...definedOf(launch), marker: launch.marker },
-    launch,
+    lifecycle: new LifecycleWatch(
+      // A page does not know its app, and is told by the option.
+      { ...app, ...definedOf(launch), marker: launch.marker },
+      launch,
+      configuration.trackLifecycleEvents,
+      () => clock.now(),
+    ),
   }
 }
 

@@ -10,7 +10,7 @@ export interface OutboxOptions {
   readonly onReport: (report: Report) => void
 }
 
-/** Outcomes after which an engine asks again by itself only in another process, or when it is told to. */
+/** Outcomes after which there is nothing to wait for. */
 const STOPS: readonly DrainOutcome[] = [
   'OPTED_OUT',
   'AWAITING_CONSENT',
@@ -83,7 +83,7 @@ export class Outbox {
   }
 
   /** A drain has ended, ours or one that the engine began. */
-  heard({ remaining, outcome, retryAfterMs, report }: Drained): void {
+  heard({ sent, remaining, outcome, retryAfterMs, report }: Drained): void {
     this.queued = remaining
     this.options.onReport(report)
     this.stopTimer()
@@ -91,7 +91,8 @@ export class Outbox {
     else if (outcome === 'EMPTY') this.sending = 'idle'
     else this.sending = 'waiting'
     if (this.sending === 'waiting') this.setTimer(retryAfterMs ?? this.options.sleepTimeoutMs)
-    else this.schedule()
+    // What a drain leaves without having sent anything is not for us to send: it would never end.
+    else if (this.sending === 'idle' && remaining > 0) this.schedule(sent > 0)
   }
 
   /** The reason for a stop is gone, or an earlier run left something. */
@@ -107,9 +108,15 @@ export class Outbox {
     this.stopTimer()
   }
 
-  private schedule(): void {
-    if (this.isPaused || this.queued === 0 || this.sending !== 'idle') return
-    if (this.queued >= this.options.flushQueueSize) this.drainByItself()
+  /**
+   * New rows are offered while stopped as well: the engine answers at once if it is, and goes on if only the events of a
+   * former write key were refused.
+   */
+  private schedule(mayBeAtOnce = true): void {
+    const isReady = this.sending === 'idle' || this.sending === 'stopped'
+    if (this.isPaused || this.queued === 0 || !isReady) return
+    const isFull = this.queued >= this.options.flushQueueSize && this.sending === 'idle'
+    if (isFull && mayBeAtOnce) this.drainByItself()
     // The wait begins here: with the oldest event of the partial batch, or with the end of the drain that left it.
     else if (!this.cancelTimer) this.setTimer(this.options.sleepTimeoutMs)
   }

@@ -69,6 +69,35 @@ test('a refused key stops, and a source configuration that is enabled starts aga
   expect(drains()).toBe(2)
 })
 
+test('when only the events of a former write key are refused, new ones are sent', async () => {
+  await app.ready()
+  await app.client.track('A')
+  await app.restart()
+  app.server.follow({ answers: [{ status: 401 }] })
+  await app.client.initialize('wk-2', { dataPlaneUrl: app.server.url, trackLifecycleEvents: false, sleepTimeout: 10 })
+  expect(await app.client.flush()).toMatchObject({ ok: false, reason: 'KEY_REJECTED', remaining: 1 })
+  await app.client.track('B')
+  app.device.clock.advance(10_000)
+  await app.until(() => app.server.received.length === 2)
+  expect(app.server.received.map(({ events, writeKey }) => [events, writeKey])).toEqual([
+    [['A'], 'wk-1'],
+    [['B'], 'wk-2'],
+  ])
+})
+
+test('what a drain leaves to others is asked for again after sleepTimeout, not at once', async () => {
+  const { bridge } = app.device
+  const report = { storage: 'memory' as const, dropped: { trimmed: 0, refused: 0, purged: 0 } }
+  bridge.drain = async () => ({ sent: 0, remaining: 5, outcome: 'EMPTY', report })
+  await app.ready({ flushQueueSize: 2, sleepTimeout: 10 })
+  void app.client.track('A')
+  await app.client.track('B')
+  await app.until(async () => (await app.client.getStatus()).queued === 5)
+  expect(drains()).toBe(1)
+  app.device.clock.advance(10_000)
+  expect(drains()).toBe(2)
+})
+
 test('the source configuration is fetched with the key, revalidated by ETag, kept over restarts and refreshed', async () => {
   app.server.follow({ config: { status: 200, headers: { ETag: '"v1"' }, body: '{"source":{}}' } })
   await app.ready({ configRefreshInterval: 1 })

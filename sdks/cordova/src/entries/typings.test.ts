@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { expect, test } from 'vitest'
@@ -23,7 +23,7 @@ test('the typings have the methods of the core, with the same answers', () => {
 
 test('they compile under strict without a DOM library, as import and as global', () => {
   const folder = mkdtempSync(path.join(tmpdir(), 'millrace-typings-'))
-  const app = `import { LogLevel, ServiceClient as Imported, type Configuration, type Options } from '${FOLDER}/types/index.d.ts'
+  const app = `import { LogLevel, ServiceClient as Imported, type Configuration, type Options } from 'service-sdk-cordova'
     const configuration: Configuration = { logLevel: LogLevel.DEBUG, dataPlaneUrl: 'https://example.com' }
     const options: Options = { integrations: { All: false, Webhook: true }, externalIds: { crm: 7 } }
     export async function run(): Promise<string> {
@@ -34,23 +34,20 @@ test('they compile under strict without a DOM library, as import and as global',
       await ServiceClient.initialize()
       return [status, messageId, ...warnings, (await ServiceClient.flush()).reason].join()
     }`
+  mkdirSync(path.join(folder, 'node_modules'))
+  symlinkSync(FOLDER, path.join(folder, 'node_modules/service-sdk-cordova'))
   writeFileSync(path.join(folder, 'app.ts'), app)
+  const compilerOptions = {
+    noEmit: true,
+    strict: true,
+    lib: ['es2017'],
+    types: [],
+    module: 'esnext',
+    moduleResolution: 'bundler',
+  }
+  writeFileSync(path.join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: ['app.ts'] }))
   const compiler = path.join(FOLDER, '../../node_modules/typescript/bin/tsc')
-  const flags = [
-    '--noEmit',
-    '--strict',
-    '--lib',
-    'es2017',
-    '--types',
-    '',
-    '--module',
-    'esnext',
-    '--moduleResolution',
-    'bundler',
-  ]
-  const { stdout } = spawnSync(process.execPath, [compiler, ...flags, path.join(folder, 'app.ts')], {
-    encoding: 'utf8',
-  })
+  const { stdout } = spawnSync(process.execPath, [compiler, '-p', folder], { encoding: 'utf8' })
   rmSync(folder, { recursive: true })
   expect(stdout).toBe('')
 })

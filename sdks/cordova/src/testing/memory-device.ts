@@ -16,6 +16,8 @@ export class MemoryDevice implements Device {
   readonly heard: Signal[] = []
   readonly guard = new Map<string, string>()
   isForeground = true
+  /** What the platform tells of itself. */
+  context: Readonly<Record<string, unknown>> = { screen: { density: 2, height: 844, width: 390 } }
   private memory: Memory = emptyMemory()
   private random = 0
   private isOnline = true
@@ -122,7 +124,7 @@ export class MemoryDevice implements Device {
       gzip: async (text) => new Uint8Array(gzipSync(text)),
       whyNoAnswer: async () => (this.isOnline ? 'RETRY_LATER' : 'OFFLINE'),
       onAnswer: () => undefined,
-      context: () => ({ screen: { density: 2, height: 844, width: 390 } }),
+      context: () => this.context,
       isForeground: () => this.isForeground,
     })
     engine.listen((signal) => this.heard.push(signal))

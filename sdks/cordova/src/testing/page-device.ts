@@ -94,6 +94,11 @@ export class PageDevice implements Device {
     await this.kill()
   }
 
+  /** Deletes the database under the engine that runs. */
+  async loseStore(): Promise<void> {
+    await this.inPage(DELETE_STORE)
+  }
+
   async deleteGuard(): Promise<void> {
     await this.inPage('localStorage.clear()')
     await this.kill()
