@@ -77,7 +77,7 @@ final class Device implements AutoCloseable {
 
   /** One that nobody has started: as a process has it that only a job brought up. */
   Engine newEngine(Lifecycle lifecycle) {
-    return new Engine(context, folder, clock, () -> random, faults, new Facts(), lifecycle, new Jobs());
+    return new Engine(context, folder, clock, () -> random, faults, new FixedFacts(), lifecycle, new Jobs());
   }
 
   /** The answer of an action: an object, or null. */
@@ -251,7 +251,7 @@ final class Device implements AutoCloseable {
   }
 
   /** Those of contracts/cordova-sdk.md §8.2, but for the network, which a scenario sets. */
-  private final class Facts implements Engine.Facts {
+  private final class FixedFacts implements Facts {
     @Override
     public JSONObject lastingContext(boolean withDeviceId) {
       return Json.object("os", Json.object("name", "Android", "version", "15"));
@@ -283,7 +283,7 @@ final class Device implements AutoCloseable {
     }
   }
 
-  private final class Jobs implements Engine.DrainJobs {
+  private final class Jobs implements DrainJobs {
     @Override
     public void schedule() {
       jobs.add("schedule");

@@ -18,6 +18,7 @@ import org.junit.Test;
 import org.junit.runner.RunWith;
 import org.robolectric.RobolectricTestRunner;
 import org.robolectric.annotation.Config;
+import org.robolectric.shadows.ShadowLog;
 
 /** What is left behind for Android to run, and what that does in a process without a page: contracts/cordova-sdk.md §16. */
 @RunWith(RobolectricTestRunner.class)
@@ -127,6 +128,20 @@ public final class DrainJobTest {
     device.kill();
     assertFalse(runJob());
     assertEquals(0, device.server.takeBatches().size());
+  }
+
+  @Test
+  public void theJobLogsToAndroidAsFarAsTheStoredLevelAllows() throws Exception {
+    for (int level : new int[] {0, 4}) {
+      device.open("logLevel", level);
+      device.push("A");
+      device.kill();
+      ShadowLog.clear();
+      runJob();
+      assertEquals(level == 4 ? 1 : 0, ShadowLog.getLogsForTag("ServiceClient").size());
+      background.close();
+      background = null;
+    }
   }
 
   @Test

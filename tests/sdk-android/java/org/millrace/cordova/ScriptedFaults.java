@@ -10,6 +10,9 @@ import java.util.concurrent.atomic.AtomicInteger;
 /** Throws what Android throws, as long as it is told to. */
 final class ScriptedFaults implements FaultPoint {
   private volatile String fault = "";
+  /** Runs inside each transaction. */
+  volatile Runnable atCommit = () -> {};
+
   private final AtomicInteger openings = new AtomicInteger();
   private final AtomicInteger commits = new AtomicInteger();
 
@@ -36,6 +39,7 @@ final class ScriptedFaults implements FaultPoint {
   @Override
   public void beforeCommit() {
     commits.incrementAndGet();
+    atCommit.run();
     String kind = fault;
     if (kind.endsWith("-once")) fault = "";
     if (kind.startsWith("full")) throw new SQLiteFullException("scripted");

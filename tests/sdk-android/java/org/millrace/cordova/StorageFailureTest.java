@@ -8,10 +8,13 @@ import static org.junit.Assert.assertTrue;
 import android.database.Cursor;
 import android.database.sqlite.SQLiteDatabase;
 import java.io.File;
+import java.io.IOException;
 import java.io.RandomAccessFile;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.List;
 import java.util.concurrent.ExecutionException;
 import org.json.JSONArray;
 import org.json.JSONObject;
@@ -183,6 +186,35 @@ public final class StorageFailureTest {
       assertEquals("enabled", device.open().getString("tracking"));
       device.kill();
     }
+  }
+
+  @Test
+  public void theMarkerIsInTheGuardOnlyOnceItsEventIsStoredAndAnOptOutBeforeAllElse() throws Exception {
+    device.open();
+    List<String> guardAtCommit = new ArrayList<>();
+    device.faults.atCommit = () -> guardAtCommit.add(textOf(device.guard));
+    JSONArray rows = new JSONArray().put(new JSONObject().put("body", Device.body("Application Installed")));
+    device.act("push", new JSONObject().put("rows", rows).put("state", new JSONObject().put("marker", "{}")));
+    device.putState("tracking", "disabled");
+    assertEquals(Arrays.asList("", "{\"marker\":\"{}\",\"tracking\":\"disabled\"}"), guardAtCommit);
+  }
+
+  private static String textOf(File file) {
+    try {
+      return file.exists() ? new String(Files.readAllBytes(file.toPath()), StandardCharsets.UTF_8) : "";
+    } catch (IOException failure) {
+      throw new AssertionError(failure);
+    }
+  }
+
+  @Test
+  public void eventsThatHadToLeaveAreToldAtMostOnceAMinute() throws Exception {
+    device.open("dbThresholdCount", 1);
+    for (int at = 0; at < 4; at++) device.push("e" + at);
+    assertEquals(Arrays.asList("The queue is full: 1 of its oldest events were deleted"), device.lines("queue"));
+    device.clock.advance(60_000);
+    device.push("A");
+    assertEquals("The queue is full: 3 of its oldest events were deleted", device.lines("queue").get(1));
   }
 
   @Test

@@ -24,7 +24,7 @@ import org.json.JSONObject;
  *
  * @see "contracts/cordova-sdk.md §9, §13"
  */
-final class DeviceFacts implements Engine.Facts {
+final class DeviceFacts implements Facts {
   private static final String NO_ADVERTISING_ID = "00000000-0000-0000-0000-000000000000";
 
   private final Context context;

@@ -34,7 +34,7 @@ public final class DrainJobService extends JobService {
   }
 
   /** Schedules it, or takes it back. A device that allows neither sends at the next start of the app. */
-  static final class Schedule implements Engine.DrainJobs {
+  static final class Schedule implements DrainJobs {
     private final Context context;
 
     Schedule(Context context) {

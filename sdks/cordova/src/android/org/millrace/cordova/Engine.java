@@ -1,15 +1,12 @@
 package org.millrace.cordova;
 
 import android.content.Context;
-import android.util.Log;
 import java.io.File;
 import java.io.IOException;
 import java.util.Arrays;
-import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.function.DoubleSupplier;
 import org.json.JSONArray;
 import org.json.JSONException;
@@ -34,28 +31,19 @@ final class Engine implements EventSender.Host, Lifecycle.Listener {
   private final Facts facts;
   private final Lifecycle lifecycle;
   private final DrainJobs jobs;
-  final Worker worker = new Worker("ServiceClient", this::threw);
-  private final Worker sending = new Worker("ServiceClient-sending", this::threw);
-  private final Worker asking = new Worker("ServiceClient-asking", this::threw);
+  private final Diagnostics diagnostics;
+  final Worker worker;
+  private final Worker sending;
+  private final Worker asking;
   private final GuardFile guard;
   final EventStore store;
   private final SendRules rules;
   private final EventSender sender;
 
-  private volatile Signals signals;
-  private volatile int logLevel;
-  private volatile JSONObject lastError;
-
   // Of the worker thread:
   private Settings settings;
   private String tail;
   private int drainsWaiting;
-  private final Set<String> toldFailures = new HashSet<>();
-
-  /** The stream of `listen`. */
-  interface Signals {
-    void send(JSONObject signal);
-  }
 
   /** Of one action. */
   interface Answer {
@@ -63,33 +51,6 @@ final class Engine implements EventSender.Host, Lifecycle.Listener {
     void success(JSONObject value);
 
     void failure(String code, String detail);
-  }
-
-  /** What the platform knows. */
-  interface Facts {
-    /** Members of `context` that stay as they are while the process lives. */
-    JSONObject lastingContext(boolean withDeviceId);
-
-    /** Those that may change. */
-    JSONObject changingContext();
-
-    /** `version` and `build` of the running app. */
-    JSONObject release();
-
-    /** Of the Cordova platform; null when it is not known. */
-    String platformVersion();
-
-    boolean isOnline();
-
-    /** May take long. */
-    JSONObject advertisingId();
-  }
-
-  /** The one job that may run without the app. */
-  interface DrainJobs {
-    void schedule();
-
-    void cancel();
   }
 
   /** Hears how the background job ended. */
@@ -118,8 +79,12 @@ final class Engine implements EventSender.Host, Lifecycle.Listener {
     this.facts = facts;
     this.lifecycle = lifecycle;
     this.jobs = jobs;
+    diagnostics = new Diagnostics(clock, lifecycle);
+    worker = new Worker("ServiceClient", diagnostics::threw);
+    sending = new Worker("ServiceClient-sending", diagnostics::threw);
+    asking = new Worker("ServiceClient-asking", diagnostics::threw);
     guard = new GuardFile(folder, worker);
-    store = new EventStore(context, folder, worker, faults, this::storageFailed);
+    store = new EventStore(context, folder, worker, faults, diagnostics::storageFailed);
     rules = new SendRules(store, clock, random);
     sender = new EventSender(store, rules, worker, clock, this);
   }
@@ -130,13 +95,13 @@ final class Engine implements EventSender.Host, Lifecycle.Listener {
 
   /** The first signal is sent at once, before storage is touched. */
   void listen(Signals stream) {
-    signals = stream;
+    diagnostics.listen(stream);
     stream.send(Json.object("t", "hello"));
   }
 
   /** The page of this stream is gone. */
   void stopListening(Signals stream) {
-    if (signals == stream) signals = null;
+    diagnostics.stopListening(stream);
   }
 
   /** All actions but `listen`; each is answered once, by any thread. */
@@ -213,7 +178,7 @@ final class Engine implements EventSender.Host, Lifecycle.Listener {
             startDrain(false, (result, failure) -> end.ended(failure == null && store.count() > 0 && isRetried(result)));
           } catch (JSONException | RuntimeException failure) {
             end.ended(false);
-            threw(failure);
+            diagnostics.threw(failure);
           }
         });
   }
@@ -240,17 +205,12 @@ final class Engine implements EventSender.Host, Lifecycle.Listener {
 
   @Override
   public void failed(String code, String detail) {
-    String start = detail.substring(0, Math.min(200, detail.length()));
-    lastError = Json.object("code", code, "at", BatchText.time(clock.now()), "detail", start);
+    diagnostics.failed(code, detail);
   }
 
-  /** To the page's console while the app is in front, else to Android's log. */
   @Override
   public void log(int level, String text) {
-    if (level > logLevel) return;
-    Signals stream = signals;
-    if (stream != null && lifecycle.isForeground()) stream.send(Json.object("t", "log", "level", level, "text", text));
-    else Log.println(level == 1 ? Log.ERROR : level == 2 ? Log.WARN : level == 3 ? Log.INFO : Log.DEBUG, "ServiceClient", text);
+    diagnostics.log(level, text);
   }
 
   /** Ends its threads and closes its files. The one of the process is never closed. */
@@ -268,7 +228,7 @@ final class Engine implements EventSender.Host, Lifecycle.Listener {
 
   private JSONObject open(Settings opened) throws JSONException {
     settings = opened;
-    logLevel = opened.logLevel;
+    diagnostics.setLevel(opened.logLevel);
     String tracking = tracking();
     JSONObject launch = facts.release();
     String marker = guard.get("marker");
@@ -311,7 +271,12 @@ final class Engine implements EventSender.Host, Lifecycle.Listener {
     JSONArray rows = batch.getJSONArray("rows");
     for (int at = 0; at < rows.length(); at++) change.added.add(rows.getJSONObject(at).getString("body"));
     change.state.putAll(Json.texts(batch.getJSONObject("state")));
-    boolean isInMemory = commit(change);
+    long trimmed = EventStore.counter(store.value("trimmed"));
+    // The guard comes after: a marker there says that the event of it is stored.
+    boolean isInMemory = store.commit(change);
+    putGuard(change.state);
+    follow(change.state);
+    diagnostics.trimmed(EventStore.counter(store.value("trimmed")) - trimmed);
     answer.success(Json.object("queued", store.count(), "inMemory", isInMemory, "report", report()));
   }
 
@@ -322,25 +287,31 @@ final class Engine implements EventSender.Host, Lifecycle.Listener {
     return change;
   }
 
+  /** The guard comes first: an opt-out that it holds is never lost. */
   private void putState(Map<String, String> changes, Answer answer) {
-    commit(Change.ofState(changes));
+    if ("disabled".equals(changes.get("tracking"))) sender.abort();
+    putGuard(changes);
+    store.commit(Change.ofState(changes));
+    follow(changes);
     answer.success(null);
   }
 
-  /** The guard first: an opt-out that it holds is never lost. */
-  private boolean commit(Change change) {
-    String tracking = change.state.get("tracking");
-    if ("disabled".equals(tracking)) sender.abort();
+  private void putGuard(Map<String, String> changes) {
     try {
-      guard.put(change.state);
+      guard.put(changes);
     } catch (IOException failure) {
-      storageFailed(StorageFailure.IO.code, failure);
+      diagnostics.storageFailed(StorageFailure.IO.code, failure);
     }
-    boolean isInMemory = store.commit(change);
-    if ("enabled".equals(tracking)) sender.allow();
-    if ("disabled".equals(tracking)) jobs.cancel();
-    if (change.state.containsKey("source") && isEnabled(change.state.get("source"))) rules.resume();
-    return isInMemory;
+  }
+
+  /** What values mean for sending. */
+  private void follow(Map<String, String> changes) {
+    if ("disabled".equals(changes.get("tracking"))) {
+      sender.abort();
+      jobs.cancel();
+    }
+    if ("enabled".equals(changes.get("tracking"))) sender.allow();
+    if (isEnabled(changes.get("source"))) rules.resume();
   }
 
   private static boolean isEnabled(String source) {
@@ -388,7 +359,7 @@ final class Engine implements EventSender.Host, Lifecycle.Listener {
           worker.post(
               () -> {
                 drainsWaiting--;
-                if (thrown != null) threw(thrown);
+                if (thrown != null) diagnostics.threw(thrown);
                 then.with(ended, thrown);
               });
         });
@@ -425,7 +396,7 @@ final class Engine implements EventSender.Host, Lifecycle.Listener {
     String text = store.value("settings");
     if (text == null) return;
     settings = new Settings(new JSONObject(text));
-    logLevel = settings.logLevel;
+    diagnostics.setLevel(settings.logLevel);
   }
 
   private void purge(String what, Answer answer) throws JSONException {
@@ -435,11 +406,7 @@ final class Engine implements EventSender.Host, Lifecycle.Listener {
     if (isAll) {
       for (String key : store.state().keySet()) if (!KEPT_BY_PURGE.contains(key)) state.put(key, null);
       state.put("anonymousId", null);
-      try {
-        guard.put(state);
-      } catch (IOException failure) {
-        storageFailed(StorageFailure.IO.code, failure);
-      }
+      putGuard(state);
     }
     state.put("purged", String.valueOf(EventStore.counter(store.value("purged")) + store.count()));
     store.purge(state);
@@ -463,25 +430,11 @@ final class Engine implements EventSender.Host, Lifecycle.Listener {
   }
 
   private JSONObject report() {
-    JSONObject dropped = new JSONObject();
-    for (String counter : new String[] {"trimmed", "refused", "purged"}) {
-      Json.put(dropped, counter, EventStore.counter(store.value(counter)));
-    }
-    return Json.object("storage", store.storage(), "dropped", dropped, "lastError", lastError);
-  }
-
-  private void storageFailed(String code, Throwable failure) {
-    failed(code, String.valueOf(failure.getMessage()));
-    if (toldFailures.add(code)) log(1, "Storage failed (" + code + "): " + failure.getMessage());
-  }
-
-  private void threw(Throwable failure) {
-    log(1, "Internal error: " + failure);
+    return diagnostics.report(store);
   }
 
   private void signal(JSONObject signal) {
-    Signals stream = signals;
-    if (stream != null) stream.send(signal);
+    diagnostics.signal(signal);
   }
 
   /** Runs it on a thread of ours; whatever happens there is an answer. */
@@ -494,7 +447,7 @@ final class Engine implements EventSender.Host, Lifecycle.Listener {
             } catch (JSONException wrong) {
               answer.failure("BAD_ARGUMENT", String.valueOf(wrong.getMessage()));
             } catch (InterruptedException | RuntimeException failure) {
-              threw(failure);
+              diagnostics.threw(failure);
               answer.failure("INTERNAL", String.valueOf(failure));
             }
           });

@@ -18,7 +18,7 @@ public final class ServiceClientPlugin extends CordovaPlugin {
   static Engine ofProcess;
 
   private Engine engine;
-  private Engine.Signals stream;
+  private Signals stream;
 
   /** The one of this process, made at its first use, on the main thread: by the plugin or by the background job. */
   static synchronized Engine engine(Context anyContext) {
