@@ -208,16 +208,6 @@ public final class StorageFailureTest {
   }
 
   @Test
-  public void eventsThatHadToLeaveAreToldAtMostOnceAMinute() throws Exception {
-    device.open("dbThresholdCount", 1);
-    for (int at = 0; at < 4; at++) device.push("e" + at);
-    assertEquals(Arrays.asList("The queue is full: 1 of its oldest events were deleted"), device.lines("queue"));
-    device.clock.advance(60_000);
-    device.push("A");
-    assertEquals("The queue is full: 3 of its oldest events were deleted", device.lines("queue").get(1));
-  }
-
-  @Test
   public void aFailureIsToldInOneLinePerKindAndRun() throws Exception {
     device.open();
     device.faults.set("busy");

@@ -13,7 +13,6 @@ import org.json.JSONObject;
  */
 final class Diagnostics {
   private static final int DETAIL_LENGTH = 200;
-  private static final long TRIM_WARNING_EVERY_MS = 60_000;
 
   private final Clock clock;
   private final Lifecycle lifecycle;
@@ -21,10 +20,8 @@ final class Diagnostics {
   private volatile int level;
   private volatile JSONObject lastError;
 
-  // Of the worker thread:
+  /** Of the worker thread. */
   private final Set<String> toldFailures = new HashSet<>();
-  private long untoldTrimmed;
-  private long toldTrimmedAt = -1;
 
   Diagnostics(Clock clock, Lifecycle lifecycle) {
     this.clock = clock;
@@ -67,16 +64,6 @@ final class Diagnostics {
   void storageFailed(String code, Throwable failure) {
     failed(code, String.valueOf(failure.getMessage()));
     if (toldFailures.add(code)) log(1, "Storage failed (" + code + "): " + failure.getMessage());
-  }
-
-  /** So many events had to leave the queue: told at most once a minute. */
-  void trimmed(long count) {
-    untoldTrimmed += count;
-    boolean isTime = toldTrimmedAt < 0 || clock.elapsed() - toldTrimmedAt >= TRIM_WARNING_EVERY_MS;
-    if (untoldTrimmed == 0 || !isTime) return;
-    log(2, "The queue is full: " + untoldTrimmed + " of its oldest events were deleted");
-    untoldTrimmed = 0;
-    toldTrimmedAt = clock.elapsed();
   }
 
   JSONObject report(EventStore store) {

@@ -271,12 +271,10 @@ final class Engine implements EventSender.Host, Lifecycle.Listener {
     JSONArray rows = batch.getJSONArray("rows");
     for (int at = 0; at < rows.length(); at++) change.added.add(rows.getJSONObject(at).getString("body"));
     change.state.putAll(Json.texts(batch.getJSONObject("state")));
-    long trimmed = EventStore.counter(store.value("trimmed"));
     // The guard comes after: a marker there says that the event of it is stored.
     boolean isInMemory = store.commit(change);
     putGuard(change.state);
     follow(change.state);
-    diagnostics.trimmed(EventStore.counter(store.value("trimmed")) - trimmed);
     answer.success(Json.object("queued", store.count(), "inMemory", isInMemory, "report", report()));
   }
 
