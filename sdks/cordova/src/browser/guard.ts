@@ -1,4 +1,5 @@
 import { GUARDED_KEYS, type State, type StateChanges } from '../core/bridge.ts'
+import { parsedObject } from '../core/parsed-json.ts'
 
 const KEY = 'service-sdk-cordova.guard'
 
@@ -18,14 +19,14 @@ export class Guard {
 
   /** Empty when unreadable. */
   read(): State {
+    const guarded: Record<string, string> = {}
     try {
-      const values = JSON.parse(this.storage().getItem(KEY) ?? '{}')
-      const guarded: Record<string, string> = {}
-      for (const key of GUARDED_KEYS) if (typeof values?.[key] === 'string') guarded[key] = values[key]
-      return guarded
+      const values = parsedObject(this.storage().getItem(KEY))
+      for (const key of GUARDED_KEYS) if (typeof values[key] === 'string') guarded[key] = values[key]
     } catch {
-      return {}
+      // Some browsers throw when storage is switched off.
     }
+    return guarded
   }
 
   /** @returns false when it cannot be written: the database's copy counts then. */

@@ -1,5 +1,6 @@
 import type { StateChanges } from '../core/bridge.ts'
 import type { Clock } from '../core/clock.ts'
+import { parsedJson } from '../core/parsed-json.ts'
 import type { EventQueue } from './event-queue.ts'
 
 const MOST_AN_HOUR = 20
@@ -25,10 +26,6 @@ export class Refusals {
 }
 
 function timesFrom(text: string | undefined): readonly number[] {
-  try {
-    const times = JSON.parse(text ?? '[]')
-    return Array.isArray(times) ? times.filter(Number.isFinite) : []
-  } catch {
-    return []
-  }
+  const times = parsedJson(text)
+  return Array.isArray(times) ? times.filter(Number.isFinite) : []
 }

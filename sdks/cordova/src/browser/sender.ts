@@ -1,6 +1,7 @@
 import type { DrainOutcome, EngineSettings } from '../core/bridge.ts'
 import type { Clock } from '../core/clock.ts'
 import { DEBUG, ERROR, VERBOSE } from '../core/log.ts'
+import { parsedObject } from '../core/parsed-json.ts'
 import { utf8Length } from '../core/utf8.ts'
 import { batchBody, nextBatch } from './batch.ts'
 import type { EventQueue } from './event-queue.ts'
@@ -210,12 +211,8 @@ export class Sender {
   }
 
   private isMarkedPlain(url: string): boolean {
-    try {
-      const { address, until } = JSON.parse(this.options.queue.value('plain') ?? '{}')
-      return address === url && until > this.options.clock.now()
-    } catch {
-      return false
-    }
+    const { address, until } = parsedObject(this.options.queue.value('plain'))
+    return address === url && until > this.options.clock.now()
   }
 }
 

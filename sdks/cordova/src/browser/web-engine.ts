@@ -16,6 +16,7 @@ import type {
 import type { Clock } from '../core/clock.ts'
 import { eventText } from '../core/event-text.ts'
 import { ERROR } from '../core/log.ts'
+import { parsedJson, parsedObject } from '../core/parsed-json.ts'
 import { BatchFilling, batchBody, rowOf } from './batch.ts'
 import { EventQueue } from './event-queue.ts'
 import type { EventStore, StoredRow } from './event-store.ts'
@@ -370,26 +371,14 @@ function fitsExit(filling: BatchFilling, row: ExitRow, limitBytes: number): bool
 }
 
 function markerFrom(text: string | undefined): Marker | null {
-  try {
-    const marker = JSON.parse(text ?? 'null')
-    return typeof marker === 'object' ? marker : null
-  } catch {
-    return null
-  }
+  const marker = parsedJson(text)
+  return typeof marker === 'object' ? marker : null
 }
 
 function isDisabledSource(text: string | undefined): boolean {
-  return enabledIn(text) === false
+  return parsedObject(text)['enabled'] === false
 }
 
 function isEnabledSource(text: string | null | undefined): boolean {
-  return enabledIn(text ?? undefined) === true
-}
-
-function enabledIn(text: string | undefined): unknown {
-  try {
-    return JSON.parse(text ?? '{}')?.enabled
-  } catch {
-    return undefined
-  }
+  return parsedObject(text)['enabled'] === true
 }

@@ -9,6 +9,7 @@ import { ERASED } from './identity.ts'
 import { markerText } from './lifecycle.ts'
 import { ALWAYS, DEBUG, ERROR, Log, WARN } from './log.ts'
 import { assemble, engineSettings, type Open } from './opening.ts'
+import { parsedObject } from './parsed-json.ts'
 import type { CallResult, DropReason, FlushResult, InitResult, Status } from './results.ts'
 import { ServiceClientError } from './results.ts'
 import { isScreenWanted, screenProperties } from './screens.ts'
@@ -17,6 +18,7 @@ import { TailKeeper } from './tail-keeper.ts'
 import { SDK_VERSION } from './version.ts'
 
 const ADVERT_ID_MS = 500
+const TRIM_WARNING_MS = 60_000
 
 /**
  * The client behind the methods: what a call does depends on whether `initialize` has settled and whether tracking is
@@ -45,6 +47,7 @@ export class Client {
   private isGoingLive = false
   private readonly tail: TailKeeper
   private report: Report | undefined
+  private trimWarningFrom = Number.NEGATIVE_INFINITY
   private lastError: LastError | undefined
   private configSource: Status['config']['source'] = 'none'
   private lastScreen: string | undefined
@@ -199,7 +202,7 @@ export class Client {
     recorder.load(state)
     watch.copy = sourceCopyFrom(state['source'])
     if (watch.copy) this.configSource = 'cache'
-    const { tooLarge, invalid, buffer } = countersFrom(state['counters'])
+    const { tooLarge = 0, invalid = 0, buffer = 0 } = parsedObject(state['counters'])
     this.counters.tooLarge += tooLarge
     this.counters.invalid += invalid
     this.counters.buffer += buffer
@@ -430,6 +433,12 @@ export class Client {
   private heardReport(report: Report): void {
     const { lastError } = report
     if (lastError && (!this.report?.lastError || this.report.lastError.at <= lastError.at)) this.lastError = lastError
+    const now = this.host.clock.monotonic()
+    const trimmed = report.dropped.trimmed - (this.report?.dropped.trimmed ?? report.dropped.trimmed)
+    if (trimmed > 0 && now >= this.trimWarningFrom) {
+      this.trimWarningFrom = now + TRIM_WARNING_MS
+      this.log.write(WARN, `the queue is full: the oldest events were deleted, ${report.dropped.trimmed} since install`)
+    }
     this.report = report
   }
 
@@ -466,15 +475,6 @@ export class Client {
 
 function dropped(reason: DropReason): Promise<CallResult> {
   return Promise.resolve<CallResult>({ status: 'dropped', reason })
-}
-
-function countersFrom(text: string | undefined): { tooLarge: number; invalid: number; buffer: number } {
-  const none = { tooLarge: 0, invalid: 0, buffer: 0 }
-  try {
-    return { ...none, ...JSON.parse(text ?? '{}') }
-  } catch {
-    return none
-  }
 }
 
 /** Of an Error or a fault of the bridge. */

@@ -1,6 +1,7 @@
 import type { ExternalIds } from './arguments.ts'
 import type { State, StateChanges } from './bridge.ts'
 import type { EventCall } from './call.ts'
+import { parsedObject } from './parsed-json.ts'
 import type { Json, JsonObject } from './plain-json.ts'
 
 /** Who the events are of. @see contracts/cordova-sdk.md §7 */
@@ -56,8 +57,8 @@ export function identityFrom(state: State): Identity {
   return {
     anonymousId,
     ...(userId !== undefined && { userId }),
-    traits: objectFrom(state['traits']),
-    externalIds: objectFrom(state['externalIds']) as ExternalIds,
+    traits: parsedObject(state['traits']),
+    externalIds: parsedObject(state['externalIds']),
     ...(deviceToken !== undefined && { deviceToken }),
   }
 }
@@ -105,13 +106,4 @@ function withoutNulls(merged: JsonObject, given: JsonObject): JsonObject {
 
 function textOf(members: object): string | null {
   return Object.keys(members).length === 0 ? null : JSON.stringify(members)
-}
-
-function objectFrom(text: string | undefined): JsonObject {
-  try {
-    const value = JSON.parse(text ?? '{}')
-    return typeof value === 'object' && value !== null ? value : {}
-  } catch {
-    return {}
-  }
 }

@@ -19,6 +19,19 @@ test('500 events of one turn are one call of the bridge', async () => {
   expect(app.calls).toEqual(['push'])
 })
 
+test('with a threshold of 100 and 150 calls the newest 100 remain, with one warning a minute', async () => {
+  app.server.follow({ always: { status: 503 } })
+  await app.ready({ dbThresholdCount: 100, logLevel: 'WARN' })
+  const warnings = () => app.warnings().filter((line) => line.includes('queue is full')).length
+  for (let at = 0; at < 150; at++) await app.client.track(`E${at}`)
+  expect((await app.queued()).map(({ event }) => event)).toEqual(Array.from({ length: 100 }, (_, at) => `E${at + 50}`))
+  expect((await app.client.getStatus()).dropped.trimmed).toBe(50)
+  expect(warnings()).toBe(1)
+  app.device.clock.advance(60_000)
+  await app.client.track('Last')
+  expect(warnings()).toBe(2)
+})
+
 test('a full batch goes at once, a partial one after sleepTimeout', async () => {
   await app.ready({ flushQueueSize: 2, sleepTimeout: 10 })
   await app.client.track('A')

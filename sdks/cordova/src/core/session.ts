@@ -1,3 +1,5 @@
+import { parsedJson } from './parsed-json.ts'
+
 /** Kept as JSON under the state key `session`, in the transaction of the event. @see contracts/cordova-sdk.md §12 */
 export interface Session {
   /** Whole seconds since 1970 at its start, and greater than that of any session before. */
@@ -23,10 +25,6 @@ export function sessionAt(
 }
 
 export function sessionFrom(text: string | undefined): Session | undefined {
-  try {
-    const value = JSON.parse(text ?? 'null')
-    return Number.isFinite(value?.id) && Number.isFinite(value?.lastAt) ? value : undefined
-  } catch {
-    return undefined
-  }
+  const session = parsedJson(text)
+  return Number.isFinite(session?.id) && Number.isFinite(session?.lastAt) ? session : undefined
 }

@@ -1,5 +1,6 @@
 import type { Bridge } from './bridge.ts'
 import type { Clock } from './clock.ts'
+import { parsedJson } from './parsed-json.ts'
 
 /** What is kept of the last good source configuration, as JSON under the state key `source`. */
 export interface SourceCopy {
@@ -76,23 +77,15 @@ export class SourceWatch {
 }
 
 export function sourceCopyFrom(text: string | undefined): SourceCopy | undefined {
-  try {
-    const copy = JSON.parse(text ?? 'null')
-    return typeof copy?.enabled === 'boolean' && typeof copy.at === 'string' ? copy : undefined
-  } catch {
-    return undefined
-  }
+  const copy = parsedJson(text)
+  return typeof copy?.enabled === 'boolean' && typeof copy.at === 'string' ? copy : undefined
 }
 
 /** undefined: unusable, the copy stays. Anything but `"enabled": false` in a JSON object counts as enabled. */
 export function isEnabled(body: string | undefined): boolean | undefined {
-  try {
-    const answer = JSON.parse(body ?? '')
-    if (typeof answer !== 'object' || answer === null || Array.isArray(answer)) return undefined
-    return answer.source?.enabled !== false
-  } catch {
-    return undefined
-  }
+  const answer = parsedJson(body)
+  if (typeof answer !== 'object' || answer === null || Array.isArray(answer)) return undefined
+  return answer.source?.enabled !== false
 }
 
 function isWorthAnotherTry(status: number): boolean {
