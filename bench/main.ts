@@ -12,6 +12,7 @@ import { fanOutRows } from './rows/fan-out.ts'
 import { idleRow } from './rows/idle.ts'
 import { isolationRows } from './rows/isolation.ts'
 import { latencyRow } from './rows/latency.ts'
+import { sdkRow } from './rows/sdk.ts'
 import { startRow } from './rows/start.ts'
 import { testApiRow } from './rows/test-api.ts'
 import { type Line, tableOf } from './table.ts'
@@ -28,6 +29,7 @@ const rows: readonly Row[] = [
   testApiRow,
   idleRow,
   startRow,
+  sdkRow,
 ]
 
 const { values, positionals } = parseArgs({

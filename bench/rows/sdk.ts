@@ -1,0 +1,73 @@
+import { execFileSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import path from 'node:path'
+import { gzipSync } from 'node:zlib'
+import { chromium } from 'playwright-core'
+import type { Measured, Row } from '../row.ts'
+import { median } from '../statistics.ts'
+
+/* P15: the client SDK in a headless Chromium. A page per start, because a client is initialised once. */
+
+const ROOT = path.join(import.meta.dirname, '../..')
+const WWW = path.join(ROOT, 'sdks/cordova/www')
+const FILES = ['service-client.js', 'browser-proxy.js']
+const STARTS = 20
+const BURST = 500
+
+export const sdkRow: Row = {
+  name: 'P15',
+  figure: 'SDK: JS gzip / sync initialize / sync track',
+  goal: '≤ 16 KB / < 5 ms / < 0.1 ms',
+  measure,
+}
+
+async function measure(): Promise<Measured> {
+  execFileSync(process.execPath, [path.join(ROOT, 'scripts/build-sdk.ts')], { stdio: 'ignore' })
+  const size = gzipSync(Buffer.concat(FILES.map((file) => readFileSync(path.join(WWW, file)))), { level: 9 }).length
+  const samples = await timesInPages()
+  return {
+    measured: `${(size / 1024).toFixed(1)} KB / ${median(samples.initializeMs).toFixed(2)} ms / ${median(samples.trackMs).toFixed(3)} ms`,
+    samples: { gzipBytes: [size], ...samples },
+  }
+}
+
+async function timesInPages(): Promise<{ initializeMs: number[]; trackMs: number[] }> {
+  const script = `const module = {};${readFileSync(path.join(WWW, 'service-client.js'), 'utf8')};globalThis.client = module.exports`
+  const server = createServer((_request, response) => void response.end('<!doctype html>'))
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const browser = await chromium.launch({
+    executablePath: program(),
+    args: ['--no-sandbox', '--disable-gpu'],
+  })
+  const times = { initializeMs: [] as number[], trackMs: [] as number[] }
+  try {
+    for (let start = 0; start < STARTS; start++) {
+      const page = await (await browser.newContext()).newPage()
+      await page.goto(url)
+      await page.addScriptTag({ content: `{${script}}` })
+      const [initializeMs, trackMs] = await page.evaluate<[number, number]>(`(async () => {
+        const before = performance.now()
+        const ready = client.initialize('key', { dataPlaneUrl: '${url}' })
+        const initializeMs = performance.now() - before
+        await ready
+        const from = performance.now()
+        for (let at = 0; at < ${BURST}; at++) client.track('Order Completed', { order_id: 'A-' + at, total: 39.9 })
+        return [initializeMs, (performance.now() - from) / ${BURST}]
+      })()`)
+      times.initializeMs.push(initializeMs)
+      times.trackMs.push(trackMs)
+      await page.context().close()
+    }
+  } finally {
+    await browser.close()
+    server.close()
+  }
+  return times
+}
+
+function program(): string {
+  return execFileSync('/bin/sh', ['-c', 'command -v chromium || command -v google-chrome'], { encoding: 'utf8' }).trim()
+}

@@ -1,0 +1,81 @@
+package org.millrace.cordova;
+
+import android.util.Log;
+import java.util.HashSet;
+import java.util.Set;
+import org.json.JSONObject;
+
+/**
+ * What is told of the engine: signals to the page, lines to its console or to Android's log, and the report that travels with
+ * answers.
+ *
+ * @see "contracts/cordova-sdk.md §2.3, §4"
+ */
+final class Diagnostics {
+  private static final int DETAIL_LENGTH = 200;
+
+  private final Clock clock;
+  private final Lifecycle lifecycle;
+  private volatile Signals page;
+  private volatile int level;
+  private volatile JSONObject lastError;
+
+  /** Of the worker thread. */
+  private final Set<String> toldFailures = new HashSet<>();
+
+  Diagnostics(Clock clock, Lifecycle lifecycle) {
+    this.clock = clock;
+    this.lifecycle = lifecycle;
+  }
+
+  void listen(Signals stream) {
+    page = stream;
+  }
+
+  void stopListening(Signals stream) {
+    if (page == stream) page = null;
+  }
+
+  /** @param level 0 (none) to 5 (verbose) */
+  void setLevel(int level) {
+    this.level = level;
+  }
+
+  void signal(JSONObject signal) {
+    Signals stream = page;
+    if (stream != null) stream.send(signal);
+  }
+
+  /** To the page's console while the app is in front, else to Android's log. */
+  void log(int level, String text) {
+    if (level > this.level) return;
+    Signals stream = page;
+    if (stream != null && lifecycle.isForeground()) stream.send(Json.object("t", "log", "level", level, "text", text));
+    else Log.println(level <= 1 ? Log.ERROR : level == 2 ? Log.WARN : level == 3 ? Log.INFO : Log.DEBUG, "ServiceClient", text);
+  }
+
+  /** The latest trouble. */
+  void failed(String code, String detail) {
+    String start = detail.substring(0, Math.min(DETAIL_LENGTH, detail.length()));
+    lastError = Json.object("code", code, "at", BatchText.time(clock.now()), "detail", start);
+  }
+
+  /** One line per kind and run. Worker thread only, as are the rest. */
+  void storageFailed(String code, Throwable failure) {
+    failed(code, String.valueOf(failure.getMessage()));
+    if (toldFailures.add(code)) log(1, "Storage failed (" + code + "): " + failure.getMessage());
+  }
+
+  JSONObject report(EventStore store) {
+    JSONObject dropped = new JSONObject();
+    for (String counter : new String[] {"trimmed", "refused", "purged"}) {
+      Json.put(dropped, counter, EventStore.counter(store.value(counter)));
+    }
+    return Json.object("storage", store.storage(), "dropped", dropped, "lastError", lastError);
+  }
+
+  /** A mistake of ours, by any thread; the app never sees it. */
+  void threw(Throwable failure) {
+    log(1, "Internal error: " + failure);
+  }
+}

@@ -1,0 +1,464 @@
+package org.millrace.cordova;
+
+import android.content.Context;
+import java.io.File;
+import java.io.IOException;
+import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.DoubleSupplier;
+import org.json.JSONArray;
+import org.json.JSONException;
+import org.json.JSONObject;
+
+/**
+ * What is behind the bridge on Android, once a process: keeps rows, sends them and watches the app. The plugin, the signals of
+ * Android and the background job all come here. Storage belongs to one thread, the network to two others; nothing blocks the
+ * caller and nothing is thrown at it.
+ *
+ * @see "sdks/cordova/BRIDGE.md"
+ */
+final class Engine implements EventSender.Host, Lifecycle.Listener {
+  /** Drains that may wait for the one that runs; one more is answered BUSY. */
+  private static final int DRAINS_WAITING = 100;
+
+  private static final List<String> KEPT_BY_PURGE =
+      Arrays.asList(
+          "tracking", "marker", "source", "trimmed", "refused", "purged", "refusals", "plain", "settings");
+
+  private final Clock clock;
+  private final Facts facts;
+  private final Lifecycle lifecycle;
+  private final DrainJobs jobs;
+  private final Diagnostics diagnostics;
+  final Worker worker;
+  private final Worker sending;
+  private final Worker asking;
+  private final GuardFile guard;
+  final EventStore store;
+  private final SendRules rules;
+  private final EventSender sender;
+
+  // Of the worker thread:
+  private Settings settings;
+  private String tail;
+  private int drainsWaiting;
+
+  /** Of one action. */
+  interface Answer {
+    /** @param value null is null */
+    void success(JSONObject value);
+
+    void failure(String code, String detail);
+  }
+
+  /** Hears how the background job ended. */
+  interface JobEnd {
+    void ended(boolean again);
+  }
+
+  private interface Work {
+    void run() throws JSONException, InterruptedException;
+  }
+
+  private interface Drained {
+    void with(EventSender.Result result, Throwable failure);
+  }
+
+  Engine(
+      Context context,
+      File folder,
+      Clock clock,
+      DoubleSupplier random,
+      FaultPoint faults,
+      Facts facts,
+      Lifecycle lifecycle,
+      DrainJobs jobs) {
+    this.clock = clock;
+    this.facts = facts;
+    this.lifecycle = lifecycle;
+    this.jobs = jobs;
+    diagnostics = new Diagnostics(clock, lifecycle);
+    worker = new Worker("ServiceClient", diagnostics::threw);
+    sending = new Worker("ServiceClient-sending", diagnostics::threw);
+    asking = new Worker("ServiceClient-asking", diagnostics::threw);
+    guard = new GuardFile(folder, worker);
+    store = new EventStore(context, folder, worker, faults, diagnostics::storageFailed);
+    rules = new SendRules(store, clock, random);
+    sender = new EventSender(store, rules, worker, clock, this);
+  }
+
+  Lifecycle lifecycle() {
+    return lifecycle;
+  }
+
+  /** The first signal is sent at once, before storage is touched. */
+  void listen(Signals stream) {
+    diagnostics.listen(stream);
+    stream.send(Json.object("t", "hello"));
+  }
+
+  /** The page of this stream is gone. */
+  void stopListening(Signals stream) {
+    diagnostics.stopListening(stream);
+  }
+
+  /** All actions but `listen`; each is answered once, by any thread. */
+  void act(String action, JSONArray args, Answer answer) {
+    switch (action) {
+      case "open":
+        answered(worker, answer, () -> answer.success(open(new Settings(args.getJSONObject(0)))));
+        break;
+      case "push":
+        answered(worker, answer, () -> push(args.getJSONObject(0), answer));
+        break;
+      case "state":
+        answered(worker, answer, () -> putState(Json.texts(args.getJSONObject(0)), answer));
+        break;
+      case "tail":
+        answered(worker, answer, () -> putTail(args, answer));
+        break;
+      case "drain":
+        answered(worker, answer, () -> drain(args.getJSONObject(0).getBoolean("force"), answer));
+        break;
+      case "purge":
+        answered(worker, answer, () -> purge(args.getString(0), answer));
+        break;
+      case "config":
+        answered(worker, answer, () -> config(args.getJSONObject(0), answer));
+        break;
+      case "advertId":
+        answered(asking, answer, () -> answer.success(facts.advertisingId()));
+        break;
+      default:
+        answer.failure("UNKNOWN_ACTION", action);
+    }
+  }
+
+  /** The app came to the foreground. */
+  @Override
+  public void entered(String url) {
+    worker.post(() -> signal(Json.object("t", "start", "url", url, "context", facts.changingContext())));
+  }
+
+  /** It left: the prepared event is stored and everything sent, without any JavaScript. */
+  @Override
+  public void left() {
+    worker.post(
+        () -> {
+          boolean isStored = tail != null && settings != null && tracking().equals("enabled");
+          if (isStored) {
+            Change change = added();
+            change.added.add(BatchText.event(tail, clock.now()));
+            store.commit(change);
+          }
+          tail = null;
+          if (settings != null) leaveBehind();
+          signal(Json.object("t", "stop", "stored", isStored));
+        });
+  }
+
+  /** The network, or a fact of `context`, changed. */
+  void changed() {
+    worker.post(
+        () -> signal(Json.object("t", "network", "online", facts.isOnline(), "context", facts.changingContext())));
+  }
+
+  /** Of the background job, perhaps in a process that has no page and never had one. */
+  void drainForJob(JobEnd end) {
+    worker.post(
+        () -> {
+          try {
+            if (settings == null && !"disabled".equals(guard.get("tracking"))) useStoredSettings();
+            if (settings == null) {
+              end.ended(false);
+              return;
+            }
+            startDrain(false, (result, failure) -> end.ended(failure == null && store.count() > 0 && isRetried(result)));
+          } catch (JSONException | RuntimeException failure) {
+            end.ended(false);
+            diagnostics.threw(failure);
+          }
+        });
+  }
+
+  @Override
+  public String tracking() {
+    String guarded = guard.get("tracking");
+    String stored = store.value("tracking");
+    if ("disabled".equals(guarded) || "disabled".equals(stored)) return "disabled";
+    if ("enabled".equals(guarded) || "enabled".equals(stored)) return "enabled";
+    return settings != null && settings.requireConsent ? "awaiting-consent" : "enabled";
+  }
+
+  @Override
+  public String anonymousId() {
+    String stored = store.value("anonymousId");
+    return stored == null ? guard.get("anonymousId") : stored;
+  }
+
+  @Override
+  public boolean isOnline() {
+    return facts.isOnline();
+  }
+
+  @Override
+  public void failed(String code, String detail) {
+    diagnostics.failed(code, detail);
+  }
+
+  @Override
+  public void log(int level, String text) {
+    diagnostics.log(level, text);
+  }
+
+  /** Ends its threads and closes its files. The one of the process is never closed. */
+  void close() throws InterruptedException {
+    sender.abort();
+    sending.end();
+    asking.end();
+    worker.call(
+        () -> {
+          store.close();
+          return null;
+        });
+    worker.end();
+  }
+
+  private JSONObject open(Settings opened) throws JSONException {
+    settings = opened;
+    diagnostics.setLevel(opened.logLevel);
+    String tracking = tracking();
+    JSONObject launch = facts.release();
+    String marker = guard.get("marker");
+    launch.put("marker", marker == null ? JSONObject.NULL : parsed(marker));
+    launch.put("foreground", lifecycle.isForeground());
+    launch.putOpt("url", lifecycle.url());
+    JSONObject context = facts.lastingContext(opened.collectDeviceId);
+    JSONObject changing = facts.changingContext();
+    for (int at = 0; changing.names() != null && at < changing.names().length(); at++) {
+      String name = changing.names().getString(at);
+      context.put(name, changing.get(name));
+    }
+
+    JSONObject answer = Json.object("tracking", tracking, "launch", launch, "context", context);
+    boolean isAwaiting = tracking.equals("awaiting-consent");
+    // While consent is awaited nothing new is stored; but a job of an earlier run must know that it has to wait, too.
+    if (!isAwaiting || store.value("settings") != null) keep("settings", opened.text);
+    if (isAwaiting) {
+      jobs.cancel();
+    } else {
+      keep("anonymousId", anonymousId());
+      answer.put("state", new JSONObject(store.state()));
+    }
+    answer.put("queued", isAwaiting ? 0 : store.count());
+    answer.put("storage", store.storage());
+    answer.put("report", report());
+    return answer;
+  }
+
+  private void keep(String key, String value) {
+    if (value == null || value.equals(store.value(key))) return;
+    Map<String, String> state = new LinkedHashMap<>();
+    state.put(key, value);
+    store.commit(Change.ofState(state));
+  }
+
+  private void push(JSONObject batch, Answer answer) throws JSONException {
+    if (isNotOpen(answer)) return;
+    Change change = added();
+    JSONArray rows = batch.getJSONArray("rows");
+    for (int at = 0; at < rows.length(); at++) change.added.add(rows.getJSONObject(at).getString("body"));
+    change.state.putAll(Json.texts(batch.getJSONObject("state")));
+    // The guard comes after: a marker there says that the event of it is stored.
+    boolean isInMemory = store.commit(change);
+    putGuard(change.state);
+    follow(change.state);
+    answer.success(Json.object("queued", store.count(), "inMemory", isInMemory, "report", report()));
+  }
+
+  private Change added() {
+    Change change = new Change();
+    change.writeKey = settings.writeKey;
+    change.keepAtMost = settings.dbThresholdCount;
+    return change;
+  }
+
+  /** The guard comes first: an opt-out that it holds is never lost. */
+  private void putState(Map<String, String> changes, Answer answer) {
+    if ("disabled".equals(changes.get("tracking"))) sender.abort();
+    putGuard(changes);
+    store.commit(Change.ofState(changes));
+    follow(changes);
+    answer.success(null);
+  }
+
+  private void putGuard(Map<String, String> changes) {
+    try {
+      guard.put(changes);
+    } catch (IOException failure) {
+      diagnostics.storageFailed(StorageFailure.IO.code, failure);
+    }
+  }
+
+  /** What values mean for sending. */
+  private void follow(Map<String, String> changes) {
+    if ("disabled".equals(changes.get("tracking"))) {
+      sender.abort();
+      jobs.cancel();
+    }
+    if ("enabled".equals(changes.get("tracking"))) sender.allow();
+    if (isEnabled(changes.get("source"))) rules.resume();
+  }
+
+  private static boolean isEnabled(String source) {
+    try {
+      return source != null && new JSONObject(source).optBoolean("enabled");
+    } catch (JSONException damaged) {
+      return false;
+    }
+  }
+
+  private void putTail(JSONArray args, Answer answer) throws JSONException {
+    tail = args.isNull(0) ? null : args.getString(0);
+    answer.success(null);
+  }
+
+  private void drain(boolean force, Answer answer) {
+    if (isNotOpen(answer)) return;
+    if (drainsWaiting >= DRAINS_WAITING) {
+      answer.success(Json.object("sent", 0, "remaining", store.count(), "outcome", "BUSY", "report", report()));
+      return;
+    }
+    startDrain(
+        force,
+        (result, failure) -> {
+          if (failure == null) answer.success(drained(result));
+          else answer.failure("INTERNAL", String.valueOf(failure));
+        });
+  }
+
+  /** Ends on the worker thread. */
+  private void startDrain(boolean force, Drained then) {
+    Settings ofNow = settings;
+    drainsWaiting++;
+    sending.post(
+        () -> {
+          EventSender.Result result = null;
+          Throwable failure = null;
+          try {
+            result = sender.drain(ofNow, force);
+          } catch (InterruptedException | RuntimeException thrown) {
+            failure = thrown;
+          }
+          EventSender.Result ended = result;
+          Throwable thrown = failure;
+          worker.post(
+              () -> {
+                drainsWaiting--;
+                if (thrown != null) diagnostics.threw(thrown);
+                then.with(ended, thrown);
+              });
+        });
+  }
+
+  /** The app may be frozen at any moment from now on: the job goes on where this drain is ended. */
+  private void leaveBehind() {
+    if (store.count() > 0 && sender.barred(settings) == null) jobs.schedule();
+    startDrain(
+        false,
+        (result, failure) -> {
+          if (failure != null) return;
+          if (store.count() == 0 || !isRetried(result)) jobs.cancel();
+          JSONObject signal = drained(result);
+          Json.put(signal, "t", "drained");
+          signal(signal);
+        });
+  }
+
+  private static boolean isRetried(EventSender.Result result) {
+    return result.outcome.equals("RETRY_LATER") || result.outcome.equals("OFFLINE");
+  }
+
+  private JSONObject drained(EventSender.Result result) {
+    return Json.object(
+        "sent", result.sent,
+        "remaining", store.count(),
+        "outcome", result.outcome,
+        "retryAfterMs", result.retryAfterMs < 0 ? null : result.retryAfterMs,
+        "report", report());
+  }
+
+  private void useStoredSettings() throws JSONException {
+    String text = store.value("settings");
+    if (text == null) return;
+    settings = new Settings(new JSONObject(text));
+    diagnostics.setLevel(settings.logLevel);
+  }
+
+  private void purge(String what, Answer answer) throws JSONException {
+    boolean isAll = what.equals("all");
+    if (!isAll && !what.equals("events")) throw new JSONException("neither events nor all");
+    Map<String, String> state = new LinkedHashMap<>();
+    if (isAll) {
+      for (String key : store.state().keySet()) if (!KEPT_BY_PURGE.contains(key)) state.put(key, null);
+      state.put("anonymousId", null);
+      putGuard(state);
+    }
+    state.put("purged", String.valueOf(EventStore.counter(store.value("purged")) + store.count()));
+    store.purge(state);
+    answer.success(null);
+  }
+
+  private void config(JSONObject known, Answer answer) {
+    if (isNotOpen(answer)) return;
+    Settings ofNow = settings;
+    if (ofNow.controlPlaneUrl.isEmpty() || !tracking().equals("enabled")) {
+      answer.success(Json.object("status", 0));
+      return;
+    }
+    String etag = known.optString("etag");
+    answered(asking, answer, () -> answer.success(SourceConfig.fetch(ofNow, facts.platformVersion(), etag)));
+  }
+
+  private boolean isNotOpen(Answer answer) {
+    if (settings == null) answer.failure("NOT_OPEN", "open comes first");
+    return settings == null;
+  }
+
+  private JSONObject report() {
+    return diagnostics.report(store);
+  }
+
+  private void signal(JSONObject signal) {
+    diagnostics.signal(signal);
+  }
+
+  /** Runs it on a thread of ours; whatever happens there is an answer. */
+  private void answered(Worker thread, Answer answer, Work work) {
+    try {
+      thread.post(
+          () -> {
+            try {
+              work.run();
+            } catch (JSONException wrong) {
+              answer.failure("BAD_ARGUMENT", String.valueOf(wrong.getMessage()));
+            } catch (InterruptedException | RuntimeException failure) {
+              diagnostics.threw(failure);
+              answer.failure("INTERNAL", String.valueOf(failure));
+            }
+          });
+    } catch (RuntimeException tooMany) {
+      answer.failure("INTERNAL", "too many calls wait");
+    }
+  }
+
+  private static Object parsed(String json) {
+    try {
+      return new JSONObject(json);
+    } catch (JSONException damaged) {
+      return JSONObject.NULL;
+    }
+  }
+}

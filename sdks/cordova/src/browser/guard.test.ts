@@ -1,0 +1,55 @@
+import { expect, test } from 'vitest'
+import { TestApp } from '../testing/test-app.ts'
+import { Guard } from './guard.ts'
+
+/* contracts/cordova-sdk.md §14.4, §21 */
+
+test('a guard that cannot be written is told once, and the copy in the database counts', async () => {
+  await using app = await TestApp.open()
+  app.device.guard.set = () => {
+    throw new DOMException('forbidden', 'SecurityError')
+  }
+  await app.ready({ logLevel: 'ERROR' })
+  await app.client.putAnonymousId('a-1')
+  await app.client.optOut(true)
+  expect(app.printed.map(({ line }) => line)).toEqual([
+    '[ServiceClient] STORAGE_IO the guard cannot be written; the database copy counts',
+  ])
+  await app.client.reset()
+  expect((await app.client.getStatus()).lastError).toMatchObject({ code: 'STORAGE_IO' })
+  await app.restart()
+  expect(await app.ready()).toMatchObject({ tracking: 'disabled' })
+})
+
+test.each([['{'], ['null'], ['[]'], ['{"tracking":7}'], ['7']])('a guard that holds %s reads as empty', (text) => {
+  const guard = new Guard(() => ({ getItem: () => text, setItem: () => undefined }))
+  expect(guard.read()).toEqual({})
+})
+
+test('values that are not guarded are not written to it', () => {
+  let written: string | undefined
+  const guard = new Guard(() => ({
+    getItem: () => null,
+    setItem: (_key, text) => {
+      written = text
+    },
+  }))
+  guard.write({ userId: 'u-1', session: '{}' })
+  expect(written).toBeUndefined()
+  guard.write({ tracking: 'disabled', userId: 'u-1' })
+  expect(written).toBe('{"tracking":"disabled"}')
+})
+
+test('storage that fails is told in one line, however often it does', async () => {
+  await using app = await TestApp.open()
+  await app.device.fault('open')
+  await app.ready({ logLevel: 'ERROR' })
+  for (const name of ['A', 'B']) expect(await app.client.track(name)).toMatchObject({ status: 'memory' })
+  expect(app.printed.filter(({ line }) => line.includes('STORAGE_OPEN'))).toHaveLength(1)
+  expect(await app.client.getStatus()).toMatchObject({
+    storage: 'memory',
+    lastError: { code: 'STORAGE_OPEN' },
+    queued: 2,
+  })
+  expect(await app.client.flush()).toMatchObject({ ok: true, sent: 2 })
+})

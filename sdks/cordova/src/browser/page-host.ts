@@ -1,0 +1,60 @@
+import type { Clock } from '../core/clock.ts'
+import type { Host } from '../core/host.ts'
+import { ERROR, INFO, WARN } from '../core/log.ts'
+import type { Exec } from '../core/native-bridge.ts'
+import { pageEngine } from './page-engine.ts'
+import { watchRoutes } from './routes.ts'
+import type { WebEngine } from './web-engine.ts'
+
+/** The part of cordova.js that is used; absent on Capacitor web and in a plain page. */
+interface Cordova {
+  readonly platformId?: string
+  readonly platformVersion?: string
+  readonly exec?: Exec
+}
+
+/** The world of the core in a WebView or a page. */
+export function pageHost(): Host & { readonly webBridge: () => WebEngine } {
+  const cordova = () => (globalThis as { cordova?: Cordova }).cordova
+  let engine: WebEngine | undefined
+  return {
+    clock: pageClock,
+    get platform() {
+      const { platformId } = cordova() ?? {}
+      return platformId === 'android' || platformId === 'ios' ? platformId : 'browser'
+    },
+    get onDeviceReady() {
+      return cordova() && ((ready: () => void) => document.addEventListener('deviceready', ready, false))
+    },
+    exec: () => cordova()?.exec,
+    webBridge: () => {
+      engine ??= pageEngine(pageClock, cordova()?.platformVersion)
+      return engine
+    },
+    randomBytes: (count) => crypto.getRandomValues(new Uint8Array(count)),
+    print,
+    page: () => ({
+      language: navigator.language,
+      timezone: Intl.DateTimeFormat().resolvedOptions().timeZone,
+      userAgent: navigator.userAgent,
+    }),
+    watchRoutes,
+  }
+}
+
+export const pageClock: Clock = {
+  now: () => Date.now(),
+  monotonic: () => performance.now(),
+  after(delayMs, callback) {
+    const timer = setTimeout(callback, delayMs)
+    return () => clearTimeout(timer)
+  },
+}
+
+function print(level: number, line: string): void {
+  const { error, warn, info, log } = console
+  if (level <= ERROR) error(line)
+  else if (level === WARN) warn(line)
+  else if (level === INFO) info(line)
+  else log(line)
+}

@@ -1,0 +1,178 @@
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { TestApp } from '../testing/test-app.ts'
+
+/* contracts/cordova-sdk.md §2.1, §2.2, §28 items 3 to 8 */
+
+let app: TestApp
+beforeEach(async () => {
+  app = await TestApp.open()
+})
+afterEach(() => app[Symbol.asyncDispose]())
+
+test('initialize resolves without a network', async () => {
+  await app.device.network(false)
+  expect(await app.client.initialize('wk-1', { dataPlaneUrl: 'https://events.example.com' })).toEqual({
+    storage: 'memory',
+    tracking: 'enabled',
+    warnings: [],
+  })
+})
+
+test('calls before initialize arrive in order, with the times of the calls, as they were then', async () => {
+  const properties = { list: [1] }
+  expect(await app.client.track('A', properties)).toEqual({ status: 'deferred' })
+  app.device.clock.advance(1_000)
+  properties.list.push(2)
+  await app.client.identify('u-1')
+  const initialized = app.ready()
+  await app.client.track('B')
+  await initialized
+  await app.client.track('C')
+  const events = await app.queued()
+  expect(events.map(({ type, event, properties: found }) => [type, event, found])).toEqual([
+    ['track', 'A', { list: [1] }],
+    ['identify', undefined, undefined],
+    ['track', 'B', {}],
+    ['track', 'C', {}],
+  ])
+  expect(events[0].originalTimestamp).toBe('2026-11-20T09:30:00.000Z')
+  expect(events[1].originalTimestamp).toBe('2026-11-20T09:30:01.000Z')
+})
+
+test('await putAnonymousId before initialize returns at once, and the first event carries it', async () => {
+  expect(await app.client.putAnonymousId('x')).toEqual({ status: 'deferred' })
+  await app.ready({ trackLifecycleEvents: true })
+  const [first] = await app.queued()
+  expect(first).toMatchObject({ event: 'Application Installed', anonymousId: 'x' })
+})
+
+test('the 1,001st deferred call is dropped and the first 1,000 arrive', async () => {
+  const results = await Promise.all(Array.from({ length: 1_001 }, (_, at) => app.client.track(`E${at}`)))
+  expect(results[999]).toEqual({ status: 'deferred' })
+  expect(results[1_000]).toEqual({ status: 'dropped', reason: 'BUFFER_FULL' })
+  await app.ready()
+  const events = await app.queued()
+  expect([events.length, events[0].event, events[999].event]).toEqual([1_000, 'E0', 'E999'])
+  expect((await app.client.getStatus()).dropped.buffer).toBe(1)
+})
+
+test('deferred calls hold at most 512 KiB', async () => {
+  const large = { text: 'x'.repeat(30_000) }
+  const results = await Promise.all(Array.from({ length: 18 }, () => app.client.track('A', large)))
+  expect(results.map(({ status }) => status).filter((status) => status === 'deferred')).toHaveLength(17)
+})
+
+test('optOut(true) before initialize is stored at once; initialize then makes no id and stores no event', async () => {
+  await app.client.track('A')
+  expect(await app.client.optOut(true)).toEqual({ status: 'stored' })
+  expect(JSON.parse(app.device.guard.get('service-sdk-cordova.guard')!)).toEqual({ tracking: 'disabled' })
+  expect(await app.client.track('B')).toEqual({ status: 'dropped', reason: 'OPTED_OUT' })
+  expect(await app.ready({ trackLifecycleEvents: true })).toMatchObject({ tracking: 'disabled' })
+  expect(await app.queued()).toEqual([])
+  expect((await app.device.values())['anonymousId']).toBeUndefined()
+})
+
+test('optOut(true) before initialize deletes earlier events with purge, and only with it', async () => {
+  await app.ready()
+  await app.client.track('A')
+  await app.restart()
+  await app.client.optOut(true)
+  await app.ready()
+  expect(await app.queued()).toHaveLength(1)
+  await app.restart()
+  await app.client.optOut(true)
+  await app.ready({ optOutQueue: 'purge' })
+  expect(await app.queued()).toEqual([])
+  expect((await app.client.getStatus()).dropped.purged).toBe(1)
+})
+
+test.each([
+  ['no write key', [], 'INVALID_WRITE_KEY'],
+  ['a number', [42], 'INVALID_WRITE_KEY'],
+  ['blanks', ['  '], 'INVALID_WRITE_KEY'],
+  ['a colon', ['a:b'], 'INVALID_WRITE_KEY'],
+  ['a control character', ['a\u0007b'], 'INVALID_WRITE_KEY'],
+  ['no address', ['wk-1', { dataPlaneUrl: 'not a url' }], 'INVALID_DATA_PLANE_URL'],
+  ['a user name', ['wk-1', { dataPlaneUrl: 'https://u:p@example.com' }], 'INVALID_DATA_PLANE_URL'],
+  ['another scheme', ['wk-1', { dataPlaneUrl: 'ftp://example.com' }], 'INVALID_DATA_PLANE_URL'],
+  ['an empty address', ['wk-1', { dataPlaneUrl: '' }], 'INVALID_DATA_PLANE_URL'],
+  ['a number as address', ['wk-1', { dataPlaneUrl: 7 }], 'INVALID_DATA_PLANE_URL'],
+])('initialize with %s rejects, and a later valid call works', async (_name, given, code) => {
+  await app.client.track('A')
+  const [writeKey, configuration] = given
+  await expect(app.client.initialize(writeKey, configuration)).rejects.toMatchObject({
+    name: 'ServiceClientError',
+    code,
+  })
+  expect((await app.client.getStatus()).state).toBe('failed')
+  await app.ready()
+  expect((await app.client.getStatus()).state).toBe('ready')
+  expect(await app.queued()).toHaveLength(1)
+})
+
+test('without dataPlaneUrl it resolves with a warning that is printed at every level, stores and sends nothing', async () => {
+  expect(await app.client.initialize('wk-1')).toMatchObject({ warnings: ['NO_DATA_PLANE_URL'] })
+  expect(app.printed.map(({ line }) => line)).toEqual(['[ServiceClient] NO_DATA_PLANE_URL'])
+  await app.client.track('A')
+  expect(await app.client.flush()).toMatchObject({ ok: false, sent: 0, reason: 'NO_DATA_PLANE_URL' })
+})
+
+test('a rejected initialize that nobody looks at raises no unhandled rejection', async () => {
+  const raised: unknown[] = []
+  const listen = (reason: unknown) => raised.push(reason)
+  process.on('unhandledRejection', listen)
+  void app.client.initialize(undefined)
+  // Node tells of it after the microtasks of a turn.
+  await new Promise((resolve) => setImmediate(resolve))
+  process.off('unhandledRejection', listen)
+  expect(raised).toEqual([])
+})
+
+test('overlapping calls with the same key share the result; another key is refused', async () => {
+  const first = app.ready()
+  expect(app.ready()).toBe(first)
+  await first
+  expect(await app.ready({ flushQueueSize: 1 })).toBe(await first)
+  await expect(app.client.initialize('wk-2')).rejects.toMatchObject({ code: 'ALREADY_INITIALIZED' })
+})
+
+test('flush before initialize says so', async () => {
+  expect(await app.client.flush()).toEqual({ ok: false, sent: 0, remaining: 0, reason: 'NOT_INITIALIZED' })
+})
+
+test('without deviceready within 30 s initialize rejects, and a later call works', async () => {
+  let ready: (() => void) | undefined
+  await using slow = await TestApp.open({ onDeviceReady: (callback) => (ready = callback) })
+  const late = slow.ready()
+  slow.device.clock.advance(30_000)
+  await expect(late).rejects.toMatchObject({ code: 'DEVICE_NOT_READY' })
+  const again = slow.ready()
+  ready!()
+  await expect(again).resolves.toMatchObject({ tracking: 'enabled' })
+})
+
+test('a native part that says nothing for 3 s, or is missing, gives way to the web bridge; slow storage does not', async () => {
+  await using silent = await TestApp.open({ exec: () => () => undefined })
+  const initialized = silent.ready()
+  await Promise.resolve()
+  silent.device.clock.advance(3_000)
+  await expect(initialized).resolves.toMatchObject({ warnings: expect.arrayContaining(['NATIVE_BRIDGE_MISSING']) })
+
+  await using missing = await TestApp.open({ exec: () => (_success, error) => error('Class not found') })
+  expect(await missing.ready()).toMatchObject({ warnings: expect.arrayContaining(['NATIVE_BRIDGE_MISSING']) })
+
+  let isOpenAsked = false
+  await using slow = await TestApp.open({
+    exec: () => (success, _error, _service, action) => {
+      if (action === 'listen') success({ t: 'hello' })
+      if (action === 'open') isOpenAsked = true
+    },
+  })
+  void slow.ready()
+  await new Promise((resolve) => setImmediate(resolve))
+  slow.device.clock.advance(60_000)
+  await new Promise((resolve) => setImmediate(resolve))
+  expect(isOpenAsked).toBe(true)
+  expect((await slow.client.getStatus()).state).toBe('initializing')
+  expect(slow.calls).toEqual([])
+})

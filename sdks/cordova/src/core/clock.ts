@@ -1,0 +1,9 @@
+/** Time as an argument. */
+export interface Clock {
+  /** Milliseconds since 1970; may jump. */
+  now(): number
+  /** Milliseconds since some moment of this process; never jumps. Waits are measured by it. */
+  monotonic(): number
+  /** Calls back once. @returns what cancels it. */
+  after(delayMs: number, callback: () => void): () => void
+}

@@ -1,0 +1,42 @@
+import { utf8Length } from './utf8.ts'
+
+/*
+ * A row is the finished JSON text of one event, beginning with messageId and originalTimestamp and without `sentAt`:
+ * the sender joins texts and knows no event (contracts/cordova-sdk.md §6).
+ */
+
+/** UTF-8 bytes of one event as it is sent. */
+export const LARGEST_EVENT_BYTES = 32_768
+
+/** `"sentAt":"2026-11-20T09:30:12.481Z",` */
+const SENT_AT_BYTES = 36
+
+/** In their order; what is undefined is left out. */
+export interface EventMembers {
+  readonly type: string
+  readonly channel: 'mobile' | 'web'
+  readonly anonymousId: string
+  readonly userId: string | undefined
+  readonly event?: string
+  readonly name?: string
+  readonly groupId?: string
+  readonly previousId?: string
+  readonly properties?: object
+  readonly traits?: object
+  readonly integrations: object
+}
+
+/** All of an event but messageId and originalTimestamp, as a tail is: from `"type":` to the closing brace. */
+export function eventTail(members: EventMembers, contextText: string): string {
+  return `${JSON.stringify(members).slice(1, -1)},"context":${contextText}}`
+}
+
+export function eventText(messageId: string, at: number, tail: string): string {
+  return `{"messageId":"${messageId}","originalTimestamp":"${new Date(at).toISOString()}",${tail}`
+}
+
+export function isTooLarge(text: string): boolean {
+  // A quick yes or no for nearly all: a UTF-16 unit is at most three bytes.
+  if (text.length * 3 + SENT_AT_BYTES <= LARGEST_EVENT_BYTES) return false
+  return utf8Length(text) + SENT_AT_BYTES > LARGEST_EVENT_BYTES
+}

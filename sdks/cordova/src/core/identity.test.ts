@@ -1,0 +1,140 @@
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { TestApp } from '../testing/test-app.ts'
+
+/* contracts/cordova-sdk.md §7, §28 items 16 to 19 and 30 */
+
+let app: TestApp
+beforeEach(async () => {
+  app = await TestApp.open()
+})
+afterEach(() => app[Symbol.asyncDispose]())
+
+test('identify merges the traits of the same user, and a null removes one from the stored set', async () => {
+  await app.ready()
+  await app.client.identify('u-1', { plan: 'pro', city: 'Bonn' })
+  await app.client.identify('u-1', { plan: 'max', city: null })
+  const { traits, context } = await app.last()
+  expect(traits).toEqual({ plan: 'max' })
+  expect(context.traits).toMatchObject({ plan: 'max', userId: 'u-1', id: 'u-1' })
+})
+
+test('identify with another user id replaces traits and external ids', async () => {
+  await app.ready()
+  await app.client.identify('u-1', { plan: 'pro' }, { externalIds: { crm: 7 } })
+  await app.client.identify('u-2', { city: 'Bonn' })
+  const { traits, context, userId } = await app.last()
+  expect(userId).toBe('u-2')
+  expect(traits).toEqual({ city: 'Bonn' })
+  expect(context.externalId).toBeUndefined()
+})
+
+test('identify with the same user id merges external ids by type', async () => {
+  await app.ready()
+  await app.client.identify('u-1', {}, { externalIds: { crm: 7, shop: 'x' } })
+  await app.client.identify('u-1', {}, { externalIds: { crm: 8 } })
+  expect((await app.last()).context.externalId).toEqual([
+    { type: 'crm', id: 8 },
+    { type: 'shop', id: 'x' },
+  ])
+})
+
+test('a trait of the host that is called id stays', async () => {
+  await app.ready()
+  await app.client.identify('u-1', { id: 'mine' })
+  expect((await app.last()).context.traits).toMatchObject({ id: 'mine', userId: 'u-1' })
+})
+
+test('alias says who the user was: the user id, or the anonymousId when there is none', async () => {
+  await app.ready()
+  await app.client.putAnonymousId('a-1')
+  await app.client.alias('u-1')
+  expect(await app.last()).toMatchObject({ type: 'alias', userId: 'u-1', previousId: 'a-1' })
+  await app.client.alias('u-2')
+  const { previousId, userId, context } = await app.last()
+  expect([previousId, userId]).toEqual(['u-1', 'u-2'])
+  expect(context.traits).toMatchObject({ userId: 'u-2', id: 'u-2' })
+})
+
+test('group leaves the identity as it is', async () => {
+  await app.ready()
+  await app.client.group('acme', { employees: 120 })
+  expect(await app.last()).toMatchObject({ type: 'group', groupId: 'acme', traits: { employees: 120 } })
+  await app.client.track('A')
+  expect((await app.last()).userId).toBeUndefined()
+})
+
+test('reset clears user id, traits and external ids, and keeps anonymousId, token and queue', async () => {
+  await app.ready()
+  await app.client.putAnonymousId('a-1')
+  await app.client.putDeviceToken('t-1')
+  await app.client.identify('u-1', { plan: 'pro' }, { externalIds: { crm: 7 } })
+  expect(await app.client.reset()).toEqual({ status: 'stored' })
+  await app.client.track('A')
+  const event = await app.last()
+  expect(event.userId).toBeUndefined()
+  expect(event.anonymousId).toBe('a-1')
+  expect(event.context).toMatchObject({ traits: { anonymousId: 'a-1' }, device: { token: 't-1' } })
+  expect(Object.keys(event.context.traits)).toEqual(['anonymousId'])
+  expect(event.context.externalId).toBeUndefined()
+  expect(await app.queued()).toHaveLength(2)
+})
+
+test('only reset(true) renews the anonymousId; it also clears the token', async () => {
+  await app.ready()
+  await app.client.putAnonymousId('a-1')
+  await app.client.putDeviceToken('t-1')
+  for (const other of ['true', 1, {}]) await app.client.reset(other)
+  await app.client.track('A')
+  expect(await app.last()).toMatchObject({ anonymousId: 'a-1', context: { device: { token: 't-1' } } })
+  await app.client.reset(true)
+  await app.client.track('B')
+  const { anonymousId, context } = await app.last()
+  expect(anonymousId).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/)
+  expect(context.device).toBeUndefined()
+})
+
+test('identity, token and tracking state survive a restart; the advertisement id does not', async () => {
+  await app.ready()
+  await app.client.identify('u-1', { plan: 'pro' }, { externalIds: { crm: 7 } })
+  await app.client.putDeviceToken('t-1')
+  await app.client.putAdvertisingId('ad-1')
+  await app.client.track('A')
+  const before = await app.last()
+  expect(before.context.device).toEqual({ token: 't-1', advertisingId: 'ad-1', adTrackingEnabled: true })
+  await app.restart()
+  await app.ready()
+  await app.client.track('B')
+  const after = await app.last()
+  expect(after).toMatchObject({ userId: 'u-1', anonymousId: before.anonymousId })
+  expect(after.context.traits).toEqual(before.context.traits)
+  expect(after.context.externalId).toEqual(before.context.externalId)
+  expect(after.context.device).toEqual({ token: 't-1' })
+})
+
+test('an empty advertisement id or token removes the one there is', async () => {
+  await app.ready()
+  await app.client.putAdvertisingId('ad-1')
+  await app.client.putDeviceToken('t-1')
+  await app.client.putAdvertisingId('')
+  await app.client.putDeviceToken('')
+  await app.client.track('A')
+  expect((await app.last()).context.device).toBeUndefined()
+})
+
+test('events that are queued are not rewritten', async () => {
+  await app.ready()
+  await app.client.track('A')
+  await app.client.identify('u-1')
+  expect((await app.queued())[0].userId).toBeUndefined()
+})
+
+test('external ids of a call reach that event only, those of initialize all', async () => {
+  await app.ready({}, { externalIds: { crm: 7 } })
+  await app.client.track('A', {}, { externalIds: { shop: 3 } })
+  expect((await app.last()).context.externalId).toEqual([
+    { type: 'crm', id: 7 },
+    { type: 'shop', id: 3 },
+  ])
+  await app.client.track('B')
+  expect((await app.last()).context.externalId).toEqual([{ type: 'crm', id: 7 }])
+})

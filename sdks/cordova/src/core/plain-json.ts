@@ -1,0 +1,86 @@
+export type Json = string | number | boolean | null | readonly Json[] | JsonObject
+
+export interface JsonObject {
+  readonly [member: string]: Json
+}
+
+const DEEPEST_LEVEL = 100
+
+/**
+ * A deep copy of what a host gave, such as JSON can hold; never throws and runs no later change of the host's.
+ *
+ * undefined, functions and symbols are left out (null inside arrays); Date becomes its ISO text; NaN and infinities become
+ * null; BigInt a text; what throws when it is read, a cycle, and what lies deeper than 100 levels become null.
+ *
+ * @param corrected is told once for each value that could not stay as it was.
+ * @see contracts/cordova-sdk.md §8.1
+ */
+export function plainObject(value: object, corrected: (what: string) => void): JsonObject {
+  const copy = copyOf(value, [], corrected)
+  return isMembers(copy) ? copy : {}
+}
+
+/** An object with members, such as a literal or an instance of a class of the app; no array, Map, Date … */
+export function isMembers(value: unknown): value is JsonObject {
+  return Object.prototype.toString.call(value) === '[object Object]'
+}
+
+/** A literal, or what JSON.parse makes. */
+export function isPlainObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  if (!isMembers(value)) return false
+  const prototype = Object.getPrototypeOf(value)
+  return prototype === null || Object.getPrototypeOf(prototype) === null
+}
+
+function copyOf(value: unknown, above: readonly object[], corrected: (what: string) => void): Json | undefined {
+  switch (typeof value) {
+    case 'string':
+    case 'boolean':
+      return value
+    case 'number':
+      if (Number.isFinite(value)) return value
+      corrected(`${value} became null`)
+      return null
+    case 'bigint':
+      corrected('a BigInt became a text')
+      return String(value)
+    case 'object':
+      return value === null ? null : copyOfObject(value, above, corrected)
+    default:
+      corrected(`a value of type ${typeof value} was left out`)
+      return undefined
+  }
+}
+
+function copyOfObject(value: object, above: readonly object[], corrected: (what: string) => void): Json | undefined {
+  const nulled = (why: string) => {
+    corrected(`${why} became null`)
+    return null
+  }
+  if (above.includes(value)) return nulled('a cycle')
+  if (above.length >= DEEPEST_LEVEL) return nulled(`what lies deeper than ${DEEPEST_LEVEL} levels`)
+  const inside = [...above, value]
+  try {
+    const { toJSON } = value as { toJSON?: unknown }
+    if (typeof toJSON === 'function') {
+      if (value instanceof Date) corrected('a Date became a text')
+      return copyOf(toJSON.call(value), inside, corrected)
+    }
+    if (value instanceof String || value instanceof Number || value instanceof Boolean)
+      return copyOf(value.valueOf(), inside, corrected)
+    if (Array.isArray(value)) return value.map((element) => copyOf(element, inside, corrected) ?? null)
+  } catch {
+    return nulled('a value that throws when it is read')
+  }
+  // Without a prototype a member `__proto__` is data like any other.
+  const copy: Record<string, Json> = Object.create(null)
+  for (const member of Object.keys(value)) {
+    try {
+      const inner = copyOf((value as Record<string, unknown>)[member], inside, corrected)
+      if (inner !== undefined) copy[member] = inner
+    } catch {
+      copy[member] = nulled('a member that throws when it is read')
+    }
+  }
+  return copy
+}

@@ -1,0 +1,157 @@
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import path from 'node:path'
+import { build } from 'esbuild'
+import type { Page } from 'playwright-core'
+import { Chromium } from '../../../../tests/sdk/chromium.ts'
+import type { Bridge, Signal } from '../core/bridge.ts'
+import type { Device } from './device.ts'
+import type { HarnessStart } from './page-harness.ts'
+import { TestClock } from './test-clock.ts'
+
+/** The engine in a page of a real Chromium; a kill closes the page, and what its origin has stored stays. */
+export class PageDevice implements Device {
+  readonly bridge: Device['bridge']
+  private readonly chromium: Chromium
+  private readonly server: Server
+  private readonly clock = { now: new TestClock().now() }
+  private start_: Omit<HarnessStart, 'wall'> = { random: 0, isOnline: true, fault: null }
+  private page: Page | undefined
+
+  static async open(): Promise<PageDevice> {
+    const { outputFiles } = await build({
+      entryPoints: [path.join(import.meta.dirname, 'page-harness.ts')],
+      bundle: true,
+      format: 'iife',
+      write: false,
+    })
+    const html = `<!doctype html><meta charset="utf-8"><script>${outputFiles[0]!.text}</script>`
+    const server = createServer((_request, response) => void response.setHeader('Content-Type', 'text/html').end(html))
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    return new PageDevice(await Chromium.open(), server)
+  }
+
+  private constructor(chromium: Chromium, server: Server) {
+    this.chromium = chromium
+    this.server = server
+    const call = (action: Exclude<keyof Bridge, 'listen'>) => (argument?: unknown) =>
+      this.inPage(`harness.engine.${action}(${JSON.stringify(argument ?? null)})`)
+    this.bridge = {
+      open: call('open'),
+      push: call('push'),
+      state: call('state'),
+      tail: call('tail'),
+      drain: call('drain'),
+      purge: call('purge'),
+      config: call('config'),
+      advertId: call('advertId'),
+    }
+  }
+
+  async reset(random: number): Promise<void> {
+    await this.kill()
+    this.clock.now = new TestClock().now()
+    this.start_ = { random, isOnline: true, fault: null }
+    await this.inPage(DELETE_STORE)
+    await this.inPage('localStorage.clear()')
+    await this.startEngine(this.page!)
+  }
+
+  now(): Promise<number> {
+    return this.inPage('harness.clock.now()')
+  }
+
+  async advance(ms: number): Promise<void> {
+    this.clock.now += ms
+    if (this.page) await this.inPage(`harness.clock.advance(${ms})`)
+  }
+
+  async moveClock(ms: number): Promise<void> {
+    this.clock.now += ms
+    if (this.page) await this.inPage(`harness.clock.setBy(${ms})`)
+  }
+
+  async network(isOnline: boolean): Promise<void> {
+    this.start_ = { ...this.start_, isOnline }
+    if (this.page) await this.inPage(`(harness.isOnline = ${isOnline}, harness.engine.network(${isOnline}))`)
+  }
+
+  async stop(): Promise<void> {
+    await this.inPage('harness.engine.stop()')
+  }
+
+  async start(): Promise<void> {
+    await this.inPage('harness.engine.start()')
+  }
+
+  async kill(): Promise<void> {
+    await this.page?.close()
+    this.page = undefined
+  }
+
+  async deleteStore(): Promise<void> {
+    await this.inPage(DELETE_STORE)
+    await this.kill()
+  }
+
+  /** Deletes the database under the engine that runs. */
+  async loseStore(): Promise<void> {
+    await this.inPage(DELETE_STORE)
+  }
+
+  async deleteGuard(): Promise<void> {
+    await this.inPage('localStorage.clear()')
+    await this.kill()
+  }
+
+  async fault(fault: string | null): Promise<void> {
+    this.start_ = { ...this.start_, fault }
+    if (this.page) await this.inPage(`void (harness.faults.kind = ${JSON.stringify(fault)})`)
+  }
+
+  rows(): Promise<readonly string[]> {
+    return this.inPage('harness.rows()')
+  }
+
+  values(): Promise<Readonly<Record<string, string>>> {
+    return this.inPage('harness.store.values()')
+  }
+
+  signals(): Promise<readonly Signal[]> {
+    return this.inPage('harness.signals.splice(0)')
+  }
+
+  /** Keys of localStorage. */
+  storedKeys(): Promise<readonly string[]> {
+    return this.inPage('Object.keys(localStorage)')
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.chromium[Symbol.asyncDispose]()
+    this.server.closeAllConnections()
+    await new Promise<void>((resolve) => this.server.close(() => resolve()))
+  }
+
+  // biome-ignore lint/suspicious/noExplicitAny: what an expression is in the page is known where it is written
+  private async inPage(expression: string): Promise<any> {
+    this.page ??= await this.boot()
+    return this.page.evaluate(expression)
+  }
+
+  private async boot(): Promise<Page> {
+    const page = await this.chromium.page(`http://127.0.0.1:${(this.server.address() as AddressInfo).port}`)
+    await this.startEngine(page)
+    return page
+  }
+
+  private async startEngine(page: Page): Promise<void> {
+    const start: HarnessStart = { ...this.start_, wall: this.clock.now }
+    await page.evaluate(`void (globalThis.harness = new PageHarness(${JSON.stringify(start)}))`)
+  }
+}
+
+const DELETE_STORE = `new Promise((resolve, reject) => {
+  const request = indexedDB.deleteDatabase('service-sdk-cordova')
+  request.onsuccess = () => resolve(null)
+  request.onerror = request.onblocked = () => reject(new Error('the database cannot be deleted'))
+})`

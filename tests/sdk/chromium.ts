@@ -1,0 +1,94 @@
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
+
+const FLAGS = [
+  '--headless',
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+  '--remote-debugging-port=0',
+]
+const START_MS = 30_000
+const LOOK_AGAIN_MS = 20
+
+/**
+ * The system's Chromium with a profile of its own, which outlives a kill: open another on the same profile to see what
+ * the first one left.
+ */
+export class Chromium implements AsyncDisposable {
+  readonly profile: string
+  private readonly process: ChildProcess
+  private readonly ended: Promise<unknown>
+  private browser: Browser | undefined
+
+  static async open(profile = mkdtempSync(path.join(tmpdir(), 'millrace-chromium-'))): Promise<Chromium> {
+    const portFile = path.join(profile, 'DevToolsActivePort')
+    rmSync(portFile, { force: true })
+    const chromium = new Chromium(profile)
+    await chromium.connect(portFile)
+    return chromium
+  }
+
+  private constructor(profile: string) {
+    this.profile = profile
+    // A process group of its own, so that a kill takes all of its processes at the same moment.
+    this.process = spawn(program(), [...FLAGS, `--user-data-dir=${profile}`, 'about:blank'], {
+      detached: true,
+      stdio: 'ignore',
+    })
+    this.ended = new Promise((resolve) => this.process.once('exit', resolve))
+  }
+
+  get context(): BrowserContext {
+    return this.browser!.contexts()[0]!
+  }
+
+  async page(url: string): Promise<Page> {
+    const page = await this.context.newPage()
+    await page.goto(url)
+    return page
+  }
+
+  /** SIGKILL to all of its processes. */
+  async kill(): Promise<void> {
+    try {
+      process.kill(-this.process.pid!, 'SIGKILL')
+    } catch {
+      // It has ended already.
+    }
+    await this.ended
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.kill()
+    rmSync(this.profile, { recursive: true, force: true, maxRetries: 5 })
+  }
+
+  private async connect(portFile: string): Promise<void> {
+    for (const deadline = Date.now() + START_MS; !existsSync(portFile) || readFileSync(portFile, 'utf8') === ''; ) {
+      if (Date.now() > deadline) throw new Error('Chromium did not start')
+      await delay(LOOK_AGAIN_MS)
+    }
+    const [port] = readFileSync(portFile, 'utf8').split('\n')
+    this.browser = await chromium.connectOverCDP(`http://127.0.0.1:${port}`)
+  }
+}
+
+function program(): string {
+  for (const name of ['chromium', 'chromium-browser', 'google-chrome']) {
+    try {
+      return execFileSync('/bin/sh', ['-c', `command -v ${name}`], { encoding: 'utf8' }).trim()
+    } catch {
+      // Not under this name.
+    }
+  }
+  throw new Error('These tests need Chromium; .ci/run installs it')
+}
