@@ -45,6 +45,20 @@ describe('a destination at fault', () => {
     expect(transformations.figures().penalised).toBe(1)
   })
 
+  test('holds no place of live traffic while it waits for the penalty process, nor does a test run', async () => {
+    const transformations = open({ limits: { syncMs: 60_000, sandboxes: 8 } })
+    const keys = Array.from({ length: 10 }, (_, n) => `guilty-${n}`)
+    for (const key of keys)
+      await outcome(transformations, 'export const transformEvent = () => new Promise(() => {})', key)
+    const endlessRuns = keys.flatMap((key) => [
+      runCode(transformations, endless, { key }),
+      runCode(transformations, endless, { mode: 'test' }),
+    ])
+    expect(await outcome(transformations, same, 'innocent')).toEqual(given)
+    await transformations.close()
+    await Promise.all(endlessRuns)
+  })
+
   test('that is a test run is nobody', async () => {
     const transformations = open(short)
     await runCode(transformations, endless, { mode: 'test' })

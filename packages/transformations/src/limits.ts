@@ -24,6 +24,9 @@ export const DEFAULT_LIMITS: TransformationLimits = {
 }
 
 export const MAX_FETCHES_PER_EVENT = 20
+/** Of one request, address, headers and body together, and of all requests of a run that have no answer yet. */
+export const MAX_FETCH_REQUEST_CHARS = 1024 * 1024
+export const MAX_OPEN_FETCH_CHARS = 32 * 1024 * 1024
 export const FETCH_TIMEOUT_MS = 10_000
 export const MAX_FETCH_ANSWER_BYTES = 1024 * 1024
 export const MAX_OUTPUTS_PER_EVENT = 1_000
@@ -31,7 +34,7 @@ export const MAX_OUTPUT_BYTES = 256 * 1024
 export const MAX_LOG_LINES = 100
 export const MAX_LOG_LINE_BYTES = 4 * 1024
 /** Of one batch's outputs as text. A batch of 100 with outputs of the largest size stays below. */
-export const MAX_RESULT_CHARS = 64 * 1024 * 1024
+export const MAX_RESULT_CHARS = 32 * 1024 * 1024
 /** Of one failure text; the contract names no bound, and a message may be as long as the sandbox has memory. */
 export const MAX_FAILURE_CHARS = 8 * 1024
 export const MAX_EVENTS_PER_BATCH = 100

@@ -1,11 +1,11 @@
 import { readdirSync, readFileSync } from 'node:fs'
-import { afterEach, describe, expect, test } from 'vitest'
+import { afterAll, describe, expect, test } from 'vitest'
 import type { Transformations } from './host/transformations.ts'
 import { closeAll, essences, open, runCode } from './under-test.ts'
 
 // Promises of contracts/transformations.md §7 and §8. Time limits are shortened where nothing else depends on them.
 
-afterEach(closeAll)
+afterAll(closeAll)
 
 const same = 'export const transformEvent = (event) => event'
 const given = [[{ type: 'track', messageId: 'm-0', properties: { n: 0 } }]]
@@ -14,6 +14,7 @@ const outcome = async (transformations: Transformations, code: string, key = 'd-
   essences(await runCode(transformations, code, { key }))
 
 describe('memory', () => {
+  const transformations = open({ limits: { memoryMb: 32, syncMs: 15_000 } })
   test.each([
     ['arrays', 'const all = []; for (;;) all.push(new Array(1000).fill(0.5))'],
     [
@@ -22,12 +23,11 @@ describe('memory', () => {
     ],
     ['buffers', 'const all = []; for (;;) all.push(new Uint8Array(1e6).fill(1))'],
     ['a map', 'const all = new Map(); for (let n = 0; ; n++) all.set(n, { n })'],
-  ])('%s without end are stopped, and the next run has what it needs', async (_, body) => {
-    const transformations = open({ limits: { memoryMb: 32, syncMs: 15_000 } })
-    expect(await outcome(transformations, `export function transformEvent() { ${body} }`)).toEqual([
+  ])('%s without end are stopped, and the next run has what it needs', async (key, body) => {
+    expect(await outcome(transformations, `export function transformEvent() { ${body} }`, key)).toEqual([
       'Memory limit exceeded',
     ])
-    expect(await outcome(transformations, same)).toEqual(given)
+    expect(await outcome(transformations, same, key)).toEqual(given)
     expect(await outcome(transformations, same, 'other')).toEqual(given)
   })
 

@@ -1,11 +1,14 @@
-import { afterEach, describe, expect, test } from 'vitest'
+import { afterAll, describe, expect, test } from 'vitest'
 import type { TransformAnswer, TransformFetch, TransformRequest } from './fetch.ts'
 import { closeAll, essences, events, open, runCode, runOf, version } from './under-test.ts'
 
 // Promises of contracts/transformations.md §4 about fetch and fetchV2, as the code sees them. What the server does with
 // such a request is tested where it is done (packages/pipeline/src/transform-fetch.test.ts).
 
-afterEach(closeAll)
+let fetchNow: TransformFetch
+const shared = open({ fetch: (request, signal) => fetchNow(request, signal) })
+const switchedOff = open()
+afterAll(closeAll)
 
 const ok = (body: string, more: Partial<Extract<TransformAnswer, { ok: true }>> = {}): TransformAnswer => ({
   ok: true,
@@ -16,9 +19,10 @@ const ok = (body: string, more: Partial<Extract<TransformAnswer, { ok: true }>> 
   ...more,
 })
 
-/** What an expression is worth, with each request answered so. */
+/** What an expression is worth, with each request answered so, or with fetch switched off. */
 async function worth(expression: string, fetch?: TransformFetch) {
-  const transformations = open(fetch === undefined ? {} : { fetch })
+  if (fetch !== undefined) fetchNow = fetch
+  const transformations = fetch === undefined ? switchedOff : shared
   const code = `export const transformEvent = async (event) => ({ value: ${expression} })`
   const [outputs] = essences(await runCode(transformations, code))
   return typeof outputs === 'string' ? outputs.split('\n')[0] : (outputs![0] as { value?: unknown }).value
@@ -117,6 +121,24 @@ test('20 calls for each event of the batch, no more', async () => {
   const result = await runCode(open({ fetch }), code, { events: events({}, {}) })
   expect(calls).toBe(40)
   expect(essences(result).map((outputs) => (outputs as { refused: number }[])[0]!.refused)).toEqual([0, 20])
+})
+
+test('a request of 1 MB is refused, and so are many large ones at a time', async () => {
+  const large = '{ method: "POST", body: "x".repeat(1024 * 1024) }'
+  expect(await worth(`await fetchV2("x:", ${large})`, async () => ok('1'))).toBe('Error: request is larger than 1 MB')
+  let calls = 0
+  const fetch: TransformFetch = async () => {
+    calls++
+    return ok('1')
+  }
+  const code = `const options = { method: "POST", body: "x".repeat(1e6) }
+    export async function transformEvent(event) {
+      const calls = Array.from({ length: 20 }, () => fetchV2("x:", options).then(() => "ok", (error) => error.message))
+      return { refused: (await Promise.all(calls)).filter((message) => message === "too many fetch calls").length }
+    }`
+  const result = await runCode(open({ fetch }), code, { events: events({}, {}, {}) })
+  expect(essences(result).flatMap((outputs) => (outputs as { refused: number }[])[0]!.refused)).toEqual([0, 7, 20])
+  expect(calls).toBe(33)
 })
 
 test('endless fetching ends at the wall limit, and its request with it', async () => {

@@ -1,20 +1,18 @@
 import { ManualClock } from '@millrace/std'
-import { afterEach, describe, expect, test } from 'vitest'
-import type { Transformations } from './host/transformations.ts'
+import { afterAll, describe, expect, test } from 'vitest'
 import { DEFAULT_LIMITS } from './limits.ts'
 import { closeAll, essences, events, open, runCode, runOf, version } from './under-test.ts'
 
 // Promises of contracts/transformations.md §7 and §8. Time limits are shortened where nothing else depends on them.
 
-afterEach(closeAll)
+const transformations = open({ limits: { syncMs: 200 } })
+afterAll(closeAll)
 
 const same = 'export const transformEvent = (event) => event'
 const endless = 'export function transformEvent() { while (true) {} }'
 const given = [[{ type: 'track', messageId: 'm-0', properties: { n: 0 } }]]
-const short = { limits: { syncMs: 200 } }
 
-const outcome = async (transformations: Transformations, code: string, key = 'd-1') =>
-  essences(await runCode(transformations, code, { key }))
+const outcome = async (code: string, key: string) => essences(await runCode(transformations, code, { key }))
 
 describe('time', () => {
   test.each([
@@ -29,20 +27,20 @@ describe('time', () => {
       'a loop in a stack hook',
       'Error.prepareStackTrace = () => { while (true) {} }\nexport function transformEvent() { throw new Error("x") }',
     ],
-  ])('%s is stopped', async (_, code) => {
-    const transformations = open(short)
-    expect(await outcome(transformations, code)).toEqual(['Timed out'])
-    expect(await outcome(transformations, same)).toEqual(given)
-    expect(await outcome(transformations, same, 'other')).toEqual(given)
+  ])('%s is stopped', async (name, code) => {
+    expect(await outcome(code, name)).toEqual(['Timed out'])
+    expect(await outcome(same, name)).toEqual(given)
+    expect(await outcome(same, 'other')).toEqual(given)
   })
 
+  // No time passes by this clock.
+  const timeless = open({ clock: new ManualClock(0) })
   test.each([
     ['a promise that never settles', 'export const transformEvent = () => new Promise(() => {})'],
     ['a top level that never ends', `await new Promise(() => {})\n${same}`],
     ['one event of a batch', 'export const transformEvent = (e) => e.properties.n === 1 ? new Promise(() => {}) : e'],
-  ])('%s ends at once', async (_, code) => {
-    const transformations = open({ clock: new ManualClock(0) })
-    const result = await runCode(transformations, code, { events: events({ n: 0 }, { n: 1 }) })
+  ])('%s ends at once', async (key, code) => {
+    const result = await runCode(timeless, code, { key, events: events({ n: 0 }, { n: 1 }) })
     expect(essences(result)).toEqual(['Timed out', 'Timed out'])
     expect(result.trouble).toEqual({ kind: 'timed out', text: 'Timed out' })
     expect(result.results.every((each) => 'error' in each && each.isRetryable)).toBe(true)
@@ -57,7 +55,7 @@ describe('time', () => {
       syncMs: 4_000,
       wallMs: 30_000,
     })
-    expect(await outcome(open(), endless)).toEqual(['Timed out'])
+    expect(essences(await runCode(open(), endless))).toEqual(['Timed out'])
   })
 
   test('each step of a list has the whole of it', async () => {

@@ -317,6 +317,10 @@ const bombs: Attack[] = [
     'long texts to our functions',
     'const a = "x".repeat(3e8); for (let n = 0; n < 50; n++) hash.sha256(a); for (;;) hash.md5(a + a.length)',
   ),
+  inside(
+    'large requests',
+    'const body = "x".repeat(1e6); await Promise.all(Array.from({ length: 50 }, () => fetch("http://a.example", { method: "POST", body }))); return { ok: 1 }',
+  ),
   stopped('many URLs', 'const a = []; for (;;) a.push(new URL("http://a.example/" + "x".repeat(1e5)))'),
 ]
 

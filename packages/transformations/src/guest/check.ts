@@ -29,6 +29,7 @@ export async function check(
     if (entry !== undefined && found.length === 1) return { ok: true, entry, imports }
     return { ok: false, error: `Expected one of transformEvent,transformBatch. Found ${found.join(',')}` }
   } catch (error) {
+    if (!isRefusal(error)) throw error
     return refusal(error)
   } finally {
     if (!isolate.isDisposed) isolate.dispose()
@@ -51,11 +52,15 @@ function exportsName(
   }
 }
 
+/** Whether it is about the code: an error of the engine's parser or linker, which comes as a copy, or one of ours. */
+export function isRefusal(error: unknown): error is Error {
+  return error instanceof RefusedCodeError || (error instanceof Error && error.name === 'SyntaxError')
+}
+
 /** The engine puts the place behind its text: `Unexpected token ';' [base transformation:3:7]`. */
 const PLACED = /^([\s\S]*) \[(?:base transformation|library \w+):(\d+):(\d+)\]$/
 
-/** What the engine, or we, have against code. */
-export function refusal(error: unknown): Extract<CheckResult, { ok: false }> {
+export function refusal(error: Error): Extract<CheckResult, { ok: false }> {
   if (error instanceof RefusedCodeError) {
     const { message, line, column } = error
     return {
@@ -65,7 +70,7 @@ export function refusal(error: unknown): Extract<CheckResult, { ok: false }> {
       ...(column === undefined ? {} : { column }),
     }
   }
-  const { name, message } = error as Error
+  const { name, message } = error
   const [, text = message, line, column] = PLACED.exec(message) ?? []
   const place = line === undefined ? {} : { line: Number(line), column: Number(column) }
   return { ok: false, error: `${name}: ${text}`, ...place }

@@ -1,5 +1,11 @@
 import type { TransformRequest } from '../fetch.ts'
-import { MAX_FETCHES_PER_EVENT, MAX_LOG_LINE_BYTES, MAX_LOG_LINES } from '../limits.ts'
+import {
+  MAX_FETCH_REQUEST_CHARS,
+  MAX_FETCHES_PER_EVENT,
+  MAX_LOG_LINE_BYTES,
+  MAX_LOG_LINES,
+  MAX_OPEN_FETCH_CHARS,
+} from '../limits.ts'
 import type { FetchRequest } from '../messages.ts'
 import { failureText } from './failure-text.ts'
 import type { HostCall } from './realm/run-program.ts'
@@ -11,8 +17,9 @@ export class RunSurroundings {
   readonly usedCredentials = new Set<string>()
   /** Requests that are not handed over yet. */
   #fetches: FetchRequest[] = []
-  /** Requests of the current step without an answer. */
-  readonly #open = new Set<number>()
+  /** Requests of the current step without an answer, and how long each is. */
+  readonly #open = new Map<number, number>()
+  #openChars = 0
   readonly #captureLogs: boolean
   readonly #credentials: ReadonlyMap<string, string>
   readonly #maxFetches: number
@@ -38,13 +45,19 @@ export class RunSurroundings {
     return value
   }
 
-  /** @returns the number under which the answer will come; undefined when the run has had its share. */
-  fetch(request: TransformRequest): number | undefined {
-    if (this.#fetchCount === this.#maxFetches) return undefined
+  /**
+   * @param text TransformRequest as JSON.
+   * @returns the number under which the answer will come, or `!` and why there will be none.
+   */
+  fetch(text: string): string {
+    if (text.length > MAX_FETCH_REQUEST_CHARS) return '!request is larger than 1 MB'
+    const openChars = this.#openChars + text.length
+    if (this.#fetchCount === this.#maxFetches || openChars > MAX_OPEN_FETCH_CHARS) return '!too many fetch calls'
     const id = ++this.#fetchCount
-    this.#fetches.push({ id, request })
-    this.#open.add(id)
-    return id
+    this.#fetches.push({ id, request: JSON.parse(text) as TransformRequest })
+    this.#open.set(id, text.length)
+    this.#openChars = openChars
+    return String(id)
   }
 
   get openFetches(): number {
@@ -59,6 +72,7 @@ export class RunSurroundings {
 
   /** An answer has come. @returns whether somebody still waits for it. */
   isAnswered(id: number): boolean {
+    this.#openChars -= this.#open.get(id) ?? 0
     return this.#open.delete(id)
   }
 
@@ -66,6 +80,7 @@ export class RunSurroundings {
   forgetFetches(): void {
     this.#fetches = []
     this.#open.clear()
+    this.#openChars = 0
   }
 }
 
@@ -89,9 +104,7 @@ export function hostCalls(current: () => RunSurroundings | undefined): HostCall 
         case 'credential':
           return current()?.credential(first)
         case 'fetch':
-          return current()
-            ?.fetch(JSON.parse(first) as TransformRequest)
-            ?.toString()
+          return current()?.fetch(first)
         default:
           return webCall(operation, texts)
       }

@@ -1,6 +1,6 @@
 import { MAX_RESULT_CHARS } from '../limits.ts'
 import type { FetchRequest, RunMessage, SettledMessage, StepHeader, ToChild } from '../messages.ts'
-import { refusal } from './check.ts'
+import { isRefusal, refusal } from './check.ts'
 import type { RunSurroundings } from './host-calls.ts'
 import type { Realm } from './realm.ts'
 import type { Sandbox } from './sandbox.ts'
@@ -63,6 +63,7 @@ function realmOf(version: StrippedVersion, { sandbox, message }: StepsOptions): 
     return sandbox.realm(version, message.versionIds)
   } catch (error) {
     if (sandbox.isDisposed) throw new SandboxFault('out of memory')
+    if (!isRefusal(error)) throw error
     return refusal(error).error
   }
 }

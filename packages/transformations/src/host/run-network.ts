@@ -3,7 +3,7 @@ import { Queue } from '@millrace/std'
 import type { TransformAnswer, TransformFetch } from '../fetch.ts'
 import type { FetchAnswer, FetchRequest } from '../messages.ts'
 
-/** Requests of one run that are under way at a time; the others wait for them. */
+/** Requests of one run that are under way, or answered and not taken, at a time; the others wait. */
 const MAX_CONCURRENT = 20
 
 /** What one run asks of the network. Disposing it ends what is under way. */
@@ -26,7 +26,10 @@ export class RunNetwork implements Disposable {
 
   begin(requests: readonly FetchRequest[]): void {
     for (const request of requests) this.#waiting.addLast(request)
-    while (this.#underWay < MAX_CONCURRENT && this.#waiting.length > 0) void this.#do(this.#waiting.takeFirst()!)
+    // Answers that the child has not taken yet count as well: they are what needs memory.
+    while (this.#underWay + this.#answers.length < MAX_CONCURRENT && this.#waiting.length > 0) {
+      void this.#do(this.#waiting.takeFirst()!)
+    }
   }
 
   /** Those that have come, at least one. @returns undefined when none came in time. */
@@ -41,6 +44,7 @@ export class RunNetwork implements Disposable {
     }
     const answers = this.#answers
     this.#answers = []
+    this.begin([])
     return answers.length === 0 ? undefined : answers
   }
 

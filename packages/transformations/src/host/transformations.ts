@@ -7,7 +7,7 @@ import { payloadOf, resultsOf } from './payload.ts'
 import { type RunEnd, runInWorker } from './run-in-worker.ts'
 import { SandboxRegistry } from './sandbox-registry.ts'
 import { Turns } from './turns.ts'
-import { type Logger, Worker } from './worker.ts'
+import { type Logger, Worker, type WorkerName } from './worker.ts'
 
 export interface TransformationsOptions {
   readonly limits: TransformationLimits
@@ -49,8 +49,8 @@ export class Transformations {
   readonly #penalty: Worker
   readonly #test: Worker
   readonly #registry: SandboxRegistry
-  /** One for each sandbox that may be alive. */
-  readonly #places: Turns
+  /** How many runs there may be at a time, waiting for the network or for their turn: each holds a sandbox. */
+  readonly #places: Readonly<Record<WorkerName, Turns>>
   /** By key: its runs one after the other. */
   readonly #runs = new Map<string, Turns>()
   /** By key: until when, on the monotonic clock, it runs in the penalty process. */
@@ -68,12 +68,15 @@ export class Transformations {
     const { limits, clock, logger } = options
     const childOptions = { memoryMb: limits.memoryMb, syncMs: limits.syncMs }
     this.#registry = new SandboxRegistry(limits.sandboxes, limits.totalMb * 1024 * 1024)
-    const worker = (name: Worker['name']) =>
+    const worker = (name: WorkerName) =>
       new Worker(name, childOptions, clock, logger, (lost) => this.#registry.lost(lost))
     this.#live = Array.from({ length: limits.workers }, () => worker('live'))
     this.#penalty = worker('penalty')
     this.#test = worker('test')
-    this.#places = new Turns(limits.sandboxes)
+    // Those who wait for a busy penalty or test process must not take the places of live traffic.
+    const aside = Math.max(1, Math.floor(limits.sandboxes / 8))
+    const live = Math.max(1, limits.sandboxes - 2 * aside)
+    this.#places = { live: new Turns(live), penalty: new Turns(aside), test: new Turns(aside) }
   }
 
   /**
@@ -103,11 +106,12 @@ export class Transformations {
     const own = this.#runs.get(key) ?? new Turns(1)
     this.#runs.set(key, own)
     await own.next()
-    await this.#places.next()
+    const places = this.#places[this.#workerFor(run, key).name]
+    await places.next()
     try {
       return await this.#run(run, key)
     } finally {
-      this.#places.done()
+      places.done()
       if (own.waiting === 0) this.#runs.delete(key)
       own.done()
     }

@@ -12,7 +12,8 @@ export interface Answering {
  */
 export function globals(host: HostCall): Answering {
   const { parse, stringify } = JSON
-  const { construct, defineProperty, deleteProperty, getPrototypeOf, get } = Reflect
+  const { slice } = String.prototype
+  const { apply, construct, defineProperty, deleteProperty, getPrototypeOf, get } = Reflect
   const { create, entries } = Object
   const NativePromise = Promise
   const NativeError = Error
@@ -81,8 +82,8 @@ export function globals(host: HostCall): Answering {
           fail(`${(error as Error).message}`)
           return
         }
-        const id = host('fetch', text)
-        if (id === undefined) fail('too many fetch calls')
+        const id = host('fetch', text) ?? '!'
+        if (id[0] === '!') fail(apply(slice, id, [1]) as string)
         else waiting[id as unknown as number] = { resolve, reject, isWhole }
       },
     ]) as Promise<unknown>
