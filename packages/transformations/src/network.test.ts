@@ -136,7 +136,7 @@ test('a request of 1 MB is refused, and so are many large ones at a time', async
       const calls = Array.from({ length: 20 }, () => fetchV2("x:", options).then(() => "ok", (error) => error.message))
       return { refused: (await Promise.all(calls)).filter((message) => message === "too many fetch calls").length }
     }`
-  const result = await runCode(open({ fetch }), code, { events: events({}, {}, {}) })
+  const result = await runCode(open({ fetch, limits: { syncMs: 30_000 } }), code, { events: events({}, {}, {}) })
   expect(essences(result).flatMap((outputs) => (outputs as { refused: number }[])[0]!.refused)).toEqual([0, 7, 20])
   expect(calls).toBe(33)
 })

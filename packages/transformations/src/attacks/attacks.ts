@@ -225,6 +225,10 @@ const inputsAndOutputs: Attack[] = [
 
 const ways: Attack[] = [
   inside(
+    'large requests',
+    'const body = "x".repeat(1e6); await Promise.all(Array.from({ length: 50 }, () => fetch("http://a.example", { method: "POST", body }))); return { ok: 1 }',
+  ),
+  inside(
     'addresses inside',
     'const found = []; for (const url of ["http://127.0.0.1", "http://169.254.169.254/", "file:///etc/passwd", "data:,x", "javascript:1", "http://[::1]", "unix:/tmp/x"]) found.push(await fetchV2(url).catch((e) => reach(e))); return { found }',
   ),
@@ -316,10 +320,6 @@ const bombs: Attack[] = [
   stopped(
     'long texts to our functions',
     'const a = "x".repeat(3e8); for (let n = 0; n < 50; n++) hash.sha256(a); for (;;) hash.md5(a + a.length)',
-  ),
-  inside(
-    'large requests',
-    'const body = "x".repeat(1e6); await Promise.all(Array.from({ length: 50 }, () => fetch("http://a.example", { method: "POST", body }))); return { ok: 1 }',
   ),
   stopped('many URLs', 'const a = []; for (;;) a.push(new URL("http://a.example/" + "x".repeat(1e5)))'),
 ]
