@@ -128,11 +128,12 @@ export class LiveUserCode {
     return { kind: 'failed', error: new Masking(secrets).text(result.error) }
   }
 
-  #keepLogs(events: readonly LaneEvent[], { logs, loggedBy }: RunResult): void {
+  #keepLogs(events: readonly LaneEvent[], { logs, loggedBy, loggedFor }: RunResult): void {
     const { userCode, destination, clock } = this.#options
-    const messageId = events.length === 1 ? events[0]!.payload!.messageId : null
     for (const [i, line] of logs.entries()) {
       const { transformationId } = destination.transformations[loggedBy[i]!]!
+      const event = loggedFor[i] === null ? undefined : events[loggedFor[i]!]
+      const messageId = event?.payload?.messageId ?? null
       if (userCode.capturesLogs(transformationId))
         userCode.onLog(transformationId, { at: clock.now(), destinationId: destination.id, messageId, line })
     }

@@ -127,9 +127,15 @@ test('two transformations in order give the composed result; what the first drop
   const { run, sink } = await PipelineUnderTest.withSink(200, { d1: { transformations: [first, second] } })
   await using _ = run
   run.captured.set('t2', [])
-  await run.send(track('x', 'a'), track('y', 'b'))
-  expect(sink.arrivals.map(({ event }) => [event.messageId, event['by']])).toEqual([['y', '12']])
-  expect(run.captured.get('t2')).toEqual(['Log: y'])
+  await run.send(track('x', 'a'), track('y', 'b'), track('z', 'c'))
+  expect(sink.arrivals.map(({ event }) => [event.messageId, event['by']])).toEqual([
+    ['y', '12'],
+    ['z', '12'],
+  ])
+  expect(run.captured.get('t2')).toMatchObject([
+    { destinationId: 'd1', messageId: 'y', line: 'Log: y' },
+    { destinationId: 'd1', messageId: 'z', line: 'Log: z' },
+  ])
   expect((await run.trace('y'))['d1']!.transformationVersionIds).toEqual(['v1', 'v2'])
 })
 

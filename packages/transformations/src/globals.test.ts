@@ -215,7 +215,7 @@ describe('getCredential', () => {
       'export function transformEvent() { log(getCredential("apiKey"), [getCredential("apiKey")]); throw new Error("bad " + getCredential("apiKey")) }'
     const result = await runCode(transformations, code, { credentials, mode: 'test', captureLogs: true })
     expect(JSON.stringify({ ...result, usedCredentials: [] })).not.toContain('hush')
-    expect(result.logs).toEqual(['Log: *** ["***"]'])
+    expect(result.logs).toEqual(['Log: ******** ["********"]'])
     expect(result.usedCredentials).toEqual(['hush-hush'])
   })
 

@@ -89,6 +89,8 @@ export interface SettledMessage {
   readonly logs: readonly string[]
   /** Which step logged each line. */
   readonly loggedBy: readonly number[]
+  /** Of which event of the run; null where the code of several was under way. */
+  readonly loggedFor: readonly (number | null)[]
   /** Keys of the credentials that the code asked for. */
   readonly usedCredentials: readonly string[]
   /** Of the sandbox after the run; 0 when it was closed. */

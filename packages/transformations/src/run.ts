@@ -38,6 +38,8 @@ export interface RunResult {
   readonly logs: readonly string[]
   /** Which step logged each line: parallel to `logs`. */
   readonly loggedBy: readonly number[]
+  /** For which event each line was logged; null where the code of several was under way. Parallel to `logs`. */
+  readonly loggedFor: readonly (number | null)[]
   /** Values that the code asked for, by key: whoever shows an output masks them. */
   readonly usedCredentials: readonly string[]
   /**

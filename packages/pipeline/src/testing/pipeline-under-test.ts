@@ -8,6 +8,7 @@ import { ENRICHMENT_RULES, type JsonObject, messageHash } from '@millrace/protoc
 import { type Clock, ManualClock, systemClock } from '@millrace/std'
 import { DEFAULT_LIMITS, Transformations } from '@millrace/transformations'
 import type { ConfiguredConnection, ConfiguredDestination, ConfiguredSource } from '../configuration.ts'
+import type { LoggedLine } from '../live-user-code.ts'
 import { Pipeline } from '../pipeline.ts'
 import { Sink } from './sink.ts'
 
@@ -72,7 +73,7 @@ export class PipelineUnderTest implements AsyncDisposable {
   readonly connections = new Map<string, ConfiguredConnection>()
   readonly credentials = new Map<string, string>()
   /** Lines that user code logs, of the transformations in it. */
-  readonly captured = new Map<string, string[]>()
+  readonly captured = new Map<string, LoggedLine[]>()
   pipeline!: Pipeline
   store!: DeliveryStore
   /** False while the store cannot write: then quiet does not mean written. */
@@ -253,7 +254,7 @@ export class PipelineUnderTest implements AsyncDisposable {
         run: (run) => this.#userCode.run(run),
         credentials: () => this.credentials,
         capturesLogs: (transformationId) => this.captured.has(transformationId),
-        onLog: (transformationId, line) => this.captured.get(transformationId)?.push(line.line),
+        onLog: (transformationId, line) => this.captured.get(transformationId)?.push(line),
       },
       clock,
       random: this.#setting.random ?? Math.random,

@@ -74,13 +74,14 @@ export class ChildProgram {
       if (trouble !== error) process.stderr.write(`${(error as Error).stack}\n`)
     }
     sandbox.surroundings = undefined
-    const { logs, loggedBy, usedCredentials } = surroundings
+    const { logs, loggedBy, loggedFor, usedCredentials } = surroundings
     this.#send({
       kind: 'settled',
       steps,
       ...(trouble === undefined ? {} : { trouble: trouble.kind }),
       logs,
       loggedBy,
+      loggedFor,
       usedCredentials: [...usedCredentials],
       sandboxBytes: this.#leave(message, sandbox, trouble !== undefined),
       residentBytes: process.memoryUsage.rss(),

@@ -16,8 +16,12 @@ export class RunSurroundings {
   readonly logs: string[] = []
   /** Which step logged each line: parallel to the lines. */
   readonly loggedBy: number[] = []
+  /** Whose code logged each line, as number of the event in the run; null where that of several was under way. */
+  readonly loggedFor: (number | null)[] = []
   /** The one that runs. */
   step = 0
+  /** The one whose code runs; null while nobody can tell. */
+  event: number | null
   readonly usedCredentials = new Set<string>()
   /** Requests that are not handed over yet. */
   #fetches: FetchRequest[] = []
@@ -33,6 +37,7 @@ export class RunSurroundings {
     this.#captureLogs = captureLogs
     this.#credentials = credentials
     this.#maxFetches = MAX_FETCHES_PER_EVENT * events
+    this.event = events === 1 ? 0 : null
   }
 
   get wantsLogs(): boolean {
@@ -43,6 +48,7 @@ export class RunSurroundings {
     if (!this.wantsLogs) return
     this.logs.push(firstBytes(line, MAX_LOG_LINE_BYTES))
     this.loggedBy.push(this.step)
+    this.loggedFor.push(this.event)
   }
 
   credential(key: string): string | undefined {
@@ -104,6 +110,11 @@ export function hostCalls(current: () => RunSurroundings | undefined): HostCall 
           return failureText(first, second, third)
         case 'wants logs':
           return current()?.wantsLogs ? 'yes' : undefined
+        case 'event': {
+          const surroundings = current()
+          if (surroundings !== undefined) surroundings.event = first === '' ? null : Number(first)
+          return undefined
+        }
         case 'log':
           current()?.log(first)
           return undefined

@@ -164,10 +164,10 @@ export class Transformations {
   }
 
   #resultOf(run: Run, end: RunEnd): RunResult {
-    const told = end.kind === 'settled' ? end : { logs: [], loggedBy: [], usedCredentials: [] }
+    const told = end.kind === 'settled' ? end : { logs: [], loggedBy: [], loggedFor: [], usedCredentials: [] }
     const usedCredentials = told.usedCredentials.flatMap((name) => run.credentials.get(name) ?? [])
     const logs = told.logs.map((line) => masked(line, usedCredentials))
-    const shown = { logs, loggedBy: told.loggedBy, usedCredentials }
+    const shown = { logs, loggedBy: told.loggedBy, loggedFor: told.loggedFor, usedCredentials }
     if (end.trouble !== undefined) return { ...this.#troubled(run, end, end.trouble), ...shown }
     const results = resultsOf(run, end.kind === 'settled' ? end.steps : [])
     if (results !== undefined)
@@ -253,5 +253,5 @@ function maskedErrors(result: EventResult, secrets: readonly string[]): EventRes
 }
 
 function masked(text: string, secrets: readonly string[]): string {
-  return secrets.filter((secret) => secret !== '').reduce((shown, secret) => shown.replaceAll(secret, '***'), text)
+  return secrets.filter((secret) => secret !== '').reduce((shown, secret) => shown.replaceAll(secret, '********'), text)
 }

@@ -108,8 +108,19 @@ export function runProgram(
       open: 0,
     }
     if (entry === 'transformBatch') startBatch(batch)
-    else for (let at = 0; at < parsed.length; at++) startEvent(batch, at)
+    else startEvents(batch)
     return result()
+  }
+
+  function startEvents(run: Batch): void {
+    const { length } = run.events
+    // What is logged before the code first waits is of this event; of one alone everything is.
+    const isTold = length > 1 && host('wants logs') !== undefined
+    for (let at = 0; at < length; at++) {
+      if (isTold) host('event', toText(run.of === undefined ? at : run.of[at]))
+      startEvent(run, at)
+    }
+    if (isTold) host('event', '')
   }
 
   function startEvent(run: Batch, at: number): void {
