@@ -15,7 +15,7 @@ const CODE = {
   several: 'export const transformEvent = (event) => [1, 2, 3].map((part) => ({ ...event, part }))',
   'times out': 'export function transformEvent() {\n  while (true) {}\n}',
   'out of memory':
-    'export function transformEvent() {\n  const all = []\n  while (true) all.push(new Array(1000).fill(all.length))\n}',
+    'export function transformEvent() {\n  const all = []\n  while (true) all.push(new Array(500_000).fill(0.5))\n}',
 }
 
 /** `none`: no transformation is attached. */
@@ -58,11 +58,12 @@ export class StageTable implements AsyncDisposable {
     const settings = {
       MILLRACE_EGRESS_ALLOW: '127.0.0.1',
       MILLRACE_HTTP_TIMEOUT_MS: '400',
-      MILLRACE_TRANSFORM_SYNC_MS: '400',
+      MILLRACE_TRANSFORM_SYNC_MS: '800',
+      MILLRACE_TRANSFORM_MEMORY_MB: '32',
       MILLRACE_TEST_API_RPM: '0',
     }
     const table = new StageTable(await DevEnv.open({ settings }), await closedPort())
-    for (const user of USERS) await table.#make(user)
+    await Promise.all(USERS.map((user) => table.#make(user)))
     return table
   }
 

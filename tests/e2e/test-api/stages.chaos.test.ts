@@ -9,7 +9,7 @@ import { ANSWERS, DESTS, FLAGS, StageTable, USERS } from './stage-table.ts'
 let table: StageTable
 beforeAll(async () => {
   table = await StageTable.open()
-})
+}, 30_000)
 afterAll(() => table?.[Symbol.asyncDispose]())
 
 const rows = USERS.flatMap((user) => DESTS.flatMap((dest) => ANSWERS.map((answer) => [user, dest, answer] as const)))

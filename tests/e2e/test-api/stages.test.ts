@@ -9,7 +9,7 @@ import { type Answer, type Dest, FLAGS, StageTable, type User } from './stage-ta
 let table: StageTable
 beforeAll(async () => {
   table = await StageTable.open()
-})
+}, 30_000)
 afterAll(() => table?.[Symbol.asyncDispose]())
 
 const rows: [User, Dest, Answer][] = [

@@ -58,6 +58,11 @@ test('without variables everything has the default of its contract', () => {
     schemaCapturesUnknowns: false,
     shutdownMs: 10_000,
     apiRequestsPerMinute: 1_200,
+    testApiRequestsPerMinute: 3_000,
+    testApiConcurrency: 16,
+    testApiTimeoutMs: 60_000,
+    areDefinitionsOpen: false,
+    httpTimeoutMs: 30_000,
     trustedProxies: [],
     logLevel: 'info',
   })
