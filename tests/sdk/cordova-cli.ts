@@ -18,12 +18,17 @@ export class CordovaApp implements Disposable {
   /** With a platform added, the plugin added from its tarball, and prepared. `www`: files of the app by name. */
   static async make(platform: keyof typeof PLATFORMS, www: Readonly<Record<string, string>>): Promise<CordovaApp> {
     const app = new CordovaApp(await cordovaCli())
-    await app.cordova(app.home, 'create', 'app', 'com.example.shop', 'Shop')
-    for (const [file, text] of Object.entries(www)) writeFileSync(path.join(app.folder, 'www', file), text)
-    await app.cordova(app.folder, 'platform', 'add', `${platform}@${PLATFORMS[platform]}`)
-    await app.cordova(app.folder, 'plugin', 'add', `file:${await packedPlugin(app.home)}`)
-    await app.cordova(app.folder, 'prepare', platform)
-    return app
+    try {
+      await app.cordova(app.home, 'create', 'app', 'com.example.shop', 'Shop')
+      for (const [file, text] of Object.entries(www)) writeFileSync(path.join(app.folder, 'www', file), text)
+      await app.cordova(app.folder, 'platform', 'add', `${platform}@${PLATFORMS[platform]}`)
+      await app.cordova(app.folder, 'plugin', 'add', `file:${await packedPlugin(app.home)}`)
+      await app.cordova(app.folder, 'prepare', platform)
+      return app
+    } catch (error) {
+      app[Symbol.dispose]()
+      throw error
+    }
   }
 
   private constructor(cli: string) {
