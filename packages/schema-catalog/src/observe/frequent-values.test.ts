@@ -18,9 +18,9 @@ const stream = fc
     length: fc.integer({ min: 1, max: 6_000 }),
     seed: fc.integer(),
   })
-  .map(({ kind, length, seed }) => Array.from({ length }, (_, i) => valueOf(kind, i, length, noise(seed, i))))
+  .map(({ kind, length, seed }) => Array.from({ length }, (_, i) => valueAt(kind, i, length, noise(seed, i))))
 
-function valueOf(kind: string, i: number, total: number, random: number): string {
+function valueAt(kind: string, i: number, total: number, random: number): string {
   switch (kind) {
     case 'few':
       return `v${Math.floor(random * 200)}`
