@@ -13,7 +13,7 @@ import { Version } from './version.ts'
 /** Of a row beside its texts, about. */
 const ROW_BYTES = 250
 /** Of a model or version in memory, beside what it counts. */
-const ENTRY_BYTES = 1_000
+const ENTRY_BYTES = 2_000
 const NONE = new Uint8Array()
 
 /** A key with its type. */

@@ -245,7 +245,7 @@ export class FrequentValues {
   }
 
   #keepText(slot: number, text: string): void {
-    this.#setText(slot, text.length > SHOWN_LENGTH ? `${text.slice(0, SHOWN_LENGTH)}…` : text)
+    this.#setText(slot, text.length > SHOWN_LENGTH ? copied(`${text.slice(0, SHOWN_LENGTH)}…`) : text)
   }
 
   #setText(slot: number, text: string): void {
@@ -278,6 +278,11 @@ export function textKey(low: number, high: number): number {
   return ((high >>> 1) & 0xfffff) * 0x1_0000_0000 + (low >>> 0)
 }
 
+/** A text of its own: the part of another one would keep all of that in memory. */
+function copied(text: string): string {
+  return Buffer.from(text, 'utf16le').toString('utf16le')
+}
+
 function textBytes(text: string): number {
-  return 64 + text.length
+  return 120 + 2 * text.length
 }

@@ -9,18 +9,26 @@ type Kind = (typeof KIND)[keyof typeof KIND]
 const TRIED = 8
 const INDEXES = Array.from({ length: 1_000 }, (_, i) => String(i))
 /** Of one step with its transition, about. */
-const STEP_BYTES = 200
+const STEP_BYTES = 250
 const MOST_STEPS = 16_384
+
+interface Transition<Plan> {
+  readonly key: string
+  readonly kind: Kind
+  readonly step: Step<Plan>
+}
 
 /**
  * Where a walk through an event stands: the members so far, in document order, with their kinds. From here one
  * transition leads on for each member that came next in some event.
  */
 class Step<Plan> {
-  readonly keys: string[] = []
-  readonly kinds: Kind[] = []
-  readonly steps: Step<Plan>[] = []
-  /** All transitions, once there are many. */
+  /** The first transition that was learned; most steps have no other. */
+  key: string | undefined
+  kind: Kind = KIND.end
+  next: Step<Plan> | undefined
+  /** The next few, tried in turn, and then the rest. */
+  others: Transition<Plan>[] | undefined
   more: Map<string, Step<Plan>> | undefined
   /** What is to be done with an event that ends here. */
   plan: Plan | undefined
@@ -126,9 +134,13 @@ export class Shapes<Plan> {
   }
 
   #next(from: Step<Plan>, key: string, kind: Kind): Step<Plan> | undefined {
-    const { keys, kinds } = from
-    for (let i = 0; i < keys.length; i++) {
-      if (keys[i] === key && kinds[i] === kind) return from.steps[i]
+    if (from.key === key && from.kind === kind) return from.next
+    const { others } = from
+    if (others !== undefined) {
+      for (let i = 0; i < others.length; i++) {
+        const other = others[i]!
+        if (other.key === key && other.kind === kind) return other.step
+      }
     }
     return this.#nextOfMany(from, key, kind)
   }
@@ -140,10 +152,13 @@ export class Shapes<Plan> {
     // One event alone could bring more steps than that: it is walked to its end, and not remembered.
     if (this.#steps >= 2 * MOST_STEPS) return step
     this.#steps++
-    if (from.keys.length < TRIED) {
-      from.keys.push(key)
-      from.kinds.push(kind)
-      from.steps.push(step)
+    if (from.next === undefined) {
+      from.key = key
+      from.kind = kind
+      from.next = step
+    } else if ((from.others?.length ?? 0) < TRIED) {
+      from.others ??= []
+      from.others.push({ key, kind, step })
     } else {
       from.more ??= new Map()
       from.more.set(`${kind}${key}`, step)

@@ -3,7 +3,7 @@ import { FrequentValues, type Scalar, type ValueBudget } from './frequent-values
 import type { HashSeed } from './value-hash.ts'
 
 /** A key's counters beside their table: object, buffer and entry. */
-const KEY_BYTES = 400
+const KEY_BYTES = 800
 
 /** Counters as they are kept on disk. */
 export interface WrittenValues {

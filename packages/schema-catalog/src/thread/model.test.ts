@@ -15,7 +15,7 @@ import { PlainCatalog, type PlainModel, plainFrequentValues } from './plain-cata
  */
 
 const SEED = Number(process.env['SEED'] ?? Math.floor(Math.random() * 2 ** 31))
-const RUNS = Number(process.env['RUNS'] ?? 60)
+const RUNS = Number(process.env['RUNS'] ?? 40)
 const SOURCE = 'source'
 const LIMITS: CatalogLimits = {
   sourceBytes: 2 ** 30,
