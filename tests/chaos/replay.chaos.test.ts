@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { Sink } from '@millrace/dev-env'
+import { randomFrom } from '@millrace/std'
 import { expect, test } from 'vitest'
 import { clientOf } from '../e2e/client.ts'
-import { randomFrom } from '@millrace/std'
 import { PLAIN, ServerProcess } from '../e2e/server-process.ts'
 
 /*
