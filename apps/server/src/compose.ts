@@ -177,7 +177,7 @@ export async function compose(options: ComposeOptions): Promise<Product> {
     memoryBytes: settings.deliveryMemoryBytes,
     traces: { keepMs: TRACES_KEPT_MS, maxBytes: settings.traceMaxBytes },
     logKeepMs: settings.logRetentionMs,
-    othersNeedFrom: () => catalog.neededFrom(),
+    otherReader: catalog,
     backlogMaxBytes: settings.backlogMaxBytes ?? Math.floor(disk.volumeBytes / 2),
     logMaxBytes: settings.logMaxBytes ?? Math.floor(disk.volumeBytes / 4),
     isDiskShort: () => disk.isShort,

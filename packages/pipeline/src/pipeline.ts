@@ -57,8 +57,12 @@ export interface PipelineOptions {
   readonly memoryBytes: number
   readonly traces: { readonly keepMs: number; readonly maxBytes: number }
   readonly logKeepMs: number
-  /** From where on another reader of the log still needs it. */
-  readonly othersNeedFrom: (partition: number) => number
+  /** Another reader of the log, which keeps what it has not passed; the schema catalog fits. */
+  readonly otherReader: {
+    neededFrom(partition: number): number
+    /** Why it does not go on. */
+    trouble(): string | undefined
+  }
   /** What waits, with open dead letters, may take on disk; 0: no bound. */
   readonly backlogMaxBytes: number
   /** What the log may take on disk; 0: no bound. */
@@ -388,13 +392,16 @@ export class Pipeline {
   /** How far everybody has come who reads all records, with that on disk. */
   async #readUpTo(partition: number): Promise<number> {
     await this.index.flush()
-    return Math.min(this.index.position(partition), this.#tail.offset(partition))
+    const { otherReader } = this.#options
+    // One that does not go on must not fill the disk.
+    const others = otherReader.trouble() === undefined ? otherReader.neededFrom(partition) : Number.POSITIVE_INFINITY
+    return Math.min(this.index.position(partition), this.#tail.offset(partition), others)
   }
 
   neededFrom(partition: number): number {
     const needed = [...this.#deliveries.values()].map((delivery) => delivery.neededFrom(partition))
     const forJobs = this.jobs.neededFrom(partition)
-    const others = this.#options.othersNeedFrom(partition)
+    const others = this.#options.otherReader.neededFrom(partition)
     return Math.min(this.index.position(partition), this.#tail.offset(partition), forJobs, others, ...needed)
   }
 

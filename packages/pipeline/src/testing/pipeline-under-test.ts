@@ -262,7 +262,7 @@ export class PipelineUnderTest implements AsyncDisposable {
       memoryBytes: this.#setting.memoryBytes ?? 256 * 1024 * 1024,
       traces: this.#setting.traces ?? { keepMs: 168 * HOUR, maxBytes: 1024 * 1024 * 1024 },
       logKeepMs: this.#setting.logKeepMs ?? 168 * HOUR,
-      othersNeedFrom: () => Number.POSITIVE_INFINITY,
+      otherReader: { neededFrom: () => Number.POSITIVE_INFINITY, trouble: () => undefined },
       backlogMaxBytes: this.#setting.backlogMaxBytes ?? 0,
       logMaxBytes: this.#setting.logMaxBytes ?? 0,
       tellExpired: (destinationId, count) => this.told.push({ destinationId, count }),
