@@ -41,7 +41,7 @@ export interface StageSurroundings {
 }
 
 /** What came of stage dest_transformation: request objects, and the same ready for the network. */
-export interface Transformed {
+export interface MadeRequests {
   readonly objects: readonly RequestObject[]
   /** Values made on the way that are secret. */
   readonly derivedSecrets: readonly string[]
@@ -121,7 +121,7 @@ export class Stages {
    *
    * @param sourceId empty where no source is involved.
    */
-  destTransform(event: JsonObject, sourceId: string): Transformed | { readonly error: string } {
+  destTransform(event: JsonObject, sourceId: string): MadeRequests | { readonly error: string } {
     // A message of a test, or what user code returned, may lack what acceptance guarantees; destinations bear that.
     const result = this.#transform(event as StoredEvent, sourceId)
     if ('error' in result) return result

@@ -1,5 +1,5 @@
 import type { DestinationModule, Override, RequestObject } from '@millrace/destinations'
-import { Stages, sendOnce, type Transformed } from '@millrace/pipeline'
+import { type MadeRequests, Stages, sendOnce } from '@millrace/pipeline'
 import { isNestedDeeper, type JsonObject } from '@millrace/protocol'
 import type { RunResult, StepResult } from '@millrace/transformations'
 import type { TestRun } from './run.ts'
@@ -114,10 +114,10 @@ export class DestinationTest {
   }
 
   /** @returns what is to be sent, or undefined if the transformation of any event failed. */
-  #destTransform(events: readonly JsonObject[]): readonly Transformed[] | undefined {
+  #destTransform(events: readonly JsonObject[]): readonly MadeRequests[] | undefined {
     const { flags, source } = this.#run
     const since = this.#now()
-    const transformed: Transformed[] = []
+    const transformed: MadeRequests[] = []
     for (const event of events) {
       const result = this.#stages.destTransform(event, source?.id ?? '')
       if ('error' in result) {
@@ -135,7 +135,7 @@ export class DestinationTest {
     return transformed
   }
 
-  async #send(transformed: readonly Transformed[]): Promise<void> {
+  async #send(transformed: readonly MadeRequests[]): Promise<void> {
     const { client, limit } = this.#run
     const requests = transformed.flatMap(({ ready }) => ready.requests)
     const response: JsonObject[] = []
