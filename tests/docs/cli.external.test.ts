@@ -35,7 +35,7 @@ test('docs/cli.md shows what the commands print; to write it anew: npm run test:
   const written: string[] = []
   for (const part of parts) written.push(part.startsWith('```console\n') ? await blockAnew(part) : part)
   await expect(written.join('')).toMatchFileSnapshot(PAGE)
-}, 120_000)
+}, 300_000)
 
 test('docs/cli.md shows a use of every command', async () => {
   const script = await output('millrace completion bash')

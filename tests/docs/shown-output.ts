@@ -75,7 +75,8 @@ export class ShownOutput {
       .replace(/^\*( +MILLRACE_PORT +)\d{5}/m, ' $18080 ')
       .replace(/backup-\d{8}T\d{6}Z/g, 'backup-20260304T091530Z')
       .replace(/, \d+ KB, /g, ', 300 KB, ')
-      .replace(/\b(\d+) ms( {2,})?/g, (_, digits, pad = '') => `2 ms${pad && pad + ' '.repeat(digits.length - 1)}`)
+      // More than two blanks behind it fill a column.
+      .replace(/\b(\d+) ms( {3,})?/g, (_, digits, pad = '') => `2 ms${pad && pad + ' '.repeat(digits.length - 1)}`)
       .replace(/"durationMs": \d+/g, '"durationMs": 2')
       .replace(/^(ok +node +)\S+/m, '$126.10.0')
       .replace(/^(ok +settings +)given: .*/m, '$1none given, all are defaults')
