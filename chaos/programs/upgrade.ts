@@ -11,6 +11,8 @@ import { Webhooks } from '../webhooks.ts'
 
 const DRAIN_MS = 60_000
 const KILL_WITHIN_MS = 1_200
+const MIGRATING_MS = 60
+const FIRST_WRITE_MS = 60_000
 const MB = 1024 * 1024
 
 /** One webhook got everything from the old release, the other nothing: it is what the new one has to deliver. */
@@ -67,10 +69,23 @@ export const upgrade: Program = {
   },
 }
 
+/** Every other kill waits for the first file that the start writes: what is before it is mostly reading the program. */
 async function killWhileMigrating(run: Run, folder: string): Promise<void> {
+  const before = namesIn(folder)
   const product = new Product({ folder })
-  await delay(run.random() * KILL_WITHIN_MS)
+  if (run.random() < 0.5) {
+    await run.eventually(
+      () => namesIn(folder) !== before,
+      FIRST_WRITE_MS,
+      () => 'a start writes nothing',
+    )
+    await delay(run.random() * MIGRATING_MS)
+  } else await delay(run.random() * KILL_WITHIN_MS)
   await product.kill()
+}
+
+function namesIn(folder: string): string {
+  return readdirSync(folder, { recursive: true }).sort().join()
 }
 
 /** The disk is full while the new release migrates. @returns whether the previous one then still starts on the folder. */
