@@ -59,7 +59,7 @@ export class SmallDisk implements Disposable {
 
 /** Files that nobody may write, root neither and not over what is open already, while it is not disposed of. */
 export class Forbidden implements Disposable {
-  readonly #paths: readonly string[]
+  #paths: readonly string[]
 
   /** @throws Error where the file system knows no such thing. */
   constructor(...paths: string[]) {
@@ -68,7 +68,8 @@ export class Forbidden implements Disposable {
   }
 
   [Symbol.dispose](): void {
-    execFileSync('chattr', ['-i', ...this.#paths], { stdio: 'pipe' })
+    if (this.#paths.length > 0) execFileSync('chattr', ['-i', ...this.#paths], { stdio: 'pipe' })
+    this.#paths = []
   }
 }
 
