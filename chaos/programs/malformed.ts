@@ -7,7 +7,7 @@ import { checkErrors, delivered, makeSource, stopped } from '../set-up.ts'
 import { Webhooks } from '../webhooks.ts'
 
 const MB = 1024 * 1024
-const CONNECTIONS = 32
+const CONNECTIONS = 128
 const SLOW_CONNECTIONS = 100
 /** For one that leaves the product waiting for more, such as a body that is shorter than announced. */
 const ANSWER_MS = 250
