@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { existsSync, globSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { globSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 const MB = 1024 * 1024
@@ -24,6 +24,13 @@ export function libfaketime(): string | undefined {
   return globSync('/usr/lib/*/faketime/libfaketime.so.1')[0]
 }
 
+const disks = new Set<SmallDisk>()
+
+/** However a run ends, no disk stays. */
+export function takeAllDisksAway(): void {
+  for (const disk of disks) disk[Symbol.dispose]()
+}
+
 /** A disk of its own in memory, as small as needed, taken away when it is disposed of. */
 export class SmallDisk implements Disposable {
   readonly path: string
@@ -32,6 +39,7 @@ export class SmallDisk implements Disposable {
     this.path = path
     mkdirSync(path, { recursive: true })
     execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${megabytes}m`, 'tmpfs', path])
+    disks.add(this)
   }
 
   /** Fills it to the last page, or up to so many bytes that stay free. */
@@ -53,7 +61,7 @@ export class SmallDisk implements Disposable {
   }
 
   [Symbol.dispose](): void {
-    if (existsSync(this.path)) works(() => execFileSync('umount', ['-l', this.path], { stdio: 'pipe' }))
+    if (disks.delete(this)) execFileSync('umount', ['-l', this.path], { stdio: 'pipe' })
   }
 }
 

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { randomFrom } from '@millrace/std'
+import { takeAllDisksAway } from './machine.ts'
 import { endAllProducts } from './product.ts'
 import type { Program, Run, Size } from './program.ts'
 
@@ -42,6 +43,7 @@ export async function carryOut(program: Program, { size, seed, say }: CarryOutOp
   over.abort()
   endAllProducts()
   await Promise.race([running, delay(CLOSING_MS, undefined, { ref: false })])
+  takeAllDisksAway()
   const took = Math.round((performance.now() - startedAt) / 1_000)
   const verdict = broken.length === 0 ? 'held' : 'BROKEN'
   const texts = [...broken.map((each) => each.split('\n')[0]), facts?.join(', ') ?? ''].filter((text) => text !== '')

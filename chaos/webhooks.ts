@@ -6,7 +6,8 @@ export type WebhookAnswer = number | 'hang' | 'reset'
 
 /** A destination of this run, at /in/<number>. */
 export class Webhook {
-  readonly arrivals = new Arrivals()
+  /** Of the current part of a run. */
+  arrivals = new Arrivals()
   readonly url: string
   /** How to answer from now on; what is not answered with 2xx is no arrival. */
   answer: (messageId: string) => WebhookAnswer | Promise<WebhookAnswer> = () => 200

@@ -1,6 +1,5 @@
 import { readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { setTimeout as delay } from 'node:timers/promises'
 import { Load } from '../load.ts'
 import { canForbid, cannot, Forbidden, SmallDisk } from '../machine.ts'
 import { Product } from '../product.ts'
@@ -188,9 +187,13 @@ async function deleted(run: Run, folder: string): Promise<number> {
     () => 'deleted: /health says nothing',
   )
   const noticedMs = performance.now() - from
-  await delay(500)
-  const accepted = load.acknowledged.length
-  await load.reached(accepted + 1).catch(() => undefined)
+  const [accepted, refused] = [load.acknowledged.length, load.refused.length]
+  await run.eventually(
+    () => load.refused.length > refused + 50,
+    NOTICED_MS,
+    () => 'deleted: nothing is refused any more',
+  )
+  run.check(load.acknowledged.length === accepted, 'deleted: events are answered 200 again')
   await load.stop()
   await product.kill()
   await using again = await Product.start({ folder })

@@ -1,10 +1,11 @@
 import { closeSync, cpSync, openSync, readdirSync, statSync, truncateSync, writeFileSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
+import { Arrivals } from '../arrivals.ts'
 import { Load } from '../load.ts'
 import { command, Product } from '../product.ts'
 import { counted, type Program, type Run } from '../program.ts'
 import { makeSource, stopped } from '../set-up.ts'
-import { Webhooks } from '../webhooks.ts'
+import { type Webhook, Webhooks } from '../webhooks.ts'
 
 const SEGMENTS = 4
 const EVENTS_PER_SEGMENT = 200
@@ -35,11 +36,13 @@ export const segments: Program = {
   limitSeconds: { short: 240, full: 1_800 },
   async run(run) {
     await using webhooks = await Webhooks.open(1)
-    const left = await leave(run, webhooks)
+    const [webhook] = webhooks.all as [Webhook]
+    const left = await leave(run, webhook)
+    webhook.answer = () => 200
     const cuts = run.pick({ short: 3, full: 60 })
     for (let i = 0; i < cuts && !run.signal.aborted; i++) {
       run.say(`cut ${i + 1} of ${cuts} of the WAL`)
-      await cutWal(run, left, i)
+      await cutWal(run, webhook, left, i)
     }
     const damages = DAMAGES.flatMap((damage) => [0, 1, SEGMENTS - 1].map((at) => ({ damage, at })))
     const chosen = run.pick({ short: [0, 7, 11], full: damages.keys().toArray() })
@@ -47,7 +50,7 @@ export const segments: Program = {
       if (run.signal.aborted) break
       const { damage, at } = damages[each]!
       run.say(`segment ${at + 1} ${damage[0]}`)
-      await damageSegment(run, left, damage, at)
+      await damageSegment(run, webhook, left, damage, at)
     }
     return [
       counted(left.segments.flat().length, `acknowledged in ${left.segments.length} segments`),
@@ -58,12 +61,11 @@ export const segments: Program = {
   },
 }
 
-async function leave(run: Run, webhooks: Webhooks): Promise<Left> {
+async function leave(run: Run, webhook: Webhook): Promise<Left> {
   const folder = join(run.folder, 'left')
-  const [webhook] = webhooks.all
-  webhook!.answer = () => 'hang'
+  webhook.answer = () => 'hang'
   const product = await Product.start({ folder })
-  const { writeKey } = await makeSource(product, [webhook!.url])
+  const { writeKey } = await makeSource(product, [webhook.url])
   const target = { url: product.url, writeKey }
   const all: string[][] = []
   for (let i = 0; i < SEGMENTS; i++) {
@@ -99,7 +101,7 @@ async function backUp(run: Run, product: Product): Promise<void> {
   )
 }
 
-async function cutWal(run: Run, left: Left, round: number): Promise<void> {
+async function cutWal(run: Run, webhook: Webhook, left: Left, round: number): Promise<void> {
   const folder = join(run.folder, `cut-${round}`)
   cpSync(left.folder, folder, { recursive: true })
   const wal = `${segmentFiles(folder).at(-1)}-wal`
@@ -107,12 +109,13 @@ async function cutWal(run: Run, left: Left, round: number): Promise<void> {
   truncateSync(wal, bytes)
   const events = Math.max(0, ...left.walAt.filter((each) => each.bytes <= bytes).map((each) => each.events))
   const whole = [...left.segments.slice(0, -1).flat(), ...left.segments.at(-1)!.slice(0, events)]
-  await using server = await servesAll(run, folder, whole, `WAL cut at ${bytes}`)
+  await using server = await servesAll(run, webhook, folder, whole, `WAL cut at ${bytes}`)
   await stopped(run, server)
 }
 
 async function damageSegment(
   run: Run,
+  webhook: Webhook,
   left: Left,
   [name, damage]: (typeof DAMAGES)[number],
   at: number,
@@ -122,7 +125,7 @@ async function damageSegment(
   cpSync(left.folder, folder, { recursive: true })
   damage(segmentFiles(folder)[at]!, 0.2 + 0.6 * run.random())
   const whole = left.segments.filter((_, i) => i !== at).flat()
-  await using server = await servesAll(run, folder, whole, what)
+  await using server = await servesAll(run, webhook, folder, whole, what)
   await stopped(run, server)
   run.check(
     readdirSync(join(folder, 'log')).some((file) => file.endsWith('.damaged')),
@@ -132,16 +135,19 @@ async function damageSegment(
   run.check(/damaged|set aside/.test(out), `doctor does not show ${what}`)
 }
 
-/** Starts on a copy and waits for everything that is whole, at a webhook of its own, and for one event more. */
-async function servesAll(run: Run, folder: string, whole: readonly string[], what: string): Promise<Product> {
-  await using webhooks = await Webhooks.open(1)
-  const [webhook] = webhooks.all
+/** Starts on a copy and waits for everything that is whole, and for what is sent then. */
+async function servesAll(
+  run: Run,
+  webhook: Webhook,
+  folder: string,
+  whole: readonly string[],
+  what: string,
+): Promise<Product> {
+  webhook.arrivals = new Arrivals()
   const product = await Product.start({ folder })
-  const { destinations } = await product.call('GET', '/v2/destinations')
-  await product.call('PATCH', `/v2/destinations/${destinations[0].id}`, { config: { webhookUrl: webhook!.url } })
   const { sources } = await product.call('GET', '/v2/sources')
   const after = await sendAll({ url: product.url, writeKey: sources[0].writeKey }, 'after', 5)
-  const { arrivals } = webhook!
+  const { arrivals } = webhook
   await run.eventually(
     () => arrivals.hasAll(after) && arrivals.hasAll(whole),
     ARRIVE_MS,
