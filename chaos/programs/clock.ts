@@ -50,9 +50,10 @@ export const clock: Program = {
       run.say(`${i} of ${jumps} jumps, ${load.acknowledged.length} acknowledged`)
       await load.reached(load.acknowledged.length + 200)
       await delay(run.random() * 3_000)
-      const hours = Math.round((1 + run.random() * (MOST_HOURS - 1)) * (run.random() < 0.5 ? -1 : 1))
+      const hours = Math.round((1 + run.random() * (MOST_HOURS - 1)) * (i % 2 === 0 ? 1 : -1))
       wall.set(hours)
-      if (run.random() < 0.5) await jumped(run, product, load, hours)
+      // Forwards and back, each while it runs and between two runs.
+      if (i % 4 === 0 || i % 4 === 3) await jumped(run, product, load, hours)
       else {
         // What waits was written under another clock.
         const from = performance.now()

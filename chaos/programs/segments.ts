@@ -10,7 +10,7 @@ import { type Webhook, Webhooks } from '../webhooks.ts'
 const SEGMENTS = 4
 const EVENTS_PER_SEGMENT = 200
 const PAGE = 16_384
-const ARRIVE_MS = 60_000
+const ARRIVE_MS = 30_000
 
 const DAMAGES: readonly [name: string, damage: (file: string, at: number) => void][] = [
   ['cut in the middle', (file, at) => truncateSync(file, Math.floor(statSync(file).size * at))],

@@ -28,9 +28,9 @@ export const waiting: Program = {
       product,
       webhooks.all.map(({ url }) => url),
     )
-    const events = run.pick({ short: 20_000, full: 1_000_000 })
+    const events = run.pick({ short: 10_000, full: 1_000_000 })
     // So that those of a short run would be seen in memory, too.
-    const fillingBytes = run.pick({ short: 8_000, full: 0 })
+    const fillingBytes = run.pick({ short: 12_000, full: 0 })
     const load = new Load(() => ({ url: product.url, writeKey }), {
       usersPerSender: 250,
       eventsPerBatch: 20,
