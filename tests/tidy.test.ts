@@ -22,8 +22,9 @@ const LAYERS: Record<string, number> = {
   'test-api': 3,
   server: 4,
   'dev-env': 5,
-  tests: 6,
   bench: 6,
+  chaos: 6,
+  tests: 7,
 }
 
 const root = path.dirname(import.meta.dirname)
@@ -31,7 +32,7 @@ const files = globSync('**/*.{ts,tsx,mjs,json,md,yaml,yml,html,css}', { cwd: roo
 const texts = new Map(files.map((file) => [file, readFileSync(path.join(root, file), 'utf8')]))
 const code = [...texts].filter(([file]) => /\.(tsx?|mjs)$/.test(file))
 const workspaces = files
-  .filter((file) => /^((packages|apps)\/[^/]+|tests|bench)\/package\.json$/.test(file))
+  .filter((file) => /^((packages|apps)\/[^/]+|tests|bench|chaos)\/package\.json$/.test(file))
   .map(workspace)
 const lock = JSON.parse(texts.get('package-lock.json')!) as { packages: Record<string, LockEntry> }
 
@@ -74,7 +75,7 @@ test('every source file is in use', () => {
   for (const { surface } of workspaces) surface.forEach(reach)
   for (const [file] of code) if (isStartingPoint(file)) reach(file)
 
-  const sources = code.map(([file]) => file).filter((file) => /^(packages|apps|tests|bench)\//.test(file))
+  const sources = code.map(([file]) => file).filter((file) => /^(packages|apps|tests|bench|chaos)\//.test(file))
   const dead = sources.filter((file) => !reached.has(file))
   expect(
     dead.map((file) => `${file} is reached from no index.ts, main.ts, thread or test: use it or remove it`),

@@ -58,30 +58,32 @@ export class ShownOutput {
   /** @throws Error when there are more different ids than names for them. */
   show(printed: string): string {
     const { url, folder } = this.#surroundings
-    return printed
-      .replaceAll(url, 'http://127.0.0.1:8080')
-      .replaceAll(new URL(url).host, '127.0.0.1:8080')
-      .replaceAll(`${folder}/`, '')
-      .replace(/mr_pat_\w{40}/g, (token) => this.#name(token, TOKENS))
-      .replace(/-u \w{27}:/g, `-u ${WRITE_KEY}:`)
-      .replace(/ {2}\w{27}$/gm, (key) => (key.startsWith('  3') ? key : `  ${WRITE_KEY}`))
-      .replace(/(schema API: user: admin password: )\S{32}/, `$1${PASSWORD}`)
-      .replace(/\b[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/g, (id) => this.#name(id, MESSAGE_IDS))
-      .replace(/\b3[0-9A-Za-z]{26}\b/g, (id) => (id === WRITE_KEY ? id : this.#name(id, IDS)))
-      .replace(/\b(\d{4}-\d\d-\d\d)([ T])(\d\d:\d\d(?::\d\d(?:\.\d{3})?)?)/g, (_, date, joint, time) =>
-        this.#time(date, joint, time),
-      )
-      .replace(/\/inbox\/[0-9a-f]{32}/g, `/inbox/${INBOX_KEY}`)
-      .replace(/^\*( +MILLRACE_PORT +)\d{5}/m, ' $18080 ')
-      .replace(/backup-\d{8}T\d{6}Z/g, 'backup-20260304T091530Z')
-      .replace(/, \d+ KB, /g, ', 300 KB, ')
-      // More than two blanks behind it fill a column.
-      .replace(/\b(\d+) ms( {3,})?/g, (_, digits, pad = '') => `2 ms${pad && pad + ' '.repeat(digits.length - 1)}`)
-      .replace(/"durationMs": \d+/g, '"durationMs": 2')
-      .replace(/^(ok +node +)\S+/m, '$126.10.0')
-      .replace(/^(ok +settings +)given: .*/m, '$1none given, all are defaults')
-      .replace(/[\d.]+ [KMGT]B free/, '74.1 GB free')
-      .replace(/(segments?, )[\d.]+ [KMG]B/, '$1128 KB')
+    return (
+      printed
+        .replaceAll(url, 'http://127.0.0.1:8080')
+        .replaceAll(new URL(url).host, '127.0.0.1:8080')
+        .replaceAll(`${folder}/`, '')
+        .replace(/mr_pat_\w{40}/g, (token) => this.#name(token, TOKENS))
+        .replace(/-u \w{27}:/g, `-u ${WRITE_KEY}:`)
+        .replace(/ {2}\w{27}$/gm, (key) => (key.startsWith('  3') ? key : `  ${WRITE_KEY}`))
+        .replace(/(schema API: user: admin password: )\S{32}/, `$1${PASSWORD}`)
+        .replace(/\b[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/g, (id) => this.#name(id, MESSAGE_IDS))
+        .replace(/\b3[0-9A-Za-z]{26}\b/g, (id) => (id === WRITE_KEY ? id : this.#name(id, IDS)))
+        .replace(/\b(\d{4}-\d\d-\d\d)([ T])(\d\d:\d\d(?::\d\d(?:\.\d{3})?)?)/g, (_, date, joint, time) =>
+          this.#time(date, joint, time),
+        )
+        .replace(/\/inbox\/[0-9a-f]{32}/g, `/inbox/${INBOX_KEY}`)
+        .replace(/^\*( +MILLRACE_PORT +)\d{5}/m, ' $18080 ')
+        .replace(/backup-\d{8}T\d{6}Z/g, 'backup-20260304T091530Z')
+        .replace(/, \d+ KB, /g, ', 300 KB, ')
+        // More than two blanks behind it fill a column.
+        .replace(/\b(\d+) ms( {3,})?/g, (_, digits, pad = '') => `2 ms${pad && pad + ' '.repeat(digits.length - 1)}`)
+        .replace(/"durationMs": \d+/g, '"durationMs": 2')
+        .replace(/^(ok +node +)\S+/m, '$126.10.0')
+        .replace(/^(ok +settings +)given: .*/m, '$1none given, all are defaults')
+        .replace(/[\d.]+ [KMGT]B free/, '74.1 GB free')
+        .replace(/(segments?, )[\d.]+ [KMG]B/, '$1128 KB')
+    )
   }
 
   type(shown: string): string {

@@ -25,6 +25,7 @@ import { catalogRoutes, SchemaCatalog, SchemaRoutes, schemaInWords } from '@mill
 import { type Clock, systemClock } from '@millrace/std'
 import { testApiRoutes } from '@millrace/test-api'
 import { Transformations, transformationTemplates } from '@millrace/transformations'
+import { Acceptance } from './acceptance.ts'
 import { backupRoutes } from './backup/backup-routes.ts'
 import { Backups } from './backup/backups.ts'
 import { AdminCredentials } from './catalog/admin-credentials.ts'
@@ -49,8 +50,6 @@ const TRACES_KEPT_MS = 168 * 3_600_000
 const MOST_CONNECTIONS = 1_000
 /** Of an answer that a test shows. */
 const MAX_SHOWN_ANSWER_BYTES = 1024 * 1024
-const DISK_FULL = { retryAfterSeconds: 30 }
-const UNAVAILABLE = { retryAfterSeconds: 1 }
 
 export interface ComposeOptions {
   readonly settings: Settings
@@ -195,6 +194,7 @@ export async function compose(options: ComposeOptions): Promise<Product> {
     })
   })
 
+  const acceptance = new Acceptance({ log, disk, isStopping: () => isStopping, logger })
   let syncFailures = 0
   const gateway = new Gateway({
     log: {
@@ -206,10 +206,7 @@ export async function compose(options: ComposeOptions): Promise<Product> {
     },
     parsed: running,
     findSource: sourceFinder(() => controlPlane.snapshot()),
-    obstacle: () => {
-      if (isStopping || log.trouble() !== undefined) return UNAVAILABLE
-      return disk.isLow ? DISK_FULL : undefined
-    },
+    obstacle: () => acceptance.obstacle(),
     limits: {
       maxBodyBytes: settings.maxBodyBytes,
       maxEventBytes: settings.maxEventBytes,

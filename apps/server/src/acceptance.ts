@@ -1,0 +1,46 @@
+import type { EventLog } from '@millrace/log'
+import type { DiskSpace } from './disk-space.ts'
+import type { Logger } from './logger.ts'
+
+interface Obstacle {
+  readonly retryAfterSeconds: number
+}
+
+const UNAVAILABLE: Obstacle = { retryAfterSeconds: 1 }
+/** Space is rarely given back within a second. */
+const DISK_FULL: Obstacle = { retryAfterSeconds: 30 }
+
+export interface AcceptanceOptions {
+  readonly log: Pick<EventLog, 'trouble'>
+  readonly disk: DiskSpace
+  readonly isStopping: () => boolean
+  readonly logger: Logger
+}
+
+/** Whether events can be stored now, with one line in the log whenever that changes. @see contracts/ingest.md §9 [D122] */
+export class Acceptance {
+  readonly #options: AcceptanceOptions
+  #isRefusing = false
+
+  constructor(options: AcceptanceOptions) {
+    this.#options = options
+  }
+
+  /** Asked before each request and after each failed write. */
+  obstacle(): Obstacle | undefined {
+    const { log, disk, isStopping } = this.#options
+    if (isStopping()) return UNAVAILABLE
+    const trouble = log.trouble()
+    const obstacle = trouble === undefined ? (disk.isLow ? DISK_FULL : undefined) : UNAVAILABLE
+    this.#tell(obstacle && (trouble ?? disk.trouble()))
+    return obstacle
+  }
+
+  #tell(cause: string | undefined): void {
+    const isRefusing = cause !== undefined
+    if (isRefusing === this.#isRefusing) return
+    this.#isRefusing = isRefusing
+    if (isRefusing) this.#options.logger.error({ cause }, 'events cannot be stored and are refused')
+    else this.#options.logger.info('events are accepted again')
+  }
+}

@@ -1,0 +1,27 @@
+import type { Program } from './program.ts'
+import { backlogBudget } from './programs/backlog-budget.ts'
+import { backup } from './programs/backup.ts'
+import { clock } from './programs/clock.ts'
+import { destinations } from './programs/destinations.ts'
+import { disk } from './programs/disk.ts'
+import { kill } from './programs/kill.ts'
+import { malformedRequests } from './programs/malformed.ts'
+import { segments } from './programs/segments.ts'
+import { shutdown } from './programs/shutdown.ts'
+import { upgrade } from './programs/upgrade.ts'
+import { waiting } from './programs/waiting.ts'
+
+/** In the order in which they run. */
+export const programs: readonly Program[] = [
+  kill,
+  segments,
+  disk,
+  destinations,
+  shutdown,
+  malformedRequests,
+  clock,
+  upgrade,
+  backlogBudget,
+  waiting,
+  backup,
+]
