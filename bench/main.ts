@@ -15,6 +15,7 @@ import { latencyRow } from './rows/latency.ts'
 import { sdkRow } from './rows/sdk.ts'
 import { startRow } from './rows/start.ts'
 import { testApiRow } from './rows/test-api.ts'
+import { userCodeRows } from './rows/user-code.ts'
 import { type Line, tableOf } from './table.ts'
 
 // npm run bench -- [P1 P2 …] [--json] [--profile]
@@ -22,6 +23,7 @@ import { type Line, tableOf } from './table.ts'
 const rows: readonly Row[] = [
   ...acceptanceRows,
   ...deliveryRows,
+  ...userCodeRows,
   ...fanOutRows,
   ...isolationRows,
   ...catalogRows,

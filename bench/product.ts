@@ -30,14 +30,16 @@ export function startProduct({ profileTo, prepare = () => {} }: ProductOptions =
 
 /** Makes a source with a webhook connected to it for each URL. @returns its write key. */
 export async function addSource(product: Program, ...webhookUrls: readonly string[]): Promise<string> {
+  const destinationIds: string[] = []
+  for (const webhookUrl of webhookUrls) destinationIds.push(await addWebhook(product, webhookUrl))
+  return addSourceOf(product, destinationIds)
+}
+
+/** Makes a source that is connected to destinations. @returns its write key. */
+export async function addSourceOf(product: Program, destinationIds: readonly string[]): Promise<string> {
   const { source } = await post(product, 'sources', { name: 'Load', type: 'HTTP' })
-  for (const webhookUrl of webhookUrls) {
-    const { destination } = await post(product, 'destinations', {
-      name: 'Sink',
-      type: 'WEBHOOK',
-      config: { webhookUrl },
-    })
-    await post(product, 'connections', { sourceId: source!.id, destinationId: destination!.id })
+  for (const destinationId of destinationIds) {
+    await post(product, 'connections', { sourceId: source!.id, destinationId })
   }
   return source!.writeKey!
 }
@@ -45,11 +47,17 @@ export async function addSource(product: Program, ...webhookUrls: readonly strin
 /** Makes a webhook with a transformation. @returns its id. */
 export async function addDestination(product: Program, webhookUrl: string, code: string): Promise<string> {
   const { transformation } = await post(product, 'transformations?publish=true', { name: 'Edit', code })
+  return addWebhook(product, webhookUrl, [transformation!.id])
+}
+
+async function addWebhook(
+  product: Program,
+  webhookUrl: string,
+  transformationIds: readonly string[] = [],
+): Promise<string> {
+  const config = { webhookUrl }
   const { destination } = await post(product, 'destinations', {
-    name: 'Sink',
-    type: 'WEBHOOK',
-    config: { webhookUrl },
-    transformationIds: [transformation!.id],
+    ...{ name: 'Sink', type: 'WEBHOOK', config, transformationIds },
   })
   return destination!.id
 }
