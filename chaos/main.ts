@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util'
+import { takeAllDisksAway } from './machine.ts'
 import { programs } from './programs.ts'
 import { Progress } from './progress.ts'
 import { carryOut } from './run.ts'
@@ -19,6 +20,8 @@ if (unknown !== undefined || (given !== undefined && !Number.isSafeInteger(given
   )
   process.exit(64)
 }
+// However this ends.
+process.on('exit', takeAllDisksAway)
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => process.exit(1))
 
 const size = values.short ? 'short' : 'full'
