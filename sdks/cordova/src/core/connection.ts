@@ -30,7 +30,7 @@ export async function connect(host: Host, hear: (signal: Signal) => void): Promi
     const answers = await within(host, HELLO_MS, (done) => {
       bridge.listen(
         (signal) => {
-          if (signal?.t === 'hello') done(true)
+          if (signal.t === 'hello') done(true)
           else if (isChosen) hear(signal)
         },
         () => done(false),

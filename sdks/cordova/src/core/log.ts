@@ -20,22 +20,22 @@ export const ALWAYS = 0
 
 const PREFIX = '[ServiceClient] '
 
+export type Log = ReturnType<typeof newLog>
+
 /** Lines for the console, as far as the level lets them through. */
-export class Log {
-  level = 0
-  private readonly print: (level: number, line: string) => void
-
-  constructor(print: (level: number, line: string) => void) {
-    this.print = print
-  }
-
-  /** @param text without write key, Authorization header and, below VERBOSE, payload. */
-  write(level: number, text: string): void {
-    if (level > this.level) return
-    try {
-      this.print(level, PREFIX + text)
-    } catch {
-      // A console that an app has replaced may throw; its trouble is not ours to pass on.
-    }
+export function newLog(print: (level: number, line: string) => void) {
+  let most = 0
+  return {
+    setLevel(level: number) {
+      most = level
+    },
+    /** @param text without write key, Authorization header and, below VERBOSE, payload. */
+    write(level: number, text: string) {
+      try {
+        if (level <= most) print(level, PREFIX + text)
+      } catch {
+        // A console that an app has replaced may throw; its trouble is not ours to pass on.
+      }
+    },
   }
 }

@@ -1,11 +1,12 @@
 import type { CallOptions } from './arguments.ts'
-import type { Bridge, EngineSettings, Launch, Opened, Report } from './bridge.ts'
+import type { Bridge, EngineSettings, Opened } from './bridge.ts'
 import type { Configuration } from './configuration.ts'
 import type { Host } from './host.ts'
-import { LifecycleWatch } from './lifecycle-watch.ts'
-import { Outbox } from './outbox.ts'
-import { Recorder } from './recorder.ts'
-import { type SourceCopy, SourceWatch } from './source-watch.ts'
+import { type LifecycleWatch, watchLifecycle } from './lifecycle-watch.ts'
+import { newOutbox, type Outbox, type OutboxOptions } from './outbox.ts'
+import { newRecorder, type Recorder } from './recorder.ts'
+import { type SourceWatch, type SourceWatchOptions, watchSource } from './source-watch.ts'
+import { picked } from './state-changes.ts'
 import { uuidOf } from './uuid.ts'
 import { SDK_VERSION } from './version.ts'
 
@@ -20,69 +21,54 @@ export interface Open {
   readonly lifecycle: LifecycleWatch
 }
 
-export interface OpenEvents {
-  readonly onReport: (report: Report) => void
-  readonly onCopy: (copy: SourceCopy) => void
-  readonly onRejected: (status: number) => void
-}
+export type OpenEvents = Pick<OutboxOptions, 'onReport'> & Pick<SourceWatchOptions, 'copy' | 'onCopy' | 'onRejected'>
 
 export function assemble(
-  host: Host,
+  { clock, platform, page, randomBytes }: Host,
   bridge: Bridge,
   configuration: Configuration,
   { integrations, externalIds = {} }: CallOptions,
   { launch, context }: Opened,
-  events: OpenEvents,
+  { onReport, copy, onCopy, onRejected }: OpenEvents,
 ): Open {
-  const { clock, platform } = host
-  const { flushQueueSize, sleepTimeout, configRefreshInterval, autoSessionTracking, sessionTimeout, app } =
-    configuration
-  const recorder = new Recorder({
+  const { flushQueueSize, sleepTimeout, configRefreshInterval, autoSessionTracking, sessionTimeout } = configuration
+  // A page does not know its app, and is told by the option.
+  const { app = {}, trackLifecycleEvents } = configuration
+  const { version = app.version, build = app.build, marker } = launch
+  const recorder = newRecorder({
     channel: platform === 'browser' ? 'web' : 'mobile',
     integrations,
     externalIds,
-    sessionTimeoutMs: autoSessionTracking ? sessionTimeout * 1000 : undefined,
-    newId: () => uuidOf(host.randomBytes(16)),
+    sessionTimeoutMs: autoSessionTracking ? sessionTimeout * 1000 : 0,
+    newId: () => uuidOf(randomBytes(16)),
   })
-  recorder.context.open(context, app)
-  recorder.context.see(host.page())
-  const { onReport, onCopy, onRejected } = events
-  const sleepTimeoutMs = sleepTimeout * 1000
+  recorder.context.open(context, configuration.app)
+  recorder.context.see(page())
   const refreshMs = configRefreshInterval * 3_600_000
   return {
     bridge,
     configuration,
     settings: engineSettings(configuration),
     recorder,
-    outbox: new Outbox({ bridge, clock, flushQueueSize, sleepTimeoutMs, onReport }),
-    watch: new SourceWatch({ bridge, clock, refreshMs, onCopy, onRejected }),
-    lifecycle: new LifecycleWatch(
-      // A page does not know its app, and is told by the option.
-      { ...app, ...definedOf(launch), marker: launch.marker },
-      launch,
-      configuration.trackLifecycleEvents,
-      () => clock.now(),
-    ),
+    outbox: newOutbox({ bridge, clock, flushQueueSize, sleepTimeoutMs: sleepTimeout * 1000, onReport }),
+    watch: watchSource({ bridge, clock, refreshMs, copy, onCopy, onRejected }),
+    lifecycle: watchLifecycle({ version, build, marker }, launch, trackLifecycleEvents, () => clock.now()),
   }
 }
+
+const SETTINGS = [
+  'writeKey',
+  'dataPlaneUrl',
+  'controlPlaneUrl',
+  'flushQueueSize',
+  'dbThresholdCount',
+  'gzip',
+  'logLevel',
+  'collectDeviceId',
+  'requireConsent',
+] as const
 
 export function engineSettings(configuration: Configuration): EngineSettings {
-  const { writeKey, dataPlaneUrl, controlPlaneUrl, flushQueueSize, dbThresholdCount } = configuration
-  const { gzip, logLevel, collectDeviceId, requireConsent } = configuration
-  return {
-    writeKey,
-    dataPlaneUrl,
-    controlPlaneUrl,
-    flushQueueSize,
-    dbThresholdCount,
-    gzip,
-    logLevel,
-    collectDeviceId,
-    requireConsent,
-    sdkVersion: SDK_VERSION,
-  }
-}
-
-function definedOf({ version, build }: Launch): Pick<Launch, 'version' | 'build'> {
-  return { ...(version !== undefined && { version }), ...(build !== undefined && { build }) }
+  const settings: Pick<Configuration, (typeof SETTINGS)[number]> = picked(configuration, SETTINGS)
+  return Object.assign({ sdkVersion: SDK_VERSION }, settings)
 }

@@ -6,7 +6,7 @@
 // biome-ignore lint/suspicious/noExplicitAny: every caller checks the members that it uses
 export function parsedJson(text: string | null | undefined): any {
   try {
-    return text === null || text === undefined ? undefined : JSON.parse(text)
+    return JSON.parse(text as string)
   } catch {
     return undefined
   }
@@ -16,5 +16,5 @@ export function parsedJson(text: string | null | undefined): any {
 // biome-ignore lint/suspicious/noExplicitAny: as above
 export function parsedObject(text: string | null | undefined): Readonly<Record<string, any>> {
   const value = parsedJson(text)
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : {}
+  return typeof value === 'object' && value && !Array.isArray(value) ? value : {}
 }
