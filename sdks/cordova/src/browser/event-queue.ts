@@ -5,14 +5,6 @@ import { applyChanges } from '../core/state-changes.ts'
 import type { Change, Counter, EventStore, StoredRow, Written } from './event-store.ts'
 import { memoryStore } from './memory-store.ts'
 
-export interface EventQueueOptions {
-  readonly openStore: () => Promise<EventStore>
-  readonly clock: Clock
-  readonly log: (level: number, text: string) => void
-  /** Rows that are not to be sent any more. */
-  readonly onRemoved: (ids: readonly number[]) => void
-}
-
 /** Ids of rows in memory begin here: they are newer than all others. */
 const FIRST_MEMORY_ID = 1e15
 const MEMORY_BOUNDS = { rows: 1_000, bytes: 2 * 1024 * 1024 }
@@ -29,9 +21,16 @@ export type EventQueue = ReturnType<typeof newEventQueue>
  * The rows and values of this device: in the store, and in memory from when the store fails. No failure leaves it; each is
  * told by `report`.
  *
+ * @param onRemoved rows that are not to be sent any more.
+ *
  * @see contracts/cordova-sdk.md §14, §21
  */
-export function newEventQueue({ openStore, clock, log, onRemoved }: EventQueueOptions) {
+export function newEventQueue(
+  openStore: () => Promise<EventStore>,
+  clock: Clock,
+  log: (level: number, text: string) => void,
+  onRemoved: (ids: readonly number[]) => void,
+) {
   const memory = memoryStore({ rows: [], values: {}, nextId: FIRST_MEMORY_ID }, MEMORY_BOUNDS)
   let store: EventStore | undefined
   /** The store takes no more writes in this process; what it has is still sent. */

@@ -1,6 +1,5 @@
 import type { Clock } from '../core/clock.ts'
 import type { Host } from '../core/host.ts'
-import { ERROR, INFO, WARN } from '../core/log.ts'
 import type { Exec } from '../core/native-bridge.ts'
 import { pageEngine } from './page-engine.ts'
 import { watchRoutes } from './routes.ts'
@@ -53,8 +52,6 @@ export const pageClock: Clock = {
 
 function print(level: number, line: string): void {
   const { error, warn, info, log } = console
-  if (level <= ERROR) error(line)
-  else if (level === WARN) warn(line)
-  else if (level === INFO) info(line)
-  else log(line)
+  const method = [error, error, warn, info][level] || log
+  method(line)
 }

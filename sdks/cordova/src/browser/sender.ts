@@ -18,23 +18,15 @@ const DETAIL_LENGTH = 200
 
 export type NoAnswer = 'CSP_BLOCKED' | 'OFFLINE' | 'RETRY_LATER'
 
-export interface SenderOptions {
-  readonly queue: EventQueue
-  readonly transport: Transport
+/** What a sender is given of the page. */
+export interface SenderPage {
   readonly clock: Clock
-  readonly wait: Wait
-  readonly log: (level: number, text: string) => void
   /** Absent where the browser cannot compress. */
   readonly gzip?: ((text: string) => Promise<Uint8Array<ArrayBuffer>>) | undefined
   /** Why a request to this address got no answer. */
   readonly whyNoAnswer: (url: string) => Promise<NoAnswer>
+  /** A request was answered: earlier trouble with the address is over. */
   readonly onAnswer: () => void
-  /** Of the engine, once it is open. */
-  readonly settings: () => EngineSettings
-  /** Asked before each request; what it answers, if anything, ends the drain. */
-  readonly obstacle: () => DrainOutcome | undefined
-  /** Rows that are not under way elsewhere. */
-  readonly mayTake: (row: StoredRow) => boolean
 }
 
 /** Why a drain ends before the queue is empty. */
@@ -47,10 +39,21 @@ export interface End {
  * Sends batches and does what their answers say. What it stops for, and write keys that it has set aside, last as long as
  * this object, or until `resume`.
  *
+ * @param settings of the engine, once it is open.
+ * @param obstacle asked before each request; what it answers, if anything, ends the drain.
+ * @param mayTake rows that are not under way elsewhere.
  * @see BRIDGE.md "drain", contracts/cordova-sdk.md §15
  */
-export function newSender(options: SenderOptions) {
-  const { queue, transport, clock, wait, log, gzip, whyNoAnswer, onAnswer, settings, obstacle, mayTake } = options
+export function newSender(
+  { clock, gzip, whyNoAnswer, onAnswer }: SenderPage,
+  queue: EventQueue,
+  transport: Transport,
+  wait: Wait,
+  log: (level: number, text: string) => void,
+  settings: () => EngineSettings,
+  obstacle: () => DrainOutcome | undefined,
+  mayTake: (row: StoredRow) => boolean,
+) {
   const setAside = new Map<string, DrainOutcome>()
   let stopped: DrainOutcome | undefined
   /** A compressed request to the address has been understood. */

@@ -8,7 +8,6 @@ import type {
   StateChanges,
   Tracking,
 } from '../core/bridge.ts'
-import type { Clock } from '../core/clock.ts'
 import { eventText } from '../core/event-text.ts'
 import { ERROR } from '../core/log.ts'
 import { parsedJson, parsedObject } from '../core/parsed-json.ts'
@@ -19,26 +18,21 @@ import type { EventStore, StoredRow } from './event-store.ts'
 import { newExitCopy } from './exit-copy.ts'
 import { type GuardStorage, newGuard } from './guard.ts'
 import { judged, retryAfterMs } from './judge.ts'
-import { authorization, type End, type NoAnswer, newSender } from './sender.ts'
+import { authorization, type End, newSender, type SenderPage } from './sender.ts'
 import { type Fetch, newTransport } from './transport.ts'
 import { newWait } from './wait.ts'
 
 /** What the engine is given of the page. */
-export interface WebEngineOptions {
+export interface WebEngineOptions extends SenderPage {
   readonly openStore: () => Promise<EventStore>
   readonly guardStorage: () => GuardStorage
   readonly fetch: Fetch
-  readonly clock: Clock
   readonly random: () => number
   readonly newId: () => string
-  readonly gzip?: ((text: string) => Promise<Uint8Array<ArrayBuffer>>) | undefined
   /** One holder over all tabs. Absent without Web Locks: each tab then sends its own rows. */
   readonly locks?: DrainLock | undefined
   /** Other tabs of this app. */
   readonly tabs?: Tabs | undefined
-  readonly whyNoAnswer: (url: string) => Promise<NoAnswer>
-  /** A request was answered: earlier trouble with the address is over. */
-  readonly onAnswer: () => void
   readonly context: () => ContextFacts
   readonly isForeground: () => boolean
   /** Of the Cordova platform, for the source configuration. */
@@ -81,8 +75,8 @@ export interface WebEngine extends Bridge {
 
 /** IndexedDB, fetch, page signals. @see BRIDGE.md */
 export function webEngine(options: WebEngineOptions): WebEngine {
-  const { openStore, guardStorage, fetch, clock, random, newId, gzip, locks, tabs } = options
-  const { whyNoAnswer, onAnswer, context, isForeground, platformVersion } = options
+  const { openStore, guardStorage, fetch, clock, random, newId, locks, tabs } = options
+  const { context, isForeground, platformVersion } = options
   let settings: EngineSettings | undefined
   let tracking: Tracking = 'enabled'
   let tail: string | null = null
@@ -93,7 +87,7 @@ export function webEngine(options: WebEngineOptions): WebEngine {
 
   const tell = (level: number, text: string) => hear({ t: 'log', level, text })
   const exit = newExitCopy()
-  const queue = newEventQueue({ openStore, clock, log: tell, onRemoved: exit.forget })
+  const queue = newEventQueue(openStore, clock, tell, exit.forget)
   const guard = newGuard(guardStorage)
   const transport = newTransport(fetch, clock)
   const wait = newWait(clock, random)
@@ -106,19 +100,8 @@ export function webEngine(options: WebEngineOptions): WebEngine {
     return settings!.dataPlaneUrl ? sender.stopped() : 'NO_DATA_PLANE_URL'
   }
 
-  const sender = newSender({
-    queue,
-    transport,
-    clock,
-    wait,
-    log: tell,
-    gzip,
-    whyNoAnswer,
-    onAnswer,
-    settings: () => settings!,
-    obstacle,
-    mayTake: ({ id }) => !exit.isUnderWay(id) && (locks || id <= foundUpTo || exit.isOwn(id)) !== false,
-  })
+  const mayTake = ({ id }: StoredRow) => !exit.isUnderWay(id) && (!!locks || id <= foundUpTo || exit.isOwn(id))
+  const sender = newSender(options, queue, transport, wait, tell, () => settings!, obstacle, mayTake)
 
   const track = (changed: string | null | undefined) => {
     if (changed !== 'enabled' && changed !== 'disabled') return
@@ -153,11 +136,11 @@ export function webEngine(options: WebEngineOptions): WebEngine {
   const drainNow = async (force: boolean): Promise<Drained> => {
     const outcome = obstacle() || (queue.size() || locks ? undefined : 'EMPTY')
     const early: End | undefined = outcome ? { outcome } : wait.left(force)
-    const { sent = 0, ...end }: End & { sent?: number } = early || (await underLock(force))
+    const end: End & { sent?: number } = early || (await underLock(force))
     await queue.recount()
     await exit.refill(queue.visit)
     const remaining = tracking === 'awaiting-consent' ? 0 : queue.size()
-    return { sent, remaining, ...end, report: queue.report() }
+    return Object.assign({ sent: 0, remaining, report: queue.report() }, end)
   }
 
   const underLock = async (force: boolean): Promise<End & { sent?: number }> => {

@@ -68,12 +68,11 @@ export function newClient(host: Host) {
 
     const opened = await bridge.open(engineSettings(configuration))
     heardReport(opened.report)
-    open = assemble(host, bridge, configuration, options, opened, {
-      onReport: heardReport,
-      copy: () => source,
-      onCopy: heardSource,
-      onRejected: heardRejection,
-    })
+    open = assemble(host, bridge, configuration, options, opened, heardReport, [
+      () => source,
+      heardSource,
+      heardRejection,
+    ])
     const chosen = choice
     tracking = chosen || opened.tracking
     load(opened)
@@ -100,10 +99,10 @@ export function newClient(host: Host) {
   }
 
   /** Tracking is allowed: what was held becomes rows, in one transaction. @see contracts/cordova-sdk.md §2.2 steps 5–7 */
-  const goLive = async ({ bridge, settings, recorder, outbox, lifecycle, configuration }: Open): Promise<void> => {
+  const goLive = async ({ bridge, recorder, outbox, lifecycle, configuration }: Open): Promise<void> => {
     isGoingLive = true
     try {
-      if (!isLoaded) load(await bridge.open(settings))
+      if (!isLoaded) load(await bridge.open(engineSettings(configuration)))
       deferred.addAfterLeading([...heldPuts.values()])
       heldPuts.clear()
       for (const call of deferred.takeLeading()) send(outbox.add(recorder.apply(call as StateCall, true)))

@@ -1,4 +1,7 @@
+import type { Launch } from './bridge.ts'
 import type { EventCall } from './call.ts'
+import type { Clock } from './clock.ts'
+import type { Configuration } from './configuration.ts'
 import {
   type LifecycleInput,
   type LifecycleState,
@@ -10,17 +13,12 @@ import {
 
 export type LifecycleWatch = ReturnType<typeof watchLifecycle>
 
-/**
- * Follows the app between foreground and background, and makes the lifecycle events of it.
- *
- * @param isWanted trackLifecycleEvents: without it there are no events, and the machine runs all the same.
- */
-export function watchLifecycle(
-  app: RunningApp,
-  launch: { readonly foreground: boolean; readonly url?: string },
-  isWanted: boolean,
-  now: () => number,
-) {
+/** Follows the app between foreground and background, and makes the lifecycle events of it. */
+export function watchLifecycle(configuration: Configuration, launch: Launch, clock: Clock) {
+  // A page does not know its app, and is told by the option.
+  const { app: told = {}, trackLifecycleEvents: isWanted } = configuration
+  const { version = told.version, build = told.build, marker } = launch
+  const app: RunningApp = { version, build, marker }
   let state: LifecycleState = 'cold'
   let isForeground = launch.foreground
 
@@ -32,13 +30,14 @@ export function watchLifecycle(
       const event = lifecycleEvent(emission, app, url)
       if (!event) continue
       const { name, properties, marker } = event
-      calls.push({ kind: 'track', name, data: properties, at: now(), options: {}, origin: { marker } })
+      calls.push({ kind: 'track', name, data: properties, at: clock.now(), options: {}, origin: { marker } })
     }
     return calls
   }
 
   return {
     marker: markerText(app),
+    /** Without it there are no events, and the machine runs all the same. */
     isWanted,
     isCold: () => state === 'cold',
     /** The engine is to store the event of the next stop. */

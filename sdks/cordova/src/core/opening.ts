@@ -3,56 +3,42 @@ import type { Bridge, EngineSettings, Opened } from './bridge.ts'
 import type { Configuration } from './configuration.ts'
 import type { Host } from './host.ts'
 import { type LifecycleWatch, watchLifecycle } from './lifecycle-watch.ts'
-import { newOutbox, type Outbox, type OutboxOptions } from './outbox.ts'
+import { newOutbox, type Outbox } from './outbox.ts'
 import { newRecorder, type Recorder } from './recorder.ts'
-import { type SourceWatch, type SourceWatchOptions, watchSource } from './source-watch.ts'
+import { type SourceEvents, type SourceWatch, watchSource } from './source-watch.ts'
 import { picked } from './state-changes.ts'
-import { uuidOf } from './uuid.ts'
 import { SDK_VERSION } from './version.ts'
 
 /** The parts of a client whose store is open. */
 export interface Open {
   readonly bridge: Bridge
   readonly configuration: Configuration
-  readonly settings: EngineSettings
   readonly recorder: Recorder
   readonly outbox: Outbox
   readonly watch: SourceWatch
   readonly lifecycle: LifecycleWatch
 }
 
-export type OpenEvents = Pick<OutboxOptions, 'onReport'> & Pick<SourceWatchOptions, 'copy' | 'onCopy' | 'onRejected'>
-
 export function assemble(
-  { clock, platform, page, randomBytes }: Host,
+  host: Host,
   bridge: Bridge,
   configuration: Configuration,
-  { integrations, externalIds = {} }: CallOptions,
+  options: CallOptions,
   { launch, context }: Opened,
-  { onReport, copy, onCopy, onRejected }: OpenEvents,
+  onReport: (report: Opened['report']) => void,
+  sourceEvents: SourceEvents,
 ): Open {
-  const { flushQueueSize, sleepTimeout, configRefreshInterval, autoSessionTracking, sessionTimeout } = configuration
-  // A page does not know its app, and is told by the option.
-  const { app = {}, trackLifecycleEvents } = configuration
-  const { version = app.version, build = app.build, marker } = launch
-  const recorder = newRecorder({
-    channel: platform === 'browser' ? 'web' : 'mobile',
-    integrations,
-    externalIds,
-    sessionTimeoutMs: autoSessionTracking ? sessionTimeout * 1000 : 0,
-    newId: () => uuidOf(randomBytes(16)),
-  })
+  const { clock } = host
+  const recorder = newRecorder(host, configuration, options)
   recorder.context.open(context, configuration.app)
-  recorder.context.see(page())
-  const refreshMs = configRefreshInterval * 3_600_000
+  recorder.context.see(host.page())
   return {
     bridge,
     configuration,
-    settings: engineSettings(configuration),
     recorder,
-    outbox: newOutbox({ bridge, clock, flushQueueSize, sleepTimeoutMs: sleepTimeout * 1000, onReport }),
-    watch: watchSource({ bridge, clock, refreshMs, copy, onCopy, onRejected }),
-    lifecycle: watchLifecycle({ version, build, marker }, launch, trackLifecycleEvents, () => clock.now()),
+    outbox: newOutbox(bridge, clock, configuration, onReport),
+    watch: watchSource(bridge, clock, configuration, sourceEvents),
+    lifecycle: watchLifecycle(configuration, launch, clock),
   }
 }
 
@@ -69,6 +55,5 @@ const SETTINGS = [
 ] as const
 
 export function engineSettings(configuration: Configuration): EngineSettings {
-  const settings: Pick<Configuration, (typeof SETTINGS)[number]> = picked(configuration, SETTINGS)
-  return Object.assign({ sdkVersion: SDK_VERSION }, settings)
+  return Object.assign({ sdkVersion: SDK_VERSION }, picked(configuration, SETTINGS))
 }

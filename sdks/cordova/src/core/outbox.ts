@@ -1,14 +1,7 @@
 import type { Bridge, Drained, DrainOutcome, Report, StateChanges } from './bridge.ts'
 import type { Clock } from './clock.ts'
+import type { Configuration } from './configuration.ts'
 import type { Sending } from './results.ts'
-
-export interface OutboxOptions {
-  readonly bridge: Bridge
-  readonly clock: Clock
-  readonly flushQueueSize: number
-  readonly sleepTimeoutMs: number
-  readonly onReport: (report: Report) => void
-}
 
 /** Outcomes after which an engine is asked again without being told to. */
 const WAITS: readonly DrainOutcome[] = ['BUSY', 'OFFLINE', 'RETRY_LATER', 'CSP_BLOCKED']
@@ -23,7 +16,13 @@ export type Outbox = ReturnType<typeof newOutbox>
  *
  * @see contracts/cordova-sdk.md §14
  */
-export function newOutbox({ bridge, clock, flushQueueSize, sleepTimeoutMs, onReport }: OutboxOptions) {
+export function newOutbox(
+  bridge: Bridge,
+  clock: Clock,
+  { flushQueueSize, sleepTimeout }: Configuration,
+  onReport: (report: Report) => void,
+) {
+  const sleepTimeoutMs = sleepTimeout * 1000
   let queued = 0
   let sending: Sending = 'idle'
   let rows: { body: string }[] = []

@@ -1,8 +1,10 @@
-import { integrationsOf } from './arguments.ts'
+import { type CallOptions, integrationsOf } from './arguments.ts'
 import type { State, StateChanges } from './bridge.ts'
 import type { EventCall, StateCall } from './call.ts'
+import type { Configuration } from './configuration.ts'
 import { newContext } from './context.ts'
 import { eventTail, eventText, isTooLarge } from './event-text.ts'
+import type { Host } from './host.ts'
 import {
   changed,
   type Identity,
@@ -14,19 +16,9 @@ import {
   NOBODY,
 } from './identity.ts'
 import { BACKGROUNDED } from './lifecycle.ts'
-import type { JsonObject } from './plain-json.ts'
 import { type Session, sessionAt, sessionFrom } from './session.ts'
 import { applyChanges } from './state-changes.ts'
-
-export interface RecorderOptions {
-  readonly channel: 'mobile' | 'web'
-  readonly integrations: JsonObject | undefined
-  /** Of initialize: they become part of the identity. */
-  readonly externalIds: Identity['externalIds']
-  /** 0: no session members. */
-  readonly sessionTimeoutMs: number
-  readonly newId: () => string
-}
+import { uuidOf } from './uuid.ts'
 
 export interface Recorded {
   readonly body: string
@@ -36,8 +28,16 @@ export interface Recorded {
 
 export type Recorder = ReturnType<typeof newRecorder>
 
-/** Makes rows of calls: who, in which session, in which context. */
-export function newRecorder({ channel, integrations, externalIds, sessionTimeoutMs, newId }: RecorderOptions) {
+/**
+ * Makes rows of calls: who, in which session, in which context.
+ *
+ * @param initial the options of initialize: their external ids become part of the identity.
+ */
+export function newRecorder(host: Host, { autoSessionTracking, sessionTimeout }: Configuration, initial: CallOptions) {
+  const channel = host.platform === 'browser' ? 'web' : 'mobile'
+  /** 0: no session members. */
+  const sessionTimeoutMs = autoSessionTracking ? sessionTimeout * 1000 : 0
+  const newId = () => uuidOf(host.randomBytes(16))
   const context = newContext()
   let identity = NOBODY
   let session: Session | undefined
@@ -62,7 +62,7 @@ export function newRecorder({ channel, integrations, externalIds, sessionTimeout
     const { kind, options } = call
     return eventTail(
       Object.assign({ type: kind, channel, anonymousId, userId }, members(call, after), {
-        integrations: integrationsOf(options, integrations),
+        integrations: integrationsOf(options, initial.integrations),
       }),
       context.text(
         after,
@@ -94,7 +94,7 @@ export function newRecorder({ channel, integrations, externalIds, sessionTimeout
       become(
         changed(identity, {
           anonymousId: identity.anonymousId || newId(),
-          externalIds: merge(identity.externalIds, externalIds),
+          externalIds: merge(identity.externalIds, initial.externalIds || {}),
         }),
       ),
 

@@ -1,5 +1,6 @@
 import type { Bridge } from './bridge.ts'
 import { type Clock, isoTime } from './clock.ts'
+import type { Configuration } from './configuration.ts'
 import { parsedJson } from './parsed-json.ts'
 
 /** What is kept of the last good source configuration, as JSON under the state key `source`. */
@@ -10,25 +11,28 @@ export interface SourceCopy {
   readonly at: string
 }
 
-export interface SourceWatchOptions {
-  readonly bridge: Bridge
-  readonly clock: Clock
-  readonly refreshMs: number
+export type SourceEvents = readonly [
   /** The one there is. */
-  readonly copy: () => SourceCopy | undefined
-  readonly onCopy: (copy: SourceCopy) => void
-  readonly onRejected: (status: number) => void
-}
+  copy: () => SourceCopy | undefined,
+  onCopy: (copy: SourceCopy) => void,
+  onRejected: (status: number) => void,
+]
 
+const HOUR_MS = 3_600_000
 const WAITS_MS = [2_000, 4_000]
 
 export type SourceWatch = ReturnType<typeof watchSource>
 
 /**
- * Fetches the configuration of the source, and again when it is `refreshMs` old.
+ * Fetches the configuration of the source, and again every configRefreshInterval hours.
  * @see contracts/cordova-sdk.md §17
  */
-export function watchSource({ bridge, clock, refreshMs, copy, onCopy, onRejected }: SourceWatchOptions) {
+export function watchSource(
+  bridge: Bridge,
+  clock: Clock,
+  { configRefreshInterval }: Configuration,
+  [copy, onCopy, onRejected]: SourceEvents,
+) {
   let cancelTimer = () => {}
   /** Counts starts and stops, so that an answer of before does nothing after. */
   let era = 0
@@ -39,7 +43,7 @@ export function watchSource({ bridge, clock, refreshMs, copy, onCopy, onRejected
     if (its !== era) return
     const isWorthAnotherTry = status >= 500 || [0, 408, 429].includes(status)
     const waitMs = isWorthAnotherTry ? WAITS_MS[failures] : 0
-    cancelTimer = clock.after(waitMs || refreshMs, () => begin(waitMs ? failures + 1 : 0))
+    cancelTimer = clock.after(waitMs || configRefreshInterval * HOUR_MS, () => begin(waitMs ? failures + 1 : 0))
     const at = isoTime(clock.now())
     if (status === 304 && known) onCopy({ enabled: known.enabled, etag: known.etag, at })
     const enabled = status === 200 ? isEnabled(body) : undefined
