@@ -5,13 +5,62 @@ import { type BuildOptions, build } from 'esbuild'
 
 /* npm run sdk:build: bundles sdks/cordova/src into www/ and esm/, and fails when the bundle has grown past its budget. */
 
+/** Of www/service-client.js and www/browser-proxy.js together. @see contracts/cordova-sdk.md §23 */
+const BUDGET_BYTES = 17_500
+
 /**
- * Of www/service-client.js and www/browser-proxy.js together: they may not grow.
- * TODO(#8): the contract's budget is 16,384.
+ * Names of members that the bundle may shorten: those of our own parts, which no app, engine, page or stored text knows. A new
+ * one need not be here; one that a boundary knows must not be.
  */
-const BUDGET_BYTES = 21_600
+const OWN_NAMES = [
+  'addAfterLeading',
+  'adopt',
+  'discardEvents',
+  'discardIdentifiers',
+  'forgetToken',
+  'guardStorage',
+  'hasFactories',
+  'heard',
+  'isAdjusted',
+  'isCold',
+  'isForeground',
+  'isNativeMissing',
+  'isOwn',
+  'isUnderWay',
+  'isWanted',
+  'keepaliveLeft',
+  'learn',
+  'longest',
+  'monotonic',
+  'onAnswer',
+  'onDeviceReady',
+  'onTold',
+  'openStore',
+  'outbox',
+  'randomBytes',
+  'recorder',
+  'recount',
+  'refill',
+  'renew',
+  'setLevel',
+  'stopped',
+  'takeAll',
+  'takeLeading',
+  'violated',
+  'wantsTail',
+  'watchRoutes',
+  'whyNoAnswer',
+]
 
 const folder = path.join(import.meta.dirname, '../sdks/cordova')
+const boundaries = ['types/index.d.ts', 'src/core/bridge.ts', 'src/entries/instance.ts', 'src/core/session.ts']
+for (const file of boundaries) {
+  // As a member: in prose the words are free.
+  const members = new Set(readFileSync(path.join(folder, file), 'utf8').match(/\w+(?=\??[:(])/g))
+  const known = OWN_NAMES.filter((name) => members.has(name))
+  if (known.length > 0) throw new Error(`${file} knows ${known.join(', ')}: no name for the bundle to shorten`)
+}
+
 const options: BuildOptions = {
   absWorkingDir: folder,
   bundle: true,
@@ -21,6 +70,7 @@ const options: BuildOptions = {
   // `module` and `require` are those that Cordova wraps around the file.
   logOverride: { 'commonjs-variable-in-esm': 'silent' },
   logLevel: 'warning',
+  mangleProps: new RegExp(`^(${OWN_NAMES.join('|')})$`),
   tsconfigRaw: { compilerOptions: { useDefineForClassFields: false } },
 }
 

@@ -143,12 +143,11 @@ export function newEventQueue(
     remove(ids: readonly number[], countAs?: Counter, values: StateChanges = {}): Promise<void> {
       onRemoved(ids)
       return next(async () => {
-        const inMemory = ids.filter((id) => id >= FIRST_MEMORY_ID)
         const inStore = ids.filter((id) => id < FIRST_MEMORY_ID)
-        if (inMemory.length) await writeMemory({ remove: inMemory, values, countAs })
+        await writeMemory({ remove: ids, values, countAs })
         if (!store || !inStore.length) return
-        const written = await attempt(() => writeStore({ remove: inStore, values, countAs }))
-        if (!written) for (const id of inStore) dead.add(id)
+        const isWritten = await attempt(() => writeStore({ remove: inStore, values, countAs }))
+        if (!isWritten) for (const id of inStore) dead.add(id)
       })
     },
 

@@ -14,13 +14,13 @@ const MOST = 1e9
 /** @throws DOMException, or Error when the browser does not answer within 5 s. */
 export function openIndexedDbStore(after: (delayMs: number, callback: () => void) => () => void): Promise<EventStore> {
   return new Promise((resolve, reject) => {
-    const cancel = after(OPENING_MS, () => reject(new Error('IndexedDB did not answer within 5 s')))
+    const cancel = after(OPENING_MS, () => reject(new Error('no answer within 5 s')))
     const request = indexedDB.open(NAME, VERSION)
     request.onupgradeneeded = () => {
       request.result.createObjectStore('events', { keyPath: 'id', autoIncrement: true })
       request.result.createObjectStore('state')
     }
-    request.onblocked = () => reject(new Error('IndexedDB is blocked by another page'))
+    request.onblocked = () => reject(new Error('blocked by another page'))
     request.onerror = () => reject(request.error)
     request.onsuccess = () => {
       cancel()
@@ -42,7 +42,7 @@ function storeOf(database: IDBDatabase): EventStore {
       const transaction = database.transaction(['events', 'state'], mode, { durability: 'relaxed' })
       const result = begin(transaction.objectStore('events'), transaction.objectStore('state'))
       transaction.oncomplete = () => resolve(result())
-      transaction.onabort = () => reject(transaction.error || new Error('the transaction was aborted'))
+      transaction.onabort = () => reject(transaction.error || new Error('aborted'))
     })
 
   return {

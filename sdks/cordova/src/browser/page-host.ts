@@ -14,20 +14,22 @@ interface Cordova {
 
 /** The world of the core in a WebView or a page. */
 export function pageHost(): Host & { readonly webBridge: () => WebEngine } {
-  const cordova = () => (globalThis as { cordova?: Cordova }).cordova
+  const cordova = (): Cordova => (globalThis as { cordova?: Cordova }).cordova || {}
   let engine: WebEngine | undefined
   return {
     clock: pageClock,
     get platform() {
-      const { platformId } = cordova() ?? {}
+      const { platformId } = cordova()
       return platformId === 'android' || platformId === 'ios' ? platformId : 'browser'
     },
     get onDeviceReady() {
-      return cordova() && ((ready: () => void) => document.addEventListener('deviceready', ready, false))
+      return 'cordova' in globalThis
+        ? (ready: () => void) => document.addEventListener('deviceready', ready, false)
+        : undefined
     },
-    exec: () => cordova()?.exec,
+    exec: () => cordova().exec,
     webBridge: () => {
-      engine ??= pageEngine(pageClock, cordova()?.platformVersion)
+      engine = engine || pageEngine(pageClock, cordova().platformVersion)
       return engine
     },
     randomBytes: (count) => crypto.getRandomValues(new Uint8Array(count)),

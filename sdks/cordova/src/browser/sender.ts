@@ -117,11 +117,11 @@ export function newSender(
     queue.note(verdict, detail)
     const { writeKey } = rows[0]!
     if (verdict === 'WRONG_ADDRESS' || writeKey === settings().writeKey) {
-      log(ERROR, `${verdict}: ${detail}; no more events are sent until the app starts again`)
+      log(ERROR, `${verdict}: ${detail}; nothing is sent until the next start`)
       stopped = verdict
       return { outcome: verdict }
     }
-    log(ERROR, `${verdict}: ${detail} for events of a former write key; they stay until the next start`)
+    log(ERROR, `${verdict}: ${detail} for a former write key; its events stay until the next start`)
     setAside.set(writeKey, verdict)
     return undefined
   }
@@ -129,11 +129,11 @@ export function newSender(
   const refuse = async ({ id, body }: StoredRow, { status, text = '' }: Answer): Promise<End | undefined> => {
     const values = refusalsAfter(queue.value('refusals'), clock.now())
     if (!values) {
-      queue.note('RETRY_LATER', `status ${status}: more than 20 events were refused within an hour`)
+      queue.note('RETRY_LATER', `status ${status}: more than 20 refused in an hour`)
       return wait.longest()
     }
     await queue.remove([id], 'refused', values)
-    log(ERROR, `event ${messageIdOf(body)} was refused with status ${status}: ${text.slice(0, DETAIL_LENGTH)}`)
+    log(ERROR, `The server refused event ${messageIdOf(body)} with ${status}: ${text.slice(0, DETAIL_LENGTH)}`)
     return undefined
   }
 

@@ -10,7 +10,7 @@ import type {
 } from '../core/bridge.ts'
 import { eventText } from '../core/event-text.ts'
 import { ERROR } from '../core/log.ts'
-import { parsedJson, parsedObject } from '../core/parsed-json.ts'
+import { parsedObject } from '../core/parsed-json.ts'
 import { picked } from '../core/state-changes.ts'
 import { batchBody, ENVELOPE_BYTES, PER_EVENT_BYTES, rowOf } from './batch.ts'
 import { inTurn, newEventQueue } from './event-queue.ts'
@@ -206,12 +206,11 @@ export function webEngine(options: WebEngineOptions): WebEngine {
         })
       }
       const report = queue.report()
-      const parsed = parsedJson(marker)
       return {
         storage: report.storage,
         tracking,
         state: isReadable ? queue.values() : undefined,
-        launch: { foreground: isForeground(), marker: typeof parsed === 'object' ? parsed : null },
+        launch: { foreground: isForeground(), marker: parsedObject(marker, null) },
         context: context(),
         queued: isReadable ? queue.size() : 0,
         report,

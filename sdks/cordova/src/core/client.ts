@@ -1,19 +1,21 @@
 import { type CallOptions, readOptions } from './arguments.ts'
-import type { FlushReason, LastError, Opened, Report, Signal, StateChanges, Tracking } from './bridge.ts'
+import type { Bridge, FlushReason, LastError, Opened, Report, Signal, StateChanges, Tracking } from './bridge.ts'
 import { type Call, type EventCall, isEvent, isPut, type StateCall } from './call.ts'
 import { isoTime } from './clock.ts'
-import { type Configuration, readConfiguration, readWriteKey } from './configuration.ts'
+import { type Configuration, engineSettings, readConfiguration, readWriteKey } from './configuration.ts'
 import { type Connection, connect } from './connection.ts'
 import { newDeferredCalls } from './deferred-calls.ts'
 import type { Host, Route } from './host.ts'
 import { identityTexts, NOBODY } from './identity.ts'
+import { type LifecycleWatch, watchLifecycle } from './lifecycle-watch.ts'
 import { ALWAYS, DEBUG, ERROR, newLog, WARN } from './log.ts'
-import { assemble, engineSettings, type Open } from './opening.ts'
+import { newOutbox, type Outbox } from './outbox.ts'
 import { parsedObject } from './parsed-json.ts'
+import { newRecorder, type Recorder } from './recorder.ts'
 import type { CallResult, CallStatus, FlushResult, InitResult, Status } from './results.ts'
 import { dropped, ServiceClientError } from './results.ts'
 import { isScreenWanted, screenProperties } from './screens.ts'
-import { type SourceCopy, sourceCopyFrom } from './source-watch.ts'
+import { type SourceCopy, type SourceWatch, sourceCopyFrom, watchSource } from './source-watch.ts'
 import { newTailKeeper } from './tail-keeper.ts'
 import { SDK_VERSION } from './version.ts'
 
@@ -41,7 +43,14 @@ export function newClient(host: Host) {
   let choice: 'enabled' | 'disabled' | undefined
   let initialization: { readonly key: string; readonly result: Promise<InitResult> } | undefined
   let connection: Promise<Connection> | undefined
-  let open: Open | undefined
+  let bridge: Bridge
+  let configuration: Configuration
+  let recorder: Recorder
+  let outbox: Outbox
+  let watch: SourceWatch
+  let lifecycle: LifecycleWatch
+  /** The store is open, and there are the parts above. */
+  let isOpen = false
   /** Identity and session have been read; not so while awaiting consent. */
   let isLoaded = false
   let isGoingLive = false
@@ -53,36 +62,40 @@ export function newClient(host: Host) {
   let lastScreen: string | undefined
 
   const tail = newTailKeeper(
-    () => (isLive() && isSourceEnabled() && open!.lifecycle.wantsTail() ? open!.recorder.tail() : null),
-    (text) => send(open!.bridge.tail(text)),
+    () => (isLive() && isSourceEnabled() && lifecycle.wantsTail() ? recorder.tail() : null),
+    (text) => send(bridge.tail(text)),
   )
 
   // ── initialize ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
-  const start = async (configuration: Configuration, options: CallOptions): Promise<InitResult> => {
-    const { warnings, hasFactories, recordScreenViews } = configuration
-    if (hasFactories) log.write(DEBUG, 'factories are accepted and not used yet')
-    const { bridge, isNativeMissing } = await connected()
+  const start = async (given: Configuration, options: CallOptions): Promise<InitResult> => {
+    const { warnings, hasFactories, recordScreenViews, app } = given
+    configuration = given
+    if (hasFactories) log.write(DEBUG, 'factories are not used yet')
+    const { isNativeMissing, bridge: chosenBridge } = await connected()
+    bridge = chosenBridge
     const told = isNativeMissing ? [...warnings, 'NATIVE_BRIDGE_MISSING'] : [...warnings]
     for (const warning of told) log.write(warning === 'NO_DATA_PLANE_URL' ? ALWAYS : WARN, warning)
 
-    const opened = await bridge.open(engineSettings(configuration))
+    const opened = await bridge.open(engineSettings(given))
+    const { launch, context } = opened
     heardReport(opened.report)
-    open = assemble(host, bridge, configuration, options, opened, heardReport, [
-      () => source,
-      heardSource,
-      heardRejection,
-    ])
+    recorder = newRecorder(host, given, options)
+    recorder.context.learn({ facts: context, app, page: host.page() })
+    outbox = newOutbox(bridge, clock, given, heardReport)
+    watch = watchSource(bridge, clock, given, () => source, heardSource, heardRejection)
+    lifecycle = watchLifecycle(given, launch, clock)
+    isOpen = true
     const chosen = choice
     tracking = chosen || opened.tracking
     load(opened)
-    if (tracking === 'enabled') await goLive(open)
-    else await stayQuiet(open, chosen === 'disabled')
+    if (tracking === 'enabled') await goLive()
+    else await stayQuiet(chosen === 'disabled')
     state = 'ready'
     const late = choice
     choice = undefined
     if (late) await set(late, true)
-    beginWork(open)
+    beginWork()
     if (recordScreenViews) host.watchRoutes(screen)
     return { storage: opened.storage, tracking, warnings: told }
   }
@@ -90,8 +103,8 @@ export function newClient(host: Host) {
   const load = ({ state: stored, queued }: Opened) => {
     if (!stored) return
     isLoaded = true
-    open!.outbox.count(queued)
-    open!.recorder.load(stored)
+    outbox.count(queued)
+    recorder.load(stored)
     source = sourceCopyFrom(stored['source'])
     if (source) sourceIsFrom = 'cache'
     const before = parsedObject(stored['counters'])
@@ -99,7 +112,7 @@ export function newClient(host: Host) {
   }
 
   /** Tracking is allowed: what was held becomes rows, in one transaction. @see contracts/cordova-sdk.md §2.2 steps 5–7 */
-  const goLive = async ({ bridge, recorder, outbox, lifecycle, configuration }: Open): Promise<void> => {
+  const goLive = async (): Promise<void> => {
     isGoingLive = true
     try {
       if (!isLoaded) load(await bridge.open(engineSettings(configuration)))
@@ -119,7 +132,7 @@ export function newClient(host: Host) {
   }
 
   /** Initialised without permission. Lifecycle events are held while awaiting consent, and dropped while disabled. */
-  const stayQuiet = async ({ bridge, recorder, outbox, lifecycle }: Open, isPurgeDue: boolean): Promise<void> => {
+  const stayQuiet = async (isPurgeDue: boolean): Promise<void> => {
     const events = becomeReady()
     if (tracking === 'awaiting-consent') return deferred.addAfterLeading(events)
     deferred.discardEvents()
@@ -131,7 +144,7 @@ export function newClient(host: Host) {
     if (isPurgeDue) await purge()
   }
 
-  const beginWork = ({ outbox, watch }: Open) => {
+  const beginWork = () => {
     if (tracking !== 'enabled') return outbox.pause()
     outbox.resume()
     watch.start()
@@ -139,9 +152,8 @@ export function newClient(host: Host) {
   }
 
   const collectAdvertId = (): Promise<unknown> => {
-    const { bridge, recorder } = open!
     const collected = bridge.advertId().then((facts) => {
-      if (allowed() === 'enabled') recorder.context.advertise(facts)
+      if (allowed() === 'enabled') recorder.context.learn({ advertising: facts })
     })
     const limit = new Promise<void>((resolve) => clock.after(ADVERT_ID_MS, resolve))
     return Promise.race([collected.catch(() => {}), limit])
@@ -166,15 +178,14 @@ export function newClient(host: Host) {
 
   /** After ready. @param writes false when another tab has written it. */
   const set = async (now: 'enabled' | 'disabled', writes: boolean): Promise<void> => {
-    const { bridge, outbox, watch, recorder, lifecycle } = open!
     const isNew = tracking !== now
     if (now === 'enabled') {
       tracking = now
       isGoingLive = isNew
       if (writes) await bridge.state({ tracking: now })
       if (!isNew) return
-      await goLive(open!)
-      beginWork(open!)
+      await goLive()
+      beginWork()
       return
     }
     send(outbox.commit())
@@ -182,7 +193,7 @@ export function newClient(host: Host) {
     outbox.pause()
     watch.stop()
     deferred.takeAll()
-    recorder.context.advertise({})
+    recorder.context.learn({ advertising: {} })
     tail.renew()
     if (!writes) return
     await bridge.state({ tracking: now, marker: lifecycle.marker })
@@ -191,7 +202,6 @@ export function newClient(host: Host) {
 
   /** As far as optOutQueue wants it. */
   const purge = async (): Promise<void> => {
-    const { bridge, outbox, recorder, configuration } = open!
     if (configuration.optOutQueue !== 'purge') return
     recorder.forgetToken()
     heldPuts.delete('deviceToken')
@@ -205,7 +215,7 @@ export function newClient(host: Host) {
   /** Counts a call that was not recorded, for `getStatus`. */
   const count = (what: 'tooLarge' | 'invalid' | 'buffer') => {
     counters[what]++
-    if (isLive()) send(open!.outbox.add({ counters: JSON.stringify(counters) }))
+    if (isLive()) send(outbox.add({ counters: JSON.stringify(counters) }))
   }
 
   const defer = async (call: Call): Promise<CallResult> => {
@@ -216,20 +226,20 @@ export function newClient(host: Host) {
 
   const record = async (call: EventCall): Promise<CallResult> => {
     if (!isSourceEnabled()) return dropped('SOURCE_DISABLED')
-    const recorded = open!.recorder.record(call)
+    const recorded = recorder.record(call)
     if (!recorded) {
       count('tooLarge')
       return dropped('TOO_LARGE')
     }
     tail.renew()
     const { body, changes, messageId } = recorded
-    return { status: statusOf(await open!.outbox.add(changes, body)), messageId }
+    return { status: statusOf(await outbox.add(changes, body)), messageId }
   }
 
   const applyState = async (call: StateCall): Promise<CallResult> => {
-    const changes = open!.recorder.apply(call, tracking === 'enabled')
+    const changes = recorder.apply(call, tracking === 'enabled')
     tail.renew()
-    return { status: statusOf(await open!.outbox.add(changes)) }
+    return { status: statusOf(await outbox.add(changes)) }
   }
 
   const recordAll = () => {
@@ -246,7 +256,7 @@ export function newClient(host: Host) {
   }
 
   const screen = (route: Route) => {
-    const { screenNameOf } = open!.configuration
+    const { screenNameOf } = configuration
     const name = screenNameOf ? screenNameOf(route.path) : route.path
     if (!isScreenWanted(name, lastScreen)) return
     lastScreen = name
@@ -254,7 +264,6 @@ export function newClient(host: Host) {
   }
 
   const becomeReady = (): EventCall[] => {
-    const { lifecycle, bridge } = open!
     const { isWanted, marker } = lifecycle
     // Without an event that carries it.
     if (!isWanted && allowed() !== 'awaiting-consent') send(bridge.state({ marker }))
@@ -266,11 +275,9 @@ export function newClient(host: Host) {
   const hear = (signal: Signal) => {
     const { t } = signal
     if (t === 'log') log.write(signal.level, signal.text)
-    if (!open) return
-    const { recorder, outbox, lifecycle } = open
+    if (!isOpen) return
     if (t === 'start' || t === 'network') {
-      if (signal.context) recorder.context.learn(signal.context)
-      recorder.context.see(host.page())
+      recorder.context.learn({ facts: signal.context || {}, page: host.page() })
     }
     if (t === 'start') {
       emit(lifecycle.start(signal.url))
@@ -299,21 +306,21 @@ export function newClient(host: Host) {
     const now = clock.monotonic()
     if (trimmed > before.dropped.trimmed && now >= trimWarningFrom) {
       trimWarningFrom = now + TRIM_WARNING_MS
-      log.write(WARN, `the queue is full: the oldest events were deleted, ${trimmed} since install`)
+      log.write(WARN, `the queue is full: ${trimmed} events were deleted since install`)
     }
   }
 
   const heardSource = (copy: SourceCopy) => {
     source = copy
     sourceIsFrom = 'network'
-    send(open!.bridge.state({ source: JSON.stringify(copy) }))
-    if (copy.enabled) open!.outbox.resume()
-    else log.write(WARN, 'the source is disabled: calls are dropped, and stored events stay')
+    send(bridge.state({ source: JSON.stringify(copy) }))
+    if (copy.enabled) outbox.resume()
+    else log.write(WARN, 'the source is disabled: calls are dropped')
     tail.renew()
   }
 
   const heardRejection = (status: number) => {
-    const detail = `the source configuration was refused with status ${status}`
+    const detail = `source configuration: status ${status}`
     if (!lastError || lastError.detail !== detail) log.write(ERROR, `KEY_REJECTED: ${detail}`)
     lastError = { code: 'KEY_REJECTED', at: isoTime(clock.now()), detail }
   }
@@ -343,11 +350,10 @@ export function newClient(host: Host) {
       const begin = (): Promise<InitResult> => {
         const key = readWriteKey(writeKey)
         if (initialization && initialization.key === key) {
-          log.write(WARN, 'initialize was called again; the first call counts')
+          log.write(WARN, 'initialize: the first call counts')
           return initialization.result
         }
-        if (initialization)
-          throw new ServiceClientError('ALREADY_INITIALIZED', 'the client runs with another write key')
+        if (initialization) throw new ServiceClientError('ALREADY_INITIALIZED', 'with another write key')
         const configuration = readConfiguration(key, given)
         log.setLevel(configuration.logLevel)
         const options = readOptions(givenOptions, (what) => log.write(WARN, `initialize: ${what}`))
@@ -383,7 +389,7 @@ export function newClient(host: Host) {
       if (!call.renews) return defer(call)
       // What may not be used yet is erased at once; the new id has to wait its turn.
       deferred.discardIdentifiers()
-      if (open) open.recorder.load({})
+      if (isOpen) recorder.load({})
       const result = defer(call)
       await write(Object.assign({ session: null }, identityTexts(NOBODY)))
       return result
@@ -404,7 +410,6 @@ export function newClient(host: Host) {
       const not = (reason: FlushReason, remaining = 0) => ({ ok: false, sent: 0, remaining, reason })
       if (state !== 'ready') return not('NOT_INITIALIZED')
       if (tracking === 'awaiting-consent') return not('AWAITING_CONSENT')
-      const { outbox } = open!
       if (tracking === 'disabled') return not('OPTED_OUT', outbox.queued())
       const { refused } = report!.dropped
       const pushed = outbox.commit()
@@ -420,8 +425,8 @@ export function newClient(host: Host) {
         state,
         storage,
         tracking: allowed(),
-        queued: open ? open.outbox.queued() : 0,
-        sending: open ? open.outbox.sending() : 'idle',
+        queued: isOpen ? outbox.queued() : 0,
+        sending: isOpen ? outbox.sending() : 'idle',
         lastError,
         dropped: Object.assign({ trimmed: 0, refused: 0, purged: 0 }, ofEngine, counters),
         config: { source: sourceIsFrom, at: source?.at },

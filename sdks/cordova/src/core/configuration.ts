@@ -1,7 +1,10 @@
 import { addressOf } from './addresses.ts'
+import type { EngineSettings } from './bridge.ts'
 import { LOG_LEVEL } from './log.ts'
 import { isPlainObject } from './plain-json.ts'
 import { ServiceClientError } from './results.ts'
+import { picked } from './state-changes.ts'
+import { SDK_VERSION } from './version.ts'
 
 /** Empty in this build: there is no hosted data plane, so an app names its own. */
 const HOSTED_DATA_PLANE_URL: string = ''
@@ -75,7 +78,7 @@ const address: Read = (value, adjusted, warn) => {
 const dataPlaneAddress: Read = (value, adjusted, warn) => {
   const url = address(value, adjusted, warn)
   if (url) return url
-  throw new ServiceClientError('INVALID_DATA_PLANE_URL', 'dataPlaneUrl is no http or https address')
+  throw new ServiceClientError('INVALID_DATA_PLANE_URL', 'dataPlaneUrl is no http(s) address')
 }
 
 const appFacts: Read = (value) => {
@@ -145,7 +148,7 @@ export function readConfiguration(writeKey: unknown, given: unknown): Configurat
 export function readWriteKey(given: unknown): string {
   const key = typeof given === 'string' ? given.trim() : ''
   if (!key || /[:\u0000-\u001f\u007f]/.test(key)) {
-    throw new ServiceClientError('INVALID_WRITE_KEY', 'the write key of the source is needed as first argument')
+    throw new ServiceClientError('INVALID_WRITE_KEY', 'a write key is needed as first argument')
   }
   return key
 }
@@ -182,4 +185,20 @@ function memberOf(given: Readonly<Record<string, unknown>>, name: string): unkno
   } catch {
     return undefined
   }
+}
+
+const SETTINGS = [
+  'writeKey',
+  'dataPlaneUrl',
+  'controlPlaneUrl',
+  'flushQueueSize',
+  'dbThresholdCount',
+  'gzip',
+  'logLevel',
+  'collectDeviceId',
+  'requireConsent',
+] as const
+
+export function engineSettings(configuration: Configuration): EngineSettings {
+  return Object.assign({ sdkVersion: SDK_VERSION }, picked(configuration, SETTINGS))
 }

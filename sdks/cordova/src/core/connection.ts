@@ -21,7 +21,7 @@ const HELLO_MS = 3_000
 export async function connect(host: Host, hear: (signal: Signal) => void): Promise<Connection> {
   const { onDeviceReady } = host
   if (onDeviceReady && !(await within(host, DEVICE_READY_MS, (done) => onDeviceReady(() => done(true))))) {
-    throw new ServiceClientError('DEVICE_NOT_READY', 'deviceready did not come within 30 s')
+    throw new ServiceClientError('DEVICE_NOT_READY', 'no deviceready within 30 s')
   }
   const exec = host.exec()
   if (exec) {

@@ -17,6 +17,14 @@ export interface Advertising {
   readonly att?: number
 }
 
+export interface Known {
+  facts?: ContextFacts
+  page?: PageFacts
+  /** Used where the platform does not know the app itself. */
+  app?: AppFacts | undefined
+  advertising?: Advertising
+}
+
 export interface SessionMembers {
   readonly sessionId?: number
   readonly sessionStart?: true | undefined
@@ -29,21 +37,19 @@ export interface SessionMembers {
  * @see contracts/cordova-sdk.md §9
  */
 export function newContext() {
-  let facts: ContextFacts = {}
-  let page: PageFacts = {}
-  let ownApp: AppFacts | undefined
-  let advertising: Advertising = {}
+  const known: Known = {}
   let fixed = ''
   let identity: Identity | undefined
   let traits = ''
   let externalId = ''
 
   const fixedMembers = (token: string | undefined): object => {
+    const { facts = {}, page = {}, advertising = {}, app } = known
     const { id, enabled, att } = advertising
     const added = { token: token || undefined, advertisingId: id, adTrackingEnabled: enabled, attTrackingStatus: att }
     const device = Object.assign({}, facts['device'], added)
     const members: Record<string, unknown> = Object.assign({}, facts, {
-      app: facts['app'] || ownApp,
+      app: facts['app'] || app,
       device: JSON.stringify(device) === '{}' ? undefined : device,
       library: { name: LIBRARY_NAME, version: SDK_VERSION },
       locale: page.language || facts['locale'],
@@ -56,26 +62,10 @@ export function newContext() {
   }
 
   return {
-    /** @param app used where the platform does not know the app itself. */
-    open(known: ContextFacts, app: AppFacts | undefined) {
-      facts = known
-      ownApp = app
-      fixed = ''
-    },
-
-    /** Replaces the members named. */
-    learn(some: ContextFacts) {
-      facts = Object.assign({}, facts, some)
-      fixed = ''
-    },
-
-    see(seen: PageFacts) {
-      page = seen
-      fixed = ''
-    },
-
-    advertise(known: Advertising) {
-      advertising = known
+    /** Replaces the members named; of the facts, each by itself. */
+    learn(some: Known) {
+      const facts = Object.assign({}, known.facts, some.facts)
+      Object.assign(known, some, { facts })
       fixed = ''
     },
 

@@ -39,7 +39,7 @@ export function serviceClient(host: Host): ServiceClientMethods {
 
   const invalid = (method: string): Promise<CallResult> => {
     client.count('invalid')
-    corrected(method)('an argument is missing or cannot be used; the call was dropped')
+    corrected(method)('unusable argument; the call was dropped')
     return dropped('INVALID_ARGUMENT')
   }
 

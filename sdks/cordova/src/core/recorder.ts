@@ -130,7 +130,7 @@ export function newRecorder(host: Host, { autoSessionTracking, sessionTimeout }:
       }
       const { kind, value } = call
       if (kind !== 'advertisingId') return become(changed(identity, { [kind]: value }))
-      context.advertise(value ? { id: value, enabled: true } : {})
+      context.learn({ advertising: value ? { id: value, enabled: true } : {} })
       return {}
     },
 

@@ -1,7 +1,7 @@
 import type { Bridge } from './bridge.ts'
 import { type Clock, isoTime } from './clock.ts'
 import type { Configuration } from './configuration.ts'
-import { parsedJson } from './parsed-json.ts'
+import { parsedObject } from './parsed-json.ts'
 
 /** What is kept of the last good source configuration, as JSON under the state key `source`. */
 export interface SourceCopy {
@@ -11,13 +11,6 @@ export interface SourceCopy {
   readonly at: string
 }
 
-export type SourceEvents = readonly [
-  /** The one there is. */
-  copy: () => SourceCopy | undefined,
-  onCopy: (copy: SourceCopy) => void,
-  onRejected: (status: number) => void,
-]
-
 const HOUR_MS = 3_600_000
 const WAITS_MS = [2_000, 4_000]
 
@@ -25,13 +18,17 @@ export type SourceWatch = ReturnType<typeof watchSource>
 
 /**
  * Fetches the configuration of the source, and again every configRefreshInterval hours.
+ *
+ * @param copy the one there is.
  * @see contracts/cordova-sdk.md §17
  */
 export function watchSource(
   bridge: Bridge,
   clock: Clock,
   { configRefreshInterval }: Configuration,
-  [copy, onCopy, onRejected]: SourceEvents,
+  copy: () => SourceCopy | undefined,
+  onCopy: (copy: SourceCopy) => void,
+  onRejected: (status: number) => void,
 ) {
   let cancelTimer = () => {}
   /** Counts starts and stops, so that an answer of before does nothing after. */
@@ -70,13 +67,14 @@ export function watchSource(
 }
 
 export function sourceCopyFrom(text: string | undefined): SourceCopy | undefined {
-  const copy = parsedJson(text) || {}
-  return typeof copy.enabled === 'boolean' && typeof copy.at === 'string' ? copy : undefined
+  const copy = parsedObject(text)
+  return typeof copy['enabled'] === 'boolean' && typeof copy['at'] === 'string' ? (copy as SourceCopy) : undefined
 }
 
 /** undefined: unusable, the copy stays. Anything but `"enabled": false` in a JSON object counts as enabled. */
 export function isEnabled(body: string | undefined): boolean | undefined {
-  const answer = parsedJson(body)
-  if (typeof answer !== 'object' || !answer || Array.isArray(answer)) return undefined
-  return answer.source?.enabled !== false
+  const answer = parsedObject(body, null)
+  if (!answer) return undefined
+  const { enabled } = answer['source'] || {}
+  return enabled !== false
 }
