@@ -5,8 +5,11 @@ import { type BuildOptions, build } from 'esbuild'
 
 /* npm run sdk:build: bundles sdks/cordova/src into www/ and esm/, and fails when the bundle has grown past its budget. */
 
-/** Of www/service-client.js and www/browser-proxy.js together. @see contracts/cordova-sdk.md §23 */
-const BUDGET_BYTES = 17_500
+/**
+ * Of www/service-client.js and www/browser-proxy.js together: they may not grow. The contract's budget of 16,384 is not reached
+ * yet (contracts/cordova-sdk.md §23; sdks/cordova/README.md says it too).
+ */
+const BUDGET_BYTES = 17_200
 
 /**
  * Names of members that the bundle may shorten: those of our own parts, which no app, engine, page or stored text knows. A new
@@ -15,8 +18,13 @@ const BUDGET_BYTES = 17_500
 const OWN_NAMES = [
   'addAfterLeading',
   'adopt',
+  'advertising',
+  'countAs',
   'discardEvents',
   'discardIdentifiers',
+  'emits',
+  'facts',
+  'forget',
   'forgetToken',
   'guardStorage',
   'hasFactories',
@@ -28,27 +36,33 @@ const OWN_NAMES = [
   'isOwn',
   'isUnderWay',
   'isWanted',
+  'keepNewest',
   'keepaliveLeft',
+  'kind',
   'learn',
   'longest',
   'monotonic',
+  'note',
   'onAnswer',
   'onDeviceReady',
   'onTold',
   'openStore',
-  'outbox',
+  'post',
   'randomBytes',
-  'recorder',
   'recount',
   'refill',
+  'removeOldest',
   'renew',
-  'setLevel',
+  'renews',
   'stopped',
+  'tabs',
   'takeAll',
   'takeLeading',
+  'tell',
   'violated',
   'wantsTail',
   'watchRoutes',
+  'why',
   'whyNoAnswer',
 ]
 

@@ -8,7 +8,7 @@ import { newDeferredCalls } from './deferred-calls.ts'
 import type { Host, Route } from './host.ts'
 import { identityTexts, NOBODY } from './identity.ts'
 import { type LifecycleWatch, watchLifecycle } from './lifecycle-watch.ts'
-import { ALWAYS, DEBUG, ERROR, newLog, WARN } from './log.ts'
+import { ALWAYS, DEBUG, ERROR, WARN } from './log.ts'
 import { newOutbox, type Outbox } from './outbox.ts'
 import { parsedObject } from './parsed-json.ts'
 import { newRecorder, type Recorder } from './recorder.ts'
@@ -33,7 +33,15 @@ const TRIM_WARNING_MS = 60_000
  */
 export function newClient(host: Host) {
   const { clock } = host
-  const log = newLog((level, line) => host.print(level, line))
+  let logLevel = 0
+  /** Lines for the console. @param text without write key, Authorization header and, below VERBOSE, payload. */
+  const log = (level: number, text: string) => {
+    try {
+      if (level <= logLevel) host.print(level, `[ServiceClient] ${text}`)
+    } catch {
+      // A console that an app has replaced may throw; its trouble is not ours to pass on.
+    }
+  }
   const deferred = newDeferredCalls()
   const counters = { tooLarge: 0, invalid: 0, buffer: 0 }
   const heldPuts = new Map<string, StateCall>()
@@ -71,11 +79,11 @@ export function newClient(host: Host) {
   const start = async (given: Configuration, options: CallOptions): Promise<InitResult> => {
     const { warnings, hasFactories, recordScreenViews, app } = given
     configuration = given
-    if (hasFactories) log.write(DEBUG, 'factories are not used yet')
+    if (hasFactories) log(DEBUG, 'factories are not used yet')
     const { isNativeMissing, bridge: chosenBridge } = await connected()
     bridge = chosenBridge
     const told = isNativeMissing ? [...warnings, 'NATIVE_BRIDGE_MISSING'] : [...warnings]
-    for (const warning of told) log.write(warning === 'NO_DATA_PLANE_URL' ? ALWAYS : WARN, warning)
+    for (const warning of told) log(warning === 'NO_DATA_PLANE_URL' ? ALWAYS : WARN, warning)
 
     const opened = await bridge.open(engineSettings(given))
     const { launch, context } = opened
@@ -233,13 +241,13 @@ export function newClient(host: Host) {
     }
     tail.renew()
     const { body, changes, messageId } = recorded
-    return { status: statusOf(await outbox.add(changes, body)), messageId }
+    return { status: await outbox.add(changes, body), messageId }
   }
 
   const applyState = async (call: StateCall): Promise<CallResult> => {
     const changes = recorder.apply(call, tracking === 'enabled')
     tail.renew()
-    return { status: statusOf(await outbox.add(changes)) }
+    return { status: await outbox.add(changes) }
   }
 
   const recordAll = () => {
@@ -274,7 +282,7 @@ export function newClient(host: Host) {
 
   const hear = (signal: Signal) => {
     const { t } = signal
-    if (t === 'log') log.write(signal.level, signal.text)
+    if (t === 'log') log(signal.level, signal.text)
     if (!isOpen) return
     if (t === 'start' || t === 'network') {
       recorder.context.learn({ facts: signal.context || {}, page: host.page() })
@@ -306,7 +314,7 @@ export function newClient(host: Host) {
     const now = clock.monotonic()
     if (trimmed > before.dropped.trimmed && now >= trimWarningFrom) {
       trimWarningFrom = now + TRIM_WARNING_MS
-      log.write(WARN, `the queue is full: ${trimmed} events were deleted since install`)
+      log(WARN, `the queue is full: ${trimmed} events were deleted since install`)
     }
   }
 
@@ -315,13 +323,13 @@ export function newClient(host: Host) {
     sourceIsFrom = 'network'
     send(bridge.state({ source: JSON.stringify(copy) }))
     if (copy.enabled) outbox.resume()
-    else log.write(WARN, 'the source is disabled: calls are dropped')
+    else log(WARN, 'the source is disabled: calls are dropped')
     tail.renew()
   }
 
   const heardRejection = (status: number) => {
     const detail = `source configuration: status ${status}`
-    if (!lastError || lastError.detail !== detail) log.write(ERROR, `KEY_REJECTED: ${detail}`)
+    if (!lastError || lastError.detail !== detail) log(ERROR, `KEY_REJECTED: ${detail}`)
     lastError = { code: 'KEY_REJECTED', at: isoTime(clock.now()), detail }
   }
 
@@ -337,11 +345,11 @@ export function newClient(host: Host) {
 
   /** For what nobody waits for: an engine rejects only what should not happen. */
   const send = (work: Promise<unknown>) => {
-    work.catch((error: unknown) => log.write(ERROR, textOfError(error)))
+    work.catch((error: unknown) => log(ERROR, textOfError(error)))
   }
 
   return {
-    log: log.write,
+    log,
     count,
     event,
 
@@ -350,13 +358,13 @@ export function newClient(host: Host) {
       const begin = (): Promise<InitResult> => {
         const key = readWriteKey(writeKey)
         if (initialization && initialization.key === key) {
-          log.write(WARN, 'initialize: the first call counts')
+          log(WARN, 'initialize: the first call counts')
           return initialization.result
         }
         if (initialization) throw new ServiceClientError('ALREADY_INITIALIZED', 'with another write key')
         const configuration = readConfiguration(key, given)
-        log.setLevel(configuration.logLevel)
-        const options = readOptions(givenOptions, (what) => log.write(WARN, `initialize: ${what}`))
+        logLevel = configuration.logLevel
+        const options = readOptions(givenOptions, (what) => log(WARN, `initialize: ${what}`))
         state = 'initializing'
         const result = start(configuration, options).catch((error: unknown) => {
           state = 'failed'
@@ -373,7 +381,7 @@ export function newClient(host: Host) {
         if (!initialization) state = 'failed'
         result = Promise.reject(error)
       }
-      result.catch((error: ServiceClientError) => log.write(ERROR, error.message))
+      result.catch((error: ServiceClientError) => log(ERROR, error.message))
       return result
     },
 
@@ -436,10 +444,6 @@ export function newClient(host: Host) {
       return JSON.parse(JSON.stringify(status))
     },
   }
-}
-
-function statusOf(isInMemory: boolean): CallStatus {
-  return isInMemory ? 'memory' : 'stored'
 }
 
 /** Of an Error or a fault of the bridge. */

@@ -39,7 +39,8 @@ export async function connect(host: Host, hear: (signal: Signal) => void): Promi
     if (answers) return { bridge, isNativeMissing: false }
     isChosen = false
   }
-  const bridge = host.webBridge()
+  // Not at once: what a page sets up for it is not to delay the caller of initialize.
+  const bridge = await Promise.resolve().then(host.webBridge)
   bridge.listen(hear, () => undefined)
   return { bridge, isNativeMissing: exec !== undefined }
 }

@@ -17,25 +17,3 @@ export const LOG_LEVEL = Object.freeze({
   DEBUG: 4,
   VERBOSE: 5,
 })
-
-const PREFIX = '[ServiceClient] '
-
-export type Log = ReturnType<typeof newLog>
-
-/** Lines for the console, as far as the level lets them through. */
-export function newLog(print: (level: number, line: string) => void) {
-  let most = 0
-  return {
-    setLevel(level: number) {
-      most = level
-    },
-    /** @param text without write key, Authorization header and, below VERBOSE, payload. */
-    write(level: number, text: string) {
-      try {
-        if (level <= most) print(level, PREFIX + text)
-      } catch {
-        // A console that an app has replaced may throw; its trouble is not ours to pass on.
-      }
-    },
-  }
-}

@@ -1,7 +1,7 @@
 import type { Bridge, Drained, DrainOutcome, Report, StateChanges } from './bridge.ts'
 import type { Clock } from './clock.ts'
 import type { Configuration } from './configuration.ts'
-import type { Sending } from './results.ts'
+import type { CallStatus, Sending } from './results.ts'
 
 /** Outcomes after which an engine is asked again without being told to. */
 const WAITS: readonly DrainOutcome[] = ['BUSY', 'OFFLINE', 'RETRY_LATER', 'CSP_BLOCKED']
@@ -27,7 +27,7 @@ export function newOutbox(
   let sending: Sending = 'idle'
   let rows: { body: string }[] = []
   let changes: Record<string, string | null> = {}
-  let turn: Promise<boolean> | undefined
+  let turn: Promise<CallStatus> | undefined
   let cancelTimer: (() => void) | undefined
   let isPaused = false
 
@@ -54,17 +54,17 @@ export function newOutbox(
   // An engine rejects only what should not happen; the next push tries again.
   const drainByItself = () => void drain(false).catch(() => {})
 
-  const commit = async (): Promise<boolean> => {
+  const commit = async (): Promise<CallStatus> => {
     const push = { rows, state: changes }
     turn = undefined
-    if (!rows.length && !Object.keys(changes).length) return false
+    if (!rows.length && !Object.keys(changes).length) return 'stored'
     rows = []
     changes = {}
     const pushed = await bridge.push(push)
     queued = pushed.queued
     onReport(pushed.report)
     schedule()
-    return pushed.inMemory
+    return pushed.inMemory ? 'memory' : 'stored'
   }
 
   const drain = async (force: boolean): Promise<Drained> => {
@@ -100,8 +100,8 @@ export function newOutbox(
       queued = rowsThere
     },
 
-    /** @returns whether it is held in memory, once what was added in this turn is committed. */
-    add(some: StateChanges, body?: string): Promise<boolean> {
+    /** @returns how it is kept, once what was added in this turn is committed. */
+    add(some: StateChanges, body?: string): Promise<CallStatus> {
       if (body) rows.push({ body })
       Object.assign(changes, some)
       // A microtask: a page that is being left runs them still, and no timer.
