@@ -35,7 +35,7 @@ export interface Change {
   /** Of more rows than this the oldest are removed. */
   readonly keepNewest?: number
   /** The rows removed are added to it. */
-  readonly countAs?: Counter
+  readonly countAs?: Counter | undefined
 }
 
 export interface Written {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { TestApp } from '../testing/test-app.ts'
-import { Guard } from './guard.ts'
+import { newGuard } from './guard.ts'
 
 /* contracts/cordova-sdk.md §14.4, §21 */
 
@@ -22,13 +22,13 @@ test('a guard that cannot be written is told once, and the copy in the database 
 })
 
 test.each([['{'], ['null'], ['[]'], ['{"tracking":7}'], ['7']])('a guard that holds %s reads as empty', (text) => {
-  const guard = new Guard(() => ({ getItem: () => text, setItem: () => undefined }))
+  const guard = newGuard(() => ({ getItem: () => text, setItem: () => undefined }))
   expect(guard.read()).toEqual({})
 })
 
 test('values that are not guarded are not written to it', () => {
   let written: string | undefined
-  const guard = new Guard(() => ({
+  const guard = newGuard(() => ({
     getItem: () => null,
     setItem: (_key, text) => {
       written = text

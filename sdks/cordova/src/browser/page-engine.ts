@@ -1,64 +1,55 @@
 import type { ContextFacts } from '../core/bridge.ts'
 import type { Clock } from '../core/clock.ts'
 import { uuidOf } from '../core/uuid.ts'
-import { openIndexedDbStore } from './indexed-db-store.ts'
-import { Reachability } from './reachability.ts'
-import { type DrainLock, type Tabs, WebEngine } from './web-engine.ts'
+import { NAME, openIndexedDbStore } from './indexed-db-store.ts'
+import { newReachability } from './reachability.ts'
+import { type DrainLock, type Tabs, type WebEngine, webEngine } from './web-engine.ts'
 
-const LOCK = 'service-sdk-cordova.drain'
-const CHANNEL = 'service-sdk-cordova'
+const LOCK = `${NAME}.drain`
 
 /** The engine over what a browser gives, listening to the page. */
 export function pageEngine(clock: Clock, platformVersion: string | undefined): WebEngine {
-  let engine: WebEngine | undefined
-  const reachability = new Reachability(
-    clock,
-    () => navigator.onLine !== false,
-    (level, text) => engine?.tell(level, text),
-  )
+  const isOnline = () => navigator.onLine !== false
+  const reachability = newReachability(clock, isOnline, (level, text) => engine.tell(level, text))
   const { locks } = navigator as { locks?: LockManager }
-  engine = new WebEngine({
-    openStore: () => openIndexedDbStore((delayMs, callback) => clock.after(delayMs, callback)),
+  const engine = webEngine({
+    openStore: () => openIndexedDbStore(clock.after),
     guardStorage: () => localStorage,
     fetch: (url, init) => fetch(url, init),
     clock,
     random: Math.random,
     newId: () => uuidOf(crypto.getRandomValues(new Uint8Array(16))),
-    ...(typeof CompressionStream === 'function' && { gzip }),
-    ...(locks && { locks: drainLock(locks, clock) }),
-    ...(typeof BroadcastChannel === 'function' && { tabs: tabsOf(new BroadcastChannel(CHANNEL)) }),
-    whyNoAnswer: (url) => reachability.why(url),
-    onAnswer: () => reachability.answered(),
+    gzip: typeof CompressionStream === 'function' ? gzip : undefined,
+    locks: locks && drainLock(locks, clock),
+    tabs: typeof BroadcastChannel === 'function' ? tabsOf(new BroadcastChannel(NAME)) : undefined,
+    whyNoAnswer: reachability.why,
+    onAnswer: reachability.answered,
     context: contextFacts,
-    isForeground: () => document.visibilityState !== 'hidden',
-    ...(platformVersion !== undefined && { platformVersion }),
+    isForeground: () => !document.hidden,
+    platformVersion,
   })
-  followPage(engine, reachability)
-  // Asked once; whatever the browser decides, we go on.
-  navigator.storage?.persist?.().catch(() => undefined)
-  return engine
-}
-
-function followPage(engine: WebEngine, reachability: Reachability): void {
-  const changed = () => (document.visibilityState === 'hidden' ? engine.stop() : engine.start())
+  const changed = () => (document.hidden ? engine.stop() : engine.start())
   document.addEventListener('visibilitychange', changed)
-  addEventListener('pagehide', () => engine.stop())
+  addEventListener('pagehide', engine.stop)
   addEventListener('pageshow', ({ persisted }) => persisted && engine.start())
   for (const type of ['online', 'offline', 'orientationchange']) {
-    addEventListener(type, () => engine.network(navigator.onLine !== false))
+    addEventListener(type, () => engine.network(isOnline()))
   }
   document.addEventListener('securitypolicyviolation', ({ effectiveDirective, blockedURI }) => {
     if (effectiveDirective.startsWith('connect-src')) reachability.violated(blockedURI)
   })
+  // Asked once; whatever the browser decides, we go on.
+  const { storage } = navigator as { storage?: StorageManager }
+  if (storage && typeof storage.persist === 'function') storage.persist().catch(() => {})
+  return engine
 }
 
 function contextFacts(): ContextFacts {
   const { width, height } = screen
-  const { connection } = navigator as { connection?: { type?: string } }
-  const type = connection?.type
+  const { type } = (navigator as { connection?: { type?: string } }).connection || {}
   return {
     screen: { density: devicePixelRatio, height, width },
-    ...(type !== undefined && { network: { cellular: type === 'cellular', wifi: type === 'wifi' } }),
+    network: type === undefined ? undefined : { cellular: type === 'cellular', wifi: type === 'wifi' },
   }
 }
 

@@ -1,6 +1,5 @@
 import type { Clock } from '../core/clock.ts'
 import type { Host } from '../core/host.ts'
-import { ERROR, INFO, WARN } from '../core/log.ts'
 import type { Exec } from '../core/native-bridge.ts'
 import { pageEngine } from './page-engine.ts'
 import { watchRoutes } from './routes.ts'
@@ -15,20 +14,22 @@ interface Cordova {
 
 /** The world of the core in a WebView or a page. */
 export function pageHost(): Host & { readonly webBridge: () => WebEngine } {
-  const cordova = () => (globalThis as { cordova?: Cordova }).cordova
+  const cordova = (): Cordova => (globalThis as { cordova?: Cordova }).cordova || {}
   let engine: WebEngine | undefined
   return {
     clock: pageClock,
     get platform() {
-      const { platformId } = cordova() ?? {}
+      const { platformId } = cordova()
       return platformId === 'android' || platformId === 'ios' ? platformId : 'browser'
     },
     get onDeviceReady() {
-      return cordova() && ((ready: () => void) => document.addEventListener('deviceready', ready, false))
+      return 'cordova' in globalThis
+        ? (ready: () => void) => document.addEventListener('deviceready', ready, false)
+        : undefined
     },
-    exec: () => cordova()?.exec,
+    exec: () => cordova().exec,
     webBridge: () => {
-      engine ??= pageEngine(pageClock, cordova()?.platformVersion)
+      engine = engine || pageEngine(pageClock, cordova().platformVersion)
       return engine
     },
     randomBytes: (count) => crypto.getRandomValues(new Uint8Array(count)),
@@ -53,8 +54,6 @@ export const pageClock: Clock = {
 
 function print(level: number, line: string): void {
   const { error, warn, info, log } = console
-  if (level <= ERROR) error(line)
-  else if (level === WARN) warn(line)
-  else if (level === INFO) info(line)
-  else log(line)
+  const method = [error, error, warn, info][level] || log
+  method(line)
 }

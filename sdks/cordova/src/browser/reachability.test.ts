@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { TestClock } from '../testing/test-clock.ts'
-import { Reachability } from './reachability.ts'
+import { newReachability } from './reachability.ts'
 
 /* contracts/cordova-sdk.md §20, §28 item 45 */
 
@@ -9,7 +9,7 @@ const URL = 'https://events.example.com/base'
 function reachability(isOnline: () => boolean = () => true) {
   const clock = new TestClock()
   const lines: string[] = []
-  const judge = new Reachability(clock, isOnline, (level, text) => lines.push(`${level} ${text}`))
+  const judge = newReachability(clock, isOnline, (level, text) => lines.push(`${level} ${text}`))
   /** The answer comes a turn later, when a violation would have been heard. */
   const why = () => {
     const answer = judge.why(URL)

@@ -5,17 +5,6 @@ const CONFIG_MS = 10_000
 /** Browsers allow 64 KiB for all keepalive requests of a page together. */
 export const KEEPALIVE_BYTES = 60 * 1024
 
-export interface Request {
-  readonly url: string
-  readonly method: 'GET' | 'POST'
-  readonly headers: Readonly<Record<string, string>>
-  readonly body?: string | Uint8Array<ArrayBuffer>
-  /** Of the body. */
-  readonly bytes?: number
-  /** Bytes of the answer's text that are read. */
-  readonly reads: number
-}
-
 export interface Answer {
   readonly status: number
   header(name: string): string | null
@@ -25,61 +14,69 @@ export interface Answer {
 
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>
 
+export type Transport = ReturnType<typeof newTransport>
+
+export type Body = string | Uint8Array<ArrayBuffer>
+
 /** fetch with bounds: of time, of the answer, and of what is under way when the page is left. */
-export class Transport {
-  private readonly fetch: Fetch
-  private readonly clock: Clock
-  private readonly underWay = new Set<AbortController>()
-  private keepaliveBytes = 0
+export function newTransport(fetch: Fetch, clock: Clock) {
+  const underWay = new Set<AbortController>()
+  let left = KEEPALIVE_BYTES
 
-  constructor(fetch: Fetch, clock: Clock) {
-    this.fetch = fetch
-    this.clock = clock
-  }
+  return {
+    /** Bytes that may still go with a page that is left. */
+    keepaliveLeft: () => left,
 
-  /** Bytes that may still go with a page that is left. */
-  get keepaliveLeft(): number {
-    return KEEPALIVE_BYTES - this.keepaliveBytes
-  }
+    /**
+     * A POST when there is a body.
+     *
+     * @param reads bytes of the answer's text that are read. @param bytes of the body.
+     * @returns undefined without an answer. Nothing is awaited before the request is under way.
+     */
+    async send(
+      url: string,
+      headers: Readonly<Record<string, string>>,
+      reads: number,
+      body: Body | null = null,
+      bytes = 0,
+    ): Promise<Answer | undefined> {
+      const controller = new AbortController()
+      underWay.add(controller)
+      const cancel = clock.after(body ? TOTAL_MS : CONFIG_MS, () => controller.abort())
+      const keepalive = bytes > 0 && bytes <= left
+      const taken = keepalive ? bytes : 0
+      left -= taken
+      try {
+        const response = await fetch(url, {
+          method: body ? 'POST' : 'GET',
+          headers,
+          body,
+          keepalive,
+          credentials: 'omit',
+          redirect: 'manual',
+          signal: controller.signal,
+        })
+        // A redirect that is not followed shows neither its status nor its address to a page.
+        const status = response.type === 'opaqueredirect' ? 302 : response.status
+        return { status, header: (name) => response.headers.get(name), text: await textWithin(response, reads) }
+      } catch {
+        return undefined
+      } finally {
+        cancel()
+        underWay.delete(controller)
+        left += taken
+      }
+    },
 
-  /** @returns undefined without an answer. Nothing is awaited before the request is under way. */
-  async send({ url, method, headers, body, bytes = 0, reads }: Request): Promise<Answer | undefined> {
-    const controller = new AbortController()
-    this.underWay.add(controller)
-    const cancel = this.clock.after(method === 'GET' ? CONFIG_MS : TOTAL_MS, () => controller.abort())
-    const keepalive = bytes > 0 && bytes <= this.keepaliveLeft
-    if (keepalive) this.keepaliveBytes += bytes
-    try {
-      const response = await this.fetch(url, {
-        method,
-        headers,
-        ...(body !== undefined && { body }),
-        keepalive,
-        credentials: 'omit',
-        redirect: 'manual',
-        signal: controller.signal,
-      })
-      // A redirect that is not followed shows neither its status nor its address to a page.
-      const status = response.type === 'opaqueredirect' ? 302 : response.status
-      const text = await textWithin(response, reads)
-      return { status, header: (name) => response.headers.get(name), text }
-    } catch {
-      return undefined
-    } finally {
-      cancel()
-      this.underWay.delete(controller)
-      if (keepalive) this.keepaliveBytes -= bytes
-    }
-  }
-
-  abort(): void {
-    for (const controller of this.underWay) controller.abort()
+    abort() {
+      for (const controller of underWay) controller.abort()
+    },
   }
 }
 
-async function textWithin(response: Response, limitBytes: number): Promise<string | undefined> {
-  if (!response.body) return ''
-  const reader = response.body.getReader()
+async function textWithin({ body }: Response, limitBytes: number): Promise<string | undefined> {
+  if (!body) return ''
+  const reader = body.getReader()
   const decoder = new TextDecoder()
   let text = ''
   for (let bytes = 0; ; ) {

@@ -4,50 +4,39 @@ import type { NoAnswer } from './sender.ts'
 const FIRST_MS = 3_000
 const LONGEST_MS = 300_000
 
+export interface Waiting {
+  readonly outcome: NoAnswer
+  readonly retryAfterMs: number
+}
+
+export type Wait = ReturnType<typeof newWait>
+
 /** How long to leave the server alone, by the monotonic clock. @see contracts/cordova-sdk.md §15.5 */
-export class Wait {
-  private readonly clock: Clock
-  private readonly random: () => number
-  private failures = 0
-  private until = Number.NEGATIVE_INFINITY
-  private retryAfterUntil = Number.NEGATIVE_INFINITY
-  private outcome: NoAnswer = 'RETRY_LATER'
+export function newWait(clock: Clock, random: () => number) {
+  let failures = 0
+  let until = 0
+  let retryAfterUntil = 0
+  let outcome: NoAnswer
 
-  constructor(clock: Clock, random: () => number) {
-    this.clock = clock
-    this.random = random
+  const begin = (why: NoAnswer, waitMs: number, retryAfterMs: number): Waiting => {
+    outcome = why
+    until = clock.monotonic() + waitMs
+    retryAfterUntil = clock.monotonic() + retryAfterMs
+    return { outcome, retryAfterMs: Math.max(waitMs, retryAfterMs) }
   }
 
-  /** After a failure. @param retryAfterMs the server's wish: a minimum. @returns the wait. */
-  failed(outcome: NoAnswer, retryAfterMs: number): number {
-    const most = Math.min(FIRST_MS * 2 ** this.failures, LONGEST_MS)
-    this.failures++
-    return this.set(outcome, most * (0.5 + this.random() / 2), retryAfterMs)
-  }
-
-  /** @returns the longest wait, which now runs. */
-  longest(): number {
-    return this.set('RETRY_LATER', LONGEST_MS, 0)
-  }
-
-  reset(): void {
-    this.failures = 0
-    this.until = Number.NEGATIVE_INFINITY
-    this.retryAfterUntil = Number.NEGATIVE_INFINITY
-  }
-
-  /** What is left. @param force does not wait for chance, only for what the server asked. */
-  left(force: boolean): { outcome: NoAnswer; retryAfterMs: number } | undefined {
-    const until = force ? this.retryAfterUntil : Math.max(this.until, this.retryAfterUntil)
-    const retryAfterMs = until - this.clock.monotonic()
-    return retryAfterMs > 0 ? { outcome: this.outcome, retryAfterMs } : undefined
-  }
-
-  private set(outcome: NoAnswer, waitMs: number, retryAfterMs: number): number {
-    const now = this.clock.monotonic()
-    this.outcome = outcome
-    this.until = now + waitMs
-    this.retryAfterUntil = now + retryAfterMs
-    return Math.max(waitMs, retryAfterMs)
+  return {
+    /** After a failure. @param retryAfterMs the server's wish: a minimum. */
+    failed: (why: NoAnswer, retryAfterMs: number) =>
+      begin(why, Math.min(FIRST_MS * 2 ** failures++, LONGEST_MS) * (0.5 + random() / 2), retryAfterMs),
+    longest: () => begin('RETRY_LATER', LONGEST_MS, 0),
+    reset() {
+      failures = until = retryAfterUntil = 0
+    },
+    /** What is left. @param force does not wait for chance, only for what the server asked. */
+    left(force: boolean): Waiting | undefined {
+      const retryAfterMs = (force ? retryAfterUntil : Math.max(until, retryAfterUntil)) - clock.monotonic()
+      return retryAfterMs > 0 ? { outcome, retryAfterMs } : undefined
+    },
   }
 }

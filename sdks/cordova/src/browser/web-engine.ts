@@ -1,51 +1,42 @@
 import type {
   Bridge,
-  ConfigAnswer,
   ContextFacts,
   Drained,
   DrainOutcome,
   EngineSettings,
-  Marker,
-  Opened,
-  Push,
-  Pushed,
   Signal,
   StateChanges,
   Tracking,
 } from '../core/bridge.ts'
-import type { Clock } from '../core/clock.ts'
 import { eventText } from '../core/event-text.ts'
 import { ERROR } from '../core/log.ts'
-import { parsedJson, parsedObject } from '../core/parsed-json.ts'
-import { BatchFilling, batchBody, rowOf } from './batch.ts'
-import { EventQueue } from './event-queue.ts'
+import { parsedObject } from '../core/parsed-json.ts'
+import { picked } from '../core/state-changes.ts'
+import { batchBody, ENVELOPE_BYTES, PER_EVENT_BYTES, rowOf } from './batch.ts'
+import { inTurn, newEventQueue } from './event-queue.ts'
 import type { EventStore, StoredRow } from './event-store.ts'
-import { ExitCopy, type ExitRow } from './exit-copy.ts'
-import { Guard, type GuardStorage } from './guard.ts'
-import { judged } from './judge.ts'
-import { authorization, batchHeaders, type NoAnswer, Sender } from './sender.ts'
-import { type Fetch, Transport } from './transport.ts'
+import { newExitCopy } from './exit-copy.ts'
+import { type GuardStorage, newGuard } from './guard.ts'
+import { judged, retryAfterMs } from './judge.ts'
+import { authorization, type End, newSender, type SenderPage } from './sender.ts'
+import { type Fetch, newTransport } from './transport.ts'
+import { newWait } from './wait.ts'
 
 /** What the engine is given of the page. */
-export interface WebEngineOptions {
+export interface WebEngineOptions extends SenderPage {
   readonly openStore: () => Promise<EventStore>
   readonly guardStorage: () => GuardStorage
   readonly fetch: Fetch
-  readonly clock: Clock
   readonly random: () => number
   readonly newId: () => string
-  readonly gzip?: (text: string) => Promise<Uint8Array<ArrayBuffer>>
   /** One holder over all tabs. Absent without Web Locks: each tab then sends its own rows. */
-  readonly locks?: DrainLock
+  readonly locks?: DrainLock | undefined
   /** Other tabs of this app. */
-  readonly tabs?: Tabs
-  readonly whyNoAnswer: (url: string) => Promise<NoAnswer>
-  /** A request was answered: earlier trouble with the address is over. */
-  readonly onAnswer: () => void
+  readonly tabs?: Tabs | undefined
   readonly context: () => ContextFacts
   readonly isForeground: () => boolean
   /** Of the Cordova platform, for the source configuration. */
-  readonly platformVersion?: string
+  readonly platformVersion?: string | undefined
 }
 
 export interface DrainLock {
@@ -69,316 +60,236 @@ const BY_STATE: Record<Exclude<Tracking, 'enabled'>, DrainOutcome> = {
   'awaiting-consent': 'AWAITING_CONSENT',
 }
 
-/** The engine of a page: IndexedDB, fetch, page signals. @see BRIDGE.md */
-export class WebEngine implements Bridge {
-  private readonly options: WebEngineOptions
-  private readonly queue: EventQueue
-  private readonly guard: Guard
-  private readonly transport: Transport
-  private readonly sender: Sender
-  private readonly exit = new ExitCopy()
-  private settings: EngineSettings | undefined
-  private tracking: Tracking = 'enabled'
-  private tail_: string | null = null
-  private hear: (signal: Signal) => void = () => undefined
-  private drains: Promise<unknown> = Promise.resolve()
-  /** Rows up to here were there when this tab started: with those it wrote, its share without Web Locks. */
-  private foundUpTo = 0
-  private isGuardLost = false
-
-  constructor(options: WebEngineOptions) {
-    this.options = options
-    const { openStore, guardStorage, clock, random, fetch, gzip, whyNoAnswer, onAnswer } = options
-    const log = (level: number, text: string) => this.tell(level, text)
-    this.queue = new EventQueue({ openStore, clock, log, onRemoved: (ids) => this.exit.forget(ids) })
-    this.guard = new Guard(guardStorage)
-    this.transport = new Transport(fetch, clock)
-    this.sender = new Sender({
-      queue: this.queue,
-      transport: this.transport,
-      clock,
-      random,
-      log,
-      ...(gzip && { gzip }),
-      whyNoAnswer,
-      onAnswer,
-    })
-    options.tabs?.onTold((changes) => this.told(changes))
-  }
-
-  listen(hear: (signal: Signal) => void): void {
-    this.hear = hear
-    hear({ t: 'hello' })
-  }
-
-  async open(settings: EngineSettings): Promise<Opened> {
-    await this.queue.load()
-    await this.queue.recount()
-    this.settings = settings
-    const guarded = this.guard.read()
-    const known = [guarded['tracking'], this.queue.value('tracking')]
-    const isAllowed = known.includes('enabled') || !settings.requireConsent
-    this.tracking = known.includes('disabled') ? 'disabled' : isAllowed ? 'enabled' : 'awaiting-consent'
-    const isReadable = this.tracking !== 'awaiting-consent'
-    if (isReadable) await this.restoreId(guarded['anonymousId'])
-    if (this.foundUpTo === 0) await this.rememberFound()
-    return {
-      storage: this.queue.report().storage,
-      tracking: this.tracking,
-      ...(isReadable && { state: this.queue.values() }),
-      launch: { foreground: this.options.isForeground(), marker: markerFrom(guarded['marker']) },
-      context: this.options.context(),
-      queued: isReadable ? this.queue.size : 0,
-      report: this.queue.report(),
-    }
-  }
-
-  async push({ rows, state }: Push): Promise<Pushed> {
-    const { inMemory } = await this.store(
-      rows.map(({ body }) => body),
-      state,
-    )
-    return { queued: this.queue.size, inMemory, report: this.queue.report() }
-  }
-
-  async state(changes: StateChanges): Promise<null> {
-    this.writeGuard(changes)
-    if (changes['tracking'] === 'disabled' || changes['tracking'] === 'enabled') this.track(changes['tracking'])
-    if (isEnabledSource(changes['source'])) this.sender.resume()
-    await this.queue.load()
-    await this.queue.set(changes)
-    this.tellTabs(changes)
-    return null
-  }
-
-  async tail(text: string | null): Promise<null> {
-    this.tail_ = text
-    return null
-  }
-
-  drain({ force }: { readonly force: boolean }): Promise<Drained> {
-    return this.inLine(() => this.drainNow(force))
-  }
-
-  async purge(what: 'events' | 'all'): Promise<null> {
-    await this.queue.load()
-    const changes: Record<string, null> = {}
-    if (what === 'all') {
-      for (const key of Object.keys(this.queue.values())) if (!KEPT_BY_PURGE.includes(key)) changes[key] = null
-      changes['anonymousId'] = null
-      this.writeGuard(changes)
-    }
-    this.exit.clear()
-    await this.queue.purge(changes)
-    this.tellTabs(changes)
-    return null
-  }
-
-  async config({ etag }: { readonly etag?: string }): Promise<ConfigAnswer> {
-    const { controlPlaneUrl, writeKey, sdkVersion } = this.settings!
-    if (controlPlaneUrl === '') return { status: 0 }
-    const { platformVersion } = this.options
-    const version = platformVersion === undefined ? '' : `&bv=${encodeURIComponent(platformVersion)}`
-    const answer = await this.transport.send({
-      url: `${controlPlaneUrl}/sourceConfig?p=browser&v=${sdkVersion}${version}`,
-      method: 'GET',
-      headers: { ...authorization(writeKey), ...(etag !== undefined && { 'If-None-Match': etag }) },
-      reads: CONFIG_BYTES,
-    })
-    if (!answer || answer.text === undefined) return { status: 0 }
-    const newEtag = answer.header('ETag')
-    return {
-      status: answer.status,
-      ...(newEtag !== null && { etag: newEtag }),
-      ...(answer.status === 200 && { body: answer.text }),
-    }
-  }
-
-  /** A page has none; the app may give one. */
-  async advertId(): Promise<object> {
-    return {}
-  }
-
+/** The engine of a page, and what the page tells it. */
+export interface WebEngine extends Bridge {
+  listen(hear: (signal: Signal) => void): void
   /** The rows there are, oldest first, until the visitor answers false. */
-  visit(visitor: (row: StoredRow) => boolean): Promise<void> {
-    return this.queue.visit(visitor)
-  }
-
-  // ── signals of the page ────────────────────────────────────────────────────────────────────────────────────────────
-
-  start(): void {
-    this.hear({ t: 'start', context: this.options.context() })
-  }
-
+  visit(visitor: (row: StoredRow) => boolean): Promise<void>
+  start(): void
   /** The page is hidden or left: everything that cannot wait happens before this returns. */
-  stop(): Promise<void> {
-    const tail = this.tail_
-    this.tail_ = null
-    const isStored = tail !== null && this.tracking === 'enabled'
-    const { clock, newId } = this.options
-    const stored = isStored ? this.store([eventText(newId(), clock.now(), tail)], {}) : Promise.resolve()
-    const left = this.sendExitBatch()
-    this.hear({ t: 'stop', stored: isStored })
-    return this.inLine(async () => {
-      await Promise.all([stored, left])
-      if (this.settings) this.hear({ t: 'drained', ...(await this.drainNow(false)) })
-    }).catch(() => undefined)
-  }
-
+  stop(): Promise<void>
   /** A line for the console. */
-  tell(level: number, text: string): void {
-    this.hear({ t: 'log', level, text })
+  tell(level: number, text: string): void
+  network(online: boolean): void
+}
+
+/** IndexedDB, fetch, page signals. @see BRIDGE.md */
+export function webEngine(options: WebEngineOptions): WebEngine {
+  const { openStore, guardStorage, fetch, clock, random, newId, locks, tabs } = options
+  const { context, isForeground, platformVersion } = options
+  let settings: EngineSettings | undefined
+  let tracking: Tracking = 'enabled'
+  let tail: string | null = null
+  let hear: (signal: Signal) => void = () => {}
+  /** Rows up to here were there when this tab started: with those it wrote, its share without Web Locks. */
+  let foundUpTo = 0
+  let isGuardLost = false
+
+  const tell = (level: number, text: string) => hear({ t: 'log', level, text })
+  const exit = newExitCopy()
+  const queue = newEventQueue(openStore, clock, tell, exit.forget)
+  const guard = newGuard(guardStorage)
+  const transport = newTransport(fetch, clock)
+  const wait = newWait(clock, random)
+  const drains = inTurn()
+
+  /** Why nothing may be sent, if so. */
+  const obstacle = (): DrainOutcome | undefined => {
+    if (tracking !== 'enabled') return BY_STATE[tracking]
+    if (parsedObject(queue.value('source'))['enabled'] === false) return 'SOURCE_DISABLED'
+    return settings!.dataPlaneUrl ? sender.stopped() : 'NO_DATA_PLANE_URL'
   }
 
-  network(online: boolean): void {
-    this.hear({ t: 'network', online, context: this.options.context() })
+  const mayTake = ({ id }: StoredRow) => !exit.isUnderWay(id) && (!!locks || id <= foundUpTo || exit.isOwn(id))
+  const sender = newSender(options, queue, transport, wait, tell, () => settings!, obstacle, mayTake)
+
+  const track = (changed: string | null | undefined) => {
+    if (changed !== 'enabled' && changed !== 'disabled') return
+    tracking = changed
+    if (changed === 'enabled') return
+    tail = null
+    transport.abort()
   }
 
-  // ── parts ──────────────────────────────────────────────────────────────────────────────────────────────────────────
-
-  private async store(bodies: readonly string[], values: StateChanges): Promise<{ inMemory: boolean }> {
-    const { writeKey, dbThresholdCount } = this.settings!
-    const rows = bodies.map((body) => rowOf(writeKey, body))
-    const copied = this.exit.add(rows)
-    const { ids, inMemory } = await this.queue.push({ rows, values, keepNewest: dbThresholdCount })
-    this.exit.committed(copied, ids)
-    this.writeGuard(values)
-    this.tellTabs(values)
-    return { inMemory }
-  }
-
-  private async drainNow(force: boolean): Promise<Drained> {
-    const { locks } = this.options
-    const early =
-      this.obstacle() ?? (this.queue.size === 0 && !locks ? 'EMPTY' : undefined) ?? this.sender.wait.left(force)
-    const end =
-      early === undefined ? await this.underLock(force) : typeof early === 'string' ? { outcome: early } : early
-    await this.queue.recount()
-    if (this.exit.hasRoomAgain) await this.exit.refill((visitor) => this.queue.visit(visitor))
-    const { outcome, retryAfterMs, sent = 0 } = end as { outcome: DrainOutcome; retryAfterMs?: number; sent?: number }
-    const remaining = this.tracking === 'awaiting-consent' ? 0 : this.queue.size
-    return {
-      sent,
-      remaining,
-      outcome,
-      ...(retryAfterMs !== undefined && { retryAfterMs }),
-      report: this.queue.report(),
+  /** What others have to know of changes: the guard, and the other tabs. */
+  const share = (changes: StateChanges) => {
+    if (!guard.write(changes) && !isGuardLost) {
+      isGuardLost = true
+      const detail = 'the guard cannot be written'
+      queue.note('STORAGE_IO', detail)
+      tell(ERROR, `STORAGE_IO ${detail}; the database copy counts`)
     }
+    const shared = picked(changes, SHARED_KEYS)
+    if (tabs && Object.keys(shared).length) tabs.tell(shared)
   }
 
-  private async underLock(force: boolean): Promise<{ outcome: DrainOutcome; retryAfterMs?: number; sent?: number }> {
-    const { locks } = this.options
-    const settings = this.settings!
-    const mayTake = ({ id }: StoredRow) => !this.exit.isUnderWay(id) && (locks !== undefined || this.isOurs(id))
-    const work = () => this.sender.drain(settings, () => this.obstacle(), mayTake)
-    const end = locks ? await locks.hold(force ? LOCK_WAIT_MS : 0, work) : await work()
+  const store = async (bodies: readonly string[], values: StateChanges): Promise<boolean> => {
+    const { writeKey, dbThresholdCount } = settings!
+    const rows = bodies.map((body) => rowOf(writeKey, body))
+    const copied = exit.add(rows)
+    const { ids, inMemory } = await queue.write({ rows, values, keepNewest: dbThresholdCount, countAs: 'trimmed' })
+    exit.committed(copied, ids)
+    share(values)
+    return inMemory
+  }
+
+  const drainNow = async (force: boolean): Promise<Drained> => {
+    const outcome = obstacle() || (queue.size() || locks ? undefined : 'EMPTY')
+    const early: End | undefined = outcome ? { outcome } : wait.left(force)
+    const end: End & { sent?: number } = early || (await underLock(force))
+    await queue.recount()
+    await exit.refill(queue.visit)
+    const remaining = tracking === 'awaiting-consent' ? 0 : queue.size()
+    return Object.assign({ sent: 0, remaining, report: queue.report() }, end)
+  }
+
+  const underLock = async (force: boolean): Promise<End & { sent?: number }> => {
+    const end = locks ? await locks.hold(force ? LOCK_WAIT_MS : 0, sender.drain) : await sender.drain()
     return end === 'busy' ? { outcome: 'BUSY' } : end
   }
 
-  /** Why nothing may be sent, if so. */
-  private obstacle(): DrainOutcome | undefined {
-    if (this.tracking !== 'enabled') return BY_STATE[this.tracking]
-    if (isDisabledSource(this.queue.value('source'))) return 'SOURCE_DISABLED'
-    if (this.settings?.dataPlaneUrl === '') return 'NO_DATA_PLANE_URL'
-    return this.sender.isStopped
-  }
-
   /** The last batch, from memory and plain: nothing may be awaited before it is under way. */
-  private async sendExitBatch(): Promise<void> {
-    const { settings } = this
-    if (!settings || this.obstacle() || this.sender.wait.left(true)) return
-    const limits = { events: settings.flushQueueSize, bytes: Math.min(EXIT_BYTES, this.transport.keepaliveLeft) }
-    const filling = new BatchFilling(limits)
-    const rows = this.exit.take((row) => fitsExit(filling, row, limits.bytes))
-    if (rows.length === 0) return
-    const body = batchBody(rows, this.options.clock.now())
-    const answer = await this.transport.send({
-      url: `${settings.dataPlaneUrl}/v1/batch`,
-      method: 'POST',
-      headers: batchHeaders(settings.writeKey, this.queue.value('anonymousId'), false),
-      body,
-      bytes: filling.bytes,
-      reads: 0,
+  const sendExitBatch = async (): Promise<void> => {
+    if (!settings || obstacle() || wait.left(true)) return
+    const { flushQueueSize, writeKey } = settings
+    let bytes = ENVELOPE_BYTES
+    const limit = Math.min(EXIT_BYTES, transport.keepaliveLeft())
+    const rows = exit.take(({ size }, { length }) => {
+      bytes += size + PER_EVENT_BYTES
+      return length < flushQueueSize && bytes <= limit
     })
+    if (!rows.length) return
+    const answer = await sender.post(writeKey, batchBody(rows, clock.now()), 0)
     // Rows that are committed only now have an id from here on.
-    await this.queue.recount()
-    const ids = rows.flatMap(({ id }) => (id === undefined ? [] : [id]))
-    const verdict = answer && judged(answer, rows.length)
-    if (verdict?.kind === 'accepted') {
-      this.sender.wait.reset()
-      await this.queue.remove(ids)
+    await queue.recount()
+    const verdict = answer && judged(answer)
+    if (verdict === 'accepted') {
+      wait.reset()
+      await queue.remove(rows.map(({ id }) => id!).filter(Boolean))
     }
-    this.exit.release(rows)
+    exit.release(rows)
     // Everything else is found out by the drain that follows, unless the server has asked to be left alone.
-    if (verdict?.kind === 'later')
-      this.sender.wait.failed('RETRY_LATER', verdict.retryAfterMs(this.options.clock.now()))
+    if (verdict === 'later') wait.failed('RETRY_LATER', retryAfterMs(answer!, clock.now()))
   }
 
-  private track(tracking: 'enabled' | 'disabled'): void {
-    this.tracking = tracking
-    if (tracking === 'enabled') return
-    this.tail_ = null
-    this.transport.abort()
-  }
-
-  private told(changes: StateChanges): void {
-    this.queue.adopt(changes)
-    const { tracking } = changes
-    if (tracking === 'enabled' || tracking === 'disabled') this.track(tracking)
-    this.hear({ t: 'changed', state: changes })
-  }
-
-  private tellTabs(changes: StateChanges): void {
-    const shared: Record<string, string | null> = {}
-    for (const key of SHARED_KEYS) if (changes[key] !== undefined) shared[key] = changes[key]
-    if (Object.keys(shared).length > 0) this.options.tabs?.tell(shared)
-  }
-
-  private writeGuard(changes: StateChanges): void {
-    if (this.guard.write(changes) || this.isGuardLost) return
-    this.isGuardLost = true
-    this.queue.note('STORAGE_IO', 'the guard cannot be written')
-    this.tell(ERROR, 'STORAGE_IO the guard cannot be written; the database copy counts')
-  }
-
-  /** An anonymousId that was lost with the database. */
-  private async restoreId(guarded: string | undefined): Promise<void> {
-    if (guarded !== undefined && this.queue.value('anonymousId') === undefined) {
-      await this.queue.set({ anonymousId: guarded })
-    }
-  }
-
-  private async rememberFound(): Promise<void> {
-    await this.queue.visit(({ id }) => {
-      this.foundUpTo = Math.max(this.foundUpTo, id)
-      return true
+  if (tabs) {
+    tabs.onTold((changes) => {
+      queue.adopt(changes)
+      track(changes['tracking'])
+      hear({ t: 'changed', state: changes })
     })
   }
 
-  private isOurs(id: number): boolean {
-    return id <= this.foundUpTo || this.exit.isOwn(id)
+  return {
+    listen(listener) {
+      hear = listener
+      hear({ t: 'hello' })
+    },
+
+    async open(given) {
+      await queue.load()
+      await queue.recount()
+      settings = given
+      const { tracking: guarded, anonymousId, marker } = guard.read()
+      const known = [guarded, queue.value('tracking')]
+      const isAllowed = known.includes('enabled') || !given.requireConsent
+      tracking = known.includes('disabled') ? 'disabled' : isAllowed ? 'enabled' : 'awaiting-consent'
+      const isReadable = tracking !== 'awaiting-consent'
+      // An anonymousId that was lost with the database.
+      if (isReadable && anonymousId !== undefined && queue.value('anonymousId') === undefined) {
+        await queue.write({ values: { anonymousId } })
+      }
+      if (!foundUpTo) {
+        await queue.visit(({ id }) => {
+          foundUpTo = id
+          return true
+        })
+      }
+      const report = queue.report()
+      return {
+        storage: report.storage,
+        tracking,
+        state: isReadable ? queue.values() : undefined,
+        launch: { foreground: isForeground(), marker: parsedObject(marker, null) },
+        context: context(),
+        queued: isReadable ? queue.size() : 0,
+        report,
+      }
+    },
+
+    async push({ rows, state }) {
+      const inMemory = await store(
+        rows.map(({ body }) => body),
+        state,
+      )
+      return { queued: queue.size(), inMemory, report: queue.report() }
+    },
+
+    async state(values) {
+      track(values['tracking'])
+      if (parsedObject(values['source'])['enabled'] === true) sender.resume()
+      share(values)
+      await queue.load()
+      await queue.write({ values })
+      return null
+    },
+
+    async tail(text) {
+      tail = text
+      return null
+    },
+
+    drain: ({ force }) => drains(() => drainNow(force)),
+
+    async purge(what) {
+      await queue.load()
+      const changes: Record<string, null> = {}
+      if (what === 'all') {
+        for (const key of [...Object.keys(queue.values()), 'anonymousId']) {
+          if (!KEPT_BY_PURGE.includes(key)) changes[key] = null
+        }
+      }
+      exit.clear()
+      share(changes)
+      await queue.purge(changes)
+      return null
+    },
+
+    async config({ etag }) {
+      const { controlPlaneUrl, writeKey, sdkVersion } = settings!
+      if (!controlPlaneUrl) return { status: 0 }
+      const version = platformVersion === undefined ? '' : `&bv=${encodeURIComponent(platformVersion)}`
+      const url = `${controlPlaneUrl}/sourceConfig?p=browser&v=${sdkVersion}${version}`
+      const headers: Record<string, string> = { Authorization: authorization(writeKey) }
+      if (etag !== undefined) headers['If-None-Match'] = etag
+      const answer = await transport.send(url, headers, CONFIG_BYTES)
+      if (!answer || answer.text === undefined) return { status: 0 }
+      const { status, text, header } = answer
+      return { status, etag: header('ETag') || undefined, body: status === 200 ? text : undefined }
+    },
+
+    /** A page has none; the app may give one. */
+    advertId: async () => ({}),
+
+    visit: queue.visit,
+
+    start: () => hear({ t: 'start', context: context() }),
+
+    stop() {
+      const text = tail
+      tail = null
+      const stored = text !== null && tracking === 'enabled'
+      const writing = stored && store([eventText(newId(), clock.now(), text)], {})
+      const left = sendExitBatch()
+      hear({ t: 'stop', stored })
+      return drains(async () => {
+        await Promise.all([writing, left])
+        if (settings) hear(Object.assign({ t: 'drained' as const }, await drainNow(false)))
+      }).catch(() => {})
+    },
+
+    tell,
+
+    network: (online) => hear({ t: 'network', online, context: context() }),
   }
-
-  private inLine<T>(work: () => Promise<T>): Promise<T> {
-    const result = this.drains.then(work)
-    this.drains = result.catch(() => undefined)
-    return result
-  }
-}
-
-function fitsExit(filling: BatchFilling, row: ExitRow, limitBytes: number): boolean {
-  return filling.add({ ...row, id: row.id ?? 0, writeKey: '' }) && filling.bytes <= limitBytes
-}
-
-function markerFrom(text: string | undefined): Marker | null {
-  const marker = parsedJson(text)
-  return typeof marker === 'object' ? marker : null
-}
-
-function isDisabledSource(text: string | undefined): boolean {
-  return parsedObject(text)['enabled'] === false
-}
-
-function isEnabledSource(text: string | null | undefined): boolean {
-  return parsedObject(text)['enabled'] === true
 }

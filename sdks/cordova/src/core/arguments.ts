@@ -1,4 +1,4 @@
-import { isMembers, isPlainObject, type JsonObject, plainObject } from './plain-json.ts'
+import { isMembers, isPlainObject, type Json, type JsonObject, plainObject } from './plain-json.ts'
 
 /** Told once for each thing that could not be taken as given. */
 export type Corrected = (what: string) => void
@@ -7,8 +7,8 @@ export type ExternalIds = Readonly<Record<string, string | number>>
 
 /** The last argument of a call, read. Absent members were not given. @see contracts/cordova-sdk.md §5 */
 export interface CallOptions {
-  readonly integrations?: JsonObject
-  readonly externalIds?: ExternalIds
+  readonly integrations?: JsonObject | undefined
+  readonly externalIds?: ExternalIds | undefined
 }
 
 /** A non-blank text, blanks kept; a finite number counts as its text. */
@@ -17,7 +17,7 @@ export function requiredText(value: unknown, corrected: Corrected): string | und
     corrected(`the number ${value} became a text`)
     return String(value)
   }
-  return typeof value === 'string' && value.trim() !== '' ? value : undefined
+  return typeof value === 'string' && value.trim() ? value : undefined
 }
 
 /**
@@ -33,69 +33,67 @@ export function dataAndOptions(second: unknown, third: unknown): { data: unknown
 
 /** Traits or properties; what is no object with members is ignored. */
 export function readData(value: unknown, corrected: Corrected): JsonObject {
-  if (value === undefined || value === null) return {}
-  if (isMembers(value)) return plainObject(value, corrected)
-  corrected('traits or properties are no object and were ignored')
-  return {}
+  return isGiven('data', value, isMembers, corrected) ? plainObject(value, corrected) : {}
 }
 
 export function readOptions(value: unknown, corrected: Corrected): CallOptions {
-  if (value === undefined || value === null) return {}
-  if (!isPlainObject(value)) {
-    corrected('the options are no object and were ignored')
-    return {}
-  }
+  if (!isGiven('options', value, isPlainObject, corrected)) return {}
   const { integrations, externalIds } = plainObject(value, corrected)
   return {
-    ...(isGiven('integrations', integrations, corrected) && {
-      integrations: readIntegrations(integrations, corrected),
-    }),
-    ...(isGiven('externalIds', externalIds, corrected) && { externalIds: readExternalIds(externalIds, corrected) }),
+    integrations: kept('integrations', integrations, isIntegration, corrected),
+    externalIds: kept('externalIds', externalIds, isExternalId, corrected) as ExternalIds | undefined,
   }
 }
 
 /** `integrations` as an event carries them. `initial` are those of initialize. */
-export function integrationsOf(options: CallOptions, initial: JsonObject | undefined): JsonObject {
-  const base = initial ?? {}
-  const all = base['All'] ?? true
-  const own = options.integrations ?? base
-  return 'All' in own ? own : { All: all, ...own }
+export function integrationsOf({ integrations }: CallOptions, initial: JsonObject = {}): JsonObject {
+  const { All = true } = initial
+  return Object.assign({ All }, integrations || initial)
 }
 
 function looksLikeOptions(value: unknown): boolean {
   if (!isPlainObject(value)) return false
   try {
     const members = Object.keys(value)
-    return (
-      members.length > 0 &&
-      members.every((member) => (member === 'integrations' || member === 'externalIds') && isPlainObject(value[member]))
-    )
+    return members.length > 0 && members.every((member) => OPTIONS.includes(member) && isPlainObject(value[member]))
   } catch {
     return false
   }
 }
 
-function isGiven(name: string, value: unknown, corrected: Corrected): value is JsonObject {
+const OPTIONS = ['integrations', 'externalIds']
+
+function isGiven<Kind extends object>(
+  name: string,
+  value: unknown,
+  isUsable: (value: unknown) => value is Kind,
+  corrected: Corrected,
+): value is Kind {
   if (value === undefined || value === null) return false
-  if (isPlainObject(value)) return true
-  corrected(`the option ${name} is no object and was ignored`)
+  if (isUsable(value)) return true
+  corrected(`${name}: no object, ignored`)
   return false
 }
 
-function readIntegrations(given: JsonObject, corrected: Corrected): JsonObject {
-  return kept(given, (value) => typeof value === 'boolean' || isPlainObject(value), 'integrations', corrected)
+function isIntegration(value: unknown): boolean {
+  return typeof value === 'boolean' || isPlainObject(value)
 }
 
-function readExternalIds(given: JsonObject, corrected: Corrected): ExternalIds {
-  const isId = (value: unknown) => typeof value === 'string' || Number.isInteger(value)
-  return kept(given, isId, 'externalIds', corrected) as ExternalIds
+function isExternalId(value: unknown): boolean {
+  return typeof value === 'string' || Number.isInteger(value)
 }
 
-function kept(given: JsonObject, isKept: (value: unknown) => boolean, name: string, corrected: Corrected): JsonObject {
-  const result: Record<string, JsonObject[string]> = Object.create(null)
-  for (const key of Object.keys(given)) {
-    if (isKept(given[key])) result[key] = given[key]!
-    else corrected(`${name} has a value for ${key} that cannot be used; it was removed`)
+function kept(
+  name: string,
+  given: unknown,
+  isKept: (value: unknown) => boolean,
+  corrected: Corrected,
+): JsonObject | undefined {
+  if (!isGiven(name, given, isPlainObject, corrected)) return undefined
+  const result: Record<string, Json> = Object.create(null)
+  for (const [key, value] of Object.entries(given)) {
+    if (isKept(value)) result[key] = value as Json
+    else corrected(`${name}.${key} cannot be used; it was removed`)
   }
   return result
 }

@@ -13,7 +13,7 @@ export interface Bridge {
   tail(text: string | null): Promise<null>
   drain(how: { readonly force: boolean }): Promise<Drained>
   purge(what: 'events' | 'all'): Promise<null>
-  config(known: { readonly etag?: string }): Promise<ConfigAnswer>
+  config(known: { readonly etag?: string | undefined }): Promise<ConfigAnswer>
   advertId(): Promise<AdvertisingFacts>
 }
 
@@ -74,20 +74,20 @@ export interface Report {
   /** Since install. */
   readonly dropped: { readonly trimmed: number; readonly refused: number; readonly purged: number }
   /** The latest of this process, of storage or of sending. */
-  readonly lastError?: LastError
+  readonly lastError?: LastError | undefined
 }
 
 export interface Marker {
-  readonly version?: string
-  readonly build?: string | number
+  readonly version?: string | undefined
+  readonly build?: string | number | undefined
 }
 
 export interface Launch {
   readonly foreground: boolean
   /** Of the guard; null when none was ever written. */
   readonly marker: Marker | null
-  readonly version?: string
-  readonly build?: string | number
+  readonly version?: string | undefined
+  readonly build?: string | number | undefined
   readonly url?: string
 }
 
@@ -104,7 +104,7 @@ export interface Opened {
   readonly storage: StorageKind
   readonly tracking: Tracking
   /** Absent while awaiting consent. */
-  readonly state?: State
+  readonly state?: State | undefined
   readonly launch: Launch
   readonly context: ContextFacts
   /** Rows of all write keys; 0 while awaiting consent. */
@@ -133,15 +133,15 @@ export interface Drained {
   readonly remaining: number
   readonly outcome: DrainOutcome
   /** With OFFLINE, RETRY_LATER and CSP_BLOCKED: when an unforced drain asks the server again. */
-  readonly retryAfterMs?: number
+  readonly retryAfterMs?: number | undefined
   readonly report: Report
 }
 
 export interface ConfigAnswer {
   /** 0: no answer, or one over 1 MiB. */
   readonly status: number
-  readonly etag?: string
-  readonly body?: string
+  readonly etag?: string | undefined
+  readonly body?: string | undefined
 }
 
 export interface AdvertisingFacts {

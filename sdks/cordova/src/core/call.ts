@@ -4,21 +4,21 @@ import type { JsonObject } from './plain-json.ts'
 /** A call of the app that has been read: it can be kept for later, and later changes of its arguments do not reach it. */
 export type Call = EventCall | StateCall
 
-export type EventCall = {
+export interface EventCall {
+  readonly kind: 'identify' | 'track' | 'screen' | 'group' | 'alias'
+  /** The required argument: a name, or an id. */
+  readonly name: string
+  /** Traits or properties. */
+  readonly data: JsonObject
   /** When the app made it, ms since 1970. */
   readonly at: number
   readonly options: CallOptions
-} & (
-  | { readonly kind: 'identify'; readonly userId: string; readonly traits: JsonObject }
-  | { readonly kind: 'track'; readonly name: string; readonly properties: JsonObject; readonly origin?: EventOrigin }
-  | { readonly kind: 'screen'; readonly name: string; readonly properties: JsonObject }
-  | { readonly kind: 'group'; readonly groupId: string; readonly traits: JsonObject }
-  | { readonly kind: 'alias'; readonly newId: string }
-)
+  /** Of a lifecycle event. */
+  readonly origin?: EventOrigin
+}
 
-/** `lifecycle` carries the marker that becomes true with it. */
+/** Carries the marker that becomes true with it, if one does. */
 export interface EventOrigin {
-  readonly lifecycle: true
   readonly marker: string | undefined
 }
 

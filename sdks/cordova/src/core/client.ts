@@ -1,20 +1,22 @@
 import { type CallOptions, readOptions } from './arguments.ts'
-import type { LastError, Opened, Report, Signal, StateChanges, Tracking } from './bridge.ts'
+import type { Bridge, FlushReason, LastError, Opened, Report, Signal, StateChanges, Tracking } from './bridge.ts'
 import { type Call, type EventCall, isEvent, isPut, type StateCall } from './call.ts'
-import { type Configuration, readConfiguration, readWriteKey } from './configuration.ts'
+import { isoTime } from './clock.ts'
+import { type Configuration, engineSettings, readConfiguration, readWriteKey } from './configuration.ts'
 import { type Connection, connect } from './connection.ts'
-import { DeferredCalls } from './deferred-calls.ts'
+import { newDeferredCalls } from './deferred-calls.ts'
 import type { Host, Route } from './host.ts'
-import { ERASED } from './identity.ts'
-import { markerText } from './lifecycle.ts'
-import { ALWAYS, DEBUG, ERROR, Log, WARN } from './log.ts'
-import { assemble, engineSettings, type Open } from './opening.ts'
+import { identityTexts, NOBODY } from './identity.ts'
+import { type LifecycleWatch, watchLifecycle } from './lifecycle-watch.ts'
+import { ALWAYS, DEBUG, ERROR, WARN } from './log.ts'
+import { newOutbox, type Outbox } from './outbox.ts'
 import { parsedObject } from './parsed-json.ts'
-import type { CallResult, DropReason, FlushResult, InitResult, Status } from './results.ts'
-import { ServiceClientError } from './results.ts'
+import { newRecorder, type Recorder } from './recorder.ts'
+import type { CallResult, CallStatus, FlushResult, InitResult, Status } from './results.ts'
+import { dropped, ServiceClientError } from './results.ts'
 import { isScreenWanted, screenProperties } from './screens.ts'
-import { type SourceCopy, sourceCopyFrom } from './source-watch.ts'
-import { TailKeeper } from './tail-keeper.ts'
+import { type SourceCopy, type SourceWatch, sourceCopyFrom, watchSource } from './source-watch.ts'
+import { newTailKeeper } from './tail-keeper.ts'
 import { SDK_VERSION } from './version.ts'
 
 const ADVERT_ID_MS = 500
@@ -29,456 +31,423 @@ const TRIM_WARNING_MS = 60_000
  *
  * @see contracts/cordova-sdk.md §2.2, §7.4
  */
-export class Client {
-  readonly log: Log
-  private readonly host: Host
-  private readonly deferred = new DeferredCalls()
-  private readonly counters = { tooLarge: 0, invalid: 0, buffer: 0 }
-  private readonly heldPuts = new Map<string, StateCall>()
-  private state: Status['state'] = 'idle'
-  private tracking: Tracking = 'enabled'
-  /** By an optOut before ready: it holds from then on, whatever the store says. */
-  private choice: 'enabled' | 'disabled' | undefined
-  private initialization: { readonly writeKey: string; readonly result: Promise<InitResult> } | undefined
-  private connection: Promise<Connection> | undefined
-  private open: Open | undefined
-  /** Identity and session have been read; not so while awaiting consent. */
-  private isLoaded = false
-  private isGoingLive = false
-  private readonly tail: TailKeeper
-  private report: Report | undefined
-  private trimWarningFrom = Number.NEGATIVE_INFINITY
-  private lastError: LastError | undefined
-  private configSource: Status['config']['source'] = 'none'
-  private lastScreen: string | undefined
-
-  constructor(host: Host) {
-    this.host = host
-    this.log = new Log((level, line) => host.print(level, line))
-    this.tail = new TailKeeper(
-      () => this.tailNow(),
-      (tail) => this.send(this.open!.bridge.tail(tail)),
-    )
-  }
-
-  // ── methods ────────────────────────────────────────────────────────────────────────────────────────────────────────
-
-  /** @throws ServiceClientError as a rejection; one that nobody looks at raises nothing. */
-  initialize(writeKey: unknown, given: unknown, givenOptions: unknown): Promise<InitResult> {
-    let result: Promise<InitResult>
+export function newClient(host: Host) {
+  const { clock } = host
+  let logLevel = 0
+  /** Lines for the console. @param text without write key, Authorization header and, below VERBOSE, payload. */
+  const log = (level: number, text: string) => {
     try {
-      const key = readWriteKey(writeKey)
-      const earlier = this.initialization
-      if (earlier?.writeKey === key) {
-        this.log.write(WARN, 'initialize was called again; the first call counts')
-        return earlier.result
-      }
-      if (earlier) {
-        throw new ServiceClientError('ALREADY_INITIALIZED', 'the client runs with another write key')
-      }
-      const configuration = readConfiguration(key, given)
-      this.log.level = configuration.logLevel
-      const options = readOptions(givenOptions, (what) => this.log.write(WARN, `initialize: ${what}`))
-      this.state = 'initializing'
-      result = this.start(configuration, options).catch((error: unknown) => {
-        this.state = 'failed'
-        this.initialization = undefined
-        throw error instanceof ServiceClientError ? error : new ServiceClientError('INTERNAL', textOfError(error))
-      })
-      this.initialization = { writeKey: key, result }
-    } catch (error) {
-      if (!this.initialization) this.state = 'failed'
-      result = Promise.reject(error)
-    }
-    result.catch((error: ServiceClientError) => this.log.write(ERROR, error.message))
-    return result
-  }
-
-  event(call: EventCall): Promise<CallResult> {
-    if (this.allowed() === 'disabled') return dropped('OPTED_OUT')
-    return this.isLive() ? this.record(call) : this.defer(call)
-  }
-
-  put(call: StateCall): Promise<CallResult> {
-    if (this.isLive()) return this.applyState(call)
-    if (!this.isDisabled()) return this.defer(call)
-    this.heldPuts.set(call.kind, call)
-    return Promise.resolve<CallResult>({ status: 'deferred' })
-  }
-
-  reset(call: StateCall & { readonly kind: 'reset' }): Promise<CallResult> {
-    if (this.isLive() || this.isDisabled()) return this.applyState(call)
-    if (!call.renews) return this.defer(call)
-    // What may not be used yet is erased at once; the new id has to wait its turn.
-    this.deferred.discardIdentifiers()
-    this.open?.recorder.load({})
-    const result = this.defer(call)
-    return this.write({ ...ERASED, session: null }).then(() => result)
-  }
-
-  async optOut(isOptOut: boolean): Promise<CallResult> {
-    const tracking = isOptOut ? 'disabled' : 'enabled'
-    if (this.state === 'ready') {
-      await (isOptOut ? this.disable(true) : this.enable(true))
-      return { status: 'stored' }
-    }
-    this.choice = tracking
-    if (isOptOut) this.deferred.discardEvents()
-    return { status: (await this.write({ tracking })) ? 'stored' : 'memory' }
-  }
-
-  async flush(): Promise<FlushResult> {
-    const { open } = this
-    const nothing = { ok: false, sent: 0 }
-    if (this.state !== 'ready' || !open) return { ...nothing, remaining: 0, reason: 'NOT_INITIALIZED' }
-    if (this.tracking === 'awaiting-consent') return { ...nothing, remaining: 0, reason: 'AWAITING_CONSENT' }
-    if (this.tracking === 'disabled') return { ...nothing, remaining: open.outbox.queued, reason: 'OPTED_OUT' }
-    const refusedBefore = this.report?.dropped.refused
-    const pushed = open.outbox.commit()
-    const { sent, remaining, outcome, report } = await open.outbox.drain(true)
-    await pushed
-    if (outcome === 'EMPTY') return { ok: report.dropped.refused === refusedBefore, sent, remaining }
-    return { ok: false, sent, remaining, reason: outcome === 'BUSY' ? 'RETRY_LATER' : outcome }
-  }
-
-  status(): Status {
-    const { trimmed = 0, refused = 0, purged = 0 } = this.report?.dropped ?? {}
-    const at = this.open?.watch.copy?.at
-    return {
-      state: this.state,
-      ...(this.report && { storage: this.report.storage }),
-      tracking: this.allowed(),
-      queued: this.open?.outbox.queued ?? 0,
-      sending: this.open?.outbox.sending ?? 'idle',
-      ...(this.lastError && { lastError: this.lastError }),
-      dropped: { trimmed, refused, purged, ...this.counters },
-      config: { source: this.configSource, ...(at !== undefined && { at }) },
-      sdkVersion: SDK_VERSION,
+      if (level <= logLevel) host.print(level, `[ServiceClient] ${text}`)
+    } catch {
+      // A console that an app has replaced may throw; its trouble is not ours to pass on.
     }
   }
+  const deferred = newDeferredCalls()
+  const counters = { tooLarge: 0, invalid: 0, buffer: 0 }
+  const heldPuts = new Map<string, StateCall>()
+  let state: Status['state'] = 'idle'
+  let tracking: Tracking = 'enabled'
+  /** By an optOut before ready: it holds from then on, whatever the store says. */
+  let choice: 'enabled' | 'disabled' | undefined
+  let initialization: { readonly key: string; readonly result: Promise<InitResult> } | undefined
+  let connection: Promise<Connection> | undefined
+  let bridge: Bridge
+  let configuration: Configuration
+  let recorder: Recorder
+  let outbox: Outbox
+  let watch: SourceWatch
+  let lifecycle: LifecycleWatch
+  /** The store is open, and there are the parts above. */
+  let isOpen = false
+  /** Identity and session have been read; not so while awaiting consent. */
+  let isLoaded = false
+  let isGoingLive = false
+  let report: Report | undefined
+  let trimWarningFrom = 0
+  let lastError: LastError | undefined
+  let source: SourceCopy | undefined
+  let sourceIsFrom: Status['config']['source'] = 'none'
+  let lastScreen: string | undefined
 
-  /** Counts a call that was not recorded, for `getStatus`. */
-  count(what: 'tooLarge' | 'invalid' | 'buffer'): void {
-    this.counters[what]++
-    if (this.isLive()) this.send(this.open!.outbox.add(undefined, { counters: JSON.stringify(this.counters) }))
-  }
+  const tail = newTailKeeper(
+    () => (isLive() && isSourceEnabled() && lifecycle.wantsTail() ? recorder.tail() : null),
+    (text) => send(bridge.tail(text)),
+  )
 
   // ── initialize ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
-  private async start(configuration: Configuration, options: CallOptions): Promise<InitResult> {
-    const warnings = [...configuration.warnings]
-    if (configuration.hasFactories) this.log.write(DEBUG, 'factories are accepted and not used yet')
-    const { bridge, isNativeMissing } = await this.connect()
-    if (isNativeMissing) warnings.push('NATIVE_BRIDGE_MISSING')
-    for (const warning of warnings) this.log.write(warning === 'NO_DATA_PLANE_URL' ? ALWAYS : WARN, warning)
+  const start = async (given: Configuration, options: CallOptions): Promise<InitResult> => {
+    const { warnings, hasFactories, recordScreenViews, app } = given
+    configuration = given
+    if (hasFactories) log(DEBUG, 'factories are not used yet')
+    const { isNativeMissing, bridge: chosenBridge } = await connected()
+    bridge = chosenBridge
+    const told = isNativeMissing ? [...warnings, 'NATIVE_BRIDGE_MISSING'] : [...warnings]
+    for (const warning of told) log(warning === 'NO_DATA_PLANE_URL' ? ALWAYS : WARN, warning)
 
-    const opened = await bridge.open(engineSettings(configuration))
-    this.heardReport(opened.report)
-    this.open = assemble(this.host, bridge, configuration, options, opened, {
-      onReport: (report) => this.heardReport(report),
-      onCopy: (copy) => this.heardSource(copy),
-      onRejected: (status) => this.heardRejection(status),
-    })
-    const chosen = this.choice
-    this.tracking = chosen ?? opened.tracking
-    this.load(opened)
-    if (this.tracking === 'enabled') await this.goLive()
-    else await this.stayQuiet(chosen === 'disabled')
-    this.state = 'ready'
-    const late = this.choice
-    this.choice = undefined
-    if (late === 'disabled') await this.disable(true)
-    else if (late === 'enabled') await this.enable(true)
-    this.beginWork()
-    if (configuration.recordScreenViews) this.host.watchRoutes((route) => this.screen(route))
-    return { storage: opened.storage, tracking: this.tracking, warnings }
+    const opened = await bridge.open(engineSettings(given))
+    const { launch, context } = opened
+    heardReport(opened.report)
+    recorder = newRecorder(host, given, options)
+    recorder.context.learn({ facts: context, app, page: host.page() })
+    outbox = newOutbox(bridge, clock, given, heardReport)
+    watch = watchSource(bridge, clock, given, () => source, heardSource, heardRejection)
+    lifecycle = watchLifecycle(given, launch, clock)
+    isOpen = true
+    const chosen = choice
+    tracking = chosen || opened.tracking
+    load(opened)
+    if (tracking === 'enabled') await goLive()
+    else await stayQuiet(chosen === 'disabled')
+    state = 'ready'
+    const late = choice
+    choice = undefined
+    if (late) await set(late, true)
+    beginWork()
+    if (recordScreenViews) host.watchRoutes(screen)
+    return { storage: opened.storage, tracking, warnings: told }
   }
 
-  private load({ state, queued }: Opened): void {
-    if (!state) return
-    const { recorder, outbox, watch } = this.open!
-    this.isLoaded = true
-    outbox.queued = queued
-    recorder.load(state)
-    watch.copy = sourceCopyFrom(state['source'])
-    if (watch.copy) this.configSource = 'cache'
-    const { tooLarge = 0, invalid = 0, buffer = 0 } = parsedObject(state['counters'])
-    this.counters.tooLarge += tooLarge
-    this.counters.invalid += invalid
-    this.counters.buffer += buffer
+  const load = ({ state: stored, queued }: Opened) => {
+    if (!stored) return
+    isLoaded = true
+    outbox.count(queued)
+    recorder.load(stored)
+    source = sourceCopyFrom(stored['source'])
+    if (source) sourceIsFrom = 'cache'
+    const before = parsedObject(stored['counters'])
+    for (const what of ['tooLarge', 'invalid', 'buffer'] as const) counters[what] += before[what] || 0
   }
 
   /** Tracking is allowed: what was held becomes rows, in one transaction. @see contracts/cordova-sdk.md §2.2 steps 5–7 */
-  private async goLive(): Promise<void> {
-    const { bridge, settings, recorder, outbox, lifecycle, configuration } = this.open!
-    this.isGoingLive = true
+  const goLive = async (): Promise<void> => {
+    isGoingLive = true
     try {
-      if (!this.isLoaded) this.load(await bridge.open(settings))
-      for (const call of this.heldPuts.values()) this.deferred.addAfterLeading([call])
-      this.heldPuts.clear()
-      const changes = this.deferred.takeLeading().map((call) => recorder.apply(call as StateCall, true))
-      for (const each of [...changes, recorder.begin()]) this.send(outbox.add(undefined, each))
-      if (configuration.autoCollectAdvertId) await this.collectAdvertId()
-      if (lifecycle.isCold) this.deferred.addAfterLeading(this.becomeReady())
-      if (this.allowed() !== 'enabled') return
-      this.recordAll(this.deferred.takeAll())
+      if (!isLoaded) load(await bridge.open(engineSettings(configuration)))
+      deferred.addAfterLeading([...heldPuts.values()])
+      heldPuts.clear()
+      for (const call of deferred.takeLeading()) send(outbox.add(recorder.apply(call as StateCall, true)))
+      send(outbox.add(recorder.begin()))
+      if (configuration.autoCollectAdvertId) await collectAdvertId()
+      if (lifecycle.isCold()) deferred.addAfterLeading(becomeReady())
+      if (allowed() !== 'enabled') return
+      recordAll()
       await outbox.commit()
     } finally {
-      this.isGoingLive = false
+      isGoingLive = false
     }
-    this.recordAll(this.deferred.takeAll())
+    recordAll()
   }
 
   /** Initialised without permission. Lifecycle events are held while awaiting consent, and dropped while disabled. */
-  private async stayQuiet(isPurgeDue: boolean): Promise<void> {
-    const { bridge, recorder, outbox, lifecycle, configuration } = this.open!
-    const events = this.becomeReady()
-    if (this.tracking === 'awaiting-consent') {
-      this.deferred.addAfterLeading(events)
-      return
+  const stayQuiet = async (isPurgeDue: boolean): Promise<void> => {
+    const events = becomeReady()
+    if (tracking === 'awaiting-consent') return deferred.addAfterLeading(events)
+    deferred.discardEvents()
+    for (const call of deferred.takeAll() as StateCall[]) {
+      if (isPut(call)) heldPuts.set(call.kind, call)
+      else send(outbox.add(recorder.apply(call, false)))
     }
-    this.deferred.discardEvents()
-    for (const call of this.deferred.takeAll() as StateCall[]) {
-      if (isPut(call)) this.heldPuts.set(call.kind, call)
-      else this.send(outbox.add(undefined, recorder.apply(call, false)))
-    }
-    await bridge.state({ marker: markerText(lifecycle.app) })
-    if (isPurgeDue && configuration.optOutQueue === 'purge') await this.purge()
+    await bridge.state({ marker: lifecycle.marker })
+    if (isPurgeDue) await purge()
   }
 
-  private beginWork(): void {
-    const { outbox, watch } = this.open!
-    if (this.tracking !== 'enabled') {
-      outbox.pause()
-      return
-    }
+  const beginWork = () => {
+    if (tracking !== 'enabled') return outbox.pause()
     outbox.resume()
     watch.start()
-    this.tail.renew()
+    tail.renew()
   }
 
-  private async collectAdvertId(): Promise<void> {
-    const { bridge, recorder } = this.open!
+  const collectAdvertId = (): Promise<unknown> => {
     const collected = bridge.advertId().then((facts) => {
-      if (this.allowed() === 'enabled') recorder.context.advertise(facts)
+      if (allowed() === 'enabled') recorder.context.learn({ advertising: facts })
     })
-    const limit = new Promise<void>((resolve) => this.host.clock.after(ADVERT_ID_MS, resolve))
-    await Promise.race([collected.catch(() => undefined), limit])
+    const limit = new Promise<void>((resolve) => clock.after(ADVERT_ID_MS, resolve))
+    return Promise.race([collected.catch(() => {}), limit])
   }
 
-  private connect(): Promise<Connection> {
-    this.connection ??= connect(this.host, (signal) => this.hear(signal)).catch((error: unknown) => {
-      this.connection = undefined
-      throw error
-    })
-    return this.connection
+  const connected = (): Promise<Connection> => {
+    connection =
+      connection ||
+      connect(host, hear).catch((error: unknown) => {
+        connection = undefined
+        throw error
+      })
+    return connection
   }
 
   // ── tracking ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
-  private allowed(): Tracking {
-    return this.choice ?? this.tracking
-  }
+  const allowed = (): Tracking => choice || tracking
+  const isLive = () => state === 'ready' && tracking === 'enabled' && !isGoingLive
+  const isDisabled = () => state === 'ready' && tracking === 'disabled'
+  const isSourceEnabled = () => !source || source.enabled
 
-  private isLive(): boolean {
-    return this.state === 'ready' && this.tracking === 'enabled' && !this.isGoingLive
-  }
-
-  private isDisabled(): boolean {
-    return this.state === 'ready' && this.tracking === 'disabled'
-  }
-
-  /** @param writes false when another tab has written it. */
-  private async disable(writes: boolean): Promise<void> {
-    const { bridge, outbox, watch, recorder, lifecycle, configuration } = this.open!
-    this.send(outbox.commit())
-    this.tracking = 'disabled'
+  /** After ready. @param writes false when another tab has written it. */
+  const set = async (now: 'enabled' | 'disabled', writes: boolean): Promise<void> => {
+    const isNew = tracking !== now
+    if (now === 'enabled') {
+      tracking = now
+      isGoingLive = isNew
+      if (writes) await bridge.state({ tracking: now })
+      if (!isNew) return
+      await goLive()
+      beginWork()
+      return
+    }
+    send(outbox.commit())
+    tracking = now
     outbox.pause()
     watch.stop()
-    this.deferred.takeAll()
-    recorder.context.advertise({})
-    this.tail.renew()
+    deferred.takeAll()
+    recorder.context.learn({ advertising: {} })
+    tail.renew()
     if (!writes) return
-    await bridge.state({ tracking: 'disabled', marker: markerText(lifecycle.app) })
-    if (configuration.optOutQueue === 'purge') await this.purge()
+    await bridge.state({ tracking: now, marker: lifecycle.marker })
+    await purge()
   }
 
-  private async enable(writes: boolean): Promise<void> {
-    const wasEnabled = this.tracking === 'enabled'
-    this.tracking = 'enabled'
-    this.isGoingLive = !wasEnabled
-    if (writes) await this.open!.bridge.state({ tracking: 'enabled' })
-    if (wasEnabled) return
-    await this.goLive()
-    this.beginWork()
-  }
-
-  private async purge(): Promise<void> {
-    const { bridge, outbox, recorder } = this.open!
+  /** As far as optOutQueue wants it. */
+  const purge = async (): Promise<void> => {
+    if (configuration.optOutQueue !== 'purge') return
     recorder.forgetToken()
-    this.heldPuts.delete('deviceToken')
+    heldPuts.delete('deviceToken')
     await bridge.purge('events')
     // A push, because its answer tells how many there were.
-    await outbox.add(undefined, { deviceToken: null })
+    await outbox.add({ deviceToken: null })
   }
 
   // ── calls ──────────────────────────────────────────────────────────────────────────────────────────────────────────
 
-  private defer(call: Call): Promise<CallResult> {
-    if (this.deferred.add(call)) return Promise.resolve<CallResult>({ status: 'deferred' })
-    this.count('buffer')
+  /** Counts a call that was not recorded, for `getStatus`. */
+  const count = (what: 'tooLarge' | 'invalid' | 'buffer') => {
+    counters[what]++
+    if (isLive()) send(outbox.add({ counters: JSON.stringify(counters) }))
+  }
+
+  const defer = async (call: Call): Promise<CallResult> => {
+    if (deferred.add(call)) return { status: 'deferred' }
+    count('buffer')
     return dropped('BUFFER_FULL')
   }
 
-  private record(call: EventCall): Promise<CallResult> {
-    const { recorder, outbox, watch } = this.open!
-    if (watch.copy?.enabled === false) return dropped('SOURCE_DISABLED')
+  const record = async (call: EventCall): Promise<CallResult> => {
+    if (!isSourceEnabled()) return dropped('SOURCE_DISABLED')
     const recorded = recorder.record(call)
-    if (recorded.kind === 'too-large') {
-      this.count('tooLarge')
+    if (!recorded) {
+      count('tooLarge')
       return dropped('TOO_LARGE')
     }
-    this.tail.renew()
+    tail.renew()
     const { body, changes, messageId } = recorded
-    return outbox.add(body, changes).then(({ inMemory }) => ({ status: inMemory ? 'memory' : 'stored', messageId }))
+    return { status: await outbox.add(changes, body), messageId }
   }
 
-  private recordAll(calls: readonly Call[]): void {
-    for (const call of calls) this.send(isEvent(call) ? this.record(call) : this.applyState(call))
+  const applyState = async (call: StateCall): Promise<CallResult> => {
+    const changes = recorder.apply(call, tracking === 'enabled')
+    tail.renew()
+    return { status: await outbox.add(changes) }
   }
 
-  private applyState(call: StateCall): Promise<CallResult> {
-    const { recorder, outbox } = this.open!
-    const changes = recorder.apply(call, this.tracking === 'enabled')
-    this.tail.renew()
-    return outbox.add(undefined, changes).then(({ inMemory }) => ({ status: inMemory ? 'memory' : 'stored' }))
+  const recordAll = () => {
+    for (const call of deferred.takeAll()) send(isEvent(call) ? record(call) : applyState(call))
   }
 
-  private screen(route: Route): void {
-    const { screenNameOf } = this.open!.configuration
+  const event = async (call: EventCall): Promise<CallResult> => {
+    if (allowed() === 'disabled') return dropped('OPTED_OUT')
+    return isLive() ? record(call) : defer(call)
+  }
+
+  const emit = (events: readonly EventCall[]) => {
+    for (const each of events) send(event(each))
+  }
+
+  const screen = (route: Route) => {
+    const { screenNameOf } = configuration
     const name = screenNameOf ? screenNameOf(route.path) : route.path
-    if (!isScreenWanted(name, this.lastScreen)) return
-    this.lastScreen = name
-    const properties = screenProperties(name, route)
-    this.send(this.event({ kind: 'screen', name, properties, at: this.host.clock.now(), options: {} }))
+    if (!isScreenWanted(name, lastScreen)) return
+    lastScreen = name
+    emit([{ kind: 'screen', name, data: screenProperties(name, route), at: clock.now(), options: {} }])
   }
 
-  // ── lifecycle ──────────────────────────────────────────────────────────────────────────────────────────────────────
-
-  private becomeReady(): EventCall[] {
-    const { lifecycle, bridge } = this.open!
-    const events = lifecycle.ready()
-    const marker = lifecycle.ownMarker
-    if (marker !== undefined && this.allowed() !== 'awaiting-consent') this.send(bridge.state({ marker }))
-    return events
-  }
-
-  private tailNow(): string | null {
-    const { recorder, lifecycle, watch } = this.open!
-    return this.isLive() && lifecycle.wantsTail && watch.copy?.enabled !== false ? recorder.tail() : null
+  const becomeReady = (): EventCall[] => {
+    const { isWanted, marker } = lifecycle
+    // Without an event that carries it.
+    if (!isWanted && allowed() !== 'awaiting-consent') send(bridge.state({ marker }))
+    return lifecycle.ready()
   }
 
   // ── what the engine tells ──────────────────────────────────────────────────────────────────────────────────────────
 
-  private hear(signal: Signal): void {
-    const { open } = this
-    switch (signal.t) {
-      case 'hello':
-        return
-      case 'log':
-        this.log.write(signal.level, signal.text)
-        return
-      case 'start':
-        this.seeAgain(signal.context)
-        if (!open) return
-        this.emit(open.lifecycle.start(signal.url))
-        this.tail.renew()
-        return
-      case 'stop': {
-        this.tail.used()
-        const events = open?.lifecycle.stop() ?? []
-        if (!signal.stored) this.emit(events)
-        return
-      }
-      case 'network':
-        this.seeAgain(signal.context)
-        if (signal.online && open?.outbox.sending === 'waiting') this.send(open.outbox.drain(true))
-        return
-      case 'drained':
-        open?.outbox.heard(signal)
-        return
-      case 'changed':
-        this.heardChange(signal.state)
-        return
+  const hear = (signal: Signal) => {
+    const { t } = signal
+    if (t === 'log') log(signal.level, signal.text)
+    if (!isOpen) return
+    if (t === 'start' || t === 'network') {
+      recorder.context.learn({ facts: signal.context || {}, page: host.page() })
+    }
+    if (t === 'start') {
+      emit(lifecycle.start(signal.url))
+      tail.renew()
+    }
+    if (t === 'stop') {
+      tail.used()
+      const events = lifecycle.stop()
+      if (!signal.stored) emit(events)
+    }
+    if (t === 'network' && signal.online && outbox.sending() === 'waiting') send(outbox.drain(true))
+    if (t === 'drained') outbox.heard(signal)
+    if (t === 'changed' && state === 'ready') {
+      const { tracking: now } = signal.state
+      if ((now === 'enabled' || now === 'disabled') && now !== tracking) send(set(now, false))
+      if (isLoaded) recorder.adopt(signal.state)
     }
   }
 
-  private emit(events: readonly EventCall[]): void {
-    for (const event of events) this.send(this.event(event))
-  }
-
-  private seeAgain(context: Opened['context'] | undefined): void {
-    const { recorder } = this.open ?? {}
-    if (context) recorder?.context.learn(context)
-    recorder?.context.see(this.host.page())
-  }
-
-  private heardChange({ tracking, ...others }: StateChanges): void {
-    if (this.state !== 'ready') return
-    if (tracking === 'disabled' && this.tracking !== 'disabled') this.send(this.disable(false))
-    if (tracking === 'enabled' && this.tracking !== 'enabled') this.send(this.enable(false))
-    if (this.isLoaded) this.open!.recorder.adopt(others)
-  }
-
-  private heardReport(report: Report): void {
-    const { lastError } = report
-    if (lastError && (!this.report?.lastError || this.report.lastError.at <= lastError.at)) this.lastError = lastError
-    const now = this.host.clock.monotonic()
-    const trimmed = report.dropped.trimmed - (this.report?.dropped.trimmed ?? report.dropped.trimmed)
-    if (trimmed > 0 && now >= this.trimWarningFrom) {
-      this.trimWarningFrom = now + TRIM_WARNING_MS
-      this.log.write(WARN, `the queue is full: the oldest events were deleted, ${report.dropped.trimmed} since install`)
+  const heardReport = (heard: Report) => {
+    const before = report || heard
+    report = heard
+    const { lastError: error } = heard
+    if (error && (before === heard || !before.lastError || before.lastError.at <= error.at)) lastError = error
+    const { trimmed } = heard.dropped
+    const now = clock.monotonic()
+    if (trimmed > before.dropped.trimmed && now >= trimWarningFrom) {
+      trimWarningFrom = now + TRIM_WARNING_MS
+      log(WARN, `the queue is full: ${trimmed} events were deleted since install`)
     }
-    this.report = report
   }
 
-  private heardSource(copy: SourceCopy): void {
-    const { bridge, outbox } = this.open!
-    this.configSource = 'network'
-    this.send(bridge.state({ source: JSON.stringify(copy) }))
+  const heardSource = (copy: SourceCopy) => {
+    source = copy
+    sourceIsFrom = 'network'
+    send(bridge.state({ source: JSON.stringify(copy) }))
     if (copy.enabled) outbox.resume()
-    else this.log.write(WARN, 'the source is disabled: calls are dropped, and stored events stay')
-    this.tail.renew()
+    else log(WARN, 'the source is disabled: calls are dropped')
+    tail.renew()
   }
 
-  private heardRejection(status: number): void {
-    const detail = `the source configuration was refused with status ${status}`
-    if (this.lastError?.detail !== detail) this.log.write(ERROR, `KEY_REJECTED: ${detail}`)
-    this.lastError = { code: 'KEY_REJECTED', at: new Date(this.host.clock.now()).toISOString(), detail }
+  const heardRejection = (status: number) => {
+    const detail = `source configuration: status ${status}`
+    if (!lastError || lastError.detail !== detail) log(ERROR, `KEY_REJECTED: ${detail}`)
+    lastError = { code: 'KEY_REJECTED', at: isoTime(clock.now()), detail }
   }
 
-  /** Before ready. @returns false when there is no engine to write it. */
-  private write(changes: StateChanges): Promise<boolean> {
-    return this.connect()
-      .then(({ bridge }) => bridge.state(changes))
-      .then(
-        () => true,
-        () => false,
-      )
+  /** Before ready. @returns how it is kept: in memory when there is no engine to write it. */
+  const write = async (changes: StateChanges): Promise<CallStatus> => {
+    try {
+      await (await connected()).bridge.state(changes)
+      return 'stored'
+    } catch {
+      return 'memory'
+    }
   }
 
   /** For what nobody waits for: an engine rejects only what should not happen. */
-  private send(work: Promise<unknown>): void {
-    work.catch((error: unknown) => this.log.write(ERROR, textOfError(error)))
+  const send = (work: Promise<unknown>) => {
+    work.catch((error: unknown) => log(ERROR, textOfError(error)))
   }
-}
 
-function dropped(reason: DropReason): Promise<CallResult> {
-  return Promise.resolve<CallResult>({ status: 'dropped', reason })
+  return {
+    log,
+    count,
+    event,
+
+    /** @throws ServiceClientError as a rejection; one that nobody looks at raises nothing. */
+    initialize(writeKey: unknown, given: unknown, givenOptions: unknown): Promise<InitResult> {
+      const begin = (): Promise<InitResult> => {
+        const key = readWriteKey(writeKey)
+        if (initialization && initialization.key === key) {
+          log(WARN, 'initialize: the first call counts')
+          return initialization.result
+        }
+        if (initialization) throw new ServiceClientError('ALREADY_INITIALIZED', 'with another write key')
+        const configuration = readConfiguration(key, given)
+        logLevel = configuration.logLevel
+        const options = readOptions(givenOptions, (what) => log(WARN, `initialize: ${what}`))
+        state = 'initializing'
+        const result = start(configuration, options).catch((error: unknown) => {
+          state = 'failed'
+          initialization = undefined
+          throw error instanceof ServiceClientError ? error : new ServiceClientError('INTERNAL', textOfError(error))
+        })
+        initialization = { key, result }
+        return result
+      }
+      let result: Promise<InitResult>
+      try {
+        result = begin()
+      } catch (error) {
+        if (!initialization) state = 'failed'
+        result = Promise.reject(error)
+      }
+      result.catch((error: ServiceClientError) => log(ERROR, error.message))
+      return result
+    },
+
+    async put(call: StateCall): Promise<CallResult> {
+      if (isLive()) return applyState(call)
+      if (!isDisabled()) return defer(call)
+      heldPuts.set(call.kind, call)
+      return { status: 'deferred' }
+    },
+
+    async reset(call: StateCall & { readonly kind: 'reset' }): Promise<CallResult> {
+      if (isLive() || isDisabled()) return applyState(call)
+      if (!call.renews) return defer(call)
+      // What may not be used yet is erased at once; the new id has to wait its turn.
+      deferred.discardIdentifiers()
+      if (isOpen) recorder.load({})
+      const result = defer(call)
+      await write(Object.assign({ session: null }, identityTexts(NOBODY)))
+      return result
+    },
+
+    async optOut(isOptOut: boolean): Promise<CallResult> {
+      const now = isOptOut ? 'disabled' : 'enabled'
+      if (state === 'ready') {
+        await set(now, true)
+        return { status: 'stored' }
+      }
+      choice = now
+      if (isOptOut) deferred.discardEvents()
+      return { status: await write({ tracking: now }) }
+    },
+
+    async flush(): Promise<FlushResult> {
+      const not = (reason: FlushReason, remaining = 0) => ({ ok: false, sent: 0, remaining, reason })
+      if (state !== 'ready') return not('NOT_INITIALIZED')
+      if (tracking === 'awaiting-consent') return not('AWAITING_CONSENT')
+      if (tracking === 'disabled') return not('OPTED_OUT', outbox.queued())
+      const { refused } = report!.dropped
+      const pushed = outbox.commit()
+      const { sent, remaining, outcome, report: after } = await outbox.drain(true)
+      await pushed
+      if (outcome === 'EMPTY') return { ok: after.dropped.refused === refused, sent, remaining }
+      return { ok: false, sent, remaining, reason: outcome === 'BUSY' ? 'RETRY_LATER' : outcome }
+    },
+
+    status(): Status {
+      const { storage, dropped: ofEngine } = report || { storage: undefined, dropped: undefined }
+      const status = {
+        state,
+        storage,
+        tracking: allowed(),
+        queued: isOpen ? outbox.queued() : 0,
+        sending: isOpen ? outbox.sending() : 'idle',
+        lastError,
+        dropped: Object.assign({ trimmed: 0, refused: 0, purged: 0 }, ofEngine, counters),
+        config: { source: sourceIsFrom, at: source?.at },
+        sdkVersion: SDK_VERSION,
+      }
+      // Without the members that are undefined.
+      return JSON.parse(JSON.stringify(status))
+    },
+  }
 }
 
 /** Of an Error or a fault of the bridge. */
 function textOfError(error: unknown): string {
-  const { code, detail, message } = (error ?? {}) as { code?: unknown; detail?: unknown; message?: unknown }
-  return message !== undefined ? String(message) : `${String(code)}: ${String(detail)}`
+  const { code, detail, message } = (error || {}) as { code?: unknown; detail?: unknown; message?: unknown }
+  return message === undefined ? `${String(code)}: ${String(detail)}` : String(message)
 }

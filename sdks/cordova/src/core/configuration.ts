@@ -1,7 +1,10 @@
-import { judgedAddress } from './addresses.ts'
+import { addressOf } from './addresses.ts'
+import type { EngineSettings } from './bridge.ts'
 import { LOG_LEVEL } from './log.ts'
 import { isPlainObject } from './plain-json.ts'
 import { ServiceClientError } from './results.ts'
+import { picked } from './state-changes.ts'
+import { SDK_VERSION } from './version.ts'
 
 /** Empty in this build: there is no hosted data plane, so an app names its own. */
 const HOSTED_DATA_PLANE_URL: string = ''
@@ -27,8 +30,8 @@ export interface Configuration {
   readonly requireConsent: boolean
   readonly optOutQueue: 'keep' | 'purge'
   readonly collectDeviceId: boolean
-  readonly app?: AppFacts
-  readonly screenNameOf?: (path: string) => unknown
+  readonly app?: AppFacts | undefined
+  readonly screenNameOf?: ((path: string) => unknown) | undefined
   readonly hasFactories: boolean
   readonly warnings: readonly string[]
 }
@@ -40,31 +43,78 @@ export interface AppFacts {
   readonly namespace?: string
 }
 
-const OPTIONS = [
-  'logLevel',
-  'dataPlaneUrl',
-  'flushQueueSize',
-  'dbThresholdCount',
-  'sleepTimeout',
-  'configRefreshInterval',
-  'autoCollectAdvertId',
-  'trackLifecycleEvents',
-  'recordScreenViews',
-  'controlPlaneUrl',
-  'gzip',
-  'autoSessionTracking',
-  'sessionTimeout',
-  'requireConsent',
-  'optOutQueue',
-  'collectDeviceId',
-  'app',
-  'screenNameOf',
-  'factories',
-] as const
+type Warn = (warning: string) => void
 
-type OptionName = (typeof OPTIONS)[number]
+/** @param adjusted says that the value counts as another one. @returns undefined when it is unusable. */
+type Read = (value: unknown, adjusted: () => void, warn: Warn) => unknown
 
-const NAME_OF = new Map<string, OptionName>(OPTIONS.map((name) => [name.toLowerCase(), name] as const))
+const whole =
+  (least: number, most: number): Read =>
+  (value, adjusted) => {
+    const number = typeof value === 'string' && value.trim() ? +value : value
+    if (typeof number !== 'number' || Number.isNaN(number)) return undefined
+    const clamped = Math.min(most, Math.max(least, Math.floor(number)))
+    if (clamped !== value) adjusted()
+    return clamped
+  }
+
+const truth: Read = (value) =>
+  value === true || value === 'true' ? true : value === false || value === 'false' ? false : undefined
+
+const logLevel: Read = (value, adjusted, warn) => {
+  const named = typeof value === 'string' ? LOG_LEVEL[value.trim().toUpperCase() as 'NONE'] : undefined
+  if (named !== undefined) return named
+  const level = whole(-1, 6)(value, adjusted, warn) as number
+  return level >= 0 && level <= 5 ? level : undefined
+}
+
+const address: Read = (value, adjusted, warn) => {
+  const { url, isAdjusted } = addressOf(value)
+  if (isAdjusted) adjusted()
+  if (url?.startsWith('http:')) warn('INSECURE_URL')
+  return url
+}
+
+const dataPlaneAddress: Read = (value, adjusted, warn) => {
+  const url = address(value, adjusted, warn)
+  if (url) return url
+  throw new ServiceClientError('INVALID_DATA_PLANE_URL', 'dataPlaneUrl is no http(s) address')
+}
+
+const appFacts: Read = (value) => {
+  if (!isPlainObject(value)) return undefined
+  const facts: Record<string, unknown> = {}
+  for (const name of ['name', 'version', 'build', 'namespace']) {
+    const fact = memberOf(value, name)
+    if (typeof fact === 'string' || (name === 'build' && Number.isFinite(fact))) facts[name] = fact
+  }
+  return facts
+}
+
+/** Each option, what it is when it is not given, and how it is read. */
+const OPTIONS: Readonly<Record<string, readonly [standard: unknown, read: Read]>> = {
+  dataPlaneUrl: [HOSTED_DATA_PLANE_URL, dataPlaneAddress],
+  controlPlaneUrl: ['', address],
+  logLevel: [LOG_LEVEL.NONE, logLevel],
+  flushQueueSize: [30, whole(1, 1_000)],
+  dbThresholdCount: [10_000, whole(1, 100_000)],
+  sleepTimeout: [10, whole(1, 3_600)],
+  configRefreshInterval: [2, whole(1, 24)],
+  autoCollectAdvertId: [false, truth],
+  trackLifecycleEvents: [true, truth],
+  recordScreenViews: [false, truth],
+  gzip: [true, truth],
+  autoSessionTracking: [true, truth],
+  sessionTimeout: [300, whole(1, 86_400)],
+  requireConsent: [false, truth],
+  optOutQueue: ['keep', (value) => (value === 'keep' || value === 'purge' ? value : undefined)],
+  collectDeviceId: [false, truth],
+  app: [undefined, appFacts],
+  screenNameOf: [undefined, (value) => (typeof value === 'function' ? value : undefined)],
+  factories: [undefined, (value) => value],
+}
+
+const NAME_OF = new Map(Object.keys(OPTIONS).map((name) => [name.toLowerCase(), name]))
 NAME_OF.set('dbcountthreshold', 'dbThresholdCount')
 
 /**
@@ -76,163 +126,79 @@ export function readConfiguration(writeKey: unknown, given: unknown): Configurat
   const warnings: string[] = []
   const warn = (warning: string) => void warnings.push(warning)
   const key = readWriteKey(writeKey)
-  const options = optionsOf(given, warn)
-  const adjusted = (name: OptionName) => warn(`ADJUSTED_OPTION:${name}`)
-
-  const whole = (name: OptionName, standard: number, least: number, most: number): number => {
-    const value = options.get(name)
-    if (value === undefined) return standard
-    const isText = typeof value === 'string' && value.trim() !== ''
-    const number = isText ? Number(value) : value
-    if (typeof number !== 'number' || Number.isNaN(number)) {
-      adjusted(name)
-      return standard
-    }
-    const clamped = Math.min(most, Math.max(least, Math.floor(number)))
-    if (clamped !== value) adjusted(name)
-    return clamped
+  const values = valuesOf(given, warn)
+  const options: Record<string, unknown> = { writeKey: key, warnings }
+  for (const [name, [standard, read]] of Object.entries(OPTIONS)) {
+    const value = values[name]
+    const isGiven = value !== undefined && !(value === null && name.endsWith('PlaneUrl'))
+    const adjusted = () => warn(`ADJUSTED_OPTION:${name}`)
+    const option = isGiven ? read(value, adjusted, warn) : undefined
+    if (isGiven && option === undefined) adjusted()
+    options[name] = option === undefined ? standard : option
   }
-  const truth = (name: OptionName, standard: boolean): boolean => {
-    const value = options.get(name)
-    if (value === undefined) return standard
-    if (value === true || value === 'true') return true
-    if (value === false || value === 'false') return false
-    adjusted(name)
-    return standard
-  }
-  const ofKind = <T>(name: OptionName, accepts: (value: unknown) => value is T): T | undefined => {
-    const value = options.get(name)
-    if (value === undefined || accepts(value)) return value
-    adjusted(name)
-    return undefined
-  }
-
-  const dataPlaneUrl = readDataPlaneUrl(options.get('dataPlaneUrl'), warn)
-  const app = ofKind('app', isPlainObject)
-  const screenNameOf = ofKind('screenNameOf', isFunction)
-  const factories = options.get('factories')
-  return {
-    writeKey: key,
-    logLevel: readLogLevel(options.get('logLevel'), () => adjusted('logLevel')),
-    dataPlaneUrl,
-    controlPlaneUrl: readControlPlaneUrl(options.get('controlPlaneUrl'), dataPlaneUrl, warn),
-    flushQueueSize: whole('flushQueueSize', 30, 1, 1_000),
-    dbThresholdCount: whole('dbThresholdCount', 10_000, 1, 100_000),
-    sleepTimeout: whole('sleepTimeout', 10, 1, 3_600),
-    configRefreshInterval: whole('configRefreshInterval', 2, 1, 24),
-    autoCollectAdvertId: truth('autoCollectAdvertId', false),
-    trackLifecycleEvents: truth('trackLifecycleEvents', true),
-    recordScreenViews: truth('recordScreenViews', false),
-    gzip: truth('gzip', true),
-    autoSessionTracking: truth('autoSessionTracking', true),
-    sessionTimeout: whole('sessionTimeout', 300, 1, 86_400),
-    requireConsent: truth('requireConsent', false),
-    optOutQueue: ofKind('optOutQueue', isOptOutQueue) ?? 'keep',
-    collectDeviceId: truth('collectDeviceId', false),
-    ...(app && { app: appFacts(app) }),
-    ...(screenNameOf && { screenNameOf }),
+  const configuration = options as unknown as Configuration
+  if (!configuration.dataPlaneUrl) warn('NO_DATA_PLANE_URL')
+  const { factories } = options
+  return Object.assign(configuration, {
+    controlPlaneUrl: configuration.controlPlaneUrl || configuration.dataPlaneUrl,
     hasFactories: Array.isArray(factories) && factories.length > 0,
-    warnings,
-  }
+  })
 }
 
 export function readWriteKey(given: unknown): string {
   const key = typeof given === 'string' ? given.trim() : ''
-  if (key === '' || /[:\u0000-\u001f\u007f]/.test(key)) {
-    throw new ServiceClientError('INVALID_WRITE_KEY', 'the write key of the source is needed as first argument')
+  if (!key || /[:\u0000-\u001f\u007f]/.test(key)) {
+    throw new ServiceClientError('INVALID_WRITE_KEY', 'a write key is needed as first argument')
   }
   return key
 }
 
 /** The options by the name of the table; a spelling of the table wins, else the last one. */
-function optionsOf(given: unknown, warn: (warning: string) => void): ReadonlyMap<OptionName, unknown> {
-  const options = new Map<OptionName, unknown>()
-  if (given === undefined || given === null) return options
+function valuesOf(given: unknown, warn: Warn): Readonly<Record<string, unknown>> {
+  const values: Record<string, unknown> = {}
+  if (given === undefined || given === null) return values
   if (!isPlainObject(given)) {
     warn('INVALID_CONFIGURATION')
-    return options
+    return values
   }
-  const spellings = new Map<OptionName, string>()
-  const repeated = new Set<OptionName>()
+  const spellings: Record<string, string> = {}
+  const repeated = new Set<string>()
   for (const spelling of Object.keys(given)) {
     const name = NAME_OF.get(spelling.toLowerCase())
-    if (name === undefined) {
+    if (!name) {
       warn(`UNKNOWN_OPTION:${spelling}`)
       continue
     }
-    const earlier = spellings.get(name)
-    if (earlier !== undefined) repeated.add(name)
-    if (earlier === name) continue
-    spellings.set(name, spelling)
-    options.set(name, memberOf(given, spelling))
+    if (spellings[name]) repeated.add(name)
+    if (spellings[name] === name) continue
+    spellings[name] = spelling
+    values[name] = memberOf(given, spelling)
   }
   for (const name of repeated) warn(`DUPLICATE_OPTION:${name}`)
-  return options
+  return values
 }
 
 /** A getter of the app's may throw; the option counts as not given then. */
-function memberOf(given: Readonly<Record<string, unknown>>, spelling: string): unknown {
+function memberOf(given: Readonly<Record<string, unknown>>, name: string): unknown {
   try {
-    return given[spelling]
+    return given[name]
   } catch {
     return undefined
   }
 }
 
-function readLogLevel(given: unknown, adjusted: () => void): number {
-  if (given === undefined) return LOG_LEVEL.NONE
-  const byName = typeof given === 'string' ? LOG_LEVEL[given.trim().toUpperCase() as 'NONE'] : undefined
-  const level = byName ?? (typeof given === 'string' && given.trim() !== '' ? Number(given) : given)
-  if (typeof level === 'number' && level >= 0 && level <= 5) {
-    if (byName === undefined && Math.floor(level) !== given) adjusted()
-    return Math.floor(level)
-  }
-  adjusted()
-  return LOG_LEVEL.NONE
-}
+const SETTINGS = [
+  'writeKey',
+  'dataPlaneUrl',
+  'controlPlaneUrl',
+  'flushQueueSize',
+  'dbThresholdCount',
+  'gzip',
+  'logLevel',
+  'collectDeviceId',
+  'requireConsent',
+] as const
 
-function readDataPlaneUrl(given: unknown, warn: (warning: string) => void): string {
-  const isGiven = given !== undefined && given !== null
-  if (!isGiven && HOSTED_DATA_PLANE_URL === '') {
-    warn('NO_DATA_PLANE_URL')
-    return ''
-  }
-  const judged = judgedAddress(isGiven ? given : HOSTED_DATA_PLANE_URL)
-  if (judged.kind === 'refused') {
-    throw new ServiceClientError('INVALID_DATA_PLANE_URL', 'dataPlaneUrl is no http or https address')
-  }
-  if (judged.isAdjusted) warn('ADJUSTED_OPTION:dataPlaneUrl')
-  if (judged.isInsecure) warn('INSECURE_URL')
-  return judged.url
-}
-
-function readControlPlaneUrl(given: unknown, dataPlaneUrl: string, warn: (warning: string) => void): string {
-  if (given === undefined || given === null) return dataPlaneUrl
-  const judged = judgedAddress(given)
-  if (judged.kind === 'refused') {
-    warn('ADJUSTED_OPTION:controlPlaneUrl')
-    return dataPlaneUrl
-  }
-  if (judged.isAdjusted) warn('ADJUSTED_OPTION:controlPlaneUrl')
-  if (judged.isInsecure) warn('INSECURE_URL')
-  return judged.url
-}
-
-function appFacts(given: Readonly<Record<string, unknown>>): AppFacts {
-  const facts: Record<string, string | number> = {}
-  for (const name of ['name', 'version', 'build', 'namespace']) {
-    const value = memberOf(given, name)
-    if (typeof value === 'string' || (name === 'build' && typeof value === 'number' && Number.isFinite(value))) {
-      facts[name] = value as string | number
-    }
-  }
-  return facts
-}
-
-function isFunction(value: unknown): value is (path: string) => unknown {
-  return typeof value === 'function'
-}
-
-function isOptOutQueue(value: unknown): value is 'keep' | 'purge' {
-  return value === 'keep' || value === 'purge'
+export function engineSettings(configuration: Configuration): EngineSettings {
+  return Object.assign({ sdkVersion: SDK_VERSION }, picked(configuration, SETTINGS))
 }

@@ -21,7 +21,7 @@ const HELLO_MS = 3_000
 export async function connect(host: Host, hear: (signal: Signal) => void): Promise<Connection> {
   const { onDeviceReady } = host
   if (onDeviceReady && !(await within(host, DEVICE_READY_MS, (done) => onDeviceReady(() => done(true))))) {
-    throw new ServiceClientError('DEVICE_NOT_READY', 'deviceready did not come within 30 s')
+    throw new ServiceClientError('DEVICE_NOT_READY', 'no deviceready within 30 s')
   }
   const exec = host.exec()
   if (exec) {
@@ -30,7 +30,7 @@ export async function connect(host: Host, hear: (signal: Signal) => void): Promi
     const answers = await within(host, HELLO_MS, (done) => {
       bridge.listen(
         (signal) => {
-          if (signal?.t === 'hello') done(true)
+          if (signal.t === 'hello') done(true)
           else if (isChosen) hear(signal)
         },
         () => done(false),
@@ -39,7 +39,8 @@ export async function connect(host: Host, hear: (signal: Signal) => void): Promi
     if (answers) return { bridge, isNativeMissing: false }
     isChosen = false
   }
-  const bridge = host.webBridge()
+  // Not at once: what a page sets up for it is not to delay the caller of initialize.
+  const bridge = await Promise.resolve().then(host.webBridge)
   bridge.listen(hear, () => undefined)
   return { bridge, isNativeMissing: exec !== undefined }
 }

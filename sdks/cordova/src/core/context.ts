@@ -1,7 +1,6 @@
 import type { ContextFacts } from './bridge.ts'
 import type { AppFacts } from './configuration.ts'
 import { contextTraits, externalIdList, type Identity, merge } from './identity.ts'
-import type { JsonObject } from './plain-json.ts'
 import { LIBRARY_NAME, SDK_VERSION } from './version.ts'
 
 /** What the WebView or the page tells of itself. */
@@ -18,9 +17,17 @@ export interface Advertising {
   readonly att?: number
 }
 
+export interface Known {
+  facts?: ContextFacts
+  page?: PageFacts
+  /** Used where the platform does not know the app itself. */
+  app?: AppFacts | undefined
+  advertising?: Advertising
+}
+
 export interface SessionMembers {
   readonly sessionId?: number
-  readonly sessionStart?: true
+  readonly sessionStart?: true | undefined
 }
 
 /**
@@ -29,82 +36,56 @@ export interface SessionMembers {
  *
  * @see contracts/cordova-sdk.md §9
  */
-export class Context {
-  private facts: ContextFacts = {}
-  private page: PageFacts = {}
-  private app: AppFacts | undefined
-  private advertising: Advertising = {}
-  private fixed: string | undefined
-  private identity: Identity | undefined
-  private traits = ''
-  private externalId = ''
+export function newContext() {
+  const known: Known = {}
+  let fixed = ''
+  let identity: Identity | undefined
+  let traits = ''
+  let externalId = ''
 
-  /** @param app used where the platform does not know the app itself. */
-  open(facts: ContextFacts, app: AppFacts | undefined): void {
-    this.facts = facts
-    this.app = app
-    this.fixed = undefined
-  }
-
-  /** Replaces the members named. */
-  learn(facts: ContextFacts): void {
-    this.facts = { ...this.facts, ...facts }
-    this.fixed = undefined
-  }
-
-  see(page: PageFacts): void {
-    this.page = page
-    this.fixed = undefined
-  }
-
-  advertise(advertising: Advertising): void {
-    this.advertising = advertising
-    this.fixed = undefined
-  }
-
-  /** @param ownIds external ids of this event alone, over those of the identity. */
-  text(identity: Identity, session: SessionMembers, ownIds: Identity['externalIds'] | undefined): string {
-    if (identity !== this.identity) {
-      if (identity.deviceToken !== this.identity?.deviceToken) this.fixed = undefined
-      this.identity = identity
-      this.traits = JSON.stringify(contextTraits(identity))
-      this.externalId = externalIdText(identity.externalIds)
-    }
-    this.fixed ??= JSON.stringify(this.fixedMembers(identity.deviceToken)).slice(1, -1)
-    const externalId = ownIds ? externalIdText(merge(identity.externalIds, ownIds)) : this.externalId
-    const { sessionId, sessionStart } = session
-    const sessionText =
-      sessionId === undefined ? '' : `,"sessionId":${sessionId}${sessionStart ? ',"sessionStart":true' : ''}`
-    return `{${this.fixed}${externalId}${sessionText},"traits":${this.traits}}`
-  }
-
-  private fixedMembers(token: string | undefined): JsonObject {
-    const { app, device, locale, ...others } = this.facts
-    const { language, timezone, userAgent } = this.page
-    const { id, enabled, att } = this.advertising
-    const wholeDevice = {
-      ...(device as JsonObject | undefined),
-      ...(token !== undefined && { token }),
-      ...(id !== undefined && { advertisingId: id }),
-      ...(enabled !== undefined && { adTrackingEnabled: enabled }),
-      ...(att !== undefined && { attTrackingStatus: att }),
-    }
-    const members: Record<string, unknown> = {
-      ...others,
-      app: app ?? this.app,
-      device: Object.keys(wholeDevice).length > 0 ? wholeDevice : undefined,
+  const fixedMembers = (token: string | undefined): object => {
+    const { facts = {}, page = {}, advertising = {}, app } = known
+    const { id, enabled, att } = advertising
+    const added = { token: token || undefined, advertisingId: id, adTrackingEnabled: enabled, attTrackingStatus: att }
+    const device = Object.assign({}, facts['device'], added)
+    const members: Record<string, unknown> = Object.assign({}, facts, {
+      app: facts['app'] || app,
+      device: JSON.stringify(device) === '{}' ? undefined : device,
       library: { name: LIBRARY_NAME, version: SDK_VERSION },
-      locale: language || locale,
-      timezone,
-      userAgent,
-    }
+      locale: page.language || facts['locale'],
+      timezone: page.timezone,
+      userAgent: page.userAgent,
+    })
     const sorted: Record<string, unknown> = {}
     for (const name of Object.keys(members).sort()) sorted[name] = members[name]
-    return sorted as JsonObject
+    return sorted
+  }
+
+  return {
+    /** Replaces the members named; of the facts, each by itself. */
+    learn(some: Known) {
+      const facts = Object.assign({}, known.facts, some.facts)
+      Object.assign(known, some, { facts })
+      fixed = ''
+    },
+
+    /** @param ownIds external ids of this event alone, over those of the identity. */
+    text(who: Identity, session: SessionMembers | undefined, ownIds: Identity['externalIds'] | undefined): string {
+      if (who !== identity) {
+        if (!identity || who.deviceToken !== identity.deviceToken) fixed = ''
+        identity = who
+        traits = JSON.stringify(contextTraits(who))
+        externalId = externalIdText(who.externalIds)
+      }
+      fixed = fixed || JSON.stringify(fixedMembers(who.deviceToken)).slice(1, -1)
+      const ids = ownIds ? externalIdText(merge(who.externalIds, ownIds)) : externalId
+      const sessionText = session ? `,${JSON.stringify(session).slice(1, -1)}` : ''
+      return `{${fixed}${ids}${sessionText},"traits":${traits}}`
+    },
   }
 }
 
 function externalIdText(ids: Identity['externalIds']): string {
   const list = externalIdList(ids)
-  return list.length === 0 ? '' : `,"externalId":${JSON.stringify(list)}`
+  return list.length ? `,"externalId":${JSON.stringify(list)}` : ''
 }

@@ -4,54 +4,43 @@ import { utf8Length } from './utf8.ts'
 const MOST_CALLS = 1_000
 const MOST_BYTES = 512 * 1024
 
+export type DeferredCalls = ReturnType<typeof newDeferredCalls>
+
 /** Calls held until the client is ready and allowed, in their order. Bound: 1,000 calls and 512 KiB of JSON. */
-export class DeferredCalls {
-  private held: { readonly call: Call; readonly bytes: number }[] = []
-  private bytes = 0
+export function newDeferredCalls() {
+  let held: { readonly call: Call; readonly bytes: number }[] = []
 
-  /** @returns false when it does not fit: the new call is the one that is lost. */
-  add(call: Call): boolean {
-    const bytes = utf8Length(JSON.stringify(call))
-    if (this.held.length >= MOST_CALLS || this.bytes + bytes > MOST_BYTES) return false
-    this.held.push({ call, bytes })
-    this.bytes += bytes
-    return true
+  const leading = () => {
+    const first = held.findIndex(({ call }) => isEvent(call))
+    return first < 0 ? held.length : first
+  }
+  const take = (count: number) => held.splice(0, count).map(({ call }) => call)
+  const keep = (isKept: (call: Call) => boolean) => {
+    held = held.filter(({ call }) => isKept(call))
   }
 
-  /** Puts these behind the leading put… and reset calls: they must reach the first event. Not bounded: at most two. */
-  addAfterLeading(calls: readonly Call[]): void {
-    const leading = this.held.findIndex(({ call }) => isEvent(call))
-    const at = leading === -1 ? this.held.length : leading
-    this.held.splice(at, 0, ...calls.map((call) => ({ call, bytes: 0 })))
-  }
+  return {
+    /** @returns false when it does not fit: the new call is the one that is lost. */
+    add(call: Call): boolean {
+      const bytes = utf8Length(JSON.stringify(call))
+      const isFull = held.length >= MOST_CALLS || held.reduce((sum, each) => sum + each.bytes, bytes) > MOST_BYTES
+      if (!isFull) held.push({ call, bytes })
+      return !isFull
+    },
 
-  /** The calls before the first event. */
-  takeLeading(): Call[] {
-    const first = this.held.findIndex(({ call }) => isEvent(call))
-    return this.take(first === -1 ? this.held.length : first)
-  }
+    /** Puts these behind the leading put… and reset calls: they must reach the first event. Not bounded: at most two. */
+    addAfterLeading(calls: readonly Call[]) {
+      held.splice(leading(), 0, ...calls.map((call) => ({ call, bytes: 0 })))
+    },
 
-  takeAll(): Call[] {
-    return this.take(this.held.length)
-  }
+    /** The calls before the first event. */
+    takeLeading: () => take(leading()),
 
-  discardEvents(): void {
-    this.keep((call) => !isEvent(call))
-  }
+    takeAll: () => take(held.length),
 
-  /** What reset(true) undoes: identify, alias and put… calls. */
-  discardIdentifiers(): void {
-    this.keep((call) => !isPut(call) && call.kind !== 'identify' && call.kind !== 'alias')
-  }
+    discardEvents: () => keep((call) => !isEvent(call)),
 
-  private take(count: number): Call[] {
-    const taken = this.held.splice(0, count)
-    for (const { bytes } of taken) this.bytes -= bytes
-    return taken.map(({ call }) => call)
-  }
-
-  private keep(isKept: (call: Call) => boolean): void {
-    this.held = this.held.filter(({ call }) => isKept(call))
-    this.bytes = this.held.reduce((sum, { bytes }) => sum + bytes, 0)
+    /** What reset(true) undoes: identify, alias and put… calls. */
+    discardIdentifiers: () => keep((call) => !isPut(call) && call.kind !== 'identify' && call.kind !== 'alias'),
   }
 }

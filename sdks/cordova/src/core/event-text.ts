@@ -1,3 +1,4 @@
+import { isoTime } from './clock.ts'
 import { utf8Length } from './utf8.ts'
 
 /*
@@ -11,28 +12,16 @@ export const LARGEST_EVENT_BYTES = 32_768
 /** `"sentAt":"2026-11-20T09:30:12.481Z",` */
 const SENT_AT_BYTES = 36
 
-/** In their order; what is undefined is left out. */
-export interface EventMembers {
-  readonly type: string
-  readonly channel: 'mobile' | 'web'
-  readonly anonymousId: string
-  readonly userId: string | undefined
-  readonly event?: string
-  readonly name?: string
-  readonly groupId?: string
-  readonly previousId?: string
-  readonly properties?: object
-  readonly traits?: object
-  readonly integrations: object
-}
-
-/** All of an event but messageId and originalTimestamp, as a tail is: from `"type":` to the closing brace. */
-export function eventTail(members: EventMembers, contextText: string): string {
+/**
+ * @param members in their order; what is undefined is left out.
+ * @returns all of an event but messageId and originalTimestamp, as a tail is: from `"type":` to the closing brace.
+ */
+export function eventTail(members: object, contextText: string): string {
   return `${JSON.stringify(members).slice(1, -1)},"context":${contextText}}`
 }
 
 export function eventText(messageId: string, at: number, tail: string): string {
-  return `{"messageId":"${messageId}","originalTimestamp":"${new Date(at).toISOString()}",${tail}`
+  return `{"messageId":"${messageId}","originalTimestamp":"${isoTime(at)}",${tail}`
 }
 
 export function isTooLarge(text: string): boolean {

@@ -1,4 +1,7 @@
+import type { Launch } from './bridge.ts'
 import type { EventCall } from './call.ts'
+import type { Clock } from './clock.ts'
+import type { Configuration } from './configuration.ts'
 import {
   type LifecycleInput,
   type LifecycleState,
@@ -8,69 +11,45 @@ import {
   type RunningApp,
 } from './lifecycle.ts'
 
+export type LifecycleWatch = ReturnType<typeof watchLifecycle>
+
 /** Follows the app between foreground and background, and makes the lifecycle events of it. */
-export class LifecycleWatch {
-  readonly app: RunningApp
-  private readonly isWanted: boolean
-  private readonly now: () => number
-  private state: LifecycleState = 'cold'
-  private isForeground: boolean
-  /** Of the start of the app. */
-  private readonly url: string | undefined
+export function watchLifecycle(configuration: Configuration, launch: Launch, clock: Clock) {
+  // A page does not know its app, and is told by the option.
+  const { app: told = {}, trackLifecycleEvents: isWanted } = configuration
+  const { version = told.version, build = told.build, marker } = launch
+  const app: RunningApp = { version, build, marker }
+  let state: LifecycleState = 'cold'
+  let isForeground = launch.foreground
 
-  /** @param isWanted trackLifecycleEvents: without it there are no events, and the machine runs all the same. */
-  constructor(
-    app: RunningApp,
-    launch: { readonly foreground: boolean; readonly url?: string },
-    isWanted: boolean,
-    now: () => number,
-  ) {
-    this.app = app
-    this.isForeground = launch.foreground
-    this.url = launch.url
-    this.isWanted = isWanted
-    this.now = now
-  }
-
-  get isCold(): boolean {
-    return this.state === 'cold'
-  }
-
-  /** The engine is to store the event of the next stop. */
-  get wantsTail(): boolean {
-    return this.isWanted && this.state === 'foreground'
-  }
-
-  /** The marker, when it becomes true without an event that carries it. */
-  get ownMarker(): string | undefined {
-    return this.isWanted ? undefined : markerText(this.app)
-  }
-
-  ready(): EventCall[] {
-    return this.step({ kind: 'ready', isForeground: this.isForeground }, this.url)
-  }
-
-  start(url: string | undefined): EventCall[] {
-    this.isForeground = true
-    return this.step({ kind: 'start' }, url)
-  }
-
-  stop(): EventCall[] {
-    this.isForeground = false
-    return this.step({ kind: 'stop' }, undefined)
-  }
-
-  private step(input: LifecycleInput, url: string | undefined): EventCall[] {
-    const { next, emits } = lifecycleStep(this.state, input)
-    this.state = next
+  const step = (input: LifecycleInput, url?: string): EventCall[] => {
+    const { next, emits } = lifecycleStep(state, input)
+    state = next
     const calls: EventCall[] = []
-    if (!this.isWanted) return calls
-    for (const emission of emits) {
-      const event = lifecycleEvent(emission, this.app, url)
+    for (const emission of isWanted ? emits : []) {
+      const event = lifecycleEvent(emission, app, url)
       if (!event) continue
       const { name, properties, marker } = event
-      calls.push({ kind: 'track', name, properties, at: this.now(), options: {}, origin: { lifecycle: true, marker } })
+      calls.push({ kind: 'track', name, data: properties, at: clock.now(), options: {}, origin: { marker } })
     }
     return calls
+  }
+
+  return {
+    marker: markerText(app),
+    /** Without it there are no events, and the machine runs all the same. */
+    isWanted,
+    isCold: () => state === 'cold',
+    /** The engine is to store the event of the next stop. */
+    wantsTail: () => isWanted && state === 'foreground',
+    ready: () => step(isForeground ? 'ready' : 'ready-hidden', launch.url),
+    start(url: string | undefined) {
+      isForeground = true
+      return step('start', url)
+    },
+    stop() {
+      isForeground = false
+      return step('stop')
+    },
   }
 }

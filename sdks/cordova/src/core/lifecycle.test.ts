@@ -6,10 +6,10 @@ import { type LifecycleInput, type LifecycleState, lifecycleStep } from './lifec
 /* contracts/cordova-sdk.md §10, §12, §28 items 23 to 26 and 28 */
 
 describe('the machine', () => {
-  const inForeground: LifecycleInput = { kind: 'ready', isForeground: true }
-  const inBackground: LifecycleInput = { kind: 'ready', isForeground: false }
-  const start: LifecycleInput = { kind: 'start' }
-  const stop: LifecycleInput = { kind: 'stop' }
+  const inForeground: LifecycleInput = 'ready'
+  const inBackground: LifecycleInput = 'ready-hidden'
+  const start: LifecycleInput = 'start'
+  const stop: LifecycleInput = 'stop'
 
   test.each([
     ['cold', inForeground, ['install', 'opened'], 'foreground'],

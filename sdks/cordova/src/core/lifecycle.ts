@@ -1,40 +1,32 @@
 import type { Launch, Marker } from './bridge.ts'
 import type { JsonObject } from './plain-json.ts'
 
-/*
- * The one machine that decides which lifecycle events there are (contracts/cordova-sdk.md §10):
- *
- *   cold ──ready, in foreground: Installed or Updated if due, Opened(false)──▶ foreground
- *   cold ──ready, in background──▶ hidden ──start: Installed or Updated if due, Opened(false)──▶ foreground
- *   foreground ──stop: Backgrounded──▶ background ──start: Opened(true)──▶ foreground
- *
- * Everything else changes nothing.
- */
-
 export type LifecycleState = 'cold' | 'hidden' | 'foreground' | 'background'
 
-export type LifecycleInput =
-  | { readonly kind: 'ready'; readonly isForeground: boolean }
-  | { readonly kind: 'start' | 'stop' }
+/** ready-hidden: in the background. */
+export type LifecycleInput = 'ready' | 'ready-hidden' | 'start' | 'stop'
 
 export type Emission = 'install' | 'opened' | 'reopened' | 'backgrounded'
 
-export function lifecycleStep(
-  state: LifecycleState,
-  input: LifecycleInput,
-): { next: LifecycleState; emits: readonly Emission[] } {
-  const stays = { next: state, emits: [] }
-  switch (state) {
-    case 'cold':
-      if (input.kind !== 'ready') return stays
-      return input.isForeground ? { next: 'foreground', emits: ['install', 'opened'] } : { next: 'hidden', emits: [] }
-    case 'hidden':
-      return input.kind === 'start' ? { next: 'foreground', emits: ['install', 'opened'] } : stays
-    case 'foreground':
-      return input.kind === 'stop' ? { next: 'background', emits: ['backgrounded'] } : stays
-    case 'background':
-      return input.kind === 'start' ? { next: 'foreground', emits: ['reopened'] } : stays
-  }
+export interface LifecycleStep {
+  readonly next: LifecycleState
+  readonly emits: readonly Emission[]
+}
+
+const FIRST_OPENED: LifecycleStep = { next: 'foreground', emits: ['install', 'opened'] }
+
+/** The one machine that decides which lifecycle events there are; what is not here changes nothing. */
+const STEPS: Readonly<Record<string, LifecycleStep>> = {
+  'cold ready': FIRST_OPENED,
+  'cold ready-hidden': { next: 'hidden', emits: [] },
+  'hidden start': FIRST_OPENED,
+  'foreground stop': { next: 'background', emits: ['backgrounded'] },
+  'background start': { next: 'foreground', emits: ['reopened'] },
+}
+
+/** @see contracts/cordova-sdk.md §10 */
+export function lifecycleStep(state: LifecycleState, input: LifecycleInput): LifecycleStep {
+  return STEPS[`${state} ${input}`] || { next: state, emits: [] }
 }
 
 export interface LifecycleEvent {
@@ -47,46 +39,30 @@ export interface LifecycleEvent {
 /** What is known of the app that runs. */
 export type RunningApp = Pick<Launch, 'version' | 'build' | 'marker'>
 
+export const BACKGROUNDED = 'Application Backgrounded'
+
 /** @param url the link that opened the app, if known. */
 export function lifecycleEvent(
   emission: Emission,
   app: RunningApp,
   url: string | undefined,
 ): LifecycleEvent | undefined {
-  const link = url === undefined ? {} : { url }
-  switch (emission) {
-    case 'install':
-      return installOrUpdate(app)
-    case 'opened': {
-      const version = app.version === undefined ? {} : { version: app.version }
-      return { name: 'Application Opened', properties: { from_background: false, ...version, ...link } }
-    }
-    case 'reopened':
-      return { name: 'Application Opened', properties: { from_background: true, ...link } }
-    case 'backgrounded':
-      return { name: BACKGROUNDED, properties: {} }
-  }
+  if (emission === 'backgrounded') return { name: BACKGROUNDED, properties: {} }
+  if (emission === 'install') return installOrUpdate(app)
+  const isBack = emission === 'reopened'
+  const properties = { from_background: isBack, version: isBack ? undefined : app.version, url }
+  return { name: 'Application Opened', properties: properties as JsonObject }
 }
 
-export const BACKGROUNDED = 'Application Backgrounded'
-
-export function markerText(app: RunningApp): string {
-  return JSON.stringify(versionAndBuild(app))
+export function markerText({ version, build }: Marker): string {
+  return JSON.stringify({ version, build })
 }
 
-function installOrUpdate(app: RunningApp): LifecycleEvent | undefined {
-  const now = versionAndBuild(app)
-  const marker = markerText(app)
-  if (app.marker === null) return { name: 'Application Installed', properties: now, marker }
-  const isKnown = app.version !== undefined || app.build !== undefined
-  if (!isKnown || marker === markerText({ ...app.marker, marker: null })) return undefined
-  const previous = {
-    ...(app.marker.version !== undefined && { previous_version: app.marker.version }),
-    ...(app.marker.build !== undefined && { previous_build: app.marker.build }),
-  }
-  return { name: 'Application Updated', properties: { ...previous, ...now }, marker }
-}
-
-function versionAndBuild({ version, build }: Marker): Marker & JsonObject {
-  return { ...(version !== undefined && { version }), ...(build !== undefined && { build }) }
+function installOrUpdate({ version, build, marker: before }: RunningApp): LifecycleEvent | undefined {
+  const now = { version, build }
+  const marker = markerText(now)
+  if (!before) return { name: 'Application Installed', properties: now as JsonObject, marker }
+  if (marker === '{}' || marker === markerText(before)) return undefined
+  const properties = { previous_version: before.version, previous_build: before.build, version, build }
+  return { name: 'Application Updated', properties: properties as JsonObject, marker }
 }

@@ -1,3 +1,12 @@
+export const ERROR = 1
+export const WARN = 2
+export const INFO = 3
+export const DEBUG = 4
+export const VERBOSE = 5
+
+/** For the few lines that are printed whatever the level is. */
+export const ALWAYS = 0
+
 /** @see contracts/cordova-sdk.md §4 */
 export const LOG_LEVEL = Object.freeze({
   NONE: 0,
@@ -8,34 +17,3 @@ export const LOG_LEVEL = Object.freeze({
   DEBUG: 4,
   VERBOSE: 5,
 })
-
-export const ERROR = 1
-export const WARN = 2
-export const INFO = 3
-export const DEBUG = 4
-export const VERBOSE = 5
-
-/** For the few lines that are printed whatever the level is. */
-export const ALWAYS = 0
-
-const PREFIX = '[ServiceClient] '
-
-/** Lines for the console, as far as the level lets them through. */
-export class Log {
-  level = 0
-  private readonly print: (level: number, line: string) => void
-
-  constructor(print: (level: number, line: string) => void) {
-    this.print = print
-  }
-
-  /** @param text without write key, Authorization header and, below VERBOSE, payload. */
-  write(level: number, text: string): void {
-    if (level > this.level) return
-    try {
-      this.print(level, PREFIX + text)
-    } catch {
-      // A console that an app has replaced may throw; its trouble is not ours to pass on.
-    }
-  }
-}

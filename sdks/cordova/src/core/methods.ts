@@ -1,8 +1,8 @@
 import { type Corrected, dataAndOptions, readData, readOptions, requiredText } from './arguments.ts'
-import { Client } from './client.ts'
+import { newClient } from './client.ts'
 import type { Host } from './host.ts'
 import { LOG_LEVEL, WARN } from './log.ts'
-import type { CallResult, FlushResult, InitResult, Status } from './results.ts'
+import { type CallResult, dropped, type FlushResult, type InitResult, type Status } from './results.ts'
 import { utf8Length } from './utf8.ts'
 
 const LONGEST_ANONYMOUS_ID_BYTES = 128
@@ -29,62 +29,61 @@ export interface ServiceClientMethods {
 
 /** Reads the arguments of each call, at the time of the call, and hands it to the client. */
 export function serviceClient(host: Host): ServiceClientMethods {
-  const client = new Client(host)
+  const client = newClient(host)
   const warned = new Set<string>()
 
   const corrected =
     (method: string): Corrected =>
     (what) =>
-      client.log.write(WARN, `${method}: ${what}`)
+      client.log(WARN, `${method}: ${what}`)
 
   const invalid = (method: string): Promise<CallResult> => {
     client.count('invalid')
-    client.log.write(WARN, `${method}: an argument is missing or cannot be used; the call was dropped`)
-    return Promise.resolve<CallResult>({ status: 'dropped', reason: 'INVALID_ARGUMENT' })
+    corrected(method)('unusable argument; the call was dropped')
+    return dropped('INVALID_ARGUMENT')
   }
 
-  /** Whatever an argument does when it is looked at stays here. */
-  const guarded = (method: string, call: () => Promise<CallResult>): Promise<CallResult> => {
+  /** Whatever an argument does when it is looked at stays here. @param call answers undefined to unusable arguments. */
+  const guarded = async (method: string, call: () => Promise<CallResult> | undefined): Promise<CallResult> => {
     try {
-      return call().catch(() => invalid(method))
+      return (await call()) || invalid(method)
     } catch {
       return invalid(method)
     }
   }
 
-  const eventMethod =
-    (kind: 'identify' | 'track' | 'group' | 'screen') =>
+  const event =
+    (kind: 'identify' | 'track' | 'group' | 'screen' | 'alias') =>
     (first: unknown, second?: unknown, third?: unknown): Promise<CallResult> =>
       guarded(kind, () => {
         const at = host.clock.now()
-        const text = requiredText(first, corrected(kind))
-        if (text === undefined) return invalid(kind)
-        const given = dataAndOptions(second, third)
-        const data = readData(given.data, corrected(kind))
-        const options = readOptions(given.options, corrected(kind))
-        switch (kind) {
-          case 'identify':
-            return client.event({ kind, userId: text, traits: data, options, at })
-          case 'group':
-            return client.event({ kind, groupId: text, traits: data, options, at })
-          default:
-            return client.event({ kind, name: text, properties: data, options, at })
-        }
+        const tell = corrected(kind)
+        const name = requiredText(first, tell)
+        const given = kind === 'alias' ? { data: undefined, options: second } : dataAndOptions(second, third)
+        if (!name) return undefined
+        return client.event({
+          kind,
+          name,
+          data: readData(given.data, tell),
+          options: readOptions(given.options, tell),
+          at,
+        })
       })
 
   const put =
     (kind: 'anonymousId' | 'advertisingId' | 'deviceToken', method: string) =>
     (given: unknown): Promise<CallResult> =>
       guarded(method, () => {
+        const isAnonymousId = kind === 'anonymousId'
         // An empty advertisement id or token removes the one there is.
-        const value = given === '' && kind !== 'anonymousId' ? '' : requiredText(given, corrected(method))
-        const isTooLong = kind === 'anonymousId' && utf8Length(value ?? '') > LONGEST_ANONYMOUS_ID_BYTES
-        return value === undefined || isTooLong ? invalid(method) : client.put({ kind, value })
+        const value = given === '' && !isAnonymousId ? '' : requiredText(given, corrected(method))
+        const isUsable = value !== undefined && !(isAnonymousId && utf8Length(value) > LONGEST_ANONYMOUS_ID_BYTES)
+        return isUsable ? client.put({ kind, value }) : undefined
       })
 
   const formerName =
     (name: string, today: string, method: (given: unknown) => Promise<CallResult>) => (given: unknown) => {
-      if (!warned.has(name)) client.log.write(WARN, `${name} is called ${today} now`)
+      if (!warned.has(name)) client.log(WARN, `${name} is called ${today} now`)
       warned.add(name)
       return method(given)
     }
@@ -93,31 +92,24 @@ export function serviceClient(host: Host): ServiceClientMethods {
   const putAdvertisingId = put('advertisingId', 'putAdvertisingId')
   return {
     LogLevel: LOG_LEVEL,
-    initialize: (writeKey, configuration, options) => {
+    initialize(writeKey, configuration, options) {
       const given = dataAndOptions(configuration, options)
       return client.initialize(writeKey, given.data, given.options)
     },
-    identify: eventMethod('identify'),
-    track: eventMethod('track'),
-    group: eventMethod('group'),
-    screen: eventMethod('screen'),
-    alias: (newId, options) =>
-      guarded('alias', () => {
-        const at = host.clock.now()
-        const text = requiredText(newId, corrected('alias'))
-        if (text === undefined) return invalid('alias')
-        return client.event({ kind: 'alias', newId: text, options: readOptions(options, corrected('alias')), at })
-      }),
-    reset: (renewAnonymousId) =>
-      guarded('reset', () => client.reset({ kind: 'reset', renews: renewAnonymousId === true })),
+    identify: event('identify'),
+    track: event('track'),
+    group: event('group'),
+    screen: event('screen'),
+    alias: event('alias'),
+    reset: (renews) => guarded('reset', () => client.reset({ kind: 'reset', renews: renews === true })),
     optOut: (isOptOut) =>
-      guarded('optOut', () => (typeof isOptOut === 'boolean' ? client.optOut(isOptOut) : invalid('optOut'))),
+      guarded('optOut', () => (typeof isOptOut === 'boolean' ? client.optOut(isOptOut) : undefined)),
     putAnonymousId,
     putAdvertisingId,
     putDeviceToken: put('deviceToken', 'putDeviceToken'),
     setAnonymousId: formerName('setAnonymousId', 'putAnonymousId', putAnonymousId),
     setAdvertisingId: formerName('setAdvertisingId', 'putAdvertisingId', putAdvertisingId),
     flush: () => client.flush().catch((): FlushResult => ({ ok: false, sent: 0, remaining: 0, reason: 'RETRY_LATER' })),
-    getStatus: () => Promise.resolve(client.status()),
+    getStatus: async () => client.status(),
   }
 }

@@ -6,15 +6,19 @@
 // biome-ignore lint/suspicious/noExplicitAny: every caller checks the members that it uses
 export function parsedJson(text: string | null | undefined): any {
   try {
-    return text === null || text === undefined ? undefined : JSON.parse(text)
+    return JSON.parse(text as string)
   } catch {
     return undefined
   }
 }
 
-/** An object with members, else an empty one. */
+/** An object with members, else what is to be instead. */
 // biome-ignore lint/suspicious/noExplicitAny: as above
-export function parsedObject(text: string | null | undefined): Readonly<Record<string, any>> {
+export function parsedObject<Else = Readonly<Record<string, any>>>(
+  text: string | null | undefined,
+  otherwise: Else = {} as Else,
+  // biome-ignore lint/suspicious/noExplicitAny: as above
+): Readonly<Record<string, any>> | Else {
   const value = parsedJson(text)
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : {}
+  return typeof value === 'object' && value && !Array.isArray(value) ? value : otherwise
 }

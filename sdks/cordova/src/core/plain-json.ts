@@ -33,23 +33,13 @@ export function isPlainObject(value: unknown): value is Readonly<Record<string, 
 }
 
 function copyOf(value: unknown, above: readonly object[], corrected: (what: string) => void): Json | undefined {
-  switch (typeof value) {
-    case 'string':
-    case 'boolean':
-      return value
-    case 'number':
-      if (Number.isFinite(value)) return value
-      corrected(`${value} became null`)
-      return null
-    case 'bigint':
-      corrected('a BigInt became a text')
-      return String(value)
-    case 'object':
-      return value === null ? null : copyOfObject(value, above, corrected)
-    default:
-      corrected(`a value of type ${typeof value} was left out`)
-      return undefined
-  }
+  const type = typeof value
+  if (value === null || type === 'string' || type === 'boolean') return value as Json
+  if (type === 'object') return copyOfObject(value as object, above, corrected)
+  if (Number.isFinite(value)) return value as number
+  const copy = type === 'number' ? null : type === 'bigint' ? String(value) : undefined
+  corrected(`a ${type} became ${copy}`)
+  return copy
 }
 
 function copyOfObject(value: object, above: readonly object[], corrected: (what: string) => void): Json | undefined {
@@ -58,8 +48,15 @@ function copyOfObject(value: object, above: readonly object[], corrected: (what:
     return null
   }
   if (above.includes(value)) return nulled('a cycle')
-  if (above.length >= DEEPEST_LEVEL) return nulled(`what lies deeper than ${DEEPEST_LEVEL} levels`)
+  if (above.length >= DEEPEST_LEVEL) return nulled('a level too deep')
   const inside = [...above, value]
+  const copyOfMember = (member: string) => {
+    try {
+      return copyOf((value as Record<string, unknown>)[member], inside, corrected)
+    } catch {
+      return nulled('what cannot be read')
+    }
+  }
   try {
     const { toJSON } = value as { toJSON?: unknown }
     if (typeof toJSON === 'function') {
@@ -70,17 +67,13 @@ function copyOfObject(value: object, above: readonly object[], corrected: (what:
       return copyOf(value.valueOf(), inside, corrected)
     if (Array.isArray(value)) return value.map((element) => copyOf(element, inside, corrected) ?? null)
   } catch {
-    return nulled('a value that throws when it is read')
+    return nulled('what cannot be read')
   }
   // Without a prototype a member `__proto__` is data like any other.
   const copy: Record<string, Json> = Object.create(null)
   for (const member of Object.keys(value)) {
-    try {
-      const inner = copyOf((value as Record<string, unknown>)[member], inside, corrected)
-      if (inner !== undefined) copy[member] = inner
-    } catch {
-      copy[member] = nulled('a member that throws when it is read')
-    }
+    const inner = copyOfMember(member)
+    if (inner !== undefined) copy[member] = inner
   }
   return copy
 }

@@ -67,3 +67,7 @@ export class ServiceClientError extends Error {
     this.code = code
   }
 }
+
+export async function dropped(reason: DropReason): Promise<CallResult> {
+  return { status: 'dropped', reason }
+}

@@ -1,14 +1,9 @@
 /** A UUIDv4 of 16 bytes from a secure generator. */
 export function uuidOf(bytes: Uint8Array): string {
   let text = ''
-  for (let at = 0; at < 16; at++) {
-    let byte = bytes[at]!
-    if (at === 6) byte = (byte & 0x0f) | 0x40
-    if (at === 8) byte = (byte & 0x3f) | 0x80
-    if (at === 4 || at === 6 || at === 8 || at === 10) text += '-'
-    text += HEX[byte]
-  }
+  bytes.forEach((byte, at) => {
+    const bits = at === 6 ? (byte & 0x0f) | 0x40 : at === 8 ? (byte & 0x3f) | 0x80 : byte
+    text += (at > 3 && at < 11 && at % 2 === 0 ? '-' : '') + (bits + 0x100).toString(16).slice(1)
+  })
   return text
 }
-
-const HEX = Array.from({ length: 256 }, (_, byte) => (byte + 0x100).toString(16).slice(1))

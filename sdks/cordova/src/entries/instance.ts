@@ -12,7 +12,7 @@ const KEY = Symbol.for('service-sdk-cordova')
 
 export function instance(): Instance {
   const holder = globalThis as { [KEY]?: Instance }
-  holder[KEY] ??= newInstance()
+  holder[KEY] = holder[KEY] || newInstance()
   return holder[KEY]
 }
 

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { gzipSync } from 'node:zlib'
 import type { EventStore } from '../browser/event-store.ts'
-import { type Memory, MemoryStore } from '../browser/memory-store.ts'
-import { WebEngine } from '../browser/web-engine.ts'
+import { type Memory, memoryStore } from '../browser/memory-store.ts'
+import { type WebEngine, webEngine } from '../browser/web-engine.ts'
 import type { Signal } from '../core/bridge.ts'
 import type { Device } from './device.ts'
 import { FaultyStore } from './faulty-store.ts'
@@ -107,10 +107,10 @@ export class MemoryDevice implements Device {
   }
 
   private boot(): WebEngine {
-    const engine = new WebEngine({
+    const engine = webEngine({
       openStore: async () => {
         this.faults.kind === 'open' && fail('UnknownError')
-        this.store = new FaultyStore(new MemoryStore(this.memory, NO_BOUNDS), this.faults)
+        this.store = new FaultyStore(memoryStore(this.memory, NO_BOUNDS), this.faults)
         return this.store
       },
       guardStorage: () => ({
@@ -133,7 +133,7 @@ export class MemoryDevice implements Device {
 }
 
 function emptyMemory(): Memory {
-  return { rows: [], values: new Map(), nextId: 1 }
+  return { rows: [], values: {}, nextId: 1 }
 }
 
 function fail(name: string): never {

@@ -1,7 +1,7 @@
 import type { EventStore } from '../browser/event-store.ts'
 import { openIndexedDbStore } from '../browser/indexed-db-store.ts'
 import { gzip } from '../browser/page-engine.ts'
-import { WebEngine } from '../browser/web-engine.ts'
+import { type WebEngine, webEngine } from '../browser/web-engine.ts'
 import type { Signal } from '../core/bridge.ts'
 import { uuidOf } from '../core/uuid.ts'
 import { FaultyStore } from './faulty-store.ts'
@@ -31,7 +31,7 @@ export class PageHarness {
     this.clock = new TestClock(start.wall)
     this.isOnline = start.isOnline
     this.faults = { kind: start.fault }
-    this.engine = new WebEngine({
+    this.engine = webEngine({
       openStore: async () => {
         if (this.faults.kind === 'open') throw new DOMException('as the scenario says', 'UnknownError')
         this.store = new FaultyStore(await openIndexedDbStore((ms, late) => this.clock.after(ms, late)), this.faults)
