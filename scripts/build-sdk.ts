@@ -1,15 +1,13 @@
-import { readFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { type BuildOptions, build } from 'esbuild'
+import { type MinifyOptions, minify } from 'terser'
 
 /* npm run sdk:build: bundles sdks/cordova/src into www/ and esm/, and fails when the bundle has grown past its budget. */
 
-/**
- * Of www/service-client.js and www/browser-proxy.js together: they may not grow. The contract's budget of 16,384 is not reached
- * yet (contracts/cordova-sdk.md §23; sdks/cordova/README.md says it too).
- */
-const BUDGET_BYTES = 17_200
+/** Of www/service-client.js and www/browser-proxy.js together (contracts/cordova-sdk.md §23). */
+const BUDGET_BYTES = 16_384
 
 /**
  * Names of members that the bundle may shorten: those of our own parts, which no app, engine, page or stored text knows. A new
@@ -97,10 +95,18 @@ await build({
 })
 await build({ ...options, entryPoints: ['src/entries/module.ts'], outfile: 'esm/index.js', format: 'esm' })
 
-const size = gzipSync(
-  Buffer.concat(['www/service-client.js', 'www/browser-proxy.js'].map((file) => readFileSync(path.join(folder, file)))),
-  { level: 9 },
-).length
+/** esbuild gives no inner function a name that one around it has; naming each scope for itself saves a twentieth. */
+const SHORTER: MinifyOptions = {
+  ecma: 2017,
+  toplevel: true,
+  compress: { ecma: 2017, passes: 2 },
+  format: { ecma: 2017 },
+}
+
+const page = ['www/service-client.js', 'www/browser-proxy.js'].map((file) => path.join(folder, file))
+for (const file of page) writeFileSync(file, (await minify(readFileSync(file, 'utf8'), SHORTER)).code!)
+
+const size = gzipSync(Buffer.concat(page.map((file) => readFileSync(file))), { level: 9 }).length
 console.log(`www: ${size} of ${BUDGET_BYTES} bytes, gzip level 9`)
 if (size > BUDGET_BYTES) {
   console.error(`The bundle is ${size - BUDGET_BYTES} bytes over its budget.`)
