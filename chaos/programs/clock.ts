@@ -29,7 +29,7 @@ export const clock: Program = {
     failing!.answer = (messageId) => {
       const at = failedAt.get(messageId)
       if (at !== undefined) slowestRetryMs = Math.max(slowestRetryMs, performance.now() - at)
-      else if (/\.\d*7$/.test(messageId)) {
+      else if (failsFirst(messageId)) {
         failedAt.set(messageId, performance.now())
         return 500
       }
@@ -75,6 +75,16 @@ export const clock: Program = {
     await stopped(run, product)
     return [counted(jumps, 'jumps'), ...facts, counted(failedAt.size, 'retries'), `slowest ${seconds(slowestRetryMs)}`]
   },
+}
+
+/**
+ * One in fifty, spread evenly: if those that come together failed together, the destination would rightly be left alone for a
+ * minute, and this is not about that.
+ */
+function failsFirst(messageId: string): boolean {
+  let hash = 7
+  for (let at = 0; at < messageId.length; at++) hash = (Math.imul(hash, 31) + messageId.charCodeAt(at)) | 0
+  return hash % 50 === 0
 }
 
 /** The product takes the new time: without that this program would show nothing. */
