@@ -21,8 +21,8 @@ beforeAll(async () => {
   const settings = { MILLRACE_PORT: '0', MILLRACE_MIN_FREE_DISK_MB: '0', MILLRACE_LOG_LEVEL: 'error' }
   server = await ServerProcess.start({ ...settings, MILLRACE_DATA_DIR: path.join(folder, 'data') })
   await server.printed(/trace hello-1\n/)
-  shown = new ShownOutput({ url: server.url, folder, startedAt })
   await makeOldHook()
+  shown = new ShownOutput({ url: server.url, folder, startedAt, writeKeys: await writeKeys() })
 }, 30_000)
 afterAll(async () => {
   await server[Symbol.asyncDispose]()
@@ -49,12 +49,21 @@ test('docs/cli.md shows a use of every command', async () => {
 
 /** A source whose only destination answers 404, so that there is a dead letter to look at. */
 async function makeOldHook(): Promise<void> {
-  const { call } = clientOf(server.url, readFileSync(path.join(folder, 'data/cli-token'), 'utf8').trim())
+  const { call } = owner()
   const { source } = (await call('POST', '/v2/sources', { name: 'Cinema app', type: 'HTTP' })).json
   const hook = { name: 'Old hook', type: 'WEBHOOK', config: { webhookUrl: `${server.url}/inbox/closed` } }
   const { destination } = (await call('POST', '/v2/destinations', hook)).json
   const made = await call('POST', '/v2/connections', { sourceId: source.id, destinationId: destination.id })
   expect(made.status).toBe(200)
+}
+
+async function writeKeys(): Promise<string[]> {
+  const { sources } = (await owner().call('GET', '/v2/sources')).json
+  return sources.map(({ writeKey }: { writeKey: string }) => writeKey)
+}
+
+function owner(): ReturnType<typeof clientOf> {
+  return clientOf(server.url, readFileSync(path.join(folder, 'data/cli-token'), 'utf8').trim())
 }
 
 /** The same commands, each with what it prints now. */

@@ -44,6 +44,8 @@ export interface Surroundings {
   readonly folder: string
   /** When the server was started, milliseconds since 1970. */
   readonly startedAt: number
+  /** Each is shown as the same one. Nothing in their form tells them from ids. */
+  readonly writeKeys: readonly string[]
 }
 
 /** Turns what was printed into what is shown, and what is shown into what to type. */
@@ -57,15 +59,14 @@ export class ShownOutput {
 
   /** @throws Error when there are more different ids than names for them. */
   show(printed: string): string {
-    const { url, folder } = this.#surroundings
+    const { url, folder, writeKeys } = this.#surroundings
     return (
       printed
         .replaceAll(url, 'http://127.0.0.1:8080')
         .replaceAll(new URL(url).host, '127.0.0.1:8080')
         .replaceAll(`${folder}/`, '')
         .replace(/mr_pat_\w{40}/g, (token) => this.#name(token, TOKENS))
-        .replace(/-u \w{27}:/g, `-u ${WRITE_KEY}:`)
-        .replace(/ {2}\w{27}$/gm, (key) => (key.startsWith('  3') ? key : `  ${WRITE_KEY}`))
+        .replace(/\b\w{27}\b/g, (word) => (writeKeys.includes(word) ? WRITE_KEY : word))
         .replace(/(schema API: user: admin password: )\S{32}/, `$1${PASSWORD}`)
         .replace(/\b[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/g, (id) => this.#name(id, MESSAGE_IDS))
         .replace(/\b3[0-9A-Za-z]{26}\b/g, (id) => (id === WRITE_KEY ? id : this.#name(id, IDS)))
