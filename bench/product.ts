@@ -31,7 +31,7 @@ export function startProduct({ profileTo, prepare = () => {} }: ProductOptions =
 /** Makes a source with a webhook connected to it for each URL. @returns its write key. */
 export async function addSource(product: Program, ...webhookUrls: readonly string[]): Promise<string> {
   const destinationIds: string[] = []
-  for (const webhookUrl of webhookUrls) destinationIds.push(await addWebhook(product, webhookUrl))
+  for (const webhookUrl of webhookUrls) destinationIds.push(await addDestination(product, webhookUrl))
   return addSourceOf(product, destinationIds)
 }
 
@@ -44,22 +44,35 @@ export async function addSourceOf(product: Program, destinationIds: readonly str
   return source!.writeKey!
 }
 
-/** Makes a webhook with a transformation. @returns its id. */
-export async function addDestination(product: Program, webhookUrl: string, code: string): Promise<string> {
-  const { transformation } = await post(product, 'transformations?publish=true', { name: 'Edit', code })
-  return addWebhook(product, webhookUrl, [transformation!.id])
-}
-
-async function addWebhook(
-  product: Program,
-  webhookUrl: string,
-  transformationIds: readonly string[] = [],
-): Promise<string> {
+/** Makes a webhook, with a transformation of this code where some is given. @returns its id. */
+export async function addDestination(product: Program, webhookUrl: string, code?: string): Promise<string> {
+  const transformationIds = code === undefined ? [] : [await addTransformation(product, code)]
   const config = { webhookUrl }
   const { destination } = await post(product, 'destinations', {
     ...{ name: 'Sink', type: 'WEBHOOK', config, transformationIds },
   })
   return destination!.id
+}
+
+async function addTransformation(product: Program, code: string): Promise<string> {
+  const { transformation } = await post(product, 'transformations?publish=true', { name: 'Edit', code })
+  return transformation!.id
+}
+
+/** Lets code run once on one event, whatever comes of it. Resolves early when aborted. */
+export async function testCode(product: Program, code: string, signal: AbortSignal): Promise<void> {
+  try {
+    const response = await fetch(`${product.url}/v2/transformations/test`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${OWNER_TOKEN}` },
+      body: JSON.stringify({ code, events: [{ type: 'track', event: 'Test' }] }),
+      signal,
+    })
+    if (!response.ok) throw new Error(`POST /v2/transformations/test: ${response.status} ${await response.text()}`)
+    await response.arrayBuffer()
+  } catch (error) {
+    if (!signal.aborted) throw error
+  }
 }
 
 /** Runs a message through all three stages. @throws Error unless it was delivered. */

@@ -124,16 +124,21 @@ export class Product implements AsyncDisposable {
 
   /** The same whatever the status. */
   async answer(method: string, route: string, body?: object) {
+    const answer = await this.stream(route, method, body)
+    const text = await answer.text()
+    return { status: answer.status, headers: answer.headers, text, json: parsed(text) }
+  }
+
+  /** Resolves when the answer begins; its body is to be read. */
+  stream(route: string, method = 'GET', body?: object): Promise<Response> {
     const schema = `Basic ${btoa(`admin:${SCHEMA_PASSWORD}`)}`
     const authorization = route.startsWith('/schemas/') ? schema : `Bearer ${OWNER_TOKEN}`
-    const answer = await fetch(`${this.#url}${route}`, {
+    return fetch(`${this.#url}${route}`, {
       method,
       headers: { authorization },
       body: body === undefined ? null : JSON.stringify(body),
       signal: AbortSignal.timeout(CALL_TIMEOUT_MS),
     })
-    const text = await answer.text()
-    return { status: answer.status, headers: answer.headers, text, json: parsed(text) }
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -2,7 +2,7 @@ export type Size = 'short' | 'full'
 
 /** One way to break the running product from outside, and what must hold all the same. */
 export interface Program {
-  /** As in the plan of what reliable means: R1, R2, … */
+  /** As in the plan of what reliable means: R1, R2, …; CAT is the schema catalog's own. */
   readonly id: string
   readonly title: string
   /** It is given up, and counts as broken, after this time. The short form is what CI runs. */

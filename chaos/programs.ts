@@ -4,6 +4,7 @@ import { backup } from './programs/backup.ts'
 import { clock } from './programs/clock.ts'
 import { destinations } from './programs/destinations.ts'
 import { disk } from './programs/disk.ts'
+import { hostileVariety } from './programs/hostile-variety.ts'
 import { kill } from './programs/kill.ts'
 import { malformedRequests } from './programs/malformed.ts'
 import { segments } from './programs/segments.ts'
@@ -24,4 +25,5 @@ export const programs: readonly Program[] = [
   backlogBudget,
   waiting,
   backup,
+  hostileVariety,
 ]

@@ -1,62 +1,107 @@
 import type { Bench } from '../bench.ts'
 import { alternate, compared, type Samples } from '../comparison.ts'
 import { deliver } from '../delivery-run.ts'
-import { addSource, startProduct } from '../product.ts'
+import { addDestination, addSourceOf, startProduct, testCode } from '../product.ts'
+import type { Program } from '../programs.ts'
 import { oncePerBench, type Row } from '../row.ts'
 import { quantile } from '../statistics.ts'
 import { millis, perSecond } from '../table.ts'
 
 /*
- * P6: nine healthy destinations beside one that never answers, against the same nine beside a healthy one. Two products,
- * since what waits for the silent one stays with its product.
+ * P6: nine healthy destinations beside a tenth that is in trouble, against the same nine beside a healthy one. Two
+ * products, since what waits for the tenth stays with its product.
  */
 
 const ROUNDS = 5
 const HEALTHY = 9
 const EVENTS = 4_000
 const SHARE_OF_FULL_LOAD = 0.5
+const NEVER_ENDS = 'export function transformEvent() { while (true) {} }'
 
-export const isolationRows: readonly Row[] = [
+/** What is wrong with the tenth, made in the product. */
+interface Trouble {
+  readonly name: string
+  readonly makeTenth: (bench: Bench, product: Program) => Promise<string>
+  /** Goes on until aborted. */
+  readonly beside?: (product: Program, signal: AbortSignal) => Promise<void>
+}
+
+const TROUBLES: readonly Trouble[] = [
   {
-    name: 'P6',
-    figure: 'deliveries/s of nine beside one that is silent, against a healthy one',
-    goal: '≥ 0.95',
-    measure: async (bench) => compared((await measured(bench)).rates, perSecond),
+    name: 'one that is silent',
+    makeTenth: (bench, product) => addDestination(product, bench.hangingUrl),
   },
   {
-    name: 'P6',
-    figure: 'p99 sending → arrival of the nine, at half of that load',
-    goal: '≤ 1.2',
-    measure: async (bench) => compared((await measured(bench)).p99, millis),
+    name: 'one whose user code never ends',
+    makeTenth: (bench, product) => addDestination(product, bench.spareUrl, NEVER_ENDS),
+  },
+  {
+    name: 'test runs of user code that never ends',
+    makeTenth: (bench, product) => addDestination(product, bench.spareUrl),
+    beside: testForEver,
   },
 ]
 
-const measured = oncePerBench(async (bench: Bench) => {
+export const isolationRows: readonly Row[] = TROUBLES.flatMap((trouble) => {
+  const measured = oncePerBench((bench: Bench) => measure(bench, trouble))
+  return [
+    {
+      name: 'P6',
+      figure: `deliveries/s of nine beside ${trouble.name}, against a healthy one`,
+      goal: '≥ 0.95',
+      measure: async (bench: Bench) => compared((await measured(bench)).rates, perSecond),
+    },
+    {
+      name: 'P6',
+      figure: `p99 sending → arrival of the nine beside ${trouble.name}, at half of that load`,
+      goal: '≤ 1.2',
+      measure: async (bench: Bench) => compared((await measured(bench)).p99, millis),
+    },
+  ]
+})
+
+async function measure(bench: Bench, { makeTenth, beside }: Trouble) {
   await using calm = await startProduct(bench)
   await using troubled = await startProduct(bench)
-  const healthyUrls = Array.from({ length: HEALTHY }, (_, i) => bench.sinkUrl(i))
-  const sides = [
-    { product: calm, writeKey: await addSource(calm, ...healthyUrls, bench.spareUrl) },
-    { product: troubled, writeKey: await addSource(troubled, ...healthyUrls, bench.hangingUrl) },
-  ] as const
-  const runs = sides.map(({ product, writeKey }) => (eventsPerSecond?: number) => {
-    const target = { port: product.port, writeKey }
-    return deliver(bench, product, target, { destinations: HEALTHY, events: EVENTS, eventsPerSecond })
-  })
-  const [besideHealthy, besideSilent] = runs as [(typeof runs)[0], (typeof runs)[0]]
-  await alternate(1, besideHealthy, besideSilent)
-  const full = await alternate(ROUNDS, besideHealthy, besideSilent)
+  const tenth = await makeTenth(bench, troubled)
+  const besideHealthy = await nineAnd(bench, calm, await addDestination(calm, bench.spareUrl))
+  const inTrouble = await nineAnd(bench, troubled, tenth)
+  const besideTrouble = async (eventsPerSecond?: number) => {
+    const stop = new AbortController()
+    const disturbance = beside?.(troubled, stop.signal)
+    try {
+      return await inTrouble(eventsPerSecond)
+    } finally {
+      stop.abort()
+      await disturbance
+    }
+  }
+  await alternate(1, besideHealthy, besideTrouble)
+  const full = await alternate(ROUNDS, besideHealthy, besideTrouble)
   const pace = Math.min(...full.limit.map((run) => run.eventsPerSecond)) * SHARE_OF_FULL_LOAD
   const paced = await alternate(
     ROUNDS,
     () => besideHealthy(pace),
-    () => besideSilent(pace),
+    () => besideTrouble(pace),
   )
   return {
     rates: each(full, ({ deliveriesPerSecond }) => deliveriesPerSecond),
     p99: each(paced, ({ latencyMicros }) => quantile(latencyMicros, 0.99) / 1_000),
   }
-})
+}
+
+/** @returns what sends events to nine healthy destinations and this one, and waits for those of the nine. */
+async function nineAnd(bench: Bench, product: Program, tenth: string) {
+  const nine: string[] = []
+  for (let i = 0; i < HEALTHY; i++) nine.push(await addDestination(product, bench.sinkUrl(i)))
+  const target = { port: product.port, writeKey: await addSourceOf(product, [...nine, tenth]) }
+  return (eventsPerSecond?: number) =>
+    deliver(bench, product, target, { destinations: HEALTHY, events: EVENTS, eventsPerSecond })
+}
+
+async function testForEver(product: Program, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) await testCode(product, NEVER_ENDS, signal)
+}
 
 function each<T>({ product, limit }: Samples<T>, figure: (run: T) => number): Samples<number> {
   return { product: product.map(figure), limit: limit.map(figure) }

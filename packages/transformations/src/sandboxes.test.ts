@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs'
+import { getPriority } from 'node:os'
 import { ManualClock } from '@millrace/std'
 import { afterEach, describe, expect, test } from 'vitest'
 import type { Transformations } from './host/transformations.ts'
@@ -58,7 +60,38 @@ describe('sandboxes', () => {
     expect(await count(transformations, 'a')).toEqual([{ n: 1 }])
   })
 
+  test('what is prepared for the next test run has nothing of the one before', async () => {
+    const transformations = open()
+    const leaving = version(`export function transformEvent() {
+      const found = typeof globalThis.left
+      globalThis.left = Array.prototype.left = 1
+      return { found, inherited: typeof [].left }
+    }`)
+    const fresh = { found: 'undefined', inherited: 'number' }
+    for (let run = 0; run < 4; run++) {
+      expect(essences(await transformations.run(runOf([leaving], { mode: 'test' })))).toEqual([[fresh]])
+    }
+  })
+
+  test.skipIf(process.platform !== 'linux')('live traffic has the processor before test runs', async () => {
+    const transformations = open()
+    const own = getPriority()
+    await count(transformations, 'a')
+    expect(childPriorities()).toEqual([own])
+    await transformations.run(runOf([counting], { mode: 'test' }))
+    expect(childPriorities()).toEqual([own, own + 10])
+  })
+
   test('nothing runs before the first use', () => {
     expect(open().figures()).toMatchObject({ sandboxes: 0, children: 0 })
   })
 })
+
+/** Of the processes that this one has started and that are alive, in the order of their start. */
+function childPriorities(): number[] {
+  const children = readFileSync(`/proc/${process.pid}/task/${process.pid}/children`, 'latin1')
+  return children
+    .trim()
+    .split(' ')
+    .map((pid) => getPriority(Number(pid)))
+}

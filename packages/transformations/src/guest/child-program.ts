@@ -18,6 +18,8 @@ export class ChildProgram {
   readonly #credentials = new Map<number, ReadonlyMap<string, string>>()
   /** By key: those that are kept for the destination's next batch. */
   readonly #sandboxes = new Map<string, Sandbox>()
+  /** Never used: for the next run that must begin fresh. Only a child that has had such a run makes one. */
+  #spare: Sandbox | undefined
   /** By key: who waits for answers. */
   readonly #waiting = new Map<string, (given: Answers) => void>()
 
@@ -59,7 +61,7 @@ export class ChildProgram {
       return
     }
     const surroundings = new RunSurroundings(message.captureLogs, credentials, message.count)
-    const sandbox = this.#sandboxes.get(message.key) ?? new Sandbox(this.#options.memoryMb)
+    const sandbox = this.#sandboxes.get(message.key) ?? this.#newSandbox(message)
     this.#sandboxes.set(message.key, sandbox)
     sandbox.surroundings = surroundings
     let steps: readonly string[] = []
@@ -86,6 +88,20 @@ export class ChildProgram {
       sandboxBytes: this.#leave(message, sandbox, trouble !== undefined),
       residentBytes: process.memoryUsage.rss(),
     } satisfies SettledMessage)
+    if (message.isFresh) setImmediate(() => this.#prepareSpare())
+  }
+
+  #newSandbox({ isFresh }: RunMessage): Sandbox {
+    const spare = isFresh ? this.#spare : undefined
+    if (spare !== undefined) this.#spare = undefined
+    return spare ?? new Sandbox(this.#options.memoryMb)
+  }
+
+  /** While the server is busy with what the last run gave. */
+  #prepareSpare(): void {
+    if (this.#spare !== undefined) return
+    this.#spare = new Sandbox(this.#options.memoryMb)
+    this.#spare.prepare()
   }
 
   /** Closes the sandbox where it must not serve another run. @returns what it holds. */

@@ -26,6 +26,24 @@ const PROGRAM = `return (${runProgram})($0, ${JSON.stringify(BOUNDS)})`
 /** As the engine says it. */
 const TIMED_OUT = 'Script execution timed out.'
 
+/** A context with our functions in it and nobody's code yet. */
+export interface BareRealm {
+  readonly context: ivm.Context
+  readonly answering: ivm.Reference
+  readonly program: ivm.Reference
+}
+
+export function bareRealm(isolate: ivm.Isolate, host: HostCall): BareRealm {
+  const context = isolate.createContextSync()
+  const call = new ivm.Callback(host)
+  const asReference = { result: { reference: true } } as const
+  return {
+    context,
+    answering: context.evalClosureSync(GLOBALS, [call], asReference),
+    program: context.evalClosureSync(PROGRAM, [call], asReference),
+  }
+}
+
 /**
  * One version in one sandbox: globals of its own and its modules. Whatever runs in it runs until there is nothing left
  * to do without an answer from outside, or until the time of the current step is over.
@@ -48,15 +66,13 @@ export class Realm {
    * @throws RefusedCodeError
    * @throws SyntaxError of the engine
    */
-  constructor(isolate: ivm.Isolate, version: StrippedVersion, host: HostCall) {
+  constructor(isolate: ivm.Isolate, version: StrippedVersion, bare: BareRealm) {
     this.versionId = version.versionId
     this.#isolate = isolate
     const { base, libraries } = linkedModules(isolate, version)
-    this.#context = isolate.createContextSync()
-    const call = new ivm.Callback(host)
-    const asReference = { result: { reference: true } } as const
-    this.#answering = this.#context.evalClosureSync(GLOBALS, [call], asReference)
-    this.#program = this.#context.evalClosureSync(PROGRAM, [call], asReference)
+    this.#context = bare.context
+    this.#answering = bare.answering
+    this.#program = bare.program
     this.#entryModule = isolate.compileModuleSync(ENTRY_MODULE)
     this.#entryModule.instantiateSync(this.#context, (specifier) =>
       specifier === BASE_PLACE ? base : libraries.get(specifier)!,

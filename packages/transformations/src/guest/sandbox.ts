@@ -1,7 +1,7 @@
 import ivm from 'isolated-vm'
 import { hostCalls, type RunSurroundings } from './host-calls.ts'
 import type { HostCall } from './realm/run-program.ts'
-import { Realm } from './realm.ts'
+import { type BareRealm, bareRealm, Realm } from './realm.ts'
 import type { StrippedVersion } from './versions.ts'
 
 /** A destination's sandbox: an isolate with a heap of its own, in which each version has a realm. */
@@ -11,10 +11,18 @@ export class Sandbox {
   readonly #isolate: ivm.Isolate
   readonly #host: HostCall
   readonly #realms = new Map<string, Realm>()
+  /** Made ahead for the version that comes first. */
+  #ready: BareRealm | undefined
 
   constructor(memoryMb: number) {
     this.#isolate = new ivm.Isolate({ memoryLimit: memoryMb })
     this.#host = hostCalls(() => this.surroundings)
+  }
+
+  /** Does now what the first version's realm would have to wait for. */
+  prepare(): BareRealm {
+    this.#ready ??= bareRealm(this.#isolate, this.#host)
+    return this.#ready
   }
 
   /** The version's realm, made on first use. Realms of versions that are no longer in the list are given up. */
@@ -26,7 +34,8 @@ export class Sandbox {
     }
     let realm = this.#realms.get(version.versionId)
     if (realm === undefined) {
-      realm = new Realm(this.#isolate, version, this.#host)
+      realm = new Realm(this.#isolate, version, this.prepare())
+      this.#ready = undefined
       this.#realms.set(version.versionId, realm)
     }
     return realm

@@ -1,4 +1,5 @@
 import { type ChildProcess, fork } from 'node:child_process'
+import { constants, setPriority } from 'node:os'
 import type { Clock, Timer } from '@millrace/std'
 import { KILL_GRACE_MS, MAX_GROWTH_BYTES } from '../limits.ts'
 import type { ChildOptions, FromChild, ToChild } from '../messages.ts'
@@ -42,12 +43,21 @@ export class Child {
   readonly #gone = Promise.withResolvers<void>()
   #lastWords = ''
 
-  /** @param onEnd called once, when the process is gone, after the reply that it owed was given as `lost`. */
-  constructor(options: ChildOptions, clock: Clock, onEnd: (child: Child, lastWords: string) => void) {
+  /**
+   * @param givesWay whether live traffic has the processor before it.
+   * @param onEnd called once, when the process is gone, after the reply that it owed was given as `lost`.
+   */
+  constructor(
+    options: ChildOptions,
+    givesWay: boolean,
+    clock: Clock,
+    onEnd: (child: Child, lastWords: string) => void,
+  ) {
     this.#clock = clock
     this.#syncMs = options.syncMs
     this.#onEnd = onEnd
     this.#process = fork(CHILD_PROGRAM, [JSON.stringify(options)], childOptions())
+    if (givesWay) this.#giveWay()
     this.#process.stderr!.on('data', (chunk: Buffer) => {
       this.#lastWords = (this.#lastWords + chunk.toString()).slice(-MAX_LAST_WORDS)
     })
@@ -93,6 +103,13 @@ export class Child {
     this.#isStopping = true
     this.kill('sandbox lost')
     await this.#gone.promise
+  }
+
+  /** Where the system does not allow it, the child runs like any other. */
+  #giveWay(): void {
+    try {
+      setPriority(this.#process.pid!, constants.priority.PRIORITY_BELOW_NORMAL)
+    } catch {}
   }
 
   #take(message: FromChild): void {

@@ -44,7 +44,9 @@ export class Worker {
   /** The child that is running now, or a new one. A run belongs to the child that it began in. */
   child(): Child {
     this.lastUsed = this.#clock.monotonic()
-    this.#child ??= new Child(this.#options, this.#clock, (child, lastWords) => this.#lost(child, lastWords))
+    this.#child ??= new Child(this.#options, this.name !== 'live', this.#clock, (child, lastWords) =>
+      this.#lost(child, lastWords),
+    )
     return this.#child
   }
 

@@ -1,0 +1,175 @@
+import { readdirSync, statSync } from 'node:fs'
+import path from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { hostileEvent } from '../hostile-events.ts'
+import { Product } from '../product.ts'
+import { counted, type Program, type Run } from '../program.ts'
+import { checkErrors, makeSource, stopped } from '../set-up.ts'
+
+const MB = 1024 * 1024
+const SENDERS = 4
+const EVENTS_PER_BATCH = 50
+/** Every batch has one of these; what the catalog says of them is known to the last figure. */
+const KNOWN = '{"type":"track","userId":"u-1","event":"Known","properties":{"hall":"B","price":18.5}}'
+/** What one source may store, so that a run reaches it. */
+const SOURCE_MB = { short: 4, full: 64 }
+/** WAL and pages that are free. */
+const DISK_SLACK_MB = 28
+/** Of the memory that it had once a quarter was counted. The short form has hardly warmed up by then. */
+const MOST_GROWTH = { short: 2, full: 1.3 }
+/** Issue 7: first byte and any answer with `limit=100`, in the full form, which runs alone. */
+const ANSWER_MS = 200
+const CATCH_UP_MS = { short: 60_000, full: 1_800_000 }
+const ASKED = 5
+
+/** contracts/schema-catalog.md §9 and §11: whatever is cut, nothing is lost and nothing grows. */
+export const hostileVariety: Program = {
+  id: 'CAT',
+  title: 'events of hostile variety in the schema catalog',
+  limitSeconds: { short: 180, full: 3_600 },
+  async run(run) {
+    const environment = { MILLRACE_SCHEMA_SOURCE_MB: String(SOURCE_MB[run.size]) }
+    await using product = await Product.start({ folder: run.folder, environment })
+    const { writeKey } = await makeSource(product, [])
+    const memory = new Memory(product)
+    const accepted = await sendAll(run, product, writeKey, memory)
+    await catchUp(run, product, memory)
+    await checkCounts(run, product, accepted)
+    const stored = catalogBytes(run.folder)
+    const bound = (SOURCE_MB[run.size] + DISK_SLACK_MB) * MB
+    run.check(stored <= bound, `the catalog takes ${Math.round(stored / MB)} MB on disk`)
+    run.check(memory.most <= MOST_GROWTH[run.size] * memory.early, `memory grew: ${memory.figures}`)
+    const answers = await slowestAnswers(product)
+    const slow = Math.max(answers.firstByteMs, answers.limitedMs)
+    if (run.size === 'full') run.check(slow < ANSWER_MS, `an answer took ${Math.round(slow)} ms`)
+    checkErrors(run, product)
+    await stopped(run, product)
+    return [
+      counted(accepted, 'events'),
+      memory.figures,
+      `${Math.round(stored / MB)} MB on disk`,
+      `first byte after ${Math.round(answers.firstByteMs)} ms at most`,
+      `limit=100 within ${Math.round(answers.limitedMs)} ms`,
+    ]
+  },
+}
+
+class Memory {
+  /** The most while the first quarter was sent, and after it. */
+  early = 0
+  most = 0
+  readonly #product: Product
+
+  constructor(product: Product) {
+    this.#product = product
+  }
+
+  sample(isEarly: boolean): void {
+    if (!this.#product.isRunning) return
+    const now = this.#product.residentBytes
+    if (isEarly) this.early = Math.max(this.early, now)
+    else this.most = Math.max(this.most, now)
+  }
+
+  get figures(): string {
+    return `${Math.round(this.early / MB)} MB at a quarter, ${Math.round(this.most / MB)} MB at most`
+  }
+}
+
+async function send(product: Product, body: string): Promise<string> {
+  const answer = await fetch(`${product.url}/v1/batch`, { method: 'POST', body })
+  return `${answer.status} ${(await answer.text()).replaceAll('"', '')}`
+}
+
+async function checkCounts(run: Run, product: Product, accepted: number): Promise<void> {
+  const models: Model[] = await product.call('GET', '/schemas/event-models')
+  const total = models.reduce((sum, { TotalCount }) => sum + TotalCount, 0)
+  run.check(total === accepted, `${counted(accepted, 'accepted')}, the catalog has counted ${total}`)
+  const known = models.find(({ EventIdentifier }) => EventIdentifier === 'Known')
+  const batches = accepted / EVENTS_PER_BATCH
+  run.check(known?.TotalCount === batches, `${batches} events were known, the catalog says ${known?.TotalCount}`)
+  if (known === undefined) return
+  const keys = await product.call('GET', `/schemas/event-model/${known.EventID}/key-counts`)
+  run.check(keys['properties.price'] === batches, `a key of them was counted ${keys['properties.price']} times`)
+  const { FrequentValues } = await product.call('GET', `/schemas/event-model/${known.EventID}/metadata`)
+  const [hall] = FrequentValues['properties.hall'] ?? []
+  run.check(hall?.Frequency === batches, `a value of them was counted ${hall?.Frequency} times`)
+}
+
+interface Model {
+  readonly EventID: string
+  readonly EventIdentifier: string
+  readonly TotalCount: number
+}
+
+/** @returns how many events were accepted. */
+async function sendAll(run: Run, product: Product, writeKey: string, memory: Memory): Promise<number> {
+  const wanted = run.pick({ short: 20_000, full: 1_000_000 })
+  let batches = 0
+  let accepted = 0
+  const sender = async () => {
+    while (batches * EVENTS_PER_BATCH < wanted && product.isRunning && !run.signal.aborted) {
+      batches++
+      const events = Array.from({ length: EVENTS_PER_BATCH - 1 }, () => hostileEvent(run.random))
+      const answer = await send(product, `{"writeKey":"${writeKey}","batch":[${KNOWN},${events.join()}]}`)
+      run.check(answer === '200 OK', `a batch was answered ${answer}`)
+      if (answer === '200 OK') accepted += EVENTS_PER_BATCH
+      memory.sample(accepted < wanted / 4)
+      run.say(`${accepted} of ${wanted} accepted, ${memory.figures}`)
+    }
+  }
+  await Promise.all(Array.from({ length: SENDERS }, sender))
+  return accepted
+}
+
+async function catchUp(run: Run, product: Product, memory: Memory): Promise<void> {
+  await run.eventually(
+    async () => {
+      const { LagEvents } = await product.call('GET', '/schemas/status')
+      memory.sample(false)
+      run.say(`the catalog is ${LagEvents} events behind, ${memory.figures}`)
+      if (LagEvents > 0) await delay(500)
+      return LagEvents === 0
+    },
+    CATCH_UP_MS[run.size],
+    () => 'the catalog does not catch up',
+  )
+}
+
+/** Of the median of a few calls each: the longest wait for a first byte, and for a whole answer with `limit=100`. */
+async function slowestAnswers(product: Product) {
+  const models: Model[] = await product.call('GET', '/schemas/event-models')
+  const largest = models.reduce((most, model) => (model.TotalCount > most.TotalCount ? model : most))
+  const whole = [
+    '/schemas/event-models',
+    `/schemas/event-versions?EventID=${largest.EventID}`,
+    `/schemas/event-model/${largest.EventID}/metadata`,
+    `/schemas/event-model/${largest.EventID}/key-counts`,
+    '/schemas/event-models/json-schemas',
+  ]
+  const limited = ['/schemas/event-models?limit=100', `/schemas/event-versions?EventID=${largest.EventID}&limit=100`]
+  let firstByteMs = 0
+  let limitedMs = 0
+  for (const route of [...whole, ...limited])
+    firstByteMs = Math.max(firstByteMs, await median(product, route, 'first byte'))
+  for (const route of limited) limitedMs = Math.max(limitedMs, await median(product, route, 'whole'))
+  return { firstByteMs, limitedMs }
+}
+
+async function median(product: Product, route: string, until: 'first byte' | 'whole'): Promise<number> {
+  const times: number[] = []
+  for (let call = 0; call < ASKED; call++) {
+    const from = performance.now()
+    const body = await product.stream(route)
+    if (until === 'whole') await body.text()
+    times.push(performance.now() - from)
+    if (until === 'first byte') await body.text()
+  }
+  return times.sort((a, b) => a - b)[Math.floor(ASKED / 2)]!
+}
+
+/** The catalog's database and what belongs to it. */
+function catalogBytes(folder: string): number {
+  const files = readdirSync(folder).filter((name) => name.startsWith('catalog.db'))
+  return files.reduce((sum, name) => sum + statSync(path.join(folder, name)).size, 0)
+}
