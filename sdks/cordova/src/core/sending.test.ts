@@ -182,6 +182,24 @@ test('factories are never called and cost one line', async () => {
   expect(app.printed.filter(({ line }) => line.includes('factories'))).toHaveLength(1)
 })
 
+test('destinations of a source configuration change no event and drop none', async () => {
+  const destination = {
+    name: 'Amplitude',
+    enabled: false,
+    config: { eventFilteringOption: 'whitelistedEvents', whitelistedEvents: [{ eventName: 'B' }] },
+  }
+  await app.ready()
+  await app.client.track('A', { price: 3 }, { integrations: { Amplitude: true } })
+  const { integrations, properties } = await app.last()
+  app.server.follow({ config: { status: 200, body: JSON.stringify({ source: { destinations: [destination] } }) } })
+  await app.restart()
+  await app.ready()
+  await app.until(async () => (await app.client.getStatus()).config.source === 'network')
+  await app.client.track('A', { price: 3 }, { integrations: { Amplitude: true } })
+  expect(await app.last()).toMatchObject({ event: 'A', integrations, properties })
+  expect(await app.client.flush()).toMatchObject({ ok: true, sent: 2 })
+})
+
 test('neither the write key nor the Authorization header is printed at any level', async () => {
   await app.client.initialize('secret-key', { dataPlaneUrl: app.server.url, logLevel: 'VERBOSE' })
   app.server.follow({ answers: [{ status: 400 }, { status: 401 }] })
