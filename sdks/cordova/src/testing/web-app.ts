@@ -7,6 +7,8 @@ import { ScenarioServer } from './scenario-server.ts'
 /** Sends only when it is told to, or when the page is left. */
 const PATIENT = { trackLifecycleEvents: false, sleepTimeout: 3_600, flushQueueSize: 1_000 }
 
+const DEADLINE_MS = 10_000
+
 const GUARD = 'service-sdk-cordova.guard'
 
 /** The client in pages of a real Chromium, without Cordova, and a data plane that answers as its script says. */
@@ -50,6 +52,14 @@ export class WebApp implements AsyncDisposable {
   async limitStorage({ page }: AppPage, quotaSize: number): Promise<void> {
     const session = await this.chromium.context.newCDPSession(page)
     await session.send('Storage.overrideQuotaForOrigin', { origin: this.url, quotaSize })
+  }
+
+  /** Resolves once so many batches have come. @throws Error after 10 s. */
+  async untilReceived(batches: number): Promise<void> {
+    for (const deadline = Date.now() + DEADLINE_MS; this.server.received.length < batches; ) {
+      if (Date.now() > deadline) throw new Error(`${batches} batches did not come`)
+      await new Promise((resolve) => setImmediate(resolve))
+    }
   }
 
   /** Names of the events that arrived, batch after batch. */
