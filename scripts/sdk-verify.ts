@@ -25,7 +25,7 @@ const BUDGETS_MS = { initializeMs: 5, trackMs: 0.1 }
 
 const steps: readonly Step[] = [
   { name: 'types', tools: [], holds: () => node('scripts/types.mjs') },
-  { name: 'lint', tools: [], holds: () => node('node_modules/@biomejs/biome/bin/biome', 'ci', 'sdks', 'tests/sdk') },
+  { name: 'lint', tools: [], holds: () => node('node_modules/@biomejs/biome/bin/biome', 'ci', '--error-on-warnings', 'sdks', 'tests/sdk', 'tests/sdk-android') },
   { name: 'core', tools: [], holds: () => tests('hermetic', ['sdks/cordova', 'tests/sdk']) },
   { name: 'browser-scenarios', tools: [CHROMIUM], holds: () => tests('external', ['sdks/cordova/src/browser']) },
   {

@@ -200,6 +200,20 @@ test('destinations of a source configuration change no event and drop none', asy
   expect(await app.client.flush()).toMatchObject({ ok: true, sent: 2 })
 })
 
+test('DEBUG is one line a batch with its count, bytes, status and time; VERBOSE is the events as well', async () => {
+  await app.ready({ logLevel: 'DEBUG' })
+  await Promise.all([app.client.track('A'), app.client.track('B')])
+  await app.client.flush()
+  const batches = () => app.printed.map(({ line }) => line).filter((line) => line.includes('batch of'))
+  expect(batches()).toEqual([expect.stringMatching(/^\[ServiceClient\] batch of 2 events, \d+ bytes: 200 in 0 ms$/)])
+  expect(app.printed.filter(({ line }) => line.includes('messageId'))).toEqual([])
+  await app.restart()
+  await app.ready({ logLevel: 'VERBOSE' })
+  await app.client.track('C')
+  await app.client.flush()
+  expect(app.printed.filter(({ line }) => line.includes('"event":"C"'))).toHaveLength(1)
+})
+
 test('neither the write key nor the Authorization header is printed at any level', async () => {
   await app.client.initialize('secret-key', { dataPlaneUrl: app.server.url, logLevel: 'VERBOSE' })
   app.server.follow({ answers: [{ status: 400 }, { status: 401 }] })
