@@ -241,7 +241,7 @@ test('the ES entry works before cordova.js is loaded, and is one client with the
   await expectQuiet(page)
 })
 
-test('the example app records and sends by its buttons', async () => {
+test('the example app records and sends by its buttons, and shows what is queued and what was sent', async () => {
   const page = await AppPage.open(chromium, `${files.url}/example.html`)
   await page.page.fill('#writeKey', webhook.source.writeKey)
   await page.page.fill('#dataPlaneUrl', env.url)
@@ -250,6 +250,13 @@ test('the example app records and sends by its buttons', async () => {
     await page.page.waitForFunction(`document.getElementById('answers').textContent.startsWith('${name}: ')`)
   }
   await env.sink.until(() => arrived().includes('Order Completed'), 'the event')
+  await page.page.waitForFunction(`document.getElementById('state').textContent === 'ready · indexeddb · enabled'`)
+  const shown = await page.page.locator('#events li').allTextContents()
+  expect(shown.filter((line) => line === 'Order Completedsent')).toHaveLength(1)
+  await page.page.check('#checks li:first-child input')
+  await page.page.reload()
+  expect(await page.page.isChecked('#checks li:first-child input')).toBe(true)
+  expect(await page.page.inputValue('#writeKey')).toBe(webhook.source.writeKey)
   expect(page.errors).toEqual([])
 })
 
