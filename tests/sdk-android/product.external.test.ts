@@ -48,7 +48,9 @@ describe.skipIf(missing && mayBeSkipped)('an Android app and the product', { tim
         tracking: 'enabled',
         warnings: ['INSECURE_URL'],
       })
-      expect(await ServiceClient.identify!('u-42', { plan: 'pro' })).toMatchObject({ status: 'stored' })
+      expect(await ServiceClient.identify!('u-42', { plan: 'pro' }, { externalIds: { crmId: 7 } })).toMatchObject({
+        status: 'stored',
+      })
       await ServiceClient.track!('Order Completed', { total: 39.9, note: 'Grüße 👋' })
       // Nobody calls flush: leaving sends, with the event that native code makes of the tail.
       phone.leave()
@@ -64,7 +66,12 @@ describe.skipIf(missing && mayBeSkipped)('an Android app and the product', { tim
         channel: 'mobile',
         userId: 'u-42',
         properties: { total: 39.9, note: 'Grüße 👋' },
-        context: { os: { name: 'Android' }, device: { type: 'Android' }, library: { name: 'service-sdk-cordova' } },
+        context: {
+          externalId: [{ type: 'crmId', id: 7 }],
+          os: { name: 'Android' },
+          device: { type: 'Android' },
+          library: { name: 'service-sdk-cordova' },
+        },
       })
       anonymousId = events[3]!.anonymousId
       // Comes after the drain that leaving began, so that what follows is for the next process.

@@ -9,8 +9,10 @@ export class AppPage {
   /** Errors that reached the page: the SDK must not cause any. */
   readonly errors: Error[] = []
 
-  static async open(chromium: Chromium, url: string): Promise<AppPage> {
+  /** @param prepare what is done to the page before it is loaded. */
+  static async open(chromium: Chromium, url: string, prepare?: (page: Page) => Promise<unknown>): Promise<AppPage> {
     const app = new AppPage(await chromium.context.newPage())
+    await prepare?.(app.page)
     await app.page.goto(url)
     await app.page.waitForFunction('globalThis.ServiceClient !== undefined')
     return app

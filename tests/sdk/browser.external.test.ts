@@ -1,4 +1,4 @@
-import { copyFileSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { DevEnv, type Webhook } from '@millrace/dev-env'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
@@ -28,6 +28,7 @@ beforeAll(async () => {
   mkdirSync(path.join(www, 'esm'))
   copyFileSync(path.join(app.folder, 'node_modules/service-sdk-cordova/esm/index.js'), path.join(www, 'esm/index.js'))
   writeFileSync(path.join(www, 'module.html'), MODULE_PAGE)
+  writeFileSync(path.join(www, 'early.html'), EARLY_PAGE)
   files = await AppServer.open(www)
   env = await DevEnv.open()
 }, MAKING_MS)
@@ -48,6 +49,17 @@ const MODULE_PAGE = `<!doctype html><meta charset="utf-8"><title>Shop</title>
 <script type="module">
   import { ServiceClient } from './esm/index.js'
   globalThis.ServiceClient = ServiceClient
+</script>`
+
+/** The module comes first, as a bundler would have it; cordova.js and with it the plugin's own file later. */
+const EARLY_PAGE = `<!doctype html><meta charset="utf-8"><title>Shop</title>
+<script type="module">
+  import { ServiceClient } from './esm/index.js'
+  globalThis.imported = ServiceClient
+  globalThis.early = await ServiceClient.track('Early')
+  const script = document.createElement('script')
+  script.src = 'cordova.js'
+  document.body.append(script)
 </script>`
 
 /** Sends only when it is told to, or when the page is left. */
@@ -218,15 +230,18 @@ test('the ES entry works in a page without cordova.js', async () => {
   await expectQuiet(page)
 })
 
-test('the plugin is where the browser platform looks for it, registered as a global and a proxy', () => {
-  const plugins = path.join(app.folder, 'platforms/browser/www/plugins/service-sdk-cordova/www')
-  expect(readdirSync(plugins).sort()).toEqual(['browser-proxy.js', 'service-client.js'])
-  const registered = readFileSync(path.join(app.folder, 'platforms/browser/www/cordova_plugins.js'), 'utf8')
-  expect(registered).toMatch(/"clobbers":\s*\[\s*"ServiceClient"/)
-  expect(registered).toMatch(/"runs":\s*true/)
+test('the ES entry works before cordova.js is loaded, and is one client with the global', async () => {
+  const page = await AppPage.open(chromium, `${files.url}/early.html`)
+  expect(await page.page.evaluate('globalThis.early')).toEqual({ status: 'deferred' })
+  await initialize(page)
+  await page.page.evaluate("globalThis.imported.track('Late')")
+  expect(await page.call('flush')).toMatchObject({ ok: true, sent: 2 })
+  await env.sink.waitFor(2)
+  expect(arrived()).toEqual(['Early', 'Late'])
+  await expectQuiet(page)
 })
 
-test('the example app records and sends by its buttons', async () => {
+test('the example app records and sends by its buttons, and shows what is queued and what was sent', async () => {
   const page = await AppPage.open(chromium, `${files.url}/example.html`)
   await page.page.fill('#writeKey', webhook.source.writeKey)
   await page.page.fill('#dataPlaneUrl', env.url)
@@ -235,6 +250,13 @@ test('the example app records and sends by its buttons', async () => {
     await page.page.waitForFunction(`document.getElementById('answers').textContent.startsWith('${name}: ')`)
   }
   await env.sink.until(() => arrived().includes('Order Completed'), 'the event')
+  await page.page.waitForFunction(`document.getElementById('state').textContent === 'ready · indexeddb · enabled'`)
+  const shown = await page.page.locator('#events li').allTextContents()
+  expect(shown.filter((line) => line === 'Order Completedsent')).toHaveLength(1)
+  await page.page.check('#checks li:first-child input')
+  await page.page.reload()
+  expect(await page.page.isChecked('#checks li:first-child input')).toBe(true)
+  expect(await page.page.inputValue('#writeKey')).toBe(webhook.source.writeKey)
   expect(page.errors).toEqual([])
 })
 

@@ -57,6 +57,13 @@ export class Chromium implements AsyncDisposable {
     return page
   }
 
+  /** Ends as it does for a user: what it has not yet written reaches the disk. */
+  async quit(): Promise<void> {
+    const session = await this.browser!.newBrowserCDPSession()
+    await session.send('Browser.close')
+    await this.ended
+  }
+
   /** SIGKILL to all of its processes. */
   async kill(): Promise<void> {
     try {

@@ -13,5 +13,5 @@ export const PAGE = `<!doctype html>
 export function exampleFiles(): Record<string, string> {
   const folder = path.join(import.meta.dirname, '../../sdks/cordova/example')
   const read = (file: string) => readFileSync(path.join(folder, file), 'utf8')
-  return { 'example.html': read('index.html'), 'example.js': read('example.js') }
+  return { 'example.html': read('index.html'), 'example.css': read('example.css'), 'example.js': read('example.js') }
 }

@@ -15,6 +15,9 @@ const CODE_OF: Readonly<Record<string, StorageCode>> = {
   NotFoundError: 'STORAGE_LOST',
 }
 
+/** @param onMissing a part of the store was missing and is made anew. */
+export type OpenStore = (onMissing: () => void) => Promise<EventStore>
+
 export type EventQueue = ReturnType<typeof newEventQueue>
 
 /**
@@ -26,7 +29,7 @@ export type EventQueue = ReturnType<typeof newEventQueue>
  * @see contracts/cordova-sdk.md §14, §21
  */
 export function newEventQueue(
-  openStore: () => Promise<EventStore>,
+  openStore: OpenStore,
   clock: Clock,
   log: (level: number, text: string) => void,
   onRemoved: (ids: readonly number[]) => void,
@@ -51,19 +54,25 @@ export function newEventQueue(
     lastError = { code, at: isoTime(clock.now()), detail: detail.slice(0, 200) }
   }
 
+  const tell = (code: StorageCode, detail: string) => {
+    note(code, detail)
+    if (!told.has(code)) log(ERROR, `${code} ${detail}`)
+    told.add(code)
+  }
+
   /** @returns undefined when it fails; `lastError` then tells how. */
   const attempt = async <T>(work: () => Promise<T>, fixed?: StorageCode): Promise<T | undefined> => {
     try {
       return await work()
     } catch (error) {
       const { name = '', message = '' } = (error || {}) as Partial<Error>
-      const code = fixed || CODE_OF[name] || 'STORAGE_IO'
-      const detail = `${name}: ${message}`
-      note(code, detail)
-      if (!told.has(code)) log(ERROR, `${code} ${detail}`)
-      told.add(code)
+      tell(fixed || CODE_OF[name] || 'STORAGE_IO', `${name}: ${message}`)
       return undefined
     }
+  }
+
+  const open = async () => {
+    store = await openStore(() => tell('STORAGE_CORRUPT', 'made anew: object stores were missing'))
   }
 
   const learn = ({ values = {}, countAs }: Change, removed: number) => {
@@ -85,7 +94,7 @@ export function newEventQueue(
       if (removeOldest) await writeStore({ removeOldest, countAs: 'trimmed' })
     } else {
       store!.close()
-      store = await openStore()
+      await open()
     }
     return writeStore(change)
   }
@@ -119,8 +128,8 @@ export function newEventQueue(
         opening ||
         next(async () => {
           await attempt(async () => {
-            store = await openStore()
-            Object.assign(cached, await store.values())
+            await open()
+            Object.assign(cached, await store!.values())
             await recount()
             isDegraded = false
           }, 'STORAGE_OPEN')

@@ -96,6 +96,7 @@ test.each<[string, () => Promise<unknown>]>([
   ['stopped', () => stopWith(401)],
   ['the source is disabled', () => device.bridge.state({ source: '{"enabled":false}' })],
   ['under a Retry-After', () => stopWith(503, { 'Retry-After': '60' })],
+  ['awaiting consent', () => device.bridge.open({ ...settings(), requireConsent: true })],
   ['without an address', () => device.bridge.open({ ...settings(), dataPlaneUrl: '' })],
 ])('it is not sent when %s', async (_name, prepare) => {
   await device.bridge.open(settings())
@@ -105,12 +106,6 @@ test.each<[string, () => Promise<unknown>]>([
   await device.stop()
   expect(server.received).toEqual([])
   expect(await device.rows()).toHaveLength(2)
-})
-
-test('it is not sent while awaiting consent', async () => {
-  await device.bridge.open({ ...settings(), requireConsent: true })
-  await device.stop()
-  expect(server.received).toEqual([])
 })
 
 async function stopWith(status: number, headers: Record<string, string> = {}): Promise<void> {

@@ -11,21 +11,37 @@ const MOST = 1e9
  * (key → text). contracts/cordova-sdk.md §14.1
  */
 
-/** @throws DOMException, or Error when the browser does not answer within 5 s. */
-export function openIndexedDbStore(after: (delayMs: number, callback: () => void) => () => void): Promise<EventStore> {
+/**
+ * @param onMissing the database was there without its object stores, and is made anew: some other script has opened one
+ * of this name.
+ * @throws DOMException, or Error when the browser does not answer within 5 s.
+ */
+export function openIndexedDbStore(
+  after: (delayMs: number, callback: () => void) => () => void,
+  onMissing: () => void,
+): Promise<EventStore> {
   return new Promise((resolve, reject) => {
     const cancel = after(OPENING_MS, () => reject(new Error('no answer within 5 s')))
-    const request = indexedDB.open(NAME, VERSION)
-    request.onupgradeneeded = () => {
-      request.result.createObjectStore('events', { keyPath: 'id', autoIncrement: true })
-      request.result.createObjectStore('state')
+    const open = () => {
+      const request = indexedDB.open(NAME, VERSION)
+      request.onupgradeneeded = () => {
+        request.result.createObjectStore('events', { keyPath: 'id', autoIncrement: true })
+        request.result.createObjectStore('state')
+      }
+      request.onerror = () => reject(request.error)
+      request.onsuccess = () => {
+        const { result } = request
+        if (result.objectStoreNames.length < 2) {
+          result.close()
+          indexedDB.deleteDatabase(NAME)
+          onMissing()
+          return open()
+        }
+        cancel()
+        resolve(storeOf(result))
+      }
     }
-    request.onblocked = () => reject(new Error('blocked by another page'))
-    request.onerror = () => reject(request.error)
-    request.onsuccess = () => {
-      cancel()
-      resolve(storeOf(request.result))
-    }
+    open()
   })
 }
 

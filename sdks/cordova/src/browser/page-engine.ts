@@ -13,7 +13,7 @@ export function pageEngine(clock: Clock, platformVersion: string | undefined): W
   const reachability = newReachability(clock, isOnline, (level, text) => engine.tell(level, text))
   const { locks } = navigator as { locks?: LockManager }
   const engine = webEngine({
-    openStore: () => openIndexedDbStore(clock.after),
+    openStore: (onMissing) => openIndexedDbStore(clock.after, onMissing),
     guardStorage: () => localStorage,
     fetch: (url, init) => fetch(url, init),
     clock,

@@ -160,27 +160,21 @@ export function newSender(
     for (const row of rows) log(VERBOSE, row.body)
     const answer = await post(rows[0]!.writeKey, body, ANSWER_BYTES)
     const ms = Math.round(clock.monotonic() - from)
-    log(DEBUG, `${rows.length} events: ${answer ? `status ${answer.status}` : 'no answer'}, ${ms} ms`)
+    const outcome = answer ? answer.status : 'no answer'
+    log(DEBUG, `batch of ${rows.length} events, ${sizeOf(body)} bytes: ${outcome} in ${ms} ms`)
     return answer
   }
 
   /** @param reads bytes of the answer's text. */
   const post = (writeKey: string, body: Body, reads: number): Promise<Answer | undefined> => {
-    const isText = typeof body === 'string'
     const headers: Record<string, string> = {
       Authorization: authorization(writeKey),
       'Content-Type': 'application/json',
     }
     const anonymousId = queue.value('anonymousId')
     if (anonymousId !== undefined) headers['AnonymousId'] = base64(anonymousId)
-    if (!isText) headers['Content-Encoding'] = 'gzip'
-    return transport.send(
-      `${settings().dataPlaneUrl}/v1/batch`,
-      headers,
-      reads,
-      body,
-      isText ? utf8Length(body) : body.length,
-    )
+    if (typeof body !== 'string') headers['Content-Encoding'] = 'gzip'
+    return transport.send(`${settings().dataPlaneUrl}/v1/batch`, headers, reads, body, sizeOf(body))
   }
 
   return {
@@ -208,6 +202,10 @@ export function newSender(
 
 export function authorization(writeKey: string): string {
   return `Basic ${base64(`${writeKey}:`)}`
+}
+
+function sizeOf(body: Body): number {
+  return typeof body === 'string' ? utf8Length(body) : body.length
 }
 
 function base64(text: string): string {

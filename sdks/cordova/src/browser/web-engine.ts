@@ -13,8 +13,8 @@ import { ERROR } from '../core/log.ts'
 import { parsedObject } from '../core/parsed-json.ts'
 import { picked } from '../core/state-changes.ts'
 import { batchBody, ENVELOPE_BYTES, PER_EVENT_BYTES, rowOf } from './batch.ts'
-import { inTurn, newEventQueue } from './event-queue.ts'
-import type { EventStore, StoredRow } from './event-store.ts'
+import { inTurn, newEventQueue, type OpenStore } from './event-queue.ts'
+import type { StoredRow } from './event-store.ts'
 import { newExitCopy } from './exit-copy.ts'
 import { type GuardStorage, newGuard } from './guard.ts'
 import { judged, retryAfterMs } from './judge.ts'
@@ -24,7 +24,7 @@ import { newWait } from './wait.ts'
 
 /** What the engine is given of the page. */
 export interface WebEngineOptions extends SenderPage {
-  readonly openStore: () => Promise<EventStore>
+  readonly openStore: OpenStore
   readonly guardStorage: () => GuardStorage
   readonly fetch: Fetch
   readonly random: () => number

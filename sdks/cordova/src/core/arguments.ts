@@ -52,8 +52,8 @@ export function integrationsOf({ integrations }: CallOptions, initial: JsonObjec
 }
 
 function looksLikeOptions(value: unknown): boolean {
-  if (!isPlainObject(value)) return false
   try {
+    if (!isPlainObject(value)) return false
     const members = Object.keys(value)
     return members.length > 0 && members.every((member) => OPTIONS.includes(member) && isPlainObject(value[member]))
   } catch {

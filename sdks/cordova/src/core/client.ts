@@ -369,7 +369,7 @@ export function newClient(host: Host) {
         const result = start(configuration, options).catch((error: unknown) => {
           state = 'failed'
           initialization = undefined
-          throw error instanceof ServiceClientError ? error : new ServiceClientError('INTERNAL', textOfError(error))
+          throw asClientError(error)
         })
         initialization = { key, result }
         return result
@@ -379,7 +379,7 @@ export function newClient(host: Host) {
         result = begin()
       } catch (error) {
         if (!initialization) state = 'failed'
-        result = Promise.reject(error)
+        result = Promise.reject(asClientError(error))
       }
       result.catch((error: ServiceClientError) => log(ERROR, error.message))
       return result
@@ -444,6 +444,10 @@ export function newClient(host: Host) {
       return JSON.parse(JSON.stringify(status))
     },
   }
+}
+
+function asClientError(error: unknown): ServiceClientError {
+  return error instanceof ServiceClientError ? error : new ServiceClientError('INTERNAL', textOfError(error))
 }
 
 /** Of an Error or a fault of the bridge. */

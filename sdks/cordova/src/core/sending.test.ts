@@ -182,6 +182,38 @@ test('factories are never called and cost one line', async () => {
   expect(app.printed.filter(({ line }) => line.includes('factories'))).toHaveLength(1)
 })
 
+test('destinations of a source configuration change no event and drop none', async () => {
+  const destination = {
+    name: 'Amplitude',
+    enabled: false,
+    config: { eventFilteringOption: 'whitelistedEvents', whitelistedEvents: [{ eventName: 'B' }] },
+  }
+  await app.ready()
+  await app.client.track('A', { price: 3 }, { integrations: { Amplitude: true } })
+  const { integrations, properties } = await app.last()
+  app.server.follow({ config: { status: 200, body: JSON.stringify({ source: { destinations: [destination] } }) } })
+  await app.restart()
+  await app.ready()
+  await app.until(async () => (await app.client.getStatus()).config.source === 'network')
+  await app.client.track('A', { price: 3 }, { integrations: { Amplitude: true } })
+  expect(await app.last()).toMatchObject({ event: 'A', integrations, properties })
+  expect(await app.client.flush()).toMatchObject({ ok: true, sent: 2 })
+})
+
+test('DEBUG is one line a batch with its count, bytes, status and time; VERBOSE is the events as well', async () => {
+  await app.ready({ logLevel: 'DEBUG' })
+  await Promise.all([app.client.track('A'), app.client.track('B')])
+  await app.client.flush()
+  const batches = () => app.printed.map(({ line }) => line).filter((line) => line.includes('batch of'))
+  expect(batches()).toEqual([expect.stringMatching(/^\[ServiceClient\] batch of 2 events, \d+ bytes: 200 in 0 ms$/)])
+  expect(app.printed.filter(({ line }) => line.includes('messageId'))).toEqual([])
+  await app.restart()
+  await app.ready({ logLevel: 'VERBOSE' })
+  await app.client.track('C')
+  await app.client.flush()
+  expect(app.printed.filter(({ line }) => line.includes('"event":"C"'))).toHaveLength(1)
+})
+
 test('neither the write key nor the Authorization header is printed at any level', async () => {
   await app.client.initialize('secret-key', { dataPlaneUrl: app.server.url, logLevel: 'VERBOSE' })
   app.server.follow({ answers: [{ status: 400 }, { status: 401 }] })

@@ -1,5 +1,6 @@
 import { LOG_LEVEL } from '../core/log.ts'
 import type { ServiceClientMethods } from '../core/methods.ts'
+import { type CallResult, ServiceClientError } from '../core/results.ts'
 import { instance } from './instance.ts'
 
 /* Becomes esm/index.js, for bundlers and for Capacitor. */
@@ -8,15 +9,26 @@ export const LogLevel = LOG_LEVEL
 
 /**
  * Each call goes to the one instance of the page, so importing early is safe. Without a window, on a server that renders,
- * nothing happens and calls are dropped.
+ * calls are dropped and `initialize` rejects with DEVICE_NOT_READY.
  */
 export const ServiceClient: ServiceClientMethods = facade()
+
+/** They look and change nothing. */
+const HARMLESS = ['flush', 'getStatus']
+
+function withoutWindow(name: string): Promise<CallResult> {
+  if (name !== 'initialize') return Promise.resolve({ status: 'dropped' })
+  const rejected = Promise.reject(new ServiceClientError('DEVICE_NOT_READY', 'there is no window'))
+  // Nobody has to look at it.
+  rejected.catch(() => undefined)
+  return rejected
+}
 
 function facade(): ServiceClientMethods {
   const lazy =
     (name: Exclude<keyof ServiceClientMethods, 'LogLevel'>) =>
     (...given: readonly unknown[]): Promise<unknown> => {
-      if (typeof window === 'undefined') return new Promise(() => undefined)
+      if (typeof window === 'undefined' && !HARMLESS.includes(name)) return withoutWindow(name)
       const method = instance().client[name] as (...given: readonly unknown[]) => Promise<unknown>
       return method(...given)
     }

@@ -1,37 +1,25 @@
-import { createServer, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import path from 'node:path'
-import { build } from 'esbuild'
 import type { Page } from 'playwright-core'
 import { Chromium } from '../../../../tests/sdk/chromium.ts'
 import type { Bridge, Signal } from '../core/bridge.ts'
 import type { Device } from './device.ts'
 import type { HarnessStart } from './page-harness.ts'
+import { PageServer } from './page-server.ts'
 import { TestClock } from './test-clock.ts'
 
 /** The engine in a page of a real Chromium; a kill closes the page, and what its origin has stored stays. */
 export class PageDevice implements Device {
   readonly bridge: Device['bridge']
   private readonly chromium: Chromium
-  private readonly server: Server
+  private readonly server: PageServer
   private readonly clock = { now: new TestClock().now() }
   private start_: Omit<HarnessStart, 'wall'> = { random: 0, isOnline: true, fault: null }
   private page: Page | undefined
 
   static async open(): Promise<PageDevice> {
-    const { outputFiles } = await build({
-      entryPoints: [path.join(import.meta.dirname, 'page-harness.ts')],
-      bundle: true,
-      format: 'iife',
-      write: false,
-    })
-    const html = `<!doctype html><meta charset="utf-8"><script>${outputFiles[0]!.text}</script>`
-    const server = createServer((_request, response) => void response.setHeader('Content-Type', 'text/html').end(html))
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-    return new PageDevice(await Chromium.open(), server)
+    return new PageDevice(await Chromium.open(), await PageServer.open('page-harness.ts'))
   }
 
-  private constructor(chromium: Chromium, server: Server) {
+  private constructor(chromium: Chromium, server: PageServer) {
     this.chromium = chromium
     this.server = server
     const call = (action: Exclude<keyof Bridge, 'listen'>) => (argument?: unknown) =>
@@ -128,8 +116,7 @@ export class PageDevice implements Device {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.chromium[Symbol.asyncDispose]()
-    this.server.closeAllConnections()
-    await new Promise<void>((resolve) => this.server.close(() => resolve()))
+    await this.server[Symbol.asyncDispose]()
   }
 
   // biome-ignore lint/suspicious/noExplicitAny: what an expression is in the page is known where it is written
@@ -139,7 +126,7 @@ export class PageDevice implements Device {
   }
 
   private async boot(): Promise<Page> {
-    const page = await this.chromium.page(`http://127.0.0.1:${(this.server.address() as AddressInfo).port}`)
+    const page = await this.chromium.page(this.server.url)
     await this.startEngine(page)
     return page
   }

@@ -32,9 +32,10 @@ export class PageHarness {
     this.isOnline = start.isOnline
     this.faults = { kind: start.fault }
     this.engine = webEngine({
-      openStore: async () => {
+      openStore: async (onMissing) => {
         if (this.faults.kind === 'open') throw new DOMException('as the scenario says', 'UnknownError')
-        this.store = new FaultyStore(await openIndexedDbStore((ms, late) => this.clock.after(ms, late)), this.faults)
+        const after = (ms: number, late: () => void) => this.clock.after(ms, late)
+        this.store = new FaultyStore(await openIndexedDbStore(after, onMissing), this.faults)
         return this.store
       },
       guardStorage: () => localStorage,

@@ -26,6 +26,7 @@ export class ScenarioServer implements AsyncDisposable {
   private readonly server: Server
   private script: ServerScript = {}
   private answers: ScriptedAnswer[] = []
+  private held: Promise<void> | undefined
 
   static async open(): Promise<ScenarioServer> {
     const scenarioServer = new ScenarioServer()
@@ -54,6 +55,15 @@ export class ScenarioServer implements AsyncDisposable {
     if (script.answers) this.answers = [...script.answers]
   }
 
+  /** Batches are received, and answered once the function is called that this returns. */
+  hold(): () => void {
+    let release = () => {}
+    this.held = new Promise((resolve) => {
+      release = resolve
+    })
+    return release
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     this.server.closeAllConnections()
     await new Promise<void>((resolve) => this.server.close(() => resolve()))
@@ -69,6 +79,7 @@ export class ScenarioServer implements AsyncDisposable {
     const isConfig = request.url?.startsWith('/sourceConfig')
     if (isConfig) this.configRequests.push({ url: request.url!, headers: request.headers })
     const answer = isConfig ? (this.script.config ?? { status: 404 }) : this.answerTo(request, Buffer.concat(chunks))
+    if (!isConfig) await this.held
     if (answer.lost) return void request.socket.destroy()
     response.writeHead(answer.status ?? 200, answer.headers).end(answer.body)
   }

@@ -1,0 +1,104 @@
+import { spawnSync } from 'node:child_process'
+import { accessSync, constants } from 'node:fs'
+import path from 'node:path'
+
+/*
+ * npm run sdk:verify [-- <step> …]: all that can be shown of the SDK without an account, a phone, an Android SDK or Xcode.
+ * A step whose tool is missing is skipped, and says so; with SDK_REQUIRE_ALL=1 that is a failure. contracts/cordova-sdk.md §25
+ */
+
+interface Step {
+  readonly name: string
+  /** Programs without which it cannot run, each under the names that it has on different systems. */
+  readonly tools: readonly (readonly string[])[]
+  /** @returns whether it holds. */
+  readonly holds: () => boolean
+}
+
+const root = path.dirname(import.meta.dirname)
+const CHROMIUM = ['chromium', 'chromium-browser', 'google-chrome']
+const JAVA = [['javac'], ['mvn']]
+/** Tests of step `android-compile`, which stand in the file of step `android-scenarios`. */
+const COMPILING = '(compiles against|uses nothing that Android)'
+/** contracts/cordova-sdk.md §23; the size is the build's own affair. */
+const BUDGETS_MS = { initializeMs: 5, trackMs: 0.1 }
+
+const steps: readonly Step[] = [
+  { name: 'types', tools: [], holds: () => node('scripts/types.mjs') },
+  { name: 'lint', tools: [], holds: () => node('node_modules/@biomejs/biome/bin/biome', 'ci', '--error-on-warnings', 'sdks', 'tests/sdk', 'tests/sdk-android') },
+  { name: 'core', tools: [], holds: () => tests('hermetic', ['sdks/cordova', 'tests/sdk']) },
+  { name: 'browser-scenarios', tools: [CHROMIUM], holds: () => tests('external', ['sdks/cordova/src/browser']) },
+  {
+    name: 'android-scenarios',
+    tools: JAVA,
+    holds: () => tests('external', ['tests/sdk-android/engine'], `^(?!.*${COMPILING})`),
+  },
+  { name: 'android-compile', tools: JAVA, holds: () => tests('external', ['tests/sdk-android/engine'], COMPILING) },
+  { name: 'android-app', tools: JAVA, holds: () => tests('external', ['tests/sdk-android/product']) },
+  {
+    name: 'install',
+    tools: [['npm']],
+    holds: () => tests('external', ['tests/sdk/package', 'tests/sdk/install', 'tests/sdk-android/install']),
+  },
+  { name: 'browser-app', tools: [CHROMIUM, ['npm']], holds: () => tests('external', ['tests/sdk/browser']) },
+  { name: 'budgets', tools: [CHROMIUM], holds: () => node('scripts/build-sdk.ts') && staysWithinBudgets() },
+]
+
+const asked = process.argv.slice(2)
+const unknown = asked.find((name) => !steps.some((step) => step.name === name))
+if (unknown !== undefined) {
+  console.error(`No step ${unknown}; there are ${steps.map(({ name }) => name).join(', ')}`)
+  process.exit(64)
+}
+
+const outcomes = steps
+  .filter(({ name }) => asked.length === 0 || asked.includes(name))
+  .map((step) => ({ name: step.name, outcome: outcomeOf(step) }))
+for (const { name, outcome } of outcomes) console.log(`${outcome} ${name}`)
+const isSkipFailure = process.env.SDK_REQUIRE_ALL === '1'
+const failures = outcomes.filter(({ outcome }) => outcome === 'FAILED' || (outcome === 'SKIPPED' && isSkipFailure))
+process.exitCode = failures.length > 0 ? 1 : 0
+
+function outcomeOf({ name, tools, holds }: Step): 'HOLDS' | 'FAILED' | 'SKIPPED' {
+  const missing = tools.find((names) => !names.some(isInstalled))
+  if (missing) {
+    console.log(`SKIPPED ${name}: ${missing[0]} not found`)
+    return 'SKIPPED'
+  }
+  console.log(`── ${name}`)
+  return holds() ? 'HOLDS' : 'FAILED'
+}
+
+function isInstalled(program: string): boolean {
+  return (process.env.PATH ?? '').split(path.delimiter).some((folder) => {
+    try {
+      accessSync(path.join(folder, program), constants.X_OK)
+      return true
+    } catch {
+      return false
+    }
+  })
+}
+
+function tests(project: 'hermetic' | 'external', files: readonly string[], names?: string): boolean {
+  const only = names === undefined ? [] : ['--testNamePattern', names]
+  return node('node_modules/vitest/vitest.mjs', 'run', '--project', project, ...only, ...files)
+}
+
+function node(...command: readonly string[]): boolean {
+  return spawnSync(process.execPath, command, { cwd: root, stdio: 'inherit' }).status === 0
+}
+
+/** Of the medians of 20 pages, because a page that had to wait for the machine says nothing of the SDK. */
+function staysWithinBudgets(): boolean {
+  const bench = [path.join(root, 'bench/main.ts'), 'P15', '--json']
+  const { status, stdout } = spawnSync(process.execPath, bench, { cwd: root, encoding: 'utf8' })
+  if (status !== 0) return false
+  const [{ samples }] = JSON.parse(stdout) as [{ samples: Record<keyof typeof BUDGETS_MS, number[]> }]
+  return Object.entries(BUDGETS_MS).every(([name, budget]) => {
+    const sorted = samples[name as keyof typeof BUDGETS_MS].toSorted((one, other) => one - other)
+    const median = sorted[sorted.length >> 1]!
+    console.log(`${name}: ${median.toFixed(3)} of ${budget}`)
+    return median < budget
+  })
+}
