@@ -6,6 +6,7 @@ import { destinations } from './programs/destinations.ts'
 import { disk } from './programs/disk.ts'
 import { kill } from './programs/kill.ts'
 import { malformedRequests } from './programs/malformed.ts'
+import { poison } from './programs/poison.ts'
 import { segments } from './programs/segments.ts'
 import { shutdown } from './programs/shutdown.ts'
 import { upgrade } from './programs/upgrade.ts'
@@ -17,6 +18,7 @@ export const programs: readonly Program[] = [
   segments,
   disk,
   destinations,
+  poison,
   shutdown,
   malformedRequests,
   clock,
