@@ -7,6 +7,7 @@ import { disk } from './programs/disk.ts'
 import { hostileVariety } from './programs/hostile-variety.ts'
 import { kill } from './programs/kill.ts'
 import { malformedRequests } from './programs/malformed.ts'
+import { poison } from './programs/poison.ts'
 import { segments } from './programs/segments.ts'
 import { shutdown } from './programs/shutdown.ts'
 import { upgrade } from './programs/upgrade.ts'
@@ -18,6 +19,7 @@ export const programs: readonly Program[] = [
   segments,
   disk,
   destinations,
+  poison,
   shutdown,
   malformedRequests,
   clock,

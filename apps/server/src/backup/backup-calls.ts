@@ -5,7 +5,7 @@ import type { Manifest } from './manifest.ts'
 export interface BackupThreadData {
   /** The file under its temporary name. */
   readonly partialFile: string
-  /** The folder of the copies that are on their way into the file; made here, removed at the end. */
+  /** The folder of the copies that are on their way into the file; removed at the end. */
   readonly workFolder: string
   /** Milliseconds since 1970. */
   readonly createdAt: number
@@ -13,8 +13,6 @@ export interface BackupThreadData {
 
 /** The functions of the backup's thread. */
 export type BackupCalls = {
-  /** Copies an SQLite database as it is at one moment, while others write it. */
-  copyDatabase(request: { path: string; name: string }): void
   alignDelivery(moment: CopiedMoment): void
   /** Writes the copies, then the files as they are, then the manifest, and syncs all of it under its final name. */
   write(request: {

@@ -56,13 +56,19 @@ export function verifyBackup(path: string): Promise<Manifest> {
  * Writes what a backup holds into a folder, synced; compares it with the manifest once more.
  *
  * @param manifest as `verifyBackup` has returned it.
+ * @param isWanted which members; all of them unless given.
  * @throws BackupFileError if the file has changed meanwhile.
  */
-export function extractBackup(path: string, manifest: Manifest, folder: string): Promise<void> {
+export function extractBackup(
+  path: string,
+  manifest: Manifest,
+  folder: string,
+  isWanted: (name: string) => boolean = isBackupMember,
+): Promise<void> {
   const hashes = new Map(manifest.members.map((member) => [member.name, member.sha256]))
   return withBackup(path, async (reader) => {
     for (let header = reader.first; header !== undefined; header = await reader.next()) {
-      if (!isBackupMember(header.name)) continue
+      if (!isBackupMember(header.name) || !isWanted(header.name)) continue
       const target = join(folder, header.name)
       await mkdir(dirname(target), { recursive: true, mode: 0o700 })
       const hash = createHash('sha256')

@@ -10,6 +10,7 @@ import { DATA_FORMAT } from '../data-folder/data-folder.ts'
 import type { Logger } from '../logger.ts'
 import { VERSION } from '../version.ts'
 import type { BackupCalls, BackupThreadData } from './backup-calls.ts'
+import { copyDatabase } from './database-copy.ts'
 import {
   INTERRUPTED,
   type LastBackup,
@@ -98,7 +99,7 @@ export class Backups {
     return { file, state: 'running' }
   }
 
-  /** Ends the one that runs as failed. */
+  /** Ends the one that runs as failed, at once. */
   async stop(): Promise<void> {
     this.#stopped.abort()
     await this.#running?.thread.stop()
@@ -128,24 +129,31 @@ export class Backups {
     const { dataFolder, directory, log, store, catalog, controlPlane, logger } = this.#options
     // A segment that the copied positions still need could else be dropped before its turn.
     using _hold = log.holdRetention()
-    await thread.call('copyDatabase', { path: join(dataFolder, 'delivery.db'), name: 'delivery.db' })
-    const hasCatalog = await catalog.commit().then(
-      () => true,
-      (error: Error) => {
-        logger.warn({ file, cause: error.message }, 'a backup has no schema catalog')
+    const { signal } = this.#stopped
+    const copy = (name: string) =>
+      copyDatabase({ from: join(dataFolder, name), into: join(workFolderOf(directory, file), name), signal })
+    await copy('delivery.db')
+    const hasCatalog = await (async () => {
+      try {
+        await catalog.commit()
+        await copy('catalog.db')
+        return true
+      } catch (error) {
+        signal.throwIfAborted()
+        // Its counts can be made anew from the log: it is no reason to be without a backup.
+        logger.warn({ file, cause: (error as Error).message }, 'a backup has no schema catalog')
         return false
-      },
-    )
-    if (hasCatalog) await thread.call('copyDatabase', { path: join(dataFolder, 'catalog.db'), name: 'catalog.db' })
+      }
+    })()
     // The configuration is the one that governs the last record: of a change that comes later nothing is in the backup.
     const { spans, logEnd } = await controlPlane.betweenChanges(async () => {
-      await thread.call('copyDatabase', { path: join(dataFolder, 'control.db'), name: 'control.db' })
+      await copy('control.db')
       return {
         spans: await store.call('spans', undefined),
         logEnd: hasLog ? await log.closeNewest() : log.end(),
       }
     })
-    const files = hasLog ? await log.closedSegments(logEnd, this.#stopped.signal) : []
+    const files = hasLog ? await log.closedSegments(logEnd, signal) : []
     await thread.call('alignDelivery', { spans, logEnd })
     const small = ['inbox.key', 'admin-password'].map((name) => ({ name, path: join(dataFolder, name) }))
     await thread.call('write', {

@@ -1,6 +1,5 @@
-import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs'
+import { existsSync, renameSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { DatabaseSync } from 'node:sqlite'
 import { workerData } from 'node:worker_threads'
 import { alignDeliveryCopy } from '@millrace/delivery'
 import { answerCalls } from '@millrace/std'
@@ -12,14 +11,6 @@ import { syncFolder } from './sync-folder.ts'
 const { partialFile, workFolder, createdAt } = workerData as BackupThreadData
 
 answerCalls<BackupCalls>({
-  copyDatabase({ path, name }) {
-    mkdirSync(workFolder, { recursive: true, mode: 0o700 })
-    // One statement reads one state of the database, however much is written meanwhile, and keeps no writer waiting.
-    // (The online backup begins again after each commit of another connection, so under load it would never end; a copy
-    // of database and WAL as files is torn by a checkpoint.)
-    using database = new DatabaseSync(path, { readOnly: true, timeout: 5_000 })
-    database.prepare('VACUUM INTO ?').run(join(workFolder, name))
-  },
   alignDelivery: (moment) => alignDeliveryCopy(join(workFolder, 'delivery.db'), moment),
   write({ copies, files, head, finalFile }) {
     {

@@ -36,11 +36,6 @@ export class BacklogTable {
         `DELETE FROM journeys WHERE destination = ? AND outcome = 'waiting' AND replay = 0 AND partition = ? AND offset < ?
            AND (offset || ' ' || idx) NOT IN (SELECT value FROM json_each(?))`,
       ),
-      oldestLetters: db.prepare(
-        `SELECT id, octet_length(event) AS bytes FROM dead_letters WHERE destination = ? AND state = 0
-         ORDER BY id LIMIT ${LETTERS_TOGETHER}`,
-      ),
-      dropLetter: db.prepare('DELETE FROM dead_letters WHERE id = ?'),
     }
   }
 
@@ -79,14 +74,13 @@ export class BacklogTable {
   /** @see DeliveryCalls.expireLetters */
   expireLetters({ destinationId, bytes, reason, at }: Parameters<DeliveryCalls['expireLetters']>[0]) {
     const destination = this.#names.number(destinationId)
-    let count = 0
+    const given: number[] = []
     let freed = 0
-    for (const row of this.#statements.oldestLetters.all(destination) as { id: number; bytes: number }[]) {
+    for (const row of this.#letters.oldest(destination, LETTERS_TOGETHER)) {
       if (freed >= bytes) break
       const letter = this.#letters.byRow(row.id)
       const { partition, offset, index } = letter
       const hasFirst = this.#outcomes.recorded(destination, partition, offset, index).some((each) => !each.replayId)
-      this.#statements.dropLetter.run(row.id)
       this.#outcomes.writeJourney({
         ...letter,
         // Beside an outcome of the first delivery it is one of a replay.
@@ -101,11 +95,12 @@ export class BacklogTable {
         dueAt: null,
         at,
       })
-      count++
+      given.push(row.id)
       freed += row.bytes
     }
-    this.countExpired(destinationId, count)
-    return { count, bytes: freed }
+    this.#letters.drop(given)
+    this.countExpired(destinationId, given.length)
+    return { count: given.length, bytes: freed }
   }
 }
 

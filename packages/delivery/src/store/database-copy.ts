@@ -1,6 +1,7 @@
 import { DatabaseSync } from 'node:sqlite'
 import type { Span } from './calls.ts'
 import { inTransaction } from './database.ts'
+import { LetterRanges } from './letter-ranges.ts'
 import { Names } from './names.ts'
 import { OutcomeTables } from './outcome-tables.ts'
 import { VersionTable } from './version-table.ts'
@@ -31,7 +32,8 @@ export function alignDeliveryCopy(file: string, { spans, logEnd }: CopiedMoment)
     for (const { kind, resource, sourceId, destinationId, partition, fromOffset, toOffset } of spans) {
       put.run(kind, resource, sourceId, destinationId, partition, fromOffset, toOffset)
     }
-    new OutcomeTables(db, new Names(db), new VersionTable(db)).writePosition({
+    const names = new Names(db)
+    new OutcomeTables(db, names, new VersionTable(db), new LetterRanges(db, names)).writePosition({
       reader: BACKUP_READER,
       partition: 0,
       stream: 0,

@@ -10,6 +10,8 @@ import {
 } from './calls.ts'
 import { deadLetterId, rowOfDeadLetterId } from './dead-letter-id.ts'
 import { type JudgedLetter, letterJudge, needsPayload } from './letter-judge.ts'
+import type { LetterCondition, LetterRanges } from './letter-ranges.ts'
+import { mergedBy } from './merged.ts'
 import type { Names } from './names.ts'
 import type { VersionTable } from './version-table.ts'
 
@@ -24,24 +26,39 @@ const DISCARDED = DEAD_LETTER_STATES.indexOf('discarded')
 /** What traces give as the reason then. */
 const DISCARDED_BY_PERSON = 'dead letter was discarded'
 
-/** Events that were given up, with their payload: the log may drop it before a person looks. */
+/**
+ * Events that were given up, with their payload: the log may drop it before a person looks. Each is a row, or in a range of
+ * many; one list holds both, and nobody outside tells them apart.
+ */
 export class DeadLetterTable {
   readonly #db: DatabaseSync
   readonly #names: Names
   readonly #versions: VersionTable
+  readonly #ranges: LetterRanges
   readonly #statements
 
-  constructor(db: DatabaseSync, names: Names, versions: VersionTable) {
+  constructor(db: DatabaseSync, names: Names, versions: VersionTable, ranges: LetterRanges) {
     this.#db = db
     this.#names = names
     this.#versions = versions
+    this.#ranges = ranges
     this.#statements = {
       insert: db.prepare(
         `INSERT INTO dead_letters (destination, source, partition, offset, idx, state, stage, reason, accepted_at, dead_at,
            attempts, last_status, last_answer, revision, state_at, requests, event, replay)
          VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
       ),
+      insertOfRange: db.prepare(
+        `INSERT INTO dead_letters (id, destination, source, partition, offset, idx, state, stage, reason, accepted_at,
+           dead_at, attempts, last_status, last_answer, revision, state_at, end_reason, event)
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+      ),
       get: db.prepare('SELECT * FROM dead_letters WHERE id = ?'),
+      oldest: db.prepare(
+        `SELECT id, octet_length(event) AS bytes FROM dead_letters WHERE destination = ? AND state = ${OPEN}
+         ORDER BY id LIMIT ?`,
+      ),
+      drop: db.prepare('DELETE FROM dead_letters WHERE id = ?'),
       at: db.prepare(
         'SELECT * FROM dead_letters WHERE destination = ? AND partition = ? AND offset = ? AND idx = ? ORDER BY id DESC LIMIT 1',
       ),
@@ -52,7 +69,22 @@ export class DeadLetterTable {
     }
   }
 
-  write(letter: DeadLetterWrite): void {
+  write(letters: readonly DeadLetterWrite[]): void {
+    for (const letter of this.#ranges.write(letters)) this.#write(letter)
+  }
+
+  /** Has each of these be a row, with the id that it has. */
+  unpack(rows: readonly number[]): void {
+    for (const letter of this.#ranges.leave(rows)) {
+      const { id, destination, source, partition, offset, idx, state, stage, reason, accepted_at, dead_at } = letter
+      const { attempts, last_status, last_answer, revision, state_at, end_reason, event } = letter
+      const place = [id, destination, source, partition, offset, idx]
+      const facts = [state, stage, reason, accepted_at, dead_at, attempts, last_status, last_answer]
+      this.#statements.insertOfRange.run(...place, ...facts, revision, state_at, end_reason, event)
+    }
+  }
+
+  #write(letter: DeadLetterWrite): void {
     this.#statements.insert.run(
       this.#names.number(letter.destinationId),
       this.#names.number(letter.sourceId),
@@ -78,17 +110,19 @@ export class DeadLetterTable {
   get(id: string): DeadLetterRow | undefined {
     const number = rowOfDeadLetterId(id)
     if (number === undefined) return undefined
-    const row = this.#statements.get.get(number) as Row | undefined
+    const row = this.#row(number)
     const letter = row && this.#letter(row)
     return letter?.id === id ? letter : undefined
   }
 
   byRow(row: number): DeadLetterRow {
-    return this.#letter(this.#statements.get.get(row) as unknown as Row)
+    return this.#letter(this.#row(row)!)
   }
 
   recorded(destination: number, partition: number, offset: number, index: number): Recorded | undefined {
-    const row = this.#statements.at.get(destination, partition, offset, index) as Row | undefined
+    const row =
+      (this.#statements.at.get(destination, partition, offset, index) as Row | undefined) ??
+      this.#ranges.at(destination, partition, offset, index)
     return row && { kind: 'dead_letter', ...this.#letter(row) }
   }
 
@@ -97,11 +131,10 @@ export class DeadLetterTable {
     const isWanted = this.#judge(filter)
     const rows: DeadLetterRow[] = []
     let lookedAt = 0
-    for (const found of this.#newestBefore(before ?? Number.MAX_SAFE_INTEGER, filter)) {
-      const row = found as unknown as LookedAt
+    for (const row of this.#newestBefore(before ?? Number.MAX_SAFE_INTEGER, filter)) {
       if (isWanted(row)) {
         if (rows.length === limit) return { rows, next: rowOfDeadLetterId(rows[limit - 1]!.id)! }
-        rows.push(this.#letter(this.#statements.get.get(row.id) as unknown as Row))
+        rows.push(this.byRow(row.id))
       }
       if (++lookedAt >= MOST_LOOKED_AT) return { rows, next: row.id }
     }
@@ -113,12 +146,30 @@ export class DeadLetterTable {
     const row = this.#db
       .prepare(`SELECT count(*) AS count FROM dead_letters WHERE state = ? ${sql}`)
       .get(OPEN, ...values)
-    return (row as { count: number }).count
+    return (row as { count: number }).count + this.#ranges.countOpen({ sql, values })
   }
 
   countOpenByDestination(): [string, number][] {
     const rows = this.#statements.countByDestination.all(OPEN) as { destination: number; count: number }[]
-    return rows.map(({ destination, count }) => [this.#names.text(destination), count])
+    const counts = new Map<number, number>()
+    for (const { destination, count } of [...rows, ...this.#ranges.countOpenByDestination()]) {
+      counts.set(destination, (counts.get(destination) ?? 0) + count)
+    }
+    return [...counts].map(([destination, count]) => [this.#names.text(destination), count])
+  }
+
+  /** Open ones of a destination, the oldest of them, with the bytes of their events. */
+  oldest(destination: number, limit: number): { id: number; bytes: number }[] {
+    const rows = this.#statements.oldest.all(destination, limit) as { id: number; bytes: number }[]
+    const packed = this.#ranges.oldest(destination, limit)
+    const all = [...rows, ...packed.map(({ id, event }) => ({ id, bytes: Buffer.byteLength(event) }))]
+    return all.sort((a, b) => a.id - b.id).slice(0, limit)
+  }
+
+  /** Nothing is left of them. */
+  drop(rows: readonly number[]): void {
+    this.#ranges.leave(rows)
+    for (const row of rows) this.#statements.drop.run(row)
   }
 
   /** Those that are open, or replaying. */
@@ -128,34 +179,45 @@ export class DeadLetterTable {
     const number = this.#names.number(reason)
     this.#db.prepare(`${end} WHERE state = ? ${sql}`).run(DISCARDED, number, at, OPEN, ...values)
     this.#db.prepare(`${end} WHERE state > 0 AND state = ? ${sql}`).run(DISCARDED, number, at, REPLAYING, ...values)
+    this.#ranges.discard({ sql, values }, number, at)
   }
 
   /** A person discards one, if it is open. @returns it as it was before. */
   discardOne(id: string, at: number): DeadLetterRow | undefined {
     const letter = this.get(id)
     if (letter?.state !== 'open') return letter
-    this.discardRow(rowOfDeadLetterId(id)!, at)
+    this.discardRows([rowOfDeadLetterId(id)!], at)
     return letter
   }
 
-  /** A person discards an open one. */
-  discardRow(row: number, at: number): void {
-    this.#statements.discard.run(DISCARDED, this.#names.number(DISCARDED_BY_PERSON), at, row)
+  /** A person discards open ones. */
+  discardRows(rows: readonly number[], at: number): void {
+    this.unpack(rows)
+    const reason = this.#names.number(DISCARDED_BY_PERSON)
+    for (const row of rows) this.#statements.discard.run(DISCARDED, reason, at, row)
+  }
+
+  #row(id: number): Row | undefined {
+    return (this.#statements.get.get(id) as Row | undefined) ?? this.#ranges.get(id)
   }
 
   /**
    * The columns that a filter needs, row by row. Only what an index answers is left to SQLite: whatever else it was asked,
    * it would look for in the whole list, uncounted.
    */
-  #newestBefore(id: number, filter: DeadLetterFilter): Iterable<object> {
+  #newestBefore(id: number, filter: DeadLetterFilter): Iterable<LookedAt> {
     const { state, destinationId } = filter
     const event = needsPayload(filter) ? 'event' : "'' AS event"
     const columns = `id, destination, source, state, stage, reason, dead_at, ${event}`
     const isIndexed = state !== undefined && (destinationId !== undefined || state !== 'open')
     const { sql, values } = this.#condition(isIndexed ? { state, destinationId } : {})
-    return this.#db
+    const rows = this.#db
       .prepare(`SELECT ${columns} FROM dead_letters WHERE id < ? ${sql} ORDER BY id DESC`)
-      .iterate(id, ...values)
+      .iterate(id, ...values) as unknown as Iterable<LookedAt>
+    const { userId: _, messageId: __, ...ofRange } = filter
+    const inRanges = this.#condition({ state, destinationId })
+    const packed = this.#ranges.newestBefore(id, inRanges, this.#judge(ofRange), needsPayload(filter))
+    return mergedBy<LookedAt>(rows, packed, (a, b) => a.id > b.id)
   }
 
   #judge(filter: DeadLetterFilter): (row: LookedAt) => boolean {
@@ -169,7 +231,7 @@ export class DeadLetterTable {
       isJudgedGood(row)
   }
 
-  #condition(filter: Scope & { readonly state?: string | undefined }): { sql: string; values: SQLInputValue[] } {
+  #condition(filter: Scope & { readonly state?: string | undefined }): LetterCondition {
     let sql = ''
     const values: SQLInputValue[] = []
     const add = (column: string, name: string | undefined) => {

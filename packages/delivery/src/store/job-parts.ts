@@ -3,6 +3,8 @@ import { DEAD_LETTER_STATES, type DeadLetterFilter } from './calls.ts'
 import { deadLetterId, rowOfDeadLetterId } from './dead-letter-id.ts'
 import type { LetterSelection, PartPlace } from './job.ts'
 import { type JudgedLetter, letterJudge, needsPayload } from './letter-judge.ts'
+import type { LetterRanges } from './letter-ranges.ts'
+import { mergedBy } from './merged.ts'
 import type { Names } from './names.ts'
 
 /** Rows looked at in one step at most: outcomes that are to be written do not wait long behind a step. */
@@ -32,10 +34,12 @@ export interface PartStep {
  */
 export class JobParts {
   readonly #names: Names
+  readonly #ranges: LetterRanges
   readonly #statements
 
-  constructor(db: DatabaseSync, names: Names) {
+  constructor(db: DatabaseSync, names: Names, ranges: LetterRanges) {
     this.#names = names
+    this.#ranges = ranges
     const walk = (event: string) =>
       db.prepare(
         `SELECT id, state, source, stage, reason, dead_at, partition, offset, idx, ${event} FROM dead_letters
@@ -56,7 +60,7 @@ export class JobParts {
     if ('filter' in selection) {
       const { destinationId } = selection.filter
       const wanted = destinationId === undefined ? known : known.filter((id) => id === this.#names.find(destinationId))
-      const dead = wanted.filter((id) => this.#statements.destinations.get(id) !== undefined)
+      const dead = wanted.filter((id) => this.#statements.destinations.get(id) !== undefined || this.#ranges.hasAny(id))
       return new Map(dead.map((id) => [id, null]))
     }
     const rows = [...new Set(selection.ids)]
@@ -74,7 +78,10 @@ export class JobParts {
 
   #namedRow(id: string): NamedRow | undefined {
     const number = rowOfDeadLetterId(id)
-    const row = number === undefined ? undefined : (this.#statements.named.get(number) as NamedRow | undefined)
+    const row =
+      number === undefined
+        ? undefined
+        : ((this.#statements.named.get(number) as NamedRow | undefined) ?? this.#ranges.get(number))
     return row !== undefined && deadLetterId(row.id, row.dead_at) === id ? row : undefined
   }
 
@@ -83,7 +90,8 @@ export class JobParts {
     let at = from
     while (at < letters.length && rows.length < limit) {
       const id = letters[at++]!
-      if ((this.#statements.state.get(id) as { state: number } | undefined)?.state === OPEN) rows.push(id)
+      const letter = (this.#statements.state.get(id) as { state: number } | undefined) ?? this.#ranges.get(id)
+      if (letter?.state === OPEN) rows.push(id)
     }
     return { rows, place: [at], isAtEnd: at === letters.length }
   }
@@ -92,19 +100,24 @@ export class JobParts {
     const isWanted = letterJudge(filter, this.#names)
     const { walk, walkWithEvent } = this.#statements
     const [partition = -1, offset = -1, idx = -1, id = -1] = after
-    const found = (needsPayload(filter) ? walkWithEvent : walk).iterate(destination, partition, offset, idx, id)
+    const hasEvents = needsPayload(filter)
+    const found = (hasEvents ? walkWithEvent : walk).iterate(destination, partition, offset, idx, id)
+    const packed = this.#ranges.byPlace(destination, after, hasEvents)
     const rows: number[] = []
     let place = after
     let lookedAt = 0
-    for (const each of found) {
+    for (const row of mergedBy(found as unknown as Iterable<WalkedRow>, packed, comesBefore)) {
       if (rows.length >= limit || lookedAt >= MOST_LOOKED_AT) return { rows, place, isAtEnd: false }
-      const row = each as unknown as WalkedRow
       lookedAt++
       place = [row.partition, row.offset, row.idx, row.id]
       if (row.state === OPEN && row.id <= lastLetter && isWanted(row)) rows.push(row.id)
     }
     return { rows, place, isAtEnd: true }
   }
+}
+
+function comesBefore(a: WalkedRow, b: WalkedRow): boolean {
+  return (a.partition - b.partition || a.offset - b.offset || a.idx - b.idx || a.id - b.id) < 0
 }
 
 interface NamedRow {

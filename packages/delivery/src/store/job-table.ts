@@ -13,6 +13,7 @@ import type {
   TakenEvents,
 } from './job.ts'
 import { JobParts, type Part, type PartStep } from './job-parts.ts'
+import type { LetterRanges } from './letter-ranges.ts'
 import type { Names } from './names.ts'
 
 const REPLAYING = DEAD_LETTER_STATES.indexOf('replaying')
@@ -23,18 +24,20 @@ const FINAL: readonly JobState[] = ['done', 'cancelled', 'failed']
 export class JobTable {
   readonly #names: Names
   readonly #letters: DeadLetterTable
+  readonly #ranges: LetterRanges
   readonly #parts: JobParts
   readonly #statements
 
-  constructor(db: DatabaseSync, names: Names, letters: DeadLetterTable) {
+  constructor(db: DatabaseSync, names: Names, letters: DeadLetterTable, ranges: LetterRanges) {
     this.#names = names
     this.#letters = letters
-    this.#parts = new JobParts(db, names)
+    this.#ranges = ranges
+    this.#parts = new JobParts(db, names, ranges)
     this.#statements = {
       insert: db.prepare(
         `INSERT INTO jobs (id, kind, origin, state, is_dry_run, rate, filter, last_letter, taken, delivered, filtered,
            dead_lettered, discarded, created_by, created_at)
-         VALUES (?, ?, ?, 'queued', ?, ?, ?, (SELECT coalesce(max(id), 0) FROM dead_letters), 0, 0, 0, 0, 0, ?, ?)
+         VALUES (?, ?, ?, 'queued', ?, ?, ?, ?, 0, 0, 0, 0, 0, ?, ?)
          RETURNING number`,
       ),
       insertPart: db.prepare(
@@ -78,7 +81,8 @@ export class JobTable {
     const filter = 'filter' in selection ? JSON.stringify(selection.filter) : null
     const { insert, insertPart } = this.#statements
     const dryRun = isDryRun ? 1 : 0
-    const row = insert.get(id, kind, 'dead_letters', dryRun, ratePerSecond, filter, createdBy, at)
+    const last = this.#ranges.lastNumber
+    const row = insert.get(id, kind, 'dead_letters', dryRun, ratePerSecond, filter, last, createdBy, at)
     const { number } = row as { number: number }
     for (const [destination, letters] of this.#parts.divide(selection, destinationIds)) {
       insertPart.run(number, destination, 0, letters && JSON.stringify(letters), '[]')
@@ -89,7 +93,7 @@ export class JobTable {
   createOverLog({ id, isDryRun, ratePerSecond, selection, destinationIds, starts, createdBy, at }: NewLogJob): Job {
     const { insert, insertPart } = this.#statements
     const dryRun = isDryRun ? 1 : 0
-    const row = insert.get(id, 'replay', 'log', dryRun, ratePerSecond, JSON.stringify(selection), createdBy, at)
+    const row = insert.get(id, 'replay', 'log', dryRun, ratePerSecond, JSON.stringify(selection), 0, createdBy, at)
     const { number } = row as { number: number }
     for (const destinationId of destinationIds) {
       for (const [partition, start] of starts.entries()) {
@@ -152,7 +156,7 @@ export class JobTable {
     const part = this.#part(id, destinationId)
     if (part === undefined) return { count: 0, isAtEnd: true }
     const step = this.#step(part, limit)
-    for (const row of step.rows) this.#letters.discardRow(row, at)
+    this.#letters.discardRows(step.rows, at)
     this.#statements.countDiscarded.run(step.rows.length, step.rows.length, part.job)
     return { count: step.rows.length, isAtEnd: step.isAtEnd }
   }
@@ -161,6 +165,7 @@ export class JobTable {
     const part = this.#part(id, destinationId)
     if (part === undefined) return { letters: [], isAtEnd: true }
     const step = this.#step(part, limit)
+    this.#letters.unpack(step.rows)
     for (const row of step.rows) this.#take(row, id, at)
     this.#statements.countTaken.run(step.rows.length, part.job)
     return { letters: step.rows.map((row) => this.#letters.byRow(row)), isAtEnd: step.isAtEnd }

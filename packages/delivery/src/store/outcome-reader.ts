@@ -1,6 +1,7 @@
 import { DatabaseSync } from 'node:sqlite'
 import { DEAD_LETTER_STATES } from './calls.ts'
 import { outcomeOfDeadLetter } from './dead-letter-outcome.ts'
+import { LetterRanges } from './letter-ranges.ts'
 import { Names } from './names.ts'
 import { ENTRY_BYTES, type PlainOutcome, readEntry } from './outcome-block.ts'
 
@@ -25,6 +26,7 @@ export interface RecordedOutcome {
 export class OutcomeReader implements Disposable {
   readonly #db: DatabaseSync
   readonly #names: Names
+  readonly #ranges: LetterRanges
   readonly #statements
 
   /** @param file of the delivery store, which has it open. */
@@ -32,6 +34,7 @@ export class OutcomeReader implements Disposable {
     const db = new DatabaseSync(file, { readOnly: true, timeout: 1_000 })
     this.#db = db
     this.#names = new Names(db)
+    this.#ranges = new LetterRanges(db, this.#names)
     this.#statements = {
       destinations: db.prepare('SELECT reader AS id FROM positions UNION SELECT destination FROM ranges'),
       ranges: db.prepare(
@@ -116,8 +119,9 @@ export class OutcomeReader implements Disposable {
         put(offset, idx, outcome, reason)
       }
     }
-    for (const each of deadLetters.iterate(destination, partition, first, last)) {
-      const { offset, idx, state, reason, end_reason } = each as unknown as DeadLetterRow
+    const packed = this.#ranges.between(destination, partition, first, last)
+    const letters = deadLetters.all(destination, partition, first, last) as unknown as DeadLetterRow[]
+    for (const { offset, idx, state, reason, end_reason } of [...packed, ...letters]) {
       const endReason = end_reason === null ? null : this.#names.text(end_reason)
       const letter = { state: DEAD_LETTER_STATES[state]!, reason: this.#names.text(reason), endReason }
       const shown = outcomeOfDeadLetter(letter)

@@ -1,6 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { EventPlace } from '../lane-event.ts'
 import type { BlockWrite, EventPlaceKey, JourneyWrite, PositionWrite, Recorded, ReplacedRow } from './calls.ts'
+import type { LetterRanges } from './letter-ranges.ts'
 import type { Names } from './names.ts'
 import { ENTRY_BYTES, readEntry } from './outcome-block.ts'
 import type { VersionTable } from './version-table.ts'
@@ -12,13 +13,15 @@ const FULL_BLOCK_ENTRIES = 50
 export class OutcomeTables {
   readonly #names: Names
   readonly #versions: VersionTable
+  readonly #ranges: LetterRanges
   readonly #statements
   /** The last block of each destination, partition and revision while it is small: its row and number of entries. */
   #openBlocks = new Map<string, { id: number; entries: number }>()
 
-  constructor(db: DatabaseSync, names: Names, versions: VersionTable) {
+  constructor(db: DatabaseSync, names: Names, versions: VersionTable, ranges: LetterRanges) {
     this.#names = names
     this.#versions = versions
+    this.#ranges = ranges
     this.#statements = {
       insertBlock: db.prepare(
         `INSERT INTO blocks (destination, partition, revision, replay, first_offset, last_offset, last_at, entries)
@@ -190,6 +193,8 @@ export class OutcomeTables {
       }
       const rows = this.#statements.journeysFrom.iterate(destination, partition, offset, destination, partition, offset)
       for (const row of rows) done.push([partition, row['offset'] as number, row['idx'] as number])
+      const packed = this.#ranges.between(destination, partition, offset, Number.MAX_SAFE_INTEGER)
+      for (const letter of packed) done.push([partition, letter.offset, letter.idx])
     }
     return { waiting, done }
   }

@@ -168,6 +168,40 @@ const MIGRATIONS = [
   ) STRICT;
   CREATE UNIQUE INDEX kept_records_by_place ON kept_records (partition, offset);
   `,
+  `
+  -- Dead letters that came many at once (letter-ranges.ts). Their ids are numbers of dead_letters, first to last; letters and
+  -- event_bytes are of those that are still in it; gone is a bit for each that has left, by its number in the range.
+  CREATE TABLE letter_ranges (
+    first INTEGER PRIMARY KEY, last INTEGER NOT NULL,
+    destination INTEGER NOT NULL, source INTEGER NOT NULL, partition INTEGER NOT NULL,
+    first_offset INTEGER NOT NULL, last_offset INTEGER NOT NULL,
+    state INTEGER NOT NULL, stage INTEGER NOT NULL, reason INTEGER NOT NULL, dead_at INTEGER NOT NULL,
+    last_status INTEGER NOT NULL, last_answer INTEGER, revision INTEGER NOT NULL, state_at INTEGER NOT NULL,
+    end_reason INTEGER,
+    letters INTEGER NOT NULL, event_bytes INTEGER NOT NULL, packed_bytes INTEGER NOT NULL, gone BLOB NOT NULL
+  ) STRICT;
+  CREATE INDEX letter_ranges_by_place ON letter_ranges (destination, partition, last_offset, first_offset);
+
+  -- Their places and events (letter-block.ts), apart from what changes.
+  CREATE TABLE range_letters (first INTEGER PRIMARY KEY, places BLOB NOT NULL, events BLOB NOT NULL) STRICT;
+  CREATE TRIGGER range_dropped AFTER DELETE ON letter_ranges BEGIN
+    DELETE FROM range_letters WHERE first = OLD.first;
+  END;
+
+  CREATE TRIGGER letter_range_came AFTER INSERT ON letter_ranges WHEN NEW.state = 0 BEGIN
+    INSERT INTO backlog (destination, letters, letter_bytes) VALUES (NEW.destination, NEW.letters, NEW.event_bytes)
+      ON CONFLICT DO UPDATE SET letters = letters + excluded.letters, letter_bytes = letter_bytes + excluded.letter_bytes;
+  END;
+  CREATE TRIGGER letter_range_changed AFTER UPDATE OF state, letters, event_bytes ON letter_ranges WHEN OLD.state = 0 BEGIN
+    UPDATE backlog SET letters = letters + iif(NEW.state = 0, NEW.letters, 0) - OLD.letters,
+      letter_bytes = letter_bytes + iif(NEW.state = 0, NEW.event_bytes, 0) - OLD.event_bytes
+      WHERE destination = NEW.destination;
+  END;
+  CREATE TRIGGER letter_range_went AFTER DELETE ON letter_ranges WHEN OLD.state = 0 BEGIN
+    UPDATE backlog SET letters = letters - OLD.letters, letter_bytes = letter_bytes - OLD.event_bytes
+      WHERE destination = OLD.destination;
+  END;
+  `,
 ]
 
 /**

@@ -7,6 +7,7 @@ import { inTransaction, openDatabase } from './database.ts'
 import { DeadLetterTable } from './dead-letter-table.ts'
 import { JobTable } from './job-table.ts'
 import { KeptRecords } from './kept-records.ts'
+import { LetterRanges } from './letter-ranges.ts'
 import { MessageHashes } from './message-hashes.ts'
 import { Names } from './names.ts'
 import { countDelivered, ENTRY_BYTES } from './outcome-block.ts'
@@ -34,9 +35,10 @@ answerCalls<DeliveryCalls>({
     db = openDatabase(file)
     names = new Names(db)
     versions = new VersionTable(db)
-    outcomes = new OutcomeTables(db, names, versions)
-    deadLetters = new DeadLetterTable(db, names, versions)
-    jobs = new JobTable(db, names, deadLetters)
+    const ranges = new LetterRanges(db, names)
+    outcomes = new OutcomeTables(db, names, versions, ranges)
+    deadLetters = new DeadLetterTable(db, names, versions, ranges)
+    jobs = new JobTable(db, names, deadLetters, ranges)
     replayed = new ReplayedLetters(db, names)
     hashes = new MessageHashes(db)
     traces = new TraceRetention(db)
@@ -56,9 +58,9 @@ answerCalls<DeliveryCalls>({
       }
       for (const letter of flush.deadLetters) {
         outcomes.removeJourney(letter)
-        deadLetters.write(letter)
         if (letter.replayId !== null) jobs.countOutcomes(letter.replayId, { deadLettered: 1 })
       }
+      deadLetters.write(flush.deadLetters)
       for (const each of flush.replayed) replayed.write(each)
       for (const position of flush.positions) outcomes.writePosition(position)
       const count = db.prepare(

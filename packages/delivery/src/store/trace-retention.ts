@@ -21,6 +21,7 @@ export class TraceRetention {
       oldBlocks: db.prepare('DELETE FROM blocks WHERE last_at < ?'),
       oldJourneys: db.prepare("DELETE FROM journeys WHERE outcome <> 'waiting' AND changed_at < ?"),
       oldLetters: db.prepare('DELETE FROM dead_letters WHERE state > 0 AND state >= 2 AND state_at < ?'),
+      oldRanges: db.prepare('DELETE FROM letter_ranges WHERE state > 0 AND state_at < ?'),
       oldCounts: db.prepare('DELETE FROM delivered_by_hour WHERE hour < ?'),
       goneRanges: db.prepare('DELETE FROM ranges WHERE partition = ? AND to_offset < ?'),
       firstBlocks: db.prepare(
@@ -38,6 +39,7 @@ export class TraceRetention {
       // What waits for delivery is no trace; it is counted by its payload.
       waitingBytes: db.prepare(
         `SELECT (SELECT coalesce(sum(letter_bytes), 0) FROM backlog)
+           + (SELECT coalesce(sum(packed_bytes - event_bytes), 0) FROM letter_ranges WHERE state = 0)
            + (SELECT coalesce(sum(length(bytes)), 0) FROM kept_records) AS bytes`,
       ),
     }
@@ -49,8 +51,9 @@ export class TraceRetention {
   }
 
   tidy({ finalBefore, logOldest, maxBytes }: Parameters<DeliveryCalls['tidy']>[0]): void {
-    const { oldBlocks, oldJourneys, oldLetters, oldCounts, goneRanges, firstBlocks, firstJourneys } = this.#statements
-    for (const drop of [oldBlocks, oldJourneys, oldLetters]) {
+    const { oldBlocks, oldJourneys, oldLetters, oldRanges, oldCounts, goneRanges } = this.#statements
+    const { firstBlocks, firstJourneys } = this.#statements
+    for (const drop of [oldBlocks, oldJourneys, oldLetters, oldRanges]) {
       if (drop.run(finalBefore).changes > 0) this.#statements.dropped.run(finalBefore)
     }
     oldCounts.run(Math.floor(finalBefore / HOUR_MS))

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { copyFileSync, mkdtempSync, rmSync, statSync, truncateSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type EventRecord, messageHash } from '@millrace/protocol'
@@ -6,6 +6,8 @@ import { systemClock } from '@millrace/std'
 import { afterAll, expect, test } from 'vitest'
 import type { Stream } from '../event-log.ts'
 import { ForwardReader } from './forward-reader.ts'
+import { Segment } from './segment.ts'
+import { segmentPath } from './segment-files.ts'
 import { SqliteEventLog } from './sqlite-event-log.ts'
 
 const root = mkdtempSync(join(tmpdir(), 'millrace-forward-'))
@@ -48,6 +50,25 @@ test('tells which events are duplicates', async () => {
   for (const _ of [1, 2]) await log.append('live', recordOf('same'), { windowMs: 60_000 })
   const { records } = new ForwardReader(directory, () => {}).read('live', 0, log.end(), 1_000_000)
   expect(records.map(({ duplicates }) => duplicates && [...duplicates])).toEqual([undefined, [0]])
+})
+
+test('a segment whose tables are being written at this moment holds nothing yet, and is no damage', async () => {
+  const directory = join(root, 'begun')
+  await using log = await SqliteEventLog.open({ directory, clock: systemClock })
+  await log.append('live', recordOf('first'))
+  const elsewhere = mkdtempSync(join(root, 'next-'))
+  const next = Segment.begin(elsewhere, 1)
+  const [from, into] = [segmentPath(elsewhere, 1), segmentPath(directory, 1)]
+  for (const ending of ['', '-wal']) copyFileSync(from + ending, into + ending)
+  next.close()
+  // The last frame makes it a commit.
+  truncateSync(`${into}-wal`, statSync(`${into}-wal`).size - 1)
+  const damage: unknown[] = []
+  const reader = new ForwardReader(directory, (...what) => damage.push(what))
+  expect(reader.read('live', 0, 1, 1_000).records.map(({ offset }) => offset)).toEqual([0])
+  expect(reader.read('live', 1, 1, 1_000)).toEqual({ records: [], next: 1 })
+  expect(damage).toEqual([])
+  for (const ending of ['', '-wal', '-shm']) rmSync(into + ending, { force: true })
 })
 
 function recordOf(text: string): EventRecord {

@@ -1,9 +1,9 @@
-import { readdirSync } from 'node:fs'
+import { readdirSync, statSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { pathToFileURL } from 'node:url'
 import type { Offset } from '../event-log.ts'
 import { guardDamage } from './segment.ts'
-import { hasWal, isBlank } from './segment-files.ts'
+import { hasWal, isBlank, PAGE_BYTES } from './segment-files.ts'
 
 /** First offsets of the segments of a directory, oldest first, as they are there at the moment. */
 export function segmentsIn(directory: string): Offset[] {
@@ -33,14 +33,21 @@ export function lookInto<T>(path: string, work: (database: DatabaseSync) => T): 
   }
 }
 
-function withConnection<T>(path: string, work: (database: DatabaseSync) => T): T {
+function withConnection<T>(path: string, work: (database: DatabaseSync) => T): T | undefined {
   const location = pathToFileURL(path)
   // Without a WAL nobody writes the file any more: SQLite needs no locks and no side files for it.
   if (!hasWal(path)) location.search = '?immutable=1'
   const database = new DatabaseSync(location, { readOnly: true, timeout: 1_000 })
   try {
-    return work(database)
+    return isBegun(path, database) ? work(database) : undefined
   } finally {
     database.close()
   }
+}
+
+/** Its tables come with its first commit, of which parts may be in the WAL already: until then there is nothing to read. */
+function isBegun(path: string, database: DatabaseSync): boolean {
+  return (
+    statSync(path).size !== PAGE_BYTES || database.prepare('SELECT 1 FROM sqlite_schema LIMIT 1').get() !== undefined
+  )
 }

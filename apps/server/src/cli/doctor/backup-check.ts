@@ -1,19 +1,63 @@
-import { BackupFileError, verifyBackup } from '../../backup/backup-file.ts'
+import { mkdtempSync, rmSync, statfsSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { BackupFileError, extractBackup, verifyBackup } from '../../backup/backup-file.ts'
+import type { Manifest } from '../../backup/manifest.ts'
 import type { CommandIo } from '../command-io.ts'
 import { size, time } from '../paint.ts'
 import { during } from '../progress.ts'
-import { type Finding, fail, ok } from './finding.ts'
+import { checkDatabases, DATABASE_NAMES } from './database-check.ts'
+import { type Finding, fail, ok, warn } from './finding.ts'
 
-/** Whether the file of a backup is whole and unchanged, and one that this version can restore. */
-export async function checkBackup(file: string, io: CommandIo): Promise<Finding> {
+/** Whether the file of a backup is whole and unchanged, one that this version can restore, and sound in what it holds. */
+export async function* checkBackup(file: string, isQuick: boolean, io: CommandIo): AsyncGenerator<Finding> {
+  let manifest: Manifest
   try {
-    const { createdAt, version, members, hasLog } = await during(`reading ${file}`, io, verifyBackup(file))
-    const bytes = members.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0)
-    const segments = members.filter(({ name }) => name.startsWith('log/')).length
-    const log = hasLog ? `${segments} log ${segments === 1 ? 'segment' : 'segments'}` : 'without the log'
-    return ok('backup', `${file} is whole: made ${time(createdAt)} UTC by Millrace ${version}, ${size(bytes)}, ${log}`)
+    manifest = await during(`reading ${file}`, io, verifyBackup(file))
   } catch (error) {
     if (!(error instanceof BackupFileError)) throw error
-    return fail('backup', error.message)
+    yield fail('backup', error.message)
+    return
   }
+  const { createdAt, version, members, hasLog } = manifest
+  const segments = members.filter(({ name }) => name.startsWith('log/')).length
+  const log = hasLog ? `${segments} log ${segments === 1 ? 'segment' : 'segments'}` : 'without the log'
+  const bytes = size(sizeOf(members))
+  yield ok('backup', `${file} is whole: made ${time(createdAt)} UTC by Millrace ${version}, ${bytes}, ${log}`)
+  if (!members.some(({ name }) => name === 'catalog.db')) {
+    yield warn('catalog', 'it holds no schema catalog: after a restore that counts what the log holds')
+  }
+  yield* checkDatabasesOf(file, manifest, isQuick, io)
+}
+
+/** They are taken out into a folder of their own: SQLite reads no tar. */
+async function* checkDatabasesOf(
+  file: string,
+  manifest: Manifest,
+  isQuick: boolean,
+  io: CommandIo,
+): AsyncGenerator<Finding> {
+  if (isQuick) {
+    yield ok('databases', 'not read (--quick)')
+    return
+  }
+  const isDatabase = (name: string) => DATABASE_NAMES.includes(name)
+  const needed = sizeOf(manifest.members.filter(({ name }) => isDatabase(name)))
+  const { bavail, bsize } = statfsSync(tmpdir())
+  if (bavail * bsize < needed) {
+    const text = `not read: a copy of them needs ${size(needed)} in ${tmpdir()}; --quick does without`
+    yield warn('databases', text)
+    return
+  }
+  const folder = mkdtempSync(join(tmpdir(), 'millrace-doctor-'))
+  try {
+    await during(`reading ${file}`, io, extractBackup(file, manifest, folder, isDatabase))
+    yield* checkDatabases(folder, { isQuick: false, progress: io.stderr })
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+function sizeOf(members: Manifest['members']): number {
+  return members.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0)
 }

@@ -7,13 +7,14 @@ import { type CommandIo, EXIT } from '../command-io.ts'
 import { type Colour, json, oneLine, paintFor } from '../paint.ts'
 import { checkBackup } from './backup-check.ts'
 import { checkClock, checkDataFolder, checkDisk } from './data-folder-check.ts'
+import { checkDatabases } from './database-check.ts'
 import { checkEgress } from './egress-check.ts'
 import { type Finding, fail, ok, warn } from './finding.ts'
 import { checkLog } from './log-check.ts'
 import { checkPort } from './port-check.ts'
 
 export interface DoctorOptions {
-  /** Leaves out reading every record of the log. */
+  /** Leaves out reading every record of the log and every page of the databases. */
   readonly quick?: boolean
   readonly json?: boolean
   /** File of a backup: it is looked at instead of this machine. */
@@ -27,7 +28,7 @@ const COLOURS: Record<Finding['verdict'], Colour> = { ok: 'green', warn: 'yellow
 export function addDoctor(program: Command, { io, exitWith }: CommandContext): void {
   withExample(program.command('doctor [backup]'), 'doctor --quick')
     .description('look for trouble on this machine: settings, data folder, log, disk, port; or in the file of a backup')
-    .option('--quick', 'leave out reading every record of the log')
+    .option('--quick', 'leave out reading every record of the log and page of the databases')
     .option('--json', 'as JSON')
     .action(async (backup: string | undefined, options: DoctorOptions) =>
       exitWith(await doctor({ ...options, backup }, io)),
@@ -59,7 +60,7 @@ export async function doctor(options: DoctorOptions, io: CommandIo): Promise<num
 
 async function* examine(options: DoctorOptions, io: CommandIo): AsyncGenerator<Finding> {
   if (options.backup !== undefined) {
-    yield await checkBackup(options.backup, io)
+    yield* checkBackup(options.backup, options.quick === true, io)
     return
   }
   yield checkNode(process.versions.node)
@@ -73,7 +74,11 @@ async function* examine(options: DoctorOptions, io: CommandIo): AsyncGenerator<F
   yield* folder.findings
   yield checkDisk(folder.nearest, settings.minFreeDiskBytes)
   yield checkClock(folder.path, io.clock.now())
-  if (folder.exists) yield* checkLog(folder.path, { isQuick: options.quick === true, progress: io.stderr })
+  if (folder.exists) {
+    const reading = { isQuick: options.quick === true, progress: io.stderr }
+    yield* checkDatabases(folder.path, reading)
+    yield* checkLog(folder.path, reading)
+  }
   yield await checkPort(settings)
   yield* checkEgress(settings)
 }

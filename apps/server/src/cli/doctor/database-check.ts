@@ -1,0 +1,98 @@
+import { copyFileSync, existsSync, mkdtempSync, rmSync, statfsSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { basename, join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { pathToFileURL } from 'node:url'
+import type { Output } from '../command-io.ts'
+import { size } from '../paint.ts'
+import { type Finding, fail, ok, warn } from './finding.ts'
+
+/** Databases of a data folder beside its log, and what to do about a damaged one. */
+const DATABASES: Readonly<Record<string, string>> = {
+  'control.db': 'restore a backup',
+  'delivery.db': 'restore a backup',
+  'catalog.db': 'count anew what the log holds: millrace schema rebuild',
+}
+export const DATABASE_NAMES: readonly string[] = Object.keys(DATABASES)
+
+export interface DatabaseCheckOptions {
+  /** Leaves out reading every page. */
+  readonly isQuick: boolean
+  readonly progress: Output
+}
+
+/** Whether every page and index of the databases in a folder is what it was, while a server may have them open. */
+export function* checkDatabases(folder: string, { isQuick, progress }: DatabaseCheckOptions): Generator<Finding> {
+  const files = DATABASE_NAMES.map((name) => join(folder, name)).filter((file) => existsSync(file))
+  if (files.length === 0) return
+  if (isQuick) {
+    yield ok('databases', 'not read (--quick)')
+    return
+  }
+  const whole: string[] = []
+  for (const file of files) {
+    if (progress.isTTY) progress.write(`\rreading ${file}`)
+    const finding = examined(file)
+    if (progress.isTTY) progress.write('\r\u001b[K')
+    if (finding === undefined) whole.push(basename(file))
+    else yield finding
+  }
+  if (whole.length > 0) yield ok('databases', `${whole.join(', ')}: every page and index fits`)
+}
+
+/** @returns what is not well with a database. */
+function examined(file: string): Finding | undefined {
+  try {
+    const fault = faultOf(file)
+    return fault === undefined ? undefined : damaged(file, fault)
+  } catch (error) {
+    if (error instanceof NoRoomError) return warn('databases', error.message)
+    return damaged(file, (error as Error).message)
+  }
+}
+
+function damaged(file: string, fault: string): Finding {
+  return fail('databases', `${file} is damaged (${fault}): ${DATABASES[basename(file)]}`)
+}
+
+/** SQLite would make files beside a database even to read it, unless a server has made them: nothing may be changed here. */
+function faultOf(file: string): string | undefined {
+  if (existsSync(`${file}-shm`)) return integrity(new DatabaseSync(file, { readOnly: true, timeout: 5_000 }))
+  if (bytesOf(`${file}-wal`) > 0) return faultOfCopy(file)
+  const location = pathToFileURL(file)
+  location.search = '?immutable=1'
+  return integrity(new DatabaseSync(location, { readOnly: true }))
+}
+
+/** Nobody has it open: what is in its WAL belongs to it all the same. */
+function faultOfCopy(file: string): string | undefined {
+  const needed = 2 * (bytesOf(file) + bytesOf(`${file}-wal`))
+  const { bavail, bsize } = statfsSync(tmpdir())
+  if (bavail * bsize < needed) throw new NoRoomError(file, needed)
+  const folder = mkdtempSync(join(tmpdir(), 'millrace-doctor-'))
+  try {
+    for (const ending of ['', '-wal']) copyFileSync(file + ending, join(folder, `copy.db${ending}`))
+    return integrity(new DatabaseSync(join(folder, 'copy.db')))
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+function integrity(opened: DatabaseSync): string | undefined {
+  using database = opened
+  const { integrity_check: said } = database.prepare('PRAGMA integrity_check(1)').get() as { integrity_check: string }
+  return said === 'ok' ? undefined : said.replaceAll(/\s+/g, ' ')
+}
+
+function bytesOf(file: string): number {
+  return statSync(file, { throwIfNoEntry: false })?.size ?? 0
+}
+
+class NoRoomError extends Error {
+  override readonly name = 'NoRoomError'
+  readonly code = 'no_room'
+
+  constructor(file: string, needed: number) {
+    super(`${file} was not read: a copy of it needs ${size(needed)} in ${tmpdir()}; --quick does without`)
+  }
+}
