@@ -39,6 +39,7 @@ import { openApp } from './http/app.ts'
 import type { Front } from './http/front.ts'
 import { health } from './http/health.ts'
 import { metricsText } from './http/metrics.ts'
+import { refusalRoutes } from './http/refusal-routes.ts'
 import { sourceConfigRoute } from './http/source-config.ts'
 import { statusRoutes } from './http/status-routes.ts'
 import type { Logger } from './logger.ts'
@@ -135,6 +136,7 @@ export async function compose(options: ComposeOptions): Promise<Product> {
     },
     logger,
     apiRequestsPerMinute: settings.apiRequestsPerMinute,
+    port: front.address.port,
     trustedProxies: settings.trustedProxies,
   })
   const store = await DeliveryStore.open({ file: folder.file('delivery.db'), clock, logger })
@@ -244,8 +246,9 @@ export async function compose(options: ComposeOptions): Promise<Product> {
     password: settings.serviceAdminPassword,
     file: folder.file('admin-password'),
     clock,
-    isToken: async (authorization, request) =>
-      (await controlPlane.authenticate(authorization, addressOfRequest(request))) !== undefined,
+    isUser: async (request) =>
+      (await controlPlane.authenticate(request.headers, addressOfRequest(request))) !== undefined,
+    carriesSession: ({ headers }) => controlPlane.carriesSession(headers),
     addressOf: addressOfRequest,
   })
   const schemas = new SchemaRoutes({
@@ -289,10 +292,7 @@ export async function compose(options: ComposeOptions): Promise<Product> {
       }),
       inbox.routes(
         ({ headers, raw }) =>
-          controlPlane.authenticate(
-            headers.authorization,
-            addressOf(raw.socket.remoteAddress, headers['x-forwarded-for']),
-          ),
+          controlPlane.authenticate(headers, addressOf(raw.socket.remoteAddress, headers['x-forwarded-for'])),
         () => clock.now(),
       ),
       testApiRoutes({
@@ -304,7 +304,7 @@ export async function compose(options: ComposeOptions): Promise<Product> {
         newClient: () => newClient({ maxAnswerBytes: MAX_SHOWN_ANSWER_BYTES, keepsEveryType: true }),
         authenticate: async ({ headers, raw }, id) => {
           const address = addressOf(raw.socket.remoteAddress, headers['x-forwarded-for'])
-          const actor = await controlPlane.authenticate(headers.authorization, address, id)
+          const actor = await controlPlane.authenticate(headers, address, id)
           if (actor === undefined) return undefined
           const note = (resourceId: string) =>
             controlPlane.audit.done(authorOf(actor, address, id), {
@@ -315,6 +315,7 @@ export async function compose(options: ComposeOptions): Promise<Product> {
             })
           return { tokenId: actor.token.id, role: actor.role, note }
         },
+        isFromDashboard: ({ headers }) => controlPlane.carriesSession(headers),
         takeRequest: (tokenId) => testApiRates.take(tokenId),
         bodies: { read: readBody, decode: decodeBody, parse: parseBody },
         requestId: ({ raw }) => requestId(raw),
@@ -336,6 +337,7 @@ export async function compose(options: ComposeOptions): Promise<Product> {
       liveRoute(running.live, ({ actor }) => controlPlane.isCurrent(actor)),
       backupRoutes(backups),
       catalogRoutes(catalog),
+      refusalRoutes(gateway.refusals),
     ],
     book,
   )

@@ -141,6 +141,22 @@ export class DeadLetterTable {
     return { rows, next: null }
   }
 
+  /**
+   * Looks at some of those before `before`, newest first.
+   *
+   * @param before null: all.
+   * @returns where to go on, null at the end.
+   */
+  lookAt(filter: DeadLetterFilter, before: number | null, take: (letter: LookedAt) => void): number | null {
+    const isWanted = this.#judge(filter)
+    let lookedAt = 0
+    for (const row of this.#newestBefore(before ?? Number.MAX_SAFE_INTEGER, filter)) {
+      if (isWanted(row)) take(row)
+      if (++lookedAt >= MOST_LOOKED_AT) return row.id
+    }
+    return null
+  }
+
   countOpen(scope: Scope): number {
     const { sql, values } = this.#condition(scope)
     const row = this.#db
@@ -208,7 +224,7 @@ export class DeadLetterTable {
   #newestBefore(id: number, filter: DeadLetterFilter): Iterable<LookedAt> {
     const { state, destinationId } = filter
     const event = needsPayload(filter) ? 'event' : "'' AS event"
-    const columns = `id, destination, source, state, stage, reason, dead_at, ${event}`
+    const columns = `id, destination, source, state, stage, reason, dead_at, last_status, ${event}`
     const isIndexed = state !== undefined && (destinationId !== undefined || state !== 'open')
     const { sql, values } = this.#condition(isIndexed ? { state, destinationId } : {})
     const rows = this.#db
@@ -279,8 +295,8 @@ export class DeadLetterTable {
   }
 }
 
-/** What a list looks at of a row. */
-type LookedAt = JudgedLetter & Pick<Row, 'id' | 'destination' | 'state'>
+/** What a list looks at of a dead letter; names and texts as numbers. */
+export type LookedAt = JudgedLetter & Pick<Row, 'id' | 'destination' | 'state' | 'last_status'>
 
 interface Row {
   id: number

@@ -5,7 +5,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { ManualClock, randomFrom } from '@millrace/std'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { LaneEvent } from '../lane-event.ts'
-import type { DeadLetterFilter, DeadLetterRow } from './calls.ts'
+import type { DeadLetterFilter, DeadLetterRow, DeliveryCalls } from './calls.ts'
 import { DeliveryStore } from './delivery-store.ts'
 
 const NOW = Date.parse('2026-03-04T09:00:00.000Z')
@@ -153,6 +153,32 @@ test('what was removed with its destination stays visible for its time, without 
   expect((await listed(store, {})).length).toBe(100)
 })
 
+/** Numbers of open ones by destination and reason: those that are kept beside them, or with `from` counted one by one. */
+async function grouped(store: DeliveryStore, filter: DeadLetterFilter): Promise<Record<string, number>> {
+  const counts: Record<string, number> = {}
+  for (let before: number | null = null; ; ) {
+    const found: Awaited<ReturnType<DeliveryCalls['deadLetterGroups']>> = await store.call('deadLetterGroups', {
+      filter: { ...filter, state: 'open' },
+      before,
+    })
+    for (const { destinationId, reason, count } of found.groups) {
+      const key = `${destinationId} ${reason}`
+      counts[key] = (counts[key] ?? 0) + count
+    }
+    if (found.next === null) return counts
+    before = found.next
+  }
+}
+
+function countsOf(given: readonly Given[]): Record<string, number> {
+  const counts: Record<string, number> = {}
+  for (const { destinationId, reason } of given) {
+    const key = `${destinationId} ${reason}`
+    counts[key] = (counts[key] ?? 0) + 1
+  }
+  return counts
+}
+
 /** Whatever happens to single ones, nobody sees from outside which of them are packed. */
 test(`dead letters in rows and ranges are one list, by a model (seed ${seed})`, async () => {
   const random = randomFrom(seed)
@@ -255,6 +281,9 @@ test(`dead letters in rows and ranges are one list, by a model (seed ${seed})`, 
       { reason: 'reason 2', destinationId: 'd2' },
       (each) => each.reason === 'reason 2' && each.destinationId === 'd2',
     )
+    const counts = countsOf(open().filter(({ sourceId }) => sourceId === 's2'))
+    expect(await grouped(store, { sourceId: 's2' })).toEqual(counts)
+    expect(await grouped(store, { sourceId: 's2', from: 0 })).toEqual(counts)
     const scope = { destinationId: at.destinationId, sourceId: at.sourceId }
     expect(await store.call('openDeadLetters', scope)).toBe(
       open(at.destinationId).filter(({ sourceId }) => sourceId === at.sourceId).length,

@@ -1,5 +1,19 @@
 import type { DatabaseSync } from 'node:sqlite'
 
+/** @param letters how many join: SQL about NEW. */
+const joinGroup = (letters: string) => `
+  INSERT INTO letter_groups VALUES (NEW.destination, NEW.source, NEW.stage, NEW.reason, NEW.last_status,
+      NEW.dead_at / 60000, ${letters}, NEW.dead_at, NEW.dead_at)
+    ON CONFLICT DO UPDATE SET letters = letters + excluded.letters,
+      oldest = min(oldest, excluded.oldest), newest = max(newest, excluded.newest);`
+
+const GROUP_LEFT = `destination = OLD.destination AND source = OLD.source AND stage = OLD.stage
+  AND reason = OLD.reason AND last_status = OLD.last_status AND minute = OLD.dead_at / 60000`
+/** @param letters how many leave: SQL about OLD and, in an update, NEW. */
+const leaveGroup = (letters: string) => `
+  UPDATE letter_groups SET letters = letters - (${letters}) WHERE ${GROUP_LEFT};
+  DELETE FROM letter_groups WHERE ${GROUP_LEFT} AND letters = 0;`
+
 /** Each step is carried out once, in a transaction of its own; `user_version` counts them. Append only. */
 const MIGRATIONS = [
   `
@@ -200,6 +214,43 @@ const MIGRATIONS = [
   CREATE TRIGGER letter_range_went AFTER DELETE ON letter_ranges WHEN OLD.state = 0 BEGIN
     UPDATE backlog SET letters = letters - OLD.letters, letter_bytes = letter_bytes - OLD.event_bytes
       WHERE destination = OLD.destination;
+  END;
+  `,
+  `
+  -- Open dead letters that are alike, by the minute in which they were given up; kept by the triggers below.
+  CREATE TABLE letter_groups (
+    destination INTEGER NOT NULL, source INTEGER NOT NULL, stage INTEGER NOT NULL, reason INTEGER NOT NULL,
+    last_status INTEGER NOT NULL, minute INTEGER NOT NULL,
+    letters INTEGER NOT NULL, oldest INTEGER NOT NULL, newest INTEGER NOT NULL,
+    PRIMARY KEY (destination, source, stage, reason, last_status, minute)
+  ) STRICT, WITHOUT ROWID;
+  INSERT INTO letter_groups
+    SELECT destination, source, stage, reason, last_status, dead_at / 60000, sum(letters), min(dead_at), max(dead_at)
+    FROM (
+      SELECT destination, source, stage, reason, last_status, dead_at, 1 AS letters FROM dead_letters WHERE state = 0
+      UNION ALL
+      SELECT destination, source, stage, reason, last_status, dead_at, letters FROM letter_ranges WHERE state = 0
+    ) GROUP BY 1, 2, 3, 4, 5, 6;
+  CREATE TRIGGER letter_joined AFTER INSERT ON dead_letters WHEN NEW.state = 0 BEGIN
+    ${joinGroup('1')}
+  END;
+  CREATE TRIGGER letter_joined_again AFTER UPDATE OF state ON dead_letters WHEN OLD.state > 0 AND NEW.state = 0 BEGIN
+    ${joinGroup('1')}
+  END;
+  CREATE TRIGGER letter_left AFTER UPDATE OF state ON dead_letters WHEN OLD.state = 0 AND NEW.state > 0 BEGIN
+    ${leaveGroup('1')}
+  END;
+  CREATE TRIGGER letter_left_for_good AFTER DELETE ON dead_letters WHEN OLD.state = 0 BEGIN
+    ${leaveGroup('1')}
+  END;
+  CREATE TRIGGER letter_range_joined AFTER INSERT ON letter_ranges WHEN NEW.state = 0 BEGIN
+    ${joinGroup('NEW.letters')}
+  END;
+  CREATE TRIGGER letter_range_left AFTER UPDATE OF state, letters ON letter_ranges WHEN OLD.state = 0 BEGIN
+    ${leaveGroup('OLD.letters - iif(NEW.state = 0, NEW.letters, 0)')}
+  END;
+  CREATE TRIGGER letter_range_left_for_good AFTER DELETE ON letter_ranges WHEN OLD.state = 0 BEGIN
+    ${leaveGroup('OLD.letters')}
   END;
   `,
 ]

@@ -7,6 +7,7 @@ import { inTransaction, openDatabase } from './database.ts'
 import { DeadLetterTable } from './dead-letter-table.ts'
 import { JobTable } from './job-table.ts'
 import { KeptRecords } from './kept-records.ts'
+import { LetterGroups } from './letter-groups.ts'
 import { LetterRanges } from './letter-ranges.ts'
 import { MessageHashes } from './message-hashes.ts'
 import { Names } from './names.ts'
@@ -23,6 +24,7 @@ let names: Names
 let versions: VersionTable
 let outcomes: OutcomeTables
 let deadLetters: DeadLetterTable
+let letterGroups: LetterGroups
 let jobs: JobTable
 let replayed: ReplayedLetters
 let hashes: MessageHashes
@@ -39,6 +41,7 @@ answerCalls<DeliveryCalls>({
     outcomes = new OutcomeTables(db, names, versions, ranges)
     deadLetters = new DeadLetterTable(db, names, versions, ranges)
     jobs = new JobTable(db, names, deadLetters, ranges)
+    letterGroups = new LetterGroups(db, names, deadLetters)
     replayed = new ReplayedLetters(db, names)
     hashes = new MessageHashes(db)
     traces = new TraceRetention(db)
@@ -124,6 +127,7 @@ answerCalls<DeliveryCalls>({
     }),
   findHash: (hash) => hashes.find(Buffer.from(hash)),
   deadLetters: ({ filter, limit, before }) => deadLetters.list(filter, limit, before),
+  deadLetterGroups: ({ filter, before }) => letterGroups.of(filter, before),
   deadLetter: (id) => deadLetters.get(id),
   discardLetter: ({ id, at }) => write(() => deadLetters.discardOne(id, at)),
   createJob: (job) => write(() => jobs.create(job)),
