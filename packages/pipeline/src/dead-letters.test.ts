@@ -241,11 +241,11 @@ test('the GET routes answer what the pipeline knows', async () => {
   expect(await get('/v2/destinations/d1/delivery')).toEqual({ status: 200, body: await run.state() })
 })
 
-test('20,000 given up at once are listed one by one and take under 100 bytes of disk each beyond their events', async () => {
+test('5,000 given up at once are listed one by one and take under 100 bytes of disk each beyond their events', async () => {
   const { run } = await PipelineUnderTest.withSink(500)
   await using _ = run
-  const count = 20_000
-  for (let batch = 0; batch < 20; batch++) {
+  const count = 5_000
+  for (let batch = 0; batch < 5; batch++) {
     await run.accept(tracks(1_000, (n) => `user-${batch}-${n}`, `b${batch}`))
   }
   await run.settle()
@@ -269,7 +269,7 @@ test('20,000 given up at once are listed one by one and take under 100 bytes of 
     before = next
   }
   expect(ids.size).toBe(count)
-  const found = await run.pipeline.deadLetters({ messageId: 'b15-345', from: START }, 500, null)
+  const found = await run.pipeline.deadLetters({ messageId: 'b3-345', from: START }, 500, null)
   expect(await run.pipeline.deadLetter(found.rows[0]!.id)).toMatchObject({
     reason: 'retry limit reached',
     state: 'open',
