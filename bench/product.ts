@@ -5,6 +5,7 @@ import { Program } from './programs.ts'
 const OWNER_TOKEN = 'owner-token-of-the-benchmarks'
 const CALL_TIMEOUT_MS = 10_000
 const LOOK_AGAIN_MS = 50
+const CATCH_UP_TIMEOUT_MS = 1_800_000
 
 export interface ProductOptions {
   /** Folder for the CPU profiles of all threads, written when it stops. */
@@ -115,9 +116,12 @@ export async function catalogLagSeconds(product: Program): Promise<number> {
   return Number(/^millrace_schema_lag_seconds (\S+)$/m.exec(await response.text())![1])
 }
 
-/** Resolves once the schema catalog has counted everything. */
+/** Resolves once the schema catalog has counted everything. @throws Error if that takes half an hour. */
 export async function catalogCaughtUp(product: Program): Promise<void> {
-  while ((await catalogLagSeconds(product)) > 0) await delay(LOOK_AGAIN_MS)
+  for (const end = performance.now() + CATCH_UP_TIMEOUT_MS; (await catalogLagSeconds(product)) > 0; ) {
+    if (performance.now() > end) throw new Error('the catalog does not catch up')
+    await delay(LOOK_AGAIN_MS)
+  }
 }
 
 /** Resolves once /ready says 200. */
