@@ -10,26 +10,29 @@ export class Bench implements Disposable {
   readonly sink: CallableProcess<SinkCalls>
   readonly #sinkOrigin: string
   readonly profileTo: string | undefined
+  /** Rows that take long take little: it is only to be seen that they run. */
+  readonly isSmall: boolean
   #runs = 0
 
   /** @param profileTo folder for CPU profiles of the product, if they are wanted. */
-  static async open(profileTo: string | undefined): Promise<Bench> {
+  static async open({ profileTo, isSmall }: Pick<Bench, 'profileTo' | 'isSmall'>): Promise<Bench> {
     const load = new CallableProcess<LoadCalls>(new URL('./load-process.ts', import.meta.url).pathname)
     const sink = new CallableProcess<SinkCalls>(new URL('./sink-process.ts', import.meta.url).pathname)
     const port = await sink.call('listen', undefined, START_TIMEOUT_MS)
-    return new Bench(load, sink, `http://127.0.0.1:${port}`, profileTo)
+    return new Bench(load, sink, `http://127.0.0.1:${port}`, { profileTo, isSmall })
   }
 
   private constructor(
     load: CallableProcess<LoadCalls>,
     sink: CallableProcess<SinkCalls>,
     sinkOrigin: string,
-    profileTo: string | undefined,
+    { profileTo, isSmall }: Pick<Bench, 'profileTo' | 'isSmall'>,
   ) {
     this.load = load
     this.sink = sink
     this.#sinkOrigin = sinkOrigin
     this.profileTo = profileTo
+    this.isSmall = isSmall
   }
 
   /** Of a webhook that answers at once and counts what comes, 0 to 9. */
@@ -40,6 +43,11 @@ export class Bench implements Disposable {
   /** Of one that answers at once and counts nothing. */
   get spareUrl(): string {
     return `${this.#sinkOrigin}/spare`
+  }
+
+  /** Of one that is not there. */
+  get deadUrl(): string {
+    return 'http://127.0.0.1:9/in'
   }
 
   /** Of one that never answers. */

@@ -15,8 +15,9 @@ export interface RunNumber {
  * An event of 0.8 KB. Its messageId holds the run and its index in it, its properties a place for the time of sending.
  *
  * @param user of which there are 1,000; each has an anonymousId of its own, since order is kept by either id.
+ * @param shape each other than 0 has a property of its own, and so is a version of its own.
  */
-export function newEvent({ run }: RunNumber, index: number, user: number) {
+export function newEvent({ run }: RunNumber, index: number, user: number, shape = 0) {
   const runDigits = String(run).padStart(4, '0')
   const userDigits = String(user % USERS).padStart(12, '0')
   return {
@@ -32,6 +33,7 @@ export function newEvent({ run }: RunNumber, index: number, user: number) {
       price: 18.5,
       tags: ['matinee', 'balcony'],
       note: 'A seat near the aisle, please. '.repeat(6),
+      ...(shape === 0 ? {} : { [`extra${shape}`]: true }),
     },
     context: {
       library: { name: 'millrace-js', version: '1.2.0' },
@@ -63,6 +65,20 @@ export function stampPlaces(request: Buffer): number[] {
 export function stamp(request: Buffer, places: readonly number[], micros: number): void {
   const digits = String(micros).padStart(STAMP_DIGITS, '0')
   for (const place of places) request.write(digits, place, 'latin1')
+}
+
+/** Where the digits of its index stand in the messageId of each event. */
+export function indexPlaces(bytes: Buffer): number[] {
+  const places: number[] = []
+  for (let at = bytes.indexOf(MESSAGE_ID); at >= 0; at = bytes.indexOf(MESSAGE_ID, at)) {
+    at += MESSAGE_ID.length + 24
+    places.push(at)
+  }
+  return places
+}
+
+export function writeIndex(bytes: Buffer, place: number, index: number): void {
+  bytes.write(String(index).padStart(INDEX_DIGITS, '0'), place, 'latin1')
 }
 
 const stampMark = Buffer.from(STAMP)

@@ -12,6 +12,8 @@ import { newEvent, nowMicros, type RunNumber, stamp, stampPlaces } from './event
 export interface Target {
   readonly port: number
   readonly writeKey: string
+  /** Of the events, in turns. Default 1. */
+  readonly shapes?: number
 }
 
 export interface Burst extends Target {
@@ -107,8 +109,8 @@ function paced(count: number, perSecond: number, due: (number | undefined)[]) {
   return { more: () => next.promise }
 }
 
-function requestOf({ writeKey }: Target, run: RunNumber, index: number, batch: number): Buffer {
-  const events = Array.from({ length: batch }, (_, i) => newEvent(run, index * batch + i, index))
+function requestOf({ writeKey, shapes = 1 }: Target, run: RunNumber, index: number, batch: number): Buffer {
+  const events = Array.from({ length: batch }, (_, i) => newEvent(run, index * batch + i, index, index % shapes))
   const body = JSON.stringify(batch === 1 ? events[0] : { sentAt: '2026-03-04T09:15:28.400Z', batch: events })
   const head = [
     `POST ${batch === 1 ? '/v1/track' : '/v1/batch'} HTTP/1.1`,

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { parseArgs } from 'node:util'
 import { Bench } from './bench.ts'
+import { operatorsTable } from './operators.ts'
 import { profileSummary } from './profile.ts'
 import type { Row } from './row.ts'
 import { acceptanceRows } from './rows/acceptance.ts'
@@ -12,13 +13,15 @@ import { fanOutRows } from './rows/fan-out.ts'
 import { idleRow } from './rows/idle.ts'
 import { isolationRows } from './rows/isolation.ts'
 import { latencyRow } from './rows/latency.ts'
+import { outageRow } from './rows/outage.ts'
 import { sdkRow } from './rows/sdk.ts'
-import { startRow } from './rows/start.ts'
+import { startRows } from './rows/start.ts'
+import { stockRows } from './rows/stock.ts'
 import { testApiRow } from './rows/test-api.ts'
 import { userCodeRows } from './rows/user-code.ts'
 import { type Line, tableOf } from './table.ts'
 
-// npm run bench -- [P1 P2 …] [--json] [--profile]
+// npm run bench -- [P1 P2 … | operators] [--json] [--profile] [--small]
 
 const rows: readonly Row[] = [
   ...acceptanceRows,
@@ -30,32 +33,42 @@ const rows: readonly Row[] = [
   latencyRow,
   testApiRow,
   idleRow,
-  startRow,
+  ...startRows,
+  ...stockRows,
+  outageRow,
   sdkRow,
 ]
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { json: { type: 'boolean', default: false }, profile: { type: 'boolean', default: false } },
+  options: {
+    json: { type: 'boolean', default: false },
+    profile: { type: 'boolean', default: false },
+    small: { type: 'boolean', default: false },
+  },
 })
-const unknown = positionals.find((name) => !rows.some((row) => row.name === name))
+const isForOperators = positionals.includes('operators')
+const names = positionals.filter((name) => name !== 'operators')
+const unknown = names.find((name) => !rows.some((row) => row.name === name))
 if (unknown !== undefined) {
-  console.error(`No row ${unknown}; there are ${rows.map(({ name }) => name).join(', ')}`)
+  console.error(`No row ${unknown}; there are ${[...new Set(rows.map(({ name }) => name))].join(', ')}, and operators`)
   process.exit(64)
 }
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => process.exit(1))
 
 const profileTo = values.profile ? mkdtempSync(path.join(tmpdir(), 'millrace-profile-')) : undefined
 process.on('exit', () => profileTo !== undefined && rmSync(profileTo, { recursive: true, force: true }))
-using bench = await Bench.open(profileTo)
+using bench = await Bench.open({ profileTo, isSmall: values.small })
+if (isForOperators) process.stdout.write(await operatorsTable(bench))
 const lines: Line[] = []
-for (const row of rows.filter(({ name }) => positionals.length === 0 || positionals.includes(name))) {
+const isEvery = names.length === 0 && !isForOperators
+for (const row of rows.filter(({ name }) => isEvery || names.includes(name))) {
   console.error(`${row.name}: ${row.figure} …`)
   lines.push({ row, measured: await row.measure(bench) })
 }
 
 if (values.json) console.log(JSON.stringify(lines.map(jsonLine), undefined, 2))
-else process.stdout.write(tableOf(lines))
+else if (lines.length > 0) process.stdout.write(tableOf(lines))
 if (profileTo !== undefined) process.stdout.write(profileSummary(profileTo))
 
 function jsonLine({ row: { name, figure, goal }, measured }: Line) {

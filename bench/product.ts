@@ -1,29 +1,41 @@
 import path from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import { Program } from './programs.ts'
 
 const OWNER_TOKEN = 'owner-token-of-the-benchmarks'
 const CALL_TIMEOUT_MS = 10_000
+const LOOK_AGAIN_MS = 50
+const CATCH_UP_TIMEOUT_MS = 1_800_000
 
 export interface ProductOptions {
   /** Folder for the CPU profiles of all threads, written when it stops. */
   readonly profileTo?: string | undefined
   /** Makes in the data folder what the product is to find there. */
   readonly prepare?: (dataFolder: string) => void
+  /** One that stays when the product has ended; else it has an empty one of its own. */
+  readonly dataFolder?: string
+  readonly startTimeoutMs?: number
+  readonly environment?: Readonly<Record<string, string>>
 }
 
-/** The real server as an operator starts it, everything on, with an empty data folder. */
-export function startProduct({ profileTo, prepare = () => {} }: ProductOptions = {}): Promise<Program> {
+/** The real server as an operator starts it, everything on. */
+export function startProduct(options: ProductOptions = {}): Promise<Program> {
+  const { profileTo, prepare = () => {}, startTimeoutMs, environment } = options
+  const dataFolderIn = (folder: string) => options.dataFolder ?? path.join(folder, 'data')
   const root = path.dirname(import.meta.dirname)
   const profiling = profileTo === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${profileTo}`]
   return Program.start({
-    prepare: (folder) => prepare(path.join(folder, 'data')),
+    startTimeoutMs,
+    prepare: (folder) => prepare(dataFolderIn(folder)),
     command: () => [...profiling, path.join(root, 'apps/server/src/main.ts'), 'start'],
     env: (folder) => ({
-      MILLRACE_DATA_DIR: path.join(folder, 'data'),
+      MILLRACE_DATA_DIR: dataFolderIn(folder),
       MILLRACE_PORT: '0',
       MILLRACE_QUICKSTART: 'off',
       MILLRACE_OWNER_TOKEN: OWNER_TOKEN,
       MILLRACE_TEST_API_RPM: '0',
+      MILLRACE_API_RPM: '0',
+      ...environment,
     }),
   })
 }
@@ -38,10 +50,23 @@ export async function addSource(product: Program, ...webhookUrls: readonly strin
 /** Makes a source that is connected to destinations. @returns its write key. */
 export async function addSourceOf(product: Program, destinationIds: readonly string[]): Promise<string> {
   const { source } = await post(product, 'sources', { name: 'Load', type: 'HTTP' })
-  for (const destinationId of destinationIds) {
-    await post(product, 'connections', { sourceId: source!.id, destinationId })
-  }
+  for (const destinationId of destinationIds) await connect(product, source!.id, destinationId)
   return source!.writeKey!
+}
+
+/** Makes a source that nothing is connected to. @returns its id. */
+export async function addUnconnectedSource(product: Program): Promise<string> {
+  const { source } = await post(product, 'sources', { name: 'Load', type: 'HTTP' })
+  return source!.id
+}
+
+/** Makes a webhook connected to a source. */
+export async function addWebhookOf(product: Program, sourceId: string, webhookUrl: string): Promise<void> {
+  await connect(product, sourceId, await addDestination(product, webhookUrl))
+}
+
+async function connect(product: Program, sourceId: string, destinationId: string): Promise<void> {
+  await post(product, 'connections', { sourceId, destinationId })
 }
 
 /** Makes a webhook, with a transformation of this code where some is given. @returns its id. */
@@ -101,6 +126,14 @@ export async function acceptedEvents(product: Program): Promise<number> {
 export async function catalogLagSeconds(product: Program): Promise<number> {
   const response = await fetch(`${product.url}/metrics`, { signal: AbortSignal.timeout(CALL_TIMEOUT_MS) })
   return Number(/^millrace_schema_lag_seconds (\S+)$/m.exec(await response.text())![1])
+}
+
+/** Resolves once the schema catalog has counted everything. @throws Error if that takes half an hour. */
+export async function catalogCaughtUp(product: Program): Promise<void> {
+  for (const end = performance.now() + CATCH_UP_TIMEOUT_MS; (await catalogLagSeconds(product)) > 0; ) {
+    if (performance.now() > end) throw new Error('the catalog does not catch up')
+    await delay(LOOK_AGAIN_MS)
+  }
 }
 
 /** Resolves once /ready says 200. */

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 
-const START_TIMEOUT_MS = 20_000
+const START_TIMEOUT_MS = 60_000
 const STOP_TIMEOUT_MS = 20_000
 
 const children = new Set<ChildProcess>()
@@ -27,6 +27,8 @@ export interface ProgramOptions {
   /** Arguments of Node. Those that need the folder are given it. */
   readonly command: (folder: string) => readonly string[]
   readonly env?: (folder: string) => Readonly<Record<string, string>>
+  /** Until it has printed its address. Default 20 s. */
+  readonly startTimeoutMs?: number | undefined
 }
 
 /** The product or a limit program: a process that prints its address once it serves, with a folder of its own. */
@@ -37,7 +39,8 @@ export class Program implements AsyncDisposable {
   #isToEnd = false
 
   /** Resolves when the program has printed its address. @throws Error with what it wrote if it does not. */
-  static async start({ command, env = () => ({}), prepare = () => {} }: ProgramOptions): Promise<Program> {
+  static async start(options: ProgramOptions): Promise<Program> {
+    const { command, env = () => ({}), prepare = () => {}, startTimeoutMs = START_TIMEOUT_MS } = options
     const folder = mkdtempSync(path.join(tmpdir(), 'millrace-bench-'))
     folders.add(folder)
     prepare(folder)
@@ -48,7 +51,7 @@ export class Program implements AsyncDisposable {
     })
     closeSync(errors)
     endWithBench(child)
-    const url = await Promise.race([addressOf(child), delay(START_TIMEOUT_MS, undefined, { ref: false })])
+    const url = await Promise.race([addressOf(child), delay(startTimeoutMs, undefined, { ref: false })])
     if (url !== undefined) return new Program(folder, url, child)
     child.kill('SIGKILL')
     throw new Error(`did not start: ${command(folder).join(' ')}\n${readFileSync(errorFile(folder), 'utf8')}`)
@@ -80,6 +83,14 @@ export class Program implements AsyncDisposable {
     const ended = once(this.#child, 'exit', { signal: AbortSignal.timeout(STOP_TIMEOUT_MS) })
     this.#child.kill('SIGTERM')
     await ended.catch(() => this.#child.kill('SIGKILL'))
+  }
+
+  /** kill -9. Resolves when it is gone. */
+  async kill(): Promise<void> {
+    this.#isToEnd = true
+    const ended = once(this.#child, 'exit')
+    this.#child.kill('SIGKILL')
+    await ended
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -1,11 +1,10 @@
 import { mkdirSync } from 'node:fs'
 import path from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { setTimeout as delay } from 'node:timers/promises'
 import type { Bench } from '../bench.ts'
 import { alternate, compared } from '../comparison.ts'
 import { deliver } from '../delivery-run.ts'
-import { addSource, catalogLagSeconds, startProduct } from '../product.ts'
+import { addSource, catalogCaughtUp, startProduct } from '../product.ts'
 import type { Program } from '../programs.ts'
 import type { Measured, Row } from '../row.ts'
 import { perSecond } from '../table.ts'
@@ -17,7 +16,6 @@ const BURST_ROUNDS = 10
 const LEAD_IN_MS = 200
 const COUNTED_MS = 600
 const TIMEOUT_MS = 30_000
-const LOOK_AGAIN_MS = 50
 
 export const catalogRows: readonly Row[] = [
   {
@@ -73,7 +71,7 @@ async function burst({ load }: Bench, { port }: Program, writeKey: string): Prom
 
 async function caughtUpMs(product: Program): Promise<number> {
   const startedAt = performance.now()
-  while ((await catalogLagSeconds(product)) > 0) await delay(LOOK_AGAIN_MS)
+  await catalogCaughtUp(product)
   return performance.now() - startedAt
 }
 

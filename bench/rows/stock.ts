@@ -1,0 +1,52 @@
+import type { Bench } from '../bench.ts'
+import { alternate, compared } from '../comparison.ts'
+import { deliver } from '../delivery-run.ts'
+import { addSource, startProduct } from '../product.ts'
+import type { Program } from '../programs.ts'
+import type { Measured, Row } from '../row.ts'
+import { stockOf } from '../stock.ts'
+import { perSecond } from '../table.ts'
+
+/* P12: a product that holds much (stock.ts) against an empty one, under the same load of 20 versions of an event. */
+
+const DELIVERY_ROUNDS = 5
+const BURST_ROUNDS = 10
+const BURST = { connections: 64, batch: 30, leadInMs: 200, countedMs: 600 }
+const TIMEOUT_MS = 60_000
+const START_TIMEOUT_MS = 120_000
+
+export const stockRows: readonly Row[] = [
+  {
+    name: 'P12',
+    figure: 'P1 with 10 million events, 1,000 sources, 500 destinations, 4,000 versions, against empty',
+    goal: '≥ 0.95',
+    measure: (bench) => measure(bench, BURST_ROUNDS, burst),
+  },
+  {
+    name: 'P12',
+    figure: 'P3 likewise',
+    goal: '≥ 0.95',
+    measure: (bench) => measure(bench, DELIVERY_ROUNDS, deliveryRun),
+  },
+]
+
+type Run = (bench: Bench, product: Program, writeKey: string, shapes: number) => Promise<number>
+
+async function measure(bench: Bench, rounds: number, run: Run): Promise<Measured> {
+  const { dataFolder, shapes } = await stockOf(bench)
+  await using stocked = await startProduct({ dataFolder, startTimeoutMs: START_TIMEOUT_MS })
+  await using empty = await startProduct()
+  const keys = [await addSource(empty, bench.sinkUrl()), await addSource(stocked, bench.sinkUrl())] as const
+  const contenders = [() => run(bench, empty, keys[0], shapes), () => run(bench, stocked, keys[1], shapes)] as const
+  await alternate(1, ...contenders)
+  return compared(await alternate(bench.isSmall ? 1 : rounds, ...contenders), perSecond)
+}
+
+async function deliveryRun(bench: Bench, product: Program, writeKey: string, shapes: number): Promise<number> {
+  const events = bench.isSmall ? { events: 6_000 } : {}
+  return (await deliver(bench, product, { port: product.port, writeKey, shapes }, events)).eventsPerSecond
+}
+
+async function burst({ load }: Bench, { port }: Program, writeKey: string, shapes: number): Promise<number> {
+  return (await load.call('burst', { port, writeKey, shapes, ...BURST }, TIMEOUT_MS)).eventsPerSecond
+}
