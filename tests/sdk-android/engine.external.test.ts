@@ -4,7 +4,6 @@ import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import {
   type Classes,
-  compileEngine,
   compileTests,
   conformanceFolder,
   type JavaResult,
@@ -47,12 +46,6 @@ describe.skipIf(missing && mayBeSkipped)('the Android engine', { timeout: PATIEN
   }, PATIENT_MS)
 
   afterAll(() => rmSync(temporary, { recursive: true, force: true }))
-
-  test('compiles against the current Android API and the real Cordova framework without a warning', () =>
-    compileEngine(11, 35, path.join(temporary, 'current')))
-
-  test('uses nothing that Android 7.0, the oldest that cordova-android 13 allows, does not have', () =>
-    compileEngine(8, 24, path.join(temporary, 'oldest')))
 
   test.each(Object.entries(promises))('%s: %s', (testClass) => {
     const own = results.filter((result) => result.testClass === testClass)

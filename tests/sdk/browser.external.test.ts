@@ -201,6 +201,33 @@ test('a Content-Security-Policy that forbids the data plane is told in one line,
   expect(await later.call('flush')).toMatchObject({ ok: true, sent: 1 })
 })
 
+test('an event that the server refuses costs itself alone, and the others arrive in order', async () => {
+  await using strict = await DevEnv.open({ settings: { MILLRACE_MAX_EVENT_KB: '4' } })
+  const { source } = await strict.webhook()
+  const page = await open()
+  await page.call('initialize', source.writeKey, { ...PATIENT, dataPlaneUrl: strict.url, logLevel: 'ERROR' })
+  await page.trackAll(names(14))
+  const { messageId } = await page.call('track', 'Poison', { text: 'x'.repeat(8_000) })
+  await page.trackAll(names(29).slice(14))
+  expect(await page.call('flush')).toEqual({ ok: false, sent: 29, remaining: 0 })
+  await strict.sink.waitFor(29)
+  expect(strict.sink.received.map(({ json }) => json.event)).toEqual(names(29))
+  expect((await page.call('getStatus')).dropped.refused).toBe(1)
+  expect(page.printed).toEqual([
+    `[ServiceClient] The server refused event ${messageId} with 413: Event size exceeds max limit`,
+  ])
+  await expectQuiet(page)
+})
+
+test('a write key that the server does not know stops sending, and keeps what is recorded', async () => {
+  const page = await open()
+  await page.call('initialize', 'nobody-s-key', { ...PATIENT, dataPlaneUrl: env.url })
+  await page.call('track', 'A')
+  expect(await page.call('flush')).toEqual({ ok: false, sent: 0, remaining: 1, reason: 'KEY_REJECTED' })
+  expect(await page.call('getStatus')).toMatchObject({ sending: 'stopped', lastError: { code: 'KEY_REJECTED' } })
+  await expectQuiet(page)
+})
+
 test('two open tabs deliver each event once, and know of one user and one opt-out', async () => {
   const [one, other] = [await open(), await open()]
   await initialize(one)
