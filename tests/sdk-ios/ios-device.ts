@@ -212,7 +212,9 @@ export class IosDevice implements Device {
       case 'answer': {
         const { done, failed } = this.answers.get(told['call'])!
         this.answers.delete(told['call'])
-        return told['ok'] ? done(told['value']) : failed(told['value'] satisfies BridgeFault)
+        if (told['ok']) done(told['value'])
+        else failed(told['value'] satisfies BridgeFault)
+        return
       }
       case 'request': {
         const { id, url, headers, body, inAllMs, mostBytes } = told

@@ -15,7 +15,7 @@
 
 #include "faulty_vfs.h"
 // Not the header: what is only in memory can be seen by nobody else.
-#include "mlr_core.c"
+#include "mlr_core.m"
 
 static struct {
   int64_t now;

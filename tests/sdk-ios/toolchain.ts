@@ -12,7 +12,8 @@ export const run = promisify(execFile)
 /** Where it says `SKIPPED`, CI and SDK_REQUIRE_ALL=1 fail instead: there nothing may be missing. */
 export const mayBeSkipped = !process.env.CI && process.env.SDK_REQUIRE_ALL !== '1'
 
-const LANGUAGE = ['-std=gnu11', '-Wall', '-Wextra', '-Wpedantic', '-Wshadow', '-Werror']
+/** Of `mlr_*.m`, whatever their suffix says. */
+const LANGUAGE = ['-x', 'c', '-std=gnu11', '-Wall', '-Wextra', '-Wpedantic', '-Wshadow', '-Werror']
 const SANITIZERS = ['-g', '-O1', '-fno-omit-frame-pointer', '-fsanitize=address,undefined', '-fno-sanitize-recover=all']
 const LIBRARIES = ['-lsqlite3', '-lz']
 
@@ -33,7 +34,7 @@ export async function findCompiler(): Promise<Compiler | string> {
   try {
     for (const program of ['clang', 'gcc']) {
       try {
-        await run(program, [...LANGUAGE, ...SANITIZERS, source, ...LIBRARIES, '-o', made])
+        await run(program, [...LANGUAGE, ...SANITIZERS, source, '-x', 'none', ...LIBRARIES, '-o', made])
         await run(made, [])
         return { program }
       } catch (error) {
@@ -48,15 +49,15 @@ export async function findCompiler(): Promise<Compiler | string> {
 
 /** Every C file of the plugin by itself, as strictly as the compiler can. @param more flags */
 export async function compileStrictly(compiler: Compiler, into: string, more: readonly string[] = []): Promise<void> {
-  const sources = globSync('*.c', { cwd: SOURCES }).map((file) => path.join(SOURCES, file))
+  const sources = globSync('mlr_*.m', { cwd: SOURCES }).map((file) => path.join(SOURCES, file))
   await run(compiler.program, [...LANGUAGE, ...more, '-c', ...sources], { cwd: into })
 }
 
 /** @returns the program of a process of an app. */
 export async function compilePhone({ program }: Compiler, into: string): Promise<string> {
   const phone = path.join(into, 'phone')
-  // phone.c includes mlr_core.c.
-  const plugin = globSync('*.c', { cwd: SOURCES }).filter((file) => file !== 'mlr_core.c')
+  // phone.c includes mlr_core.m.
+  const plugin = globSync('mlr_*.m', { cwd: SOURCES }).filter((file) => file !== 'mlr_core.m')
   const own = globSync('*.c', { cwd: import.meta.dirname })
   const sources = [
     ...plugin.map((file) => path.join(SOURCES, file)),

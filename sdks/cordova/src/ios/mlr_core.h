@@ -3,6 +3,8 @@
  * thread, no socket and no clock of its own: what it needs of the world is an mlr_host, so that the same file runs on Linux
  * under sanitizers.
  *
+ * The files mlr_* are plain C. Their suffix is .m because Cordova would not have Xcode compile a .c: it takes it for a resource.
+ *
  * All functions are for one thread at a time, in practice one serial queue. Texts are UTF-8 and end with a zero byte; those
  * that go to the host are only lent. Memory that cannot be had ends the process, as iOS itself would.
  *
