@@ -24,7 +24,7 @@ describe.skipIf(typeof compiler === 'string' && mayBeSkipped)('the iOS engine', 
   beforeAll(async () => {
     if (typeof compiler === 'string') throw new Error(compiler)
     server = await ScenarioServer.open()
-    device = new IosDevice(await compilePhone(compiler, folder))
+    device = new IosDevice(await compilePhone(compiler))
   }, 180_000)
   afterAll(async () => {
     await device?.[Symbol.asyncDispose]()

@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process'
-import { globSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { createHash } from 'node:crypto'
+import { existsSync, globSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { promisify } from 'node:util'
@@ -53,9 +54,8 @@ export async function compileStrictly(compiler: Compiler, into: string, more: re
   await run(compiler.program, [...LANGUAGE, ...more, '-c', ...sources], { cwd: into })
 }
 
-/** @returns the program of a process of an app. */
-export async function compilePhone({ program }: Compiler, into: string): Promise<string> {
-  const phone = path.join(into, 'phone')
+/** @returns the program of a process of an app. Compiled once, below node_modules, for what its sources are now. */
+export async function compilePhone({ program }: Compiler): Promise<string> {
   // phone.c includes mlr_core.m.
   const plugin = globSync('mlr_*.m', { cwd: SOURCES }).filter((file) => file !== 'mlr_core.m')
   const own = globSync('*.c', { cwd: import.meta.dirname })
@@ -63,6 +63,20 @@ export async function compilePhone({ program }: Compiler, into: string): Promise
     ...plugin.map((file) => path.join(SOURCES, file)),
     ...own.map((file) => path.join(import.meta.dirname, file)),
   ]
-  await run(program, [...LANGUAGE, ...SANITIZERS, `-I${SOURCES}`, ...sources, ...LIBRARIES, '-o', phone])
+  const flags = [...LANGUAGE, ...SANITIZERS, `-I${SOURCES}`]
+  const hash = createHash('sha256').update(JSON.stringify([program, flags]))
+  for (const file of [...globSync('mlr_*', { cwd: SOURCES }).toSorted()])
+    hash.update(readFileSync(path.join(SOURCES, file)))
+  for (const file of globSync('*.[ch]', { cwd: import.meta.dirname }).toSorted()) {
+    hash.update(readFileSync(path.join(import.meta.dirname, file)))
+  }
+  const cache = path.join(import.meta.dirname, '../../node_modules/.cache')
+  const phone = path.join(cache, `ios-phone-${hash.digest('hex').slice(0, 16)}`)
+  if (existsSync(phone)) return phone
+  mkdirSync(cache, { recursive: true })
+  const made = `${phone}-${process.pid}`
+  await run(program, [...flags, ...sources, '-x', 'none', ...LIBRARIES, '-o', made])
+  // Another test may have been faster; what it made is the same.
+  renameSync(made, phone)
   return phone
 }
