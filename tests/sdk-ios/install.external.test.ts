@@ -2,10 +2,10 @@ import { existsSync, globSync, readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { CordovaApp } from '../sdk/cordova-cli.ts'
-import { SOURCES } from './toolchain.ts'
 
 /* `cordova create`, platform ios, the plugin from its tarball, `cordova prepare`: what Xcode then finds. §25 step 8. */
 
+const SOURCES = path.join(import.meta.dirname, '../../sdks/cordova/src/ios')
 let app: CordovaApp
 let platform: string
 let project: string

@@ -85,7 +85,7 @@ describe.skipIf(missing && mayBeSkipped)('the Objective-C of the plugin', () => 
 
 /** A folder in which `Cordova/CDVPlugin.h` is that of the host. Fetched once, below node_modules. */
 async function includeFolder({ from, headers }: { from: string; headers: string }): Promise<string> {
-  const home = path.join(import.meta.dirname, '../../node_modules/.cache', from.replaceAll('/', '-'))
+  const home = path.join(import.meta.dirname, '../../../../../node_modules/.cache', from.replaceAll('/', '-'))
   const found = path.join(home, 'node_modules', headers)
   const include = path.join(home, 'include')
   if (!existsSync(found)) {

@@ -7,7 +7,7 @@ import { promisify } from 'node:util'
 
 /* The C of sdks/cordova/src/ios on this machine: compiled with sanitizers, as the native half of an app (phone.c). */
 
-export const SOURCES = path.join(import.meta.dirname, '../../sdks/cordova/src/ios')
+export const SOURCES = path.join(import.meta.dirname, '../../ios')
 export const run = promisify(execFile)
 
 /** Where it says `SKIPPED`, CI and SDK_REQUIRE_ALL=1 fail instead: there nothing may be missing. */
@@ -70,7 +70,7 @@ export async function compilePhone({ program }: Compiler): Promise<string> {
   for (const file of globSync('*.[ch]', { cwd: import.meta.dirname }).toSorted()) {
     hash.update(readFileSync(path.join(import.meta.dirname, file)))
   }
-  const cache = path.join(import.meta.dirname, '../../node_modules/.cache')
+  const cache = path.join(import.meta.dirname, '../../../../../node_modules/.cache')
   const phone = path.join(cache, `ios-phone-${hash.digest('hex').slice(0, 16)}`)
   if (existsSync(phone)) return phone
   mkdirSync(cache, { recursive: true })

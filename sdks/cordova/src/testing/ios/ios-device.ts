@@ -3,9 +3,9 @@ import { request } from 'node:http'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import type { BridgeFault, Signal } from '../../sdks/cordova/src/core/bridge.ts'
-import type { Device } from '../../sdks/cordova/src/testing/device.ts'
-import { TestClock } from '../../sdks/cordova/src/testing/test-clock.ts'
+import type { BridgeFault, Signal } from '../../core/bridge.ts'
+import type { Device } from '../device.ts'
+import { TestClock } from '../test-clock.ts'
 import { PhoneProcess, type Told } from './phone-process.ts'
 
 /** A request that the engine asks for, and what became of it. */
