@@ -12,7 +12,7 @@ import { fanOutRows } from './rows/fan-out.ts'
 import { idleRow } from './rows/idle.ts'
 import { isolationRows } from './rows/isolation.ts'
 import { latencyRow } from './rows/latency.ts'
-import { sdkRow } from './rows/sdk.ts'
+import { sdkRows } from './rows/sdk.ts'
 import { startRow } from './rows/start.ts'
 import { testApiRow } from './rows/test-api.ts'
 import { userCodeRows } from './rows/user-code.ts'
@@ -31,7 +31,7 @@ const rows: readonly Row[] = [
   testApiRow,
   idleRow,
   startRow,
-  sdkRow,
+  ...sdkRows,
 ]
 
 const { values, positionals } = parseArgs({
@@ -40,7 +40,7 @@ const { values, positionals } = parseArgs({
 })
 const unknown = positionals.find((name) => !rows.some((row) => row.name === name))
 if (unknown !== undefined) {
-  console.error(`No row ${unknown}; there are ${rows.map(({ name }) => name).join(', ')}`)
+  console.error(`No row ${unknown}; there are ${[...new Set(rows.map(({ name }) => name))].join(', ')}`)
   process.exit(64)
 }
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => process.exit(1))

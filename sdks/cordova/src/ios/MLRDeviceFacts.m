@@ -52,10 +52,10 @@ static NSString *const MLRNoAdvertisingId = @"00000000-0000-0000-0000-0000000000
   NSDictionary *before = self.network;
   BOOL wasOnline = self.isOnline;
   self.isOnline = nw_path_get_status(path) != nw_path_status_unsatisfied;
-  self.network = @{
-    @"wifi" : @(self.isOnline && nw_path_uses_interface_type(path, nw_interface_type_wifi)),
-    @"cellular" : @(self.isOnline && nw_path_uses_interface_type(path, nw_interface_type_cellular)),
-  };
+  // Of type BOOL, because a number of any other type is no boolean of JSON.
+  BOOL isWifi = self.isOnline && nw_path_uses_interface_type(path, nw_interface_type_wifi);
+  BOOL isCellular = self.isOnline && nw_path_uses_interface_type(path, nw_interface_type_cellular);
+  self.network = @{@"wifi" : @(isWifi), @"cellular" : @(isCellular)};
   return wasOnline != self.isOnline || ![self.network isEqual:before];
 }
 
