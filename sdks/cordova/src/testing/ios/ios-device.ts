@@ -33,6 +33,8 @@ export class IosDevice implements Device {
   readonly logged: { level: number; text: string }[] = []
   readonly cancelled: number[] = []
   rested = 0
+  /** Hears of signals as they come. */
+  page: (signal: Signal) => void = () => undefined
   /** Answers requests; a test may do so itself. */
   serve: (asked: AskedRequest) => Promise<Answer> = send
   private readonly program: string
@@ -227,6 +229,7 @@ export class IosDevice implements Device {
       case 'cancel':
         return void this.cancelled.push(told['id'])
       case 'signal':
+        this.page(told['signal'])
         return void this.heard.push(told['signal'])
       case 'log':
         return void this.logged.push({ level: told['level'], text: told['text'] })
