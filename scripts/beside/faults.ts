@@ -11,7 +11,7 @@ import type { Bundle } from './peers.ts'
 /** Recorded in each fault. */
 export const EVENTS = 50
 
-/** For a client to send what it holds: longer than the first retry of any of them. */
+/** For a client to send what it holds, since the last event that came: longer than the first retry of any of them. */
 const PATIENCE_MS = 20_000
 const LOOK_AGAIN_MS = 100
 
@@ -93,8 +93,12 @@ export async function suffer(fault: Fault, bundle: Bundle, collector: Collector)
   await using stage = await Stage.open(collector, ++runs)
   await fault.happen(stage)
   await stage.again()
-  const until = Date.now() + PATIENCE_MS
-  while (collector.taken.size < EVENTS && Date.now() < until) await delay(LOOK_AGAIN_MS)
+  let taken = -1
+  for (let until = 0; collector.taken.size < EVENTS && (taken !== collector.taken.size || Date.now() < until); ) {
+    if (taken !== collector.taken.size) until = Date.now() + PATIENCE_MS
+    taken = collector.taken.size
+    await delay(LOOK_AGAIN_MS)
+  }
   const repeated = [...collector.taken.values()].reduce((sum, times) => sum + times - 1, 0)
   return { lost: EVENTS - collector.taken.size, repeated }
 }

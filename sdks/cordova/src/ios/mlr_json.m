@@ -12,12 +12,13 @@ typedef struct {
   const char *end;
 } reader;
 
+static char peek(reader *from);
 static mlr_json *read_value(reader *from, int depth);
 
 mlr_json *mlr_json_parse(const char *bytes, size_t length) {
   reader from = {bytes, bytes + length};
   mlr_json *json = read_value(&from, 0);
-  while (from.at < from.end && strchr(" \t\r\n", *from.at) != NULL && *from.at != 0) from.at++;
+  peek(&from);
   if (json == NULL || from.at == from.end) return json;
   mlr_json_free(json);
   return NULL;
