@@ -14,7 +14,7 @@ import { idleRow } from './rows/idle.ts'
 import { isolationRows } from './rows/isolation.ts'
 import { latencyRow } from './rows/latency.ts'
 import { outageRow } from './rows/outage.ts'
-import { sdkRow } from './rows/sdk.ts'
+import { sdkRows } from './rows/sdk.ts'
 import { startRows } from './rows/start.ts'
 import { stockRows } from './rows/stock.ts'
 import { testApiRow } from './rows/test-api.ts'
@@ -36,7 +36,7 @@ const rows: readonly Row[] = [
   ...startRows,
   ...stockRows,
   outageRow,
-  sdkRow,
+  ...sdkRows,
 ]
 
 const { values, positionals } = parseArgs({

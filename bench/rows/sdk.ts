@@ -5,10 +5,14 @@ import type { AddressInfo } from 'node:net'
 import path from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { chromium } from 'playwright-core'
-import type { Measured, Row } from '../row.ts'
+import type { Bench } from '../bench.ts'
+import { type Measured, oncePerBench, type Row } from '../row.ts'
 import { median } from '../statistics.ts'
 
-/* P15: the client SDK in a headless Chromium. A page per start, because a client is initialised once. */
+/*
+ * P15: the client SDK in a headless Chromium, a page per start, because a client is initialised once. P15b: public web SDKs and
+ * ours as scripts/beside measures them all, bundled alike, from evaluating the script to the return of the start.
+ */
 
 const ROOT = path.join(import.meta.dirname, '../..')
 const WWW = path.join(ROOT, 'sdks/cordova/www')
@@ -16,11 +20,52 @@ const FILES = ['service-client.js', 'browser-proxy.js']
 const STARTS = 20
 const BURST = 500
 
-export const sdkRow: Row = {
-  name: 'P15',
-  figure: 'SDK: JS gzip / sync initialize / sync track',
-  goal: '≤ 16 KB / < 5 ms / < 0.1 ms',
-  measure,
+const BESIDE = [
+  'service-sdk-cordova',
+  '@segment/analytics-next',
+  'posthog-js',
+  'mixpanel-browser',
+  '@amplitude/analytics-browser',
+  '@snowplow/browser-tracker',
+]
+
+interface Client {
+  readonly name: string
+  readonly version?: string
+  readonly gzipBytes: number
+  readonly startMs: readonly number[]
+  readonly trackMs: readonly number[]
+}
+
+const clients = oncePerBench(async () => {
+  const script = path.join(ROOT, 'scripts/beside/main.ts')
+  const printed = execFileSync(process.execPath, [script, '--json', '--no-faults'], { encoding: 'utf8', stdio: 'pipe' })
+  return JSON.parse(printed) as readonly Client[]
+})
+
+export const sdkRows: readonly Row[] = [
+  {
+    name: 'P15',
+    figure: 'SDK: JS gzip / sync initialize / sync track',
+    goal: '≤ 16 KB / < 5 ms / < 0.1 ms',
+    measure,
+  },
+  ...BESIDE.map((name) => ({
+    name: 'P15b',
+    figure: `beside others, ${name}: gzip / start / track`,
+    goal: '–',
+    measure: (bench: Bench) => besideOthers(bench, name),
+  })),
+]
+
+async function besideOthers(bench: Bench, name: string): Promise<Measured> {
+  const { version, gzipBytes, startMs, trackMs } = (await clients(bench)).find((client) => client.name === name)!
+  const size = `${(gzipBytes / 1024).toFixed(1)} KB`
+  const figures = `${size} / ${median(startMs).toFixed(1)} ms / ${median(trackMs).toFixed(3)} ms`
+  return {
+    measured: version === undefined ? figures : `${figures} (${version})`,
+    samples: { gzipBytes: [gzipBytes], startMs, trackMs },
+  }
 }
 
 async function measure(): Promise<Measured> {

@@ -7,7 +7,7 @@ import { promisify } from 'node:util'
 const run = promisify(execFile)
 const ROOT = path.join(import.meta.dirname, '../..')
 const CORDOVA = '13.0.0'
-const PLATFORMS = { android: '15.1.0', browser: '7.0.0' } as const
+const PLATFORMS = { android: '15.1.0', browser: '7.0.0', ios: '8.1.1' } as const
 
 /** A Cordova app in a folder of its own, made with the Cordova of the npm registry. Goes with the test. */
 export class CordovaApp implements Disposable {

@@ -64,9 +64,9 @@ export type Step =
   | { readonly do: 'requests'; readonly batches: readonly ExpectedBatch[] }
   | { readonly do: 'signals'; readonly kinds: readonly string[] }
 
-/** The files that every engine has to pass. */
-export function scenarioFiles(): readonly ScenarioFile[] {
-  const folder = join(import.meta.dirname, '../../conformance')
+/** The files that every engine has to pass, or those of `conformance/sqlite`, for the engines on SQLite. */
+export function scenarioFiles(under: '' | 'sqlite' = ''): readonly ScenarioFile[] {
+  const folder = join(import.meta.dirname, '../../conformance', under)
   return readdirSync(folder)
     .filter((name) => name.endsWith('.json'))
     .map((name) => JSON.parse(readFileSync(join(folder, name), 'utf8')))

@@ -1,0 +1,61 @@
+import { parseArgs } from 'node:util'
+import { Collector } from './collector.ts'
+import { FAULTS, type Outcome, suffer } from './faults.ts'
+import { type Bundle, bundlePeers } from './peers.ts'
+import { type StartCost, startCost } from './start-cost.ts'
+
+// npm run sdk:beside [-- --json] [--no-faults]: ours and public web SDKs, measured alike; the tables of docs/cordova-sdk-beside-others.md.
+
+const { values } = parseArgs({ options: { json: { type: 'boolean' }, 'no-faults': { type: 'boolean' } } })
+
+await using collector = await Collector.open()
+const results: { bundle: Bundle; cost: StartCost; outcomes: readonly Outcome[] }[] = []
+for (const bundle of await bundlePeers()) {
+  console.error(`${bundle.peer.name} …`)
+  const cost = await startCost(bundle, collector)
+  const outcomes: Outcome[] = []
+  for (const fault of values['no-faults'] ? [] : FAULTS) outcomes.push(await suffer(fault, bundle, collector))
+  results.push({ bundle, cost, outcomes })
+}
+
+if (values.json) {
+  const lines = results.map(({ bundle: { peer, gzipBytes }, cost, outcomes }) => {
+    return { name: peer.name, version: peer.version, gzipBytes, ...cost, outcomes }
+  })
+  console.log(JSON.stringify(lines, undefined, 2))
+} else {
+  console.log(costTable())
+  if (!values['no-faults']) console.log(`\n${faultTable()}`)
+}
+
+function costTable(): string {
+  const rows = results.map(({ bundle, cost }) => [
+    named(bundle),
+    `${(bundle.gzipBytes / 1_024).toFixed(1)} KB`,
+    `${median(cost.startMs).toFixed(1)} ms`,
+    `${median(cost.trackMs).toFixed(3)} ms`,
+  ])
+  return table([['', 'size, gzip', 'start', 'track'], ...rows])
+}
+
+function faultTable(): string {
+  const rows = FAULTS.map(({ name }, at) => [name, ...results.map(({ outcomes }) => told(outcomes[at]!))])
+  return table([['lost of 50', ...results.map(({ bundle }) => bundle.peer.name)], ...rows])
+}
+
+function told({ lost, repeated }: Outcome): string {
+  return repeated === 0 ? String(lost) : `${lost} (${repeated} twice)`
+}
+
+function named({ peer }: Bundle): string {
+  return peer.version === undefined ? peer.name : `${peer.name} ${peer.version}`
+}
+
+function table([head, ...rows]: string[][]): string {
+  const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`
+  return [line(head!), line(head!.map(() => '---')), ...rows.map(line)].join('\n')
+}
+
+function median(of: readonly number[]): number {
+  return of.toSorted((one, other) => one - other)[Math.floor(of.length / 2)]!
+}

@@ -1,0 +1,78 @@
+#import "MLRPlugin.h"
+
+#import "MLREngine.h"
+
+@implementation MLRPlugin
+
+- (void)pluginInitialize {
+  [MLREngine ofProcess];
+}
+
+- (void)listen:(CDVInvokedUrlCommand *)command {
+  id<CDVCommandDelegate> delegate = self.commandDelegate;
+  NSString *callback = command.callbackId;
+  [[MLREngine ofProcess] listen:^(NSDictionary *signal) {
+    CDVPluginResult *result = [CDVPluginResult resultWithStatus:CDVCommandStatus_OK messageAsDictionary:signal];
+    [result setKeepCallbackAsBool:YES];
+    [delegate sendPluginResult:result callbackId:callback];
+  }];
+}
+
+- (void)open:(CDVInvokedUrlCommand *)command {
+  [self act:@"open" command:command];
+}
+
+- (void)push:(CDVInvokedUrlCommand *)command {
+  [self act:@"push" command:command];
+}
+
+- (void)state:(CDVInvokedUrlCommand *)command {
+  [self act:@"state" command:command];
+}
+
+- (void)tail:(CDVInvokedUrlCommand *)command {
+  [self act:@"tail" command:command];
+}
+
+- (void)drain:(CDVInvokedUrlCommand *)command {
+  [self act:@"drain" command:command];
+}
+
+- (void)purge:(CDVInvokedUrlCommand *)command {
+  [self act:@"purge" command:command];
+}
+
+- (void)config:(CDVInvokedUrlCommand *)command {
+  [self act:@"config" command:command];
+}
+
+- (void)advertId:(CDVInvokedUrlCommand *)command {
+  [self act:@"advertId" command:command];
+}
+
+/** A link of a custom scheme: Cordova tells of it before or just after the app comes to the foreground. */
+- (void)handleOpenURL:(NSNotification *)notification {
+  id url = notification.object;
+  if ([url isKindOfClass:[NSURL class]]) [[MLREngine ofProcess].lifecycle openedURL:[url absoluteString]];
+}
+
+/** The page is left: what listened is gone. */
+- (void)onReset {
+  [[MLREngine ofProcess] stopListening];
+}
+
+- (void)act:(NSString *)action command:(CDVInvokedUrlCommand *)command {
+  id<CDVCommandDelegate> delegate = self.commandDelegate;
+  NSString *callback = command.callbackId;
+  [[MLREngine ofProcess] act:action
+                   arguments:command.arguments
+                      answer:^(BOOL isSuccess, id value) {
+                        CDVCommandStatus status = isSuccess ? CDVCommandStatus_OK : CDVCommandStatus_ERROR;
+                        BOOL isNull = value == [NSNull null];
+                        CDVPluginResult *result = isNull ? [CDVPluginResult resultWithStatus:status]
+                                                         : [CDVPluginResult resultWithStatus:status messageAsDictionary:value];
+                        [delegate sendPluginResult:result callbackId:callback];
+                      }];
+}
+
+@end

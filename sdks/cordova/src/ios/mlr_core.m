@@ -1,0 +1,554 @@
+#include "mlr_core.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "mlr_batch.h"
+#include "mlr_sender.h"
+
+enum {
+  CONFIG_IN_ALL_MS = 10000,
+  CONFIG_BYTES = 1024 * 1024,
+  /** Requests for the source configuration under way; one more is answered as one without an answer. */
+  CONFIGS = 8
+};
+
+static const char *const KEPT_BY_PURGE[] = {"tracking", "marker", "source", "trimmed", "refused", "purged", "refusals", "plain"};
+
+typedef struct {
+  uint64_t request;
+  uint64_t call;
+} config_request;
+
+struct mlr_core {
+  mlr_host host;
+  mlr_text os_version;
+  mlr_text platform_version;
+  mlr_store store;
+  mlr_guard guard;
+  mlr_identity identity;
+  mlr_rules rules;
+  mlr_diagnostics diagnostics;
+  mlr_sender sender;
+  uint64_t last_request;
+
+  bool is_open;
+  mlr_settings settings;
+  /** Of an event that is stored on leaving; no bytes: there is none. */
+  mlr_text tail;
+  config_request configs[CONFIGS];
+  size_t config_count;
+};
+
+/** An action that is being done: what it was given, and where its answer goes. */
+typedef struct {
+  mlr_core *core;
+  uint64_t call;
+  /** The first argument, or NULL. */
+  const mlr_json *argument;
+} action_call;
+
+// ---- Answers and signals
+
+static void succeed(mlr_core *core, uint64_t call, mlr_text *json) {
+  core->host.answer(core->host.self, call, true, json->at);
+  mlr_text_free(json);
+}
+
+static void succeed_with_null(const action_call *action) {
+  action->core->host.answer(action->core->host.self, action->call, true, "null");
+}
+
+static void fail(const action_call *action, const char *code, const char *detail) {
+  mlr_text json = {0};
+  mlr_put(&json, "{\"code\":\"");
+  mlr_put(&json, code);
+  mlr_put(&json, "\",\"detail\":");
+  mlr_put_json(&json, detail, strlen(detail));
+  mlr_put(&json, "}");
+  action->core->host.answer(action->core->host.self, action->call, false, json.at);
+  mlr_text_free(&json);
+}
+
+static void bad_argument(const action_call *action, const char *detail) {
+  fail(action, "BAD_ARGUMENT", detail);
+}
+
+static bool is_not_open(const action_call *action) {
+  if (!action->core->is_open) fail(action, "NOT_OPEN", "open comes first");
+  return !action->core->is_open;
+}
+
+static void signal_page(mlr_core *core, mlr_text *json) {
+  core->host.signal(core->host.self, json->at);
+  mlr_text_free(json);
+}
+
+/** `"name":` and a fact of the platform. */
+static void put_fact(mlr_text *to, mlr_core *core, const char *name, mlr_fact fact) {
+  char *json = core->host.fact(core->host.self, fact);
+  mlr_put(to, "\"");
+  mlr_put(to, name);
+  mlr_put(to, "\":");
+  mlr_put(to, json);
+  free(json);
+}
+
+static void put_report(mlr_text *to, mlr_core *core) {
+  mlr_put_report(to, &core->diagnostics, &core->store);
+}
+
+static void put_drained(mlr_text *to, mlr_core *core, int64_t sent, const char *outcome, int64_t retry_after_ms) {
+  mlr_put(to, "\"sent\":");
+  mlr_put_number(to, sent);
+  mlr_put(to, ",\"remaining\":");
+  mlr_put_number(to, mlr_store_count(&core->store));
+  mlr_put(to, ",\"outcome\":\"");
+  mlr_put(to, outcome);
+  mlr_put(to, "\",");
+  if (retry_after_ms >= 0) {
+    mlr_put(to, "\"retryAfterMs\":");
+    mlr_put_number(to, retry_after_ms);
+    mlr_put(to, ",");
+  }
+  put_report(to, core);
+  mlr_put(to, "}");
+}
+
+static void drain_ended(void *self, const mlr_drain *drain, const char *outcome, int64_t retry_after_ms) {
+  mlr_core *core = self;
+  mlr_text json = {0};
+  if (drain->call != 0) {
+    mlr_put(&json, "{");
+    put_drained(&json, core, drain->sent, outcome, retry_after_ms);
+    succeed(core, drain->call, &json);
+    return;
+  }
+  mlr_put(&json, "{\"t\":\"drained\",");
+  put_drained(&json, core, drain->sent, outcome, retry_after_ms);
+  signal_page(core, &json);
+  core->host.rested(core->host.self);
+}
+
+static void storage_failed(void *self, const char *code, const char *detail) {
+  mlr_core *core = self;
+  mlr_storage_trouble(&core->diagnostics, code, detail);
+}
+
+// ---- What values mean
+
+/** @return false when this is no object of texts and nulls; to be cleared in either case */
+static bool read_changes(const mlr_json *from, mlr_map *into) {
+  if (!mlr_json_is(from, MLR_OBJECT)) return false;
+  for (const mlr_json *member = from->first; member != NULL; member = member->next) {
+    // A key is a name of ours; one with a zero byte in it is not.
+    if (strlen(member->name.at) != member->name.length) return false;
+    if (member->kind == MLR_STRING) mlr_map_put(into, member->name.at, member->string.at, member->string.length);
+    else if (member->kind == MLR_NULL) mlr_map_put_removal(into, member->name.at);
+    else return false;
+  }
+  return true;
+}
+
+static void put_guard(mlr_core *core, const mlr_map *changes) {
+  const char *trouble = mlr_guard_put(&core->guard, changes);
+  if (trouble != NULL) storage_failed(core, "STORAGE_IO", trouble);
+}
+
+static bool is_enabled(const mlr_text *source) {
+  mlr_json *parsed = mlr_json_parse(source->at, source->length);
+  bool is = mlr_json_is(mlr_json_member(parsed, "enabled"), MLR_TRUE);
+  mlr_json_free(parsed);
+  return is;
+}
+
+static void abort_requests(mlr_core *core) {
+  for (; core->config_count > 0; core->config_count--) {
+    const config_request *config = &core->configs[core->config_count - 1];
+    core->host.cancel(core->host.self, config->request);
+    core->host.answer(core->host.self, config->call, true, "{\"status\":0}");
+  }
+  mlr_sender_abort(&core->sender);
+}
+
+static void follow(mlr_core *core, const mlr_map *changes) {
+  const mlr_text *tracking = mlr_map_value(changes, "tracking");
+  const mlr_text *source = mlr_map_value(changes, "source");
+  if (tracking != NULL && strcmp(tracking->at, "disabled") == 0) abort_requests(core);
+  if (source != NULL && is_enabled(source)) mlr_rules_resume(&core->rules);
+}
+
+// ---- Actions
+
+static const char *name_of(mlr_tracking tracking) {
+  return tracking == MLR_ENABLED ? "enabled" : tracking == MLR_DISABLED ? "disabled" : "awaiting-consent";
+}
+
+/** `"launch":{…}`, with the marker of the guard; one that is damaged counts as none. */
+static void put_launch(mlr_text *to, mlr_core *core) {
+  const mlr_text *marker = mlr_guard_value(&core->guard, "marker");
+  mlr_json *parsed = marker == NULL ? NULL : mlr_json_parse(marker->at, marker->length);
+  put_fact(to, core, "launch", MLR_LAUNCH);
+  to->length--;
+  mlr_put(to, to->at[to->length - 1] == '{' ? "\"marker\":" : ",\"marker\":");
+  if (mlr_json_is(parsed, MLR_OBJECT)) mlr_put_bytes(to, marker->at, marker->length);
+  else mlr_put(to, "null");
+  mlr_put(to, "}");
+  mlr_json_free(parsed);
+}
+
+/** What only the guard has is written back. */
+static void restore_anonymous_id(mlr_core *core) {
+  mlr_map stored = {0};
+  mlr_text id = mlr_identity_anonymous_id(&core->identity);
+  if (id.length > 0 && mlr_store_value(&core->store, "anonymousId", &stored) == NULL) {
+    mlr_map_put(&stored, "anonymousId", id.at, id.length);
+    mlr_store_commit_state(&core->store, &stored);
+  }
+  mlr_text_free(&id);
+  mlr_map_clear(&stored);
+}
+
+static void open_engine(const action_call *action) {
+  mlr_core *core = action->core;
+  mlr_settings settings;
+  const char *wrong = mlr_settings_read(&settings, action->argument);
+  if (wrong != NULL) {
+    mlr_settings_free(&settings);
+    bad_argument(action, wrong);
+    return;
+  }
+  mlr_settings_free(&core->settings);
+  core->settings = settings;
+  core->is_open = true;
+  core->diagnostics.level = settings.log_level;
+  core->identity.requires_consent = settings.require_consent;
+  mlr_tracking tracking = mlr_identity_tracking(&core->identity);
+
+  mlr_text json = {0};
+  mlr_put(&json, "{\"tracking\":\"");
+  mlr_put(&json, name_of(tracking));
+  mlr_put(&json, "\",");
+  put_launch(&json, core);
+  mlr_put(&json, ",");
+  put_fact(&json, core, "context", settings.collect_device_id ? MLR_CONTEXT_WITH_DEVICE_ID : MLR_CONTEXT);
+  if (tracking != MLR_AWAITING_CONSENT) {
+    mlr_map state = {0};
+    restore_anonymous_id(core);
+    mlr_store_state(&core->store, &state);
+    mlr_put(&json, ",\"state\":");
+    mlr_put_map(&json, &state);
+    mlr_map_clear(&state);
+  }
+  mlr_put(&json, ",\"queued\":");
+  mlr_put_number(&json, tracking == MLR_AWAITING_CONSENT ? 0 : mlr_store_count(&core->store));
+  mlr_put(&json, ",\"storage\":\"");
+  mlr_put(&json, mlr_store_kind(&core->store));
+  mlr_put(&json, "\",");
+  put_report(&json, core);
+  mlr_put(&json, "}");
+  succeed(core, action->call, &json);
+}
+
+/** Of new rows: under the write key and the threshold of `open`. The texts are lent. */
+static mlr_change added(const mlr_core *core, const mlr_text *bodies, size_t count) {
+  return (mlr_change){
+      .added = bodies,
+      .added_count = count,
+      .write_key = core->settings.write_key,
+      .keep_at_most = core->settings.db_threshold_count,
+  };
+}
+
+/** @return the bodies, lent by the JSON, or NULL when this is no list of rows; to be freed */
+static mlr_text *read_bodies(const mlr_json *rows, size_t *count) {
+  *count = 0;
+  if (!mlr_json_is(rows, MLR_LIST)) return NULL;
+  size_t length = 0;
+  for (const mlr_json *row = rows->first; row != NULL; row = row->next) length++;
+  mlr_text *bodies = mlr_memory((length + 1) * sizeof *bodies);
+  for (const mlr_json *row = rows->first; row != NULL; row = row->next) {
+    const mlr_json *body = mlr_json_member(row, "body");
+    if (!mlr_json_is(body, MLR_STRING)) {
+      free(bodies);
+      return NULL;
+    }
+    bodies[(*count)++] = body->string;
+  }
+  return bodies;
+}
+
+static void push(const action_call *action) {
+  mlr_core *core = action->core;
+  if (is_not_open(action)) return;
+  size_t count;
+  mlr_map state = {0};
+  mlr_text *bodies = read_bodies(mlr_json_member(action->argument, "rows"), &count);
+  if (bodies != NULL && read_changes(mlr_json_member(action->argument, "state"), &state)) {
+    mlr_change change = added(core, bodies, count);
+    change.state = state;
+    // The guard comes after: a marker there says that the event of it is stored.
+    bool is_in_memory = mlr_store_commit(&core->store, &change);
+    put_guard(core, &state);
+    follow(core, &state);
+    mlr_text json = {0};
+    mlr_put(&json, "{\"queued\":");
+    mlr_put_number(&json, mlr_store_count(&core->store));
+    mlr_put(&json, is_in_memory ? ",\"inMemory\":true," : ",\"inMemory\":false,");
+    put_report(&json, core);
+    mlr_put(&json, "}");
+    succeed(core, action->call, &json);
+  } else {
+    bad_argument(action, "rows is a list of {body}, state an object of texts and nulls");
+  }
+  mlr_map_clear(&state);
+  free(bodies);
+}
+
+/** The guard comes first: an opt-out that it holds is never lost. */
+static void put_state(const action_call *action) {
+  mlr_core *core = action->core;
+  mlr_map changes = {0};
+  if (read_changes(action->argument, &changes)) {
+    put_guard(core, &changes);
+    mlr_store_commit_state(&core->store, &changes);
+    follow(core, &changes);
+    succeed_with_null(action);
+  } else {
+    bad_argument(action, "state is an object of texts and nulls");
+  }
+  mlr_map_clear(&changes);
+}
+
+static void put_tail(const action_call *action) {
+  mlr_text *tail = &action->core->tail;
+  if (mlr_json_is(action->argument, MLR_STRING)) {
+    mlr_text_free(tail);
+    mlr_put_bytes(tail, action->argument->string.at, action->argument->string.length);
+    succeed_with_null(action);
+  } else if (mlr_json_is(action->argument, MLR_NULL)) {
+    mlr_text_free(tail);
+    succeed_with_null(action);
+  } else {
+    bad_argument(action, "a tail is a text or null");
+  }
+}
+
+static void drain(const action_call *action) {
+  mlr_core *core = action->core;
+  if (is_not_open(action)) return;
+  const mlr_json *force = mlr_json_member(action->argument, "force");
+  if (!mlr_json_is(force, MLR_TRUE) && !mlr_json_is(force, MLR_FALSE)) {
+    bad_argument(action, "force is true or false");
+    return;
+  }
+  if (mlr_sender_drain(&core->sender, &core->settings, force->kind == MLR_TRUE, action->call)) return;
+  mlr_text json = {0};
+  mlr_put(&json, "{");
+  put_drained(&json, core, 0, "BUSY", -1);
+  succeed(core, action->call, &json);
+}
+
+static bool is_kept_by_purge(const char *key) {
+  for (size_t at = 0; at < sizeof KEPT_BY_PURGE / sizeof *KEPT_BY_PURGE; at++) {
+    if (strcmp(KEPT_BY_PURGE[at], key) == 0) return true;
+  }
+  return false;
+}
+
+static void purge(const action_call *action) {
+  mlr_core *core = action->core;
+  const mlr_json *what = action->argument;
+  bool is_all = mlr_json_is(what, MLR_STRING) && strcmp(what->string.at, "all") == 0;
+  if (!is_all && !(mlr_json_is(what, MLR_STRING) && strcmp(what->string.at, "events") == 0)) {
+    bad_argument(action, "events or all");
+    return;
+  }
+  mlr_map changes = {0};
+  if (is_all) {
+    mlr_map state = {0};
+    mlr_store_state(&core->store, &state);
+    for (size_t at = 0; at < state.count; at++) {
+      if (!is_kept_by_purge(state.at[at].key)) mlr_map_put_removal(&changes, state.at[at].key);
+    }
+    mlr_map_put_removal(&changes, "anonymousId");
+    put_guard(core, &changes);
+    mlr_map_clear(&state);
+  }
+  mlr_map_put_number(&changes, "purged", mlr_store_counter(&core->store, "purged") + mlr_store_count(&core->store));
+  mlr_store_purge(&core->store, &changes);
+  mlr_map_clear(&changes);
+  succeed_with_null(action);
+}
+
+static void send_config_request(mlr_core *core, uint64_t request, const mlr_json *etag) {
+  mlr_text url = mlr_text_of(core->settings.control_plane_url.at, core->settings.control_plane_url.length);
+  mlr_text authorization = mlr_authorization(&core->settings.write_key);
+  mlr_text user_agent = mlr_user_agent(&core->settings, core->os_version.at);
+  mlr_put(&url, "/sourceConfig?p=ios&v=");
+  mlr_put_encoded(&url, core->settings.sdk_version.at);
+  if (core->platform_version.length > 0) {
+    mlr_put(&url, "&bv=");
+    mlr_put_encoded(&url, core->platform_version.at);
+  }
+  mlr_header headers[3] = {{"Authorization", authorization.at}, {"User-Agent", user_agent.at}};
+  size_t count = 2;
+  if (mlr_json_is(etag, MLR_STRING) && etag->string.length > 0) {
+    headers[count++] = (mlr_header){"If-None-Match", etag->string.at};
+  }
+  const mlr_request sent = {
+      .id = request,
+      .url = url.at,
+      .headers = headers,
+      .header_count = count,
+      .in_all_ms = CONFIG_IN_ALL_MS,
+      .most_bytes = CONFIG_BYTES,
+  };
+  core->host.request(core->host.self, &sent);
+  mlr_text_free(&url);
+  mlr_text_free(&authorization);
+  mlr_text_free(&user_agent);
+}
+
+static void config(const action_call *action) {
+  mlr_core *core = action->core;
+  if (is_not_open(action)) return;
+  if (!mlr_json_is(action->argument, MLR_OBJECT)) {
+    bad_argument(action, "an object with etag, if there is one");
+    return;
+  }
+  bool may_ask = core->settings.control_plane_url.length > 0 && core->config_count < CONFIGS &&
+                 mlr_identity_tracking(&core->identity) == MLR_ENABLED;
+  if (!may_ask) {
+    core->host.answer(core->host.self, action->call, true, "{\"status\":0}");
+    return;
+  }
+  uint64_t request = ++core->last_request;
+  core->configs[core->config_count++] = (config_request){request, action->call};
+  send_config_request(core, request, mlr_json_member(action->argument, "etag"));
+}
+
+static void config_answered(mlr_core *core, uint64_t call, const mlr_answer *answer) {
+  mlr_text json = {0};
+  mlr_put(&json, "{\"status\":");
+  mlr_put_number(&json, answer->is_cut ? 0 : answer->status);
+  if (!answer->is_cut && answer->etag != NULL) {
+    mlr_put(&json, ",\"etag\":");
+    mlr_put_json(&json, answer->etag, strlen(answer->etag));
+  }
+  if (!answer->is_cut && answer->status == 200) {
+    mlr_put(&json, ",\"body\":");
+    mlr_put_json(&json, answer->body, answer->body_bytes);
+  }
+  mlr_put(&json, "}");
+  succeed(core, call, &json);
+}
+
+// ---- The surface
+
+mlr_core *mlr_new(const mlr_host *host, const char *folder, const char *os_version, const char *platform_version) {
+  mlr_core *core = mlr_memory(sizeof *core);
+  core->host = *host;
+  mlr_put(&core->os_version, os_version);
+  mlr_put(&core->platform_version, platform_version == NULL ? "" : platform_version);
+  core->store.folder = mlr_text_of(folder, strlen(folder)).at;
+  core->store.failed = storage_failed;
+  core->store.self = core;
+  core->guard.folder = mlr_text_of(folder, strlen(folder)).at;
+  core->identity.store = &core->store;
+  core->identity.guard = &core->guard;
+  core->rules.host = &core->host;
+  core->rules.store = &core->store;
+  core->diagnostics.host = &core->host;
+  core->sender.host = &core->host;
+  core->sender.store = &core->store;
+  core->sender.rules = &core->rules;
+  core->sender.diagnostics = &core->diagnostics;
+  core->sender.identity = &core->identity;
+  core->sender.os_version = core->os_version.at;
+  core->sender.ended = drain_ended;
+  core->sender.self = core;
+  core->sender.last_request = &core->last_request;
+  return core;
+}
+
+void mlr_close(mlr_core *core) {
+  mlr_sender_free(&core->sender);
+  mlr_rules_free(&core->rules);
+  mlr_diagnostics_free(&core->diagnostics);
+  mlr_guard_free(&core->guard);
+  mlr_store_free(&core->store);
+  mlr_settings_free(&core->settings);
+  mlr_text_free(&core->tail);
+  mlr_text_free(&core->os_version);
+  mlr_text_free(&core->platform_version);
+  free(core);
+}
+
+void mlr_act(mlr_core *core, uint64_t call, const char *name, const char *args, size_t args_bytes) {
+  static const struct {
+    const char *name;
+    void (*does)(const action_call *action);
+  } ACTIONS[] = {
+      {"open", open_engine}, {"push", push}, {"state", put_state}, {"tail", put_tail},
+      {"drain", drain},      {"purge", purge}, {"config", config},
+  };
+  mlr_json *list = mlr_json_parse(args, args_bytes);
+  action_call action = {core, call, mlr_json_is(list, MLR_LIST) ? list->first : NULL};
+  size_t at = 0;
+  while (at < sizeof ACTIONS / sizeof *ACTIONS && strcmp(ACTIONS[at].name, name) != 0) at++;
+  if (at < sizeof ACTIONS / sizeof *ACTIONS) ACTIONS[at].does(&action);
+  else fail(&action, "UNKNOWN_ACTION", name);
+  mlr_json_free(list);
+}
+
+void mlr_answered(mlr_core *core, uint64_t request, const mlr_answer *answer) {
+  if (mlr_sender_answered(&core->sender, request, answer)) return;
+  for (size_t at = 0; at < core->config_count; at++) {
+    if (core->configs[at].request != request) continue;
+    uint64_t call = core->configs[at].call;
+    core->configs[at] = core->configs[--core->config_count];
+    config_answered(core, call, answer);
+    return;
+  }
+}
+
+void mlr_entered(mlr_core *core, const char *url) {
+  mlr_text json = {0};
+  mlr_put(&json, "{\"t\":\"start\",");
+  if (url != NULL) {
+    mlr_put(&json, "\"url\":");
+    mlr_put_json(&json, url, strlen(url));
+    mlr_put(&json, ",");
+  }
+  put_fact(&json, core, "context", MLR_CHANGING_CONTEXT);
+  mlr_put(&json, "}");
+  signal_page(core, &json);
+}
+
+void mlr_left(mlr_core *core) {
+  bool is_stored = core->tail.length > 0 && core->is_open && mlr_identity_tracking(&core->identity) == MLR_ENABLED;
+  if (is_stored) {
+    char uuid[37];
+    core->host.uuid(core->host.self, uuid);
+    mlr_text event = mlr_batch_event(uuid, &core->tail, core->host.now(core->host.self));
+    mlr_change change = added(core, &event, 1);
+    mlr_store_commit(&core->store, &change);
+    mlr_text_free(&event);
+  }
+  mlr_text_free(&core->tail);
+  mlr_text json = {0};
+  mlr_put(&json, is_stored ? "{\"t\":\"stop\",\"stored\":true}" : "{\"t\":\"stop\",\"stored\":false}");
+  signal_page(core, &json);
+  bool is_sending = core->is_open && mlr_sender_drain(&core->sender, &core->settings, false, 0);
+  if (!is_sending) core->host.rested(core->host.self);
+}
+
+void mlr_changed(mlr_core *core) {
+  mlr_text json = {0};
+  bool is_online = core->host.is_online(core->host.self);
+  mlr_put(&json, is_online ? "{\"t\":\"network\",\"online\":true," : "{\"t\":\"network\",\"online\":false,");
+  put_fact(&json, core, "context", MLR_CHANGING_CONTEXT);
+  mlr_put(&json, "}");
+  signal_page(core, &json);
+}

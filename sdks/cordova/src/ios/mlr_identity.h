@@ -1,0 +1,22 @@
+/* What is kept twice, in guard and database: whether tracking is allowed, and the anonymousId. contracts/cordova-sdk.md §14.4. */
+#ifndef MLR_IDENTITY_H
+#define MLR_IDENTITY_H
+
+#include "mlr_guard.h"
+#include "mlr_store.h"
+
+typedef enum { MLR_ENABLED, MLR_DISABLED, MLR_AWAITING_CONSENT } mlr_tracking;
+
+typedef struct {
+  mlr_store *store;
+  mlr_guard *guard;
+  /** Of the latest `open`. */
+  bool requires_consent;
+} mlr_identity;
+
+/** Disabled in either place means disabled. */
+mlr_tracking mlr_identity_tracking(mlr_identity *identity);
+/** @return empty when there is none; to be freed */
+mlr_text mlr_identity_anonymous_id(mlr_identity *identity);
+
+#endif

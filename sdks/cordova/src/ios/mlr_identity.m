@@ -1,0 +1,27 @@
+#include "mlr_identity.h"
+
+#include <string.h>
+
+static bool is(const mlr_text *value, const char *text) {
+  return value != NULL && strcmp(value->at, text) == 0;
+}
+
+mlr_tracking mlr_identity_tracking(mlr_identity *identity) {
+  mlr_map found = {0};
+  const mlr_text *stored = mlr_store_value(identity->store, "tracking", &found);
+  const mlr_text *guarded = mlr_guard_value(identity->guard, "tracking");
+  bool is_disabled = is(stored, "disabled") || is(guarded, "disabled");
+  bool is_enabled = is(stored, "enabled") || is(guarded, "enabled");
+  mlr_map_clear(&found);
+  if (is_disabled) return MLR_DISABLED;
+  return is_enabled || !identity->requires_consent ? MLR_ENABLED : MLR_AWAITING_CONSENT;
+}
+
+mlr_text mlr_identity_anonymous_id(mlr_identity *identity) {
+  mlr_map found = {0};
+  const mlr_text *id = mlr_store_value(identity->store, "anonymousId", &found);
+  if (id == NULL) id = mlr_guard_value(identity->guard, "anonymousId");
+  mlr_text copy = id == NULL ? (mlr_text){0} : mlr_text_of(id->at, id->length);
+  mlr_map_clear(&found);
+  return copy;
+}
