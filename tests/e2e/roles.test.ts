@@ -127,6 +127,7 @@ const ROWS: Readonly<Record<string, Row>> = {
 
   'GET /v2/delivery': { least: 'viewer' },
   'GET /v2/refusals': { least: 'viewer' },
+  'GET /v2/stats': { least: 'viewer' },
   'GET /v2/events': { least: 'viewer' },
   'GET /v2/tail': { least: 'viewer', wrongQuery: '?type=none' },
   'GET /v2/events/:messageId': { least: 'viewer', own: async () => 'm-refused' },

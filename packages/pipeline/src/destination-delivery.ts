@@ -27,7 +27,7 @@ import { Feed, isBefore } from './feed.ts'
 import { filterReason } from './filters.ts'
 import { replayLetter } from './jobs/replay-letter.ts'
 import { deliverWait, type ReplayedEvent } from './jobs/replayed-event.ts'
-import { LiveUserCode, type LiveUserCodeAccess } from './live-user-code.ts'
+import { LiveUserCode, type LiveUserCodeAccess, type LiveUserCodeOptions } from './live-user-code.ts'
 import type { ParsedRecords } from './parsed-records.ts'
 import { Stages } from './stages.ts'
 import type { MetadataSource } from './user-metadata.ts'
@@ -126,7 +126,7 @@ export class DestinationDelivery {
       onAttempt: (answerClass) => metrics.attempt(id, answerClass),
       onRetry: (event, status, durationMs) => this.#show(event, 'retrying', null, status, durationMs),
       onOutcome: (outcome, event, status, durationMs, reason) => {
-        metrics.outcome(id, outcome)
+        metrics.outcome(id, outcome, 1, reason)
         this.#show(event, outcome, reason, status, durationMs)
         if (outcome === 'delivered') surroundings.onDelivered(event, this.#destination, status, durationMs)
       },
@@ -152,7 +152,7 @@ export class DestinationDelivery {
       now: () => clock.now(),
       revision: () => this.#revision,
       onFiltered: (event, sourceId, reason) => {
-        metrics.outcome(id, 'filtered')
+        metrics.outcome(id, 'filtered', 1, reason)
         if (!live.isWatched) return
         live.outcome(event, sourceId, { destinationId: id, outcome: 'filtered', reason, status: 0, durationMs: 0 })
       },
@@ -258,7 +258,7 @@ export class DestinationDelivery {
     const reason = this.filter(payload, letter.sourceId)
     if (reason !== undefined && letter.wait === null) {
       this.#outcomes.replayFiltered(letter.id, reason, clock.now(), this.#revision)
-      metrics.outcome(this.#destination.id, 'filtered')
+      metrics.outcome(this.#destination.id, 'filtered', 1, reason)
       return false
     }
     replayLetter(this.lane, letter, payload, onEnd)
@@ -448,7 +448,9 @@ export class DestinationDelivery {
     const { userCode, clock, sourceOf, metrics, logger } = this.#surroundings
     const destination = this.#destination
     const onError = (transformationId: string) => metrics.transformationError(transformationId)
-    return new LiveUserCode({ destination, stages: this.#stages, userCode, clock, sourceOf, onError, logger }).transform
+    const onFlow: LiveUserCodeOptions['onFlow'] = (...flow) => metrics.flow(...flow)
+    const options = { destination, stages: this.#stages, userCode, clock, sourceOf, onError, onFlow, logger }
+    return new LiveUserCode(options).transform
   }
 
   #noteVersions(): void {
