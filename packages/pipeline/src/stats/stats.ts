@@ -148,7 +148,7 @@ export class Stats {
     if (last !== undefined && last.at >= step.at)
       this.#short[this.#short.length - 1] = joined(last, { ...step, at: last.at })
     else this.#short.push(step)
-    if (this.#short.length > MOST_SHORT_STEPS) this.#short.shift()
+    while (this.#short[0]!.at <= step.at - MOST_SHORT_STEPS * SHORT_STEP_MS) this.#short.shift()
   }
 
   async #write(): Promise<void> {
