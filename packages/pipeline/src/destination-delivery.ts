@@ -14,10 +14,17 @@ import {
   type ShownRequest,
   type Transform,
 } from '@millrace/delivery'
-import type { DestinationModule } from '@millrace/destinations'
+import { type DestinationModule, type Masking, maskedRequestObject, type RequestObject } from '@millrace/destinations'
 import { addToTally, type EventLog, STREAMS, type Stream, type Tally } from '@millrace/log'
-import { type EventPosition, formatPosition, type StoredEvent } from '@millrace/protocol'
+import {
+  type EventPosition,
+  formatPosition,
+  type JsonObject,
+  type JsonValue,
+  type StoredEvent,
+} from '@millrace/protocol'
 import type { Clock } from '@millrace/std'
+import type { StepResult } from '@millrace/transformations'
 import type { Activity } from './activity.ts'
 import type { LogTallies } from './backlog/log-tallies.ts'
 import type { ConfiguredDestination } from './configuration.ts'
@@ -76,6 +83,29 @@ export interface Logger {
 export interface StartingPoint {
   readonly start: (partition: number, stream: number) => Position
   readonly resumed: { readonly waiting: Parameters<Lane['resume']>[0]; readonly done: readonly EventPlaceKey[] }
+}
+
+/** @see contracts/dashboard.md §4 N7 */
+export interface RenderedJourney {
+  /** Whether this is what governed the event, or another configuration does by now. */
+  readonly versions: 'recorded' | 'today'
+  readonly steps: readonly {
+    readonly transformationId: string
+    readonly versionId: string
+    /** Empty when the step dropped the event, or failed. */
+    readonly output: readonly JsonValue[]
+    readonly error: string | null
+  }[]
+  readonly requests: readonly JsonObject[]
+}
+
+function shownSteps(steps: readonly StepResult[], masking: Masking): RenderedJourney['steps'] {
+  return steps.map(({ transformationId, versionId, events = [], error }) => ({
+    transformationId,
+    versionId,
+    output: events.map((event) => masking.value(event)),
+    error: error === undefined ? null : masking.text(error),
+  }))
 }
 
 /**
@@ -228,8 +258,29 @@ export class DestinationDelivery {
     return prepared.show(prepared.requests[0])
   }
 
+  /** What its code and its transformation make of an event today, step by step, secrets masked. Reaches nobody. */
+  async rendered(
+    event: StoredEvent,
+    sourceId: string,
+    place: EventPosition,
+  ): Promise<Omit<RenderedJourney, 'versions'>> {
+    const { events, secrets, steps } = await this.#renderedEvents(event, sourceId, place)
+    const objects: { request: RequestObject; masking: Masking }[] = []
+    for (const each of events) {
+      const made = this.#stages.destTransform(each, sourceId)
+      // As live: if one of them fails, nothing is sent.
+      if ('error' in made) return { steps: shownSteps(steps, this.#stages.maskingOf(secrets)), requests: [] }
+      const masking = this.#stages.maskingOf([...secrets, ...made.derivedSecrets])
+      for (const request of made.objects) objects.push({ request, masking })
+    }
+    return {
+      steps: shownSteps(steps, this.#stages.maskingOf(secrets)),
+      requests: objects.map(({ request, masking }) => maskedRequestObject(request, masking)),
+    }
+  }
+
   async #renderedEvents(event: StoredEvent, sourceId: string, place: EventPosition) {
-    if (!this.#stages.hasUserTransformation) return { events: [event], secrets: [] }
+    if (!this.#stages.hasUserTransformation) return { events: [event], secrets: [], steps: [] }
     const { userCode, sourceOf } = this.#surroundings
     const metadata = this.#stages.userMetadata(sourceOf(sourceId))
     const { results, usedCredentials } = await this.#stages.userTransform(userCode, {
@@ -241,7 +292,7 @@ export class DestinationDelivery {
     })
     const [result] = results
     const events = result !== undefined && 'events' in result ? (result.events as readonly StoredEvent[]) : []
-    return { events, secrets: usedCredentials }
+    return { events, secrets: usedCredentials, steps: result?.steps ?? [] }
   }
 
   /**
