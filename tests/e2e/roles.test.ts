@@ -68,6 +68,7 @@ const ROWS: Readonly<Record<string, Row>> = {
   'PUT /v2/destinations/:id': { least: 'editor', own: destination, body: { name: 'Hook', config: hook() } },
   'PATCH /v2/destinations/:id': { least: 'editor', own: destination, body: {} },
   'DELETE /v2/destinations/:id': { least: 'editor', own: destination },
+  'POST /v2/destinations/test-connection': { least: 'editor', body: { type: 'SLACK', config: slack() } },
   'GET /v2/destinations/:id/delivery': { least: 'viewer', own: destination },
 
   'GET /v2/connections': { least: 'viewer' },
@@ -386,6 +387,10 @@ async function connectedSource(): Promise<string> {
 
 function tested() {
   return { stage: { user_transform: true }, message: { type: 'track', event: 'x' } }
+}
+
+function slack() {
+  return { webhookUrl: 'https://hooks.slack.com/services/T0/B0/x' }
 }
 
 function hook() {

@@ -31,7 +31,7 @@ import {
 import { formatTime } from '@millrace/protocol'
 import { catalogRoutes, SchemaCatalog, SchemaRoutes, schemaInWords } from '@millrace/schema-catalog'
 import { type Clock, systemClock } from '@millrace/std'
-import { testApiRoutes } from '@millrace/test-api'
+import { connectionTestRoute, testApiRoutes } from '@millrace/test-api'
 import { Transformations, transformationTemplates } from '@millrace/transformations'
 import { Acceptance } from './acceptance.ts'
 import { backupRoutes } from './backup/backup-routes.ts'
@@ -356,6 +356,14 @@ export async function compose(options: ComposeOptions): Promise<Product> {
       backupRoutes(backups),
       catalogRoutes(catalog),
       refusalRoutes(gateway.refusals),
+      connectionTestRoute({
+        configuration: () => controlPlane.snapshot(),
+        destinationTypes: registry,
+        newClient: () => newClient({ maxAnswerBytes: MAX_SHOWN_ANSWER_BYTES, keepsEveryType: true }),
+        isReady: () => !isStopping,
+        clock,
+        version: VERSION,
+      }),
       statsRoutes({ stats, clock, ids: (kind) => [...controlPlane.snapshot()[STATS_OF[kind]].keys()] }),
     ],
     book,
