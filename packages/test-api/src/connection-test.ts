@@ -63,7 +63,13 @@ export async function testConnection(
   // Of a type that it takes; what else would be in the event, the request does not ask for.
   const made = stages.destTransform({ type: module.definition.config.supportedMessageTypes['cloud']![0]! }, '')
   const derivedSecrets = 'error' in made ? [] : made.derivedSecrets
-  const masking = maskingOf(module, saved?.config ?? {}, override, { usedCredentials: [], derivedSecrets: [...derivedSecrets] }, true)
+  const masking = maskingOf(
+    module,
+    saved?.config ?? {},
+    override,
+    { usedCredentials: [], derivedSecrets: [...derivedSecrets] },
+    true,
+  )
   if ('error' in made) return { tested: true, ok: false, text: masking.text(made.error), durationMs: 0 }
   for await (const answered of sendOnce(made.ready.requests, sender, signal)) {
     return { tested: true, ...judged(answered, (text) => masking.text(text)) }
