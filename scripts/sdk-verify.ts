@@ -18,6 +18,8 @@ interface Step {
 const root = path.dirname(import.meta.dirname)
 const CHROMIUM = ['chromium', 'chromium-browser', 'google-chrome']
 const JAVA = [['javac'], ['mvn']]
+const C = [['clang', 'gcc']]
+const IOS = 'sdks/cordova/src/testing/ios'
 /** contracts/cordova-sdk.md §23; the size is the build's own affair. */
 const BUDGETS_MS = { initializeMs: 5, trackMs: 0.1 }
 
@@ -34,6 +36,7 @@ const steps: readonly Step[] = [
         'sdks',
         'tests/sdk',
         'tests/sdk-android',
+        'tests/sdk-ios',
       ),
   },
   { name: 'core', tools: [], holds: () => tests('hermetic', ['sdks/cordova', 'tests/sdk']) },
@@ -41,11 +44,15 @@ const steps: readonly Step[] = [
   { name: 'android-scenarios', tools: JAVA, holds: () => tests('external', ['tests/sdk-android/engine']) },
   { name: 'android-compile', tools: JAVA, holds: () => tests('external', ['tests/sdk-android/compile']) },
   { name: 'android-app', tools: JAVA, holds: () => tests('external', ['tests/sdk-android/product']) },
+  { name: 'ios-scenarios', tools: C, holds: () => tests('external', ['scenarios', 'engine', 'fuzz'].map(ofIos)) },
+  { name: 'ios-objective-c', tools: [['clang'], ['npm']], holds: () => tests('external', [ofIos('objective-c')]) },
+  { name: 'ios-app', tools: C, holds: () => tests('external', [ofIos('product')]) },
   {
     name: 'install',
     tools: [['npm']],
-    holds: () => tests('external', ['tests/sdk/package', 'tests/sdk/install', 'tests/sdk-android/install']),
+    holds: () => tests('external', ['tests/sdk/package', ...['sdk', 'sdk-android', 'sdk-ios'].map(installOf)]),
   },
+  { name: 'capacitor', tools: [['npm']], holds: () => tests('external', ['tests/sdk/capacitor']) },
   { name: 'browser-app', tools: [CHROMIUM, ['npm']], holds: () => tests('external', ['tests/sdk/browser']) },
   { name: 'budgets', tools: [CHROMIUM], holds: () => node('scripts/build-sdk.ts') && staysWithinBudgets() },
 ]
@@ -84,6 +91,14 @@ function isInstalled(program: string): boolean {
       return false
     }
   })
+}
+
+function ofIos(file: string): string {
+  return `${IOS}/${file}`
+}
+
+function installOf(folder: string): string {
+  return `tests/${folder}/install`
 }
 
 function tests(project: 'hermetic' | 'external', files: readonly string[]): boolean {
