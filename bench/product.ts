@@ -22,6 +22,7 @@ export function startProduct({ profileTo, prepare = () => {} }: ProductOptions =
       MILLRACE_DATA_DIR: path.join(folder, 'data'),
       MILLRACE_PORT: '0',
       MILLRACE_QUICKSTART: 'off',
+      MILLRACE_DASHBOARD: 'off',
       MILLRACE_OWNER_TOKEN: OWNER_TOKEN,
       MILLRACE_TEST_API_RPM: '0',
     }),

@@ -17,6 +17,7 @@ const LAYERS: Record<string, number> = {
   transformations: 1,
   'schema-catalog': 1,
   'control-plane': 1,
+  dashboard: 1,
   gateway: 2,
   pipeline: 2,
   'test-api': 3,
@@ -180,5 +181,5 @@ function found(pattern: RegExp, among: readonly (readonly [string, string])[]): 
 
 /** Installed, made while running, or of git: not ours to judge. */
 function isForeign(file: string): boolean {
-  return ['node_modules', '.git', 'data'].includes(path.basename(file))
+  return ['node_modules', '.git', 'data', 'dist'].includes(path.basename(file))
 }

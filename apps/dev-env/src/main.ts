@@ -1,9 +1,12 @@
+import { builtDashboard } from '@millrace/dashboard'
 import { DevEnv, type Received } from './index.ts'
 
 const say = (line: string) => void process.stdout.write(`${line}\n`)
 
 /** The product with a source and a webhook to the sink; what arrives there is shown. */
+const dashboardFolder = await builtDashboard(say)
 await using env = await DevEnv.open({
+  dashboardFolder,
   settings: { MILLRACE_PORT: process.env['MILLRACE_PORT'] ?? '8080', MILLRACE_LOG_LEVEL: 'info' },
 })
 env.sink.answer = (request) => {
@@ -12,6 +15,7 @@ env.sink.answer = (request) => {
 }
 const { source } = await env.webhook({ name: 'Sink' })
 
+say(`Dashboard   ${env.url}/ui/`)
 say(`Millrace    ${env.url}`)
 say(`Sink        ${env.sink.url}`)
 say(`Data folder ${env.folder} (removed at the end)`)

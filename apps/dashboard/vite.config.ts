@@ -1,0 +1,22 @@
+import path from 'node:path'
+import { defineConfig } from 'vite'
+
+const BASE = '/ui/'
+
+export default defineConfig({
+  root: import.meta.dirname,
+  base: BASE,
+  // Files go into the pages as they are named: nothing is copied beside them.
+  publicDir: false,
+  logLevel: 'warn',
+  build: {
+    outDir: path.join(import.meta.dirname, 'dist'),
+    emptyOutDir: true,
+    assetsDir: 'assets',
+    // Inlined files would need `data:` in more of the Content-Security-Policy than pictures.
+    assetsInlineLimit: 0,
+    manifest: 'manifest.json',
+    modulePreload: { polyfill: false },
+    reportCompressedSize: false,
+  },
+})
