@@ -18,5 +18,13 @@ export default defineConfig({
     manifest: 'manifest.json',
     modulePreload: { polyfill: false },
     reportCompressedSize: false,
+    // build/sizes.ts judges what browsers load.
+    chunkSizeWarningLimit: 2_000,
+    rolldownOptions: {
+      onwarn(warning, warn) {
+        // "use client", in each file of libraries that may also render on a server.
+        if (warning.code !== 'MODULE_LEVEL_DIRECTIVE') warn(warning)
+      },
+    },
   },
 })
