@@ -21,6 +21,8 @@ interface Row {
   readonly wrongQuery?: string
   /** With an id that is not there the call makes it. */
   readonly makesUnknown?: true
+  /** Called with a session of the token in place of the token itself. */
+  readonly bySession?: true
   /** Refused as `{"message": text}`, in the way of the Test API. */
   readonly saysMessage?: true
 }
@@ -116,6 +118,10 @@ const ROWS: Readonly<Record<string, Row>> = {
   'GET /v2/access-tokens': { least: 'viewer' },
   'POST /v2/access-tokens': { least: 'viewer', body: { name: 'ci', role: 'viewer' } },
   'DELETE /v2/access-tokens/:id': { least: 'viewer', own: accessToken },
+  // Its body is the credentials.
+  'POST /v2/session': { least: 'anyone', body: async () => ({ email: 'owner@localhost', token: env.token }) },
+  'GET /v2/session': { least: 'viewer', bySession: true },
+  'DELETE /v2/session': { least: 'viewer', bySession: true },
 
   'GET /v2/audit-log': { least: 'admin' },
 
@@ -237,9 +243,18 @@ async function call(name: string, token: string | null, id = ''): Promise<ApiAns
     headers:
       token === null
         ? { 'X-Forwarded-For': `2001:db8:${(++made).toString(16)}::1` }
-        : { Authorization: `Bearer ${token}` },
+        : ROWS[name]!.bySession
+          ? await sessionOf(token)
+          : { Authorization: `Bearer ${token}` },
     body: sent === undefined ? null : JSON.stringify(sent),
   })
+}
+
+/** What a browser sends that has signed in. */
+async function sessionOf(token: string): Promise<Record<string, string>> {
+  const email = (await env.request('/v2/me', { headers: { Authorization: `Bearer ${token}` } })).json.user.email
+  const { headers, json } = await env.request('/v2/session', { method: 'POST', body: JSON.stringify({ email, token }) })
+  return { Cookie: headers.get('Set-Cookie')!.split(';')[0]!, 'X-Millrace-Session': json.session.half }
 }
 
 /** @param id `<id>/<versionId>` of a version; of what is not there the same for both. */

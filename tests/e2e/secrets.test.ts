@@ -186,6 +186,7 @@ async function enterElsewhere(): Promise<void> {
   SECRETS['firstToken'] = user.token
   const { json: made } = await call('POST', '/v2/access-tokens', { name: 'ci', role: 'viewer' }, user.token)
   SECRETS['accessToken'] = made.token
+  await useSession('ada@cinema.example', user.token)
   await say('me', call('GET', '/v2/me', undefined, made.token))
   await say('a write that is forbidden', call('DELETE', '/v2/sources/x', undefined, made.token))
   await say('an update of the user', call('PATCH', `/v2/users/${user.user.id}`, { role: 'viewer' }))
@@ -209,6 +210,27 @@ async function enterElsewhere(): Promise<void> {
     expect((await call('DELETE', `${path}/${user.token}`)).status).toBe(404)
   }
   expect((await call('DELETE', `/v2/users/${user.user.id}`)).status).toBe(204)
+}
+
+/** A session goes on while everything is asked: only its two halves are secret, and only the answer to the sign-in has them. */
+async function useSession(email: string, token: string): Promise<void> {
+  const answer = await client.call('POST', '/v2/session', { email, token }, null)
+  const [cookie] = answer.headers.get('set-cookie')!.split(';') as [string]
+  SECRETS['sessionCookie'] = cookie.split('=')[1]!
+  SECRETS['sessionHalf'] = answer.json.session.half
+  const headers = { Cookie: cookie, 'X-Millrace-Session': answer.json.session.half }
+  for (const path of ['/v2/session', '/v2/sources?wrong=%zz', '/schemas/event-models', '/destination-definitions']) {
+    const shown = await fetch(server.url + path, { headers })
+    said.set(`${path} of a session`, `${shown.status} ${await shown.text()}`)
+  }
+  const halves = [{ Cookie: cookie }, { 'X-Millrace-Session': answer.json.session.half }]
+  for (const [n, half] of halves.entries()) {
+    const refused = await fetch(`${server.url}/v2/sources`, { headers: half as Record<string, string> })
+    expect(refused.status).toBe(401)
+    said.set(`half ${n} of a session`, await refused.text())
+  }
+  const mistaken = { email: SECRETS['sessionHalf'], token: SECRETS['sessionCookie'] }
+  said.set('halves to sign in with', (await client.call('POST', '/v2/session', mistaken, null)).text)
 }
 
 async function askEverything(): Promise<void> {

@@ -139,6 +139,7 @@ export async function compose(options: ComposeOptions): Promise<Product> {
     },
     logger,
     apiRequestsPerMinute: settings.apiRequestsPerMinute,
+    port: front.address.port,
     trustedProxies: settings.trustedProxies,
   })
   const store = await DeliveryStore.open({ file: folder.file('delivery.db'), clock, logger })
@@ -248,8 +249,9 @@ export async function compose(options: ComposeOptions): Promise<Product> {
     password: settings.serviceAdminPassword,
     file: folder.file('admin-password'),
     clock,
-    isToken: async (authorization, request) =>
-      (await controlPlane.authenticate(authorization, addressOfRequest(request))) !== undefined,
+    isUser: async (request) =>
+      (await controlPlane.authenticate(request.headers, addressOfRequest(request))) !== undefined,
+    carriesSession: ({ headers }) => controlPlane.carriesSession(headers),
     addressOf: addressOfRequest,
   })
   const schemas = new SchemaRoutes({
@@ -297,10 +299,7 @@ export async function compose(options: ComposeOptions): Promise<Product> {
       }),
       inbox.routes(
         ({ headers, raw }) =>
-          controlPlane.authenticate(
-            headers.authorization,
-            addressOf(raw.socket.remoteAddress, headers['x-forwarded-for']),
-          ),
+          controlPlane.authenticate(headers, addressOf(raw.socket.remoteAddress, headers['x-forwarded-for'])),
         () => clock.now(),
       ),
       testApiRoutes({
@@ -312,7 +311,7 @@ export async function compose(options: ComposeOptions): Promise<Product> {
         newClient: () => newClient({ maxAnswerBytes: MAX_SHOWN_ANSWER_BYTES, keepsEveryType: true }),
         authenticate: async ({ headers, raw }, id) => {
           const address = addressOf(raw.socket.remoteAddress, headers['x-forwarded-for'])
-          const actor = await controlPlane.authenticate(headers.authorization, address, id)
+          const actor = await controlPlane.authenticate(headers, address, id)
           if (actor === undefined) return undefined
           const note = (resourceId: string) =>
             controlPlane.audit.done(authorOf(actor, address, id), {
@@ -323,6 +322,7 @@ export async function compose(options: ComposeOptions): Promise<Product> {
             })
           return { tokenId: actor.token.id, role: actor.role, note }
         },
+        isFromDashboard: ({ headers }) => controlPlane.carriesSession(headers),
         takeRequest: (tokenId) => testApiRates.take(tokenId),
         bodies: { read: readBody, decode: decodeBody, parse: parseBody },
         requestId: ({ raw }) => requestId(raw),

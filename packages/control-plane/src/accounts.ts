@@ -23,23 +23,48 @@ export interface AccessToken {
   readonly lastUsedAt: number | null
 }
 
+/**
+ * A sign-in of the dashboard. It acts for an access token and ends with it; its two halves are known only to the browser
+ * that was given them.
+ */
+export interface Session {
+  readonly id: string
+  readonly tokenId: string
+  /** SHA-256 of the half in the cookie, as hex. */
+  readonly cookieDigest: string
+  /** SHA-256 of the half that comes as a header, as hex. */
+  readonly halfDigest: string
+  readonly createdAt: number
+  /** At most a minute before it was. */
+  readonly lastUsedAt: number
+}
+
 /** Who may come in, as of one moment. Never changed: a change makes another one. */
 export interface Accounts {
   readonly users: ReadonlyMap<string, User>
   readonly tokens: ReadonlyMap<string, AccessToken>
+  readonly sessions: ReadonlyMap<string, Session>
   tokenByDigest(digest: string): AccessToken | undefined
   /** Compared without letter case. */
   userByEmail(email: string): User | undefined
+  sessionByCookie(digest: string): Session | undefined
 }
 
-export function buildAccounts(users: ReadonlyMap<string, User>, tokens: ReadonlyMap<string, AccessToken>): Accounts {
+export function buildAccounts(
+  users: ReadonlyMap<string, User>,
+  tokens: ReadonlyMap<string, AccessToken>,
+  sessions: ReadonlyMap<string, Session>,
+): Accounts {
   const byDigest = new Map([...tokens.values()].map((token) => [token.digest, token]))
   const byEmail = new Map([...users.values()].map((user) => [user.email.toLowerCase(), user]))
+  const byCookie = new Map([...sessions.values()].map((session) => [session.cookieDigest, session]))
   return {
     users,
     tokens,
+    sessions,
     tokenByDigest: (digest) => byDigest.get(digest),
     userByEmail: (email) => byEmail.get(email.toLowerCase()),
+    sessionByCookie: (digest) => byCookie.get(digest),
   }
 }
 

@@ -1,4 +1,4 @@
-import type { AccessToken, User } from './accounts.ts'
+import type { AccessToken, Session, User } from './accounts.ts'
 import type { Connection } from './connection.ts'
 import type { Credential } from './credential.ts'
 import type { Destination } from './destination.ts'
@@ -26,6 +26,8 @@ export type Change =
   | CodeVersionMade
   | { readonly kind: 'user'; readonly id: string; readonly value: User | undefined }
   | { readonly kind: 'access-token'; readonly id: string; readonly value: AccessToken | undefined }
+  /** A session goes with its token, without a change of its own. */
+  | { readonly kind: 'session'; readonly id: string; readonly value: Session | undefined }
   /** Its id is its key. */
   | { readonly kind: 'credential'; readonly id: string; readonly value: Credential | undefined }
   | { readonly kind: 'ownership'; readonly value: Ownership }

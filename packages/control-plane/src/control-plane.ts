@@ -3,7 +3,7 @@ import { resourceId } from '@millrace/protocol'
 import type { Clock } from '@millrace/std'
 import { AccessTokens } from './access-tokens.ts'
 import { AuditLog } from './audit/audit-log.ts'
-import { type Actor, Authentication } from './authentication.ts'
+import { type Actor, Authentication, type SignIn } from './authentication.ts'
 import { MILLRACE } from './author.ts'
 import { Configuration } from './configuration/configuration.ts'
 import { Connections } from './connections.ts'
@@ -11,9 +11,11 @@ import { Credentials } from './credentials.ts'
 import type { Deliveries } from './deliveries.ts'
 import type { DestinationTypes } from './destination-types.ts'
 import { Destinations } from './destinations.ts'
+import { carriesSession, claimOf, type RequestHeaders } from './http/session-halves.ts'
 import { confirmOwnerTokenPrinted, ensureOwner, newOwnerToken, type Owner, type OwnerSettings } from './owner.ts'
 import { RequestRates } from './request-rates.ts'
 import { SecretBox } from './secret-box.ts'
+import { Sessions } from './sessions.ts'
 import type { Snapshot } from './snapshot.ts'
 import { Sources } from './sources.ts'
 import type { ControlStore } from './store/control-store.ts'
@@ -48,6 +50,8 @@ export interface ControlPlaneOptions {
   readonly logger: Logger
   /** Per token; 0 means no limit. */
   readonly apiRequestsPerMinute: number
+  /** That the server listens on: tells the cookies of several servers of one host apart. */
+  readonly port: number
   /** Addresses and CIDR ranges of proxies whose X-Forwarded-For is believed. */
   readonly trustedProxies: readonly string[]
 }
@@ -81,6 +85,7 @@ export class ControlPlane implements AsyncDisposable {
   readonly users: Users
   readonly configuration: Configuration
   readonly accessTokens: AccessTokens
+  readonly sessions: Sessions
   readonly audit: AuditLog
   readonly options: ControlPlaneOptions
   readonly rates: RequestRates
@@ -111,6 +116,7 @@ export class ControlPlane implements AsyncDisposable {
     this.users = new Users(workspace)
     this.configuration = new Configuration(workspace, deliveries, destinationTypes, checks, store)
     this.accessTokens = new AccessTokens(workspace)
+    this.sessions = new Sessions(workspace)
   }
 
   /**
@@ -152,16 +158,22 @@ export class ControlPlane implements AsyncDisposable {
   /**
    * Who makes a request. Late when the address has failed often.
    *
-   * @param authorization the header.
+   * @param headers of the request.
    * @param address of the client, as limits see it: `limitAddress`.
    * @param requestId of the answer, where it has one.
    */
-  authenticate(
-    authorization: string | undefined,
-    address: string,
-    requestId: string | null = null,
-  ): Promise<Actor | undefined> {
-    return this.#authentication.authenticate(authorization, address, requestId)
+  authenticate(headers: RequestHeaders, address: string, requestId: string | null = null): Promise<Actor | undefined> {
+    return this.#authentication.authenticate(claimOf(headers, this.options.port), address, requestId)
+  }
+
+  /** Who shows an e-mail address and a token. Late as `authenticate`. */
+  signIn(credentials: SignIn, address: string, requestId: string | null): Promise<Actor | undefined> {
+    return this.#authentication.signIn(credentials, address, requestId)
+  }
+
+  /** Whether a request comes with a half of a session, good or not: the one who asks is the dashboard. */
+  carriesSession(headers: RequestHeaders): boolean {
+    return carriesSession(headers, this.options.port)
   }
 
   /** Whether the one who made a request could make it again now; for answers that go on for long. */

@@ -75,7 +75,7 @@ export class Workspace {
     this.#logger = options.logger
     this.#version = stored.version
     const { sources, destinations, connections, transformations, libraries } = stored
-    const { users, accessTokens, credentials, ownership } = stored
+    const { users, accessTokens, sessions, credentials, ownership } = stored
     const resources = {
       sources: byId(sources),
       destinations: byId(destinations),
@@ -85,7 +85,7 @@ export class Workspace {
     }
     this.#state = {
       snapshot: buildSnapshot(stored.version.revision, resources, () => this.clock.now()),
-      accounts: buildAccounts(byId(users), byId(accessTokens)),
+      accounts: buildAccounts(byId(users), byId(accessTokens), byId(sessions)),
       credentials: new Map(credentials.map((credential) => [credential.key, credential])),
       ownership,
     }
@@ -130,11 +130,25 @@ export class Workspace {
     const token = accounts.tokens.get(tokenId)
     if (token === undefined) return
     const tokens = new Map(accounts.tokens).set(tokenId, { ...token, lastUsedAt: at })
-    this.#state = { ...this.#state, accounts: buildAccounts(accounts.users, tokens) }
+    this.#state = { ...this.#state, accounts: buildAccounts(accounts.users, tokens, accounts.sessions) }
     try {
       await this.#store.noteTokenUse(tokenId, at)
     } catch (error) {
       this.#logger.warn({ tokenId, err: error }, 'the last use of a token was not stored')
+    }
+  }
+
+  /** In the background, as for a token. */
+  async noteSessionUse(sessionId: string, at: number): Promise<void> {
+    const { accounts } = this.#state
+    const session = accounts.sessions.get(sessionId)
+    if (session === undefined) return
+    const sessions = new Map(accounts.sessions).set(sessionId, { ...session, lastUsedAt: at })
+    this.#state = { ...this.#state, accounts: buildAccounts(accounts.users, accounts.tokens, sessions) }
+    try {
+      await this.#store.noteSessionUse(sessionId, at)
+    } catch (error) {
+      this.#logger.warn({ sessionId, err: error }, 'the last use of a session was not stored')
     }
   }
 
@@ -195,6 +209,7 @@ export class Workspace {
     const libraries = new Map(snapshot.libraries)
     const users = new Map(accounts.users)
     const tokens = new Map(accounts.tokens)
+    const sessions = new Map(accounts.sessions)
     const credentials = new Map(state.credentials)
     let { ownership } = state
     for (const change of changes) {
@@ -223,6 +238,9 @@ export class Workspace {
         case 'access-token':
           put(tokens, change)
           break
+        case 'session':
+          put(sessions, change)
+          break
         case 'credential':
           put(credentials, change)
           break
@@ -230,12 +248,13 @@ export class Workspace {
           ownership = change.value
       }
     }
+    for (const { id, tokenId } of accounts.sessions.values()) if (!tokens.has(tokenId)) sessions.delete(id)
     const resources = { sources, destinations, connections, transformations, libraries }
     return {
       snapshot: changes.some(isConfiguration)
         ? buildSnapshot(this.#version.revision, resources, () => this.clock.now())
         : snapshot,
-      accounts: changes.every(isConfiguration) ? accounts : buildAccounts(users, tokens),
+      accounts: changes.every(isConfiguration) ? accounts : buildAccounts(users, tokens, sessions),
       credentials: changes.some(({ kind }) => kind === 'credential') ? credentials : state.credentials,
       ownership,
     }

@@ -146,12 +146,15 @@ function capital(word: string): string {
   return word.charAt(0).toUpperCase() + word.slice(1)
 }
 
+/** Both halves together. */
+const SESSION = { sessionCookie: [], sessionHalf: [] }
+
 const SECURITY: Record<Access, readonly object[]> = {
-  token: [{ token: [] }, { emailAndToken: [] }],
+  token: [{ token: [] }, { emailAndToken: [] }, SESSION],
   'write key': [{ writeKey: [] }],
   'write key in query': [{ writeKeyInQuery: [] }],
   'metrics token': [{}, { metricsToken: [] }],
-  admin: [{ admin: [] }, { token: [] }],
+  admin: [{ admin: [] }, { token: [] }, SESSION],
   none: [],
 }
 
@@ -161,6 +164,18 @@ const SECURITY_SCHEMES = {
     type: 'http',
     scheme: 'basic',
     description: 'E-mail address and personal access token; the e-mail may be left empty.',
+  },
+  sessionCookie: {
+    type: 'apiKey',
+    in: 'cookie',
+    name: 'mr_session_8080',
+    description: 'One half of a session of the dashboard; the number is the port of this server.',
+  },
+  sessionHalf: {
+    type: 'apiKey',
+    in: 'header',
+    name: 'X-Millrace-Session',
+    description: 'The other half of a session of the dashboard.',
   },
   writeKey: {
     type: 'http',

@@ -56,6 +56,7 @@ async function open({ destinations = [], modules = [], client = {}, options = {}
           ...client,
         }),
       authenticate: async () => ({ tokenId: 't1', role: 'admin', note: () => {} }),
+      isFromDashboard: () => false,
       takeRequest: () => ({ isAllowed: true, headers: {} }),
       bodies: {
         read: async (payload) => Buffer.concat(await payload.toArray()),

@@ -106,7 +106,10 @@ function withCommonChecks(app: Parameters<FastifyPluginAsync>[0], options: TestA
 async function admit(options: TestApiOptions, request: FastifyRequest, reply: FastifyReply): Promise<void> {
   if (request.is404) return
   const tester = await options.authenticate(request, String(reply.getHeader('X-Request-Id')))
-  if (tester === undefined) throw new Refused(401, REFUSAL_TEXTS.unauthorized, { 'WWW-Authenticate': 'Basic' })
+  if (tester === undefined) {
+    const scheme = options.isFromDashboard(request) ? 'Bearer' : 'Basic'
+    throw new Refused(401, REFUSAL_TEXTS.unauthorized, { 'WWW-Authenticate': scheme })
+  }
   request.tester = tester
   const rate = options.takeRequest(tester.tokenId)
   reply.headers(rate.headers)

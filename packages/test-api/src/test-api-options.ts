@@ -20,6 +20,8 @@ export interface TestApiOptions {
   readonly newClient: () => TestClient
   /** @returns undefined for credentials that are not good. */
   readonly authenticate: (request: FastifyRequest, requestId: string) => Promise<Tester | undefined>
+  /** Whether a request comes from the dashboard: then a 401 must not make the browser ask for a password. */
+  readonly isFromDashboard: (request: FastifyRequest) => boolean
   /** Takes one request from the allowance of a token. */
   readonly takeRequest: (tokenId: string) => RequestRate
   readonly bodies: RequestBodies

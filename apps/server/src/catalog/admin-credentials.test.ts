@@ -15,7 +15,15 @@ const clock = new ManualClock(0)
 
 function open(given: { user?: string; password?: string; file?: string }): AdminCredentials {
   const { user, password, file = join(root, `${++files}`) } = given
-  return new AdminCredentials({ user, password, file, clock, isToken: async () => false, addressOf: () => '::1' })
+  return new AdminCredentials({
+    user,
+    password,
+    file,
+    clock,
+    isUser: async () => false,
+    carriesSession: () => false,
+    addressOf: () => '::1',
+  })
 }
 
 function request(user: string, password: string): IncomingMessage {

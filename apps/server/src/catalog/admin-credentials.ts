@@ -15,8 +15,10 @@ export interface AdminCredentialsOptions {
   /** Keeps the digest of a password that was made here. */
   readonly file: string
   readonly clock: Clock
-  /** Whether a personal access token is good; late, when its address has failed often. */
-  readonly isToken: (authorization: string, request: IncomingMessage) => Promise<boolean>
+  /** Whether the personal access token or session of a request is good; late, when its address has failed often. */
+  readonly isUser: (request: IncomingMessage) => Promise<boolean>
+  /** Whether a request comes with a session of the dashboard, good or not. */
+  readonly carriesSession: (request: IncomingMessage) => boolean
   /** Where a request comes from, as limits see it. */
   readonly addressOf: (request: IncomingMessage) => string
 }
@@ -56,7 +58,8 @@ export class AdminCredentials {
   async check(request: IncomingMessage): Promise<Credentials> {
     const { authorization } = request.headers
     const bearer = /^Bearer +\S+ *$/i.test(authorization ?? '')
-    if (bearer) return (await this.#options.isToken(authorization!, request)) ? 'good' : 'wrong'
+    const session = authorization === undefined && this.#options.carriesSession(request)
+    if (bearer || session) return (await this.#options.isUser(request)) ? 'good' : 'wrong'
     const given = basicCredentials(authorization)
     if (given === undefined) return 'missing'
     // Both are compared, always: how long it takes says nothing of either.

@@ -20,7 +20,7 @@ export const AUDIT_KINDS = [
   'backup',
   // What the schema catalog knows: of a source, or all of it.
   'catalog',
-  // Coming in: credentials that were not good.
+  // Coming in: sign-ins of the dashboard, and credentials that were not good.
   'session',
 ] as const
 

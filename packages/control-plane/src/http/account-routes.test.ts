@@ -195,7 +195,10 @@ test('whoever came in is told apart from those who could not come in any more', 
       role: 'viewer',
       ...members,
     })
-    return { id: accessToken.id as string, actor: (await plane.plane.authenticate(`Bearer ${token}`, '203.0.113.1'))! }
+    return {
+      id: accessToken.id as string,
+      actor: (await plane.plane.authenticate({ authorization: `Bearer ${token}` }, '203.0.113.1'))!,
+    }
   }
   const expiring = await comeIn({ expiresAt })
   const revoked = await comeIn({})

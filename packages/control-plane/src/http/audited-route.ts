@@ -38,6 +38,7 @@ const KINDS: Readonly<Record<string, AuditKind>> = {
   credentials: 'credential',
   users: 'user',
   'access-tokens': 'access-token',
+  session: 'session',
 }
 
 const ACTIONS: Readonly<Record<string, Audited['action']>> = {

@@ -5,13 +5,22 @@ type Answers = RouteDescription['answers']
 /**
  * Completes the description of a route below /v2 by what is checked before the route runs.
  *
+ * @param role the least; undefined for a route that is open to everybody.
  * @param takesBody whether a body is read.
  * @see contracts/control-plane.md §4 "order of checks"
  */
-export function withCommonAnswers(description: RouteDescription, role: string, takesBody: boolean): RouteDescription {
+export function withCommonAnswers(
+  description: RouteDescription,
+  role: string | undefined,
+  takesBody: boolean,
+): RouteDescription {
   const body = takesBody ? WITH_BODY : {}
-  const forbidden = role === 'viewer' ? {} : FORBIDDEN
-  return { ...description, role, answers: merged(description.answers, ALWAYS, forbidden, body) }
+  const forbidden = role === undefined || role === 'viewer' ? {} : FORBIDDEN
+  return {
+    ...description,
+    ...(role === undefined ? {} : { role }),
+    answers: merged(description.answers, ALWAYS, forbidden, body),
+  }
 }
 
 const count = Type.String({ pattern: '^\\d+$' })

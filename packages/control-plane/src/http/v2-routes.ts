@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { JsonObject } from '@millrace/protocol'
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
-import { ApiError, unavailable } from '../api-error.ts'
+import { ApiError, unauthorized, unavailable } from '../api-error.ts'
 import type { Audited } from '../audit/audit-entry.ts'
 import { type Actor, authorOf } from '../authentication.ts'
 import type { Author } from '../author.ts'
@@ -20,11 +20,12 @@ import { decodeBody, parseBody, readBody } from './request-body.ts'
 import { requestId } from './request-id.ts'
 import { resourceRoutes } from './resource-routes.ts'
 import { RoutePatterns } from './route-patterns.ts'
+import { sessionRoutes } from './session-routes.ts'
 import { userRoutes } from './user-routes.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Who makes the request; set for every route below /v2. */
+    /** Who makes the request; set for every route below /v2 that is not open. */
     actor: Actor
     /** The same as the audit log tells it: to be handed to whatever makes a change. */
     author: Author
@@ -32,6 +33,8 @@ declare module 'fastify' {
     audit: (audited: Audited) => void
   }
   interface FastifyContextConfig {
+    /** Set where a route below /v2 asks for no credentials. */
+    isOpen?: true
     /** The least role that a route below /v2 asks for; `viewer` for GET, else `editor`. */
     role?: Role
     /** What a route below /v2 does with the body; `object` for POST, PUT and PATCH. `optional`: none counts as `{}`. */
@@ -66,15 +69,21 @@ export function v2Routes(controlPlane: ControlPlane, more: readonly FastifyPlugi
       // Fails for a route that the audit log would not know.
       for (const each of [method].flat()) auditedRoute(config?.audited, each, url)
       if (method === 'HEAD' || config?.describe === undefined) return
-      const { describe, role = leastRole(String(method)), body = bodyUse(String(method)) } = config
-      config.describe = withCommonAnswers(describe, role, body !== 'ignored')
+      const { describe, isOpen, role = leastRole(String(method)), body = bodyUse(String(method)) } = config
+      config.describe = withCommonAnswers(describe, isOpen ? undefined : role, body !== 'ignored')
     })
     app.addHook('onRequest', async (request, reply) => {
       const id = requestId(request.headers['x-request-id'])
       reply.headers({ 'X-Request-Id': id, 'Cache-Control': 'no-store' })
       if (request.is404 || Object.values(request.params as object).includes('')) refuseRoute(patterns, request)
       const address = addressOf(request.raw.socket.remoteAddress, request.headers['x-forwarded-for'])
-      const actor = await controlPlane.authenticate(request.headers.authorization, address, id)
+      // Without it Fastify takes every body for one and the same type.
+      delete request.headers['content-type']
+      if (request.routeOptions.config.isOpen) {
+        request.author = { actor: 'unknown', tokenName: null, address, requestId: id }
+        return
+      }
+      const actor = await controlPlane.authenticate(request.headers, address, id)
       if (actor === undefined) throw unauthorized()
       request.actor = actor
       const author = authorOf(actor, address, id)
@@ -83,8 +92,6 @@ export function v2Routes(controlPlane: ControlPlane, more: readonly FastifyPlugi
       const rate = controlPlane.rates.take(actor.token.id)
       reply.headers(rate.headers)
       if (!rate.isAllowed) throw new ApiError('rate_limited', 'Max Requests Limit reached')
-      // Without it Fastify takes every body for one and the same type.
-      delete request.headers['content-type']
     })
     app.removeAllContentTypeParsers()
     app.addContentTypeParser('*', (request: FastifyRequest, payload: IncomingMessage) =>
@@ -92,8 +99,8 @@ export function v2Routes(controlPlane: ControlPlane, more: readonly FastifyPlugi
     )
     app.addHook('preValidation', async (request) => {
       request.body = await bodyOf(request)
-      const { role = leastRole(request.method) } = request.routeOptions.config
-      if (!isAtLeast(request.actor.role, role)) throw new ApiError('forbidden', 'Forbidden')
+      const { isOpen, role = leastRole(request.method) } = request.routeOptions.config
+      if (!isOpen && !isAtLeast(request.actor.role, role)) throw new ApiError('forbidden', 'Forbidden')
     })
     app.setErrorHandler((error, request, reply) => answerError(controlPlane, error, request, reply))
     app.setNotFoundHandler((request) => refuseRoute(patterns, request))
@@ -101,6 +108,7 @@ export function v2Routes(controlPlane: ControlPlane, more: readonly FastifyPlugi
     await app.register(codeRoutes(controlPlane))
     await app.register(configRoutes(controlPlane))
     await app.register(accountRoutes(controlPlane))
+    await app.register(sessionRoutes(controlPlane))
     await app.register(credentialRoutes(controlPlane))
     await app.register(userRoutes(controlPlane))
     await app.register(auditRoutes(controlPlane))
@@ -123,10 +131,6 @@ function refuseRoute(patterns: RoutePatterns, { raw }: FastifyRequest): never {
   const methods = patterns.methodsOf(raw.url!.split('?', 1)[0]!)
   if (methods.length === 0) throw new ApiError('not_found', 'Not Found')
   throw new ApiError('method_not_allowed', 'Method Not Allowed', { headers: { Allow: methods.join(', ') } })
-}
-
-function unauthorized(): ApiError {
-  return new ApiError('unauthorized', 'Invalid Authorization Header', { headers: { 'WWW-Authenticate': 'Bearer' } })
 }
 
 function leastRole(method: string): Role {

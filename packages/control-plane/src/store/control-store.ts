@@ -1,4 +1,4 @@
-import type { AccessToken, User } from '../accounts.ts'
+import type { AccessToken, Session, User } from '../accounts.ts'
 import type { AuditEntry, AuditKind } from '../audit/audit-entry.ts'
 import type { Change, CodeOwner, Ownership } from '../change.ts'
 import type { Connection } from '../connection.ts'
@@ -21,6 +21,7 @@ export interface StoredState {
   readonly libraries: readonly Library[]
   readonly users: readonly User[]
   readonly accessTokens: readonly AccessToken[]
+  readonly sessions: readonly Session[]
   readonly credentials: readonly Credential[]
 }
 
@@ -39,7 +40,8 @@ export interface StoredVersion {
 export interface ControlStore extends AsyncDisposable {
   load(): Promise<StoredState>
   /**
-   * Stores all the changes and their audit entries or, when it throws, none; resolves once they survive power loss.
+   * Stores all the changes and their audit entries or, when it throws, none; resolves once they survive power loss. A token
+   * that goes takes its sessions along.
    *
    * @param before the version that the changes were made for.
    * @throws StaleStateError if the stored version is another one.
@@ -58,6 +60,8 @@ export interface ControlStore extends AsyncDisposable {
   pinnedVersions(pins: readonly LibraryPin[]): Promise<ReadonlyMap<string, CodeVersion>>
   /** Notes when a token was last used; one that is gone is no error. */
   noteTokenUse(tokenId: string, at: number): Promise<void>
+  /** Notes when a session was last used; one that is gone is no error. */
+  noteSessionUse(sessionId: string, at: number): Promise<void>
   /** Stores entries that belong to no change: all of them or, when it throws, none. */
   addAuditEntries(entries: readonly AuditEntry[]): Promise<void>
   /** Newest first. */

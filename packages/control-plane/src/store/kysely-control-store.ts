@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises'
 import type { JsonObject } from '@millrace/protocol'
 import type { Kysely, Transaction } from 'kysely'
 import { Migrator } from 'kysely/migration'
-import type { AccessToken, User } from '../accounts.ts'
+import type { AccessToken, Session, User } from '../accounts.ts'
 import type { AuditEntry } from '../audit/audit-entry.ts'
 import { type Change, type CodeOwner, isConfiguration, type Ownership } from '../change.ts'
 import type { Connection } from '../connection.ts'
@@ -90,6 +90,12 @@ export class KyselyControlStore implements ControlStore {
         .orderBy('created_at')
         .orderBy('id')
         .execute()
+      const sessions = await db
+        .selectFrom('session')
+        .select(['document', 'last_used_at'])
+        .orderBy('created_at')
+        .orderBy('id')
+        .execute()
       const credentials = await db.selectFrom('credential').selectAll().orderBy('created_at').orderBy('id').execute()
       return {
         workspaceId: workspace.id,
@@ -108,6 +114,10 @@ export class KyselyControlStore implements ControlStore {
         accessTokens: tokens.map(({ document, last_used_at }) => ({
           ...(JSON.parse(document) as Omit<AccessToken, 'lastUsedAt'>),
           lastUsedAt: last_used_at === null ? null : Number(last_used_at),
+        })),
+        sessions: sessions.map(({ document, last_used_at }) => ({
+          ...(JSON.parse(document) as Omit<Session, 'lastUsedAt'>),
+          lastUsedAt: Number(last_used_at),
         })),
         credentials: credentials.map(({ id, created_at, updated_at, value }) => ({
           key: id,
@@ -166,6 +176,10 @@ export class KyselyControlStore implements ControlStore {
     await this.#db.updateTable('access_token').set({ last_used_at: at }).where('id', '=', tokenId).execute()
   }
 
+  async noteSessionUse(sessionId: string, at: number): Promise<void> {
+    await this.#db.updateTable('session').set({ last_used_at: at }).where('id', '=', sessionId).execute()
+  }
+
   async addAuditEntries(entries: readonly AuditEntry[]): Promise<void> {
     await this.#db.transaction().execute((db) => insertAuditEntries(db, entries))
   }
@@ -192,6 +206,7 @@ export class KyselyControlStore implements ControlStore {
     }
     if (change.kind === 'code-version') return putVersion(db, change)
     if (change.value === undefined) {
+      if (change.kind === 'access-token') await db.deleteFrom('session').where('token_id', '=', change.id).execute()
       await db.deleteFrom(TABLE_OF[change.kind]).where('id', '=', change.id).execute()
       return
     }
@@ -263,6 +278,13 @@ export class KyselyControlStore implements ControlStore {
           .execute()
         return
       }
+      case 'session': {
+        const { lastUsedAt: last_used_at, ...rest } = change.value
+        const { tokenId: token_id, cookieDigest: cookie_digest } = rest
+        const row = { id, token_id, cookie_digest, created_at, document: JSON.stringify(rest), last_used_at }
+        await db.insertInto('session').values(row).execute()
+        return
+      }
     }
   }
 }
@@ -277,6 +299,7 @@ const TABLE_OF = {
   library: 'library',
   user: 'user_account',
   'access-token': 'access_token',
+  session: 'session',
   credential: 'credential',
 } as const
 

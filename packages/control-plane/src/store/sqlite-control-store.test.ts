@@ -33,9 +33,10 @@ test('the data of a newer version is refused and left as it was', async () => {
 })
 
 test.each([
-  ['the audit log', ['audit_entry', 'credential', 'transformation', 'library', 'code_version'], '0001-z'],
-  ['credentials', ['credential', 'transformation', 'library', 'code_version'], '0002-z'],
-  ['transformations', ['transformation', 'library', 'code_version'], '0003-z'],
+  ['the audit log', ['audit_entry', 'credential', 'transformation', 'library', 'code_version', 'session'], '0001-z'],
+  ['credentials', ['credential', 'transformation', 'library', 'code_version', 'session'], '0002-z'],
+  ['transformations', ['transformation', 'library', 'code_version', 'session'], '0003-z'],
+  ['sessions', ['session'], '0004-z'],
 ])('a database from before %s is brought up to date with all it holds', async (_, tables, lastMigration) => {
   await using database = await filledDatabase()
   {

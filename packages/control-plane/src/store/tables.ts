@@ -40,6 +40,15 @@ export interface Tables {
     document: string
     last_used_at: number | null
   }
+  /** `last_used_at` is not in the document. Removed with its token. */
+  session: {
+    id: string
+    token_id: string
+    cookie_digest: string
+    created_at: number
+    document: string
+    last_used_at: number
+  }
   /** `value` is sealed, with `credential <key>` as its context. */
   credential: { id: string; created_at: number; updated_at: number; value: string }
   /** `actor` in lower case. Not read at the start: it grows for a year. */
@@ -52,6 +61,7 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '0002-audit-log': { up: createAuditLog },
   '0003-credentials': { up: createCredentials },
   '0004-transformations': { up: createTransformations },
+  '0005-sessions': { up: createSessions },
 }
 
 async function createResourcesAndAccounts(db: Kysely<unknown>): Promise<void> {
@@ -158,4 +168,17 @@ async function createTransformations(db: Kysely<unknown>): Promise<void> {
     .on('code_version')
     .columns(['owner_id', 'owner_kind', 'created_at', 'id'])
     .execute()
+}
+
+async function createSessions(db: Kysely<unknown>): Promise<void> {
+  await db.schema
+    .createTable('session')
+    .addColumn('id', 'text', (column) => column.primaryKey())
+    .addColumn('token_id', 'text', (column) => column.notNull().references('access_token.id'))
+    .addColumn('cookie_digest', 'text', (column) => column.notNull().unique())
+    .addColumn('created_at', 'bigint', (column) => column.notNull())
+    .addColumn('document', 'text', (column) => column.notNull())
+    .addColumn('last_used_at', 'bigint', (column) => column.notNull())
+    .execute()
+  await db.schema.createIndex('session_token').on('session').column('token_id').execute()
 }

@@ -148,6 +148,7 @@ export class TestPlane implements AsyncDisposable {
       },
       apiRequestsPerMinute: 0,
       trustedProxies: [],
+      port: 8080,
       ...this.#options,
     })
     this.app = fastify({ frameworkErrors: answerUnreadablePath })

@@ -24,6 +24,7 @@ const plane = await ControlPlane.open({
   facts: () => ({ logBytes: 0, logOldestAt: null, lastBackup: null, settings: {} }),
   logger: { warn: () => {}, error: () => {} },
   apiRequestsPerMinute: 0,
+  port: 8080,
   trustedProxies: [],
 })
 

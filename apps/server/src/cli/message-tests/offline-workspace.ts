@@ -136,6 +136,7 @@ function openControlPlane(
     facts: () => ({ logBytes: 0, logOldestAt: null, lastBackup: null, settings: {} }),
     logger: SILENT,
     apiRequestsPerMinute: 0,
+    port: 0,
     trustedProxies: [],
   })
 }

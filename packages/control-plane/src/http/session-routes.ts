@@ -1,0 +1,57 @@
+import { formatTime, type JsonObject } from '@millrace/protocol'
+import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
+import { type AccessToken, type Session, type User, userJson } from '../accounts.ts'
+import { ApiError, unauthorized } from '../api-error.ts'
+import { authorOf } from '../authentication.ts'
+import type { ControlPlane } from '../control-plane.ts'
+import { sessionEnd } from '../sessions.ts'
+import { readText, refuseUnknownMembers } from '../written-fields.ts'
+import { isFromElsewhere, isOverHttps, sessionCookie } from './session-halves.ts'
+import { SESSION_IN_WORDS } from './session-in-words.ts'
+
+/** How the dashboard signs in and out. @see contracts/dashboard.md §4 N2 */
+export function sessionRoutes(controlPlane: ControlPlane): FastifyPluginAsync {
+  const { sessions, options } = controlPlane
+  const setCookie = ({ headers }: FastifyRequest, reply: FastifyReply, value: string) =>
+    reply.header('Set-Cookie', sessionCookie(value, options.port, isOverHttps(headers)))
+  return async (app) => {
+    app.post('/session', { config: { isOpen: true, describe: SESSION_IN_WORDS.begin } }, async (request, reply) => {
+      const { author, headers } = request
+      const body = request.body as JsonObject
+      const [email, token] = [readText(body, 'email'), readText(body, 'token')]
+      refuseUnknownMembers(body, ['email', 'token'])
+      // Else a page of another port could put its own session in the place of ours.
+      if (isFromElsewhere(headers)) throw unauthorized()
+      const actor = await controlPlane.signIn({ email, token }, author.address!, author.requestId)
+      if (actor === undefined) throw unauthorized()
+      const rate = controlPlane.rates.take(actor.token.id)
+      reply.headers(rate.headers)
+      if (!rate.isAllowed) throw new ApiError('rate_limited', 'Max Requests Limit reached')
+      const made = await sessions.create(authorOf(actor, author.address, author.requestId), actor)
+      setCookie(request, reply, made.cookie)
+      return { session: { half: made.half, ...sessionJson(made.session, actor) } }
+    })
+    app.get('/session', { config: { describe: SESSION_IN_WORDS.show } }, async ({ actor }) => ({
+      session: sessionJson(sessionOf(actor.session), actor),
+    }))
+    app.delete('/session', { config: { role: 'viewer', describe: SESSION_IN_WORDS.end } }, async (request, reply) => {
+      await sessions.remove(request.author, sessionOf(request.actor.session))
+      setCookie(request, reply, '')
+      return reply.code(204).send()
+    })
+  }
+}
+
+/** @throws ApiError 404 for a request that was made with a token itself. */
+function sessionOf(session: Session | null): Session {
+  if (session === null) throw new ApiError('not_found', 'No session')
+  return session
+}
+
+function sessionJson(session: Session, { user, token }: { user: User; token: AccessToken }): JsonObject {
+  return {
+    user: userJson(user),
+    token: { id: token.id, name: token.name, role: token.role },
+    expiresAt: formatTime(sessionEnd(session, token)),
+  }
+}
