@@ -26,6 +26,7 @@ export default defineConfig({
           name,
           include: [`tests/**/*.${name}.test.ts`, `{packages,apps,sdks}/*/src/**/*.${name}.test.ts`],
           testTimeout: 180_000,
+          hookTimeout: 180_000,
         },
       })),
     ],

@@ -1,4 +1,3 @@
-import path from 'node:path'
 import { defineConfig } from 'vite'
 
 const BASE = '/ui/'
@@ -10,8 +9,6 @@ export default defineConfig({
   publicDir: false,
   logLevel: 'warn',
   build: {
-    outDir: path.join(import.meta.dirname, 'dist'),
-    emptyOutDir: true,
     assetsDir: 'assets',
     // Inlined files would need `data:` in more of the Content-Security-Policy than pictures.
     assetsInlineLimit: 0,

@@ -1,7 +1,8 @@
 import { spawn } from 'node:child_process'
+import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { DIST_FOLDER } from './places.ts'
-import { isBuiltFrom, sourcesHash } from './sources-hash.ts'
+import { buildFolder } from './places.ts'
+import { sourcesHash } from './sources-hash.ts'
 
 const MAIN = fileURLToPath(new URL('./main.ts', import.meta.url))
 /** Longer than any build takes: a start must not wait for ever. */
@@ -14,10 +15,11 @@ const TIMEOUT_MS = 300_000
  * @throws Error with what the build said.
  */
 export async function builtDashboard(say: (line: string) => void): Promise<string> {
-  if (isBuiltFrom(sourcesHash())) return DIST_FOLDER
+  const folder = buildFolder(sourcesHash())
+  if (existsSync(folder)) return folder
   say('Building the dashboard, which takes a few seconds and is done once…')
   await runBuild()
-  return DIST_FOLDER
+  return folder
 }
 
 /** In a process of its own, so that what a build needs is gone with it. */

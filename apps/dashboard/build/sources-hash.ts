@@ -1,9 +1,8 @@
 import { createHash } from 'node:crypto'
-import { existsSync, globSync, readFileSync, writeFileSync } from 'node:fs'
+import { globSync, readFileSync } from 'node:fs'
 import path from 'node:path'
-import { DASHBOARD_FOLDER, DIST_FOLDER } from './places.ts'
+import { DASHBOARD_FOLDER } from './places.ts'
 
-const MARK_FILE = path.join(DIST_FOLDER, 'built-from')
 const PATTERNS = [
   'apps/dashboard/{src,build}/**',
   'apps/dashboard/*.*',
@@ -24,13 +23,4 @@ export function sourcesHash(): string {
       .update('\0')
   }
   return hash.digest('hex')
-}
-
-export function isBuiltFrom(hash: string): boolean {
-  return existsSync(MARK_FILE) && readFileSync(MARK_FILE, 'utf8') === hash
-}
-
-/** The last step of a build: whatever ends before it leaves a folder that the next start makes again. */
-export function writeMark(hash: string): void {
-  writeFileSync(MARK_FILE, hash)
 }

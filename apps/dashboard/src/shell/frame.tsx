@@ -31,9 +31,10 @@ export function Frame() {
 
 function ToSignIn() {
   const navigate = useNavigate()
-  const { publicHref } = useLocation()
+  // The location changes before this is gone: what counts is where somebody wanted to go at first.
+  const wanted = useRef(useLocation().publicHref)
   useEffect(() => {
-    void navigate({ to: '/sign-in', search: { next: publicHref } as never, replace: true })
-  }, [navigate, publicHref])
+    void navigate({ to: '/sign-in', search: { next: wanted.current } as never, replace: true })
+  }, [navigate])
   return null
 }

@@ -19,6 +19,10 @@ const SHAPES = {
   check: 'M3 8.5 6.5 12 13 4.5',
   plus: 'M8 3v10M3 8h10',
   close: 'M4 4l8 8M12 4l-8 8',
+  copy: 'M5.5 5.5V3h7.5v7.5h-2.5M3 5.5h7.5V13H3z',
+  terminal: 'M2.5 3h11v10h-11zM5 6.2 7 8 5 9.8M8.5 10h2.5',
+  remove: 'M3 4.5h10M6.5 4.5V3h3v1.5M4.3 4.5l.6 8.5h6.2l.6-8.5M6.7 7v3.5M9.3 7v3.5',
+  up: 'M3.5 10 8 5.5 12.5 10',
   right: 'M6 3.5 10.5 8 6 12.5',
   down: 'M3.5 6 8 10.5 12.5 6',
 } as const
