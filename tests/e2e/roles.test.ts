@@ -125,10 +125,13 @@ const ROWS: Readonly<Record<string, Row>> = {
 
   'GET /v2/audit-log': { least: 'admin' },
 
+  'GET /v2/delivery': { least: 'viewer' },
+  'GET /v2/refusals': { least: 'viewer' },
   'GET /v2/events': { least: 'viewer' },
   'GET /v2/tail': { least: 'viewer', wrongQuery: '?type=none' },
   'GET /v2/events/:messageId': { least: 'viewer', own: async () => 'm-refused' },
   'GET /v2/dead-letters': { least: 'viewer' },
+  'GET /v2/dead-letters/groups': { least: 'viewer' },
   'GET /v2/dead-letters/:id': { least: 'viewer', own: async () => deadLetterId },
   'DELETE /v2/dead-letters/:id': { least: 'editor', own: deadLetter },
   'POST /v2/dead-letters/:id/replay': { least: 'editor', own: deadLetter },

@@ -41,6 +41,7 @@ import { openApp } from './http/app.ts'
 import type { Front } from './http/front.ts'
 import { health } from './http/health.ts'
 import { metricsText } from './http/metrics.ts'
+import { refusalRoutes } from './http/refusal-routes.ts'
 import { sourceConfigRoute } from './http/source-config.ts'
 import { statusRoutes } from './http/status-routes.ts'
 import type { Logger } from './logger.ts'
@@ -344,6 +345,7 @@ export async function compose(options: ComposeOptions): Promise<Product> {
       liveRoute(running.live, ({ actor }) => controlPlane.isCurrent(actor)),
       backupRoutes(backups),
       catalogRoutes(catalog),
+      refusalRoutes(gateway.refusals),
     ],
     book,
   )

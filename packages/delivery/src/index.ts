@@ -15,6 +15,7 @@ export {
   type BlockWrite,
   DEAD_LETTER_STATES,
   type DeadLetterFilter,
+  type DeadLetterGroup,
   type DeadLetterRow,
   type EventPlaceKey,
   type JourneyWrite,
@@ -41,6 +42,7 @@ export {
   type PartPlace,
 } from './store/job.ts'
 export type { LaneOutcomes } from './store/lane-outcomes.ts'
+export { MOST_GROUPS } from './store/letter-groups.ts'
 export { findInEntries, HASH_ENTRY_BYTES } from './store/message-hashes.ts'
 export { FILTER_REASONS, type FilterReason, filteredEntries } from './store/outcome-block.ts'
 export { OutcomeReader, type RecordedOutcome, type SoughtEvent } from './store/outcome-reader.ts'

@@ -1,8 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Clock, Deadlines } from '@millrace/std'
+import { clientAddress } from './client-address.ts'
 import { corsHeaders } from './cors.ts'
 import type { IngestMetrics } from './ingest-metrics.ts'
-import { REFUSALS, type Refusal } from './refusals.ts'
+import type { RefusalBook } from './refusal-book.ts'
+import { REFUSALS, type Refusal, type RefusalReason } from './refusals.ts'
 import { requestId } from './request-id.ts'
 
 /** One ingest request under way, and its one answer. */
@@ -14,6 +16,9 @@ export class Exchange {
   readonly path: string
   /** Bytes of the body that are held in memory. */
   bodyBytes = 0
+  /** As far as it is known. */
+  writeKey = ''
+  sourceId: string | null = null
   readonly #startedAt: number
   protected readonly surroundings: Surroundings
   #isEnded = false
@@ -33,8 +38,7 @@ export class Exchange {
   }
 
   refuse(refusal: Refusal): void {
-    const { status, text } = REFUSALS[refusal.reason]
-    this.surroundings.metrics.countRefusal(refusal.reason)
+    const { status, text } = this.note(refusal.reason)
     this.#answer(status, text, {
       ...refusal.headers,
       ...(refusal.eventIndex === undefined ? {} : { 'X-Millrace-Event-Index': String(refusal.eventIndex) }),
@@ -43,14 +47,33 @@ export class Exchange {
 
   /** The path is known, but not with this method. */
   refuseMethod(allow: string): void {
-    const { status, text } = REFUSALS.method
-    this.surroundings.metrics.countRefusal('method')
+    const { status, text } = this.note('method')
     this.#answer(status, text, { Allow: allow })
   }
 
   /** The client went away before there was anything to answer. */
   abandon(): void {
     this.#end(499)
+  }
+
+  /** Counts and keeps that it is refused. @returns what to answer. */
+  protected note(reason: RefusalReason): { readonly status: number; readonly text: string } {
+    const { request, path, writeKey, sourceId, bodyBytes } = this
+    const { metrics, refusals, clock } = this.surroundings
+    const { status, text } = REFUSALS[reason]
+    metrics.countRefusal(reason, sourceId)
+    refusals.note({
+      at: clock.now(),
+      route: path,
+      status,
+      text,
+      sourceId,
+      writeKey,
+      address: clientAddress(request),
+      userAgent: request.headers['user-agent'] ?? '',
+      bytes: Number(request.headers['content-length'] ?? bodyBytes),
+    })
+    return { status, text }
   }
 
   /** An answer with other headers than the usual ones. */
@@ -115,6 +138,7 @@ export class Exchange {
 export interface Surroundings {
   readonly clock: Clock
   readonly metrics: IngestMetrics
+  readonly refusals: RefusalBook
   readonly logger: { info(fields: object, text: string): void }
   /** How long an answered client may go on sending what nobody reads. */
   readonly lingering: Deadlines

@@ -12,6 +12,7 @@ import { IngestMetrics } from './ingest-metrics.ts'
 import { type IngestRoute, ingestRoute } from './ingest-routes.ts'
 import { checkPixel, PixelExchange } from './pixel.ts'
 import { RateLimiter, rateLimitHeaders } from './rate-limit.ts'
+import { RefusalBook } from './refusal-book.ts'
 import { Refusal } from './refusals.ts'
 import { BodyReader } from './request-body.ts'
 import { requestId } from './request-id.ts'
@@ -64,6 +65,7 @@ const RESERVED_BODIES = 16
  */
 export class Gateway {
   readonly metrics = new IngestMetrics()
+  readonly refusals = new RefusalBook()
   readonly #options: GatewayOptions
   readonly #rates: RateLimiter
   readonly #bodies: BodyReader
@@ -81,6 +83,7 @@ export class Gateway {
     this.#surroundings = {
       clock: options.clock,
       metrics: this.metrics,
+      refusals: this.refusals,
       logger: options.logger,
       lingering: new Deadlines(options.clock, LINGERING_MS),
       onEnd: (exchange) => {
@@ -128,7 +131,7 @@ export class Gateway {
   }
 
   #receive(exchange: Exchange, route: IngestRoute, query: string): void {
-    const admitted = this.#admit(exchange.request, route, query)
+    const admitted = this.#admit(exchange, route, query)
     if (admitted instanceof Refusal) {
       exchange.refuse(admitted)
       return
@@ -140,11 +143,11 @@ export class Gateway {
       } else if (body instanceof Refusal) {
         exchange.refuse(body)
       } else if (admitted.encoding === 'identity' || body.length === 0) {
-        this.#store(exchange, route, this.#judge(exchange.request, route, admitted.source, body))
+        this.#store(exchange, route, this.#judge(exchange, route, admitted.source, body))
       } else {
         void this.#decoder.decode(body, admitted.encoding).then((decoded) => {
           const refusal = decoded instanceof Refusal ? decoded : countBytes(decoded.length)
-          const draft = refusal ?? this.#judge(exchange.request, route, admitted.source, decoded as Buffer)
+          const draft = refusal ?? this.#judge(exchange, route, admitted.source, decoded as Buffer)
           this.#store(exchange, route, draft)
         })
       }
@@ -161,51 +164,46 @@ export class Gateway {
   }
 
   #receivePixel(exchange: Exchange, route: IngestRoute, query: string): void {
-    this.#store(exchange, route, this.#judgePixel(exchange.request, route, query))
+    this.#store(exchange, route, this.#judgePixel(exchange, route, query))
   }
 
   /** Checks 2 to 7 of contracts/ingest.md §6. Of the source, only if the body need not be asked for it. */
-  #admit(request: IncomingMessage, route: IngestRoute, query: string): Admitted | Refusal {
+  #admit(exchange: Exchange, route: IngestRoute, query: string): Admitted | Refusal {
     const overload = this.#overload()
     if (overload !== undefined) return overload
-    const source = this.#sourceOf(request, route, query)
+    const source = this.#sourceOf(exchange, route, query)
     if (source instanceof Refusal) return source
     const obstacle = this.#obstacle()
     if (obstacle !== undefined) return obstacle
-    const encoding = contentEncoding(request.headers['content-encoding'])
+    const encoding = contentEncoding(exchange.request.headers['content-encoding'])
     if (encoding === undefined) return new Refusal('encoding', { headers: { 'Accept-Encoding': 'gzip, br, deflate' } })
     return { source, encoding }
   }
 
   /** Checks 9 to 13. */
-  #judge(
-    request: IncomingMessage,
-    route: IngestRoute,
-    known: GatewaySource | undefined,
-    body: Buffer,
-  ): Draft | Refusal {
+  #judge(exchange: Exchange, route: IngestRoute, known: GatewaySource | undefined, body: Buffer): Draft | Refusal {
     const { limits } = this.#options
     const parsed = parseEventBody(body, route.record, limits)
     if (parsed instanceof Refusal) return parsed
-    const source = known ?? this.#sourceInBody(parsed.value)
+    const source = known ?? this.#sourceInBody(exchange, parsed.value)
     if (source instanceof Refusal) return source
     const seed = this.#seed()
     const events = checkEvents(parsed, body, route.record, seed, limits)
     if (events instanceof Refusal) return events
-    return this.#draft(request, route.record, source, seed, events, body, parsed.value)
+    return this.#draft(exchange.request, route.record, source, seed, events, body, parsed.value)
   }
 
-  #judgePixel(request: IncomingMessage, route: IngestRoute, query: string): Draft | Refusal {
+  #judgePixel(exchange: Exchange, route: IngestRoute, query: string): Draft | Refusal {
     const overload = this.#overload()
     if (overload !== undefined) return overload
-    const source = this.#sourceInQuery(query)
+    const source = this.#sourceInQuery(exchange, query)
     if (source instanceof Refusal) return source
     const obstacle = this.#obstacle()
     if (obstacle !== undefined) return obstacle
     const seed = this.#seed()
     const events = checkPixel(query, route.record === 'pixel-page' ? 'page' : 'track', seed, this.#options.limits)
     if (events instanceof Refusal) return events
-    return this.#draft(request, route.record, source, seed, events, Buffer.from(query, 'latin1'))
+    return this.#draft(exchange.request, route.record, source, seed, events, Buffer.from(query, 'latin1'))
   }
 
   #draft(
@@ -282,28 +280,30 @@ export class Gateway {
   }
 
   /** The source that a request's header or query names; undefined when the body has to say it. */
-  #sourceOf(request: IncomingMessage, route: IngestRoute, query: string): GatewaySource | Refusal | undefined {
-    if (route.writeKeyIn === 'query') return this.#sourceInQuery(query)
-    const { authorization } = request.headers
+  #sourceOf(exchange: Exchange, route: IngestRoute, query: string): GatewaySource | Refusal | undefined {
+    if (route.writeKeyIn === 'query') return this.#sourceInQuery(exchange, query)
+    const { authorization } = exchange.request.headers
     if (authorization === undefined) return undefined
     const writeKey = basicUserName(authorization)
-    return writeKey === undefined ? new Refusal('no_write_key') : this.#source(writeKey)
+    return writeKey === undefined ? new Refusal('no_write_key') : this.#source(exchange, writeKey)
   }
 
-  #sourceInQuery(query: string): GatewaySource | Refusal {
+  #sourceInQuery(exchange: Exchange, query: string): GatewaySource | Refusal {
     const writeKey = new URLSearchParams(query).get('writeKey')
-    return writeKey ? this.#source(writeKey) : new Refusal('no_query_write_key')
+    return writeKey ? this.#source(exchange, writeKey) : new Refusal('no_query_write_key')
   }
 
-  #sourceInBody(body: JsonObject): GatewaySource | Refusal {
+  #sourceInBody(exchange: Exchange, body: JsonObject): GatewaySource | Refusal {
     const writeKey = body['writeKey']
     if (typeof writeKey !== 'string' || writeKey.trim() === '') return new Refusal('no_write_key')
-    return this.#source(writeKey)
+    return this.#source(exchange, writeKey)
   }
 
-  #source(writeKey: string): GatewaySource | Refusal {
+  #source(exchange: Exchange, writeKey: string): GatewaySource | Refusal {
+    exchange.writeKey = writeKey
     const source = this.#options.findSource(writeKey)
     if (source === undefined) return new Refusal('unknown_write_key')
+    exchange.sourceId = source.id
     return source.isEnabled ? source : new Refusal('source_disabled')
   }
 

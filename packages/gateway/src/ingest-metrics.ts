@@ -12,6 +12,8 @@ export class IngestMetrics {
   /** Route → status → requests. */
   readonly requests = new Map<string, Map<number, number>>()
   readonly rejected = new Map<RefusalReason, number>()
+  /** Of requests whose source is known. */
+  readonly rejectedBySource = new Map<string, number>()
   readonly durationSeconds = new Histogram(SECONDS)
   readonly appendSeconds = new Histogram(SECONDS)
   readonly #events = new Map<string, Float64Array>()
@@ -26,8 +28,10 @@ export class IngestMetrics {
     this.durationSeconds.observe(seconds)
   }
 
-  countRefusal(reason: RefusalReason): void {
+  /** @param sourceId null while it is not known. */
+  countRefusal(reason: RefusalReason, sourceId: string | null): void {
     this.rejected.set(reason, (this.rejected.get(reason) ?? 0) + 1)
+    if (sourceId !== null) this.rejectedBySource.set(sourceId, (this.rejectedBySource.get(sourceId) ?? 0) + 1)
   }
 
   /** @param duplicates indexes of events that do not count. */

@@ -1,7 +1,7 @@
 import { messageHash, messageIdOf, pixelEvent, pixelNesting } from '@millrace/protocol'
 import { type CheckedEvents, type EventLimits, hasIds } from './event-check.ts'
 import { Exchange } from './exchange.ts'
-import { REFUSALS, Refusal } from './refusals.ts'
+import { Refusal } from './refusals.ts'
 
 /** A transparent GIF of one pixel. */
 const PIXEL = Buffer.from('R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7', 'base64')
@@ -18,8 +18,7 @@ export class PixelExchange extends Exchange {
   }
 
   override refuse(refusal: Refusal): void {
-    const { status, text } = REFUSALS[refusal.reason]
-    this.surroundings.metrics.countRefusal(refusal.reason)
+    const { status, text } = this.note(refusal.reason)
     if (status === 503) {
       this.send(503, { ...PIXEL_HEADERS, ...refusal.headers }, PIXEL)
       return

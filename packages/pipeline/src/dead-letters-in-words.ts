@@ -62,24 +62,27 @@ const shown = {
   transformationVersionIds: [],
 }
 const time = (description: string) => Type.String({ description })
+const FILTERS = {
+  destinationId: Type.String(),
+  sourceId: Type.String(),
+  stage: oneOf(STAGES),
+  reason: Type.String(),
+  state: oneOf(DEAD_LETTER_STATES, { default: 'open' }),
+  userId: Type.String(),
+  messageId: Type.String(),
+  from: time('Given up at or after this time.'),
+  to: time('Given up before this time.'),
+}
 
-/** @see contracts/delivery.md §6 [D617] */
-export const DEAD_LETTERS_IN_WORDS: Record<'list' | 'get', RouteDescription> = {
+/** @see contracts/delivery.md §6 [D617], dashboard.md §4 N8 */
+export const DEAD_LETTERS_IN_WORDS: Record<'list' | 'groups' | 'get', RouteDescription> = {
   list: {
     tag: 'Dead letters',
     summary: 'List dead letters',
     details: 'Newest first. The list grows while it is read, so it goes by a cursor.',
     access: 'token',
     query: {
-      destinationId: Type.String(),
-      sourceId: Type.String(),
-      stage: oneOf(STAGES),
-      reason: Type.String(),
-      state: oneOf(DEAD_LETTER_STATES, { default: 'open' }),
-      userId: Type.String(),
-      messageId: Type.String(),
-      from: time('Given up at or after this time.'),
-      to: time('Given up before this time.'),
+      ...FILTERS,
       limit: Type.Integer({ minimum: 1, maximum: MAX_LIMIT, default: 100 }),
       cursor: Type.String({ description: 'As it stands in `paging.next`.' }),
     },
@@ -90,6 +93,47 @@ export const DEAD_LETTERS_IN_WORDS: Record<'list' | 'get', RouteDescription> = {
         examples: { page: { deadLetters: [shown], paging: { total: 1, next: '' } } },
       },
       ...refusals({ 400: ['Invalid limit', 'Invalid cursor', 'Invalid state', 'Invalid time in from'] }),
+    },
+  },
+  groups: {
+    tag: 'Dead letters',
+    summary: 'Count dead letters by destination, stage, reason and last status',
+    details: 'Largest first, at most 1,000 groups.',
+    access: 'token',
+    query: FILTERS,
+    answers: {
+      200: {
+        text: 'The groups.',
+        schema: closed({
+          groups: Type.Array(
+            closed({
+              destinationId: Id,
+              stage: oneOf(STAGES),
+              reason: Type.String(),
+              lastStatus: Type.Union([Type.Integer(), Type.Null()], { description: 'null: there was no answer.' }),
+              count: Type.Integer({ minimum: 1 }),
+              oldestAt: Time,
+              newestAt: Time,
+            }),
+          ),
+        }),
+        examples: {
+          groups: {
+            groups: [
+              {
+                destinationId: shown.destinationId,
+                stage: 'delivery',
+                reason: 'retry limit reached',
+                lastStatus: 503,
+                count: 1_204,
+                oldestAt: '2026-03-04T12:18:02.000Z',
+                newestAt: '2026-03-04T14:01:40.118Z',
+              },
+            ],
+          },
+        },
+      },
+      ...refusals({ 400: ['Invalid stage', 'Invalid state', 'Invalid time in from'] }),
     },
   },
   get: {

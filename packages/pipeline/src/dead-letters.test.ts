@@ -142,6 +142,40 @@ test('dead letters are filtered by each filter, newest first', async () => {
   expect(body.deadLetters[0].messageId).toBe('c')
 })
 
+test('dead letters are counted in groups, by each filter of the list', async () => {
+  const { run } = await PipelineUnderTest.withSink(({ event }) => Number(event['code']), { sources: ['s1', 's2'] })
+  await using _ = run
+  await run.change('d2', { config: { webhookUrl: 'not a url' } })
+  await run.send(track('a', 'u', { code: 400 }), track('b', 'v', { code: 404 }))
+  await run.advance(SECOND)
+  await run.accept([track('c', 'u', { code: 400 })], { source: 's2' })
+  await run.settle()
+  const get = await routesOf(run)
+  const [first, second] = [new Date(START).toISOString(), new Date(START + SECOND).toISOString()]
+  const ofD1 = { destinationId: 'd1', stage: 'delivery' }
+  const group400 = { ...ofD1, reason: 'answered 400', lastStatus: 400, count: 2, oldestAt: first, newestAt: second }
+  const group404 = { ...ofD1, reason: 'answered 404', lastStatus: 404, count: 1, oldestAt: first, newestAt: first }
+  expect(await get('/v2/dead-letters/groups?destinationId=d1')).toEqual({
+    status: 200,
+    body: { groups: [group400, group404] },
+  })
+  const all = (await get('/v2/dead-letters/groups')).body.groups
+  expect(all).toHaveLength(3)
+  expect(all.map(({ count }: { count: number }) => count)).toEqual([3, 2, 1])
+  const counts = async (query: string) => {
+    const { body } = await get(`/v2/dead-letters/groups?destinationId=d1&${query}`)
+    return body.groups.map(({ reason, count }: { reason: string; count: number }) => `${reason}: ${count}`)
+  }
+  expect(await counts('sourceId=s2')).toEqual(['answered 400: 1'])
+  expect(await counts('reason=answered%20404')).toEqual(['answered 404: 1'])
+  expect(await counts('stage=user_transformation')).toEqual([])
+  expect(await counts('state=discarded')).toEqual([])
+  expect(await counts('userId=u')).toEqual(['answered 400: 2'])
+  expect(await counts('messageId=b')).toEqual(['answered 404: 1'])
+  expect(await counts(`from=${second}`)).toEqual(['answered 400: 1'])
+  expect((await counts(`to=${second}`)).toSorted()).toEqual(['answered 400: 1', 'answered 404: 1'])
+})
+
 test('pages visit every dead letter once while more come', async () => {
   const { run } = await PipelineUnderTest.withSink(400)
   await using _ = run
@@ -167,6 +201,9 @@ test('pages visit every dead letter once while more come', async () => {
 const REFUSALS = [
   ['/v2/dead-letters/3EXM1nH9JtMJ06hF5WfzRPot1LW', 404, 'Dead letter with id 3EXM1nH9JtMJ06hF5WfzRPot1LW not found'],
   ['/v2/dead-letters/x', 404, 'Dead letter with id x not found'],
+  ['/v2/dead-letters/groups?state=none', 400, 'Invalid state'],
+  ['/v2/delivery?page=0', 400, 'Invalid page'],
+  ['/v2/delivery?limit=501', 400, 'Invalid limit'],
   ['/v2/destinations/nobody/delivery', 404, 'Destination with id nobody not found'],
   ['/v2/events/unknown', 404, 'Event with messageId unknown not found'],
   ['/v2/events/m?sourceId=other', 404, 'Event with messageId m not found'],

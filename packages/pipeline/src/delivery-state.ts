@@ -17,6 +17,8 @@ interface Sources {
   readonly now: number
 }
 
+export type DeliveryState = Awaited<ReturnType<typeof deliveryState>>
+
 /** The answer of GET /v2/destinations/{id}/delivery. @see contracts/delivery.md §8 [D630] */
 export async function deliveryState(delivery: DestinationDelivery, sources: Sources) {
   const { lane, destination } = delivery

@@ -199,56 +199,73 @@ const msOrNull = Type.Union([Type.Integer({ minimum: 0 }), Type.Null()])
 const percentiles = closed({ p50: msOrNull, p95: msOrNull, p99: msOrNull })
 const count = Type.Integer({ minimum: 0 })
 
+const deliveryState = named(
+  'DeliveryState',
+  closed({
+    destinationId: Id,
+    state: oneOf(['ok', 'resting', 'unauthorised'], { description: 'resting: the breaker is open.' }),
+    statusText: Type.Union([Type.String(), Type.Null()]),
+    pending: count,
+    retrying: count,
+    throttled: count,
+    blockedEvents: count,
+    blockedUsers: count,
+    hotId: Type.Union([closed({ id: Type.String(), waiting: count }), Type.Null()]),
+    concurrency: count,
+    oldestPendingAt: Type.Union([Time, Type.Null()]),
+    delivered24h: count,
+    deadLettersOpen: count,
+    expired: count,
+    backlogBytes: count,
+    latencyMs: percentiles,
+  }),
+)
+const deliveryStateExample = {
+  destinationId: DESTINATION_ID,
+  state: 'ok',
+  statusText: null,
+  pending: 12,
+  retrying: 3,
+  throttled: 0,
+  blockedEvents: 7,
+  blockedUsers: 2,
+  hotId: null,
+  concurrency: 24,
+  oldestPendingAt: '2026-03-04T09:15:31.900Z',
+  delivered24h: 88_213,
+  deadLettersOpen: 1,
+  expired: 0,
+  backlogBytes: 9_920,
+  latencyMs: { p50: 61, p95: 180, p99: 420 },
+}
+
 /** @see contracts/delivery.md §8 [D630] */
 export const STATE_IN_WORDS: RouteDescription = {
   tag: 'Destinations',
   summary: 'Show how delivery to a destination goes',
   access: 'token',
   answers: {
-    200: {
-      text: 'Counts and state.',
-      schema: named(
-        'DeliveryState',
-        closed({
-          destinationId: Id,
-          state: oneOf(['ok', 'resting', 'unauthorised'], { description: 'resting: the breaker is open.' }),
-          statusText: Type.Union([Type.String(), Type.Null()]),
-          pending: count,
-          retrying: count,
-          throttled: count,
-          blockedEvents: count,
-          blockedUsers: count,
-          hotId: Type.Union([closed({ id: Type.String(), waiting: count }), Type.Null()]),
-          concurrency: count,
-          oldestPendingAt: Type.Union([Time, Type.Null()]),
-          delivered24h: count,
-          deadLettersOpen: count,
-          expired: count,
-          backlogBytes: count,
-          latencyMs: percentiles,
-        }),
-      ),
-      examples: {
-        state: {
-          destinationId: DESTINATION_ID,
-          state: 'ok',
-          statusText: null,
-          pending: 12,
-          retrying: 3,
-          throttled: 0,
-          blockedEvents: 7,
-          blockedUsers: 2,
-          hotId: null,
-          concurrency: 24,
-          oldestPendingAt: '2026-03-04T09:15:31.900Z',
-          delivered24h: 88_213,
-          deadLettersOpen: 1,
-          expired: 0,
-          backlogBytes: 9_920,
-          latencyMs: { p50: 61, p95: 180, p99: 420 },
-        },
-      },
-    },
+    200: { text: 'Counts and state.', schema: deliveryState, examples: { state: deliveryStateExample } },
     ...refusals({ 404: [`Destination with id ${DESTINATION_ID} not found`] }),
+  },
+}
+
+/** @see contracts/dashboard.md §4 N4 */
+export const STATES_IN_WORDS: RouteDescription = {
+  tag: 'Destinations',
+  summary: 'Show how delivery to all destinations goes',
+  details: 'In order of creation.',
+  access: 'token',
+  query: {
+    page: Type.Integer({ minimum: 1, default: 1 }),
+    limit: Type.Integer({ minimum: 1, maximum: MAX_LIMIT, default: 100 }),
+  },
+  answers: {
+    200: {
+      text: 'A page of counts and states.',
+      schema: listOf('delivery', deliveryState),
+      examples: { page: { delivery: [deliveryStateExample], paging: { total: 1, next: '' } } },
+    },
+    ...refusals({ 400: ['Invalid page', 'Invalid limit'] }),
   },
 }

@@ -1,6 +1,7 @@
 import {
   type BacklogRow,
   type DeadLetterFilter,
+  type DeadLetterGroup,
   type DeadLetterRow,
   type DeliveryStore,
   type LaneEvent,
@@ -18,8 +19,9 @@ import { BacklogBudget } from './backlog/backlog-budget.ts'
 import { LogBudget } from './backlog/log-budget.ts'
 import { LogTallies } from './backlog/log-tallies.ts'
 import type { Configuration, ConfiguredConnection, ConfiguredDestination, ConfiguredSource } from './configuration.ts'
+import { deadLetterGroups } from './dead-letter-groups.ts'
 import { DeliveryMetrics } from './delivery-metrics.ts'
-import { deliveryState } from './delivery-state.ts'
+import { type DeliveryState, deliveryState } from './delivery-state.ts'
 import {
   DestinationDelivery,
   type Logger,
@@ -351,11 +353,19 @@ export class Pipeline {
     return delivery && this.#stateOf(delivery, await this.#options.store.call('backlog', undefined))
   }
 
-  /** The same of all destinations. */
-  async states() {
-    const states: Awaited<ReturnType<typeof deliveryState>>[] = []
+  /** In order of creation. */
+  destinationIds(): string[] {
+    return [...this.#configuration.destinations.keys()].filter((id) => this.#deliveries.has(id))
+  }
+
+  /** Counts and states of destinations, by default of all; of those that are there. */
+  async states(destinationIds: readonly string[] = [...this.#deliveries.keys()]) {
+    const states: DeliveryState[] = []
     const backlog = await this.#options.store.call('backlog', undefined)
-    for (const delivery of this.#deliveries.values()) states.push(await this.#stateOf(delivery, backlog))
+    for (const id of destinationIds) {
+      const delivery = this.#deliveries.get(id)
+      if (delivery !== undefined) states.push(await this.#stateOf(delivery, backlog))
+    }
     return states
   }
 
@@ -369,6 +379,11 @@ export class Pipeline {
       payloadOf: (event) => delivery.payloadOf(event),
       now: clock.now(),
     })
+  }
+
+  /** Largest first; at most `MOST_GROUPS`. */
+  deadLetterGroups(filter: DeadLetterFilter): Promise<DeadLetterGroup[]> {
+    return deadLetterGroups(this.#options.store, filter)
   }
 
   deadLetters(filter: DeadLetterFilter, limit: number, before: number | null) {

@@ -4,6 +4,8 @@ import { Refused } from './refused.ts'
 export type Query = Readonly<Record<string, unknown>>
 
 const DEFAULT_LIMIT = 100
+/** A longer list says no total. */
+const MOST_COUNTED = 10_000
 /** Of a page. */
 export const MAX_LIMIT = 500
 
@@ -14,6 +16,23 @@ export function limitOf(query: Query): number {
   const limit = /^\d{1,3}$/.test(given) ? Number(given) : 0
   if (limit < 1 || limit > MAX_LIMIT) throw new Refused('bad_request', 'Invalid limit')
   return limit
+}
+
+/**
+ * One page of a list that is all at hand.
+ *
+ * @param path of the list, such as `/v2/delivery`.
+ * @see contracts/control-plane.md §4 "list"
+ */
+export function pageOf<T>(all: readonly T[], path: string, query: Query): { items: T[]; paging: object } {
+  const limit = limitOf(query)
+  const given = text(query, 'page') ?? '1'
+  const page = /^\d{1,9}$/.test(given) ? Number(given) : 0
+  if (page < 1) throw new Refused('bad_request', 'Invalid page')
+  const end = page * limit
+  const limitAgain = text(query, 'limit') === undefined ? '' : `&limit=${limit}`
+  const next = end < all.length ? `${path}?page=${page + 1}${limitAgain}` : ''
+  return { items: all.slice(end - limit, end), paging: { total: all.length > MOST_COUNTED ? null : all.length, next } }
 }
 
 export function text(query: Query, name: string): string | undefined {

@@ -1,12 +1,13 @@
 import { DEAD_LETTER_STATES, type DeadLetterFilter, STAGES } from '@millrace/delivery'
 import type { FastifyPluginAsync } from 'fastify'
+import { groupJson } from './dead-letter-groups.ts'
 import { deadLetterDetail, deadLetterSummary } from './dead-letters.ts'
 import { DEAD_LETTERS_IN_WORDS } from './dead-letters-in-words.ts'
 import { eventsPage } from './events/event-route.ts'
-import { LIST_IN_WORDS, STATE_IN_WORDS, TRACE_IN_WORDS } from './events-in-words.ts'
+import { LIST_IN_WORDS, STATE_IN_WORDS, STATES_IN_WORDS, TRACE_IN_WORDS } from './events-in-words.ts'
 import { jobRoutes } from './jobs/routes.ts'
 import type { Pipeline } from './pipeline.ts'
-import { limitOf, nextPath, oneOf, type Query, rowBefore, rowCursor, text, time } from './query.ts'
+import { limitOf, nextPath, oneOf, pageOf, type Query, rowBefore, rowCursor, text, time } from './query.ts'
 import { Refused } from './refused.ts'
 
 const CURSOR = 'dl'
@@ -38,6 +39,11 @@ export function deliveryRoutes(pipeline: Pipeline): FastifyPluginAsync {
       return state
     })
 
+    app.get('/delivery', { config: { describe: STATES_IN_WORDS } }, async (request) => {
+      const { items, paging } = pageOf(pipeline.destinationIds(), '/v2/delivery', request.query as Query)
+      return { delivery: await pipeline.states(items), paging }
+    })
+
     app.get('/dead-letters', { config: { describe: DEAD_LETTERS_IN_WORDS.list } }, async (request) => {
       const query = request.query as Query
       const limit = limitOf(query)
@@ -50,6 +56,11 @@ export function deliveryRoutes(pipeline: Pipeline): FastifyPluginAsync {
         deadLetters: rows.map(deadLetterSummary),
         paging: { total, next: nextPath('/v2/dead-letters', query, cursor) },
       }
+    })
+
+    app.get('/dead-letters/groups', { config: { describe: DEAD_LETTERS_IN_WORDS.groups } }, async (request) => {
+      const groups = await pipeline.deadLetterGroups(filterOf(request.query as Query))
+      return { groups: groups.map(groupJson) }
     })
 
     app.get('/dead-letters/:id', { config: { describe: DEAD_LETTERS_IN_WORDS.get } }, async (request) => {

@@ -35,6 +35,31 @@ test('10,000 resources are paged through, each exactly once, while others are be
   expect([...totals].filter((total) => total !== COUNT)).toEqual([null])
 })
 
+test('q seeks part of a name, key, e-mail address or id, page by page', async () => {
+  await using plane = await TestPlane.open()
+  const cinema = await plane.source({ name: 'Cinema app' })
+  const kiosk = await plane.source({ name: 'Kiosk & café' })
+  await plane.source({ name: 'Cinema web' })
+  const names = async (query: string) => {
+    const { sources } = await plane.ok('GET', `/v2/sources?${query}`)
+    return sources.map(({ name }: { name: string }) => name)
+  }
+  expect(await names('q=CINEMA')).toEqual(['Cinema app', 'Cinema web'])
+  expect(await names('q=cinema-w')).toEqual(['Cinema web'])
+  expect(await names(`q=${kiosk.id.slice(3).toLowerCase()}`)).toEqual(['Kiosk & café'])
+  expect(await names(`q=${encodeURIComponent('& C')}`)).toEqual(['Kiosk & café'])
+  expect(await names('q=nothing')).toEqual([])
+  expect(await names('q=')).toHaveLength(3)
+  // What is no name, key or id is not looked into.
+  expect(await names(`q=${cinema.writeKey}`)).toEqual([])
+  const first = await plane.ok('GET', `/v2/sources?limit=1&q=${encodeURIComponent('i')}`)
+  expect(first.paging).toEqual({ total: 3, next: '/v2/sources?page=2&limit=1&q=i' })
+  expect((await plane.ok('GET', first.paging.next)).sources).toHaveLength(1)
+  expect((await plane.ok('GET', '/v2/users?q=OWNER')).users).toHaveLength(1)
+  const bad = await plane.send('GET', '/v2/sources?q=a&q=b')
+  expect([bad.status, bad.body.error]).toEqual([400, 'Invalid q'])
+})
+
 interface Listed {
   readonly sources: readonly { readonly id: string }[]
   readonly paging: { readonly total: number | null; readonly next: string }

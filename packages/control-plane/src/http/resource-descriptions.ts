@@ -43,10 +43,11 @@ const CHANGED: ErrorTexts = { 412: ['Resource has changed'] }
 
 /** Query of a list. */
 export const PAGE_QUERY = {
+  q: Type.String({ description: 'Part of the name, key, e-mail address or id, whatever its letter case.' }),
   page: Type.Integer({ minimum: 1, default: 1 }),
   limit: Type.Integer({ minimum: 1, maximum: MAX_LIMIT, default: 100, description: 'Resources in a page.' }),
 }
-const PAGE_ERRORS: ErrorTexts = { 400: ['Invalid page', 'Invalid limit'] }
+const PAGE_ERRORS: ErrorTexts = { 400: ['Invalid page', 'Invalid limit', 'Invalid q'] }
 
 /** Answers of a list. @param member holds the page. @param what is in it, if the member does not say so. */
 export function pageAnswers(member: string, shown: TSchema, example: object, what = member) {

@@ -141,6 +141,19 @@ export interface DeadLetterFilter {
   readonly to?: number | undefined
 }
 
+/** Dead letters that are alike in where, why and with which last answer they were given up. */
+export interface DeadLetterGroup {
+  readonly destinationId: string
+  readonly stage: Stage
+  readonly reason: string
+  /** 0: there was no answer. */
+  readonly lastStatus: number
+  readonly count: number
+  /** Of `deadAt`, ms since 1970. */
+  readonly oldestAt: number
+  readonly newestAt: number
+}
+
 export interface Span {
   readonly kind: 'connection' | 'disabled'
   /** Id of the connection or the destination. */
@@ -194,6 +207,11 @@ export type DeliveryCalls = JobCalls & {
   findHash(hash: Uint8Array): { partition: number; offset: number; index: number }[]
   deadLetters(request: { filter: DeadLetterFilter; limit: number; before: number | null }): {
     rows: DeadLetterRow[]
+    next: number | null
+  }
+  /** As `LetterGroups.of`. */
+  deadLetterGroups(request: { filter: DeadLetterFilter; before: number | null }): {
+    groups: DeadLetterGroup[]
     next: number | null
   }
   deadLetter(id: string): DeadLetterRow | undefined

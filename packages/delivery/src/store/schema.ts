@@ -1,5 +1,17 @@
 import type { DatabaseSync } from 'node:sqlite'
 
+const JOIN_GROUP = `
+  INSERT INTO letter_groups VALUES (NEW.destination, NEW.source, NEW.stage, NEW.reason, NEW.last_status,
+      NEW.dead_at / 60000, 1, NEW.dead_at, NEW.dead_at)
+    ON CONFLICT DO UPDATE SET letters = letters + 1,
+      oldest = min(oldest, excluded.oldest), newest = max(newest, excluded.newest);`
+
+const GROUP_LEFT = `destination = OLD.destination AND source = OLD.source AND stage = OLD.stage
+  AND reason = OLD.reason AND last_status = OLD.last_status AND minute = OLD.dead_at / 60000`
+const LEAVE_GROUP = `
+  UPDATE letter_groups SET letters = letters - 1 WHERE ${GROUP_LEFT};
+  DELETE FROM letter_groups WHERE ${GROUP_LEFT} AND letters = 0;`
+
 /** Each step is carried out once, in a transaction of its own; `user_version` counts them. Append only. */
 const MIGRATIONS = [
   `
@@ -167,6 +179,30 @@ const MIGRATIONS = [
     events INTEGER NOT NULL, bytes BLOB NOT NULL, duplicates BLOB
   ) STRICT;
   CREATE UNIQUE INDEX kept_records_by_place ON kept_records (partition, offset);
+  `,
+  `
+  -- Open dead letters that are alike, by the minute in which they were given up; kept by the triggers below.
+  CREATE TABLE letter_groups (
+    destination INTEGER NOT NULL, source INTEGER NOT NULL, stage INTEGER NOT NULL, reason INTEGER NOT NULL,
+    last_status INTEGER NOT NULL, minute INTEGER NOT NULL,
+    letters INTEGER NOT NULL, oldest INTEGER NOT NULL, newest INTEGER NOT NULL,
+    PRIMARY KEY (destination, source, stage, reason, last_status, minute)
+  ) STRICT, WITHOUT ROWID;
+  INSERT INTO letter_groups
+    SELECT destination, source, stage, reason, last_status, dead_at / 60000, count(*), min(dead_at), max(dead_at)
+    FROM dead_letters WHERE state = 0 GROUP BY 1, 2, 3, 4, 5, 6;
+  CREATE TRIGGER letter_joined AFTER INSERT ON dead_letters WHEN NEW.state = 0 BEGIN
+    ${JOIN_GROUP}
+  END;
+  CREATE TRIGGER letter_joined_again AFTER UPDATE OF state ON dead_letters WHEN OLD.state > 0 AND NEW.state = 0 BEGIN
+    ${JOIN_GROUP}
+  END;
+  CREATE TRIGGER letter_left AFTER UPDATE OF state ON dead_letters WHEN OLD.state = 0 AND NEW.state > 0 BEGIN
+    ${LEAVE_GROUP}
+  END;
+  CREATE TRIGGER letter_left_for_good AFTER DELETE ON dead_letters WHEN OLD.state = 0 BEGIN
+    ${LEAVE_GROUP}
+  END;
   `,
 ]
 

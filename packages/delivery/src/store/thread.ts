@@ -7,6 +7,7 @@ import { inTransaction, openDatabase } from './database.ts'
 import { DeadLetterTable } from './dead-letter-table.ts'
 import { JobTable } from './job-table.ts'
 import { KeptRecords } from './kept-records.ts'
+import { LetterGroups } from './letter-groups.ts'
 import { MessageHashes } from './message-hashes.ts'
 import { Names } from './names.ts'
 import { countDelivered, ENTRY_BYTES } from './outcome-block.ts'
@@ -22,6 +23,7 @@ let names: Names
 let versions: VersionTable
 let outcomes: OutcomeTables
 let deadLetters: DeadLetterTable
+let letterGroups: LetterGroups
 let jobs: JobTable
 let replayed: ReplayedLetters
 let hashes: MessageHashes
@@ -36,6 +38,7 @@ answerCalls<DeliveryCalls>({
     versions = new VersionTable(db)
     outcomes = new OutcomeTables(db, names, versions)
     deadLetters = new DeadLetterTable(db, names, versions)
+    letterGroups = new LetterGroups(db, names)
     jobs = new JobTable(db, names, deadLetters)
     replayed = new ReplayedLetters(db, names)
     hashes = new MessageHashes(db)
@@ -122,6 +125,7 @@ answerCalls<DeliveryCalls>({
     }),
   findHash: (hash) => hashes.find(Buffer.from(hash)),
   deadLetters: ({ filter, limit, before }) => deadLetters.list(filter, limit, before),
+  deadLetterGroups: ({ filter, before }) => letterGroups.of(filter, before),
   deadLetter: (id) => deadLetters.get(id),
   discardLetter: ({ id, at }) => write(() => deadLetters.discardOne(id, at)),
   createJob: (job) => write(() => jobs.create(job)),

@@ -1,0 +1,70 @@
+import type { RefusalBook } from '@millrace/gateway'
+import { closed, Id, type RouteDescription, refusals, Time, Type } from '@millrace/openapi'
+import { formatTime } from '@millrace/protocol'
+import type { FastifyPluginAsync } from 'fastify'
+
+const REFUSALS_IN_WORDS: RouteDescription = {
+  tag: 'Events',
+  summary: 'List ingest requests that were refused lately',
+  details:
+    'The last 1,000 since the start of the server, newest first, without payloads. With `sourceId` only those whose write key was of that source.',
+  access: 'token',
+  query: { sourceId: Type.String() },
+  answers: {
+    200: {
+      text: 'The refused requests.',
+      schema: closed({
+        refusals: Type.Array(
+          closed({
+            at: Time,
+            route: Type.String(),
+            status: Type.Integer({ description: 'Of the reason: a pixel itself is answered 200.' }),
+            text: Type.String(),
+            sourceId: Type.Union([Id, Type.Null()], {
+              description: 'null: the key was of no source, or there was none.',
+            }),
+            keyStart: Type.String({ maxLength: 4, description: 'The first 4 characters of the write key.' }),
+            address: Type.String(),
+            userAgent: Type.String(),
+            bytes: Type.Integer({ minimum: 0, description: 'Of the body, as the header says, or as they came.' }),
+          }),
+        ),
+      }),
+      examples: {
+        refusals: {
+          refusals: [
+            {
+              at: '2026-03-04T09:15:31.900Z',
+              route: '/v1/batch',
+              status: 401,
+              text: 'Invalid Write Key',
+              sourceId: null,
+              keyStart: '3PS3',
+              address: '203.0.113.9',
+              userAgent: 'curl/8.12.1',
+              bytes: 512,
+            },
+          ],
+        },
+      },
+    },
+    ...refusals({ 400: ['Invalid sourceId'] }),
+  },
+}
+
+/** Refused in the form of the routes below /v2. */
+class InvalidSourceId extends Error {
+  readonly status = 400
+  readonly code = 'bad_request'
+}
+
+/** What people may see of refused requests, below /v2. @see contracts/dashboard.md §4 N5 */
+export function refusalRoutes(book: RefusalBook): FastifyPluginAsync {
+  return async (app) => {
+    app.get('/refusals', { config: { describe: REFUSALS_IN_WORDS } }, async ({ query }) => {
+      const { sourceId } = query as Readonly<Record<string, unknown>>
+      if (sourceId !== undefined && typeof sourceId !== 'string') throw new InvalidSourceId('Invalid sourceId')
+      return { refusals: book.list(sourceId || undefined).map((each) => ({ ...each, at: formatTime(each.at) })) }
+    })
+  }
+}
