@@ -72,6 +72,11 @@ export class Dashboard implements AsyncDisposable {
     return visit
   }
 
+  /** For pictures: not of the product. */
+  async blankPage(width: number): Promise<Page> {
+    return (await this.#browser.newContext({ viewport: { width, height: 800 } })).newPage()
+  }
+
   /** @returns the token of a new user with this role. */
   async newUser(role: 'viewer' | 'editor' | 'admin', email = `${role}@cinema.example`): Promise<string> {
     const { status, text, json } = await this.env.api('POST', '/v2/users', { email, role })

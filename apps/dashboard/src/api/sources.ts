@@ -36,7 +36,8 @@ export interface Source {
   readonly updatedAt: string
 }
 
-export interface SourceConfig {
+/** A type, not an interface, so that it is also a JSON object. */
+export type SourceConfig = {
   /** 0: none. */
   readonly rateLimitEventsPerMinute: number
   readonly dedupWindowSeconds: number

@@ -1,7 +1,5 @@
 import type { PageRoute } from '../../shell/page-route.ts'
-import { text } from '../../shell/search-values.ts'
-
-export const sourcesSearch = { q: text }
+import { sourcesSearch } from './sources-search.ts'
 
 export const routes: readonly PageRoute[] = [
   {
@@ -11,4 +9,12 @@ export const routes: readonly PageRoute[] = [
     component: 'SourcesPage',
     search: sourcesSearch,
   },
+  {
+    path: '/sources/new',
+    title: 'New source',
+    load: () => import('./new-source-page.tsx'),
+    component: 'NewSourcePage',
+  },
+  { path: '/sources/$id', redirectTo: '/sources/$id/setup' },
+  { path: '/sources/$id/$tab', title: 'Source', load: () => import('./source-page.tsx'), component: 'SourcePage' },
 ]
