@@ -54,7 +54,7 @@ export function Shell({ children }: { readonly children: ReactNode }) {
       <TopBar onMenu={() => setOpen('drawer')} onSearch={() => setOpen('palette')} onKeys={() => setOpen('keys')} />
       <main id="page" className={styles.page} tabIndex={-1}>
         <LinkNotice />
-        <Suspense>{children}</Suspense>
+        <Suspense fallback={<div aria-busy="true" />}>{children}</Suspense>
       </main>
       <Suspense>
         {open === 'palette' && <Palette onClose={close} onKeys={() => setOpen('keys')} />}
