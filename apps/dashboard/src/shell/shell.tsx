@@ -47,7 +47,6 @@ export function Shell({ children }: { readonly children: ReactNode }) {
         size={260}
         title="Millrace"
         closeButtonProps={{ 'aria-label': 'Close' }}
-        transitionProps={{ duration: 0 }}
       >
         <SideNavigation onNavigate={close} />
       </Drawer>

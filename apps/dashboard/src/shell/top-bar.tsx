@@ -30,12 +30,7 @@ export function TopBar({ onMenu, onSearch, onKeys }: TopBarProps) {
         <Icon name="menu" size={18} />
       </ActionIcon>
       <PagePath />
-      <UnstyledButton
-        className={styles.search}
-        onClick={onSearch}
-        aria-label={`Search or go to ${KEYS}`}
-        aria-keyshortcuts="Control+K Meta+K"
-      >
+      <UnstyledButton className={styles.search} onClick={onSearch} aria-keyshortcuts="Control+K Meta+K">
         <Icon name="search" size={14} />
         <span className={styles.searchText}>Search or go to</span>
         <kbd className={styles.searchKeys}>{KEYS}</kbd>
