@@ -101,7 +101,7 @@ test('a credential is saved, replaced and deleted, and its value is nowhere', as
   await using visit = await dashboard.visit('/settings/credentials')
   const { page } = visit
   await page.getByRole('button', { name: 'New credential' }).click()
-  await page.getByLabel('Key').fill('mail_api')
+  await page.getByRole('textbox', { name: 'Key' }).fill('mail_api')
   await page.getByLabel('Value').fill('s3cret-of-the-mail-api')
   await page.getByRole('button', { name: 'Save' }).click()
   const row = page.getByRole('row', { name: 'mail_api' })
@@ -181,7 +181,8 @@ test('health tells of every check and setting, and a trouble by its text', async
   await using visit = await dashboard.visit('/settings/health')
   const { page } = visit
   const checks = page.getByRole('region', { name: 'Checks' })
-  for (const name of ['log', 'disk', 'config', 'catalog', 'delivery', 'backlog']) await checks.getByText(name).waitFor()
+  for (const name of ['log', 'disk', 'config', 'catalog', 'delivery', 'backlog'])
+    await checks.getByText(name, { exact: true }).waitFor()
   await page.getByText('MILLRACE_OWNER_TOKEN').waitFor()
   expect(await page.content()).not.toContain(dashboard.env.token)
 })
