@@ -18,6 +18,7 @@ import {
 const tuple = (colour: string) => Array.from({ length: 10 }, () => colour) as unknown as MantineColorsTuple
 /** The `<header>` of a dialog is none of the page. */
 const PLAIN_HEADER = { header: { role: 'presentation' } }
+const VEIL = { backgroundOpacity: 0.35 }
 const SMALL = { defaultProps: { size: 'xs' } }
 
 /** @see contracts/dashboard.md §12 [U16] */
@@ -45,9 +46,11 @@ export const theme = createTheme({
     Select: Select.extend(SMALL),
     TagsInput: TagsInput.extend(SMALL),
     Modal: Modal.extend({
-      defaultProps: { centered: true, transitionProps: { duration: 0 }, attributes: PLAIN_HEADER },
+      defaultProps: { centered: true, transitionProps: { duration: 0 }, attributes: PLAIN_HEADER, overlayProps: VEIL },
     }),
-    Drawer: Drawer.extend({ defaultProps: { transitionProps: { duration: 0 }, attributes: PLAIN_HEADER } }),
+    Drawer: Drawer.extend({
+      defaultProps: { transitionProps: { duration: 0 }, attributes: PLAIN_HEADER, overlayProps: VEIL },
+    }),
     Tooltip: Tooltip.extend({
       defaultProps: {
         openDelay: 300,

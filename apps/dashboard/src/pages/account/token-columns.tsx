@@ -11,24 +11,24 @@ export function tokenColumns(onRevoke: (token: AccessToken) => void): readonly C
     {
       key: 'created',
       title: 'Created',
-      width: '136px',
+      width: '112px',
       cell: ({ createdAt }) => <Time at={createdAt} isInRow />,
       card: 'none',
     },
     {
       key: 'used',
       title: 'Last used',
-      width: '136px',
+      width: '112px',
       cell: ({ lastUsedAt }) => <Time at={lastUsedAt} precision="minute" none="never" isInRow />,
     },
     {
       key: 'expires',
       title: 'Expires',
-      width: '136px',
+      width: '112px',
       cell: ({ expiresAt }) => <Time at={expiresAt} none="never" isInRow />,
       card: 'none',
     },
-    { key: 'id', title: 'Id', width: '264px', cell: ({ id }) => <ShownId id={id} />, card: 'none' },
+    { key: 'id', title: 'Id', width: 'minmax(96px, 252px)', cell: ({ id }) => <ShownId id={id} />, card: 'none' },
     {
       key: 'revoke',
       title: 'Action',
