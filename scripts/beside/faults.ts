@@ -36,11 +36,22 @@ export const FAULTS: readonly Fault[] = [
     },
   },
   {
-    name: 'no network, then the browser is killed',
+    name: 'no network, and the page is left',
     async happen(stage) {
       await stage.start()
       await stage.offline(true)
       await stage.record()
+      await stage.leave()
+      await stage.offline(false)
+    },
+  },
+  {
+    name: 'no network, and five seconds later the browser is killed',
+    async happen(stage) {
+      await stage.start()
+      await stage.offline(true)
+      await stage.record()
+      await delay(5_000)
       await stage.kill()
     },
   },

@@ -4,13 +4,19 @@ import { FAULTS, type Outcome, suffer } from './faults.ts'
 import { type Bundle, bundlePeers } from './peers.ts'
 import { type StartCost, startCost } from './start-cost.ts'
 
-// npm run sdk:beside [-- --json] [--no-faults]: ours and public web SDKs, measured alike; the tables of docs/cordova-sdk-beside-others.md.
+/*
+ * npm run sdk:beside [-- name …] [--json] [--no-faults]: our SDK and public web SDKs, measured alike. Its tables stand in
+ * docs/cordova-sdk-beside-others.md; decision 0057.
+ */
 
-const { values } = parseArgs({ options: { json: { type: 'boolean' }, 'no-faults': { type: 'boolean' } } })
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { json: { type: 'boolean' }, 'no-faults': { type: 'boolean' } },
+})
 
 await using collector = await Collector.open()
 const results: { bundle: Bundle; cost: StartCost; outcomes: readonly Outcome[] }[] = []
-for (const bundle of await bundlePeers()) {
+for (const bundle of await bundlePeers(positionals)) {
   console.error(`${bundle.peer.name} …`)
   const cost = await startCost(bundle, collector)
   const outcomes: Outcome[] = []
@@ -20,7 +26,8 @@ for (const bundle of await bundlePeers()) {
 
 if (values.json) {
   const lines = results.map(({ bundle: { peer, gzipBytes }, cost, outcomes }) => {
-    return { name: peer.name, version: peer.version, gzipBytes, ...cost, outcomes }
+    const faults = outcomes.map((outcome, at) => ({ fault: FAULTS[at]!.name, ...outcome }))
+    return { name: peer.name, version: peer.version, gzipBytes, ...cost, faults }
   })
   console.log(JSON.stringify(lines, undefined, 2))
 } else {
@@ -44,7 +51,7 @@ function faultTable(): string {
 }
 
 function told({ lost, repeated }: Outcome): string {
-  return repeated === 0 ? String(lost) : `${lost} (${repeated} twice)`
+  return repeated === 0 ? String(lost) : `${lost} (${repeated} repeats)`
 }
 
 function named({ peer }: Bundle): string {

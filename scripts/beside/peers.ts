@@ -86,21 +86,23 @@ export const PEERS: readonly Peer[] = [
   },
 ]
 
-export async function bundlePeers(): Promise<readonly Bundle[]> {
+/** @param names those that are wanted; none: all */
+export async function bundlePeers(names: readonly string[]): Promise<readonly Bundle[]> {
+  const wanted = PEERS.filter(({ name }) => names.length === 0 || names.includes(name))
   execFileSync(process.execPath, [path.join(ROOT, 'scripts/build-sdk.ts')], { stdio: 'ignore' })
-  install()
-  return Promise.all(PEERS.map(bundle))
+  install(wanted)
+  return Promise.all(wanted.map(bundle))
 }
 
 /** Once, below node_modules: nothing of ours needs them. */
-function install(): void {
-  const missing = PEERS.filter(({ name, version }) => version !== undefined && installedVersion(name) !== version)
-  if (missing.length === 0) return
+function install(wanted: readonly Peer[]): void {
   mkdirSync(CACHE, { recursive: true })
-  const wanted = PEERS.flatMap(({ name, version }) => (version === undefined ? [] : [`${name}@${version}`]))
+  if (wanted.every(({ name, version }) => version === undefined || installedVersion(name) === version)) return
+  // All of them, because npm removes what it is not told of.
+  const packages = PEERS.flatMap(({ name, version }) => (version === undefined ? [] : [`${name}@${version}`]))
   execFileSync(
     'npm',
-    ['install', '--prefix', CACHE, '--ignore-scripts', '--no-save', '--no-audit', '--no-fund', ...wanted],
+    ['install', '--prefix', CACHE, '--ignore-scripts', '--no-save', '--no-audit', '--no-fund', ...packages],
     {
       stdio: 'ignore',
     },
