@@ -177,7 +177,7 @@ test('the downloaded configuration is what the server has: planning it changes n
   }
 })
 
-test('health tells of every check and setting, and a trouble by its text', async () => {
+test('health tells of every check and setting, and of no secret', async () => {
   await using visit = await dashboard.visit('/settings/health')
   const { page } = visit
   const checks = page.getByRole('region', { name: 'Checks' })
