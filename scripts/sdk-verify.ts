@@ -54,6 +54,7 @@ const steps: readonly Step[] = [
   },
   { name: 'capacitor', tools: [['npm']], holds: () => tests('external', ['tests/sdk/capacitor']) },
   { name: 'browser-app', tools: [CHROMIUM, ['npm']], holds: () => tests('external', ['tests/sdk/browser']) },
+  { name: 'beside', tools: [CHROMIUM, ['npm']], holds: () => tests('external', ['tests/sdk/beside']) },
   { name: 'budgets', tools: [CHROMIUM], holds: () => node('scripts/build-sdk.ts') && staysWithinBudgets() },
 ]
 

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 
 /* What docs/cordova-sdk-beside-others.md says of ours, by the script that made its tables. */
 
-const SCRIPT = path.join(import.meta.dirname, '../../scripts/beside/main.ts')
+const ROOT = path.join(import.meta.dirname, '../..')
 
 interface Fault {
   readonly fault: string
@@ -13,7 +13,11 @@ interface Fault {
 }
 
 test('no event is lost while the network is gone, the server is, an answer is, or the page is left', async () => {
-  const { stdout } = await promisify(execFile)(process.execPath, [SCRIPT, 'service-sdk-cordova', '--json'])
+  const { stdout } = await promisify(execFile)(process.execPath, [
+    path.join(ROOT, 'scripts/beside/main.ts'),
+    'service-sdk-cordova',
+    '--json',
+  ])
   const [{ faults }] = JSON.parse(stdout) as [{ faults: readonly Fault[] }]
   // Nobody has waited for these calls to be answered `stored`, which is what survives a kill.
   const promised = faults.filter(({ fault }) => fault !== 'the browser is killed right after the last call')
