@@ -1,26 +1,32 @@
 import { TextInput } from '@mantine/core'
-import styles from './time-field.module.css'
-import { localInput, utcOfInput } from './time-text.ts'
 
 interface TimeFieldProps {
   readonly label: string
   /** RFC 3339 in UTC. */
   readonly value: string | undefined
   readonly onChange: (value: string | undefined) => void
+  readonly className?: string
+  readonly error?: string | undefined
 }
 
-/** A moment that is written in the reader's own zone. */
-export function TimeField({ label, value, onChange }: TimeFieldProps) {
+/** A moment to be chosen, in the reader's own zone. */
+export function TimeField({ label, value, onChange, className = '', error }: TimeFieldProps) {
   return (
     <TextInput
-      className={styles.field}
+      className={className}
       type="datetime-local"
-      step={1}
-      aria-label={label}
-      leftSection={<span className={styles.label}>{label}</span>}
-      leftSectionWidth={label.length * 8 + 16}
-      value={value === undefined ? '' : localInput(new Date(value))}
-      onChange={({ currentTarget }) => onChange(utcOfInput(currentTarget.value))}
+      label={label}
+      value={value === undefined ? '' : localValue(new Date(value))}
+      onChange={({ currentTarget }) => {
+        const at = new Date(currentTarget.value)
+        onChange(Number.isNaN(at.getTime()) ? undefined : at.toISOString())
+      }}
+      error={error}
     />
   )
+}
+
+/** `2026-11-21T23:05`, as the control takes it. */
+function localValue(at: Date): string {
+  return new Date(at.getTime() - at.getTimezoneOffset() * 60_000).toISOString().slice(0, 16)
 }

@@ -28,15 +28,3 @@ function clockText(at: Date, precision: Precision): string {
   const second = `${minute}:${two(at.getSeconds())}`
   return precision === 'second' ? second : `${second}.${String(at.getMilliseconds()).padStart(3, '0')}`
 }
-
-/** As a field of a browser for date and time has it: `2026-03-04T09:15:31`, in the zone of the reader's clock. */
-export function localInput(at: Date): string {
-  const day = `${at.getFullYear()}-${String(at.getMonth() + 1).padStart(2, '0')}-${String(at.getDate()).padStart(2, '0')}`
-  return `${day}T${clockText(at, 'second')}`
-}
-
-/** @returns RFC 3339 in UTC; undefined for a field that is empty. */
-export function utcOfInput(text: string): string | undefined {
-  const at = new Date(text)
-  return Number.isNaN(at.getTime()) ? undefined : at.toISOString()
-}

@@ -42,7 +42,7 @@ export function EventFilters({ search, set, hidden = [] }: EventFiltersProps) {
         {isOpen ? 'Fewer filters' : 'More filters'}
       </Button>
       {used > 0 && (
-        <Button variant="subtle" onClick={() => set(cleared(names))}>
+        <Button variant="subtle" color="gray" onClick={() => set(cleared(names))}>
           Clear
         </Button>
       )}
@@ -86,9 +86,9 @@ function Filter({ name, value, onChange }: FilterProps) {
         />
       )
     case 'from':
-      return <TimeField label="From" value={value} onChange={onChange} />
+      return <TimeField className={styles.time ?? ''} label="From" value={value} onChange={onChange} />
     case 'to':
-      return <TimeField label="To" value={value} onChange={onChange} />
+      return <TimeField className={styles.time ?? ''} label="To" value={value} onChange={onChange} />
   }
 }
 

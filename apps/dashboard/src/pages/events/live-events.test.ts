@@ -90,6 +90,13 @@ test('events that are listed again and again come once, with their latest outcom
   expect(outcomes(second, [], 1)).toEqual(['d delivered'])
 })
 
+test('outcomes that were left out are caught up with, and no event comes with them', () => {
+  const told = { ...event(1), outcomes: [{ destinationId: 'd', outcome: 'delivered', reason: null }] as const }
+  const live = nextLiveEvents(after([accepted(1)]), { kind: 'caught-up', events: [event(2), told] })
+  expect(ids(live.rows)).toEqual(['m-1'])
+  expect(outcomes(live, [], 1)).toEqual(['d delivered'])
+})
+
 test('what was left out is counted', () => {
   expect(
     after([

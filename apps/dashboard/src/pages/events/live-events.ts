@@ -24,6 +24,8 @@ export interface LiveEvents {
 export type LiveStep =
   | { readonly kind: 'messages'; readonly messages: readonly TailMessage[]; readonly isHeld: boolean }
   | { readonly kind: 'listed'; readonly events: readonly ListedEvent[]; readonly isHeld: boolean }
+  /** What became of rows that are there already. */
+  | { readonly kind: 'caught-up'; readonly events: readonly ListedEvent[] }
   /** What waits is shown. */
   | { readonly kind: 'released' }
   /** The stream begins: what was told before may be out of date, until the list has been read anew. */
@@ -40,6 +42,8 @@ export function nextLiveEvents(live: LiveEvents, step: LiveStep): LiveEvents {
       return withMessages(live, step.messages, step.isHeld)
     case 'listed':
       return withListed(live, step.events, step.isHeld)
+    case 'caught-up':
+      return withLatest(live, step.events)
     case 'released':
       return { ...live, rows: bounded([...live.waiting, ...live.rows]), waiting: [] }
     case 'opened':
@@ -90,14 +94,17 @@ function withMessages(live: LiveEvents, messages: readonly TailMessage[], isHeld
 }
 
 function withListed(live: LiveEvents, events: readonly ListedEvent[], isHeld: boolean): LiveEvents {
-  const byId = new Map(events.map((event) => [eventRowId(event), event]))
-  const latest = (row: ListedEvent) => byId.get(eventRowId(row)) ?? row
   const known = new Set([...live.rows, ...live.waiting].map(eventRowId))
   const fresh = events.filter((event) => !known.has(eventRowId(event)))
-  const rows = live.rows.map(latest)
-  const waiting = live.waiting.map(latest)
+  const { rows, waiting } = withLatest(live, events)
   if (isHeld) return { ...live, rows, waiting: bounded([...fresh, ...waiting]) }
   return { ...live, rows: bounded([...fresh, ...rows]), waiting }
+}
+
+function withLatest(live: LiveEvents, events: readonly ListedEvent[]): LiveEvents {
+  const byId = new Map(events.map((event) => [eventRowId(event), event]))
+  const latest = (row: ListedEvent) => byId.get(eventRowId(row)) ?? row
+  return { ...live, rows: live.rows.map(latest), waiting: live.waiting.map(latest) }
 }
 
 function rowOf({ kind: _, ...facts }: TailMessage & { kind: 'accepted' }): ListedEvent {

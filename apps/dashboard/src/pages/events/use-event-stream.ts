@@ -9,6 +9,7 @@ import type { AskedEvents } from './events-search.ts'
 import { NO_LIVE_EVENTS, nextLiveEvents, shownRows } from './live-events.ts'
 
 const PAGE = 100
+const MOST_PAGE = 500
 /** Where the stream is not to be had, and where it does not tell which events are meant. */
 const POLL_MS = 5000
 const TOLD_AGAIN_MS = 1000
@@ -59,9 +60,11 @@ export function useEventStream(
   )
   const tail = useTail(filters, onMessages, { isOpen: isLive })
   const isFull = isLive && tail === 'full'
+  const isRecentUsed = isLive && (isFull || isByOutcome)
+  const isBehind = live.skipped > 0
   const recent = useRecentEvents(
-    { ...filters, limit: PAGE },
-    { isEnabled: isFull || (isLive && isByOutcome), ...(isFull ? { pollMs: POLL_MS } : {}) },
+    { ...filters, limit: isRecentUsed ? PAGE : MOST_PAGE },
+    { isEnabled: isRecentUsed || isBehind, ...(isFull || isBehind ? { pollMs: POLL_MS } : {}) },
   )
   recheck.current = useAtMostEvery(TOLD_AGAIN_MS, recent.refetch)
 
@@ -71,11 +74,11 @@ export function useEventStream(
     if (begunWith.current !== query) step({ kind: 'begun' })
     begunWith.current = query
   }, [query])
-  const isRecentUsed = isLive && (isFull || isByOutcome)
   useEffect(() => {
-    if (isRecentUsed && recent.data !== undefined) {
-      step({ kind: 'listed', events: inRange(recent.data, from, to), isHeld: isHeldNow.current })
-    }
+    if (recent.data === undefined) return
+    const events = inRange(recent.data, from, to)
+    if (isRecentUsed) step({ kind: 'listed', events, isHeld: isHeldNow.current })
+    else step({ kind: 'caught-up', events })
   }, [isRecentUsed, recent.data, from, to])
 
   // What came between the last reading and the stream, and while there was none, is read again; so is a server that is gone.

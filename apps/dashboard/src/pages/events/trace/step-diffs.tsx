@@ -1,17 +1,14 @@
 import { Button } from '@mantine/core'
-import type { JsonValue } from '@millrace/protocol/json'
-import { useState } from 'react'
-import { type EventTrace, type Journey, type Rendered, useEventTrace } from '../../../api/events.ts'
-import { type TestResult, useTestDestination } from '../../../api/test-api.ts'
-import { DiffView } from '../../../components/diff/diff-view.tsx'
-import { Refusal } from '../../../components/form/refusal.tsx'
-import { JsonView } from '../../../components/json/json-view.tsx'
-import { Shown } from '../../../components/states/shown.tsx'
-import { traceTexts } from '../../../texts.ts'
+import { lazy, Suspense, useState } from 'react'
+import type { EventTrace, Journey } from '../../../api/events.ts'
 import styles from './trace.module.css'
 import type { NamedStep } from './use-trace-names.ts'
 
-interface StepDiffsProps {
+const RenderedSteps = lazy(() =>
+  import('./rendered-steps.tsx').then(({ RenderedSteps }) => ({ default: RenderedSteps })),
+)
+
+export interface StepDiffsProps {
   readonly trace: EventTrace
   readonly journey: Journey
   readonly steps: readonly NamedStep[]
@@ -22,104 +19,14 @@ export function StepDiffs(props: StepDiffsProps) {
   const [isOpen, setOpen] = useState(false)
   return (
     <div className={styles.diffs}>
-      <Button variant="subtle" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+      <Button variant="subtle" color="gray" size="compact-xs" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
         {isOpen ? 'Hide each step' : 'Show each step'}
       </Button>
-      {isOpen && <RenderedSteps {...props} />}
+      {isOpen && (
+        <Suspense>
+          <RenderedSteps {...props} />
+        </Suspense>
+      )}
     </div>
   )
-}
-
-function RenderedSteps({ trace, journey, steps }: StepDiffsProps) {
-  const { messageId, sourceId, position, event } = trace
-  const reading = useEventTrace(messageId, { sourceId, render: journey.destinationId })
-  return (
-    <Shown of={reading}>
-      {(events) => {
-        const rendered = events.find((each) => each.position === position)?.rendered
-        if (rendered === undefined) return <TodaysSteps trace={trace} journey={journey} steps={steps} />
-        return <Steps event={event} rendered={rendered} steps={steps} />
-      }}
-    </Shown>
-  )
-}
-
-/** Where the server cannot make them with the versions of the time. */
-function TodaysSteps({ trace: { event }, journey: { destinationId }, steps }: StepDiffsProps) {
-  const { mutate, data, error, isPending, isIdle } = useTestDestination()
-  const stage = { user_transform: true, dest_transform: true, send_to_destination: false }
-  if (isIdle) mutate({ id: destinationId, stage, message: event, force: true })
-  if (isPending || isIdle) return <p className={styles.dim}>Running …</p>
-  const rendered = data && renderedOf(data.body)
-  return (
-    <>
-      <Refusal error={error} />
-      {rendered !== undefined && <Steps event={event} rendered={rendered} steps={steps} />}
-    </>
-  )
-}
-
-function renderedOf(result: TestResult): Rendered | undefined {
-  if (!('data' in result)) return undefined
-  const requests = result.data.flatMap(({ dest_transformed_payload: made }) => (Array.isArray(made) ? made : []))
-  const steps = (result.extras?.steps ?? []).map(({ output = [], error = null, ...step }) => ({
-    ...step,
-    output,
-    error,
-  }))
-  return { versions: 'today', steps, requests }
-}
-
-interface StepsProps {
-  readonly event: EventTrace['event']
-  readonly rendered: Rendered
-  readonly steps: readonly NamedStep[]
-}
-
-function Steps({ event, rendered, steps }: StepsProps) {
-  const nameOf = (id: string) => steps.find(({ transformationId }) => transformationId === id)?.name ?? 'Transformation'
-  let before: JsonValue = event
-  return (
-    <>
-      {rendered.versions === 'today' && <p className={styles.dim}>{traceTexts.todaysConfiguration}</p>}
-      {rendered.steps.map(({ transformationId, versionId, output, error }) => {
-        const from = before
-        const after: JsonValue = output.length === 1 ? output[0]! : [...output]
-        before = after
-        return (
-          <section key={versionId} className={styles.step}>
-            <h4>{nameOf(transformationId)}</h4>
-            {error !== null ? (
-              <JsonView value={error} what="error" maxHeight={200} />
-            ) : output.length === 0 ? (
-              <p>{traceTexts.returnedNothing(nameOf(transformationId))}</p>
-            ) : (
-              <DiffView before={from} after={after} what={`What ${nameOf(transformationId)} changed`} />
-            )}
-          </section>
-        )
-      })}
-      {rendered.requests.map((request, at) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: requests have no other name
-        <section key={at} className={styles.step}>
-          <h4>Request</h4>
-          <p className={styles.endpoint}>
-            <code>
-              {request.method} {request.endpoint}
-            </code>
-          </p>
-          <JsonView value={bodyOf(request.body)} what="request body" maxHeight={320} />
-        </section>
-      ))}
-      {rendered.steps.length === 0 && rendered.requests.length === 0 && (
-        <p className={styles.dim}>No step made anything of it.</p>
-      )}
-    </>
-  )
-}
-
-/** The one form of the body that is in use. */
-function bodyOf(body: Rendered['requests'][number]['body']): JsonValue {
-  const used = Object.values(body).find((each) => Object.keys(each).length > 0)
-  return used ?? {}
 }

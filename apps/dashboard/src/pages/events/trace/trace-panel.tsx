@@ -1,8 +1,10 @@
+import { lazy, Suspense } from 'react'
 import { shownText } from '../../../components/json/shown-text.ts'
 import { SidePanel } from '../../../components/side-panel.tsx'
 import { useSearchValues } from '../../../shell/search-values.ts'
 import { eventsSearch } from '../events-search.ts'
-import { Trace } from './trace.tsx'
+
+const Trace = lazy(() => import('./trace.tsx').then(({ Trace }) => ({ default: Trace })))
 
 /** The trace of one event beside a list of events. */
 export function TracePanel({ messageId }: { readonly messageId: string }) {
@@ -14,7 +16,9 @@ export function TracePanel({ messageId }: { readonly messageId: string }) {
       to={`/events/${encodeURIComponent(messageId)}`}
       onClose={() => set({ event: undefined }, 'push')}
     >
-      <Trace key={messageId} messageId={messageId} />
+      <Suspense>
+        <Trace key={messageId} messageId={messageId} />
+      </Suspense>
     </SidePanel>
   )
 }

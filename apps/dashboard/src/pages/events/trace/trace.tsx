@@ -1,5 +1,5 @@
 import { Link } from '@tanstack/react-router'
-import { useState } from 'react'
+import { lazy, Suspense, useState } from 'react'
 import { ApiError } from '../../../api/client.ts'
 import { type EventTrace, useEventTrace } from '../../../api/events.ts'
 import { JsonView } from '../../../components/json/json-view.tsx'
@@ -10,8 +10,9 @@ import { byUrgency } from '../outcome-words.ts'
 import { JourneyLane } from './journey-lane.tsx'
 import { OtherLanes } from './other-lanes.tsx'
 import styles from './trace.module.css'
-import { UnknownEvent } from './unknown-event.tsx'
 import { type TraceNames, useTraceNames } from './use-trace-names.ts'
+
+const UnknownEvent = lazy(() => import('./unknown-event.tsx').then(({ UnknownEvent }) => ({ default: UnknownEvent })))
 
 interface TraceProps {
   readonly messageId: string
@@ -24,7 +25,13 @@ export function Trace({ messageId, isWide = false }: TraceProps) {
   const reading = useEventTrace(messageId)
   const names = useTraceNames()
   const { error } = reading
-  if (error instanceof ApiError && error.kind === 'missing') return <UnknownEvent messageId={messageId} />
+  if (error instanceof ApiError && error.kind === 'missing') {
+    return (
+      <Suspense>
+        <UnknownEvent messageId={messageId} />
+      </Suspense>
+    )
+  }
   return (
     <Shown of={reading}>
       {(events) => (
@@ -95,7 +102,7 @@ function AcceptedEvent({ trace, names, isWide }: AcceptedEventProps) {
         </div>
       </div>
       <section ref={setPayload} className={styles.payload}>
-        <h3>Payload</h3>
+        <p className={styles.heading}>Payload</p>
         <JsonView value={event} what="event" />
       </section>
     </article>
