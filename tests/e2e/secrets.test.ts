@@ -245,6 +245,9 @@ async function askEverything(): Promise<void> {
   for (const [path, id] of destinations) {
     await ask(`destination ${path}`, `/v2/destinations/${id}`)
     await ask(`state of ${path}`, `/v2/destinations/${id}/delivery`)
+    await ask(`event rendered for ${path}`, `/v2/events/m-1?render=${id}`)
+    const tested = { type: 'WEBHOOK', config: {}, destinationId: id }
+    said.set(`connection to ${path}`, (await client.call('POST', '/v2/destinations/test-connection', tested)).text)
   }
   const id = destinations.get('/taken')!
   const wrong: [string, string, object][] = [
@@ -282,6 +285,7 @@ const LISTS = [
   '/v2/dead-letters/groups',
   '/v2/delivery',
   '/v2/refusals',
+  '/v2/stats?by=reason',
   '/v2/users',
   '/v2/access-tokens',
   '/v2/credentials',

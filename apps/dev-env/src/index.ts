@@ -7,4 +7,5 @@ export {
   type Webhook,
   type WebhookOptions,
 } from './dev-env.ts'
+export { plant, SEEDS, type Seed, seedAnswer } from './seed.ts'
 export { type Answer, type Received, Sink, type SinkAnswer } from './sink.ts'

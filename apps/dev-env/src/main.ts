@@ -1,19 +1,24 @@
+import { parseArgs } from 'node:util'
 import { builtDashboard } from '@millrace/dashboard'
-import { DevEnv, type Received } from './index.ts'
+import { DevEnv, plant, type Received, SEEDS, seedAnswer } from './index.ts'
 
 const say = (line: string) => void process.stdout.write(`${line}\n`)
+const seed = seedOf(process.argv.slice(2))
 
-/** The product with a source and a webhook to the sink; what arrives there is shown. */
+/** The product with a source and a webhook to the sink, or with what a seed makes; what arrives at the sink is shown. */
 const dashboardFolder = await builtDashboard(say)
 await using env = await DevEnv.open({
   dashboardFolder,
   settings: { MILLRACE_PORT: process.env['MILLRACE_PORT'] ?? '8080', MILLRACE_LOG_LEVEL: 'info' },
 })
+if (seed !== undefined) {
+  env.sink.answer = seedAnswer
+  await plant(env, seed)
+}
 env.sink.answer = (request) => {
   say(arrivalLine(request))
-  return {}
+  return seedAnswer(request)
 }
-const { source } = await env.webhook({ name: 'Sink' })
 
 say(`Dashboard   ${env.url}/ui/`)
 say(`Millrace    ${env.url}`)
@@ -21,11 +26,12 @@ say(`Sink        ${env.sink.url}`)
 say(`Data folder ${env.folder} (removed at the end)`)
 say(`Token       ${env.token}`)
 say('')
-say(
-  `  curl -u ${source.writeKey}: ${env.url}/v1/track -d '{"userId":"u-4711","event":"Seat Reserved","messageId":"m-1"}'`,
-)
-say(`  curl -H 'Authorization: Bearer ${env.token}' ${env.url}/v2/events/m-1`)
-say('')
+if (seed === undefined) {
+  const { writeKey } = (await env.webhook({ name: 'Sink' })).source
+  say(`  curl -u ${writeKey}: ${env.url}/v1/track -d '{"userId":"u-4711","event":"Seat Reserved","messageId":"m-1"}'`)
+  say(`  curl -H 'Authorization: Bearer ${env.token}' ${env.url}/v2/events/m-1`)
+  say('')
+}
 
 await new Promise<void>((resolve) => {
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, resolve)
@@ -34,4 +40,12 @@ await new Promise<void>((resolve) => {
 function arrivalLine({ method, path, json }: Received): string {
   const { type, event = '', userId = '' } = json ?? {}
   return `→ ${method} ${path}  ${type} ${event} ${userId}`
+}
+
+/** @throws Error for arguments that mean nothing. */
+function seedOf(args: string[]) {
+  const { seed: given } = parseArgs({ args, options: { seed: { type: 'string' } } }).values
+  const known = SEEDS.find((each) => each === given)
+  if (given !== undefined && known === undefined) throw new Error(`--seed is one of ${SEEDS.join(', ')}`)
+  return known
 }

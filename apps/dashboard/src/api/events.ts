@@ -80,8 +80,6 @@ export interface EventTrace {
   readonly position: string
   readonly event: JsonObject
   readonly destinations: readonly Journey[]
-  /** Only when it was asked to be rendered for a destination. */
-  readonly rendered?: Rendered
 }
 
 export interface Journey {
@@ -96,6 +94,8 @@ export interface Journey {
   readonly nextAttemptAt?: string | null
   /** messageId of the event that a blocked one waits behind. */
   readonly blockedBy?: string | null
+  /** Only of the destination that it was asked to be rendered for. */
+  readonly rendered?: Rendered
 }
 
 export interface TracedRequest {

@@ -94,9 +94,9 @@ function filtered({ destinationType, eventType }: OutcomeFacts, reason: string):
   }
 }
 
-function blocked({ blockedBy, reason }: Journey): Explained {
-  const messageId = blockedBy ?? /^waits for (.+)$/s.exec(reason ?? '')?.[1]
-  if (messageId === undefined) return { text: 'Waits behind an earlier event of the same user.' }
+function blocked({ blockedBy: messageId }: Journey): Explained {
+  // Its turn may have come since.
+  if (!messageId) return { text: texts.pending }
   return { text: texts.blocked(messageId), action: { kind: 'open-message', messageId } }
 }
 

@@ -16,7 +16,10 @@ export function RenderedSteps({ trace, journey, steps }: StepDiffsProps) {
   return (
     <Shown of={reading}>
       {(events) => {
-        const rendered = events.find((each) => each.position === position)?.rendered
+        const again = events.find((each) => each.position === position)
+        const rendered = again?.destinations.find(
+          ({ destinationId, replayId }) => destinationId === journey.destinationId && replayId === journey.replayId,
+        )?.rendered
         if (rendered === undefined) return <TodaysSteps trace={trace} journey={journey} steps={steps} />
         return <Steps event={event} rendered={rendered} steps={steps} />
       }}
