@@ -1,9 +1,14 @@
-import { Button, Select, TextInput } from '@mantine/core'
+import { Button } from '@mantine/core'
 import { EVENT_TYPES } from '@millrace/protocol/event'
-import { useEffect, useState } from 'react'
-import { useDestinations } from '../../api/destinations.ts'
+import { useState } from 'react'
 import { OUTCOMES } from '../../api/events.ts'
-import { useSources } from '../../api/sources.ts'
+import {
+  ChoiceFilter,
+  DestinationFilter,
+  FilterBar,
+  SourceFilter,
+  TextFilter,
+} from '../../components/filter-fields.tsx'
 import { TimeField } from '../../components/time/time-field.tsx'
 import { useIsNarrow } from '../../components/use-is-narrow.ts'
 import type { SetSearch } from '../../shell/search-values.ts'
@@ -32,7 +37,7 @@ export function EventFilters({ search, set, hidden = [] }: EventFiltersProps) {
   const set1 = (name: FilterName, value: string | undefined) => set({ [name]: value })
   const used = names.filter((name) => search[name] !== undefined).length
   return (
-    <search className={styles.filters} aria-label="Filters">
+    <FilterBar>
       {names
         .filter((name) => isOpen || first.includes(name))
         .map((name) => (
@@ -46,7 +51,7 @@ export function EventFilters({ search, set, hidden = [] }: EventFiltersProps) {
           Clear
         </Button>
       )}
-    </search>
+    </FilterBar>
   )
 }
 
@@ -75,10 +80,17 @@ function Filter({ name, value, onChange }: FilterProps) {
     case 'destination':
       return <DestinationFilter value={value} onChange={onChange} />
     case 'type':
-      return <Choice label="Type" options={EVENT_TYPES.map((type) => [type, type])} value={value} onChange={onChange} />
+      return (
+        <ChoiceFilter
+          label="Type"
+          options={EVENT_TYPES.map((type) => [type, type])}
+          value={value}
+          onChange={onChange}
+        />
+      )
     case 'outcome':
       return (
-        <Choice
+        <ChoiceFilter
           label="Outcome"
           options={OUTCOMES.map((outcome) => [outcome, OUTCOME_MARKS[outcome].word])}
           value={value}
@@ -90,66 +102,4 @@ function Filter({ name, value, onChange }: FilterProps) {
     case 'to':
       return <TimeField className={styles.time ?? ''} label="To" value={value} onChange={onChange} />
   }
-}
-
-const TYPING_MS = 300
-
-interface FieldProps {
-  readonly value: string | undefined
-  readonly onChange: (value: string | undefined) => void
-}
-
-/** Asked for a moment after the last letter: one search may take a second. */
-function TextFilter({ label, isFirst, value = '', onChange }: FieldProps & { label: string; isFirst?: boolean }) {
-  const [written, setWritten] = useState(value)
-  useEffect(() => setWritten(value), [value])
-  useEffect(() => {
-    if (written === value) return
-    const timer = setTimeout(() => onChange(written || undefined), TYPING_MS)
-    return () => clearTimeout(timer)
-  })
-  return (
-    <TextInput
-      className={styles.filter}
-      aria-label={label}
-      placeholder={label}
-      type="search"
-      data-filter={isFirst}
-      value={written}
-      onChange={({ currentTarget }) => setWritten(currentTarget.value)}
-    />
-  )
-}
-
-function SourceFilter(field: FieldProps) {
-  const { data = [] } = useSources()
-  return <Choice label="Source" options={data.map(({ id, name }) => [id, name])} {...field} />
-}
-
-function DestinationFilter(field: FieldProps) {
-  const { data = [] } = useDestinations()
-  return <Choice label="Destination" options={data.map(({ id, name }) => [id, name])} {...field} />
-}
-
-interface ChoiceProps extends FieldProps {
-  readonly label: string
-  readonly options: readonly (readonly [value: string, text: string])[]
-}
-
-function Choice({ label, options, value, onChange }: ChoiceProps) {
-  // What a link names and nobody knows is still shown: it does narrow the list.
-  const known = value === undefined || options.some(([each]) => each === value) ? options : [...options, [value, value]]
-  return (
-    <Select
-      className={styles.filter}
-      aria-label={label}
-      placeholder={label}
-      data={known.map(([value, label]) => ({ value: value!, label: label! }))}
-      searchable={options.length > 10}
-      clearable
-      clearButtonProps={{ 'aria-label': `Clear ${label}` }}
-      value={value ?? null}
-      onChange={(chosen) => onChange(chosen ?? undefined)}
-    />
-  )
 }
