@@ -1,5 +1,5 @@
 import { lazy, Suspense, useCallback } from 'react'
-import { useDeadLetterGroups } from '../../api/dead-letters.ts'
+import { type Stage, useDeadLetterGroups } from '../../api/dead-letters.ts'
 import { useDestinations } from '../../api/destinations.ts'
 import { ApiPopover } from '../../components/api-popover.tsx'
 import { BesidePanel } from '../../components/side-panel.tsx'
@@ -13,9 +13,11 @@ import { GroupTable } from './group-table.tsx'
 import { LetterFilters, NO_FILTERS } from './letter-filters.tsx'
 import { letterGroups, narrowedTo } from './letter-groups.ts'
 import { LetterList } from './letter-list.tsx'
+import { STAGE_WORDS } from './stage-words.ts'
 
 const LetterPanel = lazy(() => import('./letter-panel.tsx').then(({ LetterPanel }) => ({ default: LetterPanel })))
 const POLL_MS = 10_000
+const stageWord = (stage: Stage) => STAGE_WORDS[stage]
 
 /** Events that were given up: why, how many, and sending them again. @see contracts/dashboard.md §9 "Dead letters" */
 export function DeadLettersPage() {
@@ -28,7 +30,13 @@ export function DeadLettersPage() {
   const panel =
     search.id === undefined ? null : (
       <Suspense>
-        <LetterPanel key={search.id} id={search.id} nameOf={nameOf} onClose={() => set({ id: undefined }, 'push')} />
+        <LetterPanel
+          key={search.id}
+          id={search.id}
+          nameOf={nameOf}
+          stageWord={stageWord}
+          onClose={() => set({ id: undefined }, 'push')}
+        />
       </Suspense>
     )
   return (

@@ -1,7 +1,7 @@
 import { Button } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
-import { type DeadLetterWithPayloads, useDeadLetter, useDiscardDeadLetter } from '../../api/dead-letters.ts'
+import { type DeadLetterWithPayloads, type Stage, useDeadLetter, useDiscardDeadLetter } from '../../api/dead-letters.ts'
 import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
 import { JsonView } from '../../components/json/json-view.tsx'
 import { shownText } from '../../components/json/shown-text.ts'
@@ -12,22 +12,22 @@ import { Shown } from '../../components/states/shown.tsx'
 import { Time } from '../../components/time/time.tsx'
 import { AttemptRows } from '../events/trace/attempt-table.tsx'
 import { SendAgain } from '../events/trace/send-again.tsx'
-import styles from './dead-letters.module.css'
-import { STAGE_WORDS } from './stage-words.ts'
+import styles from './letter-panel.module.css'
 
 interface LetterPanelProps {
   readonly id: string
   readonly nameOf: (destinationId: string) => string
+  readonly stageWord: (stage: Stage) => string
   readonly onClose: () => void
 }
 
 /** One dead letter, with the event, the last request and every attempt that was kept. */
-export function LetterPanel({ id, nameOf, onClose }: LetterPanelProps) {
+export function LetterPanel({ id, nameOf, stageWord, onClose }: LetterPanelProps) {
   const reading = useDeadLetter(id)
   return (
     <SidePanel label="Dead letter" title={shownText(reading.data?.messageId ?? 'Dead letter')} onClose={onClose}>
       <Shown of={reading} thing="Dead letter" id={id}>
-        {(letter) => <Letter letter={letter} nameOf={nameOf} />}
+        {(letter) => <Letter letter={letter} nameOf={nameOf} stageWord={stageWord} />}
       </Shown>
     </SidePanel>
   )
@@ -36,14 +36,15 @@ export function LetterPanel({ id, nameOf, onClose }: LetterPanelProps) {
 interface LetterProps {
   readonly letter: DeadLetterWithPayloads
   readonly nameOf: (destinationId: string) => string
+  readonly stageWord: (stage: Stage) => string
 }
 
-function Letter({ letter, nameOf }: LetterProps) {
+function Letter({ letter, nameOf, stageWord }: LetterProps) {
   const { id, state, stage, reason, messageId, destinationId, acceptedAt, deadAt, attempts, request, answer } = letter
   const facts: readonly (readonly [string, React.ReactNode])[] = [
     ['State', state],
     ['Destination', nameOf(destinationId)],
-    ['Stage', STAGE_WORDS[stage]],
+    ['Stage', stageWord(stage)],
     ['Accepted', <Time key="at" at={acceptedAt} precision="millisecond" />],
     ['Given up', <Time key="at" at={deadAt} precision="millisecond" />],
     ['Attempts', attempts],
