@@ -8,6 +8,7 @@ import { Shown } from '../../components/states/shown.tsx'
 import { PageHead } from '../../shell/page-head.tsx'
 import { useSearchValues } from '../../shell/search-values.ts'
 import { deadLetterTexts } from '../../texts.ts'
+import styles from './dead-letters.module.css'
 import { deadLettersSearch, FILTER_NAMES, filtersOf } from './dead-letters-search.ts'
 import { GroupTable } from './group-table.tsx'
 import { LetterFilters, NO_FILTERS } from './letter-filters.tsx'
@@ -42,7 +43,9 @@ export function DeadLettersPage() {
   return (
     <BesidePanel panel={panel}>
       <PageHead title="Dead letters" actions={<ApiPopover path="/v2/dead-letters" query={{ ...filters }} />} />
-      <LetterFilters search={search} set={set} />
+      <div className={styles.filters}>
+        <LetterFilters search={search} set={set} />
+      </div>
       <Shown of={counted}>
         {(data) => {
           const groups = letterGroups(data)

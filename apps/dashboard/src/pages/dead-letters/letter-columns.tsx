@@ -21,6 +21,7 @@ export function letterColumns(nameOf: (id: string) => string, isCompact: boolean
       width: 'minmax(80px, 1fr)',
       cell: ({ userId }) => shownText(userId ?? '–'),
       isWide: true,
+      card: 'none',
     },
     {
       key: 'destination',
@@ -36,8 +37,16 @@ export function letterColumns(nameOf: (id: string) => string, isCompact: boolean
       cell: ({ reason }) => shownText(firstLine(reason)),
     },
     { key: 'status', title: 'Answer', width: '64px', cell: ({ lastStatus }) => lastStatus ?? '–', card: 'none' },
-    { key: 'attempts', title: 'Attempts', width: '64px', isEnd: true, cell: ({ attempts }) => attempts, card: 'none' },
-    { key: 'state', title: 'State', width: '72px', cell: ({ state }) => state, card: 'none' },
+    {
+      key: 'attempts',
+      title: 'Attempts',
+      width: '64px',
+      isEnd: true,
+      cell: ({ attempts }) => attempts,
+      card: 'none',
+      isWide: true,
+    },
+    { key: 'state', title: 'State', width: '72px', cell: ({ state }) => state, card: 'none', isWide: true },
   ]
   return isCompact ? all.filter(({ isWide }) => !isWide) : all
 }

@@ -10,6 +10,8 @@ import { NO_LIVE_EVENTS, nextLiveEvents, shownRows } from './live-events.ts'
 
 const PAGE = 100
 const MOST_PAGE = 500
+/** Looked back over by itself before the reader is asked whether to go on. */
+const MOST_EMPTY_PAGES = 5
 /** Where the stream is not to be had, and where it does not tell which events are meant. */
 const POLL_MS = 5000
 const TOLD_AGAIN_MS = 1000
@@ -99,6 +101,11 @@ export function useEventStream(
   const last = pages?.at(-1)
   const hasLookedBack = last !== undefined && last.paging.next !== '' && last.elements.length < PAGE
   const { fetchNextPage, isFetchingNextPage } = past
+  // A busy server may find nothing within the time of one call, also where there is something at once.
+  const isNothingYet = hasLookedBack && listed.length === 0 && (pages?.length ?? 0) < MOST_EMPTY_PAGES
+  useEffect(() => {
+    if (isNothingYet && !isFetchingNextPage) void fetchNextPage()
+  }, [isNothingYet, isFetchingNextPage, fetchNextPage])
   return {
     reading: past,
     rows,
@@ -106,7 +113,7 @@ export function useEventStream(
     skipped: live.skipped,
     tail: isLive ? tail : 'closed',
     hasMore: past.hasNextPage,
-    hasLookedBack,
+    hasLookedBack: hasLookedBack && !isNothingYet,
     lookedBackTo: useTimeOfCursor(hasLookedBack ? last.paging.next : undefined),
     isLoadingMore: isFetchingNextPage,
     loadMore: useCallback(() => {

@@ -54,6 +54,7 @@ export function NewReplayPage() {
         </div>
         <div className={styles.range}>
           <MultiSelect
+            classNames={{ pill: styles.pill ?? '' }}
             size="xs"
             label="Only types"
             placeholder={types.length === 0 ? 'All' : ''}
@@ -122,7 +123,7 @@ function CountAndStart({ asked, onFrom }: CountAndStartProps) {
     <>
       <Refusal error={error} />
       {typeof availableFrom === 'string' && (
-        <Button variant="default" onClick={() => onFrom(availableFrom)}>
+        <Button variant="default" className={styles.offer} onClick={() => onFrom(availableFrom)}>
           From {localTime(new Date(availableFrom), new Date(), 'second')} on
         </Button>
       )}
@@ -161,6 +162,7 @@ function DestinationsField({ value, onChange }: IdsFieldProps) {
   const { data = [] } = useDestinations()
   return (
     <MultiSelect
+      classNames={{ pill: styles.pill ?? '' }}
       size="xs"
       label="To destinations"
       data={data.map(({ id, name, enabled }) => ({ value: id, label: enabled ? name : `${name} (off)` }))}
@@ -180,6 +182,7 @@ function SourcesField({ value, destinations, onChange }: IdsFieldProps & { reado
     destinations.every((id) => connections.some((each) => each.sourceId === sourceId && each.destinationId === id))
   return (
     <MultiSelect
+      classNames={{ pill: styles.pill ?? '' }}
       size="xs"
       label="Events of sources"
       description={destinations.length === 0 ? undefined : 'Those that are connected to the destinations'}
