@@ -91,10 +91,10 @@ export interface Journey {
   readonly configRevision: number | null
   readonly requests: readonly TracedRequest[]
   /** Of a retrying one. */
-  readonly nextAttemptAt?: string | null
+  readonly nextAttemptAt?: string
   /** messageId of the event that a blocked one waits behind. */
-  readonly blockedBy?: string | null
-  /** Only of the destination that it was asked to be rendered for. */
+  readonly blockedBy?: string
+  /** Only for the destination that was asked to be rendered. */
   readonly rendered?: Rendered
 }
 
