@@ -142,6 +142,16 @@ export function useEventTrace(messageId: string, query: { sourceId?: string; ren
   })
 }
 
+/** The payload of an accepted event, which never changes; null when it is no longer kept. */
+export function useEventPayload(messageId: string | undefined) {
+  return useQuery({
+    ...reading<{ events: EventTrace[] }>(`/v2/events/${encodeURIComponent(messageId ?? '')}`, {}),
+    select: ({ events }) => events[0]?.event ?? null,
+    staleTime: Number.POSITIVE_INFINITY,
+    enabled: messageId !== undefined,
+  })
+}
+
 export function isOnItsWay(outcome: Outcome): boolean {
   return outcome === 'pending' || outcome === 'blocked' || outcome === 'throttled' || outcome === 'retrying'
 }

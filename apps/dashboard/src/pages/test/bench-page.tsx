@@ -1,0 +1,27 @@
+import { lazy, Suspense } from 'react'
+import { useConnections } from '../../api/connections.ts'
+import { useDestinations } from '../../api/destinations.ts'
+import { useSources } from '../../api/sources.ts'
+import { together } from '../../components/states/read-state.ts'
+import { Shown } from '../../components/states/shown.tsx'
+import { PageHead } from '../../shell/page-head.tsx'
+
+const Bench = lazy(() => import('./bench.tsx').then(({ Bench }) => ({ default: Bench })))
+
+/** @see contracts/dashboard.md §7 */
+export function BenchPage() {
+  const workspace = together({
+    sources: useSources(),
+    destinations: useDestinations(),
+    connections: useConnections(),
+  })
+  return (
+    <Shown of={workspace}>
+      {(data) => (
+        <Suspense fallback={<PageHead title="Test bench" />}>
+          <Bench workspace={data} />
+        </Suspense>
+      )}
+    </Shown>
+  )
+}
