@@ -1,8 +1,9 @@
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs'
 import path from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { build } from 'vite'
 import { compressFiles } from './compress-files.ts'
-import { buildFolder, DASHBOARD_FOLDER, DIST_FOLDER } from './places.ts'
+import { buildFolder, DIST_FOLDER } from './places.ts'
 import { overBudget, sizesOf } from './sizes.ts'
 import { sourcesHash } from './sources-hash.ts'
 
@@ -19,7 +20,7 @@ const hash = sourcesHash()
 const outDir = `${buildFolder(hash)}.${process.pid}`
 try {
   process.env['NODE_ENV'] = 'production'
-  await build({ configFile: path.join(DASHBOARD_FOLDER, 'vite.config.ts'), build: { outDir } })
+  await build({ configFile: fileURLToPath(new URL('../vite.config.ts', import.meta.url)), build: { outDir } })
   const sizes = sizesOf(outDir)
   for (const { name, bytes, budgetBytes } of sizes) say(`${name}: ${kilobytes(bytes)} of ${kilobytes(budgetBytes)}`)
   const tooLarge = overBudget(sizes)

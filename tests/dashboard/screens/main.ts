@@ -72,5 +72,8 @@ async function picture(visit: Visit, product: Dashboard, screen: Screen, state: 
   await page.waitForTimeout(SETTLE_MS)
   if (state === 'full' || state === 'no permission') await screen.prepare?.(page)
   const png = await page.screenshot()
+  const folder = path.join(out, screen.name.replaceAll(' ', '-'))
+  mkdirSync(folder, { recursive: true })
+  writeFileSync(path.join(folder, `${state} ${form}.png`.replaceAll(' ', '-')), png)
   sheets.get(screen.name)!.push({ title: `${state} · ${form}`, png, faults: visit.faults.splice(0) })
 }

@@ -1,5 +1,6 @@
 import type { JsonValue } from '@millrace/protocol/json'
 import { connectionFailure, failureOf } from './failure.ts'
+import { noteServerDate } from './server-clock.ts'
 import { endSession, sessionHalf } from './session-half.ts'
 
 export { ApiError } from './failure.ts'
@@ -81,6 +82,7 @@ async function respond(
   const response = await fetch(pathWith(path, query), init).catch((error: unknown) => {
     throw signal?.aborted ? error : connectionFailure()
   })
+  noteServerDate(response.headers.get('Date'), Date.now())
   if (response.ok) return response
   const error = failureOf(response.status, response.headers, await response.text().catch(() => ''))
   if (error.kind === 'session' && usedHalf !== null) onEnd(usedHalf)

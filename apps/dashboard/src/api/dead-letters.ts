@@ -4,6 +4,7 @@ import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { api } from './client.ts'
 import type { Attempt } from './events.ts'
 import { reading, readingPages, useWriting } from './reading.ts'
+import { pollEvery } from './retry.ts'
 
 export const STAGES = ['user_transformation', 'dest_transformation', 'delivery'] as const
 export const DEAD_LETTER_STATES = ['open', 'replaying', 'resolved', 'discarded'] as const
@@ -82,10 +83,15 @@ export function useDeadLetters(
   })
 }
 
-export function useDeadLetterGroups(filters: DeadLetterFilters) {
+export function useDeadLetterGroups(
+  filters: DeadLetterFilters,
+  options: { isEnabled?: boolean; pollMs?: number } = {},
+) {
   return useQuery({
     ...reading<{ groups: DeadLetterGroup[] }>(`${DEAD_LETTERS}/groups`, { ...filters }),
     select: ({ groups }) => groups,
+    enabled: options.isEnabled ?? true,
+    refetchInterval: pollEvery(options.pollMs ?? null),
   })
 }
 

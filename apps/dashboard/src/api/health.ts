@@ -44,7 +44,12 @@ export interface AdminInfo {
   readonly revision: number
   readonly logBytes: number
   readonly logOldestAt: string | null
-  readonly lastBackup: { readonly file: string; readonly state: string } | null
+  readonly lastBackup: {
+    readonly file: string
+    readonly state: 'running' | 'done' | 'failed'
+    /** Why it failed. */
+    readonly reason?: string
+  } | null
   readonly settings: Readonly<Record<string, string | number | boolean | null>>
 }
 

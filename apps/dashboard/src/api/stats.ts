@@ -1,7 +1,7 @@
-import { useQuery } from '@tanstack/react-query'
+import { queryOptions, useQuery } from '@tanstack/react-query'
 import { api } from './client.ts'
-import { reading } from './reading.ts'
 import { pollEvery } from './retry.ts'
+import { serverNow } from './server-clock.ts'
 
 /** One value per step; null where it is not known, as while the server did not run. */
 export type Series = readonly (number | null)[]
@@ -64,13 +64,12 @@ export function useStats({ seconds, step, ...query }: StatsAsked, options: { pol
 }
 
 function readingStats(seconds: number, step: 10 | 300, query: Omit<StatsAsked, 'seconds' | 'step'>) {
-  const { queryKey } = reading<Stats>('/v2/stats', { seconds, step, ...query })
-  return {
-    queryKey,
-    queryFn: async ({ signal }: { signal: AbortSignal }): Promise<Stats> => {
-      const to = Math.floor(Date.now() / (step * 1000)) * step * 1000
+  return queryOptions({
+    queryKey: ['/v2/stats', { seconds, step, ...query }],
+    queryFn: async ({ signal }): Promise<Stats> => {
+      const to = Math.floor(serverNow() / (step * 1000)) * step * 1000
       const range = { from: new Date(to - seconds * 1000).toISOString(), to: new Date(to).toISOString() }
       return (await api<Stats>('GET', '/v2/stats', { query: { ...range, step, ...query }, signal })).body
     },
-  }
+  })
 }
