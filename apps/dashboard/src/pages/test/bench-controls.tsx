@@ -74,7 +74,7 @@ export function BenchControls({ bench, workspace, definitions }: BenchControlsPr
         {target?.kind === 'destination' && (
           <NeedsRole role="editor">
             <Button
-              variant="subtle"
+              variant="default"
               aria-expanded={isOverriding}
               aria-controls={overrideId}
               onClick={() => setOverriding(!isOverriding)}
