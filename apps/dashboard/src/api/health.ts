@@ -1,4 +1,4 @@
-import { useQuery } from '@tanstack/react-query'
+import { queryOptions, useQuery } from '@tanstack/react-query'
 import { api } from './client.ts'
 import { reading, useWriting } from './reading.ts'
 import { pollEvery } from './retry.ts'
@@ -14,16 +14,20 @@ export interface Health {
 /** Trouble answers with 503 and the same body, which is no failure here. */
 export function useHealth(options: { pollMs?: number } = {}) {
   return useQuery({
-    queryKey: ['/health', {}],
-    queryFn: async ({ signal }): Promise<Health> => {
-      const response = await window.fetch('/health', { signal }).catch(() => undefined)
-      const health = await response?.json().catch(() => undefined)
-      if (health?.checks !== undefined) return health as Health
-      return (await api<Health>('GET', '/health', { signal })).body
-    },
+    ...HEALTH,
     refetchInterval: pollEvery(options.pollMs ?? 30_000),
   })
 }
+
+const HEALTH = queryOptions({
+  queryKey: ['/health', {}],
+  queryFn: async ({ signal }): Promise<Health> => {
+    const response = await window.fetch('/health', { signal }).catch(() => undefined)
+    const health = await response?.json().catch(() => undefined)
+    if (health?.checks !== undefined) return health as Health
+    return (await api<Health>('GET', '/health', { signal })).body
+  },
+})
 
 /** The checks that are not `ok`, with their texts. */
 export function troublesOf({ checks }: Health): readonly { readonly check: string; readonly text: string }[] {

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { api } from './client.ts'
-import { readingAll, useWriting } from './reading.ts'
+import { readingAll, readingOne, useWriting } from './reading.ts'
 import type { Role } from './session.ts'
 
 /** @see contracts/control-plane.md §7 */
@@ -46,4 +46,9 @@ export function useDeleteUser() {
 /** The ETag of a user as it is now: lists have none. */
 export async function userTag(id: string): Promise<string | null> {
   return (await api<{ user: User }>('GET', pathOf(id))).etag
+}
+
+/** The ETag of a user as it is when a form is opened, so that a change made meanwhile is noticed. */
+export function useUserTag(id: string) {
+  return useQuery({ ...readingOne<{ user: User }>(pathOf(id)), select: ({ etag }) => etag, staleTime: 0 })
 }
