@@ -68,6 +68,7 @@ const ROWS: Readonly<Record<string, Row>> = {
   'PUT /v2/destinations/:id': { least: 'editor', own: destination, body: { name: 'Hook', config: hook() } },
   'PATCH /v2/destinations/:id': { least: 'editor', own: destination, body: {} },
   'DELETE /v2/destinations/:id': { least: 'editor', own: destination },
+  'POST /v2/destinations/test-connection': { least: 'editor', body: { type: 'SLACK', config: slack() } },
   'GET /v2/destinations/:id/delivery': { least: 'viewer', own: destination },
 
   'GET /v2/connections': { least: 'viewer' },
@@ -127,6 +128,7 @@ const ROWS: Readonly<Record<string, Row>> = {
 
   'GET /v2/delivery': { least: 'viewer' },
   'GET /v2/refusals': { least: 'viewer' },
+  'GET /v2/stats': { least: 'viewer' },
   'GET /v2/events': { least: 'viewer' },
   'GET /v2/tail': { least: 'viewer', wrongQuery: '?type=none' },
   'GET /v2/events/:messageId': { least: 'viewer', own: async () => 'm-refused' },
@@ -385,6 +387,10 @@ async function connectedSource(): Promise<string> {
 
 function tested() {
   return { stage: { user_transform: true }, message: { type: 'track', event: 'x' } }
+}
+
+function slack() {
+  return { webhookUrl: 'https://hooks.slack.com/services/T0/B0/x' }
 }
 
 function hook() {

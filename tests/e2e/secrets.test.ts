@@ -282,6 +282,7 @@ const LISTS = [
   '/v2/dead-letters/groups',
   '/v2/delivery',
   '/v2/refusals',
+  '/v2/stats?by=reason',
   '/v2/users',
   '/v2/access-tokens',
   '/v2/credentials',

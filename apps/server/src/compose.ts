@@ -19,11 +19,19 @@ import { DestinationRegistry, Masking } from '@millrace/destinations'
 import { Gateway, type GatewaySource, ingestInWords, requestId } from '@millrace/gateway'
 import { SqliteEventLog } from '@millrace/log'
 import { RouteBook } from '@millrace/openapi'
-import { deliveryRoutes, liveRoute, Pipeline, TRANSFORM_CLIENT_BOUNDS, transformFetch } from '@millrace/pipeline'
+import {
+  deliveryRoutes,
+  liveRoute,
+  Pipeline,
+  Stats,
+  statsRoutes,
+  TRANSFORM_CLIENT_BOUNDS,
+  transformFetch,
+} from '@millrace/pipeline'
 import { formatTime } from '@millrace/protocol'
 import { catalogRoutes, SchemaCatalog, SchemaRoutes, schemaInWords } from '@millrace/schema-catalog'
 import { type Clock, systemClock } from '@millrace/std'
-import { testApiRoutes } from '@millrace/test-api'
+import { connectionTestRoute, testApiRoutes } from '@millrace/test-api'
 import { Transformations, transformationTemplates } from '@millrace/transformations'
 import { Acceptance } from './acceptance.ts'
 import { backupRoutes } from './backup/backup-routes.ts'
@@ -226,6 +234,16 @@ export async function compose(options: ComposeOptions): Promise<Product> {
     logger,
   })
 
+  const stats = new Stats({
+    ingest: gateway.metrics,
+    metrics: running.metrics,
+    deliveries: () => running.deliveries(),
+    store,
+    clock,
+    logger,
+  })
+  await stats.start()
+
   const backups = new Backups({
     dataFolder: folder.path,
     directory: settings.backupDir ?? folder.file('backups'),
@@ -346,6 +364,15 @@ export async function compose(options: ComposeOptions): Promise<Product> {
       backupRoutes(backups),
       catalogRoutes(catalog),
       refusalRoutes(gateway.refusals),
+      connectionTestRoute({
+        configuration: () => controlPlane.snapshot(),
+        destinationTypes: registry,
+        newClient: () => newClient({ maxAnswerBytes: MAX_SHOWN_ANSWER_BYTES, keepsEveryType: true }),
+        isReady: () => !isStopping,
+        clock,
+        version: VERSION,
+      }),
+      statsRoutes({ stats, clock, ids: (kind) => [...controlPlane.snapshot()[STATS_OF[kind]].keys()] }),
     ],
     book,
   )
@@ -365,6 +392,7 @@ export async function compose(options: ComposeOptions): Promise<Product> {
       isStopping = true
       const deadline = new Promise<void>((resolve) => setTimeout(resolve, settings.shutdownMs).unref())
       await front.stop(running.stop(deadline), deadline)
+      await stats.stop()
       await app.close()
       await backups.stop()
       await transformations.close()
@@ -378,6 +406,8 @@ export async function compose(options: ComposeOptions): Promise<Product> {
     },
   }
 }
+
+const STATS_OF = { source: 'sources', transformation: 'transformations', destination: 'destinations' } as const
 
 /** The gateway's view of a source; made once per source and revision, not once per request. */
 function sourceFinder(snapshot: () => Snapshot) {

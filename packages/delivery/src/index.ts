@@ -3,6 +3,7 @@ export type { Attempt, RequestHistory, ShownRequest } from './delivery-history.t
 export { Lane } from './lane.ts'
 export { type EventPlace, LaneEvent, REPLAY_STREAM, type Replayed } from './lane-event.ts'
 export type { Classify, LaneOptions, LaneSettings, Prepared } from './lane-options.ts'
+export { LatencyWindow } from './latency-window.ts'
 export { MemoryBudget } from './memory-budget.ts'
 export { type EgressEntry, parseEgressList } from './outbound/egress-list.ts'
 export { EgressRules } from './outbound/egress-rules.ts'
@@ -25,6 +26,10 @@ export {
   type Scope,
   type Span,
   STAGES,
+  type StatsReason,
+  type StatsRow,
+  type StatsWrite,
+  type SubjectKind,
 } from './store/calls.ts'
 export { alignDeliveryCopy, type CopiedMoment } from './store/database-copy.ts'
 export { outcomeOfDeadLetter } from './store/dead-letter-outcome.ts'

@@ -218,6 +218,10 @@ export class Lane {
     return [...this.#queue.unfinished].filter(isMeant)
   }
 
+  get unfinishedCount(): number {
+    return this.#queue.unfinished.size
+  }
+
   /** Stored bytes of all unfinished events. */
   get unfinishedBytes(): number {
     return this.#queue.unfinishedBytes

@@ -83,6 +83,12 @@ export interface DestinationModule {
    * @throws Error whose message tells the customer why there is no request.
    */
   transform(event: StoredEvent, context: TransformContext): RequestObject[]
+  /**
+   * A request without effect at the destination by which a configuration can be tried; left out where there is none.
+   *
+   * @throws Error whose message tells why there is none for this configuration.
+   */
+  testConnection?(context: TransformContext): RequestObject
   /** Whether a configuration wants events of a type that the definition supports; all of them if this is left out. */
   accepts?(messageType: string, config: JsonObject): boolean
   /** Whether a configuration wants an event of a type that it accepts. For one that it does not, `transform` gives no request. */

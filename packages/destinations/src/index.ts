@@ -8,6 +8,7 @@ export {
   supportsType,
   type TransformContext,
 } from './definition.ts'
+export { maskedRequestObject } from './masked-request-object.ts'
 export { Masking } from './masking.ts'
 export { type Override, overriddenConfig } from './override.ts'
 export { DestinationRegistry } from './registry.ts'

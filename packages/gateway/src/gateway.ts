@@ -238,7 +238,7 @@ export class Gateway {
       exchange.refuse(draft)
       return
     }
-    const { sourceId } = draft.record.header
+    const { sourceId, acceptedAt } = draft.record.header
     const startedAt = this.#options.clock.monotonic()
     if (draft.parsed !== undefined) this.#options.parsed?.keep(draft.record, draft.parsed)
     let duplicates: ReadonlySet<number> | undefined
@@ -255,7 +255,7 @@ export class Gateway {
     this.#options.log.append(route.record === 'import' ? 'import' : 'live', draft.record, dedup).then(
       () => {
         this.metrics.appendSeconds.observe((this.#options.clock.monotonic() - startedAt) / 1000)
-        this.metrics.countEvents(sourceId, draft.types, duplicates)
+        this.metrics.countEvents(sourceId, draft.types, acceptedAt, duplicates)
         exchange.accept(draft.headers)
       },
       () => {

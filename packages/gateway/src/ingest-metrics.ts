@@ -2,6 +2,9 @@ import { EVENT_TYPES, type EventType } from '@millrace/protocol'
 import { Histogram } from '@millrace/std'
 import type { RefusalReason } from './refusals.ts'
 
+/** Behind the counts of the types. */
+const LAST_AT = EVENT_TYPES.length
+
 const SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 
 /**
@@ -16,6 +19,7 @@ export class IngestMetrics {
   readonly rejectedBySource = new Map<string, number>()
   readonly durationSeconds = new Histogram(SECONDS)
   readonly appendSeconds = new Histogram(SECONDS)
+  /** By source: counts by type, then when the last event came. */
   readonly #events = new Map<string, Float64Array>()
 
   countRequest(route: string, status: number, seconds: number): void {
@@ -34,13 +38,22 @@ export class IngestMetrics {
     if (sourceId !== null) this.rejectedBySource.set(sourceId, (this.rejectedBySource.get(sourceId) ?? 0) + 1)
   }
 
-  /** @param duplicates indexes of events that do not count. */
-  countEvents(sourceId: string, types: readonly EventType[], duplicates?: ReadonlySet<number>): void {
+  /**
+   * @param acceptedAt ms since 1970.
+   * @param duplicates indexes of events that do not count.
+   */
+  countEvents(
+    sourceId: string,
+    types: readonly EventType[],
+    acceptedAt: number,
+    duplicates?: ReadonlySet<number>,
+  ): void {
     let counts = this.#events.get(sourceId)
     if (counts === undefined) {
-      counts = new Float64Array(EVENT_TYPES.length)
+      counts = new Float64Array(EVENT_TYPES.length + 1)
       this.#events.set(sourceId, counts)
     }
+    counts[LAST_AT] = acceptedAt
     for (const [index, type] of types.entries()) {
       if (duplicates?.has(index) !== true) counts[EVENT_TYPES.indexOf(type)]! += 1
     }
@@ -49,9 +62,19 @@ export class IngestMetrics {
   /** Accepted events, by source and type. */
   *events(): Generator<{ sourceId: string; type: EventType; count: number }> {
     for (const [sourceId, counts] of this.#events) {
-      for (const [i, count] of counts.entries()) {
-        if (count > 0) yield { sourceId, type: EVENT_TYPES[i]!, count }
+      for (const [i, type] of EVENT_TYPES.entries()) {
+        const count = counts[i]!
+        if (count > 0) yield { sourceId, type, count }
       }
+    }
+  }
+
+  /** Accepted events by source, and when the last of them came. */
+  *sources(): Generator<{ sourceId: string; accepted: number; lastAt: number }> {
+    for (const [sourceId, counts] of this.#events) {
+      let accepted = 0
+      for (let i = 0; i < LAST_AT; i++) accepted += counts[i]!
+      yield { sourceId, accepted, lastAt: counts[LAST_AT]! }
     }
   }
 }

@@ -1,4 +1,9 @@
-import type { AnswerClass } from '@millrace/delivery'
+import { type AnswerClass, LatencyWindow } from '@millrace/delivery'
+import type { StepFlow } from '@millrace/transformations'
+
+/** Of one destination that are told apart; texts of user code may make one for each event. */
+const MOST_REASONS = 1_000
+const OTHER_REASONS = 'other reasons'
 
 export type CountedOutcome =
   | 'delivered'
@@ -14,6 +19,10 @@ export class DeliveryMetrics {
   readonly attempts = new Map<string, Map<AnswerClass, number>>()
   readonly outcomes = new Map<string, Map<CountedOutcome, number>>()
 
+  /** Destination → outcome and reason, with a space between → events. */
+  readonly reasons = new Map<string, Map<string, number>>()
+  /** By transformation: events of live traffic. */
+  readonly flows = new Map<string, TransformationFlow>()
   /** By transformation: events that failed in it. */
   readonly transformationErrors = new Map<string, number>()
 
@@ -25,9 +34,35 @@ export class DeliveryMetrics {
     count(this.attempts, destinationId, answerClass, 1)
   }
 
-  outcome(destinationId: string, outcome: CountedOutcome, events = 1): void {
+  outcome(destinationId: string, outcome: CountedOutcome, events = 1, reason: string | null = null): void {
     count(this.outcomes, destinationId, outcome, events)
+    if (reason === null) return
+    const known = this.reasons.get(destinationId)
+    const isKept = known === undefined || known.size < MOST_REASONS || known.has(`${outcome} ${reason}`)
+    count(this.reasons, destinationId, `${outcome} ${isKept ? reason : OTHER_REASONS}`, events)
   }
+
+  /** @param durationMs of the whole run, with its waits. */
+  flow(transformationId: string, step: StepFlow, durationMs: number): void {
+    let flow = this.flows.get(transformationId)
+    if (flow === undefined) {
+      flow = { in: 0, out: 0, errors: 0, latency: new LatencyWindow() }
+      this.flows.set(transformationId, flow)
+    }
+    flow.in += step.in
+    flow.out += step.out
+    flow.errors += step.errors
+    flow.latency.add(durationMs)
+  }
+}
+
+/** What went through a transformation since the start. */
+interface TransformationFlow {
+  in: number
+  out: number
+  errors: number
+  /** Of runs. */
+  readonly latency: LatencyWindow
 }
 
 function count<Kind>(counts: Map<string, Map<Kind, number>>, destinationId: string, kind: Kind, n: number): void {

@@ -14,10 +14,17 @@ import {
   type ShownRequest,
   type Transform,
 } from '@millrace/delivery'
-import type { DestinationModule } from '@millrace/destinations'
+import { type DestinationModule, type Masking, maskedRequestObject, type RequestObject } from '@millrace/destinations'
 import { addToTally, type EventLog, STREAMS, type Stream, type Tally } from '@millrace/log'
-import { type EventPosition, formatPosition, type StoredEvent } from '@millrace/protocol'
+import {
+  type EventPosition,
+  formatPosition,
+  type JsonObject,
+  type JsonValue,
+  type StoredEvent,
+} from '@millrace/protocol'
 import type { Clock } from '@millrace/std'
+import type { StepResult } from '@millrace/transformations'
 import type { Activity } from './activity.ts'
 import type { LogTallies } from './backlog/log-tallies.ts'
 import type { ConfiguredDestination } from './configuration.ts'
@@ -27,7 +34,7 @@ import { Feed, isBefore } from './feed.ts'
 import { filterReason } from './filters.ts'
 import { replayLetter } from './jobs/replay-letter.ts'
 import { deliverWait, type ReplayedEvent } from './jobs/replayed-event.ts'
-import { LiveUserCode, type LiveUserCodeAccess } from './live-user-code.ts'
+import { LiveUserCode, type LiveUserCodeAccess, type LiveUserCodeOptions } from './live-user-code.ts'
 import type { ParsedRecords } from './parsed-records.ts'
 import { Stages } from './stages.ts'
 import type { MetadataSource } from './user-metadata.ts'
@@ -78,6 +85,29 @@ export interface StartingPoint {
   readonly resumed: { readonly waiting: Parameters<Lane['resume']>[0]; readonly done: readonly EventPlaceKey[] }
 }
 
+/** @see contracts/dashboard.md §4 N7 */
+export interface RenderedJourney {
+  /** Whether this is what governed the event, or another configuration does by now. */
+  readonly versions: 'recorded' | 'today'
+  readonly steps: readonly {
+    readonly transformationId: string
+    readonly versionId: string
+    /** Empty when the step dropped the event, or failed. */
+    readonly output: readonly JsonValue[]
+    readonly error: string | null
+  }[]
+  readonly requests: readonly JsonObject[]
+}
+
+function shownSteps(steps: readonly StepResult[], masking: Masking): RenderedJourney['steps'] {
+  return steps.map(({ transformationId, versionId, events = [], error }) => ({
+    transformationId,
+    versionId,
+    output: events.map((event) => masking.value(event)),
+    error: error === undefined ? null : masking.text(error),
+  }))
+}
+
 /**
  * Everything that belongs to one destination: its lane, what feeds it, and the stages that its events pass. A changed
  * configuration governs the next event; the lane and what waits in it stay.
@@ -126,7 +156,7 @@ export class DestinationDelivery {
       onAttempt: (answerClass) => metrics.attempt(id, answerClass),
       onRetry: (event, status, durationMs) => this.#show(event, 'retrying', null, status, durationMs),
       onOutcome: (outcome, event, status, durationMs, reason) => {
-        metrics.outcome(id, outcome)
+        metrics.outcome(id, outcome, 1, reason)
         this.#show(event, outcome, reason, status, durationMs)
         if (outcome === 'delivered') surroundings.onDelivered(event, this.#destination, status, durationMs)
       },
@@ -152,7 +182,7 @@ export class DestinationDelivery {
       now: () => clock.now(),
       revision: () => this.#revision,
       onFiltered: (event, sourceId, reason) => {
-        metrics.outcome(id, 'filtered')
+        metrics.outcome(id, 'filtered', 1, reason)
         if (!live.isWatched) return
         live.outcome(event, sourceId, { destinationId: id, outcome: 'filtered', reason, status: 0, durationMs: 0 })
       },
@@ -228,8 +258,29 @@ export class DestinationDelivery {
     return prepared.show(prepared.requests[0])
   }
 
+  /** What its code and its transformation make of an event today, step by step, secrets masked. Reaches nobody. */
+  async rendered(
+    event: StoredEvent,
+    sourceId: string,
+    place: EventPosition,
+  ): Promise<Omit<RenderedJourney, 'versions'>> {
+    const { events, secrets, steps } = await this.#renderedEvents(event, sourceId, place)
+    const objects: { request: RequestObject; masking: Masking }[] = []
+    for (const each of events) {
+      const made = this.#stages.destTransform(each, sourceId)
+      // As live: if one of them fails, nothing is sent.
+      if ('error' in made) return { steps: shownSteps(steps, this.#stages.maskingOf(secrets)), requests: [] }
+      const masking = this.#stages.maskingOf([...secrets, ...made.derivedSecrets])
+      for (const request of made.objects) objects.push({ request, masking })
+    }
+    return {
+      steps: shownSteps(steps, this.#stages.maskingOf(secrets)),
+      requests: objects.map(({ request, masking }) => maskedRequestObject(request, masking)),
+    }
+  }
+
   async #renderedEvents(event: StoredEvent, sourceId: string, place: EventPosition) {
-    if (!this.#stages.hasUserTransformation) return { events: [event], secrets: [] }
+    if (!this.#stages.hasUserTransformation) return { events: [event], secrets: [], steps: [] }
     const { userCode, sourceOf } = this.#surroundings
     const metadata = this.#stages.userMetadata(sourceOf(sourceId))
     const { results, usedCredentials } = await this.#stages.userTransform(userCode, {
@@ -241,7 +292,7 @@ export class DestinationDelivery {
     })
     const [result] = results
     const events = result !== undefined && 'events' in result ? (result.events as readonly StoredEvent[]) : []
-    return { events, secrets: usedCredentials }
+    return { events, secrets: usedCredentials, steps: result?.steps ?? [] }
   }
 
   /**
@@ -258,7 +309,7 @@ export class DestinationDelivery {
     const reason = this.filter(payload, letter.sourceId)
     if (reason !== undefined && letter.wait === null) {
       this.#outcomes.replayFiltered(letter.id, reason, clock.now(), this.#revision)
-      metrics.outcome(this.#destination.id, 'filtered')
+      metrics.outcome(this.#destination.id, 'filtered', 1, reason)
       return false
     }
     replayLetter(this.lane, letter, payload, onEnd)
@@ -448,7 +499,9 @@ export class DestinationDelivery {
     const { userCode, clock, sourceOf, metrics, logger } = this.#surroundings
     const destination = this.#destination
     const onError = (transformationId: string) => metrics.transformationError(transformationId)
-    return new LiveUserCode({ destination, stages: this.#stages, userCode, clock, sourceOf, onError, logger }).transform
+    const onFlow: LiveUserCodeOptions['onFlow'] = (...flow) => metrics.flow(...flow)
+    const options = { destination, stages: this.#stages, userCode, clock, sourceOf, onError, onFlow, logger }
+    return new LiveUserCode(options).transform
   }
 
   #noteVersions(): void {

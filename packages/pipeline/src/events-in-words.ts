@@ -2,6 +2,7 @@ import { closed, Id, listOf, named, oneOf, type RouteDescription, refusals, Time
 import { EVENT_TYPES } from '@millrace/protocol'
 import { OUTCOMES } from './events/event-filter.ts'
 import { MAX_LIMIT } from './query.ts'
+import { REQUEST_OBJECT } from './request-object-in-words.ts'
 
 const SOURCE_ID = '3iidO0kXIpgrmam9JhPLS2gpoVe'
 const DESTINATION_ID = '3uLMicKvWtFGwbwBkUIwtP0l8lu'
@@ -40,6 +41,31 @@ const journey = named(
         attempts: Type.Array(ATTEMPT),
       }),
     ),
+    nextAttemptAt: Type.Optional({ ...Time, description: 'Of a retrying one.' }),
+    blockedBy: Type.Optional(
+      Type.String({
+        description: 'Of a blocked one: messageId of the earlier event of the same user that it waits for.',
+      }),
+    ),
+    rendered: Type.Optional(
+      closed(
+        {
+          versions: oneOf(['recorded', 'today'], {
+            description: 'today: another configuration than the one that governed the event.',
+          }),
+          steps: Type.Array(
+            closed({
+              transformationId: Id,
+              versionId: Id,
+              output: Type.Array(STORED_EVENT, { description: 'Empty when the step dropped the event, or failed.' }),
+              error: Type.Union([Type.String(), Type.Null()]),
+            }),
+          ),
+          requests: Type.Array(REQUEST_OBJECT),
+        },
+        { description: 'For the destination that `render` names: made again from the stored event, reaching nobody.' },
+      ),
+    ),
   }),
 )
 
@@ -52,7 +78,12 @@ export const TRACE_IN_WORDS: RouteDescription = {
   details:
     'The journey of each accepted event with that messageId. Visible within 1 s, and for 168 h after its outcome.',
   access: 'token',
-  query: { sourceId: Type.String({ description: 'Only of this source.' }) },
+  query: {
+    sourceId: Type.String({ description: 'Only of this source.' }),
+    render: Type.String({
+      description: 'Id of a destination: shows what its code and its transformation make of the event.',
+    }),
+  },
   answers: {
     200: {
       text: 'The journeys.',
@@ -108,7 +139,7 @@ export const TRACE_IN_WORDS: RouteDescription = {
         },
       },
     },
-    ...refusals({ 400: ['Invalid sourceId'], 404: ['Event with messageId m-88 not found'] }),
+    ...refusals({ 400: ['Invalid sourceId', 'Invalid render'], 404: ['Event with messageId m-88 not found'] }),
   },
 }
 
@@ -120,6 +151,7 @@ const facts = {
   type: oneOf(EVENT_TYPES),
   name: textOrNull,
   userId: textOrNull,
+  anonymousId: textOrNull,
 }
 const accepted = {
   messageId: 'm-88',
@@ -128,12 +160,15 @@ const accepted = {
   type: 'track',
   name: 'Seat Reserved',
   userId: 'u-4711',
+  anonymousId: null,
 }
 const FILTERS = {
   sourceId: Type.String(),
   type: oneOf(EVENT_TYPES),
   name: Type.String(),
+  notName: Type.String({ description: 'All but those of this name.' }),
   userId: Type.String(),
+  anonymousId: Type.String(),
   outcome: oneOf(OUTCOMES),
   destinationId: Type.String(),
 }

@@ -2,7 +2,7 @@ import type { LaneEvent, Transform, Transformed } from '@millrace/delivery'
 import { Masking } from '@millrace/destinations'
 import { formatPosition, type JsonObject, type StoredEvent } from '@millrace/protocol'
 import type { Clock } from '@millrace/std'
-import type { EventResult, RunResult } from '@millrace/transformations'
+import type { EventResult, RunResult, StepFlow } from '@millrace/transformations'
 import type { ConfiguredDestination } from './configuration.ts'
 import type { Stages, UserCode } from './stages.ts'
 import type { MetadataSource } from './user-metadata.ts'
@@ -31,6 +31,12 @@ export interface LiveUserCodeAccess extends UserCode {
   readonly onLog: (transformationId: string, line: LoggedLine) => void
 }
 
+interface LiveRun {
+  readonly results: Transformed[]
+  readonly trouble: object | undefined
+  readonly durationMs: number
+}
+
 export interface LiveUserCodeOptions {
   readonly destination: Pick<ConfiguredDestination, 'id' | 'delivery' | 'transformations'>
   readonly stages: Pick<Stages, 'userTransform' | 'userMetadata'>
@@ -39,6 +45,8 @@ export interface LiveUserCodeOptions {
   /** The same object as long as nothing of the source changes; undefined for one that was removed. */
   readonly sourceOf: (sourceId: string) => MetadataSource | undefined
   readonly onError: (transformationId: string) => void
+  /** What went through a transformation in one run, and how long all of the run took. */
+  readonly onFlow: (transformationId: string, step: StepFlow, durationMs: number) => void
   readonly logger: { warn(fields: object, text: string): void; error(fields: object, text: string): void }
 }
 
@@ -71,15 +79,20 @@ export class LiveUserCode {
 
   async #runAlone(event: LaneEvent, faults: number): Promise<Transformed> {
     for (let had = faults; ; had++) {
-      const { results, trouble } = await this.#run([event])
-      if (trouble === undefined || had + 1 >= MOST_FAULTS) return results[0]!
+      const { results, trouble, durationMs } = await this.#run([event])
+      if (trouble === undefined) return results[0]!
+      if (had + 1 < MOST_FAULTS) continue
+      const { transformationId } = this.#options.destination.transformations[0]!
+      this.#options.onFlow(transformationId, { in: 1, out: 0, errors: 1 }, durationMs)
+      return results[0]!
     }
   }
 
-  async #run(events: readonly LaneEvent[]): Promise<{ results: Transformed[]; trouble: object | undefined }> {
-    const { destination, stages, userCode, logger, clock } = this.#options
+  async #run(events: readonly LaneEvent[]): Promise<LiveRun> {
+    const { destination, stages, userCode, logger, clock, onFlow } = this.#options
     const { id, transformations } = destination
     for (;;) {
+      const startedAt = clock.monotonic()
       try {
         const result = await stages.userTransform(userCode, {
           events: events.map((event) => this.#input(event)),
@@ -88,10 +101,12 @@ export class LiveUserCode {
           captureLogs: transformations.some(({ transformationId }) => userCode.capturesLogs(transformationId)),
         })
         this.#keepLogs(events, result)
+        const durationMs = clock.monotonic() - startedAt
+        for (const [i, step] of result.flow.entries()) onFlow(transformations[i]!.transformationId, step, durationMs)
         const { trouble } = result
         if (trouble !== undefined) logger.warn({ destinationId: id, trouble }, 'user code ended in a fault')
         const results = events.map((event, i) => this.#judge(event, result.results[i]!, result.usedCredentials))
-        return { results, trouble }
+        return { results, trouble, durationMs }
       } catch (error) {
         logger.error({ destinationId: id, cause: (error as Error).message }, 'user code cannot be run')
         await new Promise<void>((resolve) => clock.setTimer(resolve, AGAIN_MS))

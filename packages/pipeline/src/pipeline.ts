@@ -341,10 +341,10 @@ export class Pipeline {
   }
 
   /** @see contracts/delivery.md §8 [D623] */
-  trace(messageId: string, sourceId: string | undefined): Promise<object[]> {
-    const { store } = this.#options
-    const sources = { log: this.#backed, store, index: this.index, deliveries: () => this.#deliveries.values() }
-    return traceEvents(sources, messageId, sourceId)
+  trace(messageId: string, sourceId: string | undefined, render?: string): Promise<object[]> {
+    const { store, clock } = this.#options
+    const sources = { log: this.#backed, store, index: this.index, deliveries: () => this.#deliveries.values(), clock }
+    return traceEvents(sources, { messageId, sourceId, render })
   }
 
   /** Counts and state of a destination; undefined if there is none with this id. */

@@ -27,7 +27,8 @@ export function deliveryRoutes(pipeline: Pipeline): FastifyPluginAsync {
 
     app.get('/events/:messageId', { config: { describe: TRACE_IN_WORDS } }, async (request) => {
       const { messageId } = request.params as { messageId: string }
-      const events = await pipeline.trace(messageId, text(request.query as Query, 'sourceId'))
+      const query = request.query as Query
+      const events = await pipeline.trace(messageId, text(query, 'sourceId'), text(query, 'render'))
       if (events.length === 0) throw new Refused('not_found', `Event with messageId ${messageId} not found`)
       return { events }
     })

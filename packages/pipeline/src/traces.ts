@@ -14,7 +14,8 @@ import {
   setDeliveryTimes,
   storedEvents,
 } from '@millrace/protocol'
-import type { DestinationDelivery } from './destination-delivery.ts'
+import type { Clock } from '@millrace/std'
+import type { DestinationDelivery, RenderedJourney } from './destination-delivery.ts'
 import type { MessageIndex } from './message-index.ts'
 
 /** What became of an event at one destination. */
@@ -25,7 +26,13 @@ interface Journey {
   readonly replayId: string | null
   readonly transformationVersionIds: readonly string[]
   readonly configRevision: number | null
+  /** Of a retrying one. */
+  readonly nextAttemptAt?: string
+  /** Of a blocked one: messageId of the earlier event of the same user that it waits for. */
+  readonly blockedBy?: string
   readonly requests: readonly TracedRequest[]
+  /** For the destination that was asked for: what its code and its transformation make of the event. */
+  readonly rendered?: RenderedJourney
 }
 
 interface TracedRequest {
@@ -41,6 +48,15 @@ export interface TraceSources {
   readonly store: DeliveryStore
   readonly index: MessageIndex
   readonly deliveries: () => Iterable<DestinationDelivery>
+  readonly clock: Clock
+}
+
+/** Which events, and what of them. */
+export interface TraceAsked {
+  readonly messageId: string
+  readonly sourceId?: string | undefined
+  /** Id of a destination. */
+  readonly render?: string | undefined
 }
 
 /**
@@ -49,7 +65,7 @@ export interface TraceSources {
  * @returns empty if there is none.
  * @see contracts/delivery.md §8 [D623]
  */
-export async function traceEvents(sources: TraceSources, messageId: string, sourceId: string | undefined) {
+export async function traceEvents(sources: TraceSources, { messageId, sourceId, render }: TraceAsked) {
   const { log, index } = sources
   const traces: object[] = []
   for (const position of await index.find(messageId)) {
@@ -68,7 +84,7 @@ export async function traceEvents(sources: TraceSources, messageId: string, sour
       event: structuredClone(event),
       destinations: record.duplicates?.has(position.index)
         ? duplicateJourneys(sources, position, header.sourceId)
-        : await journeys(sources, position, header.sourceId, timed(event, sentAt)),
+        : await journeys(sources, position, header.sourceId, timed(event, sentAt), render),
     })
   }
   return traces
@@ -82,10 +98,11 @@ function timed(event: StoredEvent, sentAt: Parameters<typeof setDeliveryTimes>[1
 }
 
 async function journeys(
-  { store, deliveries }: TraceSources,
+  { store, deliveries, clock }: TraceSources,
   position: EventPosition,
   sourceId: string,
   event: StoredEvent,
+  render: string | undefined,
 ): Promise<Journey[]> {
   const recorded = Map.groupBy(await store.call('recorded', { ...position, sourceId }), ([id]) => id)
   const found: Journey[] = []
@@ -95,20 +112,34 @@ async function journeys(
     const records = byReplay((recorded.get(id) ?? []).map(([, record]) => record))
     recorded.delete(id)
     const unfinished = new Map(findUnfinished(delivery, position).map((each) => [replayOf(each), each]))
+    const first = found.length
     const isFirst = feed.activity.isConnected(sourceId, position.partition, position.offset)
     for (const replayId of new Set([...(isFirst ? [null] : []), ...records.keys(), ...unfinished.keys()])) {
       const record = records.get(replayId)
       const waiting = unfinished.get(replayId)
-      if (waiting !== undefined) found.push(await unfinishedJourney(delivery, waiting, record))
+      if (waiting !== undefined) found.push(await unfinishedJourney(delivery, waiting, record, clock))
       else if (record !== undefined) found.push(await recordedJourney(id, record, delivery, event, sourceId, position))
       else found.push(journey(id, 'pending', null, null, []))
     }
+    if (id !== render) continue
+    const rendered = await delivery.rendered(event, sourceId, position)
+    for (const [i, each] of found.entries())
+      if (i >= first) found[i] = { ...each, rendered: asOf(each, delivery, rendered) }
   }
   for (const [id, records] of recorded) {
     for (const [, record] of records)
       found.push(await recordedJourney(id, record, undefined, event, sourceId, position))
   }
   return found
+}
+
+/** Whether what is made today is made by what governed the event. */
+function asOf(
+  { configRevision }: Journey,
+  { revision }: DestinationDelivery,
+  rendered: Omit<RenderedJourney, 'versions'>,
+): RenderedJourney {
+  return { versions: configRevision === revision ? 'recorded' : 'today', ...rendered }
 }
 
 /** By replay of the log; null: the first delivery. A dead letter beside something else of that is of a replay. */
@@ -143,24 +174,32 @@ async function unfinishedJourney(
   delivery: DestinationDelivery,
   event: LaneEvent,
   recorded: Recorded | undefined,
+  clock: Clock,
 ): Promise<Journey> {
   const { lane, destination } = delivery
   const kept = recorded?.kind === 'journey' || recorded?.kind === 'dead_letter' ? recorded.requests : null
   const requests = event.history?.requests ?? kept ?? []
   const outcome = lane.outcomeOf(event)
-  const reason = outcome === 'blocked' ? await blockedReason(delivery, event) : null
+  const blockedBy = outcome === 'blocked' ? await blockerOf(delivery, event) : undefined
+  const due = outcome === 'retrying' ? event.history?.due : undefined
+  const reason = blockedBy === undefined ? null : `waits for ${blockedBy}`
   const replayId = event.replayed?.replayId ?? null
-  return { ...journey(destination.id, outcome, reason, delivery, requests.map(traced)), replayId }
+  return {
+    ...journey(destination.id, outcome, reason, delivery, requests.map(traced)),
+    replayId,
+    ...(due === undefined ? {} : { nextAttemptAt: formatTime(clock.now() + Math.round(due - clock.monotonic())) }),
+    ...(blockedBy === undefined ? {} : { blockedBy }),
+  }
 }
 
-/** Names the earlier event of the same user that is waited for. */
-async function blockedReason(delivery: DestinationDelivery, event: LaneEvent): Promise<string | null> {
+/** The messageId of the earlier event of the same user that is waited for. */
+async function blockerOf(delivery: DestinationDelivery, event: LaneEvent): Promise<string | undefined> {
   for (const earlier of delivery.lane.unfinished()) {
     if (earlier.userFollower !== event && earlier.anonymousFollower !== event) continue
     const payload = earlier.payload ?? (await delivery.payloadOf(earlier))
-    return payload === undefined ? null : `waits for ${payload.messageId}`
+    return payload?.messageId
   }
-  return null
+  return undefined
 }
 
 async function recordedJourney(

@@ -1,4 +1,5 @@
 import { type AnswerDescription, closed, Id, named, oneOf, type RouteDescription, Type } from '@millrace/openapi'
+import { REQUEST_OBJECT } from '@millrace/pipeline'
 import { EXAMPLES } from './examples-in-words.ts'
 import { EXTRA_WORDS } from './extras.ts'
 import { MESSAGE_TYPES } from './test-request.ts'
@@ -27,27 +28,13 @@ function closedExceptOthers(properties: Parameters<typeof Type.Object>[0]) {
 
 const StageError = named('StageError', closed({ error: Type.String() }))
 
-const RequestObject = named(
-  'RequestObject',
-  closed({
-    version: Type.String(),
-    type: Type.String(),
-    method: Type.String(),
-    endpoint: Type.String(),
-    headers: object,
-    params: object,
-    body: closed({ JSON: object, JSON_ARRAY: object, XML: object, FORM: object }),
-    files: object,
-  }),
-)
-
 const StageResult = named(
   'StageResult',
   closed({
     user_transformed_payload: Type.Optional(
       Type.Object({}, { additionalProperties: true, description: 'The event, or `{"error": text}`.' }),
     ),
-    dest_transformed_payload: Type.Optional(Type.Union([Type.Array(RequestObject), StageError])),
+    dest_transformed_payload: Type.Optional(Type.Union([Type.Array(REQUEST_OBJECT), StageError])),
     destination_response: Type.Optional(
       Type.Union([Type.Array(object), StageError], {
         description: 'Bodies that are JSON objects as they are, any other as `{"body": value}`.',

@@ -1,11 +1,11 @@
 import {
   type DestinationModule,
   Masking,
+  maskedRequestObject,
   type Override,
-  type RequestObject,
   secretValues,
 } from '@millrace/destinations'
-import type { JsonObject, JsonValue } from '@millrace/protocol'
+import type { JsonObject } from '@millrace/protocol'
 import type { DestinationTest, StageReport } from './destination-test.ts'
 
 /**
@@ -38,28 +38,11 @@ export function shownReport({ user, dest, response, statuses }: StageReport, mas
     ...(user === undefined ? {} : { user_transformed_payload: masking.value(user) }),
     ...(dest === undefined
       ? {}
-      : { dest_transformed_payload: 'error' in dest ? masking.value(dest) : dest.map((each) => shown(each, masking)) }),
+      : {
+          dest_transformed_payload:
+            'error' in dest ? masking.value(dest) : dest.map((each) => maskedRequestObject(each, masking)),
+        }),
     ...(response === undefined ? {} : { destination_response: masking.value(response) }),
     ...(statuses === undefined ? {} : { destination_response_status: statuses }),
-  }
-}
-
-/** With exactly the members of a request object. @see contracts/destinations.md §4 */
-function shown({ version, type, method, endpoint, headers, params, body, files }: RequestObject, masking: Masking) {
-  const masked = (part: JsonObject): JsonValue => masking.value(part)
-  return {
-    version,
-    type,
-    method,
-    endpoint: masking.address(endpoint),
-    headers: masked(headers),
-    params: masked(params),
-    body: {
-      JSON: masked(body.JSON),
-      JSON_ARRAY: masked(body.JSON_ARRAY),
-      XML: masked(body.XML),
-      FORM: masked(body.FORM),
-    },
-    files: masked(files),
   }
 }

@@ -2,6 +2,6 @@ export type { CheckedCode, CheckResult, Entry, Language, LibraryCode, Transforma
 export type { TransformAnswer, TransformFetch, TransformRequest } from './fetch.ts'
 export { type TransformationFigures, Transformations, type TransformationsOptions } from './host/transformations.ts'
 export { DEFAULT_LIMITS, FETCH_TIMEOUT_MS, MAX_FETCH_ANSWER_BYTES, type TransformationLimits } from './limits.ts'
-export type { EventResult, InputEvent, Run, RunResult, StepResult, TroubleKind } from './run.ts'
+export type { EventResult, InputEvent, Run, RunResult, StepFlow, StepResult, TroubleKind } from './run.ts'
 export type { TransformationTemplate } from './templates/template.ts'
 export { transformationTemplates } from './templates/templates.ts'

@@ -34,6 +34,8 @@ export interface InputEvent {
 export interface RunResult {
   /** Parallel to the events of the run. */
   readonly results: readonly EventResult[]
+  /** What went through each step, parallel to the steps of the run; ends with the last that ran. Empty after a fault. */
+  readonly flow: readonly StepFlow[]
   /** `Log: …` lines in order, credentials masked; empty unless captureLogs. */
   readonly logs: readonly string[]
   /** Which step logged each line: parallel to `logs`. */
@@ -47,6 +49,13 @@ export interface RunResult {
    * again one by one; the third fault of a single event is final. @see contracts/transformations.md §8 [D433]
    */
   readonly trouble?: { readonly kind: TroubleKind; readonly text: string }
+}
+
+/** Events of one step of a run. */
+export interface StepFlow {
+  readonly in: number
+  readonly out: number
+  readonly errors: number
 }
 
 export type TroubleKind = 'timed out' | 'out of memory' | 'sandbox lost'

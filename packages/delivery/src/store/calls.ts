@@ -187,6 +187,40 @@ export interface BacklogRow {
   readonly expired: number
 }
 
+export const SUBJECT_KINDS = ['source', 'transformation', 'destination'] as const
+export type SubjectKind = (typeof SUBJECT_KINDS)[number]
+
+/** What one source, transformation or destination did in a step of 300 s. */
+export interface StatsRow {
+  readonly kind: SubjectKind
+  readonly id: string
+  /** Five; what each is depends on the kind, and those that a kind does not have are 0. */
+  readonly counts: readonly number[]
+  readonly waiting: number
+  readonly p50: number | null
+  readonly p95: number | null
+  readonly p99: number | null
+}
+
+/** How many events of a destination came to an outcome for one reason. */
+export interface StatsReason {
+  readonly destinationId: string
+  readonly outcome: string
+  readonly reason: string
+  readonly count: number
+}
+
+/** A step, or a further part of one: counts are added to what is stored of it. */
+export interface StatsWrite {
+  /** When it begins, ms since 1970. */
+  readonly at: number
+  /** Only those that did something. */
+  readonly rows: readonly StatsRow[]
+  readonly reasons: readonly StatsReason[]
+  /** Newest event of sources. */
+  readonly lastEvents: readonly (readonly [sourceId: string, at: number])[]
+}
+
 export interface Scope {
   readonly destinationId?: string | undefined
   readonly sourceId?: string | undefined
@@ -221,6 +255,16 @@ export type DeliveryCalls = JobCalls & {
   tracesDroppedUntil(nothing: undefined): number | undefined
   deliveredSince(request: { destinationId: string; hour: number }): number
   backlog(nothing: undefined): BacklogRow[]
+  addStats(write: StatsWrite): void
+  /** Steps from `from` up to, but without, `to`: which of them are known, and what subjects did in them. */
+  readStats(request: { from: number; to: number; subjects: readonly (readonly [SubjectKind, string])[] }): {
+    known: number[]
+    /** Parallel to the subjects. */
+    rows: (StatsRow & { at: number })[][]
+  }
+  /** @param destinationId all if it is left out. */
+  readStatsReasons(request: { from: number; to: number; destinationId?: string | undefined }): StatsReason[]
+  lastEvents(nothing: undefined): [string, number][]
   keepRecords(request: { partition: number; records: readonly KeptRecord[] }): void
   /** In order of their offsets; empty behind the last. */
   readKept(request: { partition: number; stream: number; from: number; maxBytes: number }): KeptRecord[]

@@ -204,6 +204,22 @@ const MIGRATIONS = [
     ${LEAVE_GROUP}
   END;
   `,
+  `
+  -- Steps of 300 s in which the server ran (ms since 1970), and what sources (kind 0), transformations (1) and destinations
+  -- (2) did in them; those that did nothing have no row. What c0 to c4 are stands in stats-step.ts of the pipeline.
+  CREATE TABLE stats_steps (at INTEGER PRIMARY KEY) STRICT;
+  CREATE TABLE stats (
+    kind INTEGER NOT NULL, subject INTEGER NOT NULL, at INTEGER NOT NULL,
+    c0 INTEGER NOT NULL, c1 INTEGER NOT NULL, c2 INTEGER NOT NULL, c3 INTEGER NOT NULL, c4 INTEGER NOT NULL,
+    waiting INTEGER NOT NULL, p50 INTEGER, p95 INTEGER, p99 INTEGER,
+    PRIMARY KEY (kind, subject, at)
+  ) STRICT, WITHOUT ROWID;
+  CREATE TABLE stats_reasons (
+    destination INTEGER NOT NULL, at INTEGER NOT NULL, outcome TEXT NOT NULL, reason INTEGER NOT NULL, events INTEGER NOT NULL,
+    PRIMARY KEY (destination, at, outcome, reason)
+  ) STRICT, WITHOUT ROWID;
+  CREATE TABLE last_events (source INTEGER PRIMARY KEY, at INTEGER NOT NULL) STRICT;
+  `,
 ]
 
 /**

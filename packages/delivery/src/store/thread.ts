@@ -13,6 +13,7 @@ import { Names } from './names.ts'
 import { countDelivered, ENTRY_BYTES } from './outcome-block.ts'
 import { OutcomeTables } from './outcome-tables.ts'
 import { ReplayedLetters } from './replayed-letters.ts'
+import { StatsTable } from './stats-table.ts'
 import { TraceRetention } from './trace-retention.ts'
 import { VersionTable } from './version-table.ts'
 
@@ -30,6 +31,7 @@ let hashes: MessageHashes
 let traces: TraceRetention
 let backlog: BacklogTable
 let kept: KeptRecords
+let stats: StatsTable
 
 answerCalls<DeliveryCalls>({
   open() {
@@ -43,6 +45,7 @@ answerCalls<DeliveryCalls>({
     replayed = new ReplayedLetters(db, names)
     hashes = new MessageHashes(db)
     traces = new TraceRetention(db)
+    stats = new StatsTable(db, names)
     kept = new KeptRecords(db, names)
     backlog = new BacklogTable(db, names, deadLetters, outcomes)
   },
@@ -125,6 +128,10 @@ answerCalls<DeliveryCalls>({
     }),
   findHash: (hash) => hashes.find(Buffer.from(hash)),
   deadLetters: ({ filter, limit, before }) => deadLetters.list(filter, limit, before),
+  addStats: (step) => write(() => stats.add(step)),
+  readStats: ({ from, to, subjects }) => stats.read(from, to, subjects),
+  readStatsReasons: ({ from, to, destinationId }) => stats.reasons(from, to, destinationId),
+  lastEvents: () => stats.lastEvents(),
   deadLetterGroups: ({ filter, before }) => letterGroups.of(filter, before),
   deadLetter: (id) => deadLetters.get(id),
   discardLetter: ({ id, at }) => write(() => deadLetters.discardOne(id, at)),

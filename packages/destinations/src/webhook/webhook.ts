@@ -11,13 +11,12 @@ import { definition } from './definition.ts'
  *
  * @see contracts/destinations.md §5
  */
-export const destination: DestinationModule = { definition, transform, sign, trustedHosts }
+export const destination: DestinationModule = { definition, transform, testConnection, sign, trustedHosts }
 
 const METHODS = ['POST', 'PUT', 'PATCH', 'GET', 'DELETE']
 
 function transform(event: StoredEvent, { config }: TransformContext): RequestObject[] {
-  const webhookUrl = config['webhookUrl']
-  if (typeof webhookUrl !== 'string' || webhookUrl === '') throw new Error('Invalid URL in destination config')
+  const webhookUrl = addressOf(config)
   const method = methodOf(config['webhookMethod'])
   const carriesBody = method !== 'GET' && method !== 'DELETE'
   const endpoint = endpointOf(webhookUrl, event)
@@ -30,6 +29,20 @@ function transform(event: StoredEvent, { config }: TransformContext): RequestObj
   if (carriesBody) request.body.JSON = eventBody(event)
   else request.params = eventParams(event)
   return [request]
+}
+
+/** HEAD: whoever answers it at all is there, and may say what it thinks of the credentials. */
+function testConnection({ config }: TransformContext): RequestObject {
+  return requestObject({
+    method: 'HEAD',
+    endpoint: addressOf(config),
+    headers: headersOf(false, config['headers'], true, undefined),
+  })
+}
+
+function addressOf({ webhookUrl }: JsonObject): string {
+  if (typeof webhookUrl !== 'string' || webhookUrl === '') throw new Error('Invalid URL in destination config')
+  return webhookUrl
 }
 
 /** `millrace-signature`, by which the receiver knows that the request comes from here and when it was made. */

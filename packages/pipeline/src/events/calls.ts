@@ -24,6 +24,7 @@ export interface FoundEvent {
   readonly type: string
   readonly name: string
   readonly userId: string | null
+  readonly anonymousId: string | null
   /** Of an earlier event: it went nowhere. */
   readonly isDuplicate: boolean
   readonly recorded: readonly RecordedOutcome[]

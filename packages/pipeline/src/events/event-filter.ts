@@ -30,18 +30,29 @@ export interface EventFilter {
   readonly sourceId?: string | undefined
   readonly type?: string | undefined
   readonly name?: string | undefined
+  /** All but those of this name. */
+  readonly notName?: string | undefined
+  readonly anonymousId?: string | undefined
   readonly userId?: string | undefined
   readonly outcome?: Outcome | undefined
   readonly destinationId?: string | undefined
 }
 
 /** Of the filters that lie in the event, not in what became of it. */
-export function matchesEvent(event: StoredEvent, { type, name, userId }: EventFilter): boolean {
+export function matchesEvent(event: StoredEvent, filter: EventFilter): boolean {
+  const { type, name, notName, userId, anonymousId } = filter
   return (
     (type === undefined || event.type === type) &&
     (name === undefined || eventName(event) === name) &&
-    (userId === undefined || event.userId === userId)
+    (notName === undefined || eventName(event) !== notName) &&
+    (userId === undefined || event.userId === userId) &&
+    (anonymousId === undefined || event.anonymousId === anonymousId)
   )
+}
+
+/** Whether a filter asks for nothing that lies in the event. */
+export function takesEveryEvent({ type, name, notName, userId, anonymousId }: EventFilter): boolean {
+  return [type, name, notName, userId, anonymousId].every((sought) => sought === undefined)
 }
 
 /** Whether what became of an event at one destination is what is looked for. */
@@ -62,5 +73,6 @@ export function asksForOutcome({ outcome, destinationId }: EventFilter): boolean
 
 /** What lists and the live view show of every event. */
 export function eventFacts(event: StoredEvent) {
-  return { messageId: event.messageId, type: event.type, name: eventName(event), userId: event.userId || null }
+  const { messageId, type, userId, anonymousId } = event
+  return { messageId, type, name: eventName(event), userId: userId || null, anonymousId: anonymousId || null }
 }

@@ -34,6 +34,7 @@ export interface ListedEvent {
   readonly type: string
   readonly name: string
   readonly userId: string | null
+  readonly anonymousId: string | null
   readonly outcomes: readonly ShownOutcome[]
 }
 
@@ -110,13 +111,14 @@ export class EventList {
 
   async #shown(found: readonly FoundEvent[]): Promise<ListedEvent[]> {
     const outcomes = await outcomesNow(found, this.#options.deliveries)
-    return found.map(({ messageId, sourceId, acceptedAt, type, name, userId }, i) => ({
+    return found.map(({ messageId, sourceId, acceptedAt, type, name, userId, anonymousId }, i) => ({
       messageId,
       sourceId,
       acceptedAt: formatTime(acceptedAt),
       type,
       name,
       userId,
+      anonymousId,
       outcomes: outcomes[i]!,
     }))
   }

@@ -26,7 +26,9 @@ export function eventFilterOf(query: Query): EventFilter {
     sourceId: text(query, 'sourceId'),
     type: oneOf(query, 'type', EVENT_TYPES),
     name: text(query, 'name'),
+    notName: text(query, 'notName'),
     userId: text(query, 'userId'),
+    anonymousId: text(query, 'anonymousId'),
     outcome: oneOf(query, 'outcome', OUTCOMES),
     destinationId: text(query, 'destinationId'),
   }

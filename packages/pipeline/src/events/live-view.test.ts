@@ -123,6 +123,7 @@ test('who watches sees each accepted event and each outcome in the form of the c
         type: 'track',
         name: 'Seat Reserved',
         userId: 'u-4711',
+        anonymousId: null,
       },
     ],
     [
@@ -161,6 +162,8 @@ test('a filter shows what it names, and one that asks for outcomes shows only th
     'outcome=dead_lettered': ['outcome bad'],
     'destinationId=d1&outcome=delivered': ['outcome page', 'outcome two'],
     'destinationId=other': [],
+    'notName=Seats': ['accepted bad', 'outcome bad', 'accepted two', 'outcome two'],
+    'anonymousId=a': ['accepted page', 'outcome page'],
   }
   const listeners = await Promise.all(Object.keys(CASES).map((query) => watched.listen(query)))
   await run.send(track('bad'))

@@ -1,7 +1,14 @@
 import { eventCount, formatTime, type RecordHeader, type StoredEvent } from '@millrace/protocol'
 import type { Clock, Timer } from '@millrace/std'
 import { Refused } from '../refused.ts'
-import { asksForOutcome, eventFacts, matchesEvent, matchesOutcome, type Outcome } from './event-filter.ts'
+import {
+  asksForOutcome,
+  eventFacts,
+  matchesEvent,
+  matchesOutcome,
+  type Outcome,
+  takesEveryEvent,
+} from './event-filter.ts'
 import { LiveListener, type LiveListenerOptions } from './live-listener.ts'
 
 const MOST_LISTENERS = 20
@@ -65,8 +72,7 @@ export class LiveView {
       const { filter } = listener
       if (asksForOutcome(filter)) continue
       if (filter.sourceId !== undefined && filter.sourceId !== header.sourceId) continue
-      const isForAll = filter.type === undefined && filter.name === undefined && filter.userId === undefined
-      if (isForAll && listener.isFull) {
+      if (takesEveryEvent(filter) && listener.isFull) {
         listener.skip(eventCount(header))
         continue
       }
@@ -76,8 +82,8 @@ export class LiveView {
           listener.skip(1)
           continue
         }
-        const { messageId, type, name, userId } = eventFacts(event)
-        const message = { messageId, sourceId: header.sourceId, acceptedAt, type, name, userId }
+        const { messageId, ...facts } = eventFacts(event)
+        const message = { messageId, sourceId: header.sourceId, acceptedAt, ...facts }
         listener.send('accepted', JSON.stringify(message))
       }
     }

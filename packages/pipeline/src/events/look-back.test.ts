@@ -49,6 +49,8 @@ test('it wants records until it has some, and stops at as many as are asked for'
 test('an event is found however its user and name are written', async () => {
   const WRITTEN: [body: string, filter: object][] = [
     ['{"type":"track","event":"Paid","userId":"u-1"}', { userId: 'u-1', name: 'Paid' }],
+    ['{"type":"track","event":"Paid","userId":"u-1","anonymousId":"a-1"}', { anonymousId: 'a-1', notName: 'Left' }],
+    ['{"type":"track","event":"Paid","anonymousId":47.11e2}', { anonymousId: '4711' }],
     ['{"type":"track","event":"P\\u0061id","userId":"\\u0075-1"}', { userId: 'u-1', name: 'Paid' }],
     ['{"type":"track","event":"Paid","userId":"u\u007f-\\u00001 "}', { userId: 'u-1' }],
     ['{"type":"track","event":"Paid","userId":"u\u007f-1"}', { userId: 'u-1' }],

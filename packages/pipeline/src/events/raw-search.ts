@@ -11,8 +11,8 @@ const DELETE = 0x7f
 export class RawSearch {
   readonly #texts: readonly Buffer[]
 
-  constructor({ name, userId }: EventFilter) {
-    const texts = [name, isNumber(userId) ? undefined : userId]
+  constructor({ name, userId, anonymousId }: EventFilter) {
+    const texts = [name, ...[userId, anonymousId].filter((id) => !isNumber(id))]
     this.#texts = texts.filter((text) => text !== undefined && isWrittenAsItIs(text)).map((text) => Buffer.from(text!))
   }
 

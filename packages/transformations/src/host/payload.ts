@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject } from '@millrace/protocol'
 import type { EventMetadata, StepHeader } from '../messages.ts'
-import type { EventResult, InputEvent, Run, StepResult } from '../run.ts'
+import type { EventResult, InputEvent, Run, RunResult, StepFlow, StepResult } from '../run.ts'
 
 /** The two texts by which a batch crosses. */
 export function payloadOf(events: readonly InputEvent[]): { events: string; metadata: string } {
@@ -25,13 +25,24 @@ export function payloadOf(events: readonly InputEvent[]): { events: string; meta
  * @param steps SettledMessage.steps
  * @returns undefined when the texts are not what a sandbox makes: its code has changed what they are made with.
  */
-export function resultsOf(run: Run, steps: readonly string[]): readonly EventResult[] | undefined {
+export function resultsOf(run: Run, steps: readonly string[]): Pick<RunResult, 'results' | 'flow'> | undefined {
   const read = steps.map((text) => readStep(text, run.events.length))
   if (read.length === 0 || !read.every((step) => step !== undefined)) return undefined
   const last = read.length === run.steps.length ? read.at(-1)! : undefined
-  return run.events.map((_, event) => {
+  const results = run.events.map((_, event) => {
     const result = resultOf(run, read, last, event)
     return run.mode === 'test' ? { ...result, steps: stepsOf(run, read, event) } : result
+  })
+  return { results, flow: flowOf(run, read) }
+}
+
+function flowOf({ events }: Run, read: readonly StepOutputs[]): StepFlow[] {
+  let comingIn = events.length
+  return read.map(({ outputs, errors }) => {
+    const out = outputs.reduce((sum, { length }) => sum + length, 0)
+    const flow = { in: comingIn, out, errors: errors.size }
+    comingIn = out
+    return flow
   })
 }
 

@@ -169,13 +169,13 @@ export class Transformations {
     const logs = told.logs.map((line) => masked(line, usedCredentials))
     const shown = { logs, loggedBy: told.loggedBy, loggedFor: told.loggedFor, usedCredentials }
     if (end.trouble !== undefined) return { ...this.#troubled(run, end, end.trouble), ...shown }
-    const results = resultsOf(run, end.kind === 'settled' ? end.steps : [])
-    if (results !== undefined)
-      return {
-        results: run.mode === 'test' ? results.map((each) => maskedErrors(each, usedCredentials)) : results,
-        ...shown,
-      }
-    return { results: failedForAll(run, 'the code has changed what results are made with', false), ...shown }
+    const read = resultsOf(run, end.kind === 'settled' ? end.steps : [])
+    if (read !== undefined) {
+      const { results, flow } = read
+      const isTest = run.mode === 'test'
+      return { results: isTest ? results.map((each) => maskedErrors(each, usedCredentials)) : results, flow, ...shown }
+    }
+    return { results: failedForAll(run, 'the code has changed what results are made with', false), flow: [], ...shown }
   }
 
   #troubled(run: Run, end: RunEnd, kind: TroubleKind) {
@@ -187,7 +187,7 @@ export class Transformations {
       logger.info({ destinationId: run.key, trouble: kind }, 'a transformation runs in the penalty process')
     }
     const text = TROUBLE_TEXTS[kind]
-    return { results: failedForAll(run, text, true), trouble: { kind, text } }
+    return { results: failedForAll(run, text, true), flow: [], trouble: { kind, text } }
   }
 
   #workerFor(run: Run, key: string): Worker {

@@ -1,0 +1,122 @@
+import type { LatencyWindow, StatsReason, SubjectKind } from '@millrace/delivery'
+import type { DeliveryMetrics } from '../delivery-metrics.ts'
+import type { DestinationDelivery } from '../destination-delivery.ts'
+import { type Figures, subjectKey } from './stats-step.ts'
+
+/** What the gateway counts since the start. */
+export interface IngestCounts {
+  /** `lastAt`: when the last event came, ms since 1970. */
+  readonly sources: () => Iterable<{ readonly sourceId: string; readonly accepted: number; readonly lastAt: number }>
+  /** Refused requests of known sources. */
+  readonly rejectedBySource: ReadonlyMap<string, number>
+}
+
+export interface SampledParts {
+  readonly ingest: IngestCounts
+  readonly metrics: DeliveryMetrics
+  readonly deliveries: () => Iterable<DestinationDelivery>
+}
+
+/** What happened since the last sample. */
+export interface Sample {
+  readonly figures: Map<string, Figures>
+  readonly reasons: StatsReason[]
+}
+
+/**
+ * Tells what happened between two looks at the counters that the product keeps anyway: nothing is counted for it where
+ * events pass.
+ */
+export class StatsSampler {
+  readonly #parts: SampledParts
+  /** By key: the counts of the last look. */
+  readonly #counts = new Map<string, readonly number[]>()
+  /** Destination, outcome and reason → events, as of the last look. */
+  readonly #reasons = new Map<string, Map<string, number>>()
+  /** By key: calls or runs ever, as of the last look. */
+  readonly #calls = new Map<string, number>()
+
+  constructor(parts: SampledParts) {
+    this.#parts = parts
+  }
+
+  async sample(): Promise<Sample> {
+    const figures = new Map<string, Figures>()
+    this.#sampleSources(figures)
+    this.#sampleTransformations(figures)
+    await this.#sampleDestinations(figures)
+    return { figures, reasons: this.#sampleReasons() }
+  }
+
+  #sampleSources(figures: Map<string, Figures>): void {
+    const { ingest } = this.#parts
+    const accepted = new Map<string, number>()
+    for (const { sourceId, accepted: count } of ingest.sources()) accepted.set(sourceId, count)
+    for (const id of new Set([...accepted.keys(), ...ingest.rejectedBySource.keys()])) {
+      this.#note(figures, 'source', id, [accepted.get(id) ?? 0, ingest.rejectedBySource.get(id) ?? 0])
+    }
+  }
+
+  #sampleTransformations(figures: Map<string, Figures>): void {
+    for (const [id, flow] of this.#parts.metrics.flows) {
+      this.#note(figures, 'transformation', id, [flow.in, flow.out, flow.errors], { latency: flow.latency })
+    }
+  }
+
+  async #sampleDestinations(figures: Map<string, Figures>): Promise<void> {
+    const { metrics, deliveries } = this.#parts
+    for (const delivery of [...deliveries()]) {
+      const { id } = delivery.destination
+      const { lane } = delivery
+      const outcomes = metrics.outcomes.get(id)
+      const counts = [
+        outcomes?.get('delivered') ?? 0,
+        outcomes?.get('filtered') ?? 0,
+        outcomes?.get('dropped_by_transformation') ?? 0,
+        outcomes?.get('dead_lettered') ?? 0,
+        metrics.attempts.get(id)?.get('retry') ?? 0,
+      ]
+      const waiting = lane.unfinishedCount + (await delivery.untaken()).events
+      this.#note(figures, 'destination', id, counts, { waiting, latency: lane.latency })
+    }
+  }
+
+  #note(
+    figures: Map<string, Figures>,
+    kind: SubjectKind,
+    id: string,
+    counts: readonly number[],
+    { waiting = 0, latency }: { waiting?: number; latency?: LatencyWindow } = {},
+  ): void {
+    const key = subjectKey(kind, id)
+    const before = this.#counts.get(key)
+    const happened = counts.map((count, i) => count - (before?.[i] ?? 0))
+    const calls = this.#calls.get(key) ?? 0
+    const isQuiet = waiting === 0 && calls === (latency?.count ?? 0) && happened.every((count) => count === 0)
+    if (isQuiet) return
+    this.#counts.set(key, counts)
+    if (latency !== undefined) this.#calls.set(key, latency.count)
+    figures.set(key, { counts: happened, waiting, ...(latency?.percentiles(calls) ?? NO_CALLS) })
+  }
+
+  #sampleReasons(): StatsReason[] {
+    const found: StatsReason[] = []
+    for (const [destinationId, counts] of this.#parts.metrics.reasons) {
+      let before = this.#reasons.get(destinationId)
+      if (before === undefined) {
+        before = new Map()
+        this.#reasons.set(destinationId, before)
+      }
+      for (const [key, count] of counts) {
+        const happened = count - (before.get(key) ?? 0)
+        if (happened === 0) continue
+        before.set(key, count)
+        const space = key.indexOf(' ')
+        found.push({ destinationId, outcome: key.slice(0, space), reason: key.slice(space + 1), count: happened })
+      }
+    }
+    return found
+  }
+}
+
+const NO_CALLS = { p50: null, p95: null, p99: null }

@@ -1,0 +1,80 @@
+import type { StatsReason, StatsRow, SubjectKind } from '@millrace/delivery'
+
+/** What each of the counts of a `StatsRow` is, by kind of its subject. */
+export const COUNTS = {
+  source: ['accepted', 'refused'],
+  transformation: ['in', 'out', 'errors'],
+  destination: ['delivered', 'filtered', 'dropped', 'deadLettered', 'retries'],
+} as const satisfies Record<SubjectKind, readonly string[]>
+
+const SHOWN_FURTHER = {
+  source: [],
+  transformation: ['p95Ms'],
+  destination: ['waiting', 'p50Ms', 'p95Ms', 'p99Ms'],
+} as const satisfies Record<SubjectKind, readonly string[]>
+
+/** What one subject did in a step; a subject without it did nothing. */
+export type Figures = Pick<StatsRow, 'counts' | 'waiting' | 'p50' | 'p95' | 'p99'>
+
+/** What is known of the time from `at` on, for as long as steps of its kind last. */
+export interface StatsStep {
+  readonly at: number
+  /** By `subjectKey`; those that did nothing are not there. */
+  readonly figures: ReadonlyMap<string, Figures>
+  readonly reasons: readonly StatsReason[]
+}
+
+export function subjectKey(kind: SubjectKind, id: string): string {
+  return `${kind} ${id}`
+}
+
+/** Two parts of one step. @param later whose gauges hold. */
+export function addedFigures(earlier: Figures | undefined, later: Figures | undefined): Figures {
+  const [a, b] = [earlier ?? NOTHING, later ?? NOTHING]
+  return {
+    counts: [0, 1, 2, 3, 4].map((i) => (a.counts[i] ?? 0) + (b.counts[i] ?? 0)),
+    waiting: later === undefined ? a.waiting : b.waiting,
+    p50: b.p50 ?? a.p50,
+    p95: b.p95 ?? a.p95,
+    p99: b.p99 ?? a.p99,
+  }
+}
+
+/** Reasons of several steps, each once. */
+export function addedReasons(all: Iterable<StatsReason>): StatsReason[] {
+  const sums = new Map<string, StatsReason>()
+  for (const each of all) {
+    const key = JSON.stringify([each.destinationId, each.outcome, each.reason])
+    const known = sums.get(key)
+    sums.set(key, known === undefined ? each : { ...each, count: known.count + each.count })
+  }
+  return [...sums.values()]
+}
+
+/**
+ * The figures of one subject as series: one value for each step, null where nothing is known.
+ *
+ * @param steps of the subject; undefined: not known, null: it did nothing.
+ */
+export function seriesOf(
+  kind: SubjectKind,
+  steps: readonly (Figures | null | undefined)[],
+): Record<string, (number | null)[]> {
+  const series: Record<string, (number | null)[]> = {}
+  for (const [i, name] of COUNTS[kind].entries()) {
+    series[name] = steps.map((step) => (step === undefined ? null : (step?.counts[i] ?? 0)))
+  }
+  for (const name of SHOWN_FURTHER[kind]) {
+    series[name] = steps.map((step) => (step === undefined ? null : FURTHER[name](step ?? NOTHING)))
+  }
+  return series
+}
+
+const FURTHER = {
+  waiting: ({ waiting }: Figures) => waiting,
+  p50Ms: ({ p50 }: Figures) => p50,
+  p95Ms: ({ p95 }: Figures) => p95,
+  p99Ms: ({ p99 }: Figures) => p99,
+}
+
+const NOTHING: Figures = { counts: [], waiting: 0, p50: null, p95: null, p99: null }

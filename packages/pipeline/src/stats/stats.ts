@@ -1,0 +1,183 @@
+import type { DeliveryStore, StatsReason, StatsRow, SubjectKind } from '@millrace/delivery'
+import type { Clock, Timer } from '@millrace/std'
+import type { Logger } from '../destination-delivery.ts'
+import { type SampledParts, StatsSampler } from './stats-sampler.ts'
+import { addedFigures, addedReasons, type Figures, type StatsStep, subjectKey } from './stats-step.ts'
+
+export const SHORT_STEP_MS = 10_000
+export const LONG_STEP_MS = 300_000
+/** An hour of short steps. */
+const MOST_SHORT_STEPS = 360
+
+export interface StatsOptions extends SampledParts {
+  readonly store: DeliveryStore
+  readonly clock: Clock
+  readonly logger: Logger
+}
+
+export type Subject = readonly [SubjectKind, string]
+
+/** What was asked for. `from` and `to` are multiples of the step. */
+export interface StatsRange {
+  readonly from: number
+  readonly to: number
+  readonly stepMs: number
+}
+
+/**
+ * What sources, transformations and destinations do, step by step: short steps of the last hour in memory, long ones of 7
+ * days on disk. A look at the product's own counters every 10 s makes them; a long step is written when it ends, and when the
+ * server stops.
+ *
+ * @see contracts/dashboard.md §4 N3
+ */
+export class Stats {
+  readonly #options: StatsOptions
+  readonly #sampler: StatsSampler
+  /** Oldest first. */
+  readonly #short: StatsStep[] = []
+  /** The long step that goes on, as far as it is not written. */
+  #long: StatsStep | undefined
+  #lastEvents = new Map<string, number>()
+  /** Where the short step begins that is to be looked at next. */
+  #stepAt = 0
+  #timer: Timer | undefined
+  #sampling: Promise<void> = Promise.resolve()
+  #isStopped = false
+
+  constructor(options: StatsOptions) {
+    this.#options = options
+    this.#sampler = new StatsSampler(options)
+  }
+
+  async start(): Promise<void> {
+    this.#lastEvents = new Map(await this.#options.store.call('lastEvents', undefined))
+    this.#wait()
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopped = true
+    this.#timer?.cancel()
+    await this.#sampling
+    await this.#sample()
+    await this.#write()
+  }
+
+  /** When the newest event of each source came, ms since 1970. */
+  lastEvents(): ReadonlyMap<string, number> {
+    const all = new Map(this.#lastEvents)
+    for (const { sourceId, lastAt } of this.#options.ingest.sources()) all.set(sourceId, lastAt)
+    return all
+  }
+
+  /** Parallel to the subjects; of each step null where it did nothing, undefined where that is not known. */
+  async steps(range: StatsRange, subjects: readonly Subject[]): Promise<(Figures | null | undefined)[][]> {
+    const known = new Map<number, ReadonlyMap<string, Figures>>()
+    if (range.stepMs === SHORT_STEP_MS) for (const { at, figures } of this.#short) known.set(at, figures)
+    else await this.#readLong(range, subjects, known)
+    const times = Array.from(
+      { length: (range.to - range.from) / range.stepMs },
+      (_, i) => range.from + i * range.stepMs,
+    )
+    return subjects.map(([kind, id]) => {
+      const key = subjectKey(kind, id)
+      return times.map((at) => {
+        const figures = known.get(at)
+        return figures === undefined ? undefined : (figures.get(key) ?? null)
+      })
+    })
+  }
+
+  /** Why events of destinations came to something else than a delivery. @param destinationId all if it is left out. */
+  async reasons({ from, to, stepMs }: StatsRange, destinationId: string | undefined): Promise<StatsReason[]> {
+    const isAsked = (reason: StatsReason) => destinationId === undefined || reason.destinationId === destinationId
+    const inMemory = (steps: readonly StatsStep[]) =>
+      steps.filter(({ at }) => at >= from && at < to).flatMap(({ reasons }) => reasons.filter(isAsked))
+    if (stepMs === SHORT_STEP_MS) return addedReasons(inMemory(this.#short))
+    const stored = await this.#options.store.call('readStatsReasons', { from, to, destinationId })
+    return addedReasons([...stored, ...inMemory(this.#long === undefined ? [] : [this.#long])])
+  }
+
+  async #readLong(
+    { from, to }: StatsRange,
+    subjects: readonly Subject[],
+    known: Map<number, ReadonlyMap<string, Figures>>,
+  ): Promise<void> {
+    const stored = await this.#options.store.call('readStats', { from, to, subjects })
+    const found = new Map(stored.known.map((at) => [at, new Map<string, Figures>()]))
+    for (const { kind, id, at, ...figures } of stored.rows.flat()) found.get(at)?.set(subjectKey(kind, id), figures)
+    const current = this.#long
+    if (current !== undefined && current.at >= from && current.at < to) {
+      const together = found.get(current.at) ?? new Map<string, Figures>()
+      for (const [key, figures] of current.figures) together.set(key, addedFigures(together.get(key), figures))
+      found.set(current.at, together)
+    }
+    for (const [at, figures] of found) known.set(at, figures)
+  }
+
+  /** Looks again where the next short step begins. */
+  #wait(): void {
+    if (this.#isStopped) return
+    const { clock, logger } = this.#options
+    const now = clock.now()
+    this.#stepAt = now - (now % SHORT_STEP_MS)
+    this.#timer = clock.setTimer(
+      () => {
+        this.#sampling = this.#sample()
+          .catch((error: Error) => logger.warn({ cause: error.message }, 'statistics were not taken'))
+          .finally(() => this.#wait())
+      },
+      this.#stepAt + SHORT_STEP_MS - now,
+    )
+  }
+
+  /** What happened since the last look belongs to the step in which it was waited for. */
+  async #sample(): Promise<void> {
+    const at = this.#stepAt
+    const { figures, reasons } = await this.#sampler.sample()
+    this.#addShort({ at, figures, reasons })
+    const longAt = Math.floor(at / LONG_STEP_MS) * LONG_STEP_MS
+    if (this.#long !== undefined && this.#long.at !== longAt) await this.#write()
+    this.#long = joined(this.#long, { at: longAt, figures, reasons })
+    if (at + SHORT_STEP_MS >= longAt + LONG_STEP_MS) await this.#write()
+  }
+
+  #addShort(step: StatsStep): void {
+    const last = this.#short.at(-1)
+    // Twice in one step: at its end and at a stop, or after the clock was set.
+    if (last !== undefined && last.at >= step.at)
+      this.#short[this.#short.length - 1] = joined(last, { ...step, at: last.at })
+    else this.#short.push(step)
+    while (this.#short[0]!.at <= step.at - MOST_SHORT_STEPS * SHORT_STEP_MS) this.#short.shift()
+  }
+
+  async #write(): Promise<void> {
+    const step = this.#long
+    if (step === undefined) return
+    this.#long = undefined
+    const rows = [...step.figures].map(([key, figures]): StatsRow => {
+      const [kind, id] = key.split(' ') as [SubjectKind, string]
+      return { kind, id, ...figures }
+    })
+    const lastEvents = [...this.lastEvents()].filter(([id, at]) => this.#lastEvents.get(id) !== at)
+    try {
+      await this.#options.store.call('addStats', { at: step.at, rows, reasons: step.reasons, lastEvents })
+      for (const [id, at] of lastEvents) this.#lastEvents.set(id, at)
+    } catch (error) {
+      // It is written with the next part of its step, or not at all: nobody waits for it.
+      this.#long = step
+      this.#options.logger.warn({ cause: (error as Error).message }, 'statistics were not written')
+    }
+  }
+}
+
+function joined(earlier: StatsStep | undefined, later: StatsStep): StatsStep {
+  if (earlier === undefined || earlier.at !== later.at) return later
+  const figures = new Map(earlier.figures)
+  for (const [key, more] of later.figures) figures.set(key, addedFigures(figures.get(key), more))
+  // Nothing waits at those of which nothing is said.
+  for (const [key, known] of figures) {
+    if (known.waiting > 0 && !later.figures.has(key)) figures.set(key, { ...known, waiting: 0 })
+  }
+  return { at: later.at, figures, reasons: addedReasons([...earlier.reasons, ...later.reasons]) }
+}

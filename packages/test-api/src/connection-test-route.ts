@@ -1,0 +1,105 @@
+import type { DestinationRegistry } from '@millrace/destinations'
+import { closed, type RouteDescription, refusals, Type } from '@millrace/openapi'
+import { Refused } from '@millrace/pipeline'
+import { isJsonObject, type JsonObject } from '@millrace/protocol'
+import type { FastifyPluginAsync } from 'fastify'
+import { testConnection } from './connection-test.ts'
+import { Places } from './places.ts'
+import type { TestApiOptions } from './test-api-options.ts'
+import { TimeLimit } from './time-limit.ts'
+
+const DESTINATION_ID = '3uLMicKvWtFGwbwBkUIwtP0l8lu'
+const PLACE_WAIT_MS = 10_000
+const MOST_WAITING = 100
+const AT_ONCE = 4
+const TIMEOUT_MS = 30_000
+
+const CONNECTION_TEST_IN_WORDS: RouteDescription = {
+  tag: 'Destinations',
+  summary: 'Try the address and the credentials of a configuration',
+  details:
+    'One request without effect at the destination; nothing is saved. With `destinationId` the configuration is a change of that one: what is left out and `********` stand for saved values, and secrets go to another origin only for an admin. `tested` is false where the type has nothing to test with.',
+  access: 'token',
+  body: {
+    schema: closed({
+      type: Type.String(),
+      config: Type.Record(Type.String(), Type.Unknown()),
+      destinationId: Type.Optional(Type.String()),
+    }),
+    example: { type: 'WEBHOOK', config: { webhookUrl: 'https://hooks.cinema.example/in' } },
+  },
+  answers: {
+    200: {
+      text: 'What came of it.',
+      schema: closed({
+        tested: Type.Boolean(),
+        ok: Type.Boolean(),
+        text: Type.String(),
+        durationMs: Type.Integer({ minimum: 0 }),
+      }),
+      examples: {
+        answered: { tested: true, ok: true, text: 'Answered 204.', durationMs: 84 },
+        nothing: { tested: false, ok: true, text: 'Nothing was tested.', durationMs: 0 },
+      },
+    },
+    ...refusals({
+      400: ['type is required', 'Unknown destination type NONE', 'config must be an object', 'Unknown member: colour'],
+      404: [`Destination with id ${DESTINATION_ID} not found`],
+      422: ['Invalid config'],
+      503: ['Service unavailable'],
+    }),
+  },
+}
+
+export interface ConnectionTestOptions
+  extends Pick<TestApiOptions, 'configuration' | 'newClient' | 'isReady' | 'clock' | 'version'> {
+  readonly destinationTypes: Pick<DestinationRegistry, 'find' | 'faultsIn'>
+}
+
+/** POST /v2/destinations/test-connection, to be registered below /v2. @see contracts/dashboard.md §4 N6 */
+export function connectionTestRoute(options: ConnectionTestOptions): FastifyPluginAsync {
+  const { clock, version } = options
+  const places = new Places({ clock, count: AT_ONCE, waitMs: PLACE_WAIT_MS, waiting: MOST_WAITING })
+  return async (app) => {
+    app.post(
+      '/destinations/test-connection',
+      { config: { audited: { action: 'test', kind: 'destination' }, describe: CONNECTION_TEST_IN_WORDS } },
+      async (request) => {
+        const { destinationId, ...asked } = askedIn(request.body as JsonObject, options)
+        const giveBack = options.isReady() ? await places.take() : undefined
+        if (giveBack === undefined) throw new Refused('unavailable', 'Service unavailable')
+        request.audit({ action: 'test', kind: 'destination', resourceId: destinationId ?? null, diff: [] })
+        const sender = options.newClient()
+        using limit = new TimeLimit(clock, clock.monotonic(), TIMEOUT_MS)
+        try {
+          const mayCarry = request.actor.role === 'admin'
+          return await testConnection({ ...asked, mayCarry }, { sender, signal: limit.signal, clock, version })
+        } finally {
+          giveBack()
+          await sender.close()
+        }
+      },
+    )
+  }
+}
+
+/** @throws Refused */
+function askedIn(body: JsonObject, { destinationTypes, configuration }: ConnectionTestOptions) {
+  const { type, config, destinationId, ...others } = body
+  if (typeof type !== 'string' || type === '') throw new Refused('bad_request', 'type is required')
+  const module = destinationTypes.find(type)
+  if (module === undefined) throw new Refused('bad_request', `Unknown destination type ${type}`)
+  if (!isJsonObject(config)) throw new Refused('bad_request', 'config must be an object')
+  const [unknown] = Object.keys(others)
+  if (unknown !== undefined) throw new Refused('bad_request', `Unknown member: ${unknown}`)
+  if (destinationId === undefined || destinationId === null) {
+    const [fault] = destinationTypes.faultsIn(module, config)
+    if (fault !== undefined) throw new Refused('invalid_config', 'Invalid config', { ...fault })
+    return { module, config, saved: undefined }
+  }
+  const saved = configuration().destinations.get(String(destinationId))
+  if (saved?.type !== type) throw new Refused('not_found', `Destination with id ${destinationId} not found`)
+  const [fault] = destinationTypes.faultsIn(module, { ...saved.config, ...config })
+  if (fault !== undefined) throw new Refused('invalid_config', 'Invalid config', { ...fault })
+  return { module, config, saved, destinationId: saved.id }
+}
