@@ -73,10 +73,7 @@ const CHANGED = [DEAD_LETTERS, '/v2/replays', '/v2/delivery', '/v2/events']
 const pathOf = (id: string) => `${DEAD_LETTERS}/${encodeURIComponent(id)}`
 
 /** Newest `deadAt` first. */
-export function useDeadLetters(
-  filters: DeadLetterFilters & { limit?: number },
-  options: { isEnabled?: boolean } = {},
-) {
+export function useDeadLetters(filters: DeadLetterFilters & { limit?: number }, options: { isEnabled?: boolean } = {}) {
   return useInfiniteQuery({
     ...readingPages<DeadLetter>(DEAD_LETTERS, 'deadLetters', { ...filters }),
     enabled: options.isEnabled ?? true,

@@ -15,13 +15,17 @@ export function BenchPage() {
     destinations: useDestinations(),
     connections: useConnections(),
   })
+  const head = <PageHead title="Test bench" />
   return (
-    <Shown of={workspace}>
-      {(data) => (
-        <Suspense fallback={<PageHead title="Test bench" />}>
-          <Bench workspace={data} />
-        </Suspense>
-      )}
-    </Shown>
+    <>
+      {workspace.data === undefined && head}
+      <Shown of={workspace}>
+        {(data) => (
+          <Suspense fallback={head}>
+            <Bench workspace={data} />
+          </Suspense>
+        )}
+      </Shown>
+    </>
   )
 }

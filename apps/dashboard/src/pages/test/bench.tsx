@@ -78,7 +78,7 @@ export function Bench({ workspace }: { readonly workspace: Workspace }) {
           className={styles.panes}
           aria-label="Pane"
           fullWidth
-          data={[...PANES]}
+          data={PANES.map((value) => ({ value, label: value === 'Request and response' ? 'Requests' : value }))}
           value={pane}
           onChange={setPane}
         />

@@ -1,12 +1,12 @@
-import { Button, FileButton, Select } from '@mantine/core'
+import { Button, FileButton } from '@mantine/core'
 import { useState } from 'react'
 import { CodeEditor } from '../../components/editor/code-editor.tsx'
 import type { CodeFault } from '../../components/editor/editor-props.ts'
-import { localTime } from '../../components/time/time-text.ts'
+import { OriginSelect } from '../../components/message-origin/origin-select.tsx'
+import type { MessageName, MessageOrigins } from '../../components/message-origin/use-message-origins.ts'
 import type { SetSearch } from '../../shell/search-values.ts'
 import type { BenchSearch, benchSearch } from './bench-search.ts'
 import styles from './test-bench.module.css'
-import type { MessageOrigins } from './use-bench-message.ts'
 
 interface MessagePaneProps {
   readonly search: BenchSearch
@@ -25,18 +25,10 @@ interface MessagePaneProps {
 /** The message: where it comes from, and itself. */
 export function MessagePane({ search, set, origins, text, faults, onWrite, onOrigin, onRun, note }: MessagePaneProps) {
   const [fileNote, setFileNote] = useState<string>()
-  const { event, dead, sample } = search
-  const options = optionsOf(origins)
-  const value = event !== undefined ? `event:${event}` : dead !== undefined ? `dead:${dead}` : `sample:${sample}`
-  const known = options.some(({ items }) => items.some((item) => item.value === value))
-  const data =
-    known || event === undefined ? options : [{ group: 'From the link', items: [{ value, label: event }] }, ...options]
-  const choose = (chosen: string | null) => {
-    if (chosen === null) return
-    const [kind, id] = [chosen.slice(0, chosen.indexOf(':')), chosen.slice(chosen.indexOf(':') + 1)]
+  const choose = (name: MessageName) => {
     setFileNote(undefined)
     onOrigin()
-    set({ event: undefined, dead: undefined, sample: undefined, [kind]: id }, 'push')
+    set({ event: undefined, dead: undefined, sample: undefined, ...name }, 'push')
   }
   const openFile = async (file: File | null) => {
     if (file === null) return
@@ -50,18 +42,7 @@ export function MessagePane({ search, set, origins, text, faults, onWrite, onOri
     <section className={styles.pane} aria-label="Message">
       <h2>Message</h2>
       <div className={styles.origin}>
-        <Select
-          aria-label="Where the message comes from"
-          placeholder="A recent event, dead letter or sample"
-          nothingFoundMessage="Nothing came here yet."
-          className={styles.grow}
-          data={data}
-          value={known || event !== undefined ? value : null}
-          onChange={choose}
-          searchable
-          maxDropdownHeight={420}
-          comboboxProps={{ width: 420, position: 'bottom-start' }}
-        />
+        <OriginSelect label="Where the message comes from" name={search} origins={origins} onName={choose} />
         <FileButton accept=".yaml,.yml" onChange={(file) => void openFile(file)}>
           {(props) => (
             <Button variant="default" {...props}>
@@ -87,41 +68,4 @@ export function MessagePane({ search, set, origins, text, faults, onWrite, onOri
       />
     </section>
   )
-}
-
-function optionsOf({ recent, deadLetters, models }: MessageOrigins) {
-  const now = new Date()
-  const at = (time: string) => localTime(new Date(time), now, 'second')
-  const named = (...parts: readonly (string | null)[]) => parts.filter((part) => part !== null && part !== '').join(' ')
-  const groups = [
-    {
-      group: 'Recent events',
-      items: recent.map(({ messageId, type, name, acceptedAt }) => ({
-        value: `event:${messageId}`,
-        label: `${named(type, name)} · ${at(acceptedAt)} · ${messageId}`,
-      })),
-    },
-    {
-      group: 'Dead letters',
-      items: deadLetters.map(({ id, eventType, eventName, reason, deadAt }) => ({
-        value: `dead:${id}`,
-        label: `${named(eventType, eventName)} · ${at(deadAt)} · ${reason}`,
-      })),
-    },
-    {
-      group: 'Samples of the schema',
-      items: models.map(({ EventID, EventType, EventIdentifier }) => ({
-        value: `sample:${EventID}`,
-        label: `${named(EventType, EventIdentifier)} · newest sample`,
-      })),
-    },
-  ]
-  return groups
-    .map(({ group, items }) => ({ group, items: uniqueValues(items) }))
-    .filter(({ items }) => items.length > 0)
-}
-
-/** The same messageId may have been accepted twice. */
-function uniqueValues<T extends { readonly value: string }>(items: readonly T[]): T[] {
-  return [...new Map(items.map((item) => [item.value, item])).values()]
 }

@@ -1,11 +1,11 @@
 import type { JsonObject } from '@millrace/protocol/json'
-import { useMemo, useState } from 'react'
+import { useEffect, useMemo, useState } from 'react'
 import { type StageFlags, type TestResult, useTestDestination, useTestSource } from '../../api/test-api.ts'
+import { useMessageOrigins, useNamedMessage } from '../../components/message-origin/use-message-origins.ts'
 import { useSearchValues } from '../../shell/search-values.ts'
 import { benchSearch } from './bench-search.ts'
-import { needsForce, targetOf, type Workspace } from './bench-target.ts'
+import { type BenchTarget, needsForce, targetOf, type Workspace } from './bench-target.ts'
 import { readMessage } from './message-text.ts'
-import { useMessageOrigins, useNamedMessage } from './use-bench-message.ts'
 
 /** What came of a run, with what it was made of. */
 export interface BenchRun {
@@ -26,8 +26,13 @@ const NO_OVERRIDE: JsonObject = {}
 export function useBench(workspace: Workspace) {
   const [search, set] = useSearchValues(benchSearch)
   const target = targetOf(workspace, search)
-  const origins = useMessageOrigins(target)
-  const named = useNamedMessage(search, set, origins.recent[0]?.messageId)
+  const origins = useMessageOrigins({ ...originsOf(target), isEnabled: target !== undefined })
+  const named = useNamedMessage(search)
+  const isNamed = search.event !== undefined || search.dead !== undefined || search.sample !== undefined
+  const newest = origins.recent[0]?.messageId
+  useEffect(() => {
+    if (!isNamed && newest !== undefined) set({ event: newest })
+  }, [isNamed, newest, set])
   const [written, write] = useState<string>()
   const [isSending, send] = useState(false)
   const [override, setOverride] = useState(NO_OVERRIDE)
@@ -103,4 +108,9 @@ export function useBench(workspace: Workspace) {
     isRunning: ofDestination.isPending || ofSource.isPending,
     error: ofDestination.error ?? ofSource.error,
   }
+}
+
+function originsOf(target: BenchTarget | undefined) {
+  if (target?.kind !== 'source') return { destinationId: target?.id ?? '' }
+  return { sourceId: target.id, writeKey: target.source.writeKey }
 }
