@@ -27,6 +27,7 @@ export default defineConfig({
           include: [`tests/**/*.${name}.test.ts`, `{packages,apps,sdks}/*/src/**/*.${name}.test.ts`],
           testTimeout: 180_000,
           hookTimeout: 180_000,
+          expect: { poll: { timeout: 15_000 } },
         },
       })),
     ],

@@ -15,7 +15,7 @@ const FLAGS = [
   '--disable-component-update',
   '--disable-sync',
 ]
-const TIMEOUT_MS = 10_000
+const TIMEOUT_MS = 15_000
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 const TAGS = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']
 
@@ -68,6 +68,7 @@ export class Dashboard implements AsyncDisposable {
     } else {
       await page.goto(`/ui/sign-in?next=${encodeURIComponent(`/ui${path}`)}`)
       await signIn(page, email, token)
+      await page.locator('#page').waitFor()
     }
     return visit
   }
@@ -139,6 +140,12 @@ export class Visit implements AsyncDisposable {
   async press(keys: string): Promise<void> {
     this.clicks++
     for (const key of keys.split(' ')) await this.page.keyboard.press(key)
+  }
+
+  /** Resolves when the page has its title, and shows no part as still loading. */
+  async settled(): Promise<void> {
+    await this.page.locator('h1').filter({ hasText: /\w/ }).waitFor()
+    await this.page.locator('[aria-busy=true]').first().waitFor({ state: 'detached' })
   }
 
   /** What axe-core finds, one line each. */

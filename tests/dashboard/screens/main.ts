@@ -68,7 +68,7 @@ async function picture(visit: Visit, product: Dashboard, screen: Screen, state: 
     return state === 'loading' ? 'hold' : state === 'error' ? 503 : 'pass'
   }
   await page.goto(`/ui${target}`)
-  if (state !== 'loading') await page.waitForLoadState('networkidle', { timeout: 5_000 }).catch(() => {})
+  await page.locator('h1').first().waitFor()
   await page.waitForTimeout(SETTLE_MS)
   if (state === 'full' || state === 'no permission') await screen.prepare?.(page)
   const png = await page.screenshot()

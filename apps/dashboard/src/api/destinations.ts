@@ -108,6 +108,7 @@ export interface DeliveryState {
   /** Events not yet taken up, before filters. */
   readonly pending: number
   readonly retrying: number
+  /** Those of `pending` that wait for the rate limit. */
   readonly throttled: number
   readonly blockedEvents: number
   readonly blockedUsers: number
@@ -122,9 +123,9 @@ export interface DeliveryState {
   readonly latencyMs: { readonly p50: number | null; readonly p95: number | null; readonly p99: number | null }
 }
 
-/** Everything that waits for a destination. */
-export function waitingOf({ pending, retrying, throttled, blockedEvents }: DeliveryState): number {
-  return pending + retrying + throttled + blockedEvents
+/** Everything that waits for a destination; what is throttled counts as pending. */
+export function waitingOf({ pending, retrying, blockedEvents }: DeliveryState): number {
+  return pending + retrying + blockedEvents
 }
 
 export function useDeliveryState(destinationId: string, options: { pollMs?: number } = {}) {

@@ -53,7 +53,14 @@ export function usePaletteEntries(words: string, asked: string, onKeys: () => vo
   const actions: PaletteEntry[] = [
     { key: 'new-source', text: 'New source', kind: 'Action', icon: 'plus', to: '/sources/new' } as const,
     { key: 'new-destination', text: 'New destination', kind: 'Action', icon: 'plus', to: '/destinations/new' } as const,
-    { key: 'new-token', text: 'New access token', kind: 'Action', icon: 'plus', to: '/settings/account' } as const,
+    {
+      key: 'new-token',
+      text: 'New access token',
+      kind: 'Action',
+      icon: 'plus',
+      to: '/settings/account',
+      search: { new: '1' },
+    } as const,
   ].filter(({ to, text }) => isKnown(to) && holds(text, words))
   const more: PaletteEntry[] = [
     { key: 'light', text: 'Light theme', kind: 'Action', icon: 'sun', run: () => setColorScheme('light') } as const,

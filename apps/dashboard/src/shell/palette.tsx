@@ -48,7 +48,7 @@ export function Palette({ onClose, onKeys }: PaletteProps) {
       yOffset="12vh"
       padding={0}
       size={600}
-      aria-label="Search or go to"
+      attributes={{ content: { 'aria-label': 'Search or go to' } }}
     >
       <div className={styles.field}>
         <Icon name="search" />

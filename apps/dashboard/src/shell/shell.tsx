@@ -47,14 +47,13 @@ export function Shell({ children }: { readonly children: ReactNode }) {
         size={260}
         title="Millrace"
         closeButtonProps={{ 'aria-label': 'Close' }}
-        transitionProps={{ duration: 0 }}
       >
         <SideNavigation onNavigate={close} />
       </Drawer>
       <TopBar onMenu={() => setOpen('drawer')} onSearch={() => setOpen('palette')} onKeys={() => setOpen('keys')} />
       <main id="page" className={styles.page} tabIndex={-1}>
         <LinkNotice />
-        <Suspense>{children}</Suspense>
+        <Suspense fallback={<div aria-busy="true" />}>{children}</Suspense>
       </main>
       <Suspense>
         {open === 'palette' && <Palette onClose={close} onKeys={() => setOpen('keys')} />}

@@ -8,7 +8,7 @@ import { useCurrentTitle } from './page-title.ts'
 import styles from './shell.module.css'
 import { ThemeMenu } from './theme-menu.tsx'
 
-const IS_MAC = /mac|iphone|ipad/i.test(navigator.userAgent)
+const KEYS = /mac|iphone|ipad/i.test(navigator.userAgent) ? '⌘ K' : 'Ctrl K'
 
 interface TopBarProps {
   readonly onMenu: () => void
@@ -30,15 +30,10 @@ export function TopBar({ onMenu, onSearch, onKeys }: TopBarProps) {
         <Icon name="menu" size={18} />
       </ActionIcon>
       <PagePath />
-      <UnstyledButton
-        className={styles.search}
-        onClick={onSearch}
-        aria-label="Search"
-        aria-keyshortcuts="Control+K Meta+K"
-      >
+      <UnstyledButton className={styles.search} onClick={onSearch} aria-keyshortcuts="Control+K Meta+K">
         <Icon name="search" size={14} />
         <span className={styles.searchText}>Search or go to</span>
-        <kbd className={styles.searchKeys}>{IS_MAC ? '⌘ K' : 'Ctrl K'}</kbd>
+        <kbd className={styles.searchKeys}>{KEYS}</kbd>
       </UnstyledButton>
       <div className={styles.tools}>
         <HealthMark />

@@ -1,6 +1,7 @@
 import {
   Button,
   createTheme,
+  Drawer,
   defaultVariantColorsResolver,
   type MantineColorsTuple,
   Modal,
@@ -15,6 +16,9 @@ import {
 
 /** Mantine wants ten shades and paints with its variables, which mantine-colours.css tells in our tokens. */
 const tuple = (colour: string) => Array.from({ length: 10 }, () => colour) as unknown as MantineColorsTuple
+/** The `<header>` of a dialog is none of the page. */
+const PLAIN_HEADER = { header: { role: 'presentation' } }
+const VEIL = { backgroundOpacity: 0.35 }
 const SMALL = { defaultProps: { size: 'xs' } }
 
 /** @see contracts/dashboard.md §12 [U16] */
@@ -41,7 +45,12 @@ export const theme = createTheme({
     Textarea: Textarea.extend(SMALL),
     Select: Select.extend(SMALL),
     TagsInput: TagsInput.extend(SMALL),
-    Modal: Modal.extend({ defaultProps: { centered: true, transitionProps: { duration: 0 } } }),
+    Modal: Modal.extend({
+      defaultProps: { centered: true, transitionProps: { duration: 0 }, attributes: PLAIN_HEADER, overlayProps: VEIL },
+    }),
+    Drawer: Drawer.extend({
+      defaultProps: { transitionProps: { duration: 0 }, attributes: PLAIN_HEADER, overlayProps: VEIL },
+    }),
     Tooltip: Tooltip.extend({
       defaultProps: {
         openDelay: 300,

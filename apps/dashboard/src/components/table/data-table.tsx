@@ -1,3 +1,4 @@
+import { VisuallyHidden } from '@mantine/core'
 import { useWindowVirtualizer } from '@tanstack/react-virtual'
 import { useEffect, useLayoutEffect, useRef, useState } from 'react'
 import { useIsNarrow } from '../use-is-narrow.ts'
@@ -138,10 +139,15 @@ function HeadCell<Row>({ column: { key, title, isEnd, compare }, sort, onSort }:
           </span>
         </button>
       ) : (
-        title
+        <HeadText title={title} />
       )}
     </div>
   )
+}
+
+/** A column of buttons has no head to be seen, but one to be read out. */
+function HeadText({ title }: { readonly title: string }) {
+  return title === '' ? <VisuallyHidden>Actions</VisuallyHidden> : title
 }
 
 /** Where the rows begin on the page, whatever comes or goes above them. */

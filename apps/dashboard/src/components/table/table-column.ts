@@ -2,6 +2,7 @@ import type { ReactNode } from 'react'
 
 export interface Column<Row> {
   readonly key: string
+  /** Empty for a column of buttons. */
   readonly title: string
   /** A track of a CSS grid: `96px`, `minmax(160px, 2fr)`. */
   readonly width: string

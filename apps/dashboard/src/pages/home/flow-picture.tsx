@@ -98,7 +98,7 @@ function NodeCard({ node: { name, state, rate }, to, course, isFocus, onFocus, o
       </div>
       <div className={styles.nodeLine}>
         <StateMark kind={state.kind}>{state.word}</StateMark>
-        {course !== undefined && <Sparkline values={course} label={`Course of ${shown}`} width={56} height={16} />}
+        {course !== undefined && <Sparkline values={course} label={`Course of ${shown}`} width={48} height={16} />}
       </div>
       <Tooltip label={label}>
         <ActionIcon

@@ -64,7 +64,7 @@ export function SourcePage() {
       />
       <Shown of={reading} thing="Source" id={id}>
         {(source) => (
-          <Suspense>
+          <Suspense fallback={<div aria-busy="true" />}>
             {/* What was written of one source never stands at another. */}
             <Content key={source.id} source={source} />
           </Suspense>

@@ -1,9 +1,10 @@
-import { Button, TextInput } from '@mantine/core'
-import { Link, useNavigate } from '@tanstack/react-router'
+import { TextInput } from '@mantine/core'
+import { useNavigate } from '@tanstack/react-router'
 import { useMemo } from 'react'
 import { type Source, useSources } from '../../api/sources.ts'
 import { useStats } from '../../api/stats.ts'
 import { ApiPopover } from '../../components/api-popover.tsx'
+import { LinkButton } from '../../components/link-button.tsx'
 import { NeedsRole } from '../../components/needs-role.tsx'
 import { Empty, EmptyByFilter } from '../../components/states/empty.tsx'
 import { Shown } from '../../components/states/shown.tsx'
@@ -34,7 +35,7 @@ export function SourcesPage() {
           <>
             <ApiPopover path="/v2/sources" query={{ q }} />
             <NeedsRole role="editor">
-              <NewSource />
+              <LinkButton to="/sources/new">New source</LinkButton>
             </NeedsRole>
           </>
         }
@@ -44,7 +45,7 @@ export function SourcesPage() {
           sources.length === 0 ? (
             <Empty text={homeTexts.noSource}>
               <NeedsRole role="editor">
-                <NewSource />
+                <LinkButton to="/sources/new">New source</LinkButton>
               </NeedsRole>
             </Empty>
           ) : (
@@ -97,15 +98,6 @@ interface SourceListProps {
 
 function SourceList({ sources, onClear, children }: SourceListProps) {
   return sources.length === 0 ? <EmptyByFilter onClear={onClear} /> : children(sources)
-}
-
-function NewSource({ disabled = false }: { readonly disabled?: boolean }) {
-  if (disabled) return <Button disabled>New source</Button>
-  return (
-    <Button component={Link} to="/sources/new">
-      New source
-    </Button>
-  )
 }
 
 /** As the server's own `q`: a part of the name, key or id, in any case. */

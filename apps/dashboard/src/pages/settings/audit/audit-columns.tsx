@@ -38,7 +38,7 @@ export const AUDIT_COLUMNS: readonly Column<AuditEntry>[] = [
   },
   {
     key: 'address',
-    title: 'From',
+    title: 'Address',
     width: '120px',
     cell: ({ address }) => address ?? '–',
     card: 'none',

@@ -42,7 +42,7 @@ export function connectionColumns(
     },
     {
       key: 'remove',
-      title: '',
+      title: 'Action',
       width: '88px',
       isEnd: true,
       cell: (connection) => (

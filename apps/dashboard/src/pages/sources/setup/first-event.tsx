@@ -30,8 +30,10 @@ interface Arrived {
 export function FirstEvent({ source }: { readonly source: Source }) {
   const [openedAt] = useState(() => new Date().toISOString())
   const [live, setLive] = useState<Arrived>()
-  const earlier = useRecentEvents({ sourceId: source.id, limit: 1 }).data?.[0]
-  const arrived = live ?? earlier
+  const recent = useRecentEvents({ sourceId: source.id, limit: 1 })
+  const arrived = live ?? recent.data?.[0]
+  // Before that is known nobody can say that nothing came yet.
+  const isWaiting = arrived === undefined && !recent.isPending
   const onMessages = (messages: readonly TailMessage[]) => {
     const first = messages.find((message) => message.kind === 'accepted')
     if (first !== undefined) setLive((before) => before ?? first)
@@ -46,11 +48,8 @@ export function FirstEvent({ source }: { readonly source: Source }) {
   return (
     <section className={styles.panel}>
       <div className={styles.arrival} role="status">
-        {arrived === undefined ? (
-          <StateMark kind="waiting">{sourceTexts.waiting}</StateMark>
-        ) : (
-          <FirstArrived event={arrived} isLive={live !== undefined} />
-        )}
+        {isWaiting && <StateMark kind="waiting">{sourceTexts.waiting}</StateMark>}
+        {arrived !== undefined && <FirstArrived event={arrived} isLive={live !== undefined} />}
         {shown.map(({ at, status, text, keyStart }) => (
           <p key={`${at} ${keyStart}`} className={styles.refusedLine}>
             <StateMark kind="refused">{`${status} ${text}`}</StateMark>
