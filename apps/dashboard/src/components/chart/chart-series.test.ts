@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest'
-import { stacked, stepTimes } from './chart-series.ts'
+import { stepTimes } from './chart-series.ts'
+import { stacked } from './stacked.ts'
 
 it('bars stand on those before them', () => {
   expect(

@@ -3,8 +3,9 @@ import { useComputedColorScheme } from '@mantine/core'
 import { useEffect, useRef, useState } from 'react'
 import UPlot from 'uplot'
 import { localTime } from '../time/time-text.ts'
-import styles from './chart.module.css'
-import { type ChartProps, type ChartSeries, stacked } from './chart-series.ts'
+import type { ChartProps, ChartSeries } from './chart-series.ts'
+import styles from './plot.module.css'
+import { stacked } from './stacked.ts'
 
 const COLOURS = { accent: '--accent', ok: '--ok', warn: '--warn', bad: '--bad', idle: '--line' } as const
 
