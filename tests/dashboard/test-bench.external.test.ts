@@ -52,7 +52,7 @@ test('it begins with the newest event; nothing is sent, and every stage is shown
   const before = received()
   await using visit = await dashboard.visit(`/test?destination=${hook}`)
   const { page } = visit
-  await page.getByText('"Seat Reserved"').waitFor()
+  await page.getByText('"price": 18.5').first().waitFor()
   await page.getByRole('button', { name: 'Run without sending' }).click()
   const stages = page.getByRole('region', { name: 'Stages', exact: true })
   await stages.getByRole('link', { name: 'Add cents' }).waitFor()
@@ -71,7 +71,7 @@ test('it begins with the newest event; nothing is sent, and every stage is shown
 test('it sends only when switched on in that visit, naming the host', async () => {
   await using visit = await dashboard.visit(`/test?destination=${hook}`)
   const { page } = visit
-  await page.getByText('"Seat Reserved"').waitFor()
+  await page.getByText('"price": 18.5').first().waitFor()
   await page.getByRole('switch', { name: 'Send' }).click()
   const before = received()
   await page.getByRole('button', { name: `Send to 127.0.0.1:${dashboard.env.sink.port}` }).click()
@@ -86,7 +86,7 @@ test('it sends only when switched on in that visit, naming the host', async () =
 test('a source runs all of its destinations, and says to how many it would send', async () => {
   await using visit = await dashboard.visit(`/test?source=${source.id}`)
   const { page } = visit
-  await page.getByText('"Seat Reserved"').waitFor()
+  await page.getByText('"price": 18.5').first().waitFor()
   await page.getByRole('switch', { name: 'Send' }).click()
   await page.getByRole('button', { name: 'Send to 2 destinations' }).waitFor()
   await page.getByRole('switch', { name: 'Send' }).click()
@@ -103,7 +103,7 @@ test.each([
 ])('an event %s: the stage says so, the later ones are skipped', async (event, word, text) => {
   await using visit = await dashboard.visit(`/test?destination=${hook}&event=m-live`)
   const { page } = visit
-  await page.getByText('"Seat Reserved"').waitFor()
+  await page.getByText('"price": 18.5').first().waitFor()
   await write(page, { ...EVENT, event })
   await page.getByRole('button', { name: 'Run without sending' }).click()
   const stages = page.getByRole('region', { name: 'Stages', exact: true })
@@ -115,7 +115,7 @@ test.each([
 test('a message that is no JSON is marked and cannot be run; Ctrl Enter runs one that is', async () => {
   await using visit = await dashboard.visit(`/test?destination=${hook}&event=m-live`)
   const { page } = visit
-  await page.getByText('"Seat Reserved"').waitFor()
+  await page.getByText('"price": 18.5').first().waitFor()
   await write(page, '{"type": nothing}')
   expect(await page.getByRole('button', { name: 'Run without sending' }).isDisabled()).toBe(true)
   await page.locator('.cm-lint-marker-error').waitFor()
@@ -129,7 +129,7 @@ test('live traffic would skip it: the reason is said on top; force is preset for
   await dashboard.env.api('PATCH', `/v2/destinations/${destinationId}`, { enabled: false })
   await using visit = await dashboard.visit(`/test?destination=${destinationId}&event=m-live`)
   const { page } = visit
-  await page.getByText('"Seat Reserved"').waitFor()
+  await page.getByText('"price": 18.5').first().waitFor()
   expect(await page.getByRole('checkbox', { name: 'Force' }).isChecked()).toBe(true)
   await page.getByRole('button', { name: 'Run without sending' }).click()
   await page.getByText('Live traffic would skip this: destination is disabled.').waitFor()
@@ -142,7 +142,7 @@ test('live traffic would skip it: the reason is said on top; force is preset for
 test('overrides stand in for the saved configuration in this run, and name their host', async () => {
   await using visit = await dashboard.visit(`/test?destination=${other}&event=m-live`)
   const { page } = visit
-  await page.getByText('"Seat Reserved"').waitFor()
+  await page.getByText('"price": 18.5').first().waitFor()
   await page.getByRole('button', { name: 'Overrides' }).click()
   await page.getByLabel('Overrides', { exact: true }).fill('{"webhookUrl": "https://staging.cinema.example/in"}')
   await page.getByRole('switch', { name: 'Send' }).click()
@@ -158,7 +158,7 @@ test('a saved fixture passes `millrace test` unchanged and holds no secret', asy
   try {
     await using visit = await dashboard.visit(`/test?destination=${hook}&event=m-live`)
     const { page } = visit
-    await page.getByText('"Seat Reserved"').waitFor()
+    await page.getByText('"price": 18.5').first().waitFor()
     const [download] = await Promise.all([
       page.waitForEvent('download'),
       page.getByRole('button', { name: 'Save as fixture' }).click(),
@@ -189,7 +189,7 @@ test('a viewer runs without sending: send and overrides are disabled with the re
     email: 'viewer@cinema.example',
   })
   const { page } = visit
-  await page.getByText('"Seat Reserved"').waitFor()
+  await page.getByText('"price": 18.5').first().waitFor()
   expect(await page.getByRole('switch', { name: 'Send' }).isDisabled()).toBe(true)
   expect(await page.getByRole('button', { name: 'Overrides' }).isDisabled()).toBe(true)
   await page.getByRole('switch', { name: 'Send' }).hover({ force: true })
@@ -214,7 +214,7 @@ test('nothing chosen, an unknown destination, an unknown event, a bad value: eac
 test('hostile texts show as text', async () => {
   await using visit = await dashboard.visit(`/test?destination=${other}&event=m-live`)
   const { page } = visit
-  await page.getByText('"Seat Reserved"').waitFor()
+  await page.getByText('"price": 18.5').first().waitFor()
   const big = 'x'.repeat(1_000_000)
   await write(page, {
     ...EVENT,
@@ -233,12 +233,12 @@ test.each(['light', 'dark'] as const)(
   async (theme) => {
     await using visit = await dashboard.visit(`/test?destination=${hook}&event=m-live`, { theme })
     const { page } = visit
-    await page.getByText('"Seat Reserved"').waitFor()
+    await page.getByText('"price": 18.5').first().waitFor()
     await page.getByRole('button', { name: 'Run without sending' }).click()
     await page.getByText('"cents": 1850').first().waitFor()
     expect(await visit.axe()).toEqual([])
     await page.setViewportSize({ width: 360, height: 740 })
-    await page.getByText('Request and response').click()
+    await page.getByText('Requests', { exact: true }).click()
     expect(await visit.sideways()).toBe(0)
     expect(await visit.axe()).toEqual([])
   },
