@@ -202,7 +202,7 @@ test('usage names destinations, and transformations of a library', async () => {
   await using visit = await dashboard.visit(`/transformations/${id}/usage`)
   const { page } = visit
   await page.getByText('Booking hook').waitFor()
-  await page.getByText('Events in the last hour').waitFor()
+  await page.getByText('Events per 10 s, last hour').waitFor()
   await page.goto(`/ui/libraries/${libraryId}/usage`)
   await page.getByRole('link', { name: 'Add cents' }).waitFor()
 })

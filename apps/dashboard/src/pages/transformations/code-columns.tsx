@@ -50,6 +50,8 @@ export function countColumn<T>(key: string, title: string, value: (row: T) => nu
     title,
     width: '96px',
     isEnd: true,
+    // A bare number says nothing in a card.
+    card: 'none',
     cell: (row) => {
       const known = value(row)
       return known === null ? '–' : shortNumber(known)

@@ -57,17 +57,17 @@ export function UsageTab({ code }: CodeTabProps) {
           return (
             <>
               <Chart
-                label="Events in the last hour"
+                label={`Events per ${STEP_S} s, last hour`}
                 times={times}
                 series={[
                   { label: 'in', values: own.in, tone: 'idle' },
                   { label: 'out', values: own.out, tone: 'accent' },
                   { label: 'errors', values: own.errors, tone: 'bad' },
                 ]}
-                text={(value) => `${shortNumber(value)} in ${STEP_S} s`}
+                text={shortNumber}
               />
               <Chart
-                label="Time of a run, p95"
+                label="Time of a run, last hour"
                 times={times}
                 series={[{ label: 'p95', values: own.p95Ms, tone: 'accent' }]}
                 text={(value) => `${shortNumber(value)} ms`}

@@ -9,6 +9,7 @@ import { Shown } from '../../../components/states/shown.tsx'
 import { DataTable } from '../../../components/table/data-table.tsx'
 import type { Column } from '../../../components/table/table-column.ts'
 import { Time } from '../../../components/time/time.tsx'
+import { localTime } from '../../../components/time/time-text.ts'
 import { useSearchValues } from '../../../shell/search-values.ts'
 import type { CodeTabProps } from '../code-kind.ts'
 import { codeSearch } from '../code-search.ts'
@@ -62,7 +63,7 @@ export function VersionsTab({ kind, code }: CodeTabProps) {
                         .filter(({ versionId }) => versionId !== shown.versionId)
                         .map((each) => (
                           <option key={each.versionId} value={each.versionId}>
-                            {`${each.createdAt} ${each.versionId.slice(0, 8)}`}
+                            {`${localTime(new Date(each.createdAt), new Date(), 'second')} by ${each.createdBy}${each.published ? ', published' : ''}`}
                           </option>
                         ))}
                     </select>
@@ -104,7 +105,13 @@ const COLUMNS: readonly Column<Version>[] = [
     ),
     card: 'end',
   },
-  { key: 'id', title: 'Version', width: '264px', cell: ({ versionId }) => <ShownId id={versionId} />, card: 'none' },
+  {
+    key: 'id',
+    title: 'Version',
+    width: 'minmax(96px, 1fr)',
+    cell: ({ versionId }) => <ShownId id={versionId} what="version id" />,
+    card: 'none',
+  },
 ]
 
 interface ComparedProps extends CodeTabProps {
