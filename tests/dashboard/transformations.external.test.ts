@@ -205,6 +205,20 @@ test('usage names destinations, and transformations of a library', async () => {
   await page.getByText('Events per 10 s, last hour').waitFor()
   await page.goto(`/ui/libraries/${libraryId}/usage`)
   await page.getByRole('link', { name: 'Add cents' }).waitFor()
+  await page.getByRole('button', { name: 'Delete library' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click()
+  await page.getByText('Library is in use').waitFor()
+})
+
+test('code that nobody uses is deleted', async () => {
+  const own = await newTransformation('Unused', 'export function transformEvent(event) {\n  return event\n}\n')
+  await using visit = await dashboard.visit(`/transformations/${own}/usage`)
+  const { page } = visit
+  await page.getByText('No destination runs it. Attach it at a destination.').waitFor()
+  await page.getByRole('button', { name: 'Delete transformation' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click()
+  await page.waitForURL('**/ui/transformations')
+  expect((await dashboard.env.api('GET', `/v2/transformations/${own}`)).status).toBe(404)
 })
 
 test('a new one begins with a template, a library with its import name', async () => {

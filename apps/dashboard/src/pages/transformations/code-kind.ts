@@ -1,6 +1,7 @@
 import type { Code } from '../../api/code.ts'
 import {
   useChangeLibrary,
+  useDeleteLibrary,
   useLibrary,
   useLibraryVersion,
   useLibraryVersions,
@@ -9,6 +10,7 @@ import {
 import type { Tagged } from '../../api/reading.ts'
 import {
   useChangeTransformation,
+  useDeleteTransformation,
   usePublishTransformation,
   useTransformation,
   useTransformationVersion,
@@ -20,9 +22,9 @@ export const TRANSFORMATION = {
   thing: 'transformation',
   Thing: 'Transformation',
   path: '/transformations',
-  list: '/v2/transformations',
   useOne: useTransformation,
   useChange: useChangeTransformation,
+  useDelete: useDeleteTransformation,
   usePublish: usePublishTransformation,
   useVersions: useTransformationVersions,
   useVersion: useTransformationVersion,
@@ -32,9 +34,9 @@ export const LIBRARY = {
   thing: 'library',
   Thing: 'Library',
   path: '/libraries',
-  list: '/v2/libraries',
   useOne: useLibrary,
   useChange: useChangeLibrary,
+  useDelete: useDeleteLibrary,
   usePublish: usePublishLibrary,
   useVersions: useLibraryVersions,
   useVersion: useLibraryVersion,

@@ -10,6 +10,7 @@ import { StateMark } from '../../components/state-mark.tsx'
 import { Empty } from '../../components/states/empty.tsx'
 import { Shown } from '../../components/states/shown.tsx'
 import type { CodeTabProps } from './code-kind.ts'
+import { DeleteCode } from './delete-code.tsx'
 import styles from './transformations.module.css'
 
 const HOUR_S = 3_600
@@ -17,7 +18,7 @@ const STEP_S = 10
 const POLL_MS = 10_000
 
 /** Who runs it, how often it ran and failed, and how long it took, in the last hour. */
-export function UsageTab({ code }: CodeTabProps) {
+export function UsageTab({ kind, code }: CodeTabProps) {
   const { id, destinations } = code as Code as Transformation
   const stats = useStats({ seconds: HOUR_S, step: STEP_S, transformationId: id }, { pollMs: POLL_MS })
   const { routesByPath } = useRouter()
@@ -76,6 +77,7 @@ export function UsageTab({ code }: CodeTabProps) {
           )
         }}
       </Shown>
+      <DeleteCode kind={kind} code={code} />
     </div>
   )
 }

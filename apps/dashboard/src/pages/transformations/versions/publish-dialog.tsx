@@ -1,8 +1,6 @@
 import { Button, Modal } from '@mantine/core'
-import { useQueryClient } from '@tanstack/react-query'
 import { useEffect } from 'react'
 import type { Code } from '../../../api/code.ts'
-import { readAgain } from '../../../api/reading.ts'
 import { type Transformation, useRunTransformationTests, useTransformationTests } from '../../../api/transformations.ts'
 import { DiffView } from '../../../components/diff/diff-view.tsx'
 import { Refusal } from '../../../components/form/refusal.tsx'
@@ -22,12 +20,10 @@ export function PublishDialog({ kind, code, versionId, onClose }: PublishDialogP
   const before = kind.useVersion(code.id, code.publishedVersionId ?? undefined).data
   const after = kind.useVersion(code.id, versionId).data
   const { mutateAsync, error, isPending } = kind.usePublish()
-  const client = useQueryClient()
   const failed = useFailedTests(kind.thing === 'transformation' ? code.id : undefined, versionId)
   const publish = async () => {
     const done = await mutateAsync({ id: code.id, versionId, etag: code.etag }).catch(() => undefined)
     if (done === undefined) return
-    readAgain(client, [kind.list])
     onClose()
   }
   return (
