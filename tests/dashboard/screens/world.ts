@@ -18,6 +18,7 @@ export async function cinema(env: DevEnv): Promise<World> {
   env.sink.answer = ({ path }) => ({ status: path === '/refused' ? 400 : 200 })
   const source = await env.source({ name: 'Cinema app', type: 'Cordova' })
   const { destinationId } = await env.webhook({ source, name: 'Booking hook' })
+  await env.api('PATCH', `/v2/destinations/${destinationId}`, { transformationIds: [await addCents(env)] })
   const refused = await env.webhook({
     source,
     name: 'Loyalty programme of all cinemas in the country',
@@ -33,4 +34,34 @@ export async function cinema(env: DevEnv): Promise<World> {
   await env.send('/v1/track', { userId: 'u-1', event: 'Lost' }, 'aaaaaaaaaaaaaaaaaaaaaaaaaaa')
   await env.journey('m-4-3', 'dead_lettered', refused.destinationId)
   return { sourceId: source.id, destinationId }
+}
+
+/** User code of two versions, one of them a draft, with a library and a stored test. */
+async function addCents(env: DevEnv): Promise<string> {
+  const library = 'export const toCents = (price) => Math.round(price * 100)\n'
+  await env.api('POST', '/v2/libraries?publish=true', { name: 'Price Rules', code: library })
+  const code = `import { toCents } from "priceRules"
+
+export function transformEvent(event) {
+  if (event.type !== "track" || event.properties.price === undefined) return event
+  log("price", event.properties.price)
+  event.properties.priceCents = toCents(event.properties.price)
+  return event
+}
+`
+  const written = { name: 'Add cents', description: 'price in cents for the booking hook', code }
+  const { json } = await env.api('POST', '/v2/transformations?publish=true', written)
+  const { id } = json.transformation
+  await env.api('PUT', `/v2/transformations/${id}/tests`, {
+    tests: [
+      {
+        id: 't1',
+        name: 'cents are added',
+        input: [{ type: 'track', messageId: 'm-1', properties: { price: 18.5 } }],
+        expectedOutput: [{ type: 'track', messageId: 'm-1', properties: { price: 18.5, priceCents: 1850 } }],
+      },
+    ],
+  })
+  await env.api('PUT', `/v2/transformations/${id}`, { ...written, captureLogs: true, code: `// Draft.\n${code}` })
+  return id
 }

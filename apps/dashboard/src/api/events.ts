@@ -1,7 +1,8 @@
 import type { EventType } from '@millrace/protocol/event'
 import type { JsonObject } from '@millrace/protocol/json'
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
-import { reading, readingPages } from './reading.ts'
+import { api, pathWith } from './client.ts'
+import { type Paging, reading, readingPages } from './reading.ts'
 import { pollEvery } from './retry.ts'
 import type { RequestObject } from './test-api.ts'
 
@@ -59,14 +60,26 @@ export function useEvents(
   })
 }
 
+/** One call looks back over at most a second, and may find nothing although there is something older. */
+const MOST_LOOKS = 10
+
 /** The newest ones only; for choosing one, and where the stream of new ones is not to be had. */
 export function useRecentEvents(
   filters: EventFilters & { limit?: number },
   options: { pollMs?: number; isEnabled?: boolean } = {},
 ) {
+  const query = { limit: 50, ...filters }
   return useQuery({
-    ...reading<{ events: ListedEvent[] }>('/v2/events', { limit: 50, ...filters }),
-    select: ({ events }) => events,
+    queryKey: ['/v2/events', 'recent', query],
+    queryFn: async ({ signal }): Promise<readonly ListedEvent[]> => {
+      let next = pathWith('/v2/events', query)
+      for (let look = 0; next !== '' && look < MOST_LOOKS; look++) {
+        const { body } = await api<{ events: ListedEvent[]; paging: Paging }>('GET', next, { signal })
+        if (body.events.length > 0) return body.events
+        next = body.paging.next
+      }
+      return []
+    },
     refetchInterval: pollEvery(options.pollMs ?? null),
     enabled: options.isEnabled ?? true,
   })
@@ -139,6 +152,16 @@ export function useEventTrace(messageId: string, query: { sourceId?: string; ren
       )
       return pollEvery(isMoving ? 2000 : null)({ state })
     },
+  })
+}
+
+/** The payload of an accepted event, which never changes; null when it is no longer kept. */
+export function useEventPayload(messageId: string | undefined) {
+  return useQuery({
+    ...reading<{ events: EventTrace[] }>(`/v2/events/${encodeURIComponent(messageId ?? '')}`, {}),
+    select: ({ events }) => events[0]?.event ?? null,
+    staleTime: Number.POSITIVE_INFINITY,
+    enabled: messageId !== undefined,
   })
 }
 

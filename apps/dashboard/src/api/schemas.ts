@@ -75,6 +75,15 @@ export function useModelMetadata(eventId: string) {
   return useQuery(reading<EventMetadata>(`${modelPath(eventId)}/metadata`))
 }
 
+/** The newest sample of a model; null when none is kept. */
+export function useModelSample(eventId: string | undefined) {
+  return useQuery({
+    ...reading<EventMetadata>(`${modelPath(eventId ?? '')}/metadata`),
+    select: ({ SampledEvents }) => SampledEvents.at(-1) ?? null,
+    enabled: eventId !== undefined,
+  })
+}
+
 export function useVersionMetadata(versionId: string | undefined) {
   return useQuery({
     ...reading<EventMetadata>(`${versionPath(versionId ?? '')}/metadata`),

@@ -83,10 +83,11 @@ export interface TransformationTest {
   readonly expectedOutput: readonly JsonObject[]
 }
 
-export function useTransformationTests(id: string) {
+export function useTransformationTests(id: string, options: { isEnabled?: boolean } = {}) {
   return useQuery({
     ...readingOne<{ tests: TransformationTest[] }>(`${pathOf(id)}/tests`),
     select: ({ tests, etag }) => ({ tests, etag }),
+    enabled: options.isEnabled ?? true,
   })
 }
 

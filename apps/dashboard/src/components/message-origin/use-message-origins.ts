@@ -1,0 +1,56 @@
+import type { JsonObject } from '@millrace/protocol/json'
+import { type DeadLetter, type DeadLetterFilters, useDeadLetter, useDeadLetters } from '../../api/dead-letters.ts'
+import { type ListedEvent, useEventPayload, useRecentEvents } from '../../api/events.ts'
+import { type EventModel, useEventModels, useModelSample } from '../../api/schemas.ts'
+
+/** Of each kind. */
+const MOST = 20
+/** Who tries code sends events meanwhile. */
+const POLL_MS = 10_000
+
+/** Where a message for a trial may come from, newest first. */
+export interface MessageOrigins {
+  readonly recent: readonly ListedEvent[]
+  readonly deadLetters: readonly DeadLetter[]
+  readonly models: readonly EventModel[]
+  /** No event ever came this way. */
+  readonly isEmpty: boolean
+}
+
+interface OriginsAsked extends Pick<DeadLetterFilters, 'sourceId' | 'destinationId' | 'stage'> {
+  /** Of the source whose models give samples; of all when left out. */
+  readonly writeKey?: string
+  readonly isEnabled: boolean
+}
+
+export function useMessageOrigins({ isEnabled, stage, writeKey, ...of }: OriginsAsked): MessageOrigins {
+  const recent = useRecentEvents({ ...of, limit: MOST }, { isEnabled, pollMs: POLL_MS })
+  const dead = useDeadLetters({ ...of, ...(stage === undefined ? {} : { stage }), limit: MOST }, { isEnabled })
+  const models = useEventModels(writeKey === undefined ? {} : { writeKey }, { isEnabled })
+  return {
+    recent: recent.data ?? [],
+    deadLetters: dead.data?.pages[0]?.elements ?? [],
+    models: (models.data ?? []).slice(0, MOST),
+    isEmpty: recent.data?.length === 0,
+  }
+}
+
+/** Names a message in a link, which holds no payload itself. */
+export interface MessageName {
+  /** messageId of an accepted event. */
+  readonly event?: string
+  /** Id of a dead letter. */
+  readonly dead?: string
+  /** EventID of a model, for its newest sample. */
+  readonly sample?: string
+}
+
+/** @returns undefined while it is read and when none is named; null when it has no payload any more. */
+export function useNamedMessage({ event, dead, sample }: MessageName): JsonObject | null | undefined {
+  const ofEvent = useEventPayload(event)
+  const ofDead = useDeadLetter(event === undefined ? dead : undefined)
+  const ofModel = useModelSample(event === undefined && dead === undefined ? sample : undefined)
+  if (event !== undefined) return ofEvent.isError ? null : ofEvent.data
+  if (dead !== undefined) return ofDead.isError ? null : ofDead.data?.event
+  return ofModel.isError ? null : ofModel.data
+}

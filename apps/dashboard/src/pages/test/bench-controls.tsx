@@ -1,0 +1,117 @@
+import { Button, Checkbox, Select, Switch } from '@mantine/core'
+import { isJsonObject } from '@millrace/protocol/json'
+import { useId, useState } from 'react'
+import type { DestinationDefinition } from '../../api/destination-definitions.ts'
+import { JsonField } from '../../components/form/json-field.tsx'
+import { NeedsRole } from '../../components/needs-role.tsx'
+import { sendText, type Workspace } from './bench-target.ts'
+import styles from './test-bench.module.css'
+import type { Bench } from './use-bench.ts'
+
+interface BenchControlsProps {
+  readonly bench: Bench
+  readonly workspace: Workspace
+  readonly definitions: readonly DestinationDefinition[]
+}
+
+/** What is run, through what, and whether it is sent. */
+export function BenchControls({ bench, workspace, definitions }: BenchControlsProps) {
+  const [isOverriding, setOverriding] = useState(false)
+  const { target, stage, force, override } = bench
+  const overrideId = useId()
+  const options = [
+    {
+      group: 'Destinations',
+      items: workspace.destinations.map(({ id, name, enabled }) => option('destination', id, name, enabled)),
+    },
+    { group: 'Sources', items: workspace.sources.map(({ id, name, enabled }) => option('source', id, name, enabled)) },
+  ]
+  const choose = (value: string | null) => {
+    const [kind, id] = (value ?? '').split(':')
+    if (id !== undefined) bench.choose(kind as 'destination' | 'source', id)
+  }
+  const canRun = target !== undefined && bench.message !== undefined
+  const variables = definitions.find(({ name }) => target?.kind === 'destination' && name === target.destination.type)
+  return (
+    <>
+      <div className={styles.controls}>
+        <Select
+          aria-label="Destination, or source for all of its"
+          placeholder="Destination, or source for all of its"
+          className={styles.target}
+          data={options.filter(({ items }) => items.length > 0)}
+          value={target === undefined ? null : `${target.kind}:${target.id}`}
+          onChange={choose}
+          searchable
+          limit={200}
+          maxDropdownHeight={420}
+          nothingFoundMessage="None of this name."
+          allowDeselect={false}
+        />
+        <Checkbox
+          label="User transformation"
+          checked={stage.user_transform}
+          onChange={({ currentTarget }) => bench.setStages(currentTarget.checked, stage.dest_transform)}
+        />
+        <Checkbox
+          label="Destination transformation"
+          checked={stage.dest_transform}
+          onChange={({ currentTarget }) => bench.setStages(stage.user_transform, currentTarget.checked)}
+        />
+        <NeedsRole role="editor">
+          <Switch
+            label="Send"
+            size="xs"
+            checked={stage.send_to_destination}
+            onChange={({ currentTarget }) => bench.send(currentTarget.checked)}
+          />
+        </NeedsRole>
+        <Checkbox
+          label="Force"
+          checked={force}
+          onChange={({ currentTarget }) => bench.set({ force: currentTarget.checked ? '1' : '0' })}
+        />
+        {target?.kind === 'destination' && (
+          <NeedsRole role="editor">
+            <Button
+              variant="default"
+              aria-expanded={isOverriding}
+              aria-controls={overrideId}
+              onClick={() => setOverriding(!isOverriding)}
+            >
+              {bench.hasOverride ? 'Overrides in force' : 'Overrides'}
+            </Button>
+          </NeedsRole>
+        )}
+        <div className={styles.run}>
+          <Button
+            disabled={!canRun}
+            loading={bench.isRunning}
+            {...(stage.send_to_destination ? { color: 'bad' } : {})}
+            title="Ctrl or ⌘ and Enter"
+            onClick={() => void bench.start()}
+          >
+            {stage.send_to_destination && target !== undefined
+              ? sendText(target, force, definitions, override)
+              : 'Run without sending'}
+          </Button>
+        </div>
+      </div>
+      {isOverriding && target?.kind === 'destination' && (
+        <div id={overrideId} className={styles.override}>
+          <JsonField
+            key={target.id}
+            label="Overrides"
+            description={`In place of the saved configuration, for this run. Variables: ${(variables?.defaultConfig ?? []).join(', ')}.`}
+            value={bench.hasOverride ? override : undefined}
+            onChange={(value) => bench.setOverride(isJsonObject(value) ? value : {})}
+          />
+        </div>
+      )}
+    </>
+  )
+}
+
+function option(kind: string, id: string, name: string, enabled: boolean) {
+  return { value: `${kind}:${id}`, label: enabled ? name : `${name} (off)` }
+}

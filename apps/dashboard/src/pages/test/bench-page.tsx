@@ -1,0 +1,31 @@
+import { lazy, Suspense } from 'react'
+import { useConnections } from '../../api/connections.ts'
+import { useDestinations } from '../../api/destinations.ts'
+import { useSources } from '../../api/sources.ts'
+import { together } from '../../components/states/read-state.ts'
+import { Shown } from '../../components/states/shown.tsx'
+import { PageHead } from '../../shell/page-head.tsx'
+
+const Bench = lazy(() => import('./bench.tsx').then(({ Bench }) => ({ default: Bench })))
+
+/** @see contracts/dashboard.md §7 */
+export function BenchPage() {
+  const workspace = together({
+    sources: useSources(),
+    destinations: useDestinations(),
+    connections: useConnections(),
+  })
+  const head = <PageHead title="Test bench" />
+  return (
+    <>
+      {workspace.data === undefined && head}
+      <Shown of={workspace}>
+        {(data) => (
+          <Suspense fallback={head}>
+            <Bench workspace={data} />
+          </Suspense>
+        )}
+      </Shown>
+    </>
+  )
+}

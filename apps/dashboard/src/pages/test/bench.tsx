@@ -1,0 +1,132 @@
+import { SegmentedControl } from '@mantine/core'
+import { lazy, Suspense, useMemo, useState } from 'react'
+import { useDestinationDefinitions } from '../../api/destination-definitions.ts'
+import { useTransformations } from '../../api/transformations.ts'
+import { ApiPopover } from '../../components/api-popover.tsx'
+import { CommandPopover } from '../../components/command-popover.tsx'
+import { Refusal } from '../../components/form/refusal.tsx'
+import { useIsNarrow } from '../../components/use-is-narrow.ts'
+import { PageHead } from '../../shell/page-head.tsx'
+import { eventTexts, pageTexts, testBenchTexts } from '../../texts.ts'
+import { benchCommand } from './bench-command.ts'
+import { BenchControls } from './bench-controls.tsx'
+import { shownAt } from './bench-result.ts'
+import type { Workspace } from './bench-target.ts'
+import { MessagePane } from './message-pane.tsx'
+import { SaveFixture } from './save-fixture.tsx'
+import styles from './test-bench.module.css'
+import { useBench } from './use-bench.ts'
+
+const StagesPane = lazy(() => import('./result-panes.tsx').then(({ StagesPane }) => ({ default: StagesPane })))
+const RequestsPane = lazy(() => import('./result-panes.tsx').then(({ RequestsPane }) => ({ default: RequestsPane })))
+
+const PANES = ['Message', 'Stages', 'Request and response'] as const
+
+/** @see contracts/dashboard.md §7 */
+export function Bench({ workspace }: { readonly workspace: Workspace }) {
+  const bench = useBench(workspace)
+  const { search, target, run, stage, force } = bench
+  const definitions = useDestinationDefinitions().data ?? []
+  const transformations = useTransformations().data
+  const names = useMemo(() => new Map((transformations ?? []).map(({ id, name }) => [id, name])), [transformations])
+  const [chosenId, setChosenId] = useState<string>()
+  const [pane, setPane] = useState<string>(PANES[0])
+  const isNarrow = useIsNarrow()
+  const result = run && shownAt(run.results, chosenId)
+  const isShown = (name: (typeof PANES)[number]) => !isNarrow || pane === name
+  const start = async () => {
+    await bench.start()
+    setPane((before) => (before === 'Message' ? 'Stages' : before))
+  }
+  const unknown = target === undefined ? unknownTarget(search) : undefined
+
+  return (
+    <>
+      <PageHead
+        title="Test bench"
+        actions={
+          target !== undefined && (
+            <>
+              <SaveFixture bench={bench} />
+              <CommandPopover
+                text="Command"
+                label="Command: this run from the command line"
+                title={bench.hasOverride ? 'This run, but for the overrides: API has them' : 'This run, as a command'}
+                command={benchCommand({ target, stage, force, message: bench.text })}
+              />
+              <ApiPopover
+                method="POST"
+                path={`/v0/${target.kind === 'source' ? 'testSource' : 'testDestination'}/${target.id}`}
+                query={{ force: force || undefined }}
+                body={bench.body}
+              />
+            </>
+          )
+        }
+      />
+      <BenchControls bench={{ ...bench, start }} workspace={workspace} definitions={definitions} />
+      {unknown !== undefined && <Notice text={pageTexts.gone(unknown.thing, unknown.id)} />}
+      <Refusal error={bench.error} />
+      {result?.extras?.filter?.reason != null && (
+        <Notice text={testBenchTexts.wouldSkip(result.extras.filter.reason)} />
+      )}
+      {result?.extras?.warnings?.map((text) => (
+        <Notice key={text} text={text} />
+      ))}
+      {isNarrow && (
+        <SegmentedControl
+          className={styles.panes}
+          aria-label="Pane"
+          fullWidth
+          data={PANES.map((value) => ({ value, label: value === 'Request and response' ? 'Requests' : value }))}
+          value={pane}
+          onChange={setPane}
+        />
+      )}
+      <div className={styles.bench}>
+        {isShown('Message') && (
+          <MessagePane
+            search={search}
+            set={bench.set}
+            origins={bench.origins}
+            text={bench.text}
+            faults={'fault' in bench.read && bench.read.fault !== undefined ? [bench.read.fault] : []}
+            onWrite={bench.write}
+            onOrigin={() => bench.write(undefined)}
+            onRun={() => void start()}
+            note={bench.isGone ? goneText(search.event) : undefined}
+          />
+        )}
+        <Suspense>
+          {isShown('Stages') && (
+            <StagesPane
+              bench={bench}
+              result={result}
+              names={names}
+              chosenId={result?.destinationId}
+              onChoose={setChosenId}
+            />
+          )}
+          {isShown('Request and response') && <RequestsPane result={result} />}
+        </Suspense>
+      </div>
+    </>
+  )
+}
+
+function Notice({ text }: { readonly text: string }) {
+  return (
+    <p className={styles.notice} role="status">
+      {text}
+    </p>
+  )
+}
+
+function goneText(event: string | undefined): string {
+  return event === undefined ? 'No sample of it is kept any more.' : eventTexts.unknown(event)
+}
+
+function unknownTarget({ destination, source }: { destination?: string; source?: string }) {
+  if (destination !== undefined) return { thing: 'Destination', id: destination }
+  return source === undefined ? undefined : { thing: 'Source', id: source }
+}

@@ -1,0 +1,19 @@
+import type { JsonObject } from '@millrace/protocol/json'
+import { type MessageTest, messageTestFileText, readMessageTestFile } from '@millrace/protocol/message-test-file'
+
+// Apart, because it brings a whole YAML library with it: loaded when a fixture is opened or saved.
+
+/** The message of the first test in a file. */
+export function messageOfFixture(text: string): { name: string; message: JsonObject } | { fault: string } {
+  const read = readMessageTestFile(text)
+  if ('faults' in read) {
+    const [{ line, message } = { line: 1, message: 'no tests' }] = read.faults
+    return { fault: `line ${line}: ${message}` }
+  }
+  const [test] = read.tests
+  return test === undefined ? { fault: 'there is no test in it' } : { name: test.name, message: test.message }
+}
+
+export function fixtureFile(tests: readonly MessageTest[]): Blob {
+  return new Blob([messageTestFileText(tests)], { type: 'application/yaml' })
+}

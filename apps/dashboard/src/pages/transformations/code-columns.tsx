@@ -1,0 +1,61 @@
+import type { Code } from '../../api/code.ts'
+import { shortNumber } from '../../components/figures/figure-text.ts'
+import { ShownId } from '../../components/shown-id.tsx'
+import { StateMark } from '../../components/state-mark.tsx'
+import { type Column, compareNumbers, compareTexts } from '../../components/table/table-column.ts'
+import { Time } from '../../components/time/time.tsx'
+import { hasDraft } from './code-kind.ts'
+
+/** What transformations and libraries have in common, around columns of their own. */
+export function codeColumns<T extends Code>(own: readonly Column<T>[]): readonly Column<T>[] {
+  return [
+    {
+      key: 'name',
+      title: 'Name',
+      width: 'minmax(160px, 2fr)',
+      cell: ({ name }) => name,
+      compare: (a, b) => compareTexts(a.name, b.name),
+      card: 'title',
+    },
+    { key: 'language', title: 'Language', width: '104px', cell: ({ language }) => LANGUAGES[language] },
+    ...own,
+    {
+      key: 'state',
+      title: 'Draft',
+      width: '128px',
+      cell: (code) => <PublishedMark code={code} />,
+      compare: (a, b) => Number(hasDraft(b)) - Number(hasDraft(a)),
+      card: 'end',
+    },
+    { key: 'changed', title: 'Changed', width: '152px', cell: ({ updatedAt }) => <Time at={updatedAt} isInRow /> },
+    { key: 'id', title: 'Id', width: '264px', cell: ({ id }) => <ShownId id={id} />, card: 'none' },
+  ]
+}
+
+export const LANGUAGES: Readonly<Record<Code['language'], string>> = {
+  javascript: 'JavaScript',
+  typescript: 'TypeScript',
+}
+
+/** Whether what is published is what was written last. */
+export function PublishedMark({ code }: { readonly code: Code }) {
+  if (code.publishedVersionId === null) return <StateMark kind="off">never published</StateMark>
+  return hasDraft(code) ? <StateMark kind="waiting">draft</StateMark> : <StateMark kind="ok">published</StateMark>
+}
+
+/** A column of a number that may not be known. */
+export function countColumn<T>(key: string, title: string, value: (row: T) => number | null): Column<T> {
+  return {
+    key,
+    title,
+    width: '96px',
+    isEnd: true,
+    // A bare number says nothing in a card.
+    card: 'none',
+    cell: (row) => {
+      const known = value(row)
+      return known === null ? '–' : shortNumber(known)
+    },
+    compare: (a, b) => compareNumbers(value(a), value(b)),
+  }
+}

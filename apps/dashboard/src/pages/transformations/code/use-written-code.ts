@@ -1,0 +1,78 @@
+import { useState } from 'react'
+import { ApiError } from '../../../api/client.ts'
+import type { Code } from '../../../api/code.ts'
+import type { CodeTabProps } from '../code-kind.ts'
+import { dropUnsavedCode, keepUnsavedCode, unsavedCode } from '../unsaved-code.ts'
+
+export type WrittenCode = ReturnType<typeof useWrittenCode>
+
+type Writing = Pick<Code, 'code' | 'language' | 'name' | 'description'>
+
+/**
+ * Code as it is being written: kept in this browser with every change until it is saved, so that the end of a tab loses none.
+ * It is saved over the version that it began with; somebody may save meanwhile.
+ */
+export function useWrittenCode({ kind, code: saved }: CodeTabProps) {
+  const [begun] = useState(() => unsavedCode(localStorage, saved.id))
+  const [written, setWritten] = useState<Writing>(() => ({ ...writing(saved), ...(begun && pick(begun)) }))
+  // Of the state that the input began with. What was kept over an older version meets whoever saved since then.
+  const [etag, setEtag] = useState(saved.etag)
+  const [isKept, setKept] = useState(begun !== undefined)
+  const [isOverOlder, setOverOlder] = useState(begun !== undefined && begun.over !== saved.versionId)
+  const { mutateAsync, error, isPending, reset } = kind.useChange()
+  const theirs = kind.useOne(saved.id)
+  const isDirty = JSON.stringify(written) !== JSON.stringify(writing(saved))
+
+  const change = (changes: Partial<Writing>) => {
+    const next = { ...written, ...changes }
+    setWritten(next)
+    if (error !== null) reset()
+    if (next.code === saved.code && next.language === saved.language) dropUnsavedCode(localStorage, saved.id)
+    else keepUnsavedCode(localStorage, saved.id, { ...pick(next), over: begun?.over ?? saved.versionId }, Date.now())
+  }
+  const load = (code: CodeTabProps['code']) => {
+    dropUnsavedCode(localStorage, saved.id)
+    setWritten(writing(code))
+    setEtag(code.etag)
+    setKept(false)
+    setOverOlder(false)
+    reset()
+  }
+  /** @returns the newest version, or undefined when it was refused, which is shown. */
+  const save = async (ifMatch: string | null = etag): Promise<string | undefined> => {
+    const captureLogs = 'captureLogs' in saved ? { captureLogs: saved.captureLogs as boolean } : {}
+    const answer = await mutateAsync({ id: saved.id, etag: ifMatch, ...written, ...captureLogs }).catch(() => undefined)
+    if (answer === undefined) {
+      await theirs.refetch()
+      return undefined
+    }
+    dropUnsavedCode(localStorage, saved.id)
+    setKept(false)
+    setOverOlder(false)
+    setEtag(answer.etag)
+    await theirs.refetch()
+    return 'transformation' in answer.body ? answer.body.transformation.versionId : answer.body.library.versionId
+  }
+  return {
+    written,
+    change,
+    save,
+    isDirty,
+    isSaving: isPending,
+    error,
+    /** Found in this browser when the page was opened. */
+    isKept: isKept && isDirty,
+    /** Somebody saved since this was begun. */
+    isChanged: isOverOlder || (error instanceof ApiError && error.kind === 'changed'),
+    theirs: theirs.data,
+    discard: () => load(theirs.data ?? saved),
+  }
+}
+
+function writing({ code, language, name, description }: Code): Writing {
+  return { code, language, name, description }
+}
+
+function pick({ code, language }: Pick<Code, 'code' | 'language'>) {
+  return { code, language }
+}

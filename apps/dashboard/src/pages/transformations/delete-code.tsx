@@ -1,0 +1,36 @@
+import { Button } from '@mantine/core'
+import { useNavigate } from '@tanstack/react-router'
+import { useState } from 'react'
+import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
+import { NeedsRole } from '../../components/needs-role.tsx'
+import type { CodeTabProps } from './code-kind.ts'
+import styles from './transformations.module.css'
+
+/** Deletes code that nobody uses; while somebody does, the server's refusal stands in the dialog. */
+export function DeleteCode({ kind, code }: CodeTabProps) {
+  const [isAsking, setAsking] = useState(false)
+  const { mutateAsync } = kind.useDelete()
+  const navigate = useNavigate()
+  return (
+    <div className={styles.filters}>
+      <NeedsRole role="editor">
+        <Button variant="outline" color="bad" onClick={() => setAsking(true)}>
+          {`Delete ${kind.thing}`}
+        </Button>
+      </NeedsRole>
+      {isAsking && (
+        <ConfirmDialog
+          title={`Delete ${code.name}`}
+          action="Delete"
+          onConfirm={async () => {
+            await mutateAsync({ id: code.id, etag: code.etag })
+            await navigate({ to: kind.path })
+          }}
+          onClose={() => setAsking(false)}
+        >
+          <p>Its drafts and stored tests go with it.</p>
+        </ConfirmDialog>
+      )}
+    </div>
+  )
+}

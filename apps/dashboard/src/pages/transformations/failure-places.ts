@@ -1,0 +1,36 @@
+/** A place that a failure of user code names; of the code itself, or of a library by its import name. */
+export interface FailurePlace {
+  readonly library?: string
+  readonly line: number
+  readonly column: number
+}
+
+export type FailurePart = string | (FailurePlace & { readonly text: string })
+
+const PLACES = /base transformation:(\d+):(\d+)|library ([\w$]+):(\d+):(\d+)/g
+
+/** The text of a failure, with its places apart. @see contracts/transformations.md §5 */
+export function failureParts(text: string): FailurePart[] {
+  const parts: FailurePart[] = []
+  let end = 0
+  for (const match of text.matchAll(PLACES)) {
+    if (match.index > end) parts.push(text.slice(end, match.index))
+    end = match.index + match[0].length
+    const [, line, column, library, libraryLine, libraryColumn] = match
+    parts.push({
+      text: match[0],
+      ...(library === undefined ? {} : { library }),
+      line: Number(line ?? libraryLine),
+      column: Number(column ?? libraryColumn),
+    })
+  }
+  if (end < text.length) parts.push(text.slice(end))
+  return parts
+}
+
+/** The first place in the code itself, to be marked there. */
+export function ownPlace(text: string): FailurePlace | undefined {
+  return failureParts(text).find(
+    (part): part is FailurePlace & { text: string } => typeof part !== 'string' && part.library === undefined,
+  )
+}

@@ -1,0 +1,30 @@
+import { type Library, useLibraries } from '../../api/libraries.ts'
+import { codeColumns, countColumn } from './code-columns.tsx'
+import { CodeList } from './code-list.tsx'
+import { NewLibrary } from './new-code.tsx'
+
+const COLUMNS = codeColumns<Library>([
+  {
+    key: 'import',
+    title: 'Import name',
+    width: 'minmax(120px, 1fr)',
+    cell: ({ importName }) => <code>{importName}</code>,
+  },
+  countColumn('usedBy', 'Used by', ({ usedBy }) => usedBy.length),
+])
+
+/** @see contracts/dashboard.md §2 */
+export function LibrariesPage() {
+  return (
+    <CodeList
+      title="Libraries"
+      path="/libraries"
+      list="/v2/libraries"
+      of={useLibraries()}
+      columns={COLUMNS}
+      empty="No library yet. It is code that transformations import."
+      newText="New library"
+      dialog={(close) => <NewLibrary onClose={close} />}
+    />
+  )
+}

@@ -1,0 +1,112 @@
+import { Switch } from '@mantine/core'
+import { Link, useRouter } from '@tanstack/react-router'
+import type { Code } from '../../api/code.ts'
+import { useDestinations } from '../../api/destinations.ts'
+import type { Tagged } from '../../api/reading.ts'
+import {
+  type Transformation,
+  type TransformationLog,
+  useChangeTransformation,
+  useTransformationLogs,
+} from '../../api/transformations.ts'
+import { Refusal } from '../../components/form/refusal.tsx'
+import { shownText } from '../../components/json/shown-text.ts'
+import { NeedsRole } from '../../components/needs-role.tsx'
+import { Empty } from '../../components/states/empty.tsx'
+import { Shown } from '../../components/states/shown.tsx'
+import { DataTable } from '../../components/table/data-table.tsx'
+import type { Column } from '../../components/table/table-column.ts'
+import { Time } from '../../components/time/time.tsx'
+import { transformationTexts } from '../../texts.ts'
+import type { CodeTabProps } from './code-kind.ts'
+import styles from './transformations.module.css'
+
+const POLL_MS = 5_000
+
+/** What live runs log, while that is switched on. */
+export function LogsTab({ code }: CodeTabProps) {
+  const transformation = code as Code as Tagged<Transformation>
+  const { id, etag, captureLogs, name, description, language } = transformation
+  const { mutateAsync, error, isPending } = useChangeTransformation()
+  const logs = useTransformationLogs(id, { pollMs: captureLogs ? POLL_MS : 60_000 })
+  const destinations = useDestinations().data ?? []
+  const { routesByPath } = useRouter()
+  const write = async (isOn: boolean) => {
+    // Shown below when it was refused.
+    await mutateAsync({ id, etag, name, description, language, code: code.code, captureLogs: isOn }).catch(() => {})
+  }
+  return (
+    <>
+      <div className={styles.filters}>
+        <NeedsRole role="editor">
+          <Switch
+            size="xs"
+            label="Live logs"
+            checked={captureLogs}
+            disabled={isPending}
+            onChange={({ currentTarget }) => void write(currentTarget.checked)}
+          />
+        </NeedsRole>
+      </div>
+      <Refusal error={error} />
+      <Shown of={logs}>
+        {(lines) => {
+          if (lines.length === 0) {
+            return <Empty text={captureLogs ? 'Nothing was logged yet.' : transformationTexts.logsOff} />
+          }
+          const names = new Map(destinations.map(({ id, name }) => [id, name]))
+          return (
+            <>
+              {!captureLogs && <p className={styles.dim}>{transformationTexts.logsOff}</p>}
+              <DataTable
+                label="Live logs"
+                columns={columnsWith(names, '/events/$messageId' in routesByPath)}
+                rows={lines.map((line, at) => ({ ...line, at, time: line.at }))}
+                rowId={({ at }) => String(at)}
+                copied={({ line }) => line}
+              />
+            </>
+          )
+        }}
+      </Shown>
+    </>
+  )
+}
+
+type Row = Omit<TransformationLog, 'at'> & { readonly at: number; readonly time: string }
+
+function columnsWith(names: ReadonlyMap<string, string>, hasTrace: boolean): readonly Column<Row>[] {
+  return [
+    {
+      key: 'time',
+      title: 'Time',
+      width: '112px',
+      cell: ({ time }) => <Time at={time} isInRow precision="millisecond" />,
+    },
+    {
+      key: 'line',
+      title: 'Line',
+      width: 'minmax(200px, 3fr)',
+      cell: ({ line }) => <code>{shownText(line)}</code>,
+      card: 'title',
+    },
+    {
+      key: 'destination',
+      title: 'Destination',
+      width: 'minmax(120px, 1fr)',
+      cell: ({ destinationId }) => names.get(destinationId) ?? destinationId,
+    },
+    {
+      key: 'message',
+      title: 'messageId',
+      width: 'minmax(96px, 1fr)',
+      cell: ({ messageId }) => messageOf(messageId, hasTrace),
+    },
+  ]
+}
+
+function messageOf(messageId: string | null, hasTrace: boolean) {
+  if (messageId === null) return '–'
+  if (!hasTrace) return shownText(messageId)
+  return <Link to={`/events/${encodeURIComponent(messageId)}` as string}>{shownText(messageId)}</Link>
+}

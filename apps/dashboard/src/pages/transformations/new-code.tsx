@@ -1,0 +1,132 @@
+import { Button, Modal, Select, TextInput } from '@mantine/core'
+import { useNavigate } from '@tanstack/react-router'
+import { type FormEvent, type ReactNode, useState } from 'react'
+import type { Code, CodeWritten } from '../../api/code.ts'
+import { useCreateLibrary } from '../../api/libraries.ts'
+import { useCreateTransformation, useTransformationTemplates } from '../../api/transformations.ts'
+import { fieldRefusal, Refusal } from '../../components/form/refusal.tsx'
+import { LANGUAGES } from './code-columns.tsx'
+import styles from './transformations.module.css'
+
+const FIELDS = ['name']
+const EMPTY_EVENT = 'export function transformEvent(event, metadata) {\n  return event\n}\n'
+const EMPTY_LIBRARY = 'export function toCents(price) {\n  return Math.round(price * 100)\n}\n'
+/** Begins with nothing but the entry. */
+const NO_TEMPLATE = ''
+
+interface NewCodeProps {
+  readonly onClose: () => void
+}
+
+/** A transformation of a template; it is a draft at first. @see contracts/transformations.md §10 */
+export function NewTransformation({ onClose }: NewCodeProps) {
+  const templates = useTransformationTemplates().data ?? []
+  const { mutateAsync, error } = useCreateTransformation()
+  const [templateId, setTemplateId] = useState(NO_TEMPLATE)
+  const template = templates.find(({ id }) => id === templateId)
+  return (
+    <NewCode
+      title="New transformation"
+      hint="Add cents"
+      error={error}
+      language={template?.language}
+      onCreate={async (written) => {
+        const { body } = await mutateAsync({ ...written, code: template?.code ?? EMPTY_EVENT })
+        return `/transformations/${body.transformation.id}/code`
+      }}
+      onClose={onClose}
+    >
+      <Select
+        label="Template"
+        description={template?.description ?? 'An entry that returns the event as it is.'}
+        data={[
+          { value: NO_TEMPLATE, label: 'Empty' },
+          ...templates.map(({ id, name }) => ({ value: id, label: name })),
+        ]}
+        value={templateId}
+        onChange={(id) => setTemplateId(id ?? NO_TEMPLATE)}
+        allowDeselect={false}
+      />
+    </NewCode>
+  )
+}
+
+export function NewLibrary({ onClose }: NewCodeProps) {
+  const { mutateAsync, error } = useCreateLibrary()
+  return (
+    <NewCode
+      title="New library"
+      hint="Price Rules"
+      error={error}
+      onCreate={async (written) => {
+        const { body } = await mutateAsync({ ...written, code: EMPTY_LIBRARY })
+        return `/libraries/${body.library.id}/code`
+      }}
+      onClose={onClose}
+    />
+  )
+}
+
+interface FormProps extends NewCodeProps {
+  readonly title: string
+  /** A name as an example. */
+  readonly hint: string
+  readonly error: Error | null
+  /** What a template is written in; nothing to choose then. */
+  readonly language?: Code['language'] | undefined
+  readonly children?: ReactNode
+  /** @returns the path to go on at. */
+  readonly onCreate: (written: Omit<CodeWritten, 'code'>) => Promise<string>
+}
+
+function NewCode({ title, hint, error, language, children, onCreate, onClose }: FormProps) {
+  const [name, setName] = useState('')
+  const [chosen, setChosen] = useState<Code['language']>('javascript')
+  const [isCreating, setCreating] = useState(false)
+  const navigate = useNavigate()
+  const refused = fieldRefusal(error, FIELDS)
+  const create = async (event: FormEvent) => {
+    event.preventDefault()
+    setCreating(true)
+    try {
+      await navigate({ to: await onCreate({ name, language: language ?? chosen }) })
+    } catch {
+      // What was refused is shown in the form.
+      setCreating(false)
+    }
+  }
+  return (
+    <Modal opened onClose={onClose} title={title} closeButtonProps={{ 'aria-label': 'Close' }}>
+      <form className={styles.form} onSubmit={(event) => void create(event)}>
+        <Refusal error={error} fields={FIELDS} />
+        <TextInput
+          label="Name"
+          placeholder={hint}
+          value={name}
+          onChange={({ currentTarget }) => setName(currentTarget.value)}
+          error={refused?.text}
+          required
+          maxLength={200}
+          data-autofocus
+        />
+        {children}
+        <Select
+          label="Language"
+          data={Object.entries(LANGUAGES).map(([value, label]) => ({ value, label }))}
+          value={language ?? chosen}
+          onChange={(value) => setChosen(value as Code['language'])}
+          disabled={language !== undefined}
+          allowDeselect={false}
+        />
+        <div className={styles.actions}>
+          <Button variant="default" onClick={onClose}>
+            Cancel
+          </Button>
+          <Button type="submit" loading={isCreating}>
+            Create draft
+          </Button>
+        </div>
+      </form>
+    </Modal>
+  )
+}

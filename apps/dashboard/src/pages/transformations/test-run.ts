@@ -1,0 +1,41 @@
+import { isJsonObject, type JsonObject } from '@millrace/protocol/json'
+import type { TransformationRun } from '../../api/transformations.ts'
+import type { CodeFault } from '../../components/editor/editor-props.ts'
+import { jsonFault } from '../../components/json/json-fault.ts'
+
+/** What code made of one event. */
+export interface EventRun {
+  readonly input: JsonObject
+  readonly outputs: readonly JsonObject[]
+  readonly isDropped: boolean
+  readonly error?: string
+}
+
+export function eventRuns(events: readonly JsonObject[], { transformedEvents }: TransformationRun): EventRun[] {
+  return events.map((input, at) => {
+    const own = transformedEvents.filter((each) => each.input === at)
+    const error = own.flatMap((each) => ('error' in each ? [each.error] : []))[0]
+    return {
+      input,
+      outputs: own.flatMap((each) => ('event' in each ? [each.event] : [])),
+      isDropped: own.some((each) => 'dropped' in each),
+      ...(error === undefined ? {} : { error }),
+    }
+  })
+}
+
+/** Most events of one run. @see contracts/transformations.md §9 "Limits of the test run" */
+const MOST = 100
+
+export type WrittenEvents = { readonly events: readonly JsonObject[] } | { readonly fault?: CodeFault }
+
+/** One event, or a list of them, as they stand in an editor. */
+export function readEvents(text: string): WrittenEvents {
+  if (text.trim() === '') return {}
+  const fault = jsonFault(text)
+  if (fault !== undefined) return { fault }
+  const value: unknown = JSON.parse(text)
+  const events = Array.isArray(value) ? value : [value]
+  if (events.length > 0 && events.length <= MOST && events.every(isJsonObject)) return { events }
+  return { fault: { line: 1, column: 1, message: `An event, or a list of at most ${MOST}, each a JSON object.` } }
+}

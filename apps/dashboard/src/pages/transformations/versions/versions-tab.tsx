@@ -1,0 +1,139 @@
+import { Button } from '@mantine/core'
+import { useState } from 'react'
+import { DiffView } from '../../../components/diff/diff-view.tsx'
+import { NeedsRole } from '../../../components/needs-role.tsx'
+import { ShownId } from '../../../components/shown-id.tsx'
+import { StateMark } from '../../../components/state-mark.tsx'
+import { together } from '../../../components/states/read-state.ts'
+import { Shown } from '../../../components/states/shown.tsx'
+import { DataTable } from '../../../components/table/data-table.tsx'
+import type { Column } from '../../../components/table/table-column.ts'
+import { Time } from '../../../components/time/time.tsx'
+import { localTime } from '../../../components/time/time-text.ts'
+import { useSearchValues } from '../../../shell/search-values.ts'
+import type { CodeTabProps } from '../code-kind.ts'
+import { codeSearch } from '../code-search.ts'
+import styles from '../transformations.module.css'
+import { PublishDialog } from './publish-dialog.tsx'
+
+interface Version {
+  readonly versionId: string
+  readonly createdAt: string
+  readonly createdBy: string
+  readonly published: boolean
+}
+
+/** Every version, the diff of two, and an older one published again. */
+export function VersionsTab({ kind, code }: CodeTabProps) {
+  const versions = kind.useVersions(code.id)
+  const [{ version, against }, set] = useSearchValues(codeSearch)
+  const [publishing, setPublishing] = useState<string>()
+  return (
+    <Shown of={versions}>
+      {(all) => {
+        const newestFirst = all.toSorted((a, b) => (a.createdAt < b.createdAt ? 1 : -1))
+        const at = Math.max(
+          newestFirst.findIndex(({ versionId }) => versionId === version),
+          0,
+        )
+        const shown = newestFirst[at]
+        const other = newestFirst.find(({ versionId }) => versionId === against) ?? newestFirst[at + 1]
+        return (
+          <div className={styles.versions}>
+            <DataTable
+              label="Versions"
+              columns={COLUMNS}
+              rows={newestFirst}
+              rowId={({ versionId }) => versionId}
+              rowName={({ createdAt, createdBy }) => `Version of ${createdAt} by ${createdBy}`}
+              currentId={shown?.versionId}
+              onOpen={({ versionId }) => set({ version: versionId, against: undefined }, 'push')}
+            />
+            {shown !== undefined && (
+              <section className={styles.compared} aria-label="Difference">
+                <div className={styles.comparedHead}>
+                  <label className={styles.against}>
+                    Against{' '}
+                    <select
+                      value={other?.versionId ?? ''}
+                      onChange={({ currentTarget }) => set({ version: shown.versionId, against: currentTarget.value })}
+                    >
+                      {other === undefined && <option value="">nothing before</option>}
+                      {newestFirst
+                        .filter(({ versionId }) => versionId !== shown.versionId)
+                        .map((each) => (
+                          <option key={each.versionId} value={each.versionId}>
+                            {`${localTime(new Date(each.createdAt), new Date(), 'second')} by ${each.createdBy}${each.published ? ', published' : ''}`}
+                          </option>
+                        ))}
+                    </select>
+                  </label>
+                  {!shown.published && (
+                    <NeedsRole role="editor">
+                      <Button onClick={() => setPublishing(shown.versionId)}>Publish this version</Button>
+                    </NeedsRole>
+                  )}
+                </div>
+                <Compared kind={kind} code={code} before={other?.versionId} after={shown.versionId} />
+              </section>
+            )}
+            {publishing !== undefined && (
+              <PublishDialog kind={kind} code={code} versionId={publishing} onClose={() => setPublishing(undefined)} />
+            )}
+          </div>
+        )
+      }}
+    </Shown>
+  )
+}
+
+const COLUMNS: readonly Column<Version>[] = [
+  {
+    key: 'at',
+    title: 'Saved',
+    width: '152px',
+    cell: ({ createdAt }) => <Time at={createdAt} isInRow />,
+    card: 'title',
+  },
+  { key: 'by', title: 'By', width: 'minmax(120px, 1fr)', cell: ({ createdBy }) => createdBy },
+  {
+    key: 'state',
+    title: 'State',
+    width: '112px',
+    cell: ({ published }) => (
+      <StateMark kind={published ? 'ok' : 'off'}>{published ? 'published' : 'not in use'}</StateMark>
+    ),
+    card: 'end',
+  },
+  {
+    key: 'id',
+    title: 'Version',
+    width: 'minmax(96px, 1fr)',
+    cell: ({ versionId }) => <ShownId id={versionId} what="version id" />,
+    card: 'none',
+  },
+]
+
+interface ComparedProps extends CodeTabProps {
+  readonly before: string | undefined
+  readonly after: string
+}
+
+function Compared({ kind, code, before, after }: ComparedProps) {
+  const one = kind.useVersion(code.id, before)
+  const two = kind.useVersion(code.id, after)
+  // Of the first version everything is new.
+  const queries = before === undefined ? { two } : { one, two }
+  return (
+    <Shown of={together<{ two: typeof two; one?: typeof one }>(queries as { two: typeof two; one?: typeof one })}>
+      {() => (
+        <DiffView
+          before={one.data?.code ?? ''}
+          after={two.data!.code}
+          what="difference of two versions"
+          same="The code is the same."
+        />
+      )}
+    </Shown>
+  )
+}
