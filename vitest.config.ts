@@ -4,7 +4,7 @@ import { defineConfig } from 'vitest/config'
 //   .test.ts           nothing but this checkout; together they are `npm test`
 //   .external.test.ts  servers or a browser, which `.ci/run` installs and starts
 //   .chaos.test.ts     half a minute or more of breaking processes, disks and days of delivery
-const hermetic = ['{packages,apps,sdks}/*/src/**/*.test.ts', 'tests/**/*.test.ts']
+const hermetic = ['{packages,apps,sdks}/*/src/**/*.test.ts', 'apps/dashboard/build/*.test.ts', 'tests/**/*.test.ts']
 const suffixes = ['external', 'chaos']
 
 export default defineConfig({
@@ -26,6 +26,8 @@ export default defineConfig({
           name,
           include: [`tests/**/*.${name}.test.ts`, `{packages,apps,sdks}/*/src/**/*.${name}.test.ts`],
           testTimeout: 180_000,
+          hookTimeout: 180_000,
+          expect: { poll: { timeout: 15_000 } },
         },
       })),
     ],

@@ -32,6 +32,7 @@ export function startProduct(options: ProductOptions = {}): Promise<Program> {
       MILLRACE_DATA_DIR: dataFolderIn(folder),
       MILLRACE_PORT: '0',
       MILLRACE_QUICKSTART: 'off',
+      MILLRACE_DASHBOARD: 'off',
       MILLRACE_OWNER_TOKEN: OWNER_TOKEN,
       MILLRACE_TEST_API_RPM: '0',
       MILLRACE_API_RPM: '0',

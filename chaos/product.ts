@@ -170,6 +170,7 @@ function plain(folder: string): Record<string, string> {
     MILLRACE_DATA_DIR: folder,
     MILLRACE_PORT: '0',
     MILLRACE_QUICKSTART: 'off',
+    MILLRACE_DASHBOARD: 'off',
     MILLRACE_API_RPM: '0',
     MILLRACE_MIN_FREE_DISK_MB: '0',
     MILLRACE_OWNER_TOKEN: OWNER_TOKEN,

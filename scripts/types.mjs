@@ -1,11 +1,11 @@
-// npm run types: the whole tree, then the SDK, whose core has to do without Node and a browser.
+// npm run types: the whole tree, then the dashboard, which is for browsers, and the SDK, whose core has to do without both.
 
 import { spawnSync } from 'node:child_process'
 import path from 'node:path'
 
 const root = path.dirname(import.meta.dirname)
 const compiler = path.join(root, 'node_modules/typescript/bin/tsc')
-for (const project of ['.', 'sdks/cordova', 'sdks/cordova/tsconfig.core.json']) {
+for (const project of ['.', 'apps/dashboard', 'sdks/cordova', 'sdks/cordova/tsconfig.core.json']) {
   const { status } = spawnSync(process.execPath, [compiler, '-p', project], { cwd: root, stdio: 'inherit' })
   if (status !== 0) process.exit(status ?? 1)
 }

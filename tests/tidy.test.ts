@@ -17,6 +17,7 @@ const LAYERS: Record<string, number> = {
   transformations: 1,
   'schema-catalog': 1,
   'control-plane': 1,
+  dashboard: 1,
   gateway: 2,
   pipeline: 2,
   'test-api': 3,
@@ -168,6 +169,10 @@ function references(file: string, text: string): string[] {
 
 function isStartingPoint(file: string): boolean {
   if (/(^|\/)main\.tsx?$/.test(file) || file.endsWith('.test.ts')) return true
+  // A page of the dashboard is found by the name of its file (apps/dashboard/src/router.tsx).
+  if (/^apps\/dashboard\/src\/pages\/[^/]+\/route\.ts$/.test(file)) return true
+  // And its pictures alike (tests/dashboard/screens/main.ts).
+  if (/^tests\/dashboard\/screens\/pages\/[^/]+\.ts$/.test(file)) return true
   // A destination type is loaded by the name of its folder (packages/destinations/src/registry.ts).
   return /^packages\/destinations\/src\/([^/]+)\/\1(\.cases)?\.ts$/.test(file)
 }
@@ -180,5 +185,5 @@ function found(pattern: RegExp, among: readonly (readonly [string, string])[]): 
 
 /** Installed, made while running, or of git: not ours to judge. */
 function isForeign(file: string): boolean {
-  return ['node_modules', '.git', 'data'].includes(path.basename(file))
+  return ['node_modules', '.git', 'data', 'dist'].includes(path.basename(file))
 }

@@ -38,7 +38,13 @@ export class ServerProcess implements AsyncDisposable {
 
   constructor(environment: Environment) {
     this.#process = spawn(process.execPath, [MAIN, 'start'], {
-      env: { PATH: process.env['PATH'] ?? '', NODE_COMPILE_CACHE: COMPILE_CACHE, ...environment },
+      env: {
+        PATH: process.env['PATH'] ?? '',
+        NODE_COMPILE_CACHE: COMPILE_CACHE,
+        // Would be built first.
+        MILLRACE_DASHBOARD: 'off',
+        ...environment,
+      },
       stdio: ['ignore', 'pipe', 'pipe'],
     })
     this.#process.stdout!.on('data', (chunk: Buffer) => this.#print({ stdout: chunk.toString() }))

@@ -40,7 +40,7 @@ export class Chromium implements AsyncDisposable {
   private constructor(profile: string) {
     this.profile = profile
     // A process group of its own, so that a kill takes all of its processes at the same moment.
-    this.process = spawn(program(), [...FLAGS, `--user-data-dir=${profile}`, 'about:blank'], {
+    this.process = spawn(chromiumProgram(), [...FLAGS, `--user-data-dir=${profile}`, 'about:blank'], {
       detached: true,
       stdio: 'ignore',
     })
@@ -89,7 +89,7 @@ export class Chromium implements AsyncDisposable {
   }
 }
 
-function program(): string {
+export function chromiumProgram(): string {
   for (const name of ['chromium', 'chromium-browser', 'google-chrome']) {
     try {
       return execFileSync('/bin/sh', ['-c', `command -v ${name}`], { encoding: 'utf8' }).trim()

@@ -25,6 +25,8 @@ const STANDARD = {
 export interface DevEnvOptions {
   /** Environment variables of the server; what is not given is set for tests: free port, no rate limit, no disk floor. */
   readonly settings?: Readonly<Record<string, string>>
+  /** A built dashboard, to be served below /ui; without it there is none. */
+  readonly dashboardFolder?: string
 }
 
 export interface ApiAnswer {
@@ -85,17 +87,25 @@ export class DevEnv implements AsyncDisposable {
   readonly token: string
   readonly folder: string
   readonly #environment: Readonly<Record<string, string>>
+  readonly #dashboardFolder: string | undefined
   #run: Run
   #made = 0
 
   static async open(options: DevEnvOptions = {}): Promise<DevEnv> {
     const folder = mkdtempSync(join(tmpdir(), 'millrace-dev-env-'))
     const environment = { ...STANDARD, MILLRACE_DATA_DIR: folder, ...options.settings }
-    return new DevEnv(environment, await start(environment), await Sink.open())
+    const { dashboardFolder } = options
+    return new DevEnv(environment, dashboardFolder, await start(environment, dashboardFolder), await Sink.open())
   }
 
-  private constructor(environment: Readonly<Record<string, string>>, run: Run, sink: Sink) {
+  private constructor(
+    environment: Readonly<Record<string, string>>,
+    dashboardFolder: string | undefined,
+    run: Run,
+    sink: Sink,
+  ) {
     this.#environment = environment
+    this.#dashboardFolder = dashboardFolder
     this.#run = run
     this.sink = sink
     this.token = environment['MILLRACE_OWNER_TOKEN']!
@@ -169,7 +179,7 @@ export class DevEnv implements AsyncDisposable {
   /** Stops the product and starts it again on the same data. */
   async restart(): Promise<void> {
     await this.#stop()
-    this.#run = await start(this.#environment)
+    this.#run = await start(this.#environment, this.#dashboardFolder)
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -192,12 +202,13 @@ export class DevEnv implements AsyncDisposable {
   }
 }
 
-async function start(environment: Readonly<Record<string, string>>): Promise<Run> {
+async function start(environment: Readonly<Record<string, string>>, dashboardFolder: string | undefined): Promise<Run> {
   const settings = loadSettings(environment)
   const folder = DataFolder.open(settings.dataDir)
   const front = await Front.listen(settings.host, settings.port)
   const shownSettings = settingsInForce(environment)
-  const product = await compose({ settings, shownSettings, folder, front, logger: newLogger(settings.logLevel) })
+  const logger = newLogger(settings.logLevel)
+  const product = await compose({ settings, shownSettings, folder, dashboardFolder, front, logger })
   await product.controlPlane.ensureOwner({ email: settings.ownerEmail, token: settings.ownerToken })
   const about = { title: 'Millrace', version: '', description: '', tags: {} }
   const conformance = conformanceOf(openApiDocument(about, product.routes.described()))

@@ -1,11 +1,15 @@
 import { parseArgs } from 'node:util'
+import { builtDashboard } from '@millrace/dashboard'
 import { DevEnv, plant, type Received, SEEDS, seedAnswer } from './index.ts'
 
 const say = (line: string) => void process.stdout.write(`${line}\n`)
 const seed = seedOf(process.argv.slice(2))
 
+const dashboardFolder = await builtDashboard(say)
+
 /** The product with a source and a webhook to the sink, or with what a seed makes; what arrives at the sink is shown. */
 await using env = await DevEnv.open({
+  dashboardFolder,
   settings: { MILLRACE_PORT: process.env['MILLRACE_PORT'] ?? '8080', MILLRACE_LOG_LEVEL: 'info' },
 })
 if (seed !== undefined) {
@@ -17,6 +21,7 @@ env.sink.answer = (request) => {
   return seedAnswer(request)
 }
 
+say(`Dashboard   ${env.url}/ui/`)
 say(`Millrace    ${env.url}`)
 say(`Sink        ${env.sink.url}`)
 say(`Data folder ${env.folder} (removed at the end)`)

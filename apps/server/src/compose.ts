@@ -40,6 +40,8 @@ import { AdminCredentials } from './catalog/admin-credentials.ts'
 import { catalogLimits, catalogSources } from './catalog/catalog-sources.ts'
 import type { LogPlace } from './catalog/thread.ts'
 import type { Settings } from './config/settings.ts'
+import { DashboardFiles } from './dashboard/dashboard-files.ts'
+import { dashboardRoutes } from './dashboard/dashboard-routes.ts'
 import type { DataFolder } from './data-folder/data-folder.ts'
 import { destinationTypesOf } from './destination-types.ts'
 import { DiskSpace } from './disk-space.ts'
@@ -65,6 +67,8 @@ export interface ComposeOptions {
   /** By name, secrets masked: what /v2/admin/info shows. */
   readonly shownSettings: Record<string, string | number | null>
   readonly folder: DataFolder
+  /** What a build of the dashboard left; undefined: there is none below /ui. */
+  readonly dashboardFolder?: string | undefined
   readonly front: Front
   readonly logger: Logger
   readonly clock?: Clock
@@ -87,7 +91,7 @@ export interface Product {
 
 /** Joins everything: the only place that knows all the parts, and hands each what it needs of the others by its shape. */
 export async function compose(options: ComposeOptions): Promise<Product> {
-  const { settings, shownSettings, folder, front, logger, clock = systemClock } = options
+  const { settings, shownSettings, folder, dashboardFolder, front, logger, clock = systemClock } = options
   const baseUrl = baseUrlOf(settings.host, front.address.port)
   const disk = new DiskSpace(folder.path, settings.minFreeDiskBytes, clock)
   const registry = await DestinationRegistry.load()
@@ -302,7 +306,11 @@ export async function compose(options: ComposeOptions): Promise<Product> {
             now: () => clock.now(),
           }),
         metricsToken: settings.metricsToken,
+        hasDashboard: dashboardFolder !== undefined,
       }),
+      ...(dashboardFolder === undefined
+        ? []
+        : [dashboardRoutes({ files: new DashboardFiles(dashboardFolder), random: randomBytes })]),
       sourceConfigRoute({
         snapshot: () => controlPlane.snapshot(),
         findModule: (type) => registry.find(type),

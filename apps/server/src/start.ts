@@ -1,5 +1,6 @@
 import { writeFileSync } from 'node:fs'
 import type { Writable } from 'node:stream'
+import { builtDashboard } from '@millrace/dashboard'
 import { compose, type Product } from './compose.ts'
 import type { Settings } from './config/settings.ts'
 import { DataFolder, DataFolderError } from './data-folder/data-folder.ts'
@@ -28,9 +29,10 @@ export async function start(options: StartOptions): Promise<number> {
   const logger = newLogger(settings.logLevel)
   try {
     using folder = DataFolder.open(settings.dataDir)
+    const dashboardFolder = settings.isDashboardOn ? await dashboard(options) : undefined
     const front = await Front.listen(settings.host, settings.port)
-    const product = await compose({ ...options, folder, front, logger })
-    await welcome(product, folder, options)
+    const product = await compose({ ...options, folder, dashboardFolder, front, logger })
+    await welcome(product, folder, dashboardFolder !== undefined, options)
     const reason = await stopped
     logger.info({ reason }, 'stopping')
     await product.stop()
@@ -41,10 +43,21 @@ export async function start(options: StartOptions): Promise<number> {
   }
 }
 
-async function welcome(product: Product, folder: DataFolder, options: StartOptions): Promise<void> {
+/** Events are taken even where the dashboard cannot be built. @returns undefined then. */
+async function dashboard({ stdout, stderr }: StartOptions): Promise<string | undefined> {
+  try {
+    return await builtDashboard((line) => void stdout.write(`${line}\n`))
+  } catch (error) {
+    stderr.write(`Millrace runs without its dashboard, which cannot be built: ${(error as Error).message}\n`)
+    return undefined
+  }
+}
+
+async function welcome(product: Product, folder: DataFolder, hasDashboard: boolean, options: StartOptions) {
   const { settings, stdout } = options
   const say = (line: string) => void stdout.write(`${line}\n`)
   const { controlPlane, pipeline, inbox, admin, baseUrl } = product
+  if (hasDashboard) say(`Millrace dashboard: ${baseUrl}/ui/`)
   say(`Millrace ${VERSION} is ready: ${baseUrl}`)
   const owner = await controlPlane.ensureOwner({ email: settings.ownerEmail, token: settings.ownerToken })
   if (owner.tokenToPrint !== undefined) {

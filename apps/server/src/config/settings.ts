@@ -55,6 +55,7 @@ const SERVER = {
     allowed: '24 to 200 printable characters without spaces or colons',
     parse: parseOwnerToken,
   }),
+  isDashboardOn: onOff('MILLRACE_DASHBOARD', 'on', 'Whether the dashboard is served below /ui.'),
   isQuickstartOn: onOff('MILLRACE_QUICKSTART', 'on', 'Whether a first start makes the Quickstart source and inbox.'),
   egressAllow: optionalText('MILLRACE_EGRESS_ALLOW', {
     purpose: 'Private addresses that destinations may be reached at.',

@@ -16,6 +16,7 @@ const TAGS = {
   'Dead letters': 'Events that were given up, with their payloads.',
   Accounts: 'Who may come in: users and access tokens.',
   Administration: 'The server as a whole.',
+  Dashboard: 'The web interface.',
   Status: 'For monitoring and load balancers.',
   Quickstart: 'The built-in inbox of a first start.',
   Documentation: 'This document.',

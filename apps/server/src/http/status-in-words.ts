@@ -56,7 +56,12 @@ export const HEALTH_IN_WORDS: RouteDescription = {
   },
 }
 
-export const ROOT_IN_WORDS: RouteDescription = { ...HEALTH_IN_WORDS, summary: 'The same as /health' }
+export const ROOT_IN_WORDS: RouteDescription = {
+  ...HEALTH_IN_WORDS,
+  summary: 'The same as /health',
+  details: 'Who asks for HTML is sent to the dashboard, unless that is off.',
+  answers: { ...HEALTH_IN_WORDS.answers, 302: { text: 'The dashboard is at /ui/.' } },
+}
 
 /** @see contracts/ingest.md §8 [D135] */
 export const READY_IN_WORDS: RouteDescription = {

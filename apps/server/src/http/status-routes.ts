@@ -17,6 +17,7 @@ interface StatusOptions {
   readonly notReady: () => string | undefined
   readonly metrics: () => Promise<string>
   readonly metricsToken: string | undefined
+  readonly hasDashboard: boolean
 }
 
 /** Status of the service, for people, monitoring and load balancers. @see contracts/ingest.md §8 */
@@ -27,7 +28,10 @@ export function statusRoutes(options: StatusOptions): FastifyPluginAsync {
       const { status, body } = await options.health()
       return reply.code(status).header('Cache-Control', 'no-store').send(body)
     }
-    app.get('/', { config: { describe: ROOT_IN_WORDS } }, (_request, reply) => answerHealth(reply))
+    app.get('/', { config: { describe: ROOT_IN_WORDS } }, (request, reply) => {
+      const isPerson = options.hasDashboard && request.headers.accept?.includes('text/html') === true
+      return isPerson ? reply.redirect('/ui/', 302) : answerHealth(reply)
+    })
     app.get('/health', { config: { describe: HEALTH_IN_WORDS } }, (_request, reply) => answerHealth(reply))
     app.get('/ready', { config: { describe: READY_IN_WORDS } }, async (_request, reply) => {
       const reason = options.notReady()

@@ -1,0 +1,41 @@
+import { useQuery } from '@tanstack/react-query'
+import { api } from './client.ts'
+import { readingAll, useWriting } from './reading.ts'
+import type { Role } from './session.ts'
+
+/** @see contracts/control-plane.md §7 */
+export interface AccessToken {
+  readonly id: string
+  readonly name: string
+  readonly role: Role
+  readonly userId: string
+  readonly email: string
+  readonly createdAt: string
+  readonly expiresAt: string | null
+  /** To the minute. */
+  readonly lastUsedAt: string | null
+}
+
+const ACCESS_TOKENS = '/v2/access-tokens'
+
+/** One's own; for admins those of all. */
+export function useAccessTokens() {
+  return useQuery(readingAll<AccessToken>(ACCESS_TOKENS, 'accessTokens'))
+}
+
+/** The answer's `token` is shown this once. */
+export function useCreateAccessToken() {
+  return useWriting(
+    (body: { name: string; role: Role; expiresAt: string | null }) =>
+      api<{ accessToken: AccessToken; token: string }>('POST', ACCESS_TOKENS, { body }),
+    [ACCESS_TOKENS],
+  )
+}
+
+/** Effective for the next request. A token never changes, so that no ETag is needed. */
+export function useRevokeAccessToken() {
+  return useWriting(
+    ({ id }: { id: string }) => api<null>('DELETE', `${ACCESS_TOKENS}/${encodeURIComponent(id)}`),
+    [ACCESS_TOKENS],
+  )
+}

@@ -1,0 +1,97 @@
+import type { JsonValue } from '@millrace/protocol/json'
+import { connectionFailure, failureOf } from './failure.ts'
+import { noteServerDate } from './server-clock.ts'
+import { endSession, sessionHalf } from './session-half.ts'
+
+export { ApiError } from './failure.ts'
+
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+export type QueryValues = Readonly<Record<string, string | number | boolean | null | undefined>>
+
+export interface ApiOptions {
+  /** Values that are undefined, null or empty are left out. */
+  readonly query?: QueryValues
+  readonly body?: JsonValue | object
+  /** The ETag of the state that is meant; another one fails as `changed`. */
+  readonly etag?: string | null
+  readonly signal?: AbortSignal | undefined
+}
+
+export interface Answer<T> {
+  /** Null for 204. */
+  readonly body: T
+  readonly etag: string | null
+  /** Of X-Millrace-Warning: what the server did beyond what was asked, such as removing saved secrets. */
+  readonly warning: string | null
+}
+
+/**
+ * Calls a route of the server that served this page, with the session.
+ *
+ * @throws ApiError for every answer but 2xx, and when none comes; whatever `fetch` throws for an aborted signal.
+ * @see contracts/dashboard.md §2, §3 "Session"
+ */
+export const api = apiOver(ownServer())
+
+export interface Ground {
+  readonly fetch: (path: string, init: RequestInit) => Promise<Response>
+  readonly half: () => string | null
+  /** Told when the server no longer takes the half that a request carried. */
+  readonly onEnd: (half: string) => void
+}
+
+export function apiOver(ground: Ground) {
+  return async <T>(method: Method, path: string, options: ApiOptions = {}): Promise<Answer<T>> => {
+    const response = await respond(ground, method, path, options)
+    const text = await response.text().catch((error: unknown) => {
+      throw options.signal?.aborted ? error : connectionFailure()
+    })
+    return {
+      body: (text === '' ? null : JSON.parse(text)) as T,
+      etag: response.headers.get('ETag'),
+      warning: response.headers.get('X-Millrace-Warning'),
+    }
+  }
+}
+
+/** The answer of a stream, whose body is still to be read; throws as `api` does. */
+export function apiStream(path: string, query: QueryValues, signal: AbortSignal): Promise<Response> {
+  return respond(ownServer(), 'GET', path, { query, signal })
+}
+
+function ownServer(): Ground {
+  return { fetch: (path, init) => window.fetch(path, init), half: sessionHalf, onEnd: endSession }
+}
+
+async function respond(
+  { fetch, half, onEnd }: Ground,
+  method: Method,
+  path: string,
+  { query, body, etag, signal }: ApiOptions,
+): Promise<Response> {
+  const usedHalf = half()
+  const headers: Record<string, string> = {}
+  if (usedHalf !== null) headers['X-Millrace-Session'] = usedHalf
+  if (etag) headers['If-Match'] = etag
+  const init: RequestInit = { method, headers, credentials: 'same-origin' }
+  if (body !== undefined) {
+    headers['Content-Type'] = 'application/json'
+    init.body = JSON.stringify(body)
+  }
+  if (signal !== undefined) init.signal = signal
+  const response = await fetch(pathWith(path, query), init).catch((error: unknown) => {
+    throw signal?.aborted ? error : connectionFailure()
+  })
+  noteServerDate(response.headers.get('Date'), Date.now())
+  if (response.ok) return response
+  const error = failureOf(response.status, response.headers, await response.text().catch(() => ''))
+  if (error.kind === 'session' && usedHalf !== null) onEnd(usedHalf)
+  throw error
+}
+
+/** `/v2/sources?q=cinema`; without a `?` when no value is left. */
+export function pathWith(path: string, query: QueryValues = {}): string {
+  const given = Object.entries(query).filter(([, value]) => value !== undefined && value !== null && value !== '')
+  if (given.length === 0) return path
+  return `${path}?${new URLSearchParams(given.map(([name, value]) => [name, String(value)]))}`
+}

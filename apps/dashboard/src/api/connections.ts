@@ -1,0 +1,51 @@
+import { useQuery } from '@tanstack/react-query'
+import { api } from './client.ts'
+import { readingAll, useWriting } from './reading.ts'
+
+/** @see contracts/control-plane.md §7 */
+export interface Connection {
+  readonly id: string
+  readonly sourceId: string
+  readonly destinationId: string
+  readonly enabled: boolean
+  readonly createdAt: string
+  readonly updatedAt: string
+}
+
+const CONNECTIONS = '/v2/connections'
+const pathOf = (id: string) => `${CONNECTIONS}/${encodeURIComponent(id)}`
+
+/** All of them, in order of creation. */
+export function useConnections() {
+  return useQuery(readingAll<Connection>(CONNECTIONS, 'connections'))
+}
+
+export function useCreateConnection() {
+  return useWriting(
+    (body: { sourceId: string; destinationId: string; enabled?: boolean }) =>
+      api<{ connection: Connection }>('POST', CONNECTIONS, { body }),
+    [CONNECTIONS],
+  )
+}
+
+export function useChangeConnection() {
+  return useWriting(
+    ({ id, etag, enabled }: { id: string; etag: string | null; enabled: boolean }) =>
+      api<{ connection: Connection }>('PATCH', pathOf(id), { body: { enabled }, etag }),
+    [CONNECTIONS],
+  )
+}
+
+/** Answers 409 `Events are waiting` unless `discard`. */
+export function useDeleteConnection() {
+  return useWriting(
+    ({ id, etag, discard }: { id: string; etag: string | null; discard?: boolean }) =>
+      api<null>('DELETE', pathOf(id), { query: { discard }, etag }),
+    [CONNECTIONS, '/v2/delivery'],
+  )
+}
+
+/** The ETag of a connection as it is now: lists have none. */
+export async function connectionTag(id: string): Promise<string | null> {
+  return (await api<{ connection: Connection }>('GET', pathOf(id))).etag
+}

@@ -1,0 +1,29 @@
+import { useQuery } from '@tanstack/react-query'
+import { api } from './client.ts'
+import { readingAll, useWriting } from './reading.ts'
+
+/** What user code gets by `getCredential(key)`; values are never read back. @see contracts/control-plane.md §7 [D726] */
+export interface Credential {
+  readonly key: string
+  readonly updatedAt: string
+}
+
+const CREDENTIALS = '/v2/credentials'
+const pathOf = (key: string) => `${CREDENTIALS}/${encodeURIComponent(key)}`
+
+export function useCredentials() {
+  return useQuery(readingAll<Credential>(CREDENTIALS, 'credentials'))
+}
+
+/** Makes one, or gives it another value. */
+export function useSaveCredential() {
+  return useWriting(
+    ({ key, value }: { key: string; value: string }) =>
+      api<{ credential: Credential }>('PUT', pathOf(key), { body: { value } }),
+    [CREDENTIALS],
+  )
+}
+
+export function useDeleteCredential() {
+  return useWriting(({ key }: { key: string }) => api<null>('DELETE', pathOf(key)), [CREDENTIALS])
+}

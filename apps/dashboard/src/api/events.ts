@@ -1,0 +1,147 @@
+import type { EventType } from '@millrace/protocol/event'
+import type { JsonObject } from '@millrace/protocol/json'
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
+import { reading, readingPages } from './reading.ts'
+import { pollEvery } from './retry.ts'
+import type { RequestObject } from './test-api.ts'
+
+export const OUTCOMES = [
+  'pending',
+  'blocked',
+  'throttled',
+  'retrying',
+  'delivered',
+  'filtered',
+  'dropped_by_transformation',
+  'duplicate',
+  'dead_lettered',
+  'discarded',
+  'expired',
+] as const
+export type Outcome = (typeof OUTCOMES)[number]
+
+/** @see contracts/delivery.md §8, dashboard.md §4 N7 */
+export interface EventFilters {
+  readonly sourceId?: string
+  readonly type?: EventType
+  readonly name?: string
+  readonly notName?: string
+  readonly userId?: string
+  readonly anonymousId?: string
+  readonly outcome?: Outcome
+  readonly destinationId?: string
+}
+
+/** One accepted event, without its payload. */
+export interface ListedEvent {
+  readonly messageId: string
+  readonly sourceId: string
+  readonly acceptedAt: string
+  readonly type: EventType
+  readonly name: string | null
+  readonly userId: string | null
+  readonly anonymousId: string | null
+  readonly outcomes: readonly {
+    readonly destinationId: string
+    readonly outcome: Outcome
+    readonly reason: string | null
+  }[]
+}
+
+/** Newest first. A page may be empty although older events follow: one call looks back over at most a second. */
+export function useEvents(
+  filters: EventFilters & { from?: string; to?: string; limit?: number },
+  options: { isEnabled?: boolean } = {},
+) {
+  return useInfiniteQuery({
+    ...readingPages<ListedEvent>('/v2/events', 'events', { ...filters }),
+    enabled: options.isEnabled ?? true,
+  })
+}
+
+/** The newest ones only; for choosing one, and where the stream of new ones is not to be had. */
+export function useRecentEvents(
+  filters: EventFilters & { limit?: number },
+  options: { pollMs?: number; isEnabled?: boolean } = {},
+) {
+  return useQuery({
+    ...reading<{ events: ListedEvent[] }>('/v2/events', { limit: 50, ...filters }),
+    select: ({ events }) => events,
+    refetchInterval: pollEvery(options.pollMs ?? null),
+    enabled: options.isEnabled ?? true,
+  })
+}
+
+/** One accepted event with its journey to each destination. */
+export interface EventTrace {
+  readonly messageId: string
+  readonly sourceId: string
+  readonly acceptedAt: string
+  readonly position: string
+  readonly event: JsonObject
+  readonly destinations: readonly Journey[]
+  /** Only when it was asked to be rendered for a destination. */
+  readonly rendered?: Rendered
+}
+
+export interface Journey {
+  readonly destinationId: string
+  readonly outcome: Outcome
+  readonly reason: string | null
+  readonly replayId: string | null
+  readonly transformationVersionIds: readonly string[]
+  readonly configRevision: number | null
+  readonly requests: readonly TracedRequest[]
+  /** Of a retrying one. */
+  readonly nextAttemptAt?: string | null
+  /** messageId of the event that a blocked one waits behind. */
+  readonly blockedBy?: string | null
+}
+
+export interface TracedRequest {
+  readonly method?: string
+  readonly endpoint?: string
+  /** Not kept, but made again from the stored event with the recorded versions. */
+  readonly rendered?: true
+  readonly attempts: readonly Attempt[]
+}
+
+export interface Attempt {
+  readonly n: number
+  readonly at: string
+  readonly durationMs: number
+  readonly status: number
+  readonly class: 'delivered' | 'retry' | 'abort'
+  readonly text: string | null
+}
+
+/** What the steps of one destination make of the event. @see contracts/dashboard.md §4 N7 */
+export interface Rendered {
+  /** Whether the versions of the time could still be used. */
+  readonly versions: 'recorded' | 'today'
+  readonly steps: readonly {
+    readonly transformationId: string
+    readonly versionId: string
+    readonly output: readonly JsonObject[]
+    readonly error: string | null
+  }[]
+  readonly requests: readonly RequestObject[]
+}
+
+/** Every accepted event with this messageId; read again every two seconds while one of them is on its way. */
+export function useEventTrace(messageId: string, query: { sourceId?: string; render?: string } = {}) {
+  return useQuery({
+    ...reading<{ events: EventTrace[] }>(`/v2/events/${encodeURIComponent(messageId)}`, query),
+    select: ({ events }) => events,
+    refetchInterval: ({ state }) => {
+      const isMoving = state.data?.events.some(({ destinations }) =>
+        destinations.some(({ outcome }) => isOnItsWay(outcome)),
+      )
+      return pollEvery(isMoving ? 2000 : null)({ state })
+    },
+  })
+}
+
+export function isOnItsWay(outcome: Outcome): boolean {
+  return outcome === 'pending' || outcome === 'blocked' || outcome === 'throttled' || outcome === 'retrying'
+}

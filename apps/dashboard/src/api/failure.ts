@@ -1,0 +1,100 @@
+import type { JsonObject } from '@millrace/protocol/json'
+
+/**
+ * What went wrong with a request, by what can be done about it: `connection` (no answer came), `rate` (429) and
+ * `server` (5xx) pass by themselves; `session` wants a new sign-in, `role` another person; `missing` is 404, `changed`
+ * 412; `refused` is everything that the one who asked can mend.
+ */
+export type FailureKind = 'connection' | 'rate' | 'server' | 'session' | 'role' | 'missing' | 'changed' | 'refused'
+
+/**
+ * The one type that the four error forms of the server become: `{"error"}`, `{"message"}`, `{"msg"}` and plain text.
+ *
+ * @see contracts/dashboard.md §2
+ */
+export class ApiError extends Error {
+  override readonly name = 'ApiError'
+  readonly kind: FailureKind
+  /** 0 when no answer came. */
+  readonly status: number
+  /** The word of the /v2 routes, such as `conflict`; null from the others. */
+  readonly code: string | null
+  readonly details: JsonObject | null
+  /** To be named to the operator; empty when no answer came. */
+  readonly requestId: string
+  /** From Retry-After; null when the server named none. */
+  readonly retryAfterS: number | null
+
+  constructor(failure: Failure) {
+    super(failure.text)
+    this.kind = kindOf(failure)
+    this.status = failure.status
+    this.code = failure.code
+    this.details = failure.details
+    this.requestId = failure.requestId
+    this.retryAfterS = failure.retryAfterS
+  }
+}
+
+interface Failure {
+  readonly text: string
+  readonly status: number
+  readonly code: string | null
+  readonly details: JsonObject | null
+  readonly requestId: string
+  readonly retryAfterS: number | null
+}
+
+export function connectionFailure(): ApiError {
+  return new ApiError({
+    text: 'No answer from the server',
+    status: 0,
+    code: null,
+    details: null,
+    requestId: '',
+    retryAfterS: null,
+  })
+}
+
+/** @param body the text of an answer whose status is not 2xx. */
+export function failureOf(status: number, headers: Headers, body: string): ApiError {
+  const said = parsedObject(body)
+  const { error, message, msg, code, details } = said ?? {}
+  const text = [error, message, msg].find((each) => typeof each === 'string') ?? (said === undefined ? body.trim() : '')
+  const retryAfter = Number(headers.get('Retry-After') ?? Number.NaN)
+  return new ApiError({
+    text: text === '' ? `Status ${status}` : (text as string).slice(0, 2000),
+    status,
+    code: typeof code === 'string' ? code : null,
+    details: isObject(details) ? details : null,
+    requestId: headers.get('X-Request-Id') ?? '',
+    retryAfterS: Number.isFinite(retryAfter) ? retryAfter : null,
+  })
+}
+
+// The schema routes tell of bad credentials with 400. @see contracts/schema-catalog.md §2
+const CREDENTIAL_TEXTS = ['Basic auth credentials missing', 'Invalid admin credentials']
+
+function kindOf({ status, text }: Failure): FailureKind {
+  if (status === 0) return 'connection'
+  if (status === 401 || (status === 400 && CREDENTIAL_TEXTS.includes(text))) return 'session'
+  if (status === 403) return 'role'
+  if (status === 404) return 'missing'
+  if (status === 412) return 'changed'
+  if (status === 429) return 'rate'
+  // 507 says what has to be done before it is asked for again.
+  return status >= 500 && status !== 507 ? 'server' : 'refused'
+}
+
+function parsedObject(text: string): JsonObject | undefined {
+  try {
+    const value: unknown = JSON.parse(text)
+    return isObject(value) ? value : undefined
+  } catch {
+    return undefined
+  }
+}
+
+function isObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

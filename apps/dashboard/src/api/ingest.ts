@@ -1,0 +1,23 @@
+import type { EventType } from '@millrace/protocol/event'
+import type { JsonObject } from '@millrace/protocol/json'
+import { connectionFailure, failureOf } from './failure.ts'
+
+/**
+ * Sends one event as an app would: with the source's write key. The session counts for no ingest route and stays out.
+ *
+ * @throws ApiError
+ * @see contracts/ingest.md §1
+ */
+export async function sendEvent(writeKey: string, type: EventType, event: JsonObject): Promise<void> {
+  const response = await window
+    .fetch(`/v1/${type}`, {
+      method: 'POST',
+      headers: { Authorization: `Basic ${btoa(`${writeKey}:`)}`, 'Content-Type': 'application/json' },
+      credentials: 'omit',
+      body: JSON.stringify(event),
+    })
+    .catch(() => {
+      throw connectionFailure()
+    })
+  if (!response.ok) throw failureOf(response.status, response.headers, await response.text().catch(() => ''))
+}

@@ -1,0 +1,96 @@
+import {
+  infiniteQueryOptions,
+  type QueryClient,
+  queryOptions,
+  useMutation,
+  useQueryClient,
+} from '@tanstack/react-query'
+import { type Answer, api, pathWith, type QueryValues } from './client.ts'
+
+/** Most pages of a list that is read whole: 20 of 500. */
+const MOST_PAGES = 20
+
+export interface Paging {
+  /** Null where it is not counted. */
+  readonly total: number | null
+  /** Path of the next page; empty at the end. */
+  readonly next: string
+}
+
+/** A resource with the ETag that a later write has to send. */
+export type Tagged<T> = T & { readonly etag: string | null }
+
+/** A GET as a query, kept under its path and query: writes name the path whose answers they change. */
+export function reading<T>(path: string, query: QueryValues = {}) {
+  return queryOptions({
+    queryKey: [path, query],
+    queryFn: async ({ signal }) => (await api<T>('GET', path, { query, signal })).body,
+  })
+}
+
+export function readingOne<T extends object>(path: string, query: QueryValues = {}) {
+  return queryOptions({
+    queryKey: [path, query],
+    queryFn: async ({ signal }): Promise<Tagged<T>> => {
+      const { body, etag } = await api<T>('GET', path, { query, signal })
+      return { ...body, etag }
+    },
+  })
+}
+
+/** All pages of a list in one; at most 10,000 elements. */
+export function readingAll<T>(path: string, member: string, query: QueryValues = {}) {
+  return queryOptions({
+    queryKey: [path, { ...query, limit: 500 }],
+    queryFn: async ({ signal }): Promise<readonly T[]> => {
+      const elements: T[] = []
+      let next = pathWith(path, { ...query, limit: 500 })
+      for (let page = 0; next !== '' && page < MOST_PAGES; page++) {
+        const { body } = await api<Record<string, T[]> & { paging: Paging }>('GET', next, { signal })
+        elements.push(...(body[member] ?? []))
+        next = body.paging.next
+      }
+      return elements
+    },
+  })
+}
+
+/** A list that grows with traffic, page by page, newest first. */
+export function readingPages<T>(path: string, member: string, query: QueryValues = {}) {
+  return infiniteQueryOptions({
+    queryKey: [path, 'pages', query],
+    queryFn: async ({ pageParam, signal }): Promise<Page<T>> => {
+      const { body } = await api<Record<string, T[]> & { paging: Paging }>('GET', pageParam, { signal })
+      return { elements: body[member] ?? [], paging: body.paging }
+    },
+    initialPageParam: pathWith(path, query),
+    getNextPageParam: ({ paging }) => (paging.next === '' ? undefined : paging.next),
+  })
+}
+
+export interface Page<T> {
+  readonly elements: readonly T[]
+  readonly paging: Paging
+}
+
+/**
+ * A write; nothing looks saved before the server said so.
+ *
+ * @param changes paths whose answers are read again afterwards, with all below them.
+ * @see contracts/dashboard.md §2 [U4]
+ */
+export function useWriting<Written, T>(write: (written: Written) => Promise<Answer<T>>, changes: readonly string[]) {
+  const client = useQueryClient()
+  return useMutation({
+    mutationFn: write,
+    onSuccess: () => readAgain(client, changes),
+  })
+}
+
+/** Resolves at once: pages do not wait for what they show beside. */
+export function readAgain(client: QueryClient, paths: readonly string[]): void {
+  void client.invalidateQueries({
+    predicate: ({ queryKey: [path] }) =>
+      paths.some((changed) => path === changed || String(path).startsWith(`${changed}/`)),
+  })
+}

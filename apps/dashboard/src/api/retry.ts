@@ -1,0 +1,20 @@
+import { ApiError } from './failure.ts'
+
+const SECOND = 1000
+const AFTER_MS = { connection: 3 * SECOND, server: 10 * SECOND, rate: 10 * SECOND }
+const LONGEST_MS = 60 * SECOND
+
+/** How long until something that failed is asked for again by itself; null when only a person can mend it. */
+export function nextTryMs(error: unknown): number | null {
+  if (!(error instanceof ApiError)) return null
+  const { kind, retryAfterS } = error
+  if (kind !== 'connection' && kind !== 'server' && kind !== 'rate') return null
+  if (retryAfterS === null) return AFTER_MS[kind]
+  return Math.min(Math.max(retryAfterS, 1) * SECOND, LONGEST_MS)
+}
+
+/** For `refetchInterval`: what failed for now is tried again; what did not is read every `everyMs`, or never for null. */
+export function pollEvery(everyMs: number | null) {
+  return ({ state }: { readonly state: { readonly status: string; readonly error: unknown } }): number | false =>
+    (state.status === 'error' ? nextTryMs(state.error) : everyMs) ?? false
+}

@@ -1,0 +1,132 @@
+import { useQuery } from '@tanstack/react-query'
+import { api } from './client.ts'
+import { reading, readingAll, readingOne, type Tagged, useWriting } from './reading.ts'
+import { pollEvery } from './retry.ts'
+
+export const SOURCE_TYPES = [
+  'Cordova',
+  'Javascript',
+  'Android',
+  'iOS',
+  'ReactNative',
+  'Flutter',
+  'Node',
+  'Python',
+  'Go',
+  'Java',
+  'Ruby',
+  'PHP',
+  'DotNet',
+  'HTTP',
+  'Pixel',
+] as const
+export type SourceType = (typeof SOURCE_TYPES)[number]
+
+/** @see contracts/control-plane.md §5 */
+export interface Source {
+  readonly id: string
+  readonly key: string
+  readonly name: string
+  readonly type: SourceType
+  readonly writeKey: string
+  readonly enabled: boolean
+  readonly config: SourceConfig
+  readonly workspaceId: string
+  readonly createdAt: string
+  readonly updatedAt: string
+}
+
+/** A type, not an interface, so that it is also a JSON object. */
+export type SourceConfig = {
+  /** 0: none. */
+  readonly rateLimitEventsPerMinute: number
+  readonly dedupWindowSeconds: number
+  readonly orderShards: number
+  readonly catalog: { readonly samples: 'full' | 'masked' | 'off'; readonly values: 'on' | 'off' }
+}
+
+export interface SourceWritten {
+  readonly name: string
+  readonly type: SourceType
+  readonly enabled?: boolean
+  readonly config?: Partial<SourceConfig>
+}
+
+/** Which class of a definition's `supportedSourceTypes` a source belongs to. @see contracts/control-plane.md §5 [D735] */
+export function sourceClass(type: SourceType): 'cordova' | 'web' | 'cloud' {
+  if (type === 'Cordova') return 'cordova'
+  return type === 'Javascript' || type === 'Pixel' ? 'web' : 'cloud'
+}
+
+const SOURCES = '/v2/sources'
+const pathOf = (id: string) => `${SOURCES}/${encodeURIComponent(id)}`
+
+/** All of them, in order of creation; with `q` those whose name, key or id holds it. */
+export function useSources(query: { q?: string } = {}) {
+  return useQuery(readingAll<Source>(SOURCES, 'sources', query))
+}
+
+export function useSource(id: string) {
+  return useQuery({
+    ...readingOne<{ source: Source }>(pathOf(id)),
+    select: ({ source, etag }): Tagged<Source> => ({ ...source, etag }),
+  })
+}
+
+export function useCreateSource() {
+  return useWriting((body: SourceWritten) => api<{ source: Source }>('POST', SOURCES, { body }), [SOURCES])
+}
+
+export function useChangeSource() {
+  return useWriting(
+    ({ id, etag, ...body }: { id: string; etag: string | null } & Partial<SourceWritten>) =>
+      api<{ source: Source }>('PATCH', pathOf(id), { body, etag }),
+    [SOURCES],
+  )
+}
+
+export function useDeleteSource() {
+  return useWriting(
+    ({ id, etag, ...query }: { id: string; etag: string | null; cascade?: boolean; discard?: boolean }) =>
+      api<null>('DELETE', pathOf(id), { query, etag }),
+    [SOURCES, '/v2/connections', '/v2/delivery', '/v2/stats'],
+  )
+}
+
+/** @see contracts/control-plane.md §5 [D731] */
+export function useRotateWriteKey() {
+  return useWriting(
+    ({ id, etag, graceHours }: { id: string; etag: string | null; graceHours: number }) =>
+      api<{ source: Source }>('POST', `${pathOf(id)}/rotate-write-key`, { body: { graceHours }, etag }),
+    [SOURCES],
+  )
+}
+
+/** Takes away all that the schema catalog knows of a source. */
+export function usePurgeCatalog() {
+  return useWriting(({ id }: { id: string }) => api<null>('DELETE', `${pathOf(id)}/catalog`), ['/schemas'])
+}
+
+/** One refused ingest request, without its payload. @see contracts/dashboard.md §4 N5 */
+export interface Refusal {
+  readonly at: string
+  readonly route: string
+  readonly status: number
+  readonly text: string
+  /** Null when the key was of no source. */
+  readonly sourceId: string | null
+  /** The first 4 characters of the write key. */
+  readonly keyStart: string
+  readonly address: string
+  readonly userAgent: string
+  readonly bytes: number
+}
+
+/** The last 1,000 refused requests, newest first; of a source, or with those of unknown keys. */
+export function useRefusals(query: { sourceId?: string } = {}, options: { pollMs?: number } = {}) {
+  return useQuery({
+    ...reading<{ refusals: Refusal[] }>('/v2/refusals', query),
+    select: ({ refusals }) => refusals,
+    refetchInterval: pollEvery(options.pollMs ?? null),
+  })
+}

@@ -1,0 +1,75 @@
+import { queryOptions, useQuery } from '@tanstack/react-query'
+import { api } from './client.ts'
+import { pollEvery } from './retry.ts'
+import { serverNow } from './server-clock.ts'
+
+/** One value per step; null where it is not known, as while the server did not run. */
+export type Series = readonly (number | null)[]
+
+/** @see contracts/dashboard.md §4 N3 */
+export interface Stats {
+  readonly from: string
+  readonly to: string
+  readonly stepSeconds: number
+  readonly sources: readonly {
+    readonly id: string
+    readonly accepted: Series
+    readonly refused: Series
+    readonly lastEventAt: string | null
+  }[]
+  readonly transformations: readonly {
+    readonly id: string
+    readonly in: Series
+    readonly out: Series
+    readonly errors: Series
+    readonly p95Ms: Series
+  }[]
+  readonly destinations: readonly {
+    readonly id: string
+    readonly delivered: Series
+    readonly filtered: Series
+    readonly dropped: Series
+    readonly deadLettered: Series
+    readonly retries: Series
+    readonly waiting: Series
+    readonly p50Ms: Series
+    readonly p95Ms: Series
+    readonly p99Ms: Series
+  }[]
+  readonly reasons?: readonly {
+    readonly destinationId: string
+    readonly outcome: string
+    readonly reason: string
+    readonly count: number
+  }[]
+}
+
+export interface StatsAsked {
+  /** How far back; at most 360 steps. */
+  readonly seconds: number
+  /** 10 is kept for an hour, 300 for seven days. */
+  readonly step: 10 | 300
+  readonly sourceId?: string
+  readonly destinationId?: string
+  readonly transformationId?: string
+  readonly by?: 'reason'
+}
+
+/** Counts per step up to now. They are read again every `pollMs`, with a new `to`; what was shown stays meanwhile. */
+export function useStats({ seconds, step, ...query }: StatsAsked, options: { pollMs?: number } = {}) {
+  return useQuery({
+    ...readingStats(seconds, step, query),
+    refetchInterval: pollEvery(options.pollMs ?? null),
+  })
+}
+
+function readingStats(seconds: number, step: 10 | 300, query: Omit<StatsAsked, 'seconds' | 'step'>) {
+  return queryOptions({
+    queryKey: ['/v2/stats', { seconds, step, ...query }],
+    queryFn: async ({ signal }): Promise<Stats> => {
+      const to = Math.floor(serverNow() / (step * 1000)) * step * 1000
+      const range = { from: new Date(to - seconds * 1000).toISOString(), to: new Date(to).toISOString() }
+      return (await api<Stats>('GET', '/v2/stats', { query: { ...range, step, ...query }, signal })).body
+    },
+  })
+}

@@ -1,0 +1,179 @@
+import type { JsonObject } from '@millrace/protocol/json'
+import { useQuery } from '@tanstack/react-query'
+import { api } from './client.ts'
+import { type Code, type CodeVersion, type CodeWritten, usePublishing } from './code.ts'
+import { reading, readingAll, readingOne, type Tagged, useWriting } from './reading.ts'
+import { pollEvery } from './retry.ts'
+
+/** @see contracts/transformations.md §9 */
+export interface Transformation extends Code {
+  /** Ids of the destinations that run it. */
+  readonly destinations: readonly string[]
+  readonly captureLogs: boolean
+}
+
+const TRANSFORMATIONS = '/v2/transformations'
+const pathOf = (id: string) => `${TRANSFORMATIONS}/${encodeURIComponent(id)}`
+
+export function useTransformations(query: { q?: string } = {}) {
+  return useQuery(readingAll<Transformation>(TRANSFORMATIONS, 'transformations', query))
+}
+
+export function useTransformation(id: string) {
+  return useQuery({
+    ...readingOne<{ transformation: Transformation }>(pathOf(id)),
+    select: ({ transformation, etag }): Tagged<Transformation> => ({ ...transformation, etag }),
+  })
+}
+
+export function useCreateTransformation() {
+  return useWriting(
+    ({ publish, ...body }: CodeWritten & { publish?: boolean; captureLogs?: boolean }) =>
+      api<{ transformation: Transformation }>('POST', TRANSFORMATIONS, { query: { publish }, body }),
+    [TRANSFORMATIONS],
+  )
+}
+
+/** All writable members are replaced; changed code makes a new version, a draft unless `publish`. */
+export function useChangeTransformation() {
+  return useWriting(
+    ({
+      id,
+      etag,
+      publish,
+      ...body
+    }: CodeWritten & { id: string; etag: string | null; publish?: boolean; captureLogs?: boolean }) =>
+      api<{ transformation: Transformation }>('PUT', pathOf(id), { query: { publish }, body, etag }),
+    [TRANSFORMATIONS],
+  )
+}
+
+/** Answers 409 `Transformation is attached` with the ids of its destinations. */
+export function useDeleteTransformation() {
+  return useWriting(
+    ({ id, etag }: { id: string; etag: string | null }) => api<null>('DELETE', pathOf(id), { etag }),
+    [TRANSFORMATIONS],
+  )
+}
+
+export function useTransformationVersions(id: string) {
+  return useQuery({
+    ...reading<{ versions: Omit<CodeVersion, 'language' | 'code' | 'imports'>[] }>(`${pathOf(id)}/versions`),
+    select: ({ versions }) => versions,
+  })
+}
+
+/** One version never changes; whether it is the published one may. */
+export function useTransformationVersion(id: string, versionId: string | undefined) {
+  return useQuery({
+    ...reading<{ version: CodeVersion }>(`${pathOf(id)}/versions/${encodeURIComponent(versionId ?? '')}`),
+    select: ({ version }) => version,
+    enabled: versionId !== undefined,
+  })
+}
+
+export function usePublishTransformation() {
+  return usePublishing<{ transformation: Transformation }>(TRANSFORMATIONS)
+}
+
+export interface TransformationTest {
+  readonly id: string
+  readonly name: string
+  readonly input: readonly JsonObject[]
+  readonly expectedOutput: readonly JsonObject[]
+}
+
+export function useTransformationTests(id: string) {
+  return useQuery({
+    ...readingOne<{ tests: TransformationTest[] }>(`${pathOf(id)}/tests`),
+    select: ({ tests, etag }) => ({ tests, etag }),
+  })
+}
+
+/** Replaces all stored tests. */
+export function useSaveTransformationTests() {
+  return useWriting(
+    ({ id, etag, tests }: { id: string; etag: string | null; tests: readonly TransformationTest[] }) =>
+      api<{ tests: TransformationTest[] }>('PUT', `${pathOf(id)}/tests`, { body: { tests }, etag }),
+    [TRANSFORMATIONS],
+  )
+}
+
+export interface TransformationTestsRun {
+  readonly pass: boolean
+  readonly results: readonly {
+    readonly id: string
+    readonly name: string
+    readonly status: 'pass' | 'fail' | 'error'
+    readonly actualOutput: readonly JsonObject[]
+    readonly errors: readonly string[]
+  }[]
+}
+
+/** Runs the stored tests over a version, over code that is not saved, or over the published version. */
+export function useRunTransformationTests() {
+  return useWriting(
+    ({ id, ...body }: { id: string; versionId?: string; code?: string; language?: Code['language'] }) =>
+      api<TransformationTestsRun>('POST', `${pathOf(id)}/tests/run`, { body }),
+    [],
+  )
+}
+
+/** @see contracts/transformations.md §9 "POST /v2/transformations/test" */
+export interface TransformationRun {
+  readonly transformedEvents: readonly TransformedEvent[]
+  readonly logs: readonly string[]
+}
+
+export type TransformedEvent =
+  | { readonly input: number; readonly event: JsonObject }
+  | { readonly input: number; readonly dropped: true }
+  | { readonly input: number; readonly error: string }
+
+export interface TransformationRunAsked {
+  readonly code?: string
+  readonly language?: Code['language']
+  readonly transformationId?: string
+  readonly versionId?: string
+  readonly libraryVersionIDs?: readonly string[]
+  readonly events: readonly JsonObject[]
+}
+
+/** Fails as `refused` with details `{line, column}` for a syntax error. */
+export function useRunTransformation() {
+  return useWriting(
+    (body: TransformationRunAsked) => api<TransformationRun>('POST', `${TRANSFORMATIONS}/test`, { body }),
+    [],
+  )
+}
+
+export interface TransformationLog {
+  readonly at: string
+  readonly destinationId: string
+  readonly messageId: string | null
+  readonly line: string
+}
+
+/** Live log lines, kept only while `captureLogs` is on. */
+export function useTransformationLogs(id: string, options: { pollMs?: number } = {}) {
+  return useQuery({
+    ...reading<{ logs: TransformationLog[] }>(`${pathOf(id)}/logs`),
+    select: ({ logs }) => logs,
+    refetchInterval: pollEvery(options.pollMs ?? null),
+  })
+}
+
+export interface TransformationTemplate {
+  readonly id: string
+  readonly name: string
+  readonly description: string
+  readonly language: Code['language']
+  readonly code: string
+}
+
+export function useTransformationTemplates() {
+  return useQuery({
+    ...readingAll<TransformationTemplate>('/v2/transformation-templates', 'transformationTemplates'),
+    staleTime: Number.POSITIVE_INFINITY,
+  })
+}

@@ -1,0 +1,54 @@
+import { useQuery } from '@tanstack/react-query'
+import { api } from './client.ts'
+import { readingAll, readingOne, useWriting } from './reading.ts'
+import type { Role } from './session.ts'
+
+/** @see contracts/control-plane.md §7 */
+export interface User {
+  readonly id: string
+  readonly email: string
+  readonly role: Role
+  readonly createdAt: string
+  readonly updatedAt: string
+}
+
+const USERS = '/v2/users'
+const pathOf = (id: string) => `${USERS}/${encodeURIComponent(id)}`
+
+/** For admins. */
+export function useUsers(options: { isEnabled?: boolean } = {}) {
+  return useQuery({ ...readingAll<User>(USERS, 'users'), enabled: options.isEnabled ?? true })
+}
+
+/** The answer's `token` is shown this once. */
+export function useCreateUser() {
+  return useWriting(
+    (body: { email: string; role: Role }) => api<{ user: User; token: string }>('POST', USERS, { body }),
+    [USERS, '/v2/access-tokens'],
+  )
+}
+
+export function useChangeUser() {
+  return useWriting(
+    ({ id, etag, ...body }: { id: string; etag: string | null; email?: string; role?: Role }) =>
+      api<{ user: User }>('PATCH', pathOf(id), { body, etag }),
+    [USERS],
+  )
+}
+
+export function useDeleteUser() {
+  return useWriting(
+    ({ id, etag }: { id: string; etag: string | null }) => api<null>('DELETE', pathOf(id), { etag }),
+    [USERS, '/v2/access-tokens'],
+  )
+}
+
+/** The ETag of a user as it is now: lists have none. */
+export async function userTag(id: string): Promise<string | null> {
+  return (await api<{ user: User }>('GET', pathOf(id))).etag
+}
+
+/** The ETag of a user as it is when a form is opened, so that a change made meanwhile is noticed. */
+export function useUserTag(id: string) {
+  return useQuery({ ...readingOne<{ user: User }>(pathOf(id)), select: ({ etag }) => etag, staleTime: 0 })
+}

@@ -1,0 +1,45 @@
+import { Skeleton, Switch } from '@mantine/core'
+import { lazy, Suspense, useState } from 'react'
+import { commonTexts } from '../../texts.ts'
+import { PanelBoundary } from '../states/panel-boundary.tsx'
+import styles from './chart.module.css'
+import type { ChartProps } from './chart-series.ts'
+import { ChartTable } from './chart-table.tsx'
+
+const Plot = lazy(() => import('./plot.tsx').then(({ Plot }) => ({ default: Plot })))
+
+/** A chart over time, from zero, with its gaps; the same as a table. Its library is loaded when the first one is shown. */
+export function Chart(props: ChartProps) {
+  const { label, series, height = 160 } = props
+  const [isTable, setTable] = useState(false)
+  return (
+    <figure className={styles.chart}>
+      <figcaption className={styles.head}>
+        <span className={styles.label}>{label}</span>
+        <span className={styles.legend}>
+          {series.map(({ label, tone, kind = 'line' }) => (
+            <span key={label} className={styles.series} data-tone={tone} data-kind={kind}>
+              {label}
+            </span>
+          ))}
+        </span>
+        <Switch
+          size="xs"
+          label={commonTexts.table}
+          aria-label={`${commonTexts.table}: ${label}`}
+          checked={isTable}
+          onChange={({ currentTarget }) => setTable(currentTarget.checked)}
+        />
+      </figcaption>
+      {isTable ? (
+        <ChartTable {...props} />
+      ) : (
+        <PanelBoundary>
+          <Suspense fallback={<Skeleton height={height} />}>
+            <Plot {...props} height={height} />
+          </Suspense>
+        </PanelBoundary>
+      )}
+    </figure>
+  )
+}

@@ -1,0 +1,124 @@
+import 'uplot/dist/uPlot.min.css'
+import { useComputedColorScheme } from '@mantine/core'
+import { useEffect, useRef, useState } from 'react'
+import UPlot from 'uplot'
+import { localTime } from '../time/time-text.ts'
+import styles from './chart.module.css'
+import { type ChartProps, type ChartSeries, stacked } from './chart-series.ts'
+
+const COLOURS = { accent: '--accent', ok: '--ok', warn: '--warn', bad: '--bad', idle: '--line' } as const
+
+interface Pointed {
+  readonly at: number
+  readonly left: number
+}
+
+/** The drawing of a chart. The values are in its table and, where somebody points, beside the pointer. */
+export function Plot({ label, times, series, text, height }: ChartProps & { readonly height: number }) {
+  const holder = useRef<HTMLDivElement>(null)
+  const [pointed, setPointed] = useState<Pointed>()
+  const scheme = useComputedColorScheme('light')
+  const latest = useRef(text)
+  latest.current = text
+  const shape = series.map(({ label, tone, kind }) => `${label} ${tone} ${kind}`).join()
+
+  const plot = useRef<UPlot>(undefined)
+  // The colours of the canvas are read anew when the theme changes.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: values go in below, without drawing everything anew
+  useEffect(() => {
+    const element = holder.current!
+    const made = new UPlot(
+      optionsOf(element, series, height, (value) => latest.current(value), setPointed),
+      dataOf(times, series),
+      element,
+    )
+    plot.current = made
+    const watcher = new ResizeObserver(() => made.setSize({ width: element.clientWidth, height }))
+    watcher.observe(element)
+    return () => {
+      watcher.disconnect()
+      made.destroy()
+      plot.current = undefined
+    }
+  }, [shape, height, scheme])
+  useEffect(() => {
+    plot.current?.setData(dataOf(times, series))
+  }, [times, series])
+
+  return (
+    <div className={styles.plot} role="img" aria-label={label} ref={holder} style={{ minHeight: height }}>
+      {pointed !== undefined && <PointedValues {...pointed} times={times} series={series} text={text} />}
+    </div>
+  )
+}
+
+function PointedValues({ at, left, times, series, text }: Pointed & Pick<ChartProps, 'times' | 'series' | 'text'>) {
+  const time = times[at]
+  if (time === undefined) return null
+  return (
+    <div className={styles.tip} style={left < 200 ? { left: left + 64 } : { right: `calc(100% - ${left + 36}px)` }}>
+      <div>{localTime(new Date(time), new Date(), 'second')}</div>
+      {series.map(({ label, values }) => (
+        <div key={label}>
+          {label} {values[at] === null || values[at] === undefined ? '–' : text(values[at])}
+        </div>
+      ))}
+    </div>
+  )
+}
+
+/** Bars first and from the tallest sum down, so that each is drawn over the one that holds it. */
+function drawnOrder(series: readonly ChartSeries[]): ChartSeries[] {
+  const bars = series.filter(({ kind }) => kind === 'bars')
+  return [...bars.reverse(), ...series.filter(({ kind }) => kind !== 'bars')]
+}
+
+function dataOf(times: readonly number[], series: readonly ChartSeries[]): UPlot.AlignedData {
+  const bars = stacked(series.filter(({ kind }) => kind === 'bars').map(({ values }) => values)).reverse()
+  const lines = series.filter(({ kind }) => kind !== 'bars').map(({ values }) => [...values])
+  return [times.map((at) => at / 1000), ...bars, ...lines]
+}
+
+function optionsOf(
+  element: HTMLElement,
+  series: readonly ChartSeries[],
+  height: number,
+  text: (value: number) => string,
+  onPoint: (pointed: Pointed | undefined) => void,
+): UPlot.Options {
+  const colours = getComputedStyle(element)
+  const colour = (name: string) => colours.getPropertyValue(name).trim()
+  const font = `11px ${colours.fontFamily}`
+  const axis = {
+    stroke: colour('--dim'),
+    font,
+    grid: { stroke: colour('--hairline'), width: 1 },
+    ticks: { show: false },
+  }
+  return {
+    width: Math.max(element.clientWidth, 1),
+    height,
+    legend: { show: false },
+    cursor: { points: { size: 6 }, drag: { x: false, y: false } },
+    scales: { x: { time: true }, y: { range: (_, __, greatest) => [0, greatest > 0 ? greatest * 1.08 : 1] } },
+    axes: [
+      { ...axis, size: 26 },
+      { ...axis, size: 52, values: (_, splits) => splits.map((value) => text(value)) },
+    ],
+    series: [
+      {},
+      ...drawnOrder(series).map(({ label, tone, kind }): UPlot.Series => {
+        const stroke = colour(COLOURS[tone])
+        if (kind !== 'bars') return { label, stroke, width: 1.5, points: { show: false }, spanGaps: false }
+        const paths = UPlot.paths.bars!({ size: [0.85, 40] })
+        return { label, stroke, fill: stroke, width: 0, points: { show: false }, paths }
+      }),
+    ],
+    hooks: {
+      setCursor: [
+        ({ cursor: { idx, left } }) =>
+          onPoint(idx === null || idx === undefined || left === undefined || left < 0 ? undefined : { at: idx, left }),
+      ],
+    },
+  }
+}

@@ -1,0 +1,17 @@
+import { Skeleton } from '@mantine/core'
+import { lazy, Suspense } from 'react'
+import { PanelBoundary } from '../states/panel-boundary.tsx'
+import type { EditorProps } from './editor-props.ts'
+
+const Editor = lazy(() => import('./editor.tsx').then(({ Editor }) => ({ default: Editor })))
+
+/** The editor, which is loaded when the first one is shown. @see contracts/dashboard.md §8 [U11] */
+export function CodeEditor(props: EditorProps) {
+  return (
+    <PanelBoundary>
+      <Suspense fallback={<Skeleton height={props.minHeight ?? 320} />}>
+        <Editor {...props} />
+      </Suspense>
+    </PanelBoundary>
+  )
+}

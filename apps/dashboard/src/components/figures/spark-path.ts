@@ -1,0 +1,36 @@
+/**
+ * The lines of a small chart from zero to the greatest value, `width` × `height` with y downwards; a gap stays where a
+ * value is not known, and a value alone between gaps is a short line.
+ *
+ * @returns the attribute `d` of an SVG path; empty when nothing is known.
+ */
+export function sparkPath(values: readonly (number | null)[], width: number, height: number): string {
+  const greatest = Math.max(0, ...values.filter((value) => value !== null))
+  const step = values.length > 1 ? width / (values.length - 1) : 0
+  const point = (value: number, at: number) => {
+    const y = greatest === 0 ? height : height - (value / greatest) * height
+    return `${round(at * step)} ${round(y)}`
+  }
+  let path = ''
+  values.forEach((value, at) => {
+    if (value === null) return
+    const isFirst = at === 0 || values[at - 1] === null
+    const isAlone = isFirst && (at === values.length - 1 || values[at + 1] === null)
+    path += `${isFirst ? 'M' : 'L'}${point(value, at)}${isAlone ? 'h1' : ''}`
+  })
+  return path
+}
+
+function round(value: number): number {
+  return Math.round(value * 10) / 10
+}
+
+/** Sums of `size` values after each other, from the end; null where none of them is known. */
+export function summed(values: readonly (number | null)[], size: number): (number | null)[] {
+  const sums: (number | null)[] = []
+  for (let end = values.length; end > 0; end -= size) {
+    const known = values.slice(Math.max(0, end - size), end).filter((value) => value !== null)
+    sums.push(known.length === 0 ? null : known.reduce((sum, value) => sum + value, 0))
+  }
+  return sums.reverse()
+}

@@ -1,0 +1,40 @@
+import { Button } from '@mantine/core'
+import type { JsonValue } from '@millrace/protocol/json'
+import { useState } from 'react'
+import { pageTexts } from '../../texts.ts'
+import { DiffView } from '../diff/diff-view.tsx'
+import styles from './changed-meanwhile.module.css'
+
+interface ChangedMeanwhileProps {
+  /** `source`, `destination`. */
+  readonly thing: string
+  /** As it is now on the server; undefined while it is read. */
+  readonly theirs: JsonValue | undefined
+  readonly mine: JsonValue
+  /** Throws the input away. */
+  readonly onLoadTheirs: () => void
+  /** Saves the input over theirs. */
+  readonly onKeepMine: () => void
+}
+
+/** A write was refused because somebody else wrote first (412). */
+export function ChangedMeanwhile({ thing, theirs, mine, onLoadTheirs, onKeepMine }: ChangedMeanwhileProps) {
+  const [isShown, setShown] = useState(false)
+  return (
+    <div className={styles.notice} role="alert">
+      <p>{pageTexts.changedMeanwhile(thing)}</p>
+      <div className={styles.actions}>
+        <Button variant="default" aria-expanded={isShown} onClick={() => setShown(!isShown)}>
+          {pageTexts.seeDifference}
+        </Button>
+        <Button variant="default" disabled={theirs === undefined} onClick={onLoadTheirs}>
+          {pageTexts.loadTheirs}
+        </Button>
+        <Button variant="default" disabled={theirs === undefined} onClick={onKeepMine}>
+          {pageTexts.keepMine}
+        </Button>
+      </div>
+      {isShown && theirs !== undefined && <DiffView before={theirs} after={mine} what="theirs, and mine" />}
+    </div>
+  )
+}

@@ -1,0 +1,96 @@
+import { isJsonObject, type JsonObject, type JsonValue } from '@millrace/protocol/json'
+import type { DestinationDefinition } from '../../api/destination-definitions.ts'
+
+/** `pairs` is a list of `{from, to}`; `json` is whatever no simpler control can hold. @see contracts/dashboard.md §9 */
+export type FieldControl = 'text' | 'secret' | 'select' | 'switch' | 'number' | 'tags' | 'pairs' | 'json'
+
+/** One variable of a destination's configuration, as the form shows it. */
+export interface ConfigField {
+  /** Its name, the key in `destinationConfig`. */
+  readonly key: string
+  readonly label: string
+  readonly help: string | undefined
+  readonly control: FieldControl
+  readonly isRequired: boolean
+  /** Of a select. */
+  readonly options: readonly string[]
+  /** Taken when nothing is saved. */
+  readonly fallback: JsonValue | undefined
+  /** Whether it decides where requests go. */
+  readonly isHost: boolean
+  readonly schema: JsonObject
+}
+
+/** The fields of a type's form: those of `uiConfig` first and in its order, then what it leaves out. */
+export function configFields(definition: DestinationDefinition): ConfigField[] {
+  const { configSchema, uiConfig, config, defaultConfig } = definition
+  const properties = isJsonObject(configSchema['properties']) ? configSchema['properties'] : {}
+  const required = Array.isArray(configSchema['required']) ? configSchema['required'] : []
+  const described = uiConfig.fields ?? []
+  const keys = new Set([...described.map(({ key }) => key), ...defaultConfig, ...(config.extraConfig ?? [])])
+  return [...keys].map((key) => {
+    const schema = isJsonObject(properties[key]) ? properties[key] : {}
+    const { label, help } = described.find((field) => field.key === key) ?? {}
+    const options = optionsOf(schema)
+    return {
+      key,
+      label: label ?? labelOf(key),
+      help,
+      control: controlOf(schema, options, key, config.secretKeys),
+      isRequired: required.includes(key),
+      options,
+      fallback: schema['default'],
+      isHost: config.hostKeys?.includes(key) ?? false,
+      schema,
+    }
+  })
+}
+
+function controlOf(
+  schema: JsonObject,
+  options: readonly string[],
+  key: string,
+  secretKeys: readonly string[],
+): FieldControl {
+  if (secretKeys.includes(key)) return 'secret'
+  if (options.length > 0) return 'select'
+  switch (schema['type']) {
+    case 'string':
+      return 'text'
+    case 'boolean':
+      return 'switch'
+    case 'number':
+    case 'integer':
+      return 'number'
+    default:
+      return listControlOf(schema) ?? 'json'
+  }
+}
+
+/** Of a schema with a choice of forms the list: that is the one which a form can show. */
+function listControlOf(schema: JsonObject): 'tags' | 'pairs' | undefined {
+  const forms = [schema, ...(Array.isArray(schema['anyOf']) ? schema['anyOf'] : [])]
+  const list = forms.find((form) => isJsonObject(form) && form['type'] === 'array') as JsonObject | undefined
+  const items = list?.['items']
+  if (!isJsonObject(items)) return undefined
+  if (items['type'] === 'string') return 'tags'
+  const members = isJsonObject(items['properties']) ? Object.keys(items['properties']) : []
+  const isPair = members.includes('from') && members.includes('to')
+  return isPair && members.every((member) => ['from', 'to', 'secret'].includes(member)) ? 'pairs' : undefined
+}
+
+/** The words of an enum, or of a pattern that is a choice of words in any letter case. */
+function optionsOf(schema: JsonObject): string[] {
+  if (schema['type'] !== 'string') return []
+  const { enum: words, pattern } = schema
+  if (Array.isArray(words)) return words.filter((word) => typeof word === 'string')
+  if (typeof pattern !== 'string') return []
+  const choice = /^\^\(([A-Z|]+)\)\$$/.exec(pattern.replace(/\[([A-Z])[a-z]\]/g, '$1'))?.[1]
+  return choice?.split('|') ?? []
+}
+
+/** `signingSecret` → `Signing secret`. */
+function labelOf(key: string): string {
+  const words = key.replace(/([a-z])([A-Z])/g, '$1 $2').toLowerCase()
+  return words.charAt(0).toUpperCase() + words.slice(1)
+}

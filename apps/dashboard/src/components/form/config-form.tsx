@@ -1,0 +1,146 @@
+import { NumberInput, Select, Switch, TagsInput, TextInput } from '@mantine/core'
+import type { JsonObject, JsonValue } from '@millrace/protocol/json'
+import { MASK } from '../../api/destinations.ts'
+import type { ConfigField } from './config-field.ts'
+import styles from './config-form.module.css'
+import { JsonField } from './json-field.tsx'
+import { PairsField } from './pairs-field.tsx'
+import { SecretField } from './secret-field.tsx'
+
+interface ConfigFormProps {
+  readonly fields: readonly ConfigField[]
+  /** What is written; a variable that is left out is not saved. */
+  readonly config: JsonObject
+  /** What was read; its secrets are masks. */
+  readonly saved: JsonObject
+  /** Texts by the keys of the fields. */
+  readonly faults: Readonly<Record<string, string>>
+  readonly disabled?: boolean
+  readonly onChange: (config: JsonObject) => void
+}
+
+/** The form that a type's schema describes, with the names of the variables under the labels. @see contracts/dashboard.md §9 */
+export function ConfigForm({ fields, config, saved, faults, disabled = false, onChange }: ConfigFormProps) {
+  return (
+    <div className={styles.form}>
+      {fields.map((field) => (
+        <ConfigControl
+          key={field.key}
+          field={field}
+          value={config[field.key]}
+          saved={saved[field.key]}
+          error={faults[field.key]}
+          disabled={disabled}
+          onChange={(value) => onChange(withMember(config, field.key, value))}
+        />
+      ))}
+    </div>
+  )
+}
+
+interface ConfigControlProps {
+  readonly field: ConfigField
+  readonly value: JsonValue | undefined
+  readonly saved: JsonValue | undefined
+  readonly error: string | undefined
+  readonly disabled: boolean
+  /** Undefined leaves the variable out. */
+  readonly onChange: (value: JsonValue | undefined) => void
+}
+
+function ConfigControl({ field, value, saved, error, disabled, onChange }: ConfigControlProps) {
+  const { key, label, help, control, isRequired, options, fallback } = field
+  const common = {
+    label,
+    description: <FieldName name={key} help={help} />,
+    inputWrapperOrder: ['label', 'description', 'input', 'error'] as ('label' | 'description' | 'input' | 'error')[],
+    error,
+    disabled,
+    withAsterisk: isRequired,
+  }
+  const text = typeof value === 'string' ? value : ''
+  const ofText = (written: string) => onChange(written === '' ? undefined : written)
+  switch (control) {
+    case 'secret':
+      return (
+        <SecretField
+          label={label}
+          description={common.description}
+          value={text}
+          isSaved={saved === MASK}
+          isRequired={isRequired}
+          error={error}
+          disabled={disabled}
+          onChange={ofText}
+        />
+      )
+    case 'select':
+      return (
+        <Select
+          {...common}
+          data={[...options]}
+          value={options.find((option) => option === text || option === text.toUpperCase()) ?? null}
+          placeholder={typeof fallback === 'string' ? fallback : ''}
+          clearable={!isRequired}
+          onChange={(chosen) => onChange(chosen ?? undefined)}
+        />
+      )
+    case 'switch':
+      return (
+        <Switch
+          label={label}
+          description={common.description}
+          error={error}
+          disabled={disabled}
+          checked={value === true || (value === undefined && fallback === true)}
+          onChange={({ currentTarget }) => onChange(currentTarget.checked)}
+        />
+      )
+    case 'number':
+      return (
+        <NumberInput
+          {...common}
+          value={typeof value === 'number' ? value : ''}
+          placeholder={fallback === undefined ? '' : String(fallback)}
+          onChange={(written) => onChange(written === '' ? undefined : Number(written))}
+        />
+      )
+    case 'tags':
+      return (
+        <TagsInput
+          {...common}
+          value={Array.isArray(value) ? value.map(String) : []}
+          onChange={(tags) => onChange(tags.length === 0 ? undefined : tags)}
+        />
+      )
+    case 'pairs':
+      return <PairsField {...common} value={value} onChange={onChange} />
+    case 'json':
+      return <JsonField {...common} value={value} onChange={onChange} />
+    case 'text':
+      return (
+        <TextInput
+          {...common}
+          value={text}
+          placeholder={typeof fallback === 'string' ? fallback : ''}
+          spellCheck={false}
+          onChange={({ currentTarget }) => ofText(currentTarget.value)}
+        />
+      )
+  }
+}
+
+/** The variable's name, as the Test API's `destinationConfig` takes it, and what it is for. */
+export function FieldName({ name, help }: { readonly name: string; readonly help?: string | undefined }) {
+  return (
+    <>
+      <code className={styles.name}>{name}</code>
+      {help !== undefined && <span> {help}</span>}
+    </>
+  )
+}
+
+function withMember(config: JsonObject, key: string, value: JsonValue | undefined): JsonObject {
+  const { [key]: _, ...rest } = config
+  return value === undefined ? rest : { ...rest, [key]: value }
+}

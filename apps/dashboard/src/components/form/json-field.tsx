@@ -1,0 +1,47 @@
+import { Textarea } from '@mantine/core'
+import type { JsonValue } from '@millrace/protocol/json'
+import { type ComponentProps, useState } from 'react'
+
+interface JsonFieldProps
+  extends Pick<
+    ComponentProps<typeof Textarea>,
+    'label' | 'description' | 'error' | 'disabled' | 'withAsterisk' | 'inputWrapperOrder'
+  > {
+  readonly value: JsonValue | undefined
+  /** Told only of what is JSON. */
+  readonly onChange: (value: JsonValue | undefined) => void
+}
+
+/** A value of any kind, as JSON. */
+export function JsonField({ value, onChange, error, ...common }: JsonFieldProps) {
+  const [text, setText] = useState(() => (value === undefined ? '' : JSON.stringify(value, null, 2)))
+  const [fault, setFault] = useState<string>()
+  const write = (written: string) => {
+    setText(written)
+    const read = readJson(written)
+    setFault('fault' in read ? read.fault : undefined)
+    if (!('fault' in read)) onChange(read.value)
+  }
+  return (
+    <Textarea
+      {...common}
+      error={fault ?? error}
+      value={text}
+      onChange={({ currentTarget }) => write(currentTarget.value)}
+      minRows={3}
+      maxRows={16}
+      autosize
+      spellCheck={false}
+      styles={{ input: { fontFamily: 'var(--mono)' } }}
+    />
+  )
+}
+
+function readJson(text: string): { value: JsonValue | undefined } | { fault: string } {
+  if (text.trim() === '') return { value: undefined }
+  try {
+    return { value: JSON.parse(text) as JsonValue }
+  } catch (error) {
+    return { fault: (error as SyntaxError).message }
+  }
+}

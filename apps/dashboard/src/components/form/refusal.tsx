@@ -1,0 +1,53 @@
+import { ApiError } from '../../api/failure.ts'
+import { pageTexts } from '../../texts.ts'
+import { FailureText } from '../states/failed.tsx'
+import styles from './refusal.module.css'
+
+/** What a refused write says of one field, by its name or JSON pointer; null when it is about none of them. */
+export interface FieldRefusal {
+  readonly field: string
+  readonly text: string
+}
+
+/**
+ * The field that the server refused: the one that `details.path` points to, else the one whose name begins the text
+ * (`name is too long`).
+ *
+ * @param fields names of the fields that the form shows.
+ */
+export function fieldRefusal(error: unknown, fields: readonly string[]): FieldRefusal | undefined {
+  if (!(error instanceof ApiError) || error.kind !== 'refused') return undefined
+  const { path, message } = error.details ?? {}
+  if (typeof path === 'string') {
+    const pointed = path.split('/').filter((part) => part !== '' && part !== 'config')
+    const field = fields.find((name) => name === pointed[0])
+    return field === undefined ? undefined : { field, text: typeof message === 'string' ? message : error.message }
+  }
+  const field = fields.find((name) => error.message.startsWith(`${name} `))
+  return field === undefined ? undefined : { field, text: error.message }
+}
+
+interface RefusalProps {
+  /** Of the write; null before it failed. */
+  readonly error: Error | null
+  /** Names of fields that show their own refusal. */
+  readonly fields?: readonly string[]
+}
+
+/** On top of a form: why it was not saved, unless a field says it. The input stays. */
+export function Refusal({ error, fields = [] }: RefusalProps) {
+  if (error === null || fieldRefusal(error, fields) !== undefined) return null
+  return (
+    <p className={styles.refusal} role="alert">
+      <RefusalText error={error} />
+    </p>
+  )
+}
+
+function RefusalText({ error }: { readonly error: Error }) {
+  if (!(error instanceof ApiError)) return pageTexts.panelFailed
+  if (error.kind !== 'refused') return <FailureText of={{ errorUpdatedAt: 0 }} error={error} />
+  const { path, message } = error.details ?? {}
+  if (typeof message !== 'string') return error.message
+  return `${error.message}: ${typeof path === 'string' && path !== '' ? `${path} ` : ''}${message}`
+}

@@ -1,0 +1,55 @@
+import { Button, PasswordInput } from '@mantine/core'
+import type { ReactNode } from 'react'
+import { MASK } from '../../api/destinations.ts'
+import { destinationTexts } from '../../texts.ts'
+import styles from './secret-field.module.css'
+
+interface SecretFieldProps {
+  readonly label: ReactNode
+  readonly description?: ReactNode
+  /** `********` stands for the saved value, which nobody sees again. */
+  readonly value: string
+  /** Whether one is saved. */
+  readonly isSaved: boolean
+  readonly isRequired?: boolean
+  readonly error?: string | undefined
+  readonly disabled?: boolean
+  readonly onChange: (value: string) => void
+}
+
+/** A secret: untouched it keeps the saved value. @see contracts/dashboard.md §9 */
+export function SecretField({
+  label,
+  description,
+  value,
+  isSaved,
+  isRequired,
+  error,
+  disabled,
+  onChange,
+}: SecretFieldProps) {
+  const isUntouched = value === MASK
+  return (
+    <div className={styles.secret}>
+      <PasswordInput
+        className={styles.input}
+        label={label}
+        description={description}
+        placeholder={isUntouched ? destinationTexts.secretSaved : ''}
+        value={isUntouched ? '' : value}
+        // Emptied again it is the saved one: to have none takes the button.
+        onChange={({ currentTarget }) => onChange(currentTarget.value === '' && isSaved ? MASK : currentTarget.value)}
+        autoComplete="off"
+        spellCheck={false}
+        withAsterisk={isRequired ?? false}
+        error={error}
+        disabled={disabled ?? false}
+      />
+      {isSaved && isUntouched && isRequired !== true && (
+        <Button variant="default" disabled={disabled ?? false} onClick={() => onChange('')}>
+          Remove
+        </Button>
+      )}
+    </div>
+  )
+}

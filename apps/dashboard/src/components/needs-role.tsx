@@ -1,0 +1,31 @@
+import { Tooltip } from '@mantine/core'
+import { cloneElement, type ReactElement } from 'react'
+import { isAtLeast, type Role, useRole } from '../api/session.ts'
+import { pageTexts } from '../texts.ts'
+import styles from './needs-role.module.css'
+
+interface NeedsRoleProps {
+  readonly role: Role
+  /** A control that takes `disabled`. */
+  readonly children: ReactElement<{ disabled?: boolean }>
+}
+
+/** What a role may not do is shown, and disabled with the reason. @see contracts/dashboard.md §3 [U6] */
+export function NeedsRole({ role, children }: NeedsRoleProps) {
+  const own = useRole()
+  if (own !== undefined && isAtLeast(own, role)) return children
+  return (
+    <Tooltip label={pageTexts.needsRole(role)}>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a disabled control takes no focus, but its reason must be reached */}
+      <span className={styles.reason} tabIndex={0}>
+        {cloneElement(children, { disabled: true })}
+      </span>
+    </Tooltip>
+  )
+}
+
+/** Whether the one who is signed in may do what the role may; false until that is known. */
+export function useMay(role: Role): boolean {
+  const own = useRole()
+  return own !== undefined && isAtLeast(own, role)
+}

@@ -1,0 +1,32 @@
+import styles from './state-mark.module.css'
+
+/** Shape and colour of a state; the word stands beside, so that neither has to be known. */
+const SHAPES = {
+  ok: '●',
+  off: '○',
+  waiting: '◌',
+  behind: '▲',
+  refused: '▲',
+  resting: '◆',
+  dead: '■',
+  failed: '✕',
+} as const
+
+export type MarkKind = keyof typeof SHAPES
+
+interface StateMarkProps {
+  readonly kind: MarkKind
+  readonly children: string
+}
+
+/** @see contracts/dashboard.md §5 */
+export function StateMark({ kind, children }: StateMarkProps) {
+  return (
+    <span className={styles.mark} data-kind={kind}>
+      <span aria-hidden="true" className={styles.shape}>
+        {SHAPES[kind]}
+      </span>
+      <span className={styles.word}>{children}</span>
+    </span>
+  )
+}

@@ -1,0 +1,59 @@
+import { Button, Skeleton } from '@mantine/core'
+import { type ReactNode, useEffect, useState } from 'react'
+import { pageTexts } from '../../texts.ts'
+import styles from './states.module.css'
+import { useClock } from './use-clock.ts'
+
+const UNSEEN_MS = 150
+const LONG_S = 10
+
+interface LoadingProps {
+  readonly refetch: () => unknown
+  readonly skeleton?: ReactNode
+}
+
+/** Nothing at first, so that what comes quickly does not flicker; then grey lines; after 10 s the seconds. */
+export function Loading({ refetch, skeleton }: LoadingProps) {
+  const [startedAt, setStartedAt] = useState(() => Date.now())
+  const [isSeen, setSeen] = useState(false)
+  useEffect(() => {
+    const timer = setTimeout(() => setSeen(true), UNSEEN_MS)
+    return () => clearTimeout(timer)
+  }, [])
+  const waitedS = Math.floor((useClock(true) - startedAt) / 1000)
+  if (!isSeen) return <div aria-busy="true" />
+  return (
+    <div aria-busy="true">
+      {waitedS >= LONG_S && (
+        <div className={styles.notice}>
+          {/* The seconds go on counting, but are read out once. */}
+          <span role="status" aria-atomic="false" aria-relevant="additions">
+            {pageTexts.stillLoading(waitedS)}
+          </span>
+          <Button
+            variant="default"
+            onClick={() => {
+              setStartedAt(Date.now())
+              refetch()
+            }}
+          >
+            {pageTexts.retry}
+          </Button>
+        </div>
+      )}
+      {skeleton ?? <SkeletonLines />}
+    </div>
+  )
+}
+
+const WIDTHS = ['62%', '48%', '70%', '55%', '40%', '66%']
+
+function SkeletonLines() {
+  return (
+    <div className={styles.lines} aria-hidden="true">
+      {WIDTHS.map((width) => (
+        <Skeleton key={width} height={12} width={width} />
+      ))}
+    </div>
+  )
+}

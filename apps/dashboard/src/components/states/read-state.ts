@@ -1,0 +1,39 @@
+import type { UseInfiniteQueryResult, UseQueryResult } from '@tanstack/react-query'
+
+/** What a panel needs to know of a reading, or of several together. */
+export interface ReadState<T> {
+  /** What was read last, even if reading it again failed since. */
+  readonly data: T | undefined
+  readonly error: Error | null
+  readonly isFetching: boolean
+  /** Milliseconds since 1970; 0 for never. */
+  readonly dataUpdatedAt: number
+  readonly errorUpdatedAt: number
+  readonly refetch: () => unknown
+}
+
+type AnyQuery<T> = Pick<
+  UseQueryResult<T> | UseInfiniteQueryResult<T>,
+  'data' | 'error' | 'isFetching' | 'dataUpdatedAt' | 'errorUpdatedAt' | 'refetch'
+>
+
+type Together<Q extends Readonly<Record<string, AnyQuery<unknown>>>> = {
+  readonly [Name in keyof Q]: NonNullable<Q[Name]['data']>
+}
+
+/** Several readings as one: there is data when each has some, and an error when one has. */
+export function together<Q extends Readonly<Record<string, AnyQuery<unknown>>>>(queries: Q): ReadState<Together<Q>> {
+  const all = Object.entries(queries)
+  const isWhole = all.every(([, { data }]) => data !== undefined)
+  const failed = all.find(([, { error }]) => error !== null)?.[1]
+  return {
+    data: isWhole ? (Object.fromEntries(all.map(([name, { data }]) => [name, data])) as Together<Q>) : undefined,
+    error: failed?.error ?? null,
+    isFetching: all.some(([, { isFetching }]) => isFetching),
+    dataUpdatedAt: Math.min(...all.map(([, { dataUpdatedAt }]) => dataUpdatedAt)),
+    errorUpdatedAt: failed?.errorUpdatedAt ?? 0,
+    refetch: () => {
+      for (const [, query] of all) if (query.data === undefined || query.error !== null) void query.refetch()
+    },
+  }
+}

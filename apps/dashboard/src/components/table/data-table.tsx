@@ -1,0 +1,167 @@
+import { VisuallyHidden } from '@mantine/core'
+import { useWindowVirtualizer } from '@tanstack/react-virtual'
+import { useEffect, useLayoutEffect, useRef, useState } from 'react'
+import { useIsNarrow } from '../use-is-narrow.ts'
+import styles from './data-table.module.css'
+import { type Column, nextSort, type SortText, sortOf } from './table-column.ts'
+import { TableRow } from './table-row.tsx'
+import { type RowSelection, SelectAll } from './table-selection.tsx'
+import { useRowKeys } from './use-row-keys.ts'
+
+/** Heights of rows, in pixels: of a line, and of a card below 900 px. They never differ, so that nothing is measured. */
+const ROW = 28
+const CARD = 56
+/** Of rows that are drawn beyond the window. */
+const OVERSCAN = 12
+
+export interface DataTableProps<Row> {
+  /** What is listed: `Sources`. */
+  readonly label: string
+  readonly columns: readonly Column<Row>[]
+  readonly rows: readonly Row[]
+  readonly rowId: (row: Row) => string
+  /** Opens a row: by a click, or Enter. */
+  readonly onOpen?: (row: Row) => void
+  /** What a screen reader calls the row when it is opened by itself; the id when left out. */
+  readonly rowName?: (row: Row) => string
+  /** The row whose panel is open. */
+  readonly currentId?: string | undefined
+  readonly sort?: SortText | undefined
+  readonly onSort?: (sort: SortText | undefined) => void
+  readonly selection?: RowSelection
+  /** How many there are in all; null when that is not known. Left out, `rows` are all. */
+  readonly total?: number | null
+  /** The end of the rows came near: time to load more. */
+  readonly onNearEnd?: () => void
+  /** What `c` copies of a row; its id when left out. */
+  readonly copied?: (row: Row) => string
+}
+
+/**
+ * A list of any length. Only the rows near the window are in the document; it scrolls with the page. Below 900 px rows are
+ * cards of two lines. j and k go through the rows, Enter opens, `c` copies the id.
+ *
+ * @see contracts/dashboard.md §12
+ */
+export function DataTable<Row>(props: DataTableProps<Row>) {
+  const { label, columns, rows, rowId, sort, onSort, selection, total = rows.length, onNearEnd } = props
+  const isNarrow = useIsNarrow()
+  const body = useRef<HTMLDivElement>(null)
+  const scrollMargin = useOffsetTop(body)
+  const rowHeight = isNarrow ? CARD : ROW
+  const virtualizer = useWindowVirtualizer({
+    count: rows.length,
+    estimateSize: () => rowHeight,
+    overscan: OVERSCAN,
+    scrollMargin,
+    getItemKey: (at) => rowId(rows[at]!),
+    // Room for the bar on top and the head of the table, when a row is brought into view.
+    scrollPaddingStart: 48 + 32,
+    scrollPaddingEnd: 16,
+  })
+  // biome-ignore lint/correctness/useExhaustiveDependencies: rows of another height are laid out anew
+  useEffect(() => virtualizer.measure(), [rowHeight])
+
+  const shown = virtualizer.getVirtualItems()
+  const isNearEnd = rows.length > 0 && (shown.at(-1)?.index ?? 0) >= rows.length - OVERSCAN - 1
+  useEffect(() => {
+    if (isNearEnd && rows.length > 0) onNearEnd?.()
+  }, [isNearEnd, rows.length, onNearEnd])
+
+  const { activeAt, setActiveAt } = useRowKeys(props, (at) => virtualizer.scrollToIndex(at, { align: 'auto' }), body)
+  const tracks = [...(selection === undefined ? [] : ['28px']), ...columns.map(({ width }) => width)].join(' ')
+
+  return (
+    // biome-ignore lint/a11y/useSemanticElements: rows that are not all there, and turn into cards, are no <table>
+    <div
+      role="table"
+      aria-label={label}
+      aria-rowcount={total === null ? -1 : total + 1}
+      aria-colcount={columns.length + (selection === undefined ? 0 : 1)}
+      className={styles.table}
+      style={{ ['--tracks' as string]: tracks }}
+    >
+      {/* biome-ignore lint/a11y/useSemanticElements: as above */}
+      <div role="rowgroup" className={styles.head}>
+        {/* biome-ignore lint/a11y/useSemanticElements: as above */}
+        {/* biome-ignore lint/a11y/useFocusableInteractive: the head takes no focus, its buttons do */}
+        <div role="row" aria-rowindex={1} className={styles.headRow}>
+          {selection !== undefined && <SelectAll selection={selection} ids={rows.map(rowId)} />}
+          {columns.map((column) => (
+            <HeadCell key={column.key} column={column} sort={sort} onSort={onSort} />
+          ))}
+        </div>
+      </div>
+      {/* biome-ignore lint/a11y/useSemanticElements: as above */}
+      <div role="rowgroup" ref={body} className={styles.body} style={{ height: virtualizer.getTotalSize() }}>
+        {shown.map(({ index, key, start }) => (
+          <TableRow
+            key={key}
+            {...props}
+            row={rows[index]!}
+            at={index}
+            top={start - scrollMargin}
+            height={rowHeight}
+            isCard={isNarrow}
+            isTabStop={index === activeAt}
+            onActive={setActiveAt}
+          />
+        ))}
+      </div>
+    </div>
+  )
+}
+
+interface HeadCellProps<Row> {
+  readonly column: Column<Row>
+  readonly sort: SortText | undefined
+  readonly onSort: ((sort: SortText | undefined) => void) | undefined
+}
+
+function HeadCell<Row>({ column: { key, title, isEnd, compare }, sort, onSort }: HeadCellProps<Row>) {
+  const { key: sortedKey, isDown } = sortOf(sort)
+  const isSorted = sortedKey === key
+  const canSort = compare !== undefined && onSort !== undefined
+  return (
+    // biome-ignore lint/a11y/useSemanticElements: of the table above
+    // biome-ignore lint/a11y/useFocusableInteractive: its button takes the focus
+    <div
+      role="columnheader"
+      className={styles.headCell}
+      data-end={isEnd || undefined}
+      aria-sort={isSorted ? (isDown ? 'descending' : 'ascending') : undefined}
+    >
+      {canSort ? (
+        <button type="button" className={styles.sort} onClick={() => onSort(nextSort(sort, key))}>
+          {title}
+          <span aria-hidden="true" className={styles.arrow}>
+            {isSorted ? (isDown ? '↓' : '↑') : ''}
+          </span>
+        </button>
+      ) : (
+        <HeadText title={title} />
+      )}
+    </div>
+  )
+}
+
+/** A column of buttons has no head to be seen, but one to be read out. */
+function HeadText({ title }: { readonly title: string }) {
+  return title === '' ? <VisuallyHidden>Actions</VisuallyHidden> : title
+}
+
+/** Where the rows begin on the page, whatever comes or goes above them. */
+function useOffsetTop(element: React.RefObject<HTMLElement | null>): number {
+  const [top, setTop] = useState(0)
+  useLayoutEffect(() => {
+    const measure = () => {
+      if (element.current === null) return
+      setTop(Math.round(element.current.getBoundingClientRect().top + window.scrollY))
+    }
+    measure()
+    const watcher = new ResizeObserver(measure)
+    watcher.observe(document.body)
+    return () => watcher.disconnect()
+  }, [element])
+  return top
+}

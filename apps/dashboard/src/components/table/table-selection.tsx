@@ -1,0 +1,48 @@
+import { Checkbox } from '@mantine/core'
+import styles from './data-table.module.css'
+
+/** Which rows are chosen: some, or whatever the filter matches. */
+export interface RowSelection {
+  readonly has: (id: string) => boolean
+  readonly toggle: (id: string) => void
+  /** Chooses these, or none. */
+  readonly setAll: (ids: readonly string[]) => void
+}
+
+export function SelectAll({ selection, ids }: { readonly selection: RowSelection; readonly ids: readonly string[] }) {
+  const chosen = ids.filter((id) => selection.has(id)).length
+  const isAll = ids.length > 0 && chosen === ids.length
+  return (
+    // biome-ignore lint/a11y/useSemanticElements: of the table around
+    // biome-ignore lint/a11y/useFocusableInteractive: its box takes the focus
+    <div role="columnheader" className={styles.check}>
+      <Checkbox
+        size="xs"
+        aria-label="Choose all rows that are loaded"
+        checked={isAll}
+        indeterminate={chosen > 0 && !isAll}
+        onChange={() => selection.setAll(isAll ? [] : ids)}
+      />
+    </div>
+  )
+}
+
+interface SelectRowProps {
+  readonly selection: RowSelection
+  readonly id: string
+  readonly name: string
+}
+
+export function SelectRow({ selection, id, name }: SelectRowProps) {
+  return (
+    // biome-ignore lint/a11y/useSemanticElements: of the table around
+    <div role="cell" className={styles.check}>
+      <Checkbox
+        size="xs"
+        aria-label={`Choose ${name}`}
+        checked={selection.has(id)}
+        onChange={() => selection.toggle(id)}
+      />
+    </div>
+  )
+}

@@ -1,0 +1,32 @@
+import { Tooltip } from '@mantine/core'
+import type { ClipboardEvent } from 'react'
+import styles from './time.module.css'
+import { localTime, type Precision } from './time-text.ts'
+
+interface TimeProps {
+  /** RFC 3339. */
+  readonly at: string | null | undefined
+  readonly precision?: Precision
+  /** In rows the row has the focus. */
+  readonly isInRow?: boolean
+  /** Shown when there is no time. */
+  readonly none?: string
+}
+
+/** A moment in the reader's own zone; in UTC on hover and focus, and when it is copied. */
+export function Time({ at, precision = 'second', isInRow = false, none = '–' }: TimeProps) {
+  if (at === null || at === undefined) return <span className={styles.none}>{none}</span>
+  const date = new Date(at)
+  const utc = date.toISOString()
+  const copyUtc = (event: ClipboardEvent) => {
+    event.clipboardData.setData('text/plain', utc)
+    event.preventDefault()
+  }
+  return (
+    <Tooltip label={utc}>
+      <time className={styles.time} dateTime={utc} tabIndex={isInRow ? undefined : 0} onCopy={copyUtc}>
+        {localTime(date, new Date(), precision)}
+      </time>
+    </Tooltip>
+  )
+}

@@ -1,0 +1,3 @@
+import { flag } from '../../shell/search-values.ts'
+
+export const accountSearch = { new: flag }

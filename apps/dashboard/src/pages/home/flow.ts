@@ -1,0 +1,163 @@
+import type { Connection } from '../../api/connections.ts'
+import type { DeliveryState, Destination } from '../../api/destinations.ts'
+import type { Source } from '../../api/sources.ts'
+import type { Series, Stats } from '../../api/stats.ts'
+import type { Transformation } from '../../api/transformations.ts'
+import { destinationState, type NodeState, sourceState } from './node-state.ts'
+
+/** At most this many nodes a column. @see contracts/dashboard.md §5 */
+export const COLUMN = 12
+/** Rates are those of the last minute, so that one step more or less does not move them. */
+const RATE_SECONDS = 60
+
+export interface FlowNode {
+  readonly id: string
+  readonly name: string
+  readonly type: string
+  readonly state: NodeState
+  /** Accepted or delivered events a second; null while it is not known. */
+  readonly rate: number | null
+}
+
+export interface DestinationNode extends FlowNode {
+  readonly chain: readonly { readonly id: string; readonly name: string }[]
+}
+
+export interface FlowLine {
+  readonly id: string
+  readonly sourceId: string
+  readonly destinationId: string
+  readonly isOff: boolean
+  /** Of its source. */
+  readonly rate: number | null
+}
+
+export interface Flow {
+  readonly sources: readonly FlowNode[]
+  readonly destinations: readonly DestinationNode[]
+  /** Between nodes that are shown. */
+  readonly lines: readonly FlowLine[]
+  readonly moreSources: number
+  readonly moreDestinations: number
+}
+
+export interface FlowData {
+  readonly sources: readonly Source[]
+  readonly destinations: readonly Destination[]
+  readonly connections: readonly Connection[]
+  readonly transformations: readonly Transformation[]
+  /** Of the last five minutes. */
+  readonly stats: Stats | undefined
+  readonly deliveries: readonly DeliveryState[]
+  readonly now: number
+}
+
+/**
+ * What the flow picture shows: in each column trouble first, then the highest rate.
+ *
+ * @param focus id of a source or destination: it and its neighbours only.
+ */
+export function flowOf(data: FlowData, focus: string | undefined): Flow {
+  const { connections } = data
+  const near = focus === undefined ? undefined : neighbours(connections, focus)
+  const isNear = ({ id }: FlowNode) => near === undefined || near.has(id)
+  const sources = sourceNodes(data).filter(isNear)
+  const destinations = destinationNodes(data).filter(isNear)
+  const shown = {
+    sources: sources.toSorted(byNeed).slice(0, COLUMN),
+    destinations: destinations.toSorted(byNeed).slice(0, COLUMN),
+  }
+  return {
+    ...shown,
+    lines: linesBetween(shown.sources, shown.destinations, connections),
+    moreSources: sources.length - shown.sources.length,
+    moreDestinations: destinations.length - shown.destinations.length,
+  }
+}
+
+/** Of all nodes together; null while nothing is known. */
+export function totalRates({ stats }: Pick<FlowData, 'stats'>): { accepted: number | null; delivered: number | null } {
+  const total = (series: readonly Series[] | undefined) => {
+    const rates = series?.map((each) => rateOf(each, stats!.stepSeconds)).filter((rate) => rate !== null) ?? []
+    return series === undefined || rates.length < Math.min(series.length, 1) ? null : rates.reduce((a, b) => a + b, 0)
+  }
+  return {
+    accepted: total(stats?.sources.map(({ accepted }) => accepted)),
+    delivered: total(stats?.destinations.map(({ delivered }) => delivered)),
+  }
+}
+
+export function sourceNodes({ sources, stats }: FlowData): FlowNode[] {
+  const statsOf = new Map(stats?.sources.map((each) => [each.id, each]))
+  return sources.map((source) => {
+    const { accepted, refused } = statsOf.get(source.id) ?? {}
+    return {
+      id: source.id,
+      name: source.name,
+      type: source.type,
+      state: sourceState(source, sum(refused)),
+      rate: rateOf(accepted, stats?.stepSeconds),
+    }
+  })
+}
+
+export function destinationNodes({
+  destinations,
+  transformations,
+  stats,
+  deliveries,
+  now,
+}: FlowData): DestinationNode[] {
+  const statsOf = new Map(stats?.destinations.map((each) => [each.id, each]))
+  const deliveryOf = new Map(deliveries.map((each) => [each.destinationId, each]))
+  const nameOf = new Map(transformations.map(({ id, name }) => [id, name]))
+  return destinations.map((destination) => {
+    const { id, name, type, transformationIds } = destination
+    return {
+      id,
+      name,
+      type,
+      state: destinationState(destination, deliveryOf.get(id), now),
+      rate: rateOf(statsOf.get(id)?.delivered, stats?.stepSeconds),
+      chain: transformationIds.map((id) => ({ id, name: nameOf.get(id) ?? id })),
+    }
+  })
+}
+
+/** Events a second over the last minute of what is known. */
+export function rateOf(values: Series | undefined, stepSeconds: number | undefined): number | null {
+  if (values === undefined || stepSeconds === undefined) return null
+  const known = values.slice(-Math.ceil(RATE_SECONDS / stepSeconds)).filter((value) => value !== null)
+  return known.length === 0 ? null : known.reduce((a, b) => a + b, 0) / (known.length * stepSeconds)
+}
+
+function linesBetween(
+  sources: readonly FlowNode[],
+  destinations: readonly FlowNode[],
+  connections: readonly Connection[],
+): FlowLine[] {
+  const sourceOf = new Map(sources.map((node) => [node.id, node]))
+  const destinationOf = new Map(destinations.map((node) => [node.id, node]))
+  return connections.flatMap(({ id, sourceId, destinationId, enabled }) => {
+    const [source, destination] = [sourceOf.get(sourceId), destinationOf.get(destinationId)]
+    if (source === undefined || destination === undefined) return []
+    const isOff = !enabled || source.state.kind === 'off' || destination.state.kind === 'off'
+    return [{ id, sourceId, destinationId, isOff, rate: source.rate }]
+  })
+}
+
+function neighbours(connections: readonly Connection[], focus: string): ReadonlySet<string> {
+  const beside = connections.flatMap(({ sourceId, destinationId }) => {
+    if (sourceId === focus) return [destinationId]
+    return destinationId === focus ? [sourceId] : []
+  })
+  return new Set([focus, ...beside])
+}
+
+function byNeed(a: FlowNode, b: FlowNode): number {
+  return a.state.rank - b.state.rank || (b.rate ?? 0) - (a.rate ?? 0)
+}
+
+function sum(values: Series | undefined): number {
+  return values?.reduce<number>((total, value) => total + (value ?? 0), 0) ?? 0
+}

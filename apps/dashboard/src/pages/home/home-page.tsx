@@ -1,0 +1,151 @@
+import { Button, SegmentedControl } from '@mantine/core'
+import { useConnections } from '../../api/connections.ts'
+import { useDeliveryStates, useDestinations, waitingOf } from '../../api/destinations.ts'
+import { serverNow } from '../../api/server-clock.ts'
+import { useSources } from '../../api/sources.ts'
+import { useStats } from '../../api/stats.ts'
+import { useTransformations } from '../../api/transformations.ts'
+import { ApiPopover } from '../../components/api-popover.tsx'
+import { Figure, Figures } from '../../components/figures/figure.tsx'
+import { rateText, shortNumber } from '../../components/figures/figure-text.ts'
+import { LinkButton } from '../../components/link-button.tsx'
+import { NeedsRole } from '../../components/needs-role.tsx'
+import { Empty } from '../../components/states/empty.tsx'
+import { together } from '../../components/states/read-state.ts'
+import { Shown } from '../../components/states/shown.tsx'
+import { Stale } from '../../components/states/stale.tsx'
+import { useIsNarrow } from '../../components/use-is-narrow.ts'
+import { PageHead } from '../../shell/page-head.tsx'
+import { useSearchValues } from '../../shell/search-values.ts'
+import { homeTexts } from '../../texts.ts'
+import { type FlowData, flowOf, totalRates } from './flow.ts'
+import { FlowPicture } from './flow-picture.tsx'
+import { FlowTable } from './flow-table.tsx'
+import styles from './home.module.css'
+import { homeSearch } from './home-search.ts'
+import { LaneList } from './lane-list.tsx'
+import { NeedsYou } from './needs-you.tsx'
+import { OnlySamples } from './only-samples.tsx'
+import { useCourses } from './use-courses.ts'
+
+const POLL_MS = 5000
+
+/** Is all well; if not, what needs somebody. @see contracts/dashboard.md §5 */
+export function HomePage() {
+  const [{ range = '1h', focus }, setSearch] = useSearchValues(homeSearch)
+  const sources = useSources()
+  const reading = together({
+    sources,
+    destinations: useDestinations(),
+    connections: useConnections(),
+    transformations: useTransformations(),
+  })
+  const stats = useStats({ seconds: 300, step: 10 }, { pollMs: POLL_MS })
+  const deliveries = useDeliveryStates({ pollMs: POLL_MS })
+  const courses = useCourses(range, (sources.data?.length ?? 0) + (reading.data?.destinations.length ?? 0))
+
+  return (
+    <>
+      <PageHead
+        title="Home"
+        actions={
+          <>
+            <SegmentedControl
+              size="xs"
+              aria-label="Time of the small charts"
+              value={range}
+              onChange={(value) => setSearch({ range: value === '24h' ? '24h' : undefined })}
+              data={[
+                { value: '1h', label: '1 h' },
+                { value: '24h', label: '24 h' },
+              ]}
+            />
+            <ApiPopover path="/v2/stats" query={{ step: 10 }} />
+          </>
+        }
+      />
+      <Shown of={reading}>
+        {(lists) =>
+          lists.sources.length === 0 ? (
+            <NoSource />
+          ) : (
+            <Content
+              data={{ ...lists, stats: stats.data, deliveries: deliveries.data ?? [], now: serverNow() }}
+              notice={stats.error === null ? deliveries : stats}
+              courses={courses}
+              focus={focus}
+              onFocus={(id) => setSearch({ focus: id }, 'push')}
+            />
+          )
+        }
+      </Shown>
+    </>
+  )
+}
+
+interface ContentProps {
+  readonly data: FlowData
+  /** The figures that are read again and again. */
+  readonly notice: Parameters<typeof Stale>[0]['of']
+  readonly courses: ReadonlyMap<string, readonly (number | null)[]>
+  readonly focus: string | undefined
+  readonly onFocus: (id: string | undefined) => void
+}
+
+function Content({ data, notice, courses, focus, onFocus }: ContentProps) {
+  const isNarrow = useIsNarrow()
+  const flow = flowOf(data, focus)
+  const { accepted, delivered } = totalRates(data)
+  const isKnown = data.deliveries.length > 0 || data.destinations.length === 0
+  const waiting = data.deliveries.reduce((sum, delivery) => sum + waitingOf(delivery), 0)
+  const dead = data.deliveries.reduce((sum, { deadLettersOpen }) => sum + deadLettersOpen, 0)
+  const focused = [...flow.sources, ...flow.destinations].find(({ id }) => id === focus)
+  return (
+    <>
+      {notice.error !== null && notice.data !== undefined && <Stale of={notice} error={notice.error} />}
+      <OnlySamples sources={data.sources} />
+      <Figures>
+        <Figure label="Accepted" value={rateText(accepted)} to="/events" />
+        <Figure label="Delivered" value={rateText(delivered)} to="/destinations" />
+        <Figure label="Waiting" value={isKnown ? shortNumber(waiting) : '–'} to="/destinations" />
+        <Figure
+          label="Dead"
+          value={isKnown ? shortNumber(dead) : '–'}
+          tone={dead > 0 ? 'bad' : 'plain'}
+          to="/dead-letters"
+        />
+      </Figures>
+      <div className={styles.columns}>
+        <section className={styles.flow} aria-label="Flow of events">
+          {focus !== undefined && (
+            <div className={styles.focused}>
+              <span>
+                Only <b>{focused?.name ?? focus}</b> and what it is connected to.
+              </span>
+              <Button variant="default" onClick={() => onFocus(undefined)}>
+                Show all
+              </Button>
+            </div>
+          )}
+          {isNarrow ? (
+            <LaneList flow={flow} courses={courses} />
+          ) : (
+            <FlowPicture flow={flow} courses={courses} focus={focus} onFocus={onFocus} />
+          )}
+          <FlowTable flow={flow} />
+        </section>
+        <NeedsYou data={data} dead={dead} />
+      </div>
+    </>
+  )
+}
+
+function NoSource() {
+  return (
+    <Empty text={homeTexts.noSource}>
+      <NeedsRole role="editor">
+        <LinkButton to="/sources/new">New source</LinkButton>
+      </NeedsRole>
+    </Empty>
+  )
+}

@@ -1,0 +1,25 @@
+import { useEventModels } from '../../api/schemas.ts'
+import type { Source } from '../../api/sources.ts'
+import { LinkButton } from '../../components/link-button.tsx'
+import { NeedsRole } from '../../components/needs-role.tsx'
+import { homeTexts } from '../../texts.ts'
+import styles from './home.module.css'
+
+/** What the first start sends by itself. @see contracts/control-plane.md §3 [D733] */
+const SAMPLES = 3
+
+/** On a server that has seen nothing yet but its own samples. */
+export function OnlySamples({ sources }: { readonly sources: readonly Source[] }) {
+  const isQuickstart = sources.length === 1 && sources[0]!.key === 'quickstart'
+  const { data: models } = useEventModels({ writeKey: sources[0]?.writeKey ?? '' }, { isEnabled: isQuickstart })
+  const events = models?.reduce((sum, { TotalCount }) => sum + TotalCount, 0)
+  if (!isQuickstart || events !== SAMPLES) return null
+  return (
+    <div className={styles.samples}>
+      <p>{homeTexts.onlySamples}</p>
+      <NeedsRole role="editor">
+        <LinkButton to="/sources/new">New source</LinkButton>
+      </NeedsRole>
+    </div>
+  )
+}

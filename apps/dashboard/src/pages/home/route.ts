@@ -1,0 +1,6 @@
+import type { PageRoute } from '../../shell/page-route.ts'
+import { homeSearch } from './home-search.ts'
+
+export const routes: readonly PageRoute[] = [
+  { path: '/', title: 'Home', load: () => import('./home-page.tsx'), component: 'HomePage', search: homeSearch },
+]

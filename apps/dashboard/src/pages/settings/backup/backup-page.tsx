@@ -1,0 +1,105 @@
+import { Button, Checkbox } from '@mantine/core'
+import { useState } from 'react'
+import { type AdminInfo, useAdminInfo, useStartBackup } from '../../../api/health.ts'
+import { ApiPopover } from '../../../components/api-popover.tsx'
+import { bytesText } from '../../../components/figures/figure-text.ts'
+import { Refusal } from '../../../components/form/refusal.tsx'
+import { NeedsRole } from '../../../components/needs-role.tsx'
+import { StateMark } from '../../../components/state-mark.tsx'
+import { Shown } from '../../../components/states/shown.tsx'
+import { settingsTexts } from '../../../texts.ts'
+import { CommandLine } from '../command-line.tsx'
+import { Facts } from '../facts.tsx'
+import styles from '../settings.module.css'
+import { SettingsHead } from '../settings-head.tsx'
+
+const POLL_MS = 2000
+
+/** Starts a backup, and tells of the last one. @see contracts/dashboard.md §11 */
+export function BackupPage() {
+  const [isWatching, setWatching] = useState(false)
+  const reading = useAdminInfo({ pollMs: isWatching ? POLL_MS : 10_000 })
+  return (
+    <>
+      <SettingsHead actions={<ApiPopover method="POST" path="/v2/admin/backup" body={{}} />} />
+      <Shown of={reading}>
+        {(info) => (
+          <div className={styles.parts}>
+            <section className={styles.part} aria-label="Start a backup">
+              <h2>Backup</h2>
+              <p>
+                Configuration, delivery state, schema catalog and the log, written on the server's own disk while events
+                go on coming in.
+              </p>
+              <p>{settingsTexts.secretKeyNotInBackup}</p>
+              <StartBackup isRunning={info.lastBackup?.state === 'running'} onStarted={() => setWatching(true)} />
+            </section>
+            <section className={styles.part} aria-label="Last backup">
+              <h2>Last backup</h2>
+              <LastBackup info={info} />
+            </section>
+            <section className={styles.part} aria-label="Restore">
+              <h2>Restore</h2>
+              <CommandLine command={`npm run millrace -- restore ${info.lastBackup?.file ?? '<file>'}`}>
+                On the machine of the new server, into an empty data folder. The secret key is put there by hand.
+              </CommandLine>
+            </section>
+          </div>
+        )}
+      </Shown>
+    </>
+  )
+}
+
+interface StartBackupProps {
+  readonly isRunning: boolean
+  readonly onStarted: () => void
+}
+
+function StartBackup({ isRunning, onStarted }: StartBackupProps) {
+  const [withLog, setWithLog] = useState(true)
+  const { mutate, error, isPending } = useStartBackup()
+  const { needed, free } = (error as { details?: { needed?: unknown; free?: unknown } } | null)?.details ?? {}
+  return (
+    <>
+      <Checkbox
+        label="With the log of events"
+        description="Without it whatever waits in it is gone after a restore."
+        checked={withLog}
+        onChange={({ currentTarget }) => setWithLog(currentTarget.checked)}
+      />
+      <Refusal error={error} />
+      {typeof needed === 'number' && typeof free === 'number' && (
+        <p className={styles.dim}>
+          It needs {bytesText(needed)}, and {bytesText(free)} are free.
+        </p>
+      )}
+      <NeedsRole role="admin">
+        <Button
+          loading={isPending || isRunning}
+          onClick={() => mutate(withLog ? {} : { log: false }, { onSuccess: onStarted })}
+        >
+          Start backup
+        </Button>
+      </NeedsRole>
+    </>
+  )
+}
+
+const MARKS = { running: 'waiting', done: 'ok', failed: 'failed' } as const
+
+function LastBackup({ info: { lastBackup, settings } }: { readonly info: AdminInfo }) {
+  if (lastBackup === null) return <p className={styles.dim}>No backup was made yet.</p>
+  const { file, state, reason } = lastBackup
+  const folder = settings['MILLRACE_BACKUP_DIR']
+  return (
+    <Facts
+      rows={[
+        { name: 'File', value: <code>{file}</code> },
+        { name: 'Folder', value: <code>{typeof folder === 'string' ? folder : 'backups, in the data folder'}</code> },
+        { name: 'State', value: <StateMark kind={MARKS[state]}>{state}</StateMark> },
+        ...(reason === undefined ? [] : [{ name: 'Reason', value: reason }]),
+      ]}
+    />
+  )
+}

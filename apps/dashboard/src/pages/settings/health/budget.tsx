@@ -1,0 +1,29 @@
+import type { DeliveryState } from '../../../api/destinations.ts'
+import type { AdminInfo } from '../../../api/health.ts'
+import { bytesText } from '../../../components/figures/figure-text.ts'
+import { ShareBar } from '../../../components/figures/share-bar.tsx'
+
+const MB = 1_048_576
+
+interface BudgetProps {
+  readonly deliveries: readonly DeliveryState[]
+  readonly settings: AdminInfo['settings']
+  /** What the check says of it: `ok` below 80 %. */
+  readonly warning: string | undefined
+}
+
+/** What waits and what is dead, of the bound that all destinations share. @see contracts/delivery.md §4 */
+export function Budget({ deliveries, settings, warning = 'ok' }: BudgetProps) {
+  const bytes = deliveries.reduce((sum, { backlogBytes }) => sum + backlogBytes, 0)
+  const bound = settings['MILLRACE_BACKLOG_MAX_MB']
+  // Unless it is set it is half of the volume, which the server alone knows.
+  if (typeof bound !== 'number' || bound === 0) return bytesText(bytes) + (warning === 'ok' ? '' : `: ${warning}`)
+  const share = bytes / (bound * MB)
+  return (
+    <ShareBar
+      share={share}
+      text={`${bytesText(bytes)} of ${bytesText(bound * MB)}`}
+      tone={share >= 1 ? 'bad' : share >= 0.8 ? 'warn' : 'plain'}
+    />
+  )
+}

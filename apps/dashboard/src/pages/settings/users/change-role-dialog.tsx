@@ -1,0 +1,34 @@
+import { Button, Modal } from '@mantine/core'
+import { type FormEvent, useState } from 'react'
+import { type User, useChangeUser, useUserTag } from '../../../api/users.ts'
+import { Refusal } from '../../../components/form/refusal.tsx'
+import styles from '../settings.module.css'
+import { RoleSelect } from './new-user-dialog.tsx'
+
+interface ChangeRoleDialogProps {
+  readonly user: User
+  readonly onClose: () => void
+}
+
+export function ChangeRoleDialog({ user, onClose }: ChangeRoleDialogProps) {
+  const [role, setRole] = useState(user.role)
+  const tag = useUserTag(user.id)
+  const { mutateAsync, error, isPending } = useChangeUser()
+  const save = async (event: FormEvent) => {
+    event.preventDefault()
+    const saved = await mutateAsync({ id: user.id, etag: tag.data ?? null, role }).catch(() => undefined)
+    if (saved !== undefined) onClose()
+  }
+  return (
+    <Modal opened onClose={onClose} title={`Role of ${user.email}`} closeButtonProps={{ 'aria-label': 'Close' }}>
+      <form className={styles.form} onSubmit={(event) => void save(event)}>
+        <Refusal error={error} />
+        <RoleSelect value={role} onChange={setRole} error={undefined} />
+        <p className={styles.dim}>It counts from the next request on. A token never does more than its user may.</p>
+        <Button type="submit" loading={isPending} disabled={tag.data === undefined || role === user.role}>
+          Save
+        </Button>
+      </form>
+    </Modal>
+  )
+}

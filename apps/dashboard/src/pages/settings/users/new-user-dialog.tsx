@@ -1,0 +1,80 @@
+import { Button, Modal, Select, TextInput } from '@mantine/core'
+import { type FormEvent, useState } from 'react'
+import { ROLES, type Role } from '../../../api/session.ts'
+import { useCreateUser } from '../../../api/users.ts'
+import { fieldRefusal, Refusal } from '../../../components/form/refusal.tsx'
+import { ShownOnceDialog } from '../../../components/shown-once-dialog.tsx'
+import styles from '../settings.module.css'
+
+const FIELDS = ['email', 'role']
+
+/** Makes a user; the first token is shown this once. */
+export function NewUserDialog({ onClose }: { readonly onClose: () => void }) {
+  const [email, setEmail] = useState('')
+  const [role, setRole] = useState<Role>('viewer')
+  const { mutate, data: made, error, isPending } = useCreateUser()
+  const refused = fieldRefusal(error, FIELDS)
+  const create = (event: FormEvent) => {
+    event.preventDefault()
+    mutate({ email, role })
+  }
+  if (made !== undefined) {
+    return (
+      <ShownOnceDialog
+        title={`The first token of ${made.body.user.email}`}
+        what="token"
+        secret={made.body.token}
+        onClose={onClose}
+      >
+        It is shown this once. Hand it over in private: it signs in here and at the API.
+      </ShownOnceDialog>
+    )
+  }
+  return (
+    <Modal opened onClose={onClose} title="New user" closeButtonProps={{ 'aria-label': 'Close' }}>
+      <form className={styles.form} onSubmit={create}>
+        <Refusal error={error} fields={FIELDS} />
+        <TextInput
+          label="E-mail"
+          type="email"
+          value={email}
+          onChange={({ currentTarget }) => setEmail(currentTarget.value)}
+          error={refused?.field === 'email' ? refused.text : undefined}
+          autoComplete="off"
+          required
+          data-autofocus
+        />
+        <RoleSelect value={role} onChange={setRole} error={refused?.field === 'role' ? refused.text : undefined} />
+        <Button type="submit" loading={isPending}>
+          Create user
+        </Button>
+      </form>
+    </Modal>
+  )
+}
+
+interface RoleSelectProps {
+  readonly value: Role
+  readonly onChange: (role: Role) => void
+  readonly error: string | undefined
+}
+
+const MAY: Readonly<Record<Role, string>> = {
+  viewer: 'Sees everything but people and the audit log; changes nothing.',
+  editor: 'Changes sources, destinations and code; sends again.',
+  admin: 'Also people, the audit log, backups and what is taken away for good.',
+}
+
+export function RoleSelect({ value, onChange, error }: RoleSelectProps) {
+  return (
+    <Select
+      label="Role"
+      description={MAY[value]}
+      data={[...ROLES]}
+      value={value}
+      onChange={(chosen) => chosen !== null && onChange(chosen as Role)}
+      error={error}
+      allowDeselect={false}
+    />
+  )
+}

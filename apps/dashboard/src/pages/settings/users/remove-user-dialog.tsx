@@ -1,0 +1,21 @@
+import { type User, useDeleteUser, userTag } from '../../../api/users.ts'
+import { ConfirmDialog } from '../../../components/confirm-dialog.tsx'
+
+interface RemoveUserDialogProps {
+  readonly user: User
+  readonly onClose: () => void
+}
+
+export function RemoveUserDialog({ user: { id, email }, onClose }: RemoveUserDialogProps) {
+  const { mutateAsync } = useDeleteUser()
+  return (
+    <ConfirmDialog
+      title={`Remove ${email}`}
+      action="Remove"
+      onConfirm={async () => mutateAsync({ id, etag: await userTag(id) })}
+      onClose={onClose}
+    >
+      <p>All tokens of this user are refused from the next request on.</p>
+    </ConfirmDialog>
+  )
+}

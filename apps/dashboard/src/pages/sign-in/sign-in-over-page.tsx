@@ -1,0 +1,24 @@
+import { Modal } from '@mantine/core'
+import { useSession } from '../../api/session.ts'
+import { pageTexts } from '../../texts.ts'
+import styles from './sign-in.module.css'
+import { SignInForm } from './sign-in-form.tsx'
+
+/** Over a page whose session ended: the page and what was written there stay. @see contracts/dashboard.md §2 */
+export function SignInOverPage() {
+  const { data: session } = useSession()
+  return (
+    <Modal
+      opened
+      onClose={() => {}}
+      withCloseButton={false}
+      closeOnEscape={false}
+      closeOnClickOutside={false}
+      size={400}
+      title="Sign in"
+    >
+      <p className={styles.over}>{pageTexts.signedOut}</p>
+      <SignInForm {...(session === undefined ? {} : { email: session.user.email })} onSignedIn={() => {}} />
+    </Modal>
+  )
+}

@@ -1,0 +1,29 @@
+import { ApiError } from '../../../api/client.ts'
+import { type Connection, connectionTag, useDeleteConnection } from '../../../api/connections.ts'
+import { ConfirmDialog } from '../../../components/confirm-dialog.tsx'
+import { counted } from '../../../texts.ts'
+
+interface RemoveDialogProps {
+  readonly connection: Connection
+  /** Of the destination. */
+  readonly name: string
+  readonly onClose: () => void
+}
+
+export function RemoveDialog({ connection: { id }, name, onClose }: RemoveDialogProps) {
+  const { mutateAsync, error } = useDeleteConnection()
+  const waiting = error instanceof ApiError ? error.details?.['waiting'] : undefined
+  const checks =
+    typeof waiting === 'number' ? [{ name: 'discard', label: `Discard ${counted(waiting, 'waiting event')}` }] : []
+  return (
+    <ConfirmDialog
+      title={`Disconnect ${name}`}
+      action="Remove"
+      checks={checks}
+      onConfirm={async () => mutateAsync({ id, etag: await connectionTag(id), discard: checks.length > 0 })}
+      onClose={onClose}
+    >
+      <p>Events of this source no longer go there.</p>
+    </ConfirmDialog>
+  )
+}

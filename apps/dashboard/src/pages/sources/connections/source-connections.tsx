@@ -1,0 +1,93 @@
+import { Button, Select } from '@mantine/core'
+import { useState } from 'react'
+import { type Connection, useConnections, useCreateConnection } from '../../../api/connections.ts'
+import { useDestinations } from '../../../api/destinations.ts'
+import { ApiPopover } from '../../../components/api-popover.tsx'
+import { Refusal } from '../../../components/form/refusal.tsx'
+import { NeedsRole } from '../../../components/needs-role.tsx'
+import { Empty } from '../../../components/states/empty.tsx'
+import { Shown } from '../../../components/states/shown.tsx'
+import { DataTable } from '../../../components/table/data-table.tsx'
+import { sourceTexts } from '../../../texts.ts'
+import type { SourceTabProps } from '../source-page.tsx'
+import styles from '../sources.module.css'
+import { connectionColumns } from './connection-columns.tsx'
+import { RemoveDialog } from './remove-dialog.tsx'
+
+/** Where the events of a source go. */
+export function SourceConnections({ source }: SourceTabProps) {
+  const connections = useConnections()
+  const destinations = useDestinations()
+  const [removed, setRemoved] = useState<Connection>()
+  const named = new Map(destinations.data?.map((destination) => [destination.id, destination]))
+  const columns = connectionColumns(named, setRemoved)
+  return (
+    <Shown of={connections}>
+      {(all) => {
+        const rows = all.filter(({ sourceId }) => sourceId === source.id)
+        const taken = new Set(rows.map(({ destinationId }) => destinationId))
+        const free = (destinations.data ?? []).filter(({ id }) => !taken.has(id))
+        return (
+          <>
+            <Connect sourceId={source.id} free={free} />
+            {rows.length === 0 ? (
+              <Empty text={sourceTexts.noConnections} />
+            ) : (
+              <DataTable label="Connections" columns={columns} rows={rows} rowId={({ id }) => id} />
+            )}
+            {removed !== undefined && (
+              <RemoveDialog
+                connection={removed}
+                name={named.get(removed.destinationId)?.name ?? removed.destinationId}
+                onClose={() => setRemoved(undefined)}
+              />
+            )}
+          </>
+        )
+      }}
+    </Shown>
+  )
+}
+
+interface ConnectProps {
+  readonly sourceId: string
+  readonly free: readonly { readonly id: string; readonly name: string }[]
+}
+
+function Connect({ sourceId, free }: ConnectProps) {
+  const [destinationId, setDestinationId] = useState<string | null>(null)
+  const { mutateAsync, error, isPending, reset } = useCreateConnection()
+  const connect = async () => {
+    if (destinationId === null) return
+    const made = await mutateAsync({ sourceId, destinationId }).catch(() => undefined)
+    if (made !== undefined) setDestinationId(null)
+  }
+  return (
+    <>
+      <Refusal error={error} />
+      <div className={styles.filters}>
+        <NeedsRole role="editor">
+          <Select
+            className={styles.filter}
+            aria-label="Destination"
+            placeholder="Destination"
+            data={free.map(({ id, name }) => ({ value: id, label: name }))}
+            value={destinationId}
+            onChange={(value) => {
+              setDestinationId(value)
+              reset()
+            }}
+            searchable
+            nothingFoundMessage="No other destination"
+          />
+        </NeedsRole>
+        <NeedsRole role="editor">
+          <Button disabled={destinationId === null} loading={isPending} onClick={() => void connect()}>
+            Connect
+          </Button>
+        </NeedsRole>
+        <ApiPopover path="/v2/connections" />
+      </div>
+    </>
+  )
+}

@@ -1,0 +1,66 @@
+import { Button, Select, TextInput } from '@mantine/core'
+import { Link, useNavigate } from '@tanstack/react-router'
+import { type FormEvent, useState } from 'react'
+import { SOURCE_TYPES, type SourceType, useCreateSource } from '../../api/sources.ts'
+import { ApiPopover } from '../../components/api-popover.tsx'
+import { fieldRefusal, Refusal } from '../../components/form/refusal.tsx'
+import { NeedsRole } from '../../components/needs-role.tsx'
+import { PageHead } from '../../shell/page-head.tsx'
+import styles from './sources.module.css'
+
+const FIELDS = ['name', 'type']
+
+export function NewSourcePage() {
+  const [name, setName] = useState('')
+  const [type, setType] = useState<SourceType>('Cordova')
+  const { mutateAsync, error, isPending } = useCreateSource()
+  const navigate = useNavigate()
+  const refused = fieldRefusal(error, FIELDS)
+  const create = async (event: FormEvent) => {
+    event.preventDefault()
+    // What is refused is shown below.
+    const made = await mutateAsync({ name, type }).catch(() => undefined)
+    if (made !== undefined) await navigate({ to: '/sources/$id/setup', params: { id: made.body.source.id } })
+  }
+  return (
+    <>
+      <PageHead
+        title="New source"
+        actions={<ApiPopover method="POST" path="/v2/sources" body={{ name: name || 'Cinema app', type }} />}
+      />
+      <form className={styles.form} onSubmit={(event) => void create(event)}>
+        <Refusal error={error} fields={FIELDS} />
+        <TextInput
+          label="Name"
+          description="As people will know it: an app, a site, a service."
+          value={name}
+          onChange={({ currentTarget }) => setName(currentTarget.value)}
+          error={refused?.field === 'name' ? refused.text : undefined}
+          required
+          maxLength={200}
+          autoFocus
+        />
+        <Select
+          label="Type"
+          description="Which SDK sends from there; it decides which destinations can be connected."
+          data={[...SOURCE_TYPES]}
+          value={type}
+          onChange={(value) => value !== null && setType(value as SourceType)}
+          error={refused?.field === 'type' ? refused.text : undefined}
+          allowDeselect={false}
+          checkIconPosition="right"
+        />
+        <div className={styles.formActions}>
+          <NeedsRole role="editor">
+            <Button type="submit" loading={isPending}>
+              Create source
+            </Button>
+          </NeedsRole>
+          <Button variant="default" component={Link} to="/sources">
+            Cancel
+          </Button>
+        </div>
+      </form>
+    </>
+  )
+}

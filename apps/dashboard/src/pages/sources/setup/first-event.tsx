@@ -1,0 +1,88 @@
+import { Anchor, Button } from '@mantine/core'
+import type { JsonObject } from '@millrace/protocol/json'
+import { useMutation } from '@tanstack/react-query'
+import { Link, useRouter } from '@tanstack/react-router'
+import { useState } from 'react'
+import { useRecentEvents } from '../../../api/events.ts'
+import { sendEvent } from '../../../api/ingest.ts'
+import { type Source, useRefusals } from '../../../api/sources.ts'
+import { useTail } from '../../../api/tail.ts'
+import type { TailMessage } from '../../../api/tail-messages.ts'
+import { Refusal } from '../../../components/form/refusal.tsx'
+import { StateMark } from '../../../components/state-mark.tsx'
+import { Time } from '../../../components/time/time.tsx'
+import { sourceTexts } from '../../../texts.ts'
+import styles from '../sources.module.css'
+
+/** Where nothing has come yet somebody waits for it: a refusal is shown within 2 s (contracts/dashboard.md §15 line 10). */
+const WAITING_POLL_MS = 1_500
+const MOST_REFUSALS = 3
+const SAMPLE: JsonObject = { userId: 'u-4711', event: 'Seat Reserved', properties: { hall: 'B', row: 4, seats: 2 } }
+
+interface Arrived {
+  readonly messageId: string
+  readonly acceptedAt: string
+  readonly type: string
+  readonly name: string | null
+}
+
+/** Whether anything came from this source, as soon as it does. */
+export function FirstEvent({ source }: { readonly source: Source }) {
+  const [openedAt] = useState(() => new Date().toISOString())
+  const [live, setLive] = useState<Arrived>()
+  const recent = useRecentEvents({ sourceId: source.id, limit: 1 })
+  const arrived = live ?? recent.data?.[0]
+  // Before that is known nobody can say that nothing came yet.
+  const isWaiting = arrived === undefined && !recent.isPending
+  const onMessages = (messages: readonly TailMessage[]) => {
+    const first = messages.find((message) => message.kind === 'accepted')
+    if (first !== undefined) setLive((before) => before ?? first)
+  }
+  useTail({ sourceId: source.id }, onMessages, { isOpen: arrived === undefined })
+  const refusals = useRefusals({}, arrived === undefined ? { pollMs: WAITING_POLL_MS } : {})
+  const shown = (refusals.data ?? [])
+    .filter(({ sourceId, at }) => (sourceId === null || sourceId === source.id) && at >= openedAt)
+    .slice(0, MOST_REFUSALS)
+  const sample = useMutation({ mutationFn: () => sendEvent(source.writeKey, 'track', SAMPLE) })
+
+  return (
+    <section className={styles.panel}>
+      <div className={styles.arrival} role="status">
+        {isWaiting && <StateMark kind="waiting">{sourceTexts.waiting}</StateMark>}
+        {arrived !== undefined && <FirstArrived event={arrived} isLive={live !== undefined} />}
+        {shown.map(({ at, status, text, keyStart }) => (
+          <p key={`${at} ${keyStart}`} className={styles.refusedLine}>
+            <StateMark kind="refused">{`${status} ${text}`}</StateMark>
+            <span className={styles.dim}>
+              key {keyStart}… · <Time at={at} />
+            </span>
+          </p>
+        ))}
+        <Refusal error={sample.error} />
+      </div>
+      <Button variant="default" loading={sample.isPending} disabled={!source.enabled} onClick={() => sample.mutate()}>
+        {sourceTexts.sendSample}
+      </Button>
+    </section>
+  )
+}
+
+function FirstArrived({ event, isLive }: { readonly event: Arrived; readonly isLive: boolean }) {
+  const { routesByPath } = useRouter()
+  const { messageId, acceptedAt, type, name } = event
+  return (
+    <p className={styles.arrivedLine}>
+      <StateMark kind="ok">
+        {isLive ? sourceTexts.arrived(type, name ?? '') : `Last event: ${[type, name].filter(Boolean).join(' ')}.`}
+      </StateMark>
+      <span className={styles.dim}>
+        <Time at={acceptedAt} />
+      </span>
+      {'/events/$messageId' in routesByPath && (
+        <Anchor component={Link} to="/events/$messageId" params={{ messageId } as never}>
+          Trace
+        </Anchor>
+      )}
+    </p>
+  )
+}

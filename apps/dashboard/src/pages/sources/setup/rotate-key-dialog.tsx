@@ -1,0 +1,42 @@
+import { NumberInput } from '@mantine/core'
+import { useState } from 'react'
+import type { Tagged } from '../../../api/reading.ts'
+import { type Source, useRotateWriteKey } from '../../../api/sources.ts'
+import { ConfirmDialog } from '../../../components/confirm-dialog.tsx'
+
+/** Of control-plane.md §5. */
+const MOST_HOURS = 720
+
+interface RotateKeyDialogProps {
+  readonly source: Tagged<Source>
+  readonly onClose: () => void
+}
+
+export function RotateKeyDialog({ source: { id, name, etag }, onClose }: RotateKeyDialogProps) {
+  const [graceHours, setGraceHours] = useState(24)
+  const { mutateAsync } = useRotateWriteKey()
+  return (
+    <ConfirmDialog
+      title={`Rotate the key of ${name}`}
+      action="Rotate"
+      onConfirm={() => mutateAsync({ id, etag, graceHours })}
+      onClose={onClose}
+    >
+      <p>
+        {graceHours === 0
+          ? 'Apps that send with the old key are refused from this moment on.'
+          : 'A new key is made. The old one goes on working for a while, so that apps can change.'}
+      </p>
+      <NumberInput
+        label="The old key works for"
+        suffix=" h"
+        value={graceHours}
+        onChange={(value) => setGraceHours(Number(value))}
+        min={0}
+        max={MOST_HOURS}
+        allowDecimal={false}
+        clampBehavior="strict"
+      />
+    </ConfirmDialog>
+  )
+}

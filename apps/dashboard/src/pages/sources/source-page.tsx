@@ -1,0 +1,85 @@
+import { useParams } from '@tanstack/react-router'
+import { type ComponentType, lazy, Suspense } from 'react'
+import type { Tagged } from '../../api/reading.ts'
+import { type Source, useSource } from '../../api/sources.ts'
+import { ShownId } from '../../components/shown-id.tsx'
+import { StateMark } from '../../components/state-mark.tsx'
+import { Shown } from '../../components/states/shown.tsx'
+import { PageHead } from '../../shell/page-head.tsx'
+import { PageMissing } from '../../shell/page-missing.tsx'
+
+export interface SourceTabProps {
+  readonly source: Tagged<Source>
+}
+
+interface Tab {
+  readonly name: string
+  readonly text: string
+  readonly Content: ComponentType<SourceTabProps>
+}
+
+/** In the order in which they stand. */
+const TABS: readonly Tab[] = [
+  {
+    name: 'setup',
+    text: 'Setup',
+    Content: lazy(() => import('./setup/source-setup.tsx').then(({ SourceSetup }) => ({ default: SourceSetup }))),
+  },
+  {
+    name: 'connections',
+    text: 'Connections',
+    Content: lazy(() =>
+      import('./connections/source-connections.tsx').then(({ SourceConnections }) => ({ default: SourceConnections })),
+    ),
+  },
+  {
+    name: 'refused',
+    text: 'Refused',
+    Content: lazy(() =>
+      import('./refused/source-refused.tsx').then(({ SourceRefused }) => ({ default: SourceRefused })),
+    ),
+  },
+  {
+    name: 'settings',
+    text: 'Settings',
+    Content: lazy(() =>
+      import('./settings/source-settings.tsx').then(({ SourceSettings }) => ({ default: SourceSettings })),
+    ),
+  },
+]
+
+/** One source. @see contracts/dashboard.md §2 */
+export function SourcePage() {
+  const { id = '', tab } = useParams({ strict: false }) as { id?: string; tab?: string }
+  const reading = useSource(id)
+  const current = TABS.find(({ name }) => name === tab)
+  if (current === undefined) return <PageMissing />
+  const { Content } = current
+  return (
+    <>
+      <PageHead
+        title={reading.data?.name}
+        meta={reading.data && <SourceMeta source={reading.data} />}
+        tabs={TABS.map(({ name, text }) => ({ text, to: `/sources/${id}/${name}`, isCurrent: name === tab }))}
+      />
+      <Shown of={reading} thing="Source" id={id}>
+        {(source) => (
+          <Suspense fallback={<div aria-busy="true" />}>
+            {/* What was written of one source never stands at another. */}
+            <Content key={source.id} source={source} />
+          </Suspense>
+        )}
+      </Shown>
+    </>
+  )
+}
+
+function SourceMeta({ source }: SourceTabProps) {
+  return (
+    <>
+      <span>{source.type}</span>
+      <StateMark kind={source.enabled ? 'ok' : 'off'}>{source.enabled ? 'on' : 'off'}</StateMark>
+      <ShownId id={source.id} />
+    </>
+  )
+}

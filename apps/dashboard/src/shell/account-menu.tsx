@@ -1,0 +1,42 @@
+import { ActionIcon, Menu } from '@mantine/core'
+import { Link, useNavigate, useRouter } from '@tanstack/react-router'
+import { useSession, useSignOut } from '../api/session.ts'
+import { Icon } from './icon.tsx'
+import styles from './shell.module.css'
+
+export function AccountMenu({ onKeys }: { readonly onKeys: () => void }) {
+  const { data: session } = useSession()
+  const { routesByPath } = useRouter()
+  const navigate = useNavigate()
+  const signOut = useSignOut()
+  const leave = async () => {
+    await signOut()
+    await navigate({ to: '/sign-in' })
+  }
+  return (
+    <Menu position="bottom-end" width={248}>
+      <Menu.Target>
+        <ActionIcon variant="subtle" color="gray" size={32} aria-label="Account">
+          <Icon name="person" />
+        </ActionIcon>
+      </Menu.Target>
+      <Menu.Dropdown>
+        <div className={styles.who}>
+          <div className={styles.email}>{session?.user.email}</div>
+          <div className={styles.role}>{session?.token.role}</div>
+        </div>
+        <Menu.Divider />
+        {'/settings/account' in routesByPath && (
+          <Menu.Item component={Link} to="/settings/account">
+            Account and tokens
+          </Menu.Item>
+        )}
+        <Menu.Item onClick={onKeys} rightSection={<kbd className={styles.key}>?</kbd>}>
+          Keyboard
+        </Menu.Item>
+        <Menu.Divider />
+        <Menu.Item onClick={() => void leave()}>Sign out</Menu.Item>
+      </Menu.Dropdown>
+    </Menu>
+  )
+}

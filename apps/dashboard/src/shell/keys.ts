@@ -1,0 +1,88 @@
+import { useEffect, useSyncExternalStore } from 'react'
+
+/** A key, or two after each other such as `g s`. */
+export interface KeyBinding {
+  readonly keys: string
+  /** What it does, for the list of all keys. */
+  readonly text: string
+  readonly run: () => void
+}
+
+const PREFERENCE = 'millrace.keys'
+/** Between the two of a chord. */
+const CHORD_MS = 1_500
+
+let bindings: readonly KeyBinding[] = []
+const listeners = new Set<() => void>()
+
+/** Binds keys while the component is shown; of the same keys the one bound last counts. Pass a list that stays the same. */
+export function useKeys(own: readonly KeyBinding[]): void {
+  useEffect(() => {
+    bindings = [...own, ...bindings]
+    tell()
+    return () => {
+      bindings = bindings.filter((each) => !own.includes(each))
+      tell()
+    }
+  }, [own])
+}
+
+/** Every key in force, each once. */
+export function useAllKeys(): readonly KeyBinding[] {
+  return useSyncExternalStore(watch, () => bindings)
+}
+
+/** Whether single keys do anything: who dictates, or shares a keyboard with a screen reader, switches them off. */
+export function useAreKeysOn(): readonly [boolean, (on: boolean) => void] {
+  const isOn = useSyncExternalStore(watch, areKeysOn)
+  const set = (on: boolean) => {
+    if (on) localStorage.removeItem(PREFERENCE)
+    else localStorage.setItem(PREFERENCE, 'off')
+    tell()
+  }
+  return [isOn, set]
+}
+
+/** Listens for keys as long as it is mounted; once, in the frame of the pages. */
+export function useKeyListener(): void {
+  useEffect(() => {
+    let first: { readonly key: string; readonly at: number } | undefined
+    const onKeyDown = (event: KeyboardEvent) => {
+      if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented || !areKeysOn()) return
+      if (isForSomethingElse(event.target)) return
+      const chord =
+        first !== undefined && event.timeStamp - first.at < CHORD_MS ? `${first.key} ${event.key}` : undefined
+      first = undefined
+      const bound = bindings.find(({ keys }) => keys === chord) ?? bindings.find(({ keys }) => keys === event.key)
+      if (bound !== undefined) {
+        event.preventDefault()
+        bound.run()
+      } else if (bindings.some(({ keys }) => keys.startsWith(`${event.key} `))) {
+        first = { key: event.key, at: event.timeStamp }
+      }
+    }
+    window.addEventListener('keydown', onKeyDown)
+    return () => window.removeEventListener('keydown', onKeyDown)
+  }, [])
+}
+
+/** Where somebody writes, and in dialogs, keys have their own meaning. */
+function isForSomethingElse(target: EventTarget | null): boolean {
+  return (
+    target instanceof Element &&
+    target.closest('input, textarea, select, [contenteditable="true"], [role="dialog"], [role="menu"]') !== null
+  )
+}
+
+function areKeysOn(): boolean {
+  return localStorage.getItem(PREFERENCE) !== 'off'
+}
+
+function watch(listener: () => void): () => void {
+  listeners.add(listener)
+  return () => listeners.delete(listener)
+}
+
+function tell(): void {
+  for (const listener of listeners) listener()
+}

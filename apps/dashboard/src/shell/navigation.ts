@@ -1,0 +1,29 @@
+import { navigationTexts as texts } from '../texts.ts'
+import type { IconName } from './icon.tsx'
+
+export interface Section {
+  readonly text: string
+  readonly path: string
+  /** After `g`. */
+  readonly letter: string
+  readonly icon: IconName
+}
+
+/** The left side, in its order; a section whose page is not there is not shown. @see contracts/dashboard.md §3 */
+export const SECTIONS: readonly Section[] = [
+  { text: texts.home, path: '/', letter: 'h', icon: 'home' },
+  { text: texts.events, path: '/events', letter: 'e', icon: 'events' },
+  { text: texts.sources, path: '/sources', letter: 's', icon: 'source' },
+  { text: texts.transformations, path: '/transformations', letter: 't', icon: 'code' },
+  { text: texts.destinations, path: '/destinations', letter: 'd', icon: 'destination' },
+  { text: texts.testBench, path: '/test', letter: 'b', icon: 'bench' },
+  { text: texts.deadLetters, path: '/dead-letters', letter: 'x', icon: 'dead' },
+  { text: texts.replays, path: '/replays', letter: 'r', icon: 'replay' },
+  { text: texts.schema, path: '/schema', letter: 'm', icon: 'schema' },
+  { text: texts.settings, path: '/settings', letter: 'c', icon: 'settings' },
+]
+
+/** The section that a path below /ui belongs to. */
+export function sectionOf(pathname: string): Section | undefined {
+  return SECTIONS.find(({ path }) => pathname === path || (path !== '/' && pathname.startsWith(`${path}/`)))
+}

@@ -1,0 +1,37 @@
+import { Link } from '@tanstack/react-router'
+import type { ReactNode } from 'react'
+import styles from './page-head.module.css'
+import { usePageTitle } from './page-title.ts'
+
+interface PageHeadProps {
+  /** Undefined while it is not known yet. */
+  readonly title: string | undefined
+  /** Beside the title: an id, a state. */
+  readonly meta?: ReactNode
+  /** At the right: what can be done here. */
+  readonly actions?: ReactNode
+  readonly tabs?: readonly { readonly text: string; readonly to: string; readonly isCurrent: boolean }[]
+}
+
+/** The head of every page: what it is about, what can be done, its parts. */
+export function PageHead({ title, meta, actions, tabs = [] }: PageHeadProps) {
+  usePageTitle(title)
+  return (
+    <div className={styles.head} data-tabs={tabs.length > 0 || undefined}>
+      <div className={styles.line}>
+        <h1 className={styles.title}>{title ?? ' '}</h1>
+        {meta !== undefined && <div className={styles.meta}>{meta}</div>}
+        {actions !== undefined && <div className={styles.actions}>{actions}</div>}
+      </div>
+      {tabs.length > 0 && (
+        <nav className={styles.tabs} aria-label="Parts of this page">
+          {tabs.map(({ text, to, isCurrent }) => (
+            <Link key={to} to={to} className={styles.tab} aria-current={isCurrent ? 'page' : undefined}>
+              {text}
+            </Link>
+          ))}
+        </nav>
+      )}
+    </div>
+  )
+}

@@ -1,0 +1,112 @@
+import { useMantineColorScheme } from '@mantine/core'
+import { useRouter } from '@tanstack/react-router'
+import { useDestinations } from '../api/destinations.ts'
+import { useSources } from '../api/sources.ts'
+import { useTransformations } from '../api/transformations.ts'
+import { paletteTexts } from '../texts.ts'
+import type { IconName } from './icon.tsx'
+import { SECTIONS } from './navigation.ts'
+
+/** Of each kind; whoever sees so many types another letter. */
+const MOST_OF_A_KIND = 8
+
+export type PaletteEntry = {
+  readonly key: string
+  readonly text: string
+  /** What it is, in a word. */
+  readonly kind: string
+  readonly icon: IconName
+} & (
+  | { readonly run: () => void }
+  | {
+      readonly to: string
+      readonly params?: Readonly<Record<string, string>>
+      readonly search?: Readonly<Record<string, string>>
+    }
+)
+
+interface Resource {
+  readonly id: string
+  readonly key: string
+  readonly name: string
+}
+
+/**
+ * What fits the words: pages, actions, resources; then what any text may be.
+ *
+ * @param asked the words as of a moment ago, which the server is asked for.
+ */
+export function usePaletteEntries(words: string, asked: string, onKeys: () => void): readonly PaletteEntry[] {
+  const { routesByPath } = useRouter()
+  const { setColorScheme } = useMantineColorScheme()
+  const query = asked === '' ? {} : { q: asked }
+  const found = [
+    { kind: 'Source', icon: 'source', path: '/sources/$id', list: useSources(query).data },
+    { kind: 'Destination', icon: 'destination', path: '/destinations/$id', list: useDestinations(query).data },
+    { kind: 'Transformation', icon: 'code', path: '/transformations/$id', list: useTransformations(query).data },
+  ] as const
+  const isKnown = (path: string) => path in routesByPath
+
+  const pages: PaletteEntry[] = SECTIONS.filter(({ path, text }) => isKnown(path) && holds(text, words)).map(
+    ({ path, text, icon }) => ({ key: path, text, kind: 'Page', icon, to: path }),
+  )
+  const actions: PaletteEntry[] = [
+    { key: 'new-source', text: 'New source', kind: 'Action', icon: 'plus', to: '/sources/new' } as const,
+    { key: 'new-destination', text: 'New destination', kind: 'Action', icon: 'plus', to: '/destinations/new' } as const,
+    {
+      key: 'new-token',
+      text: 'New access token',
+      kind: 'Action',
+      icon: 'plus',
+      to: '/settings/account',
+      search: { new: '1' },
+    } as const,
+  ].filter(({ to, text }) => isKnown(to) && holds(text, words))
+  const more: PaletteEntry[] = [
+    { key: 'light', text: 'Light theme', kind: 'Action', icon: 'sun', run: () => setColorScheme('light') } as const,
+    { key: 'dark', text: 'Dark theme', kind: 'Action', icon: 'moon', run: () => setColorScheme('dark') } as const,
+    { key: 'keys', text: 'List all keys', kind: 'Action', icon: 'menu', run: onKeys } as const,
+  ].filter(({ text }) => holds(text, words))
+  if (words === '') return [...pages, ...actions, ...more]
+
+  const resources: PaletteEntry[] = found.flatMap(({ kind, icon, path, list }) =>
+    !isKnown(path)
+      ? []
+      : [...((list ?? []) as readonly Resource[])]
+          .filter(({ id, key, name }) => holds(name, words) || holds(key, words) || id === words)
+          .slice(0, MOST_OF_A_KIND)
+          .map(({ id, name }) => ({ key: id, text: name, kind, icon, to: path, params: { id } })),
+  )
+  const anyText: PaletteEntry[] = [
+    ...(isKnown('/events/$messageId')
+      ? ([
+          {
+            key: 'trace',
+            text: paletteTexts.traceMessage(words),
+            kind: 'Event',
+            icon: 'events',
+            to: '/events/$messageId',
+            params: { messageId: words },
+          },
+        ] as const)
+      : []),
+    ...(isKnown('/events')
+      ? ([
+          {
+            key: 'user',
+            text: paletteTexts.eventsOfUser(words),
+            kind: 'Events',
+            icon: 'person',
+            to: '/events',
+            search: { user: words },
+          },
+        ] as const)
+      : []),
+  ]
+  // What nothing else is meant by comes first: then paste and Enter lead there.
+  return [...resources, ...pages, ...actions, ...more, ...anyText]
+}
+
+function holds(text: string, words: string): boolean {
+  return text.toLowerCase().includes(words.toLowerCase())
+}

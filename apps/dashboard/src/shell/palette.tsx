@@ -1,0 +1,97 @@
+import { Modal } from '@mantine/core'
+import { useDebouncedValue } from '@mantine/hooks'
+import { useRouter } from '@tanstack/react-router'
+import { type KeyboardEvent, useId, useState } from 'react'
+import { Icon } from './icon.tsx'
+import styles from './palette.module.css'
+import { usePaletteEntries } from './palette-entries.ts'
+
+/** Fast enough to feel at once, and no request for each letter. */
+const PAUSE_MS = 120
+
+interface PaletteProps {
+  readonly onClose: () => void
+  readonly onKeys: () => void
+}
+
+/** Goes to any page, resource or event by what is typed. @see contracts/dashboard.md §3 */
+export function Palette({ onClose, onKeys }: PaletteProps) {
+  const [written, setWritten] = useState('')
+  const [asked] = useDebouncedValue(written.trim(), PAUSE_MS)
+  const [chosen, setChosen] = useState(0)
+  const router = useRouter()
+  const listId = useId()
+  const entries = usePaletteEntries(written.trim(), asked, onKeys)
+  const at = Math.min(chosen, entries.length - 1)
+
+  const run = (index: number) => {
+    const entry = entries[index]
+    if (entry === undefined) return
+    onClose()
+    if ('run' in entry) entry.run()
+    else void router.navigate({ to: entry.to, params: entry.params as never, search: entry.search as never })
+  }
+  const onKeyDown = (event: KeyboardEvent) => {
+    const step = event.key === 'ArrowDown' ? 1 : event.key === 'ArrowUp' ? -1 : 0
+    if (step !== 0) setChosen((at + step + entries.length) % Math.max(entries.length, 1))
+    else if (event.key === 'Enter') run(at)
+    else return
+    event.preventDefault()
+  }
+
+  return (
+    <Modal
+      opened
+      onClose={onClose}
+      withCloseButton={false}
+      centered={false}
+      yOffset="12vh"
+      padding={0}
+      size={600}
+      attributes={{ content: { 'aria-label': 'Search or go to' } }}
+    >
+      <div className={styles.field}>
+        <Icon name="search" />
+        <input
+          className={styles.input}
+          role="combobox"
+          aria-label="Search or go to"
+          aria-expanded="true"
+          aria-controls={listId}
+          aria-activedescendant={entries.length === 0 ? undefined : `${listId}-${at}`}
+          placeholder="A page, a name, an id, a messageId"
+          autoComplete="off"
+          spellCheck={false}
+          data-autofocus
+          value={written}
+          onChange={({ currentTarget }) => {
+            setWritten(currentTarget.value)
+            setChosen(0)
+          }}
+          onKeyDown={onKeyDown}
+        />
+      </div>
+      <div role="listbox" id={listId} aria-label="What was found" className={styles.list} tabIndex={-1}>
+        {entries.map(({ key, text, kind, icon }, index) => (
+          // biome-ignore lint/a11y/useKeyWithClickEvents: the field above takes the keys
+          <div
+            key={key}
+            id={`${listId}-${index}`}
+            role="option"
+            tabIndex={-1}
+            aria-selected={index === at}
+            className={styles.entry}
+            ref={index === at ? (element) => element?.scrollIntoView({ block: 'nearest' }) : undefined}
+            onMouseMove={() => setChosen(index)}
+            onClick={() => run(index)}
+          >
+            <Icon name={icon} />
+            <span className={styles.text}>{text}</span>
+            <span className={styles.kind}>{kind}</span>
+          </div>
+        ))}
+        {entries.length === 0 && <p className={styles.none}>Nothing was found.</p>}
+      </div>
+    </Modal>
+  )
+}

@@ -1,0 +1,89 @@
+import { useLocation, useNavigate } from '@tanstack/react-router'
+import { useCallback, useMemo } from 'react'
+
+/** Makes a value of the text in a link; undefined when it can be none. */
+export type Reader<T> = (text: string) => T | undefined
+export type Readers = Readonly<Record<string, Reader<unknown>>>
+export type SearchValues<R extends Readers> = { readonly [Name in keyof R]?: NonNullable<ReturnType<R[Name]>> }
+
+const LONGEST = 2_000
+const MOST_LISTED = 50
+
+export const text: Reader<string> = (given) => (given.length <= LONGEST ? given : undefined)
+
+export const flag: Reader<true> = (given) => (given === '1' ? true : undefined)
+
+export function oneOf<const T extends string>(...values: readonly T[]): Reader<T> {
+  return (given) => values.find((value) => value === given)
+}
+
+/** Of several, separated by commas: `delivered,dead`. */
+export function someOf<const T extends string>(...values: readonly T[]): Reader<readonly T[]> {
+  return (given) => {
+    const words = given.split(',')
+    return words.every((word) => values.includes(word as T)) ? (words as T[]) : undefined
+  }
+}
+
+export function wholeNumber(from: number, to: number): Reader<number> {
+  return (given) => {
+    const value = Number(given)
+    return /^\d{1,15}$/.test(given) && value >= from && value <= to ? value : undefined
+  }
+}
+
+/** A moment, as RFC 3339 in UTC; what is written is what is kept. */
+export const time: Reader<string> = (given) =>
+  /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,3})?)?Z$/.test(given) && !Number.isNaN(Date.parse(given)) ? given : undefined
+
+/** What is chosen in a list: up to 50 ids, or `all`, which is whatever the filter matches. */
+export const selection: Reader<'all' | readonly string[]> = (given) => {
+  if (given === 'all') return given
+  const ids = given.split(',')
+  return ids.length <= MOST_LISTED && ids.every((id) => /^[\w:.-]{1,300}$/.test(id)) ? ids : undefined
+}
+
+/** Reads what of a link can be read. */
+export function readSearch<R extends Readers>(readers: R, search: Readonly<Record<string, unknown>>): SearchValues<R> {
+  const values: Record<string, unknown> = {}
+  for (const [name, read] of Object.entries(readers)) {
+    const given = search[name]
+    const value = typeof given === 'string' && given !== '' ? read(given) : undefined
+    if (value !== undefined) values[name] = value
+  }
+  return values as SearchValues<R>
+}
+
+/** The names of what a link holds and nobody can read. */
+export function unknownNames(readers: Readers, search: Readonly<Record<string, unknown>>): string[] {
+  const values: Readonly<Record<string, unknown>> = readSearch(readers, search)
+  return Object.keys(search).filter((name) => search[name] !== '' && values[name] === undefined)
+}
+
+export type SetSearch<R extends Readers> = (
+  changes: { readonly [Name in keyof R]?: SearchValues<R>[Name] | undefined },
+  /** `push` makes a step for the Back button: for panels and tabs, not for each letter of a filter. */
+  how?: 'replace' | 'push',
+) => void
+
+/** The state of a view, which lives in the link alone. @see contracts/dashboard.md §2 [U2] */
+export function useSearchValues<R extends Readers>(readers: R): readonly [SearchValues<R>, SetSearch<R>] {
+  const search: Readonly<Record<string, unknown>> = useLocation().search
+  const navigate = useNavigate()
+  const values = useMemo(() => readSearch(readers, search), [readers, search])
+  const set = useCallback<SetSearch<R>>(
+    (changes, how = 'replace') => {
+      const written = Object.fromEntries(Object.entries(changes).map(([name, value]) => [name, writtenValue(value)]))
+      const search = (before: Record<string, unknown>) => ({ ...before, ...written })
+      void navigate({ to: '.', search: search as never, replace: how === 'replace', resetScroll: false })
+    },
+    [navigate],
+  )
+  return [values, set]
+}
+
+function writtenValue(value: unknown): string | undefined {
+  if (value === undefined || value === null) return undefined
+  if (value === true) return '1'
+  return Array.isArray(value) ? value.join(',') : String(value)
+}

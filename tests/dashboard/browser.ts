@@ -1,0 +1,169 @@
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { builtDashboard } from '@millrace/dashboard'
+import { DevEnv } from '@millrace/dev-env'
+import { type Browser, chromium, type Locator, type Page } from 'playwright-core'
+import { chromiumProgram } from '../sdk/chromium.ts'
+import { FlakyProxy } from './flaky-proxy.ts'
+
+const FLAGS = [
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+]
+const TIMEOUT_MS = 15_000
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+const TAGS = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']
+
+export interface PageOptions {
+  readonly width?: number
+  readonly height?: number
+  readonly theme?: 'light' | 'dark'
+  /** Signed in with this token; the owner's unless given; null: not signed in. */
+  readonly token?: string | null
+  readonly email?: string
+}
+
+/** The running product with its dashboard, a proxy in front of it, and a browser. */
+export class Dashboard implements AsyncDisposable {
+  readonly env: DevEnv
+  readonly proxy: FlakyProxy
+  readonly #browser: Browser
+
+  static async open(settings: Readonly<Record<string, string>> = {}): Promise<Dashboard> {
+    const dashboardFolder = await builtDashboard(() => {})
+    const env = await DevEnv.open({ settings, dashboardFolder })
+    const proxy = await FlakyProxy.open(() => env.url)
+    const browser = await chromium.launch({ executablePath: chromiumProgram(), args: FLAGS })
+    return new Dashboard(env, proxy, browser)
+  }
+
+  private constructor(env: DevEnv, proxy: FlakyProxy, browser: Browser) {
+    this.env = env
+    this.proxy = proxy
+    this.#browser = browser
+  }
+
+  /** @param path below /ui: `/sources?q=x`. */
+  async visit(path: string, options: PageOptions = {}): Promise<Visit> {
+    const { width = 1440, height = 900, theme = 'light', token = this.env.token, email = 'owner@localhost' } = options
+    const context = await this.#browser.newContext({
+      viewport: { width, height },
+      colorScheme: theme,
+      reducedMotion: 'reduce',
+      timezoneId: 'Europe/Amsterdam',
+      locale: 'en-GB',
+      permissions: ['clipboard-read', 'clipboard-write'],
+      baseURL: this.proxy.url,
+    })
+    context.setDefaultTimeout(TIMEOUT_MS)
+    const page = await context.newPage()
+    const visit = new Visit(page, this.proxy.url)
+    if (token === null) {
+      await page.goto(`/ui${path}`)
+    } else {
+      await page.goto(`/ui/sign-in?next=${encodeURIComponent(`/ui${path}`)}`)
+      await signIn(page, email, token)
+      await page.locator('#page').waitFor()
+    }
+    return visit
+  }
+
+  /** For pictures: not of the product. */
+  async blankPage(width: number): Promise<Page> {
+    return (await this.#browser.newContext({ viewport: { width, height: 800 } })).newPage()
+  }
+
+  /** @returns the token of a new user with this role. */
+  async newUser(role: 'viewer' | 'editor' | 'admin', email = `${role}@cinema.example`): Promise<string> {
+    const { status, text, json } = await this.env.api('POST', '/v2/users', { email, role })
+    if (status !== 200) throw new Error(`no user was made: ${text}`)
+    return json.token
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#browser.close()
+    await this.proxy[Symbol.asyncDispose]()
+    await this.env[Symbol.asyncDispose]()
+  }
+}
+
+export async function signIn(page: Page, email: string, token: string): Promise<void> {
+  await page.getByLabel('E-mail').fill(email)
+  await page.getByLabel('Personal access token').fill(token)
+  await page.getByRole('button', { name: 'Sign in' }).click()
+  await page.waitForURL((url) => !url.pathname.endsWith('/sign-in'))
+}
+
+interface AxeViolation {
+  readonly id: string
+  readonly nodes: readonly { readonly html: string; readonly failureSummary: string }[]
+}
+
+/**
+ * A page that is watched: at its end it fails on every error in its console, violation of the Content-Security-Policy and
+ * request to another origin.
+ */
+export class Visit implements AsyncDisposable {
+  readonly page: Page
+  /** Clicks, taps and key chords; typing and pasting are free (contracts/dashboard.md §1). */
+  clicks = 0
+  /** What this page did that none may. */
+  readonly faults: string[] = []
+
+  constructor(page: Page, origin: string) {
+    this.page = page
+    page.on('console', (message) => {
+      // Chromium's own line for each answer above 399, which may well be meant.
+      const isOwn = !message.text().startsWith('Failed to load resource')
+      if (message.type() === 'error' && isOwn) this.faults.push(`console: ${message.text()}`)
+    })
+    page.on('pageerror', (error) => this.faults.push(`error: ${error.stack ?? error.message}`))
+    page.on('request', (request) => {
+      const url = new URL(request.url())
+      if (url.origin !== origin && !['data:', 'blob:', 'about:'].includes(url.protocol)) {
+        this.faults.push(`foreign request: ${url.href}`)
+      }
+    })
+  }
+
+  async click(target: Locator): Promise<void> {
+    this.clicks++
+    await target.click()
+  }
+
+  /** A chord such as `Control+K`, or two keys after each other such as `g s`. */
+  async press(keys: string): Promise<void> {
+    this.clicks++
+    for (const key of keys.split(' ')) await this.page.keyboard.press(key)
+  }
+
+  /** Resolves when the page has its title, and shows no part as still loading. */
+  async settled(): Promise<void> {
+    await this.page.locator('h1').filter({ hasText: /\w/ }).waitFor()
+    await this.page.locator('[aria-busy=true]').first().waitFor({ state: 'detached' })
+  }
+
+  /** What axe-core finds, one line each. */
+  async axe(): Promise<string[]> {
+    await this.page.evaluate(AXE)
+    const found: readonly AxeViolation[] = await this.page.evaluate(
+      `axe.run(document, ${JSON.stringify({ runOnly: TAGS })}).then(({ violations }) => violations)`,
+    )
+    return found.flatMap(({ id, nodes }) => nodes.map(({ html, failureSummary }) => `${id}: ${html} ${failureSummary}`))
+  }
+
+  /** By how many pixels the page is wider than its window. */
+  sideways(): Promise<number> {
+    return this.page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth')
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.page.context().close()
+    if (this.faults.length > 0) throw new Error(this.faults.join('\n'))
+  }
+}
