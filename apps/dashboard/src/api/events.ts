@@ -80,8 +80,6 @@ export interface EventTrace {
   readonly position: string
   readonly event: JsonObject
   readonly destinations: readonly Journey[]
-  /** Only when it was asked to be rendered for a destination. */
-  readonly rendered?: Rendered
 }
 
 export interface Journey {
@@ -93,9 +91,11 @@ export interface Journey {
   readonly configRevision: number | null
   readonly requests: readonly TracedRequest[]
   /** Of a retrying one. */
-  readonly nextAttemptAt?: string | null
+  readonly nextAttemptAt?: string
   /** messageId of the event that a blocked one waits behind. */
-  readonly blockedBy?: string | null
+  readonly blockedBy?: string
+  /** Only for the destination that was asked to be rendered. */
+  readonly rendered?: Rendered
 }
 
 export interface TracedRequest {

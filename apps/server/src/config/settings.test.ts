@@ -26,6 +26,7 @@ test('without variables everything has the default of its contract', () => {
     host: '127.0.0.1',
     port: 8080,
     dataDir: './data',
+    isDashboardOn: true,
     isQuickstartOn: true,
     maxBodyBytes: 4_096_000,
     maxEventBytes: 32_768,

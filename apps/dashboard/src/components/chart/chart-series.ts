@@ -25,15 +25,3 @@ export function stepTimes(to: string, stepSeconds: number, count: number): numbe
   const end = Date.parse(to)
   return Array.from({ length: count }, (_, at) => end - (count - 1 - at) * stepSeconds * 1000)
 }
-
-/** Each series on top of those before it, as bars are drawn; null only where nothing is known. */
-export function stacked(series: readonly (readonly (number | null)[])[]): (number | null)[][] {
-  const sums: (number | null)[] = []
-  return series.map((values) =>
-    values.map((value, at) => {
-      const below = sums[at] ?? null
-      sums[at] = value === null && below === null ? null : (value ?? 0) + (below ?? 0)
-      return sums[at]
-    }),
-  )
-}

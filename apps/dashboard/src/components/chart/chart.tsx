@@ -2,6 +2,7 @@ import { Skeleton, Switch } from '@mantine/core'
 import { lazy, Suspense, useState } from 'react'
 import { commonTexts } from '../../texts.ts'
 import { PanelBoundary } from '../states/panel-boundary.tsx'
+import { localTime } from '../time/time-text.ts'
 import styles from './chart.module.css'
 import type { ChartProps } from './chart-series.ts'
 import { ChartTable } from './chart-table.tsx'
@@ -36,10 +37,14 @@ export function Chart(props: ChartProps) {
       ) : (
         <PanelBoundary>
           <Suspense fallback={<Skeleton height={height} />}>
-            <Plot {...props} height={height} />
+            <Plot {...props} height={height} timeText={timeText} />
           </Suspense>
         </PanelBoundary>
       )}
     </figure>
   )
+}
+
+function timeText(at: number): string {
+  return localTime(new Date(at), new Date(), 'second')
 }

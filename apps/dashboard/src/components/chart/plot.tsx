@@ -2,9 +2,9 @@ import 'uplot/dist/uPlot.min.css'
 import { useComputedColorScheme } from '@mantine/core'
 import { useEffect, useRef, useState } from 'react'
 import UPlot from 'uplot'
-import { localTime } from '../time/time-text.ts'
-import styles from './chart.module.css'
-import { type ChartProps, type ChartSeries, stacked } from './chart-series.ts'
+import type { ChartProps, ChartSeries } from './chart-series.ts'
+import styles from './plot.module.css'
+import { axisText, stacked } from './plot-data.ts'
 
 const COLOURS = { accent: '--accent', ok: '--ok', warn: '--warn', bad: '--bad', idle: '--line' } as const
 
@@ -13,8 +13,17 @@ interface Pointed {
   readonly left: number
 }
 
-/** The drawing of a chart. The values are in its table and, where somebody points, beside the pointer. */
-export function Plot({ label, times, series, text, height }: ChartProps & { readonly height: number }) {
+interface PlotProps extends ChartProps {
+  readonly height: number
+  /** How a time is written. */
+  readonly timeText: (at: number) => string
+}
+
+/**
+ * The drawing of a chart. The values are in its table and, where somebody points, beside the pointer. It shares no module
+ * with those who show it: else what a page holds would count as loaded with the chart.
+ */
+export function Plot({ label, times, series, text, timeText, height }: PlotProps) {
   const holder = useRef<HTMLDivElement>(null)
   const [pointed, setPointed] = useState<Pointed>()
   const scheme = useComputedColorScheme('light')
@@ -47,17 +56,21 @@ export function Plot({ label, times, series, text, height }: ChartProps & { read
 
   return (
     <div className={styles.plot} role="img" aria-label={label} ref={holder} style={{ minHeight: height }}>
-      {pointed !== undefined && <PointedValues {...pointed} times={times} series={series} text={text} />}
+      {pointed !== undefined && (
+        <PointedValues {...pointed} times={times} series={series} text={text} timeText={timeText} />
+      )}
     </div>
   )
 }
 
-function PointedValues({ at, left, times, series, text }: Pointed & Pick<ChartProps, 'times' | 'series' | 'text'>) {
+type PointedValuesProps = Pointed & Pick<PlotProps, 'times' | 'series' | 'text' | 'timeText'>
+
+function PointedValues({ at, left, times, series, text, timeText }: PointedValuesProps) {
   const time = times[at]
   if (time === undefined) return null
   return (
     <div className={styles.tip} style={left < 200 ? { left: left + 64 } : { right: `calc(100% - ${left + 36}px)` }}>
-      <div>{localTime(new Date(time), new Date(), 'second')}</div>
+      <div>{timeText(time)}</div>
       {series.map(({ label, values }) => (
         <div key={label}>
           {label} {values[at] === null || values[at] === undefined ? '–' : text(values[at])}
@@ -102,7 +115,7 @@ function optionsOf(
     cursor: { points: { size: 6 }, drag: { x: false, y: false } },
     scales: { x: { time: true }, y: { range: (_, __, greatest) => [0, greatest > 0 ? greatest * 1.08 : 1] } },
     axes: [
-      { ...axis, size: 26 },
+      { ...axis, size: 26, values: (_, splits) => splits.map((second) => axisText(new Date(second * 1000))) },
       { ...axis, size: 52, values: (_, splits) => splits.map((value) => text(value)) },
     ],
     series: [

@@ -122,7 +122,7 @@ function catalogNeeds({ catalog, sourceList }: NeedsData): Need[] {
         ]
   const sourceOf = new Map(sourceList.map((source) => [source.writeKey, source]))
   const cuts = catalog.Sources.flatMap(({ WriteKey, Cut }): Need[] => {
-    // Long arrays are cut by design, and nobody can do anything about it: docs/decisions/0049.
+    // Long arrays are cut by design, and nobody can do anything about it (docs/decisions/0049).
     const { arrayItems: _, ...others } = Cut
     const cut = Object.values(others).reduce((sum, count) => sum + count, 0)
     const source = sourceOf.get(WriteKey)
