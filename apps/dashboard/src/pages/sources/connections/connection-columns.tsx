@@ -37,7 +37,9 @@ export function connectionColumns(
       key: 'enabled',
       title: 'Connected',
       width: '96px',
-      cell: (connection) => <Enabled connection={connection} name={named.get(connection.destinationId)?.name ?? ''} />,
+      cell: (connection) => (
+        <ConnectedSwitch connection={connection} name={named.get(connection.destinationId)?.name ?? ''} />
+      ),
       card: 'end',
     },
     {
@@ -66,7 +68,13 @@ function Name({ id, name }: { readonly id: string; readonly name: string | undef
   )
 }
 
-function Enabled({ connection: { id, enabled }, name }: { readonly connection: Connection; readonly name: string }) {
+interface ConnectedSwitchProps {
+  readonly connection: Connection
+  /** Of the other end. */
+  readonly name: string
+}
+
+export function ConnectedSwitch({ connection: { id, enabled }, name }: ConnectedSwitchProps) {
   const { mutate, isPending } = useChangeConnection()
   const change = async (isOn: boolean) => mutate({ id, etag: await connectionTag(id), enabled: isOn })
   return (

@@ -1,0 +1,101 @@
+import { Button, TextInput } from '@mantine/core'
+import type { FormEvent } from 'react'
+import { type DestinationDefinition, useDestinationDefinition } from '../../../api/destination-definitions.ts'
+import type { Destination } from '../../../api/destinations.ts'
+import { ApiPopover } from '../../../components/api-popover.tsx'
+import { fieldRefusal } from '../../../components/form/refusal.tsx'
+import { NeedsRole, useMay } from '../../../components/needs-role.tsx'
+import { Shown } from '../../../components/states/shown.tsx'
+import type { DestinationTabProps } from '../destination-page.tsx'
+import styles from '../destinations.module.css'
+import { EditedRefusal } from '../edited-refusal.tsx'
+import { ConfigFields } from '../form/config-fields.tsx'
+import { TestConnection } from '../form/connection-test.tsx'
+import { DELIVERY_FIELDS, DeliveryFields } from '../form/delivery-fields.tsx'
+import { shownConfig } from '../form/shown-config.ts'
+import { useConfigFaults } from '../form/use-config-faults.ts'
+import { useEdited } from '../use-edited.ts'
+import { DeleteDestination } from './delete-destination.tsx'
+
+/** @see contracts/dashboard.md §9 */
+export function DestinationConfig({ destination }: DestinationTabProps) {
+  const reading = useDestinationDefinition(destination.type)
+  return (
+    <>
+      <Shown of={reading} thing="Destination definition" id={destination.type}>
+        {(definition) => <SavedForm definition={definition} destination={destination} />}
+      </Shown>
+      <DeleteDestination destination={destination} />
+    </>
+  )
+}
+
+const pick = ({ name, config, delivery }: Destination) => ({ name, config, delivery })
+
+function SavedForm({ definition, destination }: DestinationTabProps & { readonly definition: DestinationDefinition }) {
+  const edited = useEdited(destination, pick)
+  const { written, saved, error, change } = edited
+  const { faults, fields, names, isWhole } = useConfigFaults(definition, written.config, error)
+  const mayEdit = useMay('editor')
+  const own = ['name', ...DELIVERY_FIELDS]
+  const refused = fieldRefusal(error, own) ?? deliveryRefusal(error)
+  const errorOf = (field: string) => (refused?.field === field ? refused.text : undefined)
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    if (isWhole()) void edited.save()
+  }
+  return (
+    <form className={styles.form} noValidate onSubmit={submit}>
+      {refused === undefined && <EditedRefusal edited={edited} fields={names} />}
+      <TextInput
+        label="Name"
+        value={written.name}
+        onChange={({ currentTarget }) => change({ name: currentTarget.value })}
+        error={errorOf('name')}
+        withAsterisk
+        maxLength={200}
+        disabled={!mayEdit}
+      />
+      <ConfigFields
+        // Fields of several controls begin anew with what was saved, or loaded.
+        key={JSON.stringify(saved.config)}
+        definition={definition}
+        config={written.config}
+        saved={saved.config}
+        faults={faults}
+        disabled={!mayEdit}
+        onChange={(config) => change({ config })}
+      />
+      <DeliveryFields
+        delivery={written.delivery}
+        errorOf={errorOf}
+        disabled={!mayEdit}
+        onChange={(delivery) => change({ delivery })}
+      />
+      <div className={styles.formActions}>
+        <NeedsRole role="editor">
+          <Button type="submit" loading={edited.isPending} disabled={!edited.hasInput}>
+            Save
+          </Button>
+        </NeedsRole>
+        <TestConnection type={destination.type} config={written.config} destinationId={destination.id} />
+        <ApiPopover
+          method="PATCH"
+          path={`/v2/destinations/${destination.id}`}
+          body={{ ...written, config: shownConfig(fields, written.config) }}
+        />
+        <span role="status" className={styles.dim}>
+          {edited.isSaved && !edited.hasInput && `Saved. ${edited.warning ?? ''}`.trim()}
+        </span>
+      </div>
+    </form>
+  )
+}
+
+/** The server points into `delivery` as a whole: `/delivery/throttle/limit`. */
+function deliveryRefusal(error: Error | null) {
+  const refused = fieldRefusal(error, ['delivery'])
+  const path = error !== null && 'details' in error ? (error.details as { path?: string } | null)?.path : undefined
+  const field = path?.split('/').find((part) => DELIVERY_FIELDS.includes(part))
+  return refused === undefined || field === undefined ? undefined : { field, text: refused.text }
+}

@@ -1,0 +1,100 @@
+import { useParams } from '@tanstack/react-router'
+import { type ComponentType, lazy, Suspense } from 'react'
+import { useDestinationDefinition } from '../../api/destination-definitions.ts'
+import { type Destination, useDeliveryState, useDestination } from '../../api/destinations.ts'
+import type { Tagged } from '../../api/reading.ts'
+import { serverNow } from '../../api/server-clock.ts'
+import { ShownId } from '../../components/shown-id.tsx'
+import { StateMark } from '../../components/state-mark.tsx'
+import { Shown } from '../../components/states/shown.tsx'
+import { PageHead } from '../../shell/page-head.tsx'
+import { PageMissing } from '../../shell/page-missing.tsx'
+import { destinationState } from '../home/node-state.ts'
+import { DestinationActions } from './destination-actions.tsx'
+
+export interface DestinationTabProps {
+  readonly destination: Tagged<Destination>
+}
+
+interface Tab {
+  readonly name: string
+  readonly text: string
+  readonly Content: ComponentType<DestinationTabProps>
+}
+
+/** In the order in which they stand. */
+const TABS: readonly Tab[] = [
+  {
+    name: 'overview',
+    text: 'Overview',
+    Content: lazy(() =>
+      import('./overview/destination-overview.tsx').then(({ DestinationOverview }) => ({
+        default: DestinationOverview,
+      })),
+    ),
+  },
+  {
+    name: 'config',
+    text: 'Configuration',
+    Content: lazy(() =>
+      import('./config/destination-config.tsx').then(({ DestinationConfig }) => ({ default: DestinationConfig })),
+    ),
+  },
+  {
+    name: 'transformations',
+    text: 'Transformations',
+    Content: lazy(() =>
+      import('./transformations/destination-chain.tsx').then(({ DestinationChain }) => ({ default: DestinationChain })),
+    ),
+  },
+  {
+    name: 'connections',
+    text: 'Connections',
+    Content: lazy(() =>
+      import('./connections/destination-connections.tsx').then(({ DestinationConnections }) => ({
+        default: DestinationConnections,
+      })),
+    ),
+  },
+]
+
+/** One destination. @see contracts/dashboard.md §2, §9 */
+export function DestinationPage() {
+  const { id = '', tab } = useParams({ strict: false }) as { id?: string; tab?: string }
+  const reading = useDestination(id)
+  const current = TABS.find(({ name }) => name === tab)
+  if (current === undefined) return <PageMissing />
+  const { Content } = current
+  const destination = reading.data
+  return (
+    <>
+      <PageHead
+        title={destination?.name}
+        meta={destination && <DestinationMeta destination={destination} />}
+        actions={destination && <DestinationActions key={destination.id} destination={destination} />}
+        tabs={TABS.map(({ name, text }) => ({ text, to: `/destinations/${id}/${name}`, isCurrent: name === tab }))}
+      />
+      <Shown of={reading} thing="Destination" id={id}>
+        {(destination) => (
+          <Suspense fallback={<div aria-busy="true" />}>
+            {/* What was written of one destination never stands at another. */}
+            <Content key={destination.id} destination={destination} />
+          </Suspense>
+        )}
+      </Shown>
+    </>
+  )
+}
+
+function DestinationMeta({ destination }: DestinationTabProps) {
+  const delivery = useDeliveryState(destination.id).data
+  const definition = useDestinationDefinition(destination.type).data
+  const { kind, word } = destinationState(destination, delivery, serverNow())
+  return (
+    <>
+      <span>{definition?.displayName ?? destination.type}</span>
+      <StateMark kind={kind}>{word}</StateMark>
+      <ShownId id={destination.id} />
+    </>
+  )
+}

@@ -1,0 +1,140 @@
+import { Select, TextInput } from '@mantine/core'
+import { useNavigate } from '@tanstack/react-router'
+import { useMemo } from 'react'
+import { useDestinationDefinitions } from '../../api/destination-definitions.ts'
+import { type Destination, useDeliveryStates, useDestinations } from '../../api/destinations.ts'
+import { serverNow } from '../../api/server-clock.ts'
+import { useStats } from '../../api/stats.ts'
+import { ApiPopover } from '../../components/api-popover.tsx'
+import { LinkButton } from '../../components/link-button.tsx'
+import { NeedsRole } from '../../components/needs-role.tsx'
+import { Empty, EmptyByFilter } from '../../components/states/empty.tsx'
+import { Shown } from '../../components/states/shown.tsx'
+import { DataTable } from '../../components/table/data-table.tsx'
+import { sortedRows } from '../../components/table/table-column.ts'
+import { PageHead } from '../../shell/page-head.tsx'
+import { useSearchValues } from '../../shell/search-values.ts'
+import { destinationTexts, homeTexts } from '../../texts.ts'
+import { deliveredPerMinute, RATE_SECONDS } from './destination-activity.ts'
+import { destinationColumns } from './destination-columns.tsx'
+import styles from './destinations.module.css'
+import { destinationsSearch, STATE_NAMES, type StateName } from './destinations-search.ts'
+import { fitsFilter, listedDestinations } from './listed-destination.ts'
+
+const POLL_MS = 10_000
+
+/** @see contracts/dashboard.md §2 */
+export function DestinationsPage() {
+  const [{ q = '' }] = useSearchValues(destinationsSearch)
+  const reading = useDestinations()
+  return (
+    <>
+      <PageHead
+        title="Destinations"
+        actions={
+          <>
+            <ApiPopover path="/v2/destinations" query={{ q }} />
+            <NewButton />
+          </>
+        }
+      />
+      <Shown of={reading}>
+        {(destinations) =>
+          destinations.length === 0 ? (
+            <Empty text={destinationTexts.empty}>
+              <NewButton />
+            </Empty>
+          ) : (
+            <DestinationList destinations={destinations} />
+          )
+        }
+      </Shown>
+    </>
+  )
+}
+
+function NewButton() {
+  return (
+    <NeedsRole role="editor">
+      <LinkButton to="/destinations/new">New destination</LinkButton>
+    </NeedsRole>
+  )
+}
+
+function DestinationList({ destinations }: { readonly destinations: readonly Destination[] }) {
+  const [{ sort, ...filter }, set] = useSearchValues(destinationsSearch)
+  const navigate = useNavigate()
+  const states = useDeliveryStates({ pollMs: POLL_MS }).data
+  const stats = useStats({ seconds: RATE_SECONDS, step: 10 }, { pollMs: POLL_MS }).data
+  const definitions = useDestinationDefinitions().data
+  const typeNames = new Map(definitions?.map(({ name, displayName }) => [name, displayName]))
+  const columns = useMemo(
+    () => destinationColumns(new Map(definitions?.map(({ name, displayName }) => [name, displayName]))),
+    [definitions],
+  )
+  const listed = listedDestinations(destinations, states, deliveredPerMinute(stats), serverNow())
+  const rows = sortedRows(
+    listed.filter((each) => fitsFilter(each, filter)),
+    columns,
+    sort,
+  )
+  const types = [...new Set(destinations.map(({ type }) => type))]
+  return (
+    <>
+      <div className={styles.filters}>
+        <TextInput
+          className={styles.filter}
+          aria-label="Name, key or id"
+          placeholder="Name, key or id"
+          type="search"
+          data-filter
+          value={filter.q ?? ''}
+          onChange={({ currentTarget }) => set({ q: currentTarget.value || undefined })}
+        />
+        <Select
+          className={styles.choice}
+          aria-label="State"
+          placeholder="State"
+          data={STATE_NAMES.map((value) => ({ value, label: STATE_WORDS[value] }))}
+          value={filter.state ?? null}
+          onChange={(value) => set({ state: (value as StateName | null) ?? undefined })}
+          clearable
+        />
+        <Select
+          className={styles.choice}
+          aria-label="Type"
+          placeholder="Type"
+          data={types.map((value) => ({ value, label: typeNames.get(value) ?? value }))}
+          value={filter.type ?? null}
+          onChange={(value) => set({ type: value ?? undefined })}
+          clearable
+        />
+      </div>
+      {rows.length === 0 ? (
+        <EmptyByFilter onClear={() => set({ q: undefined, state: undefined, type: undefined })} />
+      ) : (
+        <DataTable
+          label="Destinations"
+          columns={columns}
+          rows={rows}
+          rowId={({ destination }) => destination.id}
+          rowName={({ destination }) => destination.name}
+          onOpen={({ destination: { id } }) =>
+            void navigate({ to: '/destinations/$id/overview', params: { id } as never })
+          }
+          sort={sort}
+          onSort={(sort) => set({ sort })}
+        />
+      )}
+    </>
+  )
+}
+
+const STATE_WORDS: Readonly<Record<StateName, string>> = {
+  unauthorised: homeTexts.unauthorised,
+  resting: homeTexts.resting,
+  behind: 'behind',
+  dead: 'dead letters',
+  off: homeTexts.off,
+  ok: homeTexts.ok,
+}

@@ -1,0 +1,42 @@
+import type { JsonObject } from '@millrace/protocol/json'
+import { useMemo } from 'react'
+import type { DestinationDefinition } from '../../../api/destination-definitions.ts'
+import { configFields } from '../../../components/form/config-field.ts'
+import { ConfigForm } from '../../../components/form/config-form.tsx'
+import { losesSecrets } from '../../../components/form/origin-change.ts'
+import { destinationTexts } from '../../../texts.ts'
+import styles from '../destinations.module.css'
+
+interface ConfigFieldsProps {
+  readonly definition: DestinationDefinition
+  readonly config: JsonObject
+  /** What was read; empty of a new one. */
+  readonly saved: JsonObject
+  readonly faults: Readonly<Record<string, string>>
+  readonly disabled?: boolean
+  readonly onChange: (config: JsonObject) => void
+}
+
+/** The variables of a type, with the warning that a new address takes the saved secrets away. */
+export function ConfigFields({ definition, config, saved, faults, disabled, onChange }: ConfigFieldsProps) {
+  const fields = useMemo(() => configFields(definition), [definition])
+  return (
+    <fieldset className={styles.group}>
+      <legend>{definition.displayName}</legend>
+      {definition.uiConfig.help !== undefined && <p className={styles.dim}>{definition.uiConfig.help}</p>}
+      {losesSecrets(fields, saved, config) && (
+        <p className={styles.notice} role="alert">
+          {destinationTexts.originChanges}
+        </p>
+      )}
+      <ConfigForm
+        fields={fields}
+        config={config}
+        saved={saved}
+        faults={faults}
+        disabled={disabled ?? false}
+        onChange={onChange}
+      />
+    </fieldset>
+  )
+}

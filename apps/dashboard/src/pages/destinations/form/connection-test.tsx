@@ -1,0 +1,41 @@
+import { Button } from '@mantine/core'
+import type { JsonObject } from '@millrace/protocol/json'
+import { type ConnectionTest, useTestConnection } from '../../../api/destinations.ts'
+import { Refusal } from '../../../components/form/refusal.tsx'
+import { NeedsRole } from '../../../components/needs-role.tsx'
+import { StateMark } from '../../../components/state-mark.tsx'
+import { destinationTexts } from '../../../texts.ts'
+import styles from '../destinations.module.css'
+
+interface ConnectionTestProps {
+  readonly type: string
+  readonly config: JsonObject
+  /** Of a saved one, so that masks stand for its secrets. */
+  readonly destinationId?: string
+}
+
+/** Tries the address and the credentials as they are written, saved or not. @see contracts/dashboard.md §4 N6 */
+export function TestConnection({ type, config, destinationId }: ConnectionTestProps) {
+  const { mutate, data, error, isPending, variables } = useTestConnection()
+  const isOfThis = JSON.stringify(variables?.config) === JSON.stringify(config)
+  return (
+    <>
+      <NeedsRole role="editor">
+        <Button
+          variant="default"
+          loading={isPending}
+          onClick={() => mutate({ type, config, ...(destinationId === undefined ? {} : { destinationId }) })}
+        >
+          {destinationTexts.testConnection}
+        </Button>
+      </NeedsRole>
+      <span role="status">{isOfThis && data !== undefined && <Outcome {...data.body} />}</span>
+      {isOfThis && <Refusal error={error} />}
+    </>
+  )
+}
+
+function Outcome({ tested, ok, text, durationMs }: ConnectionTest) {
+  if (!tested) return <span className={styles.dim}>{destinationTexts.nothingTested}</span>
+  return <StateMark kind={ok ? 'ok' : 'failed'}>{`${text} ${durationMs} ms`}</StateMark>
+}

@@ -1,0 +1,109 @@
+import { NumberInput, Select, Switch } from '@mantine/core'
+import type { DeliverySettings } from '../../../api/destinations.ts'
+import { FieldName } from '../../../components/form/config-form.tsx'
+import styles from '../destinations.module.css'
+
+/** Those that show their own refusal. */
+export const DELIVERY_FIELDS = ['concurrency', 'ordering', 'throttle', 'onTransformationError', 'keepAnswers']
+
+interface DeliveryFieldsProps {
+  readonly delivery: DeliverySettings
+  readonly errorOf: (field: string) => string | undefined
+  readonly disabled: boolean
+  readonly onChange: (delivery: DeliverySettings) => void
+}
+
+const FIRST_THROTTLE = { limit: 100, windowSeconds: 1 }
+
+/** How events are sent, whatever the type. @see contracts/delivery.md §4 */
+export function DeliveryFields({ delivery, errorOf, disabled, onChange }: DeliveryFieldsProps) {
+  const { throttle } = delivery
+  const change = (changes: Partial<DeliverySettings>) => onChange({ ...delivery, ...changes })
+  return (
+    <fieldset className={styles.group}>
+      <legend>Delivery</legend>
+      <NumberInput
+        label="In flight at once"
+        description={<FieldName name="concurrency" help="At most so many events are under way." />}
+        value={delivery.concurrency}
+        onChange={(value) => change({ concurrency: Number(value) })}
+        error={errorOf('concurrency')}
+        min={1}
+        max={1000}
+        allowDecimal={false}
+        thousandSeparator=","
+        disabled={disabled}
+      />
+      <Select
+        label="Order"
+        description={<FieldName name="ordering" help="Strict: a user's events arrive one after the other." />}
+        data={[
+          { value: 'strict', label: 'Strict, by user' },
+          { value: 'none', label: 'None' },
+        ]}
+        value={delivery.ordering}
+        onChange={(value) => value !== null && change({ ordering: value as DeliverySettings['ordering'] })}
+        error={errorOf('ordering')}
+        allowDeselect={false}
+        disabled={disabled}
+      />
+      <Switch
+        label="Rate limit"
+        description={<FieldName name="throttle" help="Events above it wait and use no attempt." />}
+        checked={throttle !== null}
+        onChange={({ currentTarget }) => change({ throttle: currentTarget.checked ? FIRST_THROTTLE : null })}
+        error={errorOf('throttle')}
+        disabled={disabled}
+      />
+      {throttle !== null && (
+        <div className={styles.pair}>
+          <NumberInput
+            label="Events"
+            value={throttle.limit}
+            onChange={(value) => change({ throttle: { ...throttle, limit: Number(value) } })}
+            min={1}
+            allowDecimal={false}
+            thousandSeparator=","
+            disabled={disabled}
+          />
+          <NumberInput
+            label="In seconds"
+            value={throttle.windowSeconds}
+            onChange={(value) => change({ throttle: { ...throttle, windowSeconds: Number(value) } })}
+            min={1}
+            allowDecimal={false}
+            disabled={disabled}
+          />
+        </div>
+      )}
+      <Select
+        label="When a transformation fails"
+        description={<FieldName name="onTransformationError" />}
+        data={[
+          { value: 'dead_letter', label: 'Keep the event as a dead letter' },
+          { value: 'pass_through', label: 'Send the event as it came' },
+        ]}
+        value={delivery.onTransformationError}
+        onChange={(value) =>
+          value !== null && change({ onTransformationError: value as DeliverySettings['onTransformationError'] })
+        }
+        error={errorOf('onTransformationError')}
+        allowDeselect={false}
+        disabled={disabled}
+      />
+      <Select
+        label="Answers that are kept"
+        description={<FieldName name="keepAnswers" />}
+        data={[
+          { value: 'failed', label: 'Those of failed attempts' },
+          { value: 'all', label: 'All' },
+        ]}
+        value={delivery.keepAnswers ?? 'failed'}
+        onChange={(value) => value !== null && change({ keepAnswers: value as 'failed' | 'all' })}
+        error={errorOf('keepAnswers')}
+        allowDeselect={false}
+        disabled={disabled}
+      />
+    </fieldset>
+  )
+}

@@ -1,0 +1,102 @@
+import { Button, MultiSelect, TextInput } from '@mantine/core'
+import type { JsonObject } from '@millrace/protocol/json'
+import { useNavigate } from '@tanstack/react-router'
+import { type FormEvent, useState } from 'react'
+import { useCreateConnection } from '../../../api/connections.ts'
+import type { DestinationDefinition } from '../../../api/destination-definitions.ts'
+import { useCreateDestination } from '../../../api/destinations.ts'
+import { useSources } from '../../../api/sources.ts'
+import { ApiPopover } from '../../../components/api-popover.tsx'
+import { fieldRefusal, Refusal } from '../../../components/form/refusal.tsx'
+import { LinkButton } from '../../../components/link-button.tsx'
+import { NeedsRole, useMay } from '../../../components/needs-role.tsx'
+import styles from '../destinations.module.css'
+import { ConfigFields } from './config-fields.tsx'
+import { TestConnection } from './connection-test.tsx'
+import { shownConfig } from './shown-config.ts'
+import { useConfigFaults } from './use-config-faults.ts'
+
+/** Makes a destination that is off, connected to the sources that are chosen. @see contracts/dashboard.md §9 [U15] */
+export function NewDestinationForm({ definition }: { readonly definition: DestinationDefinition }) {
+  const [name, setName] = useState(definition.displayName)
+  const [config, setConfig] = useState<JsonObject>({})
+  const [chosen, setChosen] = useState<readonly string[]>()
+  const sources = useSources().data ?? []
+  // With one source there is nothing to choose, but it may be taken away.
+  const sourceIds = chosen ?? (sources.length === 1 ? [sources[0]!.id] : [])
+  const create = useCreateDestination()
+  const connect = useCreateConnection()
+  const navigate = useNavigate()
+  const mayEdit = useMay('editor')
+  const { faults, fields, names, isWhole } = useConfigFaults(definition, config, create.error)
+  const body = { name, type: definition.name, enabled: false, config }
+
+  const submit = async (event: FormEvent) => {
+    event.preventDefault()
+    if (!isWhole()) return
+    // What is refused is shown below.
+    const made = await create.mutateAsync(body).catch(() => undefined)
+    if (made === undefined) return
+    const { id } = made.body.destination
+    const connected = await Promise.allSettled(
+      sourceIds.map((sourceId) => connect.mutateAsync({ sourceId, destinationId: id })),
+    )
+    const isConnected = connected.every(({ status }) => status === 'fulfilled')
+    const tab = isConnected ? 'overview' : 'connections'
+    await navigate({ to: '/destinations/$id/$tab', params: { id, tab } as never })
+  }
+  const nameRefusal = fieldRefusal(create.error, ['name'])?.text
+
+  return (
+    <form className={styles.form} noValidate onSubmit={(event) => void submit(event)}>
+      <Refusal error={create.error} fields={['name', ...names]} />
+      <div className={styles.group}>
+        <TextInput
+          label="Name"
+          description="Events may name it in their integrations."
+          value={name}
+          onChange={({ currentTarget }) => setName(currentTarget.value)}
+          error={nameRefusal}
+          withAsterisk
+          maxLength={200}
+          disabled={!mayEdit}
+        />
+        <MultiSelect
+          label="Sources"
+          description="Whose events go there, once it is enabled."
+          placeholder={sourceIds.length === 0 ? 'None yet' : ''}
+          data={sources.map(({ id, name }) => ({ value: id, label: name }))}
+          value={[...sourceIds]}
+          onChange={setChosen}
+          nothingFoundMessage="No other source"
+          searchable
+          disabled={!mayEdit}
+        />
+      </div>
+      <ConfigFields
+        definition={definition}
+        config={config}
+        saved={{}}
+        faults={faults}
+        disabled={!mayEdit}
+        onChange={(written) => {
+          setConfig(written)
+          if (create.error !== null) create.reset()
+        }}
+      />
+      <p className={styles.dim}>It is made switched off: try it with an event, then enable it.</p>
+      <div className={styles.formActions}>
+        <NeedsRole role="editor">
+          <Button type="submit" loading={create.isPending || connect.isPending}>
+            Create destination
+          </Button>
+        </NeedsRole>
+        <TestConnection type={definition.name} config={config} />
+        <LinkButton variant="default" to="/destinations/new">
+          Other type
+        </LinkButton>
+        <ApiPopover method="POST" path="/v2/destinations" body={{ ...body, config: shownConfig(fields, config) }} />
+      </div>
+    </form>
+  )
+}

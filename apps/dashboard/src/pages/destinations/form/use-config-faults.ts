@@ -1,0 +1,32 @@
+import type { JsonObject } from '@millrace/protocol/json'
+import { useMemo, useState } from 'react'
+import type { DestinationDefinition } from '../../../api/destination-definitions.ts'
+import { configFaults } from '../../../components/form/config-faults.ts'
+import { configFields } from '../../../components/form/config-field.ts'
+import { fieldRefusal } from '../../../components/form/refusal.tsx'
+
+/**
+ * What is wrong with the variables: first what the browser can tell, once somebody tried to save; then what the server
+ * refused.
+ *
+ * @see contracts/dashboard.md §9 [U14]
+ */
+export function useConfigFaults(definition: DestinationDefinition, config: JsonObject, error: Error | null) {
+  const fields = useMemo(() => configFields(definition), [definition])
+  const [isTried, setTried] = useState(false)
+  const own = configFaults(fields, config)
+  const refused = fieldRefusal(
+    error,
+    fields.map(({ key }) => key),
+  )
+  return {
+    faults: { ...(refused === undefined ? {} : { [refused.field]: refused.text }), ...(isTried ? own : {}) },
+    fields,
+    names: fields.map(({ key }) => key),
+    /** @returns whether it is worth asking the server. */
+    isWhole: () => {
+      setTried(true)
+      return Object.keys(own).length === 0
+    },
+  }
+}

@@ -1,0 +1,58 @@
+import { type DeliveryState, type Destination, waitingOf } from '../../api/destinations.ts'
+import type { MarkKind } from '../../components/state-mark.tsx'
+import { destinationState, type NodeState } from '../home/node-state.ts'
+import type { StateName } from './destinations-search.ts'
+
+/** A destination with what it does now; figures are null while they are not known. */
+export interface ListedDestination {
+  readonly destination: Destination
+  readonly state: NodeState
+  readonly perMinute: number | null
+  readonly waiting: number | null
+  readonly dead: number | null
+}
+
+export function listedDestinations(
+  destinations: readonly Destination[],
+  states: readonly DeliveryState[] | undefined,
+  rates: ReadonlyMap<string, number | null>,
+  now: number,
+): ListedDestination[] {
+  const byId = new Map(states?.map((state) => [state.destinationId, state]))
+  return destinations.map((destination) => {
+    const delivery = byId.get(destination.id)
+    return {
+      destination,
+      state: destinationState(destination, delivery, now),
+      perMinute: rates.get(destination.id) ?? null,
+      waiting: delivery === undefined ? null : waitingOf(delivery),
+      dead: delivery?.deadLettersOpen ?? null,
+    }
+  })
+}
+
+export interface DestinationFilter {
+  readonly q?: string
+  readonly state?: StateName
+  readonly type?: string
+}
+
+/** `q` is, as at the server, a part of the name, key or id in any case. */
+export function fitsFilter({ destination, state }: ListedDestination, filter: DestinationFilter): boolean {
+  const { id, key, name, type } = destination
+  const part = (filter.q ?? '').toLowerCase()
+  return (
+    [id, key, name].some((text) => text.toLowerCase().includes(part)) &&
+    (filter.type === undefined || filter.type === type) &&
+    (filter.state === undefined || KINDS[filter.state] === state.kind)
+  )
+}
+
+const KINDS: Readonly<Record<StateName, MarkKind>> = {
+  unauthorised: 'failed',
+  resting: 'resting',
+  behind: 'behind',
+  dead: 'dead',
+  off: 'off',
+  ok: 'ok',
+}

@@ -1,0 +1,100 @@
+import type { ReactNode } from 'react'
+import { type DeliveryState, waitingOf } from '../../../api/destinations.ts'
+import { Figure, Figures } from '../../../components/figures/figure.tsx'
+import { bytesText, shortNumber } from '../../../components/figures/figure-text.ts'
+import { StateMark } from '../../../components/state-mark.tsx'
+import { Time } from '../../../components/time/time.tsx'
+import { destinationTexts, grouped, homeTexts } from '../../../texts.ts'
+import styles from '../destinations.module.css'
+
+interface DeliveryMeaningProps {
+  readonly delivery: DeliveryState
+  readonly isEnabled: boolean
+}
+
+/** The state of the moment in figures, and what it means for the events. */
+export function DeliveryMeaning({ delivery, isEnabled }: DeliveryMeaningProps) {
+  const { deadLettersOpen, destinationId, latencyMs, oldestPendingAt, backlogBytes, delivered24h } = delivery
+  return (
+    <>
+      {isEnabled ? <Trouble delivery={delivery} /> : <Off waiting={waitingOf(delivery)} />}
+      <Figures>
+        <Figure label="Delivered in 24 h" value={shortNumber(delivered24h)} />
+        <Figure
+          label="Waiting"
+          value={shortNumber(waitingOf(delivery))}
+          meta={
+            oldestPendingAt === null ? (
+              bytesText(backlogBytes)
+            ) : (
+              <>
+                since <Time at={oldestPendingAt} />
+              </>
+            )
+          }
+        />
+        <Figure
+          label="Dead"
+          value={shortNumber(deadLettersOpen)}
+          tone={deadLettersOpen > 0 ? 'bad' : 'plain'}
+          to="/dead-letters"
+          search={{ destinationId }}
+        />
+        <Figure
+          label="Latency, p95"
+          value={latencyMs.p95 === null ? '–' : `${grouped(Math.round(latencyMs.p95))} ms`}
+          meta={latencyMs.p99 === null ? undefined : `p99 ${grouped(Math.round(latencyMs.p99))} ms`}
+        />
+      </Figures>
+    </>
+  )
+}
+
+function Off({ waiting }: { readonly waiting: number }) {
+  return (
+    <Notice mark={<StateMark kind="off">{homeTexts.off}</StateMark>}>
+      {waiting > 0 ? destinationTexts.waitingStay(waiting) : 'Nothing is sent. Try it with an event, then enable it.'}
+    </Notice>
+  )
+}
+
+function Trouble({ delivery: { state, statusText, hotId } }: { readonly delivery: DeliveryState }) {
+  if (state === 'unauthorised') {
+    return (
+      <Notice mark={<StateMark kind="failed">{homeTexts.unauthorised}</StateMark>} detail={statusText}>
+        {destinationTexts.unauthorisedMeaning}
+      </Notice>
+    )
+  }
+  if (state === 'resting') {
+    return (
+      <Notice mark={<StateMark kind="resting">{homeTexts.resting}</StateMark>} detail={statusText}>
+        Not answering: events wait, nothing is lost, a probe goes every 30 seconds.
+      </Notice>
+    )
+  }
+  if (hotId === null) return null
+  return (
+    <Notice mark={<StateMark kind="behind">behind one user</StateMark>}>
+      {grouped(hotId.waiting)} events wait behind {hotId.id}.
+    </Notice>
+  )
+}
+
+interface NoticeProps {
+  readonly mark: ReactNode
+  readonly detail?: string | null
+  readonly children: ReactNode
+}
+
+function Notice({ mark, detail = null, children }: NoticeProps) {
+  return (
+    <div className={styles.notice} role="status">
+      <div className={styles.stateLine}>
+        {mark}
+        <span>{children}</span>
+      </div>
+      {detail !== null && <div className={styles.dim}>{detail}</div>}
+    </div>
+  )
+}

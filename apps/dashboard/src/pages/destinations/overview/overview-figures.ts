@@ -1,0 +1,57 @@
+import type { Series, Stats } from '../../../api/stats.ts'
+import { stepTimes } from '../../../components/chart/chart-series.ts'
+import { summed } from '../../../components/figures/spark-path.ts'
+
+/** The ten-second steps of an hour are shown as minutes. */
+const STEPS_OF_A_MINUTE = 6
+
+export type CountName = 'delivered' | 'filtered' | 'dropped' | 'deadLettered'
+export type GaugeName = 'waiting' | 'p50Ms' | 'p95Ms' | 'p99Ms'
+
+/** What one destination did in a range. */
+export interface OverviewFigures {
+  /** Of each step, milliseconds since 1970. */
+  readonly times: readonly number[]
+  readonly counts: Readonly<Record<CountName, Series>>
+  readonly gauges: Readonly<Record<GaugeName, Series>>
+  readonly sums: Readonly<Record<CountName, number>>
+  /** By outcome, most frequent first. */
+  readonly reasons: ReadonlyMap<string, readonly { readonly reason: string; readonly count: number }[]>
+}
+
+const COUNTS = ['delivered', 'filtered', 'dropped', 'deadLettered'] as const
+const GAUGES = ['waiting', 'p50Ms', 'p95Ms', 'p99Ms'] as const
+
+/** @see contracts/dashboard.md §4 N3, §9 */
+export function overviewFigures(stats: Stats, id: string): OverviewFigures {
+  const of = stats.destinations.find((destination) => destination.id === id)
+  const size = stats.stepSeconds === 10 ? STEPS_OF_A_MINUTE : 1
+  const counts = Object.fromEntries(COUNTS.map((name) => [name, summed(of?.[name] ?? [], size)]))
+  const gauges = Object.fromEntries(GAUGES.map((name) => [name, greatest(of?.[name] ?? [], size)]))
+  const sums = Object.fromEntries(COUNTS.map((name) => [name, sumOf(of?.[name] ?? [])]))
+  const reasons = (stats.reasons ?? []).toSorted((a, b) => b.count - a.count)
+  return {
+    times: stepTimes(stats.to, stats.stepSeconds * size, counts['delivered']?.length ?? 0),
+    counts: counts as OverviewFigures['counts'],
+    gauges: gauges as OverviewFigures['gauges'],
+    sums: sums as OverviewFigures['sums'],
+    reasons: Map.groupBy(
+      reasons.filter(({ destinationId }) => destinationId === id),
+      ({ outcome }) => outcome,
+    ),
+  }
+}
+
+function sumOf(values: Series): number {
+  return values.reduce<number>((sum, value) => sum + (value ?? 0), 0)
+}
+
+/** The greatest of each `size` values, from the end: what is bad for ten seconds is not hidden by a minute. */
+function greatest(values: Series, size: number): Series {
+  const found: (number | null)[] = []
+  for (let end = values.length; end > 0; end -= size) {
+    const known = values.slice(Math.max(0, end - size), end).filter((value) => value !== null)
+    found.push(known.length === 0 ? null : Math.max(...known))
+  }
+  return found.reverse()
+}
