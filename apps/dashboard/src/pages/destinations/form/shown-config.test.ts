@@ -1,3 +1,4 @@
+import type { JsonObject } from '@millrace/protocol/json'
 import { expect, test } from 'vitest'
 import type { ConfigField } from '../../../components/form/config-field.ts'
 import { shownConfig } from './shown-config.ts'
@@ -8,7 +9,7 @@ test('a command holds no secret that was typed', () => {
     { key: 'headers', control: 'pairs' },
     { key: 'url', control: 'text' },
   ] as unknown as ConfigField[]
-  const headers = [
+  const headers: JsonObject[] = [
     { from: 'X-Desk', to: '3', secret: false },
     { from: 'X-Pass', to: 'open-sesame' },
   ]

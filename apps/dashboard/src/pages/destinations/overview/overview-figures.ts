@@ -26,20 +26,22 @@ const GAUGES = ['waiting', 'p50Ms', 'p95Ms', 'p99Ms'] as const
 export function overviewFigures(stats: Stats, id: string): OverviewFigures {
   const of = stats.destinations.find((destination) => destination.id === id)
   const size = stats.stepSeconds === 10 ? STEPS_OF_A_MINUTE : 1
-  const counts = Object.fromEntries(COUNTS.map((name) => [name, summed(of?.[name] ?? [], size)]))
-  const gauges = Object.fromEntries(GAUGES.map((name) => [name, greatest(of?.[name] ?? [], size)]))
-  const sums = Object.fromEntries(COUNTS.map((name) => [name, sumOf(of?.[name] ?? [])]))
+  const counts = each(COUNTS, (name) => summed(of?.[name] ?? [], size))
   const reasons = (stats.reasons ?? []).toSorted((a, b) => b.count - a.count)
   return {
-    times: stepTimes(stats.to, stats.stepSeconds * size, counts['delivered']?.length ?? 0),
-    counts: counts as OverviewFigures['counts'],
-    gauges: gauges as OverviewFigures['gauges'],
-    sums: sums as OverviewFigures['sums'],
+    times: stepTimes(stats.to, stats.stepSeconds * size, counts.delivered.length),
+    counts,
+    gauges: each(GAUGES, (name) => greatest(of?.[name] ?? [], size)),
+    sums: each(COUNTS, (name) => sumOf(of?.[name] ?? [])),
     reasons: Map.groupBy(
       reasons.filter(({ destinationId }) => destinationId === id),
       ({ outcome }) => outcome,
     ),
   }
+}
+
+function each<Name extends string, Value>(names: readonly Name[], value: (name: Name) => Value): Record<Name, Value> {
+  return Object.fromEntries(names.map((name) => [name, value(name)])) as Record<Name, Value>
 }
 
 function sumOf(values: Series): number {
