@@ -71,7 +71,7 @@ test('a backfill that is let run delivers every event, and stands in the list', 
   await page.getByRole('button', { name: 'Start' }).click()
   await page.getByText('done', { exact: true }).waitFor()
   await page.getByText('40 of 40').waitFor()
-  await page.getByRole('navigation').getByRole('link', { name: 'Replays' }).click()
+  await page.getByRole('navigation', { name: 'Sections' }).getByRole('link', { name: 'Replays' }).click()
   await page.getByRole('table', { name: 'Replays' }).getByText('40 of 40').waitFor()
 })
 

@@ -1,7 +1,7 @@
 import { Link } from '@tanstack/react-router'
 import { lazy, Suspense, useState } from 'react'
 import { ApiError } from '../../../api/client.ts'
-import { type EventTrace, useEventTrace } from '../../../api/events.ts'
+import { type EventTrace, type Journey, useEventTrace } from '../../../api/events.ts'
 import { JsonView } from '../../../components/json/json-view.tsx'
 import { ShownId } from '../../../components/shown-id.tsx'
 import { Shown } from '../../../components/states/shown.tsx'
@@ -91,7 +91,7 @@ function AcceptedEvent({ trace, names, isWide }: AcceptedEventProps) {
         <div className={styles.lanes}>
           {[...destinations].sort(byUrgency).map((journey) => (
             <JourneyLane
-              key={`${journey.destinationId} ${journey.replayId}`}
+              key={laneKey(destinations, journey)}
               journey={journey}
               trace={trace}
               names={names}
@@ -112,4 +112,10 @@ function AcceptedEvent({ trace, names, isWide }: AcceptedEventProps) {
 function eventTitle(event: EventTrace['event']): string {
   const name = event['type'] === 'track' ? event['event'] : event['name']
   return [event['type'], name].filter((part) => typeof part === 'string' && part !== '').join(' · ')
+}
+
+/** A journey that goes on in a replay stays the lane that it was: open, if somebody looks at it. */
+function laneKey(journeys: EventTrace['destinations'], { destinationId, ...journey }: Journey): string {
+  const own = journeys.filter((each) => each.destinationId === destinationId)
+  return `${destinationId} ${own.findIndex(({ replayId }) => replayId === journey.replayId)}`
 }
