@@ -20,6 +20,6 @@ test('a start prints the address of the dashboard first, and serves it there', a
   const page = await fetch(`${server.url}/ui/`)
   expect(page.status).toBe(200)
   const [, script] = /<script [^>]*src="([^"]+)"/.exec(await page.text())!
-  const loaded = await fetch(new URL(script!, server.url))
+  const loaded = await fetch(new URL(script!, server.url), { headers: { 'Accept-Encoding': 'gzip, br' } })
   expect([loaded.status, loaded.headers.get('content-encoding')]).toEqual([200, 'br'])
 })

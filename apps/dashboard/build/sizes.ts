@@ -53,7 +53,7 @@ export function overBudget(sizes: readonly Size[]): Size[] {
 /** The editor, the charts and the reader of fixtures are loaded when they are used; everything else that comes later is a route. */
 function budgetOf(key: string): number {
   if (/\beditor\b/.test(key)) return 190 * KB
-  // A whole YAML library: docs/decisions/0057.
+  // A whole YAML library: docs/decisions/0050.
   return key.endsWith('/fixture-file.ts') ? 35 * KB : 25 * KB
 }
 

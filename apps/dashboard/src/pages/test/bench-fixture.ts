@@ -8,7 +8,7 @@ import { type ProcessedResult, stageOutcomes } from './bench-outcome.ts'
  * it, as they are wherever the same test shows its result.
  *
  * @param result of a run through all attached transformations, with the saved configuration.
- * @see contracts/dashboard.md §7, docs/decisions/0057
+ * @see contracts/dashboard.md §7, docs/decisions/0050
  */
 export function fixtureTests(
   name: string,

@@ -1,8 +1,8 @@
 import { Button } from '@mantine/core'
 import type { EventTrace, Journey } from '../../../api/events.ts'
+import type { FailurePlace } from '../../../components/code/failure-places.ts'
 import { LinkButton } from '../../../components/link-button.tsx'
 import { traceTexts as texts } from '../../../texts.ts'
-import type { CodePlace } from './code-place.ts'
 import type { TraceAction } from './outcome-sentence.ts'
 import { SendAgain } from './send-again.tsx'
 import { SendNow } from './send-now.tsx'
@@ -56,15 +56,13 @@ export function LaneAction({ action, trace, journey, steps, onShowPayload }: Lan
   }
 }
 
-function codeText(place: CodePlace | undefined): string {
+function codeText(place: FailurePlace | undefined): string {
   return place === undefined ? texts.openCodeWithEvent : texts.openCodeAtLine(place.line)
 }
 
 /** As the code page reads it. */
-function searchOf(place: CodePlace | undefined): Record<string, string> {
-  if (place === undefined) return {}
-  const { library, line, column } = place
-  return { at: `${line}:${column}`, ...(library === null ? {} : { library }) }
+function searchOf(place: FailurePlace | undefined): Record<string, string> {
+  return place === undefined ? {} : { line: String(place.line), column: String(place.column) }
 }
 
 interface ActionLinkProps {

@@ -1,14 +1,14 @@
 import type { EventType } from '@millrace/protocol/event'
 import type { Stage } from '../../../api/dead-letters.ts'
 import type { Journey } from '../../../api/events.ts'
+import { type FailurePlace, ownPlace } from '../../../components/code/failure-places.ts'
 import { durationText, localTime } from '../../../components/time/time-text.ts'
 import { traceTexts as texts } from '../../../texts.ts'
-import { type CodePlace, codePlace } from './code-place.ts'
 
 /** What somebody can do about an outcome. */
 export type TraceAction =
   | { readonly kind: 'use-as-test' | 'show-payload' | 'send-now' | 'open-config' | 'open-destination' | 'test-bench' }
-  | { readonly kind: 'open-code'; readonly place: CodePlace | undefined }
+  | { readonly kind: 'open-code'; readonly place: FailurePlace | undefined }
   | { readonly kind: 'open-message'; readonly messageId: string }
   | { readonly kind: 'send-again'; readonly letterId: string }
 
@@ -116,7 +116,7 @@ function dead(facts: OutcomeFacts, reason: string): Explained {
     case 'user_transformation':
       return {
         text: texts.codeFailed(namesOf(facts), firstLine(reason)),
-        action: { kind: 'open-code', place: codePlace(reason) },
+        action: { kind: 'open-code', place: ownPlace(reason) },
       }
     case 'dest_transformation':
       return { text: texts.noRequest(firstLine(reason)), action: { kind: 'test-bench' } }

@@ -1,8 +1,8 @@
 import { Link } from '@tanstack/react-router'
 import { useLibraries } from '../../../api/libraries.ts'
+import { type FailurePlace, failureParts } from '../../../components/code/failure-places.ts'
 import type { CodePlace } from '../../../components/editor/editor-props.ts'
 import { shownText } from '../../../components/json/shown-text.ts'
-import { type FailurePlace, failureParts } from '../failure-places.ts'
 import styles from '../transformations.module.css'
 
 interface FailureTextProps {
