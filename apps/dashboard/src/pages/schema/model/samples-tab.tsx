@@ -49,7 +49,7 @@ function Sample({ event, number, sourceId }: SampleProps) {
   const { messageId } = event
   const isUsable = '/test' in routesByPath && typeof messageId === 'string' && sourceId !== undefined
   return (
-    <section aria-label={`Sample ${number}`}>
+    <div>
       <div className={styles.sampleHead}>
         <span className={styles.dim}>Sample {number}</span>
         {isUsable && (
@@ -59,6 +59,6 @@ function Sample({ event, number, sourceId }: SampleProps) {
         )}
       </div>
       <JsonView value={event} what={`sample ${number}`} maxHeight={SAMPLE_HEIGHT} />
-    </section>
+    </div>
   )
 }
