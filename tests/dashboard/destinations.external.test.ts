@@ -196,6 +196,13 @@ test('the overview shows what became of events and why', async () => {
   await page.getByText('Nothing was sent here in this time.').waitFor()
 })
 
+test('the events of a destination, with what each came to there', async () => {
+  await using visit = await dashboard.visit(`/destinations/${hookId}/events`)
+  const { page } = visit
+  await page.getByRole('row').filter({ hasText: 'Ticket Paid' }).waitFor()
+  await page.getByRole('row').filter({ hasText: 'Left out' }).waitFor()
+})
+
 test('disabling says what becomes of waiting events', async () => {
   await using visit = await dashboard.visit(`/destinations/${hookId}/overview`)
   const { page } = visit
@@ -277,6 +284,7 @@ const PAGES = [
   '/{id}/config',
   '/{id}/transformations',
   '/{id}/connections',
+  '/{id}/events',
 ]
 
 test.each([

@@ -35,6 +35,11 @@ export class FlakyProxy implements AsyncDisposable {
     for (const again of held) again()
   }
 
+  /** Breaks everything that is under way. */
+  breakAll(): void {
+    this.#server.closeAllConnections()
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     this.#server.closeAllConnections()
     await new Promise((resolve) => this.#server.close(resolve))

@@ -73,8 +73,11 @@ const CHANGED = [DEAD_LETTERS, '/v2/replays', '/v2/delivery', '/v2/events']
 const pathOf = (id: string) => `${DEAD_LETTERS}/${encodeURIComponent(id)}`
 
 /** Newest `deadAt` first. */
-export function useDeadLetters(filters: DeadLetterFilters & { limit?: number }) {
-  return useInfiniteQuery(readingPages<DeadLetter>(DEAD_LETTERS, 'deadLetters', { ...filters }))
+export function useDeadLetters(filters: DeadLetterFilters & { limit?: number }, options: { isEnabled?: boolean } = {}) {
+  return useInfiniteQuery({
+    ...readingPages<DeadLetter>(DEAD_LETTERS, 'deadLetters', { ...filters }),
+    enabled: options.isEnabled ?? true,
+  })
 }
 
 export function useDeadLetterGroups(

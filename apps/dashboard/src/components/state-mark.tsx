@@ -16,6 +16,7 @@ export type MarkKind = keyof typeof SHAPES
 
 interface StateMarkProps {
   readonly kind: MarkKind
+  /** Empty where the words stand elsewhere. */
   readonly children: string
 }
 
@@ -26,7 +27,7 @@ export function StateMark({ kind, children }: StateMarkProps) {
       <span aria-hidden="true" className={styles.shape}>
         {SHAPES[kind]}
       </span>
-      <span className={styles.word}>{children}</span>
+      {children !== '' && <span className={styles.word}>{children}</span>}
     </span>
   )
 }

@@ -49,7 +49,7 @@ export function useKeyListener(): void {
     let first: { readonly key: string; readonly at: number } | undefined
     const onKeyDown = (event: KeyboardEvent) => {
       if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented || !areKeysOn()) return
-      if (isForSomethingElse(event.target)) return
+      if (isForSomethingElse(event.target) || isPress(event)) return
       const chord =
         first !== undefined && event.timeStamp - first.at < CHORD_MS ? `${first.key} ${event.key}` : undefined
       first = undefined
@@ -72,6 +72,11 @@ function isForSomethingElse(target: EventTarget | null): boolean {
     target instanceof Element &&
     target.closest('input, textarea, select, [contenteditable="true"], [role="dialog"], [role="menu"]') !== null
   )
+}
+
+/** Space presses what has the focus. */
+function isPress({ key, target }: KeyboardEvent): boolean {
+  return key === ' ' && target instanceof Element && target.closest('button, summary') !== null
 }
 
 function areKeysOn(): boolean {

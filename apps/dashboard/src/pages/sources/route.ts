@@ -1,4 +1,5 @@
 import type { PageRoute } from '../../shell/page-route.ts'
+import { eventsSearch } from '../events/events-search.ts'
 import { sourcesSearch } from './sources-search.ts'
 
 export const routes: readonly PageRoute[] = [
@@ -16,5 +17,11 @@ export const routes: readonly PageRoute[] = [
     component: 'NewSourcePage',
   },
   { path: '/sources/$id', redirectTo: '/sources/$id/setup' },
-  { path: '/sources/$id/$tab', title: 'Source', load: () => import('./source-page.tsx'), component: 'SourcePage' },
+  {
+    path: '/sources/$id/$tab',
+    title: 'Source',
+    load: () => import('./source-page.tsx'),
+    component: 'SourcePage',
+    search: eventsSearch,
+  },
 ]

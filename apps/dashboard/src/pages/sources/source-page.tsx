@@ -26,6 +26,11 @@ const TABS: readonly Tab[] = [
     Content: lazy(() => import('./setup/source-setup.tsx').then(({ SourceSetup }) => ({ default: SourceSetup }))),
   },
   {
+    name: 'events',
+    text: 'Events',
+    Content: lazy(() => import('./events/source-events.tsx').then(({ SourceEvents }) => ({ default: SourceEvents }))),
+  },
+  {
     name: 'connections',
     text: 'Connections',
     Content: lazy(() =>

@@ -1,0 +1,81 @@
+import { Select, TextInput } from '@mantine/core'
+import { type ReactNode, useEffect, useState } from 'react'
+import { useDestinations } from '../api/destinations.ts'
+import { useSources } from '../api/sources.ts'
+import styles from './filter-fields.module.css'
+
+/** A row of filters above a list; what is rarely wanted follows when asked for. */
+export function FilterBar({ children }: { readonly children: ReactNode }) {
+  return (
+    <search className={styles.bar} aria-label="Filters">
+      {children}
+    </search>
+  )
+}
+
+const TYPING_MS = 300
+
+export interface FieldProps {
+  readonly value: string | undefined
+  readonly onChange: (value: string | undefined) => void
+}
+
+/** Asked for a moment after the last letter: one search may take a second. */
+export function TextFilter({
+  label,
+  isFirst,
+  value = '',
+  onChange,
+}: FieldProps & { label: string; isFirst?: boolean }) {
+  const [written, setWritten] = useState(value)
+  useEffect(() => setWritten(value), [value])
+  useEffect(() => {
+    if (written === value) return
+    const timer = setTimeout(() => onChange(written || undefined), TYPING_MS)
+    return () => clearTimeout(timer)
+  })
+  return (
+    <TextInput
+      className={styles.filter}
+      aria-label={label}
+      placeholder={label}
+      type="search"
+      data-filter={isFirst}
+      value={written}
+      onChange={({ currentTarget }) => setWritten(currentTarget.value)}
+    />
+  )
+}
+
+export function SourceFilter(field: FieldProps) {
+  const { data = [] } = useSources()
+  return <ChoiceFilter label="Source" options={data.map(({ id, name }) => [id, name])} {...field} />
+}
+
+export function DestinationFilter(field: FieldProps) {
+  const { data = [] } = useDestinations()
+  return <ChoiceFilter label="Destination" options={data.map(({ id, name }) => [id, name])} {...field} />
+}
+
+interface ChoiceProps extends FieldProps {
+  readonly label: string
+  readonly options: readonly (readonly [value: string, text: string])[]
+}
+
+export function ChoiceFilter({ label, options, value, onChange }: ChoiceProps) {
+  // What a link names and nobody knows is still shown: it does narrow the list.
+  const known = value === undefined || options.some(([each]) => each === value) ? options : [...options, [value, value]]
+  return (
+    <Select
+      className={styles.filter}
+      aria-label={label}
+      placeholder={label}
+      data={known.map(([value, label]) => ({ value: value!, label: label! }))}
+      searchable={options.length > 10}
+      clearable
+      clearButtonProps={{ 'aria-label': `Clear ${label}` }}
+      value={value ?? null}
+      onChange={(chosen) => onChange(chosen ?? undefined)}
+    />
+  )
+}

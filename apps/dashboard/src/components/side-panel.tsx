@@ -1,0 +1,69 @@
+import { ActionIcon, Tooltip } from '@mantine/core'
+import { Link } from '@tanstack/react-router'
+import { type ReactNode, useEffect, useMemo, useRef } from 'react'
+import { Icon } from '../shell/icon.tsx'
+import { type KeyBinding, useKeys } from '../shell/keys.ts'
+import styles from './side-panel.module.css'
+import { useIsNarrow } from './use-is-narrow.ts'
+
+interface BesidePanelProps {
+  /** Null: no panel is open. */
+  readonly panel: ReactNode
+  readonly children: ReactNode
+}
+
+/** A list, and at its right what one row of it holds; below 900 px the panel lies over the list. */
+export function BesidePanel({ panel, children }: BesidePanelProps) {
+  const isCovered = useIsNarrow() && panel !== null
+  return (
+    <div className={styles.beside} data-open={panel !== null || undefined}>
+      <div className={styles.list} inert={isCovered}>
+        {children}
+      </div>
+      {panel}
+    </div>
+  )
+}
+
+interface SidePanelProps {
+  /** What the panel holds: `Event m-88`. */
+  readonly label: string
+  readonly title: ReactNode
+  /** The same as a page of its own. */
+  readonly to?: string
+  readonly onClose: () => void
+  readonly children: ReactNode
+}
+
+/** Shown beside a list; Esc closes it, and the focus goes back to where it was. */
+export function SidePanel({ label, title, to, onClose, children }: SidePanelProps) {
+  const panel = useRef<HTMLElement>(null)
+  const close = useRef(onClose)
+  close.current = onClose
+  useKeys(useMemo<KeyBinding[]>(() => [{ keys: 'Escape', text: 'Close the panel', run: () => close.current() }], []))
+  useEffect(() => {
+    const before = document.activeElement
+    panel.current?.focus({ preventScroll: true })
+    return () => {
+      if (before instanceof HTMLElement && before.isConnected) before.focus({ preventScroll: true })
+    }
+  }, [])
+  return (
+    <section ref={panel} className={styles.panel} aria-label={label} tabIndex={-1}>
+      <div className={styles.head}>
+        <h2 className={styles.title}>{title}</h2>
+        {to !== undefined && (
+          <Tooltip label="Open as a page">
+            <Link to={to} className={styles.page} aria-label="Open as a page">
+              <Icon name="right" size={14} />
+            </Link>
+          </Tooltip>
+        )}
+        <ActionIcon variant="subtle" color="gray" size={28} aria-label="Close the panel" onClick={onClose}>
+          <Icon name="close" />
+        </ActionIcon>
+      </div>
+      <div className={styles.body}>{children}</div>
+    </section>
+  )
+}

@@ -1,0 +1,87 @@
+import { lazy, Suspense, useCallback } from 'react'
+import { type Stage, useDeadLetterGroups } from '../../api/dead-letters.ts'
+import { useDestinations } from '../../api/destinations.ts'
+import { ApiPopover } from '../../components/api-popover.tsx'
+import { BesidePanel } from '../../components/side-panel.tsx'
+import { Empty, EmptyByFilter } from '../../components/states/empty.tsx'
+import { Shown } from '../../components/states/shown.tsx'
+import { PageHead } from '../../shell/page-head.tsx'
+import { useSearchValues } from '../../shell/search-values.ts'
+import { deadLetterTexts } from '../../texts.ts'
+import styles from './dead-letters.module.css'
+import { deadLettersSearch, FILTER_NAMES, filtersOf } from './dead-letters-search.ts'
+import { GroupTable } from './group-table.tsx'
+import { LetterFilters, NO_FILTERS } from './letter-filters.tsx'
+import { letterGroups, narrowedTo } from './letter-groups.ts'
+import { LetterList } from './letter-list.tsx'
+import { STAGE_WORDS } from './stage-words.ts'
+
+const LetterPanel = lazy(() => import('./letter-panel.tsx').then(({ LetterPanel }) => ({ default: LetterPanel })))
+const POLL_MS = 10_000
+const stageWord = (stage: Stage) => STAGE_WORDS[stage]
+
+/** Events that were given up: why, how many, and sending them again. @see contracts/dashboard.md §9 "Dead letters" */
+export function DeadLettersPage() {
+  const [search, set] = useSearchValues(deadLettersSearch)
+  const filters = filtersOf(search)
+  const counted = useDeadLetterGroups(filters, { pollMs: POLL_MS })
+  const destinations = useDestinations().data
+  const nameOf = useCallback((id: string) => destinations?.find((each) => each.id === id)?.name ?? id, [destinations])
+  const isFiltered = FILTER_NAMES.some((name) => search[name] !== undefined)
+  const panel =
+    search.id === undefined ? null : (
+      <Suspense>
+        <LetterPanel
+          key={search.id}
+          id={search.id}
+          nameOf={nameOf}
+          stageWord={stageWord}
+          onClose={() => set({ id: undefined }, 'push')}
+        />
+      </Suspense>
+    )
+  return (
+    <BesidePanel panel={panel}>
+      <PageHead title="Dead letters" actions={<ApiPopover path="/v2/dead-letters" query={{ ...filters }} />} />
+      <div className={styles.filters}>
+        <LetterFilters search={search} set={set} />
+      </div>
+      <Shown of={counted}>
+        {(data) => {
+          const groups = letterGroups(data)
+          const group = groups.find(({ key }) => key === search.group)
+          if (groups.length === 0) {
+            return isFiltered ? (
+              <EmptyByFilter onClear={() => set(NO_FILTERS)} />
+            ) : (
+              <Empty text={deadLetterTexts.empty} />
+            )
+          }
+          // A group that was sent again is gone, though a link still names it.
+          if (search.group !== undefined && group === undefined) {
+            return <EmptyByFilter onClear={() => set({ group: undefined, sel: undefined })} />
+          }
+          return (
+            <>
+              {group === undefined && (
+                <GroupTable
+                  groups={groups}
+                  nameOf={nameOf}
+                  onOpen={({ key }) => set({ group: key, sel: undefined }, 'push')}
+                />
+              )}
+              <LetterList
+                filters={narrowedTo(filters, group)}
+                groups={group === undefined ? groups : [group]}
+                group={group}
+                nameOf={nameOf}
+                search={search}
+                set={set}
+              />
+            </>
+          )
+        }}
+      </Shown>
+    </BesidePanel>
+  )
+}

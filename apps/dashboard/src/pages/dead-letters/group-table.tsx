@@ -1,0 +1,77 @@
+import { useMemo } from 'react'
+import { shownText } from '../../components/json/shown-text.ts'
+import { DataTable } from '../../components/table/data-table.tsx'
+import type { Column } from '../../components/table/table-column.ts'
+import { Time } from '../../components/time/time.tsx'
+import { grouped } from '../../texts.ts'
+import type { LetterGroup } from './letter-groups.ts'
+import { STAGE_WORDS } from './stage-words.ts'
+
+interface GroupTableProps {
+  readonly groups: readonly LetterGroup[]
+  readonly nameOf: (destinationId: string) => string
+  readonly onOpen: (group: LetterGroup) => void
+}
+
+/** Why events were given up, with how many of each: an outage is one row. */
+export function GroupTable({ groups, nameOf, onOpen }: GroupTableProps) {
+  const columns = useMemo(() => groupColumns(nameOf), [nameOf])
+  return (
+    <DataTable
+      label="Groups"
+      columns={columns}
+      rows={groups}
+      rowId={({ key }) => key}
+      rowName={({ destinationId, reason, count }) =>
+        `${grouped(count)} at ${nameOf(destinationId)}: ${firstLine(reason)}`
+      }
+      copied={({ reason }) => reason}
+      onOpen={onOpen}
+    />
+  )
+}
+
+function groupColumns(nameOf: (id: string) => string): readonly Column<LetterGroup>[] {
+  return [
+    { key: 'count', title: 'Events', width: '72px', isEnd: true, cell: ({ count }) => grouped(count), card: 'end' },
+    {
+      key: 'reason',
+      title: 'Reason',
+      width: 'minmax(160px, 2fr)',
+      cell: ({ reason }) => <span title={reason}>{shownText(firstLine(reason))}</span>,
+      card: 'title',
+    },
+    {
+      key: 'status',
+      title: 'Last answer',
+      width: '88px',
+      cell: ({ lastStatuses }) => lastStatuses.join(', ') || '–',
+    },
+    {
+      key: 'destination',
+      title: 'Destination',
+      width: 'minmax(120px, 1fr)',
+      cell: ({ destinationId }) => nameOf(destinationId),
+    },
+    { key: 'stage', title: 'Stage', width: '136px', cell: ({ stage }) => STAGE_WORDS[stage] },
+    {
+      key: 'oldest',
+      title: 'Oldest',
+      width: '128px',
+      cell: ({ oldestAt }) => <Time at={oldestAt} isInRow />,
+      card: 'none',
+    },
+    {
+      key: 'newest',
+      title: 'Newest',
+      width: '128px',
+      cell: ({ newestAt }) => <Time at={newestAt} isInRow />,
+      card: 'none',
+    },
+  ]
+}
+
+/** Reasons of user code go on with where in it. */
+export function firstLine(reason: string): string {
+  return reason.split('\n', 1)[0]!
+}

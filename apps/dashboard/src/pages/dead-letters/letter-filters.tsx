@@ -1,0 +1,74 @@
+import { Button } from '@mantine/core'
+import { useState } from 'react'
+import { DEAD_LETTER_STATES, STAGES } from '../../api/dead-letters.ts'
+import {
+  ChoiceFilter,
+  DestinationFilter,
+  type FieldProps,
+  FilterBar,
+  SourceFilter,
+  TextFilter,
+} from '../../components/filter-fields.tsx'
+import { TimeField } from '../../components/time/time-field.tsx'
+import { useIsNarrow } from '../../components/use-is-narrow.ts'
+import type { SetSearch } from '../../shell/search-values.ts'
+import { type DeadLettersSearch, type deadLettersSearch, FILTER_NAMES, type FilterName } from './dead-letters-search.ts'
+import { STAGE_WORDS } from './stage-words.ts'
+
+const FIRST: readonly FilterName[] = ['destinationId', 'stage', 'state', 'messageId']
+const FIRST_NARROW: readonly FilterName[] = ['destinationId']
+
+interface LetterFiltersProps {
+  readonly search: DeadLettersSearch
+  readonly set: SetSearch<typeof deadLettersSearch>
+}
+
+export function LetterFilters({ search, set }: LetterFiltersProps) {
+  const first = useIsNarrow() ? FIRST_NARROW : FIRST
+  const more = FILTER_NAMES.filter((name) => !first.includes(name))
+  const [isOpen, setOpen] = useState(() => more.some((name) => search[name] !== undefined))
+  return (
+    <FilterBar>
+      {FILTER_NAMES.filter((name) => isOpen || first.includes(name)).map((name) => (
+        <Filter
+          key={name}
+          name={name}
+          value={search[name]}
+          // Another list: what was chosen of the one before no longer means anything.
+          onChange={(value) => set({ [name]: value, group: undefined, sel: undefined })}
+        />
+      ))}
+      <Button variant="subtle" color="gray" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+        {isOpen ? 'Fewer filters' : 'More filters'}
+      </Button>
+    </FilterBar>
+  )
+}
+
+/** A change that leaves every letter in. */
+export const NO_FILTERS: { readonly [Name in FilterName | 'group' | 'sel']?: undefined } = Object.fromEntries(
+  [...FILTER_NAMES, 'group', 'sel'].map((name) => [name, undefined]),
+)
+
+function Filter({ name, ...field }: FieldProps & { readonly name: FilterName }) {
+  switch (name) {
+    case 'destinationId':
+      return <DestinationFilter {...field} />
+    case 'sourceId':
+      return <SourceFilter {...field} />
+    case 'stage':
+      return <ChoiceFilter label="Stage" options={STAGES.map((stage) => [stage, STAGE_WORDS[stage]])} {...field} />
+    case 'state':
+      return <ChoiceFilter label="State" options={DEAD_LETTER_STATES.map((state) => [state, state])} {...field} />
+    case 'reason':
+      return <TextFilter label="Reason" {...field} />
+    case 'userId':
+      return <TextFilter label="User id" {...field} />
+    case 'messageId':
+      return <TextFilter label="Message id" isFirst {...field} />
+    case 'from':
+      return <TimeField label="From" {...field} />
+    case 'to':
+      return <TimeField label="To" {...field} />
+  }
+}

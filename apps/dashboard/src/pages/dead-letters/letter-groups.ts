@@ -1,0 +1,49 @@
+import type { DeadLetterFilters, DeadLetterGroup, Stage } from '../../api/dead-letters.ts'
+
+/** Dead letters with one destination, stage and reason: what can be filtered by, and so be sent again together. */
+export interface LetterGroup {
+  /** Names it in a link; reasons may be long, and texts of strangers. */
+  readonly key: string
+  readonly destinationId: string
+  readonly stage: Stage
+  readonly reason: string
+  /** Each once; what was never answered has none. */
+  readonly lastStatuses: readonly number[]
+  readonly count: number
+  readonly oldestAt: string
+  readonly newestAt: string
+}
+
+/** The server counts each last status for itself, which no filter can ask for; largest first. */
+export function letterGroups(counted: readonly DeadLetterGroup[]): readonly LetterGroup[] {
+  const groups = new Map<string, LetterGroup>()
+  for (const { destinationId, stage, reason, lastStatus, count, oldestAt, newestAt } of counted) {
+    const key = groupKey(destinationId, stage, reason)
+    const known = groups.get(key)
+    const statuses = new Set([...(known?.lastStatuses ?? []), ...(lastStatus === null ? [] : [lastStatus])])
+    groups.set(key, {
+      key,
+      destinationId,
+      stage,
+      reason,
+      lastStatuses: [...statuses].sort((a, b) => a - b),
+      count: count + (known?.count ?? 0),
+      oldestAt: known !== undefined && known.oldestAt < oldestAt ? known.oldestAt : oldestAt,
+      newestAt: known !== undefined && known.newestAt > newestAt ? known.newestAt : newestAt,
+    })
+  }
+  return [...groups.values()].sort((a, b) => b.count - a.count)
+}
+
+/** The filters with those of a group in place of their own. */
+export function narrowedTo(filters: DeadLetterFilters, group: LetterGroup | undefined): DeadLetterFilters {
+  if (group === undefined) return filters
+  const { destinationId, stage, reason } = group
+  return { ...filters, destinationId, stage, reason }
+}
+
+function groupKey(destinationId: string, stage: Stage, reason: string): string {
+  let hash = 5381
+  for (let at = 0; at < reason.length; at++) hash = (Math.imul(hash, 33) ^ reason.charCodeAt(at)) >>> 0
+  return `${destinationId}.${stage}.${hash.toString(36)}`
+}

@@ -1,0 +1,77 @@
+import { Button, Modal } from '@mantine/core'
+import { useNavigate } from '@tanstack/react-router'
+import { useEffect, useState } from 'react'
+import { type DeadLetterChoice, useDiscardDeadLetters, useReplayDeadLetters } from '../../api/dead-letters.ts'
+import { isRunning, useReplay } from '../../api/replays.ts'
+import { Refusal } from '../../components/form/refusal.tsx'
+import { counted, deadLetterTexts } from '../../texts.ts'
+import styles from './dead-letters.module.css'
+
+export interface LetterJob {
+  readonly kind: 'replay' | 'discard'
+  readonly choice: DeadLetterChoice
+  /** Where they would go: a destination's name, or `3 destinations`. */
+  readonly target: string
+}
+
+/** Counts first, by a dry run; then asks. The job itself is followed on its own page. */
+export function LetterJobDialog({ job, onClose }: { readonly job: LetterJob; readonly onClose: () => void }) {
+  const { kind, choice, target } = job
+  const replay = useReplayDeadLetters()
+  const discard = useDiscardDeadLetters()
+  const { mutateAsync } = kind === 'replay' ? replay : discard
+  const [dryRunId, setDryRunId] = useState<string>()
+  const [error, setError] = useState<Error | null>(null)
+  const [isDoing, setDoing] = useState(false)
+  const navigate = useNavigate()
+  const { data: dryRun } = useReplay(dryRunId)
+  const count = dryRun !== undefined && !isRunning(dryRun) ? dryRun.matched : null
+
+  // biome-ignore lint/correctness/useExhaustiveDependencies: what is asked about stays the same while the dialog is open
+  useEffect(() => {
+    mutateAsync({ ...choice, dryRun: true }).then(({ body }) => setDryRunId(body.replayId), setError)
+  }, [])
+  const start = async () => {
+    setDoing(true)
+    try {
+      const { body } = await mutateAsync(choice)
+      await navigate({ to: `/replays/${body.replayId}` })
+    } catch (failure) {
+      setError(failure as Error)
+      setDoing(false)
+    }
+  }
+
+  return (
+    <Modal
+      opened
+      onClose={onClose}
+      title={kind === 'replay' ? 'Send again' : 'Discard'}
+      closeButtonProps={{ 'aria-label': 'Close' }}
+    >
+      <div className={styles.dialog}>
+        <p role="status">
+          {count === null
+            ? 'Counting …'
+            : kind === 'replay'
+              ? deadLetterTexts.sendAgain(count, target)
+              : `Discard ${counted(count, 'event')} of ${target}? They are not sent any more.`}
+        </p>
+        <Refusal error={error} />
+        <div className={styles.dialogActions}>
+          <Button variant="default" onClick={onClose}>
+            Cancel
+          </Button>
+          <Button
+            {...(kind === 'discard' ? { color: 'bad' } : {})}
+            disabled={count === null || count === 0}
+            loading={isDoing}
+            onClick={() => void start()}
+          >
+            {kind === 'replay' ? 'Send again' : 'Discard'}
+          </Button>
+        </div>
+      </div>
+    </Modal>
+  )
+}

@@ -1,0 +1,8 @@
+import type { Stage } from '../../api/dead-letters.ts'
+
+/** Where an event was given up, in words. */
+export const STAGE_WORDS: Readonly<Record<Stage, string>> = {
+  user_transformation: 'transformation',
+  dest_transformation: 'making the request',
+  delivery: 'delivery',
+}

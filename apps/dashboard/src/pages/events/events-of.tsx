@@ -1,0 +1,26 @@
+import type { ReactNode } from 'react'
+import { BesidePanel } from '../../components/side-panel.tsx'
+import { useSearchValues } from '../../shell/search-values.ts'
+import { EventList } from './event-list.tsx'
+import { eventsSearch } from './events-search.ts'
+import { TracePanel } from './trace/trace-panel.tsx'
+
+interface EventsOfProps {
+  /** Of one source or destination alone. The same object as long as nothing changes. */
+  readonly fixed?: { readonly source?: string; readonly destination?: string }
+  /** Above the list, beside the panel. */
+  readonly head?: ReactNode
+  /** In place of the list while there is no event at all. */
+  readonly empty: ReactNode
+}
+
+/** Events with the trace of one beside them; a route that shows it has `eventsSearch` in its own. */
+export function EventsOf({ head, ...list }: EventsOfProps) {
+  const [{ event }] = useSearchValues(eventsSearch)
+  return (
+    <BesidePanel panel={event === undefined ? null : <TracePanel messageId={event} />}>
+      {head}
+      <EventList {...list} />
+    </BesidePanel>
+  )
+}

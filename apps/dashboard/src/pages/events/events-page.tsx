@@ -1,0 +1,17 @@
+import { ApiPopover } from '../../components/api-popover.tsx'
+import { PageHead } from '../../shell/page-head.tsx'
+import { useSearchValues } from '../../shell/search-values.ts'
+import { EventsOf } from './events-of.tsx'
+import { askedEvents, eventsSearch } from './events-search.ts'
+import { NoEvents } from './no-events.tsx'
+
+/** @see contracts/dashboard.md §6 */
+export function EventsPage() {
+  const [search] = useSearchValues(eventsSearch)
+  return (
+    <EventsOf
+      head={<PageHead title="Events" actions={<ApiPopover path="/v2/events" query={{ ...askedEvents(search) }} />} />}
+      empty={<NoEvents />}
+    />
+  )
+}

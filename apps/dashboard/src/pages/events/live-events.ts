@@ -1,0 +1,152 @@
+import type { ListedEvent } from '../../api/events.ts'
+import type { TailMessage } from '../../api/tail-messages.ts'
+
+/** Rows that came while the page was watched; older ones of them leave first. @see contracts/dashboard.md §6 */
+export const MOST_LIVE_ROWS = 10_000
+/** Events that are not among the live rows and of which something new was told. */
+const MOST_TOLD = 10_000
+
+type EventOutcome = ListedEvent['outcomes'][number]
+
+export interface LiveEvents {
+  /** Of the stream as it is open now; newest first. */
+  readonly rows: readonly ListedEvent[]
+  /** Of the stream before it was interrupted, until the list has been read anew. */
+  readonly before: readonly ListedEvent[]
+  /** Came while the reader looked at something else: not shown yet; newest first. */
+  readonly waiting: readonly ListedEvent[]
+  /** What became lately of events that were listed before, by messageId. */
+  readonly told: ReadonlyMap<string, readonly EventOutcome[]>
+  /** How many messages were left out: over 50 a second. */
+  readonly skipped: number
+}
+
+export type LiveStep =
+  | { readonly kind: 'messages'; readonly messages: readonly TailMessage[]; readonly isHeld: boolean }
+  | { readonly kind: 'listed'; readonly events: readonly ListedEvent[]; readonly isHeld: boolean }
+  /** What became of rows that are there already. */
+  | { readonly kind: 'caught-up'; readonly events: readonly ListedEvent[] }
+  /** What waits is shown. */
+  | { readonly kind: 'released' }
+  /** The stream begins: what was told before may be out of date, until the list has been read anew. */
+  | { readonly kind: 'opened' }
+  | { readonly kind: 'read' }
+  /** Something else is looked at. */
+  | { readonly kind: 'begun' }
+
+export const NO_LIVE_EVENTS: LiveEvents = { rows: [], before: [], waiting: [], told: new Map(), skipped: 0 }
+
+export function nextLiveEvents(live: LiveEvents, step: LiveStep): LiveEvents {
+  switch (step.kind) {
+    case 'messages':
+      return withMessages(live, step.messages, step.isHeld)
+    case 'listed':
+      return withListed(live, step.events, step.isHeld)
+    case 'caught-up':
+      return withLatest(live, step.events)
+    case 'released':
+      return { ...live, rows: bounded([...live.waiting, ...live.rows]), waiting: [] }
+    case 'opened':
+      return { ...NO_LIVE_EVENTS, before: bounded([...live.rows, ...live.before]), skipped: live.skipped }
+    case 'read':
+      return { ...live, before: [], skipped: 0 }
+    case 'begun':
+      return NO_LIVE_EVENTS
+  }
+}
+
+/** The live rows on top of those that were listed, each event once, with what became of it last. */
+export function shownRows({ rows, before, told }: LiveEvents, listed: readonly ListedEvent[]): readonly ListedEvent[] {
+  const byId = new Map(rows.map((event) => [eventRowId(event), event]))
+  const known = new Set(listed.map(eventRowId))
+  const latest = listed.map((event) => {
+    const outcomes = byId.get(eventRowId(event))?.outcomes ?? told.get(event.messageId)
+    return outcomes === undefined ? event : { ...event, outcomes: withOutcomes(event.outcomes, outcomes) }
+  })
+  const isUnlisted = (event: ListedEvent) => !known.has(eventRowId(event))
+  const unread = before.filter((event) => isUnlisted(event) && !byId.has(eventRowId(event)))
+  return [...rows.filter(isUnlisted), ...unread, ...latest]
+}
+
+/** A messageId may have been accepted more than once. */
+export function eventRowId({ messageId, sourceId, acceptedAt }: ListedEvent): string {
+  return `${acceptedAt} ${sourceId} ${messageId}`
+}
+
+function withMessages(live: LiveEvents, messages: readonly TailMessage[], isHeld: boolean): LiveEvents {
+  const fresh: ListedEvent[] = []
+  const waiting = [...live.waiting]
+  const rows = [...live.rows]
+  const told = new Map(live.told)
+  let skipped = live.skipped
+  for (const message of messages) {
+    if (message.kind === 'skipped') skipped += message.count
+    else if (message.kind === 'accepted') fresh.unshift(rowOf(message))
+    else if (!tellOne([fresh, waiting, rows], message)) tell(told, message)
+  }
+  return {
+    ...live,
+    rows: isHeld ? rows : bounded([...fresh, ...rows]),
+    waiting: isHeld ? bounded([...fresh, ...waiting]) : waiting,
+    told,
+    skipped,
+  }
+}
+
+function withListed(live: LiveEvents, events: readonly ListedEvent[], isHeld: boolean): LiveEvents {
+  const known = new Set([...live.rows, ...live.waiting].map(eventRowId))
+  const fresh = events.filter((event) => !known.has(eventRowId(event)))
+  const { rows, waiting } = withLatest(live, events)
+  if (isHeld) return { ...live, rows, waiting: bounded([...fresh, ...waiting]) }
+  return { ...live, rows: bounded([...fresh, ...rows]), waiting }
+}
+
+function withLatest(live: LiveEvents, events: readonly ListedEvent[]): LiveEvents {
+  const byId = new Map(events.map((event) => [eventRowId(event), event]))
+  const latest = (row: ListedEvent) => byId.get(eventRowId(row)) ?? row
+  return { ...live, rows: live.rows.map(latest), waiting: live.waiting.map(latest) }
+}
+
+function rowOf({ kind: _, ...facts }: TailMessage & { kind: 'accepted' }): ListedEvent {
+  return { ...facts, outcomes: [] }
+}
+
+type OutcomeMessage = TailMessage & { kind: 'outcome' }
+
+/** @returns whether one of the lists holds the event. */
+function tellOne(lists: readonly ListedEvent[][], message: OutcomeMessage): boolean {
+  for (const list of lists) {
+    const at = list.findIndex(({ messageId }) => messageId === message.messageId)
+    if (at === -1) continue
+    const row = list[at]!
+    list[at] = { ...row, outcomes: withOutcomes(row.outcomes, [outcomeOf(message)]) }
+    return true
+  }
+  return false
+}
+
+function tell(told: Map<string, readonly EventOutcome[]>, message: OutcomeMessage): void {
+  const { messageId } = message
+  const outcomes = withOutcomes(told.get(messageId) ?? [], [outcomeOf(message)])
+  told.delete(messageId)
+  told.set(messageId, outcomes)
+  if (told.size > MOST_TOLD) told.delete(told.keys().next().value!)
+}
+
+function outcomeOf({ destinationId, outcome, reason }: OutcomeMessage): EventOutcome {
+  return { destinationId, outcome, reason }
+}
+
+function withOutcomes(before: readonly EventOutcome[], latest: readonly EventOutcome[]): readonly EventOutcome[] {
+  const changed = new Map(latest.map((each) => [each.destinationId, each]))
+  const kept = before.map((each) => {
+    const now = changed.get(each.destinationId)
+    changed.delete(each.destinationId)
+    return now ?? each
+  })
+  return [...kept, ...changed.values()]
+}
+
+function bounded(rows: readonly ListedEvent[]): readonly ListedEvent[] {
+  return rows.length > MOST_LIVE_ROWS ? rows.slice(0, MOST_LIVE_ROWS) : rows
+}

@@ -1,0 +1,41 @@
+import { VisuallyHidden } from '@mantine/core'
+import type { ListedEvent } from '../../api/events.ts'
+import { StateMark } from '../../components/state-mark.tsx'
+import styles from './events.module.css'
+import { OUTCOME_MARKS } from './outcome-words.ts'
+
+const MOST_MARKS = 6
+
+interface OutcomeMarksProps {
+  readonly outcomes: ListedEvent['outcomes']
+  readonly nameOf: (destinationId: string) => string
+}
+
+/** One mark per destination; a single one, or several that are alike, with its word. */
+export function OutcomeMarks({ outcomes, nameOf }: OutcomeMarksProps) {
+  const [first, ...others] = outcomes
+  if (first === undefined) return <span className={styles.none}>–</span>
+  const isAlike = others.every(({ outcome }) => outcome === first.outcome)
+  const told = outcomes.map(({ destinationId, outcome, reason }) =>
+    [`${nameOf(destinationId)}: ${OUTCOME_MARKS[outcome].word}`, reason?.split('\n', 1)[0]].filter(Boolean).join(', '),
+  )
+  return (
+    <span className={styles.outcomes} title={told.join('\n')}>
+      {isAlike ? (
+        <StateMark kind={OUTCOME_MARKS[first.outcome].mark}>
+          {OUTCOME_MARKS[first.outcome].word + (others.length > 0 ? ` ×${outcomes.length}` : '')}
+        </StateMark>
+      ) : (
+        <>
+          {outcomes.slice(0, MOST_MARKS).map(({ destinationId, outcome }) => (
+            <StateMark key={destinationId} kind={OUTCOME_MARKS[outcome].mark}>
+              {''}
+            </StateMark>
+          ))}
+          {outcomes.length > MOST_MARKS && <span aria-hidden="true">+{outcomes.length - MOST_MARKS}</span>}
+          <VisuallyHidden>{told.join('; ')}</VisuallyHidden>
+        </>
+      )}
+    </span>
+  )
+}

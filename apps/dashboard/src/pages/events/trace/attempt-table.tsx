@@ -1,0 +1,74 @@
+import type { Attempt, TracedRequest } from '../../../api/events.ts'
+import { shownText } from '../../../components/json/shown-text.ts'
+import { Time } from '../../../components/time/time.tsx'
+import { durationText } from '../../../components/time/time-text.ts'
+import styles from './trace.module.css'
+
+interface AttemptTableProps {
+  readonly request: TracedRequest
+  readonly acceptedAt: string
+}
+
+/** One request with every attempt to send it, and what was answered. */
+export function AttemptTable({ request: { method, endpoint, rendered, attempts }, acceptedAt }: AttemptTableProps) {
+  return (
+    <div className={styles.request}>
+      {endpoint !== undefined && (
+        <p className={styles.endpoint}>
+          <code>
+            {method} {shownText(endpoint)}
+          </code>
+          {rendered && <span className={styles.dim}> made again from the stored event</span>}
+        </p>
+      )}
+      {attempts.length > 0 && <AttemptRows attempts={attempts} acceptedAt={acceptedAt} />}
+    </div>
+  )
+}
+
+interface AttemptRowsProps {
+  readonly attempts: readonly Attempt[]
+  readonly acceptedAt: string
+}
+
+export function AttemptRows({ attempts, acceptedAt }: AttemptRowsProps) {
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls is reached by the keyboard
+    <section className={styles.attempts} tabIndex={0} aria-label="Attempts">
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">#</th>
+            <th scope="col">At</th>
+            <th scope="col">Status</th>
+            <th scope="col">Took</th>
+            <th scope="col">Waited</th>
+            <th scope="col">Answer</th>
+          </tr>
+        </thead>
+        <tbody>
+          {attempts.map((attempt, at) => (
+            <tr key={`${attempt.n} ${attempt.at}`}>
+              <td>{attempt.n}</td>
+              <td>
+                <Time at={attempt.at} />
+              </td>
+              <td className={styles.status} data-class={attempt.class}>
+                {attempt.status}
+              </td>
+              <td>{durationText(attempt.durationMs)}</td>
+              <td>{durationText(Date.parse(attempt.at) - endBefore(attempts, at, acceptedAt))}</td>
+              <td className={styles.answer}>{shownText(attempt.text ?? '')}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </section>
+  )
+}
+
+/** When the attempt before ended, or the event was accepted. */
+function endBefore(attempts: readonly Attempt[], at: number, acceptedAt: string): number {
+  const before = attempts[at - 1]
+  return before === undefined ? Date.parse(acceptedAt) : Date.parse(before.at) + before.durationMs
+}

@@ -1,0 +1,21 @@
+import { useQueryClient } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { useEffect } from 'react'
+import { readAgain } from '../../../api/reading.ts'
+import { isRunning, useReplay } from '../../../api/replays.ts'
+
+/** Says what became of a replay of one event, and has the trace read again when it is at its end. */
+export function FollowReplay({ replayId }: { readonly replayId: string }) {
+  const client = useQueryClient()
+  const { data: replay } = useReplay(replayId)
+  const isOver = replay !== undefined && !isRunning(replay)
+  useEffect(() => {
+    if (isOver) readAgain(client, ['/v2/events', '/v2/dead-letters'])
+  }, [client, isOver])
+  return (
+    <span role="status">
+      Sent again as <Link to={`/replays/${replayId}`}>a replay</Link>
+      {replay === undefined ? '.' : `: ${replay.state}.`}
+    </span>
+  )
+}

@@ -1,0 +1,138 @@
+import type { EventType } from '@millrace/protocol/event'
+import type { Stage } from '../../../api/dead-letters.ts'
+import type { Journey } from '../../../api/events.ts'
+import { durationText, localTime } from '../../../components/time/time-text.ts'
+import { traceTexts as texts } from '../../../texts.ts'
+import { type CodePlace, codePlace } from './code-place.ts'
+
+/** What somebody can do about an outcome. */
+export type TraceAction =
+  | { readonly kind: 'use-as-test' | 'show-payload' | 'send-now' | 'open-config' | 'open-destination' | 'test-bench' }
+  | { readonly kind: 'open-code'; readonly place: CodePlace | undefined }
+  | { readonly kind: 'open-message'; readonly messageId: string }
+  | { readonly kind: 'send-again'; readonly letterId: string }
+
+export interface Explained {
+  readonly text: string
+  readonly action?: TraceAction
+}
+
+export interface OutcomeFacts {
+  readonly journey: Journey
+  readonly eventType: EventType
+  readonly acceptedAt: string
+  /** As people know it: `Webhook`. */
+  readonly destinationType: string
+  /** Of the code that ran, or of each that may have been it. */
+  readonly codeNames: readonly string[]
+  /** The newest dead letter of this event here; undefined while it is not known. */
+  readonly letter: DeadLetterFacts | undefined
+  readonly now: Date
+}
+
+export interface DeadLetterFacts {
+  readonly id: string
+  readonly stage: Stage
+  readonly attempts: number
+  readonly lastStatus: number | null
+}
+
+/** Why an event is where it is, in a sentence, and what to do about it. @see contracts/dashboard.md §6, the table */
+export function explained(facts: OutcomeFacts): Explained {
+  const { journey } = facts
+  const reason = journey.reason ?? ''
+  switch (journey.outcome) {
+    case 'delivered':
+      return { text: deliveredText(facts), action: { kind: 'use-as-test' } }
+    case 'filtered':
+      return filtered(facts, reason)
+    case 'dropped_by_transformation':
+      return { text: texts.returnedNothing(namesOf(facts)), action: { kind: 'open-code', place: undefined } }
+    case 'duplicate':
+      return { text: texts.duplicate }
+    case 'pending':
+      return { text: texts.pending }
+    case 'blocked':
+      return blocked(journey)
+    case 'throttled':
+      return { text: texts.throttled }
+    case 'retrying':
+      return { text: retryingText(facts), action: { kind: 'open-destination' } }
+    case 'dead_lettered':
+      return dead(facts, reason)
+    case 'discarded':
+      return { text: texts.discarded(reason), action: { kind: 'send-now' } }
+    case 'expired':
+      return { text: texts.expired, action: { kind: 'send-now' } }
+  }
+}
+
+function deliveredText({ journey, acceptedAt }: OutcomeFacts): string {
+  const attempts = journey.requests.flatMap((request) => request.attempts)
+  const last = attempts.findLast((attempt) => attempt.class === 'delivered')
+  if (last === undefined) return 'Delivered.'
+  const ms = Date.parse(last.at) + last.durationMs - Date.parse(acceptedAt)
+  return texts.delivered(last.status, Math.max(...attempts.map(({ n }) => n)), durationText(ms))
+}
+
+function filtered({ destinationType, eventType }: OutcomeFacts, reason: string): Explained {
+  switch (reason) {
+    case 'integrations':
+      return { text: texts.integrations, action: { kind: 'show-payload' } }
+    case 'destination is disabled':
+      return { text: texts.destinationDisabled, action: { kind: 'send-now' } }
+    case 'device mode':
+      return { text: texts.deviceMode, action: { kind: 'open-config' } }
+    case 'message type not supported':
+      return { text: texts.typeNotSupported(destinationType, eventType), action: { kind: 'open-config' } }
+    case 'event filter':
+      return { text: texts.eventFilter, action: { kind: 'open-config' } }
+    case 'no mapping matches':
+      return { text: texts.noMapping, action: { kind: 'open-config' } }
+    default:
+      return { text: `${reason}.`, action: { kind: 'open-config' } }
+  }
+}
+
+function blocked({ blockedBy: messageId }: Journey): Explained {
+  // Its turn may have come since.
+  if (!messageId) return { text: texts.pending }
+  return { text: texts.blocked(messageId), action: { kind: 'open-message', messageId } }
+}
+
+function retryingText({ journey, now }: OutcomeFacts): string {
+  const last = journey.requests.flatMap(({ attempts }) => attempts).at(-1)
+  if (last === undefined) return texts.pending
+  const { nextAttemptAt } = journey
+  if (!nextAttemptAt) return `Attempt ${last.n} got ${last.status}.`
+  return texts.retrying(last.n, last.status, localTime(new Date(nextAttemptAt), now, 'second'))
+}
+
+function dead(facts: OutcomeFacts, reason: string): Explained {
+  const { letter } = facts
+  // The stage stands in the dead letter; until it is known, the reason says what there is to say.
+  if (letter === undefined) return { text: firstLine(reason) }
+  switch (letter.stage) {
+    case 'user_transformation':
+      return {
+        text: texts.codeFailed(namesOf(facts), firstLine(reason)),
+        action: { kind: 'open-code', place: codePlace(reason) },
+      }
+    case 'dest_transformation':
+      return { text: texts.noRequest(firstLine(reason)), action: { kind: 'test-bench' } }
+    case 'delivery':
+      return {
+        text: texts.givenUp(letter.attempts, firstLine(reason), letter.lastStatus ?? 0),
+        action: { kind: 'send-again', letterId: letter.id },
+      }
+  }
+}
+
+function namesOf({ codeNames }: OutcomeFacts): string {
+  return codeNames.length === 0 ? 'The transformation' : codeNames.join(' or ')
+}
+
+/** Reasons of user code end with where in it; that has a button of its own. */
+function firstLine(text: string): string {
+  return text.split('\n', 1)[0]!
+}

@@ -1,0 +1,32 @@
+import { Button } from '@mantine/core'
+import { lazy, Suspense, useState } from 'react'
+import type { EventTrace, Journey } from '../../../api/events.ts'
+import styles from './trace.module.css'
+import type { NamedStep } from './use-trace-names.ts'
+
+const RenderedSteps = lazy(() =>
+  import('./rendered-steps.tsx').then(({ RenderedSteps }) => ({ default: RenderedSteps })),
+)
+
+export interface StepDiffsProps {
+  readonly trace: EventTrace
+  readonly journey: Journey
+  readonly steps: readonly NamedStep[]
+}
+
+/** What each step made of the event, up to the request; asked for, because it runs the code again. */
+export function StepDiffs(props: StepDiffsProps) {
+  const [isOpen, setOpen] = useState(false)
+  return (
+    <div className={styles.diffs}>
+      <Button variant="subtle" color="gray" size="compact-xs" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+        {isOpen ? 'Hide each step' : 'Show each step'}
+      </Button>
+      {isOpen && (
+        <Suspense>
+          <RenderedSteps {...props} />
+        </Suspense>
+      )}
+    </div>
+  )
+}

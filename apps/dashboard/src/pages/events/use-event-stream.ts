@@ -1,0 +1,161 @@
+import { useQuery } from '@tanstack/react-query'
+import { useCallback, useEffect, useMemo, useReducer, useRef } from 'react'
+import { type ListedEvent, useEvents, useRecentEvents } from '../../api/events.ts'
+import { reading } from '../../api/reading.ts'
+import { type TailState, useTail } from '../../api/tail.ts'
+import type { TailMessage } from '../../api/tail-messages.ts'
+import type { ReadState } from '../../components/states/read-state.ts'
+import type { AskedEvents } from './events-search.ts'
+import { NO_LIVE_EVENTS, nextLiveEvents, shownRows } from './live-events.ts'
+
+const PAGE = 100
+const MOST_PAGE = 500
+/** Looked back over by itself before the reader is asked whether to go on. */
+const MOST_EMPTY_PAGES = 5
+/** Where the stream is not to be had, and where it does not tell which events are meant. */
+const POLL_MS = 5000
+const TOLD_AGAIN_MS = 1000
+
+export interface EventStream {
+  readonly reading: ReadState<unknown>
+  readonly rows: readonly ListedEvent[]
+  /** New rows that are not shown yet. */
+  readonly waiting: number
+  readonly skipped: number
+  readonly tail: TailState
+  /** Older ones may follow. */
+  readonly hasMore: boolean
+  /** The last page ended before it was full: the search has looked back for as long as one call may. */
+  readonly hasLookedBack: boolean
+  /** Where it goes on, once that is known. */
+  readonly lookedBackTo: string | undefined
+  readonly isLoadingMore: boolean
+  readonly loadMore: () => void
+  readonly release: () => void
+}
+
+/**
+ * Past and new events in one list, newest first.
+ *
+ * @param isHeld new ones wait: the reader looks at something further down, or has paused.
+ * @see contracts/dashboard.md §6
+ */
+export function useEventStream(
+  asked: AskedEvents,
+  { isLive, isHeld }: { isLive: boolean; isHeld: boolean },
+): EventStream {
+  const { from, to, ...filters } = asked
+  const past = useEvents({ ...asked, limit: PAGE })
+  const [live, step] = useReducer(nextLiveEvents, NO_LIVE_EVENTS)
+  const isHeldNow = useRef(isHeld)
+  isHeldNow.current = isHeld
+
+  // A stream that is narrowed by outcome or destination tells outcomes, not the events that they are of.
+  const isByOutcome = filters.outcome !== undefined || filters.destinationId !== undefined
+  const recheck = useRef<() => void>(undefined)
+  const onMessages = useCallback(
+    (messages: readonly TailMessage[]) => {
+      step({ kind: 'messages', messages, isHeld: isHeldNow.current })
+      if (isByOutcome && messages.some(({ kind }) => kind === 'outcome')) recheck.current?.()
+    },
+    [isByOutcome],
+  )
+  const tail = useTail(filters, onMessages, { isOpen: isLive })
+  const isFull = isLive && tail === 'full'
+  const isRecentUsed = isLive && (isFull || isByOutcome)
+  const isBehind = live.skipped > 0
+  const recent = useRecentEvents(
+    { ...filters, limit: isRecentUsed ? PAGE : MOST_PAGE },
+    { isEnabled: isRecentUsed || isBehind, ...(isFull || isBehind ? { pollMs: POLL_MS } : {}) },
+  )
+  recheck.current = useAtMostEvery(TOLD_AGAIN_MS, recent.refetch)
+
+  const query = JSON.stringify(asked)
+  const begunWith = useRef(query)
+  useEffect(() => {
+    if (begunWith.current !== query) step({ kind: 'begun' })
+    begunWith.current = query
+  }, [query])
+  useEffect(() => {
+    if (recent.data === undefined) return
+    const events = inRange(recent.data, from, to)
+    if (isRecentUsed) step({ kind: 'listed', events, isHeld: isHeldNow.current })
+    else step({ kind: 'caught-up', events })
+  }, [isRecentUsed, recent.data, from, to])
+
+  // What came between the last reading and the stream, and while there was none, is read again; so is a server that is gone.
+  const { refetch } = past
+  useEffect(() => {
+    if (tail === 'open') step({ kind: 'opened' })
+    if (tail === 'open' || tail === 'cut') void refetch()
+  }, [tail, refetch])
+
+  const pages = past.data?.pages
+  const listed = useMemo(() => pages?.flatMap(({ elements }) => elements) ?? [], [pages])
+  const firstPage = pages?.[0]
+  useEffect(() => {
+    if (firstPage !== undefined) step({ kind: 'read' })
+  }, [firstPage])
+  const rows = useMemo(() => shownRows(live, listed), [live, listed])
+
+  const last = pages?.at(-1)
+  const hasLookedBack = last !== undefined && last.paging.next !== '' && last.elements.length < PAGE
+  const { fetchNextPage, isFetchingNextPage } = past
+  // A busy server may find nothing within the time of one call, also where there is something at once.
+  const isNothingYet = hasLookedBack && listed.length === 0 && (pages?.length ?? 0) < MOST_EMPTY_PAGES
+  useEffect(() => {
+    if (isNothingYet && !isFetchingNextPage) void fetchNextPage()
+  }, [isNothingYet, isFetchingNextPage, fetchNextPage])
+  return {
+    reading: past,
+    rows,
+    waiting: live.waiting.length,
+    skipped: live.skipped,
+    tail: isLive ? tail : 'closed',
+    hasMore: past.hasNextPage,
+    hasLookedBack: hasLookedBack && !isNothingYet,
+    lookedBackTo: useTimeOfCursor(hasLookedBack ? last.paging.next : undefined),
+    isLoadingMore: isFetchingNextPage,
+    loadMore: useCallback(() => {
+      if (!isFetchingNextPage) void fetchNextPage()
+    }, [fetchNextPage, isFetchingNextPage]),
+    release: useCallback(() => step({ kind: 'released' }), []),
+  }
+}
+
+/** A cursor is a place in the log, whatever the filters: the event before it says of what time. */
+function useTimeOfCursor(next: string | undefined): string | undefined {
+  const cursor = next === undefined ? undefined : new URL(next, window.location.origin).searchParams.get('cursor')
+  const { data } = useQuery({
+    ...reading<{ events: ListedEvent[] }>('/v2/events', { cursor, limit: 1 }),
+    enabled: typeof cursor === 'string',
+    staleTime: Number.POSITIVE_INFINITY,
+  })
+  return typeof cursor === 'string' ? data?.events[0]?.acceptedAt : undefined
+}
+
+function inRange(events: readonly ListedEvent[], from: string | undefined, to: string | undefined) {
+  const [first, end] = [Date.parse(from ?? ''), Date.parse(to ?? '')]
+  return events.filter(({ acceptedAt }) => !(Date.parse(acceptedAt) < first) && !(Date.parse(acceptedAt) >= end))
+}
+
+/** Runs at once, and when it was asked for in between once more at the end of the time. */
+function useAtMostEvery(ms: number, run: () => unknown): () => void {
+  const latest = useRef(run)
+  latest.current = run
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
+  const isAsked = useRef(false)
+  useEffect(() => () => clearTimeout(timer.current), [])
+  return useCallback(() => {
+    const go = () => {
+      isAsked.current = false
+      latest.current()
+      timer.current = setTimeout(() => {
+        timer.current = undefined
+        if (isAsked.current) go()
+      }, ms)
+    }
+    isAsked.current = true
+    if (timer.current === undefined) go()
+  }, [ms])
+}

@@ -1,0 +1,205 @@
+import { Button, MultiSelect, NumberInput, TextInput } from '@mantine/core'
+import { EVENT_TYPES, type EventType } from '@millrace/protocol/event'
+import { useNavigate } from '@tanstack/react-router'
+import { useState } from 'react'
+import { ApiError } from '../../api/client.ts'
+import { useConnections } from '../../api/connections.ts'
+import { useDestinations } from '../../api/destinations.ts'
+import { isRunning, type ReplayAsked, useReplay, useStartReplay } from '../../api/replays.ts'
+import { useSources } from '../../api/sources.ts'
+import { ApiPopover } from '../../components/api-popover.tsx'
+import { Refusal } from '../../components/form/refusal.tsx'
+import { NeedsRole } from '../../components/needs-role.tsx'
+import { TimeField } from '../../components/time/time-field.tsx'
+import { localTime } from '../../components/time/time-text.ts'
+import { PageHead } from '../../shell/page-head.tsx'
+import { useSearchValues } from '../../shell/search-values.ts'
+import { estimateText } from './replay-words.ts'
+import styles from './replays.module.css'
+import { MOST_RATE, newReplaySearch, STANDARD_RATE } from './replays-search.ts'
+
+const WEEK_MS = 7 * 24 * 3_600_000
+
+/** Events of the log again, to destinations of today: counted first, then started. @see contracts/dashboard.md §9 "Backfill" */
+export function NewReplayPage() {
+  const [search, set] = useSearchValues(newReplaySearch)
+  // A minute ago does not move on while somebody looks.
+  const [openedAt] = useState(() => Date.now())
+  const { sources = [], destinations = [], types = [], name, user, rate = STANDARD_RATE } = search
+  const { from = wholeMinute(openedAt - WEEK_MS), to = wholeMinute(openedAt) } = search
+  const asked: ReplayAsked = {
+    sourceIds: sources,
+    destinationIds: destinations,
+    from,
+    to,
+    filter: {
+      types: types as readonly EventType[],
+      events: name === undefined ? [] : [name],
+      userIds: user === undefined ? [] : [user],
+    },
+    rateEventsPerSecond: rate,
+  }
+  return (
+    <>
+      <PageHead
+        title="New replay"
+        actions={<ApiPopover method="POST" path="/v2/replays" body={{ ...asked, dryRun: true }} />}
+      />
+      <div className={styles.form}>
+        <DestinationsField value={destinations} onChange={(ids) => set({ destinations: listed(ids) })} />
+        <SourcesField value={sources} destinations={destinations} onChange={(ids) => set({ sources: listed(ids) })} />
+        <div className={styles.range}>
+          <TimeField label="Accepted from" value={from} onChange={(value) => set({ from: value })} />
+          <TimeField label="Until" value={to} onChange={(value) => set({ to: value })} />
+        </div>
+        <div className={styles.range}>
+          <MultiSelect
+            classNames={{ pill: styles.pill ?? '' }}
+            size="xs"
+            label="Only types"
+            placeholder={types.length === 0 ? 'All' : ''}
+            data={[...EVENT_TYPES]}
+            value={[...types]}
+            onChange={(chosen) => set({ types: listed(chosen) as typeof types })}
+          />
+          <NumberInput
+            label="Events per second"
+            min={1}
+            max={MOST_RATE}
+            value={rate}
+            onChange={(value) => set({ rate: typeof value === 'number' ? value : undefined })}
+          />
+        </div>
+        <div className={styles.range}>
+          <TextInput
+            label="Only events of this name"
+            value={name ?? ''}
+            onChange={({ currentTarget }) => set({ name: currentTarget.value || undefined })}
+          />
+          <TextInput
+            label="Only of this user id"
+            value={user ?? ''}
+            onChange={({ currentTarget }) => set({ user: currentTarget.value || undefined })}
+          />
+        </div>
+        <CountAndStart
+          // Counted anew when anything else is asked for.
+          key={JSON.stringify({ ...asked, rateEventsPerSecond: 0 })}
+          asked={asked}
+          onFrom={(availableFrom) => set({ from: availableFrom })}
+        />
+      </div>
+    </>
+  )
+}
+
+interface CountAndStartProps {
+  readonly asked: ReplayAsked
+  readonly onFrom: (availableFrom: string) => void
+}
+
+function CountAndStart({ asked, onFrom }: CountAndStartProps) {
+  const { mutateAsync, error, isPending } = useStartReplay()
+  const [dryRunId, setDryRunId] = useState<string>()
+  const { data: dryRun } = useReplay(dryRunId)
+  const navigate = useNavigate()
+  const isCounting = isPending || (dryRunId !== undefined && (dryRun === undefined || isRunning(dryRun)))
+  const matched = isCounting ? null : (dryRun?.matched ?? null)
+  const count = () => {
+    mutateAsync({ ...asked, dryRun: true }).then(
+      ({ body }) => setDryRunId(body.replay.id),
+      () => {},
+    )
+  }
+  const start = () => {
+    mutateAsync(asked).then(
+      ({ body }) => navigate({ to: `/replays/${body.replay.id}` }),
+      () => {},
+    )
+  }
+  const isWhole = asked.sourceIds.length > 0 && asked.destinationIds.length > 0
+  const availableFrom = error instanceof ApiError ? error.details?.['availableFrom'] : undefined
+  return (
+    <>
+      <Refusal error={error} />
+      {typeof availableFrom === 'string' && (
+        <Button variant="default" className={styles.offer} onClick={() => onFrom(availableFrom)}>
+          From {localTime(new Date(availableFrom), new Date(), 'second')} on
+        </Button>
+      )}
+      {matched !== null && (
+        <p role="status" className={styles.estimate}>
+          {estimateText(matched, asked.rateEventsPerSecond ?? STANDARD_RATE)}
+        </p>
+      )}
+      <div className={styles.actions}>
+        <NeedsRole role="editor">
+          <Button
+            variant={matched === null ? 'filled' : 'default'}
+            disabled={!isWhole}
+            loading={isCounting}
+            onClick={count}
+          >
+            Count
+          </Button>
+        </NeedsRole>
+        {matched !== null && matched > 0 && (
+          <NeedsRole role="editor">
+            <Button onClick={start}>Start</Button>
+          </NeedsRole>
+        )}
+      </div>
+    </>
+  )
+}
+
+interface IdsFieldProps {
+  readonly value: readonly string[]
+  readonly onChange: (ids: readonly string[]) => void
+}
+
+function DestinationsField({ value, onChange }: IdsFieldProps) {
+  const { data = [] } = useDestinations()
+  return (
+    <MultiSelect
+      classNames={{ pill: styles.pill ?? '' }}
+      size="xs"
+      label="To destinations"
+      data={data.map(({ id, name, enabled }) => ({ value: id, label: enabled ? name : `${name} (off)` }))}
+      searchable
+      value={[...value]}
+      onChange={onChange}
+    />
+  )
+}
+
+/** Only sources that are connected to all of the destinations can be replayed to them. */
+function SourcesField({ value, destinations, onChange }: IdsFieldProps & { readonly destinations: readonly string[] }) {
+  const { data = [] } = useSources()
+  const connections = useConnections().data
+  const isConnected = (sourceId: string) =>
+    connections === undefined ||
+    destinations.every((id) => connections.some((each) => each.sourceId === sourceId && each.destinationId === id))
+  return (
+    <MultiSelect
+      classNames={{ pill: styles.pill ?? '' }}
+      size="xs"
+      label="Events of sources"
+      description={destinations.length === 0 ? undefined : 'Those that are connected to the destinations'}
+      data={data
+        .filter(({ id }) => value.includes(id) || isConnected(id))
+        .map(({ id, name }) => ({ value: id, label: name }))}
+      searchable
+      value={[...value]}
+      onChange={onChange}
+    />
+  )
+}
+
+function listed<T>(values: readonly T[]): readonly T[] | undefined {
+  return values.length === 0 ? undefined : values
+}
+
+function wholeMinute(at: number): string {
+  return new Date(Math.floor(at / 60_000) * 60_000).toISOString()
+}

@@ -1,0 +1,59 @@
+import { useNavigate } from '@tanstack/react-router'
+import { useMemo } from 'react'
+import { useDestinations } from '../../api/destinations.ts'
+import { useReplays } from '../../api/replays.ts'
+import { ApiPopover } from '../../components/api-popover.tsx'
+import { LinkButton } from '../../components/link-button.tsx'
+import { NeedsRole } from '../../components/needs-role.tsx'
+import { Empty } from '../../components/states/empty.tsx'
+import { Shown } from '../../components/states/shown.tsx'
+import { DataTable } from '../../components/table/data-table.tsx'
+import { PageHead } from '../../shell/page-head.tsx'
+import { replayTexts } from '../../texts.ts'
+import { replayColumns } from './replay-columns.tsx'
+
+/** Jobs over the log and over dead letters, newest first. @see contracts/dashboard.md §2 */
+export function ReplaysPage() {
+  const reading = useReplays()
+  const navigate = useNavigate()
+  const destinations = useDestinations().data
+  const columns = useMemo(
+    () => replayColumns((id) => destinations?.find((each) => each.id === id)?.name ?? id),
+    [destinations],
+  )
+  const add = (
+    <NeedsRole role="editor">
+      <LinkButton to="/replays/new">New replay</LinkButton>
+    </NeedsRole>
+  )
+  return (
+    <>
+      <PageHead
+        title="Replays"
+        actions={
+          <>
+            <ApiPopover path="/v2/replays" />
+            {add}
+          </>
+        }
+      />
+      <Shown of={reading}>
+        {({ pages }) => {
+          const rows = pages.flatMap(({ elements }) => elements)
+          if (rows.length === 0) return <Empty text={replayTexts.empty}>{add}</Empty>
+          return (
+            <DataTable
+              label="Replays"
+              columns={columns}
+              rows={rows}
+              rowId={({ id }) => id}
+              onOpen={({ id }) => void navigate({ to: '/replays/$id', params: { id } as never })}
+              total={reading.hasNextPage ? null : rows.length}
+              {...(reading.hasNextPage ? { onNearEnd: () => void reading.fetchNextPage() } : {})}
+            />
+          )
+        }}
+      </Shown>
+    </>
+  )
+}

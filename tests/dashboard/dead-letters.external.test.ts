@@ -1,0 +1,113 @@
+import type { SourceMade } from '@millrace/dev-env'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { Dashboard } from './browser.ts'
+
+/* Dead letters by their reasons, one of them, and sending them again (dashboard.md §9 "Dead letters", §15 lines 1, 2, 3, 8, 30). */
+
+let dashboard: Dashboard
+let source: SourceMade
+let isUp = false
+beforeAll(async () => {
+  dashboard = await Dashboard.open()
+  const { env } = dashboard
+  env.sink.answer = ({ path }) => ({ status: path === '/strict' ? 422 : isUp ? 200 : 400 })
+  source = await env.source({ name: 'Cinema app' })
+})
+afterAll(() => dashboard[Symbol.asyncDispose]())
+
+test('without a dead letter the page says that every event found its end', async () => {
+  await using visit = await dashboard.visit('/dead-letters')
+  await visit.page.getByText('No dead letter. Every event found its end.').waitFor()
+})
+
+test('an outage is one row with its count, and the group, a letter and the choice stand in the link', async () => {
+  const { env } = dashboard
+  const booking = await env.webhook({ source, name: 'Booking hook' })
+  const strict = await env.webhook({ source, name: 'Loyalty', config: { webhookUrl: `${env.sink.url}/strict` } })
+  const batch = Array.from({ length: 120 }, (_, n) => ({
+    type: 'track',
+    event: 'Seat Reserved',
+    userId: `u-${n}`,
+    messageId: `m-${n}`,
+  }))
+  await env.send('/v1/batch', { batch }, source.writeKey)
+  await env.journey('m-119', 'dead_lettered', booking.destinationId)
+  await env.journey('m-119', 'dead_lettered', strict.destinationId)
+  await using visit = await dashboard.visit('/dead-letters')
+  const { page } = visit
+  const groups = page.getByRole('table', { name: 'Groups' })
+  await groups.getByRole('row', { name: '120 at Booking hook: answered 400' }).waitFor()
+  await groups.getByRole('row', { name: '120 at Loyalty: answered 422' }).click()
+  await page.getByRole('heading', { name: 'answered 422' }).waitFor()
+  const letters = page.getByRole('table', { name: 'Dead letters' })
+  await letters.getByRole('checkbox').nth(1).check()
+  await letters.getByRole('checkbox').nth(2).check()
+  await page.getByRole('button', { name: 'Send 2 again' }).waitFor()
+  await letters.locator('[data-row="0"]').getByText('Seat Reserved').click()
+  const panel = page.getByRole('region', { name: 'Dead letter', exact: true })
+  await panel.getByText('/strict').waitFor()
+
+  await page.reload()
+  await page.getByRole('button', { name: 'Send 2 again' }).waitFor()
+  await panel.getByText('/strict').waitFor()
+  await page.goBack()
+  await panel.waitFor({ state: 'detached' })
+  await page.goBack()
+  await groups.getByRole('row', { name: '120 at Booking hook: answered 400' }).waitFor()
+})
+
+test('filters that leave nothing can be cleared', async () => {
+  await using visit = await dashboard.visit('/dead-letters?messageId=nobody')
+  await visit.page.getByText('Nothing matches these filters.').waitFor()
+  await visit.page.getByRole('button', { name: 'Clear filters' }).click()
+  await visit.page.getByRole('table', { name: 'Groups' }).waitFor()
+})
+
+test('a viewer sees them all and can neither send nor discard', async () => {
+  const token = await dashboard.newUser('viewer')
+  await using visit = await dashboard.visit('/dead-letters', { token, email: 'viewer@cinema.example' })
+  expect(await visit.page.getByRole('button', { name: 'Send all 240 again' }).isDisabled()).toBe(true)
+  expect(await visit.page.getByRole('button', { name: 'Discard all 240' }).isDisabled()).toBe(true)
+})
+
+test('one letter is discarded, and what is gone says so', async () => {
+  await using visit = await dashboard.visit('/dead-letters?messageId=m-7&state=open')
+  const { page } = visit
+  await page.getByRole('table', { name: 'Dead letters' }).locator('[data-row="0"]').click()
+  const panel = page.getByRole('region', { name: 'Dead letter', exact: true })
+  await panel.getByRole('button', { name: 'Discard' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Discard' }).click()
+  await panel.getByText('discarded', { exact: true }).waitFor()
+  await page.goto('/ui/dead-letters?id=3MRKSLfzDIMtrXvBL0VGwaslqHY')
+  await page.getByText('Dead letter 3MRKSLfzDIMtrXvBL0VGwaslqHY does not exist, or was deleted.').waitFor()
+})
+
+test.each([
+  ['light', 1440],
+  ['dark', 360],
+] as const)('axe finds nothing and nothing scrolls sideways, %s, %i px', async (theme, width) => {
+  await using visit = await dashboard.visit('/dead-letters', { theme, width, height: 740 })
+  const { page } = visit
+  await page.getByRole('table', { name: 'Dead letters' }).locator('[data-row="0"]').waitFor()
+  expect([await visit.axe(), await visit.sideways()]).toEqual([[], 0])
+  await page.getByRole('table', { name: 'Dead letters' }).locator('[data-row="0"]').click()
+  await page.getByRole('region', { name: 'Dead letter', exact: true }).getByText('Last request').waitFor()
+  expect([await visit.axe(), await visit.sideways()]).toEqual([[], 0])
+})
+
+test('J7: all dead letters of one reason are sent again by at most five clicks, after they were counted', async () => {
+  isUp = true
+  await using visit = await dashboard.visit('/')
+  const { page } = visit
+  await page.getByRole('heading', { name: 'Home' }).waitFor()
+  await visit.click(page.getByRole('navigation').getByRole('link', { name: 'Dead letters' }))
+  await visit.click(page.getByRole('row', { name: /at Booking hook: answered 400$/ }))
+  await visit.click(page.getByRole('button', { name: /^Send all \d+ again$/ }))
+  await page.getByText(/^Send (119|120) events again to Booking hook with today's configuration\?$/).waitFor()
+  await visit.click(page.getByRole('dialog').getByRole('button', { name: 'Send again' }))
+  await page.getByText('done', { exact: true }).waitFor()
+  expect(visit.clicks).toBeLessThanOrEqual(5)
+  await page.getByRole('navigation').getByRole('link', { name: 'Dead letters' }).click()
+  await page.getByRole('row', { name: /at Loyalty: answered 422$/ }).waitFor()
+  await page.getByRole('row', { name: /at Booking hook/ }).waitFor({ state: 'detached' })
+})

@@ -1,0 +1,100 @@
+import type { Webhook } from '@millrace/dev-env'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { Dashboard } from './browser.ts'
+
+/* Backfills of the log and jobs over dead letters (dashboard.md §9 "Backfill", §15 lines 1, 2, 8, 27, 30). */
+
+let dashboard: Dashboard
+let first: Webhook
+let added: string
+/** The log begins here. */
+let acceptedAt: string
+beforeAll(async () => {
+  dashboard = await Dashboard.open()
+  const { env } = dashboard
+  first = await env.webhook({ source: await env.source({ name: 'Cinema app' }), name: 'Booking hook' })
+  const batch = Array.from({ length: 40 }, (_, n) => ({
+    type: 'track',
+    event: 'Paid',
+    userId: 'u',
+    messageId: `m-${n}`,
+  }))
+  await env.send('/v1/batch', { batch }, first.source.writeKey)
+  await env.journey('m-39', 'delivered')
+  acceptedAt = (await env.api('GET', '/v2/events/m-0')).json.events[0].acceptedAt
+  added = (await env.webhook({ source: first.source, name: 'New CRM' })).destinationId
+})
+afterAll(() => dashboard[Symbol.asyncDispose]())
+
+/** What a person would write into the fields: a range that holds all events. */
+const link = (fields: Record<string, string> = {}) => {
+  const to = new Date(Date.now() + 60_000).toISOString()
+  return `/replays/new?${new URLSearchParams({ destinations: added, sources: first.source.id, from: acceptedAt, to, ...fields })}`
+}
+
+test('without a job the page says so', async () => {
+  await using visit = await dashboard.visit('/replays')
+  await visit.page.getByText('No replay was started.').waitFor()
+})
+
+test('a range older than the log is refused, and the oldest time is offered', async () => {
+  await using visit = await dashboard.visit(link({ from: '2020-01-01T00:00:00.000Z' }))
+  const { page } = visit
+  await page.getByRole('button', { name: 'Count', exact: true }).click()
+  await page.getByRole('alert').getByText('Range is older than the log').waitFor()
+  await page.getByRole('button', { name: /^From .+ on$/ }).click()
+  await page.getByRole('button', { name: 'Count', exact: true }).click()
+  await page.getByText('40 events, about 1 s at 100/s').waitFor()
+})
+
+test('a backfill counts first; then it is started, followed, paused, gone on with and cancelled', async () => {
+  await using visit = await dashboard.visit(link({ rate: '1' }))
+  const { page } = visit
+  await page.getByRole('button', { name: 'Count', exact: true }).click()
+  await page.getByText('40 events, about 40 s at 1/s').waitFor()
+  await page.getByRole('button', { name: 'Start' }).click()
+  await page.getByRole('heading', { name: 'Backfill' }).waitFor()
+  await page.getByRole('button', { name: 'Pause' }).click()
+  await page.getByText('paused', { exact: true }).waitFor()
+  await page.getByRole('button', { name: 'Resume' }).click()
+  await page.getByText('running', { exact: true }).waitFor()
+  await page.getByRole('button', { name: 'Cancel replay' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Cancel replay' }).click()
+  await page.getByText('cancelled', { exact: true }).waitFor()
+  expect(await page.getByRole('button', { name: 'Pause' }).count()).toBe(0)
+})
+
+test('a backfill that is let run delivers every event, and stands in the list', async () => {
+  await using visit = await dashboard.visit(link({ rate: '1000' }))
+  const { page } = visit
+  await page.getByRole('button', { name: 'Count', exact: true }).click()
+  await page.getByRole('button', { name: 'Start' }).click()
+  await page.getByText('done', { exact: true }).waitFor()
+  await page.getByText('40 of 40').waitFor()
+  await page.getByRole('navigation', { name: 'Sections' }).getByRole('link', { name: 'Replays' }).click()
+  await page.getByRole('table', { name: 'Replays' }).getByText('40 of 40').waitFor()
+})
+
+test('an unknown job, and what a viewer may not do, say so', async () => {
+  const token = await dashboard.newUser('viewer')
+  await using visit = await dashboard.visit('/replays/nothing', { token, email: 'viewer@cinema.example' })
+  const { page } = visit
+  await page.getByText('Replay nothing does not exist, or was deleted.').waitFor()
+  await page.goto(`/ui${link()}`)
+  expect(await page.getByRole('button', { name: 'Count', exact: true }).isDisabled()).toBe(true)
+})
+
+test.each([
+  ['light', 1440],
+  ['dark', 360],
+] as const)('axe finds nothing and nothing scrolls sideways, %s, %i px', async (theme, width) => {
+  const { json } = await dashboard.env.api('GET', '/v2/replays')
+  for (const path of ['/replays', link(), `/replays/${json.replays[0].id}`]) {
+    await using visit = await dashboard.visit(path, { theme, width, height: 740 })
+    await visit.page
+      .getByText(/Backfill|Events per second/)
+      .first()
+      .waitFor()
+    expect([path, await visit.axe(), await visit.sideways()]).toEqual([path, [], 0])
+  }
+})

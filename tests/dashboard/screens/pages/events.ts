@@ -1,0 +1,20 @@
+import type { Screen } from '../screen.ts'
+
+export const screens: readonly Screen[] = [
+  { name: 'events', path: () => '/events' },
+  { name: 'events trace panel', path: ({ sourceId }) => sourceId && '/events?event=m-4-3', states: ['full'] },
+  { name: 'event', path: () => '/events/m-4-3' },
+  { name: 'source events', path: ({ sourceId }) => sourceId && `/sources/${sourceId}/events`, states: ['full'] },
+  { name: 'dead letters', path: () => '/dead-letters' },
+  {
+    name: 'dead letter panel',
+    path: ({ sourceId }) => sourceId && '/dead-letters',
+    states: ['full'],
+    prepare: async (page) => {
+      await page.getByRole('table', { name: 'Dead letters' }).locator('[data-row="0"]').click()
+      await page.waitForTimeout(500)
+    },
+  },
+  { name: 'replays', path: () => '/replays' },
+  { name: 'new replay', path: () => '/replays/new', states: ['full', 'no permission'] },
+]
