@@ -10,7 +10,15 @@ interface PageHeadProps {
   readonly meta?: ReactNode
   /** At the right: what can be done here. */
   readonly actions?: ReactNode
-  readonly tabs?: readonly { readonly text: string; readonly to: string; readonly isCurrent: boolean }[]
+  readonly tabs?: readonly PageTab[]
+}
+
+interface PageTab {
+  readonly text: string
+  readonly to: string
+  /** Of a tab that is part of the link's state. */
+  readonly search?: Readonly<Record<string, string>>
+  readonly isCurrent: boolean
 }
 
 /** The head of every page: what it is about, what can be done, its parts. */
@@ -25,8 +33,14 @@ export function PageHead({ title, meta, actions, tabs = [] }: PageHeadProps) {
       </div>
       {tabs.length > 0 && (
         <nav className={styles.tabs} aria-label="Parts of this page">
-          {tabs.map(({ text, to, isCurrent }) => (
-            <Link key={to} to={to} className={styles.tab} aria-current={isCurrent ? 'page' : undefined}>
+          {tabs.map(({ text, to, search, isCurrent }) => (
+            <Link
+              key={text}
+              to={to}
+              search={(search ?? {}) as never}
+              className={styles.tab}
+              aria-current={isCurrent ? 'page' : undefined}
+            >
               {text}
             </Link>
           ))}

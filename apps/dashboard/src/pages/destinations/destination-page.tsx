@@ -56,6 +56,13 @@ const TABS: readonly Tab[] = [
       })),
     ),
   },
+  {
+    name: 'events',
+    text: 'Events',
+    Content: lazy(() =>
+      import('./events/destination-events.tsx').then(({ DestinationEvents }) => ({ default: DestinationEvents })),
+    ),
+  },
 ]
 
 /** One destination. @see contracts/dashboard.md §2, §9 */

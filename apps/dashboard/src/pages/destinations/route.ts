@@ -1,4 +1,5 @@
 import type { PageRoute } from '../../shell/page-route.ts'
+import { eventsSearch } from '../events/events-search.ts'
 import { destinationsSearch, newDestinationSearch } from './destinations-search.ts'
 import { overviewSearch } from './overview/overview-range.ts'
 
@@ -23,6 +24,6 @@ export const routes: readonly PageRoute[] = [
     title: 'Destination',
     load: () => import('./destination-page.tsx'),
     component: 'DestinationPage',
-    search: overviewSearch,
+    search: { ...eventsSearch, ...overviewSearch },
   },
 ]

@@ -1,9 +1,10 @@
-import type { ReactNode } from 'react'
+import { lazy, type ReactNode, Suspense } from 'react'
 import { BesidePanel } from '../../components/side-panel.tsx'
 import { useSearchValues } from '../../shell/search-values.ts'
 import { EventList } from './event-list.tsx'
 import { eventsSearch } from './events-search.ts'
-import { TracePanel } from './trace/trace-panel.tsx'
+
+const TracePanel = lazy(() => import('./trace/trace-panel.tsx').then(({ TracePanel }) => ({ default: TracePanel })))
 
 interface EventsOfProps {
   /** Of one source or destination alone. The same object as long as nothing changes. */
@@ -18,7 +19,15 @@ interface EventsOfProps {
 export function EventsOf({ head, ...list }: EventsOfProps) {
   const [{ event }] = useSearchValues(eventsSearch)
   return (
-    <BesidePanel panel={event === undefined ? null : <TracePanel messageId={event} />}>
+    <BesidePanel
+      panel={
+        event === undefined ? null : (
+          <Suspense>
+            <TracePanel messageId={event} />
+          </Suspense>
+        )
+      }
+    >
       {head}
       <EventList {...list} />
     </BesidePanel>

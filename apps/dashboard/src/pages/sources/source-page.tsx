@@ -45,6 +45,11 @@ const TABS: readonly Tab[] = [
     ),
   },
   {
+    name: 'schema',
+    text: 'Schema',
+    Content: lazy(() => import('./schema/source-schema.tsx').then(({ SourceSchema }) => ({ default: SourceSchema }))),
+  },
+  {
     name: 'settings',
     text: 'Settings',
     Content: lazy(() =>

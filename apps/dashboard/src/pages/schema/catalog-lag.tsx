@@ -1,0 +1,16 @@
+import { useCatalogStatus } from '../../api/schemas.ts'
+import { schemaTexts } from '../../texts.ts'
+import styles from './schema.module.css'
+
+const POLL_MS = 10_000
+/** An observation is seen within a second unless the catalog lags. */
+const LAG_SECONDS = 2
+
+/** Says so when what is shown is not the newest. */
+export function CatalogLag() {
+  const { data } = useCatalogStatus({ pollMs: POLL_MS })
+  const seconds = Math.round(data?.LagSeconds ?? 0)
+  return (
+    <div role="status">{seconds >= LAG_SECONDS && <p className={styles.notice}>{schemaTexts.behind(seconds)}</p>}</div>
+  )
+}

@@ -1,0 +1,31 @@
+import { useNavigate } from '@tanstack/react-router'
+import { useMemo } from 'react'
+import type { EventModel } from '../../api/schemas.ts'
+import { DataTable } from '../../components/table/data-table.tsx'
+import { sortedRows } from '../../components/table/table-column.ts'
+import { modelColumns, modelName } from './model-columns.tsx'
+
+interface ModelListProps {
+  readonly models: readonly EventModel[]
+  /** By write key; left out where all are of one source. */
+  readonly sourceNames?: ReadonlyMap<string, string>
+  readonly sort?: string | undefined
+  readonly onSort?: (sort: string | undefined) => void
+}
+
+/** The events that were observed, each with its shape. */
+export function ModelList({ models, sourceNames, sort, onSort }: ModelListProps) {
+  const navigate = useNavigate()
+  const columns = useMemo(() => modelColumns(sourceNames), [sourceNames])
+  return (
+    <DataTable
+      label="Models"
+      columns={columns}
+      rows={sortedRows(models, columns, sort)}
+      rowId={({ EventID }) => EventID}
+      rowName={modelName}
+      onOpen={({ EventID }) => void navigate({ to: '/schema/$eventId', params: { eventId: EventID } as never })}
+      {...(onSort === undefined ? {} : { sort, onSort })}
+    />
+  )
+}

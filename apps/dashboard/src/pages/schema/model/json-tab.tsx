@@ -1,0 +1,26 @@
+import { ApiError } from '../../../api/failure.ts'
+import { type ModelJsonSchema, useModelJsonSchemas } from '../../../api/schemas.ts'
+import { JsonView } from '../../../components/json/json-view.tsx'
+import { Empty } from '../../../components/states/empty.tsx'
+import { Shown } from '../../../components/states/shown.tsx'
+import type { ModelTabProps } from './model-page.tsx'
+
+const NOTHING = 'There is nothing to export: no event of this model had properties or traits.'
+
+/** The shape as JSON Schema, to be taken elsewhere. */
+export function JsonTab({ model }: ModelTabProps) {
+  const reading = useModelJsonSchemas({ writeKey: model.WriteKey })
+  if (reading.error instanceof ApiError && reading.error.kind === 'missing') return <Empty text={NOTHING} />
+  return (
+    <Shown of={reading}>
+      {(schemas) => {
+        const own = schemas.find((each) => isOf(model, each))
+        return own === undefined ? <Empty text={NOTHING} /> : <JsonView value={own.schema} what="JSON Schema" />
+      }}
+    </Shown>
+  )
+}
+
+function isOf({ EventType, EventIdentifier }: ModelTabProps['model'], each: ModelJsonSchema): boolean {
+  return each.schemaType === EventType && each.schemaIdentifier === EventIdentifier
+}

@@ -1,0 +1,31 @@
+import type { EventVersion, KeyTypes } from '../../../api/schemas.ts'
+
+/** One key path of a model. */
+export interface KeyRow {
+  readonly path: string
+  /** One, or several when events disagree. */
+  readonly types: readonly string[]
+  /** How many events hold it; null where that is not known. */
+  readonly events: number | null
+  /** How many stored versions lack it. */
+  readonly lacking: number
+}
+
+export function keyRows(
+  schema: KeyTypes,
+  counts: Readonly<Record<string, number>>,
+  versions: readonly EventVersion[],
+): KeyRow[] {
+  const holding = new Map<string, number>()
+  for (const version of versions) {
+    for (const path of Object.keys(version.Schema)) holding.set(path, (holding.get(path) ?? 0) + 1)
+  }
+  return Object.entries(schema)
+    .map(([path, types]) => ({
+      path,
+      types: types.split(','),
+      events: Object.hasOwn(counts, path) ? counts[path]! : null,
+      lacking: versions.length - (holding.get(path) ?? 0),
+    }))
+    .toSorted((a, b) => (a.path < b.path ? -1 : 1))
+}

@@ -1,0 +1,119 @@
+import { useParams } from '@tanstack/react-router'
+import { type ComponentType, lazy, Suspense } from 'react'
+import { ApiError } from '../../../api/failure.ts'
+import { type EventModel, type EventVersion, useEventModels, useEventVersions } from '../../../api/schemas.ts'
+import { type Source, useSources } from '../../../api/sources.ts'
+import { ApiPopover } from '../../../components/api-popover.tsx'
+import { ShownId } from '../../../components/shown-id.tsx'
+import { Empty } from '../../../components/states/empty.tsx'
+import { together } from '../../../components/states/read-state.ts'
+import { Shown } from '../../../components/states/shown.tsx'
+import { PageHead } from '../../../shell/page-head.tsx'
+import { useSearchValues } from '../../../shell/search-values.ts'
+import { counted, pageTexts, schemaTexts } from '../../../texts.ts'
+import { CatalogLag } from '../catalog-lag.tsx'
+import { modelName } from '../model-columns.tsx'
+import styles from '../schema.module.css'
+import { type ModelTab, modelSearch } from '../schema-search.ts'
+
+export interface ModelTabProps {
+  readonly model: EventModel
+  /** By first seen. */
+  readonly versions: readonly EventVersion[]
+  /** Undefined when it was deleted. */
+  readonly source: Source | undefined
+}
+
+interface Tab {
+  readonly text: string
+  readonly Content: ComponentType<ModelTabProps>
+}
+
+const TABS: Readonly<Record<ModelTab, Tab>> = {
+  keys: { text: 'Keys', Content: lazy(() => import('./keys-tab.tsx').then(({ KeysTab }) => ({ default: KeysTab }))) },
+  versions: {
+    text: 'Versions',
+    Content: lazy(() => import('./versions-tab.tsx').then(({ VersionsTab }) => ({ default: VersionsTab }))),
+  },
+  missing: {
+    text: 'Missing keys',
+    Content: lazy(() => import('./missing-tab.tsx').then(({ MissingTab }) => ({ default: MissingTab }))),
+  },
+  values: {
+    text: 'Frequent values',
+    Content: lazy(() => import('./values-tab.tsx').then(({ ValuesTab }) => ({ default: ValuesTab }))),
+  },
+  samples: {
+    text: 'Samples',
+    Content: lazy(() => import('./samples-tab.tsx').then(({ SamplesTab }) => ({ default: SamplesTab }))),
+  },
+  json: {
+    text: 'JSON Schema',
+    Content: lazy(() => import('./json-tab.tsx').then(({ JsonTab }) => ({ default: JsonTab }))),
+  },
+}
+
+/** One event with its shape. @see contracts/dashboard.md §10 */
+export function ModelPage() {
+  const { eventId = '' } = useParams({ strict: false }) as { eventId?: string }
+  const [{ tab = 'keys' }] = useSearchValues(modelSearch)
+  const models = useEventModels()
+  const versions = useEventVersions(eventId)
+  const sources = useSources()
+  const model = models.data?.find(({ EventID }) => EventID === eventId)
+  const { Content } = TABS[tab]
+  // What there is no model of has no versions either; which of the two is known first does not matter.
+  const isGone = (models.data !== undefined && model === undefined) || isMissing(versions.error)
+  return (
+    <>
+      <PageHead
+        title={isGone ? 'Model' : model && modelName(model)}
+        meta={model && <ModelMeta model={model} source={sources.data?.find(isOf(model))} />}
+        actions={model && <ApiPopover path="/schemas/event-versions" query={{ EventID: eventId }} />}
+        tabs={Object.entries(TABS).map(([name, { text }]) => ({
+          text,
+          to: `/schema/${eventId}`,
+          search: { tab: name },
+          isCurrent: name === tab,
+        }))}
+      />
+      <CatalogLag />
+      {isGone ? (
+        <Empty text={pageTexts.gone('Model', eventId)} />
+      ) : (
+        <Shown of={together({ models, versions, sources })}>
+          {({ models, versions, sources }) => {
+            const model = models.find(({ EventID }) => EventID === eventId)!
+            return (
+              <>
+                {model.CutKeys > 0 && <p className={styles.notice}>{schemaTexts.cut(model.CutKeys)}</p>}
+                <Suspense fallback={<div aria-busy="true" />}>
+                  <Content key={eventId} model={model} versions={versions} source={sources.find(isOf(model))} />
+                </Suspense>
+              </>
+            )
+          }}
+        </Shown>
+      )}
+    </>
+  )
+}
+
+function ModelMeta({ model, source }: Pick<ModelTabProps, 'model' | 'source'>) {
+  return (
+    <>
+      <span>{model.EventType}</span>
+      <span>{source?.name ?? 'Deleted source'}</span>
+      <span>{counted(model.TotalCount, 'event')}</span>
+      <ShownId id={model.EventID} />
+    </>
+  )
+}
+
+function isOf({ WriteKey }: EventModel) {
+  return ({ writeKey }: Source) => writeKey === WriteKey
+}
+
+function isMissing(error: Error | null): boolean {
+  return error instanceof ApiError && error.kind === 'missing'
+}

@@ -1,0 +1,22 @@
+import type { KeyTypes } from '../../../api/schemas.ts'
+
+/** What sets one shape apart from another, by key path. @see contracts/dashboard.md §10 */
+export interface SchemaChange {
+  readonly path: string
+  readonly kind: 'added' | 'removed' | 'type changed'
+  /** Null of an added key. */
+  readonly before: string | null
+  /** Null of a removed key. */
+  readonly after: string | null
+}
+
+export function schemaChanges(before: KeyTypes, after: KeyTypes): SchemaChange[] {
+  const paths = [...new Set([...Object.keys(before), ...Object.keys(after)])].sort()
+  return paths.flatMap((path): SchemaChange[] => {
+    const was = Object.hasOwn(before, path) ? before[path]! : null
+    const is = Object.hasOwn(after, path) ? after[path]! : null
+    if (was === is) return []
+    const kind = was === null ? 'added' : is === null ? 'removed' : 'type changed'
+    return [{ path, kind, before: was, after: is }]
+  })
+}

@@ -1,0 +1,47 @@
+import { ShareBar } from '../../../components/figures/share-bar.tsx'
+import { shownText } from '../../../components/json/shown-text.ts'
+import { Empty } from '../../../components/states/empty.tsx'
+import { Shown } from '../../../components/states/shown.tsx'
+import { grouped } from '../../../texts.ts'
+import styles from '../schema.module.css'
+import type { ModelTabProps } from './model-page.tsx'
+import { useMetadata } from './use-metadata.ts'
+import { useChosenVersion, VersionSelect } from './version-select.tsx'
+
+/** Shown of each key; further ones are rare. */
+const MOST_VALUES = 20
+
+/** Values that come again and again, by key. */
+export function ValuesTab({ model, versions }: ModelTabProps) {
+  const versionId = useChosenVersion(versions)
+  return (
+    <>
+      <VersionSelect versions={versions} value={versionId} isClearable />
+      <Shown of={useMetadata(model.EventID, versionId)}>
+        {({ FrequentValues, TotalCount }) => {
+          const keys = Object.entries(FrequentValues).toSorted(([a], [b]) => (a < b ? -1 : 1))
+          if (keys.length === 0) return <Empty text="No value is frequent." />
+          return (
+            <div className={styles.values}>
+              {keys.map(([key, values]) => (
+                <section key={key} aria-label={key}>
+                  <h2 className={styles.valueKey}>
+                    <code>{shownText(key)}</code>
+                  </h2>
+                  <ul className={styles.list}>
+                    {values.slice(0, MOST_VALUES).map(({ Value, Frequency }) => (
+                      <li key={Value} className={styles.value}>
+                        <span title={Value}>{shownText(Value)}</span>
+                        <ShareBar share={Frequency / TotalCount} text={grouped(Frequency)} />
+                      </li>
+                    ))}
+                  </ul>
+                </section>
+              ))}
+            </div>
+          )
+        }}
+      </Shown>
+    </>
+  )
+}

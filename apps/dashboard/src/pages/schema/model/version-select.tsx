@@ -1,0 +1,38 @@
+import { Select } from '@mantine/core'
+import { useSearchValues } from '../../../shell/search-values.ts'
+import styles from '../schema.module.css'
+import { modelSearch } from '../schema-search.ts'
+import type { ModelTabProps } from './model-page.tsx'
+
+interface VersionSelectProps extends Pick<ModelTabProps, 'versions'> {
+  /** Undefined: of all. */
+  readonly value: string | undefined
+  readonly isClearable: boolean
+}
+
+/** Of which version something is shown; the link holds it. */
+export function VersionSelect({ versions, value, isClearable }: VersionSelectProps) {
+  const [, set] = useSearchValues(modelSearch)
+  const data = versions.map(({ VersionID }, at) => ({ value: VersionID, label: `Version ${at + 1}` })).reverse()
+  return (
+    <div className={styles.filters}>
+      <Select
+        className={styles.choice}
+        aria-label="Version"
+        placeholder="All versions"
+        data={data}
+        value={value ?? null}
+        onChange={(version) => set({ version: version ?? undefined })}
+        clearable={isClearable}
+        allowDeselect={isClearable}
+        searchable
+      />
+    </div>
+  )
+}
+
+/** The version that the link names, as long as there is one. */
+export function useChosenVersion(versions: ModelTabProps['versions']): string | undefined {
+  const [{ version }] = useSearchValues(modelSearch)
+  return versions.find(({ VersionID }) => VersionID === version)?.VersionID
+}

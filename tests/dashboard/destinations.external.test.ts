@@ -1,0 +1,303 @@
+import type { SourceMade } from '@millrace/dev-env'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { Dashboard } from './browser.ts'
+
+/* Destinations, from the first one to its end (dashboard.md §9, §15 lines 1, 2, 3, 8, 24, 25, 26, 30). */
+
+let dashboard: Dashboard
+let cinema: SourceMade
+let hookId: string
+beforeAll(async () => {
+  dashboard = await Dashboard.open()
+})
+afterAll(() => dashboard[Symbol.asyncDispose]())
+
+const api = (method: string, path: string, body?: unknown) => dashboard.env.api(method, path, body)
+const read = async (id: string) => (await api('GET', `/v2/destinations/${id}`)).json.destination
+
+async function made(config: object = {}): Promise<string> {
+  const { json } = await api('POST', '/v2/destinations', {
+    name: 'Made',
+    type: 'WEBHOOK',
+    enabled: false,
+    config: { webhookUrl: `${dashboard.env.sink.url}/made`, ...config },
+  })
+  return json.destination.id
+}
+
+test('without a destination the page says what one is, and leads to a new one', async () => {
+  await using visit = await dashboard.visit('/destinations')
+  const { page } = visit
+  await page.getByText('No destination yet. It is where events are sent.').waitFor()
+  await page.getByRole('main').getByRole('link', { name: 'New destination' }).last().click()
+  await page.getByRole('link', { name: 'Webhook' }).waitFor()
+})
+
+test('J5, as far as enabling: a new destination is made off, its connection tested, and it gets events once enabled', async () => {
+  cinema = await dashboard.env.source({ name: 'Cinema app', type: 'Cordova' })
+  await using visit = await dashboard.visit('/')
+  const { page } = visit
+  await visit.click(page.getByRole('navigation', { name: 'Sections' }).getByRole('link', { name: 'Destinations' }))
+  await visit.click(page.getByRole('link', { name: 'New destination' }).first())
+  await visit.click(page.getByRole('link', { name: 'Webhook' }))
+  await page.getByRole('textbox', { name: 'Name', exact: true }).fill('Booking hook')
+  await page.getByRole('textbox', { name: 'URL' }).fill(`${dashboard.env.sink.url}/booking`)
+  await visit.click(page.getByRole('button', { name: 'Test connection' }))
+  await page.getByText(/^Answered 200\. \d+ ms$/).waitFor()
+  await visit.click(page.getByRole('button', { name: 'Create destination' }))
+  await page.getByRole('heading', { name: 'Booking hook' }).waitFor()
+  await visit.click(page.getByRole('button', { name: 'Enable', exact: true }))
+  await page.getByRole('button', { name: 'Disable' }).waitFor()
+  expect(visit.clicks).toBe(6)
+  hookId = /destinations\/(\w+)\/overview/.exec(page.url())![1]!
+  const { messageId } = { messageId: 'm-first' }
+  await dashboard.env.send('/v1/track', { userId: 'u-1', event: 'Ticket Paid', messageId }, cinema.writeKey)
+  await dashboard.env.journey(messageId, 'delivered', hookId)
+  await page.getByRole('link', { name: 'Connections' }).click()
+  await page.getByRole('link', { name: 'Cinema app' }).waitFor()
+})
+
+/** The whole label, whether the field is required or not. */
+const labelled = (text: string) => new RegExp(`^${text}( \\*)?$`)
+
+test.each([
+  ['AMPLITUDE', 'Amplitude', { 'API key': 'amplitude-key-0001' }],
+  ['GA4', 'Google Analytics 4', { 'Measurement ID': 'G-12345678', 'API secret': 'ga4-secret-000001' }],
+  ['MIXPANEL', 'Mixpanel', { 'Project token': 'mixpanel-token-01' }],
+  ['SLACK', 'Slack', { 'Webhook URL': 'https://hooks.chat.example/services/a/b' }],
+  ['HTTP', 'HTTP API', { URL: 'https://api.cinema.example/in' }],
+])('the form of %s saves what it is given, and nothing secret is seen again', async (type, name, values) => {
+  await using visit = await dashboard.visit(`/destinations/new?type=${type}`)
+  const { page } = visit
+  for (const [label, value] of Object.entries(values)) {
+    await page.getByLabel(labelled(label)).fill(value)
+  }
+  await page.getByRole('button', { name: 'Test connection' }).click()
+  await page.getByText('Nothing was tested.').waitFor()
+  await page.getByRole('button', { name: 'Create destination' }).click()
+  await page.getByRole('heading', { name }).waitFor()
+  await page.getByRole('link', { name: 'Configuration' }).click()
+  for (const label of Object.keys(values)) await page.getByLabel(labelled(label)).waitFor()
+  const id = /destinations\/(\w+)\//.exec(page.url())![1]!
+  const saved = JSON.stringify((await read(id)).config)
+  const shown = await page.locator('main').innerHTML()
+  for (const value of Object.values(values)) {
+    if (!saved.includes(value)) expect(shown).not.toContain(value)
+  }
+})
+
+test('what the browser can tell to be wrong is told at its field, and the server is not asked', async () => {
+  await using visit = await dashboard.visit('/destinations/new?type=HTTP')
+  const { page } = visit
+  await page.getByRole('textbox', { name: 'URL' }).fill('nowhere')
+  await page.getByRole('button', { name: 'Create destination' }).click()
+  await page.getByText('must be an http or https address without placeholders in its host').waitFor()
+})
+
+test('what the server refuses of a variable is told at its field, and the input stays', async () => {
+  await using visit = await dashboard.visit('/destinations/new?type=HTTP')
+  const { page } = visit
+  await page.getByRole('textbox', { name: 'URL' }).fill('https://api.cinema.example/in')
+  await page.getByLabel('Body', { exact: true }).fill('"just a text"')
+  await page.getByRole('button', { name: 'Create destination' }).click()
+  await page.locator('[aria-invalid=true], [role=alert]').first().waitFor()
+  expect(await page.getByRole('textbox', { name: 'URL' }).inputValue()).toBe('https://api.cinema.example/in')
+  await page.getByRole('heading', { name: 'New destination' }).waitFor()
+})
+
+test('an untouched secret stays, and a changed origin warns that it will not', async () => {
+  const id = await made({ signingSecret: 'signing-secret-000001' })
+  await using visit = await dashboard.visit(`/destinations/${id}/config`)
+  const { page } = visit
+  const url = page.getByRole('textbox', { name: 'URL' })
+  await page.getByPlaceholder('Saved. Type to replace.').waitFor()
+  await url.fill(`${dashboard.env.sink.url}/other`)
+  await page.getByRole('button', { name: 'Save' }).click()
+  await page.getByText('Saved.', { exact: true }).waitFor()
+  expect((await read(id)).config).toMatchObject({
+    signingSecret: '********',
+    webhookUrl: `${dashboard.env.sink.url}/other`,
+  })
+  const warning = 'The address changes to another origin. Saved secrets will be removed unless you enter them again.'
+  expect(await page.getByText(warning).count()).toBe(0)
+  await url.fill('https://hooks.cinema.example/in')
+  await page.getByText(warning).waitFor()
+  await page.getByRole('button', { name: 'Save' }).click()
+  await page.getByText(/^Saved\. \w/).waitFor()
+  expect((await read(id)).config.signingSecret).toBeUndefined()
+})
+
+test('how events are sent is saved with the rest', async () => {
+  const id = await made()
+  await using visit = await dashboard.visit(`/destinations/${id}/config`)
+  const { page } = visit
+  await page.getByLabel('In flight at once').fill('7')
+  await page.getByRole('switch', { name: 'Rate limit' }).click({ force: true })
+  await page.getByLabel('Events', { exact: true }).fill('45')
+  await page.getByLabel('In seconds').fill('20')
+  await page.getByRole('button', { name: 'Save' }).click()
+  await page.getByText('Saved.', { exact: true }).waitFor()
+  expect((await read(id)).delivery).toMatchObject({ concurrency: 7, throttle: { limit: 45, windowSeconds: 20 } })
+})
+
+test('of two who change a destination the second is told, and keeps theirs', async () => {
+  const id = await made()
+  await using visit = await dashboard.visit(`/destinations/${id}/config`)
+  const { page } = visit
+  await page.getByRole('textbox', { name: 'Name', exact: true }).fill('Mine')
+  await api('PATCH', `/v2/destinations/${id}`, { name: 'Theirs' })
+  await page.getByRole('button', { name: 'Save' }).click()
+  await page.getByText('Somebody changed this destination since you opened it.').waitFor()
+  await page.getByRole('button', { name: 'See the difference' }).click()
+  await page.getByText('"name": "Theirs"').waitFor()
+  await page.getByRole('button', { name: 'Keep mine' }).click()
+  await page.getByText('Saved.', { exact: true }).waitFor()
+  expect((await read(id)).name).toBe('Mine')
+})
+
+test('the chain is made, put in order and saved', async () => {
+  const ids: string[] = []
+  for (const name of ['Add cents', 'Drop tests']) {
+    const code = 'export function transformEvent(event) { return event }'
+    const { json } = await api('POST', '/v2/transformations?publish=true', { name, code })
+    ids.push(json.transformation.id)
+  }
+  const id = await made()
+  await using visit = await dashboard.visit(`/destinations/${id}/transformations`)
+  const { page } = visit
+  await page.getByText('No transformation. Events are sent as they come.').waitFor()
+  for (const name of ['Add cents', 'Drop tests']) {
+    await page.getByRole('combobox', { name: 'Add a transformation' }).click()
+    await page.getByRole('option', { name }).click()
+    await page.getByRole('button', { name: `Remove ${name}` }).waitFor()
+  }
+  await page.getByRole('button', { name: 'Move Drop tests up' }).click()
+  await page.getByRole('button', { name: 'Save' }).click()
+  await page.getByText('Saved.', { exact: true }).waitFor()
+  expect((await read(id)).transformationIds).toEqual(ids.toReversed())
+})
+
+test('the overview shows what became of events and why', async () => {
+  const integrations = { All: false }
+  await dashboard.env.send(
+    '/v1/track',
+    { userId: 'u-2', event: 'Left out', messageId: 'm-out', integrations },
+    cinema.writeKey,
+  )
+  await dashboard.env.journey('m-out', 'filtered', hookId)
+  await using visit = await dashboard.visit(`/destinations/${hookId}/overview`)
+  const { page } = visit
+  await page.getByText('1 integrations').waitFor()
+  await page.getByRole('img', { name: 'Outcomes' }).waitFor()
+  await page.getByText('24h', { exact: true }).click()
+  await expect.poll(() => new URL(page.url()).search).toBe('?range=24h')
+  const quiet = await made()
+  await page.goto(`/ui/destinations/${quiet}/overview`)
+  await page.getByText('Nothing was sent here in this time.').waitFor()
+})
+
+test('the events of a destination, with what each came to there', async () => {
+  await using visit = await dashboard.visit(`/destinations/${hookId}/events`)
+  const { page } = visit
+  await page.getByRole('row').filter({ hasText: 'Ticket Paid' }).waitFor()
+  await page.getByRole('row').filter({ hasText: 'Left out' }).waitFor()
+})
+
+test('disabling says what becomes of waiting events', async () => {
+  await using visit = await dashboard.visit(`/destinations/${hookId}/overview`)
+  const { page } = visit
+  await page.getByRole('button', { name: 'Disable' }).click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByText('0 waiting events stay and go on when enabled.').waitFor()
+  await dialog.getByRole('button', { name: 'Disable' }).click()
+  await page.getByRole('button', { name: 'Enable', exact: true }).waitFor()
+  expect((await read(hookId)).enabled).toBe(false)
+})
+
+test('the list is filtered and sorted by the link', async () => {
+  await using visit = await dashboard.visit('/destinations?q=booking')
+  const { page } = visit
+  const names = () => page.getByRole('row').locator('[role=cell]:first-child').allTextContents()
+  await expect.poll(names).toEqual(['Booking hook'])
+  await page.goto('/ui/destinations?state=off&type=GA4&sort=-name')
+  await expect.poll(names).toEqual(['Google Analytics 4'])
+  await page.reload()
+  await expect.poll(names).toEqual(['Google Analytics 4'])
+  await page.goto('/ui/destinations?state=resting')
+  await page.getByText('Nothing matches these filters.').waitFor()
+  await page.getByRole('button', { name: 'Clear filters' }).click()
+  await page.getByText('Booking hook').first().waitFor()
+  await page.goto('/ui/destinations?state=happy')
+  await page.getByText('The link held an unknown filter (state). It was left out.').waitFor()
+})
+
+test('a destination with connections and dead letters goes only when both are agreed to', async () => {
+  dashboard.env.sink.answer = ({ path }) => ({ status: path === '/refusing' ? 400 : 200 })
+  const config = { webhookUrl: `${dashboard.env.sink.url}/refusing` }
+  const { destinationId: id } = await dashboard.env.webhook({ source: cinema, name: 'Ends', config })
+  await dashboard.env.send('/v1/track', { userId: 'u-3', event: 'Refused', messageId: 'm-refused' }, cinema.writeKey)
+  await dashboard.env.journey('m-refused', 'dead_lettered', id)
+  await using visit = await dashboard.visit(`/destinations/${id}/config`)
+  const { page } = visit
+  await page.getByRole('button', { name: 'Delete destination' }).click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByLabel('Remove its 1 connection').check()
+  expect(await dialog.getByRole('button', { name: 'Delete' }).isDisabled()).toBe(true)
+  await dialog.getByLabel('Discard 1 event that waits or ended as dead letters').check()
+  await dialog.getByRole('button', { name: 'Delete' }).click()
+  await page.getByRole('heading', { name: 'Destinations' }).waitFor()
+  expect((await api('GET', `/v2/destinations/${id}`)).status).toBe(404)
+})
+
+test('a viewer sees everything and can do nothing of it, and what is not there is told by its id', async () => {
+  const token = await dashboard.newUser('viewer')
+  await using visit = await dashboard.visit(`/destinations/${hookId}/config`, { token, email: 'viewer@cinema.example' })
+  const { page } = visit
+  for (const name of ['Save', 'Test connection', 'Delete destination', 'Enable']) {
+    const button = page.getByRole('button', { name, exact: true })
+    await button.waitFor()
+    expect(await button.isDisabled(), name).toBe(true)
+  }
+  expect(await page.getByRole('textbox', { name: 'URL' }).isDisabled()).toBe(true)
+  await page.goto('/ui/destinations/3iidO0kXIpgrmam9JhPLS2gpoVe/config')
+  await page.getByText('Destination 3iidO0kXIpgrmam9JhPLS2gpoVe does not exist, or was deleted.').waitFor()
+})
+
+test('no connection and 503 are told, and pass by themselves', async () => {
+  await using visit = await dashboard.visit('/destinations')
+  const { page } = visit
+  dashboard.proxy.fate = (path) => (path.startsWith('/v2/destinations') ? 503 : 'pass')
+  await page.reload()
+  await page.getByText(/^The server could not answer \(503\)\./).waitFor()
+  dashboard.proxy.fate = (path) => (path.startsWith('/v2/destinations') ? 'cut' : 'pass')
+  await page.getByRole('button', { name: 'Retry' }).click()
+  await page.getByText(/^No connection to the server\. Next try in \d s\.$/).waitFor()
+  dashboard.proxy.fate = () => 'pass'
+  await page.getByText('Booking hook').first().waitFor()
+})
+
+const PAGES = [
+  '',
+  '/new',
+  '/new?type=HTTP',
+  '/{id}/overview',
+  '/{id}/config',
+  '/{id}/transformations',
+  '/{id}/connections',
+  '/{id}/events',
+]
+
+test.each([
+  ['light', 1440],
+  ['dark', 360],
+] as const)('axe finds nothing and nothing scrolls sideways, %s at %d px', async (theme, width) => {
+  await using visit = await dashboard.visit('/destinations', { theme, width })
+  const found: Record<string, unknown> = {}
+  for (const path of PAGES) {
+    await visit.page.goto(`/ui/destinations${path.replace('{id}', hookId)}`)
+    await visit.settled()
+    const faults = [...(await visit.axe()), ...((await visit.sideways()) > 0 ? ['scrolls sideways'] : [])]
+    if (faults.length > 0) found[path] = faults
+  }
+  expect(found).toEqual({})
+})
