@@ -68,7 +68,8 @@ async function picture(visit: Visit, product: Dashboard, screen: Screen, state: 
     return state === 'loading' ? 'hold' : state === 'error' ? 503 : 'pass'
   }
   await page.goto(`/ui${target}`)
-  await page.locator('h1').first().waitFor()
+  // While loading it may still be without a text.
+  await page.locator('h1').first().waitFor({ state: 'attached' })
   await page.waitForTimeout(SETTLE_MS)
   if (state === 'full' || state === 'no permission') await screen.prepare?.(page)
   const png = await page.screenshot()

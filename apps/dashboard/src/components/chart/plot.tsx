@@ -8,6 +8,10 @@ import { axisText, stacked } from './plot-data.ts'
 
 const COLOURS = { accent: '--accent', ok: '--ok', warn: '--warn', bad: '--bad', idle: '--line' } as const
 
+/** Of the axis of values, pixels: about as wide as its longest text, at 11 px. */
+const CHARACTER = 6.2
+const AXIS_GAP = 14
+
 interface Pointed {
   readonly at: number
   readonly left: number
@@ -116,7 +120,12 @@ function optionsOf(
     scales: { x: { time: true }, y: { range: (_, __, greatest) => [0, greatest > 0 ? greatest * 1.08 : 1] } },
     axes: [
       { ...axis, size: 26, values: (_, splits) => splits.map((second) => axisText(new Date(second * 1000))) },
-      { ...axis, size: 52, values: (_, splits) => splits.map((value) => text(value)) },
+      {
+        ...axis,
+        size: (_, values) => AXIS_GAP + CHARACTER * Math.max(0, ...(values ?? []).map(({ length }) => length)),
+        // Half an event is no event.
+        values: (_, splits) => splits.map((value) => (Number.isInteger(value) ? text(value) : '')),
+      },
     ],
     series: [
       {},
