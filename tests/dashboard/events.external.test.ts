@@ -210,8 +210,15 @@ async function watchers(count: number): Promise<Disposable> {
   const { env } = dashboard
   const ending = new AbortController()
   const request = { headers: { Authorization: `Bearer ${env.token}` }, signal: ending.signal }
-  const statusOfOneMore = async () => (await fetch(`${env.url}/v2/tail`, request)).status
-  for (let each = 0; each < count; each++) await expect.poll(statusOfOneMore, { timeout: 10_000 }).toBe(200)
+  // Whose answer nobody holds any more is no watcher for long.
+  const watching: Response[] = []
+  const tryOneMore = async () => {
+    const answer = await fetch(`${env.url}/v2/tail`, request)
+    if (answer.ok) watching.push(answer)
+    else await answer.arrayBuffer()
+    return watching.length
+  }
+  await expect.poll(tryOneMore, { timeout: 10_000, interval: 10 }).toBe(count)
   return { [Symbol.dispose]: () => ending.abort() }
 }
 
