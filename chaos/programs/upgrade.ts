@@ -71,11 +71,11 @@ export const upgrade: Program = {
 
 /** Every other kill waits for the first file that the start writes: what is before it is mostly reading the program. */
 async function killWhileMigrating(run: Run, folder: string): Promise<void> {
-  const before = namesIn(folder)
+  const before = filesIn(folder)
   const product = new Product({ folder })
   if (run.random() < 0.5) {
     await run.eventually(
-      () => namesIn(folder) !== before,
+      () => filesIn(folder) !== before,
       FIRST_WRITE_MS,
       () => 'a start writes nothing',
     )
@@ -84,8 +84,10 @@ async function killWhileMigrating(run: Run, folder: string): Promise<void> {
   await product.kill()
 }
 
-function namesIn(folder: string): string {
-  return readdirSync(folder, { recursive: true }).sort().join()
+/** A start before may have left every file that this one makes: then their times tell. */
+function filesIn(folder: string): string {
+  const names = readdirSync(folder, { recursive: true, encoding: 'utf8' }).sort()
+  return names.map((name) => `${name} ${statSync(join(folder, name), { throwIfNoEntry: false })?.mtimeMs}`).join()
 }
 
 /** The disk is full while the new release migrates. @returns whether the previous one then still starts on the folder. */

@@ -52,6 +52,7 @@ test('an accepted event is listed in the form of the contract, without its paylo
           type: 'track',
           name: 'Seat Reserved',
           userId: 'u-4711',
+          anonymousId: null,
           outcomes: [{ destinationId: 'd1', outcome: 'delivered', reason: null }],
         },
       ],
