@@ -19,14 +19,15 @@ const DISK_SLACK_MB = 28
 const MOST_GROWTH = { short: 2, full: 1.3 }
 /** Issue 7: first byte and any answer with `limit=100`, in the full form, which runs alone. */
 const ANSWER_MS = 200
-const CATCH_UP_MS = { short: 60_000, full: 1_800_000 }
+/** What does not fit its memory the catalog reads and writes again and again: some hundred of these events a second. */
+const CATCH_UP_MS = { short: 60_000, full: 6_000_000 }
 const ASKED = 5
 
 /** contracts/schema-catalog.md §9 and §11: whatever is cut, nothing is lost and nothing grows. */
 export const hostileVariety: Program = {
   id: 'CAT',
   title: 'events of hostile variety in the schema catalog',
-  limitSeconds: { short: 180, full: 3_600 },
+  limitSeconds: { short: 180, full: 7_200 },
   async run(run) {
     const environment = { MILLRACE_SCHEMA_SOURCE_MB: String(SOURCE_MB[run.size]) }
     await using product = await Product.start({ folder: run.folder, environment })

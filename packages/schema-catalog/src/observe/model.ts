@@ -42,8 +42,6 @@ export class Model {
   restBytes: number
   isChanged = false
   areKeysChanged = false
-  /** Whether it was logged that something of it was cut. */
-  isCutLogged = false
   usedAt = 0
 
   constructor(

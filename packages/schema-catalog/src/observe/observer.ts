@@ -11,6 +11,8 @@ import type { Version } from './version.ts'
 
 const LONGEST_IDENTIFIER = 1_024
 const CUT_IDENTIFIER = 1_007
+/** Models of which it is known that a cut was told; of the earliest of more than these it is told again. */
+const MOST_TOLD = 100_000
 
 /** What the observer needs of the header of a record. */
 export interface ObservedBatch {
@@ -25,6 +27,8 @@ export class Observer {
   readonly #database: CatalogDatabase
   readonly #seed: HashSeed
   readonly #onCut: (model: Model) => void
+  /** Ids of models, which come and go in memory while these stay. */
+  readonly #toldOfCut = new Set<number>()
   /** Of the record that is being observed. */
   #record = 0
   #source!: SourceState
@@ -188,8 +192,9 @@ export class Observer {
     const { source } = model
     source.cut[kind] += count
     source.isChanged = true
-    if (model.isCutLogged) return
-    model.isCutLogged = true
+    if (this.#toldOfCut.has(model.id)) return
+    this.#toldOfCut.add(model.id)
+    if (this.#toldOfCut.size > MOST_TOLD) this.#toldOfCut.delete(this.#toldOfCut.values().next().value!)
     this.#onCut(model)
   }
 }
