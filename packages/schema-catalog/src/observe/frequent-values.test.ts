@@ -74,6 +74,23 @@ test('a table of many keys keeps its bound, and each key at least 200 counters',
   expect(table.budget.used).toBeLessThanOrEqual(1_000)
 })
 
+test('a table that is read from what was written weighs and writes the same, whichever of its keys are counted on', () => {
+  const perKey = (count: number) => Array.from({ length: count }, (_, i) => `value ${i}`)
+  const table = new ValueTable(CAPACITY, 1_000)
+  for (const [key, count] of [250, 1, 0, 40].entries()) {
+    table.key(key)
+    for (const [i, value] of perKey(count).entries()) table.observe(key, value, HASH_SEED, i + 1, PER, true)
+  }
+  const observations = (key: number) => [250, 1, 0, 40][key]!
+  const written = table.write(observations, PER)
+  const read = ValueTable.read(written, CAPACITY, 1_000)
+  expect(read.budget).toEqual(table.budget)
+  expect(read.write(observations, PER)).toEqual(written)
+  for (const each of [table, read]) each.observe(3, 'value 7', HASH_SEED, 41, PER, true)
+  expect(read.budget).toEqual(table.budget)
+  expect(read.write(observations, PER)).toEqual(table.write(observations, PER))
+})
+
 /** Counts each part as a version, and compares what their sum lists with the truth. */
 function check(parts: readonly (readonly string[])[], capacity: number): void {
   const merged = new MergedValues()

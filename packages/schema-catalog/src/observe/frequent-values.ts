@@ -18,6 +18,14 @@ export interface CountedValue {
   readonly text: string | undefined
 }
 
+/** Of counters as they are written: how many there are, how many with a text, where they end, and the bytes of their table. */
+export interface WrittenLook {
+  readonly used: number
+  readonly textCount: number
+  readonly end: number
+  readonly bytes: number
+}
+
 /** Where the text of a value ends for people. */
 const SHOWN_LENGTH = 256
 const SLOT_BYTES = 16
@@ -162,12 +170,19 @@ export class FrequentValues {
     return at
   }
 
-  /** The counters that `write` has written at `start`, and where they end. */
-  static read(source: DataView, start: number, texts: Iterator<string>, budget: ValueBudget) {
+  /** What `write` has written at `start`, without making counters of it. */
+  static look(source: DataView, start: number): WrittenLook {
     const used = source.getUint32(start + 12, true)
-    let slots = LEAST_SLOTS
-    while (slots < 2 * used) slots *= 2
-    const values = new FrequentValues(source.getUint32(start + 8, true), budget, slots)
+    const end = start + 16 + used * SLOT_BYTES
+    let textCount = 0
+    for (let at = start + 20; at < end; at += SLOT_BYTES) textCount += source.getInt32(at, true) & HAS_TEXT
+    return { used, textCount, end, bytes: slotsFor(used) * SLOT_BYTES }
+  }
+
+  /** The counters that `write` has written at `start`. */
+  static read(source: DataView, start: number, texts: Iterator<string>, budget: ValueBudget): FrequentValues {
+    const used = source.getUint32(start + 12, true)
+    const values = new FrequentValues(source.getUint32(start + 8, true), budget, slotsFor(used))
     values.reduced = source.getFloat64(start, true)
     let at = start + 16
     for (let i = 0; i < used; i++) {
@@ -182,7 +197,7 @@ export class FrequentValues {
     }
     values.#used = used
     budget.used += used
-    return { values, end: at }
+    return values
   }
 
   /** The slot of a value, or the free one where it belongs. */
@@ -269,6 +284,12 @@ export class FrequentValues {
   }
 }
 
+function slotsFor(used: number): number {
+  let slots = LEAST_SLOTS
+  while (slots < 2 * used) slots *= 2
+  return slots
+}
+
 /** What a table held while it is rebuilt; one for all, since nothing else runs meanwhile. */
 let scratchCounts = new Float64Array(1_024)
 let scratchHashes = new Int32Array(scratchCounts.buffer)
@@ -283,6 +304,6 @@ function copied(text: string): string {
   return Buffer.from(text, 'utf16le').toString('utf16le')
 }
 
-function textBytes(text: string): number {
+export function textBytes(text: string): number {
   return 120 + 2 * text.length
 }

@@ -1,5 +1,5 @@
 import { LEAST_VALUES } from '../limits.ts'
-import { FrequentValues, type Scalar, type ValueBudget } from './frequent-values.ts'
+import { FrequentValues, type Scalar, textBytes, type ValueBudget } from './frequent-values.ts'
 import type { HashSeed } from './value-hash.ts'
 
 /** A key's counters beside their table: object, buffer and entry. */
@@ -12,10 +12,30 @@ export interface WrittenValues {
   readonly texts: string
 }
 
+/** A key as it was read: most of them are written again before a value of theirs has come. */
+class WrittenKey {
+  readonly counters: Uint8Array
+  readonly texts: readonly string[]
+  /** What it adds to the budget, as if it was made into counters. */
+  readonly used: number
+  readonly bytes: number
+
+  constructor(counters: Uint8Array, texts: readonly string[], used: number, bytes: number) {
+    this.counters = counters
+    this.texts = texts
+    this.used = used
+    this.bytes = bytes
+  }
+
+  get writtenBytes(): number {
+    return this.counters.length
+  }
+}
+
 /** The frequent values of several keys, by number, with one bound on all their counters. */
 export class ValueTable {
   readonly budget: ValueBudget = { bytes: 0, used: 0 }
-  readonly #keys: FrequentValues[] = []
+  readonly #keys: (FrequentValues | WrittenKey)[] = []
   readonly #capacity: number
   readonly #most: number
 
@@ -27,11 +47,17 @@ export class ValueTable {
 
   static read({ counters, texts }: WrittenValues, capacity: number, most: number): ValueTable {
     const table = new ValueTable(capacity, most)
-    const view = new DataView(counters.buffer, counters.byteOffset, counters.byteLength)
-    const rest = (JSON.parse(texts) as string[]).values()
-    for (let at = 0; at < view.byteLength; ) {
-      const { values, end } = FrequentValues.read(view, at, rest, table.budget)
-      table.#keys.push(values)
+    const view = viewOf(counters)
+    const allTexts = JSON.parse(texts) as string[]
+    let text = 0
+    for (let at = 0; at < counters.length; ) {
+      const { used, textCount, end, bytes } = FrequentValues.look(view, at)
+      const ownTexts = allTexts.slice(text, text + textCount)
+      text += textCount
+      const allBytes = ownTexts.reduce((sum, each) => sum + textBytes(each), bytes)
+      table.#keys.push(new WrittenKey(counters.subarray(at, end), ownTexts, used, allBytes))
+      table.budget.used += used
+      table.budget.bytes += allBytes
       at = end
     }
     return table
@@ -43,21 +69,22 @@ export class ValueTable {
 
   key(number: number): FrequentValues {
     while (this.#keys.length <= number) this.#keys.push(new FrequentValues(this.#capacity, this.budget))
-    return this.#keys[number]!
+    const key = this.#keys[number]!
+    return key instanceof FrequentValues ? key : this.#made(number, key)
   }
 
   /** @see FrequentValues.observe */
   observe(key: number, value: Scalar, seed: HashSeed, observations: number, per: number, mayGrow: boolean): boolean {
-    return (this.#keys[key] ?? this.key(key)).observe(value, seed, observations, per, mayGrow)
+    return this.key(key).observe(value, seed, observations, per, mayGrow)
   }
 
   /** Takes counters from the keys that have most, until the bound holds. @returns how many keys were reduced. */
   reduce(): number {
     let reduced = 0
     while (this.budget.used > this.#most) {
-      const largest = this.#keys.reduce((most, each) => (each.used > most.used ? each : most))
-      if (largest.used <= LEAST_VALUES) break
-      largest.reduceTo(LEAST_VALUES)
+      const largest = this.#keys.reduce((most, { used }, at) => (used > this.#keys[most]!.used ? at : most), 0)
+      if (this.#keys[largest]!.used <= LEAST_VALUES) break
+      this.key(largest).reduceTo(LEAST_VALUES)
       reduced++
     }
     return reduced
@@ -69,13 +96,35 @@ export class ValueTable {
 
   /** @param observations of each key. @param per the threshold: rare values lose their texts. */
   write(observations: (key: number) => number, per: number): WrittenValues {
-    for (const [number, values] of this.#keys.entries()) values.forgetRare(observations(number), per)
+    for (const [number, key] of this.#keys.entries()) {
+      if (key instanceof FrequentValues) key.forgetRare(observations(number), per)
+    }
     const size = this.#keys.reduce((sum, { writtenBytes }) => sum + writtenBytes, 0)
     const counters = new Uint8Array(size)
-    const view = new DataView(counters.buffer)
+    const view = viewOf(counters)
     const texts: string[] = []
     let at = 0
-    for (const values of this.#keys) at = values.write(view, at, texts)
+    for (const key of this.#keys) {
+      if (key instanceof FrequentValues) {
+        at = key.write(view, at, texts)
+        continue
+      }
+      counters.set(key.counters, at)
+      at += key.writtenBytes
+      for (const text of key.texts) texts.push(text)
+    }
     return { counters, texts: JSON.stringify(texts) }
   }
+
+  #made(number: number, { counters, texts, used, bytes }: WrittenKey): FrequentValues {
+    this.budget.used -= used
+    this.budget.bytes -= bytes
+    const values = FrequentValues.read(viewOf(counters), 0, texts.values(), this.budget)
+    this.#keys[number] = values
+    return values
+  }
+}
+
+function viewOf(bytes: Uint8Array): DataView {
+  return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
 }
