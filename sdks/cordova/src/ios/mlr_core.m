@@ -5,20 +5,9 @@
 
 #include "mlr_batch.h"
 #include "mlr_sender.h"
-
-enum {
-  CONFIG_IN_ALL_MS = 10000,
-  CONFIG_BYTES = 1024 * 1024,
-  /** Requests for the source configuration under way; one more is answered as one without an answer. */
-  CONFIGS = 8
-};
+#include "mlr_source_config.h"
 
 static const char *const KEPT_BY_PURGE[] = {"tracking", "marker", "source", "trimmed", "refused", "purged", "refusals", "plain"};
-
-typedef struct {
-  uint64_t request;
-  uint64_t call;
-} config_request;
 
 struct mlr_core {
   mlr_host host;
@@ -30,14 +19,13 @@ struct mlr_core {
   mlr_rules rules;
   mlr_diagnostics diagnostics;
   mlr_sender sender;
+  mlr_source_config source_config;
   uint64_t last_request;
 
   bool is_open;
   mlr_settings settings;
   /** Of an event that is stored on leaving; no bytes: there is none. */
   mlr_text tail;
-  config_request configs[CONFIGS];
-  size_t config_count;
 };
 
 /** An action that is being done: what it was given, and where its answer goes. */
@@ -162,19 +150,13 @@ static bool is_enabled(const mlr_text *source) {
   return is;
 }
 
-static void abort_requests(mlr_core *core) {
-  for (; core->config_count > 0; core->config_count--) {
-    const config_request *config = &core->configs[core->config_count - 1];
-    core->host.cancel(core->host.self, config->request);
-    core->host.answer(core->host.self, config->call, true, "{\"status\":0}");
-  }
-  mlr_sender_abort(&core->sender);
-}
-
 static void follow(mlr_core *core, const mlr_map *changes) {
   const mlr_text *tracking = mlr_map_value(changes, "tracking");
   const mlr_text *source = mlr_map_value(changes, "source");
-  if (tracking != NULL && strcmp(tracking->at, "disabled") == 0) abort_requests(core);
+  if (tracking != NULL && strcmp(tracking->at, "disabled") == 0) {
+    mlr_source_config_abort(&core->source_config);
+    mlr_sender_abort(&core->sender);
+  }
   if (source != NULL && is_enabled(source)) mlr_rules_resume(&core->rules);
 }
 
@@ -381,35 +363,6 @@ static void purge(const action_call *action) {
   succeed_with_null(action);
 }
 
-static void send_config_request(mlr_core *core, uint64_t request, const mlr_json *etag) {
-  mlr_text url = mlr_text_of(core->settings.control_plane_url.at, core->settings.control_plane_url.length);
-  mlr_text authorization = mlr_authorization(&core->settings.write_key);
-  mlr_text user_agent = mlr_user_agent(&core->settings, core->os_version.at);
-  mlr_put(&url, "/sourceConfig?p=ios&v=");
-  mlr_put_encoded(&url, core->settings.sdk_version.at);
-  if (core->platform_version.length > 0) {
-    mlr_put(&url, "&bv=");
-    mlr_put_encoded(&url, core->platform_version.at);
-  }
-  mlr_header headers[3] = {{"Authorization", authorization.at}, {"User-Agent", user_agent.at}};
-  size_t count = 2;
-  if (mlr_json_is(etag, MLR_STRING) && etag->string.length > 0) {
-    headers[count++] = (mlr_header){"If-None-Match", etag->string.at};
-  }
-  const mlr_request sent = {
-      .id = request,
-      .url = url.at,
-      .headers = headers,
-      .header_count = count,
-      .in_all_ms = CONFIG_IN_ALL_MS,
-      .most_bytes = CONFIG_BYTES,
-  };
-  core->host.request(core->host.self, &sent);
-  mlr_text_free(&url);
-  mlr_text_free(&authorization);
-  mlr_text_free(&user_agent);
-}
-
 static void config(const action_call *action) {
   mlr_core *core = action->core;
   if (is_not_open(action)) return;
@@ -417,31 +370,9 @@ static void config(const action_call *action) {
     bad_argument(action, "an object with etag, if there is one");
     return;
   }
-  bool may_ask = core->settings.control_plane_url.length > 0 && core->config_count < CONFIGS &&
-                 mlr_identity_tracking(&core->identity) == MLR_ENABLED;
-  if (!may_ask) {
-    core->host.answer(core->host.self, action->call, true, "{\"status\":0}");
-    return;
-  }
-  uint64_t request = ++core->last_request;
-  core->configs[core->config_count++] = (config_request){request, action->call};
-  send_config_request(core, request, mlr_json_member(action->argument, "etag"));
-}
-
-static void config_answered(mlr_core *core, uint64_t call, const mlr_answer *answer) {
-  mlr_text json = {0};
-  mlr_put(&json, "{\"status\":");
-  mlr_put_number(&json, answer->is_cut ? 0 : answer->status);
-  if (!answer->is_cut && answer->etag != NULL) {
-    mlr_put(&json, ",\"etag\":");
-    mlr_put_json(&json, answer->etag, strlen(answer->etag));
-  }
-  if (!answer->is_cut && answer->status == 200) {
-    mlr_put(&json, ",\"body\":");
-    mlr_put_json(&json, answer->body, answer->body_bytes);
-  }
-  mlr_put(&json, "}");
-  succeed(core, call, &json);
+  const mlr_json *etag = mlr_json_member(action->argument, "etag");
+  mlr_source_config_fetch(&core->source_config, action->call, &core->settings,
+                          mlr_json_is(etag, MLR_STRING) ? &etag->string : NULL);
 }
 
 // ---- The surface
@@ -469,6 +400,11 @@ mlr_core *mlr_new(const mlr_host *host, const char *folder, const char *os_versi
   core->sender.ended = drain_ended;
   core->sender.self = core;
   core->sender.last_request = &core->last_request;
+  core->source_config.host = &core->host;
+  core->source_config.identity = &core->identity;
+  core->source_config.os_version = core->os_version.at;
+  core->source_config.platform_version = core->platform_version.at;
+  core->source_config.last_request = &core->last_request;
   return core;
 }
 
@@ -504,13 +440,7 @@ void mlr_act(mlr_core *core, uint64_t call, const char *name, const char *args, 
 
 void mlr_answered(mlr_core *core, uint64_t request, const mlr_answer *answer) {
   if (mlr_sender_answered(&core->sender, request, answer)) return;
-  for (size_t at = 0; at < core->config_count; at++) {
-    if (core->configs[at].request != request) continue;
-    uint64_t call = core->configs[at].call;
-    core->configs[at] = core->configs[--core->config_count];
-    config_answered(core, call, answer);
-    return;
-  }
+  mlr_source_config_answered(&core->source_config, request, answer);
 }
 
 void mlr_entered(mlr_core *core, const char *url) {
