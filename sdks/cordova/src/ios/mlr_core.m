@@ -125,29 +125,9 @@ static void storage_failed(void *self, const char *code, const char *detail) {
 
 // ---- What values mean
 
-/** @return false when this is no object of texts and nulls; to be cleared in either case */
-static bool read_changes(const mlr_json *from, mlr_map *into) {
-  if (!mlr_json_is(from, MLR_OBJECT)) return false;
-  for (const mlr_json *member = from->first; member != NULL; member = member->next) {
-    // A key is a name of ours; one with a zero byte in it is not.
-    if (strlen(member->name.at) != member->name.length) return false;
-    if (member->kind == MLR_STRING) mlr_map_put(into, member->name.at, member->string.at, member->string.length);
-    else if (member->kind == MLR_NULL) mlr_map_put_removal(into, member->name.at);
-    else return false;
-  }
-  return true;
-}
-
 static void put_guard(mlr_core *core, const mlr_map *changes) {
   const char *trouble = mlr_guard_put(&core->guard, changes);
   if (trouble != NULL) storage_failed(core, "STORAGE_IO", trouble);
-}
-
-static bool is_enabled(const mlr_text *source) {
-  mlr_json *parsed = mlr_json_parse(source->at, source->length);
-  bool is = mlr_json_is(mlr_json_member(parsed, "enabled"), MLR_TRUE);
-  mlr_json_free(parsed);
-  return is;
 }
 
 static void follow(mlr_core *core, const mlr_map *changes) {
@@ -157,14 +137,10 @@ static void follow(mlr_core *core, const mlr_map *changes) {
     mlr_source_config_abort(&core->source_config);
     mlr_sender_abort(&core->sender);
   }
-  if (source != NULL && is_enabled(source)) mlr_rules_resume(&core->rules);
+  if (source != NULL) mlr_rules_follow(&core->rules, source);
 }
 
 // ---- Actions
-
-static const char *name_of(mlr_tracking tracking) {
-  return tracking == MLR_ENABLED ? "enabled" : tracking == MLR_DISABLED ? "disabled" : "awaiting-consent";
-}
 
 /** `"launch":{…}`, with the marker of the guard; one that is damaged counts as none. */
 static void put_launch(mlr_text *to, mlr_core *core) {
@@ -177,18 +153,6 @@ static void put_launch(mlr_text *to, mlr_core *core) {
   else mlr_put(to, "null");
   mlr_put(to, "}");
   mlr_json_free(parsed);
-}
-
-/** What only the guard has is written back. */
-static void restore_anonymous_id(mlr_core *core) {
-  mlr_map stored = {0};
-  mlr_text id = mlr_identity_anonymous_id(&core->identity);
-  if (id.length > 0 && mlr_store_value(&core->store, "anonymousId", &stored) == NULL) {
-    mlr_map_put(&stored, "anonymousId", id.at, id.length);
-    mlr_store_commit_state(&core->store, &stored);
-  }
-  mlr_text_free(&id);
-  mlr_map_clear(&stored);
 }
 
 static void open_engine(const action_call *action) {
@@ -209,14 +173,14 @@ static void open_engine(const action_call *action) {
 
   mlr_text json = {0};
   mlr_put(&json, "{\"tracking\":\"");
-  mlr_put(&json, name_of(tracking));
+  mlr_put(&json, mlr_tracking_name(tracking));
   mlr_put(&json, "\",");
   put_launch(&json, core);
   mlr_put(&json, ",");
   put_fact(&json, core, "context", settings.collect_device_id ? MLR_CONTEXT_WITH_DEVICE_ID : MLR_CONTEXT);
   if (tracking != MLR_AWAITING_CONSENT) {
     mlr_map state = {0};
-    restore_anonymous_id(core);
+    mlr_identity_restore(&core->identity);
     mlr_store_state(&core->store, &state);
     mlr_put(&json, ",\"state\":");
     mlr_put_map(&json, &state);
@@ -266,7 +230,7 @@ static void push(const action_call *action) {
   size_t count;
   mlr_map state = {0};
   mlr_text *bodies = read_bodies(mlr_json_member(action->argument, "rows"), &count);
-  if (bodies != NULL && read_changes(mlr_json_member(action->argument, "state"), &state)) {
+  if (bodies != NULL && mlr_map_read(&state, mlr_json_member(action->argument, "state"))) {
     mlr_change change = added(core, bodies, count);
     change.state = state;
     // The guard comes after: a marker there says that the event of it is stored.
@@ -291,7 +255,7 @@ static void push(const action_call *action) {
 static void put_state(const action_call *action) {
   mlr_core *core = action->core;
   mlr_map changes = {0};
-  if (read_changes(action->argument, &changes)) {
+  if (mlr_map_read(&changes, action->argument)) {
     put_guard(core, &changes);
     mlr_store_commit_state(&core->store, &changes);
     follow(core, &changes);

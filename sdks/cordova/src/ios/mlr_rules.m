@@ -31,7 +31,11 @@ static int64_t elapsed(const mlr_rules *rules) {
   return rules->host->elapsed(rules->host->self);
 }
 
-void mlr_rules_resume(mlr_rules *rules) {
+void mlr_rules_follow(mlr_rules *rules, const mlr_text *source) {
+  mlr_json *parsed = mlr_json_parse(source->at, source->length);
+  bool is_enabled = mlr_json_is(mlr_json_member(parsed, "enabled"), MLR_TRUE);
+  mlr_json_free(parsed);
+  if (!is_enabled) return;
   rules->stopped_for = NULL;
   mlr_map_clear(&rules->set_aside);
 }
