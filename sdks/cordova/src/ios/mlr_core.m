@@ -5,6 +5,7 @@
 
 #include "mlr_batch.h"
 #include "mlr_sender.h"
+#include "mlr_signals.h"
 #include "mlr_source_config.h"
 
 static const char *const KEPT_BY_PURGE[] = {"tracking", "marker", "source", "trimmed", "refused", "purged", "refusals", "plain"};
@@ -36,7 +37,7 @@ typedef struct {
   const mlr_json *argument;
 } action_call;
 
-// ---- Answers and signals
+// ---- Answers
 
 static void succeed(mlr_core *core, uint64_t call, mlr_text *json) {
   core->host.answer(core->host.self, call, true, json->at);
@@ -65,21 +66,6 @@ static void bad_argument(const action_call *action, const char *detail) {
 static bool is_not_open(const action_call *action) {
   if (!action->core->is_open) fail(action, "NOT_OPEN", "open comes first");
   return !action->core->is_open;
-}
-
-static void signal_page(mlr_core *core, mlr_text *json) {
-  core->host.signal(core->host.self, json->at);
-  mlr_text_free(json);
-}
-
-/** `"name":` and a fact of the platform. */
-static void put_fact(mlr_text *to, mlr_core *core, const char *name, mlr_fact fact) {
-  char *json = core->host.fact(core->host.self, fact);
-  mlr_put(to, "\"");
-  mlr_put(to, name);
-  mlr_put(to, "\":");
-  mlr_put(to, json);
-  free(json);
 }
 
 static void put_report(mlr_text *to, mlr_core *core) {
@@ -114,7 +100,8 @@ static void drain_ended(void *self, const mlr_drain *drain, const char *outcome,
   }
   mlr_put(&json, "{\"t\":\"drained\",");
   put_drained(&json, core, drain->sent, outcome, retry_after_ms);
-  signal_page(core, &json);
+  core->host.signal(core->host.self, json.at);
+  mlr_text_free(&json);
   core->host.rested(core->host.self);
 }
 
@@ -146,7 +133,7 @@ static void follow(mlr_core *core, const mlr_map *changes) {
 static void put_launch(mlr_text *to, mlr_core *core) {
   const mlr_text *marker = mlr_guard_value(&core->guard, "marker");
   mlr_json *parsed = marker == NULL ? NULL : mlr_json_parse(marker->at, marker->length);
-  put_fact(to, core, "launch", MLR_LAUNCH);
+  mlr_put_fact(to, &core->host, "launch", MLR_LAUNCH);
   to->length--;
   mlr_put(to, to->at[to->length - 1] == '{' ? "\"marker\":" : ",\"marker\":");
   if (mlr_json_is(parsed, MLR_OBJECT)) mlr_put_bytes(to, marker->at, marker->length);
@@ -177,7 +164,7 @@ static void open_engine(const action_call *action) {
   mlr_put(&json, "\",");
   put_launch(&json, core);
   mlr_put(&json, ",");
-  put_fact(&json, core, "context", settings.collect_device_id ? MLR_CONTEXT_WITH_DEVICE_ID : MLR_CONTEXT);
+  mlr_put_fact(&json, &core->host, "context", settings.collect_device_id ? MLR_CONTEXT_WITH_DEVICE_ID : MLR_CONTEXT);
   if (tracking != MLR_AWAITING_CONSENT) {
     mlr_map state = {0};
     mlr_identity_restore(&core->identity);
@@ -408,16 +395,7 @@ void mlr_answered(mlr_core *core, uint64_t request, const mlr_answer *answer) {
 }
 
 void mlr_entered(mlr_core *core, const char *url) {
-  mlr_text json = {0};
-  mlr_put(&json, "{\"t\":\"start\",");
-  if (url != NULL) {
-    mlr_put(&json, "\"url\":");
-    mlr_put_json(&json, url, strlen(url));
-    mlr_put(&json, ",");
-  }
-  put_fact(&json, core, "context", MLR_CHANGING_CONTEXT);
-  mlr_put(&json, "}");
-  signal_page(core, &json);
+  mlr_signal_start(&core->host, url);
 }
 
 void mlr_left(mlr_core *core) {
@@ -431,18 +409,11 @@ void mlr_left(mlr_core *core) {
     mlr_text_free(&event);
   }
   mlr_text_free(&core->tail);
-  mlr_text json = {0};
-  mlr_put(&json, is_stored ? "{\"t\":\"stop\",\"stored\":true}" : "{\"t\":\"stop\",\"stored\":false}");
-  signal_page(core, &json);
+  mlr_signal_stop(&core->host, is_stored);
   bool is_sending = core->is_open && mlr_sender_drain(&core->sender, &core->settings, false, 0);
   if (!is_sending) core->host.rested(core->host.self);
 }
 
 void mlr_changed(mlr_core *core) {
-  mlr_text json = {0};
-  bool is_online = core->host.is_online(core->host.self);
-  mlr_put(&json, is_online ? "{\"t\":\"network\",\"online\":true," : "{\"t\":\"network\",\"online\":false,");
-  put_fact(&json, core, "context", MLR_CHANGING_CONTEXT);
-  mlr_put(&json, "}");
-  signal_page(core, &json);
+  mlr_signal_network(&core->host);
 }
