@@ -24,7 +24,8 @@ static bool is_success(const mlr_answer *answer) {
   return answer->status >= 200 && answer->status < 300;
 }
 
-const char *mlr_sender_barred(mlr_sender *sender, const mlr_settings *settings) {
+/** @return why nothing may be sent, whatever the server would say, or NULL */
+static const char *barred(mlr_sender *sender, const mlr_settings *settings) {
   switch (mlr_identity_tracking(sender->identity)) {
     case MLR_DISABLED:
       return "OPTED_OUT";
@@ -289,8 +290,8 @@ static const char *judge(mlr_sender *sender, const mlr_answer *answer) {
 
 /** @return the outcome without a request, or NULL when there may be one */
 static const char *obstacle(mlr_sender *sender, const mlr_drain *drain) {
-  const char *barred = mlr_sender_barred(sender, &drain->settings);
-  if (barred != NULL) return barred;
+  const char *why = barred(sender, &drain->settings);
+  if (why != NULL) return why;
   if (mlr_store_count(sender->store) == 0) return "EMPTY";
   return mlr_rules_waits_for(sender->rules, drain->force);
 }
@@ -298,8 +299,8 @@ static const char *obstacle(mlr_sender *sender, const mlr_drain *drain) {
 /** Sends the next batch or part. @return an outcome that ends the drain, or NULL */
 static const char *send_next(mlr_sender *sender) {
   const mlr_settings *settings = &current(sender)->settings;
-  const char *barred = mlr_sender_barred(sender, settings);
-  if (barred != NULL) return barred;
+  const char *why = barred(sender, settings);
+  if (why != NULL) return why;
   if (sender->part_count == 0) {
     mlr_room room = mlr_batch_room((size_t)settings->flush_queue_size, MOST_BYTES);
     end_batch(sender);
