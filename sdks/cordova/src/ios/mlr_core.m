@@ -107,7 +107,7 @@ static void drain_ended(void *self, const mlr_drain *drain, const char *outcome,
 
 static void storage_failed(void *self, const char *code, const char *detail) {
   mlr_core *core = self;
-  mlr_storage_trouble(&core->diagnostics, code, detail);
+  mlr_storage_failed(&core->diagnostics, code, detail);
 }
 
 // ---- What values mean

@@ -39,7 +39,7 @@ export class IosDevice implements Device {
   serve: (asked: AskedRequest) => Promise<Answer> = send
   private readonly program: string
   private clock = new TestClock()
-  private chance = 0
+  private random = 0
   private isOnline = true
   private storageFault = ''
   private phone: PhoneProcess | undefined
@@ -68,7 +68,7 @@ export class IosDevice implements Device {
     await this.kill()
     rmSync(this.folder, { recursive: true, force: true })
     this.clock = new TestClock()
-    this.chance = random
+    this.random = random
     this.isOnline = true
     this.storageFault = ''
     this.heard.length = 0
@@ -196,8 +196,8 @@ export class IosDevice implements Device {
 
   private async tellWorld(): Promise<void> {
     if (!this.phone) return
-    const { clock, chance, isOnline } = this
-    await this.phone.send({ do: 'world', now: clock.now(), elapsed: clock.monotonic(), chance, online: isOnline })
+    const { clock, random, isOnline } = this
+    await this.phone.send({ do: 'world', now: clock.now(), monotonic: clock.monotonic(), random, online: isOnline })
   }
 
   private async send(line: object): Promise<void> {

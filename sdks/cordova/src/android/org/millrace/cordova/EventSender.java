@@ -110,7 +110,7 @@ final class EventSender {
     }
 
     private Result run(boolean force) throws InterruptedException {
-      String outcome = worker.call(() -> judge(force));
+      String outcome = worker.call(() -> obstacle(force));
       while (outcome == null) {
         List<Row> batch = worker.call(this::next);
         outcome = batch.isEmpty() ? worker.call(this::end) : send(batch);
@@ -125,7 +125,7 @@ final class EventSender {
     }
 
     /** @return the outcome without a request, or null when there may be one */
-    private String judge(boolean force) {
+    private String obstacle(boolean force) {
       String barred = barred(settings);
       if (barred != null) return barred;
       if (store.count() == 0) return "EMPTY";
@@ -157,7 +157,7 @@ final class EventSender {
         List<Row> batch = rows;
         Http.Answer answer = post(batch);
         if (isAborted) return failed("OPTED_OUT", "tracking was disabled during a request");
-        int index = index(answer, batch.size());
+        int index = indexOf(answer, batch.size());
         if (answer.isSuccess()) {
           worker.call(() -> delivered(batch));
           sent += batch.size();
@@ -168,7 +168,7 @@ final class EventSender {
           rows = new ArrayList<>(batch);
           rows.remove(index);
         } else if (answer.status != 400 && answer.status != 413 && answer.status != 422) {
-          return worker.call(() -> judge(answer, batch.get(0).writeKey));
+          return worker.call(() -> judgeStatus(answer, batch.get(0).writeKey));
         } else if (batch.size() == 1) {
           return refuse(batch.get(0), answer) ? null : tooManyRefusals(answer);
         } else {
@@ -187,7 +187,7 @@ final class EventSender {
     }
 
     /** Of an answer that is neither a success nor about single events. */
-    private String judge(Http.Answer answer, String writeKey) {
+    private String judgeStatus(Http.Answer answer, String writeKey) {
       int status = answer.status;
       if (status == 401 || status == 403 || status == 404) {
         String outcome = status == 404 ? "NOT_FOUND" : "KEY_REJECTED";
@@ -226,7 +226,7 @@ final class EventSender {
       return outcome;
     }
 
-    private int index(Http.Answer answer, int size) {
+    private int indexOf(Http.Answer answer, int size) {
       String header = answer.header("X-Millrace-Event-Index");
       boolean names = answer.status == 400 || answer.status == 413 || answer.status == 422;
       if (!names || header == null || !header.trim().matches("\\d{1,6}")) return -1;
@@ -243,7 +243,7 @@ final class EventSender {
       if (!isGzip) return answer;
       if (answer.isSuccess()) worker.call(() -> tookGzip(address));
       boolean mayBeGzip = answer.status == 400 || answer.status == 415 || answer.status == 500;
-      if (!mayBeGzip || index(answer, rows.size()) >= 0 || worker.call(() -> rules.isKnownToTakeGzip(address))) return answer;
+      if (!mayBeGzip || indexOf(answer, rows.size()) >= 0 || worker.call(() -> rules.isKnownToTakeGzip(address))) return answer;
 
       Http.Answer plain = post(rows, BatchText.of(rows, clock.now()), false);
       if (plain.isSuccess()) worker.call(() -> refusedGzip(address));
@@ -269,12 +269,12 @@ final class EventSender {
       if (anonymousId != null) headers.put("AnonymousId", base64(anonymousId));
       if (settings.logLevel >= 5) host.log(5, "payload " + new String(text, StandardCharsets.UTF_8));
 
-      long started = clock.elapsed();
+      long started = clock.monotonic();
       Http.Answer answer =
           isAborted ? Http.Answer.none("aborted") : http.send(settings.dataPlaneUrl + "/v1/batch", headers, body, IN_ALL_MS, ANSWER_BYTES);
       String outcome = answer.status == 0 ? "no answer (" + answer.trouble + ")" : String.valueOf(answer.status);
       String size = rows.size() + " events, " + text.length + " bytes" + (isGzip ? ", " + body.length + " compressed" : "");
-      host.log(4, "batch of " + size + ": " + outcome + " in " + (clock.elapsed() - started) + " ms");
+      host.log(4, "batch of " + size + ": " + outcome + " in " + (clock.monotonic() - started) + " ms");
       return answer;
     }
   }

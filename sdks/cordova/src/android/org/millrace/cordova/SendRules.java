@@ -83,13 +83,13 @@ final class SendRules {
 
   /** @return the outcome that is waited for, or null when a drain may begin */
   String waitsFor(boolean force) {
-    long now = clock.elapsed();
+    long now = clock.monotonic();
     return now < retryAfterUntil || (!force && now < backoffUntil) ? waitsFor : null;
   }
 
   /** Until an unforced drain asks the server again. */
   long retryAfterMs() {
-    return Math.max(backoffUntil, retryAfterUntil) - clock.elapsed();
+    return Math.max(backoffUntil, retryAfterUntil) - clock.monotonic();
   }
 
   void succeeded() {
@@ -102,7 +102,7 @@ final class SendRules {
   void failed(String outcome, String retryAfter) {
     double longest = Math.min(FIRST_WAIT_MS * Math.pow(2, failures++), LONGEST_WAIT_MS);
     waitFor(outcome, (long) (longest * (0.5 + random.getAsDouble() / 2)));
-    retryAfterUntil = clock.elapsed() + Math.min(milliseconds(retryAfter), LONGEST_RETRY_AFTER_MS);
+    retryAfterUntil = clock.monotonic() + Math.min(milliseconds(retryAfter), LONGEST_RETRY_AFTER_MS);
   }
 
   /**
@@ -151,7 +151,7 @@ final class SendRules {
 
   private void waitFor(String outcome, long milliseconds) {
     waitsFor = outcome;
-    backoffUntil = clock.elapsed() + milliseconds;
+    backoffUntil = clock.monotonic() + milliseconds;
   }
 
   private long[] refusals() {
