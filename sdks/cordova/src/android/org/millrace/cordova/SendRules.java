@@ -66,18 +66,23 @@ final class SendRules {
     setAside.put(writeKey, outcome);
   }
 
-  /** A source configuration says that the source is enabled: everything is tried again. */
-  void resume() {
+  /** Of a source configuration that came just now: where the source is enabled everything is tried again. */
+  void follow(String source) {
+    if (!Boolean.TRUE.equals(enabled(source))) return;
     stoppedFor = null;
     setAside.clear();
   }
 
   boolean isSourceDisabled() {
+    return Boolean.FALSE.equals(enabled(store.value("source")));
+  }
+
+  /** As it says; null where it says nothing that can be read. */
+  private static Object enabled(String source) {
     try {
-      String source = store.value("source");
-      return source != null && Boolean.FALSE.equals(new JSONObject(source).opt("enabled"));
+      return source == null ? null : new JSONObject(source).opt("enabled");
     } catch (JSONException damaged) {
-      return false;
+      return null;
     }
   }
 
