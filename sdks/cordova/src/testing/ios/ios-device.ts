@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import type { BridgeFault, Signal } from '../../core/bridge.ts'
+import { execBridge } from '../../core/native-bridge.ts'
 import type { Device } from '../device.ts'
 import { TestClock } from '../test-clock.ts'
 import { PhoneProcess, type Told } from './phone-process.ts'
@@ -50,18 +51,9 @@ export class IosDevice implements Device {
 
   constructor(program: string) {
     this.program = program
-    // biome-ignore lint/suspicious/noExplicitAny: the type of an answer is that of the bridge's method
-    const call = (action: string) => (argument?: unknown) => this.act(action, [argument ?? null]) as Promise<any>
-    this.bridge = {
-      open: call('open'),
-      push: call('push'),
-      state: call('state'),
-      tail: call('tail'),
-      drain: call('drain'),
-      purge: call('purge'),
-      config: call('config'),
-      advertId: call('advertId'),
-    }
+    this.bridge = execBridge(
+      (success, error, _service, action, args) => void this.act(action, args).then(success, error),
+    )
   }
 
   async reset(random: number): Promise<void> {
