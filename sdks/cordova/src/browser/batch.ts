@@ -1,6 +1,6 @@
 import { isoTime } from '../core/clock.ts'
 import { utf8Length } from '../core/utf8.ts'
-import type { NewRow } from './event-store.ts'
+import type { NewRow } from './event-database.ts'
 
 export const LARGEST_BODY_BYTES = 512_000
 
@@ -10,7 +10,7 @@ export const ENVELOPE_BYTES = 47
 export const PER_EVENT_BYTES = 37
 
 /** @param now of this attempt: each event carries it as well. */
-export function batchBody(rows: readonly { readonly body: string }[], now: number): string {
+export function batchText(rows: readonly { readonly body: string }[], now: number): string {
   const sentAt = `{"sentAt":"${isoTime(now)}",`
   return `${sentAt}"batch":[${rows.map(({ body }) => sentAt + body.slice(1)).join(',')}]}`
 }

@@ -54,15 +54,15 @@ export class PageDevice implements Device {
 
   async network(isOnline: boolean): Promise<void> {
     this.start_ = { ...this.start_, isOnline }
-    if (this.page) await this.inPage(`(harness.isOnline = ${isOnline}, harness.engine.network(${isOnline}))`)
+    if (this.page) await this.inPage(`(harness.isOnline = ${isOnline}, harness.engine.changed(${isOnline}))`)
   }
 
   async stop(): Promise<void> {
-    await this.inPage('harness.engine.stop()')
+    await this.inPage('harness.engine.left()')
   }
 
   async start(): Promise<void> {
-    await this.inPage('harness.engine.start()')
+    await this.inPage('harness.engine.entered()')
   }
 
   async kill(): Promise<void> {
@@ -95,7 +95,7 @@ export class PageDevice implements Device {
   }
 
   values(): Promise<Readonly<Record<string, string>>> {
-    return this.inPage('harness.store.values()')
+    return this.inPage('harness.database.values()')
   }
 
   signals(): Promise<readonly Signal[]> {
