@@ -19,7 +19,8 @@ import { newExitCopy } from './exit-copy.ts'
 import { type GuardStorage, newGuard } from './guard.ts'
 import { type Fetch, newHttp } from './http.ts'
 import { judged, retryAfterMs } from './judge.ts'
-import { authorization, type End, newSender, type SenderPage } from './sender.ts'
+import { type End, newSender, type SenderPage } from './sender.ts'
+import { fetchSourceConfig } from './source-config.ts'
 import { newWait } from './wait.ts'
 
 /** What the engine is given of the page. */
@@ -53,7 +54,6 @@ export interface Tabs {
 const SHARED_KEYS = ['tracking', 'anonymousId', 'userId', 'traits', 'externalIds', 'deviceToken', 'session'] as const
 const KEPT_BY_PURGE = ['tracking', 'marker', 'source', 'trimmed', 'refused', 'purged']
 const LOCK_WAIT_MS = 30_000
-const CONFIG_BYTES = 1024 * 1024
 const BY_STATE: Record<Exclude<Tracking, 'enabled'>, DrainOutcome> = {
   disabled: 'OPTED_OUT',
   'awaiting-consent': 'AWAITING_CONSENT',
@@ -253,18 +253,7 @@ export function webEngine(options: WebEngineOptions): WebEngine {
       return null
     },
 
-    async config({ etag }) {
-      const { controlPlaneUrl, writeKey, sdkVersion } = settings!
-      if (!controlPlaneUrl) return { status: 0 }
-      const version = platformVersion === undefined ? '' : `&bv=${encodeURIComponent(platformVersion)}`
-      const url = `${controlPlaneUrl}/sourceConfig?p=browser&v=${sdkVersion}${version}`
-      const headers: Record<string, string> = { Authorization: authorization(writeKey) }
-      if (etag !== undefined) headers['If-None-Match'] = etag
-      const answer = await http.send(url, headers, CONFIG_BYTES)
-      if (!answer || answer.text === undefined) return { status: 0 }
-      const { status, text, header } = answer
-      return { status, etag: header('ETag') || undefined, body: status === 200 ? text : undefined }
-    },
+    config: async ({ etag }) => fetchSourceConfig(http, settings!, platformVersion, etag),
 
     /** A page has none; the app may give one. */
     advertId: async () => ({}),
