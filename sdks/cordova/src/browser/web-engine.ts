@@ -198,7 +198,7 @@ export function webEngine(options: WebEngineOptions): WebEngine {
       if (isReadable && anonymousId !== undefined && store.value('anonymousId') === undefined) {
         await store.commit({ values: { anonymousId } })
       }
-      if (!foundUpTo) {
+      if (!locks && !foundUpTo) {
         await store.visit(({ id }) => {
           foundUpTo = id
           return true
