@@ -15,6 +15,11 @@ export function batchText(rows: readonly { readonly body: string }[], now: numbe
   return `${sentAt}"batch":[${rows.map(({ body }) => sentAt + body.slice(1)).join(',')}]}`
 }
 
+/** UTF-8 bytes of that text. */
+export function batchBytes(rows: readonly { readonly size: number }[]): number {
+  return rows.reduce((sum, { size }) => sum + size + PER_EVENT_BYTES, ENVELOPE_BYTES)
+}
+
 export function rowOf(writeKey: string, body: string): NewRow {
   return { writeKey, size: utf8Length(body), body }
 }

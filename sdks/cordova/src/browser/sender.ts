@@ -2,8 +2,7 @@ import type { DrainOutcome, EngineSettings } from '../core/bridge.ts'
 import type { Clock } from '../core/clock.ts'
 import { DEBUG, ERROR, VERBOSE } from '../core/log.ts'
 import { parsedObject } from '../core/parsed-json.ts'
-import { utf8Length } from '../core/utf8.ts'
-import { batchText, ENVELOPE_BYTES, LARGEST_BODY_BYTES, PER_EVENT_BYTES } from './batch.ts'
+import { batchBytes, batchText, ENVELOPE_BYTES, LARGEST_BODY_BYTES, PER_EVENT_BYTES } from './batch.ts'
 import type { Diagnostics } from './diagnostics.ts'
 import type { StoredRow } from './event-database.ts'
 import type { EventStore } from './event-store.ts'
@@ -145,11 +144,13 @@ export function newSender(
     const { address, until } = parsedObject(store.value('plain'))
     const isPlain = address === dataPlaneUrl && until > clock.now()
     const body = batchText(rows, clock.now())
-    if (!gzip || !mayCompress || isPlain || utf8Length(body) < GZIP_FROM_BYTES) return told(rows, body)
-    const answer = await told(rows, await gzip(body))
+    const bytes = batchBytes(rows)
+    if (!gzip || !mayCompress || isPlain || bytes < GZIP_FROM_BYTES) return told(rows, body, bytes)
+    const compressed = await gzip(body)
+    const answer = await told(rows, compressed, compressed.length)
     if (isAccepted(answer)) gzipWorksAt = dataPlaneUrl
     if (!answer || gzipWorksAt === dataPlaneUrl || !mayMeanNoGzip(answer)) return answer
-    const plain = await told(rows, batchText(rows, clock.now()))
+    const plain = await told(rows, batchText(rows, clock.now()), bytes)
     if (isAccepted(plain)) {
       const values = { plain: JSON.stringify({ address: dataPlaneUrl, until: clock.now() + PLAIN_MS }) }
       await store.commit({ values })
@@ -157,18 +158,18 @@ export function newSender(
     return plain
   }
 
-  const told = async (rows: readonly StoredRow[], body: Body): Promise<Answer | undefined> => {
+  const told = async (rows: readonly StoredRow[], body: Body, bytes: number): Promise<Answer | undefined> => {
     const from = clock.monotonic()
     for (const row of rows) log(VERBOSE, row.body)
-    const answer = await post(rows[0]!.writeKey, body, ANSWER_BYTES)
+    const answer = await post(rows[0]!.writeKey, body, bytes, ANSWER_BYTES)
     const ms = Math.round(clock.monotonic() - from)
     const outcome = answer ? answer.status : 'no answer'
-    log(DEBUG, `batch of ${rows.length} events, ${sizeOf(body)} bytes: ${outcome} in ${ms} ms`)
+    log(DEBUG, `batch of ${rows.length} events, ${bytes} bytes: ${outcome} in ${ms} ms`)
     return answer
   }
 
-  /** @param reads bytes of the answer's text. */
-  const post = (writeKey: string, body: Body, reads: number): Promise<Answer | undefined> => {
+  /** @param bytes of the body. @param reads bytes of the answer's text. */
+  const post = (writeKey: string, body: Body, bytes: number, reads: number): Promise<Answer | undefined> => {
     const headers: Record<string, string> = {
       Authorization: authorization(writeKey),
       'Content-Type': 'application/json',
@@ -176,7 +177,7 @@ export function newSender(
     const anonymousId = store.value('anonymousId')
     if (anonymousId !== undefined) headers['AnonymousId'] = base64(anonymousId)
     if (typeof body !== 'string') headers['Content-Encoding'] = 'gzip'
-    return http.send(`${settings().dataPlaneUrl}/v1/batch`, headers, reads, body, sizeOf(body))
+    return http.send(`${settings().dataPlaneUrl}/v1/batch`, headers, reads, body, bytes)
   }
 
   return {
@@ -204,10 +205,6 @@ export function newSender(
 
 export function authorization(writeKey: string): string {
   return `Basic ${base64(`${writeKey}:`)}`
-}
-
-function sizeOf(body: Body): number {
-  return typeof body === 'string' ? utf8Length(body) : body.length
 }
 
 function base64(text: string): string {

@@ -11,7 +11,7 @@ import type {
 import { eventText } from '../core/event-text.ts'
 import { parsedObject } from '../core/parsed-json.ts'
 import { picked } from '../core/state-changes.ts'
-import { batchText, ENVELOPE_BYTES, PER_EVENT_BYTES, rowOf } from './batch.ts'
+import { batchBytes, batchText, ENVELOPE_BYTES, PER_EVENT_BYTES, rowOf } from './batch.ts'
 import { newDiagnostics } from './diagnostics.ts'
 import type { StoredRow } from './event-database.ts'
 import { inTurn, newEventStore, type OpenDatabase } from './event-store.ts'
@@ -158,7 +158,7 @@ export function webEngine(options: WebEngineOptions): WebEngine {
       return length < flushQueueSize && bytes <= http.keepaliveLeft()
     })
     if (!rows.length) return
-    const answer = await sender.post(writeKey, batchText(rows, clock.now()), 0)
+    const answer = await sender.post(writeKey, batchText(rows, clock.now()), batchBytes(rows), 0)
     // Rows that are committed only now have an id from here on.
     await store.recount()
     const verdict = answer && judged(answer)
