@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { accessSync, constants } from 'node:fs'
 import path from 'node:path'
+import { median } from '../bench/statistics.ts'
 
 /*
  * npm run sdk:verify [-- <step> …]: all that can be shown of the SDK without an account, a phone, an Android SDK or Xcode.
@@ -117,9 +118,8 @@ function staysWithinBudgets(): boolean {
   if (status !== 0) return false
   const [{ samples }] = JSON.parse(stdout) as [{ samples: Record<keyof typeof BUDGETS_MS, number[]> }]
   return Object.entries(BUDGETS_MS).every(([name, budget]) => {
-    const sorted = samples[name as keyof typeof BUDGETS_MS].toSorted((one, other) => one - other)
-    const median = sorted[sorted.length >> 1]!
-    console.log(`${name}: ${median.toFixed(3)} of ${budget}`)
-    return median < budget
+    const typical = median(samples[name as keyof typeof BUDGETS_MS])
+    console.log(`${name}: ${typical.toFixed(3)} of ${budget}`)
+    return typical < budget
   })
 }

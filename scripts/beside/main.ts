@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util'
+import { median } from '../../bench/statistics.ts'
 import { Collector } from './collector.ts'
 import { FAULTS, type Outcome, suffer } from './faults.ts'
 import { type Bundle, bundlePeers } from './peers.ts'
@@ -61,8 +62,4 @@ function named({ peer }: Bundle): string {
 function table([head, ...rows]: string[][]): string {
   const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`
   return [line(head!), line(head!.map(() => '---')), ...rows.map(line)].join('\n')
-}
-
-function median(of: readonly number[]): number {
-  return of.toSorted((one, other) => one - other)[Math.floor(of.length / 2)]!
 }

@@ -1,18 +1,12 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { readFileSync } from 'node:fs'
-import path from 'node:path'
 import { createInterface } from 'node:readline'
-import vm from 'node:vm'
+import { type Client, openBundledPage } from '../sdk/bundled-page.ts'
 import { type Classes, jvmArguments } from './toolchain.ts'
-
-const BUNDLE = path.join(import.meta.dirname, '../../sdks/cordova/www/service-client.js')
 
 interface Call {
   readonly success: (value: unknown) => void
   readonly error: (fault: unknown) => void
 }
-
-type Client = Record<string, (...given: unknown[]) => Promise<Record<string, unknown>>>
 
 /** A Cordova app on Android: the bundled page in a context of its own, the Java of the plugin in a JVM of its own. */
 export class Phone implements AsyncDisposable {
@@ -40,13 +34,10 @@ export class Phone implements AsyncDisposable {
 
   private constructor(native: ChildProcess) {
     this.native = native
-    const cordova = { platformId: 'android', exec: this.exec.bind(this) }
-    const document = { addEventListener: (name: string, ready: () => void) => name === 'deviceready' && ready() }
-    const navigator = { language: 'de-DE', userAgent: 'Robolectric' }
-    const module: { exports: unknown } = { exports: {} }
-    const page = { module, cordova, document, navigator, crypto, console, performance, setTimeout, clearTimeout }
-    vm.runInNewContext(readFileSync(BUNDLE, 'utf8'), page)
-    this.ServiceClient = module.exports as Client
+    this.ServiceClient = openBundledPage('android', 'Robolectric', (success, error, _service, action, args) => {
+      const id = String(this.calls.push({ success, error }) - 1)
+      native.stdin!.write(`${JSON.stringify({ id, action, args })}\n`)
+    })
   }
 
   /** To the background. */
@@ -59,17 +50,6 @@ export class Phone implements AsyncDisposable {
     const ended = new Promise((resolve) => this.native.once('exit', resolve))
     this.native.stdin!.end()
     await ended
-  }
-
-  private exec(
-    success: Call['success'],
-    error: Call['error'],
-    _service: string,
-    action: string,
-    args: unknown[],
-  ): void {
-    const id = String(this.calls.push({ success, error }) - 1)
-    this.native.stdin!.write(`${JSON.stringify({ id, action, args })}\n`)
   }
 
   private answered({ id, ok, value }: { id: number; ok: boolean; value: unknown }): void {

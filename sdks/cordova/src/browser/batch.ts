@@ -1,6 +1,6 @@
 import { isoTime } from '../core/clock.ts'
 import { utf8Length } from '../core/utf8.ts'
-import type { NewRow } from './event-store.ts'
+import type { NewRow } from './event-database.ts'
 
 export const LARGEST_BODY_BYTES = 512_000
 
@@ -10,9 +10,14 @@ export const ENVELOPE_BYTES = 47
 export const PER_EVENT_BYTES = 37
 
 /** @param now of this attempt: each event carries it as well. */
-export function batchBody(rows: readonly { readonly body: string }[], now: number): string {
+export function batchText(rows: readonly { readonly body: string }[], now: number): string {
   const sentAt = `{"sentAt":"${isoTime(now)}",`
   return `${sentAt}"batch":[${rows.map(({ body }) => sentAt + body.slice(1)).join(',')}]}`
+}
+
+/** UTF-8 bytes of that text. */
+export function batchBytes(rows: readonly { readonly size: number }[]): number {
+  return rows.reduce((sum, { size }) => sum + size + PER_EVENT_BYTES, ENVELOPE_BYTES)
 }
 
 export function rowOf(writeKey: string, body: string): NewRow {

@@ -1,46 +1,189 @@
-import type { StateChanges, StorageKind } from '../core/bridge.ts'
+import type { Report, StateChanges, StorageCode } from '../core/bridge.ts'
+import { applyChanges } from '../core/state-changes.ts'
+import type { Diagnostics } from './diagnostics.ts'
+import type { Change, Counter, EventDatabase, StoredRow, Written } from './event-database.ts'
+import { memoryDatabase } from './memory-database.ts'
 
-/** Where rows and values are kept. An error it rejects with is judged by event-queue.ts. */
-export interface EventStore {
-  readonly kind: StorageKind
-  /** One transaction: all of the change, or nothing. */
-  write(change: Change): Promise<Written>
-  values(): Promise<Record<string, string>>
-  count(): Promise<number>
-  /** Oldest first, until the visitor answers false. */
-  visit(visitor: (row: StoredRow) => boolean): Promise<void>
-  close(): void
+/** Ids of rows in memory begin here: they are newer than all others. */
+const FIRST_MEMORY_ID = 1e15
+const MEMORY_BOUNDS = { rows: 1_000, bytes: 2 * 1024 * 1024 }
+
+const CODE_OF: Readonly<Record<string, StorageCode>> = {
+  QuotaExceededError: 'STORAGE_FULL',
+  InvalidStateError: 'STORAGE_LOST',
+  NotFoundError: 'STORAGE_LOST',
 }
 
-export interface NewRow {
-  readonly writeKey: string
-  /** UTF-8 bytes of the body. */
-  readonly size: number
-  readonly body: string
+/** @param onMissing a part of the database was missing and is made anew. */
+export type OpenDatabase = (onMissing: () => void) => Promise<EventDatabase>
+
+export type EventStore = ReturnType<typeof newEventStore>
+
+/**
+ * The rows and values of this device: in the database, and in memory from when the database fails. No failure leaves it;
+ * each is told by `report`.
+ *
+ * @param onRemoved rows that are not to be sent any more.
+ *
+ * @see contracts/cordova-sdk.md §14, §21
+ */
+export function newEventStore(
+  openDatabase: OpenDatabase,
+  diagnostics: Diagnostics,
+  onRemoved: (ids: readonly number[]) => void,
+) {
+  const memory = memoryDatabase({ rows: [], values: {}, nextId: FIRST_MEMORY_ID }, MEMORY_BOUNDS)
+  let database: EventDatabase | undefined
+  /** The database takes no more writes in this process; what it has is still sent. */
+  let isInMemory = true
+  let opening: Promise<void> | undefined
+  const cached: Record<string, string> = {}
+  const next = inTurn()
+  let leftInDatabase = 0
+  let leftInMemory = 0
+  /** Rows that are done with and could not be deleted: not to be sent again. */
+  const done = new Set<number>()
+
+  const counted = (counter: Counter) => +(cached[counter] || 0)
+
+  /** @returns undefined when it fails; `lastError` then tells how. */
+  const attempt = async <T>(work: () => Promise<T>, fixed?: StorageCode): Promise<T | undefined> => {
+    try {
+      return await work()
+    } catch (error) {
+      const { name = '', message = '' } = (error || {}) as Partial<Error>
+      diagnostics.storageFailed(fixed || CODE_OF[name] || 'STORAGE_IO', `${name}: ${message}`)
+      return undefined
+    }
+  }
+
+  const open = async () => {
+    database = await openDatabase(() =>
+      diagnostics.storageFailed('STORAGE_CORRUPT', 'made anew: object stores were missing'),
+    )
+  }
+
+  const learn = ({ values = {}, countAs }: Change, removed: number) => {
+    applyChanges(cached, values)
+    if (countAs && removed) cached[countAs] = String(counted(countAs) + removed)
+  }
+
+  const writeDatabase = async (change: Change): Promise<Written> => {
+    const written = await database!.write(change)
+    leftInDatabase = written.left
+    learn(change, written.removed)
+    return written
+  }
+
+  /** What usually heals: room on a full disk, and a database that is opened anew. */
+  const writeAgain = async (change: Change): Promise<Written> => {
+    if (diagnostics.lastError()!.code === 'STORAGE_FULL') {
+      const removeOldest = Math.floor(leftInDatabase / 10)
+      if (removeOldest) await writeDatabase({ removeOldest, countAs: 'trimmed' })
+    } else {
+      database!.close()
+      await open()
+    }
+    return writeDatabase(change)
+  }
+
+  const writeMemory = async (change: Change): Promise<Written> => {
+    const written = await memory.write(change)
+    leftInMemory = written.left
+    learn(change, written.removed)
+    return written
+  }
+
+  const write = async (change: Change): Promise<Written> => {
+    if (!isInMemory) {
+      const written = (await attempt(() => writeDatabase(change))) || (await attempt(() => writeAgain(change)))
+      if (written) return written
+    }
+    isInMemory = true
+    return writeMemory(change)
+  }
+
+  const recount = async () => {
+    if (database) leftInDatabase = await database.count()
+  }
+
+  return {
+    count: () => leftInDatabase - done.size + leftInMemory,
+
+    /** Loads values and counts; once. */
+    load(): Promise<void> {
+      opening =
+        opening ||
+        next(async () => {
+          await attempt(async () => {
+            await open()
+            Object.assign(cached, await database!.values())
+            await recount()
+            isInMemory = false
+          }, 'STORAGE_OPEN')
+        })
+      return opening
+    },
+
+    value: (key: string): string | undefined => cached[key],
+
+    state: () => Object.assign({}, cached),
+
+    /** What another tab has written. */
+    adopt: (changes: StateChanges) => applyChanges(cached, changes),
+
+    /** One change: in the database, or in memory when that fails. Ids of rows in memory are at or above 1e15. */
+    commit: (change: Change): Promise<{ ids: readonly number[]; inMemory: boolean }> =>
+      next(async () => ({ ids: (await write(change)).ids, inMemory: isInMemory })),
+
+    /** @param countAs absent: they were delivered. */
+    remove(ids: readonly number[], countAs?: Counter, values: StateChanges = {}): Promise<void> {
+      onRemoved(ids)
+      return next(async () => {
+        const inDatabase = ids.filter((id) => id < FIRST_MEMORY_ID)
+        await writeMemory({ remove: ids, values, countAs })
+        if (!database || !inDatabase.length) return
+        const isWritten = await attempt(() => writeDatabase({ remove: inDatabase, values, countAs }))
+        if (!isWritten) for (const id of inDatabase) done.add(id)
+      })
+    },
+
+    purge: (values: StateChanges): Promise<void> =>
+      next(async () => {
+        const change: Change = { remove: 'all', countAs: 'purged', values }
+        await writeMemory(change)
+        if (!database || (await attempt(() => writeDatabase(change)))) done.clear()
+      }),
+
+    /** Oldest first, of database and memory, until the visitor answers false. */
+    visit: (visitor: (row: StoredRow) => boolean): Promise<void> =>
+      next(async () => {
+        let goesOn = true
+        const visitEach = (row: StoredRow) => {
+          goesOn = done.has(row.id) || visitor(row)
+          return goesOn
+        }
+        await attempt(async () => database?.visit(visitEach))
+        if (goesOn) await memory.visit(visitEach)
+      }),
+
+    /** Other tabs write and send as well. */
+    recount: (): Promise<void> => next(() => attempt(recount)),
+
+    report: (): Report => ({
+      storage: isInMemory ? 'memory' : database!.kind,
+      dropped: { trimmed: counted('trimmed'), refused: counted('refused'), purged: counted('purged') },
+      lastError: diagnostics.lastError(),
+    }),
+  }
 }
 
-export interface StoredRow extends NewRow {
-  readonly id: number
-}
-
-/** Values that count deleted rows; each is a decimal text under its name. */
-export type Counter = 'trimmed' | 'refused' | 'purged'
-
-/** Applied in this order. */
-export interface Change {
-  readonly rows?: readonly NewRow[]
-  readonly values?: StateChanges
-  readonly remove?: readonly number[] | 'all'
-  readonly removeOldest?: number
-  /** Of more rows than this the oldest are removed. */
-  readonly keepNewest?: number
-  /** The rows removed are added to it. */
-  readonly countAs?: Counter | undefined
-}
-
-export interface Written {
-  /** Of the new rows, in their order. */
-  readonly ids: readonly number[]
-  readonly left: number
-  readonly removed: number
+/** Runs work one after another, so that it takes effect in the order of the calls. */
+export function inTurn(): <T>(work: () => Promise<T>) => Promise<T> {
+  let line: Promise<unknown> = Promise.resolve()
+  return (work) => {
+    const result = line.then(work)
+    line = result.catch(() => {})
+    return result
+  }
 }

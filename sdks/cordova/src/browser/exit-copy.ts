@@ -1,5 +1,5 @@
-import type { StoredRow } from './event-store.ts'
-import { KEEPALIVE_BYTES } from './transport.ts'
+import type { StoredRow } from './event-database.ts'
+import { KEEPALIVE_BYTES } from './http.ts'
 
 /** As many rows as a store may hold. */
 const MOST_IDS = 100_000

@@ -34,9 +34,9 @@ test('values that are not guarded are not written to it', () => {
       written = text
     },
   }))
-  guard.write({ userId: 'u-1', session: '{}' })
+  guard.put({ userId: 'u-1', session: '{}' })
   expect(written).toBeUndefined()
-  guard.write({ tracking: 'disabled', userId: 'u-1' })
+  guard.put({ tracking: 'disabled', userId: 'u-1' })
   expect(written).toBe('{"tracking":"disabled"}')
 })
 

@@ -27,7 +27,7 @@ export function newGuard(storage: () => GuardStorage) {
   return {
     read,
     /** @returns false when it cannot be written: the database's copy counts then. */
-    write(changes: StateChanges): boolean {
+    put(changes: StateChanges): boolean {
       const guarded = picked(changes, GUARDED_KEYS)
       if (!Object.keys(guarded).length) return true
       try {

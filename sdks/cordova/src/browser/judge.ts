@@ -1,4 +1,4 @@
-import type { Answer } from './transport.ts'
+import type { Answer } from './http.ts'
 
 export type Verdict = 'accepted' | 'refused' | 'later' | 'KEY_REJECTED' | 'NOT_FOUND' | 'WRONG_ADDRESS'
 

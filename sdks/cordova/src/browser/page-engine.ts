@@ -1,7 +1,7 @@
 import type { ContextFacts } from '../core/bridge.ts'
 import type { Clock } from '../core/clock.ts'
 import { uuidOf } from '../core/uuid.ts'
-import { NAME, openIndexedDbStore } from './indexed-db-store.ts'
+import { NAME, openIndexedDatabase } from './indexed-database.ts'
 import { newReachability } from './reachability.ts'
 import { type DrainLock, type Tabs, type WebEngine, webEngine } from './web-engine.ts'
 
@@ -13,7 +13,7 @@ export function pageEngine(clock: Clock, platformVersion: string | undefined): W
   const reachability = newReachability(clock, isOnline, (level, text) => engine.tell(level, text))
   const { locks } = navigator as { locks?: LockManager }
   const engine = webEngine({
-    openStore: (onMissing) => openIndexedDbStore(clock.after, onMissing),
+    openDatabase: (onMissing) => openIndexedDatabase(clock.after, onMissing),
     guardStorage: () => localStorage,
     fetch: (url, init) => fetch(url, init),
     clock,
@@ -28,12 +28,12 @@ export function pageEngine(clock: Clock, platformVersion: string | undefined): W
     isForeground: () => !document.hidden,
     platformVersion,
   })
-  const changed = () => (document.hidden ? engine.stop() : engine.start())
-  document.addEventListener('visibilitychange', changed)
-  addEventListener('pagehide', engine.stop)
-  addEventListener('pageshow', ({ persisted }) => persisted && engine.start())
+  const visibilityChanged = () => (document.hidden ? engine.left() : engine.entered())
+  document.addEventListener('visibilitychange', visibilityChanged)
+  addEventListener('pagehide', engine.left)
+  addEventListener('pageshow', ({ persisted }) => persisted && engine.entered())
   for (const type of ['online', 'offline', 'orientationchange']) {
-    addEventListener(type, () => engine.network(isOnline()))
+    addEventListener(type, () => engine.changed(isOnline()))
   }
   document.addEventListener('securitypolicyviolation', ({ effectiveDirective, blockedURI }) => {
     if (effectiveDirective.startsWith('connect-src')) reachability.violated(blockedURI)

@@ -43,7 +43,7 @@ export function pageHost(): Host & { readonly webBridge: () => WebEngine } {
   }
 }
 
-export const pageClock: Clock = {
+const pageClock: Clock = {
   now: () => Date.now(),
   monotonic: () => performance.now(),
   after(delayMs, callback) {

@@ -5,8 +5,6 @@ import type { NoAnswer } from './sender.ts'
 
 const FAILURES_IN_A_ROW = 3
 
-export type Reachability = ReturnType<typeof newReachability>
-
 /**
  * Why a request got no answer: fetch alone only says that it failed.
  * @see contracts/cordova-sdk.md §20

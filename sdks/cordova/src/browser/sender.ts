@@ -2,13 +2,13 @@ import type { DrainOutcome, EngineSettings } from '../core/bridge.ts'
 import type { Clock } from '../core/clock.ts'
 import { DEBUG, ERROR, VERBOSE } from '../core/log.ts'
 import { parsedObject } from '../core/parsed-json.ts'
-import { utf8Length } from '../core/utf8.ts'
-import { batchBody, ENVELOPE_BYTES, LARGEST_BODY_BYTES, PER_EVENT_BYTES } from './batch.ts'
-import type { EventQueue } from './event-queue.ts'
-import type { StoredRow } from './event-store.ts'
+import { batchBytes, batchText, ENVELOPE_BYTES, LARGEST_BODY_BYTES, PER_EVENT_BYTES } from './batch.ts'
+import type { Diagnostics } from './diagnostics.ts'
+import type { StoredRow } from './event-database.ts'
+import type { EventStore } from './event-store.ts'
+import type { Answer, Body, Http } from './http.ts'
 import { INDEX_HEADER, judged, refusedOf, retryAfterMs } from './judge.ts'
 import { refusalsAfter } from './refusals.ts'
-import type { Answer, Body, Transport } from './transport.ts'
 import type { Wait } from './wait.ts'
 
 const GZIP_FROM_BYTES = 1_024
@@ -40,22 +40,23 @@ export interface End {
  * this object, or until `resume`.
  *
  * @param settings of the engine, once it is open.
- * @param obstacle asked before each request; what it answers, if anything, ends the drain.
+ * @param barred why nothing may be sent, if so: asked before each request, and ends the drain.
  * @param mayTake rows that are not under way elsewhere.
  * @see BRIDGE.md "drain", contracts/cordova-sdk.md §15
  */
 export function newSender(
   { clock, gzip, whyNoAnswer, onAnswer }: SenderPage,
-  queue: EventQueue,
-  transport: Transport,
+  store: EventStore,
+  diagnostics: Diagnostics,
+  http: Http,
   wait: Wait,
   log: (level: number, text: string) => void,
   settings: () => EngineSettings,
-  obstacle: () => DrainOutcome | undefined,
+  barred: () => DrainOutcome | undefined,
   mayTake: (row: StoredRow) => boolean,
 ) {
   const setAside = new Map<string, DrainOutcome>()
-  let stopped: DrainOutcome | undefined
+  let stoppedFor: DrainOutcome | undefined
   /** A compressed request to the address has been understood. */
   let gzipWorksAt: string | undefined
 
@@ -64,7 +65,7 @@ export function newSender(
     const rows: StoredRow[] = []
     const { flushQueueSize } = settings()
     let bytes = ENVELOPE_BYTES
-    await queue.visit((row) => {
+    await store.visit((row) => {
       const [first = row] = rows
       if (setAside.has(row.writeKey) || !mayTake(row) || first.writeKey !== row.writeKey) return true
       bytes += row.size + PER_EVENT_BYTES
@@ -76,23 +77,23 @@ export function newSender(
 
   /** @returns why the drain has to end, if it has. */
   const deliver = async (rows: readonly StoredRow[], delivered: (rows: number) => void): Promise<End | undefined> => {
-    const outcome = obstacle()
+    const outcome = barred()
     if (outcome) return { outcome }
     if (!rows.length) return undefined
     const answer = await request(rows)
     if (!answer) {
-      const late = obstacle()
+      const late = barred()
       if (late) return { outcome: late }
       const why = await whyNoAnswer(settings().dataPlaneUrl)
-      queue.note(why, 'no answer')
+      diagnostics.failed(why, 'no answer')
       return wait.failed(why, 0)
     }
     onAnswer()
     const verdict = judged(answer)
     if (verdict === 'accepted') {
-      wait.reset()
+      wait.succeeded()
       delivered(rows.length)
-      await queue.remove(rows.map(({ id }) => id))
+      await store.remove(rows.map(({ id }) => id))
       return undefined
     }
     if (verdict === 'refused') {
@@ -111,14 +112,14 @@ export function newSender(
     }
     const detail = `status ${answer.status}${locationOf(answer)}`
     if (verdict === 'later') {
-      queue.note('RETRY_LATER', detail)
+      diagnostics.failed('RETRY_LATER', detail)
       return wait.failed('RETRY_LATER', retryAfterMs(answer, clock.now()))
     }
-    queue.note(verdict, detail)
+    diagnostics.failed(verdict, detail)
     const { writeKey } = rows[0]!
     if (verdict === 'WRONG_ADDRESS' || writeKey === settings().writeKey) {
       log(ERROR, `${verdict}: ${detail}; nothing is sent until the next start`)
-      stopped = verdict
+      stoppedFor = verdict
       return { outcome: verdict }
     }
     log(ERROR, `${verdict}: ${detail} for a former write key; its events stay until the next start`)
@@ -127,12 +128,12 @@ export function newSender(
   }
 
   const refuse = async ({ id, body }: StoredRow, { status, text = '' }: Answer): Promise<End | undefined> => {
-    const values = refusalsAfter(queue.value('refusals'), clock.now())
+    const values = refusalsAfter(store.value('refusals'), clock.now())
     if (!values) {
-      queue.note('RETRY_LATER', `status ${status}: more than 20 refused in an hour`)
+      diagnostics.failed('RETRY_LATER', `status ${status}: more than 20 refused in an hour`)
       return wait.longest()
     }
-    await queue.remove([id], 'refused', values)
+    await store.remove([id], 'refused', values)
     log(ERROR, `The server refused event ${messageIdOf(body)} with ${status}: ${text.slice(0, DETAIL_LENGTH)}`)
     return undefined
   }
@@ -140,48 +141,50 @@ export function newSender(
   /** One batch; a second time, plain, to a server that seems not to understand gzip. */
   const request = async (rows: readonly StoredRow[]): Promise<Answer | undefined> => {
     const { dataPlaneUrl, gzip: mayCompress } = settings()
-    const { address, until } = parsedObject(queue.value('plain'))
+    const { address, until } = parsedObject(store.value('plain'))
     const isPlain = address === dataPlaneUrl && until > clock.now()
-    const body = batchBody(rows, clock.now())
-    if (!gzip || !mayCompress || isPlain || utf8Length(body) < GZIP_FROM_BYTES) return told(rows, body)
-    const answer = await told(rows, await gzip(body))
+    const body = batchText(rows, clock.now())
+    const bytes = batchBytes(rows)
+    if (!gzip || !mayCompress || isPlain || bytes < GZIP_FROM_BYTES) return told(rows, body, bytes)
+    const compressed = await gzip(body)
+    const answer = await told(rows, compressed, compressed.length)
     if (isAccepted(answer)) gzipWorksAt = dataPlaneUrl
     if (!answer || gzipWorksAt === dataPlaneUrl || !mayMeanNoGzip(answer)) return answer
-    const plain = await told(rows, batchBody(rows, clock.now()))
+    const plain = await told(rows, batchText(rows, clock.now()), bytes)
     if (isAccepted(plain)) {
       const values = { plain: JSON.stringify({ address: dataPlaneUrl, until: clock.now() + PLAIN_MS }) }
-      await queue.write({ values })
+      await store.commit({ values })
     }
     return plain
   }
 
-  const told = async (rows: readonly StoredRow[], body: Body): Promise<Answer | undefined> => {
+  const told = async (rows: readonly StoredRow[], body: Body, bytes: number): Promise<Answer | undefined> => {
     const from = clock.monotonic()
     for (const row of rows) log(VERBOSE, row.body)
-    const answer = await post(rows[0]!.writeKey, body, ANSWER_BYTES)
+    const answer = await post(rows[0]!.writeKey, body, bytes, ANSWER_BYTES)
     const ms = Math.round(clock.monotonic() - from)
     const outcome = answer ? answer.status : 'no answer'
-    log(DEBUG, `batch of ${rows.length} events, ${sizeOf(body)} bytes: ${outcome} in ${ms} ms`)
+    log(DEBUG, `batch of ${rows.length} events, ${bytes} bytes: ${outcome} in ${ms} ms`)
     return answer
   }
 
-  /** @param reads bytes of the answer's text. */
-  const post = (writeKey: string, body: Body, reads: number): Promise<Answer | undefined> => {
+  /** @param bytes of the body. @param reads bytes of the answer's text. */
+  const post = (writeKey: string, body: Body, bytes: number, reads: number): Promise<Answer | undefined> => {
     const headers: Record<string, string> = {
       Authorization: authorization(writeKey),
       'Content-Type': 'application/json',
     }
-    const anonymousId = queue.value('anonymousId')
+    const anonymousId = store.value('anonymousId')
     if (anonymousId !== undefined) headers['AnonymousId'] = base64(anonymousId)
     if (typeof body !== 'string') headers['Content-Encoding'] = 'gzip'
-    return transport.send(`${settings().dataPlaneUrl}/v1/batch`, headers, reads, body, sizeOf(body))
+    return http.send(`${settings().dataPlaneUrl}/v1/batch`, headers, reads, body, bytes)
   }
 
   return {
     post,
-    stopped: () => stopped,
+    stoppedFor: () => stoppedFor,
     resume() {
-      stopped = undefined
+      stoppedFor = undefined
       setAside.clear()
     },
     async drain(): Promise<End & { sent: number }> {
@@ -194,7 +197,7 @@ export function newSender(
         if (end) return { outcome: end.outcome, retryAfterMs: end.retryAfterMs, sent }
         if (rows.length) continue
         const [aside] = setAside.values()
-        return { outcome: (queue.size() > 0 && aside) || 'EMPTY', sent }
+        return { outcome: (store.count() > 0 && aside) || 'EMPTY', sent }
       }
     },
   }
@@ -202,10 +205,6 @@ export function newSender(
 
 export function authorization(writeKey: string): string {
   return `Basic ${base64(`${writeKey}:`)}`
-}
-
-function sizeOf(body: Body): number {
-  return typeof body === 'string' ? utf8Length(body) : body.length
 }
 
 function base64(text: string): string {

@@ -30,7 +30,7 @@ export function newWait(clock: Clock, random: () => number) {
     failed: (why: NoAnswer, retryAfterMs: number) =>
       begin(why, Math.min(FIRST_MS * 2 ** failures++, LONGEST_MS) * (0.5 + random() / 2), retryAfterMs),
     longest: () => begin('RETRY_LATER', LONGEST_MS, 0),
-    reset() {
+    succeeded() {
       failures = until = retryAfterUntil = 0
     },
     /** What is left. @param force does not wait for chance, only for what the server asked. */

@@ -9,22 +9,23 @@ import type {
   Tracking,
 } from '../core/bridge.ts'
 import { eventText } from '../core/event-text.ts'
-import { ERROR } from '../core/log.ts'
 import { parsedObject } from '../core/parsed-json.ts'
 import { picked } from '../core/state-changes.ts'
-import { batchBody, ENVELOPE_BYTES, PER_EVENT_BYTES, rowOf } from './batch.ts'
-import { inTurn, newEventQueue, type OpenStore } from './event-queue.ts'
-import type { StoredRow } from './event-store.ts'
+import { batchBytes, batchText, ENVELOPE_BYTES, PER_EVENT_BYTES, rowOf } from './batch.ts'
+import { newDiagnostics } from './diagnostics.ts'
+import type { StoredRow } from './event-database.ts'
+import { inTurn, newEventStore, type OpenDatabase } from './event-store.ts'
 import { newExitCopy } from './exit-copy.ts'
 import { type GuardStorage, newGuard } from './guard.ts'
+import { type Fetch, newHttp } from './http.ts'
 import { judged, retryAfterMs } from './judge.ts'
-import { authorization, type End, newSender, type SenderPage } from './sender.ts'
-import { type Fetch, newTransport } from './transport.ts'
+import { type End, newSender, type SenderPage } from './sender.ts'
+import { fetchSourceConfig } from './source-config.ts'
 import { newWait } from './wait.ts'
 
 /** What the engine is given of the page. */
 export interface WebEngineOptions extends SenderPage {
-  readonly openStore: OpenStore
+  readonly openDatabase: OpenDatabase
   readonly guardStorage: () => GuardStorage
   readonly fetch: Fetch
   readonly random: () => number
@@ -53,8 +54,6 @@ export interface Tabs {
 const SHARED_KEYS = ['tracking', 'anonymousId', 'userId', 'traits', 'externalIds', 'deviceToken', 'session'] as const
 const KEPT_BY_PURGE = ['tracking', 'marker', 'source', 'trimmed', 'refused', 'purged']
 const LOCK_WAIT_MS = 30_000
-const CONFIG_BYTES = 1024 * 1024
-const EXIT_BYTES = 60 * 1024
 const BY_STATE: Record<Exclude<Tracking, 'enabled'>, DrainOutcome> = {
   disabled: 'OPTED_OUT',
   'awaiting-consent': 'AWAITING_CONSENT',
@@ -65,17 +64,19 @@ export interface WebEngine extends Bridge {
   listen(hear: (signal: Signal) => void): void
   /** The rows there are, oldest first, until the visitor answers false. */
   visit(visitor: (row: StoredRow) => boolean): Promise<void>
-  start(): void
-  /** The page is hidden or left: everything that cannot wait happens before this returns. */
-  stop(): Promise<void>
+  /** The page came to the foreground. */
+  entered(): void
+  /** It is hidden or left: everything that cannot wait happens before this returns. */
+  left(): Promise<void>
   /** A line for the console. */
   tell(level: number, text: string): void
-  network(online: boolean): void
+  /** The network, or a fact of `context`, changed. */
+  changed(isOnline: boolean): void
 }
 
 /** IndexedDB, fetch, page signals. @see BRIDGE.md */
 export function webEngine(options: WebEngineOptions): WebEngine {
-  const { openStore, guardStorage, fetch, clock, random, newId, locks, tabs } = options
+  const { openDatabase, guardStorage, fetch, clock, random, newId, locks, tabs } = options
   const { context, isForeground, platformVersion } = options
   let settings: EngineSettings | undefined
   let tracking: Tracking = 'enabled'
@@ -83,64 +84,63 @@ export function webEngine(options: WebEngineOptions): WebEngine {
   let hear: (signal: Signal) => void = () => {}
   /** Rows up to here were there when this tab started: with those it wrote, its share without Web Locks. */
   let foundUpTo = 0
-  let isGuardLost = false
 
   const tell = (level: number, text: string) => hear({ t: 'log', level, text })
   const exit = newExitCopy()
-  const queue = newEventQueue(openStore, clock, tell, exit.forget)
+  const diagnostics = newDiagnostics(clock, tell)
+  const store = newEventStore(openDatabase, diagnostics, exit.forget)
   const guard = newGuard(guardStorage)
-  const transport = newTransport(fetch, clock)
+  const http = newHttp(fetch, clock)
   const wait = newWait(clock, random)
   const drains = inTurn()
 
   /** Why nothing may be sent, if so. */
-  const obstacle = (): DrainOutcome | undefined => {
+  const barred = (): DrainOutcome | undefined => {
     if (tracking !== 'enabled') return BY_STATE[tracking]
-    if (parsedObject(queue.value('source'))['enabled'] === false) return 'SOURCE_DISABLED'
-    return settings!.dataPlaneUrl ? sender.stopped() : 'NO_DATA_PLANE_URL'
+    if (parsedObject(store.value('source'))['enabled'] === false) return 'SOURCE_DISABLED'
+    return settings!.dataPlaneUrl ? sender.stoppedFor() : 'NO_DATA_PLANE_URL'
   }
 
   const mayTake = ({ id }: StoredRow) => !exit.isUnderWay(id) && (!!locks || id <= foundUpTo || exit.isOwn(id))
-  const sender = newSender(options, queue, transport, wait, tell, () => settings!, obstacle, mayTake)
+  const sender = newSender(options, store, diagnostics, http, wait, tell, () => settings!, barred, mayTake)
 
-  const track = (changed: string | null | undefined) => {
-    if (changed !== 'enabled' && changed !== 'disabled') return
-    tracking = changed
-    if (changed === 'enabled') return
-    tail = null
-    transport.abort()
+  /** What values mean for sending. */
+  const follow = ({ tracking: now, source }: StateChanges) => {
+    if (now === 'enabled' || now === 'disabled') tracking = now
+    if (now === 'disabled') {
+      tail = null
+      http.abort()
+    }
+    if (parsedObject(source)['enabled'] === true) sender.resume()
   }
 
   /** What others have to know of changes: the guard, and the other tabs. */
   const share = (changes: StateChanges) => {
-    if (!guard.write(changes) && !isGuardLost) {
-      isGuardLost = true
-      const detail = 'the guard cannot be written'
-      queue.note('STORAGE_IO', detail)
-      tell(ERROR, `STORAGE_IO ${detail}; the database copy counts`)
+    if (!guard.put(changes)) {
+      diagnostics.storageFailed('STORAGE_IO', 'the guard cannot be written; the database copy counts')
     }
     const shared = picked(changes, SHARED_KEYS)
     if (tabs && Object.keys(shared).length) tabs.tell(shared)
   }
 
-  const store = async (bodies: readonly string[], values: StateChanges): Promise<boolean> => {
+  const commit = async (bodies: readonly string[], values: StateChanges): Promise<boolean> => {
     const { writeKey, dbThresholdCount } = settings!
     const rows = bodies.map((body) => rowOf(writeKey, body))
     const copied = exit.add(rows)
-    const { ids, inMemory } = await queue.write({ rows, values, keepNewest: dbThresholdCount, countAs: 'trimmed' })
+    const { ids, inMemory } = await store.commit({ rows, values, keepAtMost: dbThresholdCount, countAs: 'trimmed' })
     exit.committed(copied, ids)
     share(values)
     return inMemory
   }
 
   const drainNow = async (force: boolean): Promise<Drained> => {
-    const outcome = obstacle() || (queue.size() || locks ? undefined : 'EMPTY')
+    const outcome = barred() || (store.count() || locks ? undefined : 'EMPTY')
     const early: End | undefined = outcome ? { outcome } : wait.left(force)
     const end: End & { sent?: number } = early || (await underLock(force))
-    await queue.recount()
-    await exit.refill(queue.visit)
-    const remaining = tracking === 'awaiting-consent' ? 0 : queue.size()
-    return Object.assign({ sent: 0, remaining, report: queue.report() }, end)
+    await store.recount()
+    await exit.refill(store.visit)
+    const remaining = tracking === 'awaiting-consent' ? 0 : store.count()
+    return Object.assign({ sent: 0, remaining, report: store.report() }, end)
   }
 
   const underLock = async (force: boolean): Promise<End & { sent?: number }> => {
@@ -150,22 +150,21 @@ export function webEngine(options: WebEngineOptions): WebEngine {
 
   /** The last batch, from memory and plain: nothing may be awaited before it is under way. */
   const sendExitBatch = async (): Promise<void> => {
-    if (!settings || obstacle() || wait.left(true)) return
+    if (!settings || barred() || wait.left(true)) return
     const { flushQueueSize, writeKey } = settings
     let bytes = ENVELOPE_BYTES
-    const limit = Math.min(EXIT_BYTES, transport.keepaliveLeft())
     const rows = exit.take(({ size }, { length }) => {
       bytes += size + PER_EVENT_BYTES
-      return length < flushQueueSize && bytes <= limit
+      return length < flushQueueSize && bytes <= http.keepaliveLeft()
     })
     if (!rows.length) return
-    const answer = await sender.post(writeKey, batchBody(rows, clock.now()), 0)
+    const answer = await sender.post(writeKey, batchText(rows, clock.now()), batchBytes(rows), 0)
     // Rows that are committed only now have an id from here on.
-    await queue.recount()
+    await store.recount()
     const verdict = answer && judged(answer)
     if (verdict === 'accepted') {
-      wait.reset()
-      await queue.remove(rows.map(({ id }) => id!).filter(Boolean))
+      wait.succeeded()
+      await store.remove(rows.map(({ id }) => id!).filter(Boolean))
     }
     exit.release(rows)
     // Everything else is found out by the drain that follows, unless the server has asked to be left alone.
@@ -174,8 +173,8 @@ export function webEngine(options: WebEngineOptions): WebEngine {
 
   if (tabs) {
     tabs.onTold((changes) => {
-      queue.adopt(changes)
-      track(changes['tracking'])
+      store.adopt(changes)
+      follow(changes)
       hear({ t: 'changed', state: changes })
     })
   }
@@ -187,50 +186,49 @@ export function webEngine(options: WebEngineOptions): WebEngine {
     },
 
     async open(given) {
-      await queue.load()
-      await queue.recount()
+      await store.load()
+      await store.recount()
       settings = given
       const { tracking: guarded, anonymousId, marker } = guard.read()
-      const known = [guarded, queue.value('tracking')]
+      const known = [guarded, store.value('tracking')]
       const isAllowed = known.includes('enabled') || !given.requireConsent
       tracking = known.includes('disabled') ? 'disabled' : isAllowed ? 'enabled' : 'awaiting-consent'
       const isReadable = tracking !== 'awaiting-consent'
       // An anonymousId that was lost with the database.
-      if (isReadable && anonymousId !== undefined && queue.value('anonymousId') === undefined) {
-        await queue.write({ values: { anonymousId } })
+      if (isReadable && anonymousId !== undefined && store.value('anonymousId') === undefined) {
+        await store.commit({ values: { anonymousId } })
       }
-      if (!foundUpTo) {
-        await queue.visit(({ id }) => {
+      if (!locks && !foundUpTo) {
+        await store.visit(({ id }) => {
           foundUpTo = id
           return true
         })
       }
-      const report = queue.report()
+      const report = store.report()
       return {
         storage: report.storage,
         tracking,
-        state: isReadable ? queue.values() : undefined,
+        state: isReadable ? store.state() : undefined,
         launch: { foreground: isForeground(), marker: parsedObject(marker, null) },
         context: context(),
-        queued: isReadable ? queue.size() : 0,
+        queued: isReadable ? store.count() : 0,
         report,
       }
     },
 
     async push({ rows, state }) {
-      const inMemory = await store(
+      const inMemory = await commit(
         rows.map(({ body }) => body),
         state,
       )
-      return { queued: queue.size(), inMemory, report: queue.report() }
+      return { queued: store.count(), inMemory, report: store.report() }
     },
 
     async state(values) {
-      track(values['tracking'])
-      if (parsedObject(values['source'])['enabled'] === true) sender.resume()
+      follow(values)
       share(values)
-      await queue.load()
-      await queue.write({ values })
+      await store.load()
+      await store.commit({ values })
       return null
     },
 
@@ -242,54 +240,43 @@ export function webEngine(options: WebEngineOptions): WebEngine {
     drain: ({ force }) => drains(() => drainNow(force)),
 
     async purge(what) {
-      await queue.load()
+      await store.load()
       const changes: Record<string, null> = {}
       if (what === 'all') {
-        for (const key of [...Object.keys(queue.values()), 'anonymousId']) {
+        for (const key of [...Object.keys(store.state()), 'anonymousId']) {
           if (!KEPT_BY_PURGE.includes(key)) changes[key] = null
         }
       }
       exit.clear()
       share(changes)
-      await queue.purge(changes)
+      await store.purge(changes)
       return null
     },
 
-    async config({ etag }) {
-      const { controlPlaneUrl, writeKey, sdkVersion } = settings!
-      if (!controlPlaneUrl) return { status: 0 }
-      const version = platformVersion === undefined ? '' : `&bv=${encodeURIComponent(platformVersion)}`
-      const url = `${controlPlaneUrl}/sourceConfig?p=browser&v=${sdkVersion}${version}`
-      const headers: Record<string, string> = { Authorization: authorization(writeKey) }
-      if (etag !== undefined) headers['If-None-Match'] = etag
-      const answer = await transport.send(url, headers, CONFIG_BYTES)
-      if (!answer || answer.text === undefined) return { status: 0 }
-      const { status, text, header } = answer
-      return { status, etag: header('ETag') || undefined, body: status === 200 ? text : undefined }
-    },
+    config: async ({ etag }) => fetchSourceConfig(http, settings!, platformVersion, etag),
 
     /** A page has none; the app may give one. */
     advertId: async () => ({}),
 
-    visit: queue.visit,
+    visit: store.visit,
 
-    start: () => hear({ t: 'start', context: context() }),
+    entered: () => hear({ t: 'start', context: context() }),
 
-    stop() {
+    left() {
       const text = tail
       tail = null
       const stored = text !== null && tracking === 'enabled'
-      const writing = stored && store([eventText(newId(), clock.now(), text)], {})
-      const left = sendExitBatch()
+      const writing = stored && commit([eventText(newId(), clock.now(), text)], {})
+      const exiting = sendExitBatch()
       hear({ t: 'stop', stored })
       return drains(async () => {
-        await Promise.all([writing, left])
+        await Promise.all([writing, exiting])
         if (settings) hear(Object.assign({ t: 'drained' as const }, await drainNow(false)))
       }).catch(() => {})
     },
 
     tell,
 
-    network: (online) => hear({ t: 'network', online, context: context() }),
+    changed: (online) => hear({ t: 'network', online, context: context() }),
   }
 }

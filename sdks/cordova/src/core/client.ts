@@ -1,26 +1,24 @@
 import { type CallOptions, readOptions } from './arguments.ts'
-import type { Bridge, FlushReason, LastError, Opened, Report, Signal, StateChanges, Tracking } from './bridge.ts'
+import type { Bridge, FlushReason, Opened, Signal, StateChanges, Tracking } from './bridge.ts'
 import { type Call, type EventCall, isEvent, isPut, type StateCall } from './call.ts'
-import { isoTime } from './clock.ts'
 import { type Configuration, engineSettings, readConfiguration, readWriteKey } from './configuration.ts'
 import { type Connection, connect } from './connection.ts'
 import { newDeferredCalls } from './deferred-calls.ts'
-import type { Host, Route } from './host.ts'
+import { newDiagnostics } from './diagnostics.ts'
+import type { Host } from './host.ts'
 import { identityTexts, NOBODY } from './identity.ts'
 import { type LifecycleWatch, watchLifecycle } from './lifecycle-watch.ts'
 import { ALWAYS, DEBUG, ERROR, WARN } from './log.ts'
 import { newOutbox, type Outbox } from './outbox.ts'
-import { parsedObject } from './parsed-json.ts'
 import { newRecorder, type Recorder } from './recorder.ts'
 import type { CallResult, CallStatus, FlushResult, InitResult, Status } from './results.ts'
 import { dropped, ServiceClientError } from './results.ts'
-import { isScreenWanted, screenProperties } from './screens.ts'
-import { type SourceCopy, type SourceWatch, sourceCopyFrom, watchSource } from './source-watch.ts'
+import { watchScreens } from './screens.ts'
+import { type SourceCopy, type SourceWatch, watchSource } from './source-watch.ts'
 import { newTailKeeper } from './tail-keeper.ts'
 import { SDK_VERSION } from './version.ts'
 
 const ADVERT_ID_MS = 500
-const TRIM_WARNING_MS = 60_000
 
 /**
  * The client behind the methods: what a call does depends on whether `initialize` has settled and whether tracking is
@@ -33,17 +31,9 @@ const TRIM_WARNING_MS = 60_000
  */
 export function newClient(host: Host) {
   const { clock } = host
-  let logLevel = 0
-  /** Lines for the console. @param text without write key, Authorization header and, below VERBOSE, payload. */
-  const log = (level: number, text: string) => {
-    try {
-      if (level <= logLevel) host.print(level, `[ServiceClient] ${text}`)
-    } catch {
-      // A console that an app has replaced may throw; its trouble is not ours to pass on.
-    }
-  }
+  const diagnostics = newDiagnostics(host)
+  const { log } = diagnostics
   const deferred = newDeferredCalls()
-  const counters = { tooLarge: 0, invalid: 0, buffer: 0 }
   const heldPuts = new Map<string, StateCall>()
   let state: Status['state'] = 'idle'
   let tracking: Tracking = 'enabled'
@@ -62,22 +52,16 @@ export function newClient(host: Host) {
   /** Identity and session have been read; not so while awaiting consent. */
   let isLoaded = false
   let isGoingLive = false
-  let report: Report | undefined
-  let trimWarningFrom = 0
-  let lastError: LastError | undefined
-  let source: SourceCopy | undefined
-  let sourceIsFrom: Status['config']['source'] = 'none'
-  let lastScreen: string | undefined
 
   const tail = newTailKeeper(
-    () => (isLive() && isSourceEnabled() && lifecycle.wantsTail() ? recorder.tail() : null),
+    () => (isLive() && watch.isEnabled() && lifecycle.wantsTail() ? recorder.tail() : null),
     (text) => send(bridge.tail(text)),
   )
 
   // ── initialize ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
   const start = async (given: Configuration, options: CallOptions): Promise<InitResult> => {
-    const { warnings, hasFactories, recordScreenViews, app } = given
+    const { warnings, hasFactories, app } = given
     configuration = given
     if (hasFactories) log(DEBUG, 'factories are not used yet')
     const { isNativeMissing, bridge: chosenBridge } = await connected()
@@ -87,11 +71,11 @@ export function newClient(host: Host) {
 
     const opened = await bridge.open(engineSettings(given))
     const { launch, context } = opened
-    heardReport(opened.report)
+    diagnostics.heard(opened.report)
     recorder = newRecorder(host, given, options)
     recorder.context.learn({ facts: context, app, page: host.page() })
-    outbox = newOutbox(bridge, clock, given, heardReport)
-    watch = watchSource(bridge, clock, given, () => source, heardSource, heardRejection)
+    outbox = newOutbox(bridge, clock, given, diagnostics.heard)
+    watch = watchSource(bridge, clock, given, heardSource, diagnostics.rejected)
     lifecycle = watchLifecycle(given, launch, clock)
     isOpen = true
     const chosen = choice
@@ -104,7 +88,7 @@ export function newClient(host: Host) {
     choice = undefined
     if (late) await set(late, true)
     beginWork()
-    if (recordScreenViews) host.watchRoutes(screen)
+    watchScreens(host, given, emit)
     return { storage: opened.storage, tracking, warnings: told }
   }
 
@@ -113,10 +97,8 @@ export function newClient(host: Host) {
     isLoaded = true
     outbox.count(queued)
     recorder.load(stored)
-    source = sourceCopyFrom(stored['source'])
-    if (source) sourceIsFrom = 'cache'
-    const before = parsedObject(stored['counters'])
-    for (const what of ['tooLarge', 'invalid', 'buffer'] as const) counters[what] += before[what] || 0
+    watch.load(stored['source'])
+    diagnostics.load(stored['counters'])
   }
 
   /** Tracking is allowed: what was held becomes rows, in one transaction. @see contracts/cordova-sdk.md §2.2 steps 5–7 */
@@ -182,7 +164,6 @@ export function newClient(host: Host) {
   const allowed = (): Tracking => choice || tracking
   const isLive = () => state === 'ready' && tracking === 'enabled' && !isGoingLive
   const isDisabled = () => state === 'ready' && tracking === 'disabled'
-  const isSourceEnabled = () => !source || source.enabled
 
   /** After ready. @param writes false when another tab has written it. */
   const set = async (now: 'enabled' | 'disabled', writes: boolean): Promise<void> => {
@@ -222,8 +203,8 @@ export function newClient(host: Host) {
 
   /** Counts a call that was not recorded, for `getStatus`. */
   const count = (what: 'tooLarge' | 'invalid' | 'buffer') => {
-    counters[what]++
-    if (isLive()) send(outbox.add({ counters: JSON.stringify(counters) }))
+    const counters = diagnostics.count(what)
+    if (isLive()) send(outbox.add({ counters }))
   }
 
   const defer = async (call: Call): Promise<CallResult> => {
@@ -233,7 +214,7 @@ export function newClient(host: Host) {
   }
 
   const record = async (call: EventCall): Promise<CallResult> => {
-    if (!isSourceEnabled()) return dropped('SOURCE_DISABLED')
+    if (!watch.isEnabled()) return dropped('SOURCE_DISABLED')
     const recorded = recorder.record(call)
     if (!recorded) {
       count('tooLarge')
@@ -261,14 +242,6 @@ export function newClient(host: Host) {
 
   const emit = (events: readonly EventCall[]) => {
     for (const each of events) send(event(each))
-  }
-
-  const screen = (route: Route) => {
-    const { screenNameOf } = configuration
-    const name = screenNameOf ? screenNameOf(route.path) : route.path
-    if (!isScreenWanted(name, lastScreen)) return
-    lastScreen = name
-    emit([{ kind: 'screen', name, data: screenProperties(name, route), at: clock.now(), options: {} }])
   }
 
   const becomeReady = (): EventCall[] => {
@@ -305,32 +278,11 @@ export function newClient(host: Host) {
     }
   }
 
-  const heardReport = (heard: Report) => {
-    const before = report || heard
-    report = heard
-    const { lastError: error } = heard
-    if (error && (before === heard || !before.lastError || before.lastError.at <= error.at)) lastError = error
-    const { trimmed } = heard.dropped
-    const now = clock.monotonic()
-    if (trimmed > before.dropped.trimmed && now >= trimWarningFrom) {
-      trimWarningFrom = now + TRIM_WARNING_MS
-      log(WARN, `the queue is full: ${trimmed} events were deleted since install`)
-    }
-  }
-
   const heardSource = (copy: SourceCopy) => {
-    source = copy
-    sourceIsFrom = 'network'
     send(bridge.state({ source: JSON.stringify(copy) }))
     if (copy.enabled) outbox.resume()
     else log(WARN, 'the source is disabled: calls are dropped')
     tail.renew()
-  }
-
-  const heardRejection = (status: number) => {
-    const detail = `source configuration: status ${status}`
-    if (!lastError || lastError.detail !== detail) log(ERROR, `KEY_REJECTED: ${detail}`)
-    lastError = { code: 'KEY_REJECTED', at: isoTime(clock.now()), detail }
   }
 
   /** Before ready. @returns how it is kept: in memory when there is no engine to write it. */
@@ -363,7 +315,7 @@ export function newClient(host: Host) {
         }
         if (initialization) throw new ServiceClientError('ALREADY_INITIALIZED', 'with another write key')
         const configuration = readConfiguration(key, given)
-        logLevel = configuration.logLevel
+        diagnostics.setLevel(configuration.logLevel)
         const options = readOptions(givenOptions, (what) => log(WARN, `initialize: ${what}`))
         state = 'initializing'
         const result = start(configuration, options).catch((error: unknown) => {
@@ -419,7 +371,7 @@ export function newClient(host: Host) {
       if (state !== 'ready') return not('NOT_INITIALIZED')
       if (tracking === 'awaiting-consent') return not('AWAITING_CONSENT')
       if (tracking === 'disabled') return not('OPTED_OUT', outbox.queued())
-      const { refused } = report!.dropped
+      const { refused } = diagnostics.status().dropped
       const pushed = outbox.commit()
       const { sent, remaining, outcome, report: after } = await outbox.drain(true)
       await pushed
@@ -428,18 +380,14 @@ export function newClient(host: Host) {
     },
 
     status(): Status {
-      const { storage, dropped: ofEngine } = report || { storage: undefined, dropped: undefined }
-      const status = {
+      const status = Object.assign(diagnostics.status(), {
         state,
-        storage,
         tracking: allowed(),
         queued: isOpen ? outbox.queued() : 0,
         sending: isOpen ? outbox.sending() : 'idle',
-        lastError,
-        dropped: Object.assign({ trimmed: 0, refused: 0, purged: 0 }, ofEngine, counters),
-        config: { source: sourceIsFrom, at: source?.at },
+        config: isOpen ? watch.status() : { source: 'none' },
         sdkVersion: SDK_VERSION,
-      }
+      })
       // Without the members that are undefined.
       return JSON.parse(JSON.stringify(status))
     },

@@ -4,8 +4,6 @@ import { utf8Length } from './utf8.ts'
 const MOST_CALLS = 1_000
 const MOST_BYTES = 512 * 1024
 
-export type DeferredCalls = ReturnType<typeof newDeferredCalls>
-
 /** Calls held until the client is ready and allowed, in their order. Bound: 1,000 calls and 512 KiB of JSON. */
 export function newDeferredCalls() {
   let held: { readonly call: Call; readonly bytes: number }[] = []

@@ -7,7 +7,7 @@ import { utf8Length } from './utf8.ts'
  */
 
 /** UTF-8 bytes of one event as it is sent. */
-export const LARGEST_EVENT_BYTES = 32_768
+const LARGEST_EVENT_BYTES = 32_768
 
 /** `"sentAt":"2026-11-20T09:30:12.481Z",` */
 const SENT_AT_BYTES = 36

@@ -2,6 +2,7 @@ import type { Bridge } from './bridge.ts'
 import { type Clock, isoTime } from './clock.ts'
 import type { Configuration } from './configuration.ts'
 import { parsedObject } from './parsed-json.ts'
+import type { Status } from './results.ts'
 
 /** What is kept of the last good source configuration, as JSON under the state key `source`. */
 export interface SourceCopy {
@@ -19,32 +20,37 @@ export type SourceWatch = ReturnType<typeof watchSource>
 /**
  * Fetches the configuration of the source, and again every configRefreshInterval hours.
  *
- * @param copy the one there is.
  * @see contracts/cordova-sdk.md §17
  */
 export function watchSource(
   bridge: Bridge,
   clock: Clock,
   { configRefreshInterval }: Configuration,
-  copy: () => SourceCopy | undefined,
   onCopy: (copy: SourceCopy) => void,
   onRejected: (status: number) => void,
 ) {
+  let copy: SourceCopy | undefined
+  let from: Status['config']['source'] = 'none'
   let cancelTimer = () => {}
   /** Counts starts and stops, so that an answer of before does nothing after. */
   let era = 0
 
+  const take = (enabled: boolean, etag: string | undefined) => {
+    copy = { enabled, etag, at: isoTime(clock.now()) }
+    from = 'network'
+    onCopy(copy)
+  }
+
   const fetch = async (failures: number, its: number): Promise<void> => {
-    const known = copy()
+    const known = copy
     const { status, etag, body } = await bridge.config({ etag: known?.etag })
     if (its !== era) return
     const isWorthAnotherTry = status >= 500 || [0, 408, 429].includes(status)
     const waitMs = isWorthAnotherTry ? WAITS_MS[failures] : 0
     cancelTimer = clock.after(waitMs || configRefreshInterval * HOUR_MS, () => begin(waitMs ? failures + 1 : 0))
-    const at = isoTime(clock.now())
-    if (status === 304 && known) onCopy({ enabled: known.enabled, etag: known.etag, at })
+    if (status === 304 && known) take(known.enabled, known.etag)
     const enabled = status === 200 ? isEnabled(body) : undefined
-    if (enabled !== undefined) onCopy({ enabled, etag, at })
+    if (enabled !== undefined) take(enabled, etag)
     if (status === 400 || status === 401) onRejected(status)
   }
 
@@ -57,6 +63,14 @@ export function watchSource(
   }
 
   return {
+    /** The copy of an earlier run. */
+    load(stored: string | undefined) {
+      copy = sourceCopyFrom(stored)
+      if (copy) from = 'cache'
+    },
+    /** Without a copy it counts as enabled. */
+    isEnabled: () => !copy || copy.enabled,
+    status: () => ({ source: from, at: copy?.at }),
     /** Fetches now and goes on. */
     start() {
       stop()
@@ -66,7 +80,7 @@ export function watchSource(
   }
 }
 
-export function sourceCopyFrom(text: string | undefined): SourceCopy | undefined {
+function sourceCopyFrom(text: string | undefined): SourceCopy | undefined {
   const copy = parsedObject(text)
   return typeof copy['enabled'] === 'boolean' && typeof copy['at'] === 'string' ? (copy as SourceCopy) : undefined
 }

@@ -1,5 +1,3 @@
-export type TailKeeper = ReturnType<typeof newTailKeeper>
-
 /**
  * Keeps the engine supplied with the event that it stores when the app leaves the foreground. @see BRIDGE.md "tail"
  *

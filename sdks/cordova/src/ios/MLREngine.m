@@ -41,13 +41,13 @@ static int64_t now(void *host) {
   return (int64_t)([NSDate date].timeIntervalSince1970 * 1000);
 }
 
-static int64_t elapsed(void *host) {
+static int64_t monotonic(void *host) {
   struct timespec time;
   clock_gettime(CLOCK_MONOTONIC, &time);
   return (int64_t)time.tv_sec * 1000 + time.tv_nsec / 1000000;
 }
 
-static double chance(void *host) {
+static double randomNumber(void *host) {
   return arc4random() / 4294967296.0;
 }
 
@@ -147,8 +147,8 @@ static void rested(void *host) {
   mlr_host host = {
       .self = (__bridge void *)self,
       .now = now,
-      .elapsed = elapsed,
-      .chance = chance,
+      .monotonic = monotonic,
+      .random = randomNumber,
       .uuid = uuid,
       .is_online = isOnline,
       .fact = fact,

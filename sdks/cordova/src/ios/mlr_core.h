@@ -72,9 +72,9 @@ typedef struct {
   /** Wall clock, ms since 1970: for times that are told. It may jump. */
   int64_t (*now)(void *self);
   /** Ms of a clock that only goes on: for waits. */
-  int64_t (*elapsed)(void *self);
+  int64_t (*monotonic)(void *self);
   /** From 0 to below 1. */
-  double (*chance)(void *self);
+  double (*random)(void *self);
   /** Writes a random UUID, version 4, in lower case. */
   void (*uuid)(void *self, char text[37]);
   bool (*is_online)(void *self);

@@ -5,20 +5,10 @@
 
 #include "mlr_batch.h"
 #include "mlr_sender.h"
-
-enum {
-  CONFIG_IN_ALL_MS = 10000,
-  CONFIG_BYTES = 1024 * 1024,
-  /** Requests for the source configuration under way; one more is answered as one without an answer. */
-  CONFIGS = 8
-};
+#include "mlr_signals.h"
+#include "mlr_source_config.h"
 
 static const char *const KEPT_BY_PURGE[] = {"tracking", "marker", "source", "trimmed", "refused", "purged", "refusals", "plain"};
-
-typedef struct {
-  uint64_t request;
-  uint64_t call;
-} config_request;
 
 struct mlr_core {
   mlr_host host;
@@ -30,14 +20,13 @@ struct mlr_core {
   mlr_rules rules;
   mlr_diagnostics diagnostics;
   mlr_sender sender;
+  mlr_source_config source_config;
   uint64_t last_request;
 
   bool is_open;
   mlr_settings settings;
   /** Of an event that is stored on leaving; no bytes: there is none. */
   mlr_text tail;
-  config_request configs[CONFIGS];
-  size_t config_count;
 };
 
 /** An action that is being done: what it was given, and where its answer goes. */
@@ -48,7 +37,7 @@ typedef struct {
   const mlr_json *argument;
 } action_call;
 
-// ---- Answers and signals
+// ---- Answers
 
 static void succeed(mlr_core *core, uint64_t call, mlr_text *json) {
   core->host.answer(core->host.self, call, true, json->at);
@@ -77,21 +66,6 @@ static void bad_argument(const action_call *action, const char *detail) {
 static bool is_not_open(const action_call *action) {
   if (!action->core->is_open) fail(action, "NOT_OPEN", "open comes first");
   return !action->core->is_open;
-}
-
-static void signal_page(mlr_core *core, mlr_text *json) {
-  core->host.signal(core->host.self, json->at);
-  mlr_text_free(json);
-}
-
-/** `"name":` and a fact of the platform. */
-static void put_fact(mlr_text *to, mlr_core *core, const char *name, mlr_fact fact) {
-  char *json = core->host.fact(core->host.self, fact);
-  mlr_put(to, "\"");
-  mlr_put(to, name);
-  mlr_put(to, "\":");
-  mlr_put(to, json);
-  free(json);
 }
 
 static void put_report(mlr_text *to, mlr_core *core) {
@@ -126,87 +100,46 @@ static void drain_ended(void *self, const mlr_drain *drain, const char *outcome,
   }
   mlr_put(&json, "{\"t\":\"drained\",");
   put_drained(&json, core, drain->sent, outcome, retry_after_ms);
-  signal_page(core, &json);
+  core->host.signal(core->host.self, json.at);
+  mlr_text_free(&json);
   core->host.rested(core->host.self);
 }
 
 static void storage_failed(void *self, const char *code, const char *detail) {
   mlr_core *core = self;
-  mlr_storage_trouble(&core->diagnostics, code, detail);
+  mlr_storage_failed(&core->diagnostics, code, detail);
 }
 
 // ---- What values mean
-
-/** @return false when this is no object of texts and nulls; to be cleared in either case */
-static bool read_changes(const mlr_json *from, mlr_map *into) {
-  if (!mlr_json_is(from, MLR_OBJECT)) return false;
-  for (const mlr_json *member = from->first; member != NULL; member = member->next) {
-    // A key is a name of ours; one with a zero byte in it is not.
-    if (strlen(member->name.at) != member->name.length) return false;
-    if (member->kind == MLR_STRING) mlr_map_put(into, member->name.at, member->string.at, member->string.length);
-    else if (member->kind == MLR_NULL) mlr_map_put_removal(into, member->name.at);
-    else return false;
-  }
-  return true;
-}
 
 static void put_guard(mlr_core *core, const mlr_map *changes) {
   const char *trouble = mlr_guard_put(&core->guard, changes);
   if (trouble != NULL) storage_failed(core, "STORAGE_IO", trouble);
 }
 
-static bool is_enabled(const mlr_text *source) {
-  mlr_json *parsed = mlr_json_parse(source->at, source->length);
-  bool is = mlr_json_is(mlr_json_member(parsed, "enabled"), MLR_TRUE);
-  mlr_json_free(parsed);
-  return is;
-}
-
-static void abort_requests(mlr_core *core) {
-  for (; core->config_count > 0; core->config_count--) {
-    const config_request *config = &core->configs[core->config_count - 1];
-    core->host.cancel(core->host.self, config->request);
-    core->host.answer(core->host.self, config->call, true, "{\"status\":0}");
-  }
-  mlr_sender_abort(&core->sender);
-}
-
 static void follow(mlr_core *core, const mlr_map *changes) {
   const mlr_text *tracking = mlr_map_value(changes, "tracking");
   const mlr_text *source = mlr_map_value(changes, "source");
-  if (tracking != NULL && strcmp(tracking->at, "disabled") == 0) abort_requests(core);
-  if (source != NULL && is_enabled(source)) mlr_rules_resume(&core->rules);
+  if (tracking != NULL && strcmp(tracking->at, "disabled") == 0) {
+    mlr_source_config_abort(&core->source_config);
+    mlr_sender_abort(&core->sender);
+  }
+  if (source != NULL) mlr_rules_follow(&core->rules, source);
 }
 
 // ---- Actions
-
-static const char *name_of(mlr_tracking tracking) {
-  return tracking == MLR_ENABLED ? "enabled" : tracking == MLR_DISABLED ? "disabled" : "awaiting-consent";
-}
 
 /** `"launch":{…}`, with the marker of the guard; one that is damaged counts as none. */
 static void put_launch(mlr_text *to, mlr_core *core) {
   const mlr_text *marker = mlr_guard_value(&core->guard, "marker");
   mlr_json *parsed = marker == NULL ? NULL : mlr_json_parse(marker->at, marker->length);
-  put_fact(to, core, "launch", MLR_LAUNCH);
+  mlr_put_fact(to, &core->host, "launch", MLR_LAUNCH);
   to->length--;
   mlr_put(to, to->at[to->length - 1] == '{' ? "\"marker\":" : ",\"marker\":");
   if (mlr_json_is(parsed, MLR_OBJECT)) mlr_put_bytes(to, marker->at, marker->length);
   else mlr_put(to, "null");
   mlr_put(to, "}");
   mlr_json_free(parsed);
-}
-
-/** What only the guard has is written back. */
-static void restore_anonymous_id(mlr_core *core) {
-  mlr_map stored = {0};
-  mlr_text id = mlr_identity_anonymous_id(&core->identity);
-  if (id.length > 0 && mlr_store_value(&core->store, "anonymousId", &stored) == NULL) {
-    mlr_map_put(&stored, "anonymousId", id.at, id.length);
-    mlr_store_commit_state(&core->store, &stored);
-  }
-  mlr_text_free(&id);
-  mlr_map_clear(&stored);
 }
 
 static void open_engine(const action_call *action) {
@@ -227,14 +160,14 @@ static void open_engine(const action_call *action) {
 
   mlr_text json = {0};
   mlr_put(&json, "{\"tracking\":\"");
-  mlr_put(&json, name_of(tracking));
+  mlr_put(&json, mlr_tracking_name(tracking));
   mlr_put(&json, "\",");
   put_launch(&json, core);
   mlr_put(&json, ",");
-  put_fact(&json, core, "context", settings.collect_device_id ? MLR_CONTEXT_WITH_DEVICE_ID : MLR_CONTEXT);
+  mlr_put_fact(&json, &core->host, "context", settings.collect_device_id ? MLR_CONTEXT_WITH_DEVICE_ID : MLR_CONTEXT);
   if (tracking != MLR_AWAITING_CONSENT) {
     mlr_map state = {0};
-    restore_anonymous_id(core);
+    mlr_identity_restore(&core->identity);
     mlr_store_state(&core->store, &state);
     mlr_put(&json, ",\"state\":");
     mlr_put_map(&json, &state);
@@ -284,7 +217,7 @@ static void push(const action_call *action) {
   size_t count;
   mlr_map state = {0};
   mlr_text *bodies = read_bodies(mlr_json_member(action->argument, "rows"), &count);
-  if (bodies != NULL && read_changes(mlr_json_member(action->argument, "state"), &state)) {
+  if (bodies != NULL && mlr_map_read(&state, mlr_json_member(action->argument, "state"))) {
     mlr_change change = added(core, bodies, count);
     change.state = state;
     // The guard comes after: a marker there says that the event of it is stored.
@@ -309,7 +242,7 @@ static void push(const action_call *action) {
 static void put_state(const action_call *action) {
   mlr_core *core = action->core;
   mlr_map changes = {0};
-  if (read_changes(action->argument, &changes)) {
+  if (mlr_map_read(&changes, action->argument)) {
     put_guard(core, &changes);
     mlr_store_commit_state(&core->store, &changes);
     follow(core, &changes);
@@ -381,35 +314,6 @@ static void purge(const action_call *action) {
   succeed_with_null(action);
 }
 
-static void send_config_request(mlr_core *core, uint64_t request, const mlr_json *etag) {
-  mlr_text url = mlr_text_of(core->settings.control_plane_url.at, core->settings.control_plane_url.length);
-  mlr_text authorization = mlr_authorization(&core->settings.write_key);
-  mlr_text user_agent = mlr_user_agent(&core->settings, core->os_version.at);
-  mlr_put(&url, "/sourceConfig?p=ios&v=");
-  mlr_put_encoded(&url, core->settings.sdk_version.at);
-  if (core->platform_version.length > 0) {
-    mlr_put(&url, "&bv=");
-    mlr_put_encoded(&url, core->platform_version.at);
-  }
-  mlr_header headers[3] = {{"Authorization", authorization.at}, {"User-Agent", user_agent.at}};
-  size_t count = 2;
-  if (mlr_json_is(etag, MLR_STRING) && etag->string.length > 0) {
-    headers[count++] = (mlr_header){"If-None-Match", etag->string.at};
-  }
-  const mlr_request sent = {
-      .id = request,
-      .url = url.at,
-      .headers = headers,
-      .header_count = count,
-      .in_all_ms = CONFIG_IN_ALL_MS,
-      .most_bytes = CONFIG_BYTES,
-  };
-  core->host.request(core->host.self, &sent);
-  mlr_text_free(&url);
-  mlr_text_free(&authorization);
-  mlr_text_free(&user_agent);
-}
-
 static void config(const action_call *action) {
   mlr_core *core = action->core;
   if (is_not_open(action)) return;
@@ -417,31 +321,9 @@ static void config(const action_call *action) {
     bad_argument(action, "an object with etag, if there is one");
     return;
   }
-  bool may_ask = core->settings.control_plane_url.length > 0 && core->config_count < CONFIGS &&
-                 mlr_identity_tracking(&core->identity) == MLR_ENABLED;
-  if (!may_ask) {
-    core->host.answer(core->host.self, action->call, true, "{\"status\":0}");
-    return;
-  }
-  uint64_t request = ++core->last_request;
-  core->configs[core->config_count++] = (config_request){request, action->call};
-  send_config_request(core, request, mlr_json_member(action->argument, "etag"));
-}
-
-static void config_answered(mlr_core *core, uint64_t call, const mlr_answer *answer) {
-  mlr_text json = {0};
-  mlr_put(&json, "{\"status\":");
-  mlr_put_number(&json, answer->is_cut ? 0 : answer->status);
-  if (!answer->is_cut && answer->etag != NULL) {
-    mlr_put(&json, ",\"etag\":");
-    mlr_put_json(&json, answer->etag, strlen(answer->etag));
-  }
-  if (!answer->is_cut && answer->status == 200) {
-    mlr_put(&json, ",\"body\":");
-    mlr_put_json(&json, answer->body, answer->body_bytes);
-  }
-  mlr_put(&json, "}");
-  succeed(core, call, &json);
+  const mlr_json *etag = mlr_json_member(action->argument, "etag");
+  mlr_source_config_fetch(&core->source_config, action->call, &core->settings,
+                          mlr_json_is(etag, MLR_STRING) ? &etag->string : NULL);
 }
 
 // ---- The surface
@@ -469,6 +351,11 @@ mlr_core *mlr_new(const mlr_host *host, const char *folder, const char *os_versi
   core->sender.ended = drain_ended;
   core->sender.self = core;
   core->sender.last_request = &core->last_request;
+  core->source_config.host = &core->host;
+  core->source_config.identity = &core->identity;
+  core->source_config.os_version = core->os_version.at;
+  core->source_config.platform_version = core->platform_version.at;
+  core->source_config.last_request = &core->last_request;
   return core;
 }
 
@@ -504,26 +391,11 @@ void mlr_act(mlr_core *core, uint64_t call, const char *name, const char *args, 
 
 void mlr_answered(mlr_core *core, uint64_t request, const mlr_answer *answer) {
   if (mlr_sender_answered(&core->sender, request, answer)) return;
-  for (size_t at = 0; at < core->config_count; at++) {
-    if (core->configs[at].request != request) continue;
-    uint64_t call = core->configs[at].call;
-    core->configs[at] = core->configs[--core->config_count];
-    config_answered(core, call, answer);
-    return;
-  }
+  mlr_source_config_answered(&core->source_config, request, answer);
 }
 
 void mlr_entered(mlr_core *core, const char *url) {
-  mlr_text json = {0};
-  mlr_put(&json, "{\"t\":\"start\",");
-  if (url != NULL) {
-    mlr_put(&json, "\"url\":");
-    mlr_put_json(&json, url, strlen(url));
-    mlr_put(&json, ",");
-  }
-  put_fact(&json, core, "context", MLR_CHANGING_CONTEXT);
-  mlr_put(&json, "}");
-  signal_page(core, &json);
+  mlr_signal_start(&core->host, url);
 }
 
 void mlr_left(mlr_core *core) {
@@ -537,18 +409,11 @@ void mlr_left(mlr_core *core) {
     mlr_text_free(&event);
   }
   mlr_text_free(&core->tail);
-  mlr_text json = {0};
-  mlr_put(&json, is_stored ? "{\"t\":\"stop\",\"stored\":true}" : "{\"t\":\"stop\",\"stored\":false}");
-  signal_page(core, &json);
+  mlr_signal_stop(&core->host, is_stored);
   bool is_sending = core->is_open && mlr_sender_drain(&core->sender, &core->settings, false, 0);
   if (!is_sending) core->host.rested(core->host.self);
 }
 
 void mlr_changed(mlr_core *core) {
-  mlr_text json = {0};
-  bool is_online = core->host.is_online(core->host.self);
-  mlr_put(&json, is_online ? "{\"t\":\"network\",\"online\":true," : "{\"t\":\"network\",\"online\":false,");
-  put_fact(&json, core, "context", MLR_CHANGING_CONTEXT);
-  mlr_put(&json, "}");
-  signal_page(core, &json);
+  mlr_signal_network(&core->host);
 }

@@ -21,9 +21,9 @@ typedef struct {
 
 void mlr_log(const mlr_diagnostics *diagnostics, int level, const mlr_text *line);
 /** The latest trouble. */
-void mlr_trouble(mlr_diagnostics *diagnostics, const char *code, const char *detail);
+void mlr_failed(mlr_diagnostics *diagnostics, const char *code, const char *detail);
 /** One line per kind and run. */
-void mlr_storage_trouble(mlr_diagnostics *diagnostics, const char *code, const char *detail);
+void mlr_storage_failed(mlr_diagnostics *diagnostics, const char *code, const char *detail);
 /** `"report":{…}` */
 void mlr_put_report(mlr_text *to, const mlr_diagnostics *diagnostics, mlr_store *store);
 void mlr_diagnostics_free(mlr_diagnostics *diagnostics);

@@ -8,7 +8,7 @@ void mlr_log(const mlr_diagnostics *diagnostics, int level, const mlr_text *line
   if (level <= diagnostics->level) diagnostics->host->log(diagnostics->host->self, level, line->at);
 }
 
-void mlr_trouble(mlr_diagnostics *diagnostics, const char *code, const char *detail) {
+void mlr_failed(mlr_diagnostics *diagnostics, const char *code, const char *detail) {
   mlr_text_free(&diagnostics->code);
   mlr_text_free(&diagnostics->at);
   mlr_text_free(&diagnostics->detail);
@@ -17,8 +17,8 @@ void mlr_trouble(mlr_diagnostics *diagnostics, const char *code, const char *det
   mlr_put_bytes(&diagnostics->detail, detail, mlr_start(detail, strlen(detail), DETAIL_CHARACTERS));
 }
 
-void mlr_storage_trouble(mlr_diagnostics *diagnostics, const char *code, const char *detail) {
-  mlr_trouble(diagnostics, code, detail);
+void mlr_storage_failed(mlr_diagnostics *diagnostics, const char *code, const char *detail) {
+  mlr_failed(diagnostics, code, detail);
   if (mlr_map_find(&diagnostics->told, code) != NULL) return;
   mlr_map_put(&diagnostics->told, code, "", 0);
   mlr_text line = {0};

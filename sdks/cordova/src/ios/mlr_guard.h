@@ -14,7 +14,6 @@ typedef struct {
   bool is_on_disk;
 } mlr_guard;
 
-bool mlr_is_guarded(const char *key);
 /** @return NULL when there is none */
 const mlr_text *mlr_guard_value(mlr_guard *guard, const char *key);
 /**

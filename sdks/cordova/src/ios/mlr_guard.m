@@ -15,7 +15,7 @@ static const size_t KEY_COUNT = sizeof KEYS / sizeof *KEYS;
 /** Far above what the three values can be; a longer file is not ours. */
 enum { LONGEST_BYTES = 65536 };
 
-bool mlr_is_guarded(const char *key) {
+static bool is_guarded(const char *key) {
   for (size_t at = 0; at < KEY_COUNT; at++) {
     if (strcmp(KEYS[at], key) == 0) return true;
   }
@@ -77,7 +77,7 @@ const char *mlr_guard_put(mlr_guard *guard, const mlr_map *changes) {
   bool is_guarding = false;
   for (size_t at = 0; at < changes->count; at++) {
     const mlr_entry *change = &changes->at[at];
-    if (!mlr_is_guarded(change->key)) continue;
+    if (!is_guarded(change->key)) continue;
     is_guarding = true;
     const mlr_text *known = mlr_map_value(&guard->values, change->key);
     if (change->is_removal ? known == NULL : known != NULL && mlr_text_equals(known, &change->value)) continue;

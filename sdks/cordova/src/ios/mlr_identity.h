@@ -14,9 +14,13 @@ typedef struct {
   bool requires_consent;
 } mlr_identity;
 
+/** `enabled`, `disabled` or `awaiting-consent` */
+const char *mlr_tracking_name(mlr_tracking tracking);
 /** Disabled in either place means disabled. */
 mlr_tracking mlr_identity_tracking(mlr_identity *identity);
 /** @return empty when there is none; to be freed */
 mlr_text mlr_identity_anonymous_id(mlr_identity *identity);
+/** An anonymousId that only the guard has is written back. */
+void mlr_identity_restore(mlr_identity *identity);
 
 #endif

@@ -2,6 +2,10 @@
 
 #include <string.h>
 
+const char *mlr_tracking_name(mlr_tracking tracking) {
+  return tracking == MLR_ENABLED ? "enabled" : tracking == MLR_DISABLED ? "disabled" : "awaiting-consent";
+}
+
 static bool is(const mlr_text *value, const char *text) {
   return value != NULL && strcmp(value->at, text) == 0;
 }
@@ -24,4 +28,15 @@ mlr_text mlr_identity_anonymous_id(mlr_identity *identity) {
   mlr_text copy = id == NULL ? (mlr_text){0} : mlr_text_of(id->at, id->length);
   mlr_map_clear(&found);
   return copy;
+}
+
+void mlr_identity_restore(mlr_identity *identity) {
+  mlr_map stored = {0};
+  mlr_text id = mlr_identity_anonymous_id(identity);
+  if (id.length > 0 && mlr_store_value(identity->store, "anonymousId", &stored) == NULL) {
+    mlr_map_put(&stored, "anonymousId", id.at, id.length);
+    mlr_store_commit_state(identity->store, &stored);
+  }
+  mlr_text_free(&id);
+  mlr_map_clear(&stored);
 }

@@ -2,7 +2,7 @@
 #ifndef MLR_MAP_H
 #define MLR_MAP_H
 
-#include "mlr_text.h"
+#include "mlr_json.h"
 
 typedef struct {
   char *key;
@@ -26,6 +26,12 @@ void mlr_map_put_removal(mlr_map *map, const char *key);
 void mlr_map_put_all(mlr_map *map, const mlr_map *others);
 void mlr_map_remove(mlr_map *map, const char *key);
 void mlr_map_clear(mlr_map *map);
+/**
+ * Of an object of texts and nulls; a null is a removal.
+ *
+ * @return false when it is none; to be cleared in either case
+ */
+bool mlr_map_read(mlr_map *into, const mlr_json *from);
 /** As an object of JSON; removals are left out. */
 void mlr_put_map(mlr_text *to, const mlr_map *map);
 

@@ -76,6 +76,18 @@ void mlr_map_clear(mlr_map *map) {
   *map = (mlr_map){0};
 }
 
+bool mlr_map_read(mlr_map *into, const mlr_json *from) {
+  if (!mlr_json_is(from, MLR_OBJECT)) return false;
+  for (const mlr_json *member = from->first; member != NULL; member = member->next) {
+    // A key is a name of ours; one with a zero byte in it is not.
+    if (strlen(member->name.at) != member->name.length) return false;
+    if (member->kind == MLR_STRING) mlr_map_put(into, member->name.at, member->string.at, member->string.length);
+    else if (member->kind == MLR_NULL) mlr_map_put_removal(into, member->name.at);
+    else return false;
+  }
+  return true;
+}
+
 void mlr_put_map(mlr_text *to, const mlr_map *map) {
   const char *before = "{";
   for (size_t at = 0; at < map->count; at++) {

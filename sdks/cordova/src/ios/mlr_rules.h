@@ -26,8 +26,8 @@ typedef struct {
   int64_t retry_after_until;
 } mlr_rules;
 
-/** A source configuration says that the source is enabled: everything is tried again. */
-void mlr_rules_resume(mlr_rules *rules);
+/** Of a source configuration that came just now: where the source is enabled everything is tried again. */
+void mlr_rules_follow(mlr_rules *rules, const mlr_text *source);
 bool mlr_rules_is_source_disabled(mlr_rules *rules);
 
 /** @return the outcome that is waited for, or NULL when a drain may begin */

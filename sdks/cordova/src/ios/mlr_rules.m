@@ -27,11 +27,15 @@ static int64_t now(const mlr_rules *rules) {
   return rules->host->now(rules->host->self);
 }
 
-static int64_t elapsed(const mlr_rules *rules) {
-  return rules->host->elapsed(rules->host->self);
+static int64_t monotonic(const mlr_rules *rules) {
+  return rules->host->monotonic(rules->host->self);
 }
 
-void mlr_rules_resume(mlr_rules *rules) {
+void mlr_rules_follow(mlr_rules *rules, const mlr_text *source) {
+  mlr_json *parsed = mlr_json_parse(source->at, source->length);
+  bool is_enabled = mlr_json_is(mlr_json_member(parsed, "enabled"), MLR_TRUE);
+  mlr_json_free(parsed);
+  if (!is_enabled) return;
   rules->stopped_for = NULL;
   mlr_map_clear(&rules->set_aside);
 }
@@ -44,13 +48,13 @@ bool mlr_rules_is_source_disabled(mlr_rules *rules) {
 }
 
 const char *mlr_rules_waits_for(const mlr_rules *rules, bool force) {
-  int64_t at = elapsed(rules);
+  int64_t at = monotonic(rules);
   return at < rules->retry_after_until || (!force && at < rules->backoff_until) ? rules->waits_for : NULL;
 }
 
 int64_t mlr_rules_retry_after_ms(const mlr_rules *rules) {
   int64_t until = rules->backoff_until > rules->retry_after_until ? rules->backoff_until : rules->retry_after_until;
-  return until - elapsed(rules);
+  return until - monotonic(rules);
 }
 
 void mlr_rules_succeeded(mlr_rules *rules) {
@@ -61,7 +65,7 @@ void mlr_rules_succeeded(mlr_rules *rules) {
 
 static void wait_for(mlr_rules *rules, const char *outcome, int64_t milliseconds) {
   rules->waits_for = outcome;
-  rules->backoff_until = elapsed(rules) + milliseconds;
+  rules->backoff_until = monotonic(rules) + milliseconds;
 }
 
 /** Of a Retry-After in seconds or as a date; 0 when it is neither. */
@@ -79,10 +83,10 @@ void mlr_rules_failed(mlr_rules *rules, const char *outcome, const char *header)
   int64_t longest = FIRST_WAIT_MS << (rules->failures < MOST_DOUBLINGS ? rules->failures : MOST_DOUBLINGS);
   if (longest > LONGEST_WAIT_MS) longest = LONGEST_WAIT_MS;
   rules->failures++;
-  double chance = rules->host->chance(rules->host->self);
-  wait_for(rules, outcome, (int64_t)((double)longest * (0.5 + chance / 2)));
+  double part = 0.5 + rules->host->random(rules->host->self) / 2;
+  wait_for(rules, outcome, (int64_t)((double)longest * part));
   int64_t wanted = retry_after(rules, header);
-  rules->retry_after_until = elapsed(rules) + (wanted < LONGEST_RETRY_AFTER_MS ? wanted : LONGEST_RETRY_AFTER_MS);
+  rules->retry_after_until = monotonic(rules) + (wanted < LONGEST_RETRY_AFTER_MS ? wanted : LONGEST_RETRY_AFTER_MS);
 }
 
 bool mlr_rules_refuse(mlr_rules *rules, const mlr_row *row) {

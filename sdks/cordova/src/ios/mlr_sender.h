@@ -59,8 +59,6 @@ typedef struct {
   int64_t began_at;
 } mlr_sender;
 
-/** @return why nothing may be sent, whatever the server would say, or NULL */
-const char *mlr_sender_barred(mlr_sender *sender, const mlr_settings *settings);
 /** @return false when too many wait already */
 bool mlr_sender_drain(mlr_sender *sender, const mlr_settings *settings, bool force, uint64_t call);
 /** @return whether this request was the sender's */

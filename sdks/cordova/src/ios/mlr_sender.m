@@ -24,7 +24,8 @@ static bool is_success(const mlr_answer *answer) {
   return answer->status >= 200 && answer->status < 300;
 }
 
-const char *mlr_sender_barred(mlr_sender *sender, const mlr_settings *settings) {
+/** @return why nothing may be sent, whatever the server would say, or NULL */
+static const char *barred(mlr_sender *sender, const mlr_settings *settings) {
   switch (mlr_identity_tracking(sender->identity)) {
     case MLR_DISABLED:
       return "OPTED_OUT";
@@ -38,7 +39,7 @@ const char *mlr_sender_barred(mlr_sender *sender, const mlr_settings *settings) 
 }
 
 static const char *failed(mlr_sender *sender, const char *outcome, mlr_text *detail) {
-  mlr_trouble(sender->diagnostics, outcome, detail->at);
+  mlr_failed(sender->diagnostics, outcome, detail->at);
   mlr_text_free(detail);
   return outcome;
 }
@@ -87,7 +88,7 @@ static void send_request(mlr_sender *sender, const mlr_text *body) {
   if (id.length > 0) headers[count++] = (mlr_header){"AnonymousId", encoded_id.at};
   sender->request = ++*sender->last_request;
   sender->sent_bytes = body->length;
-  sender->began_at = sender->host->elapsed(sender->host->self);
+  sender->began_at = sender->host->monotonic(sender->host->self);
   const mlr_request request = {
       .id = sender->request,
       .url = url.at,
@@ -145,7 +146,7 @@ static void log_batch(mlr_sender *sender, size_t events, const mlr_answer *answe
   if (answer->status == 0) mlr_put(&line, "no answer");
   else mlr_put_number(&line, answer->status);
   mlr_put(&line, " in ");
-  mlr_put_number(&line, sender->host->elapsed(sender->host->self) - sender->began_at);
+  mlr_put_number(&line, sender->host->monotonic(sender->host->self) - sender->began_at);
   mlr_put(&line, " ms");
   mlr_log(sender->diagnostics, MLR_LEVEL_DEBUG, &line);
   mlr_text_free(&line);
@@ -225,7 +226,7 @@ static const char *refuse(mlr_sender *sender, size_t index, const mlr_answer *an
 }
 
 /** Of an answer that is neither a success nor about single events. */
-static const char *judged(mlr_sender *sender, const mlr_answer *answer) {
+static const char *judge_status(mlr_sender *sender, const mlr_answer *answer) {
   int status = answer->status;
   mlr_text detail = answered_status(answer);
   if (status == 401 || status == 403 || status == 404) {
@@ -281,7 +282,7 @@ static const char *judge(mlr_sender *sender, const mlr_answer *answer) {
   }
   if (is_success(answer)) return delivered(sender, events);
   if (index != NO_INDEX) return refuse(sender, (size_t)index, answer);
-  if (answer->status != 400 && answer->status != 413 && answer->status != 422) return judged(sender, answer);
+  if (answer->status != 400 && answer->status != 413 && answer->status != 422) return judge_status(sender, answer);
   if (events == 1) return refuse(sender, 0, answer);
   sender->ends[sender->part_count++] = events / 2;
   return NULL;
@@ -289,8 +290,8 @@ static const char *judge(mlr_sender *sender, const mlr_answer *answer) {
 
 /** @return the outcome without a request, or NULL when there may be one */
 static const char *obstacle(mlr_sender *sender, const mlr_drain *drain) {
-  const char *barred = mlr_sender_barred(sender, &drain->settings);
-  if (barred != NULL) return barred;
+  const char *why = barred(sender, &drain->settings);
+  if (why != NULL) return why;
   if (mlr_store_count(sender->store) == 0) return "EMPTY";
   return mlr_rules_waits_for(sender->rules, drain->force);
 }
@@ -298,8 +299,8 @@ static const char *obstacle(mlr_sender *sender, const mlr_drain *drain) {
 /** Sends the next batch or part. @return an outcome that ends the drain, or NULL */
 static const char *send_next(mlr_sender *sender) {
   const mlr_settings *settings = &current(sender)->settings;
-  const char *barred = mlr_sender_barred(sender, settings);
-  if (barred != NULL) return barred;
+  const char *why = barred(sender, settings);
+  if (why != NULL) return why;
   if (sender->part_count == 0) {
     mlr_room room = mlr_batch_room((size_t)settings->flush_queue_size, MOST_BYTES);
     end_batch(sender);

@@ -43,7 +43,7 @@ void mlr_store_state(mlr_store *store, mlr_map *into);
 
 /** @param change its ids of removed rows are not looked at @return whether these rows or values are only in memory */
 bool mlr_store_commit(mlr_store *store, const mlr_change *change);
-bool mlr_store_commit_state(mlr_store *store, const mlr_map *state);
+void mlr_store_commit_state(mlr_store *store, const mlr_map *state);
 /** Rows that are done with leave, and the state changes with them. */
 void mlr_store_remove(mlr_store *store, const mlr_row *rows, size_t count, const mlr_map *state);
 /** Every row leaves, from the disk as well. */

@@ -1,6 +1,5 @@
 #include "mlr_store.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -216,9 +215,9 @@ bool mlr_store_commit(mlr_store *store, const mlr_change *change) {
   return true;
 }
 
-bool mlr_store_commit_state(mlr_store *store, const mlr_map *state) {
+void mlr_store_commit_state(mlr_store *store, const mlr_map *state) {
   mlr_change change = {.state = *state, .keep_at_most = NO_BOUND};
-  return mlr_store_commit(store, &change);
+  mlr_store_commit(store, &change);
 }
 
 static int by_id(const void *one, const void *other) {

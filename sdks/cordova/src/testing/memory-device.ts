@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import { gzipSync } from 'node:zlib'
-import type { EventStore } from '../browser/event-store.ts'
-import { type Memory, memoryStore } from '../browser/memory-store.ts'
+import type { EventDatabase } from '../browser/event-database.ts'
+import { type Memory, memoryDatabase } from '../browser/memory-database.ts'
 import { type WebEngine, webEngine } from '../browser/web-engine.ts'
 import type { Signal } from '../core/bridge.ts'
 import type { Device } from './device.ts'
-import { FaultyStore } from './faulty-store.ts'
+import { FaultyDatabase } from './faulty-database.ts'
 import { TestClock } from './test-clock.ts'
 
 const NO_BOUNDS = { rows: Number.POSITIVE_INFINITY, bytes: Number.POSITIVE_INFINITY }
@@ -23,7 +23,7 @@ export class MemoryDevice implements Device {
   private isOnline = true
   private readonly faults: { kind: string | null } = { kind: null }
   private running: WebEngine | undefined
-  private store: EventStore | undefined
+  private database: EventDatabase | undefined
 
   get bridge(): WebEngine {
     this.running ??= this.boot()
@@ -56,20 +56,20 @@ export class MemoryDevice implements Device {
 
   async network(online: boolean): Promise<void> {
     this.isOnline = online
-    this.running?.network(online)
+    this.running?.changed(online)
   }
 
   async stop(): Promise<void> {
-    await this.running?.stop()
+    await this.running?.left()
   }
 
   async start(): Promise<void> {
-    this.running?.start()
+    this.running?.entered()
   }
 
   async kill(): Promise<void> {
     this.running = undefined
-    this.store = undefined
+    this.database = undefined
     this.clock.forgetTimers()
   }
 
@@ -95,7 +95,7 @@ export class MemoryDevice implements Device {
   }
 
   async values(): Promise<Readonly<Record<string, string>>> {
-    return this.store?.values() ?? {}
+    return this.database?.values() ?? {}
   }
 
   async signals(): Promise<readonly Signal[]> {
@@ -108,10 +108,10 @@ export class MemoryDevice implements Device {
 
   private boot(): WebEngine {
     const engine = webEngine({
-      openStore: async () => {
+      openDatabase: async () => {
         this.faults.kind === 'open' && fail('UnknownError')
-        this.store = new FaultyStore(memoryStore(this.memory, NO_BOUNDS), this.faults)
-        return this.store
+        this.database = new FaultyDatabase(memoryDatabase(this.memory, NO_BOUNDS), this.faults)
+        return this.database
       },
       guardStorage: () => ({
         getItem: (key) => this.guard.get(key) ?? null,

@@ -1,6 +1,7 @@
 import type { Page } from 'playwright-core'
 import { Chromium } from '../../../../tests/sdk/chromium.ts'
-import type { Bridge, Signal } from '../core/bridge.ts'
+import type { Signal } from '../core/bridge.ts'
+import { execBridge } from '../core/native-bridge.ts'
 import type { Device } from './device.ts'
 import type { HarnessStart } from './page-harness.ts'
 import { PageServer } from './page-server.ts'
@@ -22,18 +23,10 @@ export class PageDevice implements Device {
   private constructor(chromium: Chromium, server: PageServer) {
     this.chromium = chromium
     this.server = server
-    const call = (action: Exclude<keyof Bridge, 'listen'>) => (argument?: unknown) =>
-      this.inPage(`harness.engine.${action}(${JSON.stringify(argument ?? null)})`)
-    this.bridge = {
-      open: call('open'),
-      push: call('push'),
-      state: call('state'),
-      tail: call('tail'),
-      drain: call('drain'),
-      purge: call('purge'),
-      config: call('config'),
-      advertId: call('advertId'),
-    }
+    this.bridge = execBridge((success, error, _service, action, args) => {
+      const given = args.map((each) => JSON.stringify(each)).join(', ')
+      void this.inPage(`harness.engine.${action}(${given})`).then(success, error)
+    })
   }
 
   async reset(random: number): Promise<void> {
@@ -61,15 +54,15 @@ export class PageDevice implements Device {
 
   async network(isOnline: boolean): Promise<void> {
     this.start_ = { ...this.start_, isOnline }
-    if (this.page) await this.inPage(`(harness.isOnline = ${isOnline}, harness.engine.network(${isOnline}))`)
+    if (this.page) await this.inPage(`(harness.isOnline = ${isOnline}, harness.engine.changed(${isOnline}))`)
   }
 
   async stop(): Promise<void> {
-    await this.inPage('harness.engine.stop()')
+    await this.inPage('harness.engine.left()')
   }
 
   async start(): Promise<void> {
-    await this.inPage('harness.engine.start()')
+    await this.inPage('harness.engine.entered()')
   }
 
   async kill(): Promise<void> {
@@ -102,7 +95,7 @@ export class PageDevice implements Device {
   }
 
   values(): Promise<Readonly<Record<string, string>>> {
-    return this.inPage('harness.store.values()')
+    return this.inPage('harness.database.values()')
   }
 
   signals(): Promise<readonly Signal[]> {

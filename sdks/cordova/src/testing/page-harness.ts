@@ -1,10 +1,10 @@
-import type { EventStore } from '../browser/event-store.ts'
-import { openIndexedDbStore } from '../browser/indexed-db-store.ts'
+import type { EventDatabase } from '../browser/event-database.ts'
+import { openIndexedDatabase } from '../browser/indexed-database.ts'
 import { gzip } from '../browser/page-engine.ts'
 import { type WebEngine, webEngine } from '../browser/web-engine.ts'
 import type { Signal } from '../core/bridge.ts'
 import { uuidOf } from '../core/uuid.ts'
-import { FaultyStore } from './faulty-store.ts'
+import { FaultyDatabase } from './faulty-database.ts'
 import { TestClock } from './test-clock.ts'
 
 /*
@@ -25,18 +25,18 @@ export class PageHarness {
   readonly engine: WebEngine
   readonly faults: { kind: string | null }
   isOnline: boolean
-  store: EventStore | undefined
+  database: EventDatabase | undefined
 
   constructor(start: HarnessStart) {
     this.clock = new TestClock(start.wall)
     this.isOnline = start.isOnline
     this.faults = { kind: start.fault }
     this.engine = webEngine({
-      openStore: async (onMissing) => {
+      openDatabase: async (onMissing) => {
         if (this.faults.kind === 'open') throw new DOMException('as the scenario says', 'UnknownError')
         const after = (ms: number, late: () => void) => this.clock.after(ms, late)
-        this.store = new FaultyStore(await openIndexedDbStore(after, onMissing), this.faults)
-        return this.store
+        this.database = new FaultyDatabase(await openIndexedDatabase(after, onMissing), this.faults)
+        return this.database
       },
       guardStorage: () => localStorage,
       fetch: (url, init) => (this.isOnline ? fetch(url, init) : Promise.reject(new TypeError('offline'))),

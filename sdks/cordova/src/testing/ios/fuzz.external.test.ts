@@ -1,4 +1,5 @@
 import { randomInt } from 'node:crypto'
+import { randomFrom } from '@millrace/std'
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { IosDevice } from './ios-device.ts'
 import { compilePhone, findCompiler, mayBeSkipped } from './toolchain.ts'
@@ -54,7 +55,7 @@ const WORDS = [
 describe.skipIf(typeof compiler === 'string' && mayBeSkipped)(`the iOS engine, seed ${seed}`, () => {
   let program: string
   let device: IosDevice
-  const chance = chanceOf(seed)
+  const chance = randomFrom(seed)
   const pick = <T>(from: readonly T[]) => from[Math.floor(chance() * from.length)]!
 
   beforeAll(async () => {
@@ -174,14 +175,3 @@ describe.skipIf(typeof compiler === 'string' && mayBeSkipped)(`the iOS engine, s
     await device.end()
   }, 120_000)
 })
-
-/** From 0 to below 1, the same row for the same seed. */
-function chanceOf(seed: number): () => number {
-  let state = seed >>> 0
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1)
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
-  }
-}

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import type { BridgeFault, Signal } from '../../core/bridge.ts'
+import { execBridge } from '../../core/native-bridge.ts'
 import type { Device } from '../device.ts'
 import { TestClock } from '../test-clock.ts'
 import { PhoneProcess, type Told } from './phone-process.ts'
@@ -39,7 +40,7 @@ export class IosDevice implements Device {
   serve: (asked: AskedRequest) => Promise<Answer> = send
   private readonly program: string
   private clock = new TestClock()
-  private chance = 0
+  private random = 0
   private isOnline = true
   private storageFault = ''
   private phone: PhoneProcess | undefined
@@ -50,25 +51,16 @@ export class IosDevice implements Device {
 
   constructor(program: string) {
     this.program = program
-    // biome-ignore lint/suspicious/noExplicitAny: the type of an answer is that of the bridge's method
-    const call = (action: string) => (argument?: unknown) => this.act(action, [argument ?? null]) as Promise<any>
-    this.bridge = {
-      open: call('open'),
-      push: call('push'),
-      state: call('state'),
-      tail: call('tail'),
-      drain: call('drain'),
-      purge: call('purge'),
-      config: call('config'),
-      advertId: call('advertId'),
-    }
+    this.bridge = execBridge(
+      (success, error, _service, action, args) => void this.act(action, args).then(success, error),
+    )
   }
 
   async reset(random: number): Promise<void> {
     await this.kill()
     rmSync(this.folder, { recursive: true, force: true })
     this.clock = new TestClock()
-    this.chance = random
+    this.random = random
     this.isOnline = true
     this.storageFault = ''
     this.heard.length = 0
@@ -196,8 +188,8 @@ export class IosDevice implements Device {
 
   private async tellWorld(): Promise<void> {
     if (!this.phone) return
-    const { clock, chance, isOnline } = this
-    await this.phone.send({ do: 'world', now: clock.now(), elapsed: clock.monotonic(), chance, online: isOnline })
+    const { clock, random, isOnline } = this
+    await this.phone.send({ do: 'world', now: clock.now(), monotonic: clock.monotonic(), random, online: isOnline })
   }
 
   private async send(line: object): Promise<void> {

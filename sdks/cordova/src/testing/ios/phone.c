@@ -2,7 +2,7 @@
  * A process of an app on a phone, for a test that is the rest of the phone: it sends what happens as lines of JSON, and gets
  * what the engine does as such lines, ending with {"t":"done"}. Without any more input the process ends in good order.
  *
- *   {"do":"world","now","elapsed","chance","online"}      what host functions answer from now on
+ *   {"do":"world","now","monotonic","random","online"}    what host functions answer from now on
  *   {"do":"act","call","action","args"}                   args is the text of a list
  *   {"do":"answered","request","status", …}
  *   {"do":"entered"} {"do":"left"} {"do":"changed"}
@@ -19,8 +19,8 @@
 
 static struct {
   int64_t now;
-  int64_t elapsed;
-  double chance;
+  int64_t monotonic;
+  double random;
   bool is_online;
 } world;
 
@@ -59,14 +59,14 @@ static int64_t now_of_world(void *self) {
   return world.now;
 }
 
-static int64_t elapsed_of_world(void *self) {
+static int64_t monotonic_of_world(void *self) {
   (void)self;
-  return world.elapsed;
+  return world.monotonic;
 }
 
-static double chance_of_world(void *self) {
+static double random_of_world(void *self) {
   (void)self;
-  return world.chance;
+  return world.random;
 }
 
 static void uuid_of_world(void *self, char text[37]) {
@@ -208,8 +208,8 @@ static void obey(mlr_core *core, const mlr_json *line) {
   const char *what = text_of(line, "do");
   if (strcmp(what, "world") == 0) {
     world.now = (int64_t)number_of(line, "now");
-    world.elapsed = (int64_t)number_of(line, "elapsed");
-    world.chance = number_of(line, "chance");
+    world.monotonic = (int64_t)number_of(line, "monotonic");
+    world.random = number_of(line, "random");
     world.is_online = is_true(line, "online");
   } else if (strcmp(what, "act") == 0) {
     const mlr_text *args = &mlr_json_member(line, "args")->string;
@@ -233,8 +233,8 @@ int main(int count, char **arguments) {
   if (count != 2) return 2;
   const mlr_host host = {
       .now = now_of_world,
-      .elapsed = elapsed_of_world,
-      .chance = chance_of_world,
+      .monotonic = monotonic_of_world,
+      .random = random_of_world,
       .uuid = uuid_of_world,
       .is_online = is_online,
       .fact = fact_of_world,

@@ -6,7 +6,7 @@ final class ManualClock implements Clock {
   static final long START = 1795167000000L;
 
   private volatile long now = START;
-  private volatile long elapsed = 1_000_000;
+  private volatile long monotonic = 1_000_000;
 
   @Override
   public long now() {
@@ -14,13 +14,13 @@ final class ManualClock implements Clock {
   }
 
   @Override
-  public long elapsed() {
-    return elapsed;
+  public long monotonic() {
+    return monotonic;
   }
 
   void advance(long milliseconds) {
     now += milliseconds;
-    elapsed += milliseconds;
+    monotonic += milliseconds;
   }
 
   void moveWallClock(long milliseconds) {

@@ -23,10 +23,11 @@ final class BatchText {
   static byte[] of(List<Row> rows, long now) {
     ByteArrayOutputStream text = new ByteArrayOutputStream();
     append(text, beforeBatch(now));
+    String beforeRow = beforeRow(now);
     String separator = "";
     for (Row row : rows) {
       append(text, separator);
-      append(text, beforeRow(now));
+      append(text, beforeRow);
       append(text, row.body.substring(1));
       separator = ",";
     }

@@ -8,7 +8,7 @@ interface Clock {
   long now();
 
   /** Milliseconds of a clock that only goes on, also while the device sleeps: for waits. */
-  long elapsed();
+  long monotonic();
 
   Clock SYSTEM =
       new Clock() {
@@ -18,7 +18,7 @@ interface Clock {
         }
 
         @Override
-        public long elapsed() {
+        public long monotonic() {
           return SystemClock.elapsedRealtime();
         }
       };

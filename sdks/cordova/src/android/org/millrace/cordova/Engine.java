@@ -4,6 +4,7 @@ import android.content.Context;
 import java.io.File;
 import java.io.IOException;
 import java.util.Arrays;
+import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -19,10 +20,7 @@ import org.json.JSONObject;
  *
  * @see "sdks/cordova/BRIDGE.md"
  */
-final class Engine implements EventSender.Host, Lifecycle.Listener {
-  /** Drains that may wait for the one that runs; one more is answered BUSY. */
-  private static final int DRAINS_WAITING = 100;
-
+final class Engine implements Lifecycle.Listener {
   private static final List<String> KEPT_BY_PURGE =
       Arrays.asList(
           "tracking", "marker", "source", "trimmed", "refused", "purged", "refusals", "plain", "settings");
@@ -33,17 +31,17 @@ final class Engine implements EventSender.Host, Lifecycle.Listener {
   private final DrainJobs jobs;
   private final Diagnostics diagnostics;
   final Worker worker;
-  private final Worker sending;
   private final Worker asking;
   private final GuardFile guard;
   final EventStore store;
+  private final Identity identity;
   private final SendRules rules;
   private final EventSender sender;
+  private final Drains drains;
 
   // Of the worker thread:
   private Settings settings;
   private String tail;
-  private int drainsWaiting;
 
   /** Of one action. */
   interface Answer {
@@ -62,10 +60,6 @@ final class Engine implements EventSender.Host, Lifecycle.Listener {
     void run() throws JSONException, InterruptedException;
   }
 
-  private interface Drained {
-    void with(EventSender.Result result, Throwable failure);
-  }
-
   Engine(
       Context context,
       File folder,
@@ -81,12 +75,13 @@ final class Engine implements EventSender.Host, Lifecycle.Listener {
     this.jobs = jobs;
     diagnostics = new Diagnostics(clock, lifecycle);
     worker = new Worker("ServiceClient", diagnostics::threw);
-    sending = new Worker("ServiceClient-sending", diagnostics::threw);
     asking = new Worker("ServiceClient-asking", diagnostics::threw);
     guard = new GuardFile(folder, worker);
     store = new EventStore(context, folder, worker, faults, diagnostics::storageFailed);
+    identity = new Identity(store, guard);
     rules = new SendRules(store, clock, random);
-    sender = new EventSender(store, rules, worker, clock, this);
+    sender = new EventSender(store, rules, identity, diagnostics, facts, worker, clock);
+    drains = new Drains(sender, worker, diagnostics::threw);
   }
 
   Lifecycle lifecycle() {
@@ -147,7 +142,7 @@ final class Engine implements EventSender.Host, Lifecycle.Listener {
   public void left() {
     worker.post(
         () -> {
-          boolean isStored = tail != null && settings != null && tracking().equals("enabled");
+          boolean isStored = tail != null && settings != null && identity.tracking().equals("enabled");
           if (isStored) {
             Change change = added();
             change.added.add(BatchText.event(tail, clock.now()));
@@ -175,7 +170,8 @@ final class Engine implements EventSender.Host, Lifecycle.Listener {
               end.ended(false);
               return;
             }
-            startDrain(false, (result, failure) -> end.ended(failure == null && store.count() > 0 && isRetried(result)));
+            drains.start(
+                settings, false, (result, failure) -> end.ended(failure == null && store.count() > 0 && result.isWait()));
           } catch (JSONException | RuntimeException failure) {
             end.ended(false);
             diagnostics.threw(failure);
@@ -183,40 +179,9 @@ final class Engine implements EventSender.Host, Lifecycle.Listener {
         });
   }
 
-  @Override
-  public String tracking() {
-    String guarded = guard.get("tracking");
-    String stored = store.value("tracking");
-    if ("disabled".equals(guarded) || "disabled".equals(stored)) return "disabled";
-    if ("enabled".equals(guarded) || "enabled".equals(stored)) return "enabled";
-    return settings != null && settings.requireConsent ? "awaiting-consent" : "enabled";
-  }
-
-  @Override
-  public String anonymousId() {
-    String stored = store.value("anonymousId");
-    return stored == null ? guard.get("anonymousId") : stored;
-  }
-
-  @Override
-  public boolean isOnline() {
-    return facts.isOnline();
-  }
-
-  @Override
-  public void failed(String code, String detail) {
-    diagnostics.failed(code, detail);
-  }
-
-  @Override
-  public void log(int level, String text) {
-    diagnostics.log(level, text);
-  }
-
   /** Ends its threads and closes its files. The one of the process is never closed. */
   void close() throws InterruptedException {
-    sender.abort();
-    sending.end();
+    drains.close();
     asking.end();
     worker.call(
         () -> {
@@ -227,29 +192,15 @@ final class Engine implements EventSender.Host, Lifecycle.Listener {
   }
 
   private JSONObject open(Settings opened) throws JSONException {
-    settings = opened;
-    diagnostics.setLevel(opened.logLevel);
-    String tracking = tracking();
-    JSONObject launch = facts.release();
-    String marker = guard.get("marker");
-    launch.put("marker", marker == null ? JSONObject.NULL : parsed(marker));
-    launch.put("foreground", lifecycle.isForeground());
-    launch.putOpt("url", lifecycle.url());
-    JSONObject context = facts.lastingContext(opened.collectDeviceId);
-    JSONObject changing = facts.changingContext();
-    for (int at = 0; changing.names() != null && at < changing.names().length(); at++) {
-      String name = changing.names().getString(at);
-      context.put(name, changing.get(name));
-    }
-
-    JSONObject answer = Json.object("tracking", tracking, "launch", launch, "context", context);
+    use(opened);
+    String tracking = identity.tracking();
     boolean isAwaiting = tracking.equals("awaiting-consent");
-    // While consent is awaited nothing new is stored; but a job of an earlier run must know that it has to wait, too.
-    if (!isAwaiting || store.value("settings") != null) keep("settings", opened.text);
+    JSONObject answer = Json.object("tracking", tracking, "launch", launch(), "context", context());
+    keepForJob(isAwaiting);
     if (isAwaiting) {
       jobs.cancel();
     } else {
-      keep("anonymousId", anonymousId());
+      identity.restore();
       answer.put("state", new JSONObject(store.state()));
     }
     answer.put("queued", isAwaiting ? 0 : store.count());
@@ -258,11 +209,36 @@ final class Engine implements EventSender.Host, Lifecycle.Listener {
     return answer;
   }
 
-  private void keep(String key, String value) {
-    if (value == null || value.equals(store.value(key))) return;
-    Map<String, String> state = new LinkedHashMap<>();
-    state.put(key, value);
-    store.commit(Change.ofState(state));
+  private void use(Settings now) {
+    settings = now;
+    diagnostics.setLevel(now.logLevel);
+    identity.setRequiresConsent(now.requireConsent);
+  }
+
+  private JSONObject launch() throws JSONException {
+    JSONObject launch = facts.release();
+    String marker = guard.get("marker");
+    launch.put("marker", marker == null ? JSONObject.NULL : parsed(marker));
+    launch.put("foreground", lifecycle.isForeground());
+    launch.putOpt("url", lifecycle.url());
+    return launch;
+  }
+
+  private JSONObject context() throws JSONException {
+    JSONObject context = facts.lastingContext(settings.collectDeviceId);
+    JSONObject changing = facts.changingContext();
+    for (int at = 0; changing.names() != null && at < changing.names().length(); at++) {
+      String name = changing.names().getString(at);
+      context.put(name, changing.get(name));
+    }
+    return context;
+  }
+
+  /** While consent is awaited nothing new is stored; but a job of an earlier run must know that it has to wait, too. */
+  private void keepForJob(boolean isAwaiting) {
+    String kept = store.value("settings");
+    if (settings.text.equals(kept) || (isAwaiting && kept == null)) return;
+    store.commit(Change.ofState(Collections.singletonMap("settings", settings.text)));
   }
 
   private void push(JSONObject batch, Answer answer) throws JSONException {
@@ -309,15 +285,7 @@ final class Engine implements EventSender.Host, Lifecycle.Listener {
       jobs.cancel();
     }
     if ("enabled".equals(changes.get("tracking"))) sender.allow();
-    if (isEnabled(changes.get("source"))) rules.resume();
-  }
-
-  private static boolean isEnabled(String source) {
-    try {
-      return source != null && new JSONObject(source).optBoolean("enabled");
-    } catch (JSONException damaged) {
-      return false;
-    }
+    if (changes.get("source") != null) rules.follow(changes.get("source"));
   }
 
   private void putTail(JSONArray args, Answer answer) throws JSONException {
@@ -327,11 +295,12 @@ final class Engine implements EventSender.Host, Lifecycle.Listener {
 
   private void drain(boolean force, Answer answer) {
     if (isNotOpen(answer)) return;
-    if (drainsWaiting >= DRAINS_WAITING) {
+    if (drains.isFull()) {
       answer.success(Json.object("sent", 0, "remaining", store.count(), "outcome", "BUSY", "report", report()));
       return;
     }
-    startDrain(
+    drains.start(
+        settings,
         force,
         (result, failure) -> {
           if (failure == null) answer.success(drained(result));
@@ -339,46 +308,19 @@ final class Engine implements EventSender.Host, Lifecycle.Listener {
         });
   }
 
-  /** Ends on the worker thread. */
-  private void startDrain(boolean force, Drained then) {
-    Settings ofNow = settings;
-    drainsWaiting++;
-    sending.post(
-        () -> {
-          EventSender.Result result = null;
-          Throwable failure = null;
-          try {
-            result = sender.drain(ofNow, force);
-          } catch (InterruptedException | RuntimeException thrown) {
-            failure = thrown;
-          }
-          EventSender.Result ended = result;
-          Throwable thrown = failure;
-          worker.post(
-              () -> {
-                drainsWaiting--;
-                if (thrown != null) diagnostics.threw(thrown);
-                then.with(ended, thrown);
-              });
-        });
-  }
-
   /** The app may be frozen at any moment from now on: the job goes on where this drain is ended. */
   private void leaveBehind() {
     if (store.count() > 0 && sender.barred(settings) == null) jobs.schedule();
-    startDrain(
+    drains.start(
+        settings,
         false,
         (result, failure) -> {
           if (failure != null) return;
-          if (store.count() == 0 || !isRetried(result)) jobs.cancel();
+          if (store.count() == 0 || !result.isWait()) jobs.cancel();
           JSONObject signal = drained(result);
           Json.put(signal, "t", "drained");
           signal(signal);
         });
-  }
-
-  private static boolean isRetried(EventSender.Result result) {
-    return result.outcome.equals("RETRY_LATER") || result.outcome.equals("OFFLINE");
   }
 
   private JSONObject drained(EventSender.Result result) {
@@ -392,9 +334,7 @@ final class Engine implements EventSender.Host, Lifecycle.Listener {
 
   private void useStoredSettings() throws JSONException {
     String text = store.value("settings");
-    if (text == null) return;
-    settings = new Settings(new JSONObject(text));
-    diagnostics.setLevel(settings.logLevel);
+    if (text != null) use(new Settings(new JSONObject(text)));
   }
 
   private void purge(String what, Answer answer) throws JSONException {
@@ -414,7 +354,7 @@ final class Engine implements EventSender.Host, Lifecycle.Listener {
   private void config(JSONObject known, Answer answer) {
     if (isNotOpen(answer)) return;
     Settings ofNow = settings;
-    if (ofNow.controlPlaneUrl.isEmpty() || !tracking().equals("enabled")) {
+    if (ofNow.controlPlaneUrl.isEmpty() || !identity.tracking().equals("enabled")) {
       answer.success(Json.object("status", 0));
       return;
     }

@@ -29,27 +29,13 @@ final class EventSender {
 
   private final EventStore store;
   private final SendRules rules;
+  private final Identity identity;
+  private final Diagnostics diagnostics;
+  private final Facts facts;
   private final Worker worker;
   private final Clock clock;
-  private final Host host;
   private final Http http = new Http();
   private volatile boolean isAborted;
-
-  /** What a drain needs to know of the engine around it. */
-  interface Host {
-    /** `enabled`, `disabled` or `awaiting-consent`. Worker thread only. */
-    String tracking();
-
-    /** Null when there is none. Worker thread only. */
-    String anonymousId();
-
-    boolean isOnline();
-
-    /** An outcome that is trouble. */
-    void failed(String code, String detail);
-
-    void log(int level, String text);
-  }
 
   static final class Result {
     final int sent;
@@ -63,14 +49,28 @@ final class EventSender {
       this.outcome = outcome;
       this.retryAfterMs = retryAfterMs;
     }
+
+    /** Another drain, later, may get further. */
+    boolean isWait() {
+      return EventSender.isWait(outcome);
+    }
   }
 
-  EventSender(EventStore store, SendRules rules, Worker worker, Clock clock, Host host) {
+  EventSender(
+      EventStore store,
+      SendRules rules,
+      Identity identity,
+      Diagnostics diagnostics,
+      Facts facts,
+      Worker worker,
+      Clock clock) {
     this.store = store;
     this.rules = rules;
+    this.identity = identity;
+    this.diagnostics = diagnostics;
+    this.facts = facts;
     this.worker = worker;
     this.clock = clock;
-    this.host = host;
   }
 
   /** Tracking was disabled: ends the request in progress, and no other begins until `allow`. */
@@ -85,7 +85,7 @@ final class EventSender {
 
   /** @return why nothing may be sent, whatever the server would say, or null. Worker thread only. */
   String barred(Settings settings) {
-    switch (host.tracking()) {
+    switch (identity.tracking()) {
       case "disabled":
         return "OPTED_OUT";
       case "awaiting-consent":
@@ -110,7 +110,7 @@ final class EventSender {
     }
 
     private Result run(boolean force) throws InterruptedException {
-      String outcome = worker.call(() -> judge(force));
+      String outcome = worker.call(() -> obstacle(force));
       while (outcome == null) {
         List<Row> batch = worker.call(this::next);
         outcome = batch.isEmpty() ? worker.call(this::end) : send(batch);
@@ -120,12 +120,8 @@ final class EventSender {
       return worker.call(() -> new Result(sent, ended, isWait(ended) ? rules.retryAfterMs() : -1));
     }
 
-    private boolean isWait(String outcome) {
-      return outcome.equals("RETRY_LATER") || outcome.equals("OFFLINE");
-    }
-
     /** @return the outcome without a request, or null when there may be one */
-    private String judge(boolean force) {
+    private String obstacle(boolean force) {
       String barred = barred(settings);
       if (barred != null) return barred;
       if (store.count() == 0) return "EMPTY";
@@ -157,7 +153,7 @@ final class EventSender {
         List<Row> batch = rows;
         Http.Answer answer = post(batch);
         if (isAborted) return failed("OPTED_OUT", "tracking was disabled during a request");
-        int index = index(answer, batch.size());
+        int index = indexOf(answer, batch.size());
         if (answer.isSuccess()) {
           worker.call(() -> delivered(batch));
           sent += batch.size();
@@ -168,7 +164,7 @@ final class EventSender {
           rows = new ArrayList<>(batch);
           rows.remove(index);
         } else if (answer.status != 400 && answer.status != 413 && answer.status != 422) {
-          return worker.call(() -> judge(answer, batch.get(0).writeKey));
+          return worker.call(() -> judgeStatus(answer, batch.get(0).writeKey));
         } else if (batch.size() == 1) {
           return refuse(batch.get(0), answer) ? null : tooManyRefusals(answer);
         } else {
@@ -187,7 +183,7 @@ final class EventSender {
     }
 
     /** Of an answer that is neither a success nor about single events. */
-    private String judge(Http.Answer answer, String writeKey) {
+    private String judgeStatus(Http.Answer answer, String writeKey) {
       int status = answer.status;
       if (status == 401 || status == 403 || status == 404) {
         String outcome = status == 404 ? "NOT_FOUND" : "KEY_REJECTED";
@@ -200,20 +196,20 @@ final class EventSender {
         return NEXT_KEY;
       }
       if (status == 0 || status >= 500 || status == 408 || status == 425 || status == 429) {
-        String outcome = status == 0 && !host.isOnline() ? "OFFLINE" : "RETRY_LATER";
+        String outcome = status == 0 && !facts.isOnline() ? "OFFLINE" : "RETRY_LATER";
         rules.failed(outcome, answer.header("Retry-After"));
         return failed(outcome, status == 0 ? "no answer: " + answer.trouble : "the server answered " + status);
       }
       rules.stop("WRONG_ADDRESS");
       String detail = "the server answered " + status + towards(answer.header("Location"));
-      host.log(1, "Sending stops: " + detail + ". Check dataPlaneUrl.");
+      diagnostics.log(1, "Sending stops: " + detail + ". Check dataPlaneUrl.");
       return failed("WRONG_ADDRESS", detail);
     }
 
     private boolean refuse(Row row, Http.Answer answer) throws InterruptedException {
       if (!worker.call(() -> rules.refuse(row))) return false;
       String start = answer.body.substring(0, Math.min(200, answer.body.length()));
-      host.log(1, "The server refused event " + BatchText.messageId(row) + " with " + answer.status + ": " + start);
+      diagnostics.log(1, "The server refused event " + BatchText.messageId(row) + " with " + answer.status + ": " + start);
       return true;
     }
 
@@ -222,11 +218,11 @@ final class EventSender {
     }
 
     private String failed(String outcome, String detail) {
-      host.failed(outcome, detail);
+      diagnostics.failed(outcome, detail);
       return outcome;
     }
 
-    private int index(Http.Answer answer, int size) {
+    private int indexOf(Http.Answer answer, int size) {
       String header = answer.header("X-Millrace-Event-Index");
       boolean names = answer.status == 400 || answer.status == 413 || answer.status == 422;
       if (!names || header == null || !header.trim().matches("\\d{1,6}")) return -1;
@@ -243,7 +239,7 @@ final class EventSender {
       if (!isGzip) return answer;
       if (answer.isSuccess()) worker.call(() -> tookGzip(address));
       boolean mayBeGzip = answer.status == 400 || answer.status == 415 || answer.status == 500;
-      if (!mayBeGzip || index(answer, rows.size()) >= 0 || worker.call(() -> rules.isKnownToTakeGzip(address))) return answer;
+      if (!mayBeGzip || indexOf(answer, rows.size()) >= 0 || worker.call(() -> rules.isKnownToTakeGzip(address))) return answer;
 
       Http.Answer plain = post(rows, BatchText.of(rows, clock.now()), false);
       if (plain.isSuccess()) worker.call(() -> refusedGzip(address));
@@ -265,18 +261,22 @@ final class EventSender {
       Map<String, String> headers = headers(settings, rows.get(0).writeKey);
       headers.put("Content-Type", "application/json");
       if (isGzip) headers.put("Content-Encoding", "gzip");
-      String anonymousId = worker.call(host::anonymousId);
+      String anonymousId = worker.call(identity::anonymousId);
       if (anonymousId != null) headers.put("AnonymousId", base64(anonymousId));
-      if (settings.logLevel >= 5) host.log(5, "payload " + new String(text, StandardCharsets.UTF_8));
+      if (settings.logLevel >= 5) diagnostics.log(5, "payload " + new String(text, StandardCharsets.UTF_8));
 
-      long started = clock.elapsed();
+      long started = clock.monotonic();
       Http.Answer answer =
           isAborted ? Http.Answer.none("aborted") : http.send(settings.dataPlaneUrl + "/v1/batch", headers, body, IN_ALL_MS, ANSWER_BYTES);
       String outcome = answer.status == 0 ? "no answer (" + answer.trouble + ")" : String.valueOf(answer.status);
       String size = rows.size() + " events, " + text.length + " bytes" + (isGzip ? ", " + body.length + " compressed" : "");
-      host.log(4, "batch of " + size + ": " + outcome + " in " + (clock.elapsed() - started) + " ms");
+      diagnostics.log(4, "batch of " + size + ": " + outcome + " in " + (clock.monotonic() - started) + " ms");
       return answer;
     }
+  }
+
+  private static boolean isWait(String outcome) {
+    return outcome.equals("RETRY_LATER") || outcome.equals("OFFLINE");
   }
 
   /** Headers of every request. */

@@ -66,30 +66,35 @@ final class SendRules {
     setAside.put(writeKey, outcome);
   }
 
-  /** A source configuration says that the source is enabled: everything is tried again. */
-  void resume() {
+  /** Of a source configuration that came just now: where the source is enabled everything is tried again. */
+  void follow(String source) {
+    if (!Boolean.TRUE.equals(enabled(source))) return;
     stoppedFor = null;
     setAside.clear();
   }
 
   boolean isSourceDisabled() {
+    return Boolean.FALSE.equals(enabled(store.value("source")));
+  }
+
+  /** As it says; null where it says nothing that can be read. */
+  private static Object enabled(String source) {
     try {
-      String source = store.value("source");
-      return source != null && Boolean.FALSE.equals(new JSONObject(source).opt("enabled"));
+      return source == null ? null : new JSONObject(source).opt("enabled");
     } catch (JSONException damaged) {
-      return false;
+      return null;
     }
   }
 
   /** @return the outcome that is waited for, or null when a drain may begin */
   String waitsFor(boolean force) {
-    long now = clock.elapsed();
+    long now = clock.monotonic();
     return now < retryAfterUntil || (!force && now < backoffUntil) ? waitsFor : null;
   }
 
   /** Until an unforced drain asks the server again. */
   long retryAfterMs() {
-    return Math.max(backoffUntil, retryAfterUntil) - clock.elapsed();
+    return Math.max(backoffUntil, retryAfterUntil) - clock.monotonic();
   }
 
   void succeeded() {
@@ -102,7 +107,7 @@ final class SendRules {
   void failed(String outcome, String retryAfter) {
     double longest = Math.min(FIRST_WAIT_MS * Math.pow(2, failures++), LONGEST_WAIT_MS);
     waitFor(outcome, (long) (longest * (0.5 + random.getAsDouble() / 2)));
-    retryAfterUntil = clock.elapsed() + Math.min(milliseconds(retryAfter), LONGEST_RETRY_AFTER_MS);
+    retryAfterUntil = clock.monotonic() + Math.min(milliseconds(retryAfter), LONGEST_RETRY_AFTER_MS);
   }
 
   /**
@@ -151,7 +156,7 @@ final class SendRules {
 
   private void waitFor(String outcome, long milliseconds) {
     waitsFor = outcome;
-    backoffUntil = clock.elapsed() + milliseconds;
+    backoffUntil = clock.monotonic() + milliseconds;
   }
 
   private long[] refusals() {

@@ -1,4 +1,4 @@
-import type { EventStore } from './event-store.ts'
+import type { EventDatabase } from './event-database.ts'
 
 export const NAME = 'service-sdk-cordova'
 const VERSION = 1
@@ -16,10 +16,10 @@ const MOST = 1e9
  * of this name.
  * @throws DOMException, or Error when the browser does not answer within 5 s.
  */
-export function openIndexedDbStore(
+export function openIndexedDatabase(
   after: (delayMs: number, callback: () => void) => () => void,
   onMissing: () => void,
-): Promise<EventStore> {
+): Promise<EventDatabase> {
   return new Promise((resolve, reject) => {
     const cancel = after(OPENING_MS, () => reject(new Error('no answer within 5 s')))
     const open = () => {
@@ -38,14 +38,14 @@ export function openIndexedDbStore(
           return open()
         }
         cancel()
-        resolve(storeOf(result))
+        resolve(databaseOf(result))
       }
     }
     open()
   })
 }
 
-function storeOf(database: IDBDatabase): EventStore {
+function databaseOf(database: IDBDatabase): EventDatabase {
   // Otherwise a later version of the page could not change the database while this one is open.
   database.onversionchange = () => database.close()
 
@@ -64,7 +64,7 @@ function storeOf(database: IDBDatabase): EventStore {
   return {
     kind: 'indexeddb',
 
-    write: ({ rows = [], values = {}, remove = [], removeOldest = 0, keepNewest = MOST, countAs }) =>
+    write: ({ rows = [], values = {}, remove = [], removeOldest = 0, keepAtMost = MOST, countAs }) =>
       settled('readwrite', (events, state) => {
         const added = rows.map((row) => events.add(row))
         for (const [key, value] of Object.entries(values)) {
@@ -78,7 +78,7 @@ function storeOf(database: IDBDatabase): EventStore {
         else for (const id of remove) events.delete(id)
         const rest = events.count()
         rest.onsuccess = () => {
-          const surplus = Math.min(rest.result, Math.max(removeOldest, rest.result - keepNewest))
+          const surplus = Math.min(rest.result, Math.max(removeOldest, rest.result - keepAtMost))
           left = rest.result - surplus
           removed = before.result - left
           if (surplus) {

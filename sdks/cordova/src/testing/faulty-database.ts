@@ -1,16 +1,16 @@
-import type { Change, EventStore, StoredRow, Written } from '../browser/event-store.ts'
+import type { Change, EventDatabase, StoredRow, Written } from '../browser/event-database.ts'
 import type { StorageKind } from '../core/bridge.ts'
 
-/** A store whose writes of rows fail as long as `kind` says so. */
-export class FaultyStore implements EventStore {
+/** A database whose writes of rows fail as long as `kind` says so. */
+export class FaultyDatabase implements EventDatabase {
   readonly kind: StorageKind
-  private readonly store: EventStore
+  private readonly database: EventDatabase
   private readonly faults: { kind: string | null }
 
-  constructor(store: EventStore, faults: { kind: string | null }) {
-    this.store = store
+  constructor(database: EventDatabase, faults: { kind: string | null }) {
+    this.database = database
     this.faults = faults
-    this.kind = store.kind
+    this.kind = database.kind
   }
 
   async write(change: Change): Promise<Written> {
@@ -19,22 +19,22 @@ export class FaultyStore implements EventStore {
       if (kind === 'full-once') this.faults.kind = null
       throw new DOMException('as the scenario says', 'QuotaExceededError')
     }
-    return this.store.write(change)
+    return this.database.write(change)
   }
 
   values(): Promise<Record<string, string>> {
-    return this.store.values()
+    return this.database.values()
   }
 
   count(): Promise<number> {
-    return this.store.count()
+    return this.database.count()
   }
 
   visit(visitor: (row: StoredRow) => boolean): Promise<void> {
-    return this.store.visit(visitor)
+    return this.database.visit(visitor)
   }
 
   close(): void {
-    this.store.close()
+    this.database.close()
   }
 }

@@ -14,12 +14,12 @@ export interface Answer {
 
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>
 
-export type Transport = ReturnType<typeof newTransport>
+export type Http = ReturnType<typeof newHttp>
 
 export type Body = string | Uint8Array<ArrayBuffer>
 
 /** fetch with bounds: of time, of the answer, and of what is under way when the page is left. */
-export function newTransport(fetch: Fetch, clock: Clock) {
+export function newHttp(fetch: Fetch, clock: Clock) {
   const underWay = new Set<AbortController>()
   let left = KEEPALIVE_BYTES
 

@@ -1,5 +1,5 @@
 import { applyChanges } from '../core/state-changes.ts'
-import type { EventStore, StoredRow } from './event-store.ts'
+import type { EventDatabase, StoredRow } from './event-database.ts'
 
 /** What a memory store holds; who keeps it can open another store on it. */
 export interface Memory {
@@ -15,10 +15,10 @@ export interface MemoryBounds {
 }
 
 /** Holds what storage cannot: bounded, and gone with the page. */
-export function memoryStore(memory: Memory, bounds: MemoryBounds): EventStore {
+export function memoryDatabase(memory: Memory, bounds: MemoryBounds): EventDatabase {
   return {
     kind: 'memory',
-    async write({ rows = [], values = {}, remove = [], removeOldest = 0, keepNewest = bounds.rows, countAs }) {
+    async write({ rows = [], values = {}, remove = [], removeOldest = 0, keepAtMost = bounds.rows, countAs }) {
       const ids = rows.map((row) => {
         memory.rows.push(Object.assign({ id: memory.nextId }, row))
         return memory.nextId++
@@ -26,7 +26,7 @@ export function memoryStore(memory: Memory, bounds: MemoryBounds): EventStore {
       applyChanges(memory.values, values)
       const before = memory.rows.length
       const rest = memory.rows.filter(({ id }) => remove !== 'all' && !remove.includes(id)).slice(removeOldest)
-      rest.splice(0, rest.length - Math.min(keepNewest, bounds.rows))
+      rest.splice(0, rest.length - Math.min(keepAtMost, bounds.rows))
       let bytes = rest.reduce((sum, { size }) => sum + size, 0)
       while (bytes > bounds.bytes) bytes -= rest.shift()!.size
       memory.rows = rest

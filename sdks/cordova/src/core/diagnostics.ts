@@ -1,0 +1,72 @@
+import type { LastError, Report } from './bridge.ts'
+import { isoTime } from './clock.ts'
+import type { Host } from './host.ts'
+import { ERROR, WARN } from './log.ts'
+import { parsedObject } from './parsed-json.ts'
+import type { Status } from './results.ts'
+
+const TRIM_WARNING_MS = 60_000
+
+/** What is told of the client: lines for the console, and what `getStatus` says of losses and trouble. */
+export function newDiagnostics({ clock, print }: Host) {
+  const counters = { tooLarge: 0, invalid: 0, buffer: 0 }
+  let logLevel = 0
+  let report: Report | undefined
+  let trimWarningFrom = 0
+  let lastError: LastError | undefined
+
+  const log = (level: number, text: string) => {
+    try {
+      if (level <= logLevel) print(level, `[ServiceClient] ${text}`)
+    } catch {
+      // A console that an app has replaced may throw; its trouble is not ours to pass on.
+    }
+  }
+
+  return {
+    /** Lines for the console. @param text without write key, Authorization header and, below VERBOSE, payload. */
+    log,
+
+    setLevel(level: number) {
+      logLevel = level
+    },
+
+    /** Calls that were not recorded, since install. @param stored of earlier runs. */
+    load(stored: string | undefined) {
+      const before = parsedObject(stored)
+      for (const what of ['tooLarge', 'invalid', 'buffer'] as const) counters[what] += before[what] || 0
+    },
+
+    /** @returns what the store is to keep. */
+    count(what: 'tooLarge' | 'invalid' | 'buffer'): string {
+      counters[what]++
+      return JSON.stringify(counters)
+    },
+
+    /** How the engine fares. */
+    heard(latest: Report) {
+      const before = report || latest
+      report = latest
+      const { lastError: error } = latest
+      if (error && (before === latest || !before.lastError || before.lastError.at <= error.at)) lastError = error
+      const { trimmed } = latest.dropped
+      const now = clock.monotonic()
+      if (trimmed > before.dropped.trimmed && now >= trimWarningFrom) {
+        trimWarningFrom = now + TRIM_WARNING_MS
+        log(WARN, `the queue is full: ${trimmed} events were deleted since install`)
+      }
+    },
+
+    /** The write key, by the source configuration. */
+    rejected(status: number) {
+      const detail = `source configuration: status ${status}`
+      if (!lastError || lastError.detail !== detail) log(ERROR, `KEY_REJECTED: ${detail}`)
+      lastError = { code: 'KEY_REJECTED', at: isoTime(clock.now()), detail }
+    },
+
+    status(): Pick<Status, 'dropped'> & { storage: Status['storage'] | undefined; lastError: LastError | undefined } {
+      const dropped = Object.assign({ trimmed: 0, refused: 0, purged: 0 }, report?.dropped, counters)
+      return { storage: report?.storage, lastError, dropped }
+    },
+  }
+}
