@@ -122,7 +122,7 @@ function dead(facts: OutcomeFacts, reason: string): Explained {
       return { text: texts.noRequest(firstLine(reason)), action: { kind: 'test-bench' } }
     case 'delivery':
       return {
-        text: texts.givenUp(letter.attempts, firstLine(reason), letter.lastStatus ?? 0),
+        text: texts.givenUp(letter.attempts, firstLine(reason), letter.lastStatus),
         action: { kind: 'send-again', letterId: letter.id },
       }
   }
