@@ -23,34 +23,37 @@ interface Contrasts {
   readonly area: number
 }
 
-/** Runs in the page, with an element. */
-const CONTRASTS = `(element) => {
-  const parts = (colour) => {
-    const [r, g, b, a = 1] = colour.match(/[\\d.]+/g).map(Number)
-    return { rgb: [r, g, b], a }
-  }
-  const luminance = (rgb) => {
-    const [r, g, b] = rgb.map((value) => (value / 255 <= 0.04045 ? value / 255 / 12.92 : ((value / 255 + 0.055) / 1.055) ** 2.4))
-    return 0.2126 * r + 0.7152 * g + 0.0722 * b
-  }
-  const ratio = (one, other) => {
-    const [light, dark] = [luminance(one), luminance(other)].sort((a, b) => b - a)
-    return (light + 0.05) / (dark + 0.05)
-  }
-  const ground = (from) => {
-    const { rgb, a } = parts(getComputedStyle(from).backgroundColor)
-    return a === 1 ? rgb : ground(from.parentElement)
-  }
-  const { color, borderTopColor } = getComputedStyle(element)
-  const around = ground(element.parentElement)
-  return {
-    text: ratio(parts(color).rgb, ground(element)),
-    border: ratio(parts(borderTopColor).rgb, around),
-    area: ratio(ground(element), around),
-  }
-}`
-
-const contrasts = (locator: Locator) => locator.evaluate(CONTRASTS) as Promise<Contrasts>
+function contrasts(locator: Locator): Promise<Contrasts> {
+  return locator.evaluate((element) => {
+    const styleOf = (of: typeof element) => of.ownerDocument.defaultView!.getComputedStyle(of)
+    const parts = (colour: string) => {
+      const [r, g, b, a = 1] = colour.match(/[\d.]+/g)!.map(Number)
+      return { rgb: [r!, g!, b!], a }
+    }
+    const luminance = (rgb: number[]) => {
+      const [r, g, b] = rgb.map((value) => {
+        const share = value / 255
+        return share <= 0.04045 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4
+      })
+      return 0.2126 * r! + 0.7152 * g! + 0.0722 * b!
+    }
+    const ratio = (one: number[], other: number[]) => {
+      const [light, dark] = [luminance(one), luminance(other)].sort((a, b) => b - a)
+      return (light! + 0.05) / (dark! + 0.05)
+    }
+    const ground = (of: typeof element): number[] => {
+      const { rgb, a } = parts(styleOf(of).backgroundColor)
+      return a === 1 ? rgb : ground(of.parentElement!)
+    }
+    const { color, borderTopColor } = styleOf(element)
+    const around = ground(element.parentElement!)
+    return {
+      text: ratio(parts(color).rgb, ground(element)),
+      border: ratio(parts(borderTopColor).rgb, around),
+      area: ratio(ground(element), around),
+    }
+  })
+}
 
 test.each(THEMES)('%s: the text of a quiet button is read, also of one that is pointed at', async (theme) => {
   await using visit = await dashboard.visit('/settings/credentials', { theme })
@@ -82,7 +85,9 @@ test.each(THEMES)(
       has: page.getByRole('checkbox', { name: 'User transformation' }),
     })
     expect((await contrasts(ticked.locator('input'))).area).toBeGreaterThanOrEqual(LINE)
-    const sign = await ticked.locator('svg').evaluate('(element) => getComputedStyle(element).color')
+    const sign = await ticked
+      .locator('svg')
+      .evaluate((svg) => svg.ownerDocument.defaultView!.getComputedStyle(svg).color)
     expect(sign).toBe(theme === 'light' ? 'rgb(255, 255, 255)' : 'rgb(16, 21, 27)')
   },
 )
