@@ -115,8 +115,9 @@ export const traceTexts = {
   retrying: (attempt: number, status: number, time: string) => `Attempt ${attempt} got ${status}. Next at ${time}.`,
   codeFailed: (name: string, text: string) => `${name} failed: ${text}`,
   noRequest: (text: string) => `No request could be made: ${text}`,
-  givenUp: (attempts: number, reason: string, status: number) =>
-    `Given up after ${counted(attempts, 'attempt')}: ${reason}. Last answer ${status}.`,
+  /** @param status null: there was no answer. */
+  givenUp: (attempts: number, reason: string, status: number | null) =>
+    `Given up after ${counted(attempts, 'attempt')}: ${reason}.${status === null ? '' : ` Last answer ${status}.`}`,
   discarded: (reason: string) => `Discarded: ${reason}.`,
   expired: 'Given up: the storage budget was full.',
   useAsTest: 'Use as test',

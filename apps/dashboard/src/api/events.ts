@@ -141,10 +141,13 @@ export interface Rendered {
   readonly requests: readonly RequestObject[]
 }
 
+const readingTrace = (messageId: string, query: { sourceId?: string; render?: string } = {}) =>
+  reading<{ events: EventTrace[] }>(`/v2/events/${encodeURIComponent(messageId)}`, query)
+
 /** Every accepted event with this messageId; read again every two seconds while one of them is on its way. */
-export function useEventTrace(messageId: string, query: { sourceId?: string; render?: string } = {}) {
+export function useEventTrace(messageId: string) {
   return useQuery({
-    ...reading<{ events: EventTrace[] }>(`/v2/events/${encodeURIComponent(messageId)}`, query),
+    ...readingTrace(messageId),
     select: ({ events }) => events,
     refetchInterval: ({ state }) => {
       const isMoving = state.data?.events.some(({ destinations }) =>
@@ -155,16 +158,25 @@ export function useEventTrace(messageId: string, query: { sourceId?: string; ren
   })
 }
 
+/** The same with what one destination makes of them. Read when it is asked for and not by itself: it runs code again. */
+export function useRenderedTrace(messageId: string, query: { sourceId: string; render: string }) {
+  return useQuery({
+    ...readingTrace(messageId, query),
+    select: ({ events }) => events,
+    refetchOnWindowFocus: false,
+  })
+}
+
 /** The payload of an accepted event, which never changes; null when it is no longer kept. */
 export function useEventPayload(messageId: string | undefined) {
   return useQuery({
-    ...reading<{ events: EventTrace[] }>(`/v2/events/${encodeURIComponent(messageId ?? '')}`, {}),
+    ...readingTrace(messageId ?? ''),
     select: ({ events }) => events[0]?.event ?? null,
     staleTime: Number.POSITIVE_INFINITY,
     enabled: messageId !== undefined,
   })
 }
 
-export function isOnItsWay(outcome: Outcome): boolean {
+function isOnItsWay(outcome: Outcome): boolean {
   return outcome === 'pending' || outcome === 'blocked' || outcome === 'throttled' || outcome === 'retrying'
 }

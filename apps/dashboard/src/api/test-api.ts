@@ -19,6 +19,12 @@ export interface RequestObject {
   readonly files: JsonObject
 }
 
+/** The body of a request: whichever of its forms is in use; undefined for none. */
+export function usedBody({ body }: RequestObject): { readonly form: string; readonly value: JsonObject } | undefined {
+  const used = Object.entries(body).find(([, value]) => Object.keys(value).length > 0)
+  return used === undefined ? undefined : { form: used[0], value: used[1] }
+}
+
 export interface StageFlags {
   readonly user_transform: boolean
   readonly dest_transform: boolean

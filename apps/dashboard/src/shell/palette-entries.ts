@@ -1,8 +1,8 @@
 import { useMantineColorScheme } from '@mantine/core'
-import { useRouter } from '@tanstack/react-router'
 import { useDestinations } from '../api/destinations.ts'
 import { useSources } from '../api/sources.ts'
 import { useTransformations } from '../api/transformations.ts'
+import { isPartOf } from '../components/part-of.ts'
 import { paletteTexts } from '../texts.ts'
 import type { IconName } from './icon.tsx'
 import { SECTIONS } from './navigation.ts'
@@ -27,7 +27,8 @@ export type PaletteEntry = {
 
 interface Resource {
   readonly id: string
-  readonly key: string
+  /** Transformations have none. */
+  readonly key?: string
   readonly name: string
 }
 
@@ -37,7 +38,6 @@ interface Resource {
  * @param asked the words as of a moment ago, which the server is asked for.
  */
 export function usePaletteEntries(words: string, asked: string, onKeys: () => void): readonly PaletteEntry[] {
-  const { routesByPath } = useRouter()
   const { setColorScheme } = useMantineColorScheme()
   const query = asked === '' ? {} : { q: asked }
   const found = [
@@ -45,9 +45,8 @@ export function usePaletteEntries(words: string, asked: string, onKeys: () => vo
     { kind: 'Destination', icon: 'destination', path: '/destinations/$id', list: useDestinations(query).data },
     { kind: 'Transformation', icon: 'code', path: '/transformations/$id', list: useTransformations(query).data },
   ] as const
-  const isKnown = (path: string) => path in routesByPath
 
-  const pages: PaletteEntry[] = SECTIONS.filter(({ path, text }) => isKnown(path) && holds(text, words)).map(
+  const pages: PaletteEntry[] = SECTIONS.filter(({ text }) => isPartOf(words, text)).map(
     ({ path, text, icon }) => ({ key: path, text, kind: 'Page', icon, to: path }),
   )
   const actions: PaletteEntry[] = [
@@ -61,52 +60,38 @@ export function usePaletteEntries(words: string, asked: string, onKeys: () => vo
       to: '/settings/account',
       search: { new: '1' },
     } as const,
-  ].filter(({ to, text }) => isKnown(to) && holds(text, words))
+  ].filter(({ text }) => isPartOf(words, text))
   const more: PaletteEntry[] = [
     { key: 'light', text: 'Light theme', kind: 'Action', icon: 'sun', run: () => setColorScheme('light') } as const,
     { key: 'dark', text: 'Dark theme', kind: 'Action', icon: 'moon', run: () => setColorScheme('dark') } as const,
     { key: 'keys', text: 'List all keys', kind: 'Action', icon: 'menu', run: onKeys } as const,
-  ].filter(({ text }) => holds(text, words))
+  ].filter(({ text }) => isPartOf(words, text))
   if (words === '') return [...pages, ...actions, ...more]
 
   const resources: PaletteEntry[] = found.flatMap(({ kind, icon, path, list }) =>
-    !isKnown(path)
-      ? []
-      : [...((list ?? []) as readonly Resource[])]
-          .filter(({ id, key, name }) => holds(name, words) || holds(key, words) || id === words)
-          .slice(0, MOST_OF_A_KIND)
-          .map(({ id, name }) => ({ key: id, text: name, kind, icon, to: path, params: { id } })),
+    ((list ?? []) as readonly Resource[])
+      .filter(({ id, key = '', name }) => isPartOf(words, name, key) || id === words)
+      .slice(0, MOST_OF_A_KIND)
+      .map(({ id, name }) => ({ key: id, text: name, kind, icon, to: path, params: { id } })),
   )
   const anyText: PaletteEntry[] = [
-    ...(isKnown('/events/$messageId')
-      ? ([
-          {
-            key: 'trace',
-            text: paletteTexts.traceMessage(words),
-            kind: 'Event',
-            icon: 'events',
-            to: '/events/$messageId',
-            params: { messageId: words },
-          },
-        ] as const)
-      : []),
-    ...(isKnown('/events')
-      ? ([
-          {
-            key: 'user',
-            text: paletteTexts.eventsOfUser(words),
-            kind: 'Events',
-            icon: 'person',
-            to: '/events',
-            search: { user: words },
-          },
-        ] as const)
-      : []),
+    {
+      key: 'trace',
+      text: paletteTexts.traceMessage(words),
+      kind: 'Event',
+      icon: 'events',
+      to: '/events/$messageId',
+      params: { messageId: words },
+    },
+    {
+      key: 'user',
+      text: paletteTexts.eventsOfUser(words),
+      kind: 'Events',
+      icon: 'person',
+      to: '/events',
+      search: { user: words },
+    },
   ]
   // What nothing else is meant by comes first: then paste and Enter lead there.
   return [...resources, ...pages, ...actions, ...more, ...anyText]
-}
-
-function holds(text: string, words: string): boolean {
-  return text.toLowerCase().includes(words.toLowerCase())
 }

@@ -7,7 +7,7 @@ import { SECTIONS } from './navigation.ts'
 import styles from './shell.module.css'
 import { SideNavigation } from './side-navigation.tsx'
 import { TopBar } from './top-bar.tsx'
-import { usePaletteKey } from './use-palette-key.ts'
+import { useControlKey } from './use-control-key.ts'
 
 const Palette = lazy(() => import('./palette.tsx').then(({ Palette }) => ({ default: Palette })))
 const KeyList = lazy(() => import('./key-list.tsx').then(({ KeyList }) => ({ default: KeyList })))
@@ -18,9 +18,8 @@ export function Shell({ children }: { readonly children: ReactNode }) {
   const close = () => setOpen(undefined)
   const router = useRouter()
   const keys = useMemo<KeyBinding[]>(() => {
-    const known = SECTIONS.filter(({ path }) => path in router.routesByPath)
     return [
-      ...known.map(({ text, path, letter }) => ({
+      ...SECTIONS.map(({ text, path, letter }) => ({
         keys: `g ${letter}`,
         text: `Go to ${text}`,
         run: () => void router.navigate({ to: path }),
@@ -31,7 +30,7 @@ export function Shell({ children }: { readonly children: ReactNode }) {
   }, [router])
   useKeys(keys)
   useKeyListener()
-  usePaletteKey(() => setOpen('palette'))
+  useControlKey('k', () => setOpen('palette'))
 
   return (
     <div className={styles.shell}>

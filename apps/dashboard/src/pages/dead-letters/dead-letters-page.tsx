@@ -1,8 +1,9 @@
-import { lazy, Suspense, useCallback } from 'react'
+import { lazy, Suspense, useMemo } from 'react'
 import { type Stage, useDeadLetterGroups } from '../../api/dead-letters.ts'
 import { useDestinations } from '../../api/destinations.ts'
+import { namesOf } from '../../api/names.ts'
 import { ApiPopover } from '../../components/api-popover.tsx'
-import { BesidePanel } from '../../components/side-panel.tsx'
+import { BesidePanel } from '../../components/beside-panel.tsx'
 import { Empty, EmptyByFilter } from '../../components/states/empty.tsx'
 import { Shown } from '../../components/states/shown.tsx'
 import { PageHead } from '../../shell/page-head.tsx'
@@ -18,6 +19,7 @@ import { STAGE_WORDS } from './stage-words.ts'
 
 const LetterPanel = lazy(() => import('./letter-panel.tsx').then(({ LetterPanel }) => ({ default: LetterPanel })))
 const POLL_MS = 10_000
+// Handed on: a module that the page and its panel share would count the page as loaded with the panel.
 const stageWord = (stage: Stage) => STAGE_WORDS[stage]
 
 /** Events that were given up: why, how many, and sending them again. @see contracts/dashboard.md §9 "Dead letters" */
@@ -26,7 +28,7 @@ export function DeadLettersPage() {
   const filters = filtersOf(search)
   const counted = useDeadLetterGroups(filters, { pollMs: POLL_MS })
   const destinations = useDestinations().data
-  const nameOf = useCallback((id: string) => destinations?.find((each) => each.id === id)?.name ?? id, [destinations])
+  const nameOf = useMemo(() => namesOf(destinations), [destinations])
   const isFiltered = FILTER_NAMES.some((name) => search[name] !== undefined)
   const panel =
     search.id === undefined ? null : (

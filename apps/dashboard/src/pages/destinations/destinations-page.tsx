@@ -1,4 +1,4 @@
-import { Select, TextInput } from '@mantine/core'
+import { Select } from '@mantine/core'
 import { useNavigate } from '@tanstack/react-router'
 import { useMemo } from 'react'
 import { useDestinationDefinitions } from '../../api/destination-definitions.ts'
@@ -6,8 +6,10 @@ import { type Destination, useDeliveryStates, useDestinations } from '../../api/
 import { serverNow } from '../../api/server-clock.ts'
 import { useStats } from '../../api/stats.ts'
 import { ApiPopover } from '../../components/api-popover.tsx'
+import { RATE_SECONDS } from '../../components/figures/series.ts'
 import { LinkButton } from '../../components/link-button.tsx'
 import { NeedsRole } from '../../components/needs-role.tsx'
+import { SearchField } from '../../components/search-field.tsx'
 import { Empty, EmptyByFilter } from '../../components/states/empty.tsx'
 import { Shown } from '../../components/states/shown.tsx'
 import { DataTable } from '../../components/table/data-table.tsx'
@@ -15,7 +17,7 @@ import { sortedRows } from '../../components/table/table-column.ts'
 import { PageHead } from '../../shell/page-head.tsx'
 import { useSearchValues } from '../../shell/search-values.ts'
 import { destinationTexts, homeTexts } from '../../texts.ts'
-import { deliveredPerMinute, RATE_SECONDS } from './destination-activity.ts'
+import { deliveredPerMinute } from './destination-activity.ts'
 import { destinationColumns } from './destination-columns.tsx'
 import styles from './destinations.module.css'
 import { destinationsSearch, STATE_NAMES, type StateName } from './destinations-search.ts'
@@ -67,11 +69,11 @@ function DestinationList({ destinations }: { readonly destinations: readonly Des
   const states = useDeliveryStates({ pollMs: POLL_MS }).data
   const stats = useStats({ seconds: RATE_SECONDS, step: 10 }, { pollMs: POLL_MS }).data
   const definitions = useDestinationDefinitions().data
-  const typeNames = new Map(definitions?.map(({ name, displayName }) => [name, displayName]))
-  const columns = useMemo(
-    () => destinationColumns(new Map(definitions?.map(({ name, displayName }) => [name, displayName]))),
+  const typeNames = useMemo(
+    () => new Map(definitions?.map(({ name, displayName }) => [name, displayName])),
     [definitions],
   )
+  const columns = useMemo(() => destinationColumns(typeNames), [typeNames])
   const listed = listedDestinations(destinations, states, deliveredPerMinute(stats), serverNow())
   const rows = sortedRows(
     listed.filter((each) => fitsFilter(each, filter)),
@@ -82,15 +84,7 @@ function DestinationList({ destinations }: { readonly destinations: readonly Des
   return (
     <>
       <div className={styles.filters}>
-        <TextInput
-          className={styles.filter}
-          aria-label="Name, key or id"
-          placeholder="Name, key or id"
-          type="search"
-          data-filter
-          value={filter.q ?? ''}
-          onChange={({ currentTarget }) => set({ q: currentTarget.value || undefined })}
-        />
+        <SearchField label="Name, key or id" className={styles.filter} value={filter.q} onChange={(q) => set({ q })} />
         <Select
           className={styles.choice}
           aria-label="State"

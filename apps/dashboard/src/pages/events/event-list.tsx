@@ -2,6 +2,7 @@ import { Button } from '@mantine/core'
 import { type ReactNode, useCallback, useEffect, useMemo, useRef, useState } from 'react'
 import { useDestinations } from '../../api/destinations.ts'
 import type { ListedEvent } from '../../api/events.ts'
+import { namesOf } from '../../api/names.ts'
 import { useSources } from '../../api/sources.ts'
 import { EmptyByFilter } from '../../components/states/empty.tsx'
 import { Shown } from '../../components/states/shown.tsx'
@@ -32,7 +33,7 @@ interface EventListProps {
 export function EventList({ fixed, empty }: EventListProps) {
   const [search, set] = useSearchValues(eventsSearch)
   const asked = useMemo(() => askedEvents({ ...search, ...fixed }), [search, fixed])
-  const hiddenFilters = Object.keys(fixed ?? {}) as (keyof NonNullable<typeof fixed>)[]
+  const names = FILTER_NAMES.filter((name) => !Object.hasOwn(fixed ?? {}, name))
   const isPaused = search.live === 'off'
   const isScrolled = useIsScrolled()
   const stream = useEventStream(asked, { isLive: !isEnded(asked), isHeld: isPaused || isScrolled })
@@ -41,7 +42,6 @@ export function EventList({ fixed, empty }: EventListProps) {
     if (!isPaused && !isScrolled && waiting > 0) release()
   }, [isPaused, isScrolled, waiting, release])
   usePauseKey(isPaused, set)
-  const names = FILTER_NAMES.filter((name) => !(hiddenFilters as string[]).includes(name))
   const isFiltered = names.some((name) => search[name] !== undefined)
   const showNew = () => {
     set({ live: undefined })
@@ -52,7 +52,7 @@ export function EventList({ fixed, empty }: EventListProps) {
   return (
     <>
       <div className={styles.bar}>
-        <EventFilters search={search} set={set} hidden={hiddenFilters} />
+        <EventFilters search={search} set={set} names={names} />
         {!isEnded(asked) && (
           <LiveSwitch
             tail={stream.tail}
@@ -103,11 +103,7 @@ function Rows({ stream: { rows, hasMore, hasLookedBack, loadMore }, current, hid
   const destinations = useDestinations().data
   const hiddenText = hidden.join()
   const columns = useMemo(() => {
-    const nameIn = (list: readonly { id: string; name: string }[] | undefined) => {
-      const names = new Map(list?.map(({ id, name }) => [id, name]))
-      return (id: string) => names.get(id) ?? id
-    }
-    const names = { sourceName: nameIn(sources), destinationName: nameIn(destinations) }
+    const names = { sourceName: namesOf(sources), destinationName: namesOf(destinations) }
     return eventColumns(names, hiddenText.split(',') as EventColumn[])
   }, [sources, destinations, hiddenText])
   const open = useRef(onOpen)

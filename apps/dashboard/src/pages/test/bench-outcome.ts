@@ -73,12 +73,6 @@ export function stepsOf(message: JsonObject, { steps = [] }: TestExtras): readon
   })
 }
 
-/** The body of a request: whichever of its forms is in use; undefined for none. */
-export function bodyOf({ body }: RequestObject): { readonly form: string; readonly value: JsonObject } | undefined {
-  const used = Object.entries(body).find(([, value]) => Object.keys(value).length > 0)
-  return used === undefined ? undefined : { form: used[0], value: used[1] }
-}
-
 function userOutcome(payload: JsonObject | undefined, extras: TestExtras = {}): StageOutcome {
   const error = errorOf(payload)
   // An event may well have a member called `error`, and no other.

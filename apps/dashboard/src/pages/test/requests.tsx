@@ -1,10 +1,10 @@
 import type { JsonObject, JsonValue } from '@millrace/protocol/json'
-import type { RequestObject } from '../../api/test-api.ts'
+import { type RequestObject, usedBody } from '../../api/test-api.ts'
 import { JsonView } from '../../components/json/json-view.tsx'
 import { shownText } from '../../components/json/shown-text.ts'
 import { StateMark } from '../../components/state-mark.tsx'
 import { durationText } from '../../components/time/time-text.ts'
-import { bodyOf, type Exchange } from './bench-outcome.ts'
+import type { Exchange } from './bench-outcome.ts'
 import styles from './test-bench.module.css'
 
 /** Each request with its answer; secrets are masked by the server. */
@@ -30,7 +30,7 @@ export function Requests({ exchanges }: { readonly exchanges: readonly Exchange[
 
 function RequestShown({ request }: { readonly request: RequestObject }) {
   const { method, endpoint, headers, params } = request
-  const body = bodyOf(request)
+  const body = usedBody(request)
   return (
     <>
       <p className={styles.requestLine}>

@@ -1,7 +1,8 @@
 import { Switch } from '@mantine/core'
-import { Link, useRouter } from '@tanstack/react-router'
+import { Link } from '@tanstack/react-router'
 import type { Code } from '../../api/code.ts'
 import { useDestinations } from '../../api/destinations.ts'
+import { namesOf } from '../../api/names.ts'
 import type { Tagged } from '../../api/reading.ts'
 import {
   type Transformation,
@@ -29,8 +30,7 @@ export function LogsTab({ code }: CodeTabProps) {
   const { id, etag, captureLogs, name, description, language } = transformation
   const { mutateAsync, error, isPending } = useChangeTransformation()
   const logs = useTransformationLogs(id, { pollMs: captureLogs ? POLL_MS : 60_000 })
-  const destinations = useDestinations().data ?? []
-  const { routesByPath } = useRouter()
+  const destinations = useDestinations().data
   const write = async (isOn: boolean) => {
     // Shown below when it was refused.
     await mutateAsync({ id, etag, name, description, language, code: code.code, captureLogs: isOn }).catch(() => {})
@@ -54,13 +54,12 @@ export function LogsTab({ code }: CodeTabProps) {
           if (lines.length === 0) {
             return <Empty text={captureLogs ? 'Nothing was logged yet.' : transformationTexts.logsOff} />
           }
-          const names = new Map(destinations.map(({ id, name }) => [id, name]))
           return (
             <>
               {!captureLogs && <p className={styles.dim}>{transformationTexts.logsOff}</p>}
               <DataTable
                 label="Live logs"
-                columns={columnsWith(names, '/events/$messageId' in routesByPath)}
+                columns={columnsWith(namesOf(destinations))}
                 rows={lines.map((line, at) => ({ ...line, at, time: line.at }))}
                 rowId={({ at }) => String(at)}
                 copied={({ line }) => line}
@@ -75,7 +74,7 @@ export function LogsTab({ code }: CodeTabProps) {
 
 type Row = Omit<TransformationLog, 'at'> & { readonly at: number; readonly time: string }
 
-function columnsWith(names: ReadonlyMap<string, string>, hasTrace: boolean): readonly Column<Row>[] {
+function columnsWith(nameOf: (destinationId: string) => string): readonly Column<Row>[] {
   return [
     {
       key: 'time',
@@ -94,19 +93,18 @@ function columnsWith(names: ReadonlyMap<string, string>, hasTrace: boolean): rea
       key: 'destination',
       title: 'Destination',
       width: 'minmax(120px, 1fr)',
-      cell: ({ destinationId }) => names.get(destinationId) ?? destinationId,
+      cell: ({ destinationId }) => nameOf(destinationId),
     },
     {
       key: 'message',
       title: 'messageId',
       width: 'minmax(96px, 1fr)',
-      cell: ({ messageId }) => messageOf(messageId, hasTrace),
+      cell: ({ messageId }) => messageOf(messageId),
     },
   ]
 }
 
-function messageOf(messageId: string | null, hasTrace: boolean) {
+function messageOf(messageId: string | null) {
   if (messageId === null) return '–'
-  if (!hasTrace) return shownText(messageId)
   return <Link to={`/events/${encodeURIComponent(messageId)}` as string}>{shownText(messageId)}</Link>
 }

@@ -1,8 +1,10 @@
 import { useMemo } from 'react'
 import { useStats } from '../../api/stats.ts'
 import { type Transformation, useTransformations } from '../../api/transformations.ts'
+import { sumOf } from '../../components/figures/series.ts'
+import { countColumn } from '../../components/table/count-column.ts'
 import { transformationTexts } from '../../texts.ts'
-import { codeColumns, countColumn } from './code-columns.tsx'
+import { codeColumns } from './code-columns.tsx'
 import { CodeList } from './code-list.tsx'
 import { NewTransformation } from './new-code.tsx'
 
@@ -13,11 +15,16 @@ const HOUR_S = 3_600
 export function TransformationsPage() {
   const stats = useStats({ seconds: HOUR_S, step: 10 }, { pollMs: POLL_MS }).data
   const columns = useMemo(() => {
-    const errors = new Map(stats?.transformations.map(({ id, errors }) => [id, sum(errors)]))
+    const errors = new Map(stats?.transformations.map(({ id, errors }) => [id, sumOf(errors)]))
     return codeColumns<Transformation>([
-      countColumn('usedBy', 'Used by', ({ destinations }) => destinations.length),
-      // Of one that did not run nothing is told.
-      countColumn('errors', 'Errors/h', ({ id }) => (stats === undefined ? null : (errors.get(id) ?? 0))),
+      countColumn({ key: 'usedBy', title: 'Used by', width: '96px', value: ({ destinations }) => destinations.length }),
+      countColumn({
+        key: 'errors',
+        title: 'Errors/h',
+        width: '96px',
+        // Of one that did not run nothing is told.
+        value: ({ id }) => (stats === undefined ? null : (errors.get(id) ?? 0)),
+      }),
     ])
   }, [stats])
   return (
@@ -32,8 +39,4 @@ export function TransformationsPage() {
       dialog={(close) => <NewTransformation onClose={close} />}
     />
   )
-}
-
-function sum(values: readonly (number | null)[]): number {
-  return values.reduce<number>((total, value) => total + (value ?? 0), 0)
 }

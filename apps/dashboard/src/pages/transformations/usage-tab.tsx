@@ -1,4 +1,4 @@
-import { Link, useRouter } from '@tanstack/react-router'
+import { Link } from '@tanstack/react-router'
 import type { Code } from '../../api/code.ts'
 import { useDestinations } from '../../api/destinations.ts'
 import { useStats } from '../../api/stats.ts'
@@ -6,7 +6,7 @@ import type { Transformation } from '../../api/transformations.ts'
 import { Chart } from '../../components/chart/chart.tsx'
 import { stepTimes } from '../../components/chart/chart-series.ts'
 import { shortNumber } from '../../components/figures/figure-text.ts'
-import { StateMark } from '../../components/state-mark.tsx'
+import { OnOffMark } from '../../components/state-mark.tsx'
 import { Empty } from '../../components/states/empty.tsx'
 import { Shown } from '../../components/states/shown.tsx'
 import type { CodeTabProps } from './code-kind.ts'
@@ -21,8 +21,6 @@ const POLL_MS = 10_000
 export function UsageTab({ kind, code }: CodeTabProps) {
   const { id, destinations } = code as Code as Transformation
   const stats = useStats({ seconds: HOUR_S, step: STEP_S, transformationId: id }, { pollMs: POLL_MS })
-  const { routesByPath } = useRouter()
-  const hasPage = '/destinations/$id' in routesByPath
   return (
     <div className={styles.usage}>
       <section aria-label="Destinations">
@@ -35,14 +33,8 @@ export function UsageTab({ kind, code }: CodeTabProps) {
               <ul className={styles.links}>
                 {users.map((destination) => (
                   <li key={destination.id}>
-                    {hasPage ? (
-                      <Link to={`/destinations/${destination.id}/transformations` as string}>{destination.name}</Link>
-                    ) : (
-                      destination.name
-                    )}
-                    <StateMark kind={destination.enabled ? 'ok' : 'off'}>
-                      {destination.enabled ? 'on' : 'off'}
-                    </StateMark>
+                    <Link to={`/destinations/${destination.id}/transformations` as string}>{destination.name}</Link>
+                    <OnOffMark isOn={destination.enabled} />
                   </li>
                 ))}
               </ul>

@@ -1,5 +1,6 @@
-import { Link, useRouter } from '@tanstack/react-router'
+import { Link } from '@tanstack/react-router'
 import { ShareBar } from '../../../components/figures/share-bar.tsx'
+import { firstLine } from '../../../components/json/shown-text.ts'
 import { grouped } from '../../../texts.ts'
 import styles from '../destinations.module.css'
 import type { OverviewFigures } from './overview-figures.ts'
@@ -48,24 +49,18 @@ interface ReasonsProps {
 }
 
 function Reasons({ outcome, reasons, destinationId }: ReasonsProps) {
-  const { routesByPath } = useRouter()
   const isDead = outcome === 'dead_lettered'
   const to = isDead ? '/dead-letters' : '/events'
   return (
     <ul className={styles.reasons}>
       {reasons.map(({ reason, count }) => {
-        // Of a failure of user code only what failed, not where.
-        const text = `${grouped(count)} ${reason.split('\n')[0]}`
+        const text = `${grouped(count)} ${firstLine(reason)}`
         const search = isDead ? { destinationId, reason } : { destination: destinationId, outcome }
         return (
           <li key={reason}>
-            {to in routesByPath ? (
-              <Link to={to} search={search as never}>
-                {text}
-              </Link>
-            ) : (
-              text
-            )}
+            <Link to={to} search={search as never}>
+              {text}
+            </Link>
           </li>
         )
       })}

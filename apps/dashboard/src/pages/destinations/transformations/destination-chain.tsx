@@ -1,9 +1,12 @@
 import { ActionIcon, Button, Select } from '@mantine/core'
-import { Link, useRouter } from '@tanstack/react-router'
+import { Link } from '@tanstack/react-router'
 import type { FormEvent } from 'react'
 import type { Destination } from '../../../api/destinations.ts'
+import { namesOf } from '../../../api/names.ts'
 import { useTransformations } from '../../../api/transformations.ts'
 import { ApiPopover } from '../../../components/api-popover.tsx'
+import { EditedRefusal } from '../../../components/form/edited-refusal.tsx'
+import { useEdited } from '../../../components/form/use-edited.ts'
 import { NeedsRole, useMay } from '../../../components/needs-role.tsx'
 import { Empty } from '../../../components/states/empty.tsx'
 import { Shown } from '../../../components/states/shown.tsx'
@@ -11,22 +14,21 @@ import { Icon } from '../../../shell/icon.tsx'
 import { destinationTexts } from '../../../texts.ts'
 import type { DestinationTabProps } from '../destination-page.tsx'
 import styles from '../destinations.module.css'
-import { EditedRefusal } from '../edited-refusal.tsx'
-import { useEdited } from '../use-edited.ts'
+import { DESTINATION } from '../edited-destination.ts'
 import { moved } from './chain.ts'
 
 const pick = ({ transformationIds }: Destination) => ({ transformationIds })
 
 /** What events go through before they are sent, in its order. */
 export function DestinationChain({ destination }: DestinationTabProps) {
-  const edited = useEdited(destination, pick)
+  const edited = useEdited(DESTINATION, destination, pick)
   const chain = edited.written.transformationIds
   const mayEdit = useMay('editor')
   const put = (transformationIds: readonly string[]) => edited.change({ transformationIds })
   return (
     <Shown of={useTransformations()}>
       {(transformations) => {
-        const names = new Map(transformations.map(({ id, name }) => [id, name]))
+        const nameOf = namesOf(transformations)
         // What was never published cannot run.
         const free = transformations.filter(
           ({ id, publishedVersionId }) => publishedVersionId !== null && !chain.includes(id),
@@ -39,7 +41,7 @@ export function DestinationChain({ destination }: DestinationTabProps) {
               void edited.save()
             }}
           >
-            <EditedRefusal edited={edited} />
+            <EditedRefusal thing="destination" edited={edited} />
             {chain.length === 0 ? (
               <Empty text={destinationTexts.noTransformation} />
             ) : (
@@ -48,7 +50,7 @@ export function DestinationChain({ destination }: DestinationTabProps) {
                   <ChainLink
                     key={id}
                     id={id}
-                    name={names.get(id) ?? id}
+                    name={nameOf(id)}
                     isFirst={at === 0}
                     isLast={at === chain.length - 1}
                     disabled={!mayEdit}
@@ -102,17 +104,12 @@ interface ChainLinkProps {
 }
 
 function ChainLink({ id, name, isFirst, isLast, disabled, onMove, onRemove }: ChainLinkProps) {
-  const { routesByPath } = useRouter()
   return (
     <li className={styles.link}>
       <span className={styles.linkName}>
-        {'/transformations/$id' in routesByPath ? (
-          <Link to="/transformations/$id" params={{ id } as never}>
-            {name}
-          </Link>
-        ) : (
-          name
-        )}
+        <Link to="/transformations/$id" params={{ id } as never}>
+          {name}
+        </Link>
       </span>
       <ChainButton icon="up" label={`Move ${name} up`} disabled={disabled || isFirst} onClick={() => onMove(-1)} />
       <ChainButton icon="down" label={`Move ${name} down`} disabled={disabled || isLast} onClick={() => onMove(1)} />

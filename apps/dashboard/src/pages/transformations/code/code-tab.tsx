@@ -10,8 +10,10 @@ import { CodeEditor } from '../../../components/editor/code-editor.tsx'
 import type { CodeFault, CodePlace } from '../../../components/editor/editor-props.ts'
 import { ChangedMeanwhile } from '../../../components/form/changed-meanwhile.tsx'
 import { fieldRefusal, Refusal } from '../../../components/form/refusal.tsx'
+import { firstLine } from '../../../components/json/shown-text.ts'
 import { NeedsRole } from '../../../components/needs-role.tsx'
 import { useSearchValues } from '../../../shell/search-values.ts'
+import { useControlKey } from '../../../shell/use-control-key.ts'
 import { LANGUAGES } from '../code-columns.tsx'
 import { codeCompletions } from '../code-completions.ts'
 import { type CodeTabProps, hasDraft } from '../code-kind.ts'
@@ -42,7 +44,7 @@ export function CodeTab({ kind, code }: CodeTabProps) {
   )
   const faults = useMemo(() => [...faultsOf(error), ...faultsOf(failure)], [error, failure])
   const refused = fieldRefusal(error, FIELDS)
-  useSaveKey(() => void save())
+  useControlKey('s', () => void save())
   const publish = async () => {
     const versionId = isDirty ? await save() : code.versionId
     if (versionId !== undefined) setPublishing(versionId)
@@ -145,26 +147,9 @@ function faultsOf(failure: Error | string | null | undefined): CodeFault[] {
   if (failure === null || failure === undefined) return []
   if (typeof failure === 'string') {
     const place = ownPlace(failure)
-    return place === undefined ? [] : [{ ...place, message: failure.split('\n')[0]! }]
+    return place === undefined ? [] : [{ ...place, message: firstLine(failure) }]
   }
   const { line, column } = failure instanceof ApiError ? (failure.details ?? {}) : {}
   if (typeof line !== 'number') return []
   return [{ line, column: typeof column === 'number' ? column : 1, message: failure.message }]
-}
-
-/** Ctrl or ⌘ and S. */
-function useSaveKey(save: () => void): void {
-  const latest = useRef(save)
-  useEffect(() => {
-    latest.current = save
-  })
-  useEffect(() => {
-    const onKeyDown = (event: KeyboardEvent) => {
-      if (!(event.ctrlKey || event.metaKey) || event.altKey || event.key.toLowerCase() !== 's') return
-      event.preventDefault()
-      latest.current()
-    }
-    window.addEventListener('keydown', onKeyDown)
-    return () => window.removeEventListener('keydown', onKeyDown)
-  }, [])
 }
