@@ -129,7 +129,7 @@ function find(snapshot: Snapshot, id: string): Connection {
   return connection
 }
 
-export function shownConnection(connection: Connection): ShownDocument {
+function shownConnection(connection: Connection): ShownDocument {
   return openDocument(connectionJson(connection))
 }
 

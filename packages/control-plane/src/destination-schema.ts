@@ -29,7 +29,7 @@ export const DELIVERY = closed({
 
 export const MAX_TRANSFORMATIONS = 10
 
-export const TRANSFORMATION_IDS = Type.Array(Type.String(), {
+const TRANSFORMATION_IDS = Type.Array(Type.String(), {
   maxItems: MAX_TRANSFORMATIONS,
   default: [],
   description: 'Attached transformations in the order in which they run.',

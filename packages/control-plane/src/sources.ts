@@ -170,7 +170,7 @@ interface FieldsLeftOut {
 }
 
 /** As the audit log may tell it: without write keys, for one that was rotated away must not be found in the database. */
-export function shownSource(source: Source): ShownDocument {
+function shownSource(source: Source): ShownDocument {
   const plain = sourceJson(source)
   return { plain, shown: { ...plain, writeKey: MASK } }
 }

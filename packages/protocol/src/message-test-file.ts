@@ -3,7 +3,7 @@ import { isJsonObject, type JsonObject, type JsonValue, ownMember } from './json
 
 export const MESSAGE_TEST_FILE_ENDING = '.millrace-test.yaml'
 
-export const TESTED_STAGES = ['user', 'dest'] as const
+const TESTED_STAGES = ['user', 'dest'] as const
 
 /** A message, and what one destination makes of it. @see contracts/control-plane.md §10, dashboard.md N11 */
 export interface MessageTest {

@@ -53,21 +53,25 @@ export interface StatsAsked {
   readonly destinationId?: string
   readonly transformationId?: string
   readonly by?: 'reason'
+  /** With the step that goes on, whose counts still grow: rates are made without it. */
+  readonly hasCurrentStep?: boolean
 }
 
 /** Counts per step up to now. They are read again every `pollMs`, with a new `to`; what was shown stays meanwhile. */
-export function useStats({ seconds, step, ...query }: StatsAsked, options: { pollMs?: number } = {}) {
+export function useStats(asked: StatsAsked, options: { pollMs?: number } = {}) {
   return useQuery({
-    ...readingStats(seconds, step, query),
+    ...readingStats(asked),
     refetchInterval: pollEvery(options.pollMs ?? null),
   })
 }
 
-function readingStats(seconds: number, step: 10 | 300, query: Omit<StatsAsked, 'seconds' | 'step'>) {
+function readingStats(asked: StatsAsked) {
+  const { seconds, step, hasCurrentStep = false, ...query } = asked
   return queryOptions({
-    queryKey: ['/v2/stats', { seconds, step, ...query }],
+    queryKey: ['/v2/stats', asked],
     queryFn: async ({ signal }): Promise<Stats> => {
-      const to = Math.floor(serverNow() / (step * 1000)) * step * 1000
+      const steps = serverNow() / (step * 1000)
+      const to = (hasCurrentStep ? Math.ceil(steps) : Math.floor(steps)) * step * 1000
       const range = { from: new Date(to - seconds * 1000).toISOString(), to: new Date(to).toISOString() }
       return (await api<Stats>('GET', '/v2/stats', { query: { ...range, step, ...query }, signal })).body
     },

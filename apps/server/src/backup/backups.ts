@@ -133,18 +133,16 @@ export class Backups {
     const copy = (name: string) =>
       copyDatabase({ from: join(dataFolder, name), into: join(workFolderOf(directory, file), name), signal })
     await copy('delivery.db')
-    const hasCatalog = await (async () => {
-      try {
-        await catalog.commit()
-        await copy('catalog.db')
-        return true
-      } catch (error) {
-        signal.throwIfAborted()
-        // Its counts can be made anew from the log: it is no reason to be without a backup.
-        logger.warn({ file, cause: (error as Error).message }, 'a backup has no schema catalog')
-        return false
-      }
-    })()
+    let hasCatalog = true
+    try {
+      await catalog.commit()
+      await copy('catalog.db')
+    } catch (error) {
+      signal.throwIfAborted()
+      hasCatalog = false
+      // Its counts can be made anew from the log: it is no reason to be without a backup.
+      logger.warn({ file, cause: (error as Error).message }, 'a backup has no schema catalog')
+    }
     // The configuration is the one that governs the last record: of a change that comes later nothing is in the backup.
     const { spans, logEnd } = await controlPlane.betweenChanges(async () => {
       await copy('control.db')

@@ -1,6 +1,7 @@
 import { type Clock, systemClock } from '@millrace/std'
 import { CommanderError } from 'commander'
-import { type Environment, type Settings, SettingsError } from '../config/settings.ts'
+import { type Environment, SettingsError } from '../config/environment.ts'
+import type { Settings } from '../config/settings.ts'
 import { CommandError, type CommandIo, EXIT, type Input, type Output } from './command-io.ts'
 import { newProgram } from './commands.ts'
 import { paintFor } from './paint.ts'

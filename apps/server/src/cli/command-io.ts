@@ -1,5 +1,5 @@
 import type { Clock } from '@millrace/std'
-import type { Environment } from '../config/settings.ts'
+import type { Environment } from '../config/environment.ts'
 
 /** What a command may touch of the world around it. */
 export interface CommandIo {

@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
-import { loadClientSettings, loadSettings, SettingsError, settingsList } from '../config/settings.ts'
+import { SettingsError } from '../config/environment.ts'
+import { loadClientSettings, loadSettings, settingsList } from '../config/settings.ts'
 import { unknownSettings } from '../config/unknown-settings.ts'
 import { type CommandContext, withExample } from './command.ts'
 import { type CommandIo, EXIT } from './command-io.ts'

@@ -20,6 +20,9 @@ export interface Setting<T> {
 /** What a setting is when nothing is given and nothing is the default. */
 export type OptionalSetting<T> = Setting<T | undefined>
 
+export const KB = 1024
+export const MB = 1024 * 1024
+
 /** In place of everything secret. */
 export const MASK = '********'
 
@@ -85,6 +88,14 @@ export function onOff(name: string, standard: 'on' | 'off', purpose: string): Se
     parse: (given) => (given === 'on' ? true : given === 'off' ? false : undefined),
     show: (given) => given,
   }
+}
+
+export function trueOrFalse(name: string, standard: 'true' | 'false', purpose: string): Setting<boolean> {
+  return text(name, standard, {
+    purpose,
+    allowed: 'true or false',
+    parse: (given) => (given === 'true' ? true : given === 'false' ? false : undefined),
+  })
 }
 
 function grouped(value: number): string {

@@ -1,12 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import {
-  type Environment,
-  loadClientSettings,
-  loadSettings,
-  SettingsError,
-  settingsInForce,
-  settingsList,
-} from './settings.ts'
+import { type Environment, SettingsError } from './environment.ts'
+import { loadClientSettings, loadSettings, settingsInForce, settingsList } from './settings.ts'
 import { unknownSettings } from './unknown-settings.ts'
 
 const KEY = Uint8Array.from({ length: 32 }, (_, i) => i * 7)

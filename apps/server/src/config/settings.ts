@@ -1,4 +1,6 @@
-import { MASK, number, onOff, optionalNumber, optionalText, type Setting, secret, text } from './setting.ts'
+import { type Environment, type ShownSetting, shownIn, type Values, valuesIn } from './environment.ts'
+import { SCHEMA_SETTINGS } from './schema-settings.ts'
+import { KB, MB, number, onOff, optionalNumber, optionalText, secret, text, trueOrFalse } from './setting.ts'
 import {
   parseBaseUrl,
   parseEgress,
@@ -12,9 +14,8 @@ import {
   parseUserName,
   showUrl,
 } from './setting-texts.ts'
+import { TRANSFORMATION_SETTINGS } from './transformation-settings.ts'
 
-const KB = 1024
-const MB = 1024 * 1024
 const HOUR_MS = 3_600_000
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
 export type LogLevel = (typeof LOG_LEVELS)[number]
@@ -158,104 +159,8 @@ const SERVER = {
     to: 1_048_576,
     factor: MB,
   }),
-  transformMemoryMb: number('MILLRACE_TRANSFORM_MEMORY_MB', 128, {
-    purpose: 'Most memory of one sandbox of user code, in MB.',
-    from: 8,
-    to: 4_096,
-  }),
-  transformSandboxes: number('MILLRACE_TRANSFORM_SANDBOXES', 64, {
-    purpose: 'Most sandboxes of user code alive at a time.',
-    from: 1,
-    to: 10_000,
-  }),
-  transformWorkers: number('MILLRACE_TRANSFORM_WORKERS', 2, {
-    purpose: 'Processes that the user code of live traffic runs in.',
-    from: 1,
-    to: 64,
-  }),
-  transformTotalMb: number('MILLRACE_TRANSFORM_TOTAL_MB', 512, {
-    purpose: 'Most memory of all sandboxes together, in MB; above, the least recently used is closed.',
-    from: 32,
-    to: 1_048_576,
-  }),
-  transformSyncMs: number('MILLRACE_TRANSFORM_SYNC_MS', 4_000, {
-    purpose: 'Longest synchronous run of user code, in milliseconds.',
-    from: 10,
-    to: 600_000,
-  }),
-  transformWallMs: number('MILLRACE_TRANSFORM_WALL_MS', 30_000, {
-    purpose: 'Longest run of user code over a batch, waiting included, in milliseconds.',
-    from: 1_000,
-    to: 600_000,
-  }),
-  isTransformFetchOn: onOff(
-    'MILLRACE_TRANSFORM_FETCH',
-    'on',
-    'Whether user code may call addresses over fetch and fetchV2.',
-  ),
-  schemaSourceBytes: number('MILLRACE_SCHEMA_SOURCE_MB', 1_024, {
-    purpose: 'Most that the schema catalog keeps of a source, in MB; beyond it only counts.',
-    from: 1,
-    to: 1_048_576,
-    factor: MB,
-  }),
-  schemaModels: number('MILLRACE_SCHEMA_MODELS_MAX', 2_000, {
-    purpose: 'Most event models of a source; further names count in one.',
-    from: 1,
-    to: 100_000,
-  }),
-  schemaVersions: number('MILLRACE_SCHEMA_VERSIONS_MAX', 200, {
-    purpose: 'Most versions of an event model; further shapes count in the model only.',
-    from: 1,
-    to: 10_000,
-  }),
-  schemaKeysPerEvent: number('MILLRACE_SCHEMA_KEYS_PER_EVENT', 500, {
-    purpose: 'Most keys of an event that the schema catalog looks at.',
-    from: 1,
-    to: 10_000,
-  }),
-  schemaKeysPerModel: number('MILLRACE_SCHEMA_KEYS_PER_MODEL', 2_000, {
-    purpose: 'Most keys of an event model.',
-    from: 1,
-    to: 20_000,
-  }),
-  schemaArrayItems: number('MILLRACE_SCHEMA_ARRAY_ITEMS', 20, {
-    purpose: 'Elements of an array that give keys.',
-    from: 0,
-    to: 1_000,
-  }),
-  schemaFrequentPer: number('MILLRACE_SCHEMA_FREQUENT_PER', 100, {
-    purpose: 'A value is frequent when it is one in so many.',
-    from: 2,
-    to: 100,
-  }),
-  schemaValuesPerKey: number('MILLRACE_SCHEMA_VALUES_PER_KEY', 256, {
-    purpose: 'Counters for the values of a key; at least 2.56 times MILLRACE_SCHEMA_FREQUENT_PER are kept.',
-    from: 200,
-    to: 100_000,
-  }),
-  schemaValuesTotal: number('MILLRACE_SCHEMA_VALUES_TOTAL', 100_000, {
-    purpose: 'Counters for the values of a version.',
-    from: 1_000,
-    to: 10_000_000,
-  }),
-  schemaCacheBytes: number('MILLRACE_SCHEMA_CACHE_MB', 64, {
-    purpose: 'Memory of the schema catalog, in MB; the rest is on disk only.',
-    from: 1,
-    to: 65_536,
-    factor: MB,
-  }),
-  schemaSamples: number('MILLRACE_SCHEMA_SAMPLES', 5, {
-    purpose: 'Sampled events of each model and version.',
-    from: 0,
-    to: 100,
-    zero: 'none',
-  }),
-  schemaCapturesUnknowns: text('MILLRACE_SCHEMA_CAPTURE_UNKNOWNS', 'false', {
-    purpose: 'Whether null gives a key, of the type unknown.',
-    allowed: 'true or false',
-    parse: (given) => (given === 'true' ? true : given === 'false' ? false : undefined),
-  }),
+  ...TRANSFORMATION_SETTINGS,
+  ...SCHEMA_SETTINGS,
   backlogMaxBytes: optionalNumber('MILLRACE_BACKLOG_MAX_MB', {
     purpose: 'Most that waiting events and open dead letters take on disk, in MB; without it half of the volume.',
     from: 0,
@@ -293,11 +198,11 @@ const SERVER = {
     from: 100,
     to: 600_000,
   }),
-  areDefinitionsOpen: text('MILLRACE_OPEN_DEFINITIONS', 'false', {
-    purpose: 'Whether GET /destination-definitions answers without credentials.',
-    allowed: 'true or false',
-    parse: (given) => (given === 'true' ? true : given === 'false' ? false : undefined),
-  }),
+  areDefinitionsOpen: trueOrFalse(
+    'MILLRACE_OPEN_DEFINITIONS',
+    'false',
+    'Whether GET /destination-definitions answers without credentials.',
+  ),
   httpTimeoutMs: number('MILLRACE_HTTP_TIMEOUT_MS', 30_000, {
     purpose: 'How long one call to a destination may take, redirects included, in milliseconds.',
     from: 100,
@@ -340,15 +245,9 @@ const CLIENT = {
   }),
 }
 
-type Table = Readonly<Record<string, Setting<unknown>>>
-type Values<T extends Table> = { readonly [Member in keyof T]: T[Member] extends Setting<infer Value> ? Value : never }
-
 /** What the server is told by its environment, in bytes and milliseconds. */
 export type Settings = Values<typeof SERVER>
 export type ClientSettings = Values<typeof CLIENT>
-
-/** Environment variables by name, such as process.env. */
-export type Environment = Readonly<Record<string, string | undefined>>
 
 /**
  * Reads every setting of the server. One that is given empty counts as not given, but for secrets: those are wrong.
@@ -357,102 +256,27 @@ export type Environment = Readonly<Record<string, string | undefined>>
  * @see contracts/decisions.md D8
  */
 export function loadSettings(env: Environment): Settings {
-  return load(SERVER, env)
+  return valuesIn(env, SERVER)
 }
 
 /** @throws SettingsError */
 export function loadClientSettings(env: Environment): ClientSettings {
-  return load(CLIENT, env)
+  return valuesIn(env, CLIENT)
 }
 
-export interface ShownSetting {
-  readonly name: string
-  readonly kind: Setting<unknown>['kind']
-  /** In the unit of the variable, masked if it is secret; null: not set. */
-  readonly value: string | number | null
-  readonly default: string | number | null
-  readonly isGiven: boolean
-  readonly purpose: string
-  readonly allowed: string
+export interface ListedSetting extends ShownSetting {
   readonly usedBy: 'server' | 'commands'
 }
 
 /** All settings as people may see them, in the order of the table. Takes wrong ones as they are. */
-export function settingsList(env: Environment): ShownSetting[] {
+export function settingsList(env: Environment): ListedSetting[] {
   return [
-    ...Object.values<Setting<unknown>>(SERVER).map((setting) => shown(setting, env, 'server')),
-    ...Object.values<Setting<unknown>>(CLIENT).map((setting) => shown(setting, env, 'commands')),
+    ...shownIn(env, SERVER).map((setting) => ({ ...setting, usedBy: 'server' as const })),
+    ...shownIn(env, CLIENT).map((setting) => ({ ...setting, usedBy: 'commands' as const })),
   ]
 }
 
 /** The settings of the server in force, by name, as GET /v2/admin/info shows them. */
 export function settingsInForce(env: Environment): Record<string, string | number | null> {
-  const list = settingsList(env).filter(({ usedBy }) => usedBy === 'server')
-  return Object.fromEntries(list.map(({ name, value }) => [name, value]))
-}
-
-export interface WrongSetting {
-  readonly name: string
-  /** Masked if it is secret. */
-  readonly given: string
-  readonly allowed: string
-}
-
-/** Settings that stop the start; the message has a line for each. */
-export class SettingsError extends Error {
-  override readonly name = 'SettingsError'
-  readonly code = 'settings'
-  readonly wrong: readonly WrongSetting[]
-
-  constructor(wrong: readonly WrongSetting[]) {
-    super(wrong.map(({ name, given, allowed }) => `${name} is ${given}; allowed: ${allowed}`).join('\n'))
-    this.wrong = wrong
-  }
-}
-
-function load<T extends Table>(table: T, env: Environment): Values<T> {
-  const values: Record<string, unknown> = {}
-  const wrong: WrongSetting[] = []
-  for (const [member, setting] of Object.entries(table)) {
-    const given = givenText(setting, env)
-    const textInForce = given ?? setting.defaultText
-    const value = textInForce === undefined ? undefined : setting.parse(textInForce)
-    if (value === undefined && given !== undefined) {
-      wrong.push({ name: setting.name, given: quoted(setting, given), allowed: setting.allowed })
-    }
-    values[member] = value
-  }
-  if (wrong.length > 0) throw new SettingsError(wrong)
-  return values as Values<T>
-}
-
-/** An empty text mostly stands for "nothing"; an empty secret would quietly leave a door open. */
-function givenText({ name, kind }: Setting<unknown>, env: Environment): string | undefined {
-  const given = env[name]
-  if (kind === 'secret') return given
-  const trimmed = given?.trim()
-  return trimmed === '' ? undefined : trimmed
-}
-
-function quoted({ kind, show }: Setting<unknown>, given: string): string {
-  if (given === '') return 'set but empty'
-  if (kind === 'secret') return `${MASK} (${given.length} characters)`
-  const visible = String(show(given))
-  return JSON.stringify(visible.length > 200 ? `${visible.slice(0, 200)}…` : visible)
-}
-
-function shown(setting: Setting<unknown>, env: Environment, usedBy: ShownSetting['usedBy']): ShownSetting {
-  const { name, kind, defaultText, purpose, allowed, show } = setting
-  const given = givenText(setting, env)
-  const shownText = (each: string | undefined) => (each === undefined || each === '' ? null : show(each))
-  return {
-    name,
-    kind,
-    value: shownText(given ?? defaultText),
-    default: shownText(defaultText),
-    isGiven: given !== undefined,
-    purpose,
-    allowed,
-    usedBy,
-  }
+  return Object.fromEntries(shownIn(env, SERVER).map(({ name, value }) => [name, value]))
 }

@@ -1,4 +1,5 @@
-import { type Environment, settingsList } from './settings.ts'
+import type { Environment } from './environment.ts'
+import { settingsList } from './settings.ts'
 
 /**
  * Variables that look like settings and are none, as lines for people. They are no error: a newer or older version may

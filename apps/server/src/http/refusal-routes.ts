@@ -1,3 +1,4 @@
+import { ApiError } from '@millrace/control-plane'
 import type { RefusalBook } from '@millrace/gateway'
 import { closed, Id, type RouteDescription, refusals, Time, Type } from '@millrace/openapi'
 import { formatTime } from '@millrace/protocol'
@@ -52,18 +53,12 @@ const REFUSALS_IN_WORDS: RouteDescription = {
   },
 }
 
-/** Refused in the form of the routes below /v2. */
-class InvalidSourceId extends Error {
-  readonly status = 400
-  readonly code = 'bad_request'
-}
-
 /** What people may see of refused requests, below /v2. @see contracts/dashboard.md §4 N5 */
 export function refusalRoutes(book: RefusalBook): FastifyPluginAsync {
   return async (app) => {
     app.get('/refusals', { config: { describe: REFUSALS_IN_WORDS } }, async ({ query }) => {
       const { sourceId } = query as Readonly<Record<string, unknown>>
-      if (sourceId !== undefined && typeof sourceId !== 'string') throw new InvalidSourceId('Invalid sourceId')
+      if (sourceId !== undefined && typeof sourceId !== 'string') throw new ApiError('bad_request', 'Invalid sourceId')
       return { refusals: book.list(sourceId || undefined).map((each) => ({ ...each, at: formatTime(each.at) })) }
     })
   }

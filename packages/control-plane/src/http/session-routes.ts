@@ -6,6 +6,7 @@ import { authorOf } from '../authentication.ts'
 import type { ControlPlane } from '../control-plane.ts'
 import { sessionEnd } from '../sessions.ts'
 import { readText, refuseUnknownMembers } from '../written-fields.ts'
+import { takeRequest } from './request-allowance.ts'
 import { isFromElsewhere, isOverHttps, sessionCookie } from './session-halves.ts'
 import { SESSION_IN_WORDS } from './session-in-words.ts'
 
@@ -24,9 +25,7 @@ export function sessionRoutes(controlPlane: ControlPlane): FastifyPluginAsync {
       if (isFromElsewhere(headers)) throw unauthorized()
       const actor = await controlPlane.signIn({ email, token }, author.address!, author.requestId)
       if (actor === undefined) throw unauthorized()
-      const rate = controlPlane.rates.take(actor.token.id)
-      reply.headers(rate.headers)
-      if (!rate.isAllowed) throw new ApiError('rate_limited', 'Max Requests Limit reached')
+      takeRequest(controlPlane, actor, reply)
       const made = await sessions.create(authorOf(actor, author.address, author.requestId), actor)
       setCookie(request, reply, made.cookie)
       return { session: { half: made.half, ...sessionJson(made.session, actor) } }

@@ -16,6 +16,7 @@ import { configRoutes } from './config-routes.ts'
 import { credentialRoutes } from './credential-routes.ts'
 import { limitAddress } from './limit-address.ts'
 import { auditRefusal } from './refused-writes.ts'
+import { takeRequest } from './request-allowance.ts'
 import { decodeBody, parseBody, readBody } from './request-body.ts'
 import { requestId } from './request-id.ts'
 import { resourceRoutes } from './resource-routes.ts'
@@ -89,9 +90,7 @@ export function v2Routes(controlPlane: ControlPlane, more: readonly FastifyPlugi
       const author = authorOf(actor, address, id)
       request.author = author
       request.audit = (audited) => controlPlane.audit.done(author, audited)
-      const rate = controlPlane.rates.take(actor.token.id)
-      reply.headers(rate.headers)
-      if (!rate.isAllowed) throw new ApiError('rate_limited', 'Max Requests Limit reached')
+      takeRequest(controlPlane, actor, reply)
     })
     app.removeAllContentTypeParsers()
     app.addContentTypeParser('*', (request: FastifyRequest, payload: IncomingMessage) =>

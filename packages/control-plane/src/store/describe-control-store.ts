@@ -20,7 +20,7 @@ export interface StoreDatabase extends AsyncDisposable {
 
 const AT = 1_772_000_000_000
 
-export const exampleSource: Source = {
+const exampleSource: Source = {
   id: 's-1',
   key: 'cinema-app',
   name: 'Cinema \u0000 app \ud800',

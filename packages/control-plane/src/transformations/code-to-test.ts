@@ -15,7 +15,7 @@ import { readLanguage, refuseLongCode } from './written-code.ts'
 const UNSAVED = 'unsaved'
 const MAX_OVERRIDES = 100
 /** By which a request names code: its own, or a saved version, and which libraries go with it. */
-export const CODE_MEMBERS = ['language', 'code', 'versionId', 'libraryVersionIDs']
+const CODE_MEMBERS = ['language', 'code', 'versionId', 'libraryVersionIDs']
 
 export interface CodeToTest {
   readonly code: TransformationCode

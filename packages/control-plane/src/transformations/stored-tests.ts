@@ -4,7 +4,7 @@ import { badRequest } from '../api-error.ts'
 import { NAME, readText, refuseUnknownMembers } from '../written-fields.ts'
 import type { StoredTest } from './transformation.ts'
 
-export const MAX_TESTS = 100
+const MAX_TESTS = 100
 export const MAX_TEST_EVENTS = 100
 const MAX_ID_LENGTH = 64
 

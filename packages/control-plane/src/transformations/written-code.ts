@@ -3,7 +3,7 @@ import { ApiError, badRequest } from '../api-error.ts'
 import { NAME, readBoolean, refuseUnknownMembers } from '../written-fields.ts'
 import { CODE_LANGUAGES, type CodeLanguage } from './code.ts'
 
-export const MAX_CODE_BYTES = 256 * 1024
+const MAX_CODE_BYTES = 256 * 1024
 export const MAX_DESCRIPTION_LENGTH = 2_000
 
 /** What transformations and libraries are written as. */

@@ -4,7 +4,7 @@ import type { FramedResult, Offset } from '../event-log.ts'
 import { frame } from '../frames.ts'
 import { DamagedSegmentError, type EncodedRecord, hasTable } from './segment.ts'
 import { segmentPath } from './segment-files.ts'
-import { lookInto, segmentsIn } from './segment-look.ts'
+import { lookInto, segmentsFrom, segmentsIn } from './segment-look.ts'
 
 /** Reads the segments of a directory in any direction, beside the thread that writes, checkpoints and drops them. */
 export class BackReader {
@@ -26,12 +26,7 @@ export class BackReader {
 
   /** @see EventLog.scan; `next` is `from` where nothing is. */
   scan(from: Offset, maxBytes: number): FramedResult {
-    const firsts = segmentsIn(this.#directory)
-    const holder = Math.max(
-      0,
-      firsts.findLastIndex((first) => first <= from),
-    )
-    for (const first of firsts.slice(holder)) {
+    for (const first of segmentsFrom(segmentsIn(this.#directory), from)) {
       const records = this.#readSegment(first, FORWARDS, from, maxBytes)
       if (records.length > 0) return { frames: frame(records), next: records.at(-1)!.offset + 1 }
     }

@@ -1,4 +1,4 @@
-import { copyFileSync, mkdtempSync, rmSync, statSync, truncateSync } from 'node:fs'
+import { copyFileSync, mkdtempSync, readdirSync, rmSync, statSync, truncateSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type EventRecord, messageHash } from '@millrace/protocol'
@@ -7,7 +7,7 @@ import { afterAll, expect, test } from 'vitest'
 import type { Stream } from '../event-log.ts'
 import { ForwardReader } from './forward-reader.ts'
 import { Segment } from './segment.ts'
-import { segmentPath } from './segment-files.ts'
+import { removeSegment, segmentPath, setAside } from './segment-files.ts'
 import { SqliteEventLog } from './sqlite-event-log.ts'
 
 const root = mkdtempSync(join(tmpdir(), 'millrace-forward-'))
@@ -42,6 +42,57 @@ test('reads each stream in order, over segments that are closed meanwhile, and n
       }
     }
   }
+})
+
+test('sees what is made, dropped, set aside and written again between two reads', async () => {
+  const directory = join(root, 'meanwhile')
+  const damage: unknown[] = []
+  const reader = new ForwardReader(directory, (...what) => damage.push(what))
+  const readAt = (from: number, end: number) => {
+    const { records, next } = reader.read('live', from, end, 1)
+    return { bodies: records.map(({ body }) => Buffer.from(body).toString()), next }
+  }
+  for (const names of ['ab', 'cd', 'ef']) {
+    await using log = await SqliteEventLog.open({ directory, clock: systemClock })
+    for (const name of names) await log.append('live', recordOf(name))
+    if (names === 'ab') expect(readAt(0, log.end())).toEqual({ bodies: ['a'], next: 1 })
+  }
+  expect(readAt(1, 6)).toEqual({ bodies: ['b'], next: 2 })
+  // Made.
+  expect(readAt(2, 6)).toEqual({ bodies: ['c'], next: 3 })
+  // Set aside, while the next record would have come from it.
+  setAside(segmentPath(directory, 2))
+  expect(readAt(3, 6)).toEqual({ bodies: ['e'], next: 5 })
+  // Dropped.
+  removeSegment(segmentPath(directory, 4))
+  expect(readAt(5, 6)).toEqual({ bodies: [], next: 6 })
+  expect(readAt(0, 6)).toEqual({ bodies: ['a'], next: 1 })
+  expect(damage).toEqual([])
+})
+
+test('sees what is written to a segment that was closed with nothing in it', async () => {
+  const directory = mkdtempSync(join(root, 'again-'))
+  const closed = Segment.begin(directory, 0)
+  closed.checkpoint()
+  closed.close()
+  const reader = new ForwardReader(directory, () => {})
+  expect(reader.read('live', 0, 1, 1_000)).toEqual({ records: [], next: 1 })
+  await using log = await SqliteEventLog.open({ directory, clock: systemClock })
+  expect(await log.append('live', recordOf('again'))).toBe(0)
+  expect(reader.read('live', 0, 1, 1_000).records.map(({ offset }) => offset)).toEqual([0])
+})
+
+test('released, it keeps no file of the log open', async () => {
+  const directory = join(root, 'released')
+  const log = await SqliteEventLog.open({ directory, clock: systemClock })
+  await log.append('live', recordOf('a'))
+  const reader = new ForwardReader(directory, () => {})
+  expect(reader.read('live', 0, 1, 1_000).next).toBe(1)
+  reader.release()
+  await log[Symbol.asyncDispose]()
+  // SQLite takes the files beside a database away when the last connection is closed.
+  expect(readdirSync(directory)).toEqual(['0.db'])
+  expect(reader.read('live', 0, 1, 1_000).next).toBe(1)
 })
 
 test('tells which events are duplicates', async () => {

@@ -5,15 +5,20 @@ import type { Offset, ReadResult, StoredRecord, Stream } from '../event-log.ts'
 import { duplicateIndexes } from '../frames.ts'
 import { DamagedSegmentError, hasTable } from './segment.ts'
 import { segmentPath } from './segment-files.ts'
-import { lookInto, segmentsIn } from './segment-look.ts'
+import { SegmentLook, segmentsFrom, segmentsIn } from './segment-look.ts'
 
 /**
  * Reads a stream of the log's files forwards, from any thread, beside the thread that writes, checkpoints and drops them:
- * for a reader that wants nothing of those who accept and deliver.
+ * for a reader that wants nothing of those who accept and deliver. It keeps the file open that it reads.
  */
 export class ForwardReader {
   readonly #directory: string
   readonly #onDamage: (first: Offset, cause: string) => void
+  readonly #look = new SegmentLook()
+  /** First offsets of the segments that the folder had when it was last read. Some may be gone, and others have come. */
+  #firsts: readonly Offset[] = []
+  /** One past the newest record that was found: no segment begins before it that is not known. */
+  #reach: Offset = 0
 
   /** @param onDamage told of what could not be read and is passed over: a segment by its first offset, or a record. */
   constructor(directory: string, onDamage: (offset: Offset, cause: string) => void) {
@@ -28,24 +33,38 @@ export class ForwardReader {
    * @throws DamagedSegmentError when the segment that is being written cannot be read at the moment.
    */
   read(stream: Stream, from: Offset, end: Offset, maxBytes: number): ReadResult {
-    const firsts = segmentsIn(this.#directory)
-    const start = Math.max(
-      0,
-      firsts.findLastIndex((first) => first <= from),
-    )
-    for (let i = start; i < firsts.length; i++) {
-      const records = this.#readSegment(firsts[i]!, i === firsts.length - 1, stream, from, maxBytes)
-      if (records.length > 0) return { records, next: records.at(-1)!.offset + 1 }
+    for (const first of this.#segmentsFrom(from, end)) {
+      const records = this.#readSegment(first, stream, from, maxBytes)
+      if (records.length === 0) continue
+      const next = records.at(-1)!.offset + 1
+      this.#reach = Math.max(this.#reach, next)
+      return { records, next }
     }
     return { records: [], next: Math.max(from, end) }
   }
 
-  #readSegment(first: Offset, isNewest: boolean, stream: Stream, from: Offset, maxBytes: number): StoredRecord[] {
+  /** Closes the file that it reads, so that its space is free when it is dropped: for whoever does not read on at once. */
+  release(): void {
+    this.#look.release()
+  }
+
+  /** The folder is read when the segments that are known are used up, and do not reach as far as the log does. */
+  *#segmentsFrom(from: Offset, end: Offset): Generator<Offset> {
+    yield* segmentsFrom(this.#firsts, from)
+    if (this.#reach >= end) return
+    const newest = this.#firsts.at(-1) ?? -1
+    this.#firsts = segmentsIn(this.#directory)
+    const newer = this.#firsts.filter((first) => first > newest)
+    yield* segmentsFrom(newer, from)
+  }
+
+  #readSegment(first: Offset, stream: Stream, from: Offset, maxBytes: number): StoredRecord[] {
     const path = segmentPath(this.#directory, first)
     try {
-      return lookInto(path, (database) => this.#readRecords(database, stream, from, maxBytes)) ?? []
+      return this.#look.into(path, (database) => this.#readRecords(database, stream, from, maxBytes)) ?? []
     } catch (error) {
-      if (!(error instanceof DamagedSegmentError) || isNewest) throw error
+      const isPassedOver = error instanceof DamagedSegmentError && segmentsIn(this.#directory).at(-1) !== first
+      if (!isPassedOver) throw error
       this.#onDamage(first, error.message)
       return []
     }

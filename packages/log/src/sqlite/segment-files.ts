@@ -13,6 +13,11 @@ export function hasWal(path: string): boolean {
   return (statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0
 }
 
+/** Tells a file from another that came to its place; undefined if there is none. */
+export function inodeOf(path: string): bigint | undefined {
+  return statSync(path, { bigint: true, throwIfNoEntry: false })?.ino
+}
+
 /**
  * Whether a segment was begun but nothing was ever written to it: its file is the one page that `begin` made. One that
  * was cut to that size names tables that are not there, and proves damaged when it is opened.

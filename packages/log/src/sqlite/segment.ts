@@ -7,7 +7,7 @@ import { type Offset, type OffsetRange, STREAMS, type Stream, type Tally } from 
 import { duplicateBytes } from '../frames.ts'
 import { addToTally } from '../tally.ts'
 import type { DecidedCommit } from './commit-dedup.ts'
-import { hasWal, PAGE_BYTES, removeSegment, segmentPath } from './segment-files.ts'
+import { hasWal, inodeOf, PAGE_BYTES, removeSegment, segmentPath } from './segment-files.ts'
 
 /** A segment never holds more offsets than this, so what follows one of unknown end is known all the same. */
 export const SEGMENT_OFFSETS = 2 ** 24
@@ -48,7 +48,7 @@ export class Segment {
   readonly #reads: Record<Stream, StatementSync>
   readonly #gets: Record<Stream, StatementSync>
   #writes: Writes | undefined
-  readonly #inode: bigint
+  readonly #inode: bigint | undefined
   /** Whether it has the tables of the dedup window. */
   #hasDedup: boolean
 
@@ -56,7 +56,7 @@ export class Segment {
     this.path = path
     this.first = first
     this.#database = database
-    this.#inode = statSync(path, { bigint: true }).ino
+    this.#inode = inodeOf(path)
     this.#hasDedup = hasTable(database, 'duplicates')
     const perStream = <T>(make: (table: Stream) => T) => ({ live: make('live'), import: make('import') })
     this.#reads = perStream((table) =>
@@ -216,7 +216,7 @@ export class Segment {
 
   /** Whether the file at the segment's path is still the one that is open here. */
   isInPlace(): boolean {
-    return statSync(this.path, { bigint: true, throwIfNoEntry: false })?.ino === this.#inode
+    return this.#inode !== undefined && inodeOf(this.path) === this.#inode
   }
 
   /** Moves what lies in the WAL into the database file. Afterwards the segment must not be written any more. */

@@ -40,34 +40,53 @@ export class StatsSampler {
     this.#parts = parts
   }
 
+  /** What happened since the last sample; the next one goes on from here. */
   async sample(): Promise<Sample> {
-    const figures = new Map<string, Figures>()
-    this.#sampleSources(figures)
-    this.#sampleTransformations(figures)
-    await this.#sampleDestinations(figures)
-    return { figures, reasons: this.#sampleReasons() }
+    return this.#look(await this.#untaken(() => true), true)
   }
 
-  #sampleSources(figures: Map<string, Figures>): void {
+  /** What happened since the last sample so far: the next one tells of it again. @param isAsked which destinations. */
+  async peek(isAsked: (destinationId: string) => boolean): Promise<Sample> {
+    return this.#look(await this.#untaken(isAsked), false)
+  }
+
+  async #untaken(isAsked: (destinationId: string) => boolean): Promise<Map<DestinationDelivery, number>> {
+    const events = new Map<DestinationDelivery, number>()
+    for (const delivery of [...this.#parts.deliveries()]) {
+      if (isAsked(delivery.destination.id)) events.set(delivery, (await delivery.untaken()).events)
+    }
+    return events
+  }
+
+  /** Never waits, so that of two looks one goes on where the other ended. */
+  #look(untaken: ReadonlyMap<DestinationDelivery, number>, isKept: boolean): Sample {
+    const figures = new Map<string, Figures>()
+    const note: Note = (...seen) => this.#note(figures, isKept, ...seen)
+    this.#lookAtSources(note)
+    this.#lookAtTransformations(note)
+    this.#lookAtDestinations(note, untaken)
+    return { figures, reasons: this.#lookAtReasons(isKept) }
+  }
+
+  #lookAtSources(note: Note): void {
     const { ingest } = this.#parts
     const accepted = new Map<string, number>()
     for (const { sourceId, accepted: count } of ingest.sources()) accepted.set(sourceId, count)
     for (const id of new Set([...accepted.keys(), ...ingest.rejectedBySource.keys()])) {
-      this.#note(figures, 'source', id, [accepted.get(id) ?? 0, ingest.rejectedBySource.get(id) ?? 0])
+      note('source', id, [accepted.get(id) ?? 0, ingest.rejectedBySource.get(id) ?? 0])
     }
   }
 
-  #sampleTransformations(figures: Map<string, Figures>): void {
+  #lookAtTransformations(note: Note): void {
     for (const [id, flow] of this.#parts.metrics.flows) {
-      this.#note(figures, 'transformation', id, [flow.in, flow.out, flow.errors], { latency: flow.latency })
+      note('transformation', id, [flow.in, flow.out, flow.errors], { latency: flow.latency })
     }
   }
 
-  async #sampleDestinations(figures: Map<string, Figures>): Promise<void> {
-    const { metrics, deliveries } = this.#parts
-    for (const delivery of [...deliveries()]) {
-      const { id } = delivery.destination
-      const { lane } = delivery
+  #lookAtDestinations(note: Note, untaken: ReadonlyMap<DestinationDelivery, number>): void {
+    const { metrics } = this.#parts
+    for (const [{ destination, lane }, events] of untaken) {
+      const { id } = destination
       const outcomes = metrics.outcomes.get(id)
       const counts = [
         outcomes?.get('delivered') ?? 0,
@@ -76,17 +95,17 @@ export class StatsSampler {
         outcomes?.get('dead_lettered') ?? 0,
         metrics.attempts.get(id)?.get('retry') ?? 0,
       ]
-      const waiting = lane.unfinishedCount + (await delivery.untaken()).events
-      this.#note(figures, 'destination', id, counts, { waiting, latency: lane.latency })
+      note('destination', id, counts, { waiting: lane.unfinishedCount + events, latency: lane.latency })
     }
   }
 
   #note(
     figures: Map<string, Figures>,
+    isKept: boolean,
     kind: SubjectKind,
     id: string,
     counts: readonly number[],
-    { waiting = 0, latency }: { waiting?: number; latency?: LatencyWindow } = {},
+    { waiting = 0, latency }: Gauges = {},
   ): void {
     const key = subjectKey(kind, id)
     const before = this.#counts.get(key)
@@ -94,23 +113,21 @@ export class StatsSampler {
     const calls = this.#calls.get(key) ?? 0
     const isQuiet = waiting === 0 && calls === (latency?.count ?? 0) && happened.every((count) => count === 0)
     if (isQuiet) return
+    figures.set(key, { counts: happened, waiting, ...(latency?.percentiles(calls) ?? NO_CALLS) })
+    if (!isKept) return
     this.#counts.set(key, counts)
     if (latency !== undefined) this.#calls.set(key, latency.count)
-    figures.set(key, { counts: happened, waiting, ...(latency?.percentiles(calls) ?? NO_CALLS) })
   }
 
-  #sampleReasons(): StatsReason[] {
+  #lookAtReasons(isKept: boolean): StatsReason[] {
     const found: StatsReason[] = []
     for (const [destinationId, counts] of this.#parts.metrics.reasons) {
-      let before = this.#reasons.get(destinationId)
-      if (before === undefined) {
-        before = new Map()
-        this.#reasons.set(destinationId, before)
-      }
+      const before = this.#reasons.get(destinationId) ?? new Map<string, number>()
+      if (isKept) this.#reasons.set(destinationId, before)
       for (const [key, count] of counts) {
         const happened = count - (before.get(key) ?? 0)
         if (happened === 0) continue
-        before.set(key, count)
+        if (isKept) before.set(key, count)
         const space = key.indexOf(' ')
         found.push({ destinationId, outcome: key.slice(0, space), reason: key.slice(space + 1), count: happened })
       }
@@ -118,5 +135,12 @@ export class StatsSampler {
     return found
   }
 }
+
+interface Gauges {
+  readonly waiting?: number
+  readonly latency?: LatencyWindow
+}
+
+type Note = (kind: SubjectKind, id: string, counts: readonly number[], gauges?: Gauges) => void
 
 const NO_CALLS = { p50: null, p95: null, p99: null }

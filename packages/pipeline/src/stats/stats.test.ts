@@ -86,6 +86,34 @@ test('each step has what happened in it, and null what is not known', async () =
   await stats.stop()
 })
 
+test('a step that goes on has what is known of it, and nothing is counted twice', async () => {
+  const { run } = await PipelineUnderTest.withSink(({ event }) => Number(event['code'] ?? 200))
+  await using _ = run
+  const { get, ingest, stats } = await statsOf(run)
+  const asked = async (step: number) => {
+    const query = { from: time(START), to: time(START + 2 * step * SECOND), step, by: 'reason', destinationId: 'd1' }
+    const { destinations, reasons } = (await get(query)).body
+    const [{ delivered, deadLettered, p50Ms }] = destinations
+    return { delivered, deadLettered, p50Ms, reasons: reasons.map(({ count }: { count: number }) => count) }
+  }
+  const [is, none] = [expect.any(Number), null]
+  await run.send(...tracks(3, () => 'u', 'a'), track('bad', 'v', { code: 400 }))
+  ingest.counts.set('s1', { accepted: 4, lastAt: START + 2 })
+  await run.advance(4 * SECOND)
+  const begun = { delivered: [3, none], deadLettered: [1, none], p50Ms: [is, none], reasons: [1] }
+  for (const step of [10, 300]) expect(await asked(step)).toEqual(begun)
+  expect((await get({ from: time(START), to: time(START + 20 * SECOND) })).body.sources[0].accepted).toEqual([4, none])
+  await run.advance(6 * SECOND)
+  for (const step of [10, 300]) expect(await asked(step)).toEqual(begun)
+  await run.send(...tracks(2, () => 'u', 'b'))
+  await run.advance(4 * SECOND)
+  expect(await asked(10)).toEqual({ delivered: [3, 2], deadLettered: [1, 0], p50Ms: [is, is], reasons: [1] })
+  expect(await asked(300)).toEqual({ ...begun, delivered: [5, none] })
+  await run.advance(6 * SECOND)
+  expect(await asked(10)).toEqual({ delivered: [3, 2], deadLettered: [1, 0], p50Ms: [is, is], reasons: [1] })
+  await stats.stop()
+})
+
 test('a transformation is told of by what goes in and out of it', async () => {
   const code = `export function transformEvent(event) {
     if (event.userId === 'bad') throw new Error('no')

@@ -75,6 +75,9 @@ export class Stats {
     const known = new Map<number, ReadonlyMap<string, Figures>>()
     if (range.stepMs === SHORT_STEP_MS) for (const { at, figures } of this.#short) known.set(at, figures)
     else await this.#readLong(range, subjects, known)
+    const asked = new Set(subjects.flatMap(([kind, id]) => (kind === 'destination' ? [id] : [])))
+    const current = await this.#current(range, (id) => asked.has(id))
+    if (current !== undefined) known.set(current.at, joinedFigures(known.get(current.at), current.figures))
     const times = Array.from(
       { length: (range.to - range.from) / range.stepMs },
       (_, i) => range.from + i * range.stepMs,
@@ -89,13 +92,29 @@ export class Stats {
   }
 
   /** Why events of destinations came to something else than a delivery. @param destinationId all if it is left out. */
-  async reasons({ from, to, stepMs }: StatsRange, destinationId: string | undefined): Promise<StatsReason[]> {
+  async reasons(range: StatsRange, destinationId: string | undefined): Promise<StatsReason[]> {
+    const { from, to, stepMs } = range
     const isAsked = (reason: StatsReason) => destinationId === undefined || reason.destinationId === destinationId
-    const inMemory = (steps: readonly StatsStep[]) =>
-      steps.filter(({ at }) => at >= from && at < to).flatMap(({ reasons }) => reasons.filter(isAsked))
-    if (stepMs === SHORT_STEP_MS) return addedReasons(inMemory(this.#short))
+    const inMemory = (steps: readonly (StatsStep | undefined)[]) =>
+      steps.flatMap((step) =>
+        step !== undefined && step.at >= from && step.at < to ? step.reasons.filter(isAsked) : [],
+      )
+    const current = await this.#current(range, () => false)
+    if (stepMs === SHORT_STEP_MS) return addedReasons(inMemory([...this.#short, current]))
     const stored = await this.#options.store.call('readStatsReasons', { from, to, destinationId })
-    return addedReasons([...stored, ...inMemory(this.#long === undefined ? [] : [this.#long])])
+    return addedReasons([...stored, ...inMemory([this.#long, current])])
+  }
+
+  /** The step that goes on, as far as no look has counted it; undefined where it is not in the range. */
+  async #current(
+    { from, to, stepMs }: StatsRange,
+    isAsked: (destinationId: string) => boolean,
+  ): Promise<StatsStep | undefined> {
+    const now = this.#options.clock.now()
+    const at = now - (now % stepMs)
+    const isBegun = now % SHORT_STEP_MS > 0
+    if (!isBegun || at < from || at >= to) return undefined
+    return { at, ...(await this.#sampler.peek(isAsked)) }
   }
 
   async #readLong(
@@ -173,11 +192,19 @@ export class Stats {
 
 function joined(earlier: StatsStep | undefined, later: StatsStep): StatsStep {
   if (earlier === undefined || earlier.at !== later.at) return later
-  const figures = new Map(earlier.figures)
-  for (const [key, more] of later.figures) figures.set(key, addedFigures(figures.get(key), more))
+  const figures = joinedFigures(earlier.figures, later.figures)
+  return { at: later.at, figures, reasons: addedReasons([...earlier.reasons, ...later.reasons]) }
+}
+
+function joinedFigures(
+  earlier: ReadonlyMap<string, Figures> | undefined,
+  later: ReadonlyMap<string, Figures>,
+): ReadonlyMap<string, Figures> {
+  const figures = new Map(earlier)
+  for (const [key, more] of later) figures.set(key, addedFigures(figures.get(key), more))
   // Nothing waits at those of which nothing is said.
   for (const [key, known] of figures) {
-    if (known.waiting > 0 && !later.figures.has(key)) figures.set(key, { ...known, waiting: 0 })
+    if (known.waiting > 0 && !later.has(key)) figures.set(key, { ...known, waiting: 0 })
   }
-  return { at: later.at, figures, reasons: addedReasons([...earlier.reasons, ...later.reasons]) }
+  return figures
 }

@@ -22,4 +22,7 @@ export interface CatalogLog {
     end: number,
     maxBytes: number,
   ): { readonly records: readonly CatalogRecord[]; readonly next: number }
+
+  /** Lets go of what it keeps open between reads: nothing may be read for a long time. */
+  release(): void
 }

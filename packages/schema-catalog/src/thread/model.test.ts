@@ -4,10 +4,10 @@ import { join } from 'node:path'
 import type { JsonObject, JsonValue } from '@millrace/protocol'
 import fc from 'fast-check'
 import { afterAll, expect, test } from 'vitest'
-import type { CatalogLimits } from '../limits.ts'
 import { Catalog } from './catalog.ts'
 import type { CatalogRecord } from './catalog-log.ts'
 import { PlainCatalog, type PlainModel, plainFrequentValues } from './plain-catalog.ts'
+import { TEST_LIMITS } from './test-limits.ts'
 
 /*
  * Any stream of events, split into records, read in any parts, committed, cut down to little memory and ended without a
@@ -17,20 +17,6 @@ import { PlainCatalog, type PlainModel, plainFrequentValues } from './plain-cata
 const SEED = Number(process.env['SEED'] ?? Math.floor(Math.random() * 2 ** 31))
 const RUNS = Number(process.env['RUNS'] ?? 40)
 const SOURCE = 'source'
-const LIMITS: CatalogLimits = {
-  sourceBytes: 2 ** 30,
-  modelsPerSource: 2_000,
-  versionsPerModel: 200,
-  keysPerEvent: 500,
-  keysPerModel: 2_000,
-  arrayItems: 20,
-  frequentPer: 100,
-  valuesPerKey: 256,
-  valuesPerVersion: 100_000,
-  cacheBytes: 64 * 1024 * 1024,
-  samples: 5,
-  capturesUnknowns: false,
-}
 const root = mkdtempSync(join(tmpdir(), 'millrace-catalog-model-'))
 afterAll(() => rmSync(root, { recursive: true, force: true }))
 let files = 0
@@ -72,7 +58,7 @@ test('what is counted is what a plain count of the same events says', () => {
       (batches, steps) => {
         const records = batches.map(recordOf)
         const file = join(root, `${++files}.db`)
-        const open = () => new Catalog(file, LIMITS, { onCut: () => {}, onUnreadable: () => {} })
+        const open = () => new Catalog(file, TEST_LIMITS, { onCut: () => {}, onUnreadable: () => {} })
         let catalog = open()
         const shown = new Map<string, string>()
         const read = (count: number) => {

@@ -63,6 +63,7 @@ export class CatalogReader {
     this.#timer = undefined
     this.#commitTimer?.cancel()
     this.#commitTimer = undefined
+    this.#options.log.release()
   }
 
   /** Commits now, and tells the log what it may drop. */
@@ -96,6 +97,7 @@ export class CatalogReader {
     } catch (error) {
       this.#commitTimer?.cancel()
       this.#commitTimer = undefined
+      this.#options.log.release()
       this.#options.onFailure(error as Error)
       this.#plan(RETRY_MS)
     }
@@ -125,6 +127,8 @@ export class CatalogReader {
       places.wake()
       return GATHER_MS
     }
+    // The log may drop what is counted; a file that is open here would keep its space.
+    this.#options.log.release()
     return undefined
   }
 

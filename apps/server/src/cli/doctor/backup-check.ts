@@ -1,6 +1,3 @@
-import { mkdtempSync, rmSync, statfsSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { BackupFileError, extractBackup, verifyBackup } from '../../backup/backup-file.ts'
 import type { Manifest } from '../../backup/manifest.ts'
 import type { CommandIo } from '../command-io.ts'
@@ -8,6 +5,7 @@ import { size, time } from '../paint.ts'
 import { during } from '../progress.ts'
 import { checkDatabases, DATABASE_NAMES } from './database-check.ts'
 import { type Finding, fail, ok, warn } from './finding.ts'
+import { roomNeeded, ScratchFolder } from './scratch-folder.ts'
 
 /** Whether the file of a backup is whole and unchanged, one that this version can restore, and sound in what it holds. */
 export async function* checkBackup(file: string, isQuick: boolean, io: CommandIo): AsyncGenerator<Finding> {
@@ -43,19 +41,13 @@ async function* checkDatabasesOf(
   }
   const isDatabase = (name: string) => DATABASE_NAMES.includes(name)
   const needed = sizeOf(manifest.members.filter(({ name }) => isDatabase(name)))
-  const { bavail, bsize } = statfsSync(tmpdir())
-  if (bavail * bsize < needed) {
-    const text = `not read: a copy of them needs ${size(needed)} in ${tmpdir()}; --quick does without`
-    yield warn('databases', text)
+  using folder = ScratchFolder.forBytes(needed)
+  if (folder === undefined) {
+    yield warn('databases', `not read: a copy of them ${roomNeeded(needed)}`)
     return
   }
-  const folder = mkdtempSync(join(tmpdir(), 'millrace-doctor-'))
-  try {
-    await during(`reading ${file}`, io, extractBackup(file, manifest, folder, isDatabase))
-    yield* checkDatabases(folder, { isQuick: false, progress: io.stderr })
-  } finally {
-    rmSync(folder, { recursive: true, force: true })
-  }
+  await during(`reading ${file}`, io, extractBackup(file, manifest, folder.path, isDatabase))
+  yield* checkDatabases(folder.path, { isQuick: false, progress: io.stderr })
 }
 
 function sizeOf(members: Manifest['members']): number {

@@ -1,11 +1,10 @@
-import { copyFileSync, existsSync, mkdtempSync, rmSync, statfsSync, statSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { copyFileSync, existsSync, statSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { pathToFileURL } from 'node:url'
 import type { Output } from '../command-io.ts'
-import { size } from '../paint.ts'
 import { type Finding, fail, ok, warn } from './finding.ts'
+import { roomNeeded, ScratchFolder } from './scratch-folder.ts'
 
 /** Databases of a data folder beside its log, and what to do about a damaged one. */
 const DATABASES: Readonly<Record<string, string>> = {
@@ -67,15 +66,11 @@ function faultOf(file: string): string | undefined {
 /** Nobody has it open: what is in its WAL belongs to it all the same. */
 function faultOfCopy(file: string): string | undefined {
   const needed = 2 * (bytesOf(file) + bytesOf(`${file}-wal`))
-  const { bavail, bsize } = statfsSync(tmpdir())
-  if (bavail * bsize < needed) throw new NoRoomError(file, needed)
-  const folder = mkdtempSync(join(tmpdir(), 'millrace-doctor-'))
-  try {
-    for (const ending of ['', '-wal']) copyFileSync(file + ending, join(folder, `copy.db${ending}`))
-    return integrity(new DatabaseSync(join(folder, 'copy.db')))
-  } finally {
-    rmSync(folder, { recursive: true, force: true })
-  }
+  using folder = ScratchFolder.forBytes(needed)
+  if (folder === undefined) throw new NoRoomError(file, needed)
+  const copy = join(folder.path, 'copy.db')
+  for (const ending of ['', '-wal']) copyFileSync(file + ending, copy + ending)
+  return integrity(new DatabaseSync(copy))
 }
 
 function integrity(opened: DatabaseSync): string | undefined {
@@ -93,6 +88,6 @@ class NoRoomError extends Error {
   readonly code = 'no_room'
 
   constructor(file: string, needed: number) {
-    super(`${file} was not read: a copy of it needs ${size(needed)} in ${tmpdir()}; --quick does without`)
+    super(`${file} was not read: a copy of it ${roomNeeded(needed)}`)
   }
 }

@@ -1,6 +1,7 @@
 import type { Command } from 'commander'
+import { SettingsError } from '../../config/environment.ts'
 import type { Settings } from '../../config/settings.ts'
-import { loadSettings, SettingsError, settingsList } from '../../config/settings.ts'
+import { loadSettings, settingsList } from '../../config/settings.ts'
 import { unknownSettings } from '../../config/unknown-settings.ts'
 import { type CommandContext, withExample } from '../command.ts'
 import { type CommandIo, EXIT } from '../command-io.ts'

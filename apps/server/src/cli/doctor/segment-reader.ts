@@ -1,11 +1,10 @@
-import { copyFileSync, existsSync, mkdtempSync, rmSync, statfsSync, statSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { copyFileSync, existsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { pathToFileURL } from 'node:url'
 import { crc32 } from 'node:zlib'
 import { STREAMS } from '@millrace/log'
-import { size } from '../paint.ts'
+import { roomNeeded, ScratchFolder } from './scratch-folder.ts'
 
 export interface SegmentReport {
   readonly records: number
@@ -43,22 +42,15 @@ export function readSegment(path: string, first: number): SegmentReport | 'gone'
 
 function readCopy(path: string, first: number): SegmentReport | 'gone' {
   const needed = 2 * (walBytesOf(path) + (statSync(path, { throwIfNoEntry: false })?.size ?? 0))
-  const { bavail, bsize } = statfsSync(tmpdir())
-  if (bavail * bsize < needed) {
-    throw new SegmentUnreadableError(`a copy of it needs ${size(needed)} in ${tmpdir()}; --quick does without`)
-  }
-  const folder = mkdtempSync(join(tmpdir(), 'millrace-doctor-'))
-  try {
-    return guarded(path, () => {
-      const copy = join(folder, 'segment.db')
-      // The WAL comes first: what is moved into the database meanwhile is then there twice, and not gone.
-      copyFileSync(`${path}-wal`, `${copy}-wal`)
-      copyFileSync(path, copy)
-      return readRecords(copy, first, 'with its WAL')
-    })
-  } finally {
-    rmSync(folder, { recursive: true, force: true })
-  }
+  using folder = ScratchFolder.forBytes(needed)
+  if (folder === undefined) throw new SegmentUnreadableError(`a copy of it ${roomNeeded(needed)}`)
+  const copy = join(folder.path, 'segment.db')
+  return guarded(path, () => {
+    // The WAL comes first: what is moved into the database meanwhile is then there twice, and not gone.
+    copyFileSync(`${path}-wal`, `${copy}-wal`)
+    copyFileSync(path, copy)
+    return readRecords(copy, first, 'with its WAL')
+  })
 }
 
 function walBytesOf(path: string): number {

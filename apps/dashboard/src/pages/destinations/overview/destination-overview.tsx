@@ -22,7 +22,7 @@ const POLL_MS = 10_000
 export function DestinationOverview({ destination }: DestinationTabProps) {
   const [{ range = '1h' }, set] = useSearchValues(overviewSearch)
   const { seconds, step } = RANGES[range]
-  const asked = { destinationId: destination.id, by: 'reason' } as const
+  const asked = { destinationId: destination.id, by: 'reason', hasCurrentStep: true } as const
   const stats = useStats({ seconds, step, ...asked }, { pollMs: step === 10 ? POLL_MS : 60_000 })
   const delivery = useDeliveryState(destination.id, { pollMs: POLL_MS })
   return (

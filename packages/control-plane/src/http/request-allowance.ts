@@ -1,0 +1,11 @@
+import type { FastifyReply } from 'fastify'
+import { ApiError } from '../api-error.ts'
+import type { Actor } from '../authentication.ts'
+import type { ControlPlane } from '../control-plane.ts'
+
+/** Takes one request from the allowance of a token, and says what is left of it. @throws ApiError 429 */
+export function takeRequest({ rates }: ControlPlane, { token }: Actor, reply: FastifyReply): void {
+  const { isAllowed, headers } = rates.take(token.id)
+  reply.headers(headers)
+  if (!isAllowed) throw new ApiError('rate_limited', 'Max Requests Limit reached')
+}
