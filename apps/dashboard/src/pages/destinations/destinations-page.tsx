@@ -1,4 +1,4 @@
-import { Select, TextInput } from '@mantine/core'
+import { Select } from '@mantine/core'
 import { useNavigate } from '@tanstack/react-router'
 import { useMemo } from 'react'
 import { useDestinationDefinitions } from '../../api/destination-definitions.ts'
@@ -8,6 +8,7 @@ import { useStats } from '../../api/stats.ts'
 import { ApiPopover } from '../../components/api-popover.tsx'
 import { LinkButton } from '../../components/link-button.tsx'
 import { NeedsRole } from '../../components/needs-role.tsx'
+import { SearchField } from '../../components/search-field.tsx'
 import { Empty, EmptyByFilter } from '../../components/states/empty.tsx'
 import { Shown } from '../../components/states/shown.tsx'
 import { DataTable } from '../../components/table/data-table.tsx'
@@ -82,15 +83,7 @@ function DestinationList({ destinations }: { readonly destinations: readonly Des
   return (
     <>
       <div className={styles.filters}>
-        <TextInput
-          className={styles.filter}
-          aria-label="Name, key or id"
-          placeholder="Name, key or id"
-          type="search"
-          data-filter
-          value={filter.q ?? ''}
-          onChange={({ currentTarget }) => set({ q: currentTarget.value || undefined })}
-        />
+        <SearchField label="Name, key or id" className={styles.filter} value={filter.q} onChange={(q) => set({ q })} />
         <Select
           className={styles.choice}
           aria-label="State"
