@@ -57,6 +57,33 @@ test('J5, as far as enabling: a new destination is made off, its connection test
   await page.getByRole('link', { name: 'Cinema app' }).waitFor()
 })
 
+test('J5: a new destination is tried with a real event, and then enabled, in 8 clicks', async () => {
+  const { env } = dashboard
+  await using visit = await dashboard.visit('/')
+  const { page } = visit
+  await visit.click(page.getByRole('navigation', { name: 'Sections' }).getByRole('link', { name: 'Destinations' }))
+  await visit.click(page.getByRole('link', { name: 'New destination' }).first())
+  await visit.click(page.getByRole('link', { name: 'Webhook' }))
+  await page.getByRole('textbox', { name: 'Name', exact: true }).fill('Ticket hook')
+  await page.getByRole('textbox', { name: 'URL' }).fill(`${env.sink.url}/tickets`)
+  await visit.click(page.getByRole('button', { name: 'Create destination' }))
+  await visit.click(page.getByRole('link', { name: 'Try with an event' }))
+  // The newest of its source: nothing has come to the destination itself.
+  await page.getByRole('region', { name: 'Message', exact: true }).getByText('"m-first"').waitFor()
+  await visit.click(page.getByRole('switch', { name: 'Send' }))
+  await visit.click(page.getByRole('button', { name: `Send to 127.0.0.1:${env.sink.port}` }))
+  await page.getByText('answered 200').waitFor()
+  expect(env.sink.received.filter(({ path }) => path === '/tickets').map(({ json }) => json.messageId)).toEqual([
+    'm-first',
+  ])
+  const enable = page.getByRole('button', { name: 'Enable', exact: true })
+  await visit.click(enable)
+  await enable.waitFor({ state: 'detached' })
+  expect(visit.clicks).toBe(8)
+  const { json } = await api('GET', '/v2/destinations')
+  expect(json.destinations.find(({ name }: { name: string }) => name === 'Ticket hook').enabled).toBe(true)
+})
+
 /** The whole label, whether the field is required or not. */
 const labelled = (text: string) => new RegExp(`^${text}( \\*)?$`)
 

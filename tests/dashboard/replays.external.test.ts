@@ -75,6 +75,26 @@ test('a backfill that is let run delivers every event, and stands in the list', 
   await page.getByRole('table', { name: 'Replays' }).getByText('40 of 40').waitFor()
 })
 
+test('J8: a new destination is fed with the events of last week in at most 6 clicks', async () => {
+  const { env } = dashboard
+  const config = { webhookUrl: `${env.sink.url}/fresh` }
+  await env.webhook({ source: first.source, name: 'Fresh CRM', config })
+  await using visit = await dashboard.visit('/')
+  const { page } = visit
+  await visit.click(page.getByRole('navigation', { name: 'Sections' }).getByRole('link', { name: 'Destinations' }))
+  await visit.click(page.getByRole('row', { name: 'Fresh CRM' }))
+  await visit.click(page.getByRole('link', { name: 'Backfill' }))
+  // This log is younger than a week: the range begins with it.
+  await visit.click(page.getByRole('button', { name: 'Count', exact: true }))
+  await page.getByText('40 events, about 1 s at 100/s').waitFor()
+  await visit.click(page.getByRole('button', { name: 'Start' }))
+  await page.getByText('done', { exact: true }).waitFor()
+  expect(visit.clicks).toBeLessThanOrEqual(6)
+  const fed = env.sink.received.filter(({ path }) => path === '/fresh').map(({ json }) => json.messageId)
+  expect(new Set(fed)).toEqual(new Set(Array.from({ length: 40 }, (_, n) => `m-${n}`)))
+  expect(fed.length).toBe(40)
+})
+
 test('an unknown job, and what a viewer may not do, say so', async () => {
   const token = await dashboard.newUser('viewer')
   await using visit = await dashboard.visit('/replays/nothing', { token, email: 'viewer@cinema.example' })

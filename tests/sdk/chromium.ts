@@ -29,11 +29,15 @@ export class Chromium implements AsyncDisposable {
   private readonly ended: Promise<unknown>
   private browser: Browser | undefined
 
-  static async open(profile = mkdtempSync(path.join(tmpdir(), 'millrace-chromium-'))): Promise<Chromium> {
+  /** @param options `noDefaults`: tabs are shown and hidden as they are for a person; else each takes itself to be in front. */
+  static async open(
+    profile = mkdtempSync(path.join(tmpdir(), 'millrace-chromium-')),
+    options: { readonly noDefaults?: boolean } = {},
+  ): Promise<Chromium> {
     const portFile = path.join(profile, 'DevToolsActivePort')
     rmSync(portFile, { force: true })
     const chromium = new Chromium(profile)
-    await chromium.connect(portFile)
+    await chromium.connect(portFile, options)
     return chromium
   }
 
@@ -79,13 +83,13 @@ export class Chromium implements AsyncDisposable {
     rmSync(this.profile, { recursive: true, force: true, maxRetries: 5 })
   }
 
-  private async connect(portFile: string): Promise<void> {
+  private async connect(portFile: string, options: { readonly noDefaults?: boolean }): Promise<void> {
     for (const deadline = Date.now() + START_MS; !existsSync(portFile) || readFileSync(portFile, 'utf8') === ''; ) {
       if (Date.now() > deadline) throw new Error('Chromium did not start')
       await delay(LOOK_AGAIN_MS)
     }
     const [port] = readFileSync(portFile, 'utf8').split('\n')
-    this.browser = await chromium.connectOverCDP(`http://127.0.0.1:${port}`)
+    this.browser = await chromium.connectOverCDP(`http://127.0.0.1:${port}`, options)
   }
 }
 

@@ -1,4 +1,4 @@
-import { useEffect, useSyncExternalStore } from 'react'
+import { type RefObject, useEffect, useSyncExternalStore } from 'react'
 
 /** A key, or two after each other such as `g s`. */
 export interface KeyBinding {
@@ -6,6 +6,8 @@ export interface KeyBinding {
   /** What it does, for the list of all keys. */
   readonly text: string
   readonly run: () => void
+  /** While the focus is in there it comes before the same keys of others: of two tables each has rows of its own. */
+  readonly within?: RefObject<HTMLElement | null>
 }
 
 const PREFERENCE = 'millrace.keys'
@@ -53,7 +55,7 @@ export function useKeyListener(): void {
       const chord =
         first !== undefined && event.timeStamp - first.at < CHORD_MS ? `${first.key} ${event.key}` : undefined
       first = undefined
-      const bound = bindings.find(({ keys }) => keys === chord) ?? bindings.find(({ keys }) => keys === event.key)
+      const bound = boundTo(chord, event.target) ?? boundTo(event.key, event.target)
       if (bound !== undefined) {
         event.preventDefault()
         bound.run()
@@ -64,6 +66,11 @@ export function useKeyListener(): void {
     window.addEventListener('keydown', onKeyDown)
     return () => window.removeEventListener('keydown', onKeyDown)
   }, [])
+}
+
+function boundTo(sought: string | undefined, target: EventTarget | null): KeyBinding | undefined {
+  const bound = bindings.filter(({ keys }) => keys === sought)
+  return bound.find(({ within }) => within?.current?.contains(target as Node)) ?? bound[0]
 }
 
 /** Where somebody writes, and in dialogs, keys have their own meaning. */

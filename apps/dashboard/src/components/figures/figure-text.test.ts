@@ -14,8 +14,9 @@ it.each([
 it.each([
   [null, '–'],
   [0, '0'],
-  [12.44, '12/s'],
+  [12.44, '12.4/s'],
   [1.5, '1.5/s'],
+  [1.534, '1.53/s'],
   [0.05, '3/min'],
   [0.001, '3.6/h'],
 ])('%s events a second are %s', (value, text) => expect(rateText(value)).toBe(text))

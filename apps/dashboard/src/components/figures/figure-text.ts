@@ -12,9 +12,14 @@ export function shortNumber(value: number): string {
 export function rateText(perSecond: number | null): string {
   if (perSecond === null) return '–'
   if (perSecond === 0) return '0'
-  if (perSecond >= 1) return `${shortNumber(perSecond)}/s`
+  if (perSecond >= 1) return `${rateNumber(perSecond)}/s`
   const perMinute = perSecond * 60
-  return perMinute >= 1 ? `${shortNumber(perMinute)}/min` : `${shortNumber(Math.max(perMinute * 60, 0.1))}/h`
+  return perMinute >= 1 ? `${rateNumber(perMinute)}/min` : `${rateNumber(Math.max(perMinute * 60, 0.1))}/h`
+}
+
+/** Three digits of what is small too: a rate is compared with what others count (contracts/dashboard.md §15 line 13). */
+function rateNumber(value: number): string {
+  return value < 100 ? Number(value.toPrecision(3)).toString() : shortNumber(value)
 }
 
 /** `512 B`, `32 KB`, `73.4 MB`: of 1,000, as disks are counted. */

@@ -20,11 +20,22 @@ export interface MessageOrigins {
 interface OriginsAsked extends Pick<DeadLetterFilters, 'sourceId' | 'destinationId' | 'stage'> {
   /** Of the source whose models give samples; of all when left out. */
   readonly writeKey?: string
+  /** Connected to a destination that is so new that nothing has come to it: its events stand in. */
+  readonly feedingSourceId?: string | undefined
   readonly isEnabled: boolean
 }
 
-export function useMessageOrigins({ isEnabled, stage, writeKey, ...of }: OriginsAsked): MessageOrigins {
-  const recent = useRecentEvents({ ...of, limit: MOST }, { isEnabled, pollMs: POLL_MS })
+export function useMessageOrigins({
+  isEnabled,
+  stage,
+  writeKey,
+  feedingSourceId,
+  ...of
+}: OriginsAsked): MessageOrigins {
+  const own = useRecentEvents({ ...of, limit: MOST }, { isEnabled, pollMs: POLL_MS })
+  const isNew = own.data?.length === 0 && feedingSourceId !== undefined
+  const fed = useRecentEvents({ sourceId: feedingSourceId ?? '', limit: MOST }, { isEnabled: isNew })
+  const recent = isNew ? fed : own
   const dead = useDeadLetters({ ...of, ...(stage === undefined ? {} : { stage }), limit: MOST }, { isEnabled })
   const models = useEventModels(writeKey === undefined ? {} : { writeKey }, { isEnabled })
   return {

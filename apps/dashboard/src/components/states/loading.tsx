@@ -1,4 +1,5 @@
 import { Button, Skeleton } from '@mantine/core'
+import { useQueryClient } from '@tanstack/react-query'
 import { type ReactNode, useEffect, useState } from 'react'
 import { pageTexts } from '../../texts.ts'
 import styles from './states.module.css'
@@ -8,12 +9,12 @@ const UNSEEN_MS = 150
 const LONG_S = 10
 
 interface LoadingProps {
-  readonly refetch: () => unknown
   readonly skeleton?: ReactNode
 }
 
 /** Nothing at first, so that what comes quickly does not flicker; then grey lines; after 10 s the seconds. */
-export function Loading({ refetch, skeleton }: LoadingProps) {
+export function Loading({ skeleton }: LoadingProps) {
+  const client = useQueryClient()
   const [startedAt, setStartedAt] = useState(() => Date.now())
   const [isSeen, setSeen] = useState(false)
   useEffect(() => {
@@ -34,7 +35,8 @@ export function Loading({ refetch, skeleton }: LoadingProps) {
             variant="default"
             onClick={() => {
               setStartedAt(Date.now())
-              refetch()
+              // To fetch again would wait for the answer that does not come: what hangs is given up.
+              void client.resetQueries({ predicate: ({ state }) => state.data === undefined })
             }}
           >
             {pageTexts.retry}

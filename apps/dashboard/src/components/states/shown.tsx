@@ -29,7 +29,7 @@ interface ShownProps<T> {
 export function Shown<T>({ of, thing, id, role, skeleton, children }: ShownProps<T>) {
   const { data, error } = of
   if (data === undefined) {
-    if (error === null) return <Loading refetch={of.refetch} skeleton={skeleton} />
+    if (error === null) return <Loading skeleton={skeleton} />
     return <Failed of={of} error={error} thing={thing} id={id} role={role} />
   }
   // What is gone, or no longer ours to see, is not shown on.

@@ -3,7 +3,7 @@ import { type KeyBinding, useKeys } from '../../shell/keys.ts'
 import { copyText } from '../copy-text.ts'
 import type { DataTableProps } from './data-table.tsx'
 
-/** j, k and `c`, wherever the focus is on the page; the row that they reached takes it. */
+/** j, k and `c`, wherever the focus is on the page but in another table; the row that they reached takes it. */
 export function useRowKeys<Row>(
   table: Pick<DataTableProps<Row>, 'rows' | 'rowId' | 'copied' | 'currentId'>,
   scrollTo: (at: number) => void,
@@ -32,11 +32,12 @@ export function useRowKeys<Row>(
   )
   const keys = useMemo<KeyBinding[]>(
     () => [
-      { keys: 'j', text: 'Next row', run: () => go(1) },
-      { keys: 'k', text: 'Row before', run: () => go(-1) },
+      { keys: 'j', text: 'Next row', run: () => go(1), within: body },
+      { keys: 'k', text: 'Row before', run: () => go(-1), within: body },
       {
         keys: 'c',
         text: 'Copy the id of the row',
+        within: body,
         run: () => {
           const { rows, rowId, copied = rowId } = latest.current.table
           const row = rows[latest.current.activeAt]
@@ -44,7 +45,7 @@ export function useRowKeys<Row>(
         },
       },
     ],
-    [go],
+    [go, body],
   )
   useKeys(keys)
   return { activeAt: Math.min(activeAt, Math.max(table.rows.length - 1, 0)), setActiveAt }

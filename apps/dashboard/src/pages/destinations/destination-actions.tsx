@@ -1,24 +1,34 @@
 import { Button } from '@mantine/core'
 import { useState } from 'react'
+import { type Connection, useConnections } from '../../api/connections.ts'
 import { useChangeDestination, useDeliveryState, waitingOf } from '../../api/destinations.ts'
 import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
 import { Refusal } from '../../components/form/refusal.tsx'
 import { LinkButton } from '../../components/link-button.tsx'
 import { NeedsRole } from '../../components/needs-role.tsx'
 import { destinationTexts } from '../../texts.ts'
+import { MOST_IDS } from '../replays/replays-search.ts'
 import type { DestinationTabProps } from './destination-page.tsx'
 
-/** Try it, and switch it on or off. */
+/** Try it, bring it earlier events, and switch it on or off. */
 export function DestinationActions({ destination }: DestinationTabProps) {
   const { id, etag, enabled, name } = destination
   const { mutate, mutateAsync, error, isPending } = useChangeDestination()
   const [isAsked, setAsked] = useState(false)
+  const connections = useConnections().data ?? []
   return (
     <>
       <Refusal error={isAsked ? null : error} />
       <LinkButton variant="default" to="/test" search={{ destination: id }}>
         Try with an event
       </LinkButton>
+      {enabled && (
+        <NeedsRole role="editor">
+          <LinkButton variant="default" to="/replays/new" search={backfillSearch(id, connections)}>
+            Backfill
+          </LinkButton>
+        </NeedsRole>
+      )}
       <NeedsRole role="editor">
         {enabled ? (
           <Button variant="default" onClick={() => setAsked(true)}>
@@ -43,6 +53,12 @@ export function DestinationActions({ destination }: DestinationTabProps) {
       )}
     </>
   )
+}
+
+/** Of every source that it is connected to, unless they are more than a link holds. */
+function backfillSearch(destinationId: string, connections: readonly Connection[]): Record<string, string> {
+  const sources = connections.filter((each) => each.destinationId === destinationId).map(({ sourceId }) => sourceId)
+  return { destinations: destinationId, sources: sources.length > MOST_IDS ? '' : sources.join(',') }
 }
 
 function WaitingStay({ id }: { readonly id: string }) {

@@ -5,6 +5,7 @@ import { useState } from 'react'
 import { ApiError } from '../../api/client.ts'
 import { useConnections } from '../../api/connections.ts'
 import { useDestinations } from '../../api/destinations.ts'
+import { useAdminInfo } from '../../api/health.ts'
 import { isRunning, type ReplayAsked, useReplay, useStartReplay } from '../../api/replays.ts'
 import { useSources } from '../../api/sources.ts'
 import { ApiPopover } from '../../components/api-popover.tsx'
@@ -18,7 +19,8 @@ import { estimateText } from './replay-words.ts'
 import styles from './replays.module.css'
 import { MOST_RATE, newReplaySearch, STANDARD_RATE } from './replays-search.ts'
 
-const WEEK_MS = 7 * 24 * 3_600_000
+const MINUTE_MS = 60_000
+const WEEK_MS = 7 * 24 * 60 * MINUTE_MS
 
 /** Events of the log again, to destinations of today: counted first, then started. @see contracts/dashboard.md §9 "Backfill" */
 export function NewReplayPage() {
@@ -26,7 +28,11 @@ export function NewReplayPage() {
   // A minute ago does not move on while somebody looks.
   const [openedAt] = useState(() => Date.now())
   const { sources = [], destinations = [], types = [], name, user, rate = STANDARD_RATE } = search
-  const { from = wholeMinute(openedAt - WEEK_MS), to = wholeMinute(openedAt) } = search
+  const weekAgo = wholeMinute(openedAt - WEEK_MS)
+  const info = useAdminInfo()
+  const oldest = info.data?.logOldestAt ?? weekAgo
+  // A range that begins before the log is refused, and what came in this very minute is meant too.
+  const { from = oldest > weekAgo ? oldest : weekAgo, to = wholeMinute(openedAt + MINUTE_MS) } = search
   const asked: ReplayAsked = {
     sourceIds: sources,
     destinationIds: destinations,
@@ -86,6 +92,7 @@ export function NewReplayPage() {
           // Counted anew when anything else is asked for.
           key={JSON.stringify({ ...asked, rateEventsPerSecond: 0 })}
           asked={asked}
+          isKnown={search.from !== undefined || !info.isPending}
           onFrom={(availableFrom) => set({ from: availableFrom })}
         />
       </div>
@@ -95,10 +102,12 @@ export function NewReplayPage() {
 
 interface CountAndStartProps {
   readonly asked: ReplayAsked
+  /** Whether the range is that which is meant. */
+  readonly isKnown: boolean
   readonly onFrom: (availableFrom: string) => void
 }
 
-function CountAndStart({ asked, onFrom }: CountAndStartProps) {
+function CountAndStart({ asked, isKnown, onFrom }: CountAndStartProps) {
   const { mutateAsync, error, isPending } = useStartReplay()
   const [dryRunId, setDryRunId] = useState<string>()
   const { data: dryRun } = useReplay(dryRunId)
@@ -136,7 +145,7 @@ function CountAndStart({ asked, onFrom }: CountAndStartProps) {
         <NeedsRole role="editor">
           <Button
             variant={matched === null ? 'filled' : 'default'}
-            disabled={!isWhole}
+            disabled={!isWhole || !isKnown}
             loading={isCounting}
             onClick={count}
           >
@@ -201,5 +210,5 @@ function listed<T>(values: readonly T[]): readonly T[] | undefined {
 }
 
 function wholeMinute(at: number): string {
-  return new Date(Math.floor(at / 60_000) * 60_000).toISOString()
+  return new Date(Math.floor(at / MINUTE_MS) * MINUTE_MS).toISOString()
 }

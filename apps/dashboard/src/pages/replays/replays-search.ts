@@ -1,7 +1,8 @@
 import { EVENT_TYPES } from '@millrace/protocol/event'
 import { type Reader, someOf, text, time, wholeNumber } from '../../shell/search-values.ts'
 
-const MOST_IDS = 50
+/** Of sources, or destinations, that a link names. */
+export const MOST_IDS = 50
 const ids: Reader<readonly string[]> = (given) => {
   const list = given.split(',')
   return list.length <= MOST_IDS && list.every((id) => /^\w{1,64}$/.test(id)) ? list : undefined

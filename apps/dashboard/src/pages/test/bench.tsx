@@ -12,6 +12,7 @@ import { benchCommand } from './bench-command.ts'
 import { BenchControls } from './bench-controls.tsx'
 import { shownAt } from './bench-result.ts'
 import type { Workspace } from './bench-target.ts'
+import { EnableTarget } from './enable-target.tsx'
 import { MessagePane } from './message-pane.tsx'
 import { SaveFixture } from './save-fixture.tsx'
 import styles from './test-bench.module.css'
@@ -60,6 +61,7 @@ export function Bench({ workspace }: { readonly workspace: Workspace }) {
                 query={{ force: force || undefined }}
                 body={bench.body}
               />
+              {target.kind === 'destination' && !target.destination.enabled && <EnableTarget id={target.id} />}
             </>
           )
         }

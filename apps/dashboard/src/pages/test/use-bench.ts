@@ -26,7 +26,7 @@ const NO_OVERRIDE: JsonObject = {}
 export function useBench(workspace: Workspace) {
   const [search, set] = useSearchValues(benchSearch)
   const target = targetOf(workspace, search)
-  const origins = useMessageOrigins({ ...originsOf(target), isEnabled: target !== undefined })
+  const origins = useMessageOrigins({ ...originsOf(target, workspace), isEnabled: target !== undefined })
   const named = useNamedMessage(search)
   const isNamed = search.event !== undefined || search.dead !== undefined || search.sample !== undefined
   const newest = origins.recent[0]?.messageId
@@ -110,7 +110,8 @@ export function useBench(workspace: Workspace) {
   }
 }
 
-function originsOf(target: BenchTarget | undefined) {
-  if (target?.kind !== 'source') return { destinationId: target?.id ?? '' }
-  return { sourceId: target.id, writeKey: target.source.writeKey }
+function originsOf(target: BenchTarget | undefined, { connections }: Workspace) {
+  if (target?.kind === 'source') return { sourceId: target.id, writeKey: target.source.writeKey }
+  const id = target?.id ?? ''
+  return { destinationId: id, feedingSourceId: connections.find((each) => each.destinationId === id)?.sourceId }
 }
