@@ -46,9 +46,13 @@ export function usePaletteEntries(words: string, asked: string, onKeys: () => vo
     { kind: 'Transformation', icon: 'code', path: '/transformations/$id', list: useTransformations(query).data },
   ] as const
 
-  const pages: PaletteEntry[] = SECTIONS.filter(({ text }) => isPartOf(words, text)).map(
-    ({ path, text, icon }) => ({ key: path, text, kind: 'Page', icon, to: path }),
-  )
+  const pages: PaletteEntry[] = SECTIONS.filter(({ text }) => isPartOf(words, text)).map(({ path, text, icon }) => ({
+    key: path,
+    text,
+    kind: 'Page',
+    icon,
+    to: path,
+  }))
   const actions: PaletteEntry[] = [
     { key: 'new-source', text: 'New source', kind: 'Action', icon: 'plus', to: '/sources/new' } as const,
     { key: 'new-destination', text: 'New destination', kind: 'Action', icon: 'plus', to: '/destinations/new' } as const,

@@ -91,7 +91,11 @@ test('what is counted is what a plain count of the same events says', () => {
 test('what a limit cuts is told once for each model, also when memory holds none of them', () => {
   const told: string[] = []
   const onCut = ({ identifier }: { identifier: string }) => told.push(identifier)
-  const catalog = new Catalog(join(root, `${++files}.db`), { ...LIMITS, keysPerEvent: 1 }, { onCut, onUnreadable() {} })
+  const catalog = new Catalog(
+    join(root, `${++files}.db`),
+    { ...TEST_LIMITS, keysPerEvent: 1 },
+    { onCut, onUnreadable() {} },
+  )
   for (let offset = 0; offset < 6; offset++) {
     const batch = [{ type: 'track', event: offset % 2 === 0 ? 'E' : 'F', userId: 'u' }]
     catalog.observe('live', [recordOf(batch, offset)], offset + 1)
