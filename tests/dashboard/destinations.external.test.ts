@@ -223,6 +223,17 @@ test('the overview shows what became of events and why', async () => {
   await page.getByText('Nothing was sent here in this time.').waitFor()
 })
 
+test('a first delivery is part of the overview at once, in every range', async () => {
+  const { source, destinationId } = await dashboard.env.webhook({ name: 'Just made' })
+  await dashboard.env.send('/v1/track', { userId: 'u-4', event: 'First', messageId: 'm-just' }, source.writeKey)
+  await dashboard.env.journey('m-just', 'delivered', destinationId)
+  for (const range of ['1h', '6h']) {
+    await using visit = await dashboard.visit(`/destinations/${destinationId}/overview?range=${range}`)
+    const shown = visit.page.getByText(/^(Taken up|Nothing was sent here in this time\.)$/)
+    expect([range, await shown.textContent()]).toEqual([range, 'Taken up'])
+  }
+})
+
 test('the events of a destination, with what each came to there', async () => {
   await using visit = await dashboard.visit(`/destinations/${hookId}/events`)
   const { page } = visit

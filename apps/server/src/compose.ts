@@ -1,22 +1,18 @@
 import { randomBytes } from 'node:crypto'
 import { mkdirSync } from 'node:fs'
-import type { IncomingMessage } from 'node:http'
 import {
-  authorOf,
   ControlPlane,
   decodeBody,
-  limitAddress,
   MILLRACE,
   parseBody,
   RequestRates,
   readBody,
-  type Snapshot,
   type SourceType,
   sourceClass,
 } from '@millrace/control-plane'
-import { DeliveryStore, EgressRules, OutboundClient } from '@millrace/delivery'
+import { DeliveryStore } from '@millrace/delivery'
 import { DestinationRegistry, Masking } from '@millrace/destinations'
-import { Gateway, type GatewaySource, ingestInWords, requestId } from '@millrace/gateway'
+import { Gateway, ingestInWords, requestId } from '@millrace/gateway'
 import { SqliteEventLog } from '@millrace/log'
 import { RouteBook } from '@millrace/openapi'
 import {
@@ -45,7 +41,9 @@ import { dashboardRoutes } from './dashboard/dashboard-routes.ts'
 import type { DataFolder } from './data-folder/data-folder.ts'
 import { destinationTypesOf } from './destination-types.ts'
 import { DiskSpace } from './disk-space.ts'
+import { gatewaySources } from './gateway-sources.ts'
 import { openApp } from './http/app.ts'
+import { Callers } from './http/callers.ts'
 import type { Front } from './http/front.ts'
 import { health } from './http/health.ts'
 import { metricsText } from './http/metrics.ts'
@@ -53,12 +51,11 @@ import { refusalRoutes } from './http/refusal-routes.ts'
 import { sourceConfigRoute } from './http/source-config.ts'
 import { statusRoutes } from './http/status-routes.ts'
 import type { Logger } from './logger.ts'
+import { outboundClients } from './outbound-clients.ts'
 import { Inbox } from './quickstart/inbox.ts'
 import { VERSION } from './version.ts'
 
 const TRACES_KEPT_MS = 168 * 3_600_000
-/** Most connections to one origin of one destination; its concurrency is bound by the same number. */
-const MOST_CONNECTIONS = 1_000
 /** Of an answer that a test shows. */
 const MAX_SHOWN_ANSWER_BYTES = 1024 * 1024
 
@@ -97,16 +94,8 @@ export async function compose(options: ComposeOptions): Promise<Product> {
   const registry = await DestinationRegistry.load()
   let isStopping = false
 
-  const egress = new EgressRules({ allow: settings.egressAllow, deny: settings.egressDeny, listenHost: settings.host })
-  const newClient = (more: Partial<ConstructorParameters<typeof OutboundClient>[0]>) =>
-    new OutboundClient({
-      rules: egress,
-      clock,
-      connections: MOST_CONNECTIONS,
-      callTimeoutMs: settings.httpTimeoutMs,
-      proxy: settings.egressProxy,
-      ...more,
-    })
+  const newClient = outboundClients(settings, clock)
+  const newTestClient = () => newClient({ maxAnswerBytes: MAX_SHOWN_ANSWER_BYTES, keepsEveryType: true })
   const transformClient = newClient(TRANSFORM_CLIENT_BOUNDS)
   const transformations = new Transformations({
     limits: {
@@ -219,7 +208,7 @@ export async function compose(options: ComposeOptions): Promise<Product> {
       },
     },
     parsed: running,
-    findSource: sourceFinder(() => controlPlane.snapshot()),
+    findSource: gatewaySources(() => controlPlane.snapshot()),
     obstacle: () => acceptance.obstacle(),
     limits: {
       maxBodyBytes: settings.maxBodyBytes,
@@ -256,22 +245,19 @@ export async function compose(options: ComposeOptions): Promise<Product> {
     logger,
   })
   const inbox = new Inbox(folder.file('inbox.key'))
-  const addressOf = limitAddress(settings.trustedProxies)
+  const callers = new Callers(controlPlane)
   const testApiRates = new RequestRates(clock, settings.testApiRequestsPerMinute)
   const book = new RouteBook()
   book.add(ingestInWords())
   book.add(schemaInWords())
-  const addressOfRequest = ({ socket, headers }: IncomingMessage) =>
-    addressOf(socket.remoteAddress, headers['x-forwarded-for'])
   const admin = new AdminCredentials({
     user: settings.serviceAdminUser,
     password: settings.serviceAdminPassword,
     file: folder.file('admin-password'),
     clock,
-    isUser: async (request) =>
-      (await controlPlane.authenticate(request.headers, addressOfRequest(request))) !== undefined,
-    carriesSession: ({ headers }) => controlPlane.carriesSession(headers),
-    addressOf: addressOfRequest,
+    isUser: async (request) => (await callers.actor(request)) !== undefined,
+    carriesSession: (request) => callers.isDashboard(request),
+    addressOf: (request) => callers.address(request),
   })
   const schemas = new SchemaRoutes({
     catalog,
@@ -317,8 +303,7 @@ export async function compose(options: ComposeOptions): Promise<Product> {
         publicUrl: () => settings.publicUrl ?? baseUrl,
       }),
       inbox.routes(
-        ({ headers, raw }) =>
-          controlPlane.authenticate(headers, addressOf(raw.socket.remoteAddress, headers['x-forwarded-for'])),
+        ({ raw }) => callers.actor(raw),
         () => clock.now(),
       ),
       testApiRoutes({
@@ -327,21 +312,9 @@ export async function compose(options: ComposeOptions): Promise<Product> {
         sourceClass: (type) => sourceClass(type as SourceType),
         userCode: transformations,
         credentials: () => controlPlane.credentials.values(),
-        newClient: () => newClient({ maxAnswerBytes: MAX_SHOWN_ANSWER_BYTES, keepsEveryType: true }),
-        authenticate: async ({ headers, raw }, id) => {
-          const address = addressOf(raw.socket.remoteAddress, headers['x-forwarded-for'])
-          const actor = await controlPlane.authenticate(headers, address, id)
-          if (actor === undefined) return undefined
-          const note = (resourceId: string) =>
-            controlPlane.audit.done(authorOf(actor, address, id), {
-              action: 'test',
-              kind: 'destination',
-              resourceId,
-              diff: [],
-            })
-          return { tokenId: actor.token.id, role: actor.role, note }
-        },
-        isFromDashboard: ({ headers }) => controlPlane.carriesSession(headers),
+        newClient: newTestClient,
+        authenticate: ({ raw }, id) => callers.tester(raw, id),
+        isFromDashboard: ({ raw }) => callers.isDashboard(raw),
         takeRequest: (tokenId) => testApiRates.take(tokenId),
         bodies: { read: readBody, decode: decodeBody, parse: parseBody },
         requestId: ({ raw }) => requestId(raw),
@@ -367,7 +340,7 @@ export async function compose(options: ComposeOptions): Promise<Product> {
       connectionTestRoute({
         configuration: () => controlPlane.snapshot(),
         destinationTypes: registry,
-        newClient: () => newClient({ maxAnswerBytes: MAX_SHOWN_ANSWER_BYTES, keepsEveryType: true }),
+        newClient: newTestClient,
         isReady: () => !isStopping,
         clock,
         version: VERSION,
@@ -408,22 +381,6 @@ export async function compose(options: ComposeOptions): Promise<Product> {
 }
 
 const STATS_OF = { source: 'sources', transformation: 'transformations', destination: 'destinations' } as const
-
-/** The gateway's view of a source; made once per source and revision, not once per request. */
-function sourceFinder(snapshot: () => Snapshot) {
-  const views = new WeakMap<object, GatewaySource>()
-  return (writeKey: string): GatewaySource | undefined => {
-    const source = snapshot().sourceByWriteKey(writeKey)
-    if (source === undefined) return undefined
-    let view = views.get(source)
-    if (view === undefined) {
-      const { rateLimitEventsPerMinute, dedupWindowSeconds } = source.config
-      view = { id: source.id, isEnabled: source.isEnabled, rateLimitEventsPerMinute, dedupWindowSeconds }
-      views.set(source, view)
-    }
-    return view
-  }
-}
 
 /** What listens on every address is reached over loopback. */
 function baseUrlOf(host: string, port: number): string {

@@ -65,10 +65,10 @@ export function connectionTestRoute(options: ConnectionTestOptions): FastifyPlug
       '/destinations/test-connection',
       { config: { audited: { action: 'test', kind: 'destination' }, describe: CONNECTION_TEST_IN_WORDS } },
       async (request) => {
-        const { destinationId, ...asked } = askedIn(request.body as JsonObject, options)
+        const asked = askedIn(request.body as JsonObject, options)
         const giveBack = options.isReady() ? await places.take() : undefined
         if (giveBack === undefined) throw new Refused('unavailable', 'Service unavailable')
-        request.audit({ action: 'test', kind: 'destination', resourceId: destinationId ?? null, diff: [] })
+        request.audit({ action: 'test', kind: 'destination', resourceId: asked.saved?.id ?? null, diff: [] })
         const sender = options.newClient()
         using limit = new TimeLimit(clock, clock.monotonic(), TIMEOUT_MS)
         try {
@@ -92,14 +92,12 @@ function askedIn(body: JsonObject, { destinationTypes, configuration }: Connecti
   if (!isJsonObject(config)) throw new Refused('bad_request', 'config must be an object')
   const [unknown] = Object.keys(others)
   if (unknown !== undefined) throw new Refused('bad_request', `Unknown member: ${unknown}`)
-  if (destinationId === undefined || destinationId === null) {
-    const [fault] = destinationTypes.faultsIn(module, config)
-    if (fault !== undefined) throw new Refused('invalid_config', 'Invalid config', { ...fault })
-    return { module, config, saved: undefined }
+  const isNew = destinationId === undefined || destinationId === null
+  const saved = isNew ? undefined : configuration().destinations.get(String(destinationId))
+  if (!isNew && saved?.type !== type) {
+    throw new Refused('not_found', `Destination with id ${destinationId} not found`)
   }
-  const saved = configuration().destinations.get(String(destinationId))
-  if (saved?.type !== type) throw new Refused('not_found', `Destination with id ${destinationId} not found`)
-  const [fault] = destinationTypes.faultsIn(module, { ...saved.config, ...config })
+  const [fault] = destinationTypes.faultsIn(module, { ...saved?.config, ...config })
   if (fault !== undefined) throw new Refused('invalid_config', 'Invalid config', { ...fault })
-  return { module, config, saved, destinationId: saved.id }
+  return { module, config, saved }
 }

@@ -13,7 +13,7 @@ export function nextTryMs(error: unknown): number | null {
   return Math.min(Math.max(retryAfterS, 1) * SECOND, LONGEST_MS)
 }
 
-/** For `refetchInterval`: what failed for now is tried again; what did not is read every `everyMs`, or never for null. */
+/** For `refetchInterval`: what failed and may pass is tried again; what did not fail is read every `everyMs`, or never for null. */
 export function pollEvery(everyMs: number | null) {
   return ({ state }: { readonly state: { readonly status: string; readonly error: unknown } }): number | false =>
     (state.status === 'error' ? nextTryMs(state.error) : everyMs) ?? false

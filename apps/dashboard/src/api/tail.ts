@@ -5,7 +5,7 @@ import { ApiError } from './failure.ts'
 import { nextTryMs } from './retry.ts'
 import { type TailMessage, tailMessages } from './tail-messages.ts'
 
-/** `full`: 20 people are watching already; `cut`: no answer, tried again by itself; `closed`: not asked for now. */
+/** `full`: 20 people are watching already; `cut`: no answer, tried again by itself; `closed`: nobody looks. */
 export type TailState = 'connecting' | 'open' | 'full' | 'cut' | 'closed'
 
 const HIDDEN_FOR_MS = 60_000

@@ -1,0 +1,42 @@
+import type { IncomingMessage } from 'node:http'
+import { type Actor, authorOf, type ControlPlane, limitAddress } from '@millrace/control-plane'
+import type { Tester } from '@millrace/test-api'
+
+/** Who makes the requests that are not below /v2, by the credentials that count there. */
+export class Callers {
+  readonly #controlPlane: ControlPlane
+  readonly #addressOf: ReturnType<typeof limitAddress>
+
+  constructor(controlPlane: ControlPlane) {
+    this.#controlPlane = controlPlane
+    this.#addressOf = limitAddress(controlPlane.options.trustedProxies)
+  }
+
+  /** Where a request comes from, as limits see it. */
+  address({ socket, headers }: IncomingMessage): string {
+    return this.#addressOf(socket.remoteAddress, headers['x-forwarded-for'])
+  }
+
+  /** @returns undefined for credentials that are not good; late, when the address has failed often. */
+  actor(request: IncomingMessage, requestId: string | null = null): Promise<Actor | undefined> {
+    return this.#controlPlane.authenticate(request.headers, this.address(request), requestId)
+  }
+
+  /** As `actor`, for the Test API. */
+  async tester(request: IncomingMessage, requestId: string): Promise<Tester | undefined> {
+    const actor = await this.actor(request, requestId)
+    if (actor === undefined) return undefined
+    const author = authorOf(actor, this.address(request), requestId)
+    return {
+      tokenId: actor.token.id,
+      role: actor.role,
+      note: (resourceId) =>
+        this.#controlPlane.audit.done(author, { action: 'test', kind: 'destination', resourceId, diff: [] }),
+    }
+  }
+
+  /** Whether a request comes with a session of the dashboard, good or not. */
+  isDashboard({ headers }: IncomingMessage): boolean {
+    return this.#controlPlane.carriesSession(headers)
+  }
+}
