@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { EngineSettings } from '../core/bridge.ts'
 import { MemoryDevice } from '../testing/memory-device.ts'
+import { standardSettings } from '../testing/scenario.ts'
 import { ScenarioServer } from '../testing/scenario-server.ts'
 
 /* contracts/cordova-sdk.md §16, §28 item 43 */
@@ -16,18 +17,7 @@ afterEach(async () => {
   await server[Symbol.asyncDispose]()
 })
 
-const settings = (): EngineSettings => ({
-  writeKey: 'wk-1',
-  dataPlaneUrl: server.url,
-  controlPlaneUrl: server.url,
-  flushQueueSize: 30,
-  dbThresholdCount: 10_000,
-  gzip: true,
-  logLevel: 0,
-  collectDeviceId: false,
-  requireConsent: false,
-  sdkVersion: '1.4.0',
-})
+const settings = (): EngineSettings => ({ ...standardSettings(server.url), gzip: true, logLevel: 0 })
 const rows = (count: number, bytes = 200) =>
   Array.from({ length: count }, (_, at) => ({ body: `{"event":"e${at + 1}","pad":"${'x'.repeat(bytes)}"}` }))
 

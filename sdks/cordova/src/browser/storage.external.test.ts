@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { PageDevice } from '../testing/page-device.ts'
+import { standardSettings } from '../testing/scenario.ts'
 
 /* A store that is lost while the page runs: contracts/cordova-sdk.md §21 */
 
@@ -9,22 +10,9 @@ beforeAll(async () => {
 }, 60_000)
 afterAll(() => device?.[Symbol.asyncDispose]())
 
-const SETTINGS = {
-  writeKey: 'wk-1',
-  dataPlaneUrl: '',
-  controlPlaneUrl: '',
-  flushQueueSize: 30,
-  dbThresholdCount: 10_000,
-  gzip: true,
-  logLevel: 0,
-  collectDeviceId: false,
-  requireConsent: false,
-  sdkVersion: '1.4.0',
-}
-
 test('a database that somebody deletes is opened once more, and later events are stored', async () => {
   await device.reset(0)
-  await device.bridge.open(SETTINGS)
+  await device.bridge.open(standardSettings(''))
   await device.bridge.push({ rows: [{ body: '{"event":"A"}' }], state: {} })
   await device.loseStore()
   const { inMemory, report } = await device.bridge.push({ rows: [{ body: '{"event":"B"}' }], state: {} })

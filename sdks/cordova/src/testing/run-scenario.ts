@@ -1,7 +1,7 @@
 import { expect } from 'vitest'
 import type { EngineSettings } from '../core/bridge.ts'
 import type { Device } from './device.ts'
-import { bodyOf, namesOf, type Scenario, type Step } from './scenario.ts'
+import { bodyOf, namesOf, type Scenario, type Step, standardSettings } from './scenario.ts'
 import type { ScenarioServer } from './scenario-server.ts'
 
 const UNTOLD = ['hello', 'log', 'network']
@@ -14,21 +14,6 @@ export async function runScenario(scenario: Scenario, device: Device, server: Sc
   for (const [at, step] of scenario.steps.entries()) {
     const name = `${scenario.name}, step ${at + 1}: ${JSON.stringify(step)}`
     await play(step, name, settings, device, server)
-  }
-}
-
-function standardSettings(url: string): EngineSettings {
-  return {
-    writeKey: 'wk-1',
-    dataPlaneUrl: url,
-    controlPlaneUrl: url,
-    flushQueueSize: 30,
-    dbThresholdCount: 10_000,
-    gzip: false,
-    logLevel: 5,
-    collectDeviceId: false,
-    requireConsent: false,
-    sdkVersion: '1.4.0',
   }
 }
 

@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import type { EngineSettings } from '../core/bridge.ts'
 
 /* The shapes of conformance/*.json; what each step means stands in BRIDGE.md "Scenarios". */
 
@@ -63,6 +64,22 @@ export type Step =
   | { readonly do: 'values'; readonly state: Record<string, string | null> }
   | { readonly do: 'requests'; readonly batches: readonly ExpectedBatch[] }
   | { readonly do: 'signals'; readonly kinds: readonly string[] }
+
+/** Of a scenario that says nothing else. @param url of both planes. */
+export function standardSettings(url: string): EngineSettings {
+  return {
+    writeKey: 'wk-1',
+    dataPlaneUrl: url,
+    controlPlaneUrl: url,
+    flushQueueSize: 30,
+    dbThresholdCount: 10_000,
+    gzip: false,
+    logLevel: 5,
+    collectDeviceId: false,
+    requireConsent: false,
+    sdkVersion: '1.4.0',
+  }
+}
 
 /** The files that every engine has to pass, or those of `conformance/sqlite`, for the engines on SQLite. */
 export function scenarioFiles(under: '' | 'sqlite' = ''): readonly ScenarioFile[] {

@@ -3,6 +3,7 @@ import path from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { gunzipSync } from 'node:zlib'
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { standardSettings } from '../scenario.ts'
 import { type AskedRequest, IosDevice } from './ios-device.ts'
 import { compilePhone, findCompiler, mayBeSkipped } from './toolchain.ts'
 
@@ -12,16 +13,9 @@ const compiler = await findCompiler()
 if (typeof compiler === 'string') process.stderr.write(`SKIPPED iOS engine: ${compiler}\n`)
 
 const SETTINGS = {
+  ...standardSettings('https://events.example.com'),
   writeKey: 'wk-secret-1',
-  dataPlaneUrl: 'https://events.example.com',
   controlPlaneUrl: 'https://config.example.com',
-  flushQueueSize: 30,
-  dbThresholdCount: 10_000,
-  gzip: false,
-  logLevel: 5,
-  collectDeviceId: false,
-  requireConsent: false,
-  sdkVersion: '1.4.0',
 }
 const TAIL = '"type":"track","event":"Application Backgrounded"}'
 
