@@ -304,7 +304,7 @@ export class DestinationDelivery {
    */
   replay(letter: DeadLetterRow, onEnd: () => void): boolean {
     const { clock, metrics } = this.#surroundings
-    if (![...this.feed.activity.sourceIds].includes(letter.sourceId)) return false
+    if (!this.feed.activity.knows(letter.sourceId)) return false
     const payload = JSON.parse(letter.event) as StoredEvent
     const reason = this.filter(payload, letter.sourceId)
     if (reason !== undefined && letter.wait === null) {
@@ -322,7 +322,7 @@ export class DestinationDelivery {
     { stream, offset, index, sourceId }: Omit<ReplayedEvent, 'partition' | 'event' | 'sizeBytes'>,
   ): boolean {
     const { activity } = this.feed
-    if (![...activity.sourceIds].includes(sourceId)) return false
+    if (!activity.knows(sourceId)) return false
     return (
       !activity.isConnected(sourceId, partition, offset) || this.feed.hasPassed(partition, stream, { offset, index })
     )
