@@ -11,20 +11,12 @@ import {
   type OutboundClient,
   type Position,
   type Prepared,
-  type ShownRequest,
   type Transform,
 } from '@millrace/delivery'
-import { type DestinationModule, type Masking, maskedRequestObject, type RequestObject } from '@millrace/destinations'
+import type { DestinationModule } from '@millrace/destinations'
 import { addToTally, type EventLog, STREAMS, type Stream, type Tally } from '@millrace/log'
-import {
-  type EventPosition,
-  formatPosition,
-  type JsonObject,
-  type JsonValue,
-  type StoredEvent,
-} from '@millrace/protocol'
+import type { EventPosition, StoredEvent } from '@millrace/protocol'
 import type { Clock } from '@millrace/std'
-import type { StepResult } from '@millrace/transformations'
 import type { Activity } from './activity.ts'
 import type { LogTallies } from './backlog/log-tallies.ts'
 import type { ConfiguredDestination } from './configuration.ts'
@@ -36,6 +28,7 @@ import { replayLetter } from './jobs/replay-letter.ts'
 import { deliverWait, type ReplayedEvent } from './jobs/replayed-event.ts'
 import { LiveUserCode, type LiveUserCodeAccess, type LiveUserCodeOptions } from './live-user-code.ts'
 import type { ParsedRecords } from './parsed-records.ts'
+import { Rendering } from './rendering.ts'
 import { Stages } from './stages.ts'
 import type { MetadataSource } from './user-metadata.ts'
 
@@ -83,29 +76,6 @@ export interface Logger {
 export interface StartingPoint {
   readonly start: (partition: number, stream: number) => Position
   readonly resumed: { readonly waiting: Parameters<Lane['resume']>[0]; readonly done: readonly EventPlaceKey[] }
-}
-
-/** @see contracts/dashboard.md §4 N7 */
-export interface RenderedJourney {
-  /** Whether this is what governed the event, or another configuration does by now. */
-  readonly versions: 'recorded' | 'today'
-  readonly steps: readonly {
-    readonly transformationId: string
-    readonly versionId: string
-    /** Empty when the step dropped the event, or failed. */
-    readonly output: readonly JsonValue[]
-    readonly error: string | null
-  }[]
-  readonly requests: readonly JsonObject[]
-}
-
-function shownSteps(steps: readonly StepResult[], masking: Masking): RenderedJourney['steps'] {
-  return steps.map(({ transformationId, versionId, events = [], error }) => ({
-    transformationId,
-    versionId,
-    output: events.map((event) => masking.value(event)),
-    error: error === undefined ? null : masking.text(error),
-  }))
 }
 
 /**
@@ -245,54 +215,11 @@ export class DestinationDelivery {
     this.feed.pull()
   }
 
-  /**
-   * The first request of an event as it would be made again, to be shown. User code runs for it apart from live traffic and
-   * reaches nobody.
-   *
-   * @returns undefined where none is made.
-   */
-  async shownRequest(event: StoredEvent, sourceId: string, place: EventPosition): Promise<ShownRequest | undefined> {
-    const { events, secrets } = await this.#renderedEvents(event, sourceId, place)
-    const prepared = this.#stages.prepare(events, sourceId, secrets)
-    if ('error' in prepared || prepared.requests[0] === undefined) return undefined
-    return prepared.show(prepared.requests[0])
-  }
-
-  /** What its code and its transformation make of an event today, step by step, secrets masked. Reaches nobody. */
-  async rendered(
-    event: StoredEvent,
-    sourceId: string,
-    place: EventPosition,
-  ): Promise<Omit<RenderedJourney, 'versions'>> {
-    const { events, secrets, steps } = await this.#renderedEvents(event, sourceId, place)
-    const objects: { request: RequestObject; masking: Masking }[] = []
-    for (const each of events) {
-      const made = this.#stages.destTransform(each, sourceId)
-      // As live: if one of them fails, nothing is sent.
-      if ('error' in made) return { steps: shownSteps(steps, this.#stages.maskingOf(secrets)), requests: [] }
-      const masking = this.#stages.maskingOf([...secrets, ...made.derivedSecrets])
-      for (const request of made.objects) objects.push({ request, masking })
-    }
-    return {
-      steps: shownSteps(steps, this.#stages.maskingOf(secrets)),
-      requests: objects.map(({ request, masking }) => maskedRequestObject(request, masking)),
-    }
-  }
-
-  async #renderedEvents(event: StoredEvent, sourceId: string, place: EventPosition) {
-    if (!this.#stages.hasUserTransformation) return { events: [event], secrets: [], steps: [] }
+  /** What is made of an event today. */
+  rendering(event: StoredEvent, sourceId: string, place: EventPosition): Rendering {
     const { userCode, sourceOf } = this.#surroundings
-    const metadata = this.#stages.userMetadata(sourceOf(sourceId))
-    const { results, usedCredentials } = await this.#stages.userTransform(userCode, {
-      events: [{ event, metadata, jobId: formatPosition(place) }],
-      mode: 'test',
-      isOffline: true,
-      credentials: userCode.credentials(),
-      captureLogs: false,
-    })
-    const [result] = results
-    const events = result !== undefined && 'events' in result ? (result.events as readonly StoredEvent[]) : []
-    return { events, secrets: usedCredentials, steps: result?.steps ?? [] }
+    const source = sourceOf(sourceId)
+    return new Rendering({ stages: this.#stages, revision: this.#revision, userCode, source, sourceId, event, place })
   }
 
   /**
