@@ -1,82 +1,31 @@
 import {
   type DeadLetterRow,
-  type DeliveryStore,
-  type EventPlaceKey,
   type JourneyWrite,
   JUDGED_ANSWER_BYTES,
   Lane,
   type LaneEvent,
   type LaneOutcomes,
-  type MemoryBudget,
-  type OutboundClient,
   type Position,
   type Prepared,
   type Transform,
 } from '@millrace/delivery'
 import type { DestinationModule } from '@millrace/destinations'
-import { addToTally, type EventLog, STREAMS, type Stream, type Tally } from '@millrace/log'
+import { addToTally, STREAMS, type Stream, type Tally } from '@millrace/log'
 import type { EventPosition, StoredEvent } from '@millrace/protocol'
-import type { Clock } from '@millrace/std'
 import type { Activity } from './activity.ts'
-import type { LogTallies } from './backlog/log-tallies.ts'
 import type { ConfiguredDestination } from './configuration.ts'
-import type { DeliveryMetrics } from './delivery-metrics.ts'
-import type { LiveOutcome, LiveView } from './events/live-view.ts'
+import type { LiveOutcome } from './events/live-view.ts'
 import { Feed, isBefore } from './feed.ts'
 import { filterReason } from './filters.ts'
 import { replayLetter } from './jobs/replay-letter.ts'
 import { deliverWait, type ReplayedEvent } from './jobs/replayed-event.ts'
-import { LiveUserCode, type LiveUserCodeAccess, type LiveUserCodeOptions } from './live-user-code.ts'
-import type { ParsedRecords } from './parsed-records.ts'
+import { LiveUserCode, type LiveUserCodeOptions } from './live-user-code.ts'
 import { Rendering } from './rendering.ts'
 import { Stages } from './stages.ts'
-import type { MetadataSource } from './user-metadata.ts'
+import type { StartingPoint, Surroundings } from './surroundings.ts'
 
 /** After the log could not be read. */
 const READ_AGAIN_MS = 1_000
-
-/** What all destinations have in common. */
-export interface Surroundings {
-  readonly log: EventLog
-  readonly store: DeliveryStore
-  readonly clock: Clock
-  readonly random: () => number
-  readonly memory: MemoryBudget
-  readonly parsed: ParsedRecords
-  readonly metrics: DeliveryMetrics
-  readonly tallies: LogTallies
-  readonly userAgent: string
-  readonly newClient: NewClient
-  readonly moduleOf: (type: string) => DestinationModule
-  /** The same object as long as nothing of the source changes. */
-  readonly sourceOf: (sourceId: string) => MetadataSource | undefined
-  readonly userCode: LiveUserCodeAccess
-  readonly tailAt: (partition: number) => number
-  readonly importEnd: (partition: number) => number
-  readonly live: LiveView
-  readonly onDelivered: (
-    event: LaneEvent,
-    destination: ConfiguredDestination,
-    status: number,
-    durationMs: number,
-  ) => void
-  readonly logger: Logger
-}
-
-/** @param options `maxAnswerBytes` for a destination that looks into answers. */
-export type NewClient = (options: { readonly maxAnswerBytes?: number }) => OutboundClient
-
-export interface Logger {
-  info(fields: object, text: string): void
-  warn(fields: object, text: string): void
-  error(fields: object, text: string): void
-}
-
-/** Where a destination goes on after a restart; of a new one, the end of the log. */
-export interface StartingPoint {
-  readonly start: (partition: number, stream: number) => Position
-  readonly resumed: { readonly waiting: Parameters<Lane['resume']>[0]; readonly done: readonly EventPlaceKey[] }
-}
 
 /**
  * Everything that belongs to one destination: its lane, what feeds it, and the stages that its events pass. A changed
