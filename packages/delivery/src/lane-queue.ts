@@ -3,6 +3,9 @@ import { passOver } from './delivery-history.ts'
 import { KeyOrder } from './key-order.ts'
 import type { LaneEvent } from './lane-event.ts'
 
+/** Loaded ones that stand before the unloaded ones that are looked for. */
+const MOST_PASSED_OVER = 64
+
 interface Hold {
   readonly since: number
   readonly events: LaneEvent[]
@@ -51,6 +54,19 @@ export class LaneQueue {
   takeReady(mayReplay: boolean): LaneEvent | undefined {
     const [live, imported, replayed] = this.#readyByStream
     return firstReady(live) ?? firstReady(imported) ?? (mayReplay ? firstReady(replayed) : undefined)
+  }
+
+  /** Takes out the next that may go and have no payload. The loaded ones before them keep their places. */
+  takeUnloaded(mayReplay: boolean, most: number): LaneEvent[] {
+    const unloaded: LaneEvent[] = []
+    const others: LaneEvent[] = []
+    for (let event = this.takeReady(mayReplay); event !== undefined; event = this.takeReady(mayReplay)) {
+      if (event.payload === undefined && unloaded.length < most) unloaded.push(event)
+      else others.push(event)
+      if (others.length >= MOST_PASSED_OVER) break
+    }
+    for (const event of others.reverse()) this.putBack(event)
+    return unloaded
   }
 
   /** It is the next again. */
