@@ -50,7 +50,7 @@ async function deliveryState(
   const now = clock.now()
   const counts = countEvents(lane.unfinished())
   const takenUp = delivery.takenUp()
-  const untaken = await delivery.untaken()
+  const untaken = await delivery.untaken.count()
   const { state } = lane.outage
   const failure = lane.lastFailure
   const oldest = await oldestPendingAt(delivery, log, counts.oldestAcceptedAt)

@@ -5,12 +5,10 @@ import {
   Lane,
   type LaneEvent,
   type LaneOutcomes,
-  type Position,
   type Prepared,
   type Transform,
 } from '@millrace/delivery'
 import type { DestinationModule } from '@millrace/destinations'
-import { addToTally, STREAMS, type Stream, type Tally } from '@millrace/log'
 import type { EventPosition, StoredEvent } from '@millrace/protocol'
 import type { Activity } from './activity.ts'
 import type { ConfiguredDestination } from './configuration.ts'
@@ -22,7 +20,9 @@ import { deliverWait, type ReplayedEvent } from './jobs/replayed-event.ts'
 import { LiveUserCode, type LiveUserCodeOptions } from './live-user-code.ts'
 import { Rendering } from './rendering.ts'
 import { Stages } from './stages.ts'
+import { storedPayloads } from './stored-payloads.ts'
 import type { StartingPoint, Surroundings } from './surroundings.ts'
+import { UntakenEvents } from './untaken-events.ts'
 
 /** After the log could not be read. */
 const READ_AGAIN_MS = 1_000
@@ -34,6 +34,7 @@ const READ_AGAIN_MS = 1_000
 export class DestinationDelivery {
   readonly lane: Lane
   readonly feed: Feed
+  readonly untaken: UntakenEvents
   readonly #surroundings: Surroundings
   readonly #module: DestinationModule
   readonly #outcomes: LaneOutcomes
@@ -49,7 +50,7 @@ export class DestinationDelivery {
     from: StartingPoint,
     surroundings: Surroundings,
   ) {
-    const { log, store, clock, random, memory, parsed, metrics, logger, live } = surroundings
+    const { log, store, clock, random, memory, parsed, metrics, logger } = surroundings
     const { id } = destination
     this.#surroundings = surroundings
     this.#destination = destination
@@ -73,10 +74,11 @@ export class DestinationDelivery {
       load: (events) => this.#load(events),
       onRoom: () => this.feed.pull(),
       onAttempt: (answerClass) => metrics.attempt(id, answerClass),
-      onRetry: (event, status, durationMs) => this.#show(event, 'retrying', null, status, durationMs),
+      onRetry: ({ payload, sourceId }, status, durationMs) =>
+        this.#show(payload, sourceId, 'retrying', null, status, durationMs),
       onOutcome: (outcome, event, status, durationMs, reason) => {
         metrics.outcome(id, outcome, 1, reason)
-        this.#show(event, outcome, reason, status, durationMs)
+        this.#show(event.payload, event.sourceId, outcome, reason, status, durationMs)
         if (outcome === 'delivered') surroundings.onDelivered(event, this.#destination, status, durationMs)
       },
       logger,
@@ -102,24 +104,15 @@ export class DestinationDelivery {
       revision: () => this.#revision,
       onFiltered: (event, sourceId, reason) => {
         metrics.outcome(id, 'filtered', 1, reason)
-        if (!live.isWatched) return
-        live.outcome(event, sourceId, { destinationId: id, outcome: 'filtered', reason, status: 0, durationMs: 0 })
+        this.#show(event, sourceId, 'filtered', reason)
       },
-      onDuplicate: (event, sourceId) => {
-        if (!live.isWatched) return
-        live.outcome(event, sourceId, {
-          destinationId: id,
-          outcome: 'duplicate',
-          reason: null,
-          status: 0,
-          durationMs: 0,
-        })
-      },
+      onDuplicate: (event, sourceId) => this.#show(event, sourceId, 'duplicate', null),
       onError: (error) => {
-        logger.error({ destinationId: id, cause: error.message }, 'the log cannot be read')
+        this.#tellOfLog(error)
         clock.setTimer(() => this.feed.pull(), READ_AGAIN_MS)
       },
     })
+    this.untaken = new UntakenEvents(log, surroundings.tallies, this.feed)
     this.lane.setEnabled(destination.isEnabled)
     this.lane.resume(passed)
   }
@@ -136,10 +129,6 @@ export class DestinationDelivery {
   /** Of the user code that its events pass, in their order. */
   get versionIds(): string[] {
     return this.#destination.transformations.map(({ versionId }) => versionId)
-  }
-
-  get definition() {
-    return this.#module.definition
   }
 
   /** @param heldSources sources whose connection is disabled. */
@@ -223,63 +212,8 @@ export class DestinationDelivery {
   /** Events that have no final outcome at this moment: taken up or not. @param sourceId all sources if it is left out. */
   async waiting(sourceId?: string): Promise<{ events: number; bytes: number }> {
     const takenUp = this.takenUp(sourceId)
-    const untaken = await this.untaken(sourceId)
+    const untaken = await this.untaken.count(sourceId)
     return { events: takenUp.events + untaken.events, bytes: takenUp.bytes + untaken.bytes }
-  }
-
-  /** Those of them that still lie in the log. Asks for everything before it waits, so it tells of the moment of the call. */
-  async untaken(sourceId?: string): Promise<{ events: number; bytes: number }> {
-    const { log } = this.#surroundings
-    const partitions = Array.from({ length: log.partitions }, (_, partition) => partition)
-    const tallies = await Promise.all(
-      partitions.map((partition) => {
-        const cursors = STREAMS.map((_, stream) => this.feed.cursor(partition, stream))
-        return this.untakenBetween(partition, cursors, log.end(partition))
-      }),
-    )
-    let events = 0
-    let bytes = 0
-    for (const [id, count] of tallies.flatMap((tally) => [...tally])) {
-      if (sourceId !== undefined && id !== sourceId) continue
-      events += count.events
-      bytes += count.bytes
-    }
-    return { events, bytes }
-  }
-
-  /** Events of connected sources from a cursor in each stream up to an offset, by source. */
-  async untakenBetween(partition: number, cursors: readonly Position[], to: number): Promise<Tally> {
-    const { tallies } = this.#surroundings
-    const { activity } = this.feed
-    const sum: Tally = new Map()
-    const asked: Promise<void>[] = []
-    const add = async (stream: Stream, range: { from: number; to: number }, taken: number) => {
-      for (const [id, count] of await tallies.tally(partition, stream, range)) {
-        if (count.events === 0) continue
-        if (!activity.isConnected(id, partition, range.from)) continue
-        const events = count.events - taken
-        addToTally(sum, id, events, Math.round((count.bytes * events) / count.events))
-      }
-    }
-    for (const [stream, name] of STREAMS.entries()) {
-      const { offset, index } = cursors[stream]!
-      if (offset >= to) continue
-      // Of the record at the cursor some events may have been taken up already.
-      if (index > 0) asked.push(add(name, { from: offset, to: offset + 1 }, index))
-      for (const piece of activity.pieces(partition, index > 0 ? offset + 1 : offset, to))
-        asked.push(add(name, piece, 0))
-    }
-    await Promise.all(asked)
-    return sum
-  }
-
-  /** Gives up what waits before an offset, but for what is in flight. Whoever calls records what it returns. */
-  giveUpBefore(partition: number, offset: number) {
-    const cursors = this.feed.skipTo(partition, offset)
-    const events = this.lane.giveUpBefore(partition, offset)
-    const isInFlight = (event: LaneEvent) => event.partition === partition && event.offset < offset
-    const inFlight = [...this.lane.unfinished()].filter(isInFlight)
-    return { cursors, events, inFlight }
   }
 
   takenUp(sourceId?: string): { events: number; bytes: number } {
@@ -291,6 +225,15 @@ export class DestinationDelivery {
       bytes += event.sizeBytes
     }
     return { events, bytes }
+  }
+
+  /** Gives up what waits before an offset, but for what is in flight. Whoever calls records what it returns. */
+  giveUpBefore(partition: number, offset: number) {
+    const cursors = this.feed.skipTo(partition, offset)
+    const events = this.lane.giveUpBefore(partition, offset)
+    const isInFlight = (event: LaneEvent) => event.partition === partition && event.offset < offset
+    const inFlight = [...this.lane.unfinished()].filter(isInFlight)
+    return { cursors, events, inFlight }
   }
 
   /** Offsets from here on must stay in the log: a position, or the oldest wait. */
@@ -312,19 +255,6 @@ export class DestinationDelivery {
     await this.lane.stop(Promise.resolve())
   }
 
-  /** For those who watch. An event whose payload is lost has no name to show it by. */
-  #show(
-    { payload, sourceId }: LaneEvent,
-    outcome: LiveOutcome['outcome'],
-    reason: string | null,
-    status: number,
-    durationMs: number,
-  ): void {
-    const { live } = this.#surroundings
-    if (!live.isWatched || payload === undefined) return
-    live.outcome(payload, sourceId, { destinationId: this.#destination.id, outcome, reason, status, durationMs })
-  }
-
   /** Why the filters of today leave an event out; undefined if they do not. */
   filter(event: StoredEvent, sourceId: string) {
     const { id, name, config } = this.#destination
@@ -332,36 +262,27 @@ export class DestinationDelivery {
     return filterReason(event, filtered, this.#surroundings.sourceOf(sourceId)?.class ?? '')
   }
 
-  async #load(events: readonly LaneEvent[]): Promise<(StoredEvent | undefined)[]> {
-    const { log, parsed, store, logger } = this.#surroundings
-    const payloads: (StoredEvent | undefined)[] = []
-    const { log: ofLog = [], letters = [] } = Object.groupBy([...events.entries()], ([, { replayed }]) =>
-      replayed?.letterId === undefined ? 'log' : 'letters',
-    )
-    if (letters.length > 0) {
-      const ids = letters.map(([, { replayed }]) => replayed!.letterId!)
-      const kept = await store.call('letterEvents', ids)
-      for (const [i, [at]] of letters.entries()) {
-        const event = kept[i]
-        payloads[at] = event === undefined ? undefined : JSON.parse(event)
-      }
-    }
-    for (const [partition, ofPartition] of Map.groupBy(ofLog, ([, event]) => event.partition)) {
-      const records = await log
-        .get(
-          partition,
-          ofPartition.map(([, event]) => event.offset),
-        )
-        .catch((error: Error) => {
-          logger.error({ destinationId: this.#destination.id, cause: error.message }, 'the log cannot be read')
-          throw error
-        })
-      for (const [i, record] of records.entries()) {
-        const [at, event] = ofPartition[i]!
-        payloads[at] = record && parsed.eventsOf(partition, record)[event.index]
-      }
-    }
-    return payloads
+  /** For those who watch. An event whose payload is lost has no name to show it by. */
+  #show(
+    payload: StoredEvent | undefined,
+    sourceId: string,
+    outcome: LiveOutcome['outcome'],
+    reason: string | null,
+    status = 0,
+    durationMs = 0,
+  ): void {
+    const { live } = this.#surroundings
+    if (!live.isWatched || payload === undefined) return
+    live.outcome(payload, sourceId, { destinationId: this.#destination.id, outcome, reason, status, durationMs })
+  }
+
+  #load(events: readonly LaneEvent[]): Promise<(StoredEvent | undefined)[]> {
+    return storedPayloads(events, this.#surroundings, (error) => this.#tellOfLog(error))
+  }
+
+  #tellOfLog(error: Error): void {
+    const fields = { destinationId: this.#destination.id, cause: error.message }
+    this.#surroundings.logger.error(fields, 'the log cannot be read')
   }
 
   /** All that is to be sent for an event, or what went wrong with any of it. */

@@ -76,7 +76,7 @@ export class StatsSampler {
         outcomes?.get('dead_lettered') ?? 0,
         metrics.attempts.get(id)?.get('retry') ?? 0,
       ]
-      const waiting = lane.unfinishedCount + (await delivery.untaken()).events
+      const waiting = lane.unfinishedCount + (await delivery.untaken.count()).events
       this.#note(figures, 'destination', id, counts, { waiting, latency: lane.latency })
     }
   }
