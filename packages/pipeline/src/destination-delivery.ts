@@ -1,6 +1,5 @@
 import {
   type DeadLetterRow,
-  type JourneyWrite,
   JUDGED_ANSWER_BYTES,
   Lane,
   type LaneEvent,
@@ -16,7 +15,7 @@ import type { LiveOutcome } from './events/live-view.ts'
 import { Feed, isBefore } from './feed.ts'
 import { filterReason } from './filters.ts'
 import { replayLetter } from './jobs/replay-letter.ts'
-import { deliverWait, type ReplayedEvent } from './jobs/replayed-event.ts'
+import type { ReplayedEvent } from './jobs/replayed-event.ts'
 import { LiveUserCode, type LiveUserCodeOptions } from './live-user-code.ts'
 import { Rendering } from './rendering.ts'
 import { Stages } from './stages.ts'
@@ -191,17 +190,6 @@ export class DestinationDelivery {
     return (
       !activity.isConnected(sourceId, partition, offset) || this.feed.hasPassed(partition, stream, { offset, index })
     )
-  }
-
-  /** Takes up an event of the log again, as it waits on disk; `lane.pump` is to be called after a batch of them. */
-  replayEvent({ event }: ReplayedEvent, wait: JourneyWrite, onEnd: () => void): void {
-    deliverWait(this.lane, wait, event, onEnd)
-  }
-
-  /** Goes on with what replays of the log had taken up in an earlier process. @param onEndOf made for each of them. */
-  resumeReplayed(waits: readonly JourneyWrite[], onEndOf: () => () => void): void {
-    for (const wait of waits) deliverWait(this.lane, wait, undefined, onEndOf())
-    this.lane.pump()
   }
 
   /** Reads the payload of an event that is not in memory. */
