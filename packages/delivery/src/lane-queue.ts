@@ -75,6 +75,11 @@ export class LaneQueue {
     this.#readyOf(event).addFirst(event)
   }
 
+  /** Of these, whose turn came before user code had run over them are the next again. */
+  putBackTransforming(events: readonly LaneEvent[]): void {
+    for (const event of events.toReversed()) if (event.state === 'transforming') this.putBack(event)
+  }
+
   waitForRetry(event: LaneEvent, due: number): void {
     event.state = 'retrying'
     event.history!.due = due

@@ -16,7 +16,7 @@ import { type Position, Progress } from './progress.ts'
 import { GIVE_UP_AFTER_MS, retryAfterMs, retryWaitMs } from './retry-schedule.ts'
 import type { JourneyWrite, Stage } from './store/calls.ts'
 import { Throttle } from './throttle.ts'
-import type { Transform, Transformed } from './transformed.ts'
+import type { Transform } from './transformed.ts'
 import { UserStage } from './user-stage.ts'
 
 /** Events with their payload in memory. */
@@ -610,20 +610,8 @@ export class Lane {
   // User code
 
   #newUserStage(transform: Transform | undefined): UserStage | undefined {
-    return transform && new UserStage(transform, (events, transformed) => this.#transformed(events, transformed))
-  }
-
-  #transformed(events: readonly LaneEvent[], transformed: readonly Transformed[]): void {
-    for (const [i, event] of events.entries()) {
-      if (event.payload !== undefined && event.state !== 'done') this.#payloads.setTransformed(event, transformed[i])
-    }
-    this.#putBackTransforming(events)
-    this.pump()
-  }
-
-  /** Those whose turn it was are the next again. */
-  #putBackTransforming(events: readonly LaneEvent[]): void {
-    for (const event of events.toReversed()) if (event.state === 'transforming') this.#queue.putBack(event)
+    if (transform === undefined) return undefined
+    return new UserStage({ transform, queue: this.#queue, payloads: this.#payloads, onDone: () => this.pump() })
   }
 
   /** What the code of before made of events that have not gone yet is forgotten. */
@@ -638,7 +626,7 @@ export class Lane {
       this.#userStage?.add(event)
       if (event.state === 'transforming') transforming.push(event)
     }
-    if (this.#userStage === undefined) this.#putBackTransforming(transforming)
+    if (this.#userStage === undefined) this.#queue.putBackTransforming(transforming)
   }
 
   #moment(): Moment {
