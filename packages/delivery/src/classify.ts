@@ -1,4 +1,5 @@
 import type { Classify } from './lane-options.ts'
+import type { Sign } from './outage.ts'
 import type { AnswerHeaders, OutboundResult } from './outbound/outbound-request.ts'
 
 /** Of an answer that a destination's `classify` looks into, so much is read. @see contracts/delivery.md §2 [D604] */
@@ -30,6 +31,17 @@ export function abortReason(result: Ended): string {
   if (result.kind !== 'answer') return result.text
   const { status } = result
   return classOfStatus(status) === 'delivered' ? `answered ${status} with an error` : `answered ${status}`
+}
+
+/** What an attempt that did not deliver says of the destination as a whole. */
+export function signOf({ kind, status }: Exclude<Ended, { kind: 'refused' }>): Sign {
+  if (kind === 'no_answer' || status >= 500 || status < 200) return 'failed'
+  return status === 401 || status === 403 ? 'refused' : 'good'
+}
+
+/** Whether an attempt that did not deliver says that the destination has too much to do. */
+export function isOverload(result: Exclude<Ended, { kind: 'refused' }>): boolean {
+  return result.status === 429 || result.status === 503 || (result.kind === 'no_answer' && result.isTimeout)
 }
 
 function flat(headers: AnswerHeaders): Record<string, string> {

@@ -56,6 +56,23 @@ export function keptText(text: string, answerClass: Attempt['class']): string {
   return new TextDecoder().decode(bytes.subarray(0, FAILED_TEXT_BYTES), { stream: true })
 }
 
+/** Adds an attempt at one of the event's requests. @param show called for the first attempt at it. */
+export function noteAttempt(
+  { requests }: DeliveryHistory,
+  number: number,
+  show: () => ShownRequest,
+  attempt: Omit<Attempt, 'n'>,
+): void {
+  requests[number] ??= { ...show(), attempts: [] }
+  const { attempts } = requests[number]
+  addAttempt(attempts, { n: (attempts.at(-1)?.n ?? 0) + 1, ...attempt })
+}
+
+/** Of the last request that was attempted. */
+export function lastAttempt(history: DeliveryHistory | undefined): Attempt | undefined {
+  return history?.requests.findLast((request) => request !== undefined)?.attempts.at(-1)
+}
+
 /** Adds an attempt, keeping the first 5 and the last 15. */
 export function addAttempt(attempts: Attempt[], attempt: Attempt): void {
   if (attempts.length >= FIRST_KEPT + LAST_KEPT) attempts.splice(FIRST_KEPT, 1)

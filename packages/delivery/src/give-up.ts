@@ -1,4 +1,5 @@
-import type { LaneEvent } from './lane-event.ts'
+import { isWaiting, type LaneEvent } from './lane-event.ts'
+import type { LaneQueue } from './lane-queue.ts'
 import type { Outage } from './outage.ts'
 import { EXPIRES_AFTER_MS, GIVE_UP_AFTER_MS, GIVE_UP_ATTEMPTS } from './retry-schedule.ts'
 
@@ -39,6 +40,31 @@ export function giveUpAfterAttempt(
 export function giveUpInOutage(event: LaneEvent, outage: Outage, moment: Moment): GiveUpReason | undefined {
   if (outage.state === 'unauthorised') return isExpired(event, moment) ? 'job expired' : undefined
   return hasFailedLongEnough(event, outage, moment) ? 'retry limit reached' : undefined
+}
+
+/** Those of a lane that are given up so; at most `most`, in the order of their take-up. */
+export function allGivenUpInOutage(
+  queue: LaneQueue,
+  outage: Outage,
+  moment: Moment,
+  most: number,
+): { event: LaneEvent; reason: GiveUpReason }[] {
+  const given: { event: LaneEvent; reason: GiveUpReason }[] = []
+  /** How many of those that each event waits for are given up before it. */
+  const freed = new Map<LaneEvent, number>()
+  for (const event of queue.unfinished) {
+    if (!isWaiting(event) || queue.isHeld(event)) continue
+    // Nobody is given up before the earlier events of the same user.
+    if (event.blockers !== (freed.get(event) ?? 0)) continue
+    const reason = giveUpInOutage(event, outage, moment)
+    if (reason === undefined) continue
+    given.push({ event, reason })
+    if (given.length >= most) break
+    for (const follower of [event.userFollower, event.anonymousFollower]) {
+      if (follower !== undefined) freed.set(follower, (freed.get(follower) ?? 0) + 1)
+    }
+  }
+  return given
 }
 
 /** 401, 403, 408 and 429 say nothing against the event: they are bound by its age only. */

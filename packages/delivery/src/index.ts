@@ -1,4 +1,4 @@
-export { type AnswerClass, classOfStatus, JUDGED_ANSWER_BYTES } from './classify.ts'
+export { type AnswerClass, JUDGED_ANSWER_BYTES } from './classify.ts'
 export type { Attempt, RequestHistory, ShownRequest } from './delivery-history.ts'
 export { Lane } from './lane.ts'
 export { type EventPlace, LaneEvent, REPLAY_STREAM, type Replayed } from './lane-event.ts'
@@ -28,7 +28,6 @@ export {
   STAGES,
   type StatsReason,
   type StatsRow,
-  type StatsWrite,
   type SubjectKind,
 } from './store/calls.ts'
 export { alignDeliveryCopy, type CopiedMoment } from './store/database-copy.ts'
@@ -49,6 +48,6 @@ export {
 export type { LaneOutcomes } from './store/lane-outcomes.ts'
 export { MOST_GROUPS } from './store/letter-groups.ts'
 export { findInEntries, HASH_ENTRY_BYTES } from './store/message-hashes.ts'
-export { FILTER_REASONS, type FilterReason, filteredEntries } from './store/outcome-block.ts'
+export { type FilterReason, filteredEntries } from './store/outcome-block.ts'
 export { OutcomeReader, type RecordedOutcome, type SoughtEvent } from './store/outcome-reader.ts'
 export type { Transform, Transformed } from './transformed.ts'

@@ -82,3 +82,8 @@ export class LaneEvent implements EventPlace {
     this.replayed = replayed
   }
 }
+
+/** Neither in flight nor on the way there. */
+export function isWaiting({ state }: LaneEvent): boolean {
+  return state === 'ready' || state === 'retrying' || state === 'blocked'
+}

@@ -1,4 +1,6 @@
+import { ManualClock } from '@millrace/std'
 import { expect, test } from 'vitest'
+import { Alarm } from './alarm.ts'
 import { classOfStatus } from './classify.ts'
 import { ConcurrencyLevel } from './concurrency-level.ts'
 import { type Attempt, addAttempt } from './delivery-history.ts'
@@ -239,4 +241,20 @@ test('in an outage an event is given 180 minutes from its acceptance or the outa
   const probed = attempted(1, 0)
   probed.history!.firstAttempt = 3.9 * HOUR
   expect(giveUpInOutage(probed, outage, at(4 * HOUR))).toBe('retry limit reached')
+})
+
+test('an alarm rings at the earliest time that anybody asked for, and not once it is closed', async () => {
+  const clock = new ManualClock(0)
+  const rung: number[] = []
+  const alarm = new Alarm(clock, () => rung.push(clock.monotonic()))
+  for (const ms of [500, 200, 900]) alarm.ringWithin(ms)
+  await clock.advance(1_000)
+  alarm.ringWithin(300)
+  await clock.advance(1_000)
+  expect(rung).toEqual([200, 1_300])
+  alarm.ringWithin(300)
+  alarm.close()
+  alarm.ringWithin(100)
+  await clock.advance(1_000)
+  expect(rung).toEqual([200, 1_300])
 })

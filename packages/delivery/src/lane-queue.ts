@@ -3,6 +3,9 @@ import { passOver } from './delivery-history.ts'
 import { KeyOrder } from './key-order.ts'
 import type { LaneEvent } from './lane-event.ts'
 
+/** Loaded ones that stand before the unloaded ones that are looked for. */
+const MOST_PASSED_OVER = 64
+
 interface Hold {
   readonly since: number
   readonly events: LaneEvent[]
@@ -53,10 +56,28 @@ export class LaneQueue {
     return firstReady(live) ?? firstReady(imported) ?? (mayReplay ? firstReady(replayed) : undefined)
   }
 
+  /** Takes out the next that may go and have no payload. The loaded ones before them keep their places. */
+  takeUnloaded(mayReplay: boolean, most: number): LaneEvent[] {
+    const unloaded: LaneEvent[] = []
+    const others: LaneEvent[] = []
+    for (let event = this.takeReady(mayReplay); event !== undefined; event = this.takeReady(mayReplay)) {
+      if (event.payload === undefined && unloaded.length < most) unloaded.push(event)
+      else others.push(event)
+      if (others.length >= MOST_PASSED_OVER) break
+    }
+    for (const event of others.reverse()) this.putBack(event)
+    return unloaded
+  }
+
   /** It is the next again. */
   putBack(event: LaneEvent): void {
     event.state = 'ready'
     this.#readyOf(event).addFirst(event)
+  }
+
+  /** Of these, whose turn came before user code had run over them are the next again. */
+  putBackTransforming(events: readonly LaneEvent[]): void {
+    for (const event of events.toReversed()) if (event.state === 'transforming') this.putBack(event)
   }
 
   waitForRetry(event: LaneEvent, due: number): void {

@@ -1,10 +1,11 @@
 import { formatTime } from '@millrace/protocol'
-import type { Timer } from '@millrace/std'
-import { type AnswerClass, abortReason, classOf, type Ended } from './classify.ts'
+import { Alarm } from './alarm.ts'
+import { type AnswerClass, abortReason, classOf, type Ended, isOverload, signOf } from './classify.ts'
 import { ConcurrencyLevel } from './concurrency-level.ts'
-import { addAttempt, keptText, newHistory, passOver, resumedHistory } from './delivery-history.ts'
-import { type GiveUpReason, giveUpAfterAttempt, giveUpInOutage, type Moment } from './give-up.ts'
-import { LaneEvent, type Replayed } from './lane-event.ts'
+import { keptText, lastAttempt, newHistory, noteAttempt, passOver, resumedHistory } from './delivery-history.ts'
+import { deadLetterOf, journeyOf } from './event-writes.ts'
+import { allGivenUpInOutage, giveUpAfterAttempt, type Moment } from './give-up.ts'
+import { isWaiting, LaneEvent, type Replayed } from './lane-event.ts'
 import { headerText, type LaneOptions, type LaneSettings, type Prepared } from './lane-options.ts'
 import { LaneQueue } from './lane-queue.ts'
 import { LatencyWindow } from './latency-window.ts'
@@ -15,7 +16,7 @@ import { type Position, Progress } from './progress.ts'
 import { GIVE_UP_AFTER_MS, retryAfterMs, retryWaitMs } from './retry-schedule.ts'
 import type { JourneyWrite, Stage } from './store/calls.ts'
 import { Throttle } from './throttle.ts'
-import type { Transform, Transformed } from './transformed.ts'
+import type { Transform } from './transformed.ts'
 import { UserStage } from './user-stage.ts'
 
 /** Events with their payload in memory. */
@@ -63,8 +64,8 @@ export class Lane {
   #isPumping = false
   #isThrottled = false
   #onIdle: () => void = () => {}
-  #timer: Timer | undefined
-  #timerDue = Number.POSITIVE_INFINITY
+  /** Everybody looks again when it rings. */
+  readonly #alarm: Alarm
 
   constructor(options: LaneOptions) {
     this.destinationId = options.destinationId
@@ -73,6 +74,7 @@ export class Lane {
     this.#level = new ConcurrencyLevel(options.settings.concurrency)
     this.#throttle = throttleOf(options.settings)
     this.#payloads = new Payloads(options)
+    this.#alarm = new Alarm(options.clock, () => this.pump())
     this.#userStage = this.#newUserStage(options.transform)
     options.outcomes.onPersisted = () => this.pump()
     options.outcomes.positions = () => this.positions()
@@ -133,7 +135,7 @@ export class Lane {
     if (settings.revision !== this.#settings.revision) this.#outage.probeSoon(this.#options.clock.monotonic())
     this.#settings = settings
     this.#replaceUserStage(transform)
-    this.#arm(0)
+    this.#alarm.ringWithin(0)
   }
 
   /** A disabled destination keeps what waits; the time does not count against it. */
@@ -148,13 +150,13 @@ export class Lane {
     this.#disabledSince = undefined
     this.#outage.shift(passed)
     for (const event of this.#queue.unfinished) passOver(event.history, passed)
-    this.#arm(0)
+    this.#alarm.ringWithin(0)
   }
 
   /** Events of these sources wait until they are left out again: their connection is disabled. */
   holdOnly(sourceIds: ReadonlySet<string>): void {
     this.#queue.holdOnly(sourceIds, this.#options.clock.monotonic())
-    this.#arm(0)
+    this.#alarm.ringWithin(0)
   }
 
   /** Drops every event of a source, or all: somebody else records what became of them. */
@@ -193,7 +195,7 @@ export class Lane {
   async stop(deadline: Promise<void>): Promise<void> {
     this.#isStopped = true
     this.#userStage?.close()
-    this.#timer?.cancel()
+    this.#alarm.close()
     const idle = new Promise<void>((resolve) => {
       this.#onIdle = resolve
       if (this.#calls.size === 0) resolve()
@@ -214,7 +216,7 @@ export class Lane {
   /** Those of a partition that could be given up now: neither in flight nor of a replay. */
   waiting(partition: number): LaneEvent[] {
     const isMeant = (event: LaneEvent) =>
-      event.partition === partition && event.replayed === undefined && this.#isWaiting(event)
+      event.partition === partition && event.replayed === undefined && isWaiting(event)
     return [...this.#queue.unfinished].filter(isMeant)
   }
 
@@ -267,7 +269,7 @@ export class Lane {
     }
     const now = this.#options.clock.monotonic()
     const nextDue = this.#queue.takeDueRetries(now)
-    if (nextDue !== undefined) this.#arm(nextDue - now)
+    if (nextDue !== undefined) this.#alarm.ringWithin(nextDue - now)
     this.#isThrottled = false
     this.#isPumping = true
     while (this.#calls.size < this.#level.current && this.#options.outcomes.unpersisted < MOST_UNPERSISTED) {
@@ -286,7 +288,7 @@ export class Lane {
         if (waitMs > 0) {
           this.#queue.putBack(event)
           this.#isThrottled = true
-          this.#arm(waitMs)
+          this.#alarm.ringWithin(waitMs)
           break
         }
         this.#start(event)
@@ -311,7 +313,7 @@ export class Lane {
     if (this.#isGivingUp || this.#isProbing || this.#calls.size > 0) return
     const waitMs = this.#outage.nextProbe - this.#options.clock.monotonic()
     if (waitMs > 0) {
-      this.#arm(waitMs)
+      this.#alarm.ringWithin(waitMs)
       return
     }
     const first = this.#queue.earliest()
@@ -325,7 +327,7 @@ export class Lane {
       } else {
         this.#isProbing = false
         if (first.state === 'loading') this.#queue.putBack(first)
-        this.#arm(0)
+        this.#alarm.ringWithin(0)
       }
     })
   }
@@ -405,11 +407,8 @@ export class Lane {
     history.attempts++
     // A failed probe counts for every waiting event already, and so for this one.
     if (!wasProbe || this.#outage.state !== 'resting') history.attemptsSinceStart++
-    history.requests[number] ??= { ...prepared.show(request), attempts: [] }
-    const shown = history.requests[number]
     const text = keptText(prepared.mask(result.text), answerClass)
-    addAttempt(shown.attempts, {
-      n: (shown.attempts.at(-1)?.n ?? 0) + 1,
+    noteAttempt(history, number, () => prepared.show(request), {
       at: formatTime(startedAt),
       durationMs: Math.round(result.durationMs),
       status: result.status,
@@ -461,22 +460,16 @@ export class Lane {
     const wasProbe = this.#isProbing
     this.#isProbing = false
     if (result.kind === 'refused') return
-    const { status } = result
-    const isAnswer = result.kind === 'answer'
-    const failed = !isAnswer || status >= 500 || status < 200
-    const refused = isAnswer && (status === 401 || status === 403)
-    if (answerClass !== 'delivered' && (status === 429 || status === 503 || (!isAnswer && result.isTimeout))) {
-      this.#level.overloaded(now - result.durationMs, now)
-    }
+    const isDelivered = answerClass === 'delivered'
+    if (!isDelivered && isOverload(result)) this.#level.overloaded(now - result.durationMs, now)
     // What is replayed may be what no destination bears: it does not keep live traffic from a destination that works.
     if (event.replayed !== undefined && this.#outage.state === 'ok') return
     this.#isSweepDue = true
-    const sign = answerClass === 'delivered' ? 'good' : failed ? 'failed' : refused ? 'refused' : 'good'
-    if (!this.#outage.note(sign, wasProbe, now)) return
-    const fields = { destinationId: this.destinationId, state: this.#outage.state, status }
+    if (!this.#outage.note(isDelivered ? 'good' : signOf(result), wasProbe, now)) return
+    const fields = { destinationId: this.destinationId, state: this.#outage.state, status: result.status }
     if (this.#outage.state === 'ok') this.#options.logger.info(fields, 'destination answers again')
     else this.#options.logger.warn(fields, 'destination gets only probes for now')
-    this.#arm(0)
+    this.#alarm.ringWithin(0)
   }
 
   #aborted(event: LaneEvent): void {
@@ -493,7 +486,7 @@ export class Lane {
     const now = this.#options.clock.now()
     this.#record(event, 'delivered', null)
     this.#options.outcomes.countDelivered(now)
-    const last = event.history?.requests.at(-1)?.attempts.at(-1)
+    const last = lastAttempt(event.history)
     this.#options.onOutcome('delivered', event, last?.status ?? 0, last?.durationMs ?? 0, null)
   }
 
@@ -504,24 +497,10 @@ export class Lane {
   }
 
   #giveUp(event: LaneEvent, stage: Stage, reason: string): void {
-    const last = event.history?.requests.findLast((request) => request !== undefined)?.attempts.at(-1)
-    const now = this.#options.clock.now()
-    this.#options.outcomes.deadLetter(event, {
-      ...placeOf(event),
-      destinationId: this.destinationId,
-      replayId: null,
-      sourceId: event.sourceId,
-      stage,
-      reason,
-      acceptedAt: event.acceptedAt,
-      deadAt: now,
-      attempts: event.history?.attempts ?? 0,
-      lastStatus: last?.status ?? (stage === 'delivery' ? (this.#lastFailure?.status ?? 0) : 0),
-      lastAnswer: last === undefined && stage === 'delivery' ? (this.#lastFailure?.text ?? null) : null,
-      revision: this.#settings.revision,
-      requests: event.history?.requests ?? null,
-      event: JSON.stringify(event.payload),
-    })
+    const { destinationId } = this
+    const what = { destinationId, stage, reason, deadAt: this.#options.clock.now(), revision: this.#settings.revision }
+    this.#options.outcomes.deadLetter(event, deadLetterOf(event, what, this.#lastFailure))
+    const last = lastAttempt(event.history)
     this.#options.onOutcome('dead_lettered', event, last?.status ?? 0, last?.durationMs ?? 0, reason)
     this.#settled(event)
   }
@@ -529,21 +508,7 @@ export class Lane {
   /** During an outage: whoever has waited long enough is given up; their payloads are read for the dead letter. */
   #giveUpWaiting(): void {
     if (!this.#isSweepDue || this.#isGivingUp || this.#payloads.isLoading) return
-    const moment = this.#moment()
-    const given: { event: LaneEvent; reason: GiveUpReason }[] = []
-    const freed = new Map<LaneEvent, number>()
-    for (const event of this.#queue.unfinished) {
-      if (!this.#isWaiting(event) || this.#queue.isHeld(event)) continue
-      // Nobody is given up before the earlier events of the same user.
-      if (event.blockers !== (freed.get(event) ?? 0)) continue
-      const reason = giveUpInOutage(event, this.#outage, moment)
-      if (reason === undefined) continue
-      given.push({ event, reason })
-      if (given.length >= LOADED_TOGETHER) break
-      for (const follower of [event.userFollower, event.anonymousFollower]) {
-        if (follower !== undefined) freed.set(follower, (freed.get(follower) ?? 0) + 1)
-      }
-    }
+    const given = allGivenUpInOutage(this.#queue, this.#outage, this.#moment(), LOADED_TOGETHER)
     this.#isSweepDue = given.length > 0
     if (given.length === 0) return
     this.#isGivingUp = true
@@ -551,15 +516,11 @@ export class Lane {
       for (const { event, reason } of given) {
         // A good answer may have come meanwhile.
         if (this.#outage.state === 'ok') break
-        if (this.#isWaiting(event) && event.payload !== undefined) this.#giveUp(event, 'delivery', reason)
+        if (isWaiting(event) && event.payload !== undefined) this.#giveUp(event, 'delivery', reason)
       }
       this.#isGivingUp = false
-      this.#arm(0)
+      this.#alarm.ringWithin(0)
     })
-  }
-
-  #isWaiting({ state }: LaneEvent): boolean {
-    return state === 'ready' || state === 'retrying' || state === 'blocked'
   }
 
   #isOld({ acceptedAt }: LaneEvent): boolean {
@@ -594,7 +555,7 @@ export class Lane {
 
   #waitForRetry(event: LaneEvent, waitMs: number): void {
     this.#queue.waitForRetry(event, this.#options.clock.monotonic() + waitMs)
-    this.#arm(waitMs)
+    this.#alarm.ringWithin(waitMs)
   }
 
   /** Puts an event that waits behind an unloaded one on disk, too: so it costs memory no longer, and nobody's position. */
@@ -618,41 +579,16 @@ export class Lane {
     dueAt: number | null,
     reason: string | null = null,
   ): void {
-    const { history } = event
-    this.#options.outcomes.journey(event, {
-      ...placeOf(event),
-      destinationId: this.destinationId,
-      replayId: null,
-      sourceId: event.sourceId,
-      outcome,
-      reason,
-      acceptedAt: event.acceptedAt,
-      sizeBytes: event.sizeBytes,
-      userKey: event.userKey,
-      anonymousKey: event.anonymousKey,
-      attempts: history?.attempts ?? 0,
-      deliveredRequests: history?.deliveredRequests ?? 0,
-      firstAttemptAt: history?.firstAttemptAt ?? null,
-      dueAt,
-      requests: history?.requests ?? null,
-      revision: this.#settings.revision,
-      at: this.#options.clock.now(),
-    })
+    const { destinationId } = this
+    const { revision } = this.#settings
+    const what = { destinationId, outcome, reason, dueAt, revision, at: this.#options.clock.now() }
+    this.#options.outcomes.journey(event, journeyOf(event, what))
   }
 
   async #loadReady(): Promise<void> {
     if (this.#payloads.isLoading) return
-    const events: LaneEvent[] = []
-    const rest: LaneEvent[] = []
     const most = Math.max(1, Math.min(LOADED_TOGETHER, this.#level.current))
-    const mayReplay = this.#mayReplay()
-    const take = () => this.#queue.takeReady(mayReplay)
-    for (let event = take(); event !== undefined; event = take()) {
-      if (event.payload === undefined && events.length < most) events.push(event)
-      else rest.push(event)
-      if (rest.length >= LOADED_TOGETHER) break
-    }
-    for (const event of rest.reverse()) this.#queue.putBack(event)
+    const events = this.#queue.takeUnloaded(this.#mayReplay(), most)
     for (const event of events) event.state = 'loading'
     await this.#load(events)
     for (const event of events.reverse()) if (event.state === 'loading') this.#queue.putBack(event)
@@ -674,20 +610,8 @@ export class Lane {
   // User code
 
   #newUserStage(transform: Transform | undefined): UserStage | undefined {
-    return transform && new UserStage(transform, (events, transformed) => this.#transformed(events, transformed))
-  }
-
-  #transformed(events: readonly LaneEvent[], transformed: readonly Transformed[]): void {
-    for (const [i, event] of events.entries()) {
-      if (event.payload !== undefined && event.state !== 'done') this.#payloads.setTransformed(event, transformed[i])
-    }
-    this.#putBackTransforming(events)
-    this.pump()
-  }
-
-  /** Those whose turn it was are the next again. */
-  #putBackTransforming(events: readonly LaneEvent[]): void {
-    for (const event of events.toReversed()) if (event.state === 'transforming') this.#queue.putBack(event)
+    if (transform === undefined) return undefined
+    return new UserStage({ transform, queue: this.#queue, payloads: this.#payloads, onDone: () => this.pump() })
   }
 
   /** What the code of before made of events that have not gone yet is forgotten. */
@@ -702,32 +626,14 @@ export class Lane {
       this.#userStage?.add(event)
       if (event.state === 'transforming') transforming.push(event)
     }
-    if (this.#userStage === undefined) this.#putBackTransforming(transforming)
+    if (this.#userStage === undefined) this.#queue.putBackTransforming(transforming)
   }
 
   #moment(): Moment {
     return { now: this.#options.clock.now(), monotonic: this.#options.clock.monotonic() }
   }
-
-  /** One timer for the lane: it fires at the earliest time anybody asked for, then everybody looks again. */
-  #arm(delayMs: number): void {
-    if (this.#isStopped) return
-    const due = this.#options.clock.monotonic() + delayMs
-    if (this.#timer !== undefined && this.#timerDue <= due) return
-    this.#timer?.cancel()
-    this.#timerDue = due
-    this.#timer = this.#options.clock.setTimer(() => {
-      this.#timer = undefined
-      this.#timerDue = Number.POSITIVE_INFINITY
-      this.pump()
-    }, delayMs)
-  }
 }
 
 function throttleOf({ throttle }: LaneSettings): Throttle | undefined {
   return throttle === null ? undefined : new Throttle(throttle)
-}
-
-function placeOf({ partition, stream, offset, index }: LaneEvent) {
-  return { partition, stream, offset, index }
 }

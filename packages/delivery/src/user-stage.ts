@@ -1,8 +1,18 @@
 import { Queue } from '@millrace/std'
 import type { LaneEvent } from './lane-event.ts'
+import type { LaneQueue } from './lane-queue.ts'
+import type { Payloads } from './payloads.ts'
 import type { Transform, Transformed } from './transformed.ts'
 
 const MOST_TOGETHER = 100
+
+export interface UserStageOptions {
+  readonly transform: Transform
+  readonly queue: LaneQueue
+  readonly payloads: Payloads
+  /** Called after each batch, when those whose turn it was may go; not after `close`. */
+  readonly onDone: () => void
+}
 
 /**
  * User code in front of a lane: it runs over events as soon as they are in memory, in the order in which they came there,
@@ -13,19 +23,13 @@ const MOST_TOGETHER = 100
  * @see contracts/transformations.md §2 [D425]
  */
 export class UserStage {
-  readonly #transform: Transform
-  readonly #onDone: (events: readonly LaneEvent[], transformed: readonly Transformed[]) => void
+  readonly #options: UserStageOptions
   readonly #waiting = new Queue<LaneEvent>()
   #isRunning = false
   #isClosed = false
 
-  /** @param onDone called after each batch; not after `close`. */
-  constructor(
-    transform: Transform,
-    onDone: (events: readonly LaneEvent[], transformed: readonly Transformed[]) => void,
-  ) {
-    this.#transform = transform
-    this.#onDone = onDone
+  constructor(options: UserStageOptions) {
+    this.#options = options
   }
 
   /** `run` is to be called after a batch of them. */
@@ -43,23 +47,32 @@ export class UserStage {
     }
     if (batch.length === 0) return
     this.#isRunning = true
-    void this.#transform(batch).then((transformed) => {
+    void this.#options.transform(batch).then((transformed) => {
       this.#isRunning = false
       if (this.#isClosed) return
-      this.#onDone(batch, transformed)
+      this.#take(batch, transformed)
       this.run()
     })
   }
 
   /** Runs over one event before all others: the destination is in trouble, and this one is to try it. */
   async runNow(event: LaneEvent): Promise<void> {
-    const transformed = await this.#transform([event])
-    if (!this.#isClosed) this.#onDone([event], transformed)
+    const transformed = await this.#options.transform([event])
+    if (!this.#isClosed) this.#take([event], transformed)
   }
 
   /** Other code is in force: what runs comes to nothing. */
   close(): void {
     this.#isClosed = true
+  }
+
+  #take(events: readonly LaneEvent[], transformed: readonly Transformed[]): void {
+    const { queue, payloads, onDone } = this.#options
+    for (const [i, event] of events.entries()) {
+      if (event.payload !== undefined && event.state !== 'done') payloads.setTransformed(event, transformed[i])
+    }
+    queue.putBackTransforming(events)
+    onDone()
   }
 }
 

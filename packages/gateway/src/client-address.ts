@@ -20,7 +20,7 @@ export function clientAddress(request: IncomingMessage): string {
 const MAX_ADDRESS_LENGTH = 64
 
 /** The address of the other end of the connection; an IPv4 one in its own notation. */
-export function peerAddress(request: IncomingMessage): string {
+function peerAddress(request: IncomingMessage): string {
   const address = request.socket.remoteAddress ?? ''
   return address.startsWith('::ffff:') ? address.slice('::ffff:'.length) : address
 }

@@ -1,4 +1,3 @@
-export { peerAddress } from './client-address.ts'
 export { answerPreflight, corsHeaders } from './cors.ts'
 export { Gateway, type GatewayLimits, type GatewayOptions, type GatewaySource } from './gateway.ts'
 export { ingestInWords } from './ingest-in-words.ts'

@@ -1,4 +1,4 @@
-export { type Dedup, MAX_DEDUP_WINDOW_MS } from './dedup.ts'
+export type { Dedup } from './dedup.ts'
 export {
   type EventLog,
   type FramedResult,

@@ -28,6 +28,11 @@ export class Activity {
     return this.#connected.keys()
   }
 
+  /** Whether a source has a connection, now or before. */
+  knows(sourceId: string): boolean {
+    return this.#connected.has(sourceId)
+  }
+
   isConnected(sourceId: string, partition: number, offset: number): boolean {
     const spans = this.#connected.get(sourceId)
     return spans !== undefined && covers(spans, partition, offset)

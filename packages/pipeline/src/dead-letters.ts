@@ -55,6 +55,6 @@ function shown({ method, endpoint, headers }: { method: string; endpoint: string
 
 async function rendered(row: DeadLetterRow, event: StoredEvent, delivery: DestinationDelivery | undefined) {
   if (row.stage !== 'delivery' || delivery === undefined || delivery.revision !== row.revision) return undefined
-  const request = await delivery.shownRequest(event, row.sourceId, row)
+  const request = await delivery.rendering(event, row.sourceId, row).firstRequest()
   return request && { ...shown(request), rendered: true }
 }

@@ -1,34 +1,59 @@
-import type { LaneEvent } from '@millrace/delivery'
+import type { BacklogRow, DeliveryStore, LaneEvent } from '@millrace/delivery'
 import { type EventLog, STREAMS } from '@millrace/log'
 import { formatTime } from '@millrace/protocol'
+import type { Clock } from '@millrace/std'
+import type { DeliveryMetrics } from './delivery-metrics.ts'
 import type { DestinationDelivery } from './destination-delivery.ts'
 
 const HOUR_MS = 3_600_000
 /** More events than this behind one id are shown as `hotId`. */
 const HOT_ID_EVENTS = 1_000
 
-interface Sources {
+export interface StateSources {
   readonly log: EventLog
-  /** Its open dead letters. */
-  readonly open: { readonly letters: number; readonly letterBytes: number }
-  readonly deliveredSince: (destinationId: string, hour: number) => Promise<number>
-  readonly expired: (destinationId: string) => number
-  readonly payloadOf: (event: LaneEvent) => Promise<{ userId?: string; anonymousId?: string } | undefined>
-  readonly now: number
+  readonly store: DeliveryStore
+  readonly clock: Clock
+  readonly metrics: DeliveryMetrics
 }
 
 export type DeliveryState = Awaited<ReturnType<typeof deliveryState>>
 
-/** The answer of GET /v2/destinations/{id}/delivery. @see contracts/delivery.md §8 [D630] */
-export async function deliveryState(delivery: DestinationDelivery, sources: Sources) {
+/** Counts and states of destinations. */
+export async function deliveryStates(
+  deliveries: readonly DestinationDelivery[],
+  sources: StateSources,
+): Promise<DeliveryState[]> {
+  const states: DeliveryState[] = []
+  const backlog = await sources.store.call('backlog', undefined)
+  for (const delivery of deliveries) {
+    const open = backlog.find(({ destinationId }) => destinationId === delivery.destination.id) ?? NO_BACKLOG
+    states.push(await deliveryState(delivery, open, sources))
+  }
+  return states
+}
+
+const NO_BACKLOG = { letters: 0, letterBytes: 0 }
+
+/**
+ * The answer of GET /v2/destinations/{id}/delivery.
+ *
+ * @param open its open dead letters.
+ * @see contracts/delivery.md §8 [D630]
+ */
+async function deliveryState(
+  delivery: DestinationDelivery,
+  open: Pick<BacklogRow, 'letters' | 'letterBytes'>,
+  { log, store, clock, metrics }: StateSources,
+) {
   const { lane, destination } = delivery
   const { id } = destination
+  const now = clock.now()
   const counts = countEvents(lane.unfinished())
   const takenUp = delivery.takenUp()
-  const untaken = await delivery.untaken()
+  const untaken = await delivery.untaken.count()
   const { state } = lane.outage
   const failure = lane.lastFailure
-  const oldest = await oldestPendingAt(delivery, sources.log, counts.oldestAcceptedAt)
+  const oldest = await oldestPendingAt(delivery, log, counts.oldestAcceptedAt)
   return {
     destinationId: id,
     state,
@@ -38,13 +63,13 @@ export async function deliveryState(delivery: DestinationDelivery, sources: Sour
     throttled: lane.isThrottled ? counts.unsent : 0,
     blockedEvents: counts.blocked,
     blockedUsers: counts.blockedUsers,
-    hotId: await hotId(counts, sources),
+    hotId: await hotId(counts, delivery),
     concurrency: lane.concurrency,
     oldestPendingAt: oldest === undefined ? null : formatTime(oldest),
-    delivered24h: await sources.deliveredSince(id, Math.floor(sources.now / HOUR_MS) - 23),
-    deadLettersOpen: sources.open.letters,
-    expired: sources.expired(id),
-    backlogBytes: takenUp.bytes + untaken.bytes + sources.open.letterBytes,
+    delivered24h: await store.call('deliveredSince', { destinationId: id, hour: Math.floor(now / HOUR_MS) - 23 }),
+    deadLettersOpen: open.letters,
+    expired: metrics.outcomes.get(id)?.get('expired') ?? 0,
+    backlogBytes: takenUp.bytes + untaken.bytes + open.letterBytes,
     latencyMs: lane.latency.percentiles(),
   }
 }
@@ -82,9 +107,9 @@ function countEvents(events: Iterable<LaneEvent>) {
   return { ...counts, blockedUsers: blockedUsers.size, hottest }
 }
 
-async function hotId({ hottest }: ReturnType<typeof countEvents>, { payloadOf }: Sources) {
+async function hotId({ hottest }: ReturnType<typeof countEvents>, delivery: DestinationDelivery) {
   if (hottest === undefined) return null
-  const payload = await payloadOf(hottest.event)
+  const payload = await delivery.payloadOf(hottest.event)
   const id = hottest.key === hottest.event.userKey ? payload?.userId : payload?.anonymousId
   return { id: id ?? '', waiting: hottest.waiting }
 }

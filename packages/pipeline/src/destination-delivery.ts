@@ -1,112 +1,30 @@
 import {
   type DeadLetterRow,
-  type DeliveryStore,
-  type EventPlaceKey,
-  type JourneyWrite,
   JUDGED_ANSWER_BYTES,
   Lane,
   type LaneEvent,
   type LaneOutcomes,
-  type MemoryBudget,
-  type OutboundClient,
-  type Position,
   type Prepared,
-  type ShownRequest,
   type Transform,
 } from '@millrace/delivery'
-import { type DestinationModule, type Masking, maskedRequestObject, type RequestObject } from '@millrace/destinations'
-import { addToTally, type EventLog, STREAMS, type Stream, type Tally } from '@millrace/log'
-import {
-  type EventPosition,
-  formatPosition,
-  type JsonObject,
-  type JsonValue,
-  type StoredEvent,
-} from '@millrace/protocol'
-import type { Clock } from '@millrace/std'
-import type { StepResult } from '@millrace/transformations'
+import type { DestinationModule } from '@millrace/destinations'
+import type { EventPosition, StoredEvent } from '@millrace/protocol'
 import type { Activity } from './activity.ts'
-import type { LogTallies } from './backlog/log-tallies.ts'
 import type { ConfiguredDestination } from './configuration.ts'
-import type { DeliveryMetrics } from './delivery-metrics.ts'
-import type { LiveOutcome, LiveView } from './events/live-view.ts'
+import type { LiveOutcome } from './events/live-view.ts'
 import { Feed, isBefore } from './feed.ts'
 import { filterReason } from './filters.ts'
 import { replayLetter } from './jobs/replay-letter.ts'
-import { deliverWait, type ReplayedEvent } from './jobs/replayed-event.ts'
-import { LiveUserCode, type LiveUserCodeAccess, type LiveUserCodeOptions } from './live-user-code.ts'
-import type { ParsedRecords } from './parsed-records.ts'
+import type { ReplayedEvent } from './jobs/replayed-event.ts'
+import { LiveUserCode, type LiveUserCodeOptions } from './live-user-code.ts'
+import { Rendering } from './rendering.ts'
 import { Stages } from './stages.ts'
-import type { MetadataSource } from './user-metadata.ts'
+import { storedPayloads } from './stored-payloads.ts'
+import type { StartingPoint, Surroundings } from './surroundings.ts'
+import { UntakenEvents } from './untaken-events.ts'
 
 /** After the log could not be read. */
 const READ_AGAIN_MS = 1_000
-
-/** What all destinations have in common. */
-export interface Surroundings {
-  readonly log: EventLog
-  readonly store: DeliveryStore
-  readonly clock: Clock
-  readonly random: () => number
-  readonly memory: MemoryBudget
-  readonly parsed: ParsedRecords
-  readonly metrics: DeliveryMetrics
-  readonly tallies: LogTallies
-  readonly userAgent: string
-  readonly newClient: NewClient
-  readonly moduleOf: (type: string) => DestinationModule
-  /** The same object as long as nothing of the source changes. */
-  readonly sourceOf: (sourceId: string) => MetadataSource | undefined
-  readonly userCode: LiveUserCodeAccess
-  readonly tailAt: (partition: number) => number
-  readonly importEnd: (partition: number) => number
-  readonly live: LiveView
-  readonly onDelivered: (
-    event: LaneEvent,
-    destination: ConfiguredDestination,
-    status: number,
-    durationMs: number,
-  ) => void
-  readonly logger: Logger
-}
-
-/** @param options `maxAnswerBytes` for a destination that looks into answers. */
-export type NewClient = (options: { readonly maxAnswerBytes?: number }) => OutboundClient
-
-export interface Logger {
-  info(fields: object, text: string): void
-  warn(fields: object, text: string): void
-  error(fields: object, text: string): void
-}
-
-/** Where a destination goes on after a restart; of a new one, the end of the log. */
-export interface StartingPoint {
-  readonly start: (partition: number, stream: number) => Position
-  readonly resumed: { readonly waiting: Parameters<Lane['resume']>[0]; readonly done: readonly EventPlaceKey[] }
-}
-
-/** @see contracts/dashboard.md §4 N7 */
-export interface RenderedJourney {
-  /** Whether this is what governed the event, or another configuration does by now. */
-  readonly versions: 'recorded' | 'today'
-  readonly steps: readonly {
-    readonly transformationId: string
-    readonly versionId: string
-    /** Empty when the step dropped the event, or failed. */
-    readonly output: readonly JsonValue[]
-    readonly error: string | null
-  }[]
-  readonly requests: readonly JsonObject[]
-}
-
-function shownSteps(steps: readonly StepResult[], masking: Masking): RenderedJourney['steps'] {
-  return steps.map(({ transformationId, versionId, events = [], error }) => ({
-    transformationId,
-    versionId,
-    output: events.map((event) => masking.value(event)),
-    error: error === undefined ? null : masking.text(error),
-  }))
-}
 
 /**
  * Everything that belongs to one destination: its lane, what feeds it, and the stages that its events pass. A changed
@@ -115,6 +33,7 @@ function shownSteps(steps: readonly StepResult[], masking: Masking): RenderedJou
 export class DestinationDelivery {
   readonly lane: Lane
   readonly feed: Feed
+  readonly untaken: UntakenEvents
   readonly #surroundings: Surroundings
   readonly #module: DestinationModule
   readonly #outcomes: LaneOutcomes
@@ -130,7 +49,7 @@ export class DestinationDelivery {
     from: StartingPoint,
     surroundings: Surroundings,
   ) {
-    const { log, store, clock, random, memory, parsed, metrics, logger, live } = surroundings
+    const { log, store, clock, random, memory, parsed, metrics, logger } = surroundings
     const { id } = destination
     this.#surroundings = surroundings
     this.#destination = destination
@@ -154,10 +73,11 @@ export class DestinationDelivery {
       load: (events) => this.#load(events),
       onRoom: () => this.feed.pull(),
       onAttempt: (answerClass) => metrics.attempt(id, answerClass),
-      onRetry: (event, status, durationMs) => this.#show(event, 'retrying', null, status, durationMs),
+      onRetry: ({ payload, sourceId }, status, durationMs) =>
+        this.#show(payload, sourceId, 'retrying', null, status, durationMs),
       onOutcome: (outcome, event, status, durationMs, reason) => {
         metrics.outcome(id, outcome, 1, reason)
-        this.#show(event, outcome, reason, status, durationMs)
+        this.#show(event.payload, event.sourceId, outcome, reason, status, durationMs)
         if (outcome === 'delivered') surroundings.onDelivered(event, this.#destination, status, durationMs)
       },
       logger,
@@ -183,24 +103,15 @@ export class DestinationDelivery {
       revision: () => this.#revision,
       onFiltered: (event, sourceId, reason) => {
         metrics.outcome(id, 'filtered', 1, reason)
-        if (!live.isWatched) return
-        live.outcome(event, sourceId, { destinationId: id, outcome: 'filtered', reason, status: 0, durationMs: 0 })
+        this.#show(event, sourceId, 'filtered', reason)
       },
-      onDuplicate: (event, sourceId) => {
-        if (!live.isWatched) return
-        live.outcome(event, sourceId, {
-          destinationId: id,
-          outcome: 'duplicate',
-          reason: null,
-          status: 0,
-          durationMs: 0,
-        })
-      },
+      onDuplicate: (event, sourceId) => this.#show(event, sourceId, 'duplicate', null),
       onError: (error) => {
-        logger.error({ destinationId: id, cause: error.message }, 'the log cannot be read')
+        this.#tellOfLog(error)
         clock.setTimer(() => this.feed.pull(), READ_AGAIN_MS)
       },
     })
+    this.untaken = new UntakenEvents(log, surroundings.tallies, this.feed)
     this.lane.setEnabled(destination.isEnabled)
     this.lane.resume(passed)
   }
@@ -217,10 +128,6 @@ export class DestinationDelivery {
   /** Of the user code that its events pass, in their order. */
   get versionIds(): string[] {
     return this.#destination.transformations.map(({ versionId }) => versionId)
-  }
-
-  get definition() {
-    return this.#module.definition
   }
 
   /** @param heldSources sources whose connection is disabled. */
@@ -245,54 +152,11 @@ export class DestinationDelivery {
     this.feed.pull()
   }
 
-  /**
-   * The first request of an event as it would be made again, to be shown. User code runs for it apart from live traffic and
-   * reaches nobody.
-   *
-   * @returns undefined where none is made.
-   */
-  async shownRequest(event: StoredEvent, sourceId: string, place: EventPosition): Promise<ShownRequest | undefined> {
-    const { events, secrets } = await this.#renderedEvents(event, sourceId, place)
-    const prepared = this.#stages.prepare(events, sourceId, secrets)
-    if ('error' in prepared || prepared.requests[0] === undefined) return undefined
-    return prepared.show(prepared.requests[0])
-  }
-
-  /** What its code and its transformation make of an event today, step by step, secrets masked. Reaches nobody. */
-  async rendered(
-    event: StoredEvent,
-    sourceId: string,
-    place: EventPosition,
-  ): Promise<Omit<RenderedJourney, 'versions'>> {
-    const { events, secrets, steps } = await this.#renderedEvents(event, sourceId, place)
-    const objects: { request: RequestObject; masking: Masking }[] = []
-    for (const each of events) {
-      const made = this.#stages.destTransform(each, sourceId)
-      // As live: if one of them fails, nothing is sent.
-      if ('error' in made) return { steps: shownSteps(steps, this.#stages.maskingOf(secrets)), requests: [] }
-      const masking = this.#stages.maskingOf([...secrets, ...made.derivedSecrets])
-      for (const request of made.objects) objects.push({ request, masking })
-    }
-    return {
-      steps: shownSteps(steps, this.#stages.maskingOf(secrets)),
-      requests: objects.map(({ request, masking }) => maskedRequestObject(request, masking)),
-    }
-  }
-
-  async #renderedEvents(event: StoredEvent, sourceId: string, place: EventPosition) {
-    if (!this.#stages.hasUserTransformation) return { events: [event], secrets: [], steps: [] }
+  /** What is made of an event today. */
+  rendering(event: StoredEvent, sourceId: string, place: EventPosition): Rendering {
     const { userCode, sourceOf } = this.#surroundings
-    const metadata = this.#stages.userMetadata(sourceOf(sourceId))
-    const { results, usedCredentials } = await this.#stages.userTransform(userCode, {
-      events: [{ event, metadata, jobId: formatPosition(place) }],
-      mode: 'test',
-      isOffline: true,
-      credentials: userCode.credentials(),
-      captureLogs: false,
-    })
-    const [result] = results
-    const events = result !== undefined && 'events' in result ? (result.events as readonly StoredEvent[]) : []
-    return { events, secrets: usedCredentials, steps: result?.steps ?? [] }
+    const source = sourceOf(sourceId)
+    return new Rendering({ stages: this.#stages, revision: this.#revision, userCode, source, sourceId, event, place })
   }
 
   /**
@@ -304,7 +168,7 @@ export class DestinationDelivery {
    */
   replay(letter: DeadLetterRow, onEnd: () => void): boolean {
     const { clock, metrics } = this.#surroundings
-    if (![...this.feed.activity.sourceIds].includes(letter.sourceId)) return false
+    if (!this.feed.activity.knows(letter.sourceId)) return false
     const payload = JSON.parse(letter.event) as StoredEvent
     const reason = this.filter(payload, letter.sourceId)
     if (reason !== undefined && letter.wait === null) {
@@ -322,21 +186,10 @@ export class DestinationDelivery {
     { stream, offset, index, sourceId }: Omit<ReplayedEvent, 'partition' | 'event' | 'sizeBytes'>,
   ): boolean {
     const { activity } = this.feed
-    if (![...activity.sourceIds].includes(sourceId)) return false
+    if (!activity.knows(sourceId)) return false
     return (
       !activity.isConnected(sourceId, partition, offset) || this.feed.hasPassed(partition, stream, { offset, index })
     )
-  }
-
-  /** Takes up an event of the log again, as it waits on disk; `lane.pump` is to be called after a batch of them. */
-  replayEvent({ event }: ReplayedEvent, wait: JourneyWrite, onEnd: () => void): void {
-    deliverWait(this.lane, wait, event, onEnd)
-  }
-
-  /** Goes on with what replays of the log had taken up in an earlier process. @param onEndOf made for each of them. */
-  resumeReplayed(waits: readonly JourneyWrite[], onEndOf: () => () => void): void {
-    for (const wait of waits) deliverWait(this.lane, wait, undefined, onEndOf())
-    this.lane.pump()
   }
 
   /** Reads the payload of an event that is not in memory. */
@@ -347,63 +200,8 @@ export class DestinationDelivery {
   /** Events that have no final outcome at this moment: taken up or not. @param sourceId all sources if it is left out. */
   async waiting(sourceId?: string): Promise<{ events: number; bytes: number }> {
     const takenUp = this.takenUp(sourceId)
-    const untaken = await this.untaken(sourceId)
+    const untaken = await this.untaken.count(sourceId)
     return { events: takenUp.events + untaken.events, bytes: takenUp.bytes + untaken.bytes }
-  }
-
-  /** Those of them that still lie in the log. Asks for everything before it waits, so it tells of the moment of the call. */
-  async untaken(sourceId?: string): Promise<{ events: number; bytes: number }> {
-    const { log } = this.#surroundings
-    const partitions = Array.from({ length: log.partitions }, (_, partition) => partition)
-    const tallies = await Promise.all(
-      partitions.map((partition) => {
-        const cursors = STREAMS.map((_, stream) => this.feed.cursor(partition, stream))
-        return this.untakenBetween(partition, cursors, log.end(partition))
-      }),
-    )
-    let events = 0
-    let bytes = 0
-    for (const [id, count] of tallies.flatMap((tally) => [...tally])) {
-      if (sourceId !== undefined && id !== sourceId) continue
-      events += count.events
-      bytes += count.bytes
-    }
-    return { events, bytes }
-  }
-
-  /** Events of connected sources from a cursor in each stream up to an offset, by source. */
-  async untakenBetween(partition: number, cursors: readonly Position[], to: number): Promise<Tally> {
-    const { tallies } = this.#surroundings
-    const { activity } = this.feed
-    const sum: Tally = new Map()
-    const asked: Promise<void>[] = []
-    const add = async (stream: Stream, range: { from: number; to: number }, taken: number) => {
-      for (const [id, count] of await tallies.tally(partition, stream, range)) {
-        if (count.events === 0) continue
-        if (!activity.isConnected(id, partition, range.from)) continue
-        const events = count.events - taken
-        addToTally(sum, id, events, Math.round((count.bytes * events) / count.events))
-      }
-    }
-    for (const [stream, name] of STREAMS.entries()) {
-      const { offset, index } = cursors[stream]!
-      if (offset >= to) continue
-      // Of the record at the cursor some events may have been taken up already.
-      if (index > 0) asked.push(add(name, { from: offset, to: offset + 1 }, index))
-      for (const piece of activity.pieces(partition, index > 0 ? offset + 1 : offset, to))
-        asked.push(add(name, piece, 0))
-    }
-    await Promise.all(asked)
-    return sum
-  }
-
-  /** Gives up what waits before an offset, but for what is in flight. Whoever calls records what it returns. */
-  giveUpBefore(partition: number, offset: number) {
-    const cursors = this.feed.skipTo(partition, offset)
-    const events = this.lane.giveUpBefore(partition, offset)
-    const isInFlight = (event: LaneEvent) => event.partition === partition && event.offset < offset
-    const inFlight = [...this.lane.unfinished()].filter(isInFlight)
-    return { cursors, events, inFlight }
   }
 
   takenUp(sourceId?: string): { events: number; bytes: number } {
@@ -415,6 +213,15 @@ export class DestinationDelivery {
       bytes += event.sizeBytes
     }
     return { events, bytes }
+  }
+
+  /** Gives up what waits before an offset, but for what is in flight. Whoever calls records what it returns. */
+  giveUpBefore(partition: number, offset: number) {
+    const cursors = this.feed.skipTo(partition, offset)
+    const events = this.lane.giveUpBefore(partition, offset)
+    const isInFlight = (event: LaneEvent) => event.partition === partition && event.offset < offset
+    const inFlight = [...this.lane.unfinished()].filter(isInFlight)
+    return { cursors, events, inFlight }
   }
 
   /** Offsets from here on must stay in the log: a position, or the oldest wait. */
@@ -436,19 +243,6 @@ export class DestinationDelivery {
     await this.lane.stop(Promise.resolve())
   }
 
-  /** For those who watch. An event whose payload is lost has no name to show it by. */
-  #show(
-    { payload, sourceId }: LaneEvent,
-    outcome: LiveOutcome['outcome'],
-    reason: string | null,
-    status: number,
-    durationMs: number,
-  ): void {
-    const { live } = this.#surroundings
-    if (!live.isWatched || payload === undefined) return
-    live.outcome(payload, sourceId, { destinationId: this.#destination.id, outcome, reason, status, durationMs })
-  }
-
   /** Why the filters of today leave an event out; undefined if they do not. */
   filter(event: StoredEvent, sourceId: string) {
     const { id, name, config } = this.#destination
@@ -456,36 +250,27 @@ export class DestinationDelivery {
     return filterReason(event, filtered, this.#surroundings.sourceOf(sourceId)?.class ?? '')
   }
 
-  async #load(events: readonly LaneEvent[]): Promise<(StoredEvent | undefined)[]> {
-    const { log, parsed, store, logger } = this.#surroundings
-    const payloads: (StoredEvent | undefined)[] = []
-    const { log: ofLog = [], letters = [] } = Object.groupBy([...events.entries()], ([, { replayed }]) =>
-      replayed?.letterId === undefined ? 'log' : 'letters',
-    )
-    if (letters.length > 0) {
-      const ids = letters.map(([, { replayed }]) => replayed!.letterId!)
-      const kept = await store.call('letterEvents', ids)
-      for (const [i, [at]] of letters.entries()) {
-        const event = kept[i]
-        payloads[at] = event === undefined ? undefined : JSON.parse(event)
-      }
-    }
-    for (const [partition, ofPartition] of Map.groupBy(ofLog, ([, event]) => event.partition)) {
-      const records = await log
-        .get(
-          partition,
-          ofPartition.map(([, event]) => event.offset),
-        )
-        .catch((error: Error) => {
-          logger.error({ destinationId: this.#destination.id, cause: error.message }, 'the log cannot be read')
-          throw error
-        })
-      for (const [i, record] of records.entries()) {
-        const [at, event] = ofPartition[i]!
-        payloads[at] = record && parsed.eventsOf(partition, record)[event.index]
-      }
-    }
-    return payloads
+  /** For those who watch. An event whose payload is lost has no name to show it by. */
+  #show(
+    payload: StoredEvent | undefined,
+    sourceId: string,
+    outcome: LiveOutcome['outcome'],
+    reason: string | null,
+    status = 0,
+    durationMs = 0,
+  ): void {
+    const { live } = this.#surroundings
+    if (!live.isWatched || payload === undefined) return
+    live.outcome(payload, sourceId, { destinationId: this.#destination.id, outcome, reason, status, durationMs })
+  }
+
+  #load(events: readonly LaneEvent[]): Promise<(StoredEvent | undefined)[]> {
+    return storedPayloads(events, this.#surroundings, (error) => this.#tellOfLog(error))
+  }
+
+  #tellOfLog(error: Error): void {
+    const fields = { destinationId: this.#destination.id, cause: error.message }
+    this.#surroundings.logger.error(fields, 'the log cannot be read')
   }
 
   /** All that is to be sent for an event, or what went wrong with any of it. */

@@ -2,7 +2,7 @@ import type { DeliveryStore } from '@millrace/delivery'
 import type { EventLog } from '@millrace/log'
 import type { Clock, Timer } from '@millrace/std'
 import type { BackedLog } from './backlog/backed-log.ts'
-import type { Logger } from './destination-delivery.ts'
+import type { Logger } from './surroundings.ts'
 
 const INTERVAL_MS = 60_000
 const HOUR_MS = 3_600_000

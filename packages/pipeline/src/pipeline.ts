@@ -1,90 +1,39 @@
 import {
-  type BacklogRow,
   type DeadLetterFilter,
   type DeadLetterGroup,
   type DeadLetterRow,
-  type DeliveryStore,
-  type LaneEvent,
   MemoryBudget,
   type Scope,
-  type Span,
 } from '@millrace/delivery'
-import type { DestinationModule } from '@millrace/destinations'
-import { type EventLog, STREAMS, type StoredRecord } from '@millrace/log'
-import { type EventRecord, eventName, type JsonObject } from '@millrace/protocol'
-import type { Clock } from '@millrace/std'
-import { Activity } from './activity.ts'
+import type { EventLog, StoredRecord } from '@millrace/log'
+import type { EventRecord, JsonObject } from '@millrace/protocol'
 import { BackedLog } from './backlog/backed-log.ts'
 import { BacklogBudget } from './backlog/backlog-budget.ts'
 import { LogBudget } from './backlog/log-budget.ts'
 import { LogTallies } from './backlog/log-tallies.ts'
-import type { Configuration, ConfiguredConnection, ConfiguredDestination, ConfiguredSource } from './configuration.ts'
+import type { Configuration, ConfiguredDestination, ConfiguredSource } from './configuration.ts'
+import { recordDamage } from './damage.ts'
 import { deadLetterGroups } from './dead-letter-groups.ts'
+import { DeliveredListeners, type Delivery } from './delivered-listeners.ts'
 import { DeliveryMetrics } from './delivery-metrics.ts'
-import { type DeliveryState, deliveryState } from './delivery-state.ts'
-import {
-  DestinationDelivery,
-  type Logger,
-  type NewClient,
-  type StartingPoint,
-  type Surroundings,
-} from './destination-delivery.ts'
+import { type DeliveryState, deliveryStates } from './delivery-state.ts'
+import { DestinationDelivery } from './destination-delivery.ts'
 import { EventList } from './events/event-list.ts'
 import { LiveView } from './events/live-view.ts'
 import { Housekeeping } from './housekeeping.ts'
+import { ImportTail } from './import-tail.ts'
 import { Jobs } from './jobs/jobs.ts'
 import { LogScan } from './jobs/log-scan.ts'
 import type { ScanPlace } from './jobs/scan-calls.ts'
-import type { LiveUserCodeAccess } from './live-user-code.ts'
 import { MESSAGE_INDEX, MessageIndex } from './message-index.ts'
 import { ParsedRecords } from './parsed-records.ts'
-import { changedSpans, type SpanChange, spanChange } from './spans.ts'
+import type { PipelineOptions } from './pipeline-options.ts'
+import { type PositionOf, Removals } from './removals.ts'
+import { Spans } from './spans.ts'
+import type { StartingPoint, Surroundings } from './surroundings.ts'
 import { Tail } from './tail.ts'
 import { traceEvents } from './traces.ts'
 import type { MetadataSource } from './user-metadata.ts'
-
-export interface PipelineOptions {
-  readonly log: EventLog
-  readonly store: DeliveryStore
-  readonly configuration: Configuration
-  readonly findModule: (type: string) => DestinationModule | undefined
-  /** The class of a source's type: `cordova`, `web` or `cloud`. */
-  readonly sourceClass: (type: string) => string
-  readonly newClient: NewClient
-  readonly userCode: LiveUserCodeAccess
-  readonly clock: Clock
-  /** 0 ≤ random < 1. */
-  readonly random: () => number
-  readonly userAgent: string
-  readonly memoryBytes: number
-  readonly traces: { readonly keepMs: number; readonly maxBytes: number }
-  readonly logKeepMs: number
-  /** Another reader of the log, which keeps what it has not passed; the schema catalog fits. */
-  readonly otherReader: {
-    neededFrom(partition: number): number
-    /** Why it does not go on. */
-    trouble(): string | undefined
-  }
-  /** What waits, with open dead letters, may take on disk; 0: no bound. */
-  readonly backlogMaxBytes: number
-  /** What the log may take on disk; 0: no bound. */
-  readonly logMaxBytes: number
-  /** Free space is under twice the floor; left out: never. */
-  readonly isDiskShort?: () => boolean
-  /** For the audit log: events of a destination were given up for the storage budget. */
-  readonly tellExpired: (destinationId: string, count: number) => void
-  readonly logger: Logger
-}
-
-/** A delivery as it is shown to people who watch. */
-export interface Delivery {
-  readonly type: string
-  readonly name: string
-  readonly destinationName: string
-  readonly destinationId: string
-  readonly status: number
-  readonly durationMs: number
-}
 
 /**
  * From the log to the destinations: reads what was accepted once, hands it to the lane of each destination that a
@@ -101,35 +50,32 @@ export class Pipeline {
   readonly #options: PipelineOptions
   readonly #surroundings: Surroundings
   readonly #tail: Tail
+  readonly #importTail: ImportTail
+  readonly #spans: Spans
   readonly #deliveries = new Map<string, DestinationDelivery>()
-  readonly #importEnds: number[]
-  readonly #deliveredListeners = new Set<(delivery: Delivery) => void>()
+  readonly #removals: Removals
+  readonly #deliveredListeners = new DeliveredListeners()
   readonly #housekeeping: Housekeeping
   readonly #backlog: BacklogBudget
   readonly #logBudget: LogBudget
   readonly #backed: BackedLog
   #configuration: Configuration
   readonly #sources = new WeakMap<ConfiguredSource, MetadataSource>()
-  #spans: readonly Span[]
   /** Deliveries by source, made anew with each configuration. */
   #bySource = new Map<string, DestinationDelivery[]>()
   #stopListening: () => void = () => {}
   #stopListeningForDamage: () => void = () => {}
   /** Of configurations, one after the other. */
   #recording: Promise<void> = Promise.resolve()
-  /** How far imported records are in the message index, by partition. */
-  readonly #importsIndexed: number[]
-  readonly #isIndexingImports: boolean[] = []
 
   /** Goes on where the last run stopped; delivers from here on. */
   static async start(options: PipelineOptions): Promise<Pipeline> {
-    const spans = await options.store.call('spans', undefined)
-    const pipeline = new Pipeline(options, spans)
+    const pipeline = new Pipeline(options, await Spans.read(options.log, options.store))
     await pipeline.#start()
     return pipeline
   }
 
-  private constructor(options: PipelineOptions, spans: readonly Span[]) {
+  private constructor(options: PipelineOptions, spans: Spans) {
     const { log, store, clock, random, logger, userAgent, newClient } = options
     const backed = new BackedLog(log, store)
     this.#backed = backed
@@ -143,18 +89,22 @@ export class Pipeline {
       store,
       clock,
       deliveries: () => this.#deliveries.values(),
-      spans: () => this.#spans,
+      spans: () => this.#spans.all,
     })
     const ends = Array.from({ length: log.partitions }, (_, partition) => log.end(partition))
-    this.#importEnds = [...ends]
-    this.#importsIndexed = [...ends]
-    this.#tail = new Tail(
+    const onReadError = (error: Error) => logger.error({ cause: error.message }, 'the log cannot be read')
+    const handOut = (partition: number, records: readonly StoredRecord[]) => this.#handOut(partition, records)
+    this.#tail = new Tail(log, clock, ends, handOut, onReadError)
+    const takeImported = (partition: number, records: readonly StoredRecord[]) => this.#takeImported(partition, records)
+    this.#importTail = new ImportTail(log, ends, takeImported, onReadError)
+    this.#removals = new Removals({
       log,
+      store,
       clock,
-      ends,
-      (partition, records) => this.#handOut(partition, records),
-      (error) => logger.error({ cause: error.message }, 'the log cannot be read'),
-    )
+      metrics: this.metrics,
+      deliveries: this.#deliveries,
+      waiting: (scope) => this.waiting(scope),
+    })
     this.#surroundings = {
       log: backed,
       store,
@@ -177,9 +127,10 @@ export class Pipeline {
       },
       sourceOf: (sourceId) => this.#sourceOf(sourceId),
       tailAt: (partition) => this.#tail.offset(partition),
-      importEnd: (partition) => this.#importEnds[partition]!,
+      importEnd: this.#importTail.end,
       live: this.live,
-      onDelivered: (event, destination, status, durationMs) => this.#tell(event, destination, status, durationMs),
+      onDelivered: (event, destination, status, durationMs) =>
+        this.#deliveredListeners.tell(event, destination, status, durationMs),
     }
     this.jobs = new Jobs({
       log,
@@ -238,21 +189,23 @@ export class Pipeline {
       if (expired > 0) this.metrics.outcome(destinationId, 'expired', expired)
     }
     const positions = await store.call('positions', undefined)
-    const positionOf = (reader: string, partition: number, stream: number) =>
+    const positionOf: PositionOf = (reader, partition, stream) =>
       positions.find((row) => row.reader === reader && row.partition === partition && row.stream === stream)?.position
     await this.index.catchUp(log, (partition, stream) => positionOf(MESSAGE_INDEX, partition, stream)?.offset ?? 0)
-    await this.#recordForgottenRemovals(positionOf)
-    await this.#writeSpans(this.#reconcileSpans())
+    await this.#removals.recordForgotten(this.#spans.all, this.#configuration, positionOf)
+    await this.#spans.write(this.#spans.reconcile(this.#configuration))
     for (const destination of this.#configuration.destinations.values()) {
       const resumed = await store.call('resume', destination.id)
       const start: StartingPoint['start'] = (partition, stream) =>
-        positionOf(destination.id, partition, stream) ?? this.#firstConnected(destination.id, partition)
+        positionOf(destination.id, partition, stream) ?? this.#spans.firstConnected(destination.id, partition)
       this.#open(destination, { start, resumed })
     }
     this.#applyConfiguration()
     await this.jobs.start()
     this.#stopListening = log.onCommit((partition, stream) => {
-      if (stream === 'import') this.#noteImport(partition)
+      if (stream !== 'import') return
+      this.#importTail.moveOn(partition)
+      for (const { feed } of this.#deliveries.values()) feed.pull()
     })
     this.#stopListeningForDamage = log.onDamage(() => {
       this.#surroundings.tallies.forget()
@@ -269,16 +222,16 @@ export class Pipeline {
   async configure(configuration: Configuration): Promise<void> {
     const before = this.#configuration
     this.#configuration = configuration
-    const removed = this.#removals(before, configuration)
-    const change = this.#reconcileSpans()
+    const recordings = this.#removals.carryOut(before, configuration)
+    const change = this.#spans.reconcile(configuration)
     for (const destination of configuration.destinations.values()) {
       if (!this.#deliveries.has(destination.id)) this.#open(destination, this.#fromHere())
     }
     this.#applyConfiguration()
     // The spans of what was removed leave the disk last: after a crash in between they tell that it is to be recorded.
     const recorded = this.#recording.then(async () => {
-      for (const removal of removed) await removal()
-      await this.#writeSpans(change)
+      for (const record of recordings) await record()
+      await this.#spans.write(change)
     })
     this.#recording = recorded.catch(() => {})
     await recorded
@@ -348,9 +301,9 @@ export class Pipeline {
   }
 
   /** Counts and state of a destination; undefined if there is none with this id. */
-  async state(destinationId: string) {
-    const delivery = this.#deliveries.get(destinationId)
-    return delivery && this.#stateOf(delivery, await this.#options.store.call('backlog', undefined))
+  async state(destinationId: string): Promise<DeliveryState | undefined> {
+    const [state] = await this.states([destinationId])
+    return state
   }
 
   /** In order of creation. */
@@ -359,26 +312,10 @@ export class Pipeline {
   }
 
   /** Counts and states of destinations, by default of all; of those that are there. */
-  async states(destinationIds: readonly string[] = [...this.#deliveries.keys()]) {
-    const states: DeliveryState[] = []
-    const backlog = await this.#options.store.call('backlog', undefined)
-    for (const id of destinationIds) {
-      const delivery = this.#deliveries.get(id)
-      if (delivery !== undefined) states.push(await this.#stateOf(delivery, backlog))
-    }
-    return states
-  }
-
-  #stateOf(delivery: DestinationDelivery, backlog: readonly BacklogRow[]) {
+  states(destinationIds: readonly string[] = [...this.#deliveries.keys()]): Promise<DeliveryState[]> {
     const { log, store, clock } = this.#options
-    return deliveryState(delivery, {
-      log,
-      open: backlog.find(({ destinationId }) => destinationId === delivery.destination.id) ?? NO_BACKLOG,
-      deliveredSince: (id, hour) => store.call('deliveredSince', { destinationId: id, hour }),
-      expired: (id) => this.metrics.outcomes.get(id)?.get('expired') ?? 0,
-      payloadOf: (event) => delivery.payloadOf(event),
-      now: clock.now(),
-    })
+    const deliveries = destinationIds.flatMap((id) => this.#deliveries.get(id) ?? [])
+    return deliveryStates(deliveries, { log, store, clock, metrics: this.metrics })
   }
 
   /** Largest first; at most `MOST_GROUPS`. */
@@ -400,8 +337,7 @@ export class Pipeline {
 
   /** Calls back after each delivery. @returns a function that stops it. */
   onDelivered(listener: (delivery: Delivery) => void): () => void {
-    this.#deliveredListeners.add(listener)
-    return () => this.#deliveredListeners.delete(listener)
+    return this.#deliveredListeners.add(listener)
   }
 
   /** How far everybody has come who reads all records, with that on disk. */
@@ -459,30 +395,11 @@ export class Pipeline {
     this.live.accepted(record.header, () => this.#surroundings.parsed.eventsOf(partition, record))
   }
 
-  #noteImport(partition: number): void {
-    const { log } = this.#options
-    this.#importEnds[partition] = log.end(partition)
-    void this.#indexImports(partition)
-    for (const { feed } of this.#deliveries.values()) feed.pull()
-  }
-
-  async #indexImports(partition: number): Promise<void> {
-    if (this.#isIndexingImports[partition]) return
-    this.#isIndexingImports[partition] = true
-    const { log, logger } = this.#options
-    try {
-      while (this.#importsIndexed[partition]! < this.#importEnds[partition]!) {
-        const { records, next } = await log.read(partition, 'import', this.#importsIndexed[partition]!, 1024 * 1024)
-        for (const record of records) {
-          this.index.add(partition, 1, record)
-          if (this.live.isWatched) this.#showAccepted(partition, record)
-        }
-        this.#importsIndexed[partition] = next
-      }
-    } catch (error) {
-      logger.error({ cause: (error as Error).message }, 'the log cannot be read')
+  #takeImported(partition: number, records: readonly StoredRecord[]): void {
+    for (const record of records) {
+      this.index.add(partition, 1, record)
+      if (this.live.isWatched) this.#showAccepted(partition, record)
     }
-    this.#isIndexingImports[partition] = false
   }
 
   /** A source with its class, the same object as long as nothing of it changes. */
@@ -498,7 +415,7 @@ export class Pipeline {
   }
 
   #open(destination: ConfiguredDestination, from: StartingPoint): void {
-    const activity = this.#activityOf(destination.id)
+    const activity = this.#spans.activityOf(destination.id)
     this.#deliveries.set(
       destination.id,
       new DestinationDelivery(destination, this.#configuration.revision, activity, from, this.#surroundings),
@@ -513,19 +430,6 @@ export class Pipeline {
     }
   }
 
-  /** A destination that never got as far as writing a position begins with its first connection. */
-  #firstConnected(destinationId: string, partition: number): { offset: number; index: number } {
-    const spans = this.#spans.filter(
-      (span) => span.kind === 'connection' && span.destinationId === destinationId && span.partition === partition,
-    )
-    const offset = Math.min(this.#options.log.end(partition), ...spans.map(({ fromOffset }) => fromOffset))
-    return { offset, index: 0 }
-  }
-
-  #activityOf(destinationId: string): Activity {
-    return new Activity(this.#spans.filter((span) => span.destinationId === destinationId))
-  }
-
   #applyConfiguration(): void {
     const { destinations, connections, revision } = this.#configuration
     const byDestination = Map.groupBy(connections.values(), ({ destinationId }) => destinationId)
@@ -533,7 +437,7 @@ export class Pipeline {
     for (const [id, delivery] of this.#deliveries) {
       const destination = destinations.get(id)
       if (destination === undefined) continue
-      const activity = this.#activityOf(id)
+      const activity = this.#spans.activityOf(id)
       const disabled = (byDestination.get(id) ?? []).filter(({ isEnabled }) => !isEnabled)
       delivery.configure(destination, revision, activity, new Set(disabled.map(({ sourceId }) => sourceId)))
       for (const sourceId of activity.sourceIds) {
@@ -544,155 +448,9 @@ export class Pipeline {
     }
   }
 
-  /** In memory only: the change is to be written. */
-  #reconcileSpans(): SpanChange {
-    const { log } = this.#options
-    const ends = Array.from({ length: log.partitions }, (_, partition) => log.end(partition))
-    const change = spanChange(this.#spans, this.#configuration, ends)
-    this.#spans = changedSpans(this.#spans, change)
-    return change
-  }
-
-  async #writeSpans(change: SpanChange): Promise<void> {
-    if (change.put.length > 0 || change.remove.length > 0) await this.#options.store.call('writeSpans', change)
-  }
-
-  /** What a new configuration has no more: its waiting events end as discarded. Takes effect at once, is recorded later. */
-  #removals(before: Configuration, after: Configuration): (() => Promise<void>)[] {
-    const removals: (() => Promise<void>)[] = []
-    for (const id of before.destinations.keys()) {
-      if (!after.destinations.has(id)) removals.push(this.#removeDestination(id))
-    }
-    for (const connection of before.connections.values()) {
-      if (after.connections.has(connection.id) || !after.destinations.has(connection.destinationId)) continue
-      const reason = after.sources.has(connection.sourceId) ? 'connection was removed' : 'source was removed'
-      removals.push(this.#removeConnection(connection, reason))
-    }
-    return removals
-  }
-
-  #removeDestination(id: string): () => Promise<void> {
-    const delivery = this.#deliveries.get(id)
-    if (delivery === undefined) return () => Promise.resolve()
-    const waiting = this.waiting({ destinationId: id })
-    const ranges = this.#waitingRanges(delivery)
-    this.#deliveries.delete(id)
-    const stopped = delivery.remove()
-    return async () => {
-      await this.#recordRemoval({ destinationId: id }, ranges, 'destination was removed', await waiting)
-      await stopped
-    }
-  }
-
-  #removeConnection({ sourceId, destinationId }: ConfiguredConnection, reason: string): () => Promise<void> {
-    const delivery = this.#deliveries.get(destinationId)
-    if (delivery === undefined) return () => Promise.resolve()
-    const waiting = this.waiting({ destinationId, sourceId })
-    const ranges = this.#waitingRanges(delivery)
-    delivery.lane.discard(sourceId)
-    return async () => this.#recordRemoval({ destinationId, sourceId }, ranges, reason, await waiting)
-  }
-
-  /** A removal that a crash kept from being recorded shows in spans of connections that are gone. */
-  async #recordForgottenRemovals(
-    positionOf: (reader: string, partition: number, stream: number) => { offset: number } | undefined,
-  ): Promise<void> {
-    const { log, store } = this.#options
-    const { sources, destinations, connections } = this.#configuration
-    for (const span of this.#spans) {
-      const { destinationId, sourceId, partition, fromOffset } = span
-      if (span.kind !== 'connection' || connections.has(span.resource)) continue
-      const sourceReason = sources.has(sourceId) ? 'connection was removed' : 'source was removed'
-      const reason = destinations.has(destinationId) ? sourceReason : 'destination was removed'
-      const scope = { destinationId, sourceId }
-      const toOffset = span.toOffset ?? log.end(partition)
-      let count = await store.call('openDeadLetters', scope)
-      let oldest = toOffset
-      const { waiting } = await store.call('resume', destinationId)
-      for (const [stream, name] of STREAMS.entries()) {
-        const position = Math.max(fromOffset, positionOf(destinationId, partition, stream)?.offset ?? fromOffset)
-        const tally = await log.tally(partition, name, { from: position, to: Math.max(position, toOffset) })
-        count += tally.get(sourceId)?.events ?? 0
-        oldest = Math.min(oldest, position)
-        for (const wait of waiting) {
-          if (wait.sourceId !== sourceId || wait.partition !== partition || wait.stream !== stream) continue
-          if (wait.offset >= position) continue
-          count++
-          oldest = Math.min(oldest, wait.offset)
-        }
-      }
-      await this.#recordRemoval(scope, [{ partition, fromOffset: oldest, toOffset }], reason, count)
-    }
-  }
-
-  #waitingRanges(delivery: DestinationDelivery): { partition: number; fromOffset: number; toOffset: number }[] {
-    const { log } = this.#options
-    return Array.from({ length: log.partitions }, (_, partition) => ({
-      partition,
-      fromOffset: delivery.neededFrom(partition),
-      toOffset: log.end(partition),
-    }))
-  }
-
-  async #recordRemoval(
-    scope: { destinationId: string; sourceId?: string },
-    ranges: readonly { partition: number; fromOffset: number; toOffset: number }[],
-    reason: string,
-    count: number,
-  ): Promise<void> {
-    const { store, clock } = this.#options
-    const at = clock.now()
-    const { destinationId, sourceId = null } = scope
-    // Also where nothing is counted there may be dead letters on their way into a lane.
-    const rows = (count === 0 ? [] : ranges).map((range) => ({
-      ...range,
-      destinationId,
-      sourceId,
-      outcome: 'discarded' as const,
-      reason,
-      count,
-      at,
-    }))
-    await store.call('discard', { scope, ranges: rows, reason, at })
-    if (count > 0) this.metrics.outcome(destinationId, 'discarded', count)
-  }
-
-  /** Events that a destination had still to take up from a damaged segment end as expired. */
-  async #recordDamage(): Promise<void> {
-    const { log, store, clock } = this.#options
-    for (let partition = 0; partition < log.partitions; partition++) {
-      for (const { from, to } of log.damaged(partition)) {
-        for (const delivery of this.#deliveries.values()) {
-          await store.call('expireRange', {
-            destinationId: delivery.destination.id,
-            sourceId: null,
-            partition,
-            fromOffset: from,
-            toOffset: to,
-            outcome: 'expired',
-            reason: 'segment was damaged',
-            count: 0,
-            at: clock.now(),
-          })
-        }
-      }
-    }
-  }
-
-  #tell(event: LaneEvent, destination: ConfiguredDestination, status: number, durationMs: number): void {
-    if (this.#deliveredListeners.size === 0) return
-    const { payload } = event
-    const delivery = {
-      type: payload?.type ?? '',
-      name: payload === undefined ? '' : eventName(payload),
-      destinationName: destination.name,
-      destinationId: destination.id,
-      status,
-      durationMs,
-    }
-    for (const listener of this.#deliveredListeners) listener(delivery)
+  #recordDamage(): Promise<void> {
+    return recordDamage(this.#options, () => this.#deliveries.keys())
   }
 }
 
-const NO_BACKLOG = { letters: 0, letterBytes: 0 }
 const NONE: readonly DestinationDelivery[] = []

@@ -50,6 +50,18 @@ test('a journey that is asked for is rendered step by step, without secrets, and
   expect(await rendered(run, 'm', 'd2')).toBeUndefined()
 })
 
+test('user code runs once for a trace, however much of it is made again', async () => {
+  const code = version('export const transformEvent = (event) => event', 't1')
+  const { run } = await PipelineUnderTest.withSink(200, { d1: { transformations: [code] } })
+  await using _ = run
+  await run.send(track('m', 'u'))
+  const before = run.userCodeRuns
+  const [event] = (await run.pipeline.trace('m', undefined, 'd1')) as { destinations: unknown[] }[]
+  const again = { method: 'POST', rendered: true }
+  expect(event!.destinations).toMatchObject([{ requests: [again], rendered: { requests: [{ method: 'POST' }] } }])
+  expect(run.userCodeRuns - before).toBe(1)
+})
+
 test('after a change it says that it is made with what holds today', async () => {
   const { run } = await PipelineUnderTest.withSink(200)
   await using _ = run

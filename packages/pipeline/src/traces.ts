@@ -15,8 +15,9 @@ import {
   storedEvents,
 } from '@millrace/protocol'
 import type { Clock } from '@millrace/std'
-import type { DestinationDelivery, RenderedJourney } from './destination-delivery.ts'
+import type { DestinationDelivery } from './destination-delivery.ts'
 import type { MessageIndex } from './message-index.ts'
+import type { Rendered, Rendering } from './rendering.ts'
 
 /** What became of an event at one destination. */
 interface Journey {
@@ -32,7 +33,10 @@ interface Journey {
   readonly blockedBy?: string
   readonly requests: readonly TracedRequest[]
   /** For the destination that was asked for: what its code and its transformation make of the event. */
-  readonly rendered?: RenderedJourney
+  readonly rendered?: Rendered & {
+    /** Whether this is what governed the event, or another configuration does by now. */
+    readonly versions: 'recorded' | 'today'
+  }
 }
 
 interface TracedRequest {
@@ -112,34 +116,30 @@ async function journeys(
     const records = byReplay((recorded.get(id) ?? []).map(([, record]) => record))
     recorded.delete(id)
     const unfinished = new Map(findUnfinished(delivery, position).map((each) => [replayOf(each), each]))
-    const first = found.length
+    const rendering = delivery.rendering(event, sourceId, position)
+    const ofDestination: Journey[] = []
     const isFirst = feed.activity.isConnected(sourceId, position.partition, position.offset)
     for (const replayId of new Set([...(isFirst ? [null] : []), ...records.keys(), ...unfinished.keys()])) {
       const record = records.get(replayId)
       const waiting = unfinished.get(replayId)
-      if (waiting !== undefined) found.push(await unfinishedJourney(delivery, waiting, record, clock))
-      else if (record !== undefined) found.push(await recordedJourney(id, record, delivery, event, sourceId, position))
-      else found.push(journey(id, 'pending', null, null, []))
+      if (waiting !== undefined) ofDestination.push(await unfinishedJourney(delivery, waiting, record, clock))
+      else if (record !== undefined) ofDestination.push(await recordedJourney(id, record, rendering))
+      else ofDestination.push(journey(id, 'pending', null, null, []))
     }
-    if (id !== render) continue
-    const rendered = await delivery.rendered(event, sourceId, position)
-    for (const [i, each] of found.entries())
-      if (i >= first) found[i] = { ...each, rendered: asOf(each, delivery, rendered) }
+    found.push(...(id === render ? await withRendered(ofDestination, rendering) : ofDestination))
   }
   for (const [id, records] of recorded) {
-    for (const [, record] of records)
-      found.push(await recordedJourney(id, record, undefined, event, sourceId, position))
+    for (const [, record] of records) found.push(await recordedJourney(id, record, undefined))
   }
   return found
 }
 
-/** Whether what is made today is made by what governed the event. */
-function asOf(
-  { configRevision }: Journey,
-  { revision }: DestinationDelivery,
-  rendered: Omit<RenderedJourney, 'versions'>,
-): RenderedJourney {
-  return { versions: configRevision === revision ? 'recorded' : 'today', ...rendered }
+async function withRendered(journeys: readonly Journey[], rendering: Rendering): Promise<Journey[]> {
+  const rendered = await rendering.all()
+  return journeys.map((each) => ({
+    ...each,
+    rendered: { versions: each.configRevision === rendering.revision ? 'recorded' : 'today', ...rendered },
+  }))
 }
 
 /** By replay of the log; null: the first delivery. A dead letter beside something else of that is of a replay. */
@@ -202,23 +202,14 @@ async function blockerOf(delivery: DestinationDelivery, event: LaneEvent): Promi
   return undefined
 }
 
-async function recordedJourney(
-  id: string,
-  recorded: Recorded,
-  delivery: DestinationDelivery | undefined,
-  event: StoredEvent,
-  sourceId: string,
-  position: EventPosition,
-): Promise<Journey> {
+/** @param rendering undefined where the destination is gone. */
+async function recordedJourney(id: string, recorded: Recorded, rendering: Rendering | undefined): Promise<Journey> {
   switch (recorded.kind) {
     case 'plain': {
       const { outcome, reason, status, durationMs, at, replayId } = recorded
       if (outcome !== 'delivered') return { ...journey(id, outcome, reason, recorded, []), replayId }
       const attempt = { n: 1, at: formatTime(at), durationMs, status, class: 'delivered', text: '' }
-      const request = {
-        ...(await rendered(delivery, recorded.revision, event, sourceId, position)),
-        attempts: [attempt],
-      }
+      const request = { ...(await rendered(rendering, recorded.revision)), attempts: [attempt] }
       return { ...journey(id, 'delivered', null, recorded, [request]), replayId }
     }
     case 'journey': {
@@ -239,14 +230,11 @@ async function recordedJourney(
 
 /** Method and endpoint made again from the stored event; left out if the configuration is another one by now. */
 async function rendered(
-  delivery: DestinationDelivery | undefined,
+  rendering: Rendering | undefined,
   revision: number,
-  event: StoredEvent,
-  sourceId: string,
-  position: EventPosition,
 ): Promise<{ method?: string; endpoint?: string; rendered?: true }> {
-  if (delivery === undefined || delivery.revision !== revision) return {}
-  const request = await delivery.shownRequest(event, sourceId, position)
+  if (rendering?.revision !== revision) return {}
+  const request = await rendering.firstRequest()
   return request === undefined ? {} : { method: request.method, endpoint: request.endpoint, rendered: true }
 }
 

@@ -1,4 +1,4 @@
-import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
+import type { DatabaseSync } from 'node:sqlite'
 import {
   DEAD_LETTER_STATES,
   type DeadLetterFilter,
@@ -9,8 +9,9 @@ import {
   STAGES,
 } from './calls.ts'
 import { deadLetterId, rowOfDeadLetterId } from './dead-letter-id.ts'
+import { type LetterCondition, letterCondition } from './letter-condition.ts'
 import { type JudgedLetter, letterJudge, needsPayload } from './letter-judge.ts'
-import type { LetterCondition, LetterRanges } from './letter-ranges.ts'
+import type { LetterRanges } from './letter-ranges.ts'
 import { mergedBy } from './merged.ts'
 import type { Names } from './names.ts'
 import type { VersionTable } from './version-table.ts'
@@ -239,7 +240,7 @@ export class DeadLetterTable {
   #judge(filter: DeadLetterFilter): (row: LookedAt) => boolean {
     const isJudgedGood = letterJudge(filter, this.#names)
     const { destinationId, state } = filter
-    const destination = destinationId === undefined ? undefined : (this.#names.find(destinationId) ?? -1)
+    const destination = this.#names.sought(destinationId)
     const stateIndex = state === undefined ? undefined : (DEAD_LETTER_STATES as readonly string[]).indexOf(state)
     return (row) =>
       (destination === undefined || row.destination === destination) &&
@@ -247,23 +248,15 @@ export class DeadLetterTable {
       isJudgedGood(row)
   }
 
-  #condition(filter: Scope & { readonly state?: string | undefined }): LetterCondition {
-    let sql = ''
-    const values: SQLInputValue[] = []
-    const add = (column: string, name: string | undefined) => {
-      if (name === undefined) return
-      sql += ` AND ${column} = ?`
-      values.push(this.#names.find(name) ?? -1)
-    }
-    add('destination', filter.destinationId)
-    add('source', filter.sourceId)
-    if (filter.state !== undefined) {
-      const state = (DEAD_LETTER_STATES as readonly string[]).indexOf(filter.state)
-      // The index of those that ended is used only where this is said in its words.
-      sql += state > 0 ? ' AND state > 0 AND state = ?' : ' AND state = ?'
-      values.push(state)
-    }
-    return { sql, values }
+  #condition({ destinationId, sourceId, state }: Scope & { readonly state?: string | undefined }): LetterCondition {
+    const number = state === undefined ? undefined : (DEAD_LETTER_STATES as readonly string[]).indexOf(state)
+    const { sql, values } = letterCondition({
+      destination: this.#names.sought(destinationId),
+      source: this.#names.sought(sourceId),
+      state: number,
+    })
+    // The index of those that ended is used only where this is said in its words.
+    return { sql: number !== undefined && number > 0 ? ` AND state > 0${sql}` : sql, values }
   }
 
   #letter(row: Row): DeadLetterRow {

@@ -9,7 +9,6 @@ import { DeliveryStore } from './delivery-store.ts'
 
 const NOW = Date.parse('2026-03-04T09:00:00.000Z')
 const COUNT = 1_000_000
-/** Of one page, in the worst case on a busy machine: outcomes cannot be written meanwhile. Mostly it is a tenth of that. */
 /** Rows that one page looks at. */
 const MOST_LOOKED_AT = 10_000
 

@@ -3,6 +3,7 @@ import { DEAD_LETTER_STATES, type DeadLetterFilter } from './calls.ts'
 import { deadLetterId, rowOfDeadLetterId } from './dead-letter-id.ts'
 import type { LetterSelection, PartPlace } from './job.ts'
 import { type JudgedLetter, letterJudge, needsPayload } from './letter-judge.ts'
+import { compareLetters, type LetterStand, standOf } from './letter-order.ts'
 import type { LetterRanges } from './letter-ranges.ts'
 import { mergedBy } from './merged.ts'
 import type { Names } from './names.ts'
@@ -66,7 +67,7 @@ export class JobParts {
     const rows = [...new Set(selection.ids)]
       .flatMap((id) => this.#namedRow(id) ?? [])
       .filter(({ destination }) => known.includes(destination))
-      .sort((a, b) => a.partition - b.partition || a.offset - b.offset || a.idx - b.idx || a.id - b.id)
+      .sort(compareLetters)
     const parts = Map.groupBy(rows, ({ destination }) => destination)
     return new Map([...parts].map(([destination, letters]) => [destination, letters.map(({ id }) => id)]))
   }
@@ -99,14 +100,14 @@ export class JobParts {
   #walk({ destination, filter, lastLetter }: Part, after: PartPlace, limit: number): PartStep {
     const isWanted = letterJudge(filter, this.#names)
     const { walk, walkWithEvent } = this.#statements
-    const [partition = -1, offset = -1, idx = -1, id = -1] = after
+    const { partition, offset, idx, id } = standOf(after)
     const hasEvents = needsPayload(filter)
     const found = (hasEvents ? walkWithEvent : walk).iterate(destination, partition, offset, idx, id)
     const packed = this.#ranges.byPlace(destination, after, hasEvents)
     const rows: number[] = []
     let place = after
     let lookedAt = 0
-    for (const row of mergedBy(found as unknown as Iterable<WalkedRow>, packed, comesBefore)) {
+    for (const row of mergedBy(found as unknown as Iterable<WalkedRow>, packed, (a, b) => compareLetters(a, b) < 0)) {
       if (rows.length >= limit || lookedAt >= MOST_LOOKED_AT) return { rows, place, isAtEnd: false }
       lookedAt++
       place = [row.partition, row.offset, row.idx, row.id]
@@ -116,23 +117,11 @@ export class JobParts {
   }
 }
 
-function comesBefore(a: WalkedRow, b: WalkedRow): boolean {
-  return (a.partition - b.partition || a.offset - b.offset || a.idx - b.idx || a.id - b.id) < 0
-}
-
-interface NamedRow {
-  readonly id: number
+interface NamedRow extends LetterStand {
   readonly destination: number
-  readonly partition: number
-  readonly offset: number
-  readonly idx: number
   readonly dead_at: number
 }
 
-interface WalkedRow extends JudgedLetter {
-  readonly id: number
+interface WalkedRow extends JudgedLetter, LetterStand {
   readonly state: number
-  readonly partition: number
-  readonly offset: number
-  readonly idx: number
 }

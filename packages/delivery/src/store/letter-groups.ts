@@ -1,6 +1,7 @@
-import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
+import type { DatabaseSync } from 'node:sqlite'
 import { type DeadLetterFilter, type DeadLetterGroup, STAGES } from './calls.ts'
 import type { DeadLetterTable, LookedAt } from './dead-letter-table.ts'
+import { letterCondition } from './letter-condition.ts'
 import { needsPayload } from './letter-judge.ts'
 import type { Names } from './names.ts'
 
@@ -37,8 +38,13 @@ export class LetterGroups {
     return isKept ? { groups: this.#kept(filter), next: null } : this.#counted({ ...filter, state }, before)
   }
 
-  #kept(filter: DeadLetterFilter): DeadLetterGroup[] {
-    const { sql, values } = this.#condition(filter)
+  #kept({ destinationId, sourceId, reason, stage }: DeadLetterFilter): DeadLetterGroup[] {
+    const { sql, values } = letterCondition({
+      destination: this.#names.sought(destinationId),
+      source: this.#names.sought(sourceId),
+      reason: this.#names.sought(reason),
+      stage: stage === undefined ? undefined : (STAGES as readonly string[]).indexOf(stage),
+    })
     const rows = this.#db
       .prepare(
         `SELECT ${KEY}, sum(letters) AS count, min(oldest) AS oldest, max(newest) AS newest FROM letter_groups
@@ -52,22 +58,6 @@ export class LetterGroups {
     const groups = new Map<string, GroupRow>()
     const next = this.#deadLetters.lookAt(filter, before, (letter) => addTo(groups, letter))
     return { groups: [...groups.values()].map((group) => this.#group(group)), next }
-  }
-
-  #condition({ destinationId, sourceId, reason, stage }: DeadLetterFilter): { sql: string; values: SQLInputValue[] } {
-    let sql = ''
-    const values: SQLInputValue[] = []
-    const add = (column: string, value: number | undefined) => {
-      if (value === undefined) return
-      sql += ` AND ${column} = ?`
-      values.push(value)
-    }
-    const numberOf = (name: string | undefined) => (name === undefined ? undefined : (this.#names.find(name) ?? -1))
-    add('destination', numberOf(destinationId))
-    add('source', numberOf(sourceId))
-    add('reason', numberOf(reason))
-    add('stage', stage === undefined ? undefined : (STAGES as readonly string[]).indexOf(stage))
-    return { sql, values }
   }
 
   #group(row: GroupRow): DeadLetterGroup {

@@ -19,9 +19,8 @@ export function needsPayload({ userId, messageId }: DeadLetterFilter): boolean {
 
 /** Judges dead letters of the right state and destination one by one, so that whoever asks can count what it looks at. */
 export function letterJudge(filter: DeadLetterFilter, names: Names): (letter: JudgedLetter) => boolean {
-  const numberOf = (text: string | undefined) => (text === undefined ? undefined : (names.find(text) ?? -1))
-  const source = numberOf(filter.sourceId)
-  const reason = numberOf(filter.reason)
+  const source = names.sought(filter.sourceId)
+  const reason = names.sought(filter.reason)
   const stage = filter.stage === undefined ? undefined : (STAGES as readonly string[]).indexOf(filter.stage)
   const { from = Number.NEGATIVE_INFINITY, to = Number.POSITIVE_INFINITY, userId, messageId } = filter
   return (letter) => {

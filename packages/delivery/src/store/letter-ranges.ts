@@ -1,7 +1,11 @@
-import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
+import type { DatabaseSync } from 'node:sqlite'
 import { DEAD_LETTER_STATES, type DeadLetterWrite, STAGES } from './calls.ts'
-import { countPlaces, findPlace, type LetterPlace, packLetters, readPlace, unpackEvents } from './letter-block.ts'
+import type { PartPlace } from './job.ts'
+import { countPlaces, findPlace, packLetters, readPlace, unpackEvents } from './letter-block.ts'
+import type { LetterCondition } from './letter-condition.ts'
+import { compareLetters, standOf } from './letter-order.ts'
 import type { Names } from './names.ts'
+import { isGone, letterOf, type RangeLetter, type RangeRow, takeOut } from './range-letter.ts'
 
 /** Fewer are rows of their own. */
 const FEWEST = 16
@@ -11,38 +15,6 @@ const MOST_EVENT_BYTES = 1024 * 1024
 const OPEN = DEAD_LETTER_STATES.indexOf('open')
 const DISCARDED = DEAD_LETTER_STATES.indexOf('discarded')
 const NEVER = 0
-
-/** A letter in a range, with the columns that it would have as a row. */
-export interface RangeLetter {
-  readonly id: number
-  readonly destination: number
-  readonly source: number
-  readonly partition: number
-  readonly offset: number
-  readonly idx: number
-  readonly state: number
-  readonly stage: number
-  readonly reason: number
-  readonly accepted_at: number
-  readonly dead_at: number
-  readonly attempts: 0
-  readonly last_status: number
-  readonly last_answer: number | null
-  readonly revision: number
-  readonly state_at: number
-  readonly requests: null
-  readonly event: string
-  readonly end_reason: number | null
-  readonly replay: null
-  readonly wait: null
-}
-
-/** Of dead letters in rows or ranges. */
-export interface LetterCondition {
-  /** Begins with AND unless empty. */
-  readonly sql: string
-  readonly values: readonly SQLInputValue[]
-}
 
 /**
  * Dead letters that came many at once, for one reason and without attempts of their own: an outage gives up thousands in a
@@ -76,8 +48,8 @@ export class LetterRanges {
       ),
       insertLetters: db.prepare('INSERT INTO range_letters (first, places, events) VALUES (?, ?, ?)'),
       around: db.prepare('SELECT * FROM letter_ranges WHERE first <= ? ORDER BY first DESC LIMIT 1'),
-      letters: db.prepare('SELECT places, events FROM range_letters WHERE first = ?'),
       places: db.prepare('SELECT places FROM range_letters WHERE first = ?'),
+      events: db.prepare('SELECT events FROM range_letters WHERE first = ?'),
       over: db.prepare(
         `SELECT * FROM letter_ranges WHERE destination = ? AND partition = ? AND last_offset >= ? AND first_offset <= ?
          ORDER BY first DESC`,
@@ -123,7 +95,8 @@ export class LetterRanges {
     const range = this.#statements.around.get(id) as RangeRow | undefined
     const i = id - (range?.first ?? id)
     if (range === undefined || id > range.last || isGone(range, i)) return undefined
-    return letterOf(range, readPlace(this.#places(range), i), i, this.#events(range)[i]!)
+    const places = this.#places(range)
+    return letterOf(range, readPlace(places, i), i, this.#events(range, places)[i]!)
   }
 
   at(destination: number, partition: number, offset: number, index: number): RangeLetter | undefined {
@@ -131,7 +104,8 @@ export class LetterRanges {
       const range = each as unknown as RangeRow
       const places = this.#places(range)
       const i = findPlace(places, offset, index)
-      if (i >= 0 && !isGone(range, i)) return letterOf(range, readPlace(places, i), i, this.#events(range)[i]!)
+      if (i < 0 || isGone(range, i)) continue
+      return letterOf(range, readPlace(places, i), i, this.#events(range, places)[i]!)
     }
     return undefined
   }
@@ -157,28 +131,28 @@ export class LetterRanges {
         yield sample
         continue
       }
-      const events = hasEvents ? this.#events(range) : undefined
+      const events = hasEvents ? this.#events(range, places) : undefined
       for (let i = Math.min(range.last, id - 1) - range.first; i >= 0; i--) {
         if (!isGone(range, i)) yield letterOf(range, readPlace(places, i), i, events?.[i] ?? '')
       }
     }
   }
 
-  /** Open ones of a destination behind a place, in the order of their places. @param after as in `PartPlace`. */
-  *byPlace(destination: number, after: readonly number[], hasEvents: boolean): Generator<RangeLetter> {
-    const [partition = -1, offset = -1] = after
-    const ranges = this.#statements.openFrom.all(destination, partition, offset) as unknown as RangeRow[]
+  /** Open ones of a destination behind a place, in the order of their places. */
+  *byPlace(destination: number, after: PartPlace, hasEvents: boolean): Generator<RangeLetter> {
+    const last = standOf(after)
+    const ranges = this.#statements.openFrom.all(destination, last.partition, last.offset) as unknown as RangeRow[]
     const begun: RangeLetter[][] = []
     for (let next = 0; next < ranges.length || begun.length > 0; ) {
-      let first = begun.length === 0 ? undefined : begun.reduce((a, b) => (comesBefore(b[0]!, a[0]!) ? b : a))
+      let first = begun.length === 0 ? undefined : begun.reduce((a, b) => (compareLetters(b[0]!, a[0]!) < 0 ? b : a))
       while (next < ranges.length && (first === undefined || mayComeBefore(ranges[next]!, first[0]!))) {
         const range = ranges[next++]!
         const letters = this.#letters(range, hasEvents).filter(
-          (letter, i) => !isGone(range, i) && isBehind(letter, after),
+          (letter, i) => !isGone(range, i) && compareLetters(letter, last) > 0,
         )
         if (letters.length === 0) continue
         begun.push(letters)
-        if (first === undefined || comesBefore(letters[0]!, first[0]!)) first = letters
+        if (first === undefined || compareLetters(letters[0]!, first[0]!) < 0) first = letters
       }
       if (first === undefined) return
       yield first.shift()!
@@ -228,9 +202,7 @@ export class LetterRanges {
       const i = id - range.first
       if (isGone(range, i)) continue
       const letter = letters[i]!
-      range.gone[i >> 3]! |= 1 << (i & 7)
-      range.letters--
-      range.event_bytes -= Buffer.byteLength(letter.event)
+      takeOut(range, i, letter.event)
       left.push(letter)
     }
     close()
@@ -296,7 +268,7 @@ export class LetterRanges {
   /** By their numbers in the range, those that have left it too. */
   #letters(range: RangeRow, hasEvents = true): RangeLetter[] {
     const places = this.#places(range)
-    const events = hasEvents ? this.#events(range) : []
+    const events = hasEvents ? this.#events(range, places) : []
     return Array.from({ length: countPlaces(places) }, (_, i) =>
       letterOf(range, readPlace(places, i), i, events[i] ?? ''),
     )
@@ -306,9 +278,9 @@ export class LetterRanges {
     return (this.#statements.places.get(first) as { places: Uint8Array }).places
   }
 
-  #events({ first }: RangeRow): readonly string[] {
+  #events({ first }: RangeRow, places: Uint8Array): readonly string[] {
     if (this.#unpacked?.first === first) return this.#unpacked.events
-    const { places, events } = this.#statements.letters.get(first) as { places: Uint8Array; events: Uint8Array }
+    const { events } = this.#statements.events.get(first) as { events: Uint8Array }
     this.#unpacked = { first, events: unpackEvents(places, events) }
     return this.#unpacked.events
   }
@@ -340,68 +312,6 @@ function* chunksOf(letters: readonly DeadLetterWrite[]): Generator<DeadLetterWri
   yield chunk
 }
 
-function isGone({ gone }: RangeRow, i: number): boolean {
-  return (gone[i >> 3]! & (1 << (i & 7))) !== 0
-}
-
-function letterOf(range: RangeRow, place: LetterPlace, i: number, event: string): RangeLetter {
-  const { destination, source, partition, state, stage, reason, dead_at, last_status, last_answer, revision } = range
-  return {
-    id: range.first + i,
-    destination,
-    source,
-    partition,
-    offset: place.offset,
-    idx: place.index,
-    state,
-    stage,
-    reason,
-    accepted_at: place.acceptedAt,
-    dead_at,
-    attempts: 0,
-    last_status,
-    last_answer,
-    revision,
-    state_at: range.state_at,
-    requests: null,
-    event,
-    end_reason: range.end_reason,
-    replay: null,
-    wait: null,
-  }
-}
-
-function comesBefore(a: RangeLetter, b: RangeLetter): boolean {
-  return (a.partition - b.partition || a.offset - b.offset || a.idx - b.idx || a.id - b.id) < 0
-}
-
-function isBehind({ partition, offset, idx, id }: RangeLetter, after: readonly number[]): boolean {
-  const [p = -1, o = -1, i = -1, n = -1] = after
-  return (partition - p || offset - o || idx - i || id - n) > 0
-}
-
 function mayComeBefore(range: RangeRow, letter: RangeLetter): boolean {
   return (range.partition - letter.partition || range.first_offset - letter.offset) <= 0
-}
-
-interface RangeRow {
-  readonly first: number
-  readonly last: number
-  readonly destination: number
-  readonly source: number
-  readonly partition: number
-  readonly first_offset: number
-  readonly last_offset: number
-  readonly state: number
-  readonly stage: number
-  readonly reason: number
-  readonly dead_at: number
-  readonly last_status: number
-  readonly last_answer: number | null
-  readonly revision: number
-  readonly state_at: number
-  readonly end_reason: number | null
-  letters: number
-  event_bytes: number
-  readonly gone: Uint8Array
 }

@@ -30,6 +30,11 @@ export class Names {
     return row && this.#remember(row.id, name)
   }
 
+  /** The number to look for: one that nothing has where the text is unknown, undefined where none is sought. */
+  sought(name: string | undefined): number | undefined {
+    return name === undefined ? undefined : (this.find(name) ?? -1)
+  }
+
   text(number: number): string {
     const known = this.#texts.get(number)
     if (known !== undefined) return known

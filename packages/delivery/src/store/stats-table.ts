@@ -78,7 +78,7 @@ export class StatsTable {
   }
 
   reasons(from: number, to: number, destinationId: string | undefined): StatsReason[] {
-    const destination = destinationId === undefined ? null : (this.#names.find(destinationId) ?? -1)
+    const destination = this.#names.sought(destinationId) ?? null
     const rows = this.#statements.reasons.all(destination, from, to) as unknown as ReasonRow[]
     return rows.map(({ destination, outcome, reason, events }) => ({
       destinationId: this.#names.text(destination),

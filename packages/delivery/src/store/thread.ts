@@ -203,8 +203,8 @@ answerCalls<DeliveryCalls>({
       deadLetters.discard(scope, reason, at)
       const places =
         "DELETE FROM journeys WHERE outcome = 'waiting' AND (? IS NULL OR destination = ?) AND (? IS NULL OR source = ?)"
-      const destination = numberOrNull(scope.destinationId)
-      const source = numberOrNull(scope.sourceId)
+      const destination = names.sought(scope.destinationId) ?? null
+      const source = names.sought(scope.sourceId) ?? null
       db.prepare(places).run(destination, destination, source, source)
     }),
   tidy: (request) =>
@@ -267,8 +267,4 @@ function inRange(destination: number, sourceId: string, partition: number, offse
     )
     .get(destination, partition, offset, offset, names.find(sourceId) ?? -1)
   return row && { kind: 'range', outcome: row['outcome'] as RangeWrite['outcome'], reason: row['reason'] as string }
-}
-
-function numberOrNull(name: string | undefined): number | null {
-  return name === undefined ? null : (names.find(name) ?? -1)
 }

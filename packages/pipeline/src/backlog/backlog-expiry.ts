@@ -38,7 +38,7 @@ export class BacklogExpiry {
       const { cursors, events, inFlight } = delivery.giveUpBefore(partition, before)
       const untaken = (from: number, to: number) => {
         const starts = cursors.map((cursor) => (cursor.offset < from ? { offset: from, index: 0 } : cursor))
-        return delivery.untakenBetween(partition, starts, to)
+        return delivery.untaken.between(partition, starts, to)
       }
       const first = Math.min(before, ...cursors.map(({ offset }) => offset), lowest(events))
       const ranges = await this.#ranges(delivery, partition, { from: first, to: before }, events, untaken)
@@ -60,7 +60,7 @@ export class BacklogExpiry {
     const takenUp = delivery.lane.waiting(partition)
     const bytesBefore = async (offset: number) => {
       let sum = takenUp.reduce((before, event) => before + (event.offset < offset ? event.sizeBytes : 0), 0)
-      for (const tally of (await delivery.untakenBetween(partition, cursors, offset)).values()) sum += tally.bytes
+      for (const tally of (await delivery.untaken.between(partition, cursors, offset)).values()) sum += tally.bytes
       return sum
     }
     let high = end

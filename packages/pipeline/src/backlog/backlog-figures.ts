@@ -18,7 +18,7 @@ export async function sharesOf(
   const letters = new Map(rows.map(({ destinationId, letterBytes }) => [destinationId, letterBytes]))
   const shares = [...deliveries].map(async (delivery) => ({
     delivery,
-    waitingBytes: delivery.lane.unfinishedBytes + (await delivery.untaken()).bytes,
+    waitingBytes: delivery.lane.unfinishedBytes + (await delivery.untaken.count()).bytes,
     letterBytes: letters.get(delivery.destination.id) ?? 0,
   }))
   return Promise.all(shares)

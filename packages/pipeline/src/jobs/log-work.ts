@@ -7,7 +7,7 @@ import {
 } from '@millrace/delivery'
 import type { DestinationDelivery } from '../destination-delivery.ts'
 import type { JobContext, JobWork } from './job-context.ts'
-import { type ReplayedEvent, waitOf } from './replayed-event.ts'
+import { deliverWait, type ReplayedEvent, waitOf } from './replayed-event.ts'
 import type { ScanPlace, SelectedEvent } from './scan-calls.ts'
 
 /** Reads of the log in which nothing was found, after which the place is written: about 16 MB. */
@@ -56,7 +56,11 @@ export class LogWork implements JobWork {
     const waits = await surroundings.store.call('replayingEvents', job.id)
     for (const [destinationId, ofDestination] of Map.groupBy(waits, (wait) => wait.destinationId)) {
       const delivery = surroundings.delivery(destinationId)
-      delivery?.resumeReplayed(ofDestination, () => this.#context.taken(destinationId))
+      if (delivery === undefined) continue
+      for (const wait of ofDestination) {
+        deliverWait(delivery.lane, wait, undefined, this.#context.taken(destinationId))
+      }
+      delivery.lane.pump()
     }
   }
 
@@ -146,7 +150,7 @@ export class LogWork implements JobWork {
     // It may have been removed meanwhile, and what it had discarded.
     if (surroundings.delivery(destinationId) !== delivery) return true
     for (const index of indexes) {
-      delivery.replayEvent(wanted[index]!, waits[index]!, this.#context.taken(destinationId))
+      deliverWait(delivery.lane, waits[index]!, wanted[index]!.event, this.#context.taken(destinationId))
     }
     delivery.lane.pump()
     return true

@@ -53,7 +53,7 @@ export class StatsSampler {
   async #untaken(isAsked: (destinationId: string) => boolean): Promise<Map<DestinationDelivery, number>> {
     const events = new Map<DestinationDelivery, number>()
     for (const delivery of [...this.#parts.deliveries()]) {
-      if (isAsked(delivery.destination.id)) events.set(delivery, (await delivery.untaken()).events)
+      if (isAsked(delivery.destination.id)) events.set(delivery, (await delivery.untaken.count()).events)
     }
     return events
   }

@@ -1,6 +1,6 @@
 import type { DeliveryStore, StatsReason, StatsRow, SubjectKind } from '@millrace/delivery'
 import type { Clock, Timer } from '@millrace/std'
-import type { Logger } from '../destination-delivery.ts'
+import type { Logger } from '../surroundings.ts'
 import { type SampledParts, StatsSampler } from './stats-sampler.ts'
 import { addedFigures, addedReasons, type Figures, type StatsStep, subjectKey } from './stats-step.ts'
 

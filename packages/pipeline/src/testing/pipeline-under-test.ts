@@ -126,6 +126,11 @@ export class PipelineUnderTest implements AsyncDisposable {
     return this.#file
   }
 
+  /** Batches that user code has run over. */
+  get userCodeRuns(): number {
+    return this.#userCode.figures().runs
+  }
+
   /** Has a sink counted and closed with the test. */
   own(sink: Sink): Sink {
     this.#sinks.push(sink)

@@ -38,11 +38,13 @@ export async function runSteps(options: StepsOptions): Promise<SettledMessage['s
     if (at > 0) onNextStep()
     options.surroundings.step = at
     const realm = realmOf(version, options)
-    if (typeof realm === 'object') realm.allow(Math.min(syncMs, deadline - performance.now()))
-    const result =
-      typeof realm === 'object'
-        ? await runStep(realm, events, of, options)
-        : failedForAll(realm, of, options.message.count)
+    let result: string
+    if (typeof realm === 'string') {
+      result = failedForAll(realm, of, message.count)
+    } else {
+      realm.allow(Math.min(syncMs, deadline - performance.now()))
+      result = await runStep(realm, events, of, options)
+    }
     if (result.length > MAX_RESULT_CHARS) throw new SandboxFault('out of memory')
     const isLast = at === versions.length - 1
     const end = result.indexOf('\n') + 1

@@ -1,0 +1,62 @@
+import type {
+  DeliveryStore,
+  EventPlaceKey,
+  Lane,
+  LaneEvent,
+  MemoryBudget,
+  OutboundClient,
+  Position,
+} from '@millrace/delivery'
+import type { DestinationModule } from '@millrace/destinations'
+import type { EventLog } from '@millrace/log'
+import type { Clock } from '@millrace/std'
+import type { LogTallies } from './backlog/log-tallies.ts'
+import type { ConfiguredDestination } from './configuration.ts'
+import type { DeliveryMetrics } from './delivery-metrics.ts'
+import type { LiveView } from './events/live-view.ts'
+import type { LiveUserCodeAccess } from './live-user-code.ts'
+import type { ParsedRecords } from './parsed-records.ts'
+import type { MetadataSource } from './user-metadata.ts'
+
+/** What all destinations have in common. */
+export interface Surroundings {
+  readonly log: EventLog
+  readonly store: DeliveryStore
+  readonly clock: Clock
+  readonly random: () => number
+  readonly memory: MemoryBudget
+  readonly parsed: ParsedRecords
+  readonly metrics: DeliveryMetrics
+  readonly tallies: LogTallies
+  readonly userAgent: string
+  readonly newClient: NewClient
+  readonly moduleOf: (type: string) => DestinationModule
+  /** The same object as long as nothing of the source changes. */
+  readonly sourceOf: (sourceId: string) => MetadataSource | undefined
+  readonly userCode: LiveUserCodeAccess
+  readonly tailAt: (partition: number) => number
+  readonly importEnd: (partition: number) => number
+  readonly live: LiveView
+  readonly onDelivered: (
+    event: LaneEvent,
+    destination: ConfiguredDestination,
+    status: number,
+    durationMs: number,
+  ) => void
+  readonly logger: Logger
+}
+
+/** @param options `maxAnswerBytes` for a destination that looks into answers. */
+export type NewClient = (options: { readonly maxAnswerBytes?: number }) => OutboundClient
+
+export interface Logger {
+  info(fields: object, text: string): void
+  warn(fields: object, text: string): void
+  error(fields: object, text: string): void
+}
+
+/** Where a destination goes on after a restart; of a new one, the end of the log. */
+export interface StartingPoint {
+  readonly start: (partition: number, stream: number) => Position
+  readonly resumed: { readonly waiting: Parameters<Lane['resume']>[0]; readonly done: readonly EventPlaceKey[] }
+}
