@@ -188,6 +188,46 @@ test('a run is kept as a test, which is run and removed', async () => {
   await page.getByText('No stored test. Save a run as a test.').waitFor()
 })
 
+test('a stored test is written anew; of two people who do it the second is told, and keeps either', async () => {
+  const own = await newTransformation('Tested', 'export const transformEvent = (event) => ({ ...event, a: 1 })\n')
+  const tests = `/v2/transformations/${own}/tests`
+  const stored = (id: string, a: number) => ({
+    id,
+    name: `a is ${a}`,
+    input: [EVENT],
+    expectedOutput: [{ ...EVENT, a }],
+  })
+  const put = (...all: object[]) => dashboard.env.api('PUT', tests, { tests: all })
+  await put(stored('t1', 1), stored('t2', 7))
+  await using visit = await dashboard.visit(`/transformations/${own}/tests`)
+  const { page } = visit
+  await page.getByRole('button', { name: 'Run all' }).click()
+  await page.getByText('fail', { exact: true }).waitFor()
+  await page.getByRole('button', { name: 'Edit' }).click()
+  await page.getByLabel('Name of the test').fill('a is one')
+  await write(page, 'Expected events', '[1')
+  expect(await page.getByRole('button', { name: 'Save test' }).isDisabled()).toBe(true)
+  await write(page, 'Expected events', JSON.stringify({ ...EVENT, a: 1 }))
+  await page.getByRole('button', { name: 'Save test' }).click()
+  await page.getByRole('textbox', { name: 'Expected events' }).waitFor({ state: 'detached' })
+  await page.getByRole('button', { name: 'Run all' }).click()
+  await expect.poll(() => page.getByText('pass', { exact: true }).count()).toBe(2)
+  const kept = [stored('t1', 1), { ...stored('t2', 1), name: 'a is one' }]
+  expect((await dashboard.env.api('GET', tests)).json.tests).toEqual(kept)
+
+  await page.getByText('a is one').click()
+  await page.getByRole('button', { name: 'Edit' }).click()
+  await page.getByLabel('Name of the test').fill('mine')
+  await put(kept[0]!, { ...kept[1], name: 'theirs' })
+  await page.getByRole('button', { name: 'Save test' }).click()
+  await page.getByText('Somebody changed this transformation since you opened it.').waitFor()
+  await page.getByRole('button', { name: 'See the difference' }).click()
+  await page.getByText('"name": "theirs"').waitFor()
+  await page.getByRole('button', { name: 'Keep mine' }).click()
+  await page.getByText('Somebody changed this transformation').waitFor({ state: 'detached' })
+  expect((await dashboard.env.api('GET', tests)).json.tests).toEqual([kept[0], { ...kept[1], name: 'mine' }])
+})
+
 test('live logs are off until they are switched on', async () => {
   await using visit = await dashboard.visit(`/transformations/${id}/logs`)
   const { page } = visit

@@ -1,9 +1,24 @@
 import type { TransformationTest } from '../../api/transformations.ts'
 
+/** The tests of a transformation, which are written all together. */
+export interface StoredTests {
+  readonly tests: readonly TransformationTest[]
+  readonly etag: string | null
+}
+
 /** `t1`, `t2` …: the first that no test has. */
 export function newTestId(tests: readonly Pick<TransformationTest, 'id'>[]): string {
   const taken = new Set(tests.map(({ id }) => id))
   let n = tests.length + 1
   while (taken.has(`t${n}`)) n++
   return `t${n}`
+}
+
+/** The tests with one of them written anew; at the end where it is none of them, or no longer. */
+export function withTest(
+  tests: readonly TransformationTest[],
+  test: TransformationTest,
+): readonly TransformationTest[] {
+  const at = tests.findIndex(({ id }) => id === test.id)
+  return at === -1 ? [...tests, test] : tests.with(at, test)
 }

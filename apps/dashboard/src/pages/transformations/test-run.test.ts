@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { eventRuns, readEvents } from './test-run.ts'
+import { eventRuns, eventsText, readEvents, readExpected } from './test-run.ts'
 
 test('outputs, drops and errors stand at the events that they are of', () => {
   const events = [{ n: 1 }, { n: 2 }, { n: 3 }, { n: 4 }]
@@ -36,3 +36,20 @@ test.each([
 ])('%s', (_what, text, expected) => {
   expect(readEvents(text)).toMatchObject(expected)
 })
+
+test.each([
+  ['an event', '{"a":1}', { events: [{ a: 1 }] }],
+  ['several', '[{"a":1},{"a":2}]', { events: [{ a: 1 }, { a: 2 }] }],
+  ['nothing comes out', '[]', { events: [] }],
+  ['a number is no event', '[1]', { fault: { line: 1 } }],
+  ['nothing is written yet', ' ', {}],
+])('what a test expects: %s', (_what, text, expected) => {
+  expect(readExpected(text)).toMatchObject(expected)
+})
+
+test.each([[[{ a: 1 }]], [[{ a: 1 }, { a: 2 }]], [[]]])(
+  'what an editor shows reads as the same events: %j',
+  (events) => {
+    expect(readExpected(eventsText(events))).toEqual({ events })
+  },
+)

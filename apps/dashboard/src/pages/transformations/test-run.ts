@@ -31,11 +31,25 @@ export type WrittenEvents = { readonly events: readonly JsonObject[] } | { reado
 
 /** One event, or a list of them, as they stand in an editor. */
 export function readEvents(text: string): WrittenEvents {
+  const mayRun = ({ length }: readonly unknown[]) => length > 0 && length <= MOST
+  return readList(text, mayRun, `An event, or a list of at most ${MOST}, each a JSON object.`)
+}
+
+/** What is to come out of a test, which may be nothing. */
+export function readExpected(text: string): WrittenEvents {
+  return readList(text, () => true, 'An event, or a list, each a JSON object; [] for nothing.')
+}
+
+/** As an editor shows them. */
+export function eventsText(events: readonly JsonObject[]): string {
+  return JSON.stringify(events.length === 1 ? events[0] : events, null, 2)
+}
+
+function readList(text: string, fits: (list: readonly unknown[]) => boolean, message: string): WrittenEvents {
   if (text.trim() === '') return {}
   const fault = jsonFault(text)
   if (fault !== undefined) return { fault }
   const value: unknown = JSON.parse(text)
-  const events = Array.isArray(value) ? value : [value]
-  if (events.length > 0 && events.length <= MOST && events.every(isJsonObject)) return { events }
-  return { fault: { line: 1, column: 1, message: `An event, or a list of at most ${MOST}, each a JSON object.` } }
+  const list = Array.isArray(value) ? value : [value]
+  return fits(list) && list.every(isJsonObject) ? { events: list } : { fault: { line: 1, column: 1, message } }
 }

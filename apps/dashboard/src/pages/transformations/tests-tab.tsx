@@ -1,6 +1,6 @@
 import { Button } from '@mantine/core'
 import type { JsonValue } from '@millrace/protocol/json'
-import { useState } from 'react'
+import { type ReactNode, useState } from 'react'
 import {
   type TransformationTest,
   type TransformationTestsRun,
@@ -19,6 +19,8 @@ import { Empty } from '../../components/states/empty.tsx'
 import { Shown } from '../../components/states/shown.tsx'
 import { transformationTexts } from '../../texts.ts'
 import type { CodeTabProps } from './code-kind.ts'
+import { EditTest } from './edit-test.tsx'
+import type { StoredTests } from './stored-tests.ts'
 import styles from './transformations.module.css'
 
 type Result = TransformationTestsRun['results'][number]
@@ -29,6 +31,7 @@ export function TestsTab({ code }: CodeTabProps) {
   const run = useRunTransformationTests()
   const { mutateAsync } = useSaveTransformationTests()
   const [removing, setRemoving] = useState<TransformationTest>()
+  const [editing, setEditing] = useState<StoredTests & { readonly id: string }>()
   const results = run.data?.body.results ?? []
   return (
     <Shown of={reading}>
@@ -51,7 +54,20 @@ export function TestsTab({ code }: CodeTabProps) {
                   key={test.id}
                   test={test}
                   result={results.find(({ id }) => id === test.id)}
+                  onEdit={() => setEditing({ id: test.id, tests, etag })}
                   onRemove={() => setRemoving(test)}
+                  form={
+                    editing?.id === test.id ? (
+                      <EditTest
+                        transformationId={code.id}
+                        test={test}
+                        stored={editing}
+                        // How the tests fared is of what they were.
+                        onSaved={run.reset}
+                        onClose={() => setEditing(undefined)}
+                      />
+                    ) : undefined
+                  }
                 />
               ))}
             </ul>
@@ -78,10 +94,13 @@ interface StoredTestProps {
   readonly test: TransformationTest
   /** Of the last run. */
   readonly result: Result | undefined
+  readonly onEdit: () => void
   readonly onRemove: () => void
+  /** While it is written. */
+  readonly form: ReactNode | undefined
 }
 
-function StoredTest({ test, result, onRemove }: StoredTestProps) {
+function StoredTest({ test, result, onEdit, onRemove, form }: StoredTestProps) {
   const hasFailed = result !== undefined && result.status !== 'pass'
   return (
     <li className={styles.test}>
@@ -106,24 +125,39 @@ function StoredTest({ test, result, onRemove }: StoredTestProps) {
               />
             </>
           ) : (
-            <div className={styles.testSides}>
-              <div>
-                <p className={styles.dim}>Events</p>
-                <JsonView value={test.input} what="events" maxHeight={320} />
-              </div>
-              <div>
-                <p className={styles.dim}>Expected</p>
-                <JsonView value={test.expectedOutput} what="expected events" maxHeight={320} />
-              </div>
+            form === undefined && <Sides test={test} />
+          )}
+          {form ?? (
+            <div className={styles.actions}>
+              <NeedsRole role="editor">
+                <Button variant="default" onClick={onEdit}>
+                  Edit
+                </Button>
+              </NeedsRole>
+              <NeedsRole role="editor">
+                <Button variant="default" onClick={onRemove}>
+                  Remove
+                </Button>
+              </NeedsRole>
             </div>
           )}
-          <NeedsRole role="editor">
-            <Button variant="default" onClick={onRemove}>
-              Remove
-            </Button>
-          </NeedsRole>
         </div>
       </details>
     </li>
+  )
+}
+
+function Sides({ test: { input, expectedOutput } }: { readonly test: TransformationTest }) {
+  return (
+    <div className={styles.testSides}>
+      <div>
+        <p className={styles.dim}>Events</p>
+        <JsonView value={input} what="events" maxHeight={320} />
+      </div>
+      <div>
+        <p className={styles.dim}>Expected</p>
+        <JsonView value={expectedOutput} what="expected events" maxHeight={320} />
+      </div>
+    </div>
   )
 }

@@ -7,7 +7,7 @@ import {
 } from '../../../api/transformations.ts'
 import { Refusal } from '../../../components/form/refusal.tsx'
 import { NeedsRole } from '../../../components/needs-role.tsx'
-import { newTestId } from '../stored-tests.ts'
+import { newTestId, withTest } from '../stored-tests.ts'
 import type { EventRun } from '../test-run.ts'
 import styles from '../transformations.module.css'
 
@@ -33,7 +33,9 @@ export function SaveAsTest({ transformation, runs }: SaveAsTestProps) {
       input: runs.map(({ input }) => input),
       expectedOutput: runs.flatMap(({ outputs }) => outputs),
     }
-    const answer = await mutateAsync({ id: transformation.id, etag, tests: [...tests, test] }).catch(() => undefined)
+    const answer = await mutateAsync({ id: transformation.id, etag, tests: withTest(tests, test) }).catch(
+      () => undefined,
+    )
     if (answer === undefined) return void stored.refetch()
     setOpen(false)
     setSaved(`Saved as “${name}”.`)

@@ -16,7 +16,7 @@ import { NeedsRole } from '../../../components/needs-role.tsx'
 import { useSearchValues } from '../../../shell/search-values.ts'
 import { eventTexts } from '../../../texts.ts'
 import { codeSearch } from '../code-search.ts'
-import { type EventRun, eventRuns, readEvents } from '../test-run.ts'
+import { type EventRun, eventRuns, eventsText, readEvents } from '../test-run.ts'
 import styles from '../transformations.module.css'
 import { SaveAsTest } from './save-as-test.tsx'
 
@@ -102,7 +102,7 @@ export function TryPane({ transformation, written, runner, onPlace, onFailure }:
           }}
           onOther={(value) => {
             const test = tests.find(({ id }) => value === `test:${id}`)
-            if (test !== undefined) paste(JSON.stringify(test.input.length === 1 ? test.input[0] : test.input, null, 2))
+            if (test !== undefined) paste(eventsText(test.input))
           }}
           onName={choose}
         />
