@@ -4,26 +4,6 @@ import { type ReactNode, useEffect, useMemo, useRef } from 'react'
 import { Icon } from '../shell/icon.tsx'
 import { type KeyBinding, useKeys } from '../shell/keys.ts'
 import styles from './side-panel.module.css'
-import { useIsNarrow } from './use-is-narrow.ts'
-
-interface BesidePanelProps {
-  /** Null: no panel is open. */
-  readonly panel: ReactNode
-  readonly children: ReactNode
-}
-
-/** A list, and at its right what one row of it holds; below 900 px the panel lies over the list. */
-export function BesidePanel({ panel, children }: BesidePanelProps) {
-  const isCovered = useIsNarrow() && panel !== null
-  return (
-    <div className={styles.beside} data-open={panel !== null || undefined}>
-      <div className={styles.list} inert={isCovered}>
-        {children}
-      </div>
-      {panel}
-    </div>
-  )
-}
 
 interface SidePanelProps {
   /** What the panel holds: `Event m-88`. */

@@ -5,6 +5,7 @@ import { OUTCOMES } from '../../api/events.ts'
 import {
   ChoiceFilter,
   DestinationFilter,
+  type FieldProps,
   FilterBar,
   SourceFilter,
   TextFilter,
@@ -13,10 +14,8 @@ import { TimeField } from '../../components/time/time-field.tsx'
 import { useIsNarrow } from '../../components/use-is-narrow.ts'
 import type { SetSearch } from '../../shell/search-values.ts'
 import styles from './events.module.css'
-import { type EventsSearch, type eventsSearch, FILTER_NAMES } from './events-search.ts'
+import type { EventsSearch, eventsSearch, FilterName } from './events-search.ts'
 import { OUTCOME_MARKS } from './outcome-words.ts'
-
-type FilterName = (typeof FILTER_NAMES)[number]
 
 const FIRST: readonly FilterName[] = ['name', 'user', 'source', 'type', 'outcome', 'destination']
 const FIRST_NARROW: readonly FilterName[] = ['name']
@@ -24,29 +23,27 @@ const FIRST_NARROW: readonly FilterName[] = ['name']
 interface EventFiltersProps {
   readonly search: EventsSearch
   readonly set: SetSearch<typeof eventsSearch>
-  /** What the page itself has fixed. */
-  readonly hidden?: readonly FilterName[]
+  /** But for what the page itself has fixed. */
+  readonly names: readonly FilterName[]
 }
 
 /** What the list is narrowed by. Those that are rarely wanted are shown when asked for, or when one of them is set. */
-export function EventFilters({ search, set, hidden = [] }: EventFiltersProps) {
+export function EventFilters({ search, set, names }: EventFiltersProps) {
   const first = useIsNarrow() ? FIRST_NARROW : FIRST
-  const names = FILTER_NAMES.filter((name) => !hidden.includes(name))
   const more = names.filter((name) => !first.includes(name))
   const [isOpen, setOpen] = useState(() => more.some((name) => search[name] !== undefined))
-  const set1 = (name: FilterName, value: string | undefined) => set({ [name]: value })
-  const used = names.filter((name) => search[name] !== undefined).length
+  const isUsed = names.some((name) => search[name] !== undefined)
   return (
     <FilterBar>
       {names
         .filter((name) => isOpen || first.includes(name))
         .map((name) => (
-          <Filter key={name} name={name} value={search[name]} onChange={(value) => set1(name, value)} />
+          <Filter key={name} name={name} value={search[name]} onChange={(value) => set({ [name]: value })} />
         ))}
       <Button variant="subtle" color="gray" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
         {isOpen ? 'Fewer filters' : 'More filters'}
       </Button>
-      {used > 0 && (
+      {isUsed && (
         <Button variant="subtle" color="gray" onClick={() => set(cleared(names))}>
           Clear
         </Button>
@@ -55,51 +52,37 @@ export function EventFilters({ search, set, hidden = [] }: EventFiltersProps) {
   )
 }
 
-export function cleared(names: readonly FilterName[] = FILTER_NAMES): { readonly [Name in FilterName]?: undefined } {
+export function cleared(names: readonly FilterName[]): { readonly [Name in FilterName]?: undefined } {
   return Object.fromEntries(names.map((name) => [name, undefined]))
 }
 
-interface FilterProps {
-  readonly name: FilterName
-  readonly value: string | undefined
-  readonly onChange: (value: string | undefined) => void
-}
-
-function Filter({ name, value, onChange }: FilterProps) {
+function Filter({ name, ...field }: FieldProps & { readonly name: FilterName }) {
   switch (name) {
     case 'name':
-      return <TextFilter label="Name" isFirst value={value} onChange={onChange} />
+      return <TextFilter label="Name" isFirst {...field} />
     case 'notName':
-      return <TextFilter label="Name is not" value={value} onChange={onChange} />
+      return <TextFilter label="Name is not" {...field} />
     case 'user':
-      return <TextFilter label="User id" value={value} onChange={onChange} />
+      return <TextFilter label="User id" {...field} />
     case 'anon':
-      return <TextFilter label="Anonymous id" value={value} onChange={onChange} />
+      return <TextFilter label="Anonymous id" {...field} />
     case 'source':
-      return <SourceFilter value={value} onChange={onChange} />
+      return <SourceFilter {...field} />
     case 'destination':
-      return <DestinationFilter value={value} onChange={onChange} />
+      return <DestinationFilter {...field} />
     case 'type':
-      return (
-        <ChoiceFilter
-          label="Type"
-          options={EVENT_TYPES.map((type) => [type, type])}
-          value={value}
-          onChange={onChange}
-        />
-      )
+      return <ChoiceFilter label="Type" options={EVENT_TYPES.map((type) => [type, type])} {...field} />
     case 'outcome':
       return (
         <ChoiceFilter
           label="Outcome"
           options={OUTCOMES.map((outcome) => [outcome, OUTCOME_MARKS[outcome].word])}
-          value={value}
-          onChange={onChange}
+          {...field}
         />
       )
     case 'from':
-      return <TimeField className={styles.time ?? ''} label="From" value={value} onChange={onChange} />
+      return <TimeField className={styles.time ?? ''} label="From" {...field} />
     case 'to':
-      return <TimeField className={styles.time ?? ''} label="To" value={value} onChange={onChange} />
+      return <TimeField className={styles.time ?? ''} label="To" {...field} />
   }
 }

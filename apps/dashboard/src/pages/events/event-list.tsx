@@ -32,7 +32,7 @@ interface EventListProps {
 export function EventList({ fixed, empty }: EventListProps) {
   const [search, set] = useSearchValues(eventsSearch)
   const asked = useMemo(() => askedEvents({ ...search, ...fixed }), [search, fixed])
-  const hiddenFilters = Object.keys(fixed ?? {}) as (keyof NonNullable<typeof fixed>)[]
+  const names = FILTER_NAMES.filter((name) => !Object.hasOwn(fixed ?? {}, name))
   const isPaused = search.live === 'off'
   const isScrolled = useIsScrolled()
   const stream = useEventStream(asked, { isLive: !isEnded(asked), isHeld: isPaused || isScrolled })
@@ -41,7 +41,6 @@ export function EventList({ fixed, empty }: EventListProps) {
     if (!isPaused && !isScrolled && waiting > 0) release()
   }, [isPaused, isScrolled, waiting, release])
   usePauseKey(isPaused, set)
-  const names = FILTER_NAMES.filter((name) => !(hiddenFilters as string[]).includes(name))
   const isFiltered = names.some((name) => search[name] !== undefined)
   const showNew = () => {
     set({ live: undefined })
@@ -52,7 +51,7 @@ export function EventList({ fixed, empty }: EventListProps) {
   return (
     <>
       <div className={styles.bar}>
-        <EventFilters search={search} set={set} hidden={hiddenFilters} />
+        <EventFilters search={search} set={set} names={names} />
         {!isEnded(asked) && (
           <LiveSwitch
             tail={stream.tail}

@@ -1,5 +1,5 @@
 import { lazy, type ReactNode, Suspense } from 'react'
-import { BesidePanel } from '../../components/side-panel.tsx'
+import { BesidePanel } from '../../components/beside-panel.tsx'
 import { useSearchValues } from '../../shell/search-values.ts'
 import { EventList } from './event-list.tsx'
 import { eventsSearch } from './events-search.ts'

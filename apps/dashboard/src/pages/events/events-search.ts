@@ -58,3 +58,4 @@ export const FILTER_NAMES = [
   'from',
   'to',
 ] as const satisfies readonly (keyof EventsSearch)[]
+export type FilterName = (typeof FILTER_NAMES)[number]

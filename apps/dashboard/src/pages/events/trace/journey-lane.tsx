@@ -1,3 +1,4 @@
+import type { EventType } from '@millrace/protocol/event'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useDeadLetters } from '../../../api/dead-letters.ts'
@@ -27,7 +28,7 @@ export function JourneyLane({ journey, trace, names, onShowPayload }: JourneyLan
   const steps = names.steps(journey)
   const { text, action } = explained({
     journey,
-    eventType: trace.event['type'] as EventTypeOf,
+    eventType: trace.event['type'] as EventType,
     acceptedAt: trace.acceptedAt,
     destinationType: names.typeName(destinationId),
     codeNames: steps.map(({ name }) => name),
@@ -86,8 +87,6 @@ export function JourneyLane({ journey, trace, names, onShowPayload }: JourneyLan
     </details>
   )
 }
-
-type EventTypeOf = Parameters<typeof explained>[0]['eventType']
 
 /** The stage that an event died in stands in its dead letter alone. */
 function useLetter({ outcome, destinationId }: Journey, messageId: string) {
