@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { sparkPath, summed } from './spark-path.ts'
+import { sparkPath } from './spark-path.ts'
 
 it('draws from zero to the greatest value', () => {
   expect(sparkPath([0, 5, 10], 20, 10)).toBe('M0 10L10 5L20 0')
@@ -12,8 +12,4 @@ it('gaps stay, and a value alone is seen', () => {
 it('nothing known is no line, and nothing happened is one along the ground', () => {
   expect(sparkPath([null, null], 20, 10)).toBe('')
   expect(sparkPath([0, 0], 20, 10)).toBe('M0 10L20 10')
-})
-
-it('sums from the end, where nothing is known null', () => {
-  expect(summed([9, 1, 2, null, null, null, 3], 2)).toEqual([9, 3, null, 3])
 })

@@ -24,13 +24,3 @@ export function sparkPath(values: readonly (number | null)[], width: number, hei
 function round(value: number): number {
   return Math.round(value * 10) / 10
 }
-
-/** Sums of `size` values after each other, from the end; null where none of them is known. */
-export function summed(values: readonly (number | null)[], size: number): (number | null)[] {
-  const sums: (number | null)[] = []
-  for (let end = values.length; end > 0; end -= size) {
-    const known = values.slice(Math.max(0, end - size), end).filter((value) => value !== null)
-    sums.push(known.length === 0 ? null : known.reduce((sum, value) => sum + value, 0))
-  }
-  return sums.reverse()
-}

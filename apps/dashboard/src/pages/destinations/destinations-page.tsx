@@ -6,6 +6,7 @@ import { type Destination, useDeliveryStates, useDestinations } from '../../api/
 import { serverNow } from '../../api/server-clock.ts'
 import { useStats } from '../../api/stats.ts'
 import { ApiPopover } from '../../components/api-popover.tsx'
+import { RATE_SECONDS } from '../../components/figures/series.ts'
 import { LinkButton } from '../../components/link-button.tsx'
 import { NeedsRole } from '../../components/needs-role.tsx'
 import { Empty, EmptyByFilter } from '../../components/states/empty.tsx'
@@ -15,7 +16,7 @@ import { sortedRows } from '../../components/table/table-column.ts'
 import { PageHead } from '../../shell/page-head.tsx'
 import { useSearchValues } from '../../shell/search-values.ts'
 import { destinationTexts, homeTexts } from '../../texts.ts'
-import { deliveredPerMinute, RATE_SECONDS } from './destination-activity.ts'
+import { deliveredPerMinute } from './destination-activity.ts'
 import { destinationColumns } from './destination-columns.tsx'
 import styles from './destinations.module.css'
 import { destinationsSearch, STATE_NAMES, type StateName } from './destinations-search.ts'
@@ -67,11 +68,11 @@ function DestinationList({ destinations }: { readonly destinations: readonly Des
   const states = useDeliveryStates({ pollMs: POLL_MS }).data
   const stats = useStats({ seconds: RATE_SECONDS, step: 10 }, { pollMs: POLL_MS }).data
   const definitions = useDestinationDefinitions().data
-  const typeNames = new Map(definitions?.map(({ name, displayName }) => [name, displayName]))
-  const columns = useMemo(
-    () => destinationColumns(new Map(definitions?.map(({ name, displayName }) => [name, displayName]))),
+  const typeNames = useMemo(
+    () => new Map(definitions?.map(({ name, displayName }) => [name, displayName])),
     [definitions],
   )
+  const columns = useMemo(() => destinationColumns(typeNames), [typeNames])
   const listed = listedDestinations(destinations, states, deliveredPerMinute(stats), serverNow())
   const rows = sortedRows(
     listed.filter((each) => fitsFilter(each, filter)),

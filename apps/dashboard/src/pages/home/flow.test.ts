@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { DeliveryState } from '../../api/destinations.ts'
-import { type FlowData, flowOf, rateOf, totalRates } from './flow.ts'
+import { type FlowData, flowOf, totalRates } from './flow.ts'
 
 const NOW = Date.parse('2026-11-21T12:00:00.000Z')
 
@@ -92,13 +92,6 @@ describe('flowOf', () => {
 })
 
 describe('rates', () => {
-  it('are of the last minute, over what is known of it', () => {
-    expect(rateOf([100, 10, 20, 30, 40, 50, 60], 10)).toBe(3.5)
-    expect(rateOf([null, null, 30], 10)).toBe(3)
-    expect(rateOf([null, null], 10)).toBeNull()
-    expect(rateOf(undefined, 10)).toBeNull()
-  })
-
   it('of all together are their sums; nothing known is nothing, and nothing there is none', () => {
     const stats = {
       stepSeconds: 10,

@@ -3,12 +3,11 @@ import type { DeliveryState, Destination } from '../../api/destinations.ts'
 import type { Source } from '../../api/sources.ts'
 import type { Series, Stats } from '../../api/stats.ts'
 import type { Transformation } from '../../api/transformations.ts'
+import { rateOf, sumOf } from '../../components/figures/series.ts'
 import { destinationState, type NodeState, sourceState } from './node-state.ts'
 
 /** At most this many nodes a column. @see contracts/dashboard.md §5 */
-export const COLUMN = 12
-/** Rates are those of the last minute, so that one step more or less does not move them. */
-const RATE_SECONDS = 60
+const COLUMN = 12
 
 export interface FlowNode {
   readonly id: string
@@ -23,7 +22,7 @@ export interface DestinationNode extends FlowNode {
   readonly chain: readonly { readonly id: string; readonly name: string }[]
 }
 
-export interface FlowLine {
+interface FlowLine {
   readonly id: string
   readonly sourceId: string
   readonly destinationId: string
@@ -79,7 +78,7 @@ export function flowOf(data: FlowData, focus: string | undefined): Flow {
 export function totalRates({ stats }: Pick<FlowData, 'stats'>): { accepted: number | null; delivered: number | null } {
   const total = (series: readonly Series[] | undefined) => {
     const rates = series?.map((each) => rateOf(each, stats!.stepSeconds)).filter((rate) => rate !== null) ?? []
-    return series === undefined || rates.length < Math.min(series.length, 1) ? null : rates.reduce((a, b) => a + b, 0)
+    return series === undefined || rates.length < Math.min(series.length, 1) ? null : sumOf(rates)
   }
   return {
     accepted: total(stats?.sources.map(({ accepted }) => accepted)),
@@ -95,7 +94,7 @@ export function sourceNodes({ sources, stats }: FlowData): FlowNode[] {
       id: source.id,
       name: source.name,
       type: source.type,
-      state: sourceState(source, sum(refused)),
+      state: sourceState(source, sumOf(refused ?? [])),
       rate: rateOf(accepted, stats?.stepSeconds),
     }
   })
@@ -124,13 +123,6 @@ export function destinationNodes({
   })
 }
 
-/** Events a second over the last minute of what is known. */
-export function rateOf(values: Series | undefined, stepSeconds: number | undefined): number | null {
-  if (values === undefined || stepSeconds === undefined) return null
-  const known = values.slice(-Math.ceil(RATE_SECONDS / stepSeconds)).filter((value) => value !== null)
-  return known.length === 0 ? null : known.reduce((a, b) => a + b, 0) / (known.length * stepSeconds)
-}
-
 function linesBetween(
   sources: readonly FlowNode[],
   destinations: readonly FlowNode[],
@@ -156,8 +148,4 @@ function neighbours(connections: readonly Connection[], focus: string): Readonly
 
 function byNeed(a: FlowNode, b: FlowNode): number {
   return a.state.rank - b.state.rank || (b.rate ?? 0) - (a.rate ?? 0)
-}
-
-function sum(values: Series | undefined): number {
-  return values?.reduce<number>((total, value) => total + (value ?? 0), 0) ?? 0
 }

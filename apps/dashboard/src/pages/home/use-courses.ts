@@ -1,5 +1,5 @@
 import { type Series, useStats } from '../../api/stats.ts'
-import { summed } from '../../components/figures/spark-path.ts'
+import { summed } from '../../components/figures/series.ts'
 
 /** Above so many nodes the fine steps of all of them would be megabytes. */
 const FINE_NODES = 100

@@ -1,6 +1,7 @@
 import { useMemo } from 'react'
 import { useStats } from '../../api/stats.ts'
 import { type Transformation, useTransformations } from '../../api/transformations.ts'
+import { sumOf } from '../../components/figures/series.ts'
 import { transformationTexts } from '../../texts.ts'
 import { codeColumns, countColumn } from './code-columns.tsx'
 import { CodeList } from './code-list.tsx'
@@ -13,7 +14,7 @@ const HOUR_S = 3_600
 export function TransformationsPage() {
   const stats = useStats({ seconds: HOUR_S, step: 10 }, { pollMs: POLL_MS }).data
   const columns = useMemo(() => {
-    const errors = new Map(stats?.transformations.map(({ id, errors }) => [id, sum(errors)]))
+    const errors = new Map(stats?.transformations.map(({ id, errors }) => [id, sumOf(errors)]))
     return codeColumns<Transformation>([
       countColumn('usedBy', 'Used by', ({ destinations }) => destinations.length),
       // Of one that did not run nothing is told.
@@ -32,8 +33,4 @@ export function TransformationsPage() {
       dialog={(close) => <NewTransformation onClose={close} />}
     />
   )
-}
-
-function sum(values: readonly (number | null)[]): number {
-  return values.reduce<number>((total, value) => total + (value ?? 0), 0)
 }

@@ -1,12 +1,12 @@
 import type { Series, Stats } from '../../../api/stats.ts'
 import { stepTimes } from '../../../components/chart/chart-series.ts'
-import { summed } from '../../../components/figures/spark-path.ts'
+import { greatest, summed, sumOf } from '../../../components/figures/series.ts'
 
 /** The ten-second steps of an hour are shown as minutes. */
 const STEPS_OF_A_MINUTE = 6
 
-export type CountName = 'delivered' | 'filtered' | 'dropped' | 'deadLettered'
-export type GaugeName = 'waiting' | 'p50Ms' | 'p95Ms' | 'p99Ms'
+type CountName = 'delivered' | 'filtered' | 'dropped' | 'deadLettered'
+type GaugeName = 'waiting' | 'p50Ms' | 'p95Ms' | 'p99Ms'
 
 /** What one destination did in a range. */
 export interface OverviewFigures {
@@ -42,18 +42,4 @@ export function overviewFigures(stats: Stats, id: string): OverviewFigures {
 
 function each<Name extends string, Value>(names: readonly Name[], value: (name: Name) => Value): Record<Name, Value> {
   return Object.fromEntries(names.map((name) => [name, value(name)])) as Record<Name, Value>
-}
-
-function sumOf(values: Series): number {
-  return values.reduce<number>((sum, value) => sum + (value ?? 0), 0)
-}
-
-/** The greatest of each `size` values, from the end: what is bad for ten seconds is not hidden by a minute. */
-function greatest(values: Series, size: number): Series {
-  const found: (number | null)[] = []
-  for (let end = values.length; end > 0; end -= size) {
-    const known = values.slice(Math.max(0, end - size), end).filter((value) => value !== null)
-    found.push(known.length === 0 ? null : Math.max(...known))
-  }
-  return found.reverse()
 }

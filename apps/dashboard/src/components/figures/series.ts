@@ -1,0 +1,35 @@
+import type { Series } from '../../api/stats.ts'
+
+/** Of a rate: long enough to be calm, short enough to be now. */
+export const RATE_SECONDS = 60
+
+/** Events a second over the last minute of what is known; null where nothing is. */
+export function rateOf(values: Series | undefined, stepSeconds: number | undefined): number | null {
+  if (values === undefined || stepSeconds === undefined) return null
+  const known = values.slice(-Math.ceil(RATE_SECONDS / stepSeconds)).filter((value) => value !== null)
+  return known.length === 0 ? null : sumOf(known) / (known.length * stepSeconds)
+}
+
+/** What is not known counts as nothing. */
+export function sumOf(values: Series): number {
+  return values.reduce<number>((sum, value) => sum + (value ?? 0), 0)
+}
+
+/** Sums of `size` values after each other, from the end; null where none of them is known. */
+export function summed(values: Series, size: number): (number | null)[] {
+  return inGroups(values, size, sumOf)
+}
+
+/** The greatest of each `size` values, from the end: what is bad for ten seconds is not hidden by a minute. */
+export function greatest(values: Series, size: number): (number | null)[] {
+  return inGroups(values, size, (known) => Math.max(...known))
+}
+
+function inGroups(values: Series, size: number, fold: (known: readonly number[]) => number): (number | null)[] {
+  const folded: (number | null)[] = []
+  for (let end = values.length; end > 0; end -= size) {
+    const known = values.slice(Math.max(0, end - size), end).filter((value) => value !== null)
+    folded.push(known.length === 0 ? null : fold(known))
+  }
+  return folded.reverse()
+}
