@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { jsonText, shownText } from './shown-text.ts'
+import { firstLine, jsonText, shownText } from './shown-text.ts'
 
 it('marks that turn or hide text are to be seen', () => {
   expect(shownText('abc\u202edcba\u200b\u0007')).toBe('abc\\u202edcba\\u200b\\u0007')
@@ -14,4 +14,9 @@ it('the shown JSON is the same value', () => {
   const text = jsonText(value)
   expect(text).not.toMatch(/[\u202e\u2066\u200b]/)
   expect(JSON.parse(text)).toEqual(value)
+})
+
+it('of a failure of user code the first line says what failed', () => {
+  expect(firstLine('TypeError: no price\n    at transformEvent (base transformation:4:33)')).toBe('TypeError: no price')
+  expect(firstLine('retry limit reached')).toBe('retry limit reached')
 })

@@ -7,6 +7,11 @@ export function shownText(text: string): string {
   return text.replace(UNSEEN, (mark) => `\\u${mark.charCodeAt(0).toString(16).padStart(4, '0')}`)
 }
 
+/** Of a failure of user code what failed; where it did stands in the lines below. */
+export function firstLine(reason: string): string {
+  return reason.split('\n', 1)[0]!
+}
+
 /** A value as JSON over several lines, with everything to be seen in it; it still parses to the same value. */
 export function jsonText(value: unknown): string {
   return shownText(JSON.stringify(value, null, 2) ?? 'undefined')

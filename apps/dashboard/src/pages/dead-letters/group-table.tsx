@@ -1,5 +1,5 @@
 import { useMemo } from 'react'
-import { shownText } from '../../components/json/shown-text.ts'
+import { firstLine, shownText } from '../../components/json/shown-text.ts'
 import { DataTable } from '../../components/table/data-table.tsx'
 import type { Column } from '../../components/table/table-column.ts'
 import { Time } from '../../components/time/time.tsx'
@@ -69,9 +69,4 @@ function groupColumns(nameOf: (id: string) => string): readonly Column<LetterGro
       card: 'none',
     },
   ]
-}
-
-/** Reasons of user code go on with where in it. */
-export function firstLine(reason: string): string {
-  return reason.split('\n', 1)[0]!
 }

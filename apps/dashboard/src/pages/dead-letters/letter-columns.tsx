@@ -1,8 +1,7 @@
 import type { DeadLetter } from '../../api/dead-letters.ts'
-import { shownText } from '../../components/json/shown-text.ts'
+import { firstLine, shownText } from '../../components/json/shown-text.ts'
 import type { Column } from '../../components/table/table-column.ts'
 import { Time } from '../../components/time/time.tsx'
-import { firstLine } from './group-table.tsx'
 
 /** @param isCompact a panel is open beside. */
 export function letterColumns(nameOf: (id: string) => string, isCompact: boolean): readonly Column<DeadLetter>[] {

@@ -1,5 +1,6 @@
 import { VisuallyHidden } from '@mantine/core'
 import type { ListedEvent } from '../../api/events.ts'
+import { firstLine } from '../../components/json/shown-text.ts'
 import { StateMark } from '../../components/state-mark.tsx'
 import styles from './events.module.css'
 import { OUTCOME_MARKS } from './outcome-words.ts'
@@ -17,7 +18,9 @@ export function OutcomeMarks({ outcomes, nameOf }: OutcomeMarksProps) {
   if (first === undefined) return <span className={styles.none}>–</span>
   const isAlike = others.every(({ outcome }) => outcome === first.outcome)
   const told = outcomes.map(({ destinationId, outcome, reason }) =>
-    [`${nameOf(destinationId)}: ${OUTCOME_MARKS[outcome].word}`, reason?.split('\n', 1)[0]].filter(Boolean).join(', '),
+    [`${nameOf(destinationId)}: ${OUTCOME_MARKS[outcome].word}`, reason && firstLine(reason)]
+      .filter(Boolean)
+      .join(', '),
   )
   return (
     <span className={styles.outcomes} title={told.join('\n')}>

@@ -2,13 +2,14 @@ import type { DeadLetterGroup } from '../../api/dead-letters.ts'
 import { type AdminInfo, type Health, troublesOf } from '../../api/health.ts'
 import type { CatalogStatus } from '../../api/schemas.ts'
 import type { Source } from '../../api/sources.ts'
+import { firstLine } from '../../components/json/shown-text.ts'
 import type { MarkKind } from '../../components/state-mark.tsx'
 import { durationText } from '../../components/time/time-text.ts'
 import { counted, grouped, homeTexts } from '../../texts.ts'
 import type { FlowNode } from './flow.ts'
 
 /** One thing that somebody should look at. */
-export interface Need {
+interface Need {
   readonly key: string
   readonly kind: MarkKind
   /** What it is about, such as a destination. */
@@ -79,8 +80,7 @@ function deadLetterNeeds({ groups, destinations }: NeedsData): Need[] {
       key: `dead ${destinationId} ${stage} ${reason}`,
       kind: 'dead',
       about: nameOf.get(destinationId) ?? destinationId,
-      // Of a failure of user code only what failed, not where.
-      text: `${homeTexts.dead(count)}: ${reason.split('\n')[0]}`,
+      text: `${homeTexts.dead(count)}: ${firstLine(reason)}`,
       to: '/dead-letters',
       search: { destinationId, stage, reason },
     }),

@@ -1,5 +1,6 @@
 import { Link, useRouter } from '@tanstack/react-router'
 import { ShareBar } from '../../../components/figures/share-bar.tsx'
+import { firstLine } from '../../../components/json/shown-text.ts'
 import { grouped } from '../../../texts.ts'
 import styles from '../destinations.module.css'
 import type { OverviewFigures } from './overview-figures.ts'
@@ -54,8 +55,7 @@ function Reasons({ outcome, reasons, destinationId }: ReasonsProps) {
   return (
     <ul className={styles.reasons}>
       {reasons.map(({ reason, count }) => {
-        // Of a failure of user code only what failed, not where.
-        const text = `${grouped(count)} ${reason.split('\n')[0]}`
+        const text = `${grouped(count)} ${firstLine(reason)}`
         const search = isDead ? { destinationId, reason } : { destination: destinationId, outcome }
         return (
           <li key={reason}>

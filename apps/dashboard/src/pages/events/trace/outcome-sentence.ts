@@ -2,6 +2,7 @@ import type { EventType } from '@millrace/protocol/event'
 import type { Stage } from '../../../api/dead-letters.ts'
 import type { Journey } from '../../../api/events.ts'
 import { type FailurePlace, ownPlace } from '../../../components/code/failure-places.ts'
+import { firstLine } from '../../../components/json/shown-text.ts'
 import { durationText, localTime } from '../../../components/time/time-text.ts'
 import { traceTexts as texts } from '../../../texts.ts'
 
@@ -12,7 +13,7 @@ export type TraceAction =
   | { readonly kind: 'open-message'; readonly messageId: string }
   | { readonly kind: 'send-again'; readonly letterId: string }
 
-export interface Explained {
+interface Explained {
   readonly text: string
   readonly action?: TraceAction
 }
@@ -130,9 +131,4 @@ function dead(facts: OutcomeFacts, reason: string): Explained {
 
 function namesOf({ codeNames }: OutcomeFacts): string {
   return codeNames.length === 0 ? 'The transformation' : codeNames.join(' or ')
-}
-
-/** Reasons of user code end with where in it; that has a button of its own. */
-function firstLine(text: string): string {
-  return text.split('\n', 1)[0]!
 }

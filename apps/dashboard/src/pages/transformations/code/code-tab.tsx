@@ -10,6 +10,7 @@ import { CodeEditor } from '../../../components/editor/code-editor.tsx'
 import type { CodeFault, CodePlace } from '../../../components/editor/editor-props.ts'
 import { ChangedMeanwhile } from '../../../components/form/changed-meanwhile.tsx'
 import { fieldRefusal, Refusal } from '../../../components/form/refusal.tsx'
+import { firstLine } from '../../../components/json/shown-text.ts'
 import { NeedsRole } from '../../../components/needs-role.tsx'
 import { useSearchValues } from '../../../shell/search-values.ts'
 import { LANGUAGES } from '../code-columns.tsx'
@@ -145,7 +146,7 @@ function faultsOf(failure: Error | string | null | undefined): CodeFault[] {
   if (failure === null || failure === undefined) return []
   if (typeof failure === 'string') {
     const place = ownPlace(failure)
-    return place === undefined ? [] : [{ ...place, message: failure.split('\n')[0]! }]
+    return place === undefined ? [] : [{ ...place, message: firstLine(failure) }]
   }
   const { line, column } = failure instanceof ApiError ? (failure.details ?? {}) : {}
   if (typeof line !== 'number') return []
