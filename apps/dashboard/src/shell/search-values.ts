@@ -25,6 +25,11 @@ export function someOf<const T extends string>(...values: readonly T[]): Reader<
   }
 }
 
+/** A column that a list is sorted by, with `-` before it from the greatest down. */
+export function sortBy(...keys: readonly string[]): Reader<string> {
+  return (given) => (keys.includes(given.replace(/^-/, '')) ? given : undefined)
+}
+
 export function wholeNumber(from: number, to: number): Reader<number> {
   return (given) => {
     const value = Number(given)
@@ -44,7 +49,7 @@ export const selection: Reader<'all' | readonly string[]> = (given) => {
 }
 
 /** Reads what of a link can be read. */
-export function readSearch<R extends Readers>(readers: R, search: Readonly<Record<string, unknown>>): SearchValues<R> {
+function readSearch<R extends Readers>(readers: R, search: Readonly<Record<string, unknown>>): SearchValues<R> {
   const values: Record<string, unknown> = {}
   for (const [name, read] of Object.entries(readers)) {
     const given = search[name]

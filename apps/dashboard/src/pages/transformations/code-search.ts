@@ -1,9 +1,6 @@
-import { type Reader, type SearchValues, text, wholeNumber } from '../../shell/search-values.ts'
+import { sortBy, text, wholeNumber } from '../../shell/search-values.ts'
 
-const SORTS = ['name', 'usedBy', 'errors', 'state'].flatMap((key) => [key, `-${key}`])
-const sort: Reader<string> = (given) => (SORTS.includes(given) ? given : undefined)
-
-export const codeListSearch = { q: text, sort }
+export const codeListSearch = { q: text, sort: sortBy('name', 'usedBy', 'errors', 'state') }
 
 export const codeSearch = {
   /** The versions that are compared. */
@@ -18,5 +15,3 @@ export const codeSearch = {
   line: wholeNumber(1, 1_000_000),
   column: wholeNumber(1, 1_000_000),
 }
-
-export type CodeSearch = SearchValues<typeof codeSearch>
