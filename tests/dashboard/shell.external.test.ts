@@ -28,6 +28,20 @@ test('the palette finds a source by its name and by its id, with the keyboard al
   expect(await visit.axe()).toEqual([])
 })
 
+test('the palette goes on where no name of a transformation holds what is typed', async () => {
+  await dashboard.env.api('POST', '/v2/transformations', {
+    name: 'Add cents',
+    code: 'export const transformEvent = (event) => event\n',
+  })
+  await using visit = await dashboard.visit('/settings/account')
+  const { page } = visit
+  const listed = page.waitForResponse((response) => response.url().endsWith('/v2/transformations?limit=500'))
+  await visit.press('Control+K')
+  await (await listed).finished()
+  await page.getByRole('combobox', { name: 'Search or go to' }).pressSequentially('xyz')
+  await page.getByRole('option', { name: 'Trace messageId "xyz"' }).waitFor()
+})
+
 test('single keys go to sections and list themselves, unless they are switched off', async () => {
   await using visit = await dashboard.visit('/settings/account')
   const { page } = visit

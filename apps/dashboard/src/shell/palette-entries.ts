@@ -3,6 +3,7 @@ import { useRouter } from '@tanstack/react-router'
 import { useDestinations } from '../api/destinations.ts'
 import { useSources } from '../api/sources.ts'
 import { useTransformations } from '../api/transformations.ts'
+import { isPartOf } from '../components/part-of.ts'
 import { paletteTexts } from '../texts.ts'
 import type { IconName } from './icon.tsx'
 import { SECTIONS } from './navigation.ts'
@@ -27,7 +28,8 @@ export type PaletteEntry = {
 
 interface Resource {
   readonly id: string
-  readonly key: string
+  /** Transformations have none. */
+  readonly key?: string
   readonly name: string
 }
 
@@ -47,7 +49,7 @@ export function usePaletteEntries(words: string, asked: string, onKeys: () => vo
   ] as const
   const isKnown = (path: string) => path in routesByPath
 
-  const pages: PaletteEntry[] = SECTIONS.filter(({ path, text }) => isKnown(path) && holds(text, words)).map(
+  const pages: PaletteEntry[] = SECTIONS.filter(({ path, text }) => isKnown(path) && isPartOf(words, text)).map(
     ({ path, text, icon }) => ({ key: path, text, kind: 'Page', icon, to: path }),
   )
   const actions: PaletteEntry[] = [
@@ -61,19 +63,19 @@ export function usePaletteEntries(words: string, asked: string, onKeys: () => vo
       to: '/settings/account',
       search: { new: '1' },
     } as const,
-  ].filter(({ to, text }) => isKnown(to) && holds(text, words))
+  ].filter(({ to, text }) => isKnown(to) && isPartOf(words, text))
   const more: PaletteEntry[] = [
     { key: 'light', text: 'Light theme', kind: 'Action', icon: 'sun', run: () => setColorScheme('light') } as const,
     { key: 'dark', text: 'Dark theme', kind: 'Action', icon: 'moon', run: () => setColorScheme('dark') } as const,
     { key: 'keys', text: 'List all keys', kind: 'Action', icon: 'menu', run: onKeys } as const,
-  ].filter(({ text }) => holds(text, words))
+  ].filter(({ text }) => isPartOf(words, text))
   if (words === '') return [...pages, ...actions, ...more]
 
   const resources: PaletteEntry[] = found.flatMap(({ kind, icon, path, list }) =>
     !isKnown(path)
       ? []
-      : [...((list ?? []) as readonly Resource[])]
-          .filter(({ id, key, name }) => holds(name, words) || holds(key, words) || id === words)
+      : ((list ?? []) as readonly Resource[])
+          .filter(({ id, key = '', name }) => isPartOf(words, name, key) || id === words)
           .slice(0, MOST_OF_A_KIND)
           .map(({ id, name }) => ({ key: id, text: name, kind, icon, to: path, params: { id } })),
   )
@@ -105,8 +107,4 @@ export function usePaletteEntries(words: string, asked: string, onKeys: () => vo
   ]
   // What nothing else is meant by comes first: then paste and Enter lead there.
   return [...resources, ...pages, ...actions, ...more, ...anyText]
-}
-
-function holds(text: string, words: string): boolean {
-  return text.toLowerCase().includes(words.toLowerCase())
 }

@@ -1,4 +1,4 @@
-import { Select, TextInput } from '@mantine/core'
+import { Select } from '@mantine/core'
 import { useNavigate } from '@tanstack/react-router'
 import { useMemo } from 'react'
 import { useDestinationDefinitions } from '../../api/destination-definitions.ts'
@@ -9,6 +9,7 @@ import { ApiPopover } from '../../components/api-popover.tsx'
 import { RATE_SECONDS } from '../../components/figures/series.ts'
 import { LinkButton } from '../../components/link-button.tsx'
 import { NeedsRole } from '../../components/needs-role.tsx'
+import { SearchField } from '../../components/search-field.tsx'
 import { Empty, EmptyByFilter } from '../../components/states/empty.tsx'
 import { Shown } from '../../components/states/shown.tsx'
 import { DataTable } from '../../components/table/data-table.tsx'
@@ -83,15 +84,7 @@ function DestinationList({ destinations }: { readonly destinations: readonly Des
   return (
     <>
       <div className={styles.filters}>
-        <TextInput
-          className={styles.filter}
-          aria-label="Name, key or id"
-          placeholder="Name, key or id"
-          type="search"
-          data-filter
-          value={filter.q ?? ''}
-          onChange={({ currentTarget }) => set({ q: currentTarget.value || undefined })}
-        />
+        <SearchField label="Name, key or id" className={styles.filter} value={filter.q} onChange={(q) => set({ q })} />
         <Select
           className={styles.choice}
           aria-label="State"

@@ -1,4 +1,5 @@
 import { type DeliveryState, type Destination, waitingOf } from '../../api/destinations.ts'
+import { isPartOf } from '../../components/part-of.ts'
 import type { MarkKind } from '../../components/state-mark.tsx'
 import { destinationState, type NodeState } from '../home/node-state.ts'
 import type { StateName } from './destinations-search.ts'
@@ -37,12 +38,10 @@ export interface DestinationFilter {
   readonly type?: string
 }
 
-/** `q` is, as at the server, a part of the name, key or id in any case. */
 export function fitsFilter({ destination, state }: ListedDestination, filter: DestinationFilter): boolean {
   const { id, key, name, type } = destination
-  const part = (filter.q ?? '').toLowerCase()
   return (
-    [id, key, name].some((text) => text.toLowerCase().includes(part)) &&
+    isPartOf(filter.q ?? '', id, key, name) &&
     (filter.type === undefined || filter.type === type) &&
     (filter.state === undefined || KINDS[filter.state] === state.kind)
   )

@@ -1,9 +1,11 @@
-import { Select, TextInput } from '@mantine/core'
+import { Select } from '@mantine/core'
 import { EVENT_TYPES, type EventType } from '@millrace/protocol/event'
 import { useMemo } from 'react'
 import { type EventModel, useEventModels } from '../../api/schemas.ts'
 import { type Source, useSources } from '../../api/sources.ts'
 import { ApiPopover } from '../../components/api-popover.tsx'
+import { isPartOf } from '../../components/part-of.ts'
+import { SearchField } from '../../components/search-field.tsx'
 import { Empty, EmptyByFilter } from '../../components/states/empty.tsx'
 import { together } from '../../components/states/read-state.ts'
 import { Shown } from '../../components/states/shown.tsx'
@@ -49,15 +51,7 @@ function Models({ models, sources }: ModelsProps) {
   return (
     <>
       <div className={styles.filters}>
-        <TextInput
-          className={styles.filter}
-          aria-label="Event"
-          placeholder="Event"
-          type="search"
-          data-filter
-          value={q}
-          onChange={({ currentTarget }) => set({ q: currentTarget.value || undefined })}
-        />
+        <SearchField label="Event" className={styles.filter} value={q} onChange={(q) => set({ q })} />
         <Select
           className={styles.choice}
           aria-label="Source"
@@ -90,7 +84,7 @@ function Models({ models, sources }: ModelsProps) {
 function fits(model: EventModel, search: SearchValues<typeof schemaSearch>, sources: readonly Source[]): boolean {
   const { q = '', source, type } = search
   return (
-    model.EventIdentifier.toLowerCase().includes(q.toLowerCase()) &&
+    isPartOf(q, model.EventIdentifier) &&
     (type === undefined || model.EventType === type) &&
     (source === undefined || sources.find(({ id }) => id === source)?.writeKey === model.WriteKey)
   )

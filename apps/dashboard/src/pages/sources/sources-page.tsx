@@ -1,12 +1,13 @@
-import { TextInput } from '@mantine/core'
 import { useNavigate } from '@tanstack/react-router'
 import { useMemo } from 'react'
-import { type Source, useSources } from '../../api/sources.ts'
+import { useSources } from '../../api/sources.ts'
 import { useStats } from '../../api/stats.ts'
 import { ApiPopover } from '../../components/api-popover.tsx'
 import { RATE_SECONDS } from '../../components/figures/series.ts'
 import { LinkButton } from '../../components/link-button.tsx'
 import { NeedsRole } from '../../components/needs-role.tsx'
+import { isPartOf } from '../../components/part-of.ts'
+import { SearchField } from '../../components/search-field.tsx'
 import { Empty, EmptyByFilter } from '../../components/states/empty.tsx'
 import { Shown } from '../../components/states/shown.tsx'
 import { DataTable } from '../../components/table/data-table.tsx'
@@ -28,6 +29,11 @@ export function SourcesPage() {
   const reading = useSources()
   const stats = useStats({ seconds: RATE_SECONDS, step: 10 }, { pollMs: POLL_MS }).data
   const columns = useMemo(() => sourceColumns(activityBySource(stats)), [stats])
+  const add = (
+    <NeedsRole role="editor">
+      <LinkButton to="/sources/new">New source</LinkButton>
+    </NeedsRole>
+  )
   return (
     <>
       <PageHead
@@ -35,74 +41,41 @@ export function SourcesPage() {
         actions={
           <>
             <ApiPopover path="/v2/sources" query={{ q }} />
-            <NeedsRole role="editor">
-              <LinkButton to="/sources/new">New source</LinkButton>
-            </NeedsRole>
+            {add}
           </>
         }
       />
-      <Shown of={reading} thing="Page">
-        {(sources) =>
-          sources.length === 0 ? (
-            <Empty text={homeTexts.noSource}>
-              <NeedsRole role="editor">
-                <LinkButton to="/sources/new">New source</LinkButton>
-              </NeedsRole>
-            </Empty>
-          ) : (
+      <Shown of={reading}>
+        {(sources) => {
+          if (sources.length === 0) return <Empty text={homeTexts.noSource}>{add}</Empty>
+          const rows = sortedRows(
+            sources.filter(({ id, key, name }) => isPartOf(q, id, key, name)),
+            columns,
+            sort,
+          )
+          return (
             <>
               <div className={styles.filters}>
-                <TextInput
-                  className={styles.filter}
-                  aria-label="Name, key or id"
-                  placeholder="Name, key or id"
-                  type="search"
-                  data-filter
-                  value={q}
-                  onChange={({ currentTarget }) => set({ q: currentTarget.value || undefined })}
-                />
+                <SearchField label="Name, key or id" className={styles.filter} value={q} onChange={(q) => set({ q })} />
               </div>
-              <SourceList
-                sources={sortedRows(
-                  sources.filter((source) => fits(source, q)),
-                  columns,
-                  sort,
-                )}
-                onClear={() => set({ q: undefined })}
-              >
-                {(rows) => (
-                  <DataTable
-                    label="Sources"
-                    columns={columns}
-                    rows={rows}
-                    rowId={({ id }) => id}
-                    rowName={({ name }) => name}
-                    onOpen={({ id }) => void navigate({ to: '/sources/$id/setup', params: { id } as never })}
-                    sort={sort}
-                    onSort={(sort) => set({ sort })}
-                  />
-                )}
-              </SourceList>
+              {rows.length === 0 ? (
+                <EmptyByFilter onClear={() => set({ q: undefined })} />
+              ) : (
+                <DataTable
+                  label="Sources"
+                  columns={columns}
+                  rows={rows}
+                  rowId={({ id }) => id}
+                  rowName={({ name }) => name}
+                  onOpen={({ id }) => void navigate({ to: '/sources/$id/setup', params: { id } as never })}
+                  sort={sort}
+                  onSort={(sort) => set({ sort })}
+                />
+              )}
             </>
           )
-        }
+        }}
       </Shown>
     </>
   )
-}
-
-interface SourceListProps {
-  readonly sources: readonly Source[]
-  readonly onClear: () => void
-  readonly children: (rows: readonly Source[]) => React.ReactNode
-}
-
-function SourceList({ sources, onClear, children }: SourceListProps) {
-  return sources.length === 0 ? <EmptyByFilter onClear={onClear} /> : children(sources)
-}
-
-/** As the server's own `q`: a part of the name, key or id, in any case. */
-function fits({ id, key, name }: Source, q: string): boolean {
-  const part = q.toLowerCase()
-  return [id, key, name].some((text) => text.toLowerCase().includes(part))
 }

@@ -1,9 +1,11 @@
-import { Button, TextInput } from '@mantine/core'
+import { Button } from '@mantine/core'
 import { useNavigate } from '@tanstack/react-router'
 import { type ReactNode, useState } from 'react'
 import type { Code } from '../../api/code.ts'
 import { ApiPopover } from '../../components/api-popover.tsx'
 import { NeedsRole } from '../../components/needs-role.tsx'
+import { isPartOf } from '../../components/part-of.ts'
+import { SearchField } from '../../components/search-field.tsx'
 import { Empty, EmptyByFilter } from '../../components/states/empty.tsx'
 import type { ReadState } from '../../components/states/read-state.ts'
 import { Shown } from '../../components/states/shown.tsx'
@@ -54,7 +56,7 @@ export function CodeList<T extends Code>({ title, path, list, of, columns, empty
       <Shown of={of}>
         {(all) => {
           const rows = sortedRows(
-            all.filter((code) => fits(code, q)),
+            all.filter(({ id, name }) => isPartOf(q, id, name)),
             columns,
             sort,
           )
@@ -62,15 +64,7 @@ export function CodeList<T extends Code>({ title, path, list, of, columns, empty
           return (
             <>
               <div className={styles.filters}>
-                <TextInput
-                  className={styles.filter}
-                  aria-label="Name or id"
-                  placeholder="Name or id"
-                  type="search"
-                  data-filter
-                  value={q}
-                  onChange={({ currentTarget }) => set({ q: currentTarget.value || undefined })}
-                />
+                <SearchField label="Name or id" className={styles.filter} value={q} onChange={(q) => set({ q })} />
               </div>
               {rows.length === 0 ? (
                 <EmptyByFilter onClear={() => set({ q: undefined })} />
@@ -93,10 +87,4 @@ export function CodeList<T extends Code>({ title, path, list, of, columns, empty
       {isMaking && dialog(() => setMaking(false))}
     </>
   )
-}
-
-/** As the server's own `q`. */
-function fits({ id, name }: Code, q: string): boolean {
-  const part = q.toLowerCase()
-  return id.toLowerCase().includes(part) || name.toLowerCase().includes(part)
 }

@@ -1,8 +1,9 @@
-import { TextInput } from '@mantine/core'
 import { useMemo } from 'react'
 import { useKeyCounts } from '../../../api/schemas.ts'
 import { ShareBar } from '../../../components/figures/share-bar.tsx'
 import { shownText } from '../../../components/json/shown-text.ts'
+import { isPartOf } from '../../../components/part-of.ts'
+import { SearchField } from '../../../components/search-field.tsx'
 import { StateMark } from '../../../components/state-mark.tsx'
 import { EmptyByFilter } from '../../../components/states/empty.tsx'
 import { Shown } from '../../../components/states/shown.tsx'
@@ -28,19 +29,11 @@ export function KeysTab({ model, versions }: ModelTabProps) {
 function Keys({ rows, total }: { readonly rows: readonly KeyRow[]; readonly total: number }) {
   const [{ q: part = '', sort }, set] = useSearchValues(modelSearch)
   const columns = useMemo(() => keyColumns(total), [total])
-  const shown = rows.filter(({ path }) => path.toLowerCase().includes(part.toLowerCase()))
+  const shown = rows.filter(({ path }) => isPartOf(part, path))
   return (
     <>
       <div className={styles.filters}>
-        <TextInput
-          className={styles.filter}
-          aria-label="Key"
-          placeholder="Key"
-          type="search"
-          data-filter
-          value={part}
-          onChange={({ currentTarget }) => set({ q: currentTarget.value || undefined })}
-        />
+        <SearchField label="Key" className={styles.filter} value={part} onChange={(q) => set({ q })} />
         <span className={styles.dim}>{counted(shown.length, 'key')}</span>
       </div>
       {shown.length === 0 && part !== '' ? (
