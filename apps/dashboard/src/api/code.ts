@@ -1,5 +1,6 @@
+import { useQuery } from '@tanstack/react-query'
 import { api } from './client.ts'
-import { useWriting } from './reading.ts'
+import { reading, useWriting } from './reading.ts'
 
 /** What transformations and libraries have in common. @see contracts/transformations.md §9 */
 export interface Code {
@@ -36,11 +37,43 @@ export interface CodeVersion {
   readonly imports: readonly string[]
 }
 
-/** @param list the path of the list that the resource is in. */
+export type CodeVersionHead = Omit<CodeVersion, 'language' | 'code' | 'imports'>
+
+/*
+ * What both lists of code can be asked alike; `list` is the path of one of them.
+ */
+
+export function useCodeVersions(list: string, id: string) {
+  return useQuery({
+    ...reading<{ versions: CodeVersionHead[] }>(`${pathIn(list, id)}/versions`),
+    select: ({ versions }) => versions,
+  })
+}
+
+/** One version never changes; whether it is the published one may. */
+export function useCodeVersion(list: string, id: string, versionId: string | undefined) {
+  return useQuery({
+    ...reading<{ version: CodeVersion }>(`${pathIn(list, id)}/versions/${encodeURIComponent(versionId ?? '')}`),
+    select: ({ version }) => version,
+    enabled: versionId !== undefined,
+  })
+}
+
 export function usePublishing<T>(list: string) {
   return useWriting(
     ({ id, versionId, etag }: { id: string; versionId: string; etag: string | null }) =>
-      api<T>('POST', `${list}/${encodeURIComponent(id)}/versions/${encodeURIComponent(versionId)}/publish`, { etag }),
+      api<T>('POST', `${pathIn(list, id)}/versions/${encodeURIComponent(versionId)}/publish`, { etag }),
     [list],
   )
+}
+
+export function useDeletingCode(list: string) {
+  return useWriting(
+    ({ id, etag }: { id: string; etag: string | null }) => api<null>('DELETE', pathIn(list, id), { etag }),
+    [list],
+  )
+}
+
+function pathIn(list: string, id: string): string {
+  return `${list}/${encodeURIComponent(id)}`
 }

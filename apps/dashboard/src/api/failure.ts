@@ -1,4 +1,4 @@
-import type { JsonObject } from '@millrace/protocol/json'
+import { isJsonObject, type JsonObject } from '@millrace/protocol/json'
 
 /**
  * What went wrong with a request, by what can be done about it: `connection` (no answer came), `rate` (429) and
@@ -66,7 +66,7 @@ export function failureOf(status: number, headers: Headers, body: string): ApiEr
     text: text === '' ? `Status ${status}` : (text as string).slice(0, 2000),
     status,
     code: typeof code === 'string' ? code : null,
-    details: isObject(details) ? details : null,
+    details: isJsonObject(details) ? details : null,
     requestId: headers.get('X-Request-Id') ?? '',
     retryAfterS: Number.isFinite(retryAfter) ? retryAfter : null,
   })
@@ -89,12 +89,8 @@ function kindOf({ status, text }: Failure): FailureKind {
 function parsedObject(text: string): JsonObject | undefined {
   try {
     const value: unknown = JSON.parse(text)
-    return isObject(value) ? value : undefined
+    return isJsonObject(value) ? value : undefined
   } catch {
     return undefined
   }
-}
-
-function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

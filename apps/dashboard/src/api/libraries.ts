@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { api } from './client.ts'
-import { type Code, type CodeVersion, type CodeWritten, usePublishing } from './code.ts'
-import { reading, readingAll, readingOne, type Tagged, useWriting } from './reading.ts'
+import { type Code, type CodeWritten, useCodeVersion, useCodeVersions, useDeletingCode, usePublishing } from './code.ts'
+import { readingAll, readingOne, type Tagged, useWriting } from './reading.ts'
 
 /** @see contracts/transformations.md §3, §9 */
 export interface Library extends Code {
@@ -40,28 +40,7 @@ export function useChangeLibrary() {
   )
 }
 
-export function useDeleteLibrary() {
-  return useWriting(
-    ({ id, etag }: { id: string; etag: string | null }) => api<null>('DELETE', pathOf(id), { etag }),
-    [LIBRARIES],
-  )
-}
-
-export function useLibraryVersions(id: string) {
-  return useQuery({
-    ...reading<{ versions: Omit<CodeVersion, 'language' | 'code' | 'imports'>[] }>(`${pathOf(id)}/versions`),
-    select: ({ versions }) => versions,
-  })
-}
-
-export function useLibraryVersion(id: string, versionId: string | undefined) {
-  return useQuery({
-    ...reading<{ version: CodeVersion }>(`${pathOf(id)}/versions/${encodeURIComponent(versionId ?? '')}`),
-    select: ({ version }) => version,
-    enabled: versionId !== undefined,
-  })
-}
-
-export function usePublishLibrary() {
-  return usePublishing<{ library: Library }>(LIBRARIES)
-}
+export const useDeleteLibrary = () => useDeletingCode(LIBRARIES)
+export const useLibraryVersions = (id: string) => useCodeVersions(LIBRARIES, id)
+export const useLibraryVersion = (id: string, versionId: string | undefined) => useCodeVersion(LIBRARIES, id, versionId)
+export const usePublishLibrary = () => usePublishing<{ library: Library }>(LIBRARIES)

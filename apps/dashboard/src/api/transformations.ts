@@ -1,7 +1,7 @@
 import type { JsonObject } from '@millrace/protocol/json'
 import { useQuery } from '@tanstack/react-query'
 import { api } from './client.ts'
-import { type Code, type CodeVersion, type CodeWritten, usePublishing } from './code.ts'
+import { type Code, type CodeWritten, useCodeVersion, useCodeVersions, useDeletingCode, usePublishing } from './code.ts'
 import { reading, readingAll, readingOne, type Tagged, useWriting } from './reading.ts'
 import { pollEvery } from './retry.ts'
 
@@ -49,32 +49,11 @@ export function useChangeTransformation() {
 }
 
 /** Answers 409 `Transformation is attached` with the ids of its destinations. */
-export function useDeleteTransformation() {
-  return useWriting(
-    ({ id, etag }: { id: string; etag: string | null }) => api<null>('DELETE', pathOf(id), { etag }),
-    [TRANSFORMATIONS],
-  )
-}
-
-export function useTransformationVersions(id: string) {
-  return useQuery({
-    ...reading<{ versions: Omit<CodeVersion, 'language' | 'code' | 'imports'>[] }>(`${pathOf(id)}/versions`),
-    select: ({ versions }) => versions,
-  })
-}
-
-/** One version never changes; whether it is the published one may. */
-export function useTransformationVersion(id: string, versionId: string | undefined) {
-  return useQuery({
-    ...reading<{ version: CodeVersion }>(`${pathOf(id)}/versions/${encodeURIComponent(versionId ?? '')}`),
-    select: ({ version }) => version,
-    enabled: versionId !== undefined,
-  })
-}
-
-export function usePublishTransformation() {
-  return usePublishing<{ transformation: Transformation }>(TRANSFORMATIONS)
-}
+export const useDeleteTransformation = () => useDeletingCode(TRANSFORMATIONS)
+export const useTransformationVersions = (id: string) => useCodeVersions(TRANSFORMATIONS, id)
+export const useTransformationVersion = (id: string, versionId: string | undefined) =>
+  useCodeVersion(TRANSFORMATIONS, id, versionId)
+export const usePublishTransformation = () => usePublishing<{ transformation: Transformation }>(TRANSFORMATIONS)
 
 export interface TransformationTest {
   readonly id: string

@@ -2,6 +2,7 @@ import { Button } from '@mantine/core'
 import { useState } from 'react'
 import { useTestDestination } from '../../api/test-api.ts'
 import { Refusal } from '../../components/form/refusal.tsx'
+import { saveFile } from '../../components/save-file.ts'
 import { testBenchTexts } from '../../texts.ts'
 import { fixtureFileName, fixtureTests } from './bench-fixture.ts'
 import styles from './test-bench.module.css'
@@ -37,7 +38,7 @@ export function SaveFixture({ bench }: { readonly bench: Bench }) {
     const tests = fixtureTests(name, destination.key, message, asked, answer.body)
     if (tests.length === 0) return setSaved('Nothing to save: no stage ran.')
     const file = `${fixtureFileName(name)}${ENDING}`
-    download(fixtureFile(tests), file)
+    saveFile(file, fixtureFile(tests))
     setSaved(`Saved ${file}.`)
   }
   return (
@@ -61,12 +62,4 @@ export function SaveFixture({ bench }: { readonly bench: Bench }) {
 
 function nameOf({ type, event, name }: { readonly [member: string]: unknown }): string {
   return [type, event ?? name].filter((part) => typeof part === 'string' && part !== '').join(' ')
-}
-
-function download(file: Blob, name: string): void {
-  const link = document.createElement('a')
-  link.href = URL.createObjectURL(file)
-  link.download = name
-  link.click()
-  URL.revokeObjectURL(link.href)
 }

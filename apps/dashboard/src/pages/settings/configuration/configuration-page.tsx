@@ -2,12 +2,12 @@ import { Button } from '@mantine/core'
 import { useConfiguration } from '../../../api/configuration.ts'
 import { ApiPopover } from '../../../components/api-popover.tsx'
 import { JsonView } from '../../../components/json/json-view.tsx'
+import { saveFile } from '../../../components/save-file.ts'
 import { Shown } from '../../../components/states/shown.tsx'
 import { CommandLine } from '../command-line.tsx'
 import styles from '../settings.module.css'
 import { SettingsHead } from '../settings-head.tsx'
 import { configurationFile, FILE_NAME } from './configuration-file.ts'
-import { saveFile } from './save-file.ts'
 
 /** The workspace as a file, and the commands that bring it back. @see contracts/dashboard.md §11 */
 export function ConfigurationPage() {
@@ -24,7 +24,11 @@ export function ConfigurationPage() {
                 Sources, destinations, connections, transformations and libraries at revision {revision}, as one file.
                 Users, tokens and credentials are no part of it; secrets read ******** and are kept where they are.
               </p>
-              <Button onClick={() => saveFile(FILE_NAME, configurationFile(document))}>Download {FILE_NAME}</Button>
+              <Button
+                onClick={() => saveFile(FILE_NAME, new Blob([configurationFile(document)], { type: 'text/plain' }))}
+              >
+                Download {FILE_NAME}
+              </Button>
             </section>
             <section className={styles.part} aria-label="Commands">
               <h2>Plan and apply</h2>

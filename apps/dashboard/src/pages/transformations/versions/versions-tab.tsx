@@ -1,5 +1,6 @@
 import { Button } from '@mantine/core'
 import { useState } from 'react'
+import type { CodeVersionHead } from '../../../api/code.ts'
 import { DiffView } from '../../../components/diff/diff-view.tsx'
 import { NeedsRole } from '../../../components/needs-role.tsx'
 import { ShownId } from '../../../components/shown-id.tsx'
@@ -15,13 +16,6 @@ import type { CodeTabProps } from '../code-kind.ts'
 import { codeSearch } from '../code-search.ts'
 import styles from '../transformations.module.css'
 import { PublishDialog } from './publish-dialog.tsx'
-
-interface Version {
-  readonly versionId: string
-  readonly createdAt: string
-  readonly createdBy: string
-  readonly published: boolean
-}
 
 /** Every version, the diff of two, and an older one published again. */
 export function VersionsTab({ kind, code }: CodeTabProps) {
@@ -87,7 +81,7 @@ export function VersionsTab({ kind, code }: CodeTabProps) {
   )
 }
 
-const COLUMNS: readonly Column<Version>[] = [
+const COLUMNS: readonly Column<CodeVersionHead>[] = [
   {
     key: 'at',
     title: 'Saved',
