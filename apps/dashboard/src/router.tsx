@@ -14,7 +14,7 @@ declare module '@tanstack/react-router' {
 const folders = import.meta.glob<{ routes: readonly PageRoute[] }>('./pages/*/route.ts', { eager: true })
 
 /** Every page there is, by the paths below /ui. */
-export const pageRoutes: readonly PageRoute[] = Object.values(folders).flatMap(({ routes }) => routes)
+const pageRoutes: readonly PageRoute[] = Object.values(folders).flatMap(({ routes }) => routes)
 
 /** @see contracts/dashboard.md §2 [U1] */
 export function newRouter() {

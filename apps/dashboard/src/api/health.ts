@@ -73,7 +73,3 @@ export function useStartBackup() {
     ['/v2/admin'],
   )
 }
-
-export function useRebuildCatalog() {
-  return useWriting(() => api<{ rebuild: { state: 'running' } }>('POST', '/v2/admin/rebuild-catalog'), ['/schemas'])
-}

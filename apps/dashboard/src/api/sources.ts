@@ -52,12 +52,6 @@ export interface SourceWritten {
   readonly config?: Partial<SourceConfig>
 }
 
-/** Which class of a definition's `supportedSourceTypes` a source belongs to. @see contracts/control-plane.md §5 [D735] */
-export function sourceClass(type: SourceType): 'cordova' | 'web' | 'cloud' {
-  if (type === 'Cordova') return 'cordova'
-  return type === 'Javascript' || type === 'Pixel' ? 'web' : 'cloud'
-}
-
 const SOURCES = '/v2/sources'
 const pathOf = (id: string) => `${SOURCES}/${encodeURIComponent(id)}`
 

@@ -1,4 +1,3 @@
-import type { ComponentType } from 'react'
 import type { Readers } from './search-values.ts'
 
 /** A page, as its folder tells the router of it. */
@@ -25,5 +24,3 @@ interface Redirect {
   /** A path with the same parameters. */
   readonly redirectTo: string
 }
-
-export type PageComponent = ComponentType

@@ -38,7 +38,7 @@ export function FlowLines({ flow, pointed }: { readonly flow: Flow; readonly poi
 }
 
 /** 1 px for nothing, about 2.5 at one event a second, 6 at a thousand and above. */
-export function lineWidth(rate: number | null): number {
+function lineWidth(rate: number | null): number {
   const width = 1 + Math.max(0, Math.log10((rate ?? 0) * 100 + 1)) * 0.9
   return Math.round(Math.min(width, 6) * 10) / 10
 }

@@ -19,7 +19,7 @@ export function replayKind({ origin, kind, dryRun }: Pick<Replay, 'origin' | 'ki
 }
 
 /** How much of it has found its end. */
-export function replayDone({ delivered, filtered, deadLettered, discarded }: Replay): number {
+function replayDone({ delivered, filtered, deadLettered, discarded }: Replay): number {
   return delivered + filtered + deadLettered + discarded
 }
 
