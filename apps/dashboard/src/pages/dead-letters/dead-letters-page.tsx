@@ -1,6 +1,7 @@
-import { lazy, Suspense, useCallback } from 'react'
+import { lazy, Suspense, useMemo } from 'react'
 import { type Stage, useDeadLetterGroups } from '../../api/dead-letters.ts'
 import { useDestinations } from '../../api/destinations.ts'
+import { namesOf } from '../../api/names.ts'
 import { ApiPopover } from '../../components/api-popover.tsx'
 import { BesidePanel } from '../../components/beside-panel.tsx'
 import { Empty, EmptyByFilter } from '../../components/states/empty.tsx'
@@ -26,7 +27,7 @@ export function DeadLettersPage() {
   const filters = filtersOf(search)
   const counted = useDeadLetterGroups(filters, { pollMs: POLL_MS })
   const destinations = useDestinations().data
-  const nameOf = useCallback((id: string) => destinations?.find((each) => each.id === id)?.name ?? id, [destinations])
+  const nameOf = useMemo(() => namesOf(destinations), [destinations])
   const isFiltered = FILTER_NAMES.some((name) => search[name] !== undefined)
   const panel =
     search.id === undefined ? null : (

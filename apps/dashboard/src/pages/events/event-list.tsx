@@ -2,6 +2,7 @@ import { Button } from '@mantine/core'
 import { type ReactNode, useCallback, useEffect, useMemo, useRef, useState } from 'react'
 import { useDestinations } from '../../api/destinations.ts'
 import type { ListedEvent } from '../../api/events.ts'
+import { namesOf } from '../../api/names.ts'
 import { useSources } from '../../api/sources.ts'
 import { EmptyByFilter } from '../../components/states/empty.tsx'
 import { Shown } from '../../components/states/shown.tsx'
@@ -102,11 +103,7 @@ function Rows({ stream: { rows, hasMore, hasLookedBack, loadMore }, current, hid
   const destinations = useDestinations().data
   const hiddenText = hidden.join()
   const columns = useMemo(() => {
-    const nameIn = (list: readonly { id: string; name: string }[] | undefined) => {
-      const names = new Map(list?.map(({ id, name }) => [id, name]))
-      return (id: string) => names.get(id) ?? id
-    }
-    const names = { sourceName: nameIn(sources), destinationName: nameIn(destinations) }
+    const names = { sourceName: namesOf(sources), destinationName: namesOf(destinations) }
     return eventColumns(names, hiddenText.split(',') as EventColumn[])
   }, [sources, destinations, hiddenText])
   const open = useRef(onOpen)

@@ -2,6 +2,7 @@ import { Button } from '@mantine/core'
 import { Link, useParams } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useDestinations } from '../../api/destinations.ts'
+import { namesOf } from '../../api/names.ts'
 import { isRunning, type Replay, useReplay, useSteerReplay } from '../../api/replays.ts'
 import { useSources } from '../../api/sources.ts'
 import { ApiPopover } from '../../components/api-popover.tsx'
@@ -148,10 +149,11 @@ interface NamesProps {
 
 function Names({ ids, path, list, none }: NamesProps) {
   if (ids.length === 0) return none
+  const nameOf = namesOf(list)
   return ids.map((id, at) => (
     <span key={id}>
       {at > 0 && ', '}
-      <Link to={`${path}/${id}`}>{list?.find((each) => each.id === id)?.name ?? id}</Link>
+      <Link to={`${path}/${id}`}>{nameOf(id)}</Link>
     </span>
   ))
 }

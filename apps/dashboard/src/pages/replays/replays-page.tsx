@@ -1,6 +1,7 @@
 import { useNavigate } from '@tanstack/react-router'
 import { useMemo } from 'react'
 import { useDestinations } from '../../api/destinations.ts'
+import { namesOf } from '../../api/names.ts'
 import { useReplays } from '../../api/replays.ts'
 import { ApiPopover } from '../../components/api-popover.tsx'
 import { LinkButton } from '../../components/link-button.tsx'
@@ -17,10 +18,7 @@ export function ReplaysPage() {
   const reading = useReplays()
   const navigate = useNavigate()
   const destinations = useDestinations().data
-  const columns = useMemo(
-    () => replayColumns((id) => destinations?.find((each) => each.id === id)?.name ?? id),
-    [destinations],
-  )
+  const columns = useMemo(() => replayColumns(namesOf(destinations)), [destinations])
   const add = (
     <NeedsRole role="editor">
       <LinkButton to="/replays/new">New replay</LinkButton>

@@ -2,6 +2,7 @@ import { Switch } from '@mantine/core'
 import { Link, useRouter } from '@tanstack/react-router'
 import type { Code } from '../../api/code.ts'
 import { useDestinations } from '../../api/destinations.ts'
+import { namesOf } from '../../api/names.ts'
 import type { Tagged } from '../../api/reading.ts'
 import {
   type Transformation,
@@ -29,7 +30,7 @@ export function LogsTab({ code }: CodeTabProps) {
   const { id, etag, captureLogs, name, description, language } = transformation
   const { mutateAsync, error, isPending } = useChangeTransformation()
   const logs = useTransformationLogs(id, { pollMs: captureLogs ? POLL_MS : 60_000 })
-  const destinations = useDestinations().data ?? []
+  const destinations = useDestinations().data
   const { routesByPath } = useRouter()
   const write = async (isOn: boolean) => {
     // Shown below when it was refused.
@@ -54,13 +55,12 @@ export function LogsTab({ code }: CodeTabProps) {
           if (lines.length === 0) {
             return <Empty text={captureLogs ? 'Nothing was logged yet.' : transformationTexts.logsOff} />
           }
-          const names = new Map(destinations.map(({ id, name }) => [id, name]))
           return (
             <>
               {!captureLogs && <p className={styles.dim}>{transformationTexts.logsOff}</p>}
               <DataTable
                 label="Live logs"
-                columns={columnsWith(names, '/events/$messageId' in routesByPath)}
+                columns={columnsWith(namesOf(destinations), '/events/$messageId' in routesByPath)}
                 rows={lines.map((line, at) => ({ ...line, at, time: line.at }))}
                 rowId={({ at }) => String(at)}
                 copied={({ line }) => line}
@@ -75,7 +75,7 @@ export function LogsTab({ code }: CodeTabProps) {
 
 type Row = Omit<TransformationLog, 'at'> & { readonly at: number; readonly time: string }
 
-function columnsWith(names: ReadonlyMap<string, string>, hasTrace: boolean): readonly Column<Row>[] {
+function columnsWith(nameOf: (destinationId: string) => string, hasTrace: boolean): readonly Column<Row>[] {
   return [
     {
       key: 'time',
@@ -94,7 +94,7 @@ function columnsWith(names: ReadonlyMap<string, string>, hasTrace: boolean): rea
       key: 'destination',
       title: 'Destination',
       width: 'minmax(120px, 1fr)',
-      cell: ({ destinationId }) => names.get(destinationId) ?? destinationId,
+      cell: ({ destinationId }) => nameOf(destinationId),
     },
     {
       key: 'message',

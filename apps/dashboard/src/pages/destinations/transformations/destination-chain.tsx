@@ -2,6 +2,7 @@ import { ActionIcon, Button, Select } from '@mantine/core'
 import { Link, useRouter } from '@tanstack/react-router'
 import type { FormEvent } from 'react'
 import type { Destination } from '../../../api/destinations.ts'
+import { namesOf } from '../../../api/names.ts'
 import { useTransformations } from '../../../api/transformations.ts'
 import { ApiPopover } from '../../../components/api-popover.tsx'
 import { NeedsRole, useMay } from '../../../components/needs-role.tsx'
@@ -26,7 +27,7 @@ export function DestinationChain({ destination }: DestinationTabProps) {
   return (
     <Shown of={useTransformations()}>
       {(transformations) => {
-        const names = new Map(transformations.map(({ id, name }) => [id, name]))
+        const nameOf = namesOf(transformations)
         // What was never published cannot run.
         const free = transformations.filter(
           ({ id, publishedVersionId }) => publishedVersionId !== null && !chain.includes(id),
@@ -48,7 +49,7 @@ export function DestinationChain({ destination }: DestinationTabProps) {
                   <ChainLink
                     key={id}
                     id={id}
-                    name={names.get(id) ?? id}
+                    name={nameOf(id)}
                     isFirst={at === 0}
                     isLast={at === chain.length - 1}
                     disabled={!mayEdit}

@@ -3,6 +3,7 @@ import { useConnections } from '../../../api/connections.ts'
 import { useDestinationDefinitions } from '../../../api/destination-definitions.ts'
 import { type Destination, useDestinations } from '../../../api/destinations.ts'
 import type { Journey } from '../../../api/events.ts'
+import { namesOf } from '../../../api/names.ts'
 import { useSources } from '../../../api/sources.ts'
 import { useTransformations } from '../../../api/transformations.ts'
 
@@ -15,7 +16,6 @@ export interface NamedStep {
 /** What a trace names by ids alone, as people know it today. */
 export interface TraceNames {
   readonly sourceName: (id: string) => string
-  readonly destination: (id: string) => Destination | undefined
   readonly destinationName: (id: string) => string
   readonly typeName: (destinationId: string) => string
   /** The chain that ran. Who is who is known as long as the chain has the length that it had. */
@@ -40,9 +40,8 @@ export function useTraceNames(): TraceNames {
       return definitions?.find(({ name }) => name === type)?.displayName ?? type ?? 'The destination'
     }
     return {
-      sourceName: (id) => sources?.find((each) => each.id === id)?.name ?? id,
-      destination,
-      destinationName: (id) => destination(id)?.name ?? id,
+      sourceName: namesOf(sources),
+      destinationName: namesOf(destinations),
       typeName,
       steps: ({ destinationId, transformationVersionIds: versionIds }) => {
         const chain = destination(destinationId)?.transformationIds ?? []
