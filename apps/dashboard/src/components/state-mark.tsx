@@ -31,3 +31,8 @@ export function StateMark({ kind, children }: StateMarkProps) {
     </span>
   )
 }
+
+/** Of what can be switched off. */
+export function OnOffMark({ isOn }: { readonly isOn: boolean }) {
+  return <StateMark kind={isOn ? 'ok' : 'off'}>{isOn ? 'on' : 'off'}</StateMark>
+}

@@ -7,7 +7,7 @@ import { SECTIONS } from './navigation.ts'
 import styles from './shell.module.css'
 import { SideNavigation } from './side-navigation.tsx'
 import { TopBar } from './top-bar.tsx'
-import { usePaletteKey } from './use-palette-key.ts'
+import { useControlKey } from './use-control-key.ts'
 
 const Palette = lazy(() => import('./palette.tsx').then(({ Palette }) => ({ default: Palette })))
 const KeyList = lazy(() => import('./key-list.tsx').then(({ KeyList }) => ({ default: KeyList })))
@@ -31,7 +31,7 @@ export function Shell({ children }: { readonly children: ReactNode }) {
   }, [router])
   useKeys(keys)
   useKeyListener()
-  usePaletteKey(() => setOpen('palette'))
+  useControlKey('k', () => setOpen('palette'))
 
   return (
     <div className={styles.shell}>

@@ -1,7 +1,7 @@
-import { shortNumber } from '../../components/figures/figure-text.ts'
 import { ShownId } from '../../components/shown-id.tsx'
 import { StateMark } from '../../components/state-mark.tsx'
-import { type Column, compareNumbers, compareTexts } from '../../components/table/table-column.ts'
+import { countColumn } from '../../components/table/count-column.ts'
+import { type Column, compareTexts } from '../../components/table/table-column.ts'
 import type { ListedDestination } from './listed-destination.ts'
 
 export function destinationColumns(typeNames: ReadonlyMap<string, string>): readonly Column<ListedDestination>[] {
@@ -30,9 +30,9 @@ export function destinationColumns(typeNames: ReadonlyMap<string, string>): read
       compare: (a, b) => a.state.rank - b.state.rank,
       card: 'end',
     },
-    figure('rate', 'Delivered/min', 104, ({ perMinute }) => perMinute),
-    figure('waiting', 'Waiting', 72, ({ waiting }) => waiting),
-    figure('dead', 'Dead', 64, ({ dead }) => dead),
+    countColumn({ key: 'rate', title: 'Delivered/min', width: '104px', value: ({ perMinute }) => perMinute }),
+    countColumn({ key: 'waiting', title: 'Waiting', width: '72px', value: ({ waiting }) => waiting }),
+    countColumn({ key: 'dead', title: 'Dead', width: '64px', value: ({ dead }) => dead }),
     {
       key: 'id',
       title: 'Id',
@@ -41,24 +41,4 @@ export function destinationColumns(typeNames: ReadonlyMap<string, string>): read
       card: 'none',
     },
   ]
-}
-
-function figure(
-  key: string,
-  title: string,
-  width: number,
-  value: (row: ListedDestination) => number | null,
-): Column<ListedDestination> {
-  return {
-    key,
-    title,
-    width: `${width}px`,
-    isEnd: true,
-    cell: (row) => {
-      const count = value(row)
-      return count === null ? '–' : shortNumber(count)
-    },
-    compare: (a, b) => compareNumbers(value(a), value(b)),
-    card: 'none',
-  }
 }

@@ -1,7 +1,7 @@
 import type { EventModel } from '../../api/schemas.ts'
-import { shortNumber } from '../../components/figures/figure-text.ts'
 import { shownText } from '../../components/json/shown-text.ts'
-import { type Column, compareNumbers, compareTexts } from '../../components/table/table-column.ts'
+import { countColumn } from '../../components/table/count-column.ts'
+import { type Column, compareTexts } from '../../components/table/table-column.ts'
 import { Time } from '../../components/time/time.tsx'
 
 /** What a model is called: events of some types have no name. */
@@ -36,10 +36,10 @@ export function modelColumns(sourceNames: ReadonlyMap<string, string> | undefine
       compare: (a, b) => compareTexts(a.EventType, b.EventType),
     },
     ...(sourceNames === undefined ? [] : [source]),
-    figure('events', 'Events', ({ TotalCount }) => TotalCount, 'end'),
-    figure('versions', 'Versions', ({ VersionCount }) => VersionCount),
-    figure('keys', 'Keys', ({ Schema }) => Object.keys(Schema).length),
-    figure('cut', 'Keys cut', ({ CutKeys }) => CutKeys),
+    countColumn({ key: 'events', title: 'Events', width: '80px', value: ({ TotalCount }) => TotalCount, card: 'end' }),
+    countColumn({ key: 'versions', title: 'Versions', width: '80px', value: ({ VersionCount }) => VersionCount }),
+    countColumn({ key: 'keys', title: 'Keys', width: '80px', value: ({ Schema }) => Object.keys(Schema).length }),
+    countColumn({ key: 'cut', title: 'Keys cut', width: '80px', value: ({ CutKeys }) => CutKeys }),
     {
       key: 'last',
       title: 'Last seen',
@@ -48,21 +48,4 @@ export function modelColumns(sourceNames: ReadonlyMap<string, string> | undefine
       compare: (a, b) => compareTexts(a.LastSeen, b.LastSeen),
     },
   ]
-}
-
-function figure(
-  key: string,
-  title: string,
-  value: (model: EventModel) => number,
-  card: 'end' | 'none' = 'none',
-): Column<EventModel> {
-  return {
-    key,
-    title,
-    width: '80px',
-    isEnd: true,
-    cell: (model) => shortNumber(value(model)),
-    compare: (a, b) => compareNumbers(value(a), value(b)),
-    card,
-  }
 }

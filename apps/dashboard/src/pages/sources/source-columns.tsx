@@ -1,8 +1,8 @@
 import type { Source } from '../../api/sources.ts'
-import { shortNumber } from '../../components/figures/figure-text.ts'
 import { ShownId } from '../../components/shown-id.tsx'
-import { StateMark } from '../../components/state-mark.tsx'
-import { type Column, compareNumbers, compareTexts } from '../../components/table/table-column.ts'
+import { OnOffMark } from '../../components/state-mark.tsx'
+import { countColumn } from '../../components/table/count-column.ts'
+import { type Column, compareTexts } from '../../components/table/table-column.ts'
 import { Time } from '../../components/time/time.tsx'
 import type { SourceActivity } from './source-activity.ts'
 
@@ -29,21 +29,11 @@ export function sourceColumns(activity: ReadonlyMap<string, SourceActivity>): re
       key: 'state',
       title: 'State',
       width: '80px',
-      cell: ({ enabled }) => <StateMark kind={enabled ? 'ok' : 'off'}>{enabled ? 'on' : 'off'}</StateMark>,
+      cell: ({ enabled }) => <OnOffMark isOn={enabled} />,
       compare: (a, b) => Number(b.enabled) - Number(a.enabled),
       card: 'end',
     },
-    {
-      key: 'rate',
-      title: 'Events/min',
-      width: '96px',
-      isEnd: true,
-      cell: (source) => {
-        const value = perMinute(source)
-        return value === null ? '–' : shortNumber(value)
-      },
-      compare: (a, b) => compareNumbers(perMinute(a), perMinute(b)),
-    },
+    countColumn({ key: 'rate', title: 'Events/min', width: '96px', value: perMinute, card: 'meta' }),
     {
       key: 'last',
       title: 'Last event',

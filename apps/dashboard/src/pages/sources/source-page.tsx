@@ -3,7 +3,7 @@ import { type ComponentType, lazy, Suspense } from 'react'
 import type { Tagged } from '../../api/reading.ts'
 import { type Source, useSource } from '../../api/sources.ts'
 import { ShownId } from '../../components/shown-id.tsx'
-import { StateMark } from '../../components/state-mark.tsx'
+import { OnOffMark } from '../../components/state-mark.tsx'
 import { Shown } from '../../components/states/shown.tsx'
 import { PageHead } from '../../shell/page-head.tsx'
 import { PageMissing } from '../../shell/page-missing.tsx'
@@ -88,7 +88,7 @@ function SourceMeta({ source }: SourceTabProps) {
   return (
     <>
       <span>{source.type}</span>
-      <StateMark kind={source.enabled ? 'ok' : 'off'}>{source.enabled ? 'on' : 'off'}</StateMark>
+      <OnOffMark isOn={source.enabled} />
       <ShownId id={source.id} />
     </>
   )

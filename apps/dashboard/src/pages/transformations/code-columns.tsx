@@ -1,8 +1,7 @@
 import type { Code } from '../../api/code.ts'
-import { shortNumber } from '../../components/figures/figure-text.ts'
 import { ShownId } from '../../components/shown-id.tsx'
 import { StateMark } from '../../components/state-mark.tsx'
-import { type Column, compareNumbers, compareTexts } from '../../components/table/table-column.ts'
+import { type Column, compareTexts } from '../../components/table/table-column.ts'
 import { Time } from '../../components/time/time.tsx'
 import { hasDraft } from './code-kind.ts'
 
@@ -41,21 +40,4 @@ export const LANGUAGES: Readonly<Record<Code['language'], string>> = {
 export function PublishedMark({ code }: { readonly code: Code }) {
   if (code.publishedVersionId === null) return <StateMark kind="off">never published</StateMark>
   return hasDraft(code) ? <StateMark kind="waiting">draft</StateMark> : <StateMark kind="ok">published</StateMark>
-}
-
-/** A column of a number that may not be known. */
-export function countColumn<T>(key: string, title: string, value: (row: T) => number | null): Column<T> {
-  return {
-    key,
-    title,
-    width: '96px',
-    isEnd: true,
-    // A bare number says nothing in a card.
-    card: 'none',
-    cell: (row) => {
-      const known = value(row)
-      return known === null ? '–' : shortNumber(known)
-    },
-    compare: (a, b) => compareNumbers(value(a), value(b)),
-  }
 }

@@ -1,5 +1,6 @@
 import { type Library, useLibraries } from '../../api/libraries.ts'
-import { codeColumns, countColumn } from './code-columns.tsx'
+import { countColumn } from '../../components/table/count-column.ts'
+import { codeColumns } from './code-columns.tsx'
 import { CodeList } from './code-list.tsx'
 import { NewLibrary } from './new-code.tsx'
 
@@ -10,7 +11,7 @@ const COLUMNS = codeColumns<Library>([
     width: 'minmax(120px, 1fr)',
     cell: ({ importName }) => <code>{importName}</code>,
   },
-  countColumn('usedBy', 'Used by', ({ usedBy }) => usedBy.length),
+  countColumn({ key: 'usedBy', title: 'Used by', width: '96px', value: ({ usedBy }) => usedBy.length }),
 ])
 
 /** @see contracts/dashboard.md §2 */

@@ -2,8 +2,9 @@ import { useMemo } from 'react'
 import { useStats } from '../../api/stats.ts'
 import { type Transformation, useTransformations } from '../../api/transformations.ts'
 import { sumOf } from '../../components/figures/series.ts'
+import { countColumn } from '../../components/table/count-column.ts'
 import { transformationTexts } from '../../texts.ts'
-import { codeColumns, countColumn } from './code-columns.tsx'
+import { codeColumns } from './code-columns.tsx'
 import { CodeList } from './code-list.tsx'
 import { NewTransformation } from './new-code.tsx'
 
@@ -16,9 +17,14 @@ export function TransformationsPage() {
   const columns = useMemo(() => {
     const errors = new Map(stats?.transformations.map(({ id, errors }) => [id, sumOf(errors)]))
     return codeColumns<Transformation>([
-      countColumn('usedBy', 'Used by', ({ destinations }) => destinations.length),
-      // Of one that did not run nothing is told.
-      countColumn('errors', 'Errors/h', ({ id }) => (stats === undefined ? null : (errors.get(id) ?? 0))),
+      countColumn({ key: 'usedBy', title: 'Used by', width: '96px', value: ({ destinations }) => destinations.length }),
+      countColumn({
+        key: 'errors',
+        title: 'Errors/h',
+        width: '96px',
+        // Of one that did not run nothing is told.
+        value: ({ id }) => (stats === undefined ? null : (errors.get(id) ?? 0)),
+      }),
     ])
   }, [stats])
   return (

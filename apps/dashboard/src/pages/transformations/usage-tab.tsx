@@ -6,7 +6,7 @@ import type { Transformation } from '../../api/transformations.ts'
 import { Chart } from '../../components/chart/chart.tsx'
 import { stepTimes } from '../../components/chart/chart-series.ts'
 import { shortNumber } from '../../components/figures/figure-text.ts'
-import { StateMark } from '../../components/state-mark.tsx'
+import { OnOffMark } from '../../components/state-mark.tsx'
 import { Empty } from '../../components/states/empty.tsx'
 import { Shown } from '../../components/states/shown.tsx'
 import type { CodeTabProps } from './code-kind.ts'
@@ -40,9 +40,7 @@ export function UsageTab({ kind, code }: CodeTabProps) {
                     ) : (
                       destination.name
                     )}
-                    <StateMark kind={destination.enabled ? 'ok' : 'off'}>
-                      {destination.enabled ? 'on' : 'off'}
-                    </StateMark>
+                    <OnOffMark isOn={destination.enabled} />
                   </li>
                 ))}
               </ul>

@@ -13,6 +13,7 @@ import { fieldRefusal, Refusal } from '../../../components/form/refusal.tsx'
 import { firstLine } from '../../../components/json/shown-text.ts'
 import { NeedsRole } from '../../../components/needs-role.tsx'
 import { useSearchValues } from '../../../shell/search-values.ts'
+import { useControlKey } from '../../../shell/use-control-key.ts'
 import { LANGUAGES } from '../code-columns.tsx'
 import { codeCompletions } from '../code-completions.ts'
 import { type CodeTabProps, hasDraft } from '../code-kind.ts'
@@ -43,7 +44,7 @@ export function CodeTab({ kind, code }: CodeTabProps) {
   )
   const faults = useMemo(() => [...faultsOf(error), ...faultsOf(failure)], [error, failure])
   const refused = fieldRefusal(error, FIELDS)
-  useSaveKey(() => void save())
+  useControlKey('s', () => void save())
   const publish = async () => {
     const versionId = isDirty ? await save() : code.versionId
     if (versionId !== undefined) setPublishing(versionId)
@@ -151,21 +152,4 @@ function faultsOf(failure: Error | string | null | undefined): CodeFault[] {
   const { line, column } = failure instanceof ApiError ? (failure.details ?? {}) : {}
   if (typeof line !== 'number') return []
   return [{ line, column: typeof column === 'number' ? column : 1, message: failure.message }]
-}
-
-/** Ctrl or ⌘ and S. */
-function useSaveKey(save: () => void): void {
-  const latest = useRef(save)
-  useEffect(() => {
-    latest.current = save
-  })
-  useEffect(() => {
-    const onKeyDown = (event: KeyboardEvent) => {
-      if (!(event.ctrlKey || event.metaKey) || event.altKey || event.key.toLowerCase() !== 's') return
-      event.preventDefault()
-      latest.current()
-    }
-    window.addEventListener('keydown', onKeyDown)
-    return () => window.removeEventListener('keydown', onKeyDown)
-  }, [])
 }

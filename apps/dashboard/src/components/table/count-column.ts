@@ -1,0 +1,23 @@
+import { shortNumber } from '../figures/figure-text.ts'
+import { type Column, compareNumbers } from './table-column.ts'
+
+interface CountColumn<Row> extends Pick<Column<Row>, 'key' | 'title' | 'width' | 'card'> {
+  /** Null: not known. */
+  readonly value: (row: Row) => number | null
+}
+
+/** A column of a number; in a card it says nothing by itself and is left out, unless `card` has a place for it. */
+export function countColumn<Row>({ key, title, width, card = 'none', value }: CountColumn<Row>): Column<Row> {
+  return {
+    key,
+    title,
+    width,
+    card,
+    isEnd: true,
+    cell: (row) => {
+      const known = value(row)
+      return known === null ? '–' : shortNumber(known)
+    },
+    compare: (a, b) => compareNumbers(value(a), value(b)),
+  }
+}

@@ -1,0 +1,20 @@
+import { useEffect, useRef } from 'react'
+
+/** Ctrl or ⌘ and a letter, wherever the focus is; the browser's own meaning of it is left out. */
+export function useControlKey(letter: string, run: () => void): void {
+  const latest = useRef(run)
+  useEffect(() => {
+    latest.current = run
+  })
+  useEffect(() => {
+    const onKeyDown = (event: KeyboardEvent) => {
+      const isControl = (event.ctrlKey || event.metaKey) && !event.altKey && !event.shiftKey
+      if (!isControl || event.key.toLowerCase() !== letter) return
+      event.preventDefault()
+      latest.current()
+    }
+    // Before the editor, which has meanings of its own for some keys.
+    window.addEventListener('keydown', onKeyDown, { capture: true })
+    return () => window.removeEventListener('keydown', onKeyDown, { capture: true })
+  }, [letter])
+}
