@@ -3,18 +3,19 @@ import type { FormEvent } from 'react'
 import { type DestinationDefinition, useDestinationDefinition } from '../../../api/destination-definitions.ts'
 import type { Destination } from '../../../api/destinations.ts'
 import { ApiPopover } from '../../../components/api-popover.tsx'
+import { EditedRefusal } from '../../../components/form/edited-refusal.tsx'
 import { fieldRefusal } from '../../../components/form/refusal.tsx'
+import { useEdited } from '../../../components/form/use-edited.ts'
 import { NeedsRole, useMay } from '../../../components/needs-role.tsx'
 import { Shown } from '../../../components/states/shown.tsx'
 import type { DestinationTabProps } from '../destination-page.tsx'
 import styles from '../destinations.module.css'
-import { EditedRefusal } from '../edited-refusal.tsx'
+import { DESTINATION } from '../edited-destination.ts'
 import { ConfigFields } from '../form/config-fields.tsx'
 import { TestConnection } from '../form/connection-test.tsx'
 import { DELIVERY_FIELDS, DeliveryFields } from '../form/delivery-fields.tsx'
 import { shownConfig } from '../form/shown-config.ts'
 import { useConfigFaults } from '../form/use-config-faults.ts'
-import { useEdited } from '../use-edited.ts'
 import { DeleteDestination } from './delete-destination.tsx'
 
 /** @see contracts/dashboard.md §9 */
@@ -33,7 +34,7 @@ export function DestinationConfig({ destination }: DestinationTabProps) {
 const pick = ({ name, config, delivery }: Destination) => ({ name, config, delivery })
 
 function SavedForm({ definition, destination }: DestinationTabProps & { readonly definition: DestinationDefinition }) {
-  const edited = useEdited(destination, pick)
+  const edited = useEdited(DESTINATION, destination, pick)
   const { written, saved, error, change } = edited
   const { faults, fields, names, isWhole } = useConfigFaults(definition, written.config, error)
   const mayEdit = useMay('editor')
@@ -46,7 +47,7 @@ function SavedForm({ definition, destination }: DestinationTabProps & { readonly
   }
   return (
     <form className={styles.form} noValidate onSubmit={submit}>
-      {refused === undefined && <EditedRefusal edited={edited} fields={names} />}
+      {refused === undefined && <EditedRefusal thing="destination" edited={edited} fields={names} />}
       <TextInput
         label="Name"
         value={written.name}

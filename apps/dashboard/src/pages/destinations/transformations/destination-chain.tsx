@@ -5,6 +5,8 @@ import type { Destination } from '../../../api/destinations.ts'
 import { namesOf } from '../../../api/names.ts'
 import { useTransformations } from '../../../api/transformations.ts'
 import { ApiPopover } from '../../../components/api-popover.tsx'
+import { EditedRefusal } from '../../../components/form/edited-refusal.tsx'
+import { useEdited } from '../../../components/form/use-edited.ts'
 import { NeedsRole, useMay } from '../../../components/needs-role.tsx'
 import { Empty } from '../../../components/states/empty.tsx'
 import { Shown } from '../../../components/states/shown.tsx'
@@ -12,15 +14,14 @@ import { Icon } from '../../../shell/icon.tsx'
 import { destinationTexts } from '../../../texts.ts'
 import type { DestinationTabProps } from '../destination-page.tsx'
 import styles from '../destinations.module.css'
-import { EditedRefusal } from '../edited-refusal.tsx'
-import { useEdited } from '../use-edited.ts'
+import { DESTINATION } from '../edited-destination.ts'
 import { moved } from './chain.ts'
 
 const pick = ({ transformationIds }: Destination) => ({ transformationIds })
 
 /** What events go through before they are sent, in its order. */
 export function DestinationChain({ destination }: DestinationTabProps) {
-  const edited = useEdited(destination, pick)
+  const edited = useEdited(DESTINATION, destination, pick)
   const chain = edited.written.transformationIds
   const mayEdit = useMay('editor')
   const put = (transformationIds: readonly string[]) => edited.change({ transformationIds })
@@ -40,7 +41,7 @@ export function DestinationChain({ destination }: DestinationTabProps) {
               void edited.save()
             }}
           >
-            <EditedRefusal edited={edited} />
+            <EditedRefusal thing="destination" edited={edited} />
             {chain.length === 0 ? (
               <Empty text={destinationTexts.noTransformation} />
             ) : (

@@ -1,10 +1,10 @@
 import { Button, NumberInput, Select, Switch, TextInput } from '@mantine/core'
-import { type FormEvent, useState } from 'react'
-import { ApiError } from '../../../api/client.ts'
-import { type Source, type SourceConfig, useChangeSource, useSource } from '../../../api/sources.ts'
+import type { FormEvent } from 'react'
+import { type Source, type SourceConfig, type SourceWritten, useChangeSource, useSource } from '../../../api/sources.ts'
 import { ApiPopover } from '../../../components/api-popover.tsx'
-import { ChangedMeanwhile } from '../../../components/form/changed-meanwhile.tsx'
-import { fieldRefusal, Refusal } from '../../../components/form/refusal.tsx'
+import { EditedRefusal } from '../../../components/form/edited-refusal.tsx'
+import { fieldRefusal } from '../../../components/form/refusal.tsx'
+import { type EditedKind, useEdited } from '../../../components/form/use-edited.ts'
 import { NeedsRole, useMay } from '../../../components/needs-role.tsx'
 import type { SourceTabProps } from '../source-page.tsx'
 import styles from '../sources.module.css'
@@ -12,36 +12,19 @@ import { SourceDanger } from './source-danger.tsx'
 
 const FIELDS = ['name', 'enabled', 'rateLimitEventsPerMinute', 'dedupWindowSeconds', 'orderShards', 'catalog']
 
-type Written = Pick<Source, 'name' | 'enabled' | 'config'>
+const SOURCE: EditedKind<Source, SourceWritten, { source: Source }> = {
+  useOne: useSource,
+  useChange: useChangeSource,
+  oneOf: ({ source }) => source,
+}
 
 /** @see contracts/control-plane.md §5 */
 export function SourceSettings({ source }: SourceTabProps) {
-  const [written, setWritten] = useState<Written>(() => writable(source))
-  // Of the state that the input began with; somebody may write meanwhile.
-  const [etag, setEtag] = useState(source.etag)
-  const { mutateAsync, error, isPending, isSuccess, reset } = useChangeSource()
-  const theirs = useSource(source.id)
+  const edited = useEdited(SOURCE, source, writable)
+  const { written, change, error } = edited
   const mayEdit = useMay('editor')
   const refused = fieldRefusal(error, FIELDS)
-  const isChanged = error instanceof ApiError && error.kind === 'changed'
-  const hasInput = JSON.stringify(written) !== JSON.stringify(writable(source))
-
-  const change = (changes: Partial<Written>) => {
-    setWritten((before) => ({ ...before, ...changes }))
-    if (error !== null || isSuccess) reset()
-  }
   const configure = (changes: Partial<SourceConfig>) => change({ config: { ...written.config, ...changes } })
-  const save = async (ifMatch: string | null) => {
-    const saved = await mutateAsync({ id: source.id, etag: ifMatch, ...written }).catch(() => undefined)
-    if (saved !== undefined) setEtag(saved.etag)
-    else await theirs.refetch()
-  }
-  const loadTheirs = () => {
-    if (theirs.data === undefined) return
-    setWritten(writable(theirs.data))
-    setEtag(theirs.data.etag)
-    reset()
-  }
   const errorOf = (field: string) => (refused?.field === field ? refused.text : undefined)
 
   return (
@@ -50,20 +33,10 @@ export function SourceSettings({ source }: SourceTabProps) {
         className={styles.form}
         onSubmit={(event: FormEvent) => {
           event.preventDefault()
-          void save(etag)
+          void edited.save()
         }}
       >
-        {isChanged ? (
-          <ChangedMeanwhile
-            thing="source"
-            theirs={theirs.data && { ...writable(theirs.data) }}
-            mine={{ ...written }}
-            onLoadTheirs={loadTheirs}
-            onKeepMine={() => void save(theirs.data?.etag ?? null)}
-          />
-        ) : (
-          <Refusal error={error} fields={FIELDS} />
-        )}
+        <EditedRefusal thing="source" edited={edited} fields={FIELDS} />
         <TextInput
           label="Name"
           value={written.name}
@@ -138,13 +111,13 @@ export function SourceSettings({ source }: SourceTabProps) {
         />
         <div className={styles.formActions}>
           <NeedsRole role="editor">
-            <Button type="submit" loading={isPending} disabled={!hasInput}>
+            <Button type="submit" loading={edited.isPending} disabled={!edited.hasInput}>
               Save
             </Button>
           </NeedsRole>
           <ApiPopover method="PATCH" path={`/v2/sources/${source.id}`} body={written} />
           <span role="status" className={styles.dim}>
-            {isSuccess && !hasInput && 'Saved.'}
+            {edited.isSaved && !edited.hasInput && 'Saved.'}
           </span>
         </div>
       </form>
@@ -153,6 +126,6 @@ export function SourceSettings({ source }: SourceTabProps) {
   )
 }
 
-function writable({ name, enabled, config }: Source): Written {
+function writable({ name, enabled, config }: Source) {
   return { name, enabled, config }
 }

@@ -1,0 +1,88 @@
+import type { UseMutationResult } from '@tanstack/react-query'
+import { useState } from 'react'
+import { type Answer, ApiError } from '../../api/client.ts'
+import type { Tagged } from '../../api/reading.ts'
+
+/** A kind of resource, such as sources, and how one of them is read and written. */
+export interface EditedKind<One, Written, Body> {
+  readonly useOne: (id: string) => { readonly data: Tagged<One> | undefined; readonly refetch: () => Promise<unknown> }
+  readonly useChange: () => UseMutationResult<
+    Answer<Body>,
+    Error,
+    { id: string; etag: string | null } & Partial<Written>
+  >
+  /** Of the answer to a write. */
+  readonly oneOf: (body: Body) => One
+}
+
+export interface Edited<T> {
+  readonly written: T
+  /** What the input began with. */
+  readonly saved: T
+  readonly error: Error | null
+  /** Of the last saving: what the server did beyond what was asked. */
+  readonly warning: string | null
+  readonly isPending: boolean
+  readonly isSaved: boolean
+  /** Somebody else wrote since the input began. */
+  readonly isChanged: boolean
+  readonly hasInput: boolean
+  /** What stands at the server. */
+  readonly theirs: T | undefined
+  readonly change: (changes: Partial<T>) => void
+  readonly save: () => Promise<void>
+  readonly keepMine: () => Promise<void>
+  readonly loadTheirs: () => void
+}
+
+/**
+ * Some members of a resource while somebody writes them, and their saving. Whoever wrote meanwhile is not written over:
+ * then `isChanged` holds, until theirs are loaded or written over knowingly.
+ *
+ * @param pick the members that are written here.
+ * @see contracts/dashboard.md §2 [U4]
+ */
+export function useEdited<One extends { readonly id: string }, Written, Body, T extends Partial<Written>>(
+  { useOne, useChange, oneOf }: EditedKind<One, Written, Body>,
+  one: Tagged<One>,
+  pick: (one: One) => T,
+): Edited<T> {
+  const [written, setWritten] = useState<T>(() => pick(one))
+  // What the input began with, and its state: reading it again meanwhile changes neither.
+  const [began, setBegan] = useState<T>(written)
+  const [etag, setEtag] = useState(one.etag)
+  const { mutateAsync, error, data, isPending, isSuccess, reset } = useChange()
+  const theirs = useOne(one.id)
+  const begin = (from: One, tag: string | null) => {
+    setWritten(pick(from))
+    setBegan(pick(from))
+    setEtag(tag)
+  }
+  const save = async (ifMatch: string | null) => {
+    // What is refused is shown beside the input.
+    const saved = await mutateAsync({ id: one.id, etag: ifMatch, ...written }).catch(() => undefined)
+    if (saved === undefined) await theirs.refetch()
+    else begin(oneOf(saved.body), saved.etag)
+  }
+  return {
+    written,
+    saved: began,
+    error,
+    warning: data?.warning ?? null,
+    isPending,
+    isSaved: isSuccess,
+    isChanged: error instanceof ApiError && error.kind === 'changed',
+    hasInput: JSON.stringify(written) !== JSON.stringify(began),
+    theirs: theirs.data && pick(theirs.data),
+    change: (changes) => {
+      setWritten((before) => ({ ...before, ...changes }))
+      if (error !== null || isSuccess) reset()
+    },
+    save: () => save(etag),
+    keepMine: () => save(theirs.data?.etag ?? null),
+    loadTheirs: () => {
+      if (theirs.data !== undefined) begin(theirs.data, theirs.data.etag)
+      reset()
+    },
+  }
+}
