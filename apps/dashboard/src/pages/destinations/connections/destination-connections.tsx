@@ -1,16 +1,11 @@
-import { Button } from '@mantine/core'
-import { Link } from '@tanstack/react-router'
 import { useMemo, useState } from 'react'
 import { type Connection, useConnections } from '../../../api/connections.ts'
 import { type Source, useSources } from '../../../api/sources.ts'
-import { NeedsRole } from '../../../components/needs-role.tsx'
-import { StateMark } from '../../../components/state-mark.tsx'
 import { Empty } from '../../../components/states/empty.tsx'
 import { together } from '../../../components/states/read-state.ts'
 import { Shown } from '../../../components/states/shown.tsx'
 import { DataTable } from '../../../components/table/data-table.tsx'
-import type { Column } from '../../../components/table/table-column.ts'
-import { ConnectedSwitch } from '../../sources/connections/connection-columns.tsx'
+import { connectionColumns } from '../../sources/connections/connection-columns.tsx'
 import { RemoveDialog } from '../../sources/connections/remove-dialog.tsx'
 import type { DestinationTabProps } from '../destination-page.tsx'
 import { ConnectSource } from './connect-source.tsx'
@@ -52,53 +47,12 @@ interface ConnectionTableProps {
   readonly onRemove: (connection: Connection) => void
 }
 
+const SOURCES = { title: 'Source', path: '/sources/$id', idOf: ({ sourceId }: Connection) => sourceId } as const
+
 function ConnectionTable({ rows, sources, onRemove }: ConnectionTableProps) {
-  const columns = useMemo<readonly Column<Connection>[]>(() => {
-    const byId = new Map(sources.map((source) => [source.id, source]))
-    const nameOf = (id: string) => byId.get(id)?.name ?? id
-    return [
-      {
-        key: 'name',
-        title: 'Source',
-        width: 'minmax(160px, 2fr)',
-        cell: ({ sourceId }) => (
-          <Link to="/sources/$id" params={{ id: sourceId } as never}>
-            {nameOf(sourceId)}
-          </Link>
-        ),
-        card: 'title',
-      },
-      { key: 'type', title: 'Type', width: 'minmax(96px, 1fr)', cell: ({ sourceId }) => byId.get(sourceId)?.type },
-      {
-        key: 'state',
-        title: 'Source is',
-        width: '112px',
-        cell: ({ sourceId }) => {
-          const isOn = byId.get(sourceId)?.enabled
-          return isOn === undefined ? null : <StateMark kind={isOn ? 'ok' : 'off'}>{isOn ? 'on' : 'off'}</StateMark>
-        },
-      },
-      {
-        key: 'enabled',
-        title: 'Connected',
-        width: '96px',
-        cell: (connection) => <ConnectedSwitch connection={connection} name={nameOf(connection.sourceId)} />,
-        card: 'end',
-      },
-      {
-        key: 'remove',
-        title: 'Action',
-        width: '88px',
-        isEnd: true,
-        cell: (connection) => (
-          <NeedsRole role="editor">
-            <Button size="compact-xs" variant="subtle" color="bad" onClick={() => onRemove(connection)}>
-              Remove
-            </Button>
-          </NeedsRole>
-        ),
-      },
-    ]
-  }, [sources, onRemove])
+  const columns = useMemo(
+    () => connectionColumns({ ...SOURCES, byId: new Map(sources.map((each) => [each.id, each])) }, onRemove),
+    [sources, onRemove],
+  )
   return <DataTable label="Connections" columns={columns} rows={rows} rowId={({ id }) => id} />
 }

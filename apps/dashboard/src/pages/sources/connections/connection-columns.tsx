@@ -1,45 +1,51 @@
 import { Button, Switch } from '@mantine/core'
-import { Link, useRouter } from '@tanstack/react-router'
+import { Link } from '@tanstack/react-router'
 import { type Connection, connectionTag, useChangeConnection } from '../../../api/connections.ts'
-import type { Destination } from '../../../api/destinations.ts'
 import { NeedsRole } from '../../../components/needs-role.tsx'
-import { StateMark } from '../../../components/state-mark.tsx'
+import { OnOffMark } from '../../../components/state-mark.tsx'
 import type { Column } from '../../../components/table/table-column.ts'
 
+/** What the connections of a source lead to, or those of a destination come from. */
+interface OtherEnds {
+  readonly title: 'Source' | 'Destination'
+  readonly path: '/sources/$id' | '/destinations/$id'
+  readonly idOf: (connection: Connection) => string
+  readonly byId: ReadonlyMap<string, { readonly name: string; readonly type: string; readonly enabled: boolean }>
+}
+
 export function connectionColumns(
-  named: ReadonlyMap<string, Destination>,
+  { title, path, idOf, byId }: OtherEnds,
   onRemove: (connection: Connection) => void,
 ): readonly Column<Connection>[] {
+  const endOf = (connection: Connection) => byId.get(idOf(connection))
+  const nameOf = (connection: Connection) => endOf(connection)?.name ?? idOf(connection)
   return [
     {
       key: 'name',
-      title: 'Destination',
+      title,
       width: 'minmax(160px, 2fr)',
-      cell: ({ destinationId }) => <Name id={destinationId} name={named.get(destinationId)?.name} />,
+      cell: (connection) => (
+        <Link to={path} params={{ id: idOf(connection) } as never}>
+          {nameOf(connection)}
+        </Link>
+      ),
       card: 'title',
     },
-    {
-      key: 'type',
-      title: 'Type',
-      width: 'minmax(96px, 1fr)',
-      cell: ({ destinationId }) => named.get(destinationId)?.type,
-    },
+    { key: 'type', title: 'Type', width: 'minmax(96px, 1fr)', cell: (connection) => endOf(connection)?.type },
     {
       key: 'state',
-      title: 'Destination is',
+      title: `${title} is`,
       width: '112px',
-      cell: ({ destinationId }) => {
-        const isOn = named.get(destinationId)?.enabled
-        return isOn === undefined ? null : <StateMark kind={isOn ? 'ok' : 'off'}>{isOn ? 'on' : 'off'}</StateMark>
+      cell: (connection) => {
+        const end = endOf(connection)
+        return end === undefined ? null : <OnOffMark isOn={end.enabled} />
       },
     },
     {
       key: 'enabled',
       title: 'Connected',
       width: '96px',
-      cell: (connection) => (
-        <ConnectedSwitch connection={connection} name={named.get(connection.destinationId)?.name ?? ''} />
-      ),
+      cell: (connection) => <ConnectedSwitch connection={connection} name={nameOf(connection)} />,
       card: 'end',
     },
     {
@@ -58,23 +64,13 @@ export function connectionColumns(
   ]
 }
 
-function Name({ id, name }: { readonly id: string; readonly name: string | undefined }) {
-  const { routesByPath } = useRouter()
-  if (!('/destinations/$id' in routesByPath)) return name ?? id
-  return (
-    <Link to="/destinations/$id" params={{ id } as never}>
-      {name ?? id}
-    </Link>
-  )
-}
-
 interface ConnectedSwitchProps {
   readonly connection: Connection
   /** Of the other end. */
   readonly name: string
 }
 
-export function ConnectedSwitch({ connection: { id, enabled }, name }: ConnectedSwitchProps) {
+function ConnectedSwitch({ connection: { id, enabled }, name }: ConnectedSwitchProps) {
   const { mutate, isPending } = useChangeConnection()
   const change = async (isOn: boolean) => mutate({ id, etag: await connectionTag(id), enabled: isOn })
   return (

@@ -5,7 +5,7 @@ import { counted } from '../../../texts.ts'
 
 interface RemoveDialogProps {
   readonly connection: Connection
-  /** Of the destination. */
+  /** Of the other end. */
   readonly name: string
   readonly onClose: () => void
 }

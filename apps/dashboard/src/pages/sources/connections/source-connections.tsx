@@ -1,5 +1,5 @@
 import { Button, Select } from '@mantine/core'
-import { useState } from 'react'
+import { useMemo, useState } from 'react'
 import { type Connection, useConnections, useCreateConnection } from '../../../api/connections.ts'
 import { useDestinations } from '../../../api/destinations.ts'
 import { ApiPopover } from '../../../components/api-popover.tsx'
@@ -14,13 +14,19 @@ import styles from '../sources.module.css'
 import { connectionColumns } from './connection-columns.tsx'
 import { RemoveDialog } from './remove-dialog.tsx'
 
+const DESTINATIONS = {
+  title: 'Destination',
+  path: '/destinations/$id',
+  idOf: ({ destinationId }: Connection) => destinationId,
+} as const
+
 /** Where the events of a source go. */
 export function SourceConnections({ source }: SourceTabProps) {
   const connections = useConnections()
   const destinations = useDestinations()
   const [removed, setRemoved] = useState<Connection>()
-  const named = new Map(destinations.data?.map((destination) => [destination.id, destination]))
-  const columns = connectionColumns(named, setRemoved)
+  const byId = useMemo(() => new Map(destinations.data?.map((each) => [each.id, each])), [destinations.data])
+  const columns = useMemo(() => connectionColumns({ ...DESTINATIONS, byId }, setRemoved), [byId])
   return (
     <Shown of={connections}>
       {(all) => {
@@ -38,7 +44,7 @@ export function SourceConnections({ source }: SourceTabProps) {
             {removed !== undefined && (
               <RemoveDialog
                 connection={removed}
-                name={named.get(removed.destinationId)?.name ?? removed.destinationId}
+                name={byId.get(removed.destinationId)?.name ?? removed.destinationId}
                 onClose={() => setRemoved(undefined)}
               />
             )}
