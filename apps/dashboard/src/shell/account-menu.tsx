@@ -1,12 +1,11 @@
 import { ActionIcon, Menu } from '@mantine/core'
-import { Link, useNavigate, useRouter } from '@tanstack/react-router'
+import { Link, useNavigate } from '@tanstack/react-router'
 import { useSession, useSignOut } from '../api/session.ts'
 import { Icon } from './icon.tsx'
 import styles from './shell.module.css'
 
 export function AccountMenu({ onKeys }: { readonly onKeys: () => void }) {
   const { data: session } = useSession()
-  const { routesByPath } = useRouter()
   const navigate = useNavigate()
   const signOut = useSignOut()
   const leave = async () => {
@@ -26,11 +25,9 @@ export function AccountMenu({ onKeys }: { readonly onKeys: () => void }) {
           <div className={styles.role}>{session?.token.role}</div>
         </div>
         <Menu.Divider />
-        {'/settings/account' in routesByPath && (
-          <Menu.Item component={Link} to="/settings/account">
-            Account and tokens
-          </Menu.Item>
-        )}
+        <Menu.Item component={Link} to="/settings/account">
+          Account and tokens
+        </Menu.Item>
         <Menu.Item onClick={onKeys} rightSection={<kbd className={styles.key}>?</kbd>}>
           Keyboard
         </Menu.Item>

@@ -1,20 +1,15 @@
 import { Tooltip } from '@mantine/core'
-import { Link, useRouter } from '@tanstack/react-router'
-import type { ReactNode } from 'react'
+import { Link } from '@tanstack/react-router'
 import { troublesOf, useHealth } from '../api/health.ts'
 import styles from './shell.module.css'
-
-const PAGE = '/settings/health'
 
 /** Whether the server takes and delivers events, in a sign and a word. */
 export function HealthMark() {
   const { data, isError } = useHealth()
-  if (isError && data === undefined)
-    return <State state="bad" sign="✕" word="No connection" text="The server does not answer." />
+  if (isError) return <State state="bad" sign="✕" word="No connection" text="The server does not answer." />
   if (data === undefined) return null
   const troubles = troublesOf(data)
   const isDown = data.acceptingEvents === 'FALSE' || data.routingEvents === 'FALSE'
-  if (isError) return <State state="bad" sign="✕" word="No connection" text="The server does not answer." />
   if (troubles.length === 0) return <State state="ok" sign="●" word="Healthy" text="All checks are ok." />
   const text = troubles.map(({ check, text }) => `${check}: ${text}`).join(' · ')
   return <State state="bad" sign={isDown ? '✕' : '▲'} word={isDown ? 'Trouble' : 'Warning'} text={text} />
@@ -28,26 +23,12 @@ interface StateProps {
 }
 
 function State({ state, sign, word, text }: StateProps) {
-  const { routesByPath } = useRouter()
-  const content: ReactNode = (
-    <>
-      <span aria-hidden="true">{sign}</span>
-      <span className={styles.healthText}>{word}</span>
-    </>
-  )
-  const shown = { className: styles.health, 'data-state': state, 'aria-label': `${word}: ${text}` }
   return (
     <Tooltip label={text} multiline maw={360}>
-      {PAGE in routesByPath ? (
-        <Link to={PAGE} {...shown}>
-          {content}
-        </Link>
-      ) : (
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: its tooltip shows on focus
-        <span role="status" tabIndex={0} {...shown}>
-          {content}
-        </span>
-      )}
+      <Link to="/settings/health" className={styles.health} data-state={state} aria-label={`${word}: ${text}`}>
+        <span aria-hidden="true">{sign}</span>
+        <span className={styles.healthText}>{word}</span>
+      </Link>
     </Tooltip>
   )
 }

@@ -1,7 +1,7 @@
 import { navigationTexts as texts } from '../texts.ts'
 import type { IconName } from './icon.tsx'
 
-export interface Section {
+interface Section {
   readonly text: string
   readonly path: string
   /** After `g`. */
@@ -9,7 +9,7 @@ export interface Section {
   readonly icon: IconName
 }
 
-/** The left side, in its order; a section whose page is not there is not shown. @see contracts/dashboard.md §3 */
+/** The left side, in its order. @see contracts/dashboard.md §3 */
 export const SECTIONS: readonly Section[] = [
   { text: texts.home, path: '/', letter: 'h', icon: 'home' },
   { text: texts.events, path: '/events', letter: 'e', icon: 'events' },

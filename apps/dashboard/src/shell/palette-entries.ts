@@ -1,5 +1,4 @@
 import { useMantineColorScheme } from '@mantine/core'
-import { useRouter } from '@tanstack/react-router'
 import { useDestinations } from '../api/destinations.ts'
 import { useSources } from '../api/sources.ts'
 import { useTransformations } from '../api/transformations.ts'
@@ -39,7 +38,6 @@ interface Resource {
  * @param asked the words as of a moment ago, which the server is asked for.
  */
 export function usePaletteEntries(words: string, asked: string, onKeys: () => void): readonly PaletteEntry[] {
-  const { routesByPath } = useRouter()
   const { setColorScheme } = useMantineColorScheme()
   const query = asked === '' ? {} : { q: asked }
   const found = [
@@ -47,11 +45,14 @@ export function usePaletteEntries(words: string, asked: string, onKeys: () => vo
     { kind: 'Destination', icon: 'destination', path: '/destinations/$id', list: useDestinations(query).data },
     { kind: 'Transformation', icon: 'code', path: '/transformations/$id', list: useTransformations(query).data },
   ] as const
-  const isKnown = (path: string) => path in routesByPath
 
-  const pages: PaletteEntry[] = SECTIONS.filter(({ path, text }) => isKnown(path) && isPartOf(words, text)).map(
-    ({ path, text, icon }) => ({ key: path, text, kind: 'Page', icon, to: path }),
-  )
+  const pages: PaletteEntry[] = SECTIONS.filter(({ text }) => isPartOf(words, text)).map(({ path, text, icon }) => ({
+    key: path,
+    text,
+    kind: 'Page',
+    icon,
+    to: path,
+  }))
   const actions: PaletteEntry[] = [
     { key: 'new-source', text: 'New source', kind: 'Action', icon: 'plus', to: '/sources/new' } as const,
     { key: 'new-destination', text: 'New destination', kind: 'Action', icon: 'plus', to: '/destinations/new' } as const,
@@ -63,7 +64,7 @@ export function usePaletteEntries(words: string, asked: string, onKeys: () => vo
       to: '/settings/account',
       search: { new: '1' },
     } as const,
-  ].filter(({ to, text }) => isKnown(to) && isPartOf(words, text))
+  ].filter(({ text }) => isPartOf(words, text))
   const more: PaletteEntry[] = [
     { key: 'light', text: 'Light theme', kind: 'Action', icon: 'sun', run: () => setColorScheme('light') } as const,
     { key: 'dark', text: 'Dark theme', kind: 'Action', icon: 'moon', run: () => setColorScheme('dark') } as const,
@@ -72,38 +73,28 @@ export function usePaletteEntries(words: string, asked: string, onKeys: () => vo
   if (words === '') return [...pages, ...actions, ...more]
 
   const resources: PaletteEntry[] = found.flatMap(({ kind, icon, path, list }) =>
-    !isKnown(path)
-      ? []
-      : ((list ?? []) as readonly Resource[])
-          .filter(({ id, key = '', name }) => isPartOf(words, name, key) || id === words)
-          .slice(0, MOST_OF_A_KIND)
-          .map(({ id, name }) => ({ key: id, text: name, kind, icon, to: path, params: { id } })),
+    ((list ?? []) as readonly Resource[])
+      .filter(({ id, key = '', name }) => isPartOf(words, name, key) || id === words)
+      .slice(0, MOST_OF_A_KIND)
+      .map(({ id, name }) => ({ key: id, text: name, kind, icon, to: path, params: { id } })),
   )
   const anyText: PaletteEntry[] = [
-    ...(isKnown('/events/$messageId')
-      ? ([
-          {
-            key: 'trace',
-            text: paletteTexts.traceMessage(words),
-            kind: 'Event',
-            icon: 'events',
-            to: '/events/$messageId',
-            params: { messageId: words },
-          },
-        ] as const)
-      : []),
-    ...(isKnown('/events')
-      ? ([
-          {
-            key: 'user',
-            text: paletteTexts.eventsOfUser(words),
-            kind: 'Events',
-            icon: 'person',
-            to: '/events',
-            search: { user: words },
-          },
-        ] as const)
-      : []),
+    {
+      key: 'trace',
+      text: paletteTexts.traceMessage(words),
+      kind: 'Event',
+      icon: 'events',
+      to: '/events/$messageId',
+      params: { messageId: words },
+    },
+    {
+      key: 'user',
+      text: paletteTexts.eventsOfUser(words),
+      kind: 'Events',
+      icon: 'person',
+      to: '/events',
+      search: { user: words },
+    },
   ]
   // What nothing else is meant by comes first: then paste and Enter lead there.
   return [...resources, ...pages, ...actions, ...more, ...anyText]

@@ -18,9 +18,8 @@ export function Shell({ children }: { readonly children: ReactNode }) {
   const close = () => setOpen(undefined)
   const router = useRouter()
   const keys = useMemo<KeyBinding[]>(() => {
-    const known = SECTIONS.filter(({ path }) => path in router.routesByPath)
     return [
-      ...known.map(({ text, path, letter }) => ({
+      ...SECTIONS.map(({ text, path, letter }) => ({
         keys: `g ${letter}`,
         text: `Go to ${text}`,
         run: () => void router.navigate({ to: path }),

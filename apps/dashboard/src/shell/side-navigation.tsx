@@ -1,13 +1,11 @@
-import { Link, useLocation, useRouter } from '@tanstack/react-router'
+import { Link, useLocation } from '@tanstack/react-router'
 import { Icon } from './icon.tsx'
 import { Mark } from './mark.tsx'
 import { SECTIONS, sectionOf } from './navigation.ts'
 import styles from './shell.module.css'
 
 export function SideNavigation({ onNavigate }: { readonly onNavigate?: () => void }) {
-  const { routesByPath } = useRouter()
   const current = sectionOf(useLocation({ select: ({ pathname }) => pathname }))
-  const sections = SECTIONS.filter(({ path }) => path in routesByPath)
   return (
     <nav className={styles.nav} aria-label="Sections">
       <Link to="/" className={styles.brand} onClick={onNavigate} aria-label="Millrace, home">
@@ -15,7 +13,7 @@ export function SideNavigation({ onNavigate }: { readonly onNavigate?: () => voi
         <span>Millrace</span>
       </Link>
       <ul className={styles.sections}>
-        {sections.map(({ text, path, icon }) => (
+        {SECTIONS.map(({ text, path, icon }) => (
           <li key={path}>
             <Link
               to={path}

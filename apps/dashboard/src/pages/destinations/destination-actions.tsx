@@ -1,5 +1,4 @@
 import { Button } from '@mantine/core'
-import { useRouter } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useChangeDestination, useDeliveryState, waitingOf } from '../../api/destinations.ts'
 import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
@@ -12,17 +11,14 @@ import type { DestinationTabProps } from './destination-page.tsx'
 /** Try it, and switch it on or off. */
 export function DestinationActions({ destination }: DestinationTabProps) {
   const { id, etag, enabled, name } = destination
-  const { routesByPath } = useRouter()
   const { mutate, mutateAsync, error, isPending } = useChangeDestination()
   const [isAsked, setAsked] = useState(false)
   return (
     <>
       <Refusal error={isAsked ? null : error} />
-      {'/test' in routesByPath && (
-        <LinkButton variant="default" to="/test" search={{ destination: id }}>
-          Try with an event
-        </LinkButton>
-      )}
+      <LinkButton variant="default" to="/test" search={{ destination: id }}>
+        Try with an event
+      </LinkButton>
       <NeedsRole role="editor">
         {enabled ? (
           <Button variant="default" onClick={() => setAsked(true)}>

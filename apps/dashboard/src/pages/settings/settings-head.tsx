@@ -1,4 +1,4 @@
-import { useLocation, useRouter } from '@tanstack/react-router'
+import { useLocation } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { PageHead } from '../../shell/page-head.tsx'
 
@@ -14,8 +14,7 @@ const TABS = [
 
 /** The head of every page of the settings. */
 export function SettingsHead({ actions }: { readonly actions?: ReactNode }) {
-  const { routesByPath } = useRouter()
   const pathname = useLocation({ select: ({ pathname }) => pathname })
-  const tabs = TABS.filter(({ to }) => to in routesByPath).map((tab) => ({ ...tab, isCurrent: tab.to === pathname }))
+  const tabs = TABS.map((tab) => ({ ...tab, isCurrent: tab.to === pathname }))
   return <PageHead title="Settings" actions={actions} tabs={tabs} />
 }

@@ -1,5 +1,5 @@
 import { Switch } from '@mantine/core'
-import { Link, useRouter } from '@tanstack/react-router'
+import { Link } from '@tanstack/react-router'
 import type { Code } from '../../api/code.ts'
 import { useDestinations } from '../../api/destinations.ts'
 import { namesOf } from '../../api/names.ts'
@@ -31,7 +31,6 @@ export function LogsTab({ code }: CodeTabProps) {
   const { mutateAsync, error, isPending } = useChangeTransformation()
   const logs = useTransformationLogs(id, { pollMs: captureLogs ? POLL_MS : 60_000 })
   const destinations = useDestinations().data
-  const { routesByPath } = useRouter()
   const write = async (isOn: boolean) => {
     // Shown below when it was refused.
     await mutateAsync({ id, etag, name, description, language, code: code.code, captureLogs: isOn }).catch(() => {})
@@ -60,7 +59,7 @@ export function LogsTab({ code }: CodeTabProps) {
               {!captureLogs && <p className={styles.dim}>{transformationTexts.logsOff}</p>}
               <DataTable
                 label="Live logs"
-                columns={columnsWith(namesOf(destinations), '/events/$messageId' in routesByPath)}
+                columns={columnsWith(namesOf(destinations))}
                 rows={lines.map((line, at) => ({ ...line, at, time: line.at }))}
                 rowId={({ at }) => String(at)}
                 copied={({ line }) => line}
@@ -75,7 +74,7 @@ export function LogsTab({ code }: CodeTabProps) {
 
 type Row = Omit<TransformationLog, 'at'> & { readonly at: number; readonly time: string }
 
-function columnsWith(nameOf: (destinationId: string) => string, hasTrace: boolean): readonly Column<Row>[] {
+function columnsWith(nameOf: (destinationId: string) => string): readonly Column<Row>[] {
   return [
     {
       key: 'time',
@@ -100,13 +99,12 @@ function columnsWith(nameOf: (destinationId: string) => string, hasTrace: boolea
       key: 'message',
       title: 'messageId',
       width: 'minmax(96px, 1fr)',
-      cell: ({ messageId }) => messageOf(messageId, hasTrace),
+      cell: ({ messageId }) => messageOf(messageId),
     },
   ]
 }
 
-function messageOf(messageId: string | null, hasTrace: boolean) {
+function messageOf(messageId: string | null) {
   if (messageId === null) return '–'
-  if (!hasTrace) return shownText(messageId)
   return <Link to={`/events/${encodeURIComponent(messageId)}` as string}>{shownText(messageId)}</Link>
 }

@@ -1,4 +1,4 @@
-import { Link, useRouter } from '@tanstack/react-router'
+import { Link } from '@tanstack/react-router'
 import type { Code } from '../../api/code.ts'
 import { useDestinations } from '../../api/destinations.ts'
 import { useStats } from '../../api/stats.ts'
@@ -21,8 +21,6 @@ const POLL_MS = 10_000
 export function UsageTab({ kind, code }: CodeTabProps) {
   const { id, destinations } = code as Code as Transformation
   const stats = useStats({ seconds: HOUR_S, step: STEP_S, transformationId: id }, { pollMs: POLL_MS })
-  const { routesByPath } = useRouter()
-  const hasPage = '/destinations/$id' in routesByPath
   return (
     <div className={styles.usage}>
       <section aria-label="Destinations">
@@ -35,11 +33,7 @@ export function UsageTab({ kind, code }: CodeTabProps) {
               <ul className={styles.links}>
                 {users.map((destination) => (
                   <li key={destination.id}>
-                    {hasPage ? (
-                      <Link to={`/destinations/${destination.id}/transformations` as string}>{destination.name}</Link>
-                    ) : (
-                      destination.name
-                    )}
+                    <Link to={`/destinations/${destination.id}/transformations` as string}>{destination.name}</Link>
                     <OnOffMark isOn={destination.enabled} />
                   </li>
                 ))}

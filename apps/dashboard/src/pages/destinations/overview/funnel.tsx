@@ -1,4 +1,4 @@
-import { Link, useRouter } from '@tanstack/react-router'
+import { Link } from '@tanstack/react-router'
 import { ShareBar } from '../../../components/figures/share-bar.tsx'
 import { firstLine } from '../../../components/json/shown-text.ts'
 import { grouped } from '../../../texts.ts'
@@ -49,7 +49,6 @@ interface ReasonsProps {
 }
 
 function Reasons({ outcome, reasons, destinationId }: ReasonsProps) {
-  const { routesByPath } = useRouter()
   const isDead = outcome === 'dead_lettered'
   const to = isDead ? '/dead-letters' : '/events'
   return (
@@ -59,13 +58,9 @@ function Reasons({ outcome, reasons, destinationId }: ReasonsProps) {
         const search = isDead ? { destinationId, reason } : { destination: destinationId, outcome }
         return (
           <li key={reason}>
-            {to in routesByPath ? (
-              <Link to={to} search={search as never}>
-                {text}
-              </Link>
-            ) : (
-              text
-            )}
+            <Link to={to} search={search as never}>
+              {text}
+            </Link>
           </li>
         )
       })}

@@ -1,5 +1,5 @@
 import { ActionIcon, Button, Select } from '@mantine/core'
-import { Link, useRouter } from '@tanstack/react-router'
+import { Link } from '@tanstack/react-router'
 import type { FormEvent } from 'react'
 import type { Destination } from '../../../api/destinations.ts'
 import { namesOf } from '../../../api/names.ts'
@@ -104,17 +104,12 @@ interface ChainLinkProps {
 }
 
 function ChainLink({ id, name, isFirst, isLast, disabled, onMove, onRemove }: ChainLinkProps) {
-  const { routesByPath } = useRouter()
   return (
     <li className={styles.link}>
       <span className={styles.linkName}>
-        {'/transformations/$id' in routesByPath ? (
-          <Link to="/transformations/$id" params={{ id } as never}>
-            {name}
-          </Link>
-        ) : (
-          name
-        )}
+        <Link to="/transformations/$id" params={{ id } as never}>
+          {name}
+        </Link>
       </span>
       <ChainButton icon="up" label={`Move ${name} up`} disabled={disabled || isFirst} onClick={() => onMove(-1)} />
       <ChainButton icon="down" label={`Move ${name} down`} disabled={disabled || isLast} onClick={() => onMove(1)} />

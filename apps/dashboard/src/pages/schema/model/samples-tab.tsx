@@ -1,5 +1,4 @@
 import type { JsonObject } from '@millrace/protocol/json'
-import { useRouter } from '@tanstack/react-router'
 import { JsonView } from '../../../components/json/json-view.tsx'
 import { LinkButton } from '../../../components/link-button.tsx'
 import { Empty } from '../../../components/states/empty.tsx'
@@ -45,9 +44,8 @@ interface SampleProps {
 }
 
 function Sample({ event, number, sourceId }: SampleProps) {
-  const { routesByPath } = useRouter()
   const { messageId } = event
-  const isUsable = '/test' in routesByPath && typeof messageId === 'string' && sourceId !== undefined
+  const isUsable = typeof messageId === 'string' && sourceId !== undefined
   return (
     <div>
       <div className={styles.sampleHead}>

@@ -1,7 +1,7 @@
 import { Anchor, Button } from '@mantine/core'
 import type { JsonObject } from '@millrace/protocol/json'
 import { useMutation } from '@tanstack/react-query'
-import { Link, useRouter } from '@tanstack/react-router'
+import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useRecentEvents } from '../../../api/events.ts'
 import { sendEvent } from '../../../api/ingest.ts'
@@ -68,7 +68,6 @@ export function FirstEvent({ source }: { readonly source: Source }) {
 }
 
 function FirstArrived({ event, isLive }: { readonly event: Arrived; readonly isLive: boolean }) {
-  const { routesByPath } = useRouter()
   const { messageId, acceptedAt, type, name } = event
   return (
     <p className={styles.arrivedLine}>
@@ -78,11 +77,9 @@ function FirstArrived({ event, isLive }: { readonly event: Arrived; readonly isL
       <span className={styles.dim}>
         <Time at={acceptedAt} />
       </span>
-      {'/events/$messageId' in routesByPath && (
-        <Anchor component={Link} to="/events/$messageId" params={{ messageId } as never}>
-          Trace
-        </Anchor>
-      )}
+      <Anchor component={Link} to="/events/$messageId" params={{ messageId } as never}>
+        Trace
+      </Anchor>
     </p>
   )
 }
