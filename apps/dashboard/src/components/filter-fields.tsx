@@ -1,13 +1,31 @@
-import { Select, TextInput } from '@mantine/core'
+import { Button, Select, TextInput } from '@mantine/core'
 import { type ReactNode, useEffect, useState } from 'react'
 import { useDestinations } from '../api/destinations.ts'
 import { useSources } from '../api/sources.ts'
 import styles from './filter-fields.module.css'
+import { useIsNarrow } from './use-is-narrow.ts'
 
-/** A row of filters above a list; what is rarely wanted follows when asked for. */
-export function FilterBar({ children }: { readonly children: ReactNode }) {
+interface FilterFieldsProps<Name extends string> {
+  /** In the order of the fields. */
+  readonly names: readonly Name[]
+  /** Those that are always there, above and below 900 px. */
+  readonly first: { readonly wide: readonly Name[]; readonly narrow: readonly Name[] }
+  readonly values: { readonly [Each in Name]?: string }
+  readonly field: (name: Name, value: string | undefined) => ReactNode
+  /** Behind the fields. */
+  readonly children?: ReactNode
+}
+
+/** The filters above a list. What is rarely wanted is shown when it is asked for, or when one of it is set. */
+export function FilterFields<Name extends string>({ names, first, values, field, children }: FilterFieldsProps<Name>) {
+  const always = useIsNarrow() ? first.narrow : first.wide
+  const [isOpen, setOpen] = useState(() => names.some((name) => !always.includes(name) && values[name] !== undefined))
   return (
     <search className={styles.bar} aria-label="Filters">
+      {names.filter((name) => isOpen || always.includes(name)).map((name) => field(name, values[name]))}
+      <Button variant="subtle" color="gray" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+        {isOpen ? 'Fewer filters' : 'More filters'}
+      </Button>
       {children}
     </search>
   )

@@ -1,22 +1,18 @@
-import { Button } from '@mantine/core'
-import { useState } from 'react'
 import { DEAD_LETTER_STATES, STAGES } from '../../api/dead-letters.ts'
 import {
   ChoiceFilter,
   DestinationFilter,
   type FieldProps,
-  FilterBar,
+  FilterFields,
   SourceFilter,
   TextFilter,
 } from '../../components/filter-fields.tsx'
 import { TimeField } from '../../components/time/time-field.tsx'
-import { useIsNarrow } from '../../components/use-is-narrow.ts'
 import type { SetSearch } from '../../shell/search-values.ts'
 import { type DeadLettersSearch, type deadLettersSearch, FILTER_NAMES, type FilterName } from './dead-letters-search.ts'
 import { STAGE_WORDS } from './stage-words.ts'
 
-const FIRST: readonly FilterName[] = ['destinationId', 'stage', 'state', 'messageId']
-const FIRST_NARROW: readonly FilterName[] = ['destinationId']
+const FIRST = { wide: ['destinationId', 'stage', 'state', 'messageId'], narrow: ['destinationId'] } as const
 
 interface LetterFiltersProps {
   readonly search: DeadLettersSearch
@@ -24,24 +20,21 @@ interface LetterFiltersProps {
 }
 
 export function LetterFilters({ search, set }: LetterFiltersProps) {
-  const first = useIsNarrow() ? FIRST_NARROW : FIRST
-  const more = FILTER_NAMES.filter((name) => !first.includes(name))
-  const [isOpen, setOpen] = useState(() => more.some((name) => search[name] !== undefined))
   return (
-    <FilterBar>
-      {FILTER_NAMES.filter((name) => isOpen || first.includes(name)).map((name) => (
+    <FilterFields
+      names={FILTER_NAMES}
+      first={FIRST}
+      values={search}
+      field={(name, value) => (
         <Filter
           key={name}
           name={name}
-          value={search[name]}
+          value={value}
           // Another list: what was chosen of the one before no longer means anything.
-          onChange={(value) => set({ [name]: value, group: undefined, sel: undefined })}
+          onChange={(chosen) => set({ [name]: chosen, group: undefined, sel: undefined })}
         />
-      ))}
-      <Button variant="subtle" color="gray" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
-        {isOpen ? 'Fewer filters' : 'More filters'}
-      </Button>
-    </FilterBar>
+      )}
+    />
   )
 }
 

@@ -1,24 +1,21 @@
 import { Button } from '@mantine/core'
 import { EVENT_TYPES } from '@millrace/protocol/event'
-import { useState } from 'react'
 import { OUTCOMES } from '../../api/events.ts'
 import {
   ChoiceFilter,
   DestinationFilter,
   type FieldProps,
-  FilterBar,
+  FilterFields,
   SourceFilter,
   TextFilter,
 } from '../../components/filter-fields.tsx'
 import { TimeField } from '../../components/time/time-field.tsx'
-import { useIsNarrow } from '../../components/use-is-narrow.ts'
 import type { SetSearch } from '../../shell/search-values.ts'
 import styles from './events.module.css'
 import type { EventsSearch, eventsSearch, FilterName } from './events-search.ts'
 import { OUTCOME_MARKS } from './outcome-words.ts'
 
-const FIRST: readonly FilterName[] = ['name', 'user', 'source', 'type', 'outcome', 'destination']
-const FIRST_NARROW: readonly FilterName[] = ['name']
+const FIRST = { wide: ['name', 'user', 'source', 'type', 'outcome', 'destination'], narrow: ['name'] } as const
 
 interface EventFiltersProps {
   readonly search: EventsSearch
@@ -27,28 +24,23 @@ interface EventFiltersProps {
   readonly names: readonly FilterName[]
 }
 
-/** What the list is narrowed by. Those that are rarely wanted are shown when asked for, or when one of them is set. */
+/** What the list is narrowed by. */
 export function EventFilters({ search, set, names }: EventFiltersProps) {
-  const first = useIsNarrow() ? FIRST_NARROW : FIRST
-  const more = names.filter((name) => !first.includes(name))
-  const [isOpen, setOpen] = useState(() => more.some((name) => search[name] !== undefined))
-  const isUsed = names.some((name) => search[name] !== undefined)
   return (
-    <FilterBar>
-      {names
-        .filter((name) => isOpen || first.includes(name))
-        .map((name) => (
-          <Filter key={name} name={name} value={search[name]} onChange={(value) => set({ [name]: value })} />
-        ))}
-      <Button variant="subtle" color="gray" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
-        {isOpen ? 'Fewer filters' : 'More filters'}
-      </Button>
-      {isUsed && (
+    <FilterFields
+      names={names}
+      first={FIRST}
+      values={search}
+      field={(name, value) => (
+        <Filter key={name} name={name} value={value} onChange={(chosen) => set({ [name]: chosen })} />
+      )}
+    >
+      {names.some((name) => search[name] !== undefined) && (
         <Button variant="subtle" color="gray" onClick={() => set(cleared(names))}>
           Clear
         </Button>
       )}
-    </FilterBar>
+    </FilterFields>
   )
 }
 
