@@ -5,7 +5,7 @@ import { useIsNarrow } from '../use-is-narrow.ts'
 import styles from './data-table.module.css'
 import { type Column, nextSort, type SortText, sortOf } from './table-column.ts'
 import { TableRow } from './table-row.tsx'
-import { type RowSelection, SelectAll } from './table-selection.tsx'
+import type { RowSelection } from './table-selection.tsx'
 import { useRowKeys } from './use-row-keys.ts'
 
 /** Heights of rows, in pixels: of a line, and of a card below 900 px. They never differ, so that nothing is measured. */
@@ -86,7 +86,7 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
         {/* biome-ignore lint/a11y/useSemanticElements: as above */}
         {/* biome-ignore lint/a11y/useFocusableInteractive: the head takes no focus, its buttons do */}
         <div role="row" aria-rowindex={1} className={styles.headRow}>
-          {selection !== undefined && <SelectAll selection={selection} ids={rows.map(rowId)} />}
+          {selection !== undefined && <selection.boxes.All selection={selection} ids={rows.map(rowId)} />}
           {columns.map((column) => (
             <HeadCell key={column.key} column={column} sort={sort} onSort={onSort} />
           ))}

@@ -2,7 +2,6 @@ import { type KeyboardEvent, type MouseEvent, memo, type ReactNode } from 'react
 import styles from './data-table.module.css'
 import type { DataTableProps } from './data-table.tsx'
 import type { Column } from './table-column.ts'
-import { SelectRow } from './table-selection.tsx'
 
 interface TableRowProps<Row>
   extends Pick<DataTableProps<Row>, 'columns' | 'rowId' | 'rowName' | 'onOpen' | 'currentId' | 'selection'> {
@@ -52,7 +51,7 @@ function Row<T>(props: TableRowProps<T>) {
         }
       }}
     >
-      {selection !== undefined && <SelectRow selection={selection} id={id} name={rowName?.(row) ?? id} />}
+      {selection !== undefined && <selection.boxes.One selection={selection} id={id} name={rowName?.(row) ?? id} />}
       {isCard ? <CardCells columns={columns} row={row} /> : columns.map((column) => cellOf(column, row))}
     </div>
   )

@@ -7,9 +7,14 @@ export interface RowSelection {
   readonly toggle: (id: string) => void
   /** Chooses these, or none. */
   readonly setAll: (ids: readonly string[]) => void
+  /** `SELECTION_BOXES`; whoever has nothing to choose does not load them. */
+  readonly boxes: typeof SELECTION_BOXES
 }
 
-export function SelectAll({ selection, ids }: { readonly selection: RowSelection; readonly ids: readonly string[] }) {
+/** The box of all rows in the head, and that of each row. */
+export const SELECTION_BOXES = { All: SelectAll, One: SelectRow } as const
+
+function SelectAll({ selection, ids }: { readonly selection: RowSelection; readonly ids: readonly string[] }) {
   const chosen = ids.filter((id) => selection.has(id)).length
   const isAll = ids.length > 0 && chosen === ids.length
   return (
@@ -33,7 +38,7 @@ interface SelectRowProps {
   readonly name: string
 }
 
-export function SelectRow({ selection, id, name }: SelectRowProps) {
+function SelectRow({ selection, id, name }: SelectRowProps) {
   return (
     // biome-ignore lint/a11y/useSemanticElements: of the table around
     <div role="cell" className={styles.check}>

@@ -19,6 +19,7 @@ import { STAGE_WORDS } from './stage-words.ts'
 
 const LetterPanel = lazy(() => import('./letter-panel.tsx').then(({ LetterPanel }) => ({ default: LetterPanel })))
 const POLL_MS = 10_000
+// Handed on: a module that the page and its panel share would count the page as loaded with the panel.
 const stageWord = (stage: Stage) => STAGE_WORDS[stage]
 
 /** Events that were given up: why, how many, and sending them again. @see contracts/dashboard.md §9 "Dead letters" */

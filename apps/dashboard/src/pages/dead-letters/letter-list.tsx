@@ -5,6 +5,7 @@ import { firstLine, shownText } from '../../components/json/shown-text.ts'
 import { NeedsRole } from '../../components/needs-role.tsx'
 import { Shown } from '../../components/states/shown.tsx'
 import { DataTable } from '../../components/table/data-table.tsx'
+import { SELECTION_BOXES } from '../../components/table/table-selection.tsx'
 import type { SetSearch } from '../../shell/search-values.ts'
 import { counted, grouped } from '../../texts.ts'
 import styles from './dead-letters.module.css'
@@ -93,6 +94,7 @@ export function LetterList({ filters, groups, group, nameOf, search, set }: Lett
               {...(canAct
                 ? {
                     selection: {
+                      boxes: SELECTION_BOXES,
                       has: (id: string) => chosen === 'all' || chosen.includes(id),
                       toggle: (id: string) => set({ sel: toggled(chosen, rows, id) }),
                       setAll: (ids: readonly string[]) => set({ sel: ids.length === 0 ? undefined : 'all' }),
