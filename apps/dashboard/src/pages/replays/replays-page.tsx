@@ -3,6 +3,7 @@ import { useMemo } from 'react'
 import { useDestinations } from '../../api/destinations.ts'
 import { useReplays } from '../../api/replays.ts'
 import { ApiPopover } from '../../components/api-popover.tsx'
+import { MOST_ROWS } from '../../components/curl-text.ts'
 import { LinkButton } from '../../components/link-button.tsx'
 import { NeedsRole } from '../../components/needs-role.tsx'
 import { Empty } from '../../components/states/empty.tsx'
@@ -32,7 +33,7 @@ export function ReplaysPage() {
         title="Replays"
         actions={
           <>
-            <ApiPopover path="/v2/replays" />
+            <ApiPopover path="/v2/replays" query={{ limit: MOST_ROWS }} />
             {add}
           </>
         }
@@ -49,7 +50,7 @@ export function ReplaysPage() {
               rowId={({ id }) => id}
               onOpen={({ id }) => void navigate({ to: '/replays/$id', params: { id } as never })}
               total={reading.hasNextPage ? null : rows.length}
-              {...(reading.hasNextPage ? { onNearEnd: () => void reading.fetchNextPage() } : {})}
+              {...(reading.hasNextPage && !reading.isError ? { onNearEnd: () => void reading.fetchNextPage() } : {})}
             />
           )
         }}

@@ -25,6 +25,7 @@ export function SourcesPage() {
   const [{ q = '', sort }, set] = useSearchValues(sourcesSearch)
   const navigate = useNavigate()
   const reading = useSources()
+  const found = reading.data?.filter((source) => fits(source, q)) ?? []
   const stats = useStats({ seconds: RATE_SECONDS, step: 10 }, { pollMs: POLL_MS }).data
   const columns = useMemo(() => sourceColumns(activityBySource(stats)), [stats])
   return (
@@ -33,7 +34,7 @@ export function SourcesPage() {
         title="Sources"
         actions={
           <>
-            <ApiPopover path="/v2/sources" query={{ q }} />
+            <ApiPopover path="/v2/sources" query={{ q }} rows={found.length} />
             <NeedsRole role="editor">
               <LinkButton to="/sources/new">New source</LinkButton>
             </NeedsRole>
@@ -61,14 +62,7 @@ export function SourcesPage() {
                   onChange={({ currentTarget }) => set({ q: currentTarget.value || undefined })}
                 />
               </div>
-              <SourceList
-                sources={sortedRows(
-                  sources.filter((source) => fits(source, q)),
-                  columns,
-                  sort,
-                )}
-                onClear={() => set({ q: undefined })}
-              >
+              <SourceList sources={sortedRows(found, columns, sort)} onClear={() => set({ q: undefined })}>
                 {(rows) => (
                   <DataTable
                     label="Sources"
