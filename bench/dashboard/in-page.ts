@@ -40,6 +40,17 @@ export function pageChangeMs(title: string): string {
   })()`
 }
 
+/** Milliseconds from a click on this row until so many rows of a table are to be seen. */
+export function openingMs(row: string, table: string, rows: number): string {
+  return `(async () => {
+    const isShown = () =>
+      document.querySelector('[role=table][aria-label="${table}"]')?.getAttribute('aria-rowcount') === '${rows + 1}'
+    const from = performance.now()
+    document.querySelector('[role=row][aria-label="${row}"]').click()
+    return await afterPaint(isShown) - from
+  })()`
+}
+
 /** Of each click and key from here on how long it took to the next frame, if that was longer than the browser tells of. */
 export const UNTOLD_INTERACTION_MS = 16
 export const WATCH_INTERACTIONS = `

@@ -6,11 +6,13 @@ import {
   HIDE,
   HOME_USABLE_MS,
   loadAllRows,
+  openingMs,
   pageChangeMs,
   scrollThrough,
   WATCH_FRAMES,
 } from '../dashboard/in-page.ts'
 import { interactionsMs } from '../dashboard/interactions.ts'
+import { LARGEST_MODEL, sendLargestModel } from '../dashboard/largest-model.ts'
 import { type Visit, Visitor } from '../dashboard/visitor.ts'
 import { startWorkspace, type Workspace } from '../dashboard/workspaces.ts'
 import { messageIdOf } from '../events.ts'
@@ -47,6 +49,7 @@ export const dashboardRows: readonly Row[] = [
   row('the same with 1,000 sources, 500 destinations', '≤ 1.0 s / ≤ 2.5 s', 'large', homeUsable),
   row('page change with cached data, p95', '≤ 100 ms', 'large', pageChanges),
   row('interaction, p95', '≤ 200 ms', 'large', interactions),
+  row('model of 200 versions and 2,000 keys opens', '≤ 1.0 s', 'cinema', modelOpens),
   row('Events at 50 messages/s: p95 frame; heap', '≤ 25 ms; flat', 'cinema', liveEvents),
   row('100,000 rows scrolled: p95 frame; heap', '≤ 25 ms; flat', 'large', scrolledRows),
   row('idle tab, requests a minute / CPU; hidden over 60 s', '≤ 30 / ≤ 2 %; none', 'large', leftAlone),
@@ -115,6 +118,23 @@ async function interactions({ visitor }: Ground): Promise<Measured> {
   await using visit = await visitor.visit('/')
   await visit.page.evaluate(HOME_USABLE_MS)
   return figureOf(await interactionsMs(visit))
+}
+
+async function modelOpens({ bench, product, visitor }: Ground): Promise<Measured> {
+  await sendLargestModel(product)
+  await using visit = await visitor.visit('/schema')
+  const took: number[] = []
+  for (let opening = 0; opening < (bench.isSmall ? 2 : STARTS); opening++) {
+    // Loaded anew, so that nothing of the model is known.
+    await visit.page.goto('/ui/schema')
+    await visit.page.getByRole('row', { name: 'Largest' }).waitFor()
+    took.push((await visit.page.evaluate<number>(openingMs('Largest', 'Keys', LARGEST_MODEL.keys))) / 1_000)
+  }
+  return {
+    measured: seconds(median(took)),
+    spread: middleHalf(took).map(seconds).join('–'),
+    samples: { seconds: took },
+  }
 }
 
 async function liveEvents({ bench, product, visitor }: Ground): Promise<Measured> {
