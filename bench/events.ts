@@ -17,12 +17,11 @@ export interface RunNumber {
  * @param user of which there are 1,000; each has an anonymousId of its own, since order is kept by either id.
  * @param shape each other than 0 has a property of its own, and so is a version of its own.
  */
-export function newEvent({ run }: RunNumber, index: number, user: number, shape = 0) {
-  const runDigits = String(run).padStart(4, '0')
+export function newEvent(run: RunNumber, index: number, user: number, shape = 0) {
   const userDigits = String(user % USERS).padStart(12, '0')
   return {
     type: 'track',
-    messageId: `8ed31aa9-450f-${runDigits}-9872-${String(index).padStart(INDEX_DIGITS, '0')}`,
+    messageId: messageIdOf(run, index),
     userId: `user-${userDigits}`,
     anonymousId: `e5245eca-b5ef-4104-a5f3-${userDigits}`,
     event: 'Seat Reserved',
@@ -45,6 +44,10 @@ export function newEvent({ run }: RunNumber, index: number, user: number, shape 
     originalTimestamp: '2026-03-04T09:15:27.120Z',
     sentAt: '2026-03-04T09:15:28.400Z',
   }
+}
+
+export function messageIdOf({ run }: RunNumber, index: number): string {
+  return `8ed31aa9-450f-${String(run).padStart(4, '0')}-9872-${String(index).padStart(INDEX_DIGITS, '0')}`
 }
 
 /** Of the clock that all processes of one machine share. */

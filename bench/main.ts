@@ -8,6 +8,7 @@ import { profileSummary } from './profile.ts'
 import type { Row } from './row.ts'
 import { acceptanceRows } from './rows/acceptance.ts'
 import { catalogRows } from './rows/catalog.ts'
+import { dashboardRows } from './rows/dashboard.ts'
 import { deliveryRows } from './rows/delivery.ts'
 import { fanOutRows } from './rows/fan-out.ts'
 import { idleRow } from './rows/idle.ts'
@@ -19,6 +20,7 @@ import { startRows } from './rows/start.ts'
 import { stockRows } from './rows/stock.ts'
 import { testApiRow } from './rows/test-api.ts'
 import { userCodeRows } from './rows/user-code.ts'
+import { watchedRows } from './rows/watched.ts'
 import { type Line, tableOf } from './table.ts'
 
 // npm run bench -- [P1 P2 … | operators] [--json] [--profile] [--small]
@@ -37,6 +39,8 @@ const rows: readonly Row[] = [
   ...stockRows,
   outageRow,
   ...sdkRows,
+  ...watchedRows,
+  ...dashboardRows,
 ]
 
 const { values, positionals } = parseArgs({

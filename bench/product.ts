@@ -1,8 +1,10 @@
 import path from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
+import type { Ground } from '@millrace/dev-env/seed'
 import { Program } from './programs.ts'
 
-const OWNER_TOKEN = 'owner-token-of-the-benchmarks'
+export const OWNER_EMAIL = 'owner@localhost'
+export const OWNER_TOKEN = 'owner-token-of-the-benchmarks'
 const CALL_TIMEOUT_MS = 10_000
 const LOOK_AGAIN_MS = 50
 const CATCH_UP_TIMEOUT_MS = 1_800_000
@@ -18,7 +20,7 @@ export interface ProductOptions {
   readonly environment?: Readonly<Record<string, string>>
 }
 
-/** The real server as an operator starts it, everything on. */
+/** The real server as an operator starts it, everything on but the dashboard, which most rows have no use for. */
 export function startProduct(options: ProductOptions = {}): Promise<Program> {
   const { profileTo, prepare = () => {}, startTimeoutMs, environment } = options
   const dataFolderIn = (folder: string) => options.dataFolder ?? path.join(folder, 'data')
@@ -141,6 +143,22 @@ export async function catalogCaughtUp(product: Program): Promise<void> {
 export async function becomesReady(product: Program): Promise<void> {
   const signal = AbortSignal.timeout(CALL_TIMEOUT_MS)
   while (!(await fetch(`${product.url}/ready`, { signal })).ok);
+}
+
+/** The product as a seed sees it. @param sinkUrl where webhooks go. */
+export function groundOf({ url }: Program, sinkUrl: string): Ground {
+  const request = async (path: string, authorization: string, method: string, body: unknown) => {
+    const written = body === undefined ? {} : { body: JSON.stringify(body) }
+    const response = await fetch(new URL(path, url), { method, headers: { authorization }, ...written })
+    const text = await response.text()
+    return { status: response.status, text, json: text.startsWith('{') ? JSON.parse(text) : undefined }
+  }
+  return {
+    url,
+    sink: { url: sinkUrl },
+    api: (method, path, body) => request(path, `Bearer ${OWNER_TOKEN}`, method, body),
+    send: (path, body, writeKey) => request(path, `Basic ${btoa(`${writeKey}:`)}`, 'POST', body),
+  }
 }
 
 type Made = Readonly<Record<string, { readonly id: string; readonly writeKey?: string }>>

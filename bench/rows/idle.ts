@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Bench } from '../bench.ts'
 import { cpuMs, residentBytes } from '../process-usage.ts'
 import { addSource, startProduct } from '../product.ts'
+import type { Program } from '../programs.ts'
 import type { Measured, Row } from '../row.ts'
 
 /* P10: the product with a source and a webhook, and nothing to do. */
@@ -19,13 +20,30 @@ export const idleRow: Row = {
 async function measure(bench: Bench): Promise<Measured> {
   await using product = await startProduct(bench)
   await addSource(product, bench.sinkUrl())
-  await delay(SETTLING_MS)
-  const cpuBefore = cpuMs(product.pid)
-  await delay(WATCHED_MS)
-  const cpuPercent = ((cpuMs(product.pid) - cpuBefore) / WATCHED_MS) * 100
-  const residentMb = residentBytes(product.pid) / 1e6
+  const { residentMb, cpuPercent } = await idle(product)
   return {
-    measured: `${residentMb.toFixed(0)} MB / ${cpuPercent.toFixed(2)} %`,
+    measured: shownIdle({ residentMb, cpuPercent }),
     samples: { residentMb: [residentMb], cpuPercent: [cpuPercent] },
   }
+}
+
+export interface Idle {
+  readonly residentMb: number
+  /** Of a core. */
+  readonly cpuPercent: number
+}
+
+/** Lets a program alone for a minute, once it has settled. */
+export async function idle({ pid }: Program): Promise<Idle> {
+  await delay(SETTLING_MS)
+  const cpuBefore = cpuMs(pid)
+  await delay(WATCHED_MS)
+  return {
+    cpuPercent: ((cpuMs(pid) - cpuBefore) / WATCHED_MS) * 100,
+    residentMb: residentBytes(pid) / 1e6,
+  }
+}
+
+export function shownIdle({ residentMb, cpuPercent }: Idle): string {
+  return `${residentMb.toFixed(0)} MB / ${cpuPercent.toFixed(2)} %`
 }

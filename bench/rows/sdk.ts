@@ -6,6 +6,7 @@ import path from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { chromium } from 'playwright-core'
 import type { Bench } from '../bench.ts'
+import { chromiumProgram } from '../chromium.ts'
 import { type Measured, oncePerBench, type Row } from '../row.ts'
 import { median } from '../statistics.ts'
 
@@ -83,8 +84,10 @@ async function timesInPages(): Promise<{ initializeMs: number[]; trackMs: number
   const server = createServer((_request, response) => void response.end('<!doctype html>'))
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const program = chromiumProgram()
+  if (program === undefined) throw new Error('P15 needs Chromium')
   const browser = await chromium.launch({
-    executablePath: program(),
+    executablePath: program,
     args: ['--no-sandbox', '--disable-gpu'],
   })
   const times = { initializeMs: [] as number[], trackMs: [] as number[] }
@@ -111,8 +114,4 @@ async function timesInPages(): Promise<{ initializeMs: number[]; trackMs: number
     server.close()
   }
   return times
-}
-
-function program(): string {
-  return execFileSync('/bin/sh', ['-c', 'command -v chromium || command -v google-chrome'], { encoding: 'utf8' }).trim()
 }

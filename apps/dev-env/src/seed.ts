@@ -1,5 +1,5 @@
 import { setTimeout } from 'node:timers/promises'
-import type { DevEnv } from './dev-env.ts'
+import type { ApiAnswer } from './dev-env.ts'
 import { cinemaDocument, cinemaEvents, largeDocument, troubleDocument } from './seed-documents.ts'
 import type { Received, SinkAnswer } from './sink.ts'
 
@@ -12,6 +12,19 @@ const MOST_IN_BATCH = 500
 /** What a breaker, or a destination that refuses credentials, needs to be noticed as such. */
 const FAILURES = 30
 
+type Answered = Pick<ApiAnswer, 'status' | 'text' | 'json'>
+
+/** A running product, as far as a seed needs it: a `DevEnv`, or a server that is a process of its own. */
+export interface Ground {
+  readonly url: string
+  /** Where webhooks go. */
+  readonly sink: { readonly url: string }
+  /** Calls the server as its owner. */
+  readonly api: (method: string, path: string, body?: unknown) => Promise<Answered>
+  /** Sends to an ingest route. */
+  readonly send: (path: string, body: unknown, writeKey: string) => Promise<Answered>
+}
+
 export interface LargeSize {
   readonly sources: number
   readonly destinations: number
@@ -19,7 +32,7 @@ export interface LargeSize {
   readonly deadLetters: number
 }
 
-const LARGE: LargeSize = { sources: 1_000, destinations: 500, deadLetters: 100_000 }
+export const LARGE: LargeSize = { sources: 1_000, destinations: 500, deadLetters: 100_000 }
 /** Each event of the large seed becomes a dead letter at each of these. */
 export const REFUSING_DESTINATIONS = 20
 
@@ -31,7 +44,7 @@ export const REFUSING_DESTINATIONS = 20
  *
  * @see contracts/dashboard.md §4 N12
  */
-export async function plant(env: DevEnv, seed: Seed, size: LargeSize = LARGE): Promise<void> {
+export async function plant(env: Ground, seed: Seed, size: LargeSize = LARGE): Promise<void> {
   switch (seed) {
     case 'empty':
       return
@@ -57,7 +70,7 @@ export function seedAnswer({ path }: Pick<Received, 'path'>): SinkAnswer | Promi
   return {}
 }
 
-async function plantCinema(env: DevEnv): Promise<void> {
+async function plantCinema(env: Ground): Promise<void> {
   await apply(env, cinemaDocument(env.sink.url))
   const keys = await writeKeys(env)
   await sendAll(env, keys.get('cinema-app')!, cinemaEvents('app', 60))
@@ -70,7 +83,7 @@ async function plantCinema(env: DevEnv): Promise<void> {
   })
 }
 
-async function plantTrouble(env: DevEnv): Promise<void> {
+async function plantTrouble(env: Ground): Promise<void> {
   await apply(env, troubleDocument(env.sink.url))
   const keys = await writeKeys(env)
   await sendAll(env, keys.get('kiosk')!, cinemaEvents('kiosk', FAILURES))
@@ -86,7 +99,7 @@ async function plantTrouble(env: DevEnv): Promise<void> {
   })
 }
 
-async function plantLarge(env: DevEnv, { sources, destinations, deadLetters }: LargeSize): Promise<void> {
+async function plantLarge(env: Ground, { sources, destinations, deadLetters }: LargeSize): Promise<void> {
   await apply(env, largeDocument(env.sink.url, sources, destinations, REFUSING_DESTINATIONS))
   const keys = await writeKeys(env)
   // An address that is none is refused before anything is sent.
@@ -100,14 +113,14 @@ async function plantLarge(env: DevEnv, { sources, destinations, deadLetters }: L
   })
 }
 
-async function apply(env: DevEnv, document: object): Promise<void> {
+async function apply(env: Ground, document: object): Promise<void> {
   const { revision } = await get(env, '/v2/config')
   const { status, text } = await env.api('POST', '/v2/config/apply', { document, prune: false, revision })
   if (status !== 200) throw new Error(`the configuration was answered ${status}: ${text}`)
 }
 
 /** By the keys of their sources. */
-async function writeKeys(env: DevEnv): Promise<Map<string, string>> {
+async function writeKeys(env: Ground): Promise<Map<string, string>> {
   const found = new Map<string, string>()
   for (let path = '/v2/sources?limit=500'; path !== ''; ) {
     const { sources, paging } = await get(env, path)
@@ -117,7 +130,7 @@ async function writeKeys(env: DevEnv): Promise<Map<string, string>> {
   return found
 }
 
-async function sendAll(env: DevEnv, writeKey: string, events: readonly object[]): Promise<void> {
+async function sendAll(env: Ground, writeKey: string, events: readonly object[]): Promise<void> {
   for (let from = 0; from < events.length; from += MOST_IN_BATCH) {
     const batch = events.slice(from, from + MOST_IN_BATCH)
     const { status, text } = await env.send('/v1/batch', { batch }, writeKey)
@@ -126,14 +139,14 @@ async function sendAll(env: DevEnv, writeKey: string, events: readonly object[])
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: the JSON of a list
-async function get(env: DevEnv, path: string): Promise<any> {
+async function get(env: Ground, path: string): Promise<any> {
   const { status, text, json } = await env.api('GET', path)
   if (status !== 200) throw new Error(`GET ${path} was answered ${status}: ${text}`)
   return json
 }
 
 /** Nothing announces it, so this asks again. */
-async function until(env: DevEnv, what: string, isMet: () => Promise<boolean>): Promise<void> {
+async function until(env: Ground, what: string, isMet: () => Promise<boolean>): Promise<void> {
   for (const deadline = Date.now() + DEADLINE_MS; !(await isMet()); await setTimeout(ASK_AGAIN_MS)) {
     if (Date.now() > deadline) throw new Error(`waited ${DEADLINE_MS} ms until ${what} at ${env.url}`)
   }

@@ -31,7 +31,7 @@ export interface DataTableProps<Row> {
   readonly selection?: RowSelection
   /** How many there are in all; null when that is not known. Left out, `rows` are all. */
   readonly total?: number | null
-  /** The end of the rows came near: time to load more. */
+  /** The end of the rows came near: time to load more. Not given while that fails, or it would be asked for at once again. */
   readonly onNearEnd?: () => void
   /** What `c` copies of a row; its id when left out. */
   readonly copied?: (row: Row) => string
@@ -64,9 +64,14 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
 
   const shown = virtualizer.getVirtualItems()
   const isNearEnd = rows.length > 0 && (shown.at(-1)?.index ?? 0) >= rows.length - OVERSCAN - 1
+  const near = useRef(onNearEnd)
+  near.current = onNearEnd
+  const isWanted = onNearEnd !== undefined
+  // Once for each end that is reached: to ask again would break off what was asked for.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: each number of rows has an end of its own
   useEffect(() => {
-    if (isNearEnd && rows.length > 0) onNearEnd?.()
-  }, [isNearEnd, rows.length, onNearEnd])
+    if (isNearEnd && isWanted) near.current?.()
+  }, [isNearEnd, isWanted, rows.length])
 
   const { activeAt, setActiveAt } = useRowKeys(props, (at) => virtualizer.scrollToIndex(at, { align: 'auto' }), body)
   const tracks = [...(selection === undefined ? [] : ['28px']), ...columns.map(({ width }) => width)].join(' ')

@@ -28,7 +28,7 @@ export function AccountPage() {
       <SettingsHead
         actions={
           <>
-            <ApiPopover path="/v2/access-tokens" />
+            <ApiPopover path="/v2/access-tokens" rows={tokens.data?.length} />
             <Button onClick={() => set({ new: true }, 'push')}>New token</Button>
           </>
         }

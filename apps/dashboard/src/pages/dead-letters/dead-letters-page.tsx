@@ -4,6 +4,7 @@ import { useDestinations } from '../../api/destinations.ts'
 import { namesOf } from '../../api/names.ts'
 import { ApiPopover } from '../../components/api-popover.tsx'
 import { BesidePanel } from '../../components/beside-panel.tsx'
+import { MOST_ROWS } from '../../components/curl-text.ts'
 import { Empty, EmptyByFilter } from '../../components/states/empty.tsx'
 import { Shown } from '../../components/states/shown.tsx'
 import { PageHead } from '../../shell/page-head.tsx'
@@ -29,6 +30,9 @@ export function DeadLettersPage() {
   const counted = useDeadLetterGroups(filters, { pollMs: POLL_MS })
   const destinations = useDestinations().data
   const nameOf = useMemo(() => namesOf(destinations), [destinations])
+  const groups = counted.data === undefined ? [] : letterGroups(counted.data)
+  const group = groups.find(({ key }) => key === search.group)
+  const listed = narrowedTo(filters, group)
   const isFiltered = FILTER_NAMES.some((name) => search[name] !== undefined)
   const panel =
     search.id === undefined ? null : (
@@ -44,14 +48,15 @@ export function DeadLettersPage() {
     )
   return (
     <BesidePanel panel={panel}>
-      <PageHead title="Dead letters" actions={<ApiPopover path="/v2/dead-letters" query={{ ...filters }} />} />
+      <PageHead
+        title="Dead letters"
+        actions={<ApiPopover path="/v2/dead-letters" query={{ ...listed, limit: MOST_ROWS }} />}
+      />
       <div className={styles.filters}>
         <LetterFilters search={search} set={set} />
       </div>
       <Shown of={counted}>
-        {(data) => {
-          const groups = letterGroups(data)
-          const group = groups.find(({ key }) => key === search.group)
+        {() => {
           if (groups.length === 0) {
             return isFiltered ? (
               <EmptyByFilter onClear={() => set(NO_FILTERS)} />
@@ -73,7 +78,7 @@ export function DeadLettersPage() {
                 />
               )}
               <LetterList
-                filters={narrowedTo(filters, group)}
+                filters={listed}
                 groups={group === undefined ? groups : [group]}
                 group={group}
                 nameOf={nameOf}

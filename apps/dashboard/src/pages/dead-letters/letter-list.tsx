@@ -101,7 +101,7 @@ export function LetterList({ filters, groups, group, nameOf, search, set }: Lett
                     },
                   }
                 : {})}
-              {...(reading.hasNextPage ? { onNearEnd: () => void reading.fetchNextPage() } : {})}
+              {...(reading.hasNextPage && !reading.isError ? { onNearEnd: () => void reading.fetchNextPage() } : {})}
             />
           )
         }}

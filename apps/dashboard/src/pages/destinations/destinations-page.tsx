@@ -35,7 +35,7 @@ export function DestinationsPage() {
         title="Destinations"
         actions={
           <>
-            <ApiPopover path="/v2/destinations" query={{ q }} />
+            <ApiPopover path="/v2/destinations" query={{ q }} rows={reading.data?.length} />
             <NewButton />
           </>
         }

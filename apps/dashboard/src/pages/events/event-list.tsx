@@ -98,7 +98,7 @@ interface RowsProps {
   readonly onOpen: (event: ListedEvent) => void
 }
 
-function Rows({ stream: { rows, hasMore, hasLookedBack, loadMore }, current, hidden, onOpen }: RowsProps) {
+function Rows({ stream: { reading, rows, hasMore, hasLookedBack, loadMore }, current, hidden, onOpen }: RowsProps) {
   const sources = useSources().data
   const destinations = useDestinations().data
   const hiddenText = hidden.join()
@@ -121,7 +121,7 @@ function Rows({ stream: { rows, hasMore, hasLookedBack, loadMore }, current, hid
       onOpen={openRow}
       currentId={currentRow && eventRowId(currentRow)}
       total={hasMore ? null : rows.length}
-      {...(hasMore && !hasLookedBack ? { onNearEnd: loadMore } : {})}
+      {...(hasMore && !hasLookedBack && reading.error === null ? { onNearEnd: loadMore } : {})}
     />
   )
 }

@@ -1,4 +1,5 @@
 import { ApiPopover } from '../../components/api-popover.tsx'
+import { MOST_ROWS } from '../../components/curl-text.ts'
 import { PageHead } from '../../shell/page-head.tsx'
 import { useSearchValues } from '../../shell/search-values.ts'
 import { EventsOf } from './events-of.tsx'
@@ -10,7 +11,12 @@ export function EventsPage() {
   const [search] = useSearchValues(eventsSearch)
   return (
     <EventsOf
-      head={<PageHead title="Events" actions={<ApiPopover path="/v2/events" query={{ ...askedEvents(search) }} />} />}
+      head={
+        <PageHead
+          title="Events"
+          actions={<ApiPopover path="/v2/events" query={{ ...askedEvents(search), limit: MOST_ROWS }} />}
+        />
+      }
       empty={<NoEvents />}
     />
   )

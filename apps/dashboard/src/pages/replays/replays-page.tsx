@@ -4,6 +4,7 @@ import { useDestinations } from '../../api/destinations.ts'
 import { namesOf } from '../../api/names.ts'
 import { useReplays } from '../../api/replays.ts'
 import { ApiPopover } from '../../components/api-popover.tsx'
+import { MOST_ROWS } from '../../components/curl-text.ts'
 import { LinkButton } from '../../components/link-button.tsx'
 import { NeedsRole } from '../../components/needs-role.tsx'
 import { Empty } from '../../components/states/empty.tsx'
@@ -30,7 +31,7 @@ export function ReplaysPage() {
         title="Replays"
         actions={
           <>
-            <ApiPopover path="/v2/replays" />
+            <ApiPopover path="/v2/replays" query={{ limit: MOST_ROWS }} />
             {add}
           </>
         }
@@ -47,7 +48,7 @@ export function ReplaysPage() {
               rowId={({ id }) => id}
               onOpen={({ id }) => void navigate({ to: '/replays/$id', params: { id } as never })}
               total={reading.hasNextPage ? null : rows.length}
-              {...(reading.hasNextPage ? { onNearEnd: () => void reading.fetchNextPage() } : {})}
+              {...(reading.hasNextPage && !reading.isError ? { onNearEnd: () => void reading.fetchNextPage() } : {})}
             />
           )
         }}

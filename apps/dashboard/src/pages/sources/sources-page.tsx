@@ -27,6 +27,7 @@ export function SourcesPage() {
   const [{ q = '', sort }, set] = useSearchValues(sourcesSearch)
   const navigate = useNavigate()
   const reading = useSources()
+  const found = reading.data?.filter(({ id, key, name }) => isPartOf(q, id, key, name)) ?? []
   const stats = useStats({ seconds: RATE_SECONDS, step: 10 }, { pollMs: POLL_MS }).data
   const columns = useMemo(() => sourceColumns(activityBySource(stats)), [stats])
   const add = (
@@ -40,7 +41,7 @@ export function SourcesPage() {
         title="Sources"
         actions={
           <>
-            <ApiPopover path="/v2/sources" query={{ q }} />
+            <ApiPopover path="/v2/sources" query={{ q }} rows={found.length} />
             {add}
           </>
         }
@@ -48,11 +49,7 @@ export function SourcesPage() {
       <Shown of={reading}>
         {(sources) => {
           if (sources.length === 0) return <Empty text={homeTexts.noSource}>{add}</Empty>
-          const rows = sortedRows(
-            sources.filter(({ id, key, name }) => isPartOf(q, id, key, name)),
-            columns,
-            sort,
-          )
+          const rows = sortedRows(found, columns, sort)
           return (
             <>
               <div className={styles.filters}>

@@ -44,7 +44,7 @@ export function CodeList<T extends Code>({ title, path, list, of, columns, empty
         title={title}
         actions={
           <>
-            <ApiPopover path={list} query={{ q }} />
+            <ApiPopover path={list} query={{ q }} rows={of.data?.length} />
             {newButton}
           </>
         }

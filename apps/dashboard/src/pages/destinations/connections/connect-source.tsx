@@ -11,9 +11,11 @@ interface ConnectSourceProps {
   readonly destinationId: string
   /** Those that are not connected yet. */
   readonly free: readonly Source[]
+  /** Of all destinations. */
+  readonly connections: number
 }
 
-export function ConnectSource({ destinationId, free }: ConnectSourceProps) {
+export function ConnectSource({ destinationId, free, connections }: ConnectSourceProps) {
   const [sourceId, setSourceId] = useState<string | null>(null)
   const { mutateAsync, error, isPending, reset } = useCreateConnection()
   const connect = async () => {
@@ -46,7 +48,7 @@ export function ConnectSource({ destinationId, free }: ConnectSourceProps) {
             Connect
           </Button>
         </NeedsRole>
-        <ApiPopover path="/v2/connections" />
+        <ApiPopover path="/v2/connections" rows={connections} />
       </div>
     </>
   )

@@ -21,7 +21,11 @@ export function DestinationConnections({ destination }: DestinationTabProps) {
         const taken = new Set(rows.map(({ sourceId }) => sourceId))
         return (
           <>
-            <ConnectSource destinationId={destination.id} free={sources.filter(({ id }) => !taken.has(id))} />
+            <ConnectSource
+              destinationId={destination.id}
+              free={sources.filter(({ id }) => !taken.has(id))}
+              connections={connections.length}
+            />
             {rows.length === 0 ? (
               <Empty text="No source is connected. Nothing comes here." />
             ) : (

@@ -2,6 +2,7 @@ import { Button, Drawer, Select, TextInput } from '@mantine/core'
 import { useMemo } from 'react'
 import { AUDIT_KINDS, type AuditEntry, type AuditKind, useAuditLog } from '../../../api/audit-log.ts'
 import { ApiPopover } from '../../../components/api-popover.tsx'
+import { MOST_ROWS } from '../../../components/curl-text.ts'
 import { useMay } from '../../../components/needs-role.tsx'
 import { Empty, EmptyByFilter } from '../../../components/states/empty.tsx'
 import { Shown } from '../../../components/states/shown.tsx'
@@ -23,7 +24,7 @@ export function AuditPage() {
   const isAdmin = useMay('admin')
   return (
     <>
-      <SettingsHead actions={<ApiPopover path="/v2/audit-log" query={filters} />} />
+      <SettingsHead actions={<ApiPopover path="/v2/audit-log" query={{ ...filters, limit: MOST_ROWS }} />} />
       {(isAdmin || log.data !== undefined) && (
         <div className={styles.filters}>
           <TextInput
@@ -59,6 +60,7 @@ export function AuditPage() {
             entries={pages.flatMap(({ elements }) => elements)}
             hasMore={log.hasNextPage}
             isLoading={log.isFetchingNextPage}
+            isFailed={log.isError}
             onMore={() => void log.fetchNextPage()}
             isFiltered={isFiltered}
             onClear={() => set({ actor: undefined, kind: undefined, from: undefined, to: undefined })}
@@ -75,6 +77,7 @@ interface EntriesProps {
   readonly entries: readonly AuditEntry[]
   readonly hasMore: boolean
   readonly isLoading: boolean
+  readonly isFailed: boolean
   readonly onMore: () => void
   readonly isFiltered: boolean
   readonly onClear: () => void
@@ -82,7 +85,7 @@ interface EntriesProps {
   readonly onOpen: (id: string | undefined) => void
 }
 
-function Entries({ entries, hasMore, isLoading, onMore, isFiltered, onClear, openId, onOpen }: EntriesProps) {
+function Entries({ entries, hasMore, isLoading, isFailed, onMore, isFiltered, onClear, openId, onOpen }: EntriesProps) {
   const open = useMemo(() => entries.find(({ id }) => id === openId), [entries, openId])
   if (entries.length === 0)
     return isFiltered ? <EmptyByFilter onClear={onClear} /> : <Empty text={settingsTexts.empty} />
@@ -97,7 +100,7 @@ function Entries({ entries, hasMore, isLoading, onMore, isFiltered, onClear, ope
         total={hasMore ? null : entries.length}
         currentId={openId}
         onOpen={({ id }) => onOpen(id)}
-        onNearEnd={hasMore && !isLoading ? onMore : undefined}
+        onNearEnd={hasMore && !isFailed ? onMore : undefined}
       />
       {hasMore && (
         <Button className={styles.more ?? ''} variant="default" loading={isLoading} onClick={onMore}>

@@ -36,7 +36,7 @@ export function CredentialsPage() {
       <SettingsHead
         actions={
           <>
-            <ApiPopover path="/v2/credentials" />
+            <ApiPopover path="/v2/credentials" rows={credentials.data?.length} />
             {add}
           </>
         }

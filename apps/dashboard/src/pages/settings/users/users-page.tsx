@@ -26,7 +26,7 @@ export function UsersPage() {
       <SettingsHead
         actions={
           <>
-            <ApiPopover path="/v2/users" />
+            <ApiPopover path="/v2/users" rows={reading.data?.users.length} />
             <NeedsRole role="admin">
               <Button onClick={() => setOpen({ what: 'new' })}>New user</Button>
             </NeedsRole>

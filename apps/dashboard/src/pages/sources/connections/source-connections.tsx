@@ -35,7 +35,7 @@ export function SourceConnections({ source }: SourceTabProps) {
         const free = (destinations.data ?? []).filter(({ id }) => !taken.has(id))
         return (
           <>
-            <Connect sourceId={source.id} free={free} />
+            <Connect sourceId={source.id} free={free} connections={all.length} />
             {rows.length === 0 ? (
               <Empty text={sourceTexts.noConnections} />
             ) : (
@@ -58,9 +58,11 @@ export function SourceConnections({ source }: SourceTabProps) {
 interface ConnectProps {
   readonly sourceId: string
   readonly free: readonly { readonly id: string; readonly name: string }[]
+  /** Of all sources. */
+  readonly connections: number
 }
 
-function Connect({ sourceId, free }: ConnectProps) {
+function Connect({ sourceId, free, connections }: ConnectProps) {
   const [destinationId, setDestinationId] = useState<string | null>(null)
   const { mutateAsync, error, isPending, reset } = useCreateConnection()
   const connect = async () => {
@@ -92,7 +94,7 @@ function Connect({ sourceId, free }: ConnectProps) {
             Connect
           </Button>
         </NeedsRole>
-        <ApiPopover path="/v2/connections" />
+        <ApiPopover path="/v2/connections" rows={connections} />
       </div>
     </>
   )
