@@ -8,10 +8,10 @@ import { hurryingClock } from './hurrying-clock.ts'
 
 const HOUR_MS = 3_600_000
 /** Of the clock, until it has caught up. */
-const SPEED = 60
+const SPEED = 30
 const HURRY_MS = HOUR_MS / (SPEED - 1)
-/** The newest steps of the statistics are those of real time then. */
-const AFTERWARDS_MS = 25_000
+/** Rates, which are those of a minute, are of real time then. */
+const AFTERWARDS_MS = 75_000
 const SETTLE_MS = 2_000
 const ROUND_MS = 250
 /** Before now this destination stopped answering. */
@@ -75,9 +75,9 @@ async function workspace(env: DevEnv) {
     for (const { id } of others) await env.api('POST', '/v2/connections', { sourceId: id, destinationId })
   }
   const sources: readonly BusySource[] = [
-    { ...app, name: 'app', eventsPerSecond: 1.6 },
-    { ...website, name: 'web', eventsPerSecond: 0.9 },
-    { ...office, name: 'office', eventsPerSecond: 0.3 },
+    { ...app, name: 'app', eventsPerSecond: 0.9 },
+    { ...website, name: 'web', eventsPerSecond: 0.5 },
+    { ...office, name: 'office', eventsPerSecond: 0.2 },
   ]
   return { sources, destinationIds }
 }
@@ -107,7 +107,7 @@ const NAMES = `export function transformEvent(event) {
 /** The loyalty programme knows not every member; the newsletter stopped answering. */
 function answer({ path: at, json }: Received, isOutage: boolean): SinkAnswer {
   if (at === '/newsletter' && isOutage) return { status: 503, body: 'maintenance' }
-  const isUnknown = at === '/loyalty' && /^app-\d*[05]0-7$/.test(json?.messageId ?? '')
+  const isUnknown = at === '/loyalty' && /^app-\d*[02468]0-3$/.test(json?.messageId ?? '')
   return isUnknown ? { status: 400, body: 'no such member' } : {}
 }
 
