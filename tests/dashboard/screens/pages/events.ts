@@ -20,7 +20,7 @@ export const screens: readonly Screen[] = [
     path: ({ sourceId }) => sourceId && '/dead-letters',
     states: ['full'],
     prepare: async (page) => {
-      await page.getByRole('button', { name: 'Send again' }).first().click()
+      await page.getByRole('button', { name: /^Send all/ }).click()
       await page.getByRole('dialog').waitFor()
       await page.waitForTimeout(500)
     },
