@@ -171,7 +171,7 @@ function isStartingPoint(file: string): boolean {
   if (/(^|\/)main\.tsx?$/.test(file) || file.endsWith('.test.ts')) return true
   // A page of the dashboard is found by the name of its file (apps/dashboard/src/router.tsx).
   if (/^apps\/dashboard\/src\/pages\/[^/]+\/route\.ts$/.test(file)) return true
-  // And its pictures alike (tests/dashboard/screens/main.ts).
+  // And its pictures alike (tests/dashboard/screens/sheets.ts).
   if (/^tests\/dashboard\/screens\/pages\/[^/]+\.ts$/.test(file)) return true
   // A destination type is loaded by the name of its folder (packages/destinations/src/registry.ts).
   return /^packages\/destinations\/src\/([^/]+)\/\1(\.cases)?\.ts$/.test(file)

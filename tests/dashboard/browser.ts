@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { builtDashboard } from '@millrace/dashboard'
-import { DevEnv } from '@millrace/dev-env'
+import { DevEnv, type DevEnvOptions } from '@millrace/dev-env'
 import { type Browser, chromium, type Locator, type Page } from 'playwright-core'
 import { chromiumProgram } from '../sdk/chromium.ts'
 import { FlakyProxy } from './flaky-proxy.ts'
@@ -34,9 +34,12 @@ export class Dashboard implements AsyncDisposable {
   readonly proxy: FlakyProxy
   readonly #browser: Browser
 
-  static async open(settings: Readonly<Record<string, string>> = {}): Promise<Dashboard> {
+  static async open(
+    settings: Readonly<Record<string, string>> = {},
+    options: Pick<DevEnvOptions, 'clock'> = {},
+  ): Promise<Dashboard> {
     const dashboardFolder = await builtDashboard(() => {})
-    const env = await DevEnv.open({ settings, dashboardFolder })
+    const env = await DevEnv.open({ settings, dashboardFolder, ...options })
     const proxy = await FlakyProxy.open(() => env.url)
     const browser = await chromium.launch({ executablePath: chromiumProgram(), args: FLAGS })
     return new Dashboard(env, proxy, browser)

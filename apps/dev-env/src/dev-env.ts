@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { openApiDocument, type RouteBook } from '@millrace/openapi'
 import { type Conformance, conformanceOf } from '@millrace/openapi/testing'
-import { compose, type Product } from '@millrace/server/compose'
+import { type ComposeOptions, compose, type Product } from '@millrace/server/compose'
 import { DataFolder } from '@millrace/server/data-folder'
 import { Front } from '@millrace/server/front'
 import { newLogger } from '@millrace/server/logger'
@@ -27,6 +27,8 @@ export interface DevEnvOptions {
   readonly settings?: Readonly<Record<string, string>>
   /** A built dashboard, to be served below /ui; without it there is none. */
   readonly dashboardFolder?: string
+  /** The system's unless given. */
+  readonly clock?: NonNullable<ComposeOptions['clock']>
 }
 
 export interface ApiAnswer {
@@ -70,6 +72,9 @@ export interface Journey {
   }[]
 }
 
+/** What every start is given. */
+type Parts = Pick<DevEnvOptions, 'dashboardFolder' | 'clock'>
+
 /** From one start to the next. */
 interface Run {
   readonly product: Product
@@ -87,25 +92,19 @@ export class DevEnv implements AsyncDisposable {
   readonly token: string
   readonly folder: string
   readonly #environment: Readonly<Record<string, string>>
-  readonly #dashboardFolder: string | undefined
+  readonly #parts: Parts
   #run: Run
   #made = 0
 
   static async open(options: DevEnvOptions = {}): Promise<DevEnv> {
     const folder = mkdtempSync(join(tmpdir(), 'millrace-dev-env-'))
     const environment = { ...STANDARD, MILLRACE_DATA_DIR: folder, ...options.settings }
-    const { dashboardFolder } = options
-    return new DevEnv(environment, dashboardFolder, await start(environment, dashboardFolder), await Sink.open())
+    return new DevEnv(environment, options, await start(environment, options), await Sink.open())
   }
 
-  private constructor(
-    environment: Readonly<Record<string, string>>,
-    dashboardFolder: string | undefined,
-    run: Run,
-    sink: Sink,
-  ) {
+  private constructor(environment: Readonly<Record<string, string>>, parts: Parts, run: Run, sink: Sink) {
     this.#environment = environment
-    this.#dashboardFolder = dashboardFolder
+    this.#parts = parts
     this.#run = run
     this.sink = sink
     this.token = environment['MILLRACE_OWNER_TOKEN']!
@@ -179,7 +178,7 @@ export class DevEnv implements AsyncDisposable {
   /** Stops the product and starts it again on the same data. */
   async restart(): Promise<void> {
     await this.#stop()
-    this.#run = await start(this.#environment, this.#dashboardFolder)
+    this.#run = await start(this.#environment, this.#parts)
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -202,13 +201,14 @@ export class DevEnv implements AsyncDisposable {
   }
 }
 
-async function start(environment: Readonly<Record<string, string>>, dashboardFolder: string | undefined): Promise<Run> {
+async function start(environment: Readonly<Record<string, string>>, { dashboardFolder, clock }: Parts): Promise<Run> {
   const settings = loadSettings(environment)
   const folder = DataFolder.open(settings.dataDir)
   const front = await Front.listen(settings.host, settings.port)
   const shownSettings = settingsInForce(environment)
   const logger = newLogger(settings.logLevel)
-  const product = await compose({ settings, shownSettings, folder, dashboardFolder, front, logger })
+  const given = clock === undefined ? {} : { clock }
+  const product = await compose({ settings, shownSettings, folder, dashboardFolder, front, logger, ...given })
   await product.controlPlane.ensureOwner({ email: settings.ownerEmail, token: settings.ownerToken })
   const about = { title: 'Millrace', version: '', description: '', tags: {} }
   const conformance = conformanceOf(openApiDocument(about, product.routes.described()))

@@ -12,6 +12,8 @@ export interface Screen {
   readonly path: (world: World) => string | undefined
   /** All of them unless given. */
   readonly states?: readonly State[]
+  /** Shown down to its end, not only what the window shows at first: forms. */
+  readonly isWhole?: true
   /** What a person does before the picture: opens a dialog, chooses a row. */
   readonly prepare?: (page: Page) => Promise<void>
 }

@@ -1,45 +1,41 @@
-import type { DevEnv } from '@millrace/dev-env'
+import { type DevEnv, plant, seedAnswer } from '@millrace/dev-env'
 
-/** What there is to be seen in a product, so that paths can name it. */
+/** What there is to be seen in a product, so that paths can name it; an empty one has nothing of it. */
 export interface World {
-  readonly sourceId: string | undefined
-  readonly destinationId: string | undefined
+  readonly sourceId?: string
+  readonly destinationId?: string
+  /** Its events became dead letters. */
+  readonly refusingId?: string
+  readonly replayId?: string
 }
 
-const EVENTS = [
-  { type: 'track', event: 'Seat Reserved', userId: 'u-4711', properties: { hall: 'B', row: 4, seats: 2 } },
-  { type: 'page', name: 'Seats', userId: 'u-4711', properties: { path: '/seats' } },
-  { type: 'identify', userId: 'u-4711', traits: { name: 'Ada', city: 'London' } },
-  { type: 'track', event: 'Ticket Paid', anonymousId: 'a-17', properties: { price: 14.5, currency: 'EUR' } },
-]
+/** The seed of a product in trouble, with a shape that changed, code in the making and a replay. */
+export async function troubled(env: DevEnv): Promise<World> {
+  env.sink.answer = seedAnswer
+  await plant(env, 'trouble')
+  const { sources } = await read(env, '/v2/sources')
+  const { destinations } = await read(env, '/v2/destinations')
+  const source = byKey(sources, 'cinema-app')
+  const [destinationId, refusingId] = [byKey(destinations, 'booking-hook').id, byKey(destinations, 'refusing-hook').id]
 
-/** A small cinema: sources that send, a webhook that takes and one that refuses, one source switched off. */
-export async function cinema(env: DevEnv): Promise<World> {
-  env.sink.answer = ({ path }) => ({ status: path === '/refused' ? 400 : 200 })
-  const source = await env.source({ name: 'Cinema app', type: 'Cordova' })
-  const { destinationId } = await env.webhook({ source, name: 'Booking hook' })
-  await env.api('PATCH', `/v2/destinations/${destinationId}`, { transformationIds: [await addCents(env)] })
-  const refused = await env.webhook({
-    source,
-    name: 'Loyalty programme of all cinemas in the country',
-    config: { webhookUrl: `${env.sink.url}/refused` },
-  })
-  await env.source({ name: 'Website', type: 'Javascript' })
-  await env.source({ name: 'Box office', type: 'Node' })
-  await env.source({ name: 'Old kiosk', type: 'HTTP', enabled: false })
-  for (let round = 0; round < 5; round++) {
-    const batch = EVENTS.map((event, i) => ({ ...event, messageId: `m-${round}-${i}` }))
-    await env.send('/v1/batch', { batch }, source.writeKey)
-  }
-  await env.send('/v1/track', { userId: 'u-1', event: 'Lost' }, 'aaaaaaaaaaaaaaaaaaaaaaaaaaa')
-  await env.journey('m-4-3', 'dead_lettered', refused.destinationId)
-  return { sourceId: source.id, destinationId }
+  const properties = { hall: 'B', seat: '12a', row: { number: 4, isBack: false } }
+  const changed = { type: 'track', event: 'Seat Reserved', messageId: 'm-1', userId: 'u-4711', properties }
+  await env.send('/v1/batch', { batch: [changed] }, source.writeKey)
+  await env.journey('m-1', 'delivered', destinationId)
+  await draftCode(env)
+  const [oldest] = (await read(env, '/v2/events/app-0')).events
+  const range = { from: oldest.acceptedAt, to: new Date().toISOString() }
+  const asked = { sourceIds: [source.id], destinationIds: [destinationId], ...range, rateEventsPerSecond: 50 }
+  const { replay } = (await env.api('POST', '/v2/replays', asked)).json
+  return { sourceId: source.id, destinationId, refusingId, replayId: replay.id }
 }
 
-/** User code of two versions, one of them a draft, with a library and a stored test. */
-async function addCents(env: DevEnv): Promise<string> {
+/** A draft beside what is published, with a library and a stored test. */
+async function draftCode(env: DevEnv): Promise<void> {
   const library = 'export const toCents = (price) => Math.round(price * 100)\n'
   await env.api('POST', '/v2/libraries?publish=true', { name: 'Price Rules', code: library })
+  const { transformations } = await read(env, '/v2/transformations')
+  const path = `/v2/transformations/${transformations[0].id}`
   const code = `import { toCents } from "priceRules"
 
 export function transformEvent(event) {
@@ -49,19 +45,24 @@ export function transformEvent(event) {
   return event
 }
 `
-  const written = { name: 'Add cents', description: 'price in cents for the booking hook', code }
-  const { json } = await env.api('POST', '/v2/transformations?publish=true', written)
-  const { id } = json.transformation
-  await env.api('PUT', `/v2/transformations/${id}/tests`, {
-    tests: [
-      {
-        id: 't1',
-        name: 'cents are added',
-        input: [{ type: 'track', messageId: 'm-1', properties: { price: 18.5 } }],
-        expectedOutput: [{ type: 'track', messageId: 'm-1', properties: { price: 18.5, priceCents: 1850 } }],
-      },
-    ],
-  })
-  await env.api('PUT', `/v2/transformations/${id}`, { ...written, captureLogs: true, code: `// Draft.\n${code}` })
-  return id
+  const input = [{ type: 'track', messageId: 'm-1', properties: { price: 18.5 } }]
+  const expectedOutput = [{ type: 'track', messageId: 'm-1', properties: { price: 18.5, priceCents: 1850 } }]
+  await env.api('PUT', `${path}/tests`, { tests: [{ id: 't1', name: 'cents are added', input, expectedOutput }] })
+  await env.api('PUT', path, { name: 'Add cents', description: 'Prices in cents', code, captureLogs: true })
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: the JSON of a list
+async function read(env: DevEnv, path: string): Promise<any> {
+  return (await env.api('GET', path)).json
+}
+
+interface Listed {
+  readonly key: string
+  readonly id: string
+  /** Of a source. */
+  readonly writeKey: string
+}
+
+function byKey(listed: readonly Listed[], key: string): Listed {
+  return listed.find((each) => each.key === key)!
 }

@@ -25,5 +25,6 @@ export const SECTIONS: readonly Section[] = [
 
 /** The section that a path below /ui belongs to. */
 export function sectionOf(pathname: string): Section | undefined {
-  return SECTIONS.find(({ path }) => pathname === path || (path !== '/' && pathname.startsWith(`${path}/`)))
+  const isBelow = (path: string) => pathname === path || (path !== '/' && pathname.startsWith(`${path}/`))
+  return SECTIONS.find(({ path }) => isBelow(path) || (path === '/transformations' && isBelow('/libraries')))
 }

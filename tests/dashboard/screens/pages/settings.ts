@@ -11,6 +11,15 @@ export const screens: readonly Screen[] = [
       await page.getByLabel('E-mail').waitFor()
     },
   },
+  {
+    name: 'role of a user',
+    path: () => '/settings/users',
+    states: ['full'],
+    prepare: async (page) => {
+      await page.getByRole('button', { name: 'Role of viewer@cinema.example' }).click()
+      await page.getByRole('dialog').waitFor()
+    },
+  },
   { name: 'credentials', path: () => '/settings/credentials' },
   { name: 'audit', path: () => '/settings/audit' },
   {
@@ -22,7 +31,7 @@ export const screens: readonly Screen[] = [
       await page.getByRole('dialog').waitFor()
     },
   },
-  { name: 'configuration', path: () => '/settings/configuration' },
-  { name: 'health', path: () => '/settings/health' },
+  { name: 'configuration', path: () => '/settings/configuration', isWhole: true },
+  { name: 'health', path: () => '/settings/health', isWhole: true },
   { name: 'backup', path: () => '/settings/backup' },
 ]

@@ -6,7 +6,16 @@ export const screens: readonly Screen[] = [
   { name: 'source setup', path: ({ sourceId }) => sourceId && `/sources/${sourceId}/setup` },
   { name: 'source connections', path: ({ sourceId }) => sourceId && `/sources/${sourceId}/connections` },
   { name: 'source refused', path: ({ sourceId }) => sourceId && `/sources/${sourceId}/refused` },
-  { name: 'source settings', path: ({ sourceId }) => sourceId && `/sources/${sourceId}/settings` },
+  { name: 'source settings', path: ({ sourceId }) => sourceId && `/sources/${sourceId}/settings`, isWhole: true },
+  {
+    name: 'source deletion',
+    path: ({ sourceId }) => sourceId && `/sources/${sourceId}/settings`,
+    states: ['full'],
+    prepare: async (page) => {
+      await page.getByRole('button', { name: 'Delete source' }).click()
+      await page.getByRole('dialog').waitFor()
+    },
+  },
   {
     name: 'palette',
     path: () => '/sources',

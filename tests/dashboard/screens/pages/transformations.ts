@@ -17,4 +17,12 @@ export const screens: readonly Screen[] = [
       prepare: (page) => open(page, tab),
     }),
   ),
+  ...['Code', 'Versions', 'Usage'].map(
+    (tab): Screen => ({
+      name: `library ${tab.toLowerCase()}`,
+      path: () => '/libraries',
+      states: ['full'],
+      prepare: (page) => open(page, tab),
+    }),
+  ),
 ]

@@ -131,7 +131,8 @@ function optionsOf(
       {},
       ...drawnOrder(series).map(({ label, tone, kind }): UPlot.Series => {
         const stroke = colour(COLOURS[tone])
-        if (kind !== 'bars') return { label, stroke, width: 1.5, points: { show: false }, spanGaps: false }
+        const points = { show: false, size: 4, fill: stroke, filter: lonePoints }
+        if (kind !== 'bars') return { label, stroke, width: 1.5, points, spanGaps: false }
         const paths = UPlot.paths.bars!({ size: [0.85, 40] })
         return { label, stroke, fill: stroke, width: 0, points: { show: false }, paths }
       }),
@@ -143,4 +144,12 @@ function optionsOf(
       ],
     },
   }
+}
+
+/** Values between gaps: there is no line to them, so they are drawn as points. */
+function lonePoints({ data }: UPlot, at: number): number[] | null {
+  const values = data[at] ?? []
+  const isGap = (index: number) => values[index] === null || values[index] === undefined
+  const lone = [...values.keys()].filter((index) => !isGap(index) && isGap(index - 1) && isGap(index + 1))
+  return lone.length === 0 ? null : lone
 }

@@ -1,6 +1,6 @@
 import type { JsonValue } from '@millrace/protocol/json'
 import { useMemo, useState } from 'react'
-import { grouped } from '../../texts.ts'
+import { counted } from '../../texts.ts'
 import { jsonText, shownText } from '../json/shown-text.ts'
 import styles from './diff-view.module.css'
 import { orderedLike } from './json-order.ts'
@@ -31,7 +31,7 @@ export function DiffView({ before, after, what, same = 'No difference.' }: DiffV
       {parts.map(({ at, isFolded, rows }) =>
         isFolded && !opened.has(at) ? (
           <button key={at} type="button" className={styles.fold} onClick={() => setOpened(new Set([...opened, at]))}>
-            {grouped(rows.length)} equal lines
+            {counted(rows.length, 'equal line')}
           </button>
         ) : (
           rows.map((row, index) => (

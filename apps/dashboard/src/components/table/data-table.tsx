@@ -1,8 +1,9 @@
 import { VisuallyHidden } from '@mantine/core'
 import { useWindowVirtualizer } from '@tanstack/react-virtual'
-import { useEffect, useLayoutEffect, useRef, useState } from 'react'
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react'
 import { useIsNarrow } from '../use-is-narrow.ts'
 import styles from './data-table.module.css'
+import { fittingColumns } from './fitting-columns.ts'
 import { type Column, nextSort, type SortText, sortOf } from './table-column.ts'
 import { TableRow } from './table-row.tsx'
 import type { RowSelection } from './table-selection.tsx'
@@ -39,15 +40,16 @@ export interface DataTableProps<Row> {
 
 /**
  * A list of any length. Only the rows near the window are in the document; it scrolls with the page. Below 900 px rows are
- * cards of two lines. j and k go through the rows, Enter opens, `c` copies the id.
+ * cards of two lines; above it columns that have no room are left out. j and k go through the rows, Enter opens, `c` copies
+ * the id.
  *
  * @see contracts/dashboard.md §12
  */
 export function DataTable<Row>(props: DataTableProps<Row>) {
-  const { label, columns, rows, rowId, sort, onSort, selection, total = rows.length, onNearEnd } = props
+  const { label, rows, rowId, sort, onSort, selection, total = rows.length, onNearEnd } = props
   const isNarrow = useIsNarrow()
   const body = useRef<HTMLDivElement>(null)
-  const scrollMargin = useOffsetTop(body)
+  const [scrollMargin, room] = usePlace(body)
   const rowHeight = isNarrow ? CARD : ROW
   const virtualizer = useWindowVirtualizer({
     count: rows.length,
@@ -74,7 +76,8 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
   }, [isNearEnd, isWanted, rows.length])
 
   const { activeAt, setActiveAt } = useRowKeys(props, (at) => virtualizer.scrollToIndex(at, { align: 'auto' }), body)
-  const tracks = [...(selection === undefined ? [] : ['28px']), ...columns.map(({ width }) => width)].join(' ')
+  const before = selection === undefined ? '' : '28px '
+  const { columns, tracks } = useMemo(() => fittingColumns(props.columns, before, room), [props.columns, before, room])
 
   return (
     // biome-ignore lint/a11y/useSemanticElements: rows that are not all there, and turn into cards, are no <table>
@@ -103,6 +106,7 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
           <TableRow
             key={key}
             {...props}
+            columns={columns}
             row={rows[index]!}
             at={index}
             top={start - scrollMargin}
@@ -155,18 +159,22 @@ function HeadText({ title }: { readonly title: string }) {
   return title === '' ? <VisuallyHidden>Actions</VisuallyHidden> : title
 }
 
-/** Where the rows begin on the page, whatever comes or goes above them. */
-function useOffsetTop(element: React.RefObject<HTMLElement | null>): number {
-  const [top, setTop] = useState(0)
+/** Where the rows begin on the page, whatever comes or goes above them, and how much room they have, in pixels. */
+function usePlace(element: React.RefObject<HTMLElement | null>) {
+  const [start, setStart] = useState(0)
+  const [room, setRoom] = useState(Number.POSITIVE_INFINITY)
   useLayoutEffect(() => {
+    const rows = element.current!
     const measure = () => {
-      if (element.current === null) return
-      setTop(Math.round(element.current.getBoundingClientRect().top + window.scrollY))
+      const { top, width } = rows.getBoundingClientRect()
+      setStart(Math.round(top + window.scrollY))
+      setRoom(width)
     }
     measure()
     const watcher = new ResizeObserver(measure)
     watcher.observe(document.body)
+    watcher.observe(rows)
     return () => watcher.disconnect()
   }, [element])
-  return top
+  return [start, room] as const
 }

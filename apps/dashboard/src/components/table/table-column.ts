@@ -4,7 +4,7 @@ export interface Column<Row> {
   readonly key: string
   /** Empty for a column of buttons. */
   readonly title: string
-  /** A track of a CSS grid: `96px`, `minmax(160px, 2fr)`. */
+  /** A track of a CSS grid, with its least width alone in pixels: `96px`, `minmax(160px, 2fr)`. */
   readonly width: string
   readonly isEnd?: boolean
   readonly cell: (row: Row) => ReactNode
@@ -12,7 +12,7 @@ export interface Column<Row> {
   readonly compare?: (a: Row, b: Row) => number
   /**
    * Where it stands in a card of two lines, below 900 px: `title` and `end` in the first, left and right; `meta` in the second;
-   * `none` leaves it out. `meta` when left out.
+   * `none` leaves it out, and so do tables without room for all columns. `meta` when left out.
    */
   readonly card?: 'title' | 'end' | 'meta' | 'none'
 }

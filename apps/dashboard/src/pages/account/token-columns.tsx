@@ -28,7 +28,7 @@ export function tokenColumns(onRevoke: (token: AccessToken) => void): readonly C
       cell: ({ expiresAt }) => <Time at={expiresAt} none="never" isInRow />,
       card: 'none',
     },
-    { key: 'id', title: 'Id', width: 'minmax(96px, 252px)', cell: ({ id }) => <ShownId id={id} />, card: 'none' },
+    { key: 'id', title: 'Id', width: '252px', cell: ({ id }) => <ShownId id={id} />, card: 'none' },
     {
       key: 'revoke',
       title: 'Action',

@@ -43,6 +43,11 @@ function lineWidth(rate: number | null): number {
   return Math.round(Math.min(width, 6) * 10) / 10
 }
 
+/** Of what lines bring together: as wide as the widest of them. */
+export function feedWidth(lines: Flow['lines']): number {
+  return Math.max(0, ...lines.map(({ rate }) => lineWidth(rate)))
+}
+
 function middleOf(at: number): number {
   return HEAD + LANE * at + (LANE - 8) / 2
 }

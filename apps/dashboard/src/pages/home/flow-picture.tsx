@@ -10,7 +10,7 @@ import { Icon } from '../../shell/icon.tsx'
 import { destinationTexts, homeTexts } from '../../texts.ts'
 import { Chain } from './chain.tsx'
 import type { DestinationNode, Flow, FlowNode } from './flow.ts'
-import { FlowLines } from './flow-lines.tsx'
+import { FlowLines, feedWidth } from './flow-lines.tsx'
 import styles from './home.module.css'
 
 interface FlowPictureProps {
@@ -52,7 +52,7 @@ export function FlowPicture({ flow, courses, focus, onFocus }: FlowPictureProps)
           <div
             key={destination.id}
             className={styles.lane}
-            data-fed={feedOf(flow, destination)}
+            {...feedOf(flow, destination)}
             data-marked={usesStep(destination, pointedStep) || undefined}
           >
             {destination.chain.length > 0 && (
@@ -125,11 +125,12 @@ function More({ count, to }: { readonly count: number; readonly to: string }) {
   )
 }
 
-/** Undefined when nothing that is shown is connected to it. */
-function feedOf({ lines }: Flow, { id }: DestinationNode): 'on' | 'off' | undefined {
-  const fed = lines.filter(({ destinationId }) => destinationId === id)
-  if (fed.length === 0) return undefined
-  return fed.some(({ isOff }) => !isOff) ? 'on' : 'off'
+/** How the line goes on to it; there is none when nothing that is shown is connected to it. */
+function feedOf({ lines }: Flow, { id }: DestinationNode) {
+  const all = lines.filter(({ destinationId }) => destinationId === id)
+  const on = all.filter(({ isOff }) => !isOff)
+  if (on.length > 0) return { 'data-fed': 'on', style: { ['--feed' as string]: `${feedWidth(on)}px` } }
+  return all.length > 0 ? { 'data-fed': 'off' } : {}
 }
 
 function usesStep({ chain }: DestinationNode, step: string | undefined): boolean {

@@ -60,7 +60,6 @@ export function NewReplayPage() {
         </div>
         <div className={styles.range}>
           <MultiSelect
-            classNames={{ pill: styles.pill ?? '' }}
             size="xs"
             label="Only types"
             placeholder={types.length === 0 ? 'All' : ''}
@@ -171,7 +170,6 @@ function DestinationsField({ value, onChange }: IdsFieldProps) {
   const { data = [] } = useDestinations()
   return (
     <MultiSelect
-      classNames={{ pill: styles.pill ?? '' }}
       size="xs"
       label="To destinations"
       data={data.map(({ id, name, enabled }) => ({ value: id, label: enabled ? name : `${name} (off)` }))}
@@ -191,7 +189,6 @@ function SourcesField({ value, destinations, onChange }: IdsFieldProps & { reado
     destinations.every((id) => connections.some((each) => each.sourceId === sourceId && each.destinationId === id))
   return (
     <MultiSelect
-      classNames={{ pill: styles.pill ?? '' }}
       size="xs"
       label="Events of sources"
       description={destinations.length === 0 ? undefined : 'Those that are connected to the destinations'}

@@ -49,11 +49,13 @@ export function BenchControls({ bench, workspace, definitions }: BenchControlsPr
           allowDeselect={false}
         />
         <Checkbox
+          size="xs"
           label="User transformation"
           checked={stage.user_transform}
           onChange={({ currentTarget }) => bench.setStages(currentTarget.checked, stage.dest_transform)}
         />
         <Checkbox
+          size="xs"
           label="Destination transformation"
           checked={stage.dest_transform}
           onChange={({ currentTarget }) => bench.setStages(stage.user_transform, currentTarget.checked)}
@@ -67,6 +69,7 @@ export function BenchControls({ bench, workspace, definitions }: BenchControlsPr
           />
         </NeedsRole>
         <Checkbox
+          size="xs"
           label="Force"
           checked={force}
           onChange={({ currentTarget }) => bench.set({ force: currentTarget.checked ? '1' : '0' })}

@@ -62,6 +62,7 @@ export function NewDestinationForm({ definition }: { readonly definition: Destin
           disabled={!mayEdit}
         />
         <MultiSelect
+          size="xs"
           label="Sources"
           description="Whose events go there, once it is enabled."
           placeholder={sourceIds.length === 0 ? 'None yet' : ''}

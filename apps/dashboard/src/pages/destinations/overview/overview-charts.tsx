@@ -17,7 +17,7 @@ export function OverviewCharts({ figures: { times, counts, gauges } }: { readonl
           { label: 'dropped', values: counts.dropped, tone: 'warn', kind: 'bars' },
           { label: 'dead', values: counts.deadLettered, tone: 'bad', kind: 'bars' },
         ]}
-        text={(value) => `${shortNumber(value)} events`}
+        text={eventsText}
       />
       <Chart
         label="Latency"
@@ -33,8 +33,12 @@ export function OverviewCharts({ figures: { times, counts, gauges } }: { readonl
         label="Waiting"
         times={times}
         series={[{ label: 'waiting', values: gauges.waiting, tone: 'accent' }]}
-        text={(value) => `${shortNumber(value)} events`}
+        text={eventsText}
       />
     </div>
   )
+}
+
+function eventsText(count: number): string {
+  return `${shortNumber(count)} ${count === 1 ? 'event' : 'events'}`
 }

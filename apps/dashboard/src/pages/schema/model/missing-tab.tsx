@@ -2,6 +2,7 @@ import { useMissingKeys } from '../../../api/schemas.ts'
 import { shownText } from '../../../components/json/shown-text.ts'
 import { Empty } from '../../../components/states/empty.tsx'
 import { Shown } from '../../../components/states/shown.tsx'
+import { counted } from '../../../texts.ts'
 import styles from '../schema.module.css'
 import type { ModelTabProps } from './model-page.tsx'
 import { useChosenVersion, VersionSelect } from './version-select.tsx'
@@ -25,13 +26,16 @@ function Missing({ versionId }: { readonly versionId: string }) {
         keys.length === 0 ? (
           <Empty text="This version has every key of the model." />
         ) : (
-          <ul className={styles.list} aria-label="Missing keys">
-            {keys.map((key) => (
-              <li key={key}>
-                <code>{shownText(key)}</code>
-              </li>
-            ))}
-          </ul>
+          <>
+            <p className={styles.listHead}>{counted(keys.length, 'key')} of the model that this version lacks</p>
+            <ul className={styles.list} aria-label="Missing keys">
+              {keys.map((key) => (
+                <li key={key}>
+                  <code>{shownText(key)}</code>
+                </li>
+              ))}
+            </ul>
+          </>
         )
       }
     </Shown>
