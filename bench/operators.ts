@@ -3,7 +3,7 @@ import path from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Bench } from './bench.ts'
 import { cpuMs, residentBytes } from './process-usage.ts'
-import { addDestination, addSourceOf, catalogCaughtUp, startProduct } from './product.ts'
+import { addDestination, addSourceOf, catalogCaughtUp, EDITS_EVERY_EVENT, startProduct } from './product.ts'
 import type { Program } from './programs.ts'
 
 const PACE = 2_000
@@ -14,10 +14,6 @@ const TIMEOUT_MS = 300_000
 /** For outcomes to be written and counts to be committed, whose CPU and disk belong to the events. */
 const SETTLING_MS = 6_000
 const KEPT_HOURS = 168
-const EDITS_EVERY_EVENT = `export function transformEvent(event) {
-  event.properties.edited = event.messageId.length
-  return event
-}`
 
 /** What the events of a case go through. @returns ids of the destinations. */
 const CASES: readonly {

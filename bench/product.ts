@@ -9,6 +9,12 @@ const CALL_TIMEOUT_MS = 10_000
 const LOOK_AGAIN_MS = 50
 const CATCH_UP_TIMEOUT_MS = 1_800_000
 
+/** User code that has something to do with each event. */
+export const EDITS_EVERY_EVENT = `export function transformEvent(event) {
+  event.properties.edited = event.messageId.length
+  return event
+}`
+
 export interface ProductOptions {
   /** Folder for the CPU profiles of all threads, written when it stops. */
   readonly profileTo?: string | undefined

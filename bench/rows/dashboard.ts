@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import { chromiumProgram } from '@millrace/dev-env/chromium'
 import type { Bench } from '../bench.ts'
-import { chromiumProgram } from '../chromium.ts'
 import {
   FRAMES_MS,
   HIDE,

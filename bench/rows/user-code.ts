@@ -1,17 +1,12 @@
 import { alternate, compared } from '../comparison.ts'
 import { deliver } from '../delivery-run.ts'
-import { addDestination, addSource, addSourceOf, startProduct } from '../product.ts'
+import { addDestination, addSource, addSourceOf, EDITS_EVERY_EVENT, startProduct } from '../product.ts'
 import type { Row } from '../row.ts'
 import { perSecond } from '../table.ts'
 
 /* P4: a source whose events user code edits against one without, in turns, in one product. */
 
 const ROUNDS = 5
-const EDITS_EVERY_EVENT = `export function transformEvent(event) {
-  event.properties.edited = event.messageId.length
-  return event
-}`
-
 export const userCodeRows: readonly Row[] = [
   {
     name: 'P4',

@@ -3,7 +3,7 @@ import { createRequire } from 'node:module'
 import { builtDashboard } from '@millrace/dashboard'
 import { DevEnv, type DevEnvOptions } from '@millrace/dev-env'
 import { type Browser, chromium, type Locator, type Page } from 'playwright-core'
-import { chromiumProgram } from '../sdk/chromium.ts'
+import { neededChromium } from '../sdk/chromium.ts'
 import { FlakyProxy } from './flaky-proxy.ts'
 
 const FLAGS = [
@@ -41,7 +41,7 @@ export class Dashboard implements AsyncDisposable {
     const dashboardFolder = await builtDashboard(() => {})
     const env = await DevEnv.open({ settings, dashboardFolder, ...options })
     const proxy = await FlakyProxy.open(() => env.url)
-    const browser = await chromium.launch({ executablePath: chromiumProgram(), args: FLAGS })
+    const browser = await chromium.launch({ executablePath: neededChromium(), args: FLAGS })
     return new Dashboard(env, proxy, browser)
   }
 

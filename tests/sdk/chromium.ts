@@ -1,8 +1,9 @@
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
+import { chromiumProgram } from '@millrace/dev-env/chromium'
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
 
 const FLAGS = [
@@ -44,7 +45,7 @@ export class Chromium implements AsyncDisposable {
   private constructor(profile: string) {
     this.profile = profile
     // A process group of its own, so that a kill takes all of its processes at the same moment.
-    this.process = spawn(chromiumProgram(), [...FLAGS, `--user-data-dir=${profile}`, 'about:blank'], {
+    this.process = spawn(neededChromium(), [...FLAGS, `--user-data-dir=${profile}`, 'about:blank'], {
       detached: true,
       stdio: 'ignore',
     })
@@ -93,13 +94,9 @@ export class Chromium implements AsyncDisposable {
   }
 }
 
-export function chromiumProgram(): string {
-  for (const name of ['chromium', 'chromium-browser', 'google-chrome']) {
-    try {
-      return execFileSync('/bin/sh', ['-c', `command -v ${name}`], { encoding: 'utf8' }).trim()
-    } catch {
-      // Not under this name.
-    }
-  }
-  throw new Error('These tests need Chromium; .ci/run installs it')
+/** @throws Error where there is no Chromium. */
+export function neededChromium(): string {
+  const program = chromiumProgram()
+  if (program === undefined) throw new Error('These tests need Chromium; .ci/run installs it')
+  return program
 }
