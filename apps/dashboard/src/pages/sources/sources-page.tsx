@@ -27,7 +27,6 @@ export function SourcesPage() {
   const [{ q = '', sort }, set] = useSearchValues(sourcesSearch)
   const navigate = useNavigate()
   const reading = useSources()
-  const found = reading.data?.filter(({ id, key, name }) => isPartOf(q, id, key, name)) ?? []
   const stats = useStats({ seconds: RATE_SECONDS, step: 10 }, { pollMs: POLL_MS }).data
   const columns = useMemo(() => sourceColumns(activityBySource(stats)), [stats])
   const add = (
@@ -41,7 +40,7 @@ export function SourcesPage() {
         title="Sources"
         actions={
           <>
-            <ApiPopover path="/v2/sources" query={{ q }} rows={found.length} />
+            <ApiPopover path="/v2/sources" query={{ q }} rows={reading.data?.length} />
             {add}
           </>
         }
@@ -49,6 +48,7 @@ export function SourcesPage() {
       <Shown of={reading}>
         {(sources) => {
           if (sources.length === 0) return <Empty text={homeTexts.noSource}>{add}</Empty>
+          const found = sources.filter(({ id, key, name }) => isPartOf(q, id, key, name))
           const rows = sortedRows(found, columns, sort)
           return (
             <>
