@@ -108,7 +108,7 @@ export type DeadLetterChoice =
 /** Starts a job (replays.ts tells of it); with `dryRun` it only counts. */
 export function useReplayDeadLetters() {
   return useWriting(
-    (body: DeadLetterChoice & { dryRun?: boolean }) =>
+    (body: DeadLetterChoice & { dryRun?: boolean; rateEventsPerSecond?: number }) =>
       api<{ replayId: string }>('POST', `${DEAD_LETTERS}/replay`, { body }),
     CHANGED,
   )

@@ -61,14 +61,29 @@ function typed(text: string) {
 test('many are replayed by filter, and what became of them is told', async () => {
   const { server, env } = await serverWith({})
   await using _ = server
-  const args = ['dead-letters', 'replay', '--destination', 'd', '--user', 'u', '--from', '2026-03-01', '--yes']
+  const args = [
+    'dead-letters',
+    'replay',
+    '--destination',
+    'd',
+    '--user',
+    'u',
+    '--from',
+    '2026-03-01',
+    '--rate',
+    '500',
+    '--yes',
+  ]
   expect(await run(args, env)).toEqual({
     code: 0,
     out: 'done  5,100 of 5,120 dead letters delivered, 3 left out by filters, 17 given up again\n',
     err: '',
   })
   expect(made(server).map(({ path, body }) => [path, JSON.parse(body)])).toEqual([
-    ['/v2/dead-letters/replay', { filter: { destinationId: 'd', userId: 'u', from: '2026-03-01' } }],
+    [
+      '/v2/dead-letters/replay',
+      { filter: { destinationId: 'd', userId: 'u', from: '2026-03-01' }, rateEventsPerSecond: 500 },
+    ],
   ])
 })
 

@@ -5,6 +5,7 @@ import { type CommandIo, usageError } from './command-io.ts'
 import { followReplay, number } from './follow-replay.ts'
 import { json, type Paint, paintFor } from './paint.ts'
 import { askFor, refuseUnlessAnswerable } from './question.ts'
+import { atRate, type RateOption, rateOption } from './rate-option.ts'
 import { ServerApi, type ServerOptions } from './server-api.ts'
 
 interface Filters {
@@ -18,7 +19,8 @@ interface Filters {
   readonly to?: string
 }
 
-interface ActionOptions extends Filters, ServerOptions {
+/** The rate is of a replay alone. */
+interface ActionOptions extends Filters, RateOption, ServerOptions {
   readonly all?: boolean
   readonly dryRun?: boolean
   readonly yes?: boolean
@@ -59,7 +61,8 @@ export function addDeadLetterActions(group: Command, { io }: CommandContext): vo
       .option('--all', 'all of them')
       .option('--dry-run', 'only count them')
       .option('--yes', 'without a question')
-      .action((ids: readonly string[], options: ActionOptions) => act(action, ids, options, io))
+    if (action === 'replay') command.addOption(rateOption())
+    command.action((ids: readonly string[], options: ActionOptions) => act(action, ids, options, io))
   }
 }
 
@@ -99,7 +102,8 @@ function selectionOf(ids: readonly string[], options: ActionOptions) {
   if (isFiltered === ids.length > 0) {
     throw usageError('Name dead letters by their ids, or by filters, or say --all.', 'millrace dead-letters list')
   }
-  return isFiltered ? { filter } : { ids }
+  const selected = isFiltered ? { filter } : { ids }
+  return { ...selected, ...atRate(options) }
 }
 
 async function countOf(action: Action, selection: object, api: ServerApi, io: CommandIo): Promise<number> {

@@ -5,6 +5,7 @@ import { type CommandIo, usageError } from './command-io.ts'
 import { followReplay, number } from './follow-replay.ts'
 import { json, oneLine, paintFor } from './paint.ts'
 import { askFor, refuseUnlessAnswerable } from './question.ts'
+import { atRate, type RateOption, rateOption } from './rate-option.ts'
 import { ServerApi, type ServerOptions } from './server-api.ts'
 
 interface Lists {
@@ -17,10 +18,9 @@ interface Lists {
   readonly outcome?: readonly string[]
 }
 
-interface StartOptions extends Lists, ServerOptions {
+interface StartOptions extends Lists, RateOption, ServerOptions {
   readonly from?: string
   readonly to?: string
-  readonly rate?: string
   readonly dryRun?: boolean
   readonly yes?: boolean
   readonly json?: boolean
@@ -46,7 +46,7 @@ export function addReplayStart(group: Command, { io }: CommandContext): void {
     .option('--user <ids...>', 'only of these userIds')
     .option('--message <ids...>', 'only of these messageIds')
     .option('--outcome <outcomes...>', 'only those that came to this at the destination, such as expired')
-    .option('--rate <n>', 'events a second, for all destinations together (default 100)')
+    .addOption(rateOption())
     .option('--dry-run', 'only count them')
     .option('--yes', 'without a question')
     .action((options: StartOptions) => startReplay(options, io))
@@ -79,7 +79,7 @@ async function start(body: object, api: ServerApi): Promise<ReplayAnswer> {
 }
 
 function bodyOf(options: StartOptions, { clock }: CommandIo) {
-  const { source, destination, from, to = new Date(clock.now()).toISOString(), rate } = options
+  const { source, destination, from, to = new Date(clock.now()).toISOString() } = options
   if (source === undefined || destination === undefined || from === undefined) {
     throw usageError('Say --source, --destination and --from.', 'millrace help replay start')
   }
@@ -88,8 +88,7 @@ function bodyOf(options: StartOptions, { clock }: CommandIo) {
     const values = options[option as keyof typeof FILTERS]
     if (values !== undefined) filter[name] = values
   }
-  const base = { sourceIds: source, destinationIds: destination, from, to, filter }
-  return rate === undefined ? base : { ...base, rateEventsPerSecond: Number(rate) }
+  return { sourceIds: source, destinationIds: destination, from, to, filter, ...atRate(options) }
 }
 
 function events({ matched }: ReplayAnswer): string {

@@ -14,6 +14,7 @@ import {
 import { EVENT_TYPES } from '@millrace/protocol'
 import { FINAL_OUTCOMES } from '../events/event-filter.ts'
 import { MAX_LIMIT } from '../query.ts'
+import { MOST_PER_SECOND, STANDARD_RATE } from './replay-rate.ts'
 
 const LETTER = '3EXM1nH9JtMJ06hF5WfzRPot1LW'
 const REPLAY = '37A4poI9SaefdDdDQ6BJiCpwwUV'
@@ -70,25 +71,36 @@ const replay = {
 }
 
 const text = Type.String()
+const RATE = Type.Integer({
+  minimum: 1,
+  maximum: MOST_PER_SECOND,
+  default: STANDARD_RATE,
+  description: 'Shared by the destinations.',
+})
 const SELECTION = {
-  schema: closedPartial({
-    ids: Type.Array(text, { minItems: 1, maxItems: 10_000 }),
-    filter: closedPartial(
-      {
-        destinationId: text,
-        sourceId: text,
-        stage: oneOf(STAGES),
-        reason: text,
-        state: oneOf(['open']),
-        userId: text,
-        messageId: text,
-        from: Type.String({ description: 'Given up at or after this time.' }),
-        to: Type.String({ description: 'Given up before this time.' }),
-      },
-      { description: 'Not empty; `{"state": "open"}` means all.' },
-    ),
-    dryRun: Type.Boolean({ default: false }),
-  }),
+  ids: Type.Array(text, { minItems: 1, maxItems: 10_000 }),
+  filter: closedPartial(
+    {
+      destinationId: text,
+      sourceId: text,
+      stage: oneOf(STAGES),
+      reason: text,
+      state: oneOf(['open']),
+      userId: text,
+      messageId: text,
+      from: Type.String({ description: 'Given up at or after this time.' }),
+      to: Type.String({ description: 'Given up before this time.' }),
+    },
+    { description: 'Not empty; `{"state": "open"}` means all.' },
+  ),
+  dryRun: Type.Boolean({ default: false, description: 'Only count.' }),
+}
+const LETTERS_REPLAYED = {
+  schema: closedPartial({ ...SELECTION, rateEventsPerSecond: RATE }),
+  example: { filter: { destinationId: DESTINATION }, rateEventsPerSecond: 200, dryRun: false },
+}
+const LETTERS_DISCARDED = {
+  schema: closedPartial(SELECTION),
   example: { filter: { destinationId: DESTINATION }, dryRun: false },
 }
 
@@ -130,15 +142,15 @@ export const LETTER_ACTIONS_IN_WORDS: Record<'replay' | 'discard' | 'replayMany'
     summary: 'Replay many dead letters',
     details: 'Open ones of enabled destinations, those named or those that a filter finds.',
     access: 'token',
-    body: SELECTION,
-    answers: { 202: started, ...refusals({ 400: ASKED_WRONGLY, 409: [disabled] }) },
+    body: LETTERS_REPLAYED,
+    answers: { 202: started, ...refusals({ 400: [...ASKED_WRONGLY, 'Invalid rateEventsPerSecond'], 409: [disabled] }) },
   },
   discardMany: {
     tag: 'Dead letters',
     summary: 'Discard many dead letters',
     details: 'Open ones, those named or those that a filter finds.',
     access: 'token',
-    body: SELECTION,
+    body: LETTERS_DISCARDED,
     answers: { 202: started, ...refusals({ 400: ASKED_WRONGLY, 409: ['Too many unfinished replays'] }) },
   },
 }
@@ -177,7 +189,7 @@ const LOG_REQUEST = {
         { description: 'Empty lists do not restrict.' },
       ),
     ),
-    rateEventsPerSecond: Type.Optional(Type.Integer({ minimum: 1, maximum: 10_000, default: 100 })),
+    rateEventsPerSecond: Type.Optional(RATE),
     dryRun: Type.Optional(Type.Boolean({ default: false, description: 'Only count.' })),
   }),
   example: {

@@ -1,4 +1,4 @@
-import type { DeadLetterRow, Job, JobKind, LetterSelection } from '@millrace/delivery'
+import type { DeadLetterRow, Job, JobKind } from '@millrace/delivery'
 import type { EventLog } from '@millrace/log'
 import { resourceId } from '@millrace/protocol'
 import type { Timer } from '@millrace/std'
@@ -6,20 +6,18 @@ import type { DestinationDelivery } from '../destination-delivery.ts'
 import { Refused } from '../refused.ts'
 import type { JobSurroundings } from './job-context.ts'
 import { JobRun } from './job-run.ts'
+import type { LetterRequest } from './letter-selection.ts'
 import type { LogRequest } from './log-request.ts'
 import { refuseUnlessKept, refuseUnlessReplayable } from './log-request-state.ts'
+import { STANDARD_RATE } from './replay-rate.ts'
 
 const MOST_RUNNING = 10
 const REST_AFTER_MS = 60_000
-/** Of a replay, in a second, unless somebody says otherwise. @see contracts/delivery.md §7 [D621] */
-const STANDARD_RATE = 100
 /** Those that wait their turn, or are paused, included. */
 const MOST_UNFINISHED = 1_000
 
-export interface NewJob {
+export interface NewJob extends LetterRequest {
   readonly kind: JobKind
-  readonly selection: LetterSelection
-  readonly isDryRun: boolean
   /** E-mail of a user. */
   readonly createdBy: string
 }
@@ -109,7 +107,7 @@ export class Jobs {
   }
 
   /** @throws Refused 409 */
-  async create({ kind, selection, isDryRun, createdBy }: NewJob): Promise<Job> {
+  async create({ kind, selection, isDryRun, ratePerSecond = STANDARD_RATE, createdBy }: NewJob): Promise<Job> {
     this.#refuseTooMany()
     const { store, clock } = this.#options
     const destinations = [...this.#options.deliveries()].map(({ destination }) => destination)
@@ -121,7 +119,7 @@ export class Jobs {
       id: this.#newId(at),
       kind,
       isDryRun,
-      ratePerSecond: STANDARD_RATE,
+      ratePerSecond,
       selection,
       destinationIds,
       createdBy,

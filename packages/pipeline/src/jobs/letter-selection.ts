@@ -1,25 +1,37 @@
-import { type LetterSelection, STAGES } from '@millrace/delivery'
+import { type JobKind, type LetterSelection, STAGES } from '@millrace/delivery'
 import { isJsonObject, type JsonObject } from '@millrace/protocol'
 import { oneOf, text, time } from '../query.ts'
 import { Refused } from '../refused.ts'
+import { rateIn } from './replay-rate.ts'
 
 const MOST_IDS = 10_000
 const MEMBERS = ['ids', 'filter', 'dryRun']
+/** The rate is a replay's alone: nothing is sent by a discard. */
+const MEMBERS_OF: Record<JobKind, readonly string[]> = { discard: MEMBERS, replay: [...MEMBERS, 'rateEventsPerSecond'] }
 const FILTERS = ['destinationId', 'sourceId', 'stage', 'reason', 'state', 'userId', 'messageId', 'from', 'to']
 
+/** What a call for many dead letters asks for. */
+export interface LetterRequest {
+  readonly selection: LetterSelection
+  readonly isDryRun: boolean
+  /** Left out: the standard rate. */
+  readonly ratePerSecond?: number | undefined
+}
+
 /**
- * What a call for many dead letters asks for: those with these ids, or those that a filter finds. Only open ones can be
+ * Reads the body of such a call: those with these ids, or those that a filter finds. Only open ones can be
  * meant, so the filter `{"state":"open"}` means all.
  *
  * @throws Refused 400
  * @see contracts/delivery.md §6 [D617], §10
  */
-export function readSelection(body: JsonObject): { selection: LetterSelection; isDryRun: boolean } {
-  refuseUnknown(body, MEMBERS)
+export function readLetterRequest(kind: JobKind, body: JsonObject): LetterRequest {
+  refuseUnknown(body, MEMBERS_OF[kind])
   const { ids, filter, dryRun = false } = body
   if (typeof dryRun !== 'boolean') throw new Refused('bad_request', 'dryRun must be a boolean')
   if ((ids === undefined) === (filter === undefined)) throw nothingMeant()
-  return { selection: ids === undefined ? { filter: readFilter(filter) } : { ids: readIds(ids) }, isDryRun: dryRun }
+  const selection = ids === undefined ? { filter: readFilter(filter) } : { ids: readIds(ids) }
+  return { selection, isDryRun: dryRun, ratePerSecond: rateIn(body) }
 }
 
 function readIds(ids: unknown): string[] {

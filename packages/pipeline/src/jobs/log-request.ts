@@ -3,10 +3,10 @@ import { EVENT_TYPES, isJsonObject, type JsonObject, parseTime } from '@millrace
 import { FINAL_OUTCOMES } from '../events/event-filter.ts'
 import { Refused } from '../refused.ts'
 import { refuseUnknown } from './letter-selection.ts'
+import { rateIn } from './replay-rate.ts'
 
 /** Of sources, destinations, or in a list of the filter. */
 const MOST_LISTED = 10_000
-const MOST_PER_SECOND = 10_000
 const MEMBERS = ['sourceIds', 'destinationIds', 'from', 'to', 'filter', 'rateEventsPerSecond', 'dryRun']
 const FILTERS = ['types', 'events', 'userIds', 'messageIds', 'outcomes'] as const
 
@@ -52,13 +52,6 @@ function timeIn(body: JsonObject, name: string): number {
   const time = typeof value === 'string' ? parseTime(value) : undefined
   if (time === undefined) throw new Refused('bad_request', `Invalid time in ${name}`)
   return time
-}
-
-function rateIn({ rateEventsPerSecond: rate }: JsonObject): number | undefined {
-  if (rate === undefined) return undefined
-  const isRate = typeof rate === 'number' && Number.isInteger(rate) && rate > 0 && rate <= MOST_PER_SECOND
-  if (!isRate) throw new Refused('bad_request', 'Invalid rateEventsPerSecond')
-  return rate
 }
 
 function required(body: JsonObject, name: string): string[] {

@@ -156,15 +156,18 @@ test('the order per user is kept, through retries, within a replay', async () =>
   }
 })
 
-test('a replay takes at most 100 events a second', async () => {
+test.each([
+  ['100 events a second', {}, 100],
+  ['as many as it is told', { rateEventsPerSecond: 150 }, 150],
+])('a replay takes at most %s', async (_text, told, rate) => {
   const { run, sink } = await PipelineUnderTest.withSink(400)
   await using _ = run
   await run.send(...tracks(1_000))
   sink.answer = () => 200
-  await new RoutesUnderTest(run).job('/v2/dead-letters/replay', ALL)
+  await new RoutesUnderTest(run).job('/v2/dead-letters/replay', { ...ALL, ...told })
   for (let second = 1; second <= 5; second++) {
     await run.advance(SECOND - 1)
-    expect(sink.arrivals.length - 1_000).toBe(100 * second)
+    expect(sink.arrivals.length - 1_000).toBe(rate * second)
     await run.advance(1)
   }
   await run.advance(10 * SECOND)
@@ -282,6 +285,12 @@ test('what cannot be replayed is refused as the contract says', async () => {
   expect((await routes.call('DELETE', `/v2/dead-letters/${ids[2]}`)).body.message).toBe('Dead letter is replaying')
   expect(await refused('/v2/dead-letters/replay', {})).toEqual([400, 'ids or filter required'])
   expect(await refused('/v2/dead-letters/replay', { filter: {} })).toEqual([400, 'ids or filter required'])
+  for (const rateEventsPerSecond of [0, -1, 10_001, 1.5, '5', null]) {
+    const answered = await refused('/v2/dead-letters/replay', { ...ALL, rateEventsPerSecond })
+    expect(answered).toEqual([400, 'Invalid rateEventsPerSecond'])
+  }
+  const discarded = await refused('/v2/dead-letters/discard', { ...ALL, rateEventsPerSecond: 5 })
+  expect(discarded).toEqual([400, 'Unknown member: rateEventsPerSecond'])
   await run.change('d1', { isEnabled: false })
   expect(await refused(`/v2/dead-letters/${ids[3]}/replay`)).toEqual([409, 'Destination with id d1 is disabled'])
   const filter = { destinationId: 'd1' }

@@ -5,7 +5,7 @@ import { limitOf, nextPath, type Query, rowBefore, rowCursor } from '../query.ts
 import { Refused } from '../refused.ts'
 import { jobJson } from './job-json.ts'
 import { LETTER_ACTIONS_IN_WORDS as LETTERS, REPLAYS_IN_WORDS } from './jobs-in-words.ts'
-import { readSelection } from './letter-selection.ts'
+import { readLetterRequest } from './letter-selection.ts'
 import { readLogRequest } from './log-request.ts'
 
 const CURSOR = 'rp'
@@ -49,7 +49,8 @@ export function jobRoutes({ jobs }: Pick<Pipeline, 'jobs'>): FastifyPluginAsync 
         `/dead-letters/${kind}`,
         { config: { audited, describe: LETTERS[`${kind}Many`] } },
         async (request, reply) => {
-          const job = await jobs.create({ kind, ...selectionOf(request), createdBy: request.author.actor })
+          const asked = readLetterRequest(kind, request.body as JsonObject)
+          const job = await jobs.create({ kind, ...asked, createdBy: request.author.actor })
           if (!job.isDryRun) request.audit({ ...audited, resourceId: job.id, diff: askedFor(request) })
           return reply.code(202).send({ replayId: job.id })
         },
@@ -106,10 +107,6 @@ export function jobRoutes({ jobs }: Pick<Pipeline, 'jobs'>): FastifyPluginAsync 
 
 function idOf({ params }: FastifyRequest): string {
   return (params as { id: string }).id
-}
-
-function selectionOf({ body }: FastifyRequest) {
-  return readSelection(body as JsonObject)
 }
 
 /** For the audit log: the filter, or how many were named. */

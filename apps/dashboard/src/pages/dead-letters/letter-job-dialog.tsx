@@ -5,6 +5,9 @@ import { type DeadLetterChoice, useDiscardDeadLetters, useReplayDeadLetters } fr
 import { isRunning, useReplay } from '../../api/replays.ts'
 import { Refusal } from '../../components/form/refusal.tsx'
 import { counted, deadLetterTexts } from '../../texts.ts'
+import { RateField } from '../replays/rate-field.tsx'
+import { estimateText } from '../replays/replay-words.ts'
+import { STANDARD_RATE } from '../replays/replays-search.ts'
 import styles from './dead-letters.module.css'
 
 export interface LetterJob {
@@ -23,6 +26,7 @@ export function LetterJobDialog({ job, onClose }: { readonly job: LetterJob; rea
   const [dryRunId, setDryRunId] = useState<string>()
   const [error, setError] = useState<Error | null>(null)
   const [isDoing, setDoing] = useState(false)
+  const [rate, setRate] = useState(STANDARD_RATE)
   const navigate = useNavigate()
   const { data: dryRun } = useReplay(dryRunId)
   const count = dryRun !== undefined && !isRunning(dryRun) ? dryRun.matched : null
@@ -34,7 +38,7 @@ export function LetterJobDialog({ job, onClose }: { readonly job: LetterJob; rea
   const start = async () => {
     setDoing(true)
     try {
-      const { body } = await mutateAsync(choice)
+      const { body } = await mutateAsync(kind === 'replay' ? { ...choice, rateEventsPerSecond: rate } : choice)
       await navigate({ to: `/replays/${body.replayId}` })
     } catch (failure) {
       setError(failure as Error)
@@ -57,6 +61,9 @@ export function LetterJobDialog({ job, onClose }: { readonly job: LetterJob; rea
               ? deadLetterTexts.sendAgain(count, target)
               : `Discard ${counted(count, 'event')} of ${target}? They are not sent any more.`}
         </p>
+        {kind === 'replay' && count !== null && count > STANDARD_RATE && (
+          <RateField rate={rate} onRate={setRate} description={estimateText(count, rate)} />
+        )}
         <Refusal error={error} />
         <div className={styles.dialogActions}>
           <Button variant="default" onClick={onClose}>

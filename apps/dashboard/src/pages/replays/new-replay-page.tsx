@@ -1,4 +1,4 @@
-import { Button, MultiSelect, NumberInput, TextInput } from '@mantine/core'
+import { Button, MultiSelect, TextInput } from '@mantine/core'
 import { EVENT_TYPES, type EventType } from '@millrace/protocol/event'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
@@ -15,9 +15,10 @@ import { TimeField } from '../../components/time/time-field.tsx'
 import { localTime } from '../../components/time/time-text.ts'
 import { PageHead } from '../../shell/page-head.tsx'
 import { useSearchValues } from '../../shell/search-values.ts'
+import { RateField } from './rate-field.tsx'
 import { estimateText } from './replay-words.ts'
 import styles from './replays.module.css'
-import { MOST_RATE, newReplaySearch, STANDARD_RATE } from './replays-search.ts'
+import { newReplaySearch, STANDARD_RATE } from './replays-search.ts'
 
 const MINUTE_MS = 60_000
 const WEEK_MS = 7 * 24 * 60 * MINUTE_MS
@@ -67,13 +68,7 @@ export function NewReplayPage() {
             value={[...types]}
             onChange={(chosen) => set({ types: listed(chosen) as typeof types })}
           />
-          <NumberInput
-            label="Events per second"
-            min={1}
-            max={MOST_RATE}
-            value={rate}
-            onChange={(value) => set({ rate: typeof value === 'number' ? value : undefined })}
-          />
+          <RateField rate={rate} onRate={(value) => set({ rate: value })} />
         </div>
         <div className={styles.range}>
           <TextInput

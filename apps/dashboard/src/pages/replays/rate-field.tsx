@@ -1,0 +1,32 @@
+import { NumberInput } from '@mantine/core'
+import { type ReactNode, useEffect, useState } from 'react'
+import { MOST_RATE } from './replays-search.ts'
+
+interface RateFieldProps {
+  readonly rate: number
+  readonly onRate: (rate: number) => void
+  readonly description?: ReactNode
+}
+
+/** Events a second of a replay: told as soon as what is typed is one that the server takes. */
+export function RateField({ rate, onRate, description }: RateFieldProps) {
+  const [typed, setTyped] = useState<string | number>(rate)
+  useEffect(() => setTyped(rate), [rate])
+  const type = (value: string | number) => {
+    setTyped(value)
+    if (typeof value === 'number' && value >= 1 && value <= MOST_RATE) onRate(value)
+  }
+  return (
+    <NumberInput
+      label="Events per second"
+      description={description}
+      min={1}
+      max={MOST_RATE}
+      allowDecimal={false}
+      allowNegative={false}
+      value={typed}
+      onChange={type}
+      onBlur={() => typed === '' && setTyped(rate)}
+    />
+  )
+}
