@@ -113,7 +113,7 @@ export class SchemaCatalog {
     this.#sources = sources
     // Where nothing was ever counted there is nothing to remove either.
     if (this.#thread !== undefined) await this.#thread.call('configure', sources)
-    else if (existsSync(this.#options.file)) this.#start()
+    else if (!this.#isUntouched) this.#start()
   }
 
   /** Why nothing is observed at the moment; undefined when all is well. */
@@ -136,7 +136,8 @@ export class SchemaCatalog {
 
   /** @throws CatalogUnavailableError */
   async status(): Promise<CatalogStatus> {
-    const sources = await this.ask('status', undefined)
+    // The dashboard asks again and again: a product that never counted anything need not start a thread for it.
+    const sources = this.#isUntouched ? [] : await this.ask('status', undefined)
     const position = Math.min(...STREAMS.map((stream) => this.#places.counted(stream)))
     return {
       lagEvents: await this.#lagEvents(),
@@ -177,6 +178,11 @@ export class SchemaCatalog {
     this.#stopListening()
     await this.#thread?.call('close', undefined).catch(() => {})
     await this.#thread?.stop()
+  }
+
+  /** Whether nothing was ever counted. */
+  get #isUntouched(): boolean {
+    return this.#thread === undefined && !existsSync(this.#options.file)
   }
 
   #started(): ThreadCalls<CatalogCalls, CatalogNotice> {

@@ -1,23 +1,20 @@
 import type { UUID } from 'node:crypto'
 import { type CatalogLimits, countersPerKey, LEAST_VALUES, OTHER_IDENTIFIER, UNVERSIONED_VALUES } from '../limits.ts'
 import type { CatalogDatabase, Row } from '../store/catalog-database.ts'
+import { ROW_BYTES, UNVERSIONED_BYTES, VALUES_BYTES } from '../store/stored-bytes.ts'
 import { noCuts } from './cut.ts'
 import { Model } from './model.ts'
 import { SamplePriorities } from './samples.ts'
 import { Shapes } from './shapes.ts'
 import { type CatalogSource, SourceState } from './source-state.ts'
+import { formatKeys, parseKeys, type TypedKey } from './typed-keys.ts'
 import { Unversioned } from './unversioned.ts'
 import { ValueTable } from './value-table.ts'
 import { Version } from './version.ts'
 
-/** Of a row beside its texts, about. */
-const ROW_BYTES = 250
 /** Of a model or version in memory, beside what it counts. */
 const ENTRY_BYTES = 2_000
 const NONE = new Uint8Array()
-
-/** A key with its type. */
-export type TypedKey = readonly [path: string, type: string]
 
 /**
  * Models and versions in memory, in front of the database: what is not here is read from there, what was changed is
@@ -246,7 +243,7 @@ export class CatalogState {
 
   #readModel(source: SourceState, type: string, identifier: string): Model | undefined {
     const row = this.#database.get(
-      `SELECT *, (SELECT length(counters) + length(texts) FROM unversioned WHERE model = id) AS rest_bytes
+      `SELECT *, (SELECT ${UNVERSIONED_BYTES} FROM unversioned WHERE model = id) AS rest_bytes
        FROM models WHERE source = ? AND type = ? AND identifier = ?`,
       source.id,
       type,
@@ -278,7 +275,7 @@ export class CatalogState {
             ...counts,
           )
     if (identifier !== OTHER_IDENTIFIER) source.modelCount++
-    source.bytes += ROW_BYTES + identifier.length
+    source.bytes += ROW_BYTES + Buffer.byteLength(identifier)
     source.isChanged = true
     this.hasNew = true
     const row = { id, event_id: eventId, type, created_at: createdAt, last_seen: createdAt, keys: '[]', cut_keys: 0 }
@@ -300,7 +297,7 @@ export class CatalogState {
       versionCount: row['versions'],
       cutKeys: row['cut_keys'],
       keys: new Map(parseKeys(row['keys'])),
-      keyBytes: row['keys'].length,
+      keyBytes: Buffer.byteLength(row['keys']),
       samples: this.#samplesOf(2 * row['id']),
       shapes: new Shapes(arrayItems, capturesUnknowns),
       restBytes: row['rest_bytes'] ?? 0,
@@ -316,8 +313,9 @@ export class CatalogState {
     if (model.areKeysChanged) {
       const keys = formatKeys([...model.keys])
       this.#database.run('UPDATE models SET keys = ? WHERE id = ?', keys, id)
-      this.#grow(model.source, keys.length - model.keyBytes)
-      model.keyBytes = keys.length
+      const bytes = Buffer.byteLength(keys)
+      this.#grow(model.source, bytes - model.keyBytes)
+      model.keyBytes = bytes
       model.areKeysChanged = false
     }
     model.isChanged = false
@@ -325,7 +323,7 @@ export class CatalogState {
 
   #readVersion(model: Model, shape: Buffer): Version | undefined {
     const row = this.#database.get(
-      `SELECT *, (SELECT length(counters) + length(texts) FROM version_values WHERE version = id) AS value_bytes
+      `SELECT *, (SELECT ${VALUES_BYTES} FROM version_values WHERE version = id) AS value_bytes
        FROM versions WHERE model = ? AND shape = ?`,
       model.id,
       shape,
@@ -352,7 +350,7 @@ export class CatalogState {
         ? this.#database.run('INSERT INTO versions VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?)', ...rest)
         : this.#database.run('INSERT INTO versions VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)', known.id, ...rest)
     model.versionCount++
-    this.#grow(model.source, ROW_BYTES + text.length)
+    this.#grow(model.source, ROW_BYTES + Buffer.byteLength(text))
     this.hasNew = true
     const fields = { id, firstSeen, lastSeen: firstSeen, total: 0, valued: 0, valueBytes: 0 }
     return new Version({ ...fields, samples: this.#samplesOf(2 * id + 1) })
@@ -369,7 +367,7 @@ export class CatalogState {
     if (!version.areValuesChanged) return
     const { counters, texts } = version.values!.write(() => version.valued, this.limits.frequentPer)
     this.#database.run('INSERT OR REPLACE INTO version_values VALUES (?, ?, ?)', version.id, counters, texts)
-    const bytes = counters.length + texts.length
+    const bytes = counters.length + Buffer.byteLength(texts)
     this.#grow(this.#owners.get(version)!.source, bytes - version.valueBytes)
     version.valueBytes = bytes
     version.areValuesChanged = false
@@ -380,7 +378,7 @@ export class CatalogState {
     const { keys, counters, texts } = model.rest!.write(this.limits.frequentPer)
     const sql = 'INSERT OR REPLACE INTO unversioned VALUES (?, ?, ?, ?)'
     this.#database.run(sql, model.id, keys, counters, texts)
-    const bytes = counters.length + texts.length
+    const bytes = Buffer.byteLength(keys) + counters.length + Buffer.byteLength(texts)
     this.#grow(model.source, bytes - model.restBytes)
     model.restBytes = bytes
     model.isRestChanged = false
@@ -406,16 +404,6 @@ export class CatalogState {
     source.bytes += bytes
     source.isChanged = true
   }
-}
-
-/** `[path, type, …]` as it is kept. */
-export function parseKeys(text: string): TypedKey[] {
-  const flat = JSON.parse(text) as string[]
-  return Array.from({ length: flat.length / 2 }, (_, i) => [flat[2 * i]!, flat[2 * i + 1]!] as const)
-}
-
-function formatKeys(keys: readonly TypedKey[]): string {
-  return JSON.stringify(keys.flat())
 }
 
 function sizeOfModel({ keyBytes, keys, shapes, rest }: Model): number {

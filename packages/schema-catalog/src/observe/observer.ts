@@ -1,11 +1,13 @@
 import { hash } from 'node:crypto'
 import { eventName, type JsonObject, type StoredEvent } from '@millrace/protocol'
 import type { CatalogDatabase } from '../store/catalog-database.ts'
-import type { CatalogState, TypedKey } from './catalog-state.ts'
+import { SAMPLE_BYTES } from '../store/stored-bytes.ts'
+import type { CatalogState } from './catalog-state.ts'
 import { byBytes, flatten } from './flatten.ts'
 import type { Model, Plan } from './model.ts'
 import { foldSeed, masked, samplePriority } from './samples.ts'
 import type { SourceState } from './source-state.ts'
+import type { TypedKey } from './typed-keys.ts'
 import type { HashSeed } from './value-hash.ts'
 import type { Version } from './version.ts'
 
@@ -138,12 +140,12 @@ export class Observer {
     const text = JSON.stringify(isMasked ? masked(event) : event)
     const sql = 'INSERT OR IGNORE INTO samples (owner, priority, is_masked, event) VALUES (?, ?, ?, ?)'
     this.#database.run(sql, owner.owner, priority, isMasked ? 1 : 0, text)
-    this.#source.bytes += text.length
+    this.#source.bytes += Buffer.byteLength(text)
     this.#source.isChanged = true
     const displaced = owner.samples.add(priority)
     if (displaced === undefined) return
     const where = 'FROM samples WHERE owner = ? AND priority = ?'
-    const row = this.#database.get(`SELECT length(event) AS bytes ${where}`, owner.owner, displaced)
+    const row = this.#database.get(`SELECT ${SAMPLE_BYTES} AS bytes ${where}`, owner.owner, displaced)
     this.#database.run(`DELETE ${where}`, owner.owner, displaced)
     this.#source.bytes -= row?.['bytes'] ?? 0
   }

@@ -1,7 +1,8 @@
 import { formatTime } from '@millrace/protocol'
 import type { CatalogLimits } from '../limits.ts'
-import { type CatalogState, parseKeys, type TypedKey } from '../observe/catalog-state.ts'
+import type { CatalogState } from '../observe/catalog-state.ts'
 import { byBytes } from '../observe/flatten.ts'
+import { keysAsMembers, parseKeys, type TypedKey } from '../observe/typed-keys.ts'
 import { parseUnversionedKeys } from '../observe/unversioned.ts'
 import type { CatalogDatabase, Row } from '../store/catalog-database.ts'
 import type { CatalogCalls, ListRequest, Page, SourceChoice, SourceStatus } from '../thread/calls.ts'
@@ -207,7 +208,7 @@ function modelJson(row: Row, writeKey: string, hasExtras: boolean): string {
     TotalCount: row['total'],
     ...(hasExtras ? extras : {}),
   }
-  return withSchema(fields, keysOf(row), rest)
+  return withSchema(fields, row, rest)
 }
 
 function versionJson(row: Row, eventId: string): string {
@@ -217,13 +218,13 @@ function versionJson(row: Row, eventId: string): string {
     LastSeen: microseconds(row['last_seen']),
     TotalCount: row['total'],
   }
-  return withSchema(fields, keysOf(row), rest)
+  return withSchema(fields, row, rest)
 }
 
 /** The schema is written member by member: an object would put paths that look like numbers first. */
-function withSchema(before: object, keys: readonly TypedKey[], after: object): string {
-  const members = keys.map(([path, type]) => `${JSON.stringify(path)}:"${type}"`)
-  return `${JSON.stringify(before).slice(0, -1)},"Schema":{${members.join(',')}},${JSON.stringify(after).slice(1)}`
+function withSchema(before: object, { keys }: Row, after: object): string {
+  const schema = `"Schema":{${keysAsMembers(keys)}}`
+  return `${JSON.stringify(before).slice(0, -1)},${schema},${JSON.stringify(after).slice(1)}`
 }
 
 function keysOf(row: Row): TypedKey[] {

@@ -1,4 +1,4 @@
-import type { TypedKey } from '../observe/catalog-state.ts'
+import type { TypedKey } from '../observe/typed-keys.ts'
 
 /** Where the keys of a type's events are that people describe. */
 const ROOTS: Readonly<Record<string, string>> = {

@@ -3,6 +3,7 @@ import { noCuts } from '../observe/cut.ts'
 import { masked } from '../observe/samples.ts'
 import type { CatalogSource } from '../observe/source-state.ts'
 import type { CatalogDatabase } from './catalog-database.ts'
+import { ROW_BYTES, SAMPLE_BYTES, UNVERSIONED_BYTES, VALUES_BYTES } from './stored-bytes.ts'
 
 const MODELS = 'SELECT id FROM models WHERE source = ?'
 const VERSIONS = `SELECT versions.id FROM versions JOIN models ON models.id = versions.model WHERE source = ?`
@@ -64,10 +65,13 @@ function storedBytes(database: CatalogDatabase, id: string): number {
   const sum = (sql: string, ...ids: string[]) =>
     (database.get(`SELECT sum(bytes) AS bytes FROM (${sql})`, ...ids)?.['bytes'] ?? 0) as number
   return (
-    sum('SELECT 250 + length(identifier) + length(keys) AS bytes FROM models WHERE source = ?', id) +
-    sum(`SELECT 250 + length(keys) AS bytes FROM versions WHERE model IN (${MODELS})`, id) +
-    sum(`SELECT length(counters) + length(texts) AS bytes FROM version_values WHERE version IN (${VERSIONS})`, id) +
-    sum(`SELECT length(counters) + length(texts) AS bytes FROM unversioned WHERE model IN (${MODELS})`, id) +
-    sum(`SELECT length(event) AS bytes FROM samples WHERE owner IN (${OWNERS})`, id, id)
+    sum(
+      `SELECT ${ROW_BYTES} + octet_length(identifier) + octet_length(keys) AS bytes FROM models WHERE source = ?`,
+      id,
+    ) +
+    sum(`SELECT ${ROW_BYTES} + octet_length(keys) AS bytes FROM versions WHERE model IN (${MODELS})`, id) +
+    sum(`SELECT ${VALUES_BYTES} AS bytes FROM version_values WHERE version IN (${VERSIONS})`, id) +
+    sum(`SELECT ${UNVERSIONED_BYTES} AS bytes FROM unversioned WHERE model IN (${MODELS})`, id) +
+    sum(`SELECT ${SAMPLE_BYTES} AS bytes FROM samples WHERE owner IN (${OWNERS})`, id, id)
   )
 }

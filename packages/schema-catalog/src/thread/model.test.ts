@@ -21,7 +21,20 @@ const root = mkdtempSync(join(tmpdir(), 'millrace-catalog-model-'))
 afterAll(() => rmSync(root, { recursive: true, force: true }))
 let files = 0
 
-const name = fc.constantFrom('a', 'b', 'a.b', '0', '__proto__', 'é', '', 'constructor', '\u{1f600}')
+const name = fc.constantFrom(
+  'a',
+  'b',
+  'a.b',
+  '0',
+  '__proto__',
+  'é',
+  '',
+  'constructor',
+  '\u{1f600}',
+  'a",',
+  '","string',
+  '\\',
+)
 const scalar: fc.Arbitrary<JsonValue> = fc.oneof(
   fc.constantFrom('x', 'y', '', 'true', '1', '\ud800', 'x'.repeat(300)),
   fc.constantFrom(0, -0, 1, 1.5, 1e21, -7),
