@@ -2,19 +2,11 @@ import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { builtDashboard } from '@millrace/dashboard'
 import { DevEnv, type DevEnvOptions } from '@millrace/dev-env'
+import { CHROMIUM_FLAGS } from '@millrace/dev-env/chromium'
 import { type Browser, chromium, type Locator, type Page } from 'playwright-core'
 import { neededChromium } from '../sdk/chromium.ts'
 import { FlakyProxy } from './flaky-proxy.ts'
 
-const FLAGS = [
-  '--no-sandbox',
-  '--disable-gpu',
-  '--disable-quic',
-  '--no-first-run',
-  '--disable-background-networking',
-  '--disable-component-update',
-  '--disable-sync',
-]
 const TIMEOUT_MS = 15_000
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 const TAGS = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']
@@ -41,7 +33,7 @@ export class Dashboard implements AsyncDisposable {
     const dashboardFolder = await builtDashboard(() => {})
     const env = await DevEnv.open({ settings, dashboardFolder, ...options })
     const proxy = await FlakyProxy.open(() => env.url)
-    const browser = await chromium.launch({ executablePath: neededChromium(), args: FLAGS })
+    const browser = await chromium.launch({ executablePath: neededChromium(), args: [...CHROMIUM_FLAGS] })
     return new Dashboard(env, proxy, browser)
   }
 

@@ -216,7 +216,7 @@ test('the overview shows what became of events and why', async () => {
   const { page } = visit
   await page.getByText('1 integrations').waitFor()
   await page.getByRole('img', { name: 'Outcomes' }).waitFor()
-  await page.getByText('24h', { exact: true }).click()
+  await page.getByText('24 h', { exact: true }).click()
   await expect.poll(() => new URL(page.url()).search).toBe('?range=24h')
   const quiet = await made()
   await page.goto(`/ui/destinations/${quiet}/overview`)

@@ -3,20 +3,10 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { chromiumProgram } from '@millrace/dev-env/chromium'
+import { CHROMIUM_FLAGS, chromiumProgram } from '@millrace/dev-env/chromium'
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
 
-const FLAGS = [
-  '--headless',
-  '--no-sandbox',
-  '--disable-gpu',
-  '--disable-quic',
-  '--no-first-run',
-  '--disable-background-networking',
-  '--disable-component-update',
-  '--disable-sync',
-  '--remote-debugging-port=0',
-]
+const FLAGS = ['--headless', ...CHROMIUM_FLAGS, '--remote-debugging-port=0']
 const START_MS = 30_000
 const LOOK_AGAIN_MS = 20
 

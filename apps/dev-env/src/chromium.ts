@@ -2,6 +2,17 @@ import { execFileSync } from 'node:child_process'
 
 const NAMES = ['chromium', 'chromium-browser', 'google-chrome']
 
+/** For each start of it here: nothing that it does by itself for a person's comfort, and so no request of its own. */
+export const CHROMIUM_FLAGS: readonly string[] = [
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+]
+
 /** The system's Chromium; undefined where there is none. */
 export function chromiumProgram(): string | undefined {
   const looked = NAMES.map((name) => `command -v ${name}`).join(' || ')

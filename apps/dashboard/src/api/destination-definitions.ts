@@ -1,5 +1,6 @@
 import type { JsonObject } from '@millrace/protocol/json'
 import { useQuery } from '@tanstack/react-query'
+import { useMemo } from 'react'
 import { reading } from './reading.ts'
 
 /** A destination type. @see contracts/destinations.md §2 */
@@ -37,6 +38,15 @@ export function useDestinationDefinitions() {
     ...reading<DestinationDefinition[]>('/destination-definitions', { include: 'schema' }),
     staleTime: Number.POSITIVE_INFINITY,
   })
+}
+
+/** What people call a type: `WEBHOOK` is Webhook. The type itself until that is known. */
+export function useTypeName(): (type: string) => string {
+  const definitions = useDestinationDefinitions().data
+  return useMemo(() => {
+    const names = new Map(definitions?.map(({ name, displayName }) => [name, displayName]))
+    return (type) => names.get(type) ?? type
+  }, [definitions])
 }
 
 export function useDestinationDefinition(name: string | undefined) {

@@ -1,5 +1,5 @@
 import { Link } from '@tanstack/react-router'
-import type { ReactNode } from 'react'
+import { type ReactNode, useLayoutEffect, useRef } from 'react'
 import styles from './page-head.module.css'
 import { usePageTitle } from './page-title.ts'
 
@@ -31,21 +31,34 @@ export function PageHead({ title, meta, actions, tabs = [] }: PageHeadProps) {
         {meta !== undefined && <div className={styles.meta}>{meta}</div>}
         {actions !== undefined && <div className={styles.actions}>{actions}</div>}
       </div>
-      {tabs.length > 0 && (
-        <nav className={styles.tabs} aria-label="Parts of this page">
-          {tabs.map(({ text, to, search, isCurrent }) => (
-            <Link
-              key={text}
-              to={to}
-              search={(search ?? {}) as never}
-              className={styles.tab}
-              aria-current={isCurrent ? 'page' : undefined}
-            >
-              {text}
-            </Link>
-          ))}
-        </nav>
-      )}
+      {tabs.length > 0 && <PageTabs tabs={tabs} />}
     </div>
+  )
+}
+
+function PageTabs({ tabs }: { readonly tabs: readonly PageTab[] }) {
+  const nav = useRef<HTMLElement>(null)
+  const current = tabs.find(({ isCurrent }) => isCurrent)?.to
+  // Where not all of them have room, they scroll sideways.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another tab has become the current one
+  useLayoutEffect(() => {
+    const row = nav.current
+    const tab = row?.querySelector<HTMLElement>('[aria-current]')
+    if (row && tab) row.scrollLeft = tab.offsetLeft - row.offsetLeft - (row.clientWidth - tab.offsetWidth) / 2
+  }, [current])
+  return (
+    <nav ref={nav} className={styles.tabs} aria-label="Parts of this page">
+      {tabs.map(({ text, to, search, isCurrent }) => (
+        <Link
+          key={text}
+          to={to}
+          search={(search ?? {}) as never}
+          className={styles.tab}
+          aria-current={isCurrent ? 'page' : undefined}
+        >
+          {text}
+        </Link>
+      ))}
+    </nav>
   )
 }

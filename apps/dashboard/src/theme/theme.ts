@@ -1,5 +1,6 @@
 import {
   Button,
+  Combobox,
   createTheme,
   Drawer,
   defaultVariantColorsResolver,
@@ -44,6 +45,8 @@ export const theme = createTheme({
     NumberInput: NumberInput.extend(SMALL),
     Textarea: Textarea.extend(SMALL),
     Select: Select.extend(SMALL),
+    // A filter by one of 1,000 sources would have as many options in the page while it is closed.
+    Combobox: Combobox.extend({ defaultProps: { keepMounted: false } }),
     TagsInput: TagsInput.extend(SMALL),
     Modal: Modal.extend({
       defaultProps: { centered: true, transitionProps: { duration: 0 }, attributes: PLAIN_HEADER, overlayProps: VEIL },

@@ -4,8 +4,8 @@ import { countColumn } from '../../components/table/count-column.ts'
 import { type Column, compareTexts } from '../../components/table/table-column.ts'
 import type { ListedDestination } from './listed-destination.ts'
 
-export function destinationColumns(typeNames: ReadonlyMap<string, string>): readonly Column<ListedDestination>[] {
-  const typeOf = ({ destination: { type } }: ListedDestination) => typeNames.get(type) ?? type
+export function destinationColumns(typeName: (type: string) => string): readonly Column<ListedDestination>[] {
+  const typeOf = ({ destination: { type } }: ListedDestination) => typeName(type)
   return [
     {
       key: 'name',

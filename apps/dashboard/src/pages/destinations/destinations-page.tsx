@@ -1,7 +1,7 @@
 import { Select } from '@mantine/core'
 import { useNavigate } from '@tanstack/react-router'
 import { useMemo } from 'react'
-import { useDestinationDefinitions } from '../../api/destination-definitions.ts'
+import { useTypeName } from '../../api/destination-definitions.ts'
 import { type Destination, useDeliveryStates, useDestinations } from '../../api/destinations.ts'
 import { serverNow } from '../../api/server-clock.ts'
 import { useStats } from '../../api/stats.ts'
@@ -68,12 +68,8 @@ function DestinationList({ destinations }: { readonly destinations: readonly Des
   const navigate = useNavigate()
   const states = useDeliveryStates({ pollMs: POLL_MS }).data
   const stats = useStats({ seconds: RATE_SECONDS, step: 10 }, { pollMs: POLL_MS }).data
-  const definitions = useDestinationDefinitions().data
-  const typeNames = useMemo(
-    () => new Map(definitions?.map(({ name, displayName }) => [name, displayName])),
-    [definitions],
-  )
-  const columns = useMemo(() => destinationColumns(typeNames), [typeNames])
+  const typeName = useTypeName()
+  const columns = useMemo(() => destinationColumns(typeName), [typeName])
   const listed = listedDestinations(destinations, states, deliveredPerMinute(stats), serverNow())
   const rows = sortedRows(
     listed.filter((each) => fitsFilter(each, filter)),
@@ -98,7 +94,7 @@ function DestinationList({ destinations }: { readonly destinations: readonly Des
           className={styles.choice}
           aria-label="Type"
           placeholder="Type"
-          data={types.map((value) => ({ value, label: typeNames.get(value) ?? value }))}
+          data={types.map((value) => ({ value, label: typeName(value) }))}
           value={filter.type ?? null}
           onChange={(value) => set({ type: value ?? undefined })}
           clearable

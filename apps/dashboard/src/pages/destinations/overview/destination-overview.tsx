@@ -31,7 +31,7 @@ export function DestinationOverview({ destination }: DestinationTabProps) {
         <SegmentedControl
           size="xs"
           aria-label="Range"
-          data={RANGE_NAMES.map((value) => ({ value, label: value }))}
+          data={RANGE_NAMES.map((value) => ({ value, label: RANGES[value].label }))}
           value={range}
           onChange={(value) => set({ range: value as RangeName })}
         />

@@ -1,7 +1,9 @@
+import { Fragment } from 'react'
 import type { Attempt, TracedRequest } from '../../../api/events.ts'
 import { shownText } from '../../../components/json/shown-text.ts'
 import { Time } from '../../../components/time/time.tsx'
 import { durationText } from '../../../components/time/time-text.ts'
+import { useIsNarrow } from '../../../components/use-is-narrow.ts'
 import styles from './trace.module.css'
 
 interface AttemptTableProps {
@@ -32,6 +34,10 @@ interface AttemptRowsProps {
 }
 
 export function AttemptRows({ attempts, acceptedAt }: AttemptRowsProps) {
+  // An answer has a row of its own where there is no room for it at the end.
+  const isNarrow = useIsNarrow()
+  const hasOwnRow = ({ text }: Attempt) => isNarrow && Boolean(text)
+  const answerOf = ({ text }: Attempt) => shownText(text ?? '')
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls is reached by the keyboard
     <section className={styles.attempts} tabIndex={0} aria-label="Attempts">
@@ -43,23 +49,32 @@ export function AttemptRows({ attempts, acceptedAt }: AttemptRowsProps) {
             <th scope="col">Status</th>
             <th scope="col">Took</th>
             <th scope="col">Waited</th>
-            <th scope="col">Answer</th>
+            {!isNarrow && <th scope="col">Answer</th>}
           </tr>
         </thead>
         <tbody>
           {attempts.map((attempt, at) => (
-            <tr key={`${attempt.n} ${attempt.at}`}>
-              <td>{attempt.n}</td>
-              <td>
-                <Time at={attempt.at} />
-              </td>
-              <td className={styles.status} data-class={attempt.class}>
-                {attempt.status}
-              </td>
-              <td>{durationText(attempt.durationMs)}</td>
-              <td>{durationText(Date.parse(attempt.at) - endBefore(attempts, at, acceptedAt))}</td>
-              <td className={styles.answer}>{shownText(attempt.text ?? '')}</td>
-            </tr>
+            <Fragment key={`${attempt.n} ${attempt.at}`}>
+              <tr data-goes-on={hasOwnRow(attempt) || undefined}>
+                <td>{attempt.n}</td>
+                <td>
+                  <Time at={attempt.at} />
+                </td>
+                <td className={styles.status} data-class={attempt.class}>
+                  {attempt.status}
+                </td>
+                <td>{durationText(attempt.durationMs)}</td>
+                <td>{durationText(Date.parse(attempt.at) - endBefore(attempts, at, acceptedAt))}</td>
+                {!isNarrow && <td className={styles.answer}>{answerOf(attempt)}</td>}
+              </tr>
+              {hasOwnRow(attempt) && (
+                <tr>
+                  <td colSpan={5} className={styles.answer}>
+                    {answerOf(attempt)}
+                  </td>
+                </tr>
+              )}
+            </Fragment>
           ))}
         </tbody>
       </table>

@@ -1,6 +1,6 @@
 import { useMemo } from 'react'
 import { useConnections } from '../../../api/connections.ts'
-import { useDestinationDefinitions } from '../../../api/destination-definitions.ts'
+import { useTypeName } from '../../../api/destination-definitions.ts'
 import { type Destination, useDestinations } from '../../../api/destinations.ts'
 import type { Journey } from '../../../api/events.ts'
 import { namesOf } from '../../../api/names.ts'
@@ -30,14 +30,14 @@ export interface TraceNames {
 export function useTraceNames(): TraceNames {
   const sources = useSources().data
   const destinations = useDestinations().data
-  const definitions = useDestinationDefinitions().data
+  const nameOf = useTypeName()
   const transformations = useTransformations().data
   const connections = useConnections().data
   return useMemo(() => {
     const destination = (id: string) => destinations?.find((each) => each.id === id)
     const typeName = (id: string) => {
       const type = destination(id)?.type
-      return definitions?.find(({ name }) => name === type)?.displayName ?? type ?? 'The destination'
+      return type === undefined ? 'The destination' : nameOf(type)
     }
     return {
       sourceName: namesOf(sources),
@@ -65,5 +65,5 @@ export function useTraceNames(): TraceNames {
               }))
               .sort((a, b) => Number(b.isConnected) - Number(a.isConnected)),
     }
-  }, [sources, destinations, definitions, transformations, connections])
+  }, [sources, destinations, nameOf, transformations, connections])
 }

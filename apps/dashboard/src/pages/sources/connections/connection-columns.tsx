@@ -10,7 +10,14 @@ interface OtherEnds {
   readonly title: 'Source' | 'Destination'
   readonly path: '/sources/$id' | '/destinations/$id'
   readonly idOf: (connection: Connection) => string
-  readonly byId: ReadonlyMap<string, { readonly name: string; readonly type: string; readonly enabled: boolean }>
+  readonly byId: ReadonlyMap<string, OtherEnd>
+}
+
+interface OtherEnd {
+  readonly name: string
+  /** As people call it. */
+  readonly type: string
+  readonly enabled: boolean
 }
 
 export function connectionColumns(

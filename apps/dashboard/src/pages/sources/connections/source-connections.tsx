@@ -1,6 +1,7 @@
 import { Button, Select } from '@mantine/core'
 import { useMemo, useState } from 'react'
 import { type Connection, useConnections, useCreateConnection } from '../../../api/connections.ts'
+import { useTypeName } from '../../../api/destination-definitions.ts'
 import { useDestinations } from '../../../api/destinations.ts'
 import { ApiPopover } from '../../../components/api-popover.tsx'
 import { Refusal } from '../../../components/form/refusal.tsx'
@@ -25,7 +26,11 @@ export function SourceConnections({ source }: SourceTabProps) {
   const connections = useConnections()
   const destinations = useDestinations()
   const [removed, setRemoved] = useState<Connection>()
-  const byId = useMemo(() => new Map(destinations.data?.map((each) => [each.id, each])), [destinations.data])
+  const typeName = useTypeName()
+  const byId = useMemo(
+    () => new Map(destinations.data?.map((each) => [each.id, { ...each, type: typeName(each.type) }])),
+    [destinations.data, typeName],
+  )
   const columns = useMemo(() => connectionColumns({ ...DESTINATIONS, byId }, setRemoved), [byId])
   return (
     <Shown of={connections}>

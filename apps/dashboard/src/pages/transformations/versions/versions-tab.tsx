@@ -1,4 +1,4 @@
-import { Button } from '@mantine/core'
+import { Button, Select } from '@mantine/core'
 import { useState } from 'react'
 import type { CodeVersionHead } from '../../../api/code.ts'
 import { DiffView } from '../../../components/diff/diff-view.tsx'
@@ -46,22 +46,17 @@ export function VersionsTab({ kind, code }: CodeTabProps) {
             {shown !== undefined && (
               <section className={styles.compared} aria-label="Difference">
                 <div className={styles.comparedHead}>
-                  <label className={styles.against}>
-                    Against{' '}
-                    <select
-                      value={other?.versionId ?? ''}
-                      onChange={({ currentTarget }) => set({ version: shown.versionId, against: currentTarget.value })}
-                    >
-                      {other === undefined && <option value="">nothing before</option>}
-                      {newestFirst
-                        .filter(({ versionId }) => versionId !== shown.versionId)
-                        .map((each) => (
-                          <option key={each.versionId} value={each.versionId}>
-                            {`${localTime(new Date(each.createdAt), new Date(), 'second')} by ${each.createdBy}${each.published ? ', published' : ''}`}
-                          </option>
-                        ))}
-                    </select>
-                  </label>
+                  <Select
+                    className={styles.against}
+                    aria-label="Against"
+                    placeholder="Against nothing before"
+                    data={newestFirst
+                      .filter(({ versionId }) => versionId !== shown.versionId)
+                      .map((each) => ({ value: each.versionId, label: `Against ${versionText(each)}` }))}
+                    value={other?.versionId ?? null}
+                    onChange={(against) => against !== null && set({ version: shown.versionId, against })}
+                    allowDeselect={false}
+                  />
                   {!shown.published && (
                     <NeedsRole role="editor">
                       <Button onClick={() => setPublishing(shown.versionId)}>Publish this version</Button>
@@ -79,6 +74,10 @@ export function VersionsTab({ kind, code }: CodeTabProps) {
       }}
     </Shown>
   )
+}
+
+function versionText({ createdAt, createdBy, published }: CodeVersionHead): string {
+  return `${localTime(new Date(createdAt), new Date(), 'second')} by ${createdBy}${published ? ', published' : ''}`
 }
 
 const COLUMNS: readonly Column<CodeVersionHead>[] = [
