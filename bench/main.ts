@@ -21,7 +21,7 @@ import { stockRows } from './rows/stock.ts'
 import { testApiRow } from './rows/test-api.ts'
 import { userCodeRows } from './rows/user-code.ts'
 import { watchedRows } from './rows/watched.ts'
-import { type Line, tableOf } from './table.ts'
+import { type Line, resultOf, tableOf } from './table.ts'
 
 // npm run bench -- [P1 P2 … | operators] [--json] [--profile] [--small]
 
@@ -68,7 +68,10 @@ const lines: Line[] = []
 const isEvery = names.length === 0 && !isForOperators
 for (const row of rows.filter(({ name }) => isEvery || names.includes(name))) {
   console.error(`${row.name}: ${row.figure} …`)
-  lines.push({ row, measured: await row.measure(bench) })
+  const line = { row, measured: await row.measure(bench) }
+  lines.push(line)
+  // Who waits for an hour sees what is known, and a run that is ended before its table was not for nothing.
+  console.error(`    ${resultOf(line)}`)
 }
 
 if (values.json) console.log(JSON.stringify(lines.map(jsonLine), undefined, 2))

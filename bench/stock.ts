@@ -14,7 +14,7 @@ export interface Stock {
   readonly sources: number
   readonly destinations: number
   readonly models: number
-  /** Versions of each model; of those of the first one a load sends as many as it is told. */
+  /** Versions of each model. A source has one model, or none. */
   readonly shapes: number
 }
 
@@ -53,16 +53,15 @@ export const stockOf = oncePerBench(async (bench: Bench): Promise<Stock & { read
 
 async function fillLog(directory: string, { events, models, shapes }: Stock, sourceIds: readonly string[]) {
   await using log = await SqliteEventLog.open({ directory, clock: systemClock })
-  const templates = Array.from({ length: (models * shapes) / EVENTS_OF_RECORD }, (_, i) =>
-    templateOf(i * EVENTS_OF_RECORD, models),
-  )
+  const templates = Array.from({ length: models }, (_, model) => templateOf(model, shapes))
   const records = events / EVENTS_OF_RECORD
   let next = 0
   const appending = Array.from({ length: RECORDS_TOGETHER }, async () => {
     while (next < records) {
       const number = next++
-      const sourceId = sourceIds[number % sourceIds.length]!
-      await log.append('live', recordOf(templates[number % templates.length]!, number, sourceId))
+      // One model after the other, as if each had had its day: the catalog keeps at hand what is counted now.
+      const model = Math.floor((number * models) / records)
+      await log.append('live', recordOf(templates[model]!, number, sourceIds[model % sourceIds.length]!))
     }
   })
   await Promise.all(appending)
@@ -73,12 +72,10 @@ interface Template {
   readonly places: readonly number[]
 }
 
-/** A batch of events, of all models and their versions in turns; the first model's are those that a load sends. */
-function templateOf(first: number, models: number): Template {
+/** A batch of events of a model, of its versions in turns. */
+function templateOf(model: number, shapes: number): Template {
   const batch = Array.from({ length: EVENTS_OF_RECORD }, (_, i) => {
-    const [model, shape] = [(first + i) % models, Math.floor((first + i) / models)]
-    const event = newEvent({ run: 0 }, i, first + i, shape)
-    return model === 0 ? event : { ...event, event: `Event ${model}` }
+    return { ...newEvent({ run: 0 }, i, i, i % shapes), event: `Event ${model}` }
   })
   const body = Buffer.from(JSON.stringify({ batch }))
   return { body, places: indexPlaces(body) }

@@ -26,6 +26,13 @@ export function tableOf(lines: readonly Line[]): string {
     .join('')
 }
 
+/** `9,524/s against 13,990/s: 0.68 (0.66–0.70)` */
+export function resultOf({ measured: { measured, limit, ratio, spread } }: Line): string {
+  const against = limit === undefined ? '' : ` against ${limit}`
+  const times = ratio === undefined ? '' : `: ${ratio.toFixed(2)}`
+  return `${measured}${against}${times}${spread === undefined ? '' : ` (${spread})`}`
+}
+
 export function perSecond(value: number): string {
   return `${value.toLocaleString('en', { maximumFractionDigits: 0 })}/s`
 }

@@ -1,17 +1,9 @@
+import { CHROMIUM_FLAGS } from '@millrace/dev-env/chromium'
 import { type Browser, type CDPSession, chromium, type Page } from 'playwright-core'
 import type { Program } from '../programs.ts'
 import { AFTER_PAINT } from './in-page.ts'
 import { type Session, signIn } from './session.ts'
 
-const FLAGS = [
-  '--no-sandbox',
-  '--disable-gpu',
-  '--disable-quic',
-  '--no-first-run',
-  '--disable-background-networking',
-  '--disable-component-update',
-  '--disable-sync',
-]
 const WINDOW = { width: 1440, height: 900 }
 const TIMEOUT_MS = 60_000
 
@@ -23,7 +15,7 @@ export class Visitor implements AsyncDisposable {
 
   static async open(executablePath: string, product: Program): Promise<Visitor> {
     const session = await signIn(product)
-    return new Visitor(await chromium.launch({ executablePath, args: FLAGS }), product.url, session)
+    return new Visitor(await chromium.launch({ executablePath, args: [...CHROMIUM_FLAGS] }), product.url, session)
   }
 
   private constructor(browser: Browser, origin: string, session: Session) {

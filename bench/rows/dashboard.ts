@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { chromiumProgram } from '@millrace/dev-env/chromium'
+import { LARGEST_MODEL } from '@millrace/dev-env/seed-documents'
 import type { Bench } from '../bench.ts'
 import {
   FRAMES_MS,
@@ -12,7 +13,7 @@ import {
   WATCH_FRAMES,
 } from '../dashboard/in-page.ts'
 import { interactionsMs } from '../dashboard/interactions.ts'
-import { LARGEST_MODEL, sendLargestModel } from '../dashboard/largest-model.ts'
+import { sendLargestModel } from '../dashboard/largest-model.ts'
 import { type Visit, Visitor } from '../dashboard/visitor.ts'
 import { startWorkspace, type Workspace } from '../dashboard/workspaces.ts'
 import { messageIdOf } from '../events.ts'
@@ -55,13 +56,18 @@ export const dashboardRows: readonly Row[] = [
   row('idle tab, requests a minute / CPU; hidden over 60 s', '≤ 30 / ≤ 2 %; none', 'large', leftAlone),
 ]
 
-interface Ground {
+interface Visited {
   readonly bench: Bench
   readonly product: Program
   readonly visitor: Visitor
 }
 
-function row(figure: string, goal: string, workspace: Workspace, measure: (ground: Ground) => Promise<Measured>): Row {
+function row(
+  figure: string,
+  goal: string,
+  workspace: Workspace,
+  measure: (visited: Visited) => Promise<Measured>,
+): Row {
   return {
     name: 'dashboard',
     figure,
@@ -79,7 +85,7 @@ function row(figure: string, goal: string, workspace: Workspace, measure: (groun
   }
 }
 
-async function homeUsable({ bench, visitor }: Ground): Promise<Measured> {
+async function homeUsable({ bench, visitor }: Visited): Promise<Measured> {
   const start = async (slowness: number): Promise<number> => {
     await using visit = await visitor.visit('/', { slowness })
     return (await visit.page.evaluate<number>(HOME_USABLE_MS)) / 1_000
@@ -99,7 +105,7 @@ async function homeUsable({ bench, visitor }: Ground): Promise<Measured> {
   }
 }
 
-async function pageChanges({ bench, visitor }: Ground): Promise<Measured> {
+async function pageChanges({ bench, visitor }: Visited): Promise<Measured> {
   await using visit = await visitor.visit('/')
   await visit.page.evaluate(HOME_USABLE_MS)
   const ms: number[] = []
@@ -114,14 +120,14 @@ async function pageChanges({ bench, visitor }: Ground): Promise<Measured> {
   return figureOf(ms)
 }
 
-async function interactions({ visitor }: Ground): Promise<Measured> {
+async function interactions({ visitor }: Visited): Promise<Measured> {
   await using visit = await visitor.visit('/')
   await visit.page.evaluate(HOME_USABLE_MS)
   return figureOf(await interactionsMs(visit))
 }
 
-async function modelOpens({ bench, product, visitor }: Ground): Promise<Measured> {
-  await sendLargestModel(product)
+async function modelOpens({ bench, product, visitor }: Visited): Promise<Measured> {
+  await sendLargestModel(product, bench.spareUrl)
   await using visit = await visitor.visit('/schema')
   const took: number[] = []
   for (let opening = 0; opening < (bench.isSmall ? 2 : STARTS); opening++) {
@@ -137,7 +143,7 @@ async function modelOpens({ bench, product, visitor }: Ground): Promise<Measured
   }
 }
 
-async function liveEvents({ bench, product, visitor }: Ground): Promise<Measured> {
+async function liveEvents({ bench, product, visitor }: Visited): Promise<Measured> {
   const eventsPerSecond = MESSAGES_PER_SECOND / MESSAGES_PER_EVENT
   const events = eventsPerSecond * (bench.isSmall ? LIVE_SECONDS.small : LIVE_SECONDS.full)
   const writeKey = await addSource(product, bench.spareUrl)
@@ -156,7 +162,7 @@ async function liveEvents({ bench, product, visitor }: Ground): Promise<Measured
   return framesAndHeap(frames, heapMb)
 }
 
-async function scrolledRows({ bench, visitor }: Ground): Promise<Measured> {
+async function scrolledRows({ bench, visitor }: Visited): Promise<Measured> {
   await using visit = await visitor.visit('/dead-letters')
   await visit.page.getByRole('table', { name: 'Dead letters' }).waitFor()
   const rows = await visit.page.evaluate<number>(loadAllRows('Dead letters'))
@@ -170,7 +176,7 @@ async function scrolledRows({ bench, visitor }: Ground): Promise<Measured> {
 }
 
 /** Home, which asks most, and Events, which holds a stream open. */
-async function leftAlone({ bench, visitor }: Ground): Promise<Measured> {
+async function leftAlone({ bench, visitor }: Visited): Promise<Measured> {
   const watchedMs = bench.isSmall ? LEFT_ALONE_MS.small : LEFT_ALONE_MS.full
   const perMinute: number[] = []
   const cpuPercent: number[] = []

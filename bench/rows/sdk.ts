@@ -4,7 +4,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import path from 'node:path'
 import { gzipSync } from 'node:zlib'
-import { chromiumProgram } from '@millrace/dev-env/chromium'
+import { CHROMIUM_FLAGS, chromiumProgram } from '@millrace/dev-env/chromium'
 import { chromium } from 'playwright-core'
 import type { Bench } from '../bench.ts'
 import { type Measured, oncePerBench, type Row } from '../row.ts'
@@ -86,10 +86,7 @@ async function timesInPages(): Promise<{ initializeMs: number[]; trackMs: number
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   const program = chromiumProgram()
   if (program === undefined) throw new Error('P15 needs Chromium')
-  const browser = await chromium.launch({
-    executablePath: program,
-    args: ['--no-sandbox', '--disable-gpu'],
-  })
+  const browser = await chromium.launch({ executablePath: program, args: [...CHROMIUM_FLAGS] })
   const times = { initializeMs: [] as number[], trackMs: [] as number[] }
   try {
     for (let start = 0; start < STARTS; start++) {

@@ -1,3 +1,4 @@
+import { LARGEST_MODEL, largestModelEvents, largestModelKeys } from '@millrace/dev-env'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { Dashboard } from './browser.ts'
 
@@ -6,27 +7,14 @@ import { Dashboard } from './browser.ts'
  * of the benchmarks.
  */
 
-const VERSIONS = 200
-const KEYS = 2_000
-/** What an event has besides: its id, times and context. */
-const COMMON_KEYS = 6
-/** Those of an event are a window over all, which moves on by ten with each version. */
-const WINDOW = 450
-const STEP = 10
+const { versions: VERSIONS, keys: KEYS } = LARGEST_MODEL
 
 let dashboard: Dashboard
 beforeAll(async () => {
   dashboard = await Dashboard.open()
   const { env } = dashboard
   const { writeKey } = await env.source({ name: 'Cinema app' })
-  for (let version = 0; version < VERSIONS; version++) {
-    const properties = Object.fromEntries(Array.from({ length: WINDOW }, (_, at) => [keyOf(version * STEP + at), at]))
-    await env.send(
-      '/v1/track',
-      { userId: 'u-1', event: 'Seat Reserved', messageId: `m-${version}`, properties },
-      writeKey,
-    )
-  }
+  for (const event of largestModelEvents()) await env.send('/v1/track', event, writeKey)
   const model = async () => (await env.api('GET', '/schemas/event-models?extras=true')).json[0]
   await vi.waitFor(async () => expect((await model())?.TotalCount).toBe(VERSIONS), { timeout: 30_000 })
   const { VersionCount, Schema } = await model()
@@ -34,12 +22,10 @@ beforeAll(async () => {
 })
 afterAll(() => dashboard[Symbol.asyncDispose]())
 
-const keyOf = (place: number) => `key${String(place % (KEYS - COMMON_KEYS)).padStart(4, '0')}`
-
 test('all of its keys and versions are listed, and its diffs are right', async () => {
   await using visit = await dashboard.visit('/schema')
   const { page } = visit
-  await page.getByRole('row', { name: 'Seat Reserved' }).click()
+  await page.getByRole('row', { name: 'Largest' }).click()
   await page.getByText('2,000 keys').waitFor()
   await expect
     .poll(() => page.getByRole('table', { name: 'Keys' }).getAttribute('aria-rowcount'))
@@ -58,7 +44,7 @@ test('all of its keys and versions are listed, and its diffs are right', async (
 
 /** What moving the window from one version to another makes of the keys. */
 function changesOf(before: number, after: number): string[] {
-  const keys = (version: number) => new Set(Array.from({ length: WINDOW }, (_, at) => keyOf(version * STEP + at)))
+  const keys = (version: number) => new Set(largestModelKeys(version))
   const added = [...keys(after).difference(keys(before))].map((key) => `addedproperties.${key}float64`)
   const removed = [...keys(before).difference(keys(after))].map((key) => `removedproperties.${key}float64`)
   return [...added, ...removed].sort()

@@ -6,7 +6,7 @@ import { answersOfCurl } from './curl.ts'
 
 /*
  * 1,000 sources, 500 destinations and 100,000 dead letters: lists are opened, scrolled, searched and worked with (dashboard.md
- * §12 "Tables", §15 lines 12 and 29).
+ * §4 N12, §5, §12 "Tables", §13, §15 lines 12 and 29).
  */
 
 let dashboard: Dashboard
@@ -21,10 +21,51 @@ const table = (page: Page, name: string) => page.getByRole('table', { name, exac
 const rowCount = async (of: Locator) => Number(await of.getAttribute('aria-rowcount')) - 1
 const toTheEnd = (page: Page) => page.evaluate('scrollTo(0, document.documentElement.scrollHeight)')
 
+/** Scrolls to the end, and to the new one each time that the list has grown, until at least this row is drawn. */
+async function scrollDownTo(row: number, of: Locator): Promise<void> {
+  const last = async () => {
+    await toTheEnd(of.page())
+    return Number(await of.locator('[data-row]').last().getAttribute('data-row'))
+  }
+  await expect.poll(last).toBeGreaterThanOrEqual(row)
+}
+
 /** However long the list, only the rows near the window are in the document. */
 async function expectFewInDocument(of: Locator): Promise<void> {
   expect(await of.locator('[data-row]').count()).toBeLessThan(100)
 }
+
+/** Of contracts/dashboard.md §13, on a quiet machine; the benchmarks measure it there. */
+const USABLE_MS = 1_000
+
+/** Resolves when every node and its state is drawn. */
+const USABLE = `new Promise((done) => {
+  const look = () => {
+    const nodes = document.querySelectorAll('section[aria-label="Flow of events"] [data-kind] a')
+    if (nodes.length >= 24 && document.body.textContent.includes('5,000 dead')) done()
+    else requestAnimationFrame(look)
+  }
+  look()
+})`
+
+test('what it computes until it is usable, with an empty cache, leaves room in its budget', async () => {
+  await using visit = await dashboard.visit('/settings/account')
+  const { page } = visit
+  const session = await page.context().newCDPSession(page)
+  await session.send('Network.setCacheDisabled', { cacheDisabled: true })
+  // In time of the processor, which other suites beside this one do not use up.
+  await session.send('Performance.enable', { timeDomain: 'threadTicks' })
+  const computedMs = async () => {
+    const { metrics } = await session.send('Performance.getMetrics')
+    return metrics.find(({ name }) => name === 'TaskDuration')!.value * 1_000
+  }
+  const before = await computedMs()
+  await page.goto('/ui/', { waitUntil: 'commit' })
+  await page.evaluate(USABLE)
+  const taken = (await computedMs()) - before
+  expect(taken).toBeGreaterThan(0)
+  expect(taken).toBeLessThan(USABLE_MS)
+})
 
 test('Home shows twelve nodes a column, those in trouble first, and leads to the rest', async () => {
   await using visit = await dashboard.visit('/')
@@ -33,6 +74,9 @@ test('Home shows twelve nodes a column, those in trouble first, and leads to the
   await flow.getByRole('link', { name: 'and 988 more' }).waitFor()
   await flow.getByRole('link', { name: 'and 488 more' }).waitFor()
   await flow.getByText('5,000 dead').nth(11).waitFor()
+  const nodes = (name: RegExp) => flow.getByRole('link', { name })
+  expect(await nodes(/^Hook \d+$/).count()).toBe(12)
+  expect(await nodes(/^Source \d+$/).count()).toBe(12)
   await page.getByRole('link', { name: 'Dead 100k' }).waitFor()
   const needs = page.getByRole('complementary', { name: 'What needs you' })
   await needs.getByText('for 12 other reasons').waitFor()
@@ -111,10 +155,7 @@ test('100,000 dead letters: twenty groups, loaded as they are scrolled, chosen a
   const letters = table(page, 'Dead letters')
   await expect.poll(() => rowCount(groups)).toBe(20)
   await page.getByRole('heading', { name: '100,000 events' }).waitFor()
-  for (const row of [99, 199, 299]) {
-    await toTheEnd(page)
-    await letters.locator(`[data-row="${row}"]`).waitFor()
-  }
+  await scrollDownTo(299, letters)
   await expectFewInDocument(letters)
   await page.evaluate('scrollTo(0, 0)')
   await letters.getByRole('checkbox', { name: 'Choose all rows that are loaded' }).check()
@@ -141,9 +182,58 @@ test('every page of the list is asked for once as it is scrolled', async () => {
     if (url.pathname === '/v2/dead-letters' && url.searchParams.has('cursor')) asked.push(url.search)
   })
   const letters = table(page, 'Dead letters')
-  for (const row of [99, 199, 299, 399, 499]) {
-    await toTheEnd(page)
-    await letters.locator(`[data-row="${row}"]`).waitFor()
-  }
+  await letters.locator('[data-row="0"]').waitFor()
+  await scrollDownTo(499, letters)
   expect(asked).toEqual([...new Set(asked)])
+})
+
+const LETTERS = 100_000
+
+test('100,000 dead letters of a group are replayed by one action, and each arrives once', {
+  timeout: 600_000,
+}, async () => {
+  const { env } = dashboard
+  let isUp = false
+  const arrived = new Map<string, number>()
+  env.sink.answer = ({ json }) => {
+    if (isUp) arrived.set(json.messageId, (arrived.get(json.messageId) ?? 0) + 1)
+    // What came is counted here, and not kept.
+    env.sink.clear()
+    return isUp ? {} : { status: 400, body: 'no such hall' }
+  }
+  const { source } = await env.webhook({ name: 'Ticket hook', delivery: { ordering: 'none', concurrency: 64 } })
+  const step = 5_000
+  for (let from = 0; from < LETTERS; from += step) {
+    const batch = Array.from({ length: step }, (_, n) => ({
+      type: 'track',
+      event: 'Ticket Paid',
+      userId: `u-${from + n}`,
+      messageId: `t-${from + n}`,
+    }))
+    const { status } = await env.send('/v1/batch', { batch }, source.writeKey)
+    expect(status).toBe(200)
+  }
+  const countOf = async () => {
+    const { json } = await env.api('GET', '/v2/dead-letters/groups?reason=answered%20400')
+    return json.groups[0]?.count
+  }
+  await expect.poll(countOf, { timeout: 240_000, interval: 500 }).toBe(LETTERS)
+
+  isUp = true
+  await using visit = await dashboard.visit('/dead-letters')
+  const { page } = visit
+  await table(page, 'Groups').getByRole('row', { name: '100,000 at Ticket hook: answered 400' }).click()
+  await page.getByRole('button', { name: 'Send all 100,000 again' }).click()
+  const dialog = page.getByRole('dialog')
+  await dialog
+    .getByText("Send 100,000 events again to Ticket hook with today's configuration?")
+    .waitFor({ timeout: 60_000 })
+  await dialog.getByText('100,000 events, about 16 min at 100/s').waitFor()
+  await dialog.getByLabel('Events per second').fill('10000')
+  await dialog.getByText('100,000 events, about 10 s at 10,000/s').waitFor()
+  await dialog.getByRole('button', { name: 'Send again' }).click()
+  await page.getByText('done', { exact: true }).waitFor({ timeout: 240_000 })
+  expect([arrived.size, Math.max(...arrived.values())]).toEqual([LETTERS, 1])
+  await page.goto('/ui/dead-letters?reason=answered%20400')
+  await page.getByText('Nothing matches these filters.').waitFor()
 })

@@ -21,8 +21,8 @@ test('the palette finds a source by its name and by its id, with the keyboard al
     await visit.press('Enter')
     await page.waitForURL(`**/ui/sources/${sourceId}/setup`)
     await page.goto('/ui/settings/account')
+    await page.locator('#page').waitFor()
   }
-  await page.locator('#page').waitFor()
   await page.keyboard.press('Control+K')
   await page.getByRole('option').first().waitFor()
   expect(await visit.axe()).toEqual([])
