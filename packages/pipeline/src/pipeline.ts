@@ -3,9 +3,10 @@ import {
   type DeadLetterGroup,
   type DeadLetterRow,
   MemoryBudget,
+  type Position,
   type Scope,
 } from '@millrace/delivery'
-import type { EventLog, StoredRecord } from '@millrace/log'
+import { type EventLog, STREAMS, type StoredRecord } from '@millrace/log'
 import type { EventRecord, JsonObject } from '@millrace/protocol'
 import { BackedLog } from './backlog/backed-log.ts'
 import { BacklogBudget } from './backlog/backlog-budget.ts'
@@ -196,8 +197,7 @@ export class Pipeline {
     await this.#spans.write(this.#spans.reconcile(this.#configuration))
     for (const destination of this.#configuration.destinations.values()) {
       const resumed = await store.call('resume', destination.id)
-      const start: StartingPoint['start'] = (partition, stream) =>
-        positionOf(destination.id, partition, stream) ?? this.#spans.firstConnected(destination.id, partition)
+      const start = await this.#startOf(destination.id, positionOf)
       this.#open(destination, { start, resumed })
     }
     this.#applyConfiguration()
@@ -216,6 +216,29 @@ export class Pipeline {
     this.#backlog.start()
     this.#logBudget.start()
     await this.#recordDamage()
+  }
+
+  /**
+   * A destination goes on at its place on disk. That of one that nothing comes for may be long ago: what others' sources sent since
+   * is passed over by its counts, as it would have to be read once for each such destination.
+   */
+  async #startOf(destinationId: string, positionOf: PositionOf): Promise<StartingPoint['start']> {
+    const { log } = this.#options
+    const activity = this.#spans.activityOf(destinationId)
+    const start = async (partition: number, stream: number): Promise<Position> => {
+      const position =
+        positionOf(destinationId, partition, stream) ?? this.#spans.firstConnected(destinationId, partition)
+      const range = { from: position.offset, to: log.end(partition) }
+      if (position.index > 0 || range.from >= range.to) return position
+      const isWanted = (sourceId: string) => activity.knows(sourceId)
+      const offset = await this.#surroundings.tallies.seek(partition, STREAMS[stream]!, range, isWanted)
+      return { offset, index: 0 }
+    }
+    const partitions = Array.from({ length: log.partitions }, (_, partition) => partition)
+    const starts = await Promise.all(
+      partitions.map((each) => Promise.all(STREAMS.map((_, stream) => start(each, stream)))),
+    )
+    return (partition, stream) => starts[partition]![stream]!
   }
 
   /** Carries out a new configuration: it governs the next event; when it resolves, a restart will know it, too. */

@@ -1,4 +1,4 @@
-import { MemoryEventLog } from '@millrace/log'
+import { type EventLog, MemoryEventLog } from '@millrace/log'
 import { expect, test } from 'vitest'
 import { HOUR, MINUTE, PipelineUnderTest, SECOND, track, tracks } from './testing/pipeline-under-test.ts'
 
@@ -166,4 +166,42 @@ test('spans hold over restarts: a connection that was off for a while stays off 
   const seen = new Set(sink.messageIds.map((id) => id.replace(/-.*/, '')))
   expect(seen).toEqual(new Set(['on', 'again']))
   expect(new Set(sink.messageIds).size).toBe(1_250)
+})
+
+/** Says how many records readers were given. */
+class CountedLog extends MemoryEventLog {
+  records = 0
+
+  override async read(...asked: Parameters<EventLog['read']>): ReturnType<EventLog['read']> {
+    const result = await super.read(...asked)
+    this.records += result.records.length
+    return result
+  }
+}
+
+test('for destinations that nothing comes for, a restart reads nothing of what others sent, and the next event is delivered', async () => {
+  const log = new CountedLog()
+  const { run, sink } = await PipelineUnderTest.withSink(200, { log, sources: ['s1', 's2'] })
+  await using _ = run
+  run.connections.delete('s2-d1')
+  const config = { webhookUrl: sink.url }
+  for (let n = 0; n < 20; n++) {
+    run.destinations.set(`idle-${n}`, { ...run.destinations.get('d1')!, id: `idle-${n}`, config })
+    run.connect('s2', `idle-${n}`)
+  }
+  await run.configure()
+  await run.accept([track('early')], { source: 's2' })
+  await run.settle()
+  for (const event of tracks(500)) await run.accept([event])
+  await run.settle()
+  expect(sink.arrivals.length).toBe(520)
+  log.records = 0
+  await run.restart()
+  expect(log.records).toBe(0)
+  await run.restart(async () => {
+    for (const event of tracks(500, () => '', 'other')) await run.accept([event])
+    await run.accept([track('late')], { source: 's2' })
+  })
+  expect(sink.messageIds.filter((id) => id === 'late').length).toBe(20)
+  expect(sink.arrivals.length).toBe(1_040)
 })
