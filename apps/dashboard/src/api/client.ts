@@ -1,5 +1,6 @@
 import type { JsonValue } from '@millrace/protocol/json'
 import { connectionFailure, failureOf } from './failure.ts'
+import { LastAnswers } from './last-answers.ts'
 import { noteServerDate } from './server-clock.ts'
 import { endSession, sessionHalf } from './session-half.ts'
 
@@ -15,6 +16,8 @@ export interface ApiOptions {
   /** The ETag of the state that is meant; another one fails as `changed`. */
   readonly etag?: string | null
   readonly signal?: AbortSignal | undefined
+  /** Of a GET that is asked again and again: an answer like the last one is the same object. */
+  readonly isRemembered?: boolean
 }
 
 export interface Answer<T> {
@@ -41,13 +44,18 @@ export interface Ground {
 }
 
 export function apiOver(ground: Ground) {
+  const last = new LastAnswers()
+  const bodyOf = (text: string, path: string, { query, isRemembered = false }: ApiOptions) => {
+    if (text === '') return null
+    return isRemembered ? last.read(pathWith(path, query), text) : JSON.parse(text)
+  }
   return async <T>(method: Method, path: string, options: ApiOptions = {}): Promise<Answer<T>> => {
     const response = await respond(ground, method, path, options)
     const text = await response.text().catch((error: unknown) => {
       throw options.signal?.aborted ? error : connectionFailure()
     })
     return {
-      body: (text === '' ? null : JSON.parse(text)) as T,
+      body: bodyOf(text, path, options) as T,
       etag: response.headers.get('ETag'),
       warning: response.headers.get('X-Millrace-Warning'),
     }

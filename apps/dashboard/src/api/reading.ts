@@ -24,7 +24,7 @@ export type Tagged<T> = T & { readonly etag: string | null }
 export function reading<T>(path: string, query: QueryValues = {}) {
   return queryOptions({
     queryKey: [path, query],
-    queryFn: async ({ signal }) => (await api<T>('GET', path, { query, signal })).body,
+    queryFn: async ({ signal }) => (await api<T>('GET', path, { query, signal, isRemembered: true })).body,
   })
 }
 
@@ -46,7 +46,8 @@ export function readingAll<T>(path: string, member: string, query: QueryValues =
       const elements: T[] = []
       let next = pathWith(path, { ...query, limit: 500 })
       for (let page = 0; next !== '' && page < MOST_PAGES; page++) {
-        const { body } = await api<Record<string, T[]> & { paging: Paging }>('GET', next, { signal })
+        const options = { signal, isRemembered: true }
+        const { body } = await api<Record<string, T[]> & { paging: Paging }>('GET', next, options)
         elements.push(...(body[member] ?? []))
         next = body.paging.next
       }

@@ -1,5 +1,6 @@
 import { queryOptions, useQuery } from '@tanstack/react-query'
 import { api } from './client.ts'
+import { askedFrom, movedOn } from './moving-stats.ts'
 import { pollEvery } from './retry.ts'
 import { serverNow } from './server-clock.ts'
 
@@ -57,7 +58,10 @@ export interface StatsAsked {
   readonly hasCurrentStep?: boolean
 }
 
-/** Counts per step up to now. They are read again every `pollMs`, with a new `to`; what was shown stays meanwhile. */
+/**
+ * Counts per step up to now. They are read again every `pollMs`, with a new `to`; what was shown stays meanwhile, and only the
+ * newest steps are asked for again: an hour of thousands of nodes would be megabytes.
+ */
 export function useStats(asked: StatsAsked, options: { pollMs?: number } = {}) {
   return useQuery({
     ...readingStats(asked),
@@ -69,11 +73,18 @@ function readingStats(asked: StatsAsked) {
   const { seconds, step, hasCurrentStep = false, ...query } = asked
   return queryOptions({
     queryKey: ['/v2/stats', asked],
-    queryFn: async ({ signal }): Promise<Stats> => {
+    queryFn: async ({ client, queryKey, signal }): Promise<Stats> => {
       const steps = serverNow() / (step * 1000)
       const to = (hasCurrentStep ? Math.ceil(steps) : Math.floor(steps)) * step * 1000
-      const range = { from: new Date(to - seconds * 1000).toISOString(), to: new Date(to).toISOString() }
-      return (await api<Stats>('GET', '/v2/stats', { query: { ...range, step, ...query }, signal })).body
+      const from = to - seconds * 1000
+      // Reasons are counted over the whole range.
+      const known = query.by === undefined ? client.getQueryData<Stats>(queryKey) : undefined
+      const missing = askedFrom({ from, to }, known)
+      const range = { from: new Date(missing).toISOString(), to: new Date(to).toISOString() }
+      const { body } = await api<Stats>('GET', '/v2/stats', { query: { ...range, step, ...query }, signal })
+      return known === undefined || missing === from ? body : movedOn(known, body, from)
     },
+    // Times move on with each answer: comparing it with the last one would find it changed, slowly.
+    structuralSharing: false,
   })
 }

@@ -1,7 +1,7 @@
-import { ActionIcon, Tooltip, VisuallyHidden } from '@mantine/core'
 import { useEffect, useState } from 'react'
 import { Icon } from '../shell/icon.tsx'
 import { commonTexts } from '../texts.ts'
+import styles from './copy-button.module.css'
 import { copyText } from './copy-text.ts'
 
 interface CopyButtonProps {
@@ -10,32 +10,34 @@ interface CopyButtonProps {
   readonly what: string
 }
 
-/** Copies a text, and says that it did. */
+const SAID = { copied: 'Copied', failed: 'The browser does not allow it' } as const
+
+/** Copies a text, and says that it did. A plain button: lists have one in each row, and scroll as fast as their rows are made. */
 export function CopyButton({ text, what }: CopyButtonProps) {
-  const [outcome, setOutcome] = useState<'copied' | 'failed'>()
+  const [outcome, setOutcome] = useState<keyof typeof SAID>()
   useEffect(() => {
     if (outcome === undefined) return
     const timer = setTimeout(() => setOutcome(undefined), 2000)
     return () => clearTimeout(timer)
   }, [outcome])
-  const said = { copied: 'Copied', failed: 'The browser does not allow it' }
+  const label = `${commonTexts.copy} ${what}`
   return (
     <>
-      <Tooltip label={outcome === undefined ? `${commonTexts.copy} ${what}` : said[outcome]}>
-        <ActionIcon
-          variant="subtle"
-          color="gray"
-          size={24}
-          aria-label={`${commonTexts.copy} ${what}`}
-          onClick={(event) => {
-            event.stopPropagation()
-            void copyText(text).then((isDone) => setOutcome(isDone ? 'copied' : 'failed'))
-          }}
-        >
-          <Icon name={outcome === 'copied' ? 'check' : 'copy'} size={14} />
-        </ActionIcon>
-      </Tooltip>
-      <VisuallyHidden role="status">{outcome !== undefined && said[outcome]}</VisuallyHidden>
+      <button
+        type="button"
+        className={styles.button}
+        aria-label={label}
+        data-tip={outcome === undefined ? label : SAID[outcome]}
+        onClick={(event) => {
+          event.stopPropagation()
+          void copyText(text).then((isDone) => setOutcome(isDone ? 'copied' : 'failed'))
+        }}
+      >
+        <Icon name={outcome === 'copied' ? 'check' : 'copy'} size={14} />
+      </button>
+      <span role="status" className={styles.said}>
+        {outcome !== undefined && SAID[outcome]}
+      </span>
     </>
   )
 }

@@ -1,4 +1,3 @@
-import { Tooltip } from '@mantine/core'
 import { cloneElement, type ReactElement } from 'react'
 import { isAtLeast, type Role, useRole } from '../api/session.ts'
 import { pageTexts } from '../texts.ts'
@@ -15,12 +14,10 @@ export function NeedsRole({ role, children }: NeedsRoleProps) {
   const own = useRole()
   if (own !== undefined && isAtLeast(own, role)) return children
   return (
-    <Tooltip label={pageTexts.needsRole(role)}>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a disabled control takes no focus, but its reason must be reached */}
-      <span className={styles.reason} tabIndex={0}>
-        {cloneElement(children, { disabled: true })}
-      </span>
-    </Tooltip>
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: a disabled control takes no focus, but its reason must be reached
+    <span className={styles.reason} data-tip={pageTexts.needsRole(role)} tabIndex={0}>
+      {cloneElement(children, { disabled: true })}
+    </span>
   )
 }
 

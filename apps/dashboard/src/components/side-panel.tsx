@@ -1,4 +1,4 @@
-import { ActionIcon, Tooltip } from '@mantine/core'
+import { ActionIcon } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
 import { type ReactNode, useEffect, useMemo, useRef } from 'react'
 import { Icon } from '../shell/icon.tsx'
@@ -33,11 +33,9 @@ export function SidePanel({ label, title, to, onClose, children }: SidePanelProp
       <div className={styles.head}>
         <h2 className={styles.title}>{title}</h2>
         {to !== undefined && (
-          <Tooltip label="Open as a page">
-            <Link to={to} className={styles.page} aria-label="Open as a page">
-              <Icon name="right" size={14} />
-            </Link>
-          </Tooltip>
+          <Link to={to} className={styles.page} data-tip="Open as a page" aria-label="Open as a page">
+            <Icon name="right" size={14} />
+          </Link>
         )}
         <ActionIcon variant="subtle" color="gray" size={28} aria-label="Close the panel" onClick={onClose}>
           <Icon name="close" />

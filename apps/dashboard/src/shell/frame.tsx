@@ -4,6 +4,7 @@ import { useHasSession } from '../api/session.ts'
 import { SignInOverPage } from '../pages/sign-in/sign-in-over-page.tsx'
 import { tabTitle, useCurrentTitle } from './page-title.ts'
 import { Shell } from './shell.tsx'
+import { Tips } from './tips.tsx'
 
 /** What is around every page: nothing for an open one, else the shell, and sign-in before or over it. */
 export function Frame() {
@@ -25,6 +26,7 @@ export function Frame() {
         <Outlet />
       </Shell>
       {!hasSession && <SignInOverPage />}
+      <Tips />
     </>
   )
 }

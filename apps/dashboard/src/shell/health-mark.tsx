@@ -1,4 +1,3 @@
-import { Tooltip } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
 import { troublesOf, useHealth } from '../api/health.ts'
 import styles from './shell.module.css'
@@ -24,11 +23,15 @@ interface StateProps {
 
 function State({ state, sign, word, text }: StateProps) {
   return (
-    <Tooltip label={text} multiline maw={360}>
-      <Link to="/settings/health" className={styles.health} data-state={state} aria-label={`${word}: ${text}`}>
-        <span aria-hidden="true">{sign}</span>
-        <span className={styles.healthText}>{word}</span>
-      </Link>
-    </Tooltip>
+    <Link
+      to="/settings/health"
+      className={styles.health}
+      data-state={state}
+      data-tip={text}
+      aria-label={`${word}: ${text}`}
+    >
+      <span aria-hidden="true">{sign}</span>
+      <span className={styles.healthText}>{word}</span>
+    </Link>
   )
 }

@@ -1,4 +1,4 @@
-import { ActionIcon, Tooltip, UnstyledButton } from '@mantine/core'
+import { ActionIcon, UnstyledButton } from '@mantine/core'
 import { Link, useLocation } from '@tanstack/react-router'
 import { AccountMenu } from './account-menu.tsx'
 import { HealthMark } from './health-mark.tsx'
@@ -56,9 +56,9 @@ function PagePath() {
         </li>
         {title !== undefined && title !== section.text && (
           <li>
-            <Tooltip label={title}>
-              <span className={styles.pathEnd}>{title}</span>
-            </Tooltip>
+            <span className={styles.pathEnd} data-tip={title}>
+              {title}
+            </span>
           </li>
         )}
       </ol>

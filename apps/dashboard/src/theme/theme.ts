@@ -55,11 +55,7 @@ export const theme = createTheme({
       defaultProps: { transitionProps: { duration: 0 }, attributes: PLAIN_HEADER, overlayProps: VEIL },
     }),
     Tooltip: Tooltip.extend({
-      defaultProps: {
-        openDelay: 300,
-        events: { hover: true, focus: true, touch: true },
-        transitionProps: { duration: 0 },
-      },
+      defaultProps: { transitionProps: { duration: 0 } },
     }),
   },
 })

@@ -1,4 +1,4 @@
-import { ActionIcon, Button, Checkbox, TextInput, Tooltip } from '@mantine/core'
+import { ActionIcon, Button, Checkbox, TextInput } from '@mantine/core'
 import { isJsonObject, type JsonObject, type JsonValue } from '@millrace/protocol/json'
 import { type ComponentProps, useState } from 'react'
 import { MASK } from '../../api/destinations.ts'
@@ -51,14 +51,13 @@ export function PairsField({ value, onChange, disabled, ...frame }: PairsFieldPr
             disabled={disabled}
             onChange={({ currentTarget }) => put(at, { ...pair, to: currentTarget.value })}
           />
-          <Tooltip label="Hidden once it is saved">
-            <Checkbox
-              label="Secret"
-              checked={pair.secret ?? pair.to === MASK}
-              disabled={disabled}
-              onChange={({ currentTarget }) => put(at, { ...pair, secret: currentTarget.checked })}
-            />
-          </Tooltip>
+          <Checkbox
+            label="Secret"
+            wrapperProps={{ 'data-tip': 'Hidden once it is saved' }}
+            checked={pair.secret ?? pair.to === MASK}
+            disabled={disabled}
+            onChange={({ currentTarget }) => put(at, { ...pair, secret: currentTarget.checked })}
+          />
           <ActionIcon
             variant="subtle"
             color="gray"

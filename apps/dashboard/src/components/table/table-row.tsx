@@ -39,7 +39,7 @@ function Row<T>(props: TableRowProps<T>) {
       data-row={at}
       data-opens={onOpen !== undefined || undefined}
       className={isCard ? styles.card : styles.row}
-      style={{ height, transform: `translateY(${top}px)` }}
+      style={{ height, top }}
       tabIndex={isTabStop ? 0 : -1}
       onFocus={() => onActive(at)}
       onClick={onOpen === undefined ? undefined : open}

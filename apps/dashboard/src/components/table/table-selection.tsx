@@ -1,4 +1,4 @@
-import { Checkbox } from '@mantine/core'
+import { useEffect, useRef } from 'react'
 import styles from './data-table.module.css'
 
 /** Which rows are chosen: some, or whatever the filter matches. */
@@ -11,23 +11,31 @@ export interface RowSelection {
   readonly boxes: typeof SELECTION_BOXES
 }
 
-/** The box of all rows in the head, and that of each row. */
+/** The box of all rows in the head, and that of each row: the browser's own, which cost a fifth of Mantine's. */
 export const SELECTION_BOXES = { All: SelectAll, One: SelectRow } as const
 
 function SelectAll({ selection, ids }: { readonly selection: RowSelection; readonly ids: readonly string[] }) {
   const chosen = ids.filter((id) => selection.has(id)).length
   const isAll = ids.length > 0 && chosen === ids.length
+  const isSome = chosen > 0 && !isAll
+  const box = useRef<HTMLInputElement>(null)
+  useEffect(() => {
+    box.current!.indeterminate = isSome
+  }, [isSome])
   return (
     // biome-ignore lint/a11y/useSemanticElements: of the table around
     // biome-ignore lint/a11y/useFocusableInteractive: its box takes the focus
     <div role="columnheader" className={styles.check}>
-      <Checkbox
-        size="xs"
-        aria-label="Choose all rows that are loaded"
-        checked={isAll}
-        indeterminate={chosen > 0 && !isAll}
-        onChange={() => selection.setAll(isAll ? [] : ids)}
-      />
+      <label className={styles.boxRoom}>
+        <input
+          ref={box}
+          type="checkbox"
+          className={styles.box}
+          aria-label="Choose all rows that are loaded"
+          checked={isAll}
+          onChange={() => selection.setAll(isAll ? [] : ids)}
+        />
+      </label>
     </div>
   )
 }
@@ -42,12 +50,15 @@ function SelectRow({ selection, id, name }: SelectRowProps) {
   return (
     // biome-ignore lint/a11y/useSemanticElements: of the table around
     <div role="cell" className={styles.check}>
-      <Checkbox
-        size="xs"
-        aria-label={`Choose ${name}`}
-        checked={selection.has(id)}
-        onChange={() => selection.toggle(id)}
-      />
+      <label className={styles.boxRoom}>
+        <input
+          type="checkbox"
+          className={styles.box}
+          aria-label={`Choose ${name}`}
+          checked={selection.has(id)}
+          onChange={() => selection.toggle(id)}
+        />
+      </label>
     </div>
   )
 }

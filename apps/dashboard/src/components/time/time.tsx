@@ -1,4 +1,3 @@
-import { Tooltip } from '@mantine/core'
 import type { ClipboardEvent } from 'react'
 import styles from './time.module.css'
 import { localTime, type Precision } from './time-text.ts'
@@ -23,10 +22,8 @@ export function Time({ at, precision = 'second', isInRow = false, none = '–' }
     event.preventDefault()
   }
   return (
-    <Tooltip label={utc}>
-      <time className={styles.time} dateTime={utc} tabIndex={isInRow ? undefined : 0} onCopy={copyUtc}>
-        {localTime(date, new Date(), precision)}
-      </time>
-    </Tooltip>
+    <time className={styles.time} dateTime={utc} data-tip={utc} tabIndex={isInRow ? undefined : 0} onCopy={copyUtc}>
+      {localTime(date, new Date(), precision)}
+    </time>
   )
 }

@@ -1,4 +1,4 @@
-import { ActionIcon, Tooltip } from '@mantine/core'
+import { ActionIcon } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import type { Series } from '../../api/stats.ts'
@@ -100,18 +100,17 @@ function NodeCard({ node: { name, state, rate }, to, course, isFocus, onFocus, o
         <StateMark kind={state.kind}>{state.word}</StateMark>
         {course !== undefined && <Sparkline values={course} label={`Course of ${shown}`} width={48} height={16} />}
       </div>
-      <Tooltip label={label}>
-        <ActionIcon
-          className={styles.focus}
-          variant="default"
-          size={24}
-          aria-label={label}
-          aria-pressed={isFocus}
-          onClick={onFocus}
-        >
-          <Icon name="search" size={12} />
-        </ActionIcon>
-      </Tooltip>
+      <ActionIcon
+        className={styles.focus}
+        variant="default"
+        size={24}
+        aria-label={label}
+        data-tip={label}
+        aria-pressed={isFocus}
+        onClick={onFocus}
+      >
+        <Icon name="search" size={12} />
+      </ActionIcon>
     </div>
   )
 }
