@@ -62,9 +62,10 @@ export interface StatsAsked {
  * Counts per step up to now. They are read again every `pollMs`, with a new `to`; what was shown stays meanwhile, and only the
  * newest steps are asked for again: an hour of thousands of nodes would be megabytes.
  */
-export function useStats(asked: StatsAsked, options: { pollMs?: number } = {}) {
+export function useStats(asked: StatsAsked, options: { pollMs?: number; isEnabled?: boolean } = {}) {
   return useQuery({
     ...readingStats(asked),
+    enabled: options.isEnabled ?? true,
     refetchInterval: pollEvery(options.pollMs ?? null),
   })
 }

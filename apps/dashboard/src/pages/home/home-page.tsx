@@ -33,16 +33,15 @@ const POLL_MS = 5000
 /** Is all well; if not, what needs somebody. @see contracts/dashboard.md §5 */
 export function HomePage() {
   const [{ range = '1h', focus }, setSearch] = useSearchValues(homeSearch)
-  const sources = useSources()
   const reading = together({
-    sources,
+    sources: useSources(),
     destinations: useDestinations(),
     connections: useConnections(),
     transformations: useTransformations(),
   })
   const stats = useStats({ seconds: 300, step: 10 }, { pollMs: POLL_MS })
   const deliveries = useDeliveryStates({ pollMs: POLL_MS })
-  const courses = useCourses(range, (sources.data?.length ?? 0) + (reading.data?.destinations.length ?? 0))
+  const courses = useCourses(range, reading.data && reading.data.sources.length + reading.data.destinations.length)
 
   return (
     <>
