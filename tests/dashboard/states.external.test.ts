@@ -37,6 +37,22 @@ test('a fault of our own ends at its panel', async () => {
   expect(visit.faults.splice(0).length).toBeGreaterThan(0)
 })
 
+test('a page whose thing is not there, or cannot be read, says what it was to be', async () => {
+  await using visit = await dashboard.visit('/settings/account')
+  const { page } = visit
+  for (const [path, thing] of [
+    ['/sources/none/setup', 'Source'],
+    ['/destinations/none/overview', 'Destination'],
+    ['/transformations/none/code', 'Transformation'],
+    ['/replays/none', 'Replay'],
+    ['/schema/none', 'Model'],
+  ] as const) {
+    await page.goto(`/ui${path}`)
+    await page.getByRole('heading', { name: thing, exact: true }).waitFor()
+    await page.getByText(`${thing} none does not exist, or was deleted.`).waitFor()
+  }
+})
+
 test('of two who change a source the second may load what the first wrote', async () => {
   const { id } = await dashboard.env.source({ name: 'Twice' })
   await using visit = await dashboard.visit(`/sources/${id}/settings`)

@@ -37,3 +37,13 @@ export function together<Q extends Readonly<Record<string, AnyQuery<unknown>>>>(
     },
   }
 }
+
+/** The title of the page of one thing: its name, or what it is where it cannot be read; undefined while it is read. */
+export function titleOf<T>(
+  { data, error }: Pick<ReadState<T>, 'data' | 'error'>,
+  nameOf: (data: T) => string,
+  thing: string,
+): string | undefined {
+  if (data !== undefined) return nameOf(data)
+  return error === null ? undefined : thing
+}

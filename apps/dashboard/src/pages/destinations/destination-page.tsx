@@ -6,6 +6,7 @@ import type { Tagged } from '../../api/reading.ts'
 import { serverNow } from '../../api/server-clock.ts'
 import { ShownId } from '../../components/shown-id.tsx'
 import { StateMark } from '../../components/state-mark.tsx'
+import { titleOf } from '../../components/states/read-state.ts'
 import { Shown } from '../../components/states/shown.tsx'
 import { PageHead } from '../../shell/page-head.tsx'
 import { PageMissing } from '../../shell/page-missing.tsx'
@@ -76,7 +77,7 @@ export function DestinationPage() {
   return (
     <>
       <PageHead
-        title={destination?.name}
+        title={titleOf(reading, ({ name }) => name, 'Destination')}
         meta={destination && <DestinationMeta destination={destination} />}
         actions={destination && <DestinationActions key={destination.id} destination={destination} />}
         tabs={TABS.map(({ name, text }) => ({ text, to: `/destinations/${id}/${name}`, isCurrent: name === tab }))}

@@ -13,6 +13,7 @@ import { Refusal } from '../../components/form/refusal.tsx'
 import { NeedsRole } from '../../components/needs-role.tsx'
 import { ShownId } from '../../components/shown-id.tsx'
 import { StateMark } from '../../components/state-mark.tsx'
+import { titleOf } from '../../components/states/read-state.ts'
 import { Shown } from '../../components/states/shown.tsx'
 import { Time } from '../../components/time/time.tsx'
 import { PageHead } from '../../shell/page-head.tsx'
@@ -27,7 +28,7 @@ export function ReplayPage() {
   return (
     <>
       <PageHead
-        title={reading.data && replayKind(reading.data)}
+        title={titleOf(reading, replayKind, 'Replay')}
         meta={
           reading.data && (
             <>

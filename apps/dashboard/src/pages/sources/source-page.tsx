@@ -4,6 +4,7 @@ import type { Tagged } from '../../api/reading.ts'
 import { type Source, useSource } from '../../api/sources.ts'
 import { ShownId } from '../../components/shown-id.tsx'
 import { OnOffMark } from '../../components/state-mark.tsx'
+import { titleOf } from '../../components/states/read-state.ts'
 import { Shown } from '../../components/states/shown.tsx'
 import { PageHead } from '../../shell/page-head.tsx'
 import { PageMissing } from '../../shell/page-missing.tsx'
@@ -68,7 +69,7 @@ export function SourcePage() {
   return (
     <>
       <PageHead
-        title={reading.data?.name}
+        title={titleOf(reading, ({ name }) => name, 'Source')}
         meta={reading.data && <SourceMeta source={reading.data} />}
         tabs={TABS.map(({ name, text }) => ({ text, to: `/sources/${id}/${name}`, isCurrent: name === tab }))}
       />

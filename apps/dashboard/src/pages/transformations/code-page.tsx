@@ -3,6 +3,7 @@ import { type ComponentType, Suspense } from 'react'
 import type { Code } from '../../api/code.ts'
 import type { Tagged } from '../../api/reading.ts'
 import { ShownId } from '../../components/shown-id.tsx'
+import { titleOf } from '../../components/states/read-state.ts'
 import { Shown } from '../../components/states/shown.tsx'
 import { PageHead } from '../../shell/page-head.tsx'
 import { PageMissing } from '../../shell/page-missing.tsx'
@@ -30,7 +31,7 @@ export function CodePage({ kind, tabs }: CodePageProps) {
   return (
     <>
       <PageHead
-        title={reading.data?.name}
+        title={titleOf<Code>(reading, ({ name }) => name, kind.Thing)}
         meta={reading.data && <CodeMeta code={reading.data} />}
         tabs={tabs.map(({ name, text }) => ({ text, to: `${kind.path}/${id}/${name}`, isCurrent: name === tab }))}
       />

@@ -67,7 +67,7 @@ export function ModelPage() {
   return (
     <>
       <PageHead
-        title={isGone ? 'Model' : model && modelName(model)}
+        title={isGone || models.error !== null ? 'Model' : model && modelName(model)}
         meta={model && <ModelMeta model={model} source={sources.data?.find(isOf(model))} />}
         actions={model && <ApiPopover path="/schemas/event-versions" query={{ EventID: eventId }} />}
         tabs={Object.entries(TABS).map(([name, { text }]) => ({
