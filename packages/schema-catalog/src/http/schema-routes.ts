@@ -148,12 +148,11 @@ function listOf(query: URLSearchParams): ListPart | string {
 /** The first page that has anything in it. */
 async function firstPage(ask: (part: Part) => Promise<Page>): Promise<Page | undefined> {
   let page = await ask({ after: undefined, limit: -1, offset: 0 })
-  while (page.items.length === 0 && page.after !== undefined)
-    page = await ask({ after: page.after, limit: -1, offset: 0 })
-  return page.items.length === 0 ? undefined : page
+  while (page.count === 0 && page.after !== undefined) page = await ask({ after: page.after, limit: -1, offset: 0 })
+  return page.count === 0 ? undefined : page
 }
 
-/** Writes a list page by page, as fast as it is read. */
+/** Writes a list page by page, as fast as it is read; the next one is made meanwhile. */
 async function sendList(
   request: IncomingMessage,
   response: ServerResponse,
@@ -167,13 +166,22 @@ async function sendList(
   let left = limit ?? Number.POSITIVE_INFINITY
   let separator = '['
   for (;;) {
-    left -= page.items.length
-    const isRead = page.items.length === 0 || response.write(`${separator}${page.items.join(',')}`)
-    if (page.items.length > 0) separator = ','
-    if (page.after === undefined || left <= 0) break
+    left -= page.count
+    const isLast = page.after === undefined || left <= 0
+    const limit = left === Number.POSITIVE_INFINITY ? -1 : left
+    const next = isLast ? undefined : ask({ after: page.after, limit, offset: 0 })
+    // Whoever has gone away is told of no failure.
+    next?.catch(() => {})
+    let isRead = true
+    if (page.count > 0) {
+      response.write(separator)
+      isRead = response.write(page.bytes)
+      separator = ','
+    }
+    if (next === undefined) break
     if (!isRead) await Promise.race([once(response, 'drain'), once(response, 'close')])
     if (response.destroyed) return
-    page = await ask({ after: page.after, limit: left === Number.POSITIVE_INFINITY ? -1 : left, offset: 0 })
+    page = await next
   }
   response.end(separator === '[' ? '[]' : ']')
 }

@@ -7,10 +7,8 @@ import { parseUnversionedKeys } from '../observe/unversioned.ts'
 import type { CatalogDatabase, Row } from '../store/catalog-database.ts'
 import type { CatalogCalls, ListRequest, Page, SourceChoice, SourceStatus } from '../thread/calls.ts'
 import { jsonSchemaOf } from './json-schema.ts'
+import { PageWriter } from './page-writer.ts'
 import { MergedValues } from './written-values.ts'
-
-/** A page ends when it has so many characters: whoever reads it waits no longer than for these. */
-const PAGE_LENGTH = 256 * 1024
 
 type Reads = Omit<CatalogCalls, 'open' | 'configure' | 'follow' | 'wake' | 'commit' | 'rebuild' | 'purge' | 'close'>
 
@@ -32,23 +30,29 @@ export class Answers implements Reads {
   }
 
   models(request: Parameters<CatalogCalls['models']>[0]): Page {
-    return this.#modelPage(request, (row) => modelJson(row, this.#writeKeyOf(row), request.hasExtras))
+    return this.#modelPage(request, MODEL_COLUMNS, (page, row) => {
+      page.add(...modelJson(row, this.#writeKeyOf(row), request.hasExtras))
+    })
   }
 
   jsonSchemas(request: Parameters<CatalogCalls['jsonSchemas']>[0]): Page {
-    return this.#modelPage(request, (row) => jsonSchemaOf(row['type'], JSON.parse(row['identifier']), keysOf(row)))
+    return this.#modelPage(request, '*', (page, row) => {
+      const schema = jsonSchemaOf(row['type'], JSON.parse(row['identifier']), keysOf(row))
+      if (schema !== undefined) page.add(schema)
+    })
   }
 
   versions({ eventId, ...request }: Parameters<CatalogCalls['versions']>[0]): Page {
     const model = this.#model(eventId)
-    if (model === undefined) return { items: [], after: undefined }
+    if (model === undefined) return new PageWriter().finish(undefined)
     const [at, id] = request.after ?? [-1, -1]
     const rows = this.#database.iterate(
-      `SELECT * FROM versions WHERE model = ? AND (first_seen, id) > (?, ?) ORDER BY first_seen, id LIMIT ? OFFSET ?`,
+      `SELECT ${VERSION_COLUMNS} FROM versions WHERE model = ? AND (first_seen, id) > (?, ?)
+       ORDER BY first_seen, id LIMIT ? OFFSET ?`,
       ...[model['id'], at, id, request.limit, offsetOf(request)],
     )
     const owner = model['event_id'] as string
-    return pageOf(rows, 'first_seen', (row) => versionJson(row, owner))
+    return pageOf(rows, 'first_seen', (page, row) => page.add(...versionJson(row, owner)))
   }
 
   modelMetadata(eventId: string): string | undefined {
@@ -110,19 +114,21 @@ export class Answers implements Reads {
 
   #modelPage(
     request: ListRequest & { source: SourceChoice | undefined },
-    json: (row: Row) => string | undefined,
+    columns: string,
+    add: (page: PageWriter, row: Row) => void,
   ): Page {
     const { source, limit } = request
     const [at, id] = request.after ?? [-1, -1]
     const order = 'AND (created_at, id) > (?, ?) ORDER BY created_at, id LIMIT ? OFFSET ?'
     const place = [at, id, limit, offsetOf(request)]
     if (source === undefined) {
-      return pageOf(this.#database.iterate(`SELECT * FROM models WHERE true ${order}`, ...place), 'created_at', json)
+      const all = this.#database.iterate(`SELECT ${columns} FROM models WHERE true ${order}`, ...place)
+      return pageOf(all, 'created_at', add)
     }
     const sourceId = 'id' in source ? source.id : this.#sourceByLastKey(source.lastKey)
-    if (sourceId === undefined) return { items: [], after: undefined }
-    const rows = this.#database.iterate(`SELECT * FROM models WHERE source = ? ${order}`, sourceId, ...place)
-    return pageOf(rows, 'created_at', json)
+    if (sourceId === undefined) return new PageWriter().finish(undefined)
+    const rows = this.#database.iterate(`SELECT ${columns} FROM models WHERE source = ? ${order}`, sourceId, ...place)
+    return pageOf(rows, 'created_at', add)
   }
 
   #metadata(samples: string, owner: number, total: number, values: MergedValues): string {
@@ -153,6 +159,12 @@ export class Answers implements Reads {
   }
 }
 
+// Keys go out as they are kept.
+const MODEL_COLUMNS = `
+  id, event_id, source, type, identifier, created_at, last_seen, total, unversioned, versions, cut_keys,
+  CAST(keys AS BLOB) AS keys`
+const VERSION_COLUMNS = 'id, version_id, first_seen, last_seen, total, CAST(keys AS BLOB) AS keys'
+
 const VALUES = `
   SELECT keys, valued, counters, texts FROM versions JOIN version_values ON version_values.version = versions.id`
 
@@ -178,22 +190,19 @@ function offsetOf({ after, offset }: ListRequest): number {
   return after === undefined ? offset : 0
 }
 
-/** @param place the column of the time that the list is ordered by. @param json undefined: left out. */
-function pageOf(rows: Iterable<Row>, place: string, json: (row: Row) => string | undefined): Page {
-  const items: string[] = []
-  let length = 0
+/** @param place the column of the time that the list is ordered by. */
+function pageOf(rows: Iterable<Row>, place: string, add: (page: PageWriter, row: Row) => void): Page {
+  const page = new PageWriter()
   for (const row of rows) {
-    const item = json(row)
-    if (item !== undefined) {
-      items.push(item)
-      length += item.length
-    }
-    if (length >= PAGE_LENGTH) return { items, after: [row[place], row['id']] }
+    add(page, row)
+    if (page.isFull) return page.finish([row[place], row['id']])
   }
-  return { items, after: undefined }
+  return page.finish(undefined)
 }
 
-function modelJson(row: Row, writeKey: string, hasExtras: boolean): string {
+type JsonParts = readonly (string | Uint8Array)[]
+
+function modelJson(row: Row, writeKey: string, hasExtras: boolean): JsonParts {
   const fields = {
     ID: row['id'],
     EventID: row['event_id'],
@@ -211,7 +220,7 @@ function modelJson(row: Row, writeKey: string, hasExtras: boolean): string {
   return withSchema(fields, row, rest)
 }
 
-function versionJson(row: Row, eventId: string): string {
+function versionJson(row: Row, eventId: string): JsonParts {
   const fields = { ID: row['id'], VersionID: row['version_id'], EventModelID: eventId }
   const rest = {
     FirstSeen: microseconds(row['first_seen']),
@@ -222,9 +231,9 @@ function versionJson(row: Row, eventId: string): string {
 }
 
 /** The schema is written member by member: an object would put paths that look like numbers first. */
-function withSchema(before: object, { keys }: Row, after: object): string {
-  const schema = `"Schema":{${keysAsMembers(keys)}}`
-  return `${JSON.stringify(before).slice(0, -1)},${schema},${JSON.stringify(after).slice(1)}`
+function withSchema(before: object, { keys }: Row, after: object): JsonParts {
+  const head = `${JSON.stringify(before).slice(0, -1)},"Schema":{`
+  return [head, keysAsMembers(keys), `},${JSON.stringify(after).slice(1)}`]
 }
 
 function keysOf(row: Row): TypedKey[] {

@@ -10,9 +10,11 @@ export interface CatalogThreadData {
   readonly shared: SharedArrayBuffer
 }
 
-/** A page of a list, as JSON texts that a comma joins. */
+/** A page of a list. */
 export interface Page {
-  readonly items: readonly string[]
+  readonly count: number
+  /** JSON texts in UTF-8 that a comma joins. */
+  readonly bytes: Uint8Array<ArrayBuffer>
   /** Where the next page begins; undefined at the end. */
   readonly after: PlaceInList | undefined
 }

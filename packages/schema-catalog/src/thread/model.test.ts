@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import type { JsonObject, JsonValue } from '@millrace/protocol'
 import fc from 'fast-check'
 import { afterAll, expect, test } from 'vitest'
+import type { Page } from './calls.ts'
 import { Catalog } from './catalog.ts'
 import type { CatalogRecord } from './catalog-log.ts'
 import { PlainCatalog, type PlainModel, plainFrequentValues } from './plain-catalog.ts'
@@ -151,7 +152,12 @@ interface ShownModel {
 function modelsOf(catalog: Catalog): ShownModel[] {
   catalog.prepareRead()
   const request = { after: undefined, limit: -1, offset: 0, source: undefined, hasExtras: false }
-  return catalog.answers.models(request).items.map((text) => JSON.parse(text))
+  return itemsOf(catalog.answers.models(request))
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: JSON of whatever list
+function itemsOf({ bytes }: Page): any[] {
+  return JSON.parse(`[${Buffer.from(bytes).toString()}]`)
 }
 
 /** Whatever was shown once stays. */
@@ -167,8 +173,7 @@ function answersOf(catalog: Catalog) {
   const { answers } = catalog
   return byName(
     modelsOf(catalog).map((model) => {
-      const { items } = answers.versions({ eventId: model.EventID, after: undefined, limit: -1, offset: 0 })
-      const versions = items.map((text) => JSON.parse(text))
+      const versions = itemsOf(answers.versions({ eventId: model.EventID, after: undefined, limit: -1, offset: 0 }))
       const metadata = JSON.parse(answers.modelMetadata(model.EventID)!)
       const missing = versions.map(({ VersionID }) => JSON.parse(answers.missingKeys(VersionID)!))
       return {

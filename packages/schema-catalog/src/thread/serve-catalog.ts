@@ -1,9 +1,15 @@
 import { existsSync, renameSync } from 'node:fs'
 import { threadCpuUsage } from 'node:process'
-import { answerCalls, type Clock, notifyCaller } from '@millrace/std'
+import { answerCalls, type Clock, notifyCaller, Transferred } from '@millrace/std'
 import type { CatalogSource } from '../observe/source-state.ts'
 import { salvagedIds } from '../store/salvage.ts'
-import { type CatalogCalls, type CatalogNotice, type CatalogThreadData, CatalogUnavailableError } from './calls.ts'
+import {
+  type CatalogCalls,
+  type CatalogNotice,
+  type CatalogThreadData,
+  CatalogUnavailableError,
+  type Page,
+} from './calls.ts'
 import { Catalog } from './catalog.ts'
 import type { CatalogLog } from './catalog-log.ts'
 import { CatalogReader } from './reader.ts'
@@ -93,7 +99,12 @@ export function serveCatalog(data: CatalogThreadData, log: CatalogLog, clock: Cl
       return read(open)
     })
 
-  answerCalls<CatalogCalls>({
+  const page = (read: (catalog: Catalog) => Page) => {
+    const made = answer(read)
+    return new Transferred(made, [made.bytes.buffer])
+  }
+
+  answerCalls<ThreadFunctions>({
     open() {
       try {
         openCatalog()
@@ -107,9 +118,9 @@ export function serveCatalog(data: CatalogThreadData, log: CatalogLog, clock: Cl
     },
     follow: () => reader.follow(),
     wake: () => reader.wake(),
-    models: (request) => answer(({ answers }) => answers.models(request)),
-    versions: (request) => answer(({ answers }) => answers.versions(request)),
-    jsonSchemas: (request) => answer(({ answers }) => answers.jsonSchemas(request)),
+    models: (request) => page(({ answers }) => answers.models(request)),
+    versions: (request) => page(({ answers }) => answers.versions(request)),
+    jsonSchemas: (request) => page(({ answers }) => answers.jsonSchemas(request)),
     modelMetadata: (eventId) => answer(({ answers }) => answers.modelMetadata(eventId)),
     versionMetadata: (versionId) => answer(({ answers }) => answers.versionMetadata(versionId)),
     keyCounts: (eventId) => answer(({ answers }) => answers.keyCounts(eventId)),
@@ -141,3 +152,9 @@ export function serveCatalog(data: CatalogThreadData, log: CatalogLog, clock: Cl
     },
   })
 }
+
+/** The same functions, seen from inside: lists move to the caller. */
+type ThreadFunctions = Omit<CatalogCalls, Lists> & {
+  [Name in Lists]: (request: Parameters<CatalogCalls[Name]>[0]) => Transferred<Page>
+}
+type Lists = 'models' | 'versions' | 'jsonSchemas'
