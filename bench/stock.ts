@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
@@ -48,6 +49,9 @@ export const stockOf = oncePerBench(async (bench: Bench): Promise<Stock & { read
   for (let i = 0; i < stock.destinations; i++) {
     await addWebhookOf(product, sourceIds[i % sourceIds.length]!, bench.spareUrl)
   }
+  await product.stop()
+  // Gigabytes that the system has still to write would slow down whoever is measured first.
+  execFileSync('sync')
   return { ...stock, dataFolder }
 })
 
