@@ -83,7 +83,7 @@ export class EventList {
 
   async #lookBack(filter: ListFilter, limit: number, given: readonly Place[] | undefined): Promise<EventPage> {
     const { clock, spans } = this.#options
-    const end = clock.monotonic() + MOST_MS
+    let end = Number.POSITIVE_INFINITY
     const thread = this.#thread ?? this.#startThread()
     const connections = asksForOutcome(filter) ? spans().filter(({ kind }) => kind === 'connection') : []
     const events: ListedEvent[] = []
@@ -91,6 +91,8 @@ export class EventList {
     let looked = 0
     while (looked < MOST_LOOKED && clock.monotonic() < end) {
       await thread.call('begin', { filter, places, spans: connections })
+      // Starting the thread, as the first call does, is no part of looking back.
+      end = Math.min(end, clock.monotonic() + MOST_MS)
       const reads = new Reads(this.#options.log, places)
       let step: Step | undefined
       do {
