@@ -43,13 +43,14 @@ export const stockOf = oncePerBench(async (bench: Bench): Promise<Stock & { read
   console.error(`storing ${stock.events} events …`)
   await fillLog(path.join(dataFolder, 'log'), stock, sourceIds)
   console.error('having them indexed and counted …')
-  await using product = await startProduct({ dataFolder, startTimeoutMs: FIRST_START_MS })
-  await becomesReady(product)
-  await catalogCaughtUp(product)
-  for (let i = 0; i < stock.destinations; i++) {
-    await addWebhookOf(product, sourceIds[i % sourceIds.length]!, bench.spareUrl)
+  {
+    await using product = await startProduct({ dataFolder, startTimeoutMs: FIRST_START_MS })
+    await becomesReady(product)
+    await catalogCaughtUp(product)
+    for (let i = 0; i < stock.destinations; i++) {
+      await addWebhookOf(product, sourceIds[i % sourceIds.length]!, bench.spareUrl)
+    }
   }
-  await product.stop()
   // Gigabytes that the system has still to write would slow down whoever is measured first.
   execFileSync('sync')
   return { ...stock, dataFolder }

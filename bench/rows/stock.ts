@@ -34,7 +34,12 @@ export const stockRows: readonly Row[] = [
   },
 ]
 
-type Run = (bench: Bench, product: Program, writeKey: string, shapes: number) => Promise<number>
+type Run = (
+  bench: Bench,
+  product: Program,
+  writeKey: string,
+  shapes: number,
+) => Promise<{ readonly eventsPerSecond: number }>
 
 async function measure(
   bench: Bench,
@@ -48,21 +53,18 @@ async function measure(
   const keys = [await makeSource(empty), await makeSource(stocked)] as const
   // Of the row before.
   await catalogCaughtUp(stocked)
-  const contenders = [() => run(bench, empty, keys[0], shapes), () => run(bench, stocked, keys[1], shapes)] as const
+  const turn = async (product: Program, writeKey: string) => {
+    const { eventsPerSecond } = await run(bench, product, writeKey, shapes)
+    await catalogCaughtUp(product)
+    return eventsPerSecond
+  }
+  const contenders = [() => turn(empty, keys[0]), () => turn(stocked, keys[1])] as const
   await alternate(1, ...contenders)
   return compared(await alternate(bench.isSmall ? 1 : rounds, ...contenders), perSecond)
 }
 
-async function deliveryRun(bench: Bench, product: Program, writeKey: string, shapes: number): Promise<number> {
-  const events = bench.isSmall ? { events: 6_000 } : {}
-  const { eventsPerSecond } = await deliver(bench, product, { port: product.port, writeKey, shapes }, events)
-  await catalogCaughtUp(product)
-  return eventsPerSecond
-}
+const deliveryRun: Run = (bench, product, writeKey, shapes) =>
+  deliver(bench, product, { port: product.port, writeKey, shapes }, bench.isSmall ? { events: 6_000 } : {})
 
-async function burst({ load }: Bench, product: Program, writeKey: string, shapes: number): Promise<number> {
-  const { port } = product
-  const { eventsPerSecond } = await load.call('burst', { port, writeKey, shapes, ...BURST }, TIMEOUT_MS)
-  await catalogCaughtUp(product)
-  return eventsPerSecond
-}
+const burst: Run = ({ load }, { port }, writeKey, shapes) =>
+  load.call('burst', { port, writeKey, shapes, ...BURST }, TIMEOUT_MS)

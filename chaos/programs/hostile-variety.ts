@@ -37,11 +37,11 @@ export const hostileVariety: Program = {
     await using product = await Product.start({ folder: run.folder, environment })
     const { writeKey } = await makeSource(product, [])
     const memory = new Memory(product)
-    const load: Sent = { accepted: 0, isOver: false }
-    const sending = sendAll(run, product, writeKey, load)
-    await untilCounted(run, product, load, memory)
+    const sent: Sent = { accepted: 0, isOver: false }
+    const sending = sendAll(run, product, writeKey, sent)
+    await untilCounted(run, product, sent, memory)
     await sending
-    const { accepted } = load
+    const { accepted } = sent
     const models: Model[] = await product.call('GET', '/schemas/event-models')
     await checkCounts(run, product, models, accepted)
     const stored = catalogBytes(run.folder)
@@ -124,7 +124,7 @@ interface Sent {
   isOver: boolean
 }
 
-async function sendAll(run: Run, product: Product, writeKey: string, load: Sent): Promise<void> {
+async function sendAll(run: Run, product: Product, writeKey: string, sent: Sent): Promise<void> {
   const wanted = run.pick(EVENTS)
   let batches = 0
   const sender = async () => {
@@ -133,18 +133,18 @@ async function sendAll(run: Run, product: Product, writeKey: string, load: Sent)
       const events = Array.from({ length: EVENTS_PER_BATCH - 1 }, () => hostileEvent(run.random))
       const answer = await send(product, `{"writeKey":"${writeKey}","batch":[${KNOWN},${events.join()}]}`)
       run.check(answer === '200 OK', `a batch was answered ${answer}`)
-      if (answer === '200 OK') load.accepted += EVENTS_PER_BATCH
+      if (answer === '200 OK') sent.accepted += EVENTS_PER_BATCH
     }
   }
   await Promise.all(Array.from({ length: SENDERS }, sender))
-  load.isOver = true
+  sent.isOver = true
 }
 
 /** Until all is sent, and counted. */
-async function untilCounted(run: Run, product: Product, load: Sent, memory: Memory): Promise<void> {
+async function untilCounted(run: Run, product: Product, sent: Sent, memory: Memory): Promise<void> {
   await run.eventually(
     async () => {
-      const { accepted, isOver } = load
+      const { accepted, isOver } = sent
       const { LagEvents } = await product.call('GET', '/schemas/status')
       memory.sample(accepted - LagEvents < run.pick(EVENTS) / 4)
       run.say(`${accepted} accepted, the catalog is ${LagEvents} behind, ${memory.figures}`)

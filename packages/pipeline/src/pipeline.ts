@@ -3,10 +3,9 @@ import {
   type DeadLetterGroup,
   type DeadLetterRow,
   MemoryBudget,
-  type Position,
   type Scope,
 } from '@millrace/delivery'
-import { type EventLog, STREAMS, type StoredRecord } from '@millrace/log'
+import type { EventLog, StoredRecord } from '@millrace/log'
 import type { EventRecord, JsonObject } from '@millrace/protocol'
 import { BackedLog } from './backlog/backed-log.ts'
 import { BacklogBudget } from './backlog/backlog-budget.ts'
@@ -31,6 +30,7 @@ import { ParsedRecords } from './parsed-records.ts'
 import type { PipelineOptions } from './pipeline-options.ts'
 import { type PositionOf, Removals } from './removals.ts'
 import { Spans } from './spans.ts'
+import { StartingPlaces } from './starting-places.ts'
 import type { StartingPoint, Surroundings } from './surroundings.ts'
 import { Tail } from './tail.ts'
 import { traceEvents } from './traces.ts'
@@ -195,10 +195,10 @@ export class Pipeline {
     await this.index.catchUp(log, (partition, stream) => positionOf(MESSAGE_INDEX, partition, stream)?.offset ?? 0)
     await this.#removals.recordForgotten(this.#spans.all, this.#configuration, positionOf)
     await this.#spans.write(this.#spans.reconcile(this.#configuration))
+    const places = new StartingPlaces(log, this.#spans, this.#surroundings.tallies, positionOf)
     for (const destination of this.#configuration.destinations.values()) {
       const resumed = await store.call('resume', destination.id)
-      const start = await this.#startOf(destination.id, positionOf)
-      this.#open(destination, { start, resumed })
+      this.#open(destination, { start: await places.of(destination.id), resumed })
     }
     this.#applyConfiguration()
     await this.jobs.start()
@@ -216,29 +216,6 @@ export class Pipeline {
     this.#backlog.start()
     this.#logBudget.start()
     await this.#recordDamage()
-  }
-
-  /**
-   * A destination goes on at its place on disk. That of one that nothing comes for may be long ago: what others' sources sent since
-   * is passed over by its counts, as it would have to be read once for each such destination.
-   */
-  async #startOf(destinationId: string, positionOf: PositionOf): Promise<StartingPoint['start']> {
-    const { log } = this.#options
-    const activity = this.#spans.activityOf(destinationId)
-    const start = async (partition: number, stream: number): Promise<Position> => {
-      const position =
-        positionOf(destinationId, partition, stream) ?? this.#spans.firstConnected(destinationId, partition)
-      const range = { from: position.offset, to: log.end(partition) }
-      if (position.index > 0 || range.from >= range.to) return position
-      const isWanted = (sourceId: string) => activity.knows(sourceId)
-      const offset = await this.#surroundings.tallies.seek(partition, STREAMS[stream]!, range, isWanted)
-      return { offset, index: 0 }
-    }
-    const partitions = Array.from({ length: log.partitions }, (_, partition) => partition)
-    const starts = await Promise.all(
-      partitions.map((each) => Promise.all(STREAMS.map((_, stream) => start(each, stream)))),
-    )
-    return (partition, stream) => starts[partition]![stream]!
   }
 
   /** Carries out a new configuration: it governs the next event; when it resolves, a restart will know it, too. */

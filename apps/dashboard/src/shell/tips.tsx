@@ -14,6 +14,7 @@ interface Tip {
  */
 export function Tips() {
   const [tip, setTip] = useState<Tip>()
+  // It is opened once Mantine knows beside what: a moment before, it would stand in the corner of the page.
   const [placed, setPlaced] = useState<HTMLElement>()
   const id = useId()
   const of = tip?.of

@@ -33,37 +33,27 @@ export class LogTallies {
    * Where the first piece of a range begins that holds events of a source that is wanted; the end of the range if none does.
    *
    * @param range before the end of the log.
+   * @param sizes of the pieces: whatever is wanted of a large one is sought in smaller ones.
    */
   async seek(
     partition: number,
     stream: Stream,
     range: OffsetRange,
     isWanted: (sourceId: string) => boolean,
+    sizes = CUTS,
   ): Promise<number> {
-    return (await this.#firstPiece(partition, stream, range, isWanted, CUTS))?.from ?? range.to
+    for (const piece of cut(range, sizes)) {
+      const sources = (await this.#piece(partition, stream, piece)).keys()
+      if (!sources.some(isWanted)) continue
+      const smaller = sizes.slice(1)
+      return smaller.length === 0 ? piece.from : this.seek(partition, stream, piece, isWanted, smaller)
+    }
+    return range.to
   }
 
   /** Damage was found: what was counted is not there any more. */
   forget(): void {
     this.#known.clear()
-  }
-
-  /** Of the smallest pieces there are. */
-  async #firstPiece(
-    partition: number,
-    stream: Stream,
-    range: OffsetRange,
-    isWanted: (sourceId: string) => boolean,
-    sizes: readonly number[],
-  ): Promise<OffsetRange | undefined> {
-    for (const piece of cut(range, sizes)) {
-      const sources = (await this.#piece(partition, stream, piece)).keys()
-      if (!sources.some(isWanted)) continue
-      const smaller = sizes.slice(1)
-      const found = smaller.length === 0 ? piece : await this.#firstPiece(partition, stream, piece, isWanted, smaller)
-      if (found !== undefined) return found
-    }
-    return undefined
   }
 
   #piece(partition: number, stream: Stream, range: OffsetRange): Promise<Tally> {

@@ -168,8 +168,8 @@ async function sendList(
   for (;;) {
     left -= page.count
     const isLast = page.after === undefined || left <= 0
-    const limit = left === Number.POSITIVE_INFINITY ? -1 : left
-    const next = isLast ? undefined : ask({ after: page.after, limit, offset: 0 })
+    const rest = left === Number.POSITIVE_INFINITY ? -1 : left
+    const next = isLast ? undefined : ask({ after: page.after, limit: rest, offset: 0 })
     // Whoever has gone away is told of no failure.
     next?.catch(() => {})
     let isRead = true

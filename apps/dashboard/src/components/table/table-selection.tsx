@@ -11,31 +11,22 @@ export interface RowSelection {
   readonly boxes: typeof SELECTION_BOXES
 }
 
-/** The box of all rows in the head, and that of each row: the browser's own, which cost a fifth of Mantine's. */
+/** The box of all rows in the head, and that of each row. */
 export const SELECTION_BOXES = { All: SelectAll, One: SelectRow } as const
 
 function SelectAll({ selection, ids }: { readonly selection: RowSelection; readonly ids: readonly string[] }) {
   const chosen = ids.filter((id) => selection.has(id)).length
   const isAll = ids.length > 0 && chosen === ids.length
-  const isSome = chosen > 0 && !isAll
-  const box = useRef<HTMLInputElement>(null)
-  useEffect(() => {
-    box.current!.indeterminate = isSome
-  }, [isSome])
   return (
     // biome-ignore lint/a11y/useSemanticElements: of the table around
     // biome-ignore lint/a11y/useFocusableInteractive: its box takes the focus
     <div role="columnheader" className={styles.check}>
-      <label className={styles.boxRoom}>
-        <input
-          ref={box}
-          type="checkbox"
-          className={styles.box}
-          aria-label="Choose all rows that are loaded"
-          checked={isAll}
-          onChange={() => selection.setAll(isAll ? [] : ids)}
-        />
-      </label>
+      <Box
+        label="Choose all rows that are loaded"
+        isChecked={isAll}
+        isMixed={chosen > 0 && !isAll}
+        onChange={() => selection.setAll(isAll ? [] : ids)}
+      />
     </div>
   )
 }
@@ -50,15 +41,35 @@ function SelectRow({ selection, id, name }: SelectRowProps) {
   return (
     // biome-ignore lint/a11y/useSemanticElements: of the table around
     <div role="cell" className={styles.check}>
-      <label className={styles.boxRoom}>
-        <input
-          type="checkbox"
-          className={styles.box}
-          aria-label={`Choose ${name}`}
-          checked={selection.has(id)}
-          onChange={() => selection.toggle(id)}
-        />
-      </label>
+      <Box label={`Choose ${name}`} isChecked={selection.has(id)} onChange={() => selection.toggle(id)} />
     </div>
+  )
+}
+
+interface BoxProps {
+  readonly label: string
+  readonly isChecked: boolean
+  /** Some are chosen, and some are not. */
+  readonly isMixed?: boolean
+  readonly onChange: () => void
+}
+
+/** The browser's own: each row has one, and scrolling is as fast as rows are made. */
+function Box({ label, isChecked, isMixed = false, onChange }: BoxProps) {
+  const box = useRef<HTMLInputElement>(null)
+  useEffect(() => {
+    box.current!.indeterminate = isMixed
+  }, [isMixed])
+  return (
+    <label className={styles.boxRoom}>
+      <input
+        ref={box}
+        type="checkbox"
+        className={styles.box}
+        aria-label={label}
+        checked={isChecked}
+        onChange={onChange}
+      />
+    </label>
   )
 }

@@ -6,7 +6,7 @@ import { type Source, useSources } from '../../../api/sources.ts'
 import { ApiPopover } from '../../../components/api-popover.tsx'
 import { ShownId } from '../../../components/shown-id.tsx'
 import { Empty } from '../../../components/states/empty.tsx'
-import { together } from '../../../components/states/read-state.ts'
+import { titleOf, together } from '../../../components/states/read-state.ts'
 import { Shown } from '../../../components/states/shown.tsx'
 import { PageHead } from '../../../shell/page-head.tsx'
 import { useSearchValues } from '../../../shell/search-values.ts'
@@ -67,7 +67,7 @@ export function ModelPage() {
   return (
     <>
       <PageHead
-        title={isGone || models.error !== null ? 'Model' : model && modelName(model)}
+        title={isGone ? 'Model' : titleOf({ data: model, error: models.error }, modelName, 'Model')}
         meta={model && <ModelMeta model={model} source={sources.data?.find(isOf(model))} />}
         actions={model && <ApiPopover path="/schemas/event-versions" query={{ EventID: eventId }} />}
         tabs={Object.entries(TABS).map(([name, { text }]) => ({
