@@ -119,7 +119,8 @@ function optionsOf(
     cursor: { points: { size: 6 }, drag: { x: false, y: false } },
     scales: { x: { time: true }, y: { range: (_, __, greatest) => [0, greatest > 0 ? greatest * 1.08 : 1] } },
     axes: [
-      { ...axis, size: 26, values: (_, splits) => splits.map((second) => axisText(new Date(second * 1000))) },
+      // The gap keeps the first time clear of the lowest value, beside which it stands.
+      { ...axis, size: 26, gap: 9, values: (_, splits) => splits.map((second) => axisText(new Date(second * 1000))) },
       {
         ...axis,
         size: (_, values) => AXIS_GAP + CHARACTER * Math.max(0, ...(values ?? []).map(({ length }) => length)),

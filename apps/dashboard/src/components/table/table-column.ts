@@ -11,10 +11,11 @@ export interface Column<Row> {
   /** Given, the column can be sorted: only where all rows are loaded, or the server sorts. */
   readonly compare?: (a: Row, b: Row) => number
   /**
-   * Where it stands in a card of two lines, below 900 px: `title` and `end` in the first, left and right; `meta` in the second;
-   * `none` leaves it out, and so do tables without room for all columns. `meta` when left out.
+   * Where it stands in a card of two lines, below 900 px: `title` and `end` in the first, left and right; `meta` and `metaEnd`
+   * in the second; `none` leaves it out, and so do tables without room for all columns. `meta` when left out. What stands right is
+   * never cut.
    */
-  readonly card?: 'title' | 'end' | 'meta' | 'none'
+  readonly card?: 'title' | 'end' | 'meta' | 'metaEnd' | 'none'
 }
 
 /** As it stands in a link: the key of a column, with `-` before it from the greatest down. */

@@ -70,7 +70,7 @@ function CardCells<T>({ columns, row }: { readonly columns: readonly Column<T>[]
   return (
     <div role="presentation" className={styles.cardLines}>
       {line('title', at('title'), at('end'))}
-      {line('meta', at('meta'), [])}
+      {line('meta', at('meta'), at('metaEnd'))}
     </div>
   )
 }

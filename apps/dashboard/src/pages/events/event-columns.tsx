@@ -54,6 +54,7 @@ export function eventColumns(
       title: 'Destinations',
       width: '136px',
       cell: ({ outcomes }) => <OutcomeMarks outcomes={outcomes} nameOf={destinationName} />,
+      card: 'metaEnd',
     },
   ]
   return all.filter(({ key }) => !hidden.includes(key))

@@ -4,7 +4,7 @@ import { type FormEvent, useState } from 'react'
 import { SOURCE_TYPES, type SourceType, useCreateSource } from '../../api/sources.ts'
 import { ApiPopover } from '../../components/api-popover.tsx'
 import { fieldRefusal, Refusal } from '../../components/form/refusal.tsx'
-import { NeedsRole } from '../../components/needs-role.tsx'
+import { NeedsRole, useMay } from '../../components/needs-role.tsx'
 import { PageHead } from '../../shell/page-head.tsx'
 import styles from './sources.module.css'
 
@@ -15,6 +15,7 @@ export function NewSourcePage() {
   const [type, setType] = useState<SourceType>('Cordova')
   const { mutateAsync, error, isPending } = useCreateSource()
   const navigate = useNavigate()
+  const mayCreate = useMay('editor')
   const refused = fieldRefusal(error, FIELDS)
   const create = async (event: FormEvent) => {
     event.preventDefault()
@@ -38,6 +39,7 @@ export function NewSourcePage() {
           error={refused?.field === 'name' ? refused.text : undefined}
           required
           maxLength={200}
+          disabled={!mayCreate}
           autoFocus
         />
         <Select
@@ -48,6 +50,7 @@ export function NewSourcePage() {
           onChange={(value) => value !== null && setType(value as SourceType)}
           error={refused?.field === 'type' ? refused.text : undefined}
           allowDeselect={false}
+          disabled={!mayCreate}
           checkIconPosition="right"
         />
         <div className={styles.formActions}>

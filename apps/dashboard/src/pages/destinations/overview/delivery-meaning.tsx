@@ -15,20 +15,22 @@ interface DeliveryMeaningProps {
 /** The state of the moment in figures, and what it means for the events. */
 export function DeliveryMeaning({ delivery, isEnabled }: DeliveryMeaningProps) {
   const { deadLettersOpen, destinationId, latencyMs, oldestPendingAt, backlogBytes, delivered24h } = delivery
+  const waiting = waitingOf(delivery)
+  /** Waiting and dead events share one budget. */
+  const kept = bytesText(backlogBytes)
   return (
     <>
-      {isEnabled ? <Trouble delivery={delivery} /> : <Off waiting={waitingOf(delivery)} />}
+      {isEnabled ? <Trouble delivery={delivery} /> : <Off waiting={waiting} />}
       <Figures>
         <Figure label="Delivered in 24 h" value={shortNumber(delivered24h)} />
         <Figure
           label="Waiting"
-          value={shortNumber(waitingOf(delivery))}
+          value={shortNumber(waiting)}
           meta={
-            oldestPendingAt === null ? (
-              bytesText(backlogBytes)
-            ) : (
+            oldestPendingAt === null ? undefined : (
               <>
                 since <Time at={oldestPendingAt} />
+                {deadLettersOpen === 0 && `, ${kept}`}
               </>
             )
           }
@@ -36,6 +38,7 @@ export function DeliveryMeaning({ delivery, isEnabled }: DeliveryMeaningProps) {
         <Figure
           label="Dead"
           value={shortNumber(deadLettersOpen)}
+          meta={deadLettersOpen === 0 ? undefined : waiting === 0 ? kept : `${kept} with what waits`}
           tone={deadLettersOpen > 0 ? 'bad' : 'plain'}
           to="/dead-letters"
           search={{ destinationId }}

@@ -15,8 +15,10 @@ export function SchemaChanges({ version, against }: Compared) {
         {changes.map(({ path, kind, before, after }) => (
           <li key={path} className={styles.change} data-kind={kind}>
             <span className={styles.kind}>{kind}</span>
-            <code>{shownText(path)}</code>
-            <span className={styles.dim}>{[before, after].filter((type) => type !== null).join(' → ')}</span>
+            <span className={styles.changed}>
+              <code>{shownText(path)}</code>
+              <span className={styles.dim}>{[before, after].filter((type) => type !== null).join(' → ')}</span>
+            </span>
           </li>
         ))}
       </ul>

@@ -44,7 +44,7 @@ export function SourceSettings({ source }: SourceTabProps) {
           error={errorOf('name')}
           required
           maxLength={200}
-          readOnly={!mayEdit}
+          disabled={!mayEdit}
         />
         <Switch
           label="Takes events"
@@ -62,7 +62,7 @@ export function SourceSettings({ source }: SourceTabProps) {
           min={0}
           allowDecimal={false}
           thousandSeparator=","
-          readOnly={!mayEdit}
+          disabled={!mayEdit}
         />
         <NumberInput
           label="Duplicates"
@@ -74,7 +74,7 @@ export function SourceSettings({ source }: SourceTabProps) {
           max={86_400}
           allowDecimal={false}
           thousandSeparator=","
-          readOnly={!mayEdit}
+          disabled={!mayEdit}
         />
         <NumberInput
           label="Order shards"
@@ -85,7 +85,7 @@ export function SourceSettings({ source }: SourceTabProps) {
           min={1}
           max={64}
           allowDecimal={false}
-          readOnly={!mayEdit}
+          disabled={!mayEdit}
         />
         <Select
           label="Samples in the schema"
@@ -99,7 +99,7 @@ export function SourceSettings({ source }: SourceTabProps) {
             value !== null && configure({ catalog: { ...written.config.catalog, samples: value as 'full' } })
           }
           allowDeselect={false}
-          readOnly={!mayEdit}
+          disabled={!mayEdit}
         />
         <Switch
           label="Frequent values in the schema"
