@@ -87,6 +87,23 @@ describe('a workspace with trouble', () => {
     expect(visit.clicks).toBe(0)
   })
 
+  test('its files come in one round, and what it shows is asked for before the page is made', async () => {
+    await using visit = await dashboard.visit('/')
+    const { page } = visit
+    const asked: string[] = []
+    page.on('request', (request) => asked.push(new URL(request.url()).pathname))
+    await page.reload()
+    await page.getByRole('region', { name: 'Flow of events' }).getByText('Cinema app').first().waitFor()
+    const isFile = (path: string) => path.startsWith('/ui/assets/')
+    const files = asked.filter(isFile)
+    expect(files.length).toBeGreaterThan(0)
+    expect(files.length).toBeLessThanOrEqual(8)
+    const [first, ...others] = asked.slice(asked.findLastIndex(isFile) + 1)
+    expect(first).toBe('/v2/sources')
+    // The shell's own come once it stands.
+    expect(others.slice(0, 5)).not.toContain('/v2/session')
+  })
+
   test('a focused node is shown with its neighbours; the link says so, and Back shows all again', async () => {
     await using visit = await dashboard.visit('/')
     const { page } = visit

@@ -32,10 +32,10 @@ test('a part counts with what it alone brings, and is told when it is over its b
   for (const [file, bytes] of Object.entries(files)) writeFileSync(path.join(folder, file), noise(bytes))
   writeFileSync(path.join(folder, 'index.css'), noise(500))
   const manifest = {
-    'index.html': { file: 'index.js', isEntry: true, imports: ['_shared'], css: ['index.css'] },
+    'index.html': { file: 'index.js', isEntry: true, imports: ['_shared', '_home'], css: ['index.css'] },
     _shared: { file: 'shared.js' },
     _own: { file: 'own.js' },
-    'src/pages/home/home-page.tsx': { file: 'home.js', isDynamicEntry: true, imports: ['_shared'] },
+    _home: { file: 'home.js', imports: ['_shared'] },
     'src/pages/big/big-page.tsx': { file: 'page.js', isDynamicEntry: true, imports: ['_shared', '_own', 'index.html'] },
     'src/components/editor/code-editor.tsx': { file: 'editor.js', isDynamicEntry: true },
   }

@@ -12,13 +12,14 @@ import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
 import { newQueryClient } from './api/query-client.ts'
 import { cspNonce } from './csp-nonce.ts'
-import { newRouter } from './router.tsx'
+import { askForFirstPage, newRouter } from './router.tsx'
 import { theme } from './theme/theme.ts'
 
 const router = newRouter()
 const queryClient = newQueryClient()
 const colorSchemeManager = localStorageColorSchemeManager({ key: 'millrace.theme' })
 setNonce(cspNonce())
+askForFirstPage(router, queryClient)
 
 createRoot(document.getElementById('root')!).render(
   <StrictMode>

@@ -1,4 +1,6 @@
+import type { QueryClient } from '@tanstack/react-query'
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent, redirect } from '@tanstack/react-router'
+import { sessionHalf } from './api/session-half.ts'
 import { Frame } from './shell/frame.tsx'
 import { PageFailed } from './shell/page-failed.tsx'
 import { PageMissing } from './shell/page-missing.tsx'
@@ -42,6 +44,13 @@ export function newRouter() {
     defaultPreload: 'intent',
     scrollRestoration: true,
   })
+}
+
+/** For somebody who is signed in: what the first page shows is on its way while it is made. */
+export function askForFirstPage(router: ReturnType<typeof newRouter>, client: QueryClient): void {
+  if (sessionHalf() === null) return
+  const page = router.matchRoutes(router.latestLocation).at(-1)?.staticData.page
+  if (page !== undefined && 'ask' in page) page.ask?.(client)
 }
 
 function searchText(search: Record<string, unknown>): string {

@@ -16,9 +16,8 @@ const CONNECTIONS = '/v2/connections'
 const pathOf = (id: string) => `${CONNECTIONS}/${encodeURIComponent(id)}`
 
 /** All of them, in order of creation. */
-export function useConnections() {
-  return useQuery(readingAll<Connection>(CONNECTIONS, 'connections'))
-}
+export const readingConnections = () => readingAll<Connection>(CONNECTIONS, 'connections')
+export const useConnections = () => useQuery(readingConnections())
 
 export function useCreateConnection() {
   return useWriting(

@@ -46,9 +46,9 @@ const DESTINATIONS = '/v2/destinations'
 const pathOf = (id: string) => `${DESTINATIONS}/${encodeURIComponent(id)}`
 
 /** All of them, in order of creation; with `q` those whose name, key or id holds it. */
-export function useDestinations(query: { q?: string } = {}) {
-  return useQuery(readingAll<Destination>(DESTINATIONS, 'destinations', query))
-}
+export const readingDestinations = (query: { q?: string } = {}) =>
+  readingAll<Destination>(DESTINATIONS, 'destinations', query)
+export const useDestinations = (query: { q?: string } = {}) => useQuery(readingDestinations(query))
 
 export function useDestination(id: string) {
   return useQuery({
@@ -136,9 +136,7 @@ export function useDeliveryState(destinationId: string, options: { pollMs?: numb
 }
 
 /** The delivery states of all destinations. @see contracts/dashboard.md §4 N4 */
+export const readingDeliveryStates = () => readingAll<DeliveryState>('/v2/delivery', 'delivery')
 export function useDeliveryStates(options: { pollMs?: number } = {}) {
-  return useQuery({
-    ...readingAll<DeliveryState>('/v2/delivery', 'delivery'),
-    refetchInterval: pollEvery(options.pollMs ?? null),
-  })
+  return useQuery({ ...readingDeliveryStates(), refetchInterval: pollEvery(options.pollMs ?? null) })
 }

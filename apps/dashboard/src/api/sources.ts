@@ -56,9 +56,8 @@ const SOURCES = '/v2/sources'
 const pathOf = (id: string) => `${SOURCES}/${encodeURIComponent(id)}`
 
 /** All of them, in order of creation; with `q` those whose name, key or id holds it. */
-export function useSources(query: { q?: string } = {}) {
-  return useQuery(readingAll<Source>(SOURCES, 'sources', query))
-}
+export const readingSources = (query: { q?: string } = {}) => readingAll<Source>(SOURCES, 'sources', query)
+export const useSources = (query: { q?: string } = {}) => useQuery(readingSources(query))
 
 export function useSource(id: string) {
   return useQuery({

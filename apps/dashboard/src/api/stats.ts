@@ -70,7 +70,7 @@ export function useStats(asked: StatsAsked, options: { pollMs?: number; isEnable
   })
 }
 
-function readingStats(asked: StatsAsked) {
+export function readingStats(asked: StatsAsked) {
   const { seconds, step, hasCurrentStep = false, ...query } = asked
   return queryOptions({
     queryKey: ['/v2/stats', asked],

@@ -15,9 +15,9 @@ export interface Transformation extends Code {
 const TRANSFORMATIONS = '/v2/transformations'
 const pathOf = (id: string) => `${TRANSFORMATIONS}/${encodeURIComponent(id)}`
 
-export function useTransformations(query: { q?: string } = {}) {
-  return useQuery(readingAll<Transformation>(TRANSFORMATIONS, 'transformations', query))
-}
+export const readingTransformations = (query: { q?: string } = {}) =>
+  readingAll<Transformation>(TRANSFORMATIONS, 'transformations', query)
+export const useTransformations = (query: { q?: string } = {}) => useQuery(readingTransformations(query))
 
 export function useTransformation(id: string) {
   return useQuery({

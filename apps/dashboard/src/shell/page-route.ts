@@ -1,3 +1,4 @@
+import type { QueryClient } from '@tanstack/react-query'
 import type { Readers } from './search-values.ts'
 
 /** A page, as its folder tells the router of it. */
@@ -15,6 +16,8 @@ interface LoadedPage {
   readonly component: string
   /** What it reads of the link, by name; anything else in it is told to be left out. */
   readonly search?: Readers
+  /** Asks for what it shows: on a first visit before the page itself is made, so that both go on at the same time. */
+  readonly ask?: (client: QueryClient) => void
   /** Shown without the shell and without a session. */
   readonly isOpen?: boolean
 }

@@ -18,6 +18,7 @@ import { useIsNarrow } from '../../components/use-is-narrow.ts'
 import { PageHead } from '../../shell/page-head.tsx'
 import { useSearchValues } from '../../shell/search-values.ts'
 import { homeTexts } from '../../texts.ts'
+import { RECENT } from './ask-for-home.ts'
 import { type FlowData, flowOf, totalRates } from './flow.ts'
 import { FlowPicture } from './flow-picture.tsx'
 import { FlowTable } from './flow-table.tsx'
@@ -39,7 +40,7 @@ export function HomePage() {
     connections: useConnections(),
     transformations: useTransformations(),
   })
-  const stats = useStats({ seconds: 300, step: 10 }, { pollMs: POLL_MS })
+  const stats = useStats(RECENT, { pollMs: POLL_MS })
   const deliveries = useDeliveryStates({ pollMs: POLL_MS })
   const courses = useCourses(range, reading.data && reading.data.sources.length + reading.data.destinations.length)
 
