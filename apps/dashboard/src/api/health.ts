@@ -1,6 +1,6 @@
 import { queryOptions, useQuery } from '@tanstack/react-query'
 import { api } from './client.ts'
-import { reading, useWriting } from './reading.ts'
+import { onceShown, reading, useWriting } from './reading.ts'
 import { pollEvery } from './retry.ts'
 
 /** @see contracts/ingest.md §8 */
@@ -21,7 +21,9 @@ export function useHealth(options: { pollMs?: number } = {}) {
 
 const HEALTH = queryOptions({
   queryKey: ['/health', {}],
-  queryFn: async ({ signal }): Promise<Health> => {
+  queryFn: async (context): Promise<Health> => {
+    await onceShown(context)
+    const { signal } = context
     const response = await window.fetch('/health', { signal }).catch(() => undefined)
     const health = await response?.json().catch(() => undefined)
     if (health?.checks !== undefined) return health as Health

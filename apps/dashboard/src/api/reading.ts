@@ -1,10 +1,12 @@
 import {
   infiniteQueryOptions,
   type QueryClient,
+  type QueryKey,
   queryOptions,
   useMutation,
   useQueryClient,
 } from '@tanstack/react-query'
+import { afterFrame } from './after-frame.ts'
 import { type Answer, api, pathWith, type QueryValues } from './client.ts'
 
 /** Most pages of a list that is read whole: 20 of 500. */
@@ -24,15 +26,19 @@ export type Tagged<T> = T & { readonly etag: string | null }
 export function reading<T>(path: string, query: QueryValues = {}) {
   return queryOptions({
     queryKey: [path, query],
-    queryFn: async ({ signal }) => (await api<T>('GET', path, { query, signal, isRemembered: true })).body,
+    queryFn: async (context) => {
+      await onceShown(context)
+      return (await api<T>('GET', path, { query, signal: context.signal, isRemembered: true })).body
+    },
   })
 }
 
 export function readingOne<T extends object>(path: string, query: QueryValues = {}) {
   return queryOptions({
     queryKey: [path, query],
-    queryFn: async ({ signal }): Promise<Tagged<T>> => {
-      const { body, etag } = await api<T>('GET', path, { query, signal })
+    queryFn: async (context): Promise<Tagged<T>> => {
+      await onceShown(context)
+      const { body, etag } = await api<T>('GET', path, { query, signal: context.signal })
       return { ...body, etag }
     },
   })
@@ -42,7 +48,9 @@ export function readingOne<T extends object>(path: string, query: QueryValues = 
 export function readingAll<T>(path: string, member: string, query: QueryValues = {}) {
   return queryOptions({
     queryKey: [path, { ...query, limit: 500 }],
-    queryFn: async ({ signal }): Promise<readonly T[]> => {
+    queryFn: async (context): Promise<readonly T[]> => {
+      await onceShown(context)
+      const { signal } = context
       const elements: T[] = []
       let next = pathWith(path, { ...query, limit: 500 })
       for (let page = 0; next !== '' && page < MOST_PAGES; page++) {
@@ -56,11 +64,26 @@ export function readingAll<T>(path: string, member: string, query: QueryValues =
   })
 }
 
+interface ReadContext {
+  readonly client: QueryClient
+  readonly queryKey: QueryKey
+}
+
+/**
+ * What is shown from before is read again after the frame that shows it: a browser takes one or two milliseconds to send a
+ * request, and a page may have ten.
+ */
+export async function onceShown({ client, queryKey }: ReadContext): Promise<void> {
+  if (client.getQueryData(queryKey) !== undefined) await afterFrame()
+}
+
 /** A list that grows with traffic, page by page, newest first. */
 export function readingPages<T>(path: string, member: string, query: QueryValues = {}) {
   return infiniteQueryOptions({
     queryKey: [path, 'pages', query],
-    queryFn: async ({ pageParam, signal }): Promise<Page<T>> => {
+    queryFn: async (context): Promise<Page<T>> => {
+      await onceShown(context)
+      const { pageParam, signal } = context
       const { body } = await api<Record<string, T[]> & { paging: Paging }>('GET', pageParam, { signal })
       return { elements: body[member] ?? [], paging: body.paging }
     },

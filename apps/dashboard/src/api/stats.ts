@@ -1,6 +1,7 @@
 import { queryOptions, useQuery } from '@tanstack/react-query'
 import { api } from './client.ts'
 import { askedFrom, movedOn } from './moving-stats.ts'
+import { onceShown } from './reading.ts'
 import { pollEvery } from './retry.ts'
 import { serverNow } from './server-clock.ts'
 
@@ -74,7 +75,9 @@ export function readingStats(asked: StatsAsked) {
   const { seconds, step, hasCurrentStep = false, ...query } = asked
   return queryOptions({
     queryKey: ['/v2/stats', asked],
-    queryFn: async ({ client, queryKey, signal }): Promise<Stats> => {
+    queryFn: async (context): Promise<Stats> => {
+      await onceShown(context)
+      const { client, queryKey, signal } = context
       const steps = serverNow() / (step * 1000)
       const to = (hasCurrentStep ? Math.ceil(steps) : Math.floor(steps)) * step * 1000
       const from = to - seconds * 1000

@@ -14,6 +14,7 @@ const ROW = 28
 const CARD = 56
 /** Of rows that are drawn beyond the window. */
 const OVERSCAN = 12
+const NOWHERE = { scrollMargin: 0, room: Number.POSITIVE_INFINITY }
 
 export interface DataTableProps<Row> {
   /** What is listed: `Sources`. */
@@ -49,7 +50,8 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
   const { label, rows, rowId, sort, onSort, selection, total = rows.length, onNearEnd } = props
   const isNarrow = useIsNarrow()
   const body = useRef<HTMLDivElement>(null)
-  const [scrollMargin, room] = usePlace(body)
+  const place = usePlace(body)
+  const { scrollMargin, room } = place ?? NOWHERE
   const rowHeight = isNarrow ? CARD : ROW
   const virtualizer = useWindowVirtualizer({
     count: rows.length,
@@ -102,7 +104,8 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
       </div>
       {/* biome-ignore lint/a11y/useSemanticElements: as above */}
       <div role="rowgroup" ref={body} className={styles.body} style={{ height: virtualizer.getTotalSize() }}>
-        {shown.map(({ index, key, start }) => (
+        {/* Before their place is known they would be made twice. */}
+        {(place === undefined ? [] : shown).map(({ index, key, start }) => (
           <TableRow
             key={key}
             {...props}
@@ -159,16 +162,20 @@ function HeadText({ title }: { readonly title: string }) {
   return title === '' ? <VisuallyHidden>Actions</VisuallyHidden> : title
 }
 
-/** Where the rows begin on the page, whatever comes or goes above them, and how much room they have, in pixels. */
-function usePlace(element: React.RefObject<HTMLElement | null>) {
-  const [start, setStart] = useState(0)
-  const [room, setRoom] = useState(Number.POSITIVE_INFINITY)
+/**
+ * Where the rows begin on the page, whatever comes or goes above them, and how much room they have, in pixels; known before
+ * anything is to be seen.
+ */
+function usePlace(element: React.RefObject<HTMLElement | null>): typeof NOWHERE | undefined {
+  const [place, setPlace] = useState<typeof NOWHERE>()
   useLayoutEffect(() => {
     const rows = element.current!
     const measure = () => {
       const { top, width } = rows.getBoundingClientRect()
-      setStart(Math.round(top + window.scrollY))
-      setRoom(width)
+      const scrollMargin = Math.round(top + window.scrollY)
+      setPlace((last) =>
+        last?.scrollMargin === scrollMargin && last.room === width ? last : { scrollMargin, room: width },
+      )
     }
     measure()
     const watcher = new ResizeObserver(measure)
@@ -176,5 +183,5 @@ function usePlace(element: React.RefObject<HTMLElement | null>) {
     watcher.observe(rows)
     return () => watcher.disconnect()
   }, [element])
-  return [start, room] as const
+  return place
 }

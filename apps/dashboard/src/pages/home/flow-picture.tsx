@@ -1,4 +1,3 @@
-import { ActionIcon } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import type { Series } from '../../api/stats.ts'
@@ -85,6 +84,7 @@ function NodeCard({ node: { name, state, rate }, to, course, isFocus, onFocus, o
     <div
       className={styles.node}
       data-kind={state.kind}
+      data-focus={isFocus || undefined}
       onMouseEnter={() => onPoint(true)}
       onMouseLeave={() => onPoint(false)}
       onFocus={() => onPoint(true)}
@@ -100,17 +100,16 @@ function NodeCard({ node: { name, state, rate }, to, course, isFocus, onFocus, o
         <StateMark kind={state.kind}>{state.word}</StateMark>
         {course !== undefined && <Sparkline values={course} label={`Course of ${shown}`} width={48} height={16} />}
       </div>
-      <ActionIcon
+      <button
+        type="button"
         className={styles.focus}
-        variant="default"
-        size={24}
         aria-label={label}
         data-tip={label}
         aria-pressed={isFocus}
         onClick={onFocus}
       >
         <Icon name="search" size={12} />
-      </ActionIcon>
+      </button>
     </div>
   )
 }

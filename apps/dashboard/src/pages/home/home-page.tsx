@@ -14,6 +14,7 @@ import { Empty } from '../../components/states/empty.tsx'
 import { together } from '../../components/states/read-state.ts'
 import { Shown } from '../../components/states/shown.tsx'
 import { Stale } from '../../components/states/stale.tsx'
+import { useAfterFrame } from '../../components/use-after-frame.ts'
 import { useIsNarrow } from '../../components/use-is-narrow.ts'
 import { PageHead } from '../../shell/page-head.tsx'
 import { useSearchValues } from '../../shell/search-values.ts'
@@ -94,6 +95,7 @@ interface ContentProps {
 
 function Content({ data, notice, courses, focus, onFocus }: ContentProps) {
   const isNarrow = useIsNarrow()
+  const isDrawn = useAfterFrame()
   const flow = flowOf(data, focus)
   const { accepted, delivered } = totalRates(data)
   const isKnown = data.deliveries.length > 0 || data.destinations.length === 0
@@ -132,7 +134,7 @@ function Content({ data, notice, courses, focus, onFocus }: ContentProps) {
           ) : (
             <FlowPicture flow={flow} courses={courses} focus={focus} onFocus={onFocus} />
           )}
-          <FlowTable flow={flow} />
+          {isDrawn && <FlowTable flow={flow} />}
         </section>
         <NeedsYou data={data} dead={dead} />
       </div>
