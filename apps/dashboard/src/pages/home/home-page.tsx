@@ -1,4 +1,4 @@
-import { Button, SegmentedControl } from '@mantine/core'
+import { Button } from '@mantine/core'
 import { useConnections } from '../../api/connections.ts'
 import { useDeliveryStates, useDestinations, waitingOf } from '../../api/destinations.ts'
 import { serverNow } from '../../api/server-clock.ts'
@@ -6,6 +6,7 @@ import { useSources } from '../../api/sources.ts'
 import { useStats } from '../../api/stats.ts'
 import { useTransformations } from '../../api/transformations.ts'
 import { ApiPopover } from '../../components/api-popover.tsx'
+import { Choice } from '../../components/choice.tsx'
 import { Figure, Figures } from '../../components/figures/figure.tsx'
 import { rateText, shortNumber } from '../../components/figures/figure-text.ts'
 import { LinkButton } from '../../components/link-button.tsx'
@@ -31,6 +32,10 @@ import { OnlySamples } from './only-samples.tsx'
 import { useCourses } from './use-courses.ts'
 
 const POLL_MS = 5000
+const RANGES = [
+  { value: '1h', text: '1 h' },
+  { value: '24h', text: '24 h' },
+] as const
 
 /** Is all well; if not, what needs somebody. @see contracts/dashboard.md §5 */
 export function HomePage() {
@@ -51,15 +56,11 @@ export function HomePage() {
         title="Home"
         actions={
           <>
-            <SegmentedControl
-              size="xs"
-              aria-label="Time of the small charts"
+            <Choice
+              label="Time of the small charts"
+              options={RANGES}
               value={range}
               onChange={(value) => setSearch({ range: value === '24h' ? '24h' : undefined })}
-              data={[
-                { value: '1h', label: '1 h' },
-                { value: '24h', label: '24 h' },
-              ]}
             />
             <ApiPopover path="/v2/stats" query={{ step: 10 }} />
           </>

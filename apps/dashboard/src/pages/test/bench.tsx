@@ -1,8 +1,8 @@
-import { SegmentedControl } from '@mantine/core'
 import { lazy, Suspense, useMemo, useState } from 'react'
 import { useDestinationDefinitions } from '../../api/destination-definitions.ts'
 import { useTransformations } from '../../api/transformations.ts'
 import { ApiPopover } from '../../components/api-popover.tsx'
+import { Choice } from '../../components/choice.tsx'
 import { CommandPopover } from '../../components/command-popover.tsx'
 import { Refusal } from '../../components/form/refusal.tsx'
 import { useIsNarrow } from '../../components/use-is-narrow.ts'
@@ -31,7 +31,7 @@ export function Bench({ workspace }: { readonly workspace: Workspace }) {
   const transformations = useTransformations().data
   const names = useMemo(() => new Map((transformations ?? []).map(({ id, name }) => [id, name])), [transformations])
   const [chosenId, setChosenId] = useState<string>()
-  const [pane, setPane] = useState<string>(PANES[0])
+  const [pane, setPane] = useState<(typeof PANES)[number]>('Message')
   const isNarrow = useIsNarrow()
   const result = run && shownAt(run.results, chosenId)
   const isShown = (name: (typeof PANES)[number]) => !isNarrow || pane === name
@@ -76,14 +76,15 @@ export function Bench({ workspace }: { readonly workspace: Workspace }) {
         <Notice key={text} text={text} />
       ))}
       {isNarrow && (
-        <SegmentedControl
-          className={styles.panes}
-          aria-label="Pane"
-          fullWidth
-          data={PANES.map((value) => ({ value, label: value === 'Request and response' ? 'Requests' : value }))}
-          value={pane}
-          onChange={setPane}
-        />
+        <div className={styles.panes}>
+          <Choice
+            label="Pane"
+            options={PANES.map((value) => ({ value, text: value === 'Request and response' ? 'Requests' : value }))}
+            value={pane}
+            onChange={setPane}
+            isWide
+          />
+        </div>
       )}
       <div className={styles.bench}>
         {isShown('Message') && (

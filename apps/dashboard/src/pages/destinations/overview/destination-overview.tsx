@@ -1,8 +1,8 @@
-import { SegmentedControl } from '@mantine/core'
 import { useMemo } from 'react'
 import { type DeliveryState, useDeliveryState, waitingOf } from '../../../api/destinations.ts'
 import { useStats } from '../../../api/stats.ts'
 import { ApiPopover } from '../../../components/api-popover.tsx'
+import { Choice } from '../../../components/choice.tsx'
 import { Empty } from '../../../components/states/empty.tsx'
 import { together } from '../../../components/states/read-state.ts'
 import { Shown } from '../../../components/states/shown.tsx'
@@ -14,7 +14,7 @@ import { DeliveryMeaning } from './delivery-meaning.tsx'
 import { Funnel } from './funnel.tsx'
 import { OverviewCharts } from './overview-charts.tsx'
 import { type OverviewFigures, overviewFigures } from './overview-figures.ts'
-import { overviewSearch, RANGE_NAMES, RANGES, type RangeName } from './overview-range.ts'
+import { overviewSearch, RANGE_NAMES, RANGES } from './overview-range.ts'
 
 const POLL_MS = 10_000
 
@@ -28,12 +28,11 @@ export function DestinationOverview({ destination }: DestinationTabProps) {
   return (
     <div className={styles.sections}>
       <div className={styles.bar}>
-        <SegmentedControl
-          size="xs"
-          aria-label="Range"
-          data={RANGE_NAMES.map((value) => ({ value, label: RANGES[value].label }))}
+        <Choice
+          label="Range"
+          options={RANGE_NAMES.map((value) => ({ value, text: RANGES[value].label }))}
           value={range}
-          onChange={(value) => set({ range: value as RangeName })}
+          onChange={(value) => set({ range: value })}
         />
         <ApiPopover path={`/v2/destinations/${destination.id}/delivery`} />
       </div>

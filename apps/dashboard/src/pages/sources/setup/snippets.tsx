@@ -1,6 +1,6 @@
-import { SegmentedControl } from '@mantine/core'
 import { useId, useState } from 'react'
 import type { Source, SourceType } from '../../../api/sources.ts'
+import { Choice } from '../../../components/choice.tsx'
 import { CopyButton } from '../../../components/copy-button.tsx'
 import styles from '../sources.module.css'
 import { SNIPPETS, type SnippetName, snippetText } from './snippet-texts.ts'
@@ -14,12 +14,11 @@ export function Snippets({ source, url }: { readonly source: Source; readonly ur
     <section aria-labelledby={headingId}>
       <div className={styles.snippetHead}>
         <h2 id={headingId}>Send from</h2>
-        <SegmentedControl
-          size="xs"
-          aria-label="Send from"
-          data={[...SNIPPETS]}
+        <Choice
+          label="Send from"
+          options={SNIPPETS.map((value) => ({ value, text: value }))}
           value={name}
-          onChange={(value) => setName(value as SnippetName)}
+          onChange={setName}
         />
         <CopyButton text={text} what="snippet" />
       </div>
