@@ -1,4 +1,4 @@
-/** As long as no frame comes at all. */
+/** What is waited at most for a frame. */
 const LONGEST_MS = 100
 
 /** Resolves once the frame that is being made is on the screen; where none comes, as in a tab that nobody looks at, soon. */

@@ -1,6 +1,6 @@
 import { VisuallyHidden } from '@mantine/core'
 import { useWindowVirtualizer } from '@tanstack/react-virtual'
-import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react'
+import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react'
 import { useIsNarrow } from '../use-is-narrow.ts'
 import styles from './data-table.module.css'
 import { fittingColumns } from './fitting-columns.ts'
@@ -53,12 +53,14 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
   const place = usePlace(body)
   const { scrollMargin, room } = place ?? NOWHERE
   const rowHeight = isNarrow ? CARD : ROW
+  // One that stays: with another one the places of all rows are worked out anew, in each frame that is scrolled.
+  const keyAt = useCallback((at: number) => rowId(rows[at]!), [rows, rowId])
   const virtualizer = useWindowVirtualizer({
     count: rows.length,
     estimateSize: () => rowHeight,
     overscan: OVERSCAN,
     scrollMargin,
-    getItemKey: (at) => rowId(rows[at]!),
+    getItemKey: keyAt,
     // Room for the bar on top and the head of the table, when a row is brought into view.
     scrollPaddingStart: 48 + 32,
     scrollPaddingEnd: 16,
@@ -96,7 +98,7 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
         {/* biome-ignore lint/a11y/useSemanticElements: as above */}
         {/* biome-ignore lint/a11y/useFocusableInteractive: the head takes no focus, its buttons do */}
         <div role="row" aria-rowindex={1} className={styles.headRow}>
-          {selection !== undefined && <selection.boxes.All selection={selection} ids={rows.map(rowId)} />}
+          {selection !== undefined && <selection.boxes.All selection={selection} rows={rows} rowId={rowId} />}
           {columns.map((column) => (
             <HeadCell key={column.key} column={column} sort={sort} onSort={onSort} />
           ))}

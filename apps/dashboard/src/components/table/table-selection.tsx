@@ -1,4 +1,4 @@
-import { useEffect, useRef } from 'react'
+import { memo, useEffect, useRef } from 'react'
 import styles from './data-table.module.css'
 
 /** Which rows are chosen: some, or whatever the filter matches. */
@@ -12,9 +12,16 @@ export interface RowSelection {
 }
 
 /** The box of all rows in the head, and that of each row. */
-export const SELECTION_BOXES = { All: SelectAll, One: SelectRow } as const
+export const SELECTION_BOXES = { All: memo(SelectAll) as typeof SelectAll, One: SelectRow } as const
 
-function SelectAll({ selection, ids }: { readonly selection: RowSelection; readonly ids: readonly string[] }) {
+interface SelectAllProps<Row> {
+  readonly selection: RowSelection
+  readonly rows: readonly Row[]
+  readonly rowId: (row: Row) => string
+}
+
+function SelectAll<Row>({ selection, rows, rowId }: SelectAllProps<Row>) {
+  const ids = rows.map(rowId)
   const chosen = ids.filter((id) => selection.has(id)).length
   const isAll = ids.length > 0 && chosen === ids.length
   return (
