@@ -14,7 +14,7 @@ const ROW = 28
 const CARD = 56
 /** Of rows that are drawn beyond the window. */
 const OVERSCAN = 12
-const NOWHERE = { scrollMargin: 0, room: Number.POSITIVE_INFINITY }
+const NOWHERE: Place = { scrollMargin: 0, room: Number.POSITIVE_INFINITY }
 
 export interface DataTableProps<Row> {
   /** What is listed: `Sources`. */
@@ -164,12 +164,17 @@ function HeadText({ title }: { readonly title: string }) {
   return title === '' ? <VisuallyHidden>Actions</VisuallyHidden> : title
 }
 
-/**
- * Where the rows begin on the page, whatever comes or goes above them, and how much room they have, in pixels; known before
- * anything is to be seen.
- */
-function usePlace(element: React.RefObject<HTMLElement | null>): typeof NOWHERE | undefined {
-  const [place, setPlace] = useState<typeof NOWHERE>()
+/** In pixels. */
+interface Place {
+  /** Where the rows begin on the page, whatever comes or goes above them. */
+  readonly scrollMargin: number
+  /** How wide they may be. */
+  readonly room: number
+}
+
+/** Known before anything is to be seen. */
+function usePlace(element: React.RefObject<HTMLElement | null>): Place | undefined {
+  const [place, setPlace] = useState<Place>()
   useLayoutEffect(() => {
     const rows = element.current!
     const measure = () => {

@@ -1,4 +1,4 @@
-import { memo, useEffect, useRef } from 'react'
+import { memo } from 'react'
 import styles from './data-table.module.css'
 
 /** Which rows are chosen: some, or whatever the filter matches. */
@@ -63,14 +63,12 @@ interface BoxProps {
 
 /** The browser's own: each row has one, and scrolling is as fast as rows are made. */
 function Box({ label, isChecked, isMixed = false, onChange }: BoxProps) {
-  const box = useRef<HTMLInputElement>(null)
-  useEffect(() => {
-    box.current!.indeterminate = isMixed
-  }, [isMixed])
   return (
     <label className={styles.boxRoom}>
       <input
-        ref={box}
+        ref={(box) => {
+          if (box !== null) box.indeterminate = isMixed
+        }}
         type="checkbox"
         className={styles.box}
         aria-label={label}

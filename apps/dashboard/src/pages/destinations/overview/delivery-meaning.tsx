@@ -16,7 +16,7 @@ interface DeliveryMeaningProps {
 export function DeliveryMeaning({ delivery, isEnabled }: DeliveryMeaningProps) {
   const { deadLettersOpen, destinationId, latencyMs, oldestPendingAt, backlogBytes, delivered24h } = delivery
   const waiting = waitingOf(delivery)
-  /** Waiting and dead events share one budget. */
+  // Of waiting and dead events together.
   const kept = bytesText(backlogBytes)
   return (
     <>
