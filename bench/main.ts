@@ -10,6 +10,7 @@ import { acceptanceRows } from './rows/acceptance.ts'
 import { catalogRows } from './rows/catalog.ts'
 import { dashboardRows } from './rows/dashboard.ts'
 import { deliveryRows } from './rows/delivery.ts'
+import { fairnessRows } from './rows/fairness.ts'
 import { fanOutRows } from './rows/fan-out.ts'
 import { idleRow } from './rows/idle.ts'
 import { isolationRows } from './rows/isolation.ts'
@@ -31,6 +32,7 @@ const rows: readonly Row[] = [
   ...userCodeRows,
   ...fanOutRows,
   ...isolationRows,
+  ...fairnessRows,
   ...catalogRows,
   latencyRow,
   testApiRow,
