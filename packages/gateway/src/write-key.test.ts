@@ -32,7 +32,6 @@ test('the user name of a Basic header is the write key, whatever the password', 
   }
 })
 
-// contracts/ingest.md §12.29
 test('a key in the body alone works on every /v1 route, and is in no stored event', async () => {
   const event = { type: 'track', userId: 'u', properties: { writeKey: 'a property of that name stays' } }
   for (const path of ['/v1/identify', '/v1/track', '/v1/t', '/v1/merge', '/v1/batch', '/v1/b', '/v1/import']) {
@@ -71,7 +70,6 @@ test('a bad header is not made good by the body, and the query counts on beacon 
   }
 })
 
-// contracts/ingest.md §12.23
 test('disabling a source shows on the next request, and so does enabling it', async () => {
   await using other = await GatewayUnderTest.start()
   const known = other.sources.get(KEY)!
