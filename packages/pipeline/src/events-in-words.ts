@@ -71,7 +71,6 @@ const journey = named(
 
 const event = { type: 'track', event: 'Seat Reserved', userId: 'u-4711', messageId: 'm-88', properties: { hall: 'B' } }
 
-/** @see contracts/delivery.md §8 [D623] */
 export const TRACE_IN_WORDS: RouteDescription = {
   tag: 'Events',
   summary: 'Show what became of an event',
@@ -173,7 +172,6 @@ const FILTERS = {
   destinationId: Type.String(),
 }
 
-/** @see contracts/delivery.md §8 [D623] */
 export const LIST_IN_WORDS: RouteDescription = {
   tag: 'Events',
   summary: 'List accepted events with their outcomes, newest first',
@@ -211,7 +209,6 @@ export const LIST_IN_WORDS: RouteDescription = {
   },
 }
 
-/** @see contracts/delivery.md §8 [D639] */
 export const TAIL_IN_WORDS: RouteDescription = {
   tag: 'Events',
   summary: 'Watch events and their outcomes as they happen',
@@ -274,7 +271,6 @@ const deliveryStateExample = {
   latencyMs: { p50: 61, p95: 180, p99: 420 },
 }
 
-/** @see contracts/delivery.md §8 [D630] */
 export const STATE_IN_WORDS: RouteDescription = {
   tag: 'Destinations',
   summary: 'Show how delivery to a destination goes',
@@ -285,7 +281,6 @@ export const STATE_IN_WORDS: RouteDescription = {
   },
 }
 
-/** @see contracts/dashboard.md §4 N4 */
 export const STATES_IN_WORDS: RouteDescription = {
   tag: 'Destinations',
   summary: 'Show how delivery to all destinations goes',

@@ -28,7 +28,7 @@ export function filterReason(
   return destination.module.wants?.(event, destination.config) === false ? 'event filter' : undefined
 }
 
-/** The table of D612 and D613: the destination's id, its own name, its definition's name, else All. */
+/** The table of contracts/delivery.md §5 [D612, D613]: the destination's id, its own name, its definition's name, else All. */
 function isWantedByEvent(integrations: JsonValue | undefined, destination: FilteredDestination): boolean {
   if (!isJsonObject(integrations)) return true
   for (const key of [destination.id, destination.name, destination.module.definition.displayName]) {

@@ -40,7 +40,7 @@ import type { MetadataSource } from './user-metadata.ts'
  * From the log to the destinations: reads what was accepted once, hands it to the lane of each destination that a
  * connection names, and keeps apart what belongs to different destinations.
  *
- * @see contracts/delivery.md §1; architecture.md, invariants 4 to 9
+ * @see contracts/delivery.md §1; ARCHITECTURE.md, invariants 4 to 9
  */
 export class Pipeline {
   readonly metrics = new DeliveryMetrics()
@@ -293,7 +293,6 @@ export class Pipeline {
     return counts.reduce((sum, count) => sum + count, 0)
   }
 
-  /** @see contracts/delivery.md §8 [D623] */
   trace(messageId: string, sourceId: string | undefined, render?: string): Promise<object[]> {
     const { store, clock } = this.#options
     const sources = { log: this.#backed, store, index: this.index, deliveries: () => this.#deliveries.values(), clock }

@@ -54,7 +54,7 @@ type Ready = Extract<Prepared, { readonly requests: unknown }>
  * The stages that an event passes on its way to one destination: user transformation, destination transformation, then
  * sending. Live traffic and the Test API both run these; there is no second path.
  *
- * @see architecture.md, invariant 4
+ * @see ARCHITECTURE.md, invariant 4
  */
 export class Stages {
   readonly #destination: StagedDestination
