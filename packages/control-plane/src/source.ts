@@ -45,7 +45,7 @@ export interface Source extends Resource {
   readonly workspaceId: string
 }
 
-/** @see contracts/control-plane.md D735 */
+/** @see contracts/control-plane.md §5 [D735] */
 export function sourceClass(type: SourceType): SourceClass {
   if (type === 'Cordova') return 'cordova'
   return type === 'Javascript' || type === 'Pixel' ? 'web' : 'cloud'
