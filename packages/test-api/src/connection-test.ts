@@ -29,7 +29,7 @@ const REFUSING = [401, 403, 407]
 /**
  * Sends the one request by which a type tries its configuration, as its deliveries would be sent.
  *
- * @see contracts/test-api.md §9, destination-catalog.md §22 [C53]
+ * @see contracts/test-api.md §9, dashboard.md §4 N6, decision 0042
  */
 export async function testConnection(
   { module, config, saved, mayCarry }: ConnectionToTest,
