@@ -20,7 +20,7 @@ export function payloadOf(events: readonly InputEvent[]): { events: string; meta
 }
 
 /**
- * Results by event. If any output of an event failed in a later step, the whole event has failed (§6).
+ * Results by event. If any output of an event failed in a later step, the whole event has failed (contracts/transformations.md §6).
  *
  * @param steps SettledMessage.steps
  * @returns undefined when the texts are not what a sandbox makes: its code has changed what they are made with.
