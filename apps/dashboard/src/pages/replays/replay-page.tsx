@@ -21,7 +21,7 @@ import { grouped } from '../../texts.ts'
 import { progressShare, progressText, replayKind, STATE_MARKS } from './replay-words.ts'
 import styles from './replays.module.css'
 
-/** One job: how far it is, and holding it up. @see contracts/dashboard.md §2 */
+/** One job: how far it is, and holding it up. */
 export function ReplayPage() {
   const { id = '' } = useParams({ strict: false }) as { id?: string }
   const reading = useReplay(id)

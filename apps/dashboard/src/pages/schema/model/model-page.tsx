@@ -53,7 +53,7 @@ const TABS: Readonly<Record<ModelTab, Tab>> = {
   },
 }
 
-/** One event with its shape. @see contracts/dashboard.md §10 */
+/** One event with its shape. */
 export function ModelPage() {
   const { eventId = '' } = useParams({ strict: false }) as { eventId?: string }
   const [{ tab = 'keys' }] = useSearchValues(modelSearch)

@@ -16,7 +16,7 @@ import { Budget } from './budget.tsx'
 
 const POLL_MS = 10_000
 
-/** Checks, log, budget, catalog, version and the settings in force. @see contracts/dashboard.md §11 */
+/** Checks, log, budget, catalog, version and the settings in force. */
 export function HealthPage() {
   const health = useHealth({ pollMs: POLL_MS })
   const server = together({
