@@ -1,8 +1,6 @@
 import { DevEnv } from '@millrace/dev-env'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 
-// contracts/dashboard.md §4 N6
-
 const SECRET = 'Bearer canary-of-the-hook-0123'
 
 let env: DevEnv

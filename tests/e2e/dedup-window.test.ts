@@ -6,8 +6,6 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { clientOf } from './client.ts'
 import { PLAIN, ServerProcess } from './server-process.ts'
 
-/* contracts/ingest.md §5 [D139] and §12 item 26. */
-
 let env: DevEnv
 beforeAll(async () => {
   env = await DevEnv.open()
