@@ -4,7 +4,6 @@ import { grouped } from '../../../texts.ts'
 import styles from '../destinations.module.css'
 import type { OverviewFigures } from './overview-figures.ts'
 
-/** @see contracts/dashboard.md §12 "Charts" */
 export function OverviewCharts({ figures: { times, counts, gauges } }: { readonly figures: OverviewFigures }) {
   return (
     <div className={styles.charts}>
