@@ -57,7 +57,8 @@ describe('in a small tree', () => {
   })
 
   test.each([
-    ['[gone](contracts/parcels.md)', 'docs/guide.md:1: there is no contracts/parcels.md'],
+    ['[gone](contracts/parcels.md)', 'docs/guide.md:1: links to contracts/parcels.md, which is not there'],
+    ['[mail §3](contracts/mail.md)', 'docs/guide.md:1: docs/contracts/mail.md has no §3'],
     ['see\n[gone](../src/letter.ts)', 'docs/guide.md:2: links to ../src/letter.ts, which is not there'],
     ['[gone](decisions/0004-glue.md#paste)', 'docs/guide.md:1: docs/decisions/0004-glue.md has no heading #paste'],
   ])('in a document %j is named', (text, offence) => {

@@ -28,7 +28,7 @@ const ABOUT_NUMBERS = [`${CONTRACTS}decisions.md`, `${CONTRACTS}README.md`]
 /** Every citation that leads nowhere, as `file:line: what is wrong`. */
 export function deadCitations(tree: Tree): string[] {
   const library = new Library(tree)
-  return [...tree].flatMap(([file, text]) =>
+  const offences = [...tree].flatMap(([file, text]) =>
     passagesOf(file, text).flatMap(({ at, prose }) =>
       [...deadIn(prose, file, library)].map(({ index, problem }) => {
         const line = at + prose.slice(0, index).split('\n').length - 1
@@ -36,6 +36,7 @@ export function deadCitations(tree: Tree): string[] {
       }),
     ),
   )
+  return [...new Set(offences)]
 }
 
 /** Every decision, section and line of a checklist that has two definitions. */
@@ -83,6 +84,8 @@ const TOKEN = new RegExp(
   'g',
 )
 
+const LINK = /\[([^\]]*)\]\(([^)\s]+)\)/g
+
 function* deadIn(prose: string, file: string, library: Library): Generator<Problem> {
   yield* deadRuns(prose, file, library)
   yield* deadNumbers(prose, file, library)
@@ -99,8 +102,10 @@ function* deadRuns(prose: string, file: string, library: Library): Generator<Pro
   let document: Document | undefined
   let section: string | undefined
   let end = 0
-  for (const { index, 0: token, groups = {} } of prose.matchAll(TOKEN)) {
-    const gap = prose.slice(end, index)
+  // What a link says is looked up where it leads.
+  const unlinked = prose.replace(LINK, (link) => link.replace(/\S/g, '-'))
+  for (const { index, 0: token, groups = {} } of unlinked.matchAll(TOKEN)) {
+    const gap = unlinked.slice(end, index)
     const goesOn = CITING.test(gap)
     end = index + token.length
     if (!goesOn) section = undefined
@@ -153,13 +158,16 @@ function* deadNumbers(prose: string, file: string, library: Library): Generator<
 }
 
 function* deadLinks(prose: string, file: string, library: Library): Generator<Problem> {
-  for (const { index, 1: target } of prose.matchAll(/\]\(([^)\s]+)\)/g)) {
-    if (/^[a-z]+:/.test(target!)) continue
-    const [name, heading] = target!.split('#') as [string, string | undefined]
+  for (const { index, 1: text = '', 2: target = '' } of prose.matchAll(LINK)) {
+    if (/^[a-z]+:/.test(target)) continue
+    const [name, heading] = target.split('#') as [string, string | undefined]
     const linked = name === '' ? file : path.join(path.dirname(file), decodeURIComponent(name))
     if (!library.exists(linked)) yield { index, problem: `links to ${target}, which is not there` }
     else if (heading !== undefined && library.document(linked)?.slugs.has(heading) === false) {
       yield { index, problem: `${linked} has no heading #${heading}` }
+    }
+    for (const [, section] of text.matchAll(/§(\d+(?:\.\d+)?)/g)) {
+      if (library.document(linked)?.has(section!) === false) yield { index, problem: `${linked} has no §${section}` }
     }
   }
 }
