@@ -38,8 +38,8 @@ export class ServerProcess implements AsyncDisposable {
 
   /** @param within a program with its arguments that becomes the server, such as `unshare --net`. */
   constructor(environment: Environment, within: readonly string[] = []) {
-    const [program, ...args] = [...within, process.execPath, MAIN, 'start'] as [string, ...string[]]
-    this.#process = spawn(program, args, {
+    const [program, ...args] = [...within, process.execPath, MAIN, 'start']
+    this.#process = spawn(program!, args, {
       env: {
         PATH: process.env['PATH'] ?? '',
         NODE_COMPILE_CACHE: COMPILE_CACHE,
