@@ -41,7 +41,7 @@ const FILTERS: Record<keyof Filters, string> = {
   to: 'to',
 }
 
-/** `millrace dead-letters replay` and `discard`. @see contracts/delivery.md §6 */
+/** `millrace dead-letters replay` and `discard`. */
 export function addDeadLetterActions(group: Command, { io }: CommandContext): void {
   const actions = [
     ['replay', 'deliver open ones again, with the configuration of today'],

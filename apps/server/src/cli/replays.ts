@@ -19,7 +19,7 @@ const STEPS = [
   ['cancel', 'end one: what is not finished is open again'],
 ] as const
 
-/** `millrace replay …`: replays of the log and jobs over dead letters. @see contracts/delivery.md §7 */
+/** `millrace replay …`: replays of the log and jobs over dead letters. */
 export function addReplay(program: Command, context: CommandContext): void {
   const { io } = context
   const group = program
