@@ -32,7 +32,6 @@ export interface SourceConfig {
   readonly catalog: { readonly samples: 'full' | 'masked' | 'off'; readonly values: 'on' | 'off' }
 }
 
-/** @see contracts/control-plane.md §5 */
 export interface Source extends Resource {
   /** Names it in configuration as code; stays when the name changes. */
   readonly key: string
