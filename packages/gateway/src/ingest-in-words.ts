@@ -38,7 +38,7 @@ const Batch = named(
   }),
 )
 
-/** The routes by which events come in, in words. @see contracts/ingest.md §1, §6, §7 */
+/** The routes by which events come in, in words. */
 export function ingestInWords(): DescribedRoute[] {
   const paths = ingestPaths()
   const shortNames = paths.filter(([path, route]) => path !== route.path)
