@@ -1,5 +1,6 @@
 import {
   type DeadLetterRow,
+  INTERNAL_ERROR,
   JUDGED_ANSWER_BYTES,
   Lane,
   type LaneEvent,
@@ -19,7 +20,7 @@ import type { ReplayedEvent } from './jobs/replayed-event.ts'
 import { LiveUserCode, type LiveUserCodeOptions } from './live-user-code.ts'
 import { Rendering } from './rendering.ts'
 import { Stages } from './stages.ts'
-import { storedPayloads } from './stored-payloads.ts'
+import { acceptedEvents, storedPayloads } from './stored-payloads.ts'
 import type { StartingPoint, Surroundings } from './surroundings.ts'
 import { UntakenEvents } from './untaken-events.ts'
 
@@ -56,6 +57,8 @@ export class DestinationDelivery {
     this.#module = surroundings.moduleOf(destination.type)
     this.#stages = this.#newStages()
     this.#outcomes = store.outcomesOf(id)
+    this.#outcomes.readAccepted = (places) => acceptedEvents(places, surroundings)
+    this.#outcomes.onInternalErrors = (count) => metrics.outcome(id, 'dead_lettered', count, INTERNAL_ERROR)
     this.#revision = effectiveRevision(destination, configurationRevision)
     this.#noteVersions()
     this.lane = new Lane({
