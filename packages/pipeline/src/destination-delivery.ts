@@ -73,6 +73,7 @@ export class DestinationDelivery {
       settings: { ...destination.delivery, revision: this.#revision },
       transform: this.#newTransform(),
       prepare: (event) => this.#prepare(event),
+      mask: (text) => this.#stages.maskingOf([]).text(text),
       load: (events) => this.#load(events),
       onRoom: () => this.feed.pull(),
       onAttempt: (answerClass) => metrics.attempt(id, answerClass),
@@ -193,6 +194,17 @@ export class DestinationDelivery {
     return (
       !activity.isConnected(sourceId, partition, offset) || this.feed.hasPassed(partition, stream, { offset, index })
     )
+  }
+
+  /** Until `endAlone` nothing is taken up and nothing goes: events are delivered one at a time (`OneAtATime`). */
+  beginAlone(): void {
+    this.lane.beginAlone()
+    this.feed.beginAlone()
+  }
+
+  endAlone(): void {
+    this.lane.endAlone()
+    this.feed.endAlone()
   }
 
   /** Reads the payload of an event that is not in memory. */

@@ -3,6 +3,7 @@ import type { EventPlace } from '../lane-event.ts'
 import type { Position } from '../progress.ts'
 import type { JobCalls, ReplayedWrite, ReplayWait } from './job.ts'
 import type { PlainOutcome } from './outcome-block.ts'
+import type { RunBefore, UnderWay } from './run-table.ts'
 import type { VersionsWrite } from './version-table.ts'
 
 export interface DeliveryThreadData {
@@ -105,6 +106,8 @@ export interface Flush {
   readonly positions: readonly PositionWrite[]
   readonly versions: readonly VersionsWrite[]
   readonly delivered: readonly { destinationId: string; hour: number; count: number }[]
+  /** One if the event that runs alone has come to rest with this flush, else none. */
+  readonly rested: readonly true[]
 }
 
 /** A row of a flush that cannot be written as it is, whatever the disk does. */
@@ -243,6 +246,14 @@ export type DeliveryCalls = JobCalls & {
   open(nothing: undefined): void
   /** Writes all of it in one transaction or, if rows of it cannot be written, nothing. @returns those rows. */
   flush(flush: Flush): RefusedRow[]
+  /** A run of the server begins: `endRun` is to follow. */
+  beginRun(now: number): RunBefore
+  /** It ends in order. */
+  endRun(nothing: undefined): void
+  noteUnderWay(event: UnderWay): void
+  /** As `RunTable.countRead`. */
+  countUnderWayRead(nothing: undefined): number
+  clearUnderWay(nothing: undefined): void
   positions(nothing: undefined): PositionWrite[]
   /** Waits of a destination in the order of their places, and the other places at or after its positions with an outcome. */
   resume(destinationId: string): { waiting: JourneyWrite[]; done: EventPlaceKey[] }

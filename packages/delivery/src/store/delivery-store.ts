@@ -3,6 +3,7 @@ import type { EventPlace } from '../lane-event.ts'
 import type { DeliveryCalls, DeliveryThreadData, Flush, PositionWrite, RefusedRow } from './calls.ts'
 import { FLUSH_OUTCOMES, LaneOutcomes } from './lane-outcomes.ts'
 import { INTERNAL_ERROR, withoutRefused } from './replaced-rows.ts'
+import type { UnderWay } from './run-table.ts'
 
 const FLUSH_INTERVAL_MS = 20
 const RETRY_INTERVAL_MS = 1_000
@@ -41,6 +42,7 @@ export class DeliveryStore {
   #flushing: Promise<void> | undefined
   #isClosing = false
   #trouble: string | undefined
+  #underWay: { readonly isRecorded: boolean } | undefined
   /** Why nothing is written any more. */
   #fault: Error | undefined
 
@@ -74,7 +76,7 @@ export class DeliveryStore {
   }
 
   /** Reads and rare writes; each is whole on disk when it resolves. */
-  call<Name extends Exclude<keyof DeliveryCalls & string, 'open' | 'flush' | 'close'>>(
+  call<Name extends Exclude<keyof DeliveryCalls & string, 'open' | 'flush' | 'noteUnderWay' | 'close'>>(
     name: Name,
     argument: Parameters<DeliveryCalls[Name]>[0],
   ): Promise<ReturnType<DeliveryCalls[Name]>> {
@@ -87,6 +89,18 @@ export class DeliveryStore {
       this.#dirty.add(outcomes)
       this.#planFlush()
     })
+  }
+
+  /**
+   * Notes an event that is to run alone; it is on disk when this resolves. The note goes with the flush that holds what
+   * became of the event.
+   *
+   * @param state says when its outcome, or its wait, is with the store.
+   */
+  async noteUnderWay(event: UnderWay, state: { readonly isRecorded: boolean }): Promise<void> {
+    this.#underWay = undefined
+    await this.#thread.call('noteUnderWay', event)
+    this.#underWay = state
   }
 
   /** Why outcomes cannot be written at the moment. */
@@ -155,7 +169,8 @@ export class DeliveryStore {
   async #writeDirty(): Promise<void> {
     const parts = [...this.#dirty].map((outcomes) => ({ outcomes, taken: outcomes.take() }))
     this.#dirty.clear()
-    const letters = await this.#writeAll(flushOf(parts), parts)
+    const rested: true[] = this.#underWay?.isRecorded === true ? [true] : []
+    const letters = await this.#writeAll(flushOf(parts, rested), parts)
     // Nobody is told of an outcome that is not on disk.
     if (letters === undefined) return
     for (const { outcomes, taken } of parts) {
@@ -251,7 +266,7 @@ function thoseThatCannotCross(flush: Flush): RefusedRow[] {
   )
 }
 
-function flushOf(parts: Parts): Flush {
+function flushOf(parts: Parts, rested: readonly true[]): Flush {
   const positions: PositionWrite[] = []
   for (const { outcomes } of parts) {
     for (const position of outcomes.positions()) positions.push({ reader: outcomes.destinationId, ...position })
@@ -265,5 +280,6 @@ function flushOf(parts: Parts): Flush {
     versions: parts.flatMap(({ taken }) => taken.versions),
     delivered: parts.flatMap(({ taken }) => taken.delivered),
     positions,
+    rested,
   }
 }

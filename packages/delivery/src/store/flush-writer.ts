@@ -8,6 +8,7 @@ import type { Names } from './names.ts'
 import { countDelivered, ENTRY_BYTES } from './outcome-block.ts'
 import type { OutcomeTables } from './outcome-tables.ts'
 import type { ReplayedLetters } from './replayed-letters.ts'
+import type { RunTable } from './run-table.ts'
 import type { VersionTable } from './version-table.ts'
 import { writable } from './writable.ts'
 
@@ -20,6 +21,7 @@ export interface FlushTables {
   readonly jobs: JobTable
   readonly replayed: ReplayedLetters
   readonly backlog: BacklogTable
+  readonly runs: RunTable
 }
 
 /** Calls back for each row of a part of a flush. */
@@ -88,7 +90,7 @@ export class FlushWriter {
   }
 
   #write(flush: Flush, forEach: ForEach, isOneByOne: boolean): void {
-    const { db, names, versions, outcomes, deadLetters, jobs, replayed, backlog } = this.#tables
+    const { db, names, versions, outcomes, deadLetters, jobs, replayed, backlog, runs } = this.#tables
     forEach('versions', (each) => versions.write(names.number(each.destinationId), each))
     forEach('blocks', (block) => this.writeBlock(block))
     forEach('replaced', (place) => outcomes.removeJourney(place))
@@ -114,6 +116,7 @@ export class FlushWriter {
     forEach('delivered', (each) => {
       count.run(...writable([names.number(each.destinationId), each.hour, each.count]))
     })
+    forEach('rested', () => runs.clear())
   }
 
   #inTransaction(work: () => void): void {

@@ -47,7 +47,10 @@ export async function withoutRefused(
   for (const { part, at } of refused) if (part === 'replayed') replayed.push(reopened(flush.replayed[at]!, now))
   const plain = { blocks: kept('blocks'), replaced: kept('replaced'), positions: kept('positions') }
   return {
-    flush: { ...plain, versions: kept('versions'), delivered: kept('delivered'), journeys, deadLetters, replayed },
+    flush: {
+      ...{ ...plain, versions: kept('versions'), delivered: kept('delivered'), rested: flush.rested },
+      ...{ journeys, deadLetters, replayed },
+    },
     letters,
   }
 }

@@ -15,6 +15,7 @@ import { Names } from './names.ts'
 import { ENTRY_BYTES } from './outcome-block.ts'
 import { OutcomeTables } from './outcome-tables.ts'
 import { ReplayedLetters } from './replayed-letters.ts'
+import { RunTable } from './run-table.ts'
 import { StatsTable } from './stats-table.ts'
 import { TraceRetention } from './trace-retention.ts'
 import { VersionTable } from './version-table.ts'
@@ -35,6 +36,7 @@ let backlog: BacklogTable
 let kept: KeptRecords
 let stats: StatsTable
 let flushes: FlushWriter
+let runs: RunTable
 
 answerCalls<DeliveryCalls>({
   open() {
@@ -52,9 +54,15 @@ answerCalls<DeliveryCalls>({
     stats = new StatsTable(db, names)
     kept = new KeptRecords(db, names)
     backlog = new BacklogTable(db, names, deadLetters, outcomes)
-    flushes = new FlushWriter({ db, names, versions, outcomes, deadLetters, jobs, replayed, backlog })
+    runs = new RunTable(db)
+    flushes = new FlushWriter({ db, names, versions, outcomes, deadLetters, jobs, replayed, backlog, runs })
   },
   flush: (flush) => flushes.write(flush),
+  beginRun: (now) => write(() => runs.begin(now)),
+  endRun: () => write(() => runs.end()),
+  noteUnderWay: (event) => write(() => runs.note(event)),
+  countUnderWayRead: () => write(() => runs.countRead()),
+  clearUnderWay: () => write(() => runs.clear()),
   positions: () => outcomes.positions(),
   resume: (destinationId) => outcomes.resume(destinationId),
   spans: () =>
