@@ -1,5 +1,5 @@
 import type { FilterReason } from '@millrace/delivery'
-import { type DestinationModule, supportsType } from '@millrace/destinations'
+import { type DestinationModule, supportsType, wantsEvent } from '@millrace/destinations'
 import { isJsonObject, type JsonObject, type JsonValue, ownMember, type StoredEvent } from '@millrace/protocol'
 
 /** A destination as its filters see it. */
@@ -14,6 +14,7 @@ export interface FilteredDestination {
  * Why an event does not go to an enabled destination; undefined if it does. The first reason that holds is given.
  *
  * @param sourceClass `cordova`, `web` or `cloud`.
+ * @throws DestinationCodeError where the code of the destination fails at the event.
  * @see contracts/delivery.md §5 [D614]
  */
 export function filterReason(
@@ -25,7 +26,7 @@ export function filterReason(
   if (isDeviceMode(destination.config, sourceClass)) return 'device mode'
   if (!supportsType(destination.module, event.type, destination.config)) return 'message type not supported'
   if (event.type === 'track' && !passesEventFilter(event['event'], destination.config)) return 'event filter'
-  return destination.module.wants?.(event, destination.config) === false ? 'event filter' : undefined
+  return wantsEvent(destination.module, event, destination.config) ? undefined : 'event filter'
 }
 
 /** The table of contracts/delivery.md §5 [D612, D613]: the destination's id, its own name, its definition's name, else All. */
