@@ -159,7 +159,7 @@ export class Stages {
     const { userAgent, isUserAgentAdded, nowSeconds } = this.#surroundings
     const wire = toWire(request, userAgent)
     if (isUserAgentAdded) addUserAgent(wire.headers, userAgent)
-    const signed = module.sign?.(wire.body, config, nowSeconds())
+    const signed = module.sign?.(wire, config, nowSeconds())
     if (signed !== undefined) {
       Object.assign(wire.headers, signed)
       for (const name in signed) shown.derivedSecrets.push(signed[name]!)
