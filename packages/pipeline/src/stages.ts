@@ -164,7 +164,10 @@ export class Stages {
       Object.assign(wire.headers, signed)
       for (const name in signed) shown.derivedSecrets.push(signed[name]!)
     }
-    return new ReadyRequest(wire, request.endpoint, this.#configuredOrigin, shown)
+    // The code of a type without an address in its configuration chooses the host; no event does.
+    const hasOwnHosts = module.definition.config.hostKeys.length === 0
+    const configuredOrigin = hasOwnHosts ? URL.parse(wire.url)?.origin : this.#configuredOrigin
+    return new ReadyRequest(wire, request.endpoint, configuredOrigin, shown)
   }
 }
 

@@ -155,7 +155,7 @@ export class Transformations {
       },
       supplies: { code: run.steps, credentials: run.credentials },
       wallMs: Math.min(run.wallMs ?? limits.wallMs, limits.wallMs),
-      fetch: run.isOffline === true ? undefined : fetch,
+      fetch: run.isOffline === true ? undefined : fetch && ((request, signal) => fetch(request, signal, run.key)),
       clock,
       signal: this.#closing.signal,
     })
