@@ -163,12 +163,15 @@ export class Stages {
     const { userAgent, isUserAgentAdded, nowSeconds } = this.#surroundings
     const wire = toWire(request, userAgent)
     if (isUserAgentAdded) addUserAgent(wire.headers, userAgent)
-    const signed = signatureOf(module, wire.body, config, nowSeconds())
+    const signed = signatureOf(module, wire, config, nowSeconds())
     if (signed !== undefined) {
       Object.assign(wire.headers, signed)
       for (const name in signed) shown.derivedSecrets.push(signed[name]!)
     }
-    return new ReadyRequest(wire, request.endpoint, this.#configuredOrigin, shown)
+    // The code of a type without an address in its configuration chooses the host; no event does.
+    const hasOwnHosts = module.definition.config.hostKeys.length === 0
+    const configuredOrigin = hasOwnHosts ? URL.parse(wire.url)?.origin : this.#configuredOrigin
+    return new ReadyRequest(wire, request.endpoint, configuredOrigin, shown)
   }
 }
 

@@ -168,7 +168,7 @@ export class Transformations {
       credentials: run.credentials,
       syncMs: limits.syncMs,
       wallMs: Math.min(run.wallMs ?? limits.wallMs, limits.wallMs),
-      fetch: run.isOffline === true ? undefined : fetch,
+      fetch: run.isOffline === true ? undefined : fetch && ((request, signal) => fetch(request, signal, run.key)),
       clock,
       signal: this.#closing.signal,
     })
