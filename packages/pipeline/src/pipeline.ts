@@ -226,7 +226,7 @@ export class Pipeline {
     await this.jobs.start()
     if (this.#oneAtATime !== undefined) void this.#runOneAtATime(this.#oneAtATime)
     this.#stopListening = log.onCommit((partition, stream) => {
-      if (stream !== 'import') return
+      if (stream !== 'backfill') return
       this.#importTail.moveOn(partition)
       for (const { feed } of this.#deliveries.values()) feed.pull()
     })
@@ -318,7 +318,7 @@ export class Pipeline {
   /** Takes what the gateway has parsed and is about to store, if a destination will want it. */
   keep(record: EventRecord, body: JsonObject): void {
     const { sourceId, route } = record.header
-    if (route !== 'import' && this.#bySource.has(sourceId)) this.#surroundings.parsed.keep(record, body)
+    if (route !== 'backfill' && this.#bySource.has(sourceId)) this.#surroundings.parsed.keep(record, body)
   }
 
   /** It could not be stored, or has had its turn. */
