@@ -34,6 +34,12 @@ const Batch = named(
   Type.Object({
     batch: Type.Array(Type.Object({ type: Type.String(), ...properties }), { minItems: 1 }),
     sentAt: Type.Optional(Type.String()),
+    attempt: Type.Optional(
+      Type.String({
+        description:
+          'exit or first: the events are remembered for a day. repeat: one that is remembered is not stored twice.',
+      }),
+    ),
     writeKey: properties.writeKey,
   }),
 )
