@@ -40,6 +40,12 @@ const Batch = named(
     sentAt: Type.Optional(Type.String()),
     context: Type.Optional(shared('context')),
     integrations: Type.Optional(shared('integrations')),
+    attempt: Type.Optional(
+      Type.String({
+        description:
+          'exit or first: the events are remembered for a day. repeat: one that is remembered is not stored twice.',
+      }),
+    ),
     writeKey: properties.writeKey,
   }),
 )
