@@ -32,7 +32,6 @@ export interface SourceConfig {
   readonly catalog: { readonly samples: 'full' | 'masked' | 'off'; readonly values: 'on' | 'off' }
 }
 
-/** @see contracts/control-plane.md §5 */
 export interface Source extends Resource {
   /** Names it in configuration as code; stays when the name changes. */
   readonly key: string
@@ -42,10 +41,15 @@ export interface Source extends Resource {
   /** Rotated away, accepted until they expire (milliseconds since 1970). */
   readonly previousWriteKeys: readonly { readonly key: string; readonly expiresAt: number }[]
   readonly config: SourceConfig
+  /** Partition of the log that its events lie in; given when it is made. */
+  readonly partition: number
   readonly workspaceId: string
 }
 
-/** @see contracts/control-plane.md D735 */
+/** Of a new source: the log has one partition. */
+export const FIRST_PARTITION = 0
+
+/** @see contracts/control-plane.md §5 [D735] */
 export function sourceClass(type: SourceType): SourceClass {
   if (type === 'Cordova') return 'cordova'
   return type === 'Javascript' || type === 'Pixel' ? 'web' : 'cloud'

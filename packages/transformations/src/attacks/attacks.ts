@@ -1,6 +1,6 @@
 /**
- * What somebody might try from inside a transformation (quality.md S1). The list only grows: a new idea, or an attack
- * that was seen, is a new row.
+ * What somebody might try from inside a transformation (contracts/transformations.md §8 [D418]). The list only grows:
+ * a new idea, or an attack that was seen, is a new row.
  */
 export interface Attack {
   readonly name: string

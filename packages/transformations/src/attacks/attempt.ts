@@ -14,7 +14,7 @@ export function openForAttacks(syncMs: number): Transformations {
 /**
  * Tries one attack, then the next event of the same code, then another destination.
  *
- * @returns what of S1 (quality.md) did not hold.
+ * @returns what of contracts/transformations.md §8 did not hold.
  */
 export async function attempt(transformations: Transformations, attack: Attack): Promise<string[]> {
   const { name, body, before = '', end } = attack

@@ -20,7 +20,7 @@ export function payloadOf(events: readonly InputEvent[]): [string, string] {
   return [JSON.stringify(events.map(({ event }) => event)), JSON.stringify(metadata)]
 }
 
-/** Results by event. If any output of an event failed in a later step, the whole event has failed (§6). */
+/** Results by event. If any output of an event failed in a later step, the whole event has failed (contracts/transformations.md §6). */
 export function resultsOf(run: Run, steps: readonly StepOutputs[]): Pick<RunResult, 'results' | 'flow'> {
   const last = steps.length === run.steps.length ? steps.at(-1)! : undefined
   const results = run.events.map((_, event) => {

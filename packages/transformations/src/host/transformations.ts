@@ -176,7 +176,7 @@ export class Transformations {
       onStretch: (used) => {
         if (run.mode === 'live') this.#usage.add(key, used)
       },
-      fetch: run.isOffline === true ? undefined : fetch,
+      fetch: run.isOffline === true ? undefined : fetch && ((request, signal) => fetch(request, signal, run.key)),
       clock,
       signal: this.#closing.signal,
     })
