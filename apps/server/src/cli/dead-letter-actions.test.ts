@@ -7,7 +7,6 @@ const REPLAY = '37A4poI9SaefdDdDQ6BJiCpwwUV'
 const job = {
   id: REPLAY,
   origin: 'dead_letters',
-  origin: 'dead_letters',
   kind: 'replay',
   dryRun: false,
   state: 'done',
