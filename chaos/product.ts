@@ -25,6 +25,8 @@ export interface ProductOptions {
   /** Its data folder. */
   readonly folder: string
   readonly environment?: Readonly<Record<string, string>>
+  /** What starts it; as people do unless given. */
+  readonly program?: string
   /** Folder of the release that runs; this one unless given. */
   readonly checkout?: string
 }
@@ -48,8 +50,9 @@ export class Product implements AsyncDisposable {
     return product
   }
 
-  constructor({ folder, environment = {}, checkout = ROOT }: ProductOptions) {
-    this.#child = spawn(process.execPath, [path.join(checkout, 'apps/server/src/main.ts'), 'start'], {
+  constructor({ folder, environment = {}, checkout = ROOT, program }: ProductOptions) {
+    const entry = program === undefined ? [path.join(checkout, 'apps/server/src/main.ts'), 'start'] : [program]
+    this.#child = spawn(process.execPath, entry, {
       env: { ...ownEnvironment(), ...plain(folder), ...environment },
       stdio: ['ignore', 'pipe', 'pipe'],
     })

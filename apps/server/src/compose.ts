@@ -68,6 +68,8 @@ export interface ComposeOptions {
   /** What a build of the dashboard left; undefined: there is none below /ui. */
   readonly dashboardFolder?: string | undefined
   readonly front: Front
+  /** Another program for the processes of user code; only for compositions that break the product on purpose. */
+  readonly transformationProgram?: string
   readonly logger: Logger
   readonly clock?: Clock
 }
@@ -110,6 +112,7 @@ export async function compose(options: ComposeOptions): Promise<Product> {
     fetch: settings.isTransformFetchOn ? transformFetch(transformClients, VERSION, clock) : undefined,
     clock,
     logger,
+    ...(options.transformationProgram === undefined ? {} : { program: options.transformationProgram }),
   })
   let pipeline: Pipeline | undefined
   // It and then the store may refuse to start; the log, which may not, comes after them: then nothing has been written.
