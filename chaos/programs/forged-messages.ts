@@ -3,7 +3,7 @@ import { FORGERIES } from '@millrace/transformations/testing/forgeries'
 import { Load } from '../load.ts'
 import { Product } from '../product.ts'
 import { counted, type Program } from '../program.ts'
-import { checkErrors, delivered, makeSource, stopped } from '../set-up.ts'
+import { checkErrors, delivered, makeSource, shuffled, stopped } from '../set-up.ts'
 import { Webhooks } from '../webhooks.ts'
 
 const TEST_COMPOSITION = path.join(path.dirname(import.meta.dirname), 'test-composition/main.ts')
@@ -90,11 +90,4 @@ async function sendUser(product: Product, writeKey: string, userId: string, forg
   const answer = await fetch(`${product.url}/v1/batch`, { method: 'POST', body: JSON.stringify({ writeKey, batch }) })
   if (answer.status !== 200) throw new Error(`the events of ${userId} were answered ${answer.status}`)
   return messageIds
-}
-
-function shuffled<T>(items: readonly T[], random: () => number): T[] {
-  return items
-    .map((item) => ({ item, at: random() }))
-    .sort((a, b) => a.at - b.at)
-    .map(({ item }) => item)
 }
