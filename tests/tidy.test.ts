@@ -11,6 +11,7 @@ const LAYERS: Record<string, number> = {
   protocol: 0,
   std: 0,
   openapi: 0,
+  wording: 0,
   log: 1,
   destinations: 1,
   delivery: 1,

@@ -22,6 +22,7 @@ import {
   Stats,
   statsRoutes,
   TRANSFORM_CLIENT_BOUNDS,
+  TransformClients,
   transformFetch,
 } from '@millrace/pipeline'
 import { formatTime } from '@millrace/protocol'
@@ -51,7 +52,7 @@ import { refusalRoutes } from './http/refusal-routes.ts'
 import { sourceConfigRoute } from './http/source-config.ts'
 import { statusRoutes } from './http/status-routes.ts'
 import type { Logger } from './logger.ts'
-import { outboundClients } from './outbound-clients.ts'
+import { OutboundClients } from './outbound-clients.ts'
 import { Inbox } from './quickstart/inbox.ts'
 import { VERSION } from './version.ts'
 
@@ -94,9 +95,9 @@ export async function compose(options: ComposeOptions): Promise<Product> {
   const registry = await DestinationRegistry.load()
   let isStopping = false
 
-  const newClient = outboundClients(settings, clock)
-  const newTestClient = () => newClient({ maxAnswerBytes: MAX_SHOWN_ANSWER_BYTES, keepsEveryType: true })
-  const transformClient = newClient(TRANSFORM_CLIENT_BOUNDS)
+  const outbound = new OutboundClients(settings, clock)
+  const newTestClient = () => outbound.make({ maxAnswerBytes: MAX_SHOWN_ANSWER_BYTES, keepsEveryType: true })
+  const transformClients = new TransformClients(() => outbound.make(TRANSFORM_CLIENT_BOUNDS))
   const transformations = new Transformations({
     limits: {
       memoryMb: settings.transformMemoryMb,
@@ -106,7 +107,7 @@ export async function compose(options: ComposeOptions): Promise<Product> {
       syncMs: settings.transformSyncMs,
       wallMs: settings.transformWallMs,
     },
-    fetch: settings.isTransformFetchOn ? transformFetch(transformClient, VERSION) : undefined,
+    fetch: settings.isTransformFetchOn ? transformFetch(transformClients, VERSION) : undefined,
     clock,
     logger,
   })
@@ -141,6 +142,7 @@ export async function compose(options: ComposeOptions): Promise<Product> {
     trustedProxies: settings.trustedProxies,
   })
   const store = await DeliveryStore.open({ file: folder.file('delivery.db'), clock, logger })
+  folder.noteFormat()
   const positions = await store.call('positions', undefined)
   mkdirSync(folder.file('log'), { recursive: true })
   const catalog = new SchemaCatalog({
@@ -166,7 +168,7 @@ export async function compose(options: ComposeOptions): Promise<Product> {
     configuration: controlPlane.snapshot(),
     findModule: (type) => registry.find(type),
     sourceClass: (type) => sourceClass(type as SourceType),
-    newClient,
+    newClient: (more) => outbound.make(more),
     userCode: {
       run: (run) => transformations.run(run),
       credentials: () => controlPlane.credentials.values(),
@@ -350,7 +352,10 @@ export async function compose(options: ComposeOptions): Promise<Product> {
     book,
   )
   front.serve((request, response) => {
-    if (gateway.handle(request, response) || schemas.handle(request, response)) return
+    if (gateway.handle(request, response)) return
+    // The gateway judges a request before it lets the client send the body; all others take what comes.
+    if (request.headers.expect !== undefined) response.writeContinue()
+    if (schemas.handle(request, response)) return
     app.routing(request, response)
   })
 
@@ -369,7 +374,8 @@ export async function compose(options: ComposeOptions): Promise<Product> {
       await app.close()
       await backups.stop()
       await transformations.close()
-      await transformClient.close()
+      await transformClients.close()
+      outbound.close()
       gateway.close()
       admin.close()
       await catalog.close()

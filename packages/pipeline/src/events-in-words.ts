@@ -22,6 +22,39 @@ export const ATTEMPT = named(
   }),
 )
 
+const timeOrNull = Type.Union([Time, Type.Null()])
+const waiting = named(
+  'Waiting',
+  closed({
+    cause: oneOf([
+      'sending',
+      'destination_off',
+      'connection_off',
+      'credentials_refused',
+      'destination_failing',
+      'retry',
+      'order',
+      'rate_limit',
+      'turn',
+    ]),
+    status: Type.Union([Type.Integer(), Type.Null()], { description: 'The last answer; null: none came.' }),
+    noAnswer: Type.Union([Type.String(), Type.Null()], { description: 'Why none came.' }),
+    since: timeOrNull,
+    nextAttemptAt: timeOrNull,
+    blockedBy: Type.Union([Type.String(), Type.Null()], { description: 'messageId of an earlier event of the user.' }),
+    sentence: Type.String({ description: 'All of it for people; its times are in UTC.' }),
+  }),
+)
+const waitingExample = {
+  cause: 'destination_failing',
+  status: 503,
+  noAnswer: null,
+  since: '2026-03-04T17:43:10.000Z',
+  nextAttemptAt: '2026-03-04T17:50:20.000Z',
+  blockedBy: null,
+  sentence: 'Queued: destination answers 503 since 17:43 UTC, next attempt in 20 s',
+}
+
 const journey = named(
   'Journey',
   closed({
@@ -47,6 +80,7 @@ const journey = named(
         description: 'Of a blocked one: messageId of the earlier event of the same user that it waits for.',
       }),
     ),
+    waiting: Type.Optional(waiting),
     rendered: Type.Optional(
       closed(
         {
@@ -192,7 +226,14 @@ export const LIST_IN_WORDS: RouteDescription = {
         'events',
         closed({
           ...facts,
-          outcomes: Type.Array(closed({ destinationId: Id, outcome: oneOf(OUTCOMES), reason: textOrNull })),
+          outcomes: Type.Array(
+            closed({
+              destinationId: Id,
+              outcome: oneOf(OUTCOMES),
+              reason: textOrNull,
+              waiting: Type.Optional(waiting),
+            }),
+          ),
         }),
       ),
       examples: {
@@ -244,6 +285,9 @@ const deliveryState = named(
     blockedUsers: count,
     hotId: Type.Union([closed({ id: Type.String(), waiting: count }), Type.Null()]),
     concurrency: count,
+    waiting: Type.Union([waiting, Type.Null()], {
+      description: 'Why events wait, where one reason holds for all of them.',
+    }),
     oldestPendingAt: Type.Union([Time, Type.Null()]),
     delivered24h: count,
     deadLettersOpen: count,
@@ -263,6 +307,7 @@ const deliveryStateExample = {
   blockedUsers: 2,
   hotId: null,
   concurrency: 24,
+  waiting: waitingExample,
   oldestPendingAt: '2026-03-04T09:15:31.900Z',
   delivered24h: 88_213,
   deadLettersOpen: 1,

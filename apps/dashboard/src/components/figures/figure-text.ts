@@ -1,4 +1,4 @@
-import { grouped } from '../../texts.ts'
+import { grouped } from '@millrace/wording'
 
 /** `0.4`, `12`, `1,204`, `12.4k`, `3.1M`: three digits that count. */
 export function shortNumber(value: number): string {

@@ -1,4 +1,5 @@
 import { Button } from '@mantine/core'
+import { grouped } from '@millrace/wording'
 import { Link, useParams } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useDestinations } from '../../api/destinations.ts'
@@ -17,7 +18,6 @@ import { titleOf } from '../../components/states/read-state.ts'
 import { Shown } from '../../components/states/shown.tsx'
 import { Time } from '../../components/time/time.tsx'
 import { PageHead } from '../../shell/page-head.tsx'
-import { grouped } from '../../texts.ts'
 import { progressShare, progressText, replayKind, STATE_MARKS } from './replay-words.ts'
 import styles from './replays.module.css'
 

@@ -1,6 +1,6 @@
+import { grouped } from '@millrace/wording'
 import { Chart } from '../../../components/chart/chart.tsx'
 import { shortNumber } from '../../../components/figures/figure-text.ts'
-import { grouped } from '../../../texts.ts'
 import styles from '../destinations.module.css'
 import type { OverviewFigures } from './overview-figures.ts'
 
