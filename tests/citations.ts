@@ -6,7 +6,7 @@ import { CONTRACTS, DASHBOARD, type Document, hasNumber, Library, type Tree, wit
  *
  *   contracts/delivery.md §4 [D608]      contracts/cordova-sdk.md §14.4      contracts/ingest.md §12 item 31
  *   contracts/dashboard.md §4 N3         decision 0015                       BRIDGE.md "tail"
- *   @see EventLog.scan                   [a link](of-markdown#heading)
+ *   @see EventLog.scan                   RFC 9110 §7.6, @see resolv.conf(5)     [a link](of-markdown#heading)
  *
  * A `§` belongs to the document named before it in the same comment or paragraph; in a contract it is the contract's own unless
  * another one stands right before it.
@@ -70,6 +70,7 @@ const NUMBERS = String.raw`\d+(?:(?:\s*,\s*|\s+and\s+|[–-]|\s+to\s+)\d+)*`
 const TOKEN = new RegExp(
   [
     String.raw`(?<file>(?:[\w.-]+/)*[\w-]+\.md)\b`,
+    String.raw`\b(?<standard>RFC \d+)`,
     String.raw`§(?<section>\d+(?:\.\d+)?)(?:\s*[–-]\s*§?(?<last>\d+(?:\.\d+)?))?`,
     String.raw`\b(?:items?|lines?|steps?)\s[\s*/]*(?<items>${NUMBERS})`,
     String.raw`(?<=[\s*(])"(?<phrase>[^"\n]+)"(?=[\s,;.)*]|$)`,
@@ -95,6 +96,7 @@ function* deadRuns(prose: string, file: string, library: Library): Generator<Pro
   const isContract = file.startsWith(CONTRACTS)
   let document: Document | undefined
   let section: string | undefined
+  let isStandard = false
   let end = 0
   // What a link says is looked up where it leads.
   const unlinked = prose.replace(LINK, (link) => link.replace(/\S/g, '-'))
@@ -103,13 +105,21 @@ function* deadRuns(prose: string, file: string, library: Library): Generator<Pro
     const goesOn = CITING.test(gap)
     end = index + token.length
     if (!goesOn) section = undefined
-    if (isContract ? !goesOn : /\n\s*\n/.test(gap)) document = undefined
-    if (groups['file'] !== undefined) {
+    if (isContract ? !goesOn : /\n\s*\n/.test(gap)) {
+      document = undefined
+      isStandard = false
+    }
+    if (groups['standard'] !== undefined) {
+      document = section = undefined
+      isStandard = true
+    } else if (groups['file'] !== undefined) {
       section = undefined
+      isStandard = false
       const found = library.find(groups['file'], file)
       if (found === undefined) yield { index, problem: `there is no ${groups['file']}` }
       document = found
     } else if (groups['section'] !== undefined) {
+      if (isStandard) continue
       document ??= isContract ? library.document(file) : undefined
       section = groups['section']
       if (document === undefined) {
@@ -170,6 +180,7 @@ function* deadLinks(prose: string, file: string, library: Library): Generator<Pr
 function* deadSymbols(prose: string, file: string, library: Library): Generator<Problem> {
   for (const { index, 1: named } of prose.matchAll(/@see\s+"?([^\s";,)*]+)/g)) {
     const target = named!.replace(/\.$/, '')
+    if (/\w\(\d$/.test(target)) continue // a page of the system's manual
     if (/\.md$|^decisions?$/.test(target) || library.isSource(target, file) || library.isName(target)) continue
     if (target.startsWith('docs/decisions/') && library.hasDecision(path.basename(target))) continue
     yield { index, problem: `@see ${target}: there is nothing of that name` }
