@@ -137,6 +137,12 @@ export async function acceptedEvents(product: Program): Promise<number> {
   return [...counts].reduce((total, [, count]) => total + Number(count), 0)
 }
 
+/** Destinations whose user code runs in the penalty process. */
+export async function penalised(product: Program): Promise<number> {
+  const response = await fetch(`${product.url}/metrics`, { signal: AbortSignal.timeout(CALL_TIMEOUT_MS) })
+  return Number(/^millrace_transformation_penalised (\d+)$/m.exec(await response.text())![1])
+}
+
 /** Age of the oldest event that the schema catalog has not counted yet. */
 export async function catalogLagSeconds(product: Program): Promise<number> {
   const response = await fetch(`${product.url}/metrics`, { signal: AbortSignal.timeout(CALL_TIMEOUT_MS) })

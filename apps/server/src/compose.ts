@@ -107,7 +107,7 @@ export async function compose(options: ComposeOptions): Promise<Product> {
       syncMs: settings.transformSyncMs,
       wallMs: settings.transformWallMs,
     },
-    fetch: settings.isTransformFetchOn ? transformFetch(transformClients, VERSION) : undefined,
+    fetch: settings.isTransformFetchOn ? transformFetch(transformClients, VERSION, clock) : undefined,
     clock,
     logger,
   })
