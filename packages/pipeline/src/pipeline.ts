@@ -73,6 +73,7 @@ export class Pipeline {
   /** While unfinished events run so. */
   #oneAtATime: OneAtATime | undefined
   #isStopped = false
+  #stopped: Promise<void> | undefined
   #stopListeningForDamage: () => void = () => {}
   /** Of configurations, one after the other. */
   #recording: Promise<void> = Promise.resolve()
@@ -94,6 +95,7 @@ export class Pipeline {
   private constructor(options: PipelineOptions, spans: Spans) {
     const { log, store, clock, random, logger, userAgent, newClient } = options
     const backed = new BackedLog(log, store)
+    const tellOfThread = (error: Error) => logger.warn({ err: error }, 'a thread that reads ended; it starts again')
     this.#backed = backed
     this.#options = options
     this.#configuration = options.configuration
@@ -106,6 +108,7 @@ export class Pipeline {
       clock,
       deliveries: () => this.#deliveries.values(),
       spans: () => this.#spans.all,
+      onThreadEnd: tellOfThread,
     })
     const ends = Array.from({ length: log.partitions }, (_, partition) => log.end(partition))
     const onReadError = (error: Error) => logger.error({ cause: error.message }, 'the log cannot be read')
@@ -154,7 +157,7 @@ export class Pipeline {
       clock,
       random,
       logger,
-      scan: new LogScan(log, store.file),
+      scan: new LogScan(log, store.file, clock, tellOfThread),
       eventsAt: (partition, places) => this.#eventsAt(partition, places),
       isConnected: (sourceId, destinationId) => this.#isConnected(sourceId, destinationId),
       flush: () => store.flush(),
@@ -296,8 +299,13 @@ export class Pipeline {
     await recorded
   }
 
-  /** Stops reading, waits for calls in flight until `deadline`, and writes the last outcomes. */
-  async stop(deadline: Promise<void>): Promise<void> {
+  /** Stops reading, waits for calls in flight until `deadline`, and writes the last outcomes. A second call waits for the first. */
+  stop(deadline: Promise<void>): Promise<void> {
+    this.#stopped ??= this.#stop(deadline)
+    return this.#stopped
+  }
+
+  async #stop(deadline: Promise<void>): Promise<void> {
     this.#isStopped = true
     this.#oneAtATime?.stop()
     this.live.close()
@@ -329,6 +337,11 @@ export class Pipeline {
   /** Why events are not taken up or outcomes not written at the moment; undefined when all is well. */
   trouble(): string | undefined {
     return this.#options.store.trouble() ?? this.#tail.trouble() ?? this.#fault()
+  }
+
+  /** Threads that only read and end again and again; undefined when all is well. */
+  readerTrouble(): string | undefined {
+    return this.events.trouble() ?? this.jobs.readerTrouble()
   }
 
   #fault(): string | undefined {
