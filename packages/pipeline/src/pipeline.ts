@@ -80,14 +80,14 @@ export class Pipeline {
 
   /** Goes on where the last run stopped; delivers from here on. */
   static async start(options: PipelineOptions): Promise<Pipeline> {
-    const before = await options.store.call('beginRun', options.clock.now())
+    const before = await beginRun(options)
     try {
       const pipeline = new Pipeline(options, await Spans.read(options.log, options.store))
       await pipeline.#start(before)
       return pipeline
     } catch (error) {
       // A start that fails tells why; it is no end that nobody can explain.
-      await options.store.call('endRun', undefined)
+      await endRun(options)
       throw error
     }
   }
@@ -115,7 +115,7 @@ export class Pipeline {
     const handOut = (partition: number, records: readonly StoredRecord[]) => this.#handOut(partition, records)
     this.#tail = new Tail(log, clock, ends, handOut, onReadError)
     const takeImported = (partition: number, records: readonly StoredRecord[]) => this.#takeImported(partition, records)
-    this.#importTail = new ImportTail(log, ends, takeImported, onReadError)
+    this.#importTail = new ImportTail(log, clock, ends, takeImported, onReadError)
     this.#removals = new Removals({
       log,
       store,
@@ -198,6 +198,7 @@ export class Pipeline {
       backed,
       neededFrom: (partition) => this.neededFrom(partition),
       writeIndex: () => this.index.flush(),
+      spans,
     })
   }
 
@@ -313,6 +314,7 @@ export class Pipeline {
     this.#stopListeningForDamage()
     this.#housekeeping.stop()
     this.#tail.stop()
+    this.#importTail.stop()
     await this.#backlog.stop()
     await this.#logBudget.stop()
     for (const { feed } of this.#deliveries.values()) feed.close()
@@ -320,7 +322,7 @@ export class Pipeline {
     await Promise.all([...this.#deliveries.values()].map(({ lane }) => lane.stop(deadline)))
     await this.index.flush()
     await this.events.close()
-    await this.#options.store.call('endRun', undefined)
+    await endRun(this.#options)
   }
 
   /** Takes what the gateway has parsed and is about to store, if a destination will want it. */
@@ -533,6 +535,23 @@ export class Pipeline {
   #recordDamage(): Promise<void> {
     return recordDamage(this.#options, () => this.#deliveries.keys())
   }
+}
+
+/** A disk that takes nothing at the moment is no reason not to start. */
+async function beginRun({ store, clock, logger }: PipelineOptions): Promise<RunBefore> {
+  try {
+    return await store.call('beginRun', clock.now())
+  } catch (error) {
+    logger.error({ cause: (error as Error).message }, 'how the last runs ended cannot be told')
+    return { uncleanEnds: 0, underWay: undefined }
+  }
+}
+
+/** What is not written counts as an unclean end: at worst, events run one at a time for a while. */
+async function endRun({ store, logger }: PipelineOptions): Promise<void> {
+  await store.call('endRun', undefined).catch((error: Error) => {
+    logger.warn({ cause: error.message }, 'the end of this run is not on disk')
+  })
 }
 
 const NONE: readonly DestinationDelivery[] = []
