@@ -1,7 +1,9 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { SilentNameServer } from '@millrace/dev-env/silent-name-server'
 import type { Bench } from '../bench.ts'
 import { alternate, compared, type Samples } from '../comparison.ts'
 import { deliver } from '../delivery-run.ts'
-import { addDestination, addSourceOf, startProduct, testCode } from '../product.ts'
+import { addDestination, addSource, addSourceOf, sendTo, startProduct, testCode } from '../product.ts'
 import type { Program } from '../programs.ts'
 import { oncePerBench, type Row } from '../row.ts'
 import { quantile } from '../statistics.ts'
@@ -16,14 +18,21 @@ const ROUNDS = 5
 const HEALTHY = 9
 const EVENTS = 4_000
 const SHARE_OF_FULL_LOAD = 0.5
+/** As many as one batch of a public write key may bring. */
+const HOSTS_AT_A_TIME = 60
 const NEVER_ENDS = 'export function transformEvent() { while (true) {} }'
 
 /** What is wrong with the tenth, made in the product. */
 interface Trouble {
+  /** Of its rows. Default P6. */
+  readonly row?: string
   readonly name: string
   readonly makeTenth: (bench: Bench, product: Program) => Promise<string>
   /** Goes on until aborted. */
   readonly beside?: (product: Program, signal: AbortSignal) => Promise<void>
+  /** Whether the name server of both products never answers. */
+  readonly areNamesSilent?: true
+  readonly mostP99?: string
 }
 
 const TROUBLES: readonly Trouble[] = [
@@ -40,29 +49,38 @@ const TROUBLES: readonly Trouble[] = [
     makeTenth: (bench, product) => addDestination(product, bench.spareUrl),
     beside: testForEver,
   },
+  {
+    row: 'P6d',
+    name: 'one whose events name hosts that a silent name server knows',
+    makeTenth: (bench, product) => addDestination(product, bench.spareUrl),
+    beside: nameForEver,
+    areNamesSilent: true,
+    mostP99: '≤ 1.5',
+  },
 ]
 
 export const isolationRows: readonly Row[] = TROUBLES.flatMap((trouble) => {
   const measured = oncePerBench((bench: Bench) => measure(bench, trouble))
   return [
     {
-      name: 'P6',
+      name: trouble.row ?? 'P6',
       figure: `deliveries/s of nine beside ${trouble.name}, against a healthy one`,
       goal: '≥ 0.95',
       measure: async (bench: Bench) => compared((await measured(bench)).rates, perSecond),
     },
     {
-      name: 'P6',
+      name: trouble.row ?? 'P6',
       figure: `p99 sending → arrival of the nine beside ${trouble.name}, at half of that load`,
-      goal: '≤ 1.2',
+      goal: trouble.mostP99 ?? '≤ 1.2',
       measure: async (bench: Bench) => compared((await measured(bench)).p99, millis),
     },
   ]
 })
 
-async function measure(bench: Bench, { makeTenth, beside }: Trouble) {
-  await using calm = await startProduct(bench)
-  await using troubled = await startProduct(bench)
+async function measure(bench: Bench, { makeTenth, beside, areNamesSilent }: Trouble) {
+  using names = areNamesSilent ? await SilentNameServer.start() : undefined
+  await using calm = await startProduct({ profileTo: bench.profileTo, through: names?.command })
+  await using troubled = await startProduct({ profileTo: bench.profileTo, through: names?.command })
   const tenth = await makeTenth(bench, troubled)
   const besideHealthy = await nineAnd(bench, calm, await addDestination(calm, bench.spareUrl))
   const inTrouble = await nineAnd(bench, troubled, tenth)
@@ -97,6 +115,16 @@ async function nineAnd(bench: Bench, product: Program, tenth: string) {
   const target = { port: product.port, writeKey: await addSourceOf(product, [...nine, tenth]) }
   return (eventsPerSecond?: number) =>
     deliver(bench, product, target, { destinations: HEALTHY, events: EVENTS, eventsPerSecond })
+}
+
+/** A source of its own sends 60 events with 60 hosts that were never named before, each second. */
+async function nameForEver(product: Program, signal: AbortSignal): Promise<void> {
+  const writeKey = await addSource(product, 'http://127.0.0.1:9/in')
+  for (let round = 0; !signal.aborted; round++) {
+    const hosts = Array.from({ length: HOSTS_AT_A_TIME }, (_, i) => `host-${i}.round-${round}.silent.example`)
+    await sendTo(product, writeKey, hosts)
+    await delay(1_000, undefined, { signal }).catch(() => {})
+  }
 }
 
 async function testForEver(product: Program, signal: AbortSignal): Promise<void> {
