@@ -96,9 +96,9 @@ async function addTransformation(product: Program, code: string): Promise<string
   return transformation!.id
 }
 
-/** Sends one event of the user for each host, to go to that host in place of the webhook's own. */
-export async function sendTo(product: Program, writeKey: string, hosts: readonly string[]): Promise<void> {
-  const batch = hosts.map((host) => ({ type: 'track', event: 'Steered', userId: host, fullPath: `http://${host}/in` }))
+/** Sends an event for each address, each of another user, to go there in place of the webhook's own address. */
+export async function sendTo(product: Program, writeKey: string, urls: readonly string[]): Promise<void> {
+  const batch = urls.map((fullPath, i) => ({ type: 'track', event: 'Steered', userId: `u-${i}-${fullPath}`, fullPath }))
   const body = JSON.stringify({ writeKey, batch })
   const response = await fetch(`${product.url}/v1/batch`, { method: 'POST', body })
   if (!response.ok) throw new Error(`POST /v1/batch: ${response.status} ${await response.text()}`)

@@ -28,8 +28,8 @@ interface Trouble {
   readonly row?: string
   readonly name: string
   readonly makeTenth: (bench: Bench, product: Program) => Promise<string>
-  /** Goes on until aborted. */
-  readonly beside?: (product: Program, signal: AbortSignal) => Promise<void>
+  /** Goes on until aborted. @param isTrouble false for the product that is well, which may have the same to do. */
+  readonly beside?: (bench: Bench, product: Program, signal: AbortSignal, isTrouble: boolean) => Promise<void>
   /** Whether the name server of both products never answers. */
   readonly areNamesSilent?: true
   readonly mostP99?: string
@@ -82,18 +82,20 @@ async function measure(bench: Bench, { makeTenth, beside, areNamesSilent }: Trou
   await using calm = await startProduct({ profileTo: bench.profileTo, through: names?.command })
   await using troubled = await startProduct({ profileTo: bench.profileTo, through: names?.command })
   const tenth = await makeTenth(bench, troubled)
-  const besideHealthy = await nineAnd(bench, calm, await addDestination(calm, bench.spareUrl))
+  const inPeace = await nineAnd(bench, calm, await addDestination(calm, bench.spareUrl))
   const inTrouble = await nineAnd(bench, troubled, tenth)
-  const besideTrouble = async (eventsPerSecond?: number) => {
+  const disturbed = (product: Program, run: typeof inTrouble) => async (eventsPerSecond?: number) => {
     const stop = new AbortController()
-    const disturbance = beside?.(troubled, stop.signal)
+    const disturbance = beside?.(bench, product, stop.signal, product === troubled)
     try {
-      return await inTrouble(eventsPerSecond)
+      return await run(eventsPerSecond)
     } finally {
       stop.abort()
       await disturbance
     }
   }
+  const besideHealthy = disturbed(calm, inPeace)
+  const besideTrouble = disturbed(troubled, inTrouble)
   await alternate(1, besideHealthy, besideTrouble)
   const full = await alternate(ROUNDS, besideHealthy, besideTrouble)
   const pace = Math.min(...full.limit.map((run) => run.eventsPerSecond)) * SHARE_OF_FULL_LOAD
@@ -117,18 +119,23 @@ async function nineAnd(bench: Bench, product: Program, tenth: string) {
     deliver(bench, product, target, { destinations: HEALTHY, events: EVENTS, eventsPerSecond })
 }
 
-/** A source of its own sends 60 events with 60 hosts that were never named before, each second. */
-async function nameForEver(product: Program, signal: AbortSignal): Promise<void> {
-  const writeKey = await addSource(product, 'http://127.0.0.1:9/in')
+/**
+ * A source of its own sends 60 events a second: in the product that is well to the webhook, else to 60 hosts that were never
+ * named before.
+ */
+async function nameForEver(bench: Bench, product: Program, signal: AbortSignal, isTrouble: boolean): Promise<void> {
+  const writeKey = await addSource(product, bench.spareUrl)
   for (let round = 0; !signal.aborted; round++) {
-    const hosts = Array.from({ length: HOSTS_AT_A_TIME }, (_, i) => `host-${i}.round-${round}.silent.example`)
-    await sendTo(product, writeKey, hosts)
+    const urls = Array.from({ length: HOSTS_AT_A_TIME }, (_, i) =>
+      isTrouble ? `http://host-${i}.round-${round}-${performance.now()}.silent.example/in` : bench.spareUrl,
+    )
+    await sendTo(product, writeKey, urls)
     await delay(1_000, undefined, { signal }).catch(() => {})
   }
 }
 
-async function testForEver(product: Program, signal: AbortSignal): Promise<void> {
-  while (!signal.aborted) await testCode(product, NEVER_ENDS, signal)
+async function testForEver(_: Bench, product: Program, signal: AbortSignal, isTrouble: boolean): Promise<void> {
+  while (isTrouble && !signal.aborted) await testCode(product, NEVER_ENDS, signal)
 }
 
 function each<T>({ product, limit }: Samples<T>, figure: (run: T) => number): Samples<number> {

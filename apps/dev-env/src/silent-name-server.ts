@@ -24,7 +24,8 @@ export class SilentNameServer implements Disposable {
 
   /** @returns why there can be none on this machine. */
   static obstacle(): string | undefined {
-    if (process.platform !== 'linux' || process.getuid?.() !== 0) return 'only root on Linux can make network namespaces'
+    if (process.platform !== 'linux' || process.getuid?.() !== 0)
+      return 'only root on Linux can make network namespaces'
     const isThere = spawnSync('ip', ['-V']).status === 0
     return isThere ? undefined : 'ip is not installed (Debian package iproute2)'
   }

@@ -14,5 +14,13 @@ export { type Override, overriddenConfig } from './override.ts'
 export { DestinationRegistry } from './registry.ts'
 export type { RequestObject } from './request-object.ts'
 export { runTransform, type TransformResult } from './run-transform.ts'
-export { isSecretHeader, MASK, maskConfig, secretValues, unmaskConfig, withoutSecrets } from './secrets.ts'
+export {
+  isSecretHeader,
+  MASK,
+  maskConfig,
+  secretValues,
+  unmaskConfig,
+  withoutMasks,
+  withoutSecrets,
+} from './secrets.ts'
 export { toWire, type WireRequest } from './wire.ts'
