@@ -10,6 +10,7 @@ import { acceptanceRows } from './rows/acceptance.ts'
 import { catalogRows } from './rows/catalog.ts'
 import { dashboardRows } from './rows/dashboard.ts'
 import { deliveryRows } from './rows/delivery.ts'
+import { duplicatesRows } from './rows/duplicates.ts'
 import { fanOutRows } from './rows/fan-out.ts'
 import { idleRow } from './rows/idle.ts'
 import { isolationRows } from './rows/isolation.ts'
@@ -27,6 +28,7 @@ import { type Line, resultOf, tableOf } from './table.ts'
 
 const rows: readonly Row[] = [
   ...acceptanceRows,
+  ...duplicatesRows,
   ...deliveryRows,
   ...userCodeRows,
   ...fanOutRows,

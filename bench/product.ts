@@ -63,6 +63,12 @@ export async function addSourceOf(product: Program, destinationIds: readonly str
   return source!.writeKey!
 }
 
+/** Makes a source with a dedup window that nothing is connected to. @returns its write key. */
+export async function addSourceWithWindow(product: Program, dedupWindowSeconds: number): Promise<string> {
+  const { source } = await post(product, 'sources', { name: 'Load', type: 'HTTP', config: { dedupWindowSeconds } })
+  return source!.writeKey!
+}
+
 /** Makes a source that nothing is connected to. @returns its id. */
 export async function addUnconnectedSource(product: Program): Promise<string> {
   const { source } = await post(product, 'sources', { name: 'Load', type: 'HTTP' })

@@ -30,14 +30,16 @@ export class ServerProcess implements AsyncDisposable {
   readonly #watchers = new Set<() => void>()
 
   /** @returns once it says that it is ready. */
-  static async start(environment: Environment): Promise<ServerProcess> {
-    const server = new ServerProcess(environment)
+  static async start(environment: Environment, within: readonly string[] = []): Promise<ServerProcess> {
+    const server = new ServerProcess(environment, within)
     await server.printed(/is ready: \S+\n/)
     return server
   }
 
-  constructor(environment: Environment) {
-    this.#process = spawn(process.execPath, [MAIN, 'start'], {
+  /** @param within a program with its arguments that becomes the server, such as `unshare --net`. */
+  constructor(environment: Environment, within: readonly string[] = []) {
+    const [program, ...args] = [...within, process.execPath, MAIN, 'start']
+    this.#process = spawn(program!, args, {
       env: {
         PATH: process.env['PATH'] ?? '',
         NODE_COMPILE_CACHE: COMPILE_CACHE,

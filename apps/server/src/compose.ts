@@ -22,6 +22,7 @@ import {
   Stats,
   statsRoutes,
   TRANSFORM_CLIENT_BOUNDS,
+  TransformClients,
   transformFetch,
 } from '@millrace/pipeline'
 import { formatTime } from '@millrace/protocol'
@@ -51,7 +52,7 @@ import { refusalRoutes } from './http/refusal-routes.ts'
 import { sourceConfigRoute } from './http/source-config.ts'
 import { statusRoutes } from './http/status-routes.ts'
 import type { Logger } from './logger.ts'
-import { outboundClients } from './outbound-clients.ts'
+import { OutboundClients } from './outbound-clients.ts'
 import { Inbox } from './quickstart/inbox.ts'
 import { VERSION } from './version.ts'
 
@@ -94,9 +95,9 @@ export async function compose(options: ComposeOptions): Promise<Product> {
   const registry = await DestinationRegistry.load()
   let isStopping = false
 
-  const newClient = outboundClients(settings, clock)
-  const newTestClient = () => newClient({ maxAnswerBytes: MAX_SHOWN_ANSWER_BYTES, keepsEveryType: true })
-  const transformClient = newClient(TRANSFORM_CLIENT_BOUNDS)
+  const outbound = new OutboundClients(settings, clock)
+  const newTestClient = () => outbound.make({ maxAnswerBytes: MAX_SHOWN_ANSWER_BYTES, keepsEveryType: true })
+  const transformClients = new TransformClients(() => outbound.make(TRANSFORM_CLIENT_BOUNDS))
   const transformations = new Transformations({
     limits: {
       memoryMb: settings.transformMemoryMb,
@@ -106,7 +107,7 @@ export async function compose(options: ComposeOptions): Promise<Product> {
       syncMs: settings.transformSyncMs,
       wallMs: settings.transformWallMs,
     },
-    fetch: settings.isTransformFetchOn ? transformFetch(transformClient, VERSION) : undefined,
+    fetch: settings.isTransformFetchOn ? transformFetch(transformClients, VERSION) : undefined,
     clock,
     logger,
   })
@@ -167,7 +168,7 @@ export async function compose(options: ComposeOptions): Promise<Product> {
     configuration: controlPlane.snapshot(),
     findModule: (type) => registry.find(type),
     sourceClass: (type) => sourceClass(type as SourceType),
-    newClient,
+    newClient: (more) => outbound.make(more),
     userCode: {
       run: (run) => transformations.run(run),
       credentials: () => controlPlane.credentials.values(),
@@ -376,7 +377,8 @@ export async function compose(options: ComposeOptions): Promise<Product> {
       await app.close()
       await backups.stop()
       await transformations.close()
-      await transformClient.close()
+      await transformClients.close()
+      outbound.close()
       gateway.close()
       admin.close()
       await catalog.close()

@@ -17,7 +17,7 @@ const config = {
     minimum: 0,
     maximum: 86_400,
     default: 0,
-    description: 'How long a repeated messageId is left out. Not available yet: must be 0.',
+    description: 'How long a repeated messageId of this source counts as a duplicate. 0 means never.',
   }),
   orderShards: Type.Integer({ minimum: 1, maximum: 64, default: 1, description: 'Partitions of its log.' }),
 }

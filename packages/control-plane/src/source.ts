@@ -47,7 +47,6 @@ export interface WebhookConfig {
   readonly secretCredential: string
 }
 
-/** @see contracts/control-plane.md §5 */
 export interface Source extends Resource {
   /** Names it in configuration as code; stays when the name changes. */
   readonly key: string
@@ -65,7 +64,7 @@ export interface Source extends Resource {
 /** Of a new source: the log has one partition. */
 export const FIRST_PARTITION = 0
 
-/** @see contracts/control-plane.md D735 */
+/** @see contracts/control-plane.md §5 [D735] */
 export function sourceClass(type: SourceType): SourceClass {
   if (type === 'Cordova') return 'cordova'
   return type === 'Javascript' || type === 'Pixel' ? 'web' : 'cloud'

@@ -100,6 +100,11 @@ export class LaneQueue {
     return undefined
   }
 
+  /** When the next retry is due, if any waits. */
+  nextRetry(): number | undefined {
+    return this.takeDueRetries(Number.NEGATIVE_INFINITY)
+  }
+
   /** Events of these sources are held until they are left out again; the time does not count against them. */
   holdOnly(sourceIds: ReadonlySet<string>, now: number): void {
     for (const sourceId of sourceIds) {

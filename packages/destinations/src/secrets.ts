@@ -59,6 +59,22 @@ export function secretValues(definition: DestinationDefinition, config: JsonObje
   return [...values]
 }
 
+/**
+ * The variables of a config that hold a secret, as people find them in a form: `headers.authorization`, `apiKey`, and
+ * `webhookUrl (password)` of an address.
+ */
+export function credentialNames(
+  definition: DestinationDefinition,
+  config: JsonObject,
+): { name: string; value: string }[] {
+  const found: { name: string; value: string }[] = []
+  mapPlaces(definition, config, ({ key, value, isSecret }) => {
+    if (isSecret && value !== '') found.push({ name: key.replace(/#password$/, ' (password)'), value })
+    return value
+  })
+  return found
+}
+
 /** User and password of an address as the header carries them that is made of them. */
 function urlCredentials(address: JsonValue | undefined): string | undefined {
   if (typeof address !== 'string' || !URL_PASSWORD.test(address)) return undefined

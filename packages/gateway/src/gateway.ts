@@ -1,6 +1,6 @@
 import { randomFillSync } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { type EventLog, streamOf } from '@millrace/log'
+import { ATTEMPTS, type DedupRule, type EventLog, streamOf } from '@millrace/log'
 import { ENRICHMENT_RULES, type EventRecord, type EventType, type JsonObject, type Route } from '@millrace/protocol'
 import { type Clock, Deadlines } from '@millrace/std'
 import { clientAddress } from './client-address.ts'
@@ -239,8 +239,8 @@ export class Gateway {
       policySet: 0,
       messageHashes: events.messageHashes,
     }
-    const { dedupWindowSeconds = 0 } = source
-    return { record: { header, body }, parsed, types: events.types, dedupWindowSeconds, headers }
+    const dedup = dedupRuleOf(source, route, parsed)
+    return { record: { header, body }, parsed, types: events.types, dedup, headers }
   }
 
   /** Check 14: the answer is 200 once the record is durable, and no earlier. */
@@ -253,16 +253,12 @@ export class Gateway {
     const startedAt = this.#options.clock.monotonic()
     if (draft.parsed !== undefined) this.#options.parsed?.keep(draft.record, draft.parsed)
     let duplicates: ReadonlySet<number> | undefined
-    const windowMs = draft.dedupWindowSeconds * 1000
-    const dedup =
-      windowMs === 0
-        ? undefined
-        : {
-            windowMs,
-            onDuplicates: (indexes: readonly number[]) => {
-              duplicates = new Set(indexes)
-            },
-          }
+    const dedup = draft.dedup && {
+      ...draft.dedup,
+      onDuplicates: (indexes: readonly number[]) => {
+        duplicates = new Set(indexes)
+      },
+    }
     this.#options.log.append(streamOf(draft.record.header), draft.record, dedup).then(
       () => {
         this.metrics.appendSeconds.observe((this.#options.clock.monotonic() - startedAt) / 1000)
@@ -344,7 +340,8 @@ interface Draft {
   /** Undefined of a pixel, whose body is no JSON. */
   readonly parsed: JsonObject | undefined
   readonly types: readonly EventType[]
-  readonly dedupWindowSeconds: number
+  /** Absent where all that comes is stored. */
+  readonly dedup: DedupRule | undefined
   /** Of the answer, when the source has a rate limit. */
   readonly headers: Readonly<Record<string, string>> | undefined
 }
@@ -353,6 +350,18 @@ interface Draft {
 function isLowPriority({ headers }: IncomingMessage): boolean {
   const priority = headers['x-millrace-priority']
   return typeof priority === 'string' && priority.trim().toLowerCase() === 'low'
+}
+
+/** By the source's window, else by what the envelope of a batch says of its attempt. */
+function dedupRuleOf(
+  { dedupWindowSeconds = 0 }: GatewaySource,
+  route: Route,
+  body?: JsonObject,
+): DedupRule | undefined {
+  if (dedupWindowSeconds > 0) return { windowMs: dedupWindowSeconds * 1000 }
+  const said = route === 'batch' ? body?.['attempt'] : undefined
+  const attempt = ATTEMPTS.find((each) => each === said)
+  return attempt && { attempt }
 }
 
 const SEED_BYTES = 16

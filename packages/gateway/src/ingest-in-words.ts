@@ -40,11 +40,17 @@ const Batch = named(
     sentAt: Type.Optional(Type.String()),
     context: Type.Optional(shared('context')),
     integrations: Type.Optional(shared('integrations')),
+    attempt: Type.Optional(
+      Type.String({
+        description:
+          'exit or first: the events are remembered for a day. repeat: one that is remembered is not stored twice.',
+      }),
+    ),
     writeKey: properties.writeKey,
   }),
 )
 
-/** The routes by which events come in, in words. @see contracts/ingest.md §1, §6, §7 */
+/** The routes by which events come in, in words. */
 export function ingestInWords(): DescribedRoute[] {
   const paths = ingestPaths()
   const shortNames = paths.filter(([path, route]) => path !== route.path)

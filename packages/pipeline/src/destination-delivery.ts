@@ -1,5 +1,6 @@
 import {
   type DeadLetterRow,
+  INTERNAL_ERROR,
   JUDGED_ANSWER_BYTES,
   Lane,
   type LaneEvent,
@@ -19,7 +20,7 @@ import type { ReplayedEvent } from './jobs/replayed-event.ts'
 import { LiveUserCode, type LiveUserCodeOptions } from './live-user-code.ts'
 import { Rendering } from './rendering.ts'
 import { Stages } from './stages.ts'
-import { storedPayloads } from './stored-payloads.ts'
+import { acceptedEvents, storedPayloads } from './stored-payloads.ts'
 import type { StartingPoint, Surroundings } from './surroundings.ts'
 import { UntakenEvents } from './untaken-events.ts'
 
@@ -56,6 +57,8 @@ export class DestinationDelivery {
     this.#module = surroundings.moduleOf(destination.type)
     this.#stages = this.#newStages()
     this.#outcomes = store.outcomesOf(id)
+    this.#outcomes.readAccepted = (places) => acceptedEvents(places, surroundings)
+    this.#outcomes.onInternalErrors = (count) => metrics.outcome(id, 'dead_lettered', count, INTERNAL_ERROR)
     this.#revision = effectiveRevision(destination, configurationRevision)
     this.#noteVersions()
     this.lane = new Lane({
@@ -70,6 +73,7 @@ export class DestinationDelivery {
       settings: { ...destination.delivery, revision: this.#revision },
       transform: this.#newTransform(),
       prepare: (event) => this.#prepare(event),
+      mask: (text) => this.#stages.maskingOf([]).text(text),
       load: (events) => this.#load(events),
       onRoom: () => this.feed.pull(),
       onAttempt: (answerClass) => metrics.attempt(id, answerClass),
@@ -190,6 +194,17 @@ export class DestinationDelivery {
     return (
       !activity.isConnected(sourceId, partition, offset) || this.feed.hasPassed(partition, stream, { offset, index })
     )
+  }
+
+  /** Until `endAlone` nothing is taken up and nothing goes: events are delivered one at a time (`OneAtATime`). */
+  beginAlone(): void {
+    this.lane.beginAlone()
+    this.feed.beginAlone()
+  }
+
+  endAlone(): void {
+    this.lane.endAlone()
+    this.feed.endAlone()
   }
 
   /** Reads the payload of an event that is not in memory. */

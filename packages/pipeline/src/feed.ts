@@ -1,4 +1,5 @@
 import {
+  type EventPlace,
   type EventPlaceKey,
   type FilterReason,
   type Lane,
@@ -58,6 +59,9 @@ export class Feed {
   #isClosed = false
   /** Of the last record taken. */
   #eventBytes = 1024
+  /** Index of the event that was looked at last. */
+  #reached = 0
+  #isAlone = false
 
   constructor(options: FeedOptions) {
     this.#options = options
@@ -78,7 +82,14 @@ export class Feed {
     const { live } = this.#partitions[partition]!
     // It may have read ahead of the shared reader before it rejoined.
     if (!live.isAttached || this.#isClosed || record.offset < live.cursor.offset) return
-    const taken = this.#take(partition, LIVE, record, 0, Number.POSITIVE_INFINITY)
+    let taken: number | undefined
+    try {
+      taken = this.#take(partition, LIVE, record, 0, Number.POSITIVE_INFINITY)
+    } catch (error) {
+      // The others are offered the record none the less; this one reads it again.
+      taken = this.#reached
+      this.#fail(error as Error)
+    }
     if (taken === undefined) return
     live.isAttached = false
     live.cursor = { offset: record.offset, index: taken }
@@ -88,6 +99,66 @@ export class Feed {
   pull(): void {
     for (const feed of this.#partitions)
       if (!feed.isPulling && this.#wants(feed)) this.#pull(feed).catch((error) => this.#fail(error))
+  }
+
+  /** Until `endAlone` nothing is taken up but by `takeOneByOne`. */
+  beginAlone(): void {
+    this.#isAlone = true
+  }
+
+  endAlone(): void {
+    this.#isAlone = false
+    this.pull()
+  }
+
+  /**
+   * Takes up what the log holds before these offsets, as far as the lane has room, one event after the other.
+   *
+   * @param ends by partition.
+   * @param onEvent called before anything looks at the event; what it returns is called when it was taken up or left out.
+   */
+  async takeOneByOne(
+    ends: readonly number[],
+    onEvent: (event: OfferedEvent) => Promise<(() => Promise<void>) | undefined>,
+  ): Promise<void> {
+    for (const { partition, live, import: imported } of this.#partitions) {
+      for (const [stream, feed] of [live, imported].entries()) {
+        await this.#takeStream(partition, stream, feed, ends[partition]!, onEvent)
+      }
+    }
+  }
+
+  async #takeStream(
+    partition: number,
+    stream: number,
+    feed: StreamFeed,
+    end: number,
+    onEvent: Parameters<Feed['takeOneByOne']>[1],
+  ): Promise<void> {
+    const { lane, log, parsed, outcomes } = this.#options
+    while (feed.cursor.offset < end) {
+      const { records, next } = await log.read(partition, STREAMS[stream]!, feed.cursor.offset, LEAST_READ_BYTES)
+      if (records.length === 0) feed.cursor = { offset: Math.max(next, feed.cursor.offset), index: 0 }
+      for (const record of records) {
+        if (record.offset >= end) return
+        const { sourceId, acceptedAt } = record.header
+        const events = this.activity.isConnected(sourceId, partition, record.offset)
+          ? parsed.eventsOf(partition, record).length
+          : 0
+        for (let index = record.offset === feed.cursor.offset ? feed.cursor.index : 0; index < events; index++) {
+          if (this.#isClosed || lane.room === 0) return
+          const sizeBytes = Math.ceil(record.body.length / events)
+          const place = { partition, stream, offset: record.offset, index }
+          const onTaken = await onEvent({ ...place, sourceId, acceptedAt, sizeBytes })
+          if (onTaken === undefined || this.#isClosed) return
+          this.#take(partition, stream, record, index, Number.POSITIVE_INFINITY, index + 1)
+          feed.cursor = { offset: record.offset, index: index + 1 }
+          await onTaken()
+        }
+        feed.cursor = { offset: record.offset + 1, index: 0 }
+      }
+      outcomes.moved()
+    }
   }
 
   /** Offsets from here on are still needed by this reader. */
@@ -148,7 +219,7 @@ export class Feed {
   }
 
   #wants({ partition, live, import: imported }: PartitionFeed): boolean {
-    if (this.#isClosed) return false
+    if (this.#isClosed || this.#isAlone) return false
     const { lane, importEnd } = this.#options
     if (!live.isAttached) return lane.room >= Math.min(WORTHWHILE_ROOM, lane.room + lane.loaded) && lane.room > 0
     return imported.cursor.offset < importEnd(partition) && lane.loaded < MOST_IMPORTED && lane.room > 0
@@ -195,7 +266,13 @@ export class Feed {
     for (const record of records) {
       const first = record.offset === before.offset ? before.index : 0
       const loaded = this.#options.lane.loaded
-      const taken = this.#take(partition, stream, record, first, left)
+      let taken: number | undefined
+      try {
+        taken = this.#take(partition, stream, record, first, left)
+      } catch (error) {
+        feed.cursor = { offset: record.offset, index: this.#reached }
+        throw error
+      }
       if (taken !== undefined) {
         feed.cursor = { offset: record.offset, index: taken }
         this.#options.lane.pump()
@@ -216,9 +293,20 @@ export class Feed {
     return Math.min(MOST_READ_BYTES, Math.max(LEAST_READ_BYTES, wanted))
   }
 
-  /** @returns undefined when the whole record was taken, else the index of the first event that there was no room for. */
-  #take(partition: number, stream: number, record: StoredRecord, first: number, most: number): number | undefined {
+  /**
+   * @param until index of the first event that is left for later.
+   * @returns undefined when all before it was taken, else the index of the first event that there was no room for.
+   */
+  #take(
+    partition: number,
+    stream: number,
+    record: StoredRecord,
+    first: number,
+    most: number,
+    until = Number.POSITIVE_INFINITY,
+  ): number | undefined {
     const { lane, outcomes, parsed, filter, now, revision } = this.#options
+    this.#reached = first
     const { sourceId, acceptedAt } = record.header
     const { offset, duplicates } = record
     if (!this.activity.isConnected(sourceId, partition, offset)) return undefined
@@ -230,7 +318,9 @@ export class Feed {
     if (events.length > 0) this.#eventBytes = sizeBytes
     const keys = keySeeds(sourceId, stream)
     let room = Math.min(lane.room, most)
-    for (let index = first; index < events.length; index++) {
+    const end = Math.min(events.length, until)
+    for (let index = first; index < end; index++) {
+      this.#reached = index
       if (duplicates?.has(index)) {
         this.#options.onDuplicate(events[index]!, sourceId)
         continue
@@ -244,25 +334,26 @@ export class Feed {
         }
       }
       const event = events[index]!
-      const reason = isDisabled ? 'destination is disabled' : filter(event, sourceId)
       const place = { partition, stream, offset, index }
-      if (reason !== undefined) {
-        outcomes.filtered(place, reason, now(), revision())
-        this.#options.onFiltered(event, sourceId, reason)
-        continue
+      const facts = { sourceId, acceptedAt, sizeBytes, userKey: 0, anonymousKey: 0 }
+      let laneEvent: LaneEvent | undefined
+      try {
+        const reason = isDisabled ? 'destination is disabled' : filter(event, sourceId)
+        if (reason !== undefined) {
+          outcomes.filtered(place, reason, now(), revision())
+          this.#options.onFiltered(event, sourceId, reason)
+          continue
+        }
+        if (room <= 0) return index
+        room--
+        if (event.userId) facts.userKey = hash53(event.userId, keys.user)
+        if (event.anonymousId) facts.anonymousKey = hash53(event.anonymousId, keys.anonymous)
+        laneEvent = new LaneEvent(place, facts, event)
+        progress.add(laneEvent)
+        lane.add(laneEvent)
+      } catch (error) {
+        lane.refuse(laneEvent ?? new LaneEvent(place, facts, event), error as Error)
       }
-      if (room <= 0) return index
-      room--
-      const facts = {
-        sourceId,
-        acceptedAt,
-        sizeBytes,
-        userKey: event.userId ? hash53(event.userId, keys.user) : 0,
-        anonymousKey: event.anonymousId ? hash53(event.anonymousId, keys.anonymous) : 0,
-      }
-      const laneEvent = new LaneEvent(place, facts, event)
-      progress.add(laneEvent)
-      lane.add(laneEvent)
     }
     return undefined
   }
@@ -280,6 +371,13 @@ export function isBefore(a: Position, b: Position): boolean {
 
 function placeKey(offset: number, index: number): string {
   return `${offset} ${index}`
+}
+
+/** An event that is about to be taken up. */
+export interface OfferedEvent extends EventPlace {
+  readonly sourceId: string
+  readonly acceptedAt: number
+  readonly sizeBytes: number
 }
 
 interface PartitionFeed {

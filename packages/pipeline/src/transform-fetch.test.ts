@@ -1,10 +1,11 @@
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { EgressRules, OutboundClient } from '@millrace/delivery'
+import { EgressRules, type Lookup, OutboundClient } from '@millrace/delivery'
 import { systemClock } from '@millrace/std'
 import { DEFAULT_LIMITS, Transformations } from '@millrace/transformations'
 import { afterEach, describe, expect, test } from 'vitest'
+import { TransformClients } from './transform-clients.ts'
 import { TRANSFORM_CLIENT_BOUNDS, transformFetch } from './transform-fetch.ts'
 
 // Promises of contracts/transformations.md §4 over real sockets and real sandboxes.
@@ -39,27 +40,32 @@ async function startServer(respond: (request: IncomingMessage, response: ServerR
   return { received, port, origin: `http://127.0.0.1:${port}` }
 }
 
-type Names = Readonly<Record<string, readonly string[]>>
+type NamesUnderTest = Readonly<Record<string, readonly string[]>>
 
 /** @param names addresses of names; the last one given stays. Other names do not resolve. */
-function open(rules: { allow?: string; deny?: string } = {}, names: Names = {}) {
+function open(rules: { allow?: string; deny?: string } = {}, names: NamesUnderTest = {}) {
   const asked: Record<string, number> = {}
-  const client = new OutboundClient({
-    ...TRANSFORM_CLIENT_BOUNDS,
-    rules: new EgressRules({ allow: rules.allow, deny: rules.deny, listenHost: '127.0.0.1' }),
-    clock: systemClock,
-    lookup: (name, onFound) => {
-      const addresses = names[name] ?? []
-      asked[name] = (asked[name] ?? 0) + 1
-      const address = addresses[Math.min(asked[name], addresses.length) - 1]
-      const missing = Object.assign(new Error('none'), { code: 'ENOTFOUND' })
-      setImmediate(() => (address === undefined ? onFound(missing, []) : onFound(null, [{ address, family: 4 }])))
-    },
-  })
-  const fetch = transformFetch(client, '0.1.0')
+  const lookup: Lookup = (name, onFound) => {
+    const addresses = names[name] ?? []
+    asked[name] = (asked[name] ?? 0) + 1
+    const address = addresses[Math.min(asked[name], addresses.length) - 1]
+    const missing = Object.assign(new Error('none'), { code: 'ENOTFOUND' })
+    setImmediate(() => (address === undefined ? onFound(missing, []) : onFound(null, [{ address, family: 4 }])))
+    return undefined
+  }
+  const clients = new TransformClients(
+    () =>
+      new OutboundClient({
+        ...TRANSFORM_CLIENT_BOUNDS,
+        rules: new EgressRules({ allow: rules.allow, deny: rules.deny, listenHost: '127.0.0.1' }),
+        clock: systemClock,
+        lookup,
+      }),
+  )
+  const fetch = transformFetch(clients, '0.1.0')
   const logger = { info() {}, warn() {}, error() {} }
   const transformations = new Transformations({ limits: DEFAULT_LIMITS, fetch, clock: systemClock, logger })
-  endings.push(() => transformations.close().then(() => client.close()))
+  endings.push(() => transformations.close().then(() => clients.close()))
 
   /** What an expression is worth in a transformation. */
   return async (expression: string): Promise<unknown> => {

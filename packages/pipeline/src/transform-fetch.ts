@@ -6,6 +6,7 @@ import {
   type TransformFetch,
   type TransformRequest,
 } from '@millrace/transformations'
+import type { TransformClients } from './transform-clients.ts'
 
 /** For the outbound client that does the requests of user code; it has no other. */
 export const TRANSFORM_CLIENT_BOUNDS = { callTimeoutMs: FETCH_TIMEOUT_MS, maxAnswerBytes: MAX_FETCH_ANSWER_BYTES }
@@ -14,17 +15,17 @@ export const TRANSFORM_CLIENT_BOUNDS = { callTimeoutMs: FETCH_TIMEOUT_MS, maxAns
  * The network of user code: `fetch` and `fetchV2` of a transformation end here, and go through the guard like
  * everything that somebody else names. No address counts as configured, so loopback is never open to it.
  *
- * @param client made with TRANSFORM_CLIENT_BOUNDS.
  * @param version of this product, for the User-Agent.
  * @see contracts/transformations.md §4
  */
-export function transformFetch(client: OutboundClient, version: string): TransformFetch {
+export function transformFetch(clients: TransformClients, version: string): TransformFetch {
   const userAgent = `Millrace-Transform/${version}`
-  return (request, signal) => {
+  return (request, signal, key = '') => {
     const method = request.method.toUpperCase()
     if (!METHODS.includes(method)) return Promise.resolve(failed(`method ${method.slice(0, 20)} is not supported`))
     const { promise, resolve } = Promise.withResolvers<TransformAnswer>()
-    const call = client.send(
+    const abort = clients.send(
+      key,
       {
         method,
         url: request.url,
@@ -35,7 +36,7 @@ export function transformFetch(client: OutboundClient, version: string): Transfo
       },
       (result) => resolve(answerOf(request, result)),
     )
-    signal.addEventListener('abort', () => call.abort(), { once: true })
+    signal.addEventListener('abort', abort, { once: true })
     return promise
   }
 }

@@ -134,6 +134,20 @@ describe('what a destination runs', () => {
     expect(code()).toEqual([])
   })
 
+  test('is neither a draft nor the same code twice', async () => {
+    await using plane = await TestPlane.open()
+    const [draft, { id }] = [await transformation(plane, PASS, false), await transformation(plane, PASS)]
+    const destination = await plane.destination({ transformationIds: [id] })
+    for (const [transformationIds, error] of [
+      [[draft.id], `Transformation with id ${draft.id} is not published`],
+      [[id, id], `Transformation with id ${id} is listed twice`],
+    ]) {
+      const refused = await plane.send('PATCH', `/v2/destinations/${destination.id}`, { body: { transformationIds } })
+      expect(refused).toMatchObject({ status: 422, body: { error, code: 'invalid_config', details: null } })
+    }
+    expect(running(plane, destination.id)).toHaveLength(1)
+  })
+
   test('is not changed by a draft, but at once by publishing, and by publishing an older version again', async () => {
     await using plane = await TestPlane.open()
     const first = await transformation(plane, `${PASS} // 1`)

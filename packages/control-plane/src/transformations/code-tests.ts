@@ -11,7 +11,7 @@ import { MAX_TEST_EVENTS } from './stored-tests.ts'
 import type { StoredTest } from './transformation.ts'
 import type { Transformations } from './transformations.ts'
 
-/** Of one request. @see contracts/transformations.md §9 [D421] */
+/** Of one request. */
 const MOST_MS = 60_000
 /** Requests that run tests at the same time; they take turns in one child process. */
 const MAX_AT_ONCE = 16

@@ -3,7 +3,7 @@ import { isPlainAnswer, isTextAnswer } from './answer-body.ts'
 import { type Connections, DirectConnections, ProxiedConnections } from './connections.ts'
 import type { EgressRules } from './egress-rules.ts'
 import { Exchange, type Surroundings } from './exchange.ts'
-import { type Lookup, systemLookup } from './guarded-connector.ts'
+import type { Lookup } from './names/names.ts'
 import type { OutboundCall, OutboundRequest, OutboundResult } from './outbound-request.ts'
 import { Targets } from './target.ts'
 
@@ -23,7 +23,8 @@ export interface OutboundClientOptions {
   /** MILLRACE_EGRESS_PROXY, `http://host:port`. Names are then resolved by the proxy and only literal addresses and
    * hosts can be judged. */
   readonly proxy?: string | undefined
-  readonly lookup?: Lookup
+  /** Finds the addresses of names; `Names.forDestination()`. */
+  readonly lookup: Lookup
 }
 
 /**
@@ -38,17 +39,12 @@ export class OutboundClient {
   readonly #surroundings: Surroundings
 
   constructor(options: OutboundClientOptions) {
-    const { rules, clock, connectTimeoutMs = 5_000, callTimeoutMs = 30_000, connections = 128 } = options
+    const { rules, clock, lookup, connectTimeoutMs = 5_000, callTimeoutMs = 30_000, connections = 128 } = options
     this.#connectDeadlines = new Deadlines(clock, connectTimeoutMs)
     this.#connections =
       options.proxy === undefined
-        ? new DirectConnections({
-            rules,
-            lookup: options.lookup ?? systemLookup,
-            connectDeadlines: this.#connectDeadlines,
-            connections,
-          })
-        : new ProxiedConnections(options.proxy, rules, connectTimeoutMs, connections)
+        ? new DirectConnections({ rules, lookup, connectDeadlines: this.#connectDeadlines, connections })
+        : new ProxiedConnections({ proxy: options.proxy, rules, lookup, connectTimeoutMs, connections })
     this.#surroundings = {
       clock,
       connections: this.#connections,

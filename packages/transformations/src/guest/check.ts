@@ -1,5 +1,6 @@
 import ivm from 'isolated-vm'
 import type { CheckedCode, CheckResult, Entry, LibraryCode } from '../code.ts'
+import { MAX_FAILURE_CHARS } from '../limits.ts'
 import { BASE_PLACE, LIBRARY_PLACE } from './failure-text.ts'
 import { type LinkedModules, linkedModules } from './linked-modules.ts'
 import { RefusedCodeError, strippedCode } from './stripped-code.ts'
@@ -65,7 +66,7 @@ export function refusal(error: Error): Extract<CheckResult, { ok: false }> {
     const { message, line, column } = error
     return {
       ok: false,
-      error: message,
+      error: message.slice(0, MAX_FAILURE_CHARS),
       ...(line === undefined ? {} : { line }),
       ...(column === undefined ? {} : { column }),
     }
@@ -73,5 +74,5 @@ export function refusal(error: Error): Extract<CheckResult, { ok: false }> {
   const { name, message } = error
   const [, text = message, line, column] = PLACED.exec(message) ?? []
   const place = line === undefined ? {} : { line: Number(line), column: Number(column) }
-  return { ok: false, error: `${name}: ${text}`, ...place }
+  return { ok: false, error: `${name}: ${text}`.slice(0, MAX_FAILURE_CHARS), ...place }
 }

@@ -15,6 +15,8 @@ export interface TransformationsOptions {
   readonly fetch: TransformFetch | undefined
   readonly clock: Clock
   readonly logger: Logger
+  /** Another program for the child processes, for tests of what a child may do to the server. */
+  readonly program?: string
 }
 
 export interface TransformationFigures {
@@ -31,7 +33,11 @@ const TROUBLE_TEXTS: Readonly<Record<TroubleKind, string>> = {
   'timed out': 'Timed out',
   'out of memory': 'Memory limit exceeded',
   'sandbox lost': 'Sandbox lost',
+  'invalid message': 'Sandbox sent an invalid message',
 }
+
+/** Of the system's processor: the server itself, then live traffic and who saves code, then tests, then those at fault. */
+const NICENESS: Readonly<Record<WorkerName, number>> = { live: 5, check: 5, test: 10, penalty: 15 }
 
 /** How often it is looked for sandboxes and processes that nobody uses; only while there are any. */
 const SWEEP_MS = 10_000
@@ -48,16 +54,17 @@ export class Transformations {
   readonly #live: readonly Worker[]
   readonly #penalty: Worker
   readonly #test: Worker
+  readonly #check: Worker
   readonly #registry: SandboxRegistry
   /** How many runs there may be at a time, waiting for the network or for their turn: each holds a sandbox. */
-  readonly #places: Readonly<Record<WorkerName, Turns>>
+  readonly #places: Readonly<Record<Exclude<WorkerName, 'check'>, Turns>>
   /** By key: its runs one after the other. */
   readonly #runs = new Map<string, Turns>()
   /** By key: until when, on the monotonic clock, it runs in the penalty process. */
   readonly #penalties = new Map<string, number>()
   readonly #credentialIds = new WeakMap<ReadonlyMap<string, string>, number>()
   readonly #closing = new AbortController()
-  readonly #troubles = { 'timed out': 0, 'out of memory': 0, 'sandbox lost': 0 }
+  readonly #troubles = { 'timed out': 0, 'out of memory': 0, 'sandbox lost': 0, 'invalid message': 0 }
   #credentialMaps = 0
   #freshSandboxes = 0
   #runCount = 0
@@ -65,14 +72,16 @@ export class Transformations {
 
   constructor(options: TransformationsOptions) {
     this.#options = options
-    const { limits, clock, logger } = options
-    const childOptions = { memoryMb: limits.memoryMb, syncMs: limits.syncMs }
+    const { limits, clock, logger, program } = options
     this.#registry = new SandboxRegistry(limits.sandboxes, limits.totalMb * 1024 * 1024)
-    const worker = (name: WorkerName) =>
-      new Worker(name, childOptions, clock, logger, (lost) => this.#registry.lost(lost))
+    const worker = (name: WorkerName) => {
+      const start = { memoryMb: limits.memoryMb, niceness: NICENESS[name], program }
+      return new Worker(name, start, clock, logger, (lost) => this.#registry.lost(lost))
+    }
     this.#live = Array.from({ length: limits.workers }, () => worker('live'))
     this.#penalty = worker('penalty')
     this.#test = worker('test')
+    this.#check = worker('check')
     // Those who wait for a busy penalty or test process must not take the places of live traffic.
     const aside = Math.max(1, Math.floor(limits.sandboxes / 8))
     const live = Math.max(1, limits.sandboxes - 2 * aside)
@@ -85,15 +94,17 @@ export class Transformations {
    * @param libraries those that it may import, and those that they import.
    */
   async check(code: CheckedCode, libraries: readonly LibraryCode[]): Promise<CheckResult> {
-    await this.#test.turns.next()
+    await this.#check.turns.next()
     try {
       if (this.#closing.signal.aborted) return { ok: false, error: TROUBLE_TEXTS['sandbox lost'] }
-      const asked = await this.#test.child().ask({ kind: 'check', code, libraries })
+      const message = { kind: 'check', code, libraries } as const
+      const asked = { kind: 'check', code: code.kind } as const
+      const reply = await this.#check.child().ask(message, [], asked, this.#options.limits.syncMs)
       this.#startSweeping()
-      if (asked.kind === 'checked') return asked.result
-      return { ok: false, error: TROUBLE_TEXTS[asked.kind === 'lost' ? asked.trouble : 'sandbox lost'] }
+      if (reply.kind === 'checked') return reply.result
+      return { ok: false, error: TROUBLE_TEXTS[reply.kind === 'lost' ? reply.trouble : 'sandbox lost'] }
     } finally {
-      this.#test.turns.done()
+      this.#check.turns.done()
     }
   }
 
@@ -106,7 +117,7 @@ export class Transformations {
     const own = this.#runs.get(key) ?? new Turns(1)
     this.#runs.set(key, own)
     await own.next()
-    const places = this.#places[this.#workerFor(run, key).name]
+    const places = this.#places[this.#workerFor(run, key).name as Exclude<WorkerName, 'check'>]
     await places.next()
     try {
       return await this.#run(run, key)
@@ -151,11 +162,13 @@ export class Transformations {
         credentialsId: this.#credentialsId(run.credentials),
         captureLogs: run.captureLogs,
         count: run.events.length,
-        ...payloadOf(run.events),
       },
-      supplies: { code: run.steps, credentials: run.credentials },
+      texts: payloadOf(run.events),
+      code: run.steps,
+      credentials: run.credentials,
+      syncMs: limits.syncMs,
       wallMs: Math.min(run.wallMs ?? limits.wallMs, limits.wallMs),
-      fetch: run.isOffline === true ? undefined : fetch,
+      fetch: run.isOffline === true ? undefined : fetch && ((request, signal) => fetch(request, signal, run.key)),
       clock,
       signal: this.#closing.signal,
     })
@@ -168,14 +181,10 @@ export class Transformations {
     const usedCredentials = told.usedCredentials.flatMap((name) => run.credentials.get(name) ?? [])
     const logs = told.logs.map((line) => masked(line, usedCredentials))
     const shown = { logs, loggedBy: told.loggedBy, loggedFor: told.loggedFor, usedCredentials }
-    if (end.trouble !== undefined) return { ...this.#troubled(run, end, end.trouble), ...shown }
-    const read = resultsOf(run, end.kind === 'settled' ? end.steps : [])
-    if (read !== undefined) {
-      const { results, flow } = read
-      const isTest = run.mode === 'test'
-      return { results: isTest ? results.map((each) => maskedErrors(each, usedCredentials)) : results, flow, ...shown }
-    }
-    return { results: failedForAll(run, 'the code has changed what results are made with', false), flow: [], ...shown }
+    if (end.kind === 'lost' || end.trouble !== undefined) return { ...this.#troubled(run, end, end.trouble!), ...shown }
+    const { results, flow } = resultsOf(run, end.steps)
+    const isTest = run.mode === 'test'
+    return { results: isTest ? results.map((each) => maskedErrors(each, usedCredentials)) : results, flow, ...shown }
   }
 
   #troubled(run: Run, end: RunEnd, kind: TroubleKind) {
@@ -235,7 +244,7 @@ export class Transformations {
   }
 
   #workers(): readonly Worker[] {
-    return [...this.#live, this.#penalty, this.#test]
+    return [...this.#live, this.#penalty, this.#test, this.#check]
   }
 }
 

@@ -1,9 +1,9 @@
 import type { Clock } from '@millrace/std'
-import type { ChildOptions, ToChild } from '../messages.ts'
-import { Child } from './child.ts'
+import type { ToChild } from '../messages.ts'
+import { Child, type ChildStart } from './child.ts'
 import { Turns } from './turns.ts'
 
-export type WorkerName = 'live' | 'penalty' | 'test'
+export type WorkerName = 'live' | 'penalty' | 'test' | 'check'
 
 export interface Logger {
   info(fields: object, text: string): void
@@ -22,16 +22,16 @@ export class Worker {
   sandboxes = 0
   /** On the monotonic clock. */
   lastUsed = 0
-  readonly #options: ChildOptions
+  readonly #start: ChildStart
   readonly #clock: Clock
   readonly #logger: Logger
   /** Called when the sandboxes of this worker are gone with its child. */
   readonly #onLost: (worker: Worker) => void
   #child: Child | undefined
 
-  constructor(name: WorkerName, options: ChildOptions, clock: Clock, logger: Logger, onLost: (worker: Worker) => void) {
+  constructor(name: WorkerName, start: ChildStart, clock: Clock, logger: Logger, onLost: (worker: Worker) => void) {
     this.name = name
-    this.#options = options
+    this.#start = start
     this.#clock = clock
     this.#logger = logger
     this.#onLost = onLost
@@ -44,9 +44,7 @@ export class Worker {
   /** The child that is running now, or a new one. A run belongs to the child that it began in. */
   child(): Child {
     this.lastUsed = this.#clock.monotonic()
-    this.#child ??= new Child(this.#options, this.name !== 'live', this.#clock, (child, lastWords) =>
-      this.#lost(child, lastWords),
-    )
+    this.#child ??= new Child(this.#start, this.#clock, (child, lastWords) => this.#lost(child, lastWords))
     return this.#child
   }
 

@@ -19,7 +19,6 @@ const SOURCE: EditedKind<Source, SourceWritten, { source: Source }> = {
   oneOf: ({ source }) => source,
 }
 
-/** @see contracts/control-plane.md §5 */
 export function SourceSettings({ source }: SourceTabProps) {
   const edited = useEdited(SOURCE, source, writable)
   const { written, change, error } = edited
