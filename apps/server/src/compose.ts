@@ -237,7 +237,10 @@ export async function compose(options: ComposeOptions): Promise<Product> {
       },
     },
     parsed: running,
-    findSource: gatewaySources(() => controlPlane.snapshot()),
+    findSource: gatewaySources(
+      () => controlPlane.snapshot(),
+      (key) => controlPlane.credentials.values().get(key),
+    ),
     obstacle: () => acceptance.obstacle(),
     limits: {
       maxBodyBytes: settings.maxBodyBytes,
