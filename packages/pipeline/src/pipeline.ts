@@ -314,7 +314,7 @@ export class Pipeline {
     this.#stopListeningForDamage()
     this.#housekeeping.stop()
     this.#tail.stop()
-    this.#importTail.stop()
+    this.#backfillTail.stop()
     await this.#backlog.stop()
     await this.#logBudget.stop()
     for (const { feed } of this.#deliveries.values()) feed.close()
