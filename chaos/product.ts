@@ -25,10 +25,12 @@ export interface ProductOptions {
   /** Its data folder. */
   readonly folder: string
   readonly environment?: Readonly<Record<string, string>>
-  /** What starts it; as people do unless given. */
-  readonly program?: string
+  /** The program that composes it; the one that people start unless given. */
+  readonly entry?: string
   /** Folder of the release that runs; this one unless given. */
   readonly checkout?: string
+  /** Words before it: what runs it in surroundings of its own, in the same process. */
+  readonly through?: readonly string[]
 }
 
 /** The product as people start it: a process that is seen and broken from outside only. */
@@ -50,9 +52,10 @@ export class Product implements AsyncDisposable {
     return product
   }
 
-  constructor({ folder, environment = {}, checkout = ROOT, program }: ProductOptions) {
-    const entry = program === undefined ? [path.join(checkout, 'apps/server/src/main.ts'), 'start'] : [program]
-    this.#child = spawn(process.execPath, entry, {
+  constructor({ folder, environment = {}, entry, checkout = ROOT, through = [] }: ProductOptions) {
+    const start = entry === undefined ? [path.join(checkout, 'apps/server/src/main.ts'), 'start'] : [entry]
+    const [program, ...words] = [...through, process.execPath, ...start]
+    this.#child = spawn(program!, words, {
       env: { ...ownEnvironment(), ...plain(folder), ...environment },
       stdio: ['ignore', 'pipe', 'pipe'],
     })

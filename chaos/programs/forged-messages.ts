@@ -23,7 +23,7 @@ export const forgedMessages: Program = {
   async run(run) {
     await using webhooks = await Webhooks.open(3)
     const environment = { MILLRACE_TRANSFORM_SYNC_MS: `${SYNC_MS}` }
-    const product = await Product.start({ folder: run.folder, environment, program: TEST_COMPOSITION })
+    const product = await Product.start({ folder: run.folder, environment, entry: TEST_COMPOSITION })
     // The first has no code, the second shares its processes with the third, which forges.
     const [plain, innocent, forging] = webhooks.all
     const harmless = await makeSource(product, [plain!.url, innocent!.url])

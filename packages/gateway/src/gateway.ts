@@ -9,13 +9,14 @@ import { answerPreflight } from './cors.ts'
 import { type CheckedEvents, checkEvents, type EventLimits, parseEventBody } from './event-check.ts'
 import { Exchange, type Surroundings } from './exchange.ts'
 import { IngestMetrics } from './ingest-metrics.ts'
-import { type IngestRoute, ingestRoute } from './ingest-routes.ts'
+import { type IngestRoute, ingestRoute, writeKeyInPath } from './ingest-routes.ts'
 import { checkPixel, PixelExchange } from './pixel.ts'
 import { RateLimiter, rateLimitHeaders } from './rate-limit.ts'
 import { RefusalBook } from './refusal-book.ts'
 import { Refusal } from './refusals.ts'
 import { BodyReader } from './request-body.ts'
 import { requestId } from './request-id.ts'
+import { checkWebhook, type WebhookSettings } from './webhook.ts'
 import { basicUserName, isBearer } from './write-key.ts'
 
 /** What the gateway has to know of a source. */
@@ -26,6 +27,8 @@ export interface GatewaySource {
   readonly rateLimitEventsPerMinute: number
   /** Absent or 0: repeated messageIds are all accepted. */
   readonly dedupWindowSeconds?: number
+  /** Of a source of webhooks, which takes nothing else. */
+  readonly webhook?: WebhookSettings
 }
 
 export interface GatewayLimits extends EventLimits {
@@ -182,10 +185,16 @@ export class Gateway {
 
   /** Checks 9 to 13. */
   #judge(exchange: Exchange, route: IngestRoute, known: GatewaySource | undefined, body: Buffer): Draft | Refusal {
-    const { limits } = this.#options
+    const { limits, clock } = this.#options
+    if (known?.webhook !== undefined) {
+      const seed = this.#seed()
+      const hook = checkWebhook(exchange.request.headers, body, known.webhook, seed, limits, clock.now())
+      if (hook instanceof Refusal) return hook
+      return this.#draft(exchange.request, route.record, known, seed, hook, hook.body, hook.parsed)
+    }
     const parsed = parseEventBody(body, route, limits)
     if (parsed instanceof Refusal) return parsed
-    const source = known ?? this.#sourceInBody(exchange, parsed.value)
+    const source = known ?? this.#sourceInBody(exchange, route, parsed.value)
     if (source instanceof Refusal) return source
     const seed = this.#seed()
     const events = checkEvents(parsed, body, route, seed, limits)
@@ -197,7 +206,7 @@ export class Gateway {
   #judgePixel(exchange: Exchange, route: IngestRoute, query: string): Draft | Refusal {
     const overload = this.#overload()
     if (overload !== undefined) return overload
-    const source = this.#sourceInQuery(exchange, query)
+    const source = this.#sourceInQuery(exchange, route, query)
     if (source instanceof Refusal) return source
     const obstacle = this.#obstacle()
     if (obstacle !== undefined) return obstacle
@@ -279,29 +288,34 @@ export class Gateway {
 
   /** The source that a request's header or query names; undefined when the body has to say it. */
   #sourceOf(exchange: Exchange, route: IngestRoute, query: string): GatewaySource | Refusal | undefined {
-    if (route.writeKeyIn === 'query') return this.#sourceInQuery(exchange, query)
+    if (route.writeKeyIn === 'query') return this.#sourceInQuery(exchange, route, query)
+    if (route.writeKeyIn === 'path') {
+      return this.#source(exchange, route, writeKeyInPath(exchange.request.url!.split('?', 1)[0]!) ?? '')
+    }
     const { authorization } = exchange.request.headers
     if (authorization === undefined || isBearer(authorization)) return undefined
     const writeKey = basicUserName(authorization)
-    return writeKey === undefined ? new Refusal('no_write_key') : this.#source(exchange, writeKey)
+    return writeKey === undefined ? new Refusal('no_write_key') : this.#source(exchange, route, writeKey)
   }
 
-  #sourceInQuery(exchange: Exchange, query: string): GatewaySource | Refusal {
+  #sourceInQuery(exchange: Exchange, route: IngestRoute, query: string): GatewaySource | Refusal {
     const writeKey = new URLSearchParams(query).get('writeKey')
-    return writeKey ? this.#source(exchange, writeKey) : new Refusal('no_query_write_key')
+    return writeKey ? this.#source(exchange, route, writeKey) : new Refusal('no_query_write_key')
   }
 
-  #sourceInBody(exchange: Exchange, body: JsonObject): GatewaySource | Refusal {
+  #sourceInBody(exchange: Exchange, route: IngestRoute, body: JsonObject): GatewaySource | Refusal {
     const writeKey = body['writeKey']
     if (typeof writeKey !== 'string' || writeKey.trim() === '') return new Refusal('no_write_key')
-    return this.#source(exchange, writeKey)
+    return this.#source(exchange, route, writeKey)
   }
 
-  #source(exchange: Exchange, writeKey: string): GatewaySource | Refusal {
+  #source(exchange: Exchange, route: IngestRoute, writeKey: string): GatewaySource | Refusal {
     exchange.writeKey = writeKey
     const source = this.#options.findSource(writeKey)
     if (source === undefined) return new Refusal('unknown_write_key')
     exchange.sourceId = source.id
+    // Else an unsigned event could come in beside the signed ones of a source of webhooks.
+    if ((source.webhook !== undefined) !== (route.record === 'webhook')) return new Refusal('source_route')
     return source.isEnabled ? source : new Refusal('source_disabled')
   }
 
