@@ -11,6 +11,7 @@ import { catalogRows } from './rows/catalog.ts'
 import { dashboardRows } from './rows/dashboard.ts'
 import { deliveryRows } from './rows/delivery.ts'
 import { duplicatesRows } from './rows/duplicates.ts'
+import { fairnessRows } from './rows/fairness.ts'
 import { fanOutRows } from './rows/fan-out.ts'
 import { idleRow } from './rows/idle.ts'
 import { isolationRows } from './rows/isolation.ts'
@@ -33,6 +34,7 @@ const rows: readonly Row[] = [
   ...userCodeRows,
   ...fanOutRows,
   ...isolationRows,
+  ...fairnessRows,
   ...catalogRows,
   latencyRow,
   testApiRow,

@@ -1,33 +1,27 @@
 import path from 'node:path'
+import { CONTRACTS, DASHBOARD, type Document, hasNumber, Library, type Tree, withoutCode } from './cited-documents.ts'
 
 /*
  * What comments and documents refer to. The forms are those of docs/contracts/README.md:
  *
  *   contracts/delivery.md §4 [D608]      contracts/cordova-sdk.md §14.4      contracts/ingest.md §12 item 31
  *   contracts/dashboard.md §4 N3         decision 0015                       BRIDGE.md "tail"
- *   @see EventLog.scan                   [a link](of-markdown#heading)
+ *   @see EventLog.scan                   RFC 9110 §7.6, @see resolv.conf(5)     [a link](of-markdown#heading)
  *
  * A `§` belongs to the document named before it in the same comment or paragraph; in a contract it is the contract's own unless
  * another one stands right before it.
  */
 
-export type Tree = ReadonlyMap<string, string>
-
-const CONTRACTS = 'docs/contracts/'
-/** Where the numbers with each letter are defined: in the first cell of a row. */
-const DEFINED_IN: Readonly<Record<string, string>> = {
-  D: `${CONTRACTS}decisions.md`,
-  S: `${CONTRACTS}cordova-sdk.md`,
-  U: `${CONTRACTS}dashboard.md`,
-  C: `${CONTRACTS}destination-catalog.md`,
-  K: `${CONTRACTS}cluster.md`,
-}
 /** They explain the ranges of numbers. */
 const ABOUT_NUMBERS = [`${CONTRACTS}decisions.md`, `${CONTRACTS}README.md`]
 
-/** Every citation that leads nowhere, as `file:line: what is wrong`. */
-export function deadCitations(tree: Tree): string[] {
-  const library = new Library(tree)
+/**
+ * Every citation that leads nowhere, as `file:line: what is wrong`.
+ *
+ * @param exists whether there is a file or folder, also of a kind that the tree leaves out.
+ */
+export function deadCitations(tree: Tree, exists: (file: string) => boolean): string[] {
+  const library = new Library(tree, exists)
   const offences = [...tree].flatMap(([file, text]) =>
     passagesOf(file, text).flatMap(({ at, prose }) =>
       [...deadIn(prose, file, library)].map(({ index, problem }) => {
@@ -76,6 +70,7 @@ const NUMBERS = String.raw`\d+(?:(?:\s*,\s*|\s+and\s+|[–-]|\s+to\s+)\d+)*`
 const TOKEN = new RegExp(
   [
     String.raw`(?<file>(?:[\w.-]+/)*[\w-]+\.md)\b`,
+    String.raw`\b(?<standard>RFC \d+)`,
     String.raw`§(?<section>\d+(?:\.\d+)?)(?:\s*[–-]\s*§?(?<last>\d+(?:\.\d+)?))?`,
     String.raw`\b(?:items?|lines?|steps?)\s[\s*/]*(?<items>${NUMBERS})`,
     String.raw`(?<=[\s*(])"(?<phrase>[^"\n]+)"(?=[\s,;.)*]|$)`,
@@ -101,6 +96,7 @@ function* deadRuns(prose: string, file: string, library: Library): Generator<Pro
   const isContract = file.startsWith(CONTRACTS)
   let document: Document | undefined
   let section: string | undefined
+  let isStandard = false
   let end = 0
   // What a link says is looked up where it leads.
   const unlinked = prose.replace(LINK, (link) => link.replace(/\S/g, '-'))
@@ -109,13 +105,21 @@ function* deadRuns(prose: string, file: string, library: Library): Generator<Pro
     const goesOn = CITING.test(gap)
     end = index + token.length
     if (!goesOn) section = undefined
-    if (isContract ? !goesOn : /\n\s*\n/.test(gap)) document = undefined
-    if (groups['file'] !== undefined) {
+    if (isContract ? !goesOn : /\n\s*\n/.test(gap)) {
+      document = undefined
+      isStandard = false
+    }
+    if (groups['standard'] !== undefined) {
+      document = section = undefined
+      isStandard = true
+    } else if (groups['file'] !== undefined) {
       section = undefined
+      isStandard = false
       const found = library.find(groups['file'], file)
       if (found === undefined) yield { index, problem: `there is no ${groups['file']}` }
       document = found
     } else if (groups['section'] !== undefined) {
+      if (isStandard) continue
       document ??= isContract ? library.document(file) : undefined
       section = groups['section']
       if (document === undefined) {
@@ -134,7 +138,7 @@ function* deadRuns(prose: string, file: string, library: Library): Generator<Pro
       for (const item of items === undefined ? [] : items.match(/\d+/g)!) {
         if (!hasNumber(text, item)) yield { index, problem: `${where} has no line ${item}` }
       }
-      const isKnown = need === undefined || document.file !== DEFINED_IN['U'] || text.includes(need)
+      const isKnown = need === undefined || document.file !== DASHBOARD || text.includes(need)
       if (!isKnown) yield { index, problem: `${where} has no ${need}` }
       if (phrase !== undefined && !plain(text).includes(plain(phrase))) {
         yield { index, problem: `${where} does not say "${phrase}"` }
@@ -148,7 +152,7 @@ function* deadNumbers(prose: string, file: string, library: Library): Generator<
   const bracketed = /\[(?:given, ?)?([DSUCK]\d+(?:(?:, ?|–|-)[DSUCK]?\d+)*)\]/g
   for (const { index, 1: list } of prose.matchAll(bracketed)) {
     for (const [number] of list!.matchAll(/[DSUCK]\d+/g)) {
-      if (!library.defines(number)) yield { index, problem: `${number} is not defined in ${DEFINED_IN[number[0]!]}` }
+      if (!library.defines(number)) yield { index, problem: `${number} is defined in no contract` }
     }
   }
   if (ABOUT_NUMBERS.includes(file)) return
@@ -176,110 +180,11 @@ function* deadLinks(prose: string, file: string, library: Library): Generator<Pr
 function* deadSymbols(prose: string, file: string, library: Library): Generator<Problem> {
   for (const { index, 1: named } of prose.matchAll(/@see\s+"?([^\s";,)*]+)/g)) {
     const target = named!.replace(/\.$/, '')
+    // Another site, or a page of the system's manual.
+    if (/^https?:|\w\(\d$/.test(target)) continue
     if (/\.md$|^decisions?$/.test(target) || library.isSource(target, file) || library.isName(target)) continue
     if (target.startsWith('docs/decisions/') && library.hasDecision(path.basename(target))) continue
     yield { index, problem: `@see ${target}: there is nothing of that name` }
-  }
-}
-
-/** What can be cited. */
-class Library {
-  readonly #tree: Tree
-  readonly #folders: ReadonlySet<string>
-  readonly #documents = new Map<string, Document>()
-  readonly #defined = new Set<string>()
-  readonly #names = new Map<string, string[]>()
-
-  constructor(tree: Tree) {
-    this.#tree = tree
-    this.#folders = new Set([...tree.keys()].flatMap(foldersOf))
-    for (const [file, text] of tree) {
-      if (file.endsWith('.md')) this.#documents.set(file, new Document(file, text))
-      else {
-        for (const [, name] of text.matchAll(/\b(?:class|interface|function|const|type|@interface)\s+(\w+)/g)) {
-          this.#names.set(name!, [...(this.#names.get(name!) ?? []), text])
-        }
-      }
-    }
-    for (const [letter, file] of Object.entries(DEFINED_IN)) {
-      const rows = (tree.get(file) ?? '').matchAll(new RegExp(`^\\| (${letter}\\d+) \\|`, 'gm'))
-      for (const [, number] of rows) this.#defined.add(number!)
-    }
-  }
-
-  defines(number: string): boolean {
-    return this.#defined.has(number)
-  }
-
-  hasDecision(number: string): boolean {
-    return [...this.#documents.keys()].some((file) => file.startsWith(`docs/decisions/${number}-`))
-  }
-
-  exists(file: string): boolean {
-    const plain = file.replace(/\/$/, '')
-    return this.#tree.has(plain) || this.#folders.has(plain) || !/\.(ts|md|java|json)$/.test(plain)
-  }
-
-  document(file: string): Document | undefined {
-    return this.#documents.get(file)
-  }
-
-  /** A document as comments name it: a contract, from the root, beside the file or above it, or by its name alone. */
-  find(name: string, from: string): Document | undefined {
-    const beside = foldersOf(from).map((folder) => path.join(folder, name))
-    const contract = path.join(CONTRACTS, name)
-    const places = [...(name === 'README.md' ? [] : [contract, path.join('docs', name)]), ...beside.toReversed(), name]
-    const place = places.find((each) => this.#documents.has(each))
-    if (place !== undefined) return this.#documents.get(place)
-    return [...this.#documents.values()].find(({ file }) => file.endsWith(`/${name}`))
-  }
-
-  isSource(name: string, from: string): boolean {
-    const places = [name, ...foldersOf(from).map((folder) => path.join(folder, name))]
-    return places.some((place) => this.#tree.has(place))
-  }
-
-  isName(target: string): boolean {
-    const [name, member] = target.split('.') as [string, string | undefined]
-    const definitions = this.#names.get(name) ?? []
-    return definitions.some((text) => member === undefined || new RegExp(`\\b${member}\\b`).test(text))
-  }
-}
-
-class Document {
-  readonly file: string
-  readonly slugs: ReadonlySet<string>
-  readonly #sections = new Map<string, string>()
-  readonly #text: string
-
-  constructor(file: string, text: string) {
-    this.file = file
-    this.#text = text
-    const prose = withoutCode(text)
-    const headings = [...prose.matchAll(/^(#+) (.*)$/gm)]
-    this.slugs = new Set(headings.map(([, , title]) => slug(title!)))
-    for (const [at, { index, 1: hashes, 2: title }] of headings.entries()) {
-      const number = /^(\d+(?:\.\d+)?)\.? /.exec(title!)?.[1]
-      if (number === undefined) continue
-      const next = headings.slice(at + 1).find(([, others]) => others!.length <= hashes!.length)
-      this.#sections.set(number, text.slice(index, next?.index))
-    }
-  }
-
-  get isContract(): boolean {
-    return this.file.startsWith(CONTRACTS) || this.file.startsWith('sdks/cordova/')
-  }
-
-  /** Of `12.31`, either a sub-section or line 31 of section 12. */
-  has(section: string): boolean {
-    if (this.#sections.has(section)) return true
-    const [outer, item] = section.split('.') as [string, string | undefined]
-    return item !== undefined && hasNumber(this.#sections.get(outer) ?? '', item)
-  }
-
-  /** @returns all of it without a section. */
-  textOf(section: string | undefined): string {
-    return section === undefined ? this.#text : (this.#sections.get(section) ?? this.#text)
   }
 }
 
@@ -293,31 +198,6 @@ function passagesOf(file: string, text: string): { at: number; prose: string }[]
   }))
 }
 
-/** The same text, code blocks blank. */
-function withoutCode(text: string): string {
-  return text.replace(/^( *)```[\s\S]*?^ *```|(?<=\n\n)(?: {4}.*\n)+/gm, (block) => block.replace(/[^\n]/g, ' '))
-}
-
-/** A line of a list, a row of a table or a step of a sentence with this number. */
-function hasNumber(text: string, number: string): boolean {
-  return new RegExp(String.raw`(?:^|[|:;] )\s*(?:[\d, ]*, )?${number}(?:, [\d, ]*)?(?:\.| \||\s[a-zA-Z\`])`, 'm').test(
-    text,
-  )
-}
-
 function plain(text: string): string {
   return text.replace(/[`*]/g, '').toLowerCase()
-}
-
-function slug(title: string): string {
-  return title
-    .toLowerCase()
-    .replace(/[^\p{L}\p{N} _-]/gu, '')
-    .replaceAll(' ', '-')
-}
-
-/** From the root down to its own. */
-function foldersOf(file: string): string[] {
-  const parts = file.split('/').slice(0, -1)
-  return parts.map((_, at) => parts.slice(0, at + 1).join('/'))
 }

@@ -111,6 +111,7 @@ export const traceTexts = {
   codeFailed: (name: string, text: string) => `${name} failed: ${text}`,
   noRequest: (text: string) => `No request could be made: ${text}`,
   /** @param status null: there was no answer. */
+  internal: (reason: string) => `Given up for an error of Millrace itself: ${reason}. Its log says more.`,
   givenUp: (attempts: number, reason: string, status: number | null) =>
     `Given up after ${counted(attempts, 'attempt')}: ${reason}.${status === null ? '' : ` Last answer ${status}.`}`,
   discarded: (reason: string) => `Discarded: ${reason}.`,

@@ -42,6 +42,7 @@ import { dashboardRoutes } from './dashboard/dashboard-routes.ts'
 import type { DataFolder } from './data-folder/data-folder.ts'
 import { destinationTypesOf } from './destination-types.ts'
 import { DiskSpace } from './disk-space.ts'
+import type { Faults } from './faults.ts'
 import { gatewaySources } from './gateway-sources.ts'
 import { openApp } from './http/app.ts'
 import { Callers } from './http/callers.ts'
@@ -70,6 +71,8 @@ export interface ComposeOptions {
   readonly front: Front
   readonly logger: Logger
   readonly clock?: Clock
+  /** Where faults of our own are reported; whoever composes ends the process then. */
+  readonly faults: Faults
 }
 
 /** The running product. */
@@ -89,7 +92,9 @@ export interface Product {
 
 /** Joins everything: the only place that knows all the parts, and hands each what it needs of the others by its shape. */
 export async function compose(options: ComposeOptions): Promise<Product> {
-  const { settings, shownSettings, folder, dashboardFolder, front, logger, clock = systemClock } = options
+  const { settings, shownSettings, folder, dashboardFolder, front, logger, faults, clock = systemClock } = options
+  // Closed in the reverse order, also when a later part does not open.
+  await using opened = new AsyncDisposableStack()
   const baseUrl = baseUrlOf(settings.host, front.address.port)
   const disk = new DiskSpace(folder.path, settings.minFreeDiskBytes, clock)
   const registry = await DestinationRegistry.load()
@@ -107,10 +112,13 @@ export async function compose(options: ComposeOptions): Promise<Product> {
       syncMs: settings.transformSyncMs,
       wallMs: settings.transformWallMs,
     },
-    fetch: settings.isTransformFetchOn ? transformFetch(transformClients, VERSION) : undefined,
+    fetch: settings.isTransformFetchOn ? transformFetch(transformClients, VERSION, clock) : undefined,
     clock,
     logger,
   })
+  opened.defer(() => outbound.close())
+  opened.defer(() => transformClients.close())
+  opened.defer(() => transformations.close())
   let pipeline: Pipeline | undefined
   // It and then the store may refuse to start; the log, which may not, comes after them: then nothing has been written.
   const controlPlane = await ControlPlane.open({
@@ -141,7 +149,14 @@ export async function compose(options: ComposeOptions): Promise<Product> {
     port: front.address.port,
     trustedProxies: settings.trustedProxies,
   })
-  const store = await DeliveryStore.open({ file: folder.file('delivery.db'), clock, logger })
+  opened.use(controlPlane)
+  const store = await DeliveryStore.open({
+    file: folder.file('delivery.db'),
+    clock,
+    logger,
+    onFault: (error) => faults.report('The thread that writes outcomes of deliveries ended', error),
+  })
+  opened.defer(() => store.close())
   folder.noteFormat()
   const positions = await store.call('positions', undefined)
   mkdirSync(folder.file('log'), { recursive: true })
@@ -154,14 +169,19 @@ export async function compose(options: ComposeOptions): Promise<Product> {
       file: new URL('./catalog/thread.ts', import.meta.url),
       data: { logDirectory: folder.file('log') } satisfies LogPlace,
     },
+    onFault: (error) => faults.report('The thread of the schema catalog ended', error),
   })
   const log = await SqliteEventLog.open({
     directory: folder.file('log'),
     clock,
+    onFault: (error) => faults.report('The thread that writes the log ended', error),
+    onReaderEnd: (error) => logger.warn({ err: error }, 'a thread that reads ended; it starts again'),
     notBefore: Math.max(catalog.neededFrom(), ...positions.map(({ position }) => position.offset)),
     maxRecordBytes: settings.maxBodyBytes + 1024 * 1024,
     hasDedup: [...controlPlane.snapshot().sources.values()].some(({ config }) => config.dedupWindowSeconds > 0),
   })
+  opened.use(log)
+  opened.defer(() => catalog.close())
   pipeline = await Pipeline.start({
     log,
     store,
@@ -192,6 +212,7 @@ export async function compose(options: ComposeOptions): Promise<Product> {
     logger,
   })
   const running = pipeline
+  opened.defer(() => running.stop(Promise.resolve()))
   catalog.follow(log, catalogSources(controlPlane.snapshot()))
   controlPlane.onChange((snapshot) => {
     catalog.configure(catalogSources(snapshot)).catch((error: Error) => {
@@ -199,7 +220,13 @@ export async function compose(options: ComposeOptions): Promise<Product> {
     })
   })
 
-  const acceptance = new Acceptance({ log, disk, isStopping: () => isStopping, logger })
+  const acceptance = new Acceptance({
+    log,
+    disk,
+    isStopping: () => isStopping,
+    fault: () => faults.first?.what,
+    logger,
+  })
   let syncFailures = 0
   const gateway = new Gateway({
     log: {
@@ -228,6 +255,8 @@ export async function compose(options: ComposeOptions): Promise<Product> {
     logger,
   })
 
+  opened.defer(() => gateway.close())
+
   const stats = new Stats({
     ingest: gateway.metrics,
     metrics: running.metrics,
@@ -237,6 +266,7 @@ export async function compose(options: ComposeOptions): Promise<Product> {
     logger,
   })
   await stats.start()
+  opened.defer(() => stats.stop())
 
   const backups = new Backups({
     dataFolder: folder.path,
@@ -249,6 +279,7 @@ export async function compose(options: ComposeOptions): Promise<Product> {
     clock,
     logger,
   })
+  opened.defer(() => backups.stop())
   const inbox = new Inbox(folder.file('inbox.key'))
   const callers = new Callers(controlPlane)
   const testApiRates = new RequestRates(clock, settings.testApiRequestsPerMinute)
@@ -264,6 +295,7 @@ export async function compose(options: ComposeOptions): Promise<Product> {
     carriesSession: (request) => callers.isDashboard(request),
     addressOf: (request) => callers.address(request),
   })
+  opened.defer(() => admin.close())
   const schemas = new SchemaRoutes({
     catalog,
     checkCredentials: (request) => admin.check(request),
@@ -281,9 +313,14 @@ export async function compose(options: ComposeOptions): Promise<Product> {
             catalogTrouble: () => catalog.trouble(),
             deliveryTrouble: () => running.trouble(),
             backlogWarning: () => running.backlogWarning(),
+            readerTrouble: () => log.readerTrouble() ?? running.readerTrouble(),
+            fault: () => faults.first?.what,
             now: () => clock.now(),
           }),
-        notReady: () => (isStopping ? 'shutting down' : undefined),
+        notReady: () => {
+          if (faults.first !== undefined) return 'ending after a fault'
+          return isStopping ? 'shutting down' : undefined
+        },
         metrics: () =>
           metricsText({
             ingest: gateway.metrics,
@@ -353,7 +390,10 @@ export async function compose(options: ComposeOptions): Promise<Product> {
       statsRoutes({ stats, clock, ids: (kind) => [...controlPlane.snapshot()[STATS_OF[kind]].keys()] }),
     ],
     book,
+    logger,
   )
+  opened.defer(() => app.close())
+  const parts = opened.move()
   front.serve((request, response) => {
     if (gateway.handle(request, response)) return
     // The gateway judges a request before it lets the client send the body; all others take what comes.
@@ -373,18 +413,7 @@ export async function compose(options: ComposeOptions): Promise<Product> {
       isStopping = true
       const deadline = new Promise<void>((resolve) => setTimeout(resolve, settings.shutdownMs).unref())
       await front.stop(running.stop(deadline), deadline)
-      await stats.stop()
-      await app.close()
-      await backups.stop()
-      await transformations.close()
-      await transformClients.close()
-      outbound.close()
-      gateway.close()
-      admin.close()
-      await catalog.close()
-      await log[Symbol.asyncDispose]()
-      await store.close()
-      await controlPlane[Symbol.asyncDispose]()
+      await parts.disposeAsync()
     },
   }
 }

@@ -308,6 +308,23 @@ export class Lane {
     return this.#queue.unfinished.size
   }
 
+  /** Events in each kind of wait, and the id with the most events behind it; known without looking at any event. */
+  get counts() {
+    const { unfinished, retrying, blocked } = this.#queue
+    const [oldest] = unfinished
+    const { hottest } = blocked
+    return {
+      ready: unfinished.size - retrying - blocked.count,
+      unsent: unfinished.size - retrying - blocked.count - this.#calls.size,
+      retrying,
+      blocked: blocked.count,
+      blockedUsers: blocked.users,
+      /** Of the one that was taken up first. */
+      oldestAcceptedAt: oldest?.acceptedAt ?? Number.POSITIVE_INFINITY,
+      hottest: hottest && { ...hottest, event: this.#queue.lastOf(hottest.key) },
+    }
+  }
+
   /** Stored bytes of all unfinished events. */
   get unfinishedBytes(): number {
     return this.#queue.unfinishedBytes
@@ -430,6 +447,7 @@ export class Lane {
     const first = this.#queue.earliest()
     if (first === undefined) return
     this.#isProbing = true
+    this.#queue.stopWaiting(first)
     first.state = 'loading'
     void this.#loadOne(first).then((isLoaded) => {
       const isReady = isLoaded && (this.#userStage === undefined || first.transformed !== undefined)

@@ -20,6 +20,7 @@ export {
   maskConfig,
   secretValues,
   unmaskConfig,
+  withoutMasks,
   withoutSecrets,
 } from './secrets.ts'
 export { classifierOf, DestinationCodeError, signatureOf, supportsType, trustedHostsOf, wantsEvent } from './shield.ts'

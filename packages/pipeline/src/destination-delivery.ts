@@ -220,10 +220,11 @@ export class DestinationDelivery {
   }
 
   takenUp(sourceId?: string): { events: number; bytes: number } {
+    if (sourceId === undefined) return { events: this.lane.unfinishedCount, bytes: this.lane.unfinishedBytes }
     let events = 0
     let bytes = 0
     for (const event of this.lane.unfinished()) {
-      if (sourceId !== undefined && event.sourceId !== sourceId) continue
+      if (event.sourceId !== sourceId) continue
       events++
       bytes += event.sizeBytes
     }

@@ -73,20 +73,21 @@ export class Pipeline {
   /** While unfinished events run so. */
   #oneAtATime: OneAtATime | undefined
   #isStopped = false
+  #stopped: Promise<void> | undefined
   #stopListeningForDamage: () => void = () => {}
   /** Of configurations, one after the other. */
   #recording: Promise<void> = Promise.resolve()
 
   /** Goes on where the last run stopped; delivers from here on. */
   static async start(options: PipelineOptions): Promise<Pipeline> {
-    const before = await options.store.call('beginRun', options.clock.now())
+    const before = await beginRun(options)
     try {
       const pipeline = new Pipeline(options, await Spans.read(options.log, options.store))
       await pipeline.#start(before)
       return pipeline
     } catch (error) {
       // A start that fails tells why; it is no end that nobody can explain.
-      await options.store.call('endRun', undefined)
+      await endRun(options)
       throw error
     }
   }
@@ -94,6 +95,7 @@ export class Pipeline {
   private constructor(options: PipelineOptions, spans: Spans) {
     const { log, store, clock, random, logger, userAgent, newClient } = options
     const backed = new BackedLog(log, store)
+    const tellOfThread = (error: Error) => logger.warn({ err: error }, 'a thread that reads ended; it starts again')
     this.#backed = backed
     this.#options = options
     this.#configuration = options.configuration
@@ -106,13 +108,14 @@ export class Pipeline {
       clock,
       deliveries: () => this.#deliveries.values(),
       spans: () => this.#spans.all,
+      onThreadEnd: tellOfThread,
     })
     const ends = Array.from({ length: log.partitions }, (_, partition) => log.end(partition))
     const onReadError = (error: Error) => logger.error({ cause: error.message }, 'the log cannot be read')
     const handOut = (partition: number, records: readonly StoredRecord[]) => this.#handOut(partition, records)
     this.#tail = new Tail(log, clock, ends, handOut, onReadError)
     const takeBackfill = (partition: number, records: readonly StoredRecord[]) => this.#takeBackfill(partition, records)
-    this.#backfillTail = new BackfillTail(log, ends, takeBackfill, onReadError)
+    this.#backfillTail = new BackfillTail(log, clock, ends, takeBackfill, onReadError)
     this.#removals = new Removals({
       log,
       store,
@@ -154,7 +157,7 @@ export class Pipeline {
       clock,
       random,
       logger,
-      scan: new LogScan(log, store.file),
+      scan: new LogScan(log, store.file, clock, tellOfThread),
       eventsAt: (partition, places) => this.#eventsAt(partition, places),
       isConnected: (sourceId, destinationId) => this.#isConnected(sourceId, destinationId),
       flush: () => store.flush(),
@@ -195,6 +198,7 @@ export class Pipeline {
       backed,
       neededFrom: (partition) => this.neededFrom(partition),
       writeIndex: () => this.index.flush(),
+      spans,
     })
   }
 
@@ -296,8 +300,13 @@ export class Pipeline {
     await recorded
   }
 
-  /** Stops reading, waits for calls in flight until `deadline`, and writes the last outcomes. */
-  async stop(deadline: Promise<void>): Promise<void> {
+  /** Stops reading, waits for calls in flight until `deadline`, and writes the last outcomes. A second call waits for the first. */
+  stop(deadline: Promise<void>): Promise<void> {
+    this.#stopped ??= this.#stop(deadline)
+    return this.#stopped
+  }
+
+  async #stop(deadline: Promise<void>): Promise<void> {
     this.#isStopped = true
     this.#oneAtATime?.stop()
     this.live.close()
@@ -305,6 +314,7 @@ export class Pipeline {
     this.#stopListeningForDamage()
     this.#housekeeping.stop()
     this.#tail.stop()
+    this.#backfillTail.stop()
     await this.#backlog.stop()
     await this.#logBudget.stop()
     for (const { feed } of this.#deliveries.values()) feed.close()
@@ -312,7 +322,7 @@ export class Pipeline {
     await Promise.all([...this.#deliveries.values()].map(({ lane }) => lane.stop(deadline)))
     await this.index.flush()
     await this.events.close()
-    await this.#options.store.call('endRun', undefined)
+    await endRun(this.#options)
   }
 
   /** Takes what the gateway has parsed and is about to store, if a destination will want it. */
@@ -329,6 +339,11 @@ export class Pipeline {
   /** Why events are not taken up or outcomes not written at the moment; undefined when all is well. */
   trouble(): string | undefined {
     return this.#options.store.trouble() ?? this.#tail.trouble() ?? this.#fault()
+  }
+
+  /** Threads that only read and end again and again; undefined when all is well. */
+  readerTrouble(): string | undefined {
+    return this.events.trouble() ?? this.jobs.readerTrouble()
   }
 
   #fault(): string | undefined {
@@ -519,6 +534,23 @@ export class Pipeline {
   #recordDamage(): Promise<void> {
     return recordDamage(this.#options, () => this.#deliveries.keys())
   }
+}
+
+/** A disk that takes nothing at the moment is no reason not to start. */
+async function beginRun({ store, clock, logger }: PipelineOptions): Promise<RunBefore> {
+  try {
+    return await store.call('beginRun', clock.now())
+  } catch (error) {
+    logger.error({ cause: (error as Error).message }, 'how the last runs ended cannot be told')
+    return { uncleanEnds: 0, underWay: undefined }
+  }
+}
+
+/** What is not written counts as an unclean end: at worst, events run one at a time for a while. */
+async function endRun({ store, logger }: PipelineOptions): Promise<void> {
+  await store.call('endRun', undefined).catch((error: Error) => {
+    logger.warn({ cause: error.message }, 'the end of this run is not on disk')
+  })
 }
 
 const NONE: readonly DestinationDelivery[] = []

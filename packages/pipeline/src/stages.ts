@@ -13,7 +13,7 @@ import {
   toWire,
 } from '@millrace/destinations'
 import type { JsonObject, StoredEvent } from '@millrace/protocol'
-import type { Run, RunResult, TransformationCode } from '@millrace/transformations'
+import { MAX_FAILURE_CHARS, type Run, type RunResult, type TransformationCode } from '@millrace/transformations'
 import { type MetadataSource, userMetadata } from './user-metadata.ts'
 
 /** What runs user code, each destination's apart from every other's: `Transformations` of @millrace/transformations. */
@@ -110,7 +110,8 @@ export class Stages {
     const result = this.#transform(event, sourceId)
     const failed = (error: string, derivedSecrets: readonly string[]) => ({
       stage: 'dest_transformation' as const,
-      error: this.maskingOf(derivedSecrets).text(error),
+      // It is stored: whatever an event or its user code put into it, it has a bound.
+      error: this.maskingOf(derivedSecrets).text(error).slice(0, MAX_FAILURE_CHARS),
     })
     if ('error' in result) return failed(result.error, [])
     try {

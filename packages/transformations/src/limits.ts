@@ -53,3 +53,10 @@ export const MAX_GROWTH_BYTES = 256 * 1024 * 1024
 export const LARGE_SANDBOX_BYTES = 32 * 1024 * 1024
 export const IDLE_SANDBOX_MS = 60_000
 export const PENALTY_MS = 600_000
+/** Over which it is counted what a destination's code has used. */
+export const USAGE_MS = 60_000
+/** Of the time of all live processes, divided by the destinations: what runs may take that hold up others. */
+export const HELD_SHARE = 0.1
+export const MIN_HELD_MS = 1_000
+/** A process that has been at one run for so long holds up others. */
+export const HELD_MS = 50

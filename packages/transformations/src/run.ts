@@ -71,7 +71,7 @@ export type EventResult =
     | { readonly events: readonly JsonObject[]; readonly sizeBytes: number }
     | { readonly dropped: true }
     | {
-        /** @see contracts/transformations.md §2, §5 */
+        /** At most 8 KB, credentials masked. @see contracts/transformations.md §2, §5 */
         readonly error: string
         readonly transformationId: string
         readonly versionId: string

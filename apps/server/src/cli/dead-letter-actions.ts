@@ -53,7 +53,7 @@ export function addDeadLetterActions(group: Command, { io }: CommandContext): vo
     withExample(command, `dead-letters ${action} --destination 3uLMicKvWtFGwbwBkUIwtP0l8lu --dry-run`)
       .option('--destination <id>', 'those of this destination')
       .option('--source <id>', 'those of this source')
-      .option('--stage <stage>', 'user_transformation, dest_transformation or delivery')
+      .option('--stage <stage>', 'user_transformation, dest_transformation, delivery or internal')
       .option('--reason <reason>', 'those given up for this reason')
       .option('--user <id>', 'those of this userId')
       .option('--message <id>', 'those of this messageId')

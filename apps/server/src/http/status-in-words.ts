@@ -9,14 +9,17 @@ const Health = named(
   'Health',
   closed({
     appType: Type.String(),
-    server: Type.String(),
+    server: upOrDown,
     db: upOrDown,
     acceptingEvents: trueOrFalse,
     routingEvents: trueOrFalse,
     mode: Type.String(),
     backendConfigMode: Type.String(),
     lastSync: Time,
-    checks: closed({ log: check, disk: check, config: check, catalog: check, delivery: check, backlog: check }),
+    checks: closed({
+      ...{ log: check, disk: check, config: check, catalog: check, delivery: check, backlog: check },
+      readers: check,
+    }),
   }),
 )
 const health = {
@@ -28,7 +31,7 @@ const health = {
   mode: 'NORMAL',
   backendConfigMode: 'LOCAL',
   lastSync: '2026-03-04T09:15:30.002Z',
-  checks: { log: 'ok', disk: 'ok', config: 'ok', catalog: 'ok', delivery: 'ok', backlog: 'ok' },
+  checks: { log: 'ok', disk: 'ok', config: 'ok', catalog: 'ok', delivery: 'ok', backlog: 'ok', readers: 'ok' },
 }
 const broken = {
   ...health,
@@ -70,7 +73,10 @@ export const READY_IN_WORDS: RouteDescription = {
     200: { text: 'They are.', schema: closed({ ready: Type.Literal(true) }), examples: { ready: { ready: true } } },
     503: {
       text: 'They are not.',
-      schema: closed({ ready: Type.Literal(false), reason: oneOf(['recovering log', 'shutting down']) }),
+      schema: closed({
+        ready: Type.Literal(false),
+        reason: oneOf(['recovering log', 'shutting down', 'ending after a fault']),
+      }),
       examples: { stopping: { ready: false, reason: 'shutting down' } },
     },
   },

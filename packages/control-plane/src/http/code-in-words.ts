@@ -110,6 +110,11 @@ export const TEST_IN_WORDS: RouteDescription = {
       ...codeToTest,
       transformationId: Type.Optional(Type.String()),
       events: Type.Array(Event, { minItems: 1, maxItems: MAX_TEST_EVENTS }),
+      metadata: Type.Optional(
+        Type.Record(Type.String(), Type.Unknown(), {
+          description: 'What metadata(event) gives beside messageId and workspaceId, such as sourceName.',
+        }),
+      ),
     }),
     example: {
       language: 'typescript',
@@ -146,6 +151,7 @@ export const TEST_IN_WORDS: RouteDescription = {
         'Invalid Request. Missing parameters in transformation code block',
         'Invalid request. Missing events',
         'Too many events',
+        'metadata must be an object',
         ...versionErrors,
         ...CODE_ERRORS,
       ],

@@ -26,6 +26,8 @@ export type OutboundResult =
       /** Empty, the text, its beginning (`isCut`), or REDACTED_ANSWER. */
       readonly text: string
       readonly isCut: boolean
+      /** What was kept of the body, as it came; empty where it was not kept. */
+      readonly bytes: Buffer
       readonly durationMs: number
     }
   /** Worth another attempt; status and text are ours. @see contracts/test-api.md §6 */

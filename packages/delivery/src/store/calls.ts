@@ -259,6 +259,8 @@ export type DeliveryCalls = JobCalls & {
   resume(destinationId: string): { waiting: JourneyWrite[]; done: EventPlaceKey[] }
   spans(nothing: undefined): Span[]
   writeSpans(change: { put: readonly Span[]; remove: readonly Pick<Span, 'kind' | 'resource'>[] }): void
+  /** Drops single spans, known by their resource and where they begin. */
+  dropSpans(spans: readonly Pick<Span, 'kind' | 'resource' | 'partition' | 'fromOffset'>[]): void
   /** By destination, in the order in which it came: what is recorded of the first delivery, then of each replay of the log. */
   recorded(place: { partition: number; offset: number; index: number; sourceId: string }): [string, Recorded][]
   writeHashes(chunk: { partition: number; lastOffset: number; entries: Uint8Array; position: PositionWrite }): void

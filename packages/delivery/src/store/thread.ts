@@ -88,6 +88,11 @@ answerCalls<DeliveryCalls>({
         insert.run(kind, resource, sourceId, destinationId, partition, fromOffset, toOffset)
       }
     }),
+  dropSpans: (spans) =>
+    write(() => {
+      const drop = db.prepare('DELETE FROM spans WHERE kind = ? AND resource = ? AND partition = ? AND from_offset = ?')
+      for (const { kind, resource, partition, fromOffset } of spans) drop.run(kind, resource, partition, fromOffset)
+    }),
   recorded: ({ partition, offset, index, sourceId }) => {
     const found: [string, Recorded][] = []
     for (const row of db

@@ -151,7 +151,7 @@ describe('secrets', () => {
   test('are masked in the config, by name or by their own word', () => {
     expect(maskConfig(definition, config)).toEqual({
       ...config,
-      url: 'https://ada:********@api.cinema.example/in',
+      url: 'https://********:********@api.cinema.example/in',
       headers: [
         { from: 'X-Api-Key', to: '********' },
         { from: 'X-Desk', to: '********', secret: true },

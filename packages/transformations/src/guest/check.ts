@@ -28,7 +28,14 @@ export async function check(
     const found = ENTRIES.filter((name) => exportsName(isolate, context, modules, name))
     const [entry] = found
     if (entry !== undefined && found.length === 1) return { ok: true, entry, imports }
-    return { ok: false, error: `Expected one of transformEvent,transformBatch. Found ${found.join(',')}` }
+    const expected = `Expected one of transformEvent,transformBatch. Found ${found.join(',')}`
+    if (found.length > 0) return { ok: false, error: expected }
+    const hint = HINTS.find(({ name, isExported }) => {
+      return isExported
+        ? exportsName(isolate, context, modules, name)
+        : declares(isolate, `${code}\nexport { ${name} }`, place)
+    })
+    return { ok: false, error: hint === undefined ? expected : `${expected}. ${hint.text}` }
   } catch (error) {
     if (!isRefusal(error)) throw error
     return refusal(error)
@@ -37,12 +44,41 @@ export async function check(
   }
 }
 
+/** What code has in place of an entry, and what to write instead; the first that fits is told. */
+const HINTS: readonly { readonly name: string; readonly isExported: boolean; readonly text: string }[] = [
+  ...ENTRIES.map((name) => ({
+    name,
+    isExported: false,
+    text: `${name} is there but not exported: write "export" before it`,
+  })),
+  ...[true, false].map((isExported) => ({
+    name: 'transform',
+    isExported,
+    text: 'transform is the entry of an older version: write "export function transformBatch(events, metadata)", which gets and returns the same list',
+  })),
+  {
+    name: 'default',
+    isExported: true,
+    text: 'A default export is not called: write "export function transformEvent(event, metadata)"',
+  },
+]
+
+/** Whether a module that ends so can be compiled: whether it declares what its last line exports. */
+function declares(isolate: ivm.Isolate, code: string, filename: string): boolean {
+  try {
+    isolate.compileModuleSync(code, { filename })
+    return true
+  } catch {
+    return false
+  }
+}
+
 /** Asks the engine's linker, so that nothing has to be evaluated. */
 function exportsName(
   isolate: ivm.Isolate,
   context: ivm.Context,
   { base, libraries }: LinkedModules,
-  name: Entry,
+  name: string,
 ): boolean {
   const probe = isolate.compileModuleSync(`export { ${name} } from '${BASE_PLACE}'`)
   try {

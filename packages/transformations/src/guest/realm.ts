@@ -1,5 +1,5 @@
 import ivm from 'isolated-vm'
-import { MAX_FAILURE_CHARS, MAX_OUTPUT_BYTES, MAX_OUTPUTS_PER_EVENT } from '../limits.ts'
+import { FETCH_TIMEOUT_MS, MAX_FAILURE_CHARS, MAX_OUTPUT_BYTES, MAX_OUTPUTS_PER_EVENT } from '../limits.ts'
 import { BASE_PLACE, failureText } from './failure-text.ts'
 import { linkedModules } from './linked-modules.ts'
 import { encodingGlobals } from './realm/encoding.ts'
@@ -16,7 +16,7 @@ const BOUNDS = {
   maxFailureChars: MAX_FAILURE_CHARS,
 }
 const ENTRY_MODULE = `import * as user from '${BASE_PLACE}'; export default user`
-const GLOBALS = `const answering = (${globals})($0)
+const GLOBALS = `const answering = (${globals})($0, ${FETCH_TIMEOUT_MS})
 ;(${urlGlobals})($0)
 ;(${encodingGlobals})($0)
 ;(${structuredCloneGlobal})()

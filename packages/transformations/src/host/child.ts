@@ -6,6 +6,7 @@ import type { ChildOptions, ToChild } from '../messages.ts'
 import type { TroubleKind } from '../run.ts'
 import { startChild } from './child-command.ts'
 import { type Asked, InvalidMessageError, type Reply, readReply } from './child-messages.ts'
+import { processorMs } from './processor-time.ts'
 import { residentMemory } from './resident-memory.ts'
 
 /** How the child was lost over a message that asks for a reply. */
@@ -31,6 +32,12 @@ const MEMORY_LOOK_MS = 25
 /** What it says at its end, for the log. */
 const MAX_LAST_WORDS = 4_096
 
+/** When it was, and how much of the processor the child had used by then. */
+interface FirstLook {
+  readonly at: number
+  readonly processorMs: number | undefined
+}
+
 /** One child process, from its start to its end. It is asked one thing at a time. */
 export class Child {
   readonly #process: ReturnType<typeof startChild>
@@ -45,8 +52,9 @@ export class Child {
   #look: Timer | undefined
   /** Before the run that is under way. */
   #residentBytes = 0
-  /** Whether its memory was looked at since it was asked. */
-  #hasLooked = false
+  /** The first look at it since it was asked. */
+  #firstLook: FirstLook | undefined
+  #heldMs = 0
   #ending: TroubleKind | undefined
   #hasEnded = false
   #isStopping = false
@@ -88,6 +96,11 @@ export class Child {
 
   get hasEnded(): boolean {
     return this.#hasEnded
+  }
+
+  /** Processor time that the last reply took beyond the first MEMORY_LOOK_MS; by the clock where the system tells no other. */
+  get heldMs(): number {
+    return this.#heldMs
   }
 
   /**
@@ -150,6 +163,7 @@ export class Child {
 
   #answer(reply: Reply): void {
     this.#asked = undefined
+    this.#heldMs = this.#heldSince(this.#firstLook)
     this.#unwatch()
     if (reply.kind === 'ready') {
       this.#started.resolve(true)
@@ -161,6 +175,13 @@ export class Child {
     resolve?.(reply)
   }
 
+  #heldSince(look: FirstLook | undefined): number {
+    if (look === undefined) return 0
+    const used = processorMs(this.#process.pid!)
+    const sinceMs = this.#clock.monotonic() - look.at
+    return used === undefined || look.processorMs === undefined ? sinceMs : Math.min(sinceMs, used - look.processorMs)
+  }
+
   #hear(chunk: Buffer): void {
     if (this.#ending !== undefined) return
     this.#lastWords = (this.#lastWords + chunk.toString()).slice(-MAX_LAST_WORDS)
@@ -170,7 +191,7 @@ export class Child {
 
   /** From now on it computes: its time is limited, and its memory is looked at. */
   #watch(limitMs: number): void {
-    this.#hasLooked = false
+    this.#firstLook = undefined
     this.#limit = this.#clock.setTimer(() => this.kill('timed out'), limitMs + KILL_GRACE_MS)
     this.#look = this.#clock.setTimer(() => void this.#lookAtMemory(), MEMORY_LOOK_MS)
   }
@@ -183,11 +204,12 @@ export class Child {
 
   async #lookAtMemory(): Promise<void> {
     const asked = this.#reply
+    const isFirst = this.#firstLook === undefined
+    if (isFirst) this.#firstLook = { at: this.#clock.monotonic(), processorMs: processorMs(this.#process.pid!) }
     const bytes = await residentMemory(this.#process.pid!)
     if (this.#reply !== asked || asked === undefined) return
     // It may say that it had less before, and not that it had more: then it could grow unseen.
-    if (bytes !== undefined && !this.#hasLooked) this.#residentBytes = Math.min(bytes, this.#residentBytes || bytes)
-    this.#hasLooked = true
+    if (bytes !== undefined && isFirst) this.#residentBytes = Math.min(bytes, this.#residentBytes || bytes)
     if (bytes !== undefined && bytes > this.#residentBytes + MAX_GROWTH_BYTES) this.kill('out of memory')
     else this.#look = this.#clock.setTimer(() => void this.#lookAtMemory(), MEMORY_LOOK_MS)
   }
@@ -196,6 +218,7 @@ export class Child {
     if (this.#hasEnded) return
     this.#hasEnded = true
     this.#unwatch()
+    this.#heldMs = this.#heldSince(this.#firstLook)
     this.#started.resolve(false)
     // The engine ends the process when it cannot get what user code asks for.
     const isOutOfMemory = /out of memory|allocation failed|invalid (array|string) length|table overflow/i.test(

@@ -10,6 +10,7 @@ import type { Worker } from './worker.ts'
 const MAX_BEGINNINGS = 10
 
 export interface RunInWorker {
+  /** The first turn of the run is there already. */
   readonly worker: Worker
   /** All but what depends on the moment. */
   readonly message: Omit<RunMessage, keyof TimeLeft | 'code' | 'credentials'>
@@ -20,6 +21,8 @@ export interface RunInWorker {
   /** What it may compute, and what it may take, waiting included. */
   readonly syncMs: number
   readonly wallMs: number
+  /** Called with what each stretch took of the child, and of that with what it held up others. */
+  readonly onStretch: (used: { readonly ms: number; readonly heldMs: number }) => void
   readonly fetch: TransformFetch | undefined
   readonly clock: Clock
   readonly signal: AbortSignal
@@ -30,6 +33,7 @@ export type RunEnd = Settled | Lost
 /** One run from its first turn to its end, with what it asks of the network in between. */
 export async function runInWorker(options: RunInWorker): Promise<RunEnd> {
   for (let beginnings = 0; beginnings < MAX_BEGINNINGS; beginnings++) {
+    if (beginnings > 0) await options.worker.turn(options.message.key)
     const end = await new Attempt(options).run()
     if (end !== 'began in a lost child') return end
   }
@@ -48,7 +52,6 @@ class Attempt {
   async run(): Promise<RunEnd | 'began in a lost child'> {
     const { worker, message, wallMs, clock, signal } = this.#options
     const { key } = message
-    await worker.turns.next()
     if (signal.aborted) {
       worker.turns.done()
       return { kind: 'lost', trouble: 'sandbox lost', isOwnFault: false }
@@ -68,7 +71,7 @@ class Attempt {
         worker.tell({ kind: 'close', key })
         return { kind: 'lost', trouble: 'timed out', isOwnFault: true }
       }
-      await worker.turns.next()
+      await worker.turn(key)
       try {
         if (child.hasEnded) return 'began in a lost child'
         const ids = answers.map(({ id }) => id)
@@ -118,7 +121,9 @@ class Attempt {
     await child.hasStarted
     const since = clock.monotonic()
     const reply = await child.ask(message({ syncMs: leftMs }), texts, asked, leftMs)
-    this.#computedMs += clock.monotonic() - since
+    const ms = clock.monotonic() - since
+    this.#computedMs += ms
+    this.#options.onStretch({ ms, heldMs: child.heldMs })
     return reply
   }
 }

@@ -122,6 +122,8 @@ function dead(facts: OutcomeFacts, reason: string): Explained {
       }
     case 'dest_transformation':
       return { text: texts.noRequest(firstLine(reason)), action: { kind: 'test-bench' } }
+    case 'internal':
+      return { text: texts.internal(firstLine(reason)), action: { kind: 'send-again', letterId: letter.id } }
     case 'delivery':
       return {
         text: texts.givenUp(letter.attempts, firstLine(reason), letter.lastStatus),
