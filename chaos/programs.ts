@@ -10,6 +10,7 @@ import { malformedRequests } from './programs/malformed.ts'
 import { poison } from './programs/poison.ts'
 import { segments } from './programs/segments.ts'
 import { shutdown } from './programs/shutdown.ts'
+import { threads } from './programs/threads.ts'
 import { upgrade } from './programs/upgrade.ts'
 import { waiting } from './programs/waiting.ts'
 
@@ -27,5 +28,6 @@ export const programs: readonly Program[] = [
   backlogBudget,
   waiting,
   backup,
+  threads,
   hostileVariety,
 ]

@@ -177,8 +177,7 @@ async function unfinishedJourney(
   clock: Clock,
 ): Promise<Journey> {
   const { lane, destination } = delivery
-  const kept = recorded?.kind === 'journey' || recorded?.kind === 'dead_letter' ? recorded.requests : null
-  const requests = event.history?.requests ?? kept ?? []
+  const requests = event.history?.requests ?? keptRequests(recorded)
   const outcome = lane.outcomeOf(event)
   const blockedBy = outcome === 'blocked' ? await blockerOf(delivery, event) : undefined
   const due = outcome === 'retrying' ? event.history?.due : undefined
@@ -190,6 +189,12 @@ async function unfinishedJourney(
     ...(due === undefined ? {} : { nextAttemptAt: formatTime(clock.now() + Math.round(due - clock.monotonic())) }),
     ...(blockedBy === undefined ? {} : { blockedBy }),
   }
+}
+
+/** What is on disk of the attempts at an event that waits; of a dead letter that is replaying, those of the replay. */
+function keptRequests(recorded: Recorded | undefined): readonly RequestHistory[] {
+  if (recorded?.kind === 'dead_letter') return recorded.wait?.requests ?? recorded.requests ?? []
+  return (recorded?.kind === 'journey' ? recorded.requests : null) ?? []
 }
 
 /** The messageId of the earlier event of the same user that is waited for. */
