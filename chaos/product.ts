@@ -32,6 +32,8 @@ export interface ProductOptions {
   readonly checkout?: string
   /** `tell` may be used: a file is loaded before the product that ends its threads. */
   readonly canBeTold?: boolean
+  /** Words before it: what runs it in surroundings of its own, in the same process. */
+  readonly through?: readonly string[]
 }
 
 /** The product as people start it: a process that is seen and broken from outside only. */
@@ -53,9 +55,11 @@ export class Product implements AsyncDisposable {
     return product
   }
 
-  constructor({ folder, environment = {}, checkout = ROOT, canBeTold = false }: ProductOptions) {
+  constructor({ folder, environment = {}, checkout = ROOT, through = [], canBeTold = false }: ProductOptions) {
     const loaded = canBeTold ? ['--import', END_THREADS] : []
-    this.#child = spawn(process.execPath, [...loaded, path.join(checkout, 'apps/server/src/main.ts'), 'start'], {
+    const start = [process.execPath, ...loaded, path.join(checkout, 'apps/server/src/main.ts'), 'start']
+    const [program, ...words] = [...through, ...start]
+    this.#child = spawn(program!, words, {
       env: { ...ownEnvironment(), ...plain(folder), ...environment },
       stdio: ['ignore', 'pipe', 'pipe', ...(canBeTold ? (['ipc'] as const) : [])],
     })

@@ -22,6 +22,13 @@ export const PLAIN: Environment = {
   MILLRACE_OWNER_TOKEN: 'e2e-owner-0123456789-0123456789',
 }
 
+interface HowToRun {
+  /** `tell` may be used. */
+  readonly canBeTold?: boolean
+  /** A program with its arguments that becomes the server, such as `unshare --net`. */
+  readonly within?: readonly string[]
+}
+
 /** The product as people start it: a process of its own, seen only through its output, its exit code and HTTP. */
 export class ServerProcess implements AsyncDisposable {
   /** All of it up to now. */
@@ -32,15 +39,17 @@ export class ServerProcess implements AsyncDisposable {
   readonly #process: ChildProcess
   readonly #watchers = new Set<() => void>()
 
-  /** @param options `canBeTold`: `tell` may be used. @returns once it says that it is ready. */
-  static async start(environment: Environment, options: { canBeTold?: boolean } = {}): Promise<ServerProcess> {
+  /** @returns once it says that it is ready. */
+  static async start(environment: Environment, options: HowToRun = {}): Promise<ServerProcess> {
     const server = new ServerProcess(environment, options)
     await server.printed(/is ready: \S+\n/)
     return server
   }
 
-  constructor(environment: Environment, { canBeTold = false } = {}) {
-    this.#process = spawn(process.execPath, [...(canBeTold ? ['--import', END_THREADS] : []), MAIN, 'start'], {
+  constructor(environment: Environment, { canBeTold = false, within = [] }: HowToRun = {}) {
+    const imports = canBeTold ? ['--import', END_THREADS] : []
+    const [program, ...args] = [...within, process.execPath, ...imports, MAIN, 'start']
+    this.#process = spawn(program!, args, {
       env: {
         PATH: process.env['PATH'] ?? '',
         NODE_COMPILE_CACHE: COMPILE_CACHE,

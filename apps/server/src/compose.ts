@@ -22,6 +22,7 @@ import {
   Stats,
   statsRoutes,
   TRANSFORM_CLIENT_BOUNDS,
+  TransformClients,
   transformFetch,
 } from '@millrace/pipeline'
 import { formatTime } from '@millrace/protocol'
@@ -52,7 +53,7 @@ import { refusalRoutes } from './http/refusal-routes.ts'
 import { sourceConfigRoute } from './http/source-config.ts'
 import { statusRoutes } from './http/status-routes.ts'
 import type { Logger } from './logger.ts'
-import { outboundClients } from './outbound-clients.ts'
+import { OutboundClients } from './outbound-clients.ts'
 import { Inbox } from './quickstart/inbox.ts'
 import { VERSION } from './version.ts'
 
@@ -99,9 +100,9 @@ export async function compose(options: ComposeOptions): Promise<Product> {
   const registry = await DestinationRegistry.load()
   let isStopping = false
 
-  const newClient = outboundClients(settings, clock)
-  const newTestClient = () => newClient({ maxAnswerBytes: MAX_SHOWN_ANSWER_BYTES, keepsEveryType: true })
-  const transformClient = newClient(TRANSFORM_CLIENT_BOUNDS)
+  const outbound = new OutboundClients(settings, clock)
+  const newTestClient = () => outbound.make({ maxAnswerBytes: MAX_SHOWN_ANSWER_BYTES, keepsEveryType: true })
+  const transformClients = new TransformClients(() => outbound.make(TRANSFORM_CLIENT_BOUNDS))
   const transformations = new Transformations({
     limits: {
       memoryMb: settings.transformMemoryMb,
@@ -111,11 +112,12 @@ export async function compose(options: ComposeOptions): Promise<Product> {
       syncMs: settings.transformSyncMs,
       wallMs: settings.transformWallMs,
     },
-    fetch: settings.isTransformFetchOn ? transformFetch(transformClient, VERSION) : undefined,
+    fetch: settings.isTransformFetchOn ? transformFetch(transformClients, VERSION, clock) : undefined,
     clock,
     logger,
   })
-  opened.defer(() => transformClient.close())
+  opened.defer(() => outbound.close())
+  opened.defer(() => transformClients.close())
   opened.defer(() => transformations.close())
   let pipeline: Pipeline | undefined
   // It and then the store may refuse to start; the log, which may not, comes after them: then nothing has been written.
@@ -155,6 +157,7 @@ export async function compose(options: ComposeOptions): Promise<Product> {
     onFault: (error) => faults.report('The thread that writes outcomes of deliveries ended', error),
   })
   opened.defer(() => store.close())
+  folder.noteFormat()
   const positions = await store.call('positions', undefined)
   mkdirSync(folder.file('log'), { recursive: true })
   const catalog = new SchemaCatalog({
@@ -185,7 +188,7 @@ export async function compose(options: ComposeOptions): Promise<Product> {
     configuration: controlPlane.snapshot(),
     findModule: (type) => registry.find(type),
     sourceClass: (type) => sourceClass(type as SourceType),
-    newClient,
+    newClient: (more) => outbound.make(more),
     userCode: {
       run: (run) => transformations.run(run),
       credentials: () => controlPlane.credentials.values(),
@@ -235,7 +238,10 @@ export async function compose(options: ComposeOptions): Promise<Product> {
       },
     },
     parsed: running,
-    findSource: gatewaySources(() => controlPlane.snapshot()),
+    findSource: gatewaySources(
+      () => controlPlane.snapshot(),
+      (key) => controlPlane.credentials.values().get(key),
+    ),
     obstacle: () => acceptance.obstacle(),
     limits: {
       maxBodyBytes: settings.maxBodyBytes,
@@ -390,7 +396,10 @@ export async function compose(options: ComposeOptions): Promise<Product> {
   opened.defer(() => app.close())
   const parts = opened.move()
   front.serve((request, response) => {
-    if (gateway.handle(request, response) || schemas.handle(request, response)) return
+    if (gateway.handle(request, response)) return
+    // The gateway judges a request before it lets the client send the body; all others take what comes.
+    if (request.headers.expect !== undefined) response.writeContinue()
+    if (schemas.handle(request, response)) return
     app.routing(request, response)
   })
 

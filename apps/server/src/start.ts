@@ -89,7 +89,7 @@ async function welcome(product: Product, folder: DataFolder, hasDashboard: boole
   await runQuickstart({ controlPlane, pipeline, baseUrl, inboxPath: inbox.path, say })
 }
 
-/** A token for the commands on this machine, readable by whoever may read the data folder. @see contracts/control-plane.md D734 */
+/** A token for the commands on this machine, readable by whoever may read the data folder. @see contracts/control-plane.md §10 [D734] */
 async function ensureCommandLineToken({ controlPlane }: Product, folder: DataFolder) {
   if (!folder.isNew) return
   const token = await controlPlane.newOwnerToken('command line')

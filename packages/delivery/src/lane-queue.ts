@@ -67,8 +67,8 @@ export class LaneQueue {
 
   /** Takes out the next that may go. @param mayReplay whether that may be a dead letter that is replayed. */
   takeReady(mayReplay: boolean): LaneEvent | undefined {
-    const [live, imported, replayed] = this.#readyByStream
-    return firstReady(live) ?? firstReady(imported) ?? (mayReplay ? firstReady(replayed) : undefined)
+    const [live, backfill, replayed] = this.#readyByStream
+    return firstReady(live) ?? firstReady(backfill) ?? (mayReplay ? firstReady(replayed) : undefined)
   }
 
   /** Takes out the next that may go and have no payload. The loaded ones before them keep their places. */
@@ -122,6 +122,11 @@ export class LaneQueue {
       this.#retries.takeFirst()
     }
     return undefined
+  }
+
+  /** When the next retry is due, if any waits. */
+  nextRetry(): number | undefined {
+    return this.takeDueRetries(Number.NEGATIVE_INFINITY)
   }
 
   /** Events of these sources are held until they are left out again; the time does not count against them. */

@@ -1,4 +1,5 @@
 import { formatTime } from '@millrace/protocol'
+import type { Waiting } from '@millrace/wording'
 import { Alarm } from './alarm.ts'
 import { type AnswerClass, abortReason, classOf, type Ended, isOverload, signOf } from './classify.ts'
 import { ConcurrencyLevel } from './concurrency-level.ts'
@@ -19,6 +20,7 @@ import { INTERNAL_ERROR } from './store/replaced-rows.ts'
 import { Throttle } from './throttle.ts'
 import type { Transform } from './transformed.ts'
 import { UserStage } from './user-stage.ts'
+import { eventWait, type Failing, type LaneSituation, laneWait, noAnswerText } from './wait-cause.ts'
 
 /** Events with their payload in memory. */
 const MOST_LOADED = 1_000
@@ -62,6 +64,8 @@ export class Lane {
   #isGivingUp = false
   #isProbing = false
   #lastFailure: { status: number; text: string } | undefined
+  /** Since the last good answer. */
+  #failing: Failing | undefined
   #disabledSince: number | undefined
   #isStopped = false
   #isPumping = false
@@ -352,6 +356,16 @@ export class Lane {
     return state === 'ready' && this.#isThrottled ? 'throttled' : 'pending'
   }
 
+  /** Why everything here waits; undefined while nothing is in the way. */
+  get wait(): Waiting | undefined {
+    return laneWait(this.#situation())
+  }
+
+  /** Why one of the unfinished events waits, or one that is not taken up yet. */
+  waitOf(event: LaneEvent | undefined): Waiting {
+    return eventWait(event, event !== undefined && this.#queue.isHeld(event), this.#situation())
+  }
+
   /** What the last failed attempt said, for people. */
   get lastFailure(): { status: number; text: string } | undefined {
     return this.#lastFailure
@@ -518,6 +532,7 @@ export class Lane {
     this.#noteSign(event, result, answerClass)
     this.latency.add(result.durationMs)
     if (answerClass === 'delivered') {
+      this.#failing = undefined
       this.#level.delivered()
       const isPlain =
         prepared.requests.length === 1 &&
@@ -553,6 +568,7 @@ export class Lane {
       return
     }
     this.#lastFailure = { status: result.status, text }
+    this.#noteFailing(result, answerClass, text, startedAt)
     if (answerClass === 'abort') this.#giveUp(event, 'delivery', abortReason(result))
     else this.#retryOrGiveUp(event, result)
   }
@@ -584,6 +600,16 @@ export class Lane {
     this.#park(event)
     this.#parkFollowers(event)
     this.#options.onRoom()
+  }
+
+  /** An event that is refused for good says that the destination answers. */
+  #noteFailing({ kind, status }: Ended, answerClass: AnswerClass, text: string, startedAt: number): void {
+    if (answerClass === 'abort') {
+      if (kind === 'answer') this.#failing = undefined
+      return
+    }
+    const answered = kind === 'answer' ? { status, noAnswer: null } : { status: null, noAnswer: noAnswerText(text) }
+    this.#failing = { since: this.#failing?.since ?? startedAt, ...answered }
   }
 
   /** What an attempt says of the destination as a whole. */
@@ -791,6 +817,18 @@ export class Lane {
       if (event.state === 'transforming') transforming.push(event)
     }
     if (this.#userStage === undefined) this.#queue.putBackTransforming(transforming)
+  }
+
+  #situation(): LaneSituation {
+    const { now, monotonic } = this.#moment()
+    return {
+      isEnabled: this.#disabledSince === undefined,
+      isThrottled: this.#isThrottled,
+      outage: this.#outage,
+      failing: this.#failing,
+      nextRetry: this.#queue.nextRetry(),
+      wallTime: (at) => now + at - monotonic,
+    }
   }
 
   #moment(): Moment {

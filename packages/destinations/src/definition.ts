@@ -92,5 +92,9 @@ export interface DestinationModule {
   /** Further hosts that this configuration trusts with its secrets, whatever address an event names. */
   trustedHosts?(config: JsonObject): readonly string[]
   /** Headers made while sending, over the bytes that are sent; not part of the request object. */
-  sign?(body: string, config: JsonObject, nowSeconds: number): Record<string, string>
+  sign?(
+    request: { readonly url: string; readonly body: string },
+    config: JsonObject,
+    nowSeconds: number,
+  ): Record<string, string>
 }

@@ -52,13 +52,13 @@ export function classifierOf(module: DestinationModule) {
 /** Headers that sign a body; undefined where the destination signs nothing. @throws DestinationCodeError */
 export function signatureOf(
   module: DestinationModule,
-  body: string,
+  request: { readonly url: string; readonly body: string },
   config: JsonObject,
   nowSeconds: number,
 ): Record<string, string> | undefined {
   if (module.sign === undefined) return undefined
   try {
-    const signed: unknown = module.sign(body, config, nowSeconds)
+    const signed: unknown = module.sign(request, config, nowSeconds)
     const isHeaders = typeof signed === 'object' && signed !== null && !Array.isArray(signed)
     if (isHeaders && Object.values(signed).every((value) => typeof value === 'string')) {
       return signed as Record<string, string>

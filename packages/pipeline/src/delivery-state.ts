@@ -4,6 +4,7 @@ import { formatTime } from '@millrace/protocol'
 import type { Clock } from '@millrace/std'
 import type { DeliveryMetrics } from './delivery-metrics.ts'
 import type { DestinationDelivery } from './destination-delivery.ts'
+import { toldWaiting } from './why-waiting.ts'
 
 const HOUR_MS = 3_600_000
 
@@ -51,6 +52,7 @@ async function deliveryState(
   const untaken = await delivery.untaken.count()
   const { state } = lane.outage
   const failure = lane.lastFailure
+  const isAnyWaiting = lane.unfinishedCount + untaken.events > 0
   const oldest = await oldestPendingAt(delivery, log, counts.oldestAcceptedAt)
   return {
     destinationId: id,
@@ -63,6 +65,7 @@ async function deliveryState(
     blockedUsers: counts.blockedUsers,
     hotId: await hotId(counts, delivery),
     concurrency: lane.concurrency,
+    waiting: isAnyWaiting && lane.wait !== undefined ? toldWaiting(lane.wait, now) : null,
     oldestPendingAt: oldest === undefined ? null : formatTime(oldest),
     delivered24h: await store.call('deliveredSince', { destinationId: id, hour: Math.floor(now / HOUR_MS) - 23 }),
     deadLettersOpen: open.letters,

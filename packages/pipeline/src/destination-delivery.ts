@@ -102,7 +102,7 @@ export class DestinationDelivery {
       done: from.resumed.done,
       waiting: ahead,
       tailAt: surroundings.tailAt,
-      importEnd: surroundings.importEnd,
+      backfillEnd: surroundings.backfillEnd,
       filter: (event, sourceId) => this.filter(event, sourceId),
       now: () => clock.now(),
       revision: () => this.#revision,

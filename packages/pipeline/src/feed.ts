@@ -13,11 +13,11 @@ import type { Activity } from './activity.ts'
 import type { ParsedRecords } from './parsed-records.ts'
 
 const LIVE = 0
-const IMPORT = 1
+const BACKFILL = 1
 const MOST_READ_BYTES = 256 * 1024
 const LEAST_READ_BYTES = 16 * 1024
-/** Imported events that a lane holds at a time: they fill the gaps of live traffic, they do not crowd it out. */
-const MOST_IMPORTED = 100
+/** Events of backfills that a lane holds at a time: they fill the gaps of live traffic, they do not crowd it out. */
+const MOST_BACKFILL = 100
 /** A lane that fell behind reads on when there is room for this many, so that a read is worth its while. */
 const WORTHWHILE_ROOM = 100
 
@@ -37,8 +37,8 @@ export interface FeedOptions {
   readonly waiting: readonly Wait[]
   /** Where the shared reader of the live stream is. */
   readonly tailAt: (partition: number) => number
-  /** No imported record is at or after it. */
-  readonly importEnd: (partition: number) => number
+  /** No record of a backfill is at or after it. */
+  readonly backfillEnd: (partition: number) => number
   readonly filter: (event: StoredEvent, sourceId: string) => FilterReason | undefined
   readonly now: () => number
   readonly revision: () => number
@@ -69,7 +69,7 @@ export class Feed {
     this.#partitions = Array.from({ length: options.log.partitions }, (_, partition) => ({
       partition,
       live: this.#streamFeed(partition, LIVE),
-      import: this.#streamFeed(partition, IMPORT),
+      backfill: this.#streamFeed(partition, BACKFILL),
       recorded: new Map(),
       isPulling: false,
     }))
@@ -121,8 +121,8 @@ export class Feed {
     ends: readonly number[],
     onEvent: (event: OfferedEvent) => Promise<(() => Promise<void>) | undefined>,
   ): Promise<void> {
-    for (const { partition, live, import: imported } of this.#partitions) {
-      for (const [stream, feed] of [live, imported].entries()) {
+    for (const { partition, live, backfill } of this.#partitions) {
+      for (const [stream, feed] of [live, backfill].entries()) {
         await this.#takeStream(partition, stream, feed, ends[partition]!, onEvent)
       }
     }
@@ -164,19 +164,19 @@ export class Feed {
   /** Offsets from here on are still needed by this reader. */
   position(partition: number): number {
     const feed = this.#partitions[partition]!
-    return Math.min(feed.live.progress.position().offset, feed.import.progress.position().offset)
+    return Math.min(feed.live.progress.position().offset, feed.backfill.progress.position().offset)
   }
 
   cursor(partition: number, stream: number): Position {
     const feed = this.#partitions[partition]!
-    return stream === LIVE ? this.#liveCursor(partition, feed.live) : this.#importCursor(partition, feed.import)
+    return stream === LIVE ? this.#liveCursor(partition, feed.live) : this.#backfillCursor(partition, feed.backfill)
   }
 
   /** Passes over what has not been taken up before an offset: it is given up. @returns from where on, by stream. */
   skipTo(partition: number, offset: number): Position[] {
-    const { live, import: imported } = this.#partitions[partition]!
-    const cursors = [this.cursor(partition, LIVE), this.cursor(partition, IMPORT)]
-    for (const [stream, feed] of [live, imported].entries()) {
+    const { live, backfill } = this.#partitions[partition]!
+    const cursors = [this.cursor(partition, LIVE), this.cursor(partition, BACKFILL)]
+    for (const [stream, feed] of [live, backfill].entries()) {
       if (cursors[stream]!.offset < offset) feed.cursor = { offset, index: 0 }
     }
     this.#options.outcomes.moved()
@@ -186,7 +186,7 @@ export class Feed {
   /** Whether an event has been taken up, and what became of it, or its wait, is recorded. */
   hasPassed(partition: number, stream: number, place: Position): boolean {
     const feed = this.#partitions[partition]!
-    const { progress } = stream === LIVE ? feed.live : feed.import
+    const { progress } = stream === LIVE ? feed.live : feed.backfill
     return isBefore(place, this.cursor(partition, stream)) && !progress.isOpen(place)
   }
 
@@ -201,7 +201,8 @@ export class Feed {
   #streamFeed(partition: number, stream: number): StreamFeed {
     const start = this.#options.start(partition, stream)
     const feed: StreamFeed = { cursor: start, isAttached: false, progress: undefined! }
-    const cursor = stream === LIVE ? () => this.#liveCursor(partition, feed) : () => this.#importCursor(partition, feed)
+    const cursor =
+      stream === LIVE ? () => this.#liveCursor(partition, feed) : () => this.#backfillCursor(partition, feed)
     feed.progress = this.#options.lane.follow(partition, stream, cursor)
     return feed
   }
@@ -211,18 +212,18 @@ export class Feed {
     return { offset: Math.max(this.#options.tailAt(partition), feed.cursor.offset), index: 0 }
   }
 
-  /** Where nothing was imported there is nothing to take up: the place moves on with the shared reader. */
-  #importCursor(partition: number, { cursor }: StreamFeed): Position {
-    const { importEnd, tailAt } = this.#options
-    if (cursor.offset < importEnd(partition)) return cursor
+  /** Where no backfill was added to there is nothing to take up: the place moves on with the shared reader. */
+  #backfillCursor(partition: number, { cursor }: StreamFeed): Position {
+    const { backfillEnd, tailAt } = this.#options
+    if (cursor.offset < backfillEnd(partition)) return cursor
     return { offset: Math.max(cursor.offset, tailAt(partition)), index: 0 }
   }
 
-  #wants({ partition, live, import: imported }: PartitionFeed): boolean {
+  #wants({ partition, live, backfill }: PartitionFeed): boolean {
     if (this.#isClosed || this.#isAlone) return false
-    const { lane, importEnd } = this.#options
+    const { lane, backfillEnd } = this.#options
     if (!live.isAttached) return lane.room >= Math.min(WORTHWHILE_ROOM, lane.room + lane.loaded) && lane.room > 0
-    return imported.cursor.offset < importEnd(partition) && lane.loaded < MOST_IMPORTED && lane.room > 0
+    return backfill.cursor.offset < backfillEnd(partition) && lane.loaded < MOST_BACKFILL && lane.room > 0
   }
 
   async #pull(feed: PartitionFeed): Promise<void> {
@@ -230,15 +231,15 @@ export class Feed {
     try {
       while (this.#wants(feed)) {
         const progressed = feed.live.isAttached
-          ? await this.#pullStream(feed.partition, IMPORT, feed.import, MOST_IMPORTED)
+          ? await this.#pullStream(feed.partition, BACKFILL, feed.backfill, MOST_BACKFILL)
           : await this.#pullLive(feed)
         if (!progressed) break
       }
     } finally {
       feed.isPulling = false
       // Everything that was recorded before the start has been passed.
-      const { live, import: imported, recorded } = feed
-      if (live.isAttached && imported.cursor.offset >= this.#options.importEnd(feed.partition)) recorded.clear()
+      const { live, backfill, recorded } = feed
+      if (live.isAttached && backfill.cursor.offset >= this.#options.backfillEnd(feed.partition)) recorded.clear()
     }
   }
 
@@ -312,8 +313,8 @@ export class Feed {
     if (!this.activity.isConnected(sourceId, partition, offset)) return undefined
     const events = parsed.eventsOf(partition, record)
     const isDisabled = this.activity.isDisabled(partition, offset)
-    const { live, import: imported, recorded } = this.#partitions[partition]!
-    const { progress } = stream === LIVE ? live : imported
+    const { live, backfill, recorded } = this.#partitions[partition]!
+    const { progress } = stream === LIVE ? live : backfill
     const sizeBytes = Math.ceil(record.body.length / events.length)
     if (events.length > 0) this.#eventBytes = sizeBytes
     const keys = keySeeds(sourceId, stream)
@@ -359,8 +360,8 @@ export class Feed {
   }
 
   #remember(partition: number, place: Position, wait: Wait | undefined): void {
-    const { live, import: imported, recorded } = this.#partitions[partition]!
-    if (isBefore(place, live.cursor) && isBefore(place, imported.cursor)) return
+    const { live, backfill, recorded } = this.#partitions[partition]!
+    if (isBefore(place, live.cursor) && isBefore(place, backfill.cursor)) return
     recorded.set(placeKey(place.offset, place.index), wait)
   }
 }
@@ -383,7 +384,7 @@ export interface OfferedEvent extends EventPlace {
 interface PartitionFeed {
   readonly partition: number
   readonly live: StreamFeed
-  readonly import: StreamFeed
+  readonly backfill: StreamFeed
   /** What the last run recorded at or after its position, with the wait if it is one; empty once all of it is passed.
    * Both streams share one counter of offsets, so one map serves both. */
   readonly recorded: Map<string, Wait | undefined>

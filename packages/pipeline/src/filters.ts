@@ -29,16 +29,19 @@ export function filterReason(
   return wantsEvent(destination.module, event, destination.config) ? undefined : 'event filter'
 }
 
-/** The table of D612 and D613: the destination's id, its own name, its definition's name, else All. */
+/** The table of contracts/delivery.md §5 [D612, D613]: the destination's id, its own name, its definition's name, else All. */
 function isWantedByEvent(integrations: JsonValue | undefined, destination: FilteredDestination): boolean {
   if (!isJsonObject(integrations)) return true
-  for (const key of [destination.id, destination.name, destination.module.definition.displayName]) {
+  for (const key of [destination.id, destination.name, destination.module.definition.displayName, 'All']) {
     const value = ownMember(integrations, key)
-    if (typeof value === 'boolean') return value
-    if (isJsonObject(value)) return true
+    if (value !== undefined) return isYes(value)
   }
-  const all = ownMember(integrations, 'All')
-  return all === undefined || all === true
+  return true
+}
+
+/** A value as the sender means it; what means nothing clear is a no: an event that was not sent can still be. */
+function isYes(value: JsonValue): boolean {
+  return value === true || value === 'true' || value === 1 || isJsonObject(value)
 }
 
 function isDeviceMode({ connectionMode }: JsonObject, sourceClass: string): boolean {

@@ -10,6 +10,7 @@ import {
 } from '@millrace/delivery'
 import type { EventLog, StoredRecord } from '@millrace/log'
 import type { EventRecord, JsonObject, StoredEvent } from '@millrace/protocol'
+import { BackfillTail } from './backfill-tail.ts'
 import { BackedLog } from './backlog/backed-log.ts'
 import { BacklogBudget } from './backlog/backlog-budget.ts'
 import { LogBudget } from './backlog/log-budget.ts'
@@ -24,7 +25,6 @@ import { DestinationDelivery } from './destination-delivery.ts'
 import { EventList } from './events/event-list.ts'
 import { LiveView } from './events/live-view.ts'
 import { Housekeeping } from './housekeeping.ts'
-import { ImportTail } from './import-tail.ts'
 import { Jobs } from './jobs/jobs.ts'
 import { LogScan } from './jobs/log-scan.ts'
 import type { ScanPlace } from './jobs/scan-calls.ts'
@@ -45,7 +45,7 @@ import type { MetadataSource } from './user-metadata.ts'
  * From the log to the destinations: reads what was accepted once, hands it to the lane of each destination that a
  * connection names, and keeps apart what belongs to different destinations.
  *
- * @see contracts/delivery.md §1; architecture.md, invariants 4 to 9
+ * @see contracts/delivery.md §1; ARCHITECTURE.md, invariants 4 to 9
  */
 export class Pipeline {
   readonly metrics = new DeliveryMetrics()
@@ -56,7 +56,7 @@ export class Pipeline {
   readonly #options: PipelineOptions
   readonly #surroundings: Surroundings
   readonly #tail: Tail
-  readonly #importTail: ImportTail
+  readonly #backfillTail: BackfillTail
   readonly #spans: Spans
   readonly #deliveries = new Map<string, DestinationDelivery>()
   readonly #removals: Removals
@@ -114,8 +114,8 @@ export class Pipeline {
     const onReadError = (error: Error) => logger.error({ cause: error.message }, 'the log cannot be read')
     const handOut = (partition: number, records: readonly StoredRecord[]) => this.#handOut(partition, records)
     this.#tail = new Tail(log, clock, ends, handOut, onReadError)
-    const takeImported = (partition: number, records: readonly StoredRecord[]) => this.#takeImported(partition, records)
-    this.#importTail = new ImportTail(log, clock, ends, takeImported, onReadError)
+    const takeBackfill = (partition: number, records: readonly StoredRecord[]) => this.#takeBackfill(partition, records)
+    this.#backfillTail = new BackfillTail(log, clock, ends, takeBackfill, onReadError)
     this.#removals = new Removals({
       log,
       store,
@@ -146,7 +146,7 @@ export class Pipeline {
       },
       sourceOf: (sourceId) => this.#sourceOf(sourceId),
       tailAt: (partition) => this.#tail.offset(partition),
-      importEnd: this.#importTail.end,
+      backfillEnd: this.#backfillTail.end,
       live: this.live,
       onDelivered: (event, destination, status, durationMs) =>
         this.#deliveredListeners.tell(event, destination, status, durationMs),
@@ -231,8 +231,8 @@ export class Pipeline {
     await this.jobs.start()
     if (this.#oneAtATime !== undefined) void this.#runOneAtATime(this.#oneAtATime)
     this.#stopListening = log.onCommit((partition, stream) => {
-      if (stream !== 'import') return
-      this.#importTail.moveOn(partition)
+      if (stream !== 'backfill') return
+      this.#backfillTail.moveOn(partition)
       for (const { feed } of this.#deliveries.values()) feed.pull()
     })
     this.#stopListeningForDamage = log.onDamage(() => {
@@ -315,7 +315,7 @@ export class Pipeline {
     this.#stopListeningForDamage()
     this.#housekeeping.stop()
     this.#tail.stop()
-    this.#importTail.stop()
+    this.#backfillTail.stop()
     await this.#backlog.stop()
     await this.#logBudget.stop()
     for (const { feed } of this.#deliveries.values()) feed.close()
@@ -329,7 +329,7 @@ export class Pipeline {
   /** Takes what the gateway has parsed and is about to store, if a destination will want it. */
   keep(record: EventRecord, body: JsonObject): void {
     const { sourceId, route } = record.header
-    if (route !== 'import' && this.#bySource.has(sourceId)) this.#surroundings.parsed.keep(record, body)
+    if (route !== 'backfill' && this.#bySource.has(sourceId)) this.#surroundings.parsed.keep(record, body)
   }
 
   /** It could not be stored, or has had its turn. */
@@ -378,7 +378,6 @@ export class Pipeline {
     return counts.reduce((sum, count) => sum + count, 0)
   }
 
-  /** @see contracts/delivery.md §8 [D623] */
   trace(messageId: string, sourceId: string | undefined, render?: string): Promise<object[]> {
     const { store, clock } = this.#options
     const sources = { log: this.#backed, store, index: this.index, deliveries: () => this.#deliveries.values(), clock }
@@ -480,7 +479,7 @@ export class Pipeline {
     this.live.accepted(record.header, () => this.#surroundings.parsed.eventsOf(partition, record))
   }
 
-  #takeImported(partition: number, records: readonly StoredRecord[]): void {
+  #takeBackfill(partition: number, records: readonly StoredRecord[]): void {
     for (const record of records) {
       this.index.add(partition, 1, record)
       if (this.live.isWatched) this.#showAccepted(partition, record)

@@ -32,7 +32,7 @@ test.each<[member: string, faults: Partial<DestinationModule>, outcome: string]>
     { transform: (event, context) => (isBad(event) ? fail() : webhook.transform(event, context)) },
     refused,
   ],
-  ['sign', { sign: (body) => (body.includes('bad') ? fail() : {}) }, refused],
+  ['sign', { sign: ({ body }) => (body.includes('bad') ? fail() : {}) }, refused],
   ['classify', { classify: ({ body }) => (String(body).includes('bad') ? fail() : undefined) }, refused],
   [
     'wants, which answers later',
@@ -41,7 +41,7 @@ test.each<[member: string, faults: Partial<DestinationModule>, outcome: string]>
   ],
   [
     'sign, with what is no header',
-    { sign: (body) => (body.includes('bad') ? ({ signature: 7 } as never) : {}) },
+    { sign: ({ body }) => (body.includes('bad') ? ({ signature: 7 } as never) : {}) },
     'dead_lettered: `sign` of the destination returned what it must not',
   ],
   [

@@ -13,7 +13,7 @@ import {
   toWire,
 } from '@millrace/destinations'
 import type { JsonObject, StoredEvent } from '@millrace/protocol'
-import type { Run, RunResult, TransformationCode } from '@millrace/transformations'
+import { MAX_FAILURE_CHARS, type Run, type RunResult, type TransformationCode } from '@millrace/transformations'
 import { type MetadataSource, userMetadata } from './user-metadata.ts'
 
 /** What runs user code, each destination's apart from every other's: `Transformations` of @millrace/transformations. */
@@ -56,7 +56,7 @@ type Ready = Extract<Prepared, { readonly requests: unknown }>
  * The stages that an event passes on its way to one destination: user transformation, destination transformation, then
  * sending. Live traffic and the Test API both run these; there is no second path.
  *
- * @see architecture.md, invariant 4
+ * @see ARCHITECTURE.md, invariant 4
  */
 export class Stages {
   readonly #destination: StagedDestination
@@ -110,7 +110,8 @@ export class Stages {
     const result = this.#transform(event, sourceId)
     const failed = (error: string, derivedSecrets: readonly string[]) => ({
       stage: 'dest_transformation' as const,
-      error: this.maskingOf(derivedSecrets).text(error),
+      // It is stored: whatever an event or its user code put into it, it has a bound.
+      error: this.maskingOf(derivedSecrets).text(error).slice(0, MAX_FAILURE_CHARS),
     })
     if ('error' in result) return failed(result.error, [])
     try {
@@ -163,12 +164,15 @@ export class Stages {
     const { userAgent, isUserAgentAdded, nowSeconds } = this.#surroundings
     const wire = toWire(request, userAgent)
     if (isUserAgentAdded) addUserAgent(wire.headers, userAgent)
-    const signed = signatureOf(module, wire.body, config, nowSeconds())
+    const signed = signatureOf(module, wire, config, nowSeconds())
     if (signed !== undefined) {
       Object.assign(wire.headers, signed)
       for (const name in signed) shown.derivedSecrets.push(signed[name]!)
     }
-    return new ReadyRequest(wire, request.endpoint, this.#configuredOrigin, shown)
+    // The code of a type without an address in its configuration chooses the host; no event does.
+    const hasOwnHosts = module.definition.config.hostKeys.length === 0
+    const configuredOrigin = hasOwnHosts ? URL.parse(wire.url)?.origin : this.#configuredOrigin
+    return new ReadyRequest(wire, request.endpoint, configuredOrigin, shown)
   }
 }
 

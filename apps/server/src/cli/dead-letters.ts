@@ -41,7 +41,7 @@ const QUERY: Record<keyof DeadLetterFilters, string> = {
   cursor: 'cursor',
 }
 
-/** `millrace dead-letters …` @see contracts/delivery.md §6 */
+/** `millrace dead-letters …` */
 export function addDeadLetters(program: Command, context: CommandContext): void {
   const { io } = context
   const group = program.command('dead-letters').description('events that were given up')

@@ -47,7 +47,6 @@ const plain = (text: string, example: string) => ({
   examples: { text: example },
 })
 
-/** @see contracts/ingest.md §8 [D134] */
 export const HEALTH_IN_WORDS: RouteDescription = {
   tag: TAG,
   summary: 'Whether events can be stored and delivered',
@@ -66,7 +65,6 @@ export const ROOT_IN_WORDS: RouteDescription = {
   answers: { ...HEALTH_IN_WORDS.answers, 302: { text: 'The dashboard is at /ui/.' } },
 }
 
-/** @see contracts/ingest.md §8 [D135] */
 export const READY_IN_WORDS: RouteDescription = {
   tag: TAG,
   summary: 'Whether events are taken',
@@ -84,7 +82,6 @@ export const READY_IN_WORDS: RouteDescription = {
   },
 }
 
-/** @see contracts/ingest.md §8 [D136] */
 export const VERSION_IN_WORDS: RouteDescription = {
   tag: TAG,
   summary: 'Which version this is',
@@ -103,7 +100,6 @@ export const VERSION_IN_WORDS: RouteDescription = {
   },
 }
 
-/** @see contracts/ingest.md §8 [D137] */
 export const METRICS_IN_WORDS: RouteDescription = {
   tag: TAG,
   summary: 'Metrics, as Prometheus reads them',

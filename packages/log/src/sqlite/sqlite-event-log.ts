@@ -1,6 +1,6 @@
 import { type EventRecord, eventCount } from '@millrace/protocol'
 import { type Clock, ClockJumps, ReaderThread, ThreadCalls, type Timer } from '@millrace/std'
-import type { Dedup } from '../dedup.ts'
+import type { Dedup, DedupRule } from '../dedup.ts'
 import {
   type EventLog,
   type FramedResult,
@@ -344,7 +344,7 @@ export class SqliteEventLog implements EventLog {
     let appended: Appended
     try {
       const { start, end } = span
-      const message = { start, end, tallies: talliesOf(group), windows: windowsOf(group) }
+      const message = { start, end, tallies: talliesOf(group), rules: rulesOf(group) }
       appended = await this.#thread.call('append', message)
     } catch (error) {
       this.#commitsUnderWay--
@@ -408,8 +408,13 @@ interface Hooks {
   onEnd?: (error: Error) => void
 }
 
-function windowsOf(group: readonly Waiting[]): CommitMessage['windows'] {
-  return group.flatMap(({ dedup }, place) => (dedup === undefined ? [] : [[place, dedup.windowMs] as const]))
+function rulesOf(group: readonly Waiting[]): CommitMessage['rules'] {
+  return group.flatMap(({ dedup }, place) => (dedup === undefined ? [] : [[place, ruleOf(dedup)] as const]))
+}
+
+/** Without its listener, which stays in this thread. */
+function ruleOf(dedup: Dedup): DedupRule {
+  return 'windowMs' in dedup ? { windowMs: dedup.windowMs } : { attempt: dedup.attempt }
 }
 
 function talliesOf(group: readonly Waiting[]): CommitMessage['tallies'] {

@@ -126,7 +126,7 @@ export class EventList {
   }
 
   async #shown(found: readonly FoundEvent[]): Promise<ListedEvent[]> {
-    const outcomes = await outcomesNow(found, this.#options.deliveries)
+    const outcomes = await outcomesNow(found, this.#options.deliveries, this.#options.clock)
     return found.map(({ messageId, sourceId, acceptedAt, type, name, userId, anonymousId }, i) => ({
       messageId,
       sourceId,

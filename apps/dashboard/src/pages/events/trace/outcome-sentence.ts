@@ -1,9 +1,10 @@
 import type { EventType } from '@millrace/protocol/event'
+import { durationText } from '@millrace/wording'
 import type { Stage } from '../../../api/dead-letters.ts'
 import type { Journey } from '../../../api/events.ts'
 import { type FailurePlace, ownPlace } from '../../../components/code/failure-places.ts'
 import { firstLine } from '../../../components/json/shown-text.ts'
-import { durationText, localTime } from '../../../components/time/time-text.ts'
+import { localTime } from '../../../components/time/time-text.ts'
 import { traceTexts as texts } from '../../../texts.ts'
 
 /** What somebody can do about an outcome. */

@@ -5,10 +5,10 @@ const READ_BYTES = 1024 * 1024
 const RETRY_MS = 1_000
 
 /**
- * Reads what is new in the import stream once for those who want every record. Destinations read it themselves, as they have
+ * Reads what is new in the stream of backfills once for those who want every record. Destinations read it themselves, as they have
  * room: they only need to know how far it goes.
  */
-export class ImportTail {
+export class BackfillTail {
   readonly #log: EventLog
   readonly #onRecords: (partition: number, records: readonly StoredRecord[]) => void
   readonly #onError: (error: Error) => void
@@ -17,10 +17,10 @@ export class ImportTail {
   readonly #isReading: boolean[]
   readonly #clock: Clock
   #retryTimer: Timer | undefined
-  /** No imported record is at or after it. A function of its own: every lane asks for each event that it has done with. */
+  /** No record of a backfill is at or after it. A function of its own: every lane asks for each event that it has done with. */
   readonly end = (partition: number): number => this.#ends[partition]!
 
-  /** @param ends where the log ends now, by partition: what was imported before is not read. */
+  /** @param ends where the log ends now, by partition: what was sent in before is not read. */
   constructor(
     log: EventLog,
     clock: Clock,
@@ -37,7 +37,7 @@ export class ImportTail {
     this.#onError = onError
   }
 
-  /** Something was imported. */
+  /** A backfill was added to. */
   moveOn(partition: number): void {
     this.#ends[partition] = this.#log.end(partition)
     void this.#read(partition)
@@ -48,7 +48,7 @@ export class ImportTail {
     this.#isReading[partition] = true
     try {
       while (this.#offsets[partition]! < this.#ends[partition]!) {
-        const { records, next } = await this.#log.read(partition, 'import', this.#offsets[partition]!, READ_BYTES)
+        const { records, next } = await this.#log.read(partition, 'backfill', this.#offsets[partition]!, READ_BYTES)
         this.#offsets[partition] = next
         this.#onRecords(partition, records)
       }
