@@ -28,6 +28,8 @@ export interface ProductOptions {
   /** Its data folder. */
   readonly folder: string
   readonly environment?: Readonly<Record<string, string>>
+  /** The program that composes it; the one that people start unless given. */
+  readonly entry?: string
   /** Folder of the release that runs; this one unless given. */
   readonly checkout?: string
   /** `tell` may be used: a file is loaded before the product that ends its threads. */
@@ -55,10 +57,10 @@ export class Product implements AsyncDisposable {
     return product
   }
 
-  constructor({ folder, environment = {}, checkout = ROOT, through = [], canBeTold = false }: ProductOptions) {
+  constructor({ folder, environment = {}, entry, checkout = ROOT, through = [], canBeTold = false }: ProductOptions) {
     const loaded = canBeTold ? ['--import', END_THREADS] : []
-    const start = [process.execPath, ...loaded, path.join(checkout, 'apps/server/src/main.ts'), 'start']
-    const [program, ...words] = [...through, ...start]
+    const start = entry === undefined ? [path.join(checkout, 'apps/server/src/main.ts'), 'start'] : [entry]
+    const [program, ...words] = [...through, process.execPath, ...loaded, ...start]
     this.#child = spawn(program!, words, {
       env: { ...ownEnvironment(), ...plain(folder), ...environment },
       stdio: ['ignore', 'pipe', 'pipe', ...(canBeTold ? (['ipc'] as const) : [])],
