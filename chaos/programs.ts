@@ -12,6 +12,7 @@ import { poison } from './programs/poison.ts'
 import { segments } from './programs/segments.ts'
 import { shutdown } from './programs/shutdown.ts'
 import { silentNames } from './programs/silent-names.ts'
+import { threads } from './programs/threads.ts'
 import { upgrade } from './programs/upgrade.ts'
 import { waiting } from './programs/waiting.ts'
 
@@ -31,5 +32,6 @@ export const programs: readonly Program[] = [
   backlogBudget,
   waiting,
   backup,
+  threads,
   hostileVariety,
 ]

@@ -208,6 +208,7 @@ export async function compose(options: ComposeOptions): Promise<Product> {
     backlogMaxBytes: settings.backlogMaxBytes ?? Math.floor(disk.volumeBytes / 2),
     logMaxBytes: settings.logMaxBytes ?? Math.floor(disk.volumeBytes / 4),
     isDiskShort: () => disk.isShort,
+    uncleanEnds: settings.uncleanEnds,
     tellExpired: (destinationId, count) => {
       const diff = [{ path: '/expired', from: null, to: count }]
       controlPlane.audit.done(MILLRACE, { action: 'expire', kind: 'destination', resourceId: destinationId, diff })

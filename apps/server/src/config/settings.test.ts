@@ -51,6 +51,7 @@ test('without variables everything has the default of its contract', () => {
     schemaCacheBytes: 64 * 1024 * 1024,
     schemaSamples: 5,
     schemaCapturesUnknowns: false,
+    uncleanEnds: 3,
     shutdownMs: 10_000,
     apiRequestsPerMinute: 1_200,
     testApiRequestsPerMinute: 3_000,

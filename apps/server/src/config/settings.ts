@@ -168,6 +168,13 @@ const SERVER = {
     factor: MB,
     zero: 'no bound',
   }),
+  /** 0 means never. */
+  uncleanEnds: number('MILLRACE_UNCLEAN_ENDS', 3, {
+    purpose: 'After so many ends without a stop within 10 minutes, unfinished events run one at a time.',
+    from: 0,
+    to: 100,
+    zero: 'never',
+  }),
   shutdownMs: number('MILLRACE_SHUTDOWN_SECONDS', 10, {
     purpose: 'How long a stop waits for requests and calls in progress, in seconds.',
     from: 0,
