@@ -10,7 +10,7 @@ import {
   type SourceType,
   sourceClass,
 } from '@millrace/control-plane'
-import { DeliveryStore } from '@millrace/delivery'
+import { DeliveryStore, isLoopbackHost } from '@millrace/delivery'
 import { DestinationRegistry, Masking } from '@millrace/destinations'
 import { Gateway, ingestInWords, requestId } from '@millrace/gateway'
 import { SqliteEventLog } from '@millrace/log'
@@ -198,6 +198,7 @@ export async function compose(options: ComposeOptions): Promise<Product> {
     })
   })
 
+  const callers = new Callers(controlPlane)
   const acceptance = new Acceptance({ log, disk, isStopping: () => isStopping, logger })
   let syncFailures = 0
   const gateway = new Gateway({
@@ -211,6 +212,7 @@ export async function compose(options: ComposeOptions): Promise<Product> {
     parsed: running,
     findSource: gatewaySources(() => controlPlane.snapshot()),
     obstacle: () => acceptance.obstacle(),
+    addressOf: (request) => callers.holder(request),
     limits: {
       maxBodyBytes: settings.maxBodyBytes,
       maxEventBytes: settings.maxEventBytes,
@@ -246,7 +248,6 @@ export async function compose(options: ComposeOptions): Promise<Product> {
     logger,
   })
   const inbox = new Inbox(folder.file('inbox.key'))
-  const callers = new Callers(controlPlane)
   const testApiRates = new RequestRates(clock, settings.testApiRequestsPerMinute)
   const book = new RouteBook()
   book.add(ingestInWords())
@@ -293,6 +294,8 @@ export async function compose(options: ComposeOptions): Promise<Product> {
             now: () => clock.now(),
           }),
         metricsToken: settings.metricsToken,
+        isLoopbackOnly: isLoopbackHost(settings.host),
+        isAdmin: async (request) => (await callers.actor(request))?.role === 'admin',
         hasDashboard: dashboardFolder !== undefined,
       }),
       ...(dashboardFolder === undefined

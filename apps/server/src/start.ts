@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import type { Writable } from 'node:stream'
 import { builtDashboard } from '@millrace/dashboard'
+import { isLoopbackHost } from '@millrace/delivery'
 import { compose, type Product } from './compose.ts'
 import type { Settings } from './config/settings.ts'
 import { DataFolder, DataFolderError } from './data-folder/data-folder.ts'
@@ -9,7 +10,6 @@ import { newLogger } from './logger.ts'
 import { runQuickstart } from './quickstart/quickstart.ts'
 import { VERSION } from './version.ts'
 
-const LOOPBACK = /^(localhost|127\.\d+\.\d+\.\d+|::1)$/
 /** What a person can mend: a text is enough. Anything else is shown with its stack. */
 const EXPECTED = ['NEWER_SCHEMA', 'owner_setting', 'wrong_secret_key', 'newer_database']
 
@@ -29,7 +29,20 @@ export async function start(options: StartOptions): Promise<number> {
   const logger = newLogger(settings.logLevel)
   try {
     using folder = DataFolder.open(settings.dataDir)
+    const { correctedModes } = folder
+    if (correctedModes.corrected > 0)
+      logger.warn(
+        { folder: folder.path, ...correctedModes },
+        'others could read files of the data folder; now only this user can',
+      )
+    if (correctedModes.failed > 0)
+      logger.error(
+        { folder: folder.path, ...correctedModes },
+        'files of the data folder that others may read belong to another user',
+      )
     const dashboardFolder = settings.isDashboardOn ? await dashboard(options) : undefined
+    // From here on whatever is made holds data: by databases, threads and child processes, too.
+    process.umask(0o077)
     const front = await Front.listen(settings.host, settings.port)
     const product = await compose({ ...options, folder, dashboardFolder, front, logger })
     await welcome(product, folder, dashboardFolder !== undefined, options)
@@ -71,7 +84,7 @@ async function welcome(product: Product, folder: DataFolder, hasDashboard: boole
     admin.confirmShown()
   }
   await ensureCommandLineToken(product, folder)
-  if (!folder.isNew || !settings.isQuickstartOn || !LOOPBACK.test(settings.host)) return
+  if (!folder.isNew || !settings.isQuickstartOn || !isLoopbackHost(settings.host)) return
   say('')
   await runQuickstart({ controlPlane, pipeline, baseUrl, inboxPath: inbox.path, say })
 }
