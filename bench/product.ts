@@ -66,6 +66,12 @@ export async function addSourceOf(product: Program, destinationIds: readonly str
   return source!.writeKey!
 }
 
+/** Makes a source with a dedup window that nothing is connected to. @returns its write key. */
+export async function addSourceWithWindow(product: Program, dedupWindowSeconds: number): Promise<string> {
+  const { source } = await post(product, 'sources', { name: 'Load', type: 'HTTP', config: { dedupWindowSeconds } })
+  return source!.writeKey!
+}
+
 /** Makes a source that nothing is connected to. @returns its id. */
 export async function addUnconnectedSource(product: Program): Promise<string> {
   const { source } = await post(product, 'sources', { name: 'Load', type: 'HTTP' })
@@ -141,6 +147,12 @@ export async function acceptedEvents(product: Program): Promise<number> {
   const response = await fetch(`${product.url}/metrics`, { signal: AbortSignal.timeout(CALL_TIMEOUT_MS) })
   const counts = (await response.text()).matchAll(/^millrace_ingest_events_total\{.*\} (\d+)$/gm)
   return [...counts].reduce((total, [, count]) => total + Number(count), 0)
+}
+
+/** Destinations whose user code runs in the penalty process. */
+export async function penalised(product: Program): Promise<number> {
+  const response = await fetch(`${product.url}/metrics`, { signal: AbortSignal.timeout(CALL_TIMEOUT_MS) })
+  return Number(/^millrace_transformation_penalised (\d+)$/m.exec(await response.text())![1])
 }
 
 /** Age of the oldest event that the schema catalog has not counted yet. */

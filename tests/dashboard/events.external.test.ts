@@ -163,6 +163,24 @@ test('what a disabled destination did not get can be sent now, once it is enable
   await page.locator('details[aria-label="Booking hook"]').getByText('delivered').waitFor()
 })
 
+test('a time is told in UTC when it is pointed at or has the focus, and copied so', async () => {
+  const { json } = await dashboard.env.api('GET', '/v2/events?limit=1')
+  const { messageId, acceptedAt } = json.events[0]
+  await using visit = await dashboard.visit(`/events/${encodeURIComponent(messageId)}`)
+  const { page } = visit
+  const time = page.locator(`time[datetime="${acceptedAt}"]`).first()
+  await time.hover()
+  await page.getByRole('tooltip', { name: acceptedAt }).waitFor()
+  await page.mouse.move(0, 0)
+  await page.getByRole('tooltip').waitFor({ state: 'detached' })
+  const focused = page.locator(`time[datetime="${acceptedAt}"]:focus`)
+  for (let n = 0; n < 100 && (await focused.count()) === 0; n++) await page.keyboard.press('Tab')
+  await page.getByRole('tooltip', { name: acceptedAt }).waitFor()
+  await time.selectText()
+  await page.keyboard.press('Control+c')
+  expect(await page.evaluate('navigator.clipboard.readText()')).toBe(acceptedAt)
+})
+
 test('an unknown messageId leads to the refused requests', async () => {
   await dashboard.env.send('/v1/track', { userId: 'u-1', event: 'Lost' }, 'aaaaaaaaaaaaaaaaaaaaaaaaaaa')
   await using visit = await dashboard.visit('/events/m-nowhere')

@@ -11,8 +11,11 @@ const INGEST = [
     (name) => `POST /v1/${name}`,
   ),
   'POST /v1/import',
+  'POST /v1/backfill',
   'POST /beacon/v1/batch',
   'POST /s/v1/batch',
+  'POST /v1/webhook',
+  'POST /hooks/{writeKey}',
   'GET /pixel/v1/track',
   'GET /pixel/v1/page',
 ]

@@ -31,7 +31,7 @@ describe('health', () => {
       mode: 'NORMAL',
       backendConfigMode: 'LOCAL',
       lastSync: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
-      checks: { log: 'ok', disk: 'ok', config: 'ok', catalog: 'ok', delivery: 'ok', backlog: 'ok' },
+      checks: { log: 'ok', disk: 'ok', config: 'ok', catalog: 'ok', delivery: 'ok', backlog: 'ok', readers: 'ok' },
     })
   })
 
@@ -101,7 +101,9 @@ describe('metrics', () => {
     expect((await ask('Bearer wrong')).status).toBe(401)
     expect((await ask(`Bearer ${viewer}`)).status).toBe(401)
     expect((await ask(`Bearer ${exposed.token}`)).status).toBe(200)
-    expect((await guarded.request('/metrics', { headers: { authorization: `Bearer ${guarded.token}` } })).status).toBe(200)
+    expect((await guarded.request('/metrics', { headers: { authorization: `Bearer ${guarded.token}` } })).status).toBe(
+      200,
+    )
   })
 })
 

@@ -1,6 +1,6 @@
 /**
  * Headers that say where a request goes or where it ends, rather than what it means: hop-by-hop and framing headers
- * (RFC 9110 §7.6, RFC 9112 §6), `host`, and those by which some servers choose a virtual host or a path in its place.
+ * (RFC 9110 section 7.6, RFC 9112 section 6), `host`, and those by which some servers choose a virtual host or a path in its place.
  */
 const CONNECTION_HEADERS = new Set([
   'connection',

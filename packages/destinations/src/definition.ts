@@ -57,20 +57,11 @@ export interface TransformContext {
   secret(value: string): string
 }
 
-/** Whether a destination takes events of a type at all. */
-export function supportsType(
-  { definition, accepts }: DestinationModule,
-  messageType: string,
-  config: JsonObject,
-): boolean {
-  if (!definition.config.supportedMessageTypes['cloud']?.includes(messageType)) return false
-  return accepts === undefined || accepts(messageType, config)
-}
-
 export type AnswerClass = 'delivered' | 'retry' | 'abort'
 
 /**
- * The code of one destination type. Live traffic and the Test API call the same functions.
+ * The code of one destination type. Live traffic and the Test API call the same functions, through shield.ts and
+ * run-transform.ts alone: what it throws is the failure of the event at hand.
  *
  * @see contracts/destinations.md §7
  */

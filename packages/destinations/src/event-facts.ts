@@ -1,9 +1,14 @@
-import { eventName, isJsonObject, type JsonObject, type JsonValue, parseTime, type StoredEvent } from '@millrace/protocol'
+import {
+  eventName,
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  parseTime,
+  type StoredEvent,
+} from '@millrace/protocol'
 
 /*
  * What several types of destination ask of an event, so that the same event means the same everywhere.
- *
- * @see contracts/destination-catalog.md §16, "Common rules" [C60]
  */
 
 /** Of an identify its own traits, else those of the context; of any other type those of the context. */

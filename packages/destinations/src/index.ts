@@ -1,12 +1,11 @@
 export type { ConfigFault } from './config-fault.ts'
-export {
-  type AnswerClass,
-  type DestinationDefinition,
-  type DestinationKind,
-  type DestinationModule,
-  type EventMetadata,
-  supportsType,
-  type TransformContext,
+export type {
+  AnswerClass,
+  DestinationDefinition,
+  DestinationKind,
+  DestinationModule,
+  EventMetadata,
+  TransformContext,
 } from './definition.ts'
 export { maskedRequestObject } from './masked-request-object.ts'
 export { Masking } from './masking.ts'
@@ -15,6 +14,7 @@ export { DestinationRegistry } from './registry.ts'
 export type { RequestObject } from './request-object.ts'
 export { runTransform, type TransformResult } from './run-transform.ts'
 export {
+  credentialNames,
   isSecretHeader,
   MASK,
   maskConfig,
@@ -23,4 +23,5 @@ export {
   withoutMasks,
   withoutSecrets,
 } from './secrets.ts'
+export { classifierOf, DestinationCodeError, signatureOf, supportsType, trustedHostsOf, wantsEvent } from './shield.ts'
 export { toWire, type WireRequest } from './wire.ts'

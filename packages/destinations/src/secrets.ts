@@ -60,6 +60,22 @@ export function secretValues(definition: DestinationDefinition, config: JsonObje
   return [...values]
 }
 
+/**
+ * The variables of a config that hold a secret, as people find them in a form: `headers.authorization`, `apiKey`, and
+ * `webhookUrl (password)` for a part of an address.
+ */
+export function credentialNames(
+  definition: DestinationDefinition,
+  config: JsonObject,
+): { name: string; value: string }[] {
+  const found: { name: string; value: string }[] = []
+  mapPlaces(definition, config, ({ key, value, isSecret }) => {
+    if (isSecret && value !== '') found.push({ name: key.replace(/#(.+)$/, ' ($1)'), value })
+    return value
+  })
+  return found
+}
+
 /** A secret, and the same without its scheme: an answer may repeat either. */
 export function credentialsOf(value: string): string[] {
   const credentials = AUTH_SCHEME.exec(value)?.[1]

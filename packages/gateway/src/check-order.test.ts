@@ -35,7 +35,7 @@ interface Fault {
 
 /** In the order of contracts/ingest.md §6, one fault for each check that can be failed together with others. */
 const FAULTS: Fault[] = [
-  { status: 401, text: 'Failed to read writeKey from header', spoil: (draft) => (draft.authorization = 'Bearer x') },
+  { status: 401, text: 'Failed to read writeKey from header', spoil: (draft) => (draft.authorization = 'Digest x') },
   { status: 401, text: 'Invalid Write Key', spoil: (draft) => (draft.key = 'nosuchkey') },
   { status: 404, text: 'Source is disabled', spoil: (draft) => (draft.key = DISABLED_KEY) },
   { status: 503, text: 'Service unavailable', spoil: (draft) => (draft.obstacle = true) },
@@ -73,7 +73,6 @@ async function answerTo(...faults: Fault[]) {
   return { status, text }
 }
 
-// contracts/ingest.md §12.13
 test('of two faults in one request, the one that is checked first answers', async () => {
   for (const [i, first] of FAULTS.entries()) {
     const { status, text } = first

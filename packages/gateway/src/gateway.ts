@@ -1,6 +1,6 @@
 import { randomFillSync } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { EventLog } from '@millrace/log'
+import { ATTEMPTS, type DedupRule, type EventLog, streamOf } from '@millrace/log'
 import { ENRICHMENT_RULES, type EventRecord, type EventType, type JsonObject, type Route } from '@millrace/protocol'
 import { type Clock, Deadlines } from '@millrace/std'
 import { clientAddress } from './client-address.ts'
@@ -9,14 +9,15 @@ import { answerPreflight } from './cors.ts'
 import { type CheckedEvents, checkEvents, type EventLimits, parseEventBody } from './event-check.ts'
 import { Exchange, type Surroundings } from './exchange.ts'
 import { IngestMetrics } from './ingest-metrics.ts'
-import { type IngestRoute, ingestRoute } from './ingest-routes.ts'
+import { type IngestRoute, ingestRoute, writeKeyInPath } from './ingest-routes.ts'
 import { checkPixel, PixelExchange } from './pixel.ts'
 import { RateLimiter, rateLimitHeaders } from './rate-limit.ts'
 import { RefusalBook } from './refusal-book.ts'
 import { Refusal } from './refusals.ts'
 import { BodyReader } from './request-body.ts'
 import { requestId } from './request-id.ts'
-import { basicUserName } from './write-key.ts'
+import { checkWebhook, type WebhookSettings } from './webhook.ts'
+import { basicUserName, isBearer } from './write-key.ts'
 
 /** What the gateway has to know of a source. */
 export interface GatewaySource {
@@ -26,6 +27,8 @@ export interface GatewaySource {
   readonly rateLimitEventsPerMinute: number
   /** Absent or 0: repeated messageIds are all accepted. */
   readonly dedupWindowSeconds?: number
+  /** Of a source of webhooks, which takes nothing else. */
+  readonly webhook?: WebhookSettings
 }
 
 export interface GatewayLimits extends EventLimits {
@@ -148,18 +151,18 @@ export class Gateway {
       return
     }
     const countBytes = (bytes: number) => this.#countBytes(exchange, bytes)
-    this.#bodies.read(exchange.request, countBytes, (body) => {
+    this.#bodies.read(exchange, countBytes, (body) => {
       if (body === 'gone') {
         exchange.abandon()
       } else if (body instanceof Refusal) {
         exchange.refuse(body)
       } else if (admitted.encoding === 'identity' || body.length === 0) {
-        this.#store(exchange, route, this.#judge(exchange, route, admitted.source, body))
+        this.#store(exchange, this.#judge(exchange, route, admitted.source, body))
       } else {
         void this.#decoder.decode(body, admitted.encoding).then((decoded) => {
           const refusal = decoded instanceof Refusal ? decoded : countBytes(decoded.length)
           const draft = refusal ?? this.#judge(exchange, route, admitted.source, decoded as Buffer)
-          this.#store(exchange, route, draft)
+          this.#store(exchange, draft)
         })
       }
     })
@@ -175,7 +178,7 @@ export class Gateway {
   }
 
   #receivePixel(exchange: Exchange, route: IngestRoute, query: string): void {
-    this.#store(exchange, route, this.#judgePixel(exchange, route, query))
+    this.#store(exchange, this.#judgePixel(exchange, route, query))
   }
 
   /** Checks 2 to 7 of contracts/ingest.md §6. Of the source, only if the body need not be asked for it. */
@@ -193,21 +196,28 @@ export class Gateway {
 
   /** Checks 9 to 13. */
   #judge(exchange: Exchange, route: IngestRoute, known: GatewaySource | undefined, body: Buffer): Draft | Refusal {
-    const { limits } = this.#options
-    const parsed = parseEventBody(body, route.record, limits)
+    const { limits, clock } = this.#options
+    if (known?.webhook !== undefined) {
+      const seed = this.#seed()
+      const hook = checkWebhook(exchange.request.headers, body, known.webhook, seed, limits, clock.now())
+      if (hook instanceof Refusal) return hook
+      return this.#draft(exchange.request, route.record, known, seed, hook, hook.body, hook.parsed)
+    }
+    const parsed = parseEventBody(body, route, limits)
     if (parsed instanceof Refusal) return parsed
-    const source = known ?? this.#sourceInBody(exchange, parsed.value)
+    const source = known ?? this.#sourceInBody(exchange, route, parsed.value)
     if (source instanceof Refusal) return source
     const seed = this.#seed()
-    const events = checkEvents(parsed, body, route.record, seed, limits)
+    const events = checkEvents(parsed, body, route, seed, limits)
     if (events instanceof Refusal) return events
-    return this.#draft(exchange.request, route.record, source, seed, events, body, parsed.value)
+    const record = route.batchFactor !== undefined && isLowPriority(exchange.request) ? 'backfill' : route.record
+    return this.#draft(exchange.request, record, source, seed, events, body, parsed.value)
   }
 
   #judgePixel(exchange: Exchange, route: IngestRoute, query: string): Draft | Refusal {
     const overload = this.#overload(exchange)
     if (overload !== undefined) return overload
-    const source = this.#sourceInQuery(exchange, query)
+    const source = this.#sourceInQuery(exchange, route, query)
     if (source instanceof Refusal) return source
     const obstacle = this.#obstacle()
     if (obstacle !== undefined) return obstacle
@@ -237,14 +247,15 @@ export class Gateway {
       clientAddress: clientAddress(request),
       seed,
       rules: ENRICHMENT_RULES,
+      policySet: 0,
       messageHashes: events.messageHashes,
     }
-    const { dedupWindowSeconds = 0 } = source
-    return { record: { header, body }, parsed, types: events.types, dedupWindowSeconds, headers }
+    const dedup = dedupRuleOf(source, route, parsed)
+    return { record: { header, body }, parsed, types: events.types, dedup, headers }
   }
 
   /** Check 14: the answer is 200 once the record is durable, and no earlier. */
-  #store(exchange: Exchange, route: IngestRoute, draft: Draft | Refusal): void {
+  #store(exchange: Exchange, draft: Draft | Refusal): void {
     if (draft instanceof Refusal) {
       exchange.refuse(draft)
       return
@@ -253,17 +264,13 @@ export class Gateway {
     const startedAt = this.#options.clock.monotonic()
     if (draft.parsed !== undefined) this.#options.parsed?.keep(draft.record, draft.parsed)
     let duplicates: ReadonlySet<number> | undefined
-    const windowMs = draft.dedupWindowSeconds * 1000
-    const dedup =
-      windowMs === 0
-        ? undefined
-        : {
-            windowMs,
-            onDuplicates: (indexes: readonly number[]) => {
-              duplicates = new Set(indexes)
-            },
-          }
-    this.#options.log.append(route.record === 'import' ? 'import' : 'live', draft.record, dedup).then(
+    const dedup = draft.dedup && {
+      ...draft.dedup,
+      onDuplicates: (indexes: readonly number[]) => {
+        duplicates = new Set(indexes)
+      },
+    }
+    this.#options.log.append(streamOf(draft.record.header), draft.record, dedup).then(
       () => {
         this.metrics.appendSeconds.observe((this.#options.clock.monotonic() - startedAt) / 1000)
         this.metrics.countEvents(sourceId, draft.types, acceptedAt, duplicates)
@@ -299,29 +306,34 @@ export class Gateway {
 
   /** The source that a request's header or query names; undefined when the body has to say it. */
   #sourceOf(exchange: Exchange, route: IngestRoute, query: string): GatewaySource | Refusal | undefined {
-    if (route.writeKeyIn === 'query') return this.#sourceInQuery(exchange, query)
+    if (route.writeKeyIn === 'query') return this.#sourceInQuery(exchange, route, query)
+    if (route.writeKeyIn === 'path') {
+      return this.#source(exchange, route, writeKeyInPath(exchange.request.url!.split('?', 1)[0]!) ?? '')
+    }
     const { authorization } = exchange.request.headers
-    if (authorization === undefined) return undefined
+    if (authorization === undefined || isBearer(authorization)) return undefined
     const writeKey = basicUserName(authorization)
-    return writeKey === undefined ? new Refusal('no_write_key') : this.#source(exchange, writeKey)
+    return writeKey === undefined ? new Refusal('no_write_key') : this.#source(exchange, route, writeKey)
   }
 
-  #sourceInQuery(exchange: Exchange, query: string): GatewaySource | Refusal {
+  #sourceInQuery(exchange: Exchange, route: IngestRoute, query: string): GatewaySource | Refusal {
     const writeKey = new URLSearchParams(query).get('writeKey')
-    return writeKey ? this.#source(exchange, writeKey) : new Refusal('no_query_write_key')
+    return writeKey ? this.#source(exchange, route, writeKey) : new Refusal('no_query_write_key')
   }
 
-  #sourceInBody(exchange: Exchange, body: JsonObject): GatewaySource | Refusal {
+  #sourceInBody(exchange: Exchange, route: IngestRoute, body: JsonObject): GatewaySource | Refusal {
     const writeKey = body['writeKey']
     if (typeof writeKey !== 'string' || writeKey.trim() === '') return new Refusal('no_write_key')
-    return this.#source(exchange, writeKey)
+    return this.#source(exchange, route, writeKey)
   }
 
-  #source(exchange: Exchange, writeKey: string): GatewaySource | Refusal {
+  #source(exchange: Exchange, route: IngestRoute, writeKey: string): GatewaySource | Refusal {
     exchange.writeKey = writeKey
     const source = this.#options.findSource(writeKey)
     if (source === undefined) return new Refusal('unknown_write_key')
     exchange.sourceId = source.id
+    // Else an unsigned event could come in beside the signed ones of a source of webhooks.
+    if ((source.webhook !== undefined) !== (route.record === 'webhook')) return new Refusal('source_route')
     return source.isEnabled ? source : new Refusal('source_disabled')
   }
 
@@ -346,9 +358,28 @@ interface Draft {
   /** Undefined of a pixel, whose body is no JSON. */
   readonly parsed: JsonObject | undefined
   readonly types: readonly EventType[]
-  readonly dedupWindowSeconds: number
+  /** Absent where all that comes is stored. */
+  readonly dedup: DedupRule | undefined
   /** Of the answer, when the source has a rate limit. */
   readonly headers: Readonly<Record<string, string>> | undefined
+}
+
+/** Of a batch that is history: it may wait while live events are due. */
+function isLowPriority({ headers }: IncomingMessage): boolean {
+  const priority = headers['x-millrace-priority']
+  return typeof priority === 'string' && priority.trim().toLowerCase() === 'low'
+}
+
+/** By the source's window, else by what the envelope of a batch says of its attempt. */
+function dedupRuleOf(
+  { dedupWindowSeconds = 0 }: GatewaySource,
+  route: Route,
+  body?: JsonObject,
+): DedupRule | undefined {
+  if (dedupWindowSeconds > 0) return { windowMs: dedupWindowSeconds * 1000 }
+  const said = route === 'batch' ? body?.['attempt'] : undefined
+  const attempt = ATTEMPTS.find((each) => each === said)
+  return attempt && { attempt }
 }
 
 const SEED_BYTES = 16

@@ -28,17 +28,29 @@ const properties = {
   writeKey: Type.Optional(Type.String({ description: 'Where there is no Authorization header.' })),
 }
 const about = 'userId or anonymousId has to be there. Any other member is kept as it is.'
+const shared = (member: string) =>
+  Type.Record(Type.String(), Type.Unknown(), {
+    description: `Merged into \`${member}\` of each event, whose own values win.`,
+  })
 const Event = named('Event', Type.Object(properties, { description: about }))
 const Batch = named(
   'Batch',
   Type.Object({
     batch: Type.Array(Type.Object({ type: Type.String(), ...properties }), { minItems: 1 }),
     sentAt: Type.Optional(Type.String()),
+    context: Type.Optional(shared('context')),
+    integrations: Type.Optional(shared('integrations')),
+    attempt: Type.Optional(
+      Type.String({
+        description:
+          'exit or first: the events are remembered for a day. repeat: one that is remembered is not stored twice.',
+      }),
+    ),
     writeKey: properties.writeKey,
   }),
 )
 
-/** The routes by which events come in, in words. @see contracts/ingest.md §1, §6, §7 */
+/** The routes by which events come in, in words. */
 export function ingestInWords(): DescribedRoute[] {
   const paths = ingestPaths()
   const shortNames = paths.filter(([path, route]) => path !== route.path)
@@ -51,11 +63,14 @@ export function ingestInWords(): DescribedRoute[] {
 
 function descriptionOf(path: string, route: IngestRoute): RouteDescription {
   if (route.method === 'GET') return pixel(path)
-  const isBatch = route.record === 'batch' || route.record === 'import'
+  if (route.record === 'webhook') return webhook(route)
+  const isBatch = route.batchFactor !== undefined
   const isBeacon = route.writeKeyIn === 'query'
   const details = [
     'A 200 means that every event is on disk, synced. A batch is all or nothing.',
-    ...(route.record === 'import' ? ['For history in bulk: live events go first.'] : []),
+    ...(route.record === 'backfill'
+      ? ['For history in bulk: live events go first. It takes five times as many events.']
+      : []),
     ...(isBeacon ? ['The Content-Type of the request is not looked at.'] : []),
     ...(path === route.path ? [] : [`The same as ${route.path}.`]),
   ]
@@ -64,25 +79,60 @@ function descriptionOf(path: string, route: IngestRoute): RouteDescription {
     summary: isBatch ? `Send ${SUMMARIES[route.record] ?? 'a batch of events'}` : `Send an event: ${route.record}`,
     details: details.join(' '),
     access: isBeacon ? 'write key in query' : 'write key',
+    ...(isBatch && route.record !== 'backfill' ? { requestHeaders: PRIORITY } : {}),
     body: isBatch ? { schema: Batch, example: { batch: [{ type: 'track', ...example }] } } : { schema: Event, example },
-    answers: { 200: { ...text('`OK`'), examples: { ok: 'OK' } }, ...refused(isBatch, isBeacon) },
+    answers: { 200: { ...text('`OK`'), examples: { ok: 'OK' } }, ...refused(others(isBatch, isBeacon)) },
   }
 }
 
-const SUMMARIES: Readonly<Record<string, string>> = { import: 'history', batch: 'a batch of events' }
+const PRIORITY = {
+  'X-Millrace-Priority': Type.String({ description: '`low`: history, which waits while live events are due.' }),
+}
+const SUMMARIES: Readonly<Record<string, string>> = { backfill: 'history', batch: 'a batch of events' }
 
 function text(words: string): AnswerDescription {
   return { text: words, schema: Type.String(), mediaType: 'text/plain' }
 }
 
-/** The refusals of a POST route, by status. */
-function refused(isBatch: boolean, isBeacon: boolean): Record<number, AnswerDescription> {
-  const left = new Set<RefusalReason>(['method'])
-  left.add(isBeacon ? 'no_write_key' : 'no_query_write_key')
-  if (!isBatch) for (const reason of ['empty_batch', 'invalid_event', 'batch_size'] as const) left.add(reason)
+function webhook({ writeKeyIn }: IngestRoute): RouteDescription {
+  const isInPath = writeKeyIn === 'path'
+  return {
+    tag: TAG,
+    summary: 'Send what a service reports by a webhook',
+    details:
+      'For sources of type Webhook, and services that cannot set a header. Each JSON object becomes a `track` event with the object as ' +
+      'its properties; name and ids are taken from the paths that the source is configured with.',
+    access: isInPath ? 'none' : 'write key in query',
+    ...(isInPath ? { pathParameters: { writeKey: Type.String({ description: 'Write key of the source.' }) } } : {}),
+    body: {
+      schema: Type.Unsafe<unknown>({ description: 'An object, or an array of objects.' }),
+      example: { id: 'evt_7', type: 'invoice.paid', data: { object: { customer: 'cus_4711', amount_paid: 1850 } } },
+    },
+    answers: {
+      200: { ...text('`OK`'), examples: { ok: 'OK' } },
+      ...refused([
+        'method',
+        'no_write_key',
+        'no_ids',
+        'event_size',
+        ...(isInPath ? (['no_query_write_key'] as const) : []),
+      ]),
+    },
+  }
+}
+
+/** The reasons for which an event route never refuses. */
+function others(isBatch: boolean, isBeacon: boolean): RefusalReason[] {
+  const always = ['method', 'webhook_signature', isBeacon ? 'no_write_key' : 'no_query_write_key'] as const
+  return isBatch ? [...always] : [...always, 'empty_batch', 'invalid_event', 'batch_size']
+}
+
+/** The refusals of a POST route, by status. @param left reasons that it never has. */
+function refused(left: readonly RefusalReason[]): Record<number, AnswerDescription> {
+  const isBatch = !left.includes('invalid_event')
   const answers: Record<number, AnswerDescription> = {}
   for (const [reason, refusal] of Object.entries(REFUSALS)) {
-    if (left.has(reason as RefusalReason)) continue
+    if (left.includes(reason as RefusalReason)) continue
     const known = answers[refusal.status]
     answers[refusal.status] = {
       ...text(known === undefined ? `\`${refusal.text}\`` : `${known.text}, \`${refusal.text}\``),

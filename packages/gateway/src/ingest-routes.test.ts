@@ -17,10 +17,9 @@ const SINGLE_EVENT_PATHS = {
   alias: ['/v1/alias', '/v1/a'],
   merge: ['/v1/merge'],
 }
-const BATCH_PATHS = ['/v1/batch', '/v1/b', '/v1/import', '/beacon/v1/batch', '/s/v1/batch']
+const BATCH_PATHS = ['/v1/batch', '/v1/b', '/v1/import', '/v1/backfill', '/beacon/v1/batch', '/s/v1/batch']
 const PIXEL_PATHS = ['/pixel/v1/track', '/pixel/v1/page']
 
-// contracts/ingest.md §12.1
 describe('a single-event path', () => {
   for (const [type, paths] of Object.entries(SINGLE_EVENT_PATHS)) {
     for (const path of paths) {
@@ -50,7 +49,6 @@ describe('a single-event path', () => {
   })
 })
 
-// contracts/ingest.md §12.21, §4
 describe('a batch path', () => {
   for (const path of BATCH_PATHS) {
     test(`${path} stores every element in order, and the envelope's sentAt beside them`, async () => {
@@ -77,13 +75,53 @@ describe('a batch path', () => {
         ['m-3', 'merge'],
       ])
       for (const { stream, envelopeSentAt, event } of stored) {
-        expect(stream).toBe(path === '/v1/import' ? 'import' : 'live')
+        expect(stream).toBe(path === '/v1/backfill' ? 'backfill' : 'live')
         expect(envelopeSentAt).toBe('2026-03-04T09:20:01.000Z')
         expect(event).not.toHaveProperty('channel')
         expect(event).not.toHaveProperty('sentAt')
       }
     })
   }
+
+  test('with X-Millrace-Priority: low is a backfill; any other value, and a single event, are live', async () => {
+    const cases: [path: string, priority: string, stream: string][] = [
+      ...BATCH_PATHS.map((path): [string, string, string] => [path, 'low', 'backfill']),
+      ['/v1/batch', ' LOW ', 'backfill'],
+      ['/v1/batch', 'high', 'live'],
+      ['/v1/batch', '', 'live'],
+      ['/v1/track', 'low', 'live'],
+    ]
+    for (const [path, priority, stream] of cases) {
+      const from = under.end()
+      const event = { type: 'track', userId: 'u' }
+      const answer = await under.send({
+        path: `${path}?writeKey=${KEY}`,
+        headers: { ...basic(KEY), 'X-Millrace-Priority': priority },
+        body: JSON.stringify(path === '/v1/track' ? event : { batch: [event] }),
+      })
+      expect([path, answer.status]).toEqual([path, 200])
+      expect([path, priority, (await under.found(from)).map(({ stream }) => stream)]).toEqual([
+        path,
+        priority,
+        [stream],
+      ])
+    }
+  })
+
+  test('merges context and integrations of the envelope into its events', async () => {
+    const from = under.end()
+    const context = { ip: '203.0.113.7', app: { name: 'Cinema', build: 7 } }
+    const batch = [
+      { type: 'track', userId: 'u' },
+      { type: 'track', userId: 'u', context: { app: { build: 8 } }, integrations: { Webhook: true } },
+    ]
+    const body = { batch, context, integrations: { All: false } }
+    expect((await under.sendJson('/v1/batch', body)).text).toBe('OK')
+    const [first, second] = (await under.found(from)).map(({ event }) => event)
+    expect(first).toMatchObject({ context, integrations: { All: false } })
+    expect(second!['context']).toEqual({ ip: '203.0.113.7', app: { name: 'Cinema', build: 8 } })
+    expect(second!['integrations']).toEqual({ All: false, Webhook: true })
+  })
 
   test('keeps the order of one connection and of each batch', async () => {
     const from = under.end()
@@ -102,7 +140,7 @@ describe('a batch path', () => {
 
 describe('paths and methods', () => {
   test('a path that no contract names is not taken', async () => {
-    const paths = ['/v1', '/v1/', '/v1/track//', '/v1/tracks', '/v1/m', '/V1/track', '/v1/webhook', '/v1/audiencelist']
+    const paths = ['/v1', '/v1/', '/v1/track//', '/v1/tracks', '/v1/m', '/V1/track', '/hooks', '/v1/audiencelist']
     for (const path of [...paths, '/internal/v1/batch', '/beacon/v1/track', '/pixel/v1/identify', '/', '/v1/%74rack']) {
       expect([path, (await under.send({ path, body: '{"userId":"u"}' })).status]).toEqual([path, 404])
     }

@@ -179,6 +179,20 @@ test('an event that is tried again, also after a restart, goes through user code
   expect(sink.arrivals.every(({ event }) => event['seen'] === true)).toBe(true)
 })
 
+test('a crash while user code runs loses no event: the run is repeated', async () => {
+  const code = version(`export function transformEvent(event) {
+    const end = Date.now() + 300
+    while (Date.now() < end);
+    return event
+  }`)
+  const { run, sink } = await PipelineUnderTest.withSink(200, { d1: { transformations: [code] } })
+  await using _ = run
+  await run.accept(tracks(3, () => 'u'))
+  await run.crash(() => expect(sink.messageIds).toEqual([]))
+  expect(sink.messageIds).toEqual(['m-0', 'm-1', 'm-2'])
+  expect(await run.outcome('m-2')).toBe('delivered')
+})
+
 test('a destination that comes back is tried with what user code makes of the first event', async () => {
   const code = version(
     'export const transformEvent = (event) => (event.userId === "u-0" ? null : { ...event, seen: true })',

@@ -13,7 +13,7 @@ import {
 import type { CatalogStream } from './thread/catalog-log.ts'
 import { SharedPlaces } from './thread/shared-places.ts'
 
-const STREAMS: readonly CatalogStream[] = ['live', 'import']
+const STREAMS: readonly CatalogStream[] = ['live', 'backfill']
 /** Young objects of the thread: events that are parsed and forgotten. */
 const YOUNG_MB = 8
 const PARTITION = 0
@@ -47,6 +47,8 @@ export interface SchemaCatalogOptions {
   readonly logger: Logger
   /** Of what calls `serveCatalog`: the module, and what it is given besides. */
   readonly thread: { readonly file: URL; readonly data: object }
+  /** The thread that counts ended: nothing is counted or answered any more. */
+  readonly onFault?: (error: Error) => void
 }
 
 /** How far behind the log the catalog is, and what it had to cut. */
@@ -86,7 +88,7 @@ export class SchemaCatalog {
     this.#places = new SharedPlaces()
     const counted = countedPlaces(options.file)
     for (const stream of STREAMS) this.#places.setCounted(stream, counted[stream])
-    this.#places.onDisk = Math.min(counted.live, counted.import)
+    this.#places.onDisk = Math.min(counted.live, counted.backfill)
   }
 
   /** Up to where events are counted, on disk: the log may drop what lies before, and gives no offset before that again. */
@@ -200,7 +202,7 @@ export class SchemaCatalog {
       onNotice: (notice) => this.#note(notice, logger),
       onEnd: (error) => {
         this.#trouble = error.message
-        logger.error({ err: error }, 'the schema catalog has stopped')
+        this.#options.onFault?.(error)
       },
     })
     this.#thread = calls

@@ -1,5 +1,5 @@
 import type { DestinationRegistry } from '@millrace/destinations'
-import { closed, type RouteDescription, refusals, Type } from '@millrace/openapi'
+import { closed, oneOf, type RouteDescription, refusals, Type } from '@millrace/openapi'
 import { Refused } from '@millrace/pipeline'
 import { isJsonObject, type JsonObject } from '@millrace/protocol'
 import type { FastifyPluginAsync } from 'fastify'
@@ -33,17 +33,32 @@ const CONNECTION_TEST_IN_WORDS: RouteDescription = {
       text: 'What came of it.',
       schema: closed({
         tested: Type.Boolean(),
-        ok: Type.Boolean(),
+        verdict: oneOf(['good', 'doubtful', 'bad', 'unknown'], {
+          description: 'good: 2xx or 3xx; doubtful: reached, with another answer below 500; unknown: not tested.',
+        }),
+        ok: Type.Boolean({ description: 'Of `good` and `unknown`.' }),
         text: Type.String(),
         durationMs: Type.Integer({ minimum: 0 }),
       }),
       examples: {
-        answered: { tested: true, ok: true, text: 'Answered 204.', durationMs: 84 },
-        nothing: { tested: false, ok: true, text: 'Nothing was tested.', durationMs: 0 },
+        answered: { tested: true, verdict: 'good', ok: true, text: 'Answered 204.', durationMs: 84 },
+        missing: {
+          tested: true,
+          verdict: 'doubtful',
+          ok: false,
+          text: 'Reached, but it answered 404.',
+          durationMs: 84,
+        },
+        nothing: { tested: false, verdict: 'unknown', ok: true, text: 'Nothing was tested.', durationMs: 0 },
       },
     },
     ...refusals({
-      400: ['type is required', 'Unknown destination type NONE; known are AMPLITUDE, WEBHOOK', 'config must be an object', 'Unknown member: colour'],
+      400: [
+        'type is required',
+        'Unknown destination type NONE; known are AMPLITUDE, WEBHOOK',
+        'config must be an object',
+        'Unknown member: colour',
+      ],
       404: [`Destination with id ${DESTINATION_ID} not found`],
       422: ['Invalid config'],
       503: ['Service unavailable'],
@@ -89,7 +104,10 @@ function askedIn(body: JsonObject, { destinationTypes, configuration }: Connecti
   if (typeof type !== 'string' || type === '') throw new Refused('bad_request', 'type is required')
   const module = destinationTypes.find(type)
   if (module === undefined) {
-    throw new Refused('bad_request', `Unknown destination type ${type}; known are ${destinationTypes.names().join(', ')}`)
+    throw new Refused(
+      'bad_request',
+      `Unknown destination type ${type}; known are ${destinationTypes.names().join(', ')}`,
+    )
   }
   if (!isJsonObject(config)) throw new Refused('bad_request', 'config must be an object')
   const [unknown] = Object.keys(others)

@@ -5,6 +5,8 @@ export interface TransformRequest {
   readonly method: string
   readonly headers: Readonly<Record<string, string>>
   readonly body?: string
+  /** Less than FETCH_TIMEOUT_MS, where the code wants to wait for less. */
+  readonly timeoutMs?: number
 }
 
 export type TransformAnswer =

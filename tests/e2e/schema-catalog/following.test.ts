@@ -8,8 +8,6 @@ import { clientOf } from '../client.ts'
 import { PLAIN, ServerProcess } from '../server-process.ts'
 import { openEnv, PASSWORD, SchemaApi } from './schema-api.ts'
 
-/* contracts/schema-catalog.md §4; §12 items 10, 27, 28. */
-
 test('10: an event is visible in all six endpoints within a second of its 200', async () => {
   await using env = await openEnv()
   const api = new SchemaApi(env)
@@ -31,12 +29,12 @@ test('10: an event is visible in all six endpoints within a second of its 200', 
   expect({ LagEvents, LagSeconds, Positions }).toEqual({ LagEvents: 0, LagSeconds: 0, Positions: ['0-1'] })
 })
 
-test('27: refused events, duplicates and events of a replay change nothing; imported ones count once', async () => {
+test('27: refused events, duplicates, events of a replay and of the Test API change nothing; those of a backfill count once', async () => {
   await using env = await openEnv()
   const api = new SchemaApi(env)
   const source = await env.source({ config: { dedupWindowSeconds: 60 } })
   env.sink.answer = () => ({ status: 400 })
-  await env.webhook({ source })
+  const { destinationId } = await env.webhook({ source })
   const { writeKey } = source
   const event = { type: 'track', userId: 'u', event: 'Once', messageId: 'm-1' }
   expect((await env.send('/v1/track', event, writeKey)).status).toBe(200)
@@ -46,12 +44,15 @@ test('27: refused events, duplicates and events of a replay change nothing; impo
   ).toBe(200)
   expect((await env.send('/v1/track', { event: 'Refused' }, writeKey)).status).toBe(400)
   expect((await env.send('/v1/track', { ...event, event: 'Unknown key' }, 'unknown')).status).toBe(401)
-  expect((await env.send('/v1/import', { batch: [{ ...event, messageId: 'm-3' }] }, writeKey)).status).toBe(200)
+  expect((await env.send('/v1/backfill', { batch: [{ ...event, messageId: 'm-3' }] }, writeKey)).status).toBe(200)
   await env.journey('m-1', 'dead_lettered')
   const { json } = await env.api('GET', '/v2/dead-letters')
   env.sink.answer = () => ({})
   await env.api('POST', `/v2/dead-letters/${json.deadLetters[0].id}/replay`, {})
   await env.sink.waitFor(4)
+  const stage = { user_transform: true, dest_transform: true, send_to_destination: true }
+  const message = { ...event, event: 'Tested' }
+  expect((await env.api('POST', `/v0/testDestination/${destinationId}`, { message, stage })).status).toBe(200)
   const models = await api.counted(writeKey, 3)
   expect(models.map(({ EventIdentifier }) => EventIdentifier)).toEqual(['Once'])
   expect((await api.status()).LagEvents).toBe(0)

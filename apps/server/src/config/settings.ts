@@ -109,9 +109,9 @@ const SERVER = {
     from: 1,
     to: 1_000,
   }),
-  // An import takes five times as many, and the index of an event in its batch has 16 bits.
+  // A backfill takes five times as many, and the index of an event in its batch has 16 bits.
   maxBatchEvents: number('MILLRACE_MAX_BATCH_EVENTS', 10_000, {
-    purpose: 'Most events in a batch; /v1/import takes five times as many.',
+    purpose: 'Most events in a batch; /v1/backfill takes five times as many.',
     from: 1,
     to: 13_107,
   }),
@@ -255,7 +255,7 @@ export type ClientSettings = Values<typeof CLIENT>
  * Reads every setting of the server. One that is given empty counts as not given, but for secrets: those are wrong.
  *
  * @throws SettingsError naming all that are wrong.
- * @see contracts/decisions.md D8
+ * @see contracts/decisions.md [D8]
  */
 export function loadSettings(env: Environment): Settings {
   return valuesIn(env, SERVER)

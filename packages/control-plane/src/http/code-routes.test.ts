@@ -134,6 +134,20 @@ describe('what a destination runs', () => {
     expect(code()).toEqual([])
   })
 
+  test('is neither a draft nor the same code twice', async () => {
+    await using plane = await TestPlane.open()
+    const [draft, { id }] = [await transformation(plane, PASS, false), await transformation(plane, PASS)]
+    const destination = await plane.destination({ transformationIds: [id] })
+    for (const [transformationIds, error] of [
+      [[draft.id], `Transformation with id ${draft.id} is not published`],
+      [[id, id], `Transformation with id ${id} is listed twice`],
+    ]) {
+      const refused = await plane.send('PATCH', `/v2/destinations/${destination.id}`, { body: { transformationIds } })
+      expect(refused).toMatchObject({ status: 422, body: { error, code: 'invalid_config', details: null } })
+    }
+    expect(running(plane, destination.id)).toHaveLength(1)
+  })
+
   test('is not changed by a draft, but at once by publishing, and by publishing an older version again', async () => {
     await using plane = await TestPlane.open()
     const first = await transformation(plane, `${PASS} // 1`)
@@ -335,6 +349,21 @@ describe('tests', () => {
     for (const code of [{ code: ADD_CENTS }, { transformationId: id }]) {
       expect(await cents(code)).toBe(100)
       expect(await cents({ ...code, libraryVersionIDs: [draft.versionId] })).toBe('draft')
+    }
+  })
+
+  test('take what metadata(event) gives', async () => {
+    await using plane = await TestPlane.open()
+    const code = 'export const transformEvent = (event, metadata) => ({ told: metadata(event) })'
+    const run = { code, events: [{ price: 1 }] }
+    const told = async (more: object) =>
+      (await plane.ok('POST', '/v2/transformations/test', { ...run, ...more })).transformedEvents[0].event.told
+    const { workspaceId } = await told({})
+    expect(await told({ metadata: { sourceName: 'Shop' } })).toEqual({ workspaceId, sourceName: 'Shop' })
+    expect(await told({ metadata: { workspaceId: 'w' } })).toEqual({ workspaceId: 'w' })
+    for (const metadata of ['Shop', [], 1]) {
+      const { status, body } = await plane.send('POST', '/v2/transformations/test', { body: { ...run, metadata } })
+      expect([status, body.error]).toEqual([400, 'metadata must be an object'])
     }
   })
 

@@ -90,7 +90,6 @@ const shownExamples: DestinationCase[] = [
   },
 ]
 
-/** contracts/destination-catalog.md §16, "GA4 names" */
 function names(): DestinationCase[] {
   const table: [event: string, name: string][] = [
     ['Order Completed', 'purchase'],
@@ -193,6 +192,12 @@ function others(): DestinationCase[] {
       named('page_view', { ...view, page_title: 'Hall C', title: 'Hall C' }),
     ],
     ['a screen', config, { ...track, type: 'screen', name: 'Hall' }, named('screen_view', { screen_name: 'Hall' })],
+    [
+      'a screen of a native library',
+      config,
+      { ...track, type: 'screen', event: 'Hall', properties: { name: 'Hall' } },
+      named('screen_view', { screen_name: 'Hall', name: 'Hall' }),
+    ],
     [
       'properties of any name and kind',
       config,

@@ -12,7 +12,7 @@ import { definition } from './definition.ts'
 /**
  * Sends each event as one request that the configuration describes, with values of the event in its texts.
  *
- * @see contracts/destination-catalog.md §16 [C61], docs/decisions/0028-http-templates.md
+ * @see docs/destinations/http.md, decision 0028
  */
 export const destination: DestinationModule = { definition, transform, accepts }
 

@@ -54,7 +54,7 @@ function crashedLog() {
   const commits: { notes: string[]; walEnd: number }[] = []
   for (let i = 0; i < 24; i++) {
     const notes = Array.from({ length: (i % 4) + 1 }, (_, n) => `${i}-${n}`)
-    append(segments, notes, i % 5 === 0 ? 'import' : 'live')
+    append(segments, notes, i % 5 === 0 ? 'backfill' : 'live')
     commits.push({ notes, walEnd: statSync(wal).size })
   }
   const copy = folders.copy(directory)
@@ -76,7 +76,6 @@ function placesToCut(walBytes: number): number[] {
   return [...places].filter((place) => place >= 0 && place <= walBytes).sort((a, b) => a - b)
 }
 
-// quality.md R2, contracts/ingest.md §11
 test('wherever the WAL is cut, every commit before the cut is served whole and none after it', () => {
   const { directory, wal, commits, close } = crashedLog()
   const main = readFileSync(join(directory, '0.db'))

@@ -1,7 +1,7 @@
+import { counted, durationText, grouped } from '@millrace/wording'
 import { isRunning, type Replay, type ReplayState } from '../../api/replays.ts'
 import type { MarkKind } from '../../components/state-mark.tsx'
-import { durationText } from '../../components/time/time-text.ts'
-import { counted, grouped, replayTexts } from '../../texts.ts'
+import { replayTexts } from '../../texts.ts'
 
 export const STATE_MARKS: Readonly<Record<ReplayState, MarkKind>> = {
   queued: 'waiting',
@@ -12,9 +12,10 @@ export const STATE_MARKS: Readonly<Record<ReplayState, MarkKind>> = {
   failed: 'failed',
 }
 
-/** What a job does: `Backfill`, `Dead letters again`. */
+/** What a job does: `Replay of the log`, `Dead letters again`. */
 export function replayKind({ origin, kind, dryRun }: Pick<Replay, 'origin' | 'kind' | 'dryRun'>): string {
-  const what = origin === 'log' ? 'Backfill' : kind === 'discard' ? 'Dead letters discarded' : 'Dead letters again'
+  const what =
+    origin === 'log' ? 'Replay of the log' : kind === 'discard' ? 'Dead letters discarded' : 'Dead letters again'
   return dryRun ? `${what}, counted only` : what
 }
 

@@ -18,7 +18,7 @@ export type DnsAnswer =
 
 const TRY_TIMEOUT_MS = 2_000
 const TRIES = 2
-/** How long addresses of one family wait for those of the other. RFC 8305 §3 suggests 50 ms; there is no hurry here. */
+/** How long addresses of one family wait for those of the other. RFC 8305 section 3 suggests 50 ms; there is no hurry here. */
 const OTHER_FAMILY_MS = 250
 
 /**

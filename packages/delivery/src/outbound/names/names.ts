@@ -77,7 +77,7 @@ export class Names {
     this.#deadlines.close()
   }
 
-  /** `localhost` and the names below it are this machine, whatever a name server says (RFC 6761 §6.3). */
+  /** `localhost` and the names below it are this machine, whatever a name server says (RFC 6761 section 6.3). */
   #fixed(name: string): LookupAddress[] | undefined {
     const isLocal = name === 'localhost' || name.endsWith('.localhost')
     const addresses = this.#hosts.find(name) ?? (isLocal ? ['127.0.0.1', '::1'] : undefined)

@@ -68,7 +68,7 @@ const MAX_SEARCH = 6
 /** As glibc bounds it. */
 const MAX_NDOTS = 15
 
-/** @see resolv.conf(5): of `domain` and `search` the last one counts; without either, the domain of this machine. */
+/** As resolv.conf(5) says: of `domain` and `search` the last one counts; without either, the domain of this machine. */
 export function readCompletion(file: string): Completion {
   let search: readonly string[] | undefined
   let ndots = 1
