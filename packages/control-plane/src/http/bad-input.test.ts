@@ -92,7 +92,7 @@ const CASES: Record<string, Case> = {
     body: { ...SOURCE, type: 'cordova' },
     expect: [
       400,
-      'Unknown source type cordova; known are Cordova, Javascript, Android, iOS, ReactNative, Flutter, Node, Python, Go, Java, Ruby, PHP, DotNet, HTTP, Pixel',
+      'Unknown source type cordova; known are Cordova, Javascript, Android, iOS, ReactNative, Flutter, Node, Python, Go, Java, Ruby, PHP, DotNet, HTTP, Pixel, Webhook',
     ],
   },
   'unknown destination type': {
