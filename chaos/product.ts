@@ -25,6 +25,8 @@ export interface ProductOptions {
   /** Its data folder. */
   readonly folder: string
   readonly environment?: Readonly<Record<string, string>>
+  /** The program that composes it; the one that people start unless given. */
+  readonly entry?: string
   /** Folder of the release that runs; this one unless given. */
   readonly checkout?: string
   /** Words before it: what runs it in surroundings of its own, in the same process. */
@@ -50,9 +52,9 @@ export class Product implements AsyncDisposable {
     return product
   }
 
-  constructor({ folder, environment = {}, checkout = ROOT, through = [] }: ProductOptions) {
-    const start = [process.execPath, path.join(checkout, 'apps/server/src/main.ts'), 'start']
-    const [program, ...words] = [...through, ...start]
+  constructor({ folder, environment = {}, entry, checkout = ROOT, through = [] }: ProductOptions) {
+    const start = entry === undefined ? [path.join(checkout, 'apps/server/src/main.ts'), 'start'] : [entry]
+    const [program, ...words] = [...through, process.execPath, ...start]
     this.#child = spawn(program!, words, {
       env: { ...ownEnvironment(), ...plain(folder), ...environment },
       stdio: ['ignore', 'pipe', 'pipe'],

@@ -4,6 +4,7 @@ import { backup } from './programs/backup.ts'
 import { clock } from './programs/clock.ts'
 import { destinations } from './programs/destinations.ts'
 import { disk } from './programs/disk.ts'
+import { forgedMessages } from './programs/forged-messages.ts'
 import { hostileVariety } from './programs/hostile-variety.ts'
 import { kill } from './programs/kill.ts'
 import { malformedRequests } from './programs/malformed.ts'
@@ -22,6 +23,7 @@ export const programs: readonly Program[] = [
   destinations,
   silentNames,
   poison,
+  forgedMessages,
   shutdown,
   malformedRequests,
   clock,

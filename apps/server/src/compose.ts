@@ -69,6 +69,8 @@ export interface ComposeOptions {
   /** What a build of the dashboard left; undefined: there is none below /ui. */
   readonly dashboardFolder?: string | undefined
   readonly front: Front
+  /** Another program for the processes of user code. */
+  readonly transformationProgram?: string
   readonly logger: Logger
   readonly clock?: Clock
   /** Where faults of our own are reported; whoever composes ends the process then. */
@@ -115,6 +117,7 @@ export async function compose(options: ComposeOptions): Promise<Product> {
     fetch: settings.isTransformFetchOn ? transformFetch(transformClients, VERSION, clock) : undefined,
     clock,
     logger,
+    ...(options.transformationProgram === undefined ? {} : { program: options.transformationProgram }),
   })
   opened.defer(() => outbound.close())
   opened.defer(() => transformClients.close())

@@ -23,6 +23,8 @@ export interface StartOptions {
   readonly stderr: Pick<Writable, 'write'>
   /** Resolves when the product is to stop. */
   readonly stopped: Promise<string>
+  /** Another program for the processes of user code: only for programs that break the product on purpose. */
+  readonly transformationProgram?: string
 }
 
 /** Runs the product until it is told to stop. @returns the exit code. */
