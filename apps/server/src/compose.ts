@@ -10,7 +10,7 @@ import {
   type SourceType,
   sourceClass,
 } from '@millrace/control-plane'
-import { DeliveryStore } from '@millrace/delivery'
+import { DeliveryStore, isLoopbackHost } from '@millrace/delivery'
 import { DestinationRegistry, Masking } from '@millrace/destinations'
 import { Gateway, ingestInWords, requestId } from '@millrace/gateway'
 import { SqliteEventLog } from '@millrace/log'
@@ -103,7 +103,7 @@ export async function compose(options: ComposeOptions): Promise<Product> {
   let isStopping = false
 
   const outbound = new OutboundClients(settings, clock)
-  const newTestClient = () => outbound.make({ maxAnswerBytes: MAX_SHOWN_ANSWER_BYTES, keepsEveryType: true })
+  const newTestClient = () => outbound.make({ maxAnswerBytes: MAX_SHOWN_ANSWER_BYTES })
   const transformClients = new TransformClients(() => outbound.make(TRANSFORM_CLIENT_BOUNDS))
   const transformations = new Transformations({
     limits: {
@@ -224,6 +224,7 @@ export async function compose(options: ComposeOptions): Promise<Product> {
     })
   })
 
+  const callers = new Callers(controlPlane)
   const acceptance = new Acceptance({
     log,
     disk,
@@ -246,6 +247,7 @@ export async function compose(options: ComposeOptions): Promise<Product> {
       (key) => controlPlane.credentials.values().get(key),
     ),
     obstacle: () => acceptance.obstacle(),
+    addressOf: (request) => callers.holder(request),
     limits: {
       maxBodyBytes: settings.maxBodyBytes,
       maxEventBytes: settings.maxEventBytes,
@@ -285,7 +287,6 @@ export async function compose(options: ComposeOptions): Promise<Product> {
   })
   opened.defer(() => backups.stop())
   const inbox = new Inbox(folder.file('inbox.key'))
-  const callers = new Callers(controlPlane)
   const testApiRates = new RequestRates(clock, settings.testApiRequestsPerMinute)
   const book = new RouteBook()
   book.add(ingestInWords())
@@ -338,6 +339,8 @@ export async function compose(options: ComposeOptions): Promise<Product> {
             now: () => clock.now(),
           }),
         metricsToken: settings.metricsToken,
+        isLoopbackOnly: isLoopbackHost(settings.host),
+        isAdmin: async (request) => (await callers.actor(request))?.role === 'admin',
         hasDashboard: dashboardFolder !== undefined,
       }),
       ...(dashboardFolder === undefined
