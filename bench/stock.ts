@@ -99,6 +99,7 @@ function recordOf(template: Template, number: number, sourceId: string): EventRe
     clientAddress: '127.0.0.1',
     seed: new Uint8Array(16),
     rules: ENRICHMENT_RULES,
+    policySet: 0,
     messageHashes: Buffer.concat(messageHashes),
   }
   return { header, body }

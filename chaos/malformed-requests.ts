@@ -9,6 +9,7 @@ const PATHS = [
   '/v1/batch',
   '/v1/identify',
   '/v1/import',
+  '/v1/backfill',
   '/beacon/v1/batch',
   '/v2/sources',
   '/v2/events/%',

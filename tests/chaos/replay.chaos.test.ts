@@ -9,7 +9,7 @@ import { clientOf } from '../e2e/client.ts'
 import { PLAIN, ServerProcess } from '../e2e/server-process.ts'
 
 /*
- * contracts/delivery.md §12 items 19 and 20: a backfill of a new destination while the process is killed from outside again
+ * contracts/delivery.md §12 items 19 and 20: a replay to a new destination while the process is killed from outside again
  * and again. Every event of the range arrives, no other one does, and the counts are exact.
  */
 
@@ -21,7 +21,7 @@ const RATE = 300
 const MOST_REPEATS = 1_000 + 100
 const DEADLINE_MS = 90_000
 
-test('a backfill goes on over kill -9 where it was, and delivers exactly the range', async () => {
+test('a replay of the log goes on over kill -9 where it was, and delivers exactly the range', async () => {
   process.stdout.write(`SEED=${SEED}\n`)
   const random = randomFrom(SEED)
   await using folder = await mkdtempDisposable(join(tmpdir(), 'millrace-replay-'))

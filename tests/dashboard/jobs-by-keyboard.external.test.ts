@@ -212,7 +212,7 @@ test('J8: a new destination is fed with the events of last week', async () => {
   await using visit = await home()
   const { page } = visit
   await goTo(visit, 'Fresh CRM')
-  await act(visit, page.getByRole('link', { name: 'Backfill' }))
+  await act(visit, page.getByRole('link', { name: 'Replay events' }))
   await act(visit, page.getByRole('button', { name: 'Count', exact: true }))
   await page.getByText(/^\d events, about 1 s at 100\/s$/).waitFor()
   await act(visit, page.getByRole('button', { name: 'Start' }))

@@ -2,7 +2,7 @@ import type { Webhook } from '@millrace/dev-env'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { Dashboard } from './browser.ts'
 
-/* Backfills of the log and jobs over dead letters (dashboard.md §9 "Backfill", §15 lines 1, 2, 8, 27, 30). */
+/* Replays of the log and jobs over dead letters (dashboard.md §9 "Replay of the log", §15 lines 1, 2, 8, 27, 30). */
 
 let dashboard: Dashboard
 let first: Webhook
@@ -47,13 +47,13 @@ test('a range older than the log is refused, and the oldest time is offered', as
   await page.getByText('40 events, about 1 s at 100/s').waitFor()
 })
 
-test('a backfill counts first; then it is started, followed, paused, gone on with and cancelled', async () => {
+test('a replay of the log counts first; then it is started, followed, paused, gone on with and cancelled', async () => {
   await using visit = await dashboard.visit(link({ rate: '1' }))
   const { page } = visit
   await page.getByRole('button', { name: 'Count', exact: true }).click()
   await page.getByText('40 events, about 40 s at 1/s').waitFor()
   await page.getByRole('button', { name: 'Start' }).click()
-  await page.getByRole('heading', { name: 'Backfill' }).waitFor()
+  await page.getByRole('heading', { name: 'Replay of the log' }).waitFor()
   await page.getByRole('button', { name: 'Pause' }).click()
   await page.getByText('paused', { exact: true }).waitFor()
   await page.getByRole('button', { name: 'Resume' }).click()
@@ -64,7 +64,7 @@ test('a backfill counts first; then it is started, followed, paused, gone on wit
   expect(await page.getByRole('button', { name: 'Pause' }).count()).toBe(0)
 })
 
-test('a backfill that is let run delivers every event, and stands in the list', async () => {
+test('a replay of the log that is let run delivers every event, and stands in the list', async () => {
   await using visit = await dashboard.visit(link({ rate: '1000' }))
   const { page } = visit
   await page.getByRole('button', { name: 'Count', exact: true }).click()
@@ -83,7 +83,7 @@ test('J8: a new destination is fed with the events of last week in at most 6 cli
   const { page } = visit
   await visit.click(page.getByRole('navigation', { name: 'Sections' }).getByRole('link', { name: 'Destinations' }))
   await visit.click(page.getByRole('row', { name: 'Fresh CRM' }))
-  await visit.click(page.getByRole('link', { name: 'Backfill' }))
+  await visit.click(page.getByRole('link', { name: 'Replay events' }))
   // This log is younger than a week: the range begins with it.
   await visit.click(page.getByRole('button', { name: 'Count', exact: true }))
   await page.getByText('40 events, about 1 s at 100/s').waitFor()
@@ -112,7 +112,7 @@ test.each([
   for (const path of ['/replays', link(), `/replays/${json.replays[0].id}`]) {
     await using visit = await dashboard.visit(path, { theme, width, height: 740 })
     await visit.page
-      .getByText(/Backfill|Events per second/)
+      .getByText(/Replay of the log|Events per second/)
       .first()
       .waitFor()
     expect([path, await visit.axe(), await visit.sideways()]).toEqual([path, [], 0])

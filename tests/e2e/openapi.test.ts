@@ -11,6 +11,7 @@ const INGEST = [
     (name) => `POST /v1/${name}`,
   ),
   'POST /v1/import',
+  'POST /v1/backfill',
   'POST /beacon/v1/batch',
   'POST /s/v1/batch',
   'GET /pixel/v1/track',

@@ -141,6 +141,7 @@ export async function compose(options: ComposeOptions): Promise<Product> {
     trustedProxies: settings.trustedProxies,
   })
   const store = await DeliveryStore.open({ file: folder.file('delivery.db'), clock, logger })
+  folder.noteFormat()
   const positions = await store.call('positions', undefined)
   mkdirSync(folder.file('log'), { recursive: true })
   const catalog = new SchemaCatalog({
@@ -350,7 +351,10 @@ export async function compose(options: ComposeOptions): Promise<Product> {
     book,
   )
   front.serve((request, response) => {
-    if (gateway.handle(request, response) || schemas.handle(request, response)) return
+    if (gateway.handle(request, response)) return
+    // The gateway judges a request before it lets the client send the body; all others take what comes.
+    if (request.headers.expect !== undefined) response.writeContinue()
+    if (schemas.handle(request, response)) return
     app.routing(request, response)
   })
 

@@ -42,8 +42,13 @@ export interface Source extends Resource {
   /** Rotated away, accepted until they expire (milliseconds since 1970). */
   readonly previousWriteKeys: readonly { readonly key: string; readonly expiresAt: number }[]
   readonly config: SourceConfig
+  /** Partition of the log that its events lie in; given when it is made. */
+  readonly partition: number
   readonly workspaceId: string
 }
+
+/** Of a new source: the log has one partition. */
+export const FIRST_PARTITION = 0
 
 /** @see contracts/control-plane.md D735 */
 export function sourceClass(type: SourceType): SourceClass {

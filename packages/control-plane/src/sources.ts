@@ -17,7 +17,7 @@ import {
   type Written,
 } from './resource-service.ts'
 import type { Snapshot } from './snapshot.ts'
-import { SOURCE_TYPES, type Source, type SourceConfig, type SourceType, sourceJson } from './source.ts'
+import { FIRST_PARTITION, SOURCE_TYPES, type Source, type SourceConfig, type SourceType, sourceJson } from './source.ts'
 import {
   MAX_GRACE_HOURS,
   ROTATION_WRITTEN,
@@ -59,7 +59,9 @@ export class Sources implements ResourceService<Source> {
       const fields = this.#fields(written, snapshot, { isEnabled: true, writeKey: undefined, config: {} })
       const id = this.#workspace.newId(at)
       const key = resourceKey(name, 'source', snapshot.sources.values())
-      const identity = { id, key, type, workspaceId: this.#workspace.id, createdAt: at, previousWriteKeys: [] }
+      const workspaceId = this.#workspace.id
+      const partition = FIRST_PARTITION
+      const identity = { id, key, type, partition, workspaceId, createdAt: at, previousWriteKeys: [] }
       const source = { ...identity, name, ...fields, updatedAt: at, revision: moment.nextRevision }
       return put(source, created('source', id))
     })

@@ -35,7 +35,7 @@ interface Fault {
 
 /** In the order of contracts/ingest.md §6, one fault for each check that can be failed together with others. */
 const FAULTS: Fault[] = [
-  { status: 401, text: 'Failed to read writeKey from header', spoil: (draft) => (draft.authorization = 'Bearer x') },
+  { status: 401, text: 'Failed to read writeKey from header', spoil: (draft) => (draft.authorization = 'Digest x') },
   { status: 401, text: 'Invalid Write Key', spoil: (draft) => (draft.key = 'nosuchkey') },
   { status: 404, text: 'Source is disabled', spoil: (draft) => (draft.key = DISABLED_KEY) },
   { status: 503, text: 'Service unavailable', spoil: (draft) => (draft.obstacle = true) },

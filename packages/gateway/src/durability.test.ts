@@ -23,7 +23,7 @@ test('after a restart every accepted event is there, in order, and exactly as it
         event: `${i}-${n}`,
         messageId: n === 1 ? `m-${i}` : n,
       }))
-      const path = i % 10 === 9 ? '/v1/import' : '/v1/batch'
+      const path = i % 10 === 9 ? '/v1/backfill' : '/v1/batch'
       expect((await under.sendJson(path, { batch, sentAt: 'x' })).text).toBe('OK')
     }
     await under.send({ method: 'GET', path: `/pixel/v1/page?writeKey=${KEY}&userId=u`, headers: {} })

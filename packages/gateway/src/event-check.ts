@@ -1,17 +1,20 @@
 import { isUtf8 } from 'node:buffer'
 import {
+  type EnvelopeMembers,
   type EventType,
+  envelopeMembers,
   isEventType,
   isJsonObject,
   isNestedDeeper,
   type JsonObject,
   type JsonValue,
   MESSAGE_HASH_BYTES,
+  mergedMembers,
   messageIdOf,
   normalizedId,
-  type Route,
   writeHash64,
 } from '@millrace/protocol'
+import type { IngestRoute } from './ingest-routes.ts'
 import { scanJson } from './json-shape.ts'
 import { Refusal, type RefusalReason } from './refusals.ts'
 
@@ -22,8 +25,11 @@ export interface EventLimits {
   readonly maxBatchEvents: number
 }
 
-/** /v1/import takes so many times the events of a batch. */
-const IMPORT_FACTOR = 5
+/**
+ * Members that a batch may have merged into its events, all events together. What is merged is shared as far as it can be; this
+ * bounds the rest: without it a body of 4 MB could stand for gigabytes.
+ */
+const MAX_MERGED_MEMBERS = 500_000
 /** Levels around the events of a batch: the envelope and its array. */
 const ENVELOPE_LEVELS = 2
 const ALWAYS_SCANNED_BYTES = 32_768
@@ -32,12 +38,14 @@ export interface ParsedBody {
   readonly value: JsonObject
   /** Bytes of each element of a batch; only of bodies in which one could be too large. */
   readonly elementBytes: readonly number[] | undefined
+  /** Bytes that the envelope adds to each element; only of bodies in which one could be too large. */
+  readonly envelopeBytes: number
 }
 
 /** Checks 9 and 10 of contracts/ingest.md §6: what the bytes are. */
-export function parseEventBody(body: Buffer, route: Route, limits: EventLimits): ParsedBody | Refusal {
+export function parseEventBody(body: Buffer, route: IngestRoute, limits: EventLimits): ParsedBody | Refusal {
   if (body.length === 0) return new Refusal('empty_body')
-  const isBatch = route === 'batch' || route === 'import'
+  const isBatch = route.batchFactor !== undefined
   const maxLevels = limits.maxNesting + (isBatch ? ENVELOPE_LEVELS : 0)
   const isScanned = body.length > Math.min(ALWAYS_SCANNED_BYTES, limits.maxEventBytes || ALWAYS_SCANNED_BYTES)
   const shape = isScanned ? scanJson(body, maxLevels) : undefined
@@ -53,7 +61,7 @@ export function parseEventBody(body: Buffer, route: Route, limits: EventLimits):
   if (isNestedDeeper(value, maxLevels)) {
     return new Refusal('nesting', { eventIndex: isBatch ? deepElement(value, limits.maxNesting) : undefined })
   }
-  return { value, elementBytes: isBatch ? shape?.elementBytes : undefined }
+  return { value, elementBytes: isBatch ? shape?.elementBytes : undefined, envelopeBytes: shape?.envelopeBytes ?? 0 }
 }
 
 export interface CheckedEvents {
@@ -64,29 +72,32 @@ export interface CheckedEvents {
 
 /** Checks 11 and 12 of contracts/ingest.md §6, on what a parsed body holds. */
 export function checkEvents(
-  { value, elementBytes }: ParsedBody,
+  { value, elementBytes, envelopeBytes }: ParsedBody,
   body: Buffer,
-  route: Route,
+  route: IngestRoute,
   seed: Uint8Array,
   limits: EventLimits,
 ): CheckedEvents | Refusal {
-  if (route !== 'batch' && route !== 'import') {
+  if (route.batchFactor === undefined) {
     const isTooLarge = limits.maxEventBytes > 0 && trimmedLength(body) > limits.maxEventBytes
     if (isTooLarge) return new Refusal('event_size')
     if (!hasIds(value)) return new Refusal('no_ids')
-    return { types: [route as EventType], messageHashes: hashMessageIds([value], seed) }
+    return { types: [route.record as EventType], messageHashes: hashMessageIds([value], seed) }
   }
   const elements = value['batch']
   if (!Array.isArray(elements) || elements.length === 0) return new Refusal('empty_batch')
-  const maxEvents = limits.maxBatchEvents * (route === 'import' ? IMPORT_FACTOR : 1)
-  if (elements.length > maxEvents) return new Refusal('batch_size')
+  if (elements.length > limits.maxBatchEvents * route.batchFactor) return new Refusal('batch_size')
+  const shared = envelopeMembers(value)
+  // In the event they are as deep as in the envelope, and a batch as a whole may be deeper.
+  if (shared !== undefined && isNestedDeeper(shared, limits.maxNesting)) return new Refusal('nesting')
   const types: EventType[] = []
   for (let i = 0; i < elements.length; i++) {
     const element = elements[i]!
-    const reason = elementFault(element, elementBytes?.[i] ?? 0, limits.maxEventBytes)
+    const reason = elementFault(element, (elementBytes?.[i] ?? 0) + envelopeBytes, limits.maxEventBytes)
     if (reason !== undefined) return new Refusal(reason, { eventIndex: i })
     types.push((element as JsonObject)['type'] as EventType)
   }
+  if (shared !== undefined && isMergedTooOften(elements as JsonObject[], shared)) return new Refusal('body_size')
   return { types, messageHashes: hashMessageIds(elements as JsonObject[], seed) }
 }
 
@@ -94,6 +105,14 @@ function elementFault(element: JsonValue, bytes: number, maxBytes: number): Refu
   if (!isJsonObject(element) || !isEventType(element['type'])) return 'invalid_event'
   if (maxBytes > 0 && bytes > maxBytes) return 'event_size'
   return hasIds(element) ? undefined : 'no_ids'
+}
+
+function isMergedTooOften(elements: readonly JsonObject[], shared: EnvelopeMembers): boolean {
+  let members = 0
+  return elements.some((element) => {
+    members += mergedMembers(element, shared)
+    return members > MAX_MERGED_MEMBERS
+  })
 }
 
 export function hasIds(event: JsonObject): boolean {

@@ -19,6 +19,8 @@ export class Exchange {
   /** As far as it is known. */
   writeKey = ''
   sourceId: string | null = null
+  /** The client waits for a word before it sends the body (`Expect: 100-continue`). */
+  #isBodyHeldBack: boolean
   readonly #startedAt: number
   protected readonly surroundings: Surroundings
   #isEnded = false
@@ -30,6 +32,14 @@ export class Exchange {
     this.id = requestId(request)
     this.surroundings = surroundings
     this.#startedAt = surroundings.clock.monotonic()
+    this.#isBodyHeldBack = request.headers.expect !== undefined
+  }
+
+  /** Everything that can be judged without the body is: a client that holds it back may send it. */
+  askForBody(): void {
+    if (!this.#isBodyHeldBack) return
+    this.#isBodyHeldBack = false
+    this.response.writeContinue()
   }
 
   /** Answers 200: everything of the request is durably stored. */
@@ -92,7 +102,7 @@ export class Exchange {
     const { response } = this
     const { origin } = this.request.headers
     // Has to be said before the header is written.
-    if (this.#isStillSending(status)) response.shouldKeepAlive = false
+    if (this.#isStillSending(status) || this.#isBodyHeldBack) response.shouldKeepAlive = false
     if (headers === undefined && origin === undefined) {
       response.writeHead(status, [...PLAIN_HEADERS, 'Content-Length', String(text.length), 'X-Request-Id', this.id])
       this.#finish(status, text)

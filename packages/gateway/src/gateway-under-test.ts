@@ -100,15 +100,18 @@ export class GatewayUnderTest implements AsyncDisposable {
       logger: { info: (fields) => this.logged.push(fields) },
     }
     this.gateway = new Gateway(options)
-    this.server = createServer((request, response) => {
-      try {
-        if (this.gateway.handle(request, response)) return
-        response.writeHead(404).end('Not Found')
-      } catch (error) {
-        this.faults.push(error)
-        response.writeHead(500).end(String(error))
-      }
-    })
+    this.server = createServer()
+    // As the product's server does: the gateway itself tells a client that holds its body back to send it.
+    for (const event of ['request', 'checkContinue'])
+      this.server.on(event, (request, response) => {
+        try {
+          if (this.gateway.handle(request, response)) return
+          response.writeHead(404).end('Not Found')
+        } catch (error) {
+          this.faults.push(error)
+          response.writeHead(500).end(String(error))
+        }
+      })
   }
 
   get port(): number {

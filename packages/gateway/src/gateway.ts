@@ -1,6 +1,6 @@
 import { randomFillSync } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { EventLog } from '@millrace/log'
+import { type EventLog, streamOf } from '@millrace/log'
 import { ENRICHMENT_RULES, type EventRecord, type EventType, type JsonObject, type Route } from '@millrace/protocol'
 import { type Clock, Deadlines } from '@millrace/std'
 import { clientAddress } from './client-address.ts'
@@ -16,7 +16,7 @@ import { RefusalBook } from './refusal-book.ts'
 import { Refusal } from './refusals.ts'
 import { BodyReader } from './request-body.ts'
 import { requestId } from './request-id.ts'
-import { basicUserName } from './write-key.ts'
+import { basicUserName, isBearer } from './write-key.ts'
 
 /** What the gateway has to know of a source. */
 export interface GatewaySource {
@@ -137,18 +137,18 @@ export class Gateway {
       return
     }
     const countBytes = (bytes: number) => this.#countBytes(exchange, bytes)
-    this.#bodies.read(exchange.request, countBytes, (body) => {
+    this.#bodies.read(exchange, countBytes, (body) => {
       if (body === 'gone') {
         exchange.abandon()
       } else if (body instanceof Refusal) {
         exchange.refuse(body)
       } else if (admitted.encoding === 'identity' || body.length === 0) {
-        this.#store(exchange, route, this.#judge(exchange, route, admitted.source, body))
+        this.#store(exchange, this.#judge(exchange, route, admitted.source, body))
       } else {
         void this.#decoder.decode(body, admitted.encoding).then((decoded) => {
           const refusal = decoded instanceof Refusal ? decoded : countBytes(decoded.length)
           const draft = refusal ?? this.#judge(exchange, route, admitted.source, decoded as Buffer)
-          this.#store(exchange, route, draft)
+          this.#store(exchange, draft)
         })
       }
     })
@@ -164,7 +164,7 @@ export class Gateway {
   }
 
   #receivePixel(exchange: Exchange, route: IngestRoute, query: string): void {
-    this.#store(exchange, route, this.#judgePixel(exchange, route, query))
+    this.#store(exchange, this.#judgePixel(exchange, route, query))
   }
 
   /** Checks 2 to 7 of contracts/ingest.md §6. Of the source, only if the body need not be asked for it. */
@@ -183,14 +183,15 @@ export class Gateway {
   /** Checks 9 to 13. */
   #judge(exchange: Exchange, route: IngestRoute, known: GatewaySource | undefined, body: Buffer): Draft | Refusal {
     const { limits } = this.#options
-    const parsed = parseEventBody(body, route.record, limits)
+    const parsed = parseEventBody(body, route, limits)
     if (parsed instanceof Refusal) return parsed
     const source = known ?? this.#sourceInBody(exchange, parsed.value)
     if (source instanceof Refusal) return source
     const seed = this.#seed()
-    const events = checkEvents(parsed, body, route.record, seed, limits)
+    const events = checkEvents(parsed, body, route, seed, limits)
     if (events instanceof Refusal) return events
-    return this.#draft(exchange.request, route.record, source, seed, events, body, parsed.value)
+    const record = route.batchFactor !== undefined && isLowPriority(exchange.request) ? 'backfill' : route.record
+    return this.#draft(exchange.request, record, source, seed, events, body, parsed.value)
   }
 
   #judgePixel(exchange: Exchange, route: IngestRoute, query: string): Draft | Refusal {
@@ -226,6 +227,7 @@ export class Gateway {
       clientAddress: clientAddress(request),
       seed,
       rules: ENRICHMENT_RULES,
+      policySet: 0,
       messageHashes: events.messageHashes,
     }
     const { dedupWindowSeconds = 0 } = source
@@ -233,7 +235,7 @@ export class Gateway {
   }
 
   /** Check 14: the answer is 200 once the record is durable, and no earlier. */
-  #store(exchange: Exchange, route: IngestRoute, draft: Draft | Refusal): void {
+  #store(exchange: Exchange, draft: Draft | Refusal): void {
     if (draft instanceof Refusal) {
       exchange.refuse(draft)
       return
@@ -252,7 +254,7 @@ export class Gateway {
               duplicates = new Set(indexes)
             },
           }
-    this.#options.log.append(route.record === 'import' ? 'import' : 'live', draft.record, dedup).then(
+    this.#options.log.append(streamOf(draft.record.header), draft.record, dedup).then(
       () => {
         this.metrics.appendSeconds.observe((this.#options.clock.monotonic() - startedAt) / 1000)
         this.metrics.countEvents(sourceId, draft.types, acceptedAt, duplicates)
@@ -283,7 +285,7 @@ export class Gateway {
   #sourceOf(exchange: Exchange, route: IngestRoute, query: string): GatewaySource | Refusal | undefined {
     if (route.writeKeyIn === 'query') return this.#sourceInQuery(exchange, query)
     const { authorization } = exchange.request.headers
-    if (authorization === undefined) return undefined
+    if (authorization === undefined || isBearer(authorization)) return undefined
     const writeKey = basicUserName(authorization)
     return writeKey === undefined ? new Refusal('no_write_key') : this.#source(exchange, writeKey)
   }
@@ -331,6 +333,12 @@ interface Draft {
   readonly dedupWindowSeconds: number
   /** Of the answer, when the source has a rate limit. */
   readonly headers: Readonly<Record<string, string>> | undefined
+}
+
+/** Of a batch that is history: it may wait while live events are due. */
+function isLowPriority({ headers }: IncomingMessage): boolean {
+  const priority = headers['x-millrace-priority']
+  return typeof priority === 'string' && priority.trim().toLowerCase() === 'low'
 }
 
 const SEED_BYTES = 16

@@ -28,12 +28,18 @@ const properties = {
   writeKey: Type.Optional(Type.String({ description: 'Where there is no Authorization header.' })),
 }
 const about = 'userId or anonymousId has to be there. Any other member is kept as it is.'
+const shared = (member: string) =>
+  Type.Record(Type.String(), Type.Unknown(), {
+    description: `Merged into \`${member}\` of each event, whose own values win.`,
+  })
 const Event = named('Event', Type.Object(properties, { description: about }))
 const Batch = named(
   'Batch',
   Type.Object({
     batch: Type.Array(Type.Object({ type: Type.String(), ...properties }), { minItems: 1 }),
     sentAt: Type.Optional(Type.String()),
+    context: Type.Optional(shared('context')),
+    integrations: Type.Optional(shared('integrations')),
     writeKey: properties.writeKey,
   }),
 )
@@ -51,11 +57,13 @@ export function ingestInWords(): DescribedRoute[] {
 
 function descriptionOf(path: string, route: IngestRoute): RouteDescription {
   if (route.method === 'GET') return pixel(path)
-  const isBatch = route.record === 'batch' || route.record === 'import'
+  const isBatch = route.batchFactor !== undefined
   const isBeacon = route.writeKeyIn === 'query'
   const details = [
     'A 200 means that every event is on disk, synced. A batch is all or nothing.',
-    ...(route.record === 'import' ? ['For history in bulk: live events go first.'] : []),
+    ...(route.record === 'backfill'
+      ? ['For history in bulk: live events go first. It takes five times as many events.']
+      : []),
     ...(isBeacon ? ['The Content-Type of the request is not looked at.'] : []),
     ...(path === route.path ? [] : [`The same as ${route.path}.`]),
   ]
@@ -64,12 +72,16 @@ function descriptionOf(path: string, route: IngestRoute): RouteDescription {
     summary: isBatch ? `Send ${SUMMARIES[route.record] ?? 'a batch of events'}` : `Send an event: ${route.record}`,
     details: details.join(' '),
     access: isBeacon ? 'write key in query' : 'write key',
+    ...(isBatch && route.record !== 'backfill' ? { requestHeaders: PRIORITY } : {}),
     body: isBatch ? { schema: Batch, example: { batch: [{ type: 'track', ...example }] } } : { schema: Event, example },
     answers: { 200: { ...text('`OK`'), examples: { ok: 'OK' } }, ...refused(isBatch, isBeacon) },
   }
 }
 
-const SUMMARIES: Readonly<Record<string, string>> = { import: 'history', batch: 'a batch of events' }
+const PRIORITY = {
+  'X-Millrace-Priority': Type.String({ description: '`low`: history, which waits while live events are due.' }),
+}
+const SUMMARIES: Readonly<Record<string, string>> = { backfill: 'history', batch: 'a batch of events' }
 
 function text(words: string): AnswerDescription {
   return { text: words, schema: Type.String(), mediaType: 'text/plain' }

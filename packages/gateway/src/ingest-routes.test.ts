@@ -17,7 +17,7 @@ const SINGLE_EVENT_PATHS = {
   alias: ['/v1/alias', '/v1/a'],
   merge: ['/v1/merge'],
 }
-const BATCH_PATHS = ['/v1/batch', '/v1/b', '/v1/import', '/beacon/v1/batch', '/s/v1/batch']
+const BATCH_PATHS = ['/v1/batch', '/v1/b', '/v1/import', '/v1/backfill', '/beacon/v1/batch', '/s/v1/batch']
 const PIXEL_PATHS = ['/pixel/v1/track', '/pixel/v1/page']
 
 // contracts/ingest.md §12.1
@@ -77,13 +77,53 @@ describe('a batch path', () => {
         ['m-3', 'merge'],
       ])
       for (const { stream, envelopeSentAt, event } of stored) {
-        expect(stream).toBe(path === '/v1/import' ? 'import' : 'live')
+        expect(stream).toBe(path === '/v1/backfill' ? 'backfill' : 'live')
         expect(envelopeSentAt).toBe('2026-03-04T09:20:01.000Z')
         expect(event).not.toHaveProperty('channel')
         expect(event).not.toHaveProperty('sentAt')
       }
     })
   }
+
+  test('with X-Millrace-Priority: low is a backfill; any other value, and a single event, are live', async () => {
+    const cases: [path: string, priority: string, stream: string][] = [
+      ...BATCH_PATHS.map((path): [string, string, string] => [path, 'low', 'backfill']),
+      ['/v1/batch', ' LOW ', 'backfill'],
+      ['/v1/batch', 'high', 'live'],
+      ['/v1/batch', '', 'live'],
+      ['/v1/track', 'low', 'live'],
+    ]
+    for (const [path, priority, stream] of cases) {
+      const from = under.end()
+      const event = { type: 'track', userId: 'u' }
+      const answer = await under.send({
+        path: `${path}?writeKey=${KEY}`,
+        headers: { ...basic(KEY), 'X-Millrace-Priority': priority },
+        body: JSON.stringify(path === '/v1/track' ? event : { batch: [event] }),
+      })
+      expect([path, answer.status]).toEqual([path, 200])
+      expect([path, priority, (await under.found(from)).map(({ stream }) => stream)]).toEqual([
+        path,
+        priority,
+        [stream],
+      ])
+    }
+  })
+
+  test('merges context and integrations of the envelope into its events', async () => {
+    const from = under.end()
+    const context = { ip: '203.0.113.7', app: { name: 'Cinema', build: 7 } }
+    const batch = [
+      { type: 'track', userId: 'u' },
+      { type: 'track', userId: 'u', context: { app: { build: 8 } }, integrations: { Webhook: true } },
+    ]
+    const body = { batch, context, integrations: { All: false } }
+    expect((await under.sendJson('/v1/batch', body)).text).toBe('OK')
+    const [first, second] = (await under.found(from)).map(({ event }) => event)
+    expect(first).toMatchObject({ context, integrations: { All: false } })
+    expect(second!['context']).toEqual({ ip: '203.0.113.7', app: { name: 'Cinema', build: 8 } })
+    expect(second!['integrations']).toEqual({ All: false, Webhook: true })
+  })
 
   test('keeps the order of one connection and of each batch', async () => {
     const from = under.end()

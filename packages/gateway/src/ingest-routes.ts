@@ -7,6 +7,8 @@ export interface IngestRoute {
   readonly method: 'POST' | 'GET'
   /** How the record it makes is read. */
   readonly record: Route
+  /** Of a route that takes batches: how many times MILLRACE_MAX_BATCH_EVENTS one may hold. */
+  readonly batchFactor?: number
   /** Where the write key is looked for: the Basic header, else the body; or the query alone. */
   readonly writeKeyIn: 'header or body' | 'query'
 }
@@ -28,13 +30,19 @@ for (const type of EVENT_TYPES) {
   const shortName = SHORT_NAMES[type]
   if (shortName !== undefined) routes.set(`/v1/${shortName}`, route)
 }
-const batch: IngestRoute = { path: '/v1/batch', method: 'POST', record: 'batch', writeKeyIn: 'header or body' }
-const beacon: IngestRoute = { path: '/beacon/v1/batch', method: 'POST', record: 'batch', writeKeyIn: 'query' }
-routes.set(batch.path, batch)
-routes.set('/v1/b', batch)
-routes.set(beacon.path, beacon)
+const batch: IngestRoute = {
+  path: '/v1/batch',
+  method: 'POST',
+  record: 'batch',
+  batchFactor: 1,
+  writeKeyIn: 'header or body',
+}
+const beacon: IngestRoute = { ...batch, path: '/beacon/v1/batch', writeKeyIn: 'query' }
+const backfill: IngestRoute = { ...batch, path: '/v1/backfill', record: 'backfill', batchFactor: 5 }
+for (const route of [batch, beacon, backfill]) routes.set(route.path, route)
+// Several client libraries send all of their live traffic to /v1/import.
+for (const name of ['/v1/b', '/v1/import']) routes.set(name, batch)
 routes.set('/s/v1/batch', beacon)
-routes.set('/v1/import', { path: '/v1/import', method: 'POST', record: 'import', writeKeyIn: 'header or body' })
 for (const type of ['track', 'page'] as const) {
   const path = `/pixel/v1/${type}`
   routes.set(path, { path, method: 'GET', record: `pixel-${type}`, writeKeyIn: 'query' })

@@ -13,6 +13,8 @@ export interface JsonShape {
   readonly deepElement: number | undefined
   /** Bytes that each element of the last top-level member `batch` takes, without the white space around it. */
   readonly elementBytes: readonly number[]
+  /** Bytes of the last top-level members `context` and `integrations`. */
+  readonly envelopeBytes: number
 }
 
 /**
@@ -24,6 +26,9 @@ export function scanJson(text: Uint8Array, maxLevels: number): JsonShape {
   let keyStart = -1
   let keyEnd = -1
   let isBatch = false
+  let member: string | undefined
+  let memberStart = -1
+  const memberBytes: Record<string, number> = {}
   let elementStart = -1
   let elementEnd = -1
   let elementBytes: number[] = []
@@ -39,6 +44,14 @@ export function scanJson(text: Uint8Array, maxLevels: number): JsonShape {
         elementStart = at
       }
     }
+    if (depth === 1 && member !== undefined) {
+      if (byte === COMMA || byte === CLOSE_BRACE) {
+        if (memberStart !== -1) memberBytes[member] = elementEnd - memberStart
+        member = undefined
+      } else if (memberStart === -1) {
+        memberStart = at
+      }
+    }
     switch (byte) {
       case QUOTE: {
         const start = at
@@ -51,7 +64,9 @@ export function scanJson(text: Uint8Array, maxLevels: number): JsonShape {
       }
       case COLON:
         if (depth === 1) {
-          isBatch = isBatchKey(text, keyStart, keyEnd)
+          member = knownMember(text, keyStart, keyEnd)
+          memberStart = -1
+          isBatch = member === 'batch'
           if (isBatch) elementBytes = []
         }
         break
@@ -59,7 +74,12 @@ export function scanJson(text: Uint8Array, maxLevels: number): JsonShape {
       case OPEN_BRACKET:
         depth++
         if (depth > maxLevels) {
-          return { isTooDeep: true, deepElement: isBatch ? elementBytes.length : undefined, elementBytes }
+          return {
+            isTooDeep: true,
+            deepElement: isBatch ? elementBytes.length : undefined,
+            elementBytes,
+            envelopeBytes: 0,
+          }
         }
         if (depth === 2 && byte === OPEN_BRACE) isBatch = false
         break
@@ -70,7 +90,8 @@ export function scanJson(text: Uint8Array, maxLevels: number): JsonShape {
     }
     elementEnd = at + 1
   }
-  return { isTooDeep: false, deepElement: undefined, elementBytes }
+  const envelopeBytes = (memberBytes['context'] ?? 0) + (memberBytes['integrations'] ?? 0)
+  return { isTooDeep: false, deepElement: undefined, elementBytes, envelopeBytes }
 }
 
 /** Index of the quote that ends the string beginning at `start`, or of the last byte. */
@@ -84,12 +105,15 @@ function endOfString(text: Uint8Array, start: number): number {
   return text.length - 1
 }
 
-function isBatchKey(text: Uint8Array, start: number, end: number): boolean {
-  // "batch" has 7 bytes; a longer spelling can only be one with escapes.
-  if (start === -1 || end - start < 7 || end - start > 32) return false
+const KNOWN_MEMBERS = new Set(['batch', 'context', 'integrations'])
+
+function knownMember(text: Uint8Array, start: number, end: number): string | undefined {
+  // "batch" has 7 bytes, and "integrations" with an escape for each of its characters 74.
+  if (start === -1 || end - start < 7 || end - start > 74) return undefined
   try {
-    return JSON.parse(Buffer.from(text.buffer, text.byteOffset + start, end - start).toString()) === 'batch'
+    const name: unknown = JSON.parse(Buffer.from(text.buffer, text.byteOffset + start, end - start).toString())
+    return KNOWN_MEMBERS.has(name as string) ? (name as string) : undefined
   } catch {
-    return false
+    return undefined
   }
 }

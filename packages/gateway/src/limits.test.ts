@@ -118,6 +118,38 @@ describe('size of an event', () => {
     await check([...tooLarge, '60'], { path: '/v1/batch', body: `{"batch":[1],"b\\u0061tch":[${many},${exceeds}]}` })
   })
 
+  test('what the envelope gives to an event counts with it', async () => {
+    const context = (bytes: number) => `{"pad":"${'x'.repeat(bytes - 10)}"}`
+    const own = (bytes: number) => eventOf(bytes)
+    const body = (given: string, ...events: string[]) => `{${given},"batch":[${events}], "z": {"a": "}"}}`
+    const [half, rest] = [context(16_000), own(16_768)]
+    expect([Buffer.byteLength(half), Buffer.byteLength(rest)]).toEqual([16_000, 16_768])
+    await check(OK, { path: '/v1/batch', body: body(`"context" : ${half} `, small, rest) })
+    await check([...tooLarge, '1'], { path: '/v1/batch', body: body(`"context":${half}`, small, own(16_769)) })
+    await check([...tooLarge, '0'], { path: '/v1/batch', body: body(`"integrations":${half}`, own(16_769)) })
+    await check([...tooLarge, '0'], {
+      path: '/v1/batch',
+      body: body(`"context":${half},"integrations":${half}`, own(800)),
+    })
+    // Of two members of one name the last one counts, however the name is written; all others are ignored.
+    await check(OK, { path: '/v1/batch', body: body(`"context":${context(32_000)},"c\u006fntext":{}`, own(32_000)) })
+    await check([...tooLarge, '0'], {
+      path: '/v1/batch',
+      body: body(`"context":{},"c\u006fntext":${half}`, own(32_000)),
+    })
+    await check(OK, { path: '/v1/batch', body: body(`"traits":${half}`, own(32_000)) })
+  })
+
+  test('an envelope cannot multiply: what it would add to events together is limited', async () => {
+    const members = Array.from({ length: 60 }, (_, i) => `"m${i}":${i}`)
+    const batch = (event: string) => `{"context":{"app":{${members}}},"batch":[${`${event},`.repeat(9_999)}${event}]}`
+    const withOwn = '{"type":"page","userId":"u","context":{"app":{"own":1}}}'
+    await check([413, 'Request size exceeds max limit'], { path: '/v1/batch', body: batch(withOwn) })
+    // What is shared costs nothing.
+    await check(OK, { path: '/v1/batch', body: batch('{"type":"page","userId":"u","context":{"own":1}}') })
+    await check(OK, { path: '/v1/batch', body: batch(small) })
+  })
+
   test('the setting changes the limit, and 0 takes it away', async () => {
     for (const [maxEventBytes, bytes, status] of [
       [1_000, 1_000, 200],
@@ -158,6 +190,14 @@ describe('nesting', () => {
     }
   })
 
+  test('the envelope gives an event no more levels than it may have', async () => {
+    const context = (levels: number) => nested(levels, '{"a":', '}')
+    for (const pad of ['', padding]) {
+      await check(OK, { path: '/v1/batch', body: `{"context":${context(199)},"batch":[${small}]${pad}}` })
+      await check(tooDeep, { path: '/v1/batch', body: `{"context":${context(200)},"batch":[${small}]${pad}}` })
+    }
+  })
+
   test('what is too deep outside the batch names no element', async () => {
     const deep = '['.repeat(250) + ']'.repeat(250)
     for (const pad of ['', padding]) {
@@ -177,11 +217,12 @@ describe('nesting', () => {
 })
 
 // contracts/ingest.md §12.30
-test('one event more than a batch or an import may hold is refused', async () => {
+test('one event more than a batch or a backfill may hold is refused', async () => {
   const event = '{"type":"track","userId":"u"}'
   for (const [path, most] of [
     ['/v1/batch', LIMITS.maxBatchEvents],
-    ['/v1/import', 5 * LIMITS.maxBatchEvents],
+    ['/v1/import', LIMITS.maxBatchEvents],
+    ['/v1/backfill', 5 * LIMITS.maxBatchEvents],
   ] as const) {
     const body = (events: number) => `{"batch":[${`${event},`.repeat(events - 1)}${event}]}`
     await check(OK, { path, body: body(most) })

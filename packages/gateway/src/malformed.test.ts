@@ -31,6 +31,7 @@ class Malformer {
       '/v1/p',
       '/v1/batch',
       '/v1/import',
+      '/v1/backfill',
       '/s/v1/batch',
       '/pixel/v1/track',
       '/v1/x',

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { type Clock, Deadlines } from '@millrace/std'
+import type { Exchange } from './exchange.ts'
 import { Refusal } from './refusals.ts'
 
 /**
@@ -20,15 +21,18 @@ export class BodyReader {
   /**
    * Reads a body to its end, or to the point where it is refused; then nothing more of it is read.
    *
+   * @param exchange asks for the body, unless it is announced to be too large.
    * @param onBytes told of every piece, so that bytes in progress can be counted; may refuse to take more.
    * @param onDone called once. 'gone' when the client went away first.
    */
-  read(request: IncomingMessage, onBytes: OnBytes, onDone: (body: Body) => void): void {
+  read(exchange: Exchange, onBytes: OnBytes, onDone: (body: Body) => void): void {
+    const { request } = exchange
     const announced = request.headers['content-length']
     if (announced !== undefined && Number(announced) > this.#maxBytes) {
       onDone(new Refusal('body_size'))
       return
     }
+    exchange.askForBody()
     const reading = new BodyReading(request, this.#maxBytes, onBytes, onDone)
     if (this.#fresh.push(reading) === 1) setImmediate(() => this.#waitForLate())
   }

@@ -1,5 +1,5 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { basic, GatewayUnderTest, KEY, OTHER_KEY } from './gateway-under-test.ts'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { basic, DISABLED_KEY, GatewayUnderTest, KEY, OTHER_KEY } from './gateway-under-test.ts'
 import { basicUserName } from './write-key.ts'
 
 let under: GatewayUnderTest
@@ -35,9 +35,18 @@ test('the user name of a Basic header is the write key, whatever the password', 
 // contracts/ingest.md §12.29
 test('a key in the body alone works on every /v1 route, and is in no stored event', async () => {
   const event = { type: 'track', userId: 'u', properties: { writeKey: 'a property of that name stays' } }
-  for (const path of ['/v1/identify', '/v1/track', '/v1/t', '/v1/merge', '/v1/batch', '/v1/b', '/v1/import']) {
+  for (const path of [
+    '/v1/identify',
+    '/v1/track',
+    '/v1/t',
+    '/v1/merge',
+    '/v1/batch',
+    '/v1/b',
+    '/v1/import',
+    '/v1/backfill',
+  ]) {
     const from = under.end()
-    const body = /batch|b$|import/.test(path) ? { batch: [event] } : event
+    const body = /batch|b$|import|backfill/.test(path) ? { batch: [event] } : event
     expect((await under.sendJson(path, { ...body, writeKey: OTHER_KEY }, {})).text).toBe('OK')
     const [stored, ...more] = await under.found(from)
     expect(more).toEqual([])
@@ -59,16 +68,71 @@ test('with a header too the header wins, even with no text in the body', async (
 test('a bad header is not made good by the body, and the query counts on beacon routes alone', async () => {
   const body = JSON.stringify({ type: 'track', userId: 'u', writeKey: KEY, batch: [{ type: 'track', userId: 'u' }] })
   const cases: [path: string, headers: Record<string, string>, status: number, text: string][] = [
-    ['/v1/track', { Authorization: 'Bearer x' }, 401, 'Failed to read writeKey from header'],
+    ['/v1/track', { Authorization: 'Digest x' }, 401, 'Failed to read writeKey from header'],
+    ['/v1/track', { Authorization: 'Basic x' }, 401, 'Failed to read writeKey from header'],
+    ['/v1/track', { Authorization: 'Bearerx' }, 401, 'Failed to read writeKey from header'],
     ['/v1/track', basic('nosuchkey'), 401, 'Invalid Write Key'],
     ['/beacon/v1/batch', basic(KEY), 401, 'Failed to read writeKey from Query Params'],
-    [`/v1/batch?writeKey=${KEY}`, { Authorization: 'Bearer x' }, 401, 'Failed to read writeKey from header'],
+    [`/v1/batch?writeKey=${KEY}`, { Authorization: 'Digest x' }, 401, 'Failed to read writeKey from header'],
     [`/s/v1/batch?a=b&writeKey=${KEY}`, basic('nosuchkey'), 200, 'OK'],
   ]
   for (const [path, headers, status, text] of cases) {
     const answer = await under.send({ path, headers, body })
     expect([path, answer.status, answer.text]).toEqual([path, status, text])
   }
+})
+
+test('with a Bearer token of another service the key in the body counts', async () => {
+  for (const Authorization of ['Bearer eyJhbGciOi.x.y', 'bearer x', 'Bearer']) {
+    const from = under.end()
+    const event = { type: 'track', userId: 'u' }
+    for (const [path, body] of [
+      ['/v1/track', event],
+      ['/v1/batch', { batch: [event] }],
+    ] as const) {
+      expect((await under.sendJson(path, { ...body, writeKey: OTHER_KEY }, { Authorization })).text).toBe('OK')
+      const without = await under.sendJson(path, body, { Authorization })
+      expect([without.status, without.text]).toEqual([401, 'Failed to read writeKey from header'])
+      const wrong = await under.sendJson(path, { ...body, writeKey: 'nosuchkey' }, { Authorization })
+      expect([wrong.status, wrong.text]).toEqual([401, 'Invalid Write Key'])
+    }
+    expect((await under.found(from)).map(({ sourceId }) => sourceId)).toEqual(['source-2', 'source-2'])
+  }
+})
+
+describe('a client that holds its body back (Expect: 100-continue)', () => {
+  const head = (key: string, bytes: number) =>
+    `POST /v1/track HTTP/1.1\r\nHost: x\r\nAuthorization: ${basic(key)['Authorization']}\r\n` +
+    `Expect: 100-continue\r\nContent-Length: ${bytes}\r\n\r\n`
+  const body = '{"userId":"u"}'
+  const times = (text: string, n: number) => new RegExp(`(?:${text}.*){${n}}`, 's')
+
+  test('is refused before it sends anything: a wrong key, a disabled source, too large a body', async () => {
+    const cases: [key: string, bytes: number, status: RegExp][] = [
+      ['nosuchkey', 14, /^HTTP\/1.1 401 .*Invalid Write Key$/s],
+      [DISABLED_KEY, 14, /^HTTP\/1.1 404 .*Source is disabled$/s],
+      [KEY, 5_000_000, /^HTTP\/1.1 413 .*Request size exceeds max limit$/s],
+    ]
+    for (const [key, bytes, expected] of cases) {
+      const { socket, answer } = under.connect()
+      socket.write(head(key, bytes))
+      const text = await answer
+      expect(text).toMatch(expected)
+      // The body that never came would be taken for the next request.
+      expect(text).toMatch(/^Connection: close\r$/m)
+    }
+  })
+
+  test('is told to go on, and its connection stays', async () => {
+    const { socket, until } = under.connect()
+    for (const round of [1, 2]) {
+      socket.write(head(KEY, body.length))
+      await until(times('HTTP/1.1 100 Continue', round))
+      socket.write(body)
+      await until(times('HTTP/1.1 200 OK', round))
+    }
+    socket.destroy()
+  })
 })
 
 // contracts/ingest.md §12.23

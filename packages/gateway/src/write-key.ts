@@ -21,6 +21,12 @@ export function basicUserName(authorization: string): string | undefined {
   return userName
 }
 
+/** A token of another service, as some client libraries send it; they put the write key into the body then. */
+export function isBearer(authorization: string): boolean {
+  return BEARER.test(authorization)
+}
+
+const BEARER = /^bearer(?: |$)/i
 const BASIC = /^basic +([A-Za-z0-9+/_-]+={0,2})$/i
 
 // A client sends the same header with every request; decoding it once is enough.

@@ -14,6 +14,7 @@ export function testRecord(sourceId: string, note: string, events = 1): EventRec
       clientAddress: '203.0.113.9',
       seed: new Uint8Array(16).fill(7),
       rules: ENRICHMENT_RULES,
+      policySet: 0,
       messageHashes: Buffer.concat(batch.map(({ messageId }) => messageHash(messageId))),
     },
     body: Buffer.from(JSON.stringify({ note, batch })),
@@ -84,7 +85,7 @@ export function describeEventLog(engine: string, open: () => Promise<EventLog>):
       const cases: [Stream, EventRecord, typeof dedup | undefined, number[] | undefined][] = [
         ['live', at(0, 'source-a', ['m', 'n', 'm', 'm']), dedup, [2, 3]],
         ['live', at(59, 'source-a', ['n', 'o']), dedup, [0]],
-        ['import', at(59.999, 'source-a', ['m', 'p']), dedup, [0]],
+        ['backfill', at(59.999, 'source-a', ['m', 'p']), dedup, [0]],
         ['live', at(59.999, 'source-b', ['m']), dedup, undefined],
         // A duplicate does not lengthen the window of the first.
         ['live', at(60, 'source-a', ['m', 'n', 'o', 'p']), dedup, [2, 3]],
@@ -144,11 +145,11 @@ export function describeEventLog(engine: string, open: () => Promise<EventLog>):
     test('offsets grow inside a partition and `end` is past the last one', async () => {
       await using log = await open()
       for (let i = 0; i < 20; i++) {
-        const offset = await log.append(i % 3 === 0 ? 'import' : 'live', testRecord('source-a', `${i}`))
+        const offset = await log.append(i % 3 === 0 ? 'backfill' : 'live', testRecord('source-a', `${i}`))
         expect(log.end(log.partitionOf('source-a'))).toBeGreaterThan(offset)
       }
       const partition = log.partitionOf('source-a')
-      const all = [...(await readAll(log, partition, 'live')), ...(await readAll(log, partition, 'import'))]
+      const all = [...(await readAll(log, partition, 'live')), ...(await readAll(log, partition, 'backfill'))]
       expect(new Set(all.map((record) => record.offset)).size).toBe(20)
       const live = (await readAll(log, partition, 'live')).map((record) => record.offset)
       expect(live).toEqual([...live].sort((a, b) => a - b))
@@ -156,10 +157,10 @@ export function describeEventLog(engine: string, open: () => Promise<EventLog>):
 
     test('the two streams are read apart and do not hide each other', async () => {
       await using log = await open()
-      for (let i = 0; i < 10; i++) await log.append(i < 5 ? 'import' : 'live', testRecord('source-a', `${i}`))
+      for (let i = 0; i < 10; i++) await log.append(i < 5 ? 'backfill' : 'live', testRecord('source-a', `${i}`))
       const partition = log.partitionOf('source-a')
       expect((await readAll(log, partition, 'live')).map(noteOf)).toEqual(['5', '6', '7', '8', '9'])
-      expect((await readAll(log, partition, 'import')).map(noteOf)).toEqual(['0', '1', '2', '3', '4'])
+      expect((await readAll(log, partition, 'backfill')).map(noteOf)).toEqual(['0', '1', '2', '3', '4'])
     })
 
     test('a read gives at least one record, however large, and no more than asked for', async () => {
@@ -185,11 +186,11 @@ export function describeEventLog(engine: string, open: () => Promise<EventLog>):
       await using log = await open()
       await Promise.all(
         Array.from({ length: 200 }, (_, i) =>
-          log.append(i % 7 === 0 ? 'import' : 'live', testRecord(SOURCES[i % 5]!, `${i}`)),
+          log.append(i % 7 === 0 ? 'backfill' : 'live', testRecord(SOURCES[i % 5]!, `${i}`)),
         ),
       )
       for (let partition = 0; partition < log.partitions; partition++) {
-        const streams = [await readAll(log, partition, 'live'), await readAll(log, partition, 'import')]
+        const streams = [await readAll(log, partition, 'live'), await readAll(log, partition, 'backfill')]
         const all = streams.flat().sort((a, b) => b.offset - a.offset)
         for (const maxBytes of [1, 3_000, 10_000_000]) {
           const back = await readAllBack(log, partition, log.end(partition), maxBytes)
@@ -227,7 +228,7 @@ export function describeEventLog(engine: string, open: () => Promise<EventLog>):
       expect(await log.scan(partition, 0, 1_000)).toMatchObject({ next: log.end(partition) })
       const offsets: Offset[] = []
       for (let i = 0; i < 10; i++) {
-        offsets.push(await log.append(i === 7 ? 'import' : 'live', testRecord('source-a', `${i}`)))
+        offsets.push(await log.append(i === 7 ? 'backfill' : 'live', testRecord('source-a', `${i}`)))
       }
       expect((await scanAll(log, partition, offsets[6]!, 1)).map(noteOf)).toEqual(['6', '7', '8', '9'])
       const end = log.end(partition)
@@ -239,10 +240,10 @@ export function describeEventLog(engine: string, open: () => Promise<EventLog>):
       await using log = await open()
       const announced: [number, Stream][] = []
       const stop = log.onCommit((partition, stream) => announced.push([partition, stream]))
-      await log.append('import', testRecord('source-b', 'x'))
-      expect(announced).toEqual([[log.partitionOf('source-b'), 'import']])
+      await log.append('backfill', testRecord('source-b', 'x'))
+      expect(announced).toEqual([[log.partitionOf('source-b'), 'backfill']])
       stop()
-      await log.append('import', testRecord('source-b', 'y'))
+      await log.append('backfill', testRecord('source-b', 'y'))
       expect(announced).toHaveLength(1)
     })
 
@@ -259,7 +260,7 @@ export function describeEventLog(engine: string, open: () => Promise<EventLog>):
       await using log = await open()
       const offsets = []
       for (let i = 0; i < 6; i++) offsets.push(await log.append('live', testRecord('source-a', `${i}`, i + 1)))
-      await log.append('import', testRecord('source-a', 'other stream', 100))
+      await log.append('backfill', testRecord('source-a', 'other stream', 100))
       await log.append('live', testRecord('source-b', 'other source', 9))
       const partition = log.partitionOf('source-a')
       const tally = await log.tally(partition, 'live', { from: offsets[1]!, to: offsets[4]! })
@@ -270,8 +271,8 @@ export function describeEventLog(engine: string, open: () => Promise<EventLog>):
         to: log.end(log.partitionOf('source-b')),
       })
       expect(all.get('source-b')?.events).toBe(9)
-      const imported = await log.tally(partition, 'import', { from: 0, to: log.end(partition) })
-      expect(imported.get('source-a')?.events).toBe(100)
+      const backfill = await log.tally(partition, 'backfill', { from: 0, to: log.end(partition) })
+      expect(backfill.get('source-a')?.events).toBe(100)
     })
 
     test('the oldest record is known, and an empty partition has none', async () => {

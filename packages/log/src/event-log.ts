@@ -1,9 +1,14 @@
-import type { EventRecord } from '@millrace/protocol'
+import type { EventRecord, Route } from '@millrace/protocol'
 import type { Dedup } from './dedup.ts'
 
-/** Live events, and history brought by /v1/import; order holds inside each, not between them. */
-export const STREAMS = ['live', 'import'] as const
+/** Live events, and backfills: history that clients send in bulk. Order holds inside each, not between them. */
+export const STREAMS = ['live', 'backfill'] as const
 export type Stream = (typeof STREAMS)[number]
+
+/** The stream in which a record lies. */
+export function streamOf({ route }: { readonly route: Route }): Stream {
+  return route === 'backfill' ? 'backfill' : 'live'
+}
 
 /**
  * Place of a record in its partition. Grows from record to record, with gaps; both streams share one counter. Compared

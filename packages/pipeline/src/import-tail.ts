@@ -42,7 +42,7 @@ export class ImportTail {
     this.#isReading[partition] = true
     try {
       while (this.#offsets[partition]! < this.#ends[partition]!) {
-        const { records, next } = await this.#log.read(partition, 'import', this.#offsets[partition]!, READ_BYTES)
+        const { records, next } = await this.#log.read(partition, 'backfill', this.#offsets[partition]!, READ_BYTES)
         this.#onRecords(partition, records)
         this.#offsets[partition] = next
       }

@@ -8,7 +8,7 @@ test.each([1, 3])(
     const sources = ['s1', 's2', 's3']
     await using run = await PipelineUnderTest.start({ log: new MemoryEventLog(partitions), sources })
     for (const source of sources) {
-      for (const stream of ['live', 'import'] as const) {
+      for (const stream of ['live', 'backfill'] as const) {
         const prefix = `${source}-${stream}`
         await run.accept(
           tracks(4_095, () => '', `${prefix}-a`),
@@ -27,7 +27,7 @@ test.each([1, 3])(
     }
     const check = async () => {
       for (const source of sources) {
-        for (const stream of ['live', 'import']) {
+        for (const stream of ['live', 'backfill']) {
           for (const id of ['a-0', 'a-4094', 'b-0', 'b-1', 'c-0', 'c-9']) {
             const messageId = `${source}-${stream}-${id}`
             expect(await run.pipeline.trace(messageId, undefined), messageId).toMatchObject([
@@ -54,11 +54,11 @@ test('what a crash kept from being indexed is read from the log again', async ()
   await run.crash(async () => {
     await run.accept(tracks(100, () => '', 'down'))
     await run.accept(
-      tracks(100, () => '', 'import'),
-      { stream: 'import' },
+      tracks(100, () => '', 'backfill'),
+      { stream: 'backfill' },
     )
   })
-  for (const id of ['m-0', 'm-99', 'down-99', 'import-99']) {
+  for (const id of ['m-0', 'm-99', 'down-99', 'backfill-99']) {
     expect(await run.pipeline.trace(id, undefined), id).toHaveLength(1)
   }
 })

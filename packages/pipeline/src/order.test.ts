@@ -126,32 +126,32 @@ test('an id with more than 1,000 events waiting behind it is shown as hot', asyn
   expect(state).toMatchObject({ retrying: 1, blockedEvents: 1_001, blockedUsers: 1, pending: 0 })
 })
 
-test('imported events go only while no live event is due', async () => {
+test('backfill goes only while no live event is due', async () => {
   const { run, sink } = await PipelineUnderTest.withSink('hang', { d1: { delivery: { concurrency: 1 } } })
   await using _ = run
   await run.accept(
-    tracks(3, () => '', 'import'),
-    { stream: 'import' },
+    tracks(3, () => '', 'backfill'),
+    { stream: 'backfill' },
   )
   await run.settle()
   await run.accept(tracks(20, () => '', 'live'))
   await run.settle()
-  expect(sink.messageIds).toEqual(['import-0'])
+  expect(sink.messageIds).toEqual(['backfill-0'])
   sink.release()
   await run.settle()
   expect(sink.messageIds).toEqual([
-    'import-0',
+    'backfill-0',
     ...Array.from({ length: 20 }, (_, n) => `live-${n}`),
-    'import-1',
-    'import-2',
+    'backfill-1',
+    'backfill-2',
   ])
-  for (const id of ['import-2', 'live-19']) expect(await run.outcome(id)).toBe('delivered')
+  for (const id of ['backfill-2', 'live-19']) expect(await run.outcome(id)).toBe('delivered')
 })
 
-test('an imported event that waits for a retry holds up no live event of its user', async () => {
+test('an event of a backfill that waits for a retry holds up no live event of its user', async () => {
   const { run, sink } = await PipelineUnderTest.withSink(({ event }) => (event.messageId === 'old' ? 500 : 200))
   await using _ = run
-  await run.accept([track('old', 'u')], { stream: 'import' })
+  await run.accept([track('old', 'u')], { stream: 'backfill' })
   await run.settle()
   await run.send(track('new', 'u'))
   expect(await run.outcome('new')).toBe('delivered')

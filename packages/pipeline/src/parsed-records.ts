@@ -64,9 +64,9 @@ export class ParsedRecords {
 
   #parse(partition: number, record: StoredRecord): readonly StoredEvent[] {
     try {
-      const { events, sentAt } = storedEvents(record, this.#takeKept(record))
-      for (const event of events) setDeliveryTimes(event, sentAt)
-      return events
+      const batch = storedEvents(record, this.#takeKept(record))
+      for (const event of batch.events) setDeliveryTimes(event, batch)
+      return batch.events
     } catch (error) {
       this.#onUnreadable(partition, record.offset, error as Error)
       return []

@@ -203,7 +203,7 @@ export class Pipeline {
     this.#applyConfiguration()
     await this.jobs.start()
     this.#stopListening = log.onCommit((partition, stream) => {
-      if (stream !== 'import') return
+      if (stream !== 'backfill') return
       this.#importTail.moveOn(partition)
       for (const { feed } of this.#deliveries.values()) feed.pull()
     })
@@ -256,7 +256,7 @@ export class Pipeline {
   /** Takes what the gateway has parsed and is about to store, if a destination will want it. */
   keep(record: EventRecord, body: JsonObject): void {
     const { sourceId, route } = record.header
-    if (route !== 'import' && this.#bySource.has(sourceId)) this.#surroundings.parsed.keep(record, body)
+    if (route !== 'backfill' && this.#bySource.has(sourceId)) this.#surroundings.parsed.keep(record, body)
   }
 
   /** It could not be stored, or has had its turn. */

@@ -85,12 +85,12 @@ test('events accepted while it was down are delivered', async () => {
   await run.restart(async () => {
     await run.accept(tracks(2_500, (n) => `u-${n % 9}`))
     await run.accept(
-      tracks(10, () => '', 'import'),
-      { stream: 'import' },
+      tracks(10, () => '', 'backfill'),
+      { stream: 'backfill' },
     )
   })
   expect(sink.arrivals.length).toBe(2_511)
-  expect(await run.outcome('import-9')).toBe('delivered')
+  expect(await run.outcome('backfill-9')).toBe('delivered')
 })
 
 test('a batch that is taken up in parts goes on inside the batch after a restart', async () => {

@@ -10,6 +10,7 @@ import {
   type EventPosition,
   formatPosition,
   formatTime,
+  type StoredBatch,
   type StoredEvent,
   setDeliveryTimes,
   storedEvents,
@@ -75,8 +76,8 @@ export async function traceEvents(sources: TraceSources, { messageId, sourceId, 
   for (const position of await index.find(messageId)) {
     const [record] = await log.get(position.partition, [position.offset])
     if (record === undefined) continue
-    const { events, sentAt } = storedEvents(record)
-    const event = events[position.index]
+    const batch = storedEvents(record)
+    const event = batch.events[position.index]
     if (event?.messageId !== messageId) continue
     const { header } = record
     if (sourceId !== undefined && sourceId !== header.sourceId) continue
@@ -88,16 +89,16 @@ export async function traceEvents(sources: TraceSources, { messageId, sourceId, 
       event: structuredClone(event),
       destinations: record.duplicates?.has(position.index)
         ? duplicateJourneys(sources, position, header.sourceId)
-        : await journeys(sources, position, header.sourceId, timed(event, sentAt), render),
+        : await journeys(sources, position, header.sourceId, timed(event, batch), render),
     })
   }
   return traces
 }
 
 /** The event as the stages get it. */
-function timed(event: StoredEvent, sentAt: Parameters<typeof setDeliveryTimes>[1]): StoredEvent {
+function timed(event: StoredEvent, batch: StoredBatch): StoredEvent {
   const copy = structuredClone(event)
-  setDeliveryTimes(copy, sentAt)
+  setDeliveryTimes(copy, batch)
   return copy
 }
 

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { setDeliveryTimes } from './delivery-times.ts'
+import { ENRICHMENT_RULES } from './enrich.ts'
 import type { StoredEvent } from './event.ts'
 import { formatTime, parseTime } from './time.ts'
 
@@ -13,10 +14,10 @@ interface Times {
   readonly envelopeSentAt?: unknown
 }
 
-function check(given: Times, wanted: Record<string, string>): void {
+function check(given: Times, wanted: Record<string, string>, rules = ENRICHMENT_RULES): void {
   const { envelopeSentAt, ...own } = given
   const event = { type: 'track', messageId: 'm', receivedAt: RECEIVED_AT, ...own } as StoredEvent
-  setDeliveryTimes(event, envelopeSentAt as string)
+  setDeliveryTimes(event, { sentAt: envelopeSentAt as string, rules })
   const { timestamp, originalTimestamp, sentAt, receivedAt } = event
   const usual = { receivedAt: RECEIVED_AT, sentAt: RECEIVED_AT, originalTimestamp: RECEIVED_AT, timestamp: RECEIVED_AT }
   expect({ timestamp, originalTimestamp, sentAt, receivedAt }).toEqual({ ...usual, ...wanted })
@@ -50,6 +51,22 @@ describe('times at take-up', () => {
       { timestamp, originalTimestamp: original, sentAt: sent },
       { timestamp, originalTimestamp: original, sentAt: sent },
     )
+  })
+
+  test('without originalTimestamp the timestamp plays its part: it is by the clock of the device', () => {
+    const [timestamp, sentAt] = ['2031-01-01T00:00:00.000Z', '2031-01-01T00:01:00.000Z']
+    check({ timestamp, sentAt }, { originalTimestamp: timestamp, sentAt, timestamp: '2026-03-04T09:14:31.900Z' })
+    check(
+      { timestamp, originalTimestamp: 7, envelopeSentAt: sentAt },
+      { originalTimestamp: timestamp, sentAt, timestamp: '2026-03-04T09:14:31.900Z' },
+    )
+    // Nothing tells the clock's error: the time of history that is sent in stays.
+    check(
+      { timestamp: '2019-05-01T10:00:00.000Z' },
+      { originalTimestamp: '2019-05-01T10:00:00.000Z', timestamp: '2019-05-01T10:00:00.000Z' },
+    )
+    // Rules 1 took it for the server's time.
+    check({ timestamp, sentAt }, { timestamp, sentAt }, 1)
   })
 
   test("the envelope's sentAt stands in for a missing own one", () => {
@@ -93,7 +110,7 @@ describe('times at take-up', () => {
     for (const originalTimestamp of extremes) {
       for (const sentAt of extremes) {
         const event = { type: 'track', messageId: 'm', receivedAt: RECEIVED_AT, originalTimestamp, sentAt } as unknown
-        setDeliveryTimes(event as StoredEvent, undefined)
+        setDeliveryTimes(event as StoredEvent, { sentAt: undefined, rules: ENRICHMENT_RULES })
         for (const name of ['timestamp', 'originalTimestamp', 'sentAt', 'receivedAt']) {
           expect((event as Record<string, string>)[name]).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
         }

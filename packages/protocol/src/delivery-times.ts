@@ -1,19 +1,24 @@
+import type { StoredBatch } from './enrich.ts'
 import type { StoredEvent } from './event.ts'
-import type { JsonValue } from './json.ts'
 import { EARLIEST_TIME, formatTime, LATEST_TIME, parseTime } from './time.ts'
 
 /**
- * Sets the four times of an event that is taken up for delivery; the device's clock error is the time between
- * `originalTimestamp` and `sentAt`, both by that clock, and is taken out of `timestamp`. Changes the event in place.
+ * Sets the four times of an event that is taken up for delivery. `originalTimestamp` and `sentAt` are by the device's clock, so
+ * the event happened `sentAt − originalTimestamp` before it was received: that is its `timestamp`. Many libraries write the time
+ * of the event as `timestamp` alone; it is by the device's clock too, and stands in for `originalTimestamp` from rules 2 on. A
+ * `timestamp` beside an `originalTimestamp` has been corrected before, and is kept. Changes the event in place.
  *
- * @param envelopeSentAt `sentAt` of the batch that the event came in.
+ * @param batch that the event came in.
  * @see contracts/ingest.md §5, the table of times at take-up
  */
-export function setDeliveryTimes(event: StoredEvent, envelopeSentAt: JsonValue | undefined): void {
+export function setDeliveryTimes(event: StoredEvent, batch: Pick<StoredBatch, 'sentAt' | 'rules'>): void {
   const receivedAt = parseTime(event.receivedAt) ?? 0
-  const sentAt = parseTime(event['sentAt']) ?? parseTime(envelopeSentAt) ?? receivedAt
-  const originalTimestamp = parseTime(event['originalTimestamp']) ?? receivedAt
-  const timestamp = parseTime(event['timestamp']) ?? receivedAt - (sentAt - originalTimestamp)
+  const sentAt = parseTime(event['sentAt']) ?? parseTime(batch.sentAt) ?? receivedAt
+  const given = parseTime(event['timestamp'])
+  const original = parseTime(event['originalTimestamp'])
+  const isCorrected = original !== undefined || batch.rules === 1
+  const originalTimestamp = original ?? (isCorrected ? undefined : given) ?? receivedAt
+  const timestamp = (isCorrected ? given : undefined) ?? receivedAt - (sentAt - originalTimestamp)
   event.receivedAt = formatTime(receivedAt)
   event['sentAt'] = formatTime(sentAt)
   event['originalTimestamp'] = formatTime(originalTimestamp)

@@ -1,3 +1,4 @@
+import { envelopeMembers, mergeEnvelope } from './envelope.ts'
 import type { StoredEvent } from './event.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from './json.ts'
 import { messageIdOf } from './message-id.ts'
@@ -5,13 +6,21 @@ import { pixelEvent } from './pixel.ts'
 import { type EventRecord, RecordFormatError, type RecordHeader } from './record.ts'
 import { formatTime, parseTime } from './time.ts'
 
-/** Number of the rules below. A changed rule gets a new number; records keep the one they were accepted under. */
-export const ENRICHMENT_RULES = 1
+/**
+ * Number of the rules below. A changed rule gets a new number; records keep the one they were accepted under.
+ *
+ *   2  `context` and `integrations` of a batch's envelope are merged into its events; no event keeps `writeKey` or `_metadata`;
+ *      an event's `timestamp` stands in for its `originalTimestamp` (delivery-times.ts)
+ *   1  of the envelope only `sentAt` counts; single events lose `writeKey`, and no other event loses a member
+ */
+export const ENRICHMENT_RULES = 2
 
 export interface StoredBatch {
   readonly events: StoredEvent[]
   /** `sentAt` of the batch envelope, kept beside its events. */
   readonly sentAt: JsonValue | undefined
+  /** Number of the rules that made the events. */
+  readonly rules: number
 }
 
 /**
@@ -24,26 +33,33 @@ export interface StoredBatch {
  */
 export function storedEvents(record: EventRecord, parsed?: JsonObject): StoredBatch {
   const { header, body } = record
-  if (header.rules !== ENRICHMENT_RULES) throw new RecordFormatError(`unknown enrichment rules ${header.rules}`)
+  const { rules } = header
+  if (rules < 1 || rules > ENRICHMENT_RULES) throw new RecordFormatError(`unknown enrichment rules ${rules}`)
   switch (header.route) {
     case 'pixel-track':
     case 'pixel-page': {
       const type = header.route === 'pixel-track' ? 'track' : 'page'
       const event = pixelEvent(latin1(body), type, formatTime(header.acceptedAt))
-      return { events: [enrich(event, header, 0)], sentAt: undefined }
+      return { events: [enrich(event, header, 0)], sentAt: undefined, rules }
     }
     case 'batch':
-    case 'import': {
+    case 'backfill': {
       const envelope = parsed ?? parseBody(body)
       const elements = envelope['batch'] as JsonObject[]
-      const events = elements.map((element, index) => enrich(element, header, index))
-      return { events, sentAt: envelope['sentAt'] }
+      const given = rules === 1 ? undefined : envelopeMembers(envelope)
+      const events = elements.map((element, index) => {
+        if (rules > 1) removeClientMembers(element)
+        if (given !== undefined) mergeEnvelope(element, given)
+        return enrich(element, header, index)
+      })
+      return { events, sentAt: envelope['sentAt'], rules }
     }
     default: {
       const event = parsed ?? parseBody(body)
       event['type'] = header.route
-      if (Object.hasOwn(event, 'writeKey')) delete event['writeKey']
-      return { events: [enrich(event, header, 0)], sentAt: undefined }
+      if (rules > 1) removeClientMembers(event)
+      else if (Object.hasOwn(event, 'writeKey')) delete event['writeKey']
+      return { events: [enrich(event, header, 0)], sentAt: undefined, rules }
     }
   }
 }
@@ -58,6 +74,12 @@ export function normalizedId(value: unknown): string | undefined {
 
 const PLAIN_ID = /^[!-~]+$/
 const CONTROL_CHARACTERS = /[\u0000-\u001f\u007f]/g
+
+/** What client libraries tell the server alone: the write key, and what the library has loaded. */
+function removeClientMembers(event: JsonObject): void {
+  if (event['writeKey'] !== undefined) delete event['writeKey']
+  if (event['_metadata'] !== undefined) delete event['_metadata']
+}
 
 function enrich(event: JsonObject, header: RecordHeader, index: number): StoredEvent {
   enrichId(event, 'userId')

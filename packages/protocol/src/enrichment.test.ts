@@ -15,6 +15,7 @@ function recordOf(body: JsonObject | string, route: Route = 'track', rules = ENR
       clientAddress: '203.0.113.9',
       seed: Uint8Array.from({ length: 16 }, (_, i) => i * 11),
       rules,
+      policySet: 0,
       messageHashes: new Uint8Array(8),
     },
     body: Buffer.from(typeof body === 'string' ? body : JSON.stringify(body)),
@@ -47,11 +48,20 @@ test('the full example of a track is stored as the contract shows it', () => {
 })
 
 // contracts/ingest.md §12.1, §12.29
-test('the type is that of the path, or of the element of a batch; only single events lose a writeKey', () => {
+test('the type is that of the path, or of the element of a batch', () => {
   for (const route of ROUTES.slice(0, 7)) expect(stored({ userId: 'u', type: 'x' }, route).type).toBe(route)
   expect(batchOf({ type: 'merge', userId: 'u' })[0]!.type).toBe('merge')
-  expect(stored({ userId: 'u', writeKey: 'k' })).not.toHaveProperty('writeKey')
-  expect(batchOf({ type: 'page', userId: 'u', writeKey: 'k' })[0]).toHaveProperty('writeKey', 'k')
+})
+
+test('what client libraries tell the server alone is in no event; a property of that name stays', () => {
+  for (const value of ['k', 7, null, { bundled: ['Segment.io'] }]) {
+    const sent = { type: 'page', userId: 'u', writeKey: value, _metadata: value, properties: { writeKey: 'stays' } }
+    for (const event of [stored(sent), batchOf(sent)[0]!]) {
+      expect(event).not.toHaveProperty('writeKey')
+      expect(event).not.toHaveProperty('_metadata')
+      expect(event).toHaveProperty('properties', { writeKey: 'stays' })
+    }
+  }
 })
 
 // contracts/ingest.md §12.14, §5 steps 2 and 3
@@ -138,15 +148,93 @@ test('nothing else is added, changed or removed', () => {
   expect(JSON.stringify(rest)).toBe(JSON.stringify(sent))
 })
 
-test('of the envelope only sentAt goes with the events, as it was sent', () => {
-  const batch = [{ type: 'page', userId: 'u' }]
-  for (const sentAt of ['2026-03-04T09:20:01.000Z', 7, null]) {
-    const read = storedEvents(recordOf({ batch, sentAt, context: { a: 1 }, userId: 'other' }, 'import'))
-    expect(read.sentAt).toBe(sentAt)
-    expect(read.events[0]).toMatchObject({ userId: 'u' })
-    expect(read.events[0]).not.toHaveProperty('context')
+describe('the envelope of a batch', () => {
+  const withEnvelope = (envelope: JsonObject, ...batch: JsonObject[]) =>
+    storedEvents(
+      recordOf({ ...envelope, batch: batch.map((each) => ({ type: 'page', userId: 'u', ...each })) }, 'batch'),
+    )
+
+  test('gives sentAt beside the events, as it was sent, and none of its other members', () => {
+    for (const sentAt of ['2026-03-04T09:20:01.000Z', 7, null]) {
+      const read = withEnvelope({ sentAt, userId: 'other', channel: 'web', traits: { a: 1 } }, {})
+      expect(read.sentAt).toBe(sentAt)
+      const { messageId, receivedAt, request_ip, ...rest } = read.events[0]!
+      expect(rest).toEqual({ type: 'page', userId: 'u' })
+    }
+    expect(storedEvents(recordOf({ userId: 'u', sentAt: 'x' })).sentAt).toBeUndefined()
+  })
+
+  const cases: [title: string, envelope: JsonObject, own: JsonObject, merged: JsonObject][] = [
+    ['an event without any gets them whole', { context: { a: 1 } }, {}, { context: { a: 1 } }],
+    ['own values win', { context: { a: 1, b: 2 } }, { context: { a: 0 } }, { context: { a: 0, b: 2 } }],
+    [
+      'null is an own value',
+      { context: { a: 1, b: { c: 2 } } },
+      { context: { a: null, b: null } },
+      { context: { a: null, b: null } },
+    ],
+    [
+      'objects are merged at every level',
+      { context: { app: { name: 'Cinema', build: { n: 7 } }, ip: '203.0.113.7' } },
+      { context: { app: { build: { beta: true } } } },
+      { context: { app: { name: 'Cinema', build: { n: 7, beta: true } }, ip: '203.0.113.7' } },
+    ],
+    [
+      'arrays are replaced',
+      { context: { list: [1, { a: 2 }] } },
+      { context: { list: [{ b: 3 }] } },
+      { context: { list: [{ b: 3 }] } },
+    ],
+    [
+      'an array does not become an object',
+      { context: { a: { 0: 'x' } } },
+      { context: { a: [] } },
+      { context: { a: [] } },
+    ],
+    ['an own context of another kind stays', { context: { a: 1 } }, { context: null }, { context: null }],
+    ['a context of another kind is ignored', { context: [1], integrations: 'All' }, {}, {}],
+    [
+      'integrations are merged by name',
+      { integrations: { All: false, Slack: { channel: 'a' }, Webhook: false } },
+      { integrations: { All: true, Slack: { thread: 1 } } },
+      { integrations: { All: true, Slack: { thread: 1 }, Webhook: false } },
+    ],
+  ]
+  for (const [title, envelope, own, merged] of cases) {
+    test(title, () => {
+      const { messageId, receivedAt, request_ip, type, userId, ...rest } = withEnvelope(envelope, own).events[0]!
+      expect(rest).toEqual(merged)
+    })
   }
-  expect(storedEvents(recordOf({ userId: 'u', sentAt: 'x' })).sentAt).toBeUndefined()
+
+  test('may hold members of any name', () => {
+    const body =
+      '{"context":{"__proto__":{"a":1},"constructor":2},"batch":[{"type":"page","userId":"u","context":{"b":3}}]}'
+    const [event] = storedEvents(recordOf(body, 'batch')).events
+    expect(JSON.stringify(event!['context'])).toBe('{"b":3,"__proto__":{"a":1},"constructor":2}')
+    expect(Object.getPrototypeOf(event!['context'])).toBe(Object.prototype)
+  })
+
+  test('is shared by the events: none of them has a copy', () => {
+    const { events } = withEnvelope({ context: { app: { name: 'Cinema' } } }, {}, {}, { context: { a: 1 } })
+    const contexts = events.map((event) => event['context'] as JsonObject)
+    expect(contexts[1]).toBe(contexts[0])
+    expect(contexts[2]!['app']).toBe(contexts[0]!['app'])
+    expect(contexts[0]).toEqual({ app: { name: 'Cinema' } })
+  })
+})
+
+test('a record of rules 1 is read as it was before', () => {
+  const element = { type: 'page', userId: 'u', writeKey: 'k', _metadata: { a: 1 } }
+  const body = { sentAt: 'x', context: { a: 1 }, integrations: { All: false }, batch: [element] }
+  const { events, rules } = storedEvents(recordOf(body, 'batch', 1))
+  expect(rules).toBe(1)
+  expect(events[0]).toMatchObject(element)
+  expect(events[0]).not.toHaveProperty('context')
+  expect(events[0]).not.toHaveProperty('integrations')
+  const single = storedEvents(recordOf({ userId: 'u', writeKey: 'k', _metadata: 1 }, 'page', 1)).events[0]!
+  expect(single).toHaveProperty('_metadata')
+  expect(single).not.toHaveProperty('writeKey')
 })
 
 test('each call gives objects of its own', () => {
@@ -158,6 +246,8 @@ test('each call gives objects of its own', () => {
 
 test('a record under unknown rules, or one that holds no object, is refused rather than guessed at', () => {
   const code = 'RECORD_FORMAT'
-  expect(() => storedEvents(recordOf({}, 'track', ENRICHMENT_RULES + 1))).toThrow(expect.objectContaining({ code }))
+  for (const rules of [0, ENRICHMENT_RULES + 1]) {
+    expect(() => storedEvents(recordOf({}, 'track', rules))).toThrow(expect.objectContaining({ code }))
+  }
   expect(() => storedEvents(recordOf('[]'))).toThrow(expect.objectContaining({ code }))
 })

@@ -1,5 +1,6 @@
 export { setDeliveryTimes } from './delivery-times.ts'
 export { ENRICHMENT_RULES, normalizedId, type StoredBatch, storedEvents } from './enrich.ts'
+export { type EnvelopeMembers, envelopeMembers, mergedMembers } from './envelope.ts'
 export { EVENT_TYPES, type EventType, eventName, isEventType, type StoredEvent } from './event.ts'
 export { hash53, writeHash64 } from './hash.ts'
 export { isJsonObject, isNestedDeeper, type JsonObject, type JsonValue, ownMember, setMember } from './json.ts'

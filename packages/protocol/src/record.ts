@@ -20,13 +20,18 @@ export interface RecordHeader {
   readonly seed: Uint8Array
   /** Number of the enrichment rules that read this record (enrich.ts). */
   readonly rules: number
+  /** Number of the policy set that treated the events before they were stored; 0: none did. */
+  readonly policySet: number
   /** 8 bytes for each event, in order: the hash of its messageId (message-id.ts). */
   readonly messageHashes: Uint8Array
 }
 
-/** How a record came in: it decides how its bytes are read. Order is part of the format: append only. */
-export const ROUTES = [...EVENT_TYPES, 'batch', 'import', 'pixel-track', 'pixel-page'] as const
-export type Route = EventType | 'batch' | 'import' | 'pixel-track' | 'pixel-page'
+/**
+ * How a record came in: it decides how its bytes are read, and `backfill` that it lies in the stream of that name. Order is
+ * part of the format: append only.
+ */
+export const ROUTES = [...EVENT_TYPES, 'batch', 'backfill', 'pixel-track', 'pixel-page'] as const
+export type Route = EventType | 'batch' | 'backfill' | 'pixel-track' | 'pixel-page'
 
 export function eventCount(header: RecordHeader): number {
   return header.messageHashes.length / MESSAGE_HASH_BYTES
@@ -34,18 +39,25 @@ export function eventCount(header: RecordHeader): number {
 
 export const MESSAGE_HASH_BYTES = 8
 const SEED_BYTES = 16
-const FORMAT = 1
+const FORMAT = 2
 
 /*
- * Encoded record, format 1, numbers little-endian:
+ * Encoded record, format 2, numbers little-endian:
  *
- *   0  u8   format                     28  u32  number of events, n
- *   1  u8   route (index in ROUTES)    32  u8   length of the source id, then its text
- *   2  u16  enrichment rules               u8   length of the client address, then its text
- *   4  f64  acceptedAt                     8n   messageId hashes
- *  12  16   seed                                the body, up to the end
+ *   0  u8   format                     32  u16  flags
+ *   1  u8   route (index in ROUTES)    34  u32  policy set
+ *   2  u16  enrichment rules           38  u8   length of the source id, then its text
+ *   4  f64  acceptedAt                     u8   length of the client address, then its text
+ *  12  16   seed                           8n   messageId hashes
+ *  28  u32  number of events, n                 the body, up to the end
+ *
+ * Flags: bit 0 is set when the record holds erased events; the other bits are 0. This version sets none, and refuses a
+ * record with one, because it would read what is erased as a damaged event.
+ *
+ * Format 1 has neither flags nor policy set: the source id follows at 32. It is read as policy set 0, and never written.
  */
-const FIXED_BYTES = 32
+const FIXED_BYTES = 38
+const FIXED_BYTES_OF_FORMAT_1 = 32
 
 export function encodedSize(record: EventRecord): number {
   const { sourceId, clientAddress, messageHashes } = record.header
@@ -61,6 +73,8 @@ export function encodeRecord(record: EventRecord, target: Buffer, start: number)
   target.writeDoubleLE(header.acceptedAt, start + 4)
   target.set(header.seed, start + 12)
   target.writeUInt32LE(eventCount(header), start + 28)
+  target.writeUInt16LE(0, start + 32)
+  target.writeUInt32LE(header.policySet, start + 34)
   let at = writeShortText(header.sourceId, target, start + FIXED_BYTES)
   at = writeShortText(header.clientAddress, target, at)
   target.set(header.messageHashes, at)
@@ -76,12 +90,15 @@ export function encodeRecord(record: EventRecord, target: Buffer, start: number)
  */
 export function decodeRecord(bytes: Uint8Array): EventRecord {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-  if (buffer.length < FIXED_BYTES + 2) throw new RecordFormatError('record is too short')
-  if (buffer[0] !== FORMAT) throw new RecordFormatError(`record has unknown format ${buffer[0]}`)
+  const format = buffer[0]
+  if (format !== FORMAT && format !== 1) throw new RecordFormatError(`record has unknown format ${format}`)
+  const fixedBytes = format === 1 ? FIXED_BYTES_OF_FORMAT_1 : FIXED_BYTES
+  if (buffer.length < fixedBytes + 2) throw new RecordFormatError('record is too short')
+  if (format !== 1 && buffer.readUInt16LE(32) !== 0) throw new RecordFormatError('record has unknown flags')
   const route = ROUTES[buffer[1]!]
   if (route === undefined) throw new RecordFormatError(`record has unknown route ${buffer[1]}`)
   const events = buffer.readUInt32LE(28)
-  let at = FIXED_BYTES
+  let at = fixedBytes
   const sourceId = readShortText(buffer, at)
   at += 1 + sourceId.length
   const clientAddress = readShortText(buffer, at)
@@ -96,6 +113,7 @@ export function decodeRecord(bytes: Uint8Array): EventRecord {
       clientAddress,
       seed: buffer.subarray(12, 12 + SEED_BYTES),
       rules: buffer.readUInt16LE(2),
+      policySet: format === 1 ? 0 : buffer.readUInt32LE(34),
       messageHashes: buffer.subarray(at, bodyStart),
     },
     body: buffer.subarray(bodyStart),

@@ -13,7 +13,7 @@ import {
 import type { CatalogStream } from './thread/catalog-log.ts'
 import { SharedPlaces } from './thread/shared-places.ts'
 
-const STREAMS: readonly CatalogStream[] = ['live', 'import']
+const STREAMS: readonly CatalogStream[] = ['live', 'backfill']
 /** Young objects of the thread: events that are parsed and forgotten. */
 const YOUNG_MB = 8
 const PARTITION = 0
@@ -86,7 +86,7 @@ export class SchemaCatalog {
     this.#places = new SharedPlaces()
     const counted = countedPlaces(options.file)
     for (const stream of STREAMS) this.#places.setCounted(stream, counted[stream])
-    this.#places.onDisk = Math.min(counted.live, counted.import)
+    this.#places.onDisk = Math.min(counted.live, counted.backfill)
   }
 
   /** Up to where events are counted, on disk: the log may drop what lies before, and gives no offset before that again. */

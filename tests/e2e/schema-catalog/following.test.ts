@@ -31,7 +31,7 @@ test('10: an event is visible in all six endpoints within a second of its 200', 
   expect({ LagEvents, LagSeconds, Positions }).toEqual({ LagEvents: 0, LagSeconds: 0, Positions: ['0-1'] })
 })
 
-test('27: refused events, duplicates, events of a replay and of the Test API change nothing; imported ones count once', async () => {
+test('27: refused events, duplicates, events of a replay and of the Test API change nothing; those of a backfill count once', async () => {
   await using env = await openEnv()
   const api = new SchemaApi(env)
   const source = await env.source({ config: { dedupWindowSeconds: 60 } })
@@ -46,7 +46,7 @@ test('27: refused events, duplicates, events of a replay and of the Test API cha
   ).toBe(200)
   expect((await env.send('/v1/track', { event: 'Refused' }, writeKey)).status).toBe(400)
   expect((await env.send('/v1/track', { ...event, event: 'Unknown key' }, 'unknown')).status).toBe(401)
-  expect((await env.send('/v1/import', { batch: [{ ...event, messageId: 'm-3' }] }, writeKey)).status).toBe(200)
+  expect((await env.send('/v1/backfill', { batch: [{ ...event, messageId: 'm-3' }] }, writeKey)).status).toBe(200)
   await env.journey('m-1', 'dead_lettered')
   const { json } = await env.api('GET', '/v2/dead-letters')
   env.sink.answer = () => ({})

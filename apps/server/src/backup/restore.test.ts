@@ -121,8 +121,8 @@ describe('refused, with nothing written', () => {
     ],
     [
       'is of a later data folder',
-      () => repack(made.file, file, () => {}, { dataFormat: 2 }),
-      /was made by a newer version of Millrace \(data format 2, this version knows 1\)/,
+      () => repack(made.file, file, () => {}, { dataFormat: 3 }),
+      /was made by a newer version of Millrace \(data format 3, this version knows 2\)/,
     ],
     [
       'has a later delivery.db',

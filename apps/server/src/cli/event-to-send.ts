@@ -64,7 +64,12 @@ export function eventOfOptions(
 }
 
 /** Events as they are given: one object, a list, or the body of a batch. */
-export function eventsOfMessage(text: string, type: string | undefined, newId: () => string): EventsToSend {
+export function eventsOfMessage(
+  text: string,
+  type: string | undefined,
+  newId: () => string,
+  isBackfill = false,
+): EventsToSend {
   let message: JsonValue
   try {
     message = JSON.parse(text)
@@ -76,13 +81,15 @@ export function eventsOfMessage(text: string, type: string | undefined, newId: (
     const envelope = isJsonObject(message) ? message : {}
     const events = list.map((each) => (isJsonObject(each) ? withMessageId(each, newId) : each))
     // What is no event goes out as it is: the server says what is wrong with it.
-    return { path: '/v1/batch', body: { ...envelope, batch: events }, events: events.filter(isJsonObject) }
+    const path = isBackfill ? '/v1/backfill' : '/v1/batch'
+    return { path, body: { ...envelope, batch: events }, events: events.filter(isJsonObject) }
   }
   if (!isJsonObject(message)) throw usageError('The message is neither an event nor a list of events.')
   const given = type ?? message['type']
   if (typeof given !== 'string')
     throw usageError('The message has no type.', `Put one before it: ${EVENT_TYPES.join(', ')}.`)
-  return single(checkedType(given), message, newId)
+  const { path, body, events } = single(checkedType(given), message, newId)
+  return isBackfill ? { path: '/v1/backfill', body: { batch: [...events] }, events } : { path, body, events }
 }
 
 function single(type: EventType, event: JsonObject, newId: () => string): EventsToSend {

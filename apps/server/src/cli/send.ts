@@ -14,6 +14,7 @@ interface SendOptions extends EventOptions, ServerOptions {
   readonly source?: string
   /** A file, or `-` for standard input. */
   readonly message?: string
+  readonly backfill?: boolean
   readonly json?: boolean
 }
 
@@ -30,6 +31,7 @@ export function addSend(program: Command, { io }: CommandContext): void {
     .option('--anonymous <id>', 'anonymousId; made up if there is no --user either')
     .option('--property <name=value...>', 'property (identify, group: trait); a value is read as JSON if it is that')
     .option('--message <file>', 'JSON of an event, a list or a batch; - is standard input')
+    .option('--backfill', 'send the message as history: it waits while live events are due')
     .option('--write-key <key>', 'write key of the source')
     .option('--source <source>', 'id, key or name of the source (default: the one named Quickstart)')
     .action((type: string | undefined, name: string | undefined, options: SendOptions) => send(type, name, options, io))
@@ -43,6 +45,9 @@ async function send(
   io: CommandIo,
 ): Promise<void> {
   const { path, body, events } = await eventsOf(type, name, options, io)
+  if (options.backfill && options.message === undefined) {
+    throw usageError('--backfill sends history: give it as --message, a list or a batch of events.')
+  }
   const api = new ServerApi(options, io)
   const source = options.writeKey === undefined ? await findSource(api, options.source) : undefined
   const answer = await api.postEvents(path, options.writeKey ?? source!.writeKey, JSON.stringify(body))
@@ -70,7 +75,7 @@ async function eventsOf(type: string | undefined, name: string | undefined, opti
   if (name !== undefined || options.user !== undefined || options.anonymous !== undefined || options.property) {
     throw usageError('--message is the whole event: it goes without a name, --user, --anonymous and --property.')
   }
-  return eventsOfMessage(await readMessage(options.message, io), type, randomUUID)
+  return eventsOfMessage(await readMessage(options.message, io), type, randomUUID, options.backfill)
 }
 
 /** The source that a person means by its id, key or name; without a word, the one that the first start made. */

@@ -108,9 +108,9 @@ const SERVER = {
     from: 1,
     to: 1_000,
   }),
-  // An import takes five times as many, and the index of an event in its batch has 16 bits.
+  // A backfill takes five times as many, and the index of an event in its batch has 16 bits.
   maxBatchEvents: number('MILLRACE_MAX_BATCH_EVENTS', 10_000, {
-    purpose: 'Most events in a batch; /v1/import takes five times as many.',
+    purpose: 'Most events in a batch; /v1/backfill takes five times as many.',
     from: 1,
     to: 13_107,
   }),

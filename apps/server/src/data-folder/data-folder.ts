@@ -1,10 +1,15 @@
 import { randomBytes } from 'node:crypto'
-import { accessSync, constants, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { accessSync, constants, existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 
-/** Of the layout of the folder as a whole; each database counts its own schema besides. */
-export const DATA_FORMAT = 1
+/**
+ * Of the layout of the folder as a whole; each database counts its own schema, too.
+ *
+ *   2  records of the log have flags and a policy set (protocol/record.ts, format 2), and sources a partition (control.db)
+ *   1  the first
+ */
+export const DATA_FORMAT = 2
 
 /** What is wrong with the data folder, in words for whoever started the server. */
 export class DataFolderError extends Error {
@@ -27,7 +32,7 @@ export class DataFolder implements Disposable {
     makeWritable(path)
     const lock = takeLock(path)
     const isNew = !existsSync(join(path, 'format'))
-    if (isNew) writeFileSync(join(path, 'format'), `${DATA_FORMAT}\n`, { flush: true })
+    if (isNew) writeFormat(path)
     return new DataFolder(path, isNew, lock)
   }
 
@@ -35,6 +40,14 @@ export class DataFolder implements Disposable {
     this.path = path
     this.isNew = isNew
     this.#lock = lock
+  }
+
+  /**
+   * Notes that the folder has the layout of this version from now on: its databases have been brought up to date, and nothing
+   * has been added to the log. Until then an earlier release can go on with it.
+   */
+  noteFormat(): void {
+    if (readFormat(this.path) !== DATA_FORMAT) writeFormat(this.path)
   }
 
   file(name: string): string {
@@ -69,14 +82,24 @@ export class DataFolder implements Disposable {
 }
 
 function refuseNewerFormat(path: string): void {
-  const file = join(path, 'format')
-  if (!existsSync(file)) return
-  const format = Number(readFileSync(file, 'utf8').trim())
+  if (!existsSync(join(path, 'format'))) return
+  const format = readFormat(path)
   if (format > DATA_FORMAT) {
     throw new DataFolderError(
       `${path} was written by a newer version of Millrace (format ${format}, this version knows ${DATA_FORMAT}); nothing was changed`,
     )
   }
+}
+
+function readFormat(path: string): number {
+  return Number(readFileSync(join(path, 'format'), 'utf8').trim())
+}
+
+/** A crash leaves the old number or the new one, and never an empty file. */
+function writeFormat(path: string): void {
+  const file = join(path, 'format')
+  writeFileSync(`${file}.new`, `${DATA_FORMAT}\n`, { flush: true })
+  renameSync(`${file}.new`, file)
 }
 
 function makeWritable(path: string): void {

@@ -49,6 +49,8 @@ export class Front {
       },
       (request, response) => this.#handle(request, response),
     )
+    // A client that holds its body back is told to send it by the code that wants it.
+    this.#server.on('checkContinue', (request, response) => this.#handle(request, response))
     this.#server.on('clientError', answerClientError)
   }
 
@@ -90,8 +92,10 @@ export class Front {
   }
 }
 
-function answerNotReady({ url }: IncomingMessage, response: ServerResponse): void {
+function answerNotReady({ url, headers }: IncomingMessage, response: ServerResponse): void {
   const path = url!.split('?', 1)[0]
+  // A body that the client holds back would be taken for its next request.
+  if (headers.expect !== undefined) response.shouldKeepAlive = false
   if (path === '/ready') {
     response.writeHead(503, { 'Content-Type': 'application/json; charset=utf-8' })
     response.end('{"ready":false,"reason":"recovering log"}')

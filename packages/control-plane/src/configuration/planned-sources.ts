@@ -1,7 +1,7 @@
 import type { JsonObject } from '@millrace/protocol'
 import { ApiError, badRequest } from '../api-error.ts'
 import { documentDiff } from '../document-diff.ts'
-import type { Source } from '../source.ts'
+import { FIRST_PARTITION, type Source } from '../source.ts'
 import { readConfig, readType, readWriteKey } from '../sources.ts'
 import { readBoolean, readName } from '../written-fields.ts'
 import { sourceDocument } from './document.ts'
@@ -36,7 +36,8 @@ export async function planSources(planning: Planning, entries: readonly Entry[])
   for (const [key, fields] of read) {
     await turns.next()
     const saved = savedByKey.get(key)
-    const identity = () => ({ id: ids.next().value, key, workspaceId, createdAt: at, previousWriteKeys: [] })
+    const made = { key, partition: FIRST_PARTITION, workspaceId, createdAt: at, previousWriteKeys: [] }
+    const identity = () => ({ id: ids.next().value, ...made })
     const value = fields && ({ ...(saved ?? identity()), ...fields, updatedAt: at, revision: nextRevision } as Source)
     sources.set(key, value && { value, planned: plannedChange(saved, value) })
   }

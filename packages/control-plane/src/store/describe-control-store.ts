@@ -20,7 +20,7 @@ export interface StoreDatabase extends AsyncDisposable {
 
 const AT = 1_772_000_000_000
 
-const exampleSource: Source = {
+export const exampleSource: Source = {
   id: 's-1',
   key: 'cinema-app',
   name: 'Cinema \u0000 app \ud800',
@@ -34,6 +34,7 @@ const exampleSource: Source = {
     orderShards: 1,
     catalog: { samples: 'full', values: 'on' },
   },
+  partition: 5,
   workspaceId: 'w-1',
   createdAt: AT,
   updatedAt: AT,

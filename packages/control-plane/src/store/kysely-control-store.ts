@@ -69,7 +69,12 @@ export class KyselyControlStore implements ControlStore {
   async load(): Promise<StoredState> {
     return this.#db.transaction().execute(async (db) => {
       const workspace = await db.selectFrom('workspace').selectAll().executeTakeFirstOrThrow()
-      const sources = await db.selectFrom('source').select('document').orderBy('created_at').orderBy('id').execute()
+      const sources = await db
+        .selectFrom('source')
+        .select(['document', 'partition'])
+        .orderBy('created_at')
+        .orderBy('id')
+        .execute()
       const destinations = await db
         .selectFrom('destination')
         .select(['id', 'document', 'config'])
@@ -101,7 +106,10 @@ export class KyselyControlStore implements ControlStore {
         workspaceId: workspace.id,
         version: { commits: Number(workspace.commits), revision: Number(workspace.revision) },
         ownership: workspace.ownership === null ? undefined : (JSON.parse(workspace.ownership) as Ownership),
-        sources: sources.map(({ document }) => JSON.parse(document) as Source),
+        sources: sources.map(({ document, partition }) => ({
+          ...(JSON.parse(document) as Omit<Source, 'partition'>),
+          partition: Number(partition),
+        })),
         destinations: destinations.map(({ id, document, config }) => ({
           ...(JSON.parse(document) as Omit<Destination, 'config' | 'transformations'>),
           transformations: [],
@@ -214,8 +222,8 @@ export class KyselyControlStore implements ControlStore {
     const { createdAt: created_at } = change.value
     switch (change.kind) {
       case 'source': {
-        const { key, writeKey: write_key } = change.value
-        const row = { key, write_key, document: JSON.stringify(change.value) }
+        const { partition, ...rest } = change.value
+        const row = { key: rest.key, write_key: rest.writeKey, partition, document: JSON.stringify(rest) }
         await db
           .insertInto('source')
           .values({ id, created_at, ...row })

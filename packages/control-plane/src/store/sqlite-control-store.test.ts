@@ -3,9 +3,15 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { expect, test } from 'vitest'
+import type { Change } from '../change.ts'
 import { SecretBox } from '../secret-box.ts'
 import { NewerDatabaseError, WrongSecretKeyError } from './control-store.ts'
-import { describeControlStore, exampleDestination, type StoreDatabase } from './describe-control-store.ts'
+import {
+  describeControlStore,
+  exampleDestination,
+  exampleSource,
+  type StoreDatabase,
+} from './describe-control-store.ts'
 import { openSqliteControlStore } from './sqlite-control-store.ts'
 
 const RIGHT = Buffer.alloc(32, 1)
@@ -37,15 +43,19 @@ test.each([
   ['credentials', ['credential', 'transformation', 'library', 'code_version', 'session'], '0002-z'],
   ['transformations', ['transformation', 'library', 'code_version', 'session'], '0003-z'],
   ['sessions', ['session'], '0004-z'],
+  ['partitions', [], '0005-z'],
 ])('a database from before %s is brought up to date with all it holds', async (_, tables, lastMigration) => {
   await using database = await filledDatabase()
   {
     using raw = new DatabaseSync(database.file)
     for (const table of tables) raw.exec(`DROP TABLE ${table}`)
+    raw.exec('ALTER TABLE source DROP COLUMN partition')
     raw.prepare('DELETE FROM kysely_migration WHERE name > ?').run(lastMigration)
   }
   await using store = await database.open()
-  expect((await store.load()).destinations).toEqual([exampleDestination])
+  const { sources, destinations } = await store.load()
+  expect(destinations).toEqual([exampleDestination])
+  expect(sources).toEqual([{ ...exampleSource, partition: 0 }])
   expect(await store.auditEntries({ limit: 1 })).toEqual([])
 })
 
@@ -81,10 +91,15 @@ test('a commit that cannot be written changes nothing, and the next one can be',
   expect((await store.load()).destinations).toHaveLength(0)
 })
 
+const EXAMPLES: readonly Change[] = [
+  { kind: 'source', id: 's-1', value: exampleSource },
+  { kind: 'destination', id: 'd-1', value: exampleDestination },
+]
+
 async function filledDatabase(): Promise<SqliteDatabase> {
   const database = new SqliteDatabase()
   await using store = await database.open()
-  await store.commit({ commits: 0, revision: 0 }, [{ kind: 'destination', id: 'd-1', value: exampleDestination }], [])
+  await store.commit({ commits: 0, revision: 0 }, EXAMPLES, [])
   return database
 }
 

@@ -15,7 +15,7 @@ export interface Tables {
     ownership: string | null
     created_at: number
   }
-  source: { id: string; key: string; write_key: string; created_at: number; document: string }
+  source: { id: string; key: string; write_key: string; partition: number; created_at: number; document: string }
   /** `config` is sealed as a whole, with the id as its context. */
   destination: { id: string; key: string; created_at: number; document: string; config: string }
   connection: { id: string; source_id: string; destination_id: string; created_at: number; document: string }
@@ -62,6 +62,7 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '0003-credentials': { up: createCredentials },
   '0004-transformations': { up: createTransformations },
   '0005-sessions': { up: createSessions },
+  '0006-partitions': { up: addPartitions },
 }
 
 async function createResourcesAndAccounts(db: Kysely<unknown>): Promise<void> {
@@ -181,4 +182,12 @@ async function createSessions(db: Kysely<unknown>): Promise<void> {
     .addColumn('last_used_at', 'bigint', (column) => column.notNull())
     .execute()
   await db.schema.createIndex('session_token').on('session').column('token_id').execute()
+}
+
+/** The log has one partition so far: every source lies in it. */
+async function addPartitions(db: Kysely<unknown>): Promise<void> {
+  await db.schema
+    .alterTable('source')
+    .addColumn('partition', 'integer', (column) => column.notNull().defaultTo(0))
+    .execute()
 }

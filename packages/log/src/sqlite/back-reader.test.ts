@@ -21,7 +21,7 @@ async function segments(directory: string, notes: readonly string[]) {
 test('reading back goes over segments that are closed, that are written, and that are empty', async () => {
   await using log = await segments(folders.create(), ['0', '1', '2'])
   expect((await readAllBack(log, 0, log.end())).map(noteOf)).toEqual(['2', '1', '0'])
-  await log.append('import', testRecord('source-a', '3'))
+  await log.append('backfill', testRecord('source-a', '3'))
   await log.append('live', testRecord('source-a', '4'))
   expect((await readAllBack(log, 0, log.end())).map(noteOf)).toEqual(['4', '3', '2', '1', '0'])
   expect((await scanAll(log, 0, 1)).map(noteOf)).toEqual(['1', '2', '3', '4'])

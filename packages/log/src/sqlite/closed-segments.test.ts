@@ -18,7 +18,7 @@ test('closed segments hold all that was appended before, and are a log by themse
   await using log = await openLog(folders.create())
   const appends: Promise<number>[] = []
   for (let i = 0; i < 200; i++)
-    appends.push(log.append(i % 3 === 0 ? 'import' : 'live', testRecord('source-a', `${i}`)))
+    appends.push(log.append(i % 3 === 0 ? 'backfill' : 'live', testRecord('source-a', `${i}`)))
   await appends[99]
   const closing = close(log)
   for (let i = 200; i < 300; i++) appends.push(log.append('live', testRecord('source-a', `${i}`)))

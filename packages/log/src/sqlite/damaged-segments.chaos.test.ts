@@ -29,7 +29,7 @@ beforeAll(async () => {
   {
     await using log = await openLog(directory, SMALL_SEGMENTS)
     for (let i = 0; i < 60; i++) {
-      const stream = i % 7 === 0 ? 'import' : 'live'
+      const stream = i % 7 === 0 ? 'backfill' : 'live'
       await log.append(stream, testRecord('source-a', `${i}`, 60))
     }
   }

@@ -42,7 +42,7 @@ test('restarts and crashes change no decision, whether the window is read at the
         if (!isDuplicate) lastAt.set(key, acceptedAt)
         return isDuplicate ? [index] : []
       })
-      const stream = random() < 0.2 ? 'import' : 'live'
+      const stream = random() < 0.2 ? 'backfill' : 'live'
       const record = recordOf(sourceId, acceptedAt, messageIds)
       return log.append(stream, record, hasWindow ? { windowMs: WINDOW_MS } : undefined).then((offset) => {
         expected.set(offset, duplicates.length === 0 ? undefined : duplicates)

@@ -18,22 +18,22 @@ test('reads each stream in order, over segments that are closed meanwhile, and n
   await using log = await SqliteEventLog.open({ directory, clock: systemClock, segmentBytes: 40_000 })
   const damage: unknown[] = []
   const reader = new ForwardReader(directory, (...what) => damage.push(what))
-  const sent: Record<Stream, string[]> = { live: [], import: [] }
-  const read: Record<Stream, string[]> = { live: [], import: [] }
-  const positions: Record<Stream, number> = { live: 0, import: 0 }
+  const sent: Record<Stream, string[]> = { live: [], backfill: [] }
+  const read: Record<Stream, string[]> = { live: [], backfill: [] }
+  const positions: Record<Stream, number> = { live: 0, backfill: 0 }
   for (let n = 0; n < 60; n++) {
-    const stream = n % 3 === 0 ? 'import' : 'live'
+    const stream = n % 3 === 0 ? 'backfill' : 'live'
     await log.append(stream, recordOf(`${n}`))
     sent[stream].push(`${n}`)
     if (n % 7 === 0) follow()
   }
   follow()
   expect(read).toEqual(sent)
-  expect(positions).toEqual({ live: log.end(), import: log.end() })
+  expect(positions).toEqual({ live: log.end(), backfill: log.end() })
   expect(damage).toEqual([])
 
   function follow(): void {
-    for (const each of ['live', 'import'] as const) {
+    for (const each of ['live', 'backfill'] as const) {
       for (let count = -1; count !== 0; ) {
         const { records, next } = reader.read(each, positions[each], log.end(), 1_000)
         positions[each] = next
@@ -130,6 +130,7 @@ function recordOf(text: string): EventRecord {
     clientAddress: '127.0.0.1',
     seed: new Uint8Array(16),
     rules: 1,
+    policySet: 0,
     messageHashes: messageHash('m'),
   }
   return { header, body: Buffer.from(text) }

@@ -3,7 +3,7 @@ import { crc32 } from 'node:zlib'
 import { decodeRecord } from '@millrace/protocol'
 import type { Offset, ReadResult, StoredRecord, Stream } from '../event-log.ts'
 import { duplicateIndexes } from '../frames.ts'
-import { DamagedSegmentError, hasTable } from './segment.ts'
+import { DamagedSegmentError, hasTable, STREAM_TABLES } from './segment.ts'
 import { segmentPath } from './segment-files.ts'
 import { SegmentLook, segmentsFrom, segmentsIn } from './segment-look.ts'
 
@@ -71,7 +71,9 @@ export class ForwardReader {
   }
 
   #readRecords(database: DatabaseSync, stream: Stream, from: Offset, maxBytes: number): StoredRecord[] {
-    const rows = database.prepare(`SELECT offset, crc, bytes FROM ${stream} WHERE offset >= ? ORDER BY offset`)
+    const rows = database.prepare(
+      `SELECT offset, crc, bytes FROM ${STREAM_TABLES[stream]} WHERE offset >= ? ORDER BY offset`,
+    )
     const duplicatesOf = hasTable(database, 'duplicates')
       ? database.prepare('SELECT indexes FROM duplicates WHERE offset = ?')
       : undefined

@@ -32,7 +32,7 @@ export interface Commit {
  * One file of the log, `<first offset>.db`: an SQLite database in WAL mode, never checkpointed while it is written.
  * Everything committed then lies in the WAL, whose frames SQLite checks one by one: a cut costs only what comes after it.
  *
- *   live, import   offset, CRC-32 of the bytes, encoded record (protocol/record.ts)
+ *   live, import   offset, CRC-32 of the bytes, encoded record (protocol/record.ts); `import` is the stream of backfills
  *   tally          per commit and stream: first and last offset, and [source id, events, bytes] as JSON
  *   probe          one row, written to find out whether writing works
  *
@@ -58,7 +58,6 @@ export class Segment {
     this.#database = database
     this.#inode = inodeOf(path)
     this.#hasDedup = hasTable(database, 'duplicates')
-    const perStream = <T>(make: (table: Stream) => T) => ({ live: make('live'), import: make('import') })
     this.#reads = perStream((table) =>
       database.prepare(`SELECT offset, crc, bytes FROM ${table} WHERE offset >= ? AND offset < ? ORDER BY offset`),
     )
@@ -169,7 +168,7 @@ export class Segment {
   /** @throws DamagedSegmentError */
   get(offset: Offset): EncodedRecord | undefined {
     return guardDamage(this.path, () => {
-      const row = this.#gets.live.get(offset) ?? this.#gets.import.get(offset)
+      const row = this.#gets.live.get(offset) ?? this.#gets.backfill.get(offset)
       return row && this.#checked(row)
     })
   }
@@ -273,6 +272,13 @@ export class DamagedSegmentError extends Error {
   readonly code = 'SEGMENT_DAMAGED'
 }
 
+/** Its name in every segment: those of earlier releases have this one for backfills. */
+export const STREAM_TABLES: Readonly<Record<Stream, string>> = { live: 'live', backfill: 'import' }
+
+function perStream<T>(make: (table: string) => T): Record<Stream, T> {
+  return { live: make(STREAM_TABLES.live), backfill: make(STREAM_TABLES.backfill) }
+}
+
 const DEDUP_TABLES = `
   CREATE TABLE IF NOT EXISTS duplicates (offset INTEGER PRIMARY KEY, indexes BLOB NOT NULL) STRICT;
   CREATE TABLE IF NOT EXISTS dedup (first INTEGER PRIMARY KEY, entries BLOB NOT NULL) STRICT`
@@ -308,12 +314,11 @@ interface Writes {
 }
 
 function prepareWrites(database: DatabaseSync): Writes {
-  const insert = (table: Stream) => database.prepare(`INSERT INTO ${table} (offset, crc, bytes) VALUES (?, ?, ?)`)
   return {
     begin: database.prepare('BEGIN IMMEDIATE'),
     commit: database.prepare('COMMIT'),
     rollback: database.prepare('ROLLBACK'),
-    insert: { live: insert('live'), import: insert('import') },
+    insert: perStream((table) => database.prepare(`INSERT INTO ${table} (offset, crc, bytes) VALUES (?, ?, ?)`)),
     insertTally: database.prepare('INSERT INTO tally (stream, first, last, counts) VALUES (?, ?, ?, ?)'),
     probe: database.prepare('INSERT INTO probe VALUES (1, 1) ON CONFLICT DO UPDATE SET written = written + 1'),
   }

@@ -54,7 +54,7 @@ function crashedLog() {
   const commits: { notes: string[]; walEnd: number }[] = []
   for (let i = 0; i < 24; i++) {
     const notes = Array.from({ length: (i % 4) + 1 }, (_, n) => `${i}-${n}`)
-    append(segments, notes, i % 5 === 0 ? 'import' : 'live')
+    append(segments, notes, i % 5 === 0 ? 'backfill' : 'live')
     commits.push({ notes, walEnd: statSync(wal).size })
   }
   const copy = folders.copy(directory)

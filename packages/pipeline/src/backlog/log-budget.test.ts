@@ -32,8 +32,8 @@ test('over its bound the log gives up its oldest segments, and what destinations
   const healthy = run.own(await Sink.start())
   await run.change('healthy', { config: { webhookUrl: healthy.url } })
   for (let n = 0; n < 40; n++) await run.send(track(`m-${n}`, `u-${n % 8}`))
-  // Imports are another stream of the same segments; duplicates and the other destination need nothing of them.
-  await run.accept([track('imported', 'u-1')], { stream: 'import' })
+  // Backfills are another stream of the same segments; duplicates and the other destination need nothing of them.
+  await run.accept([track('backfilled', 'u-1')], { stream: 'backfill' })
   await untilOldest(run, log, 20)
   expect(run.logged.some(({ text }) => text === 'a segment left the log before its time')).toBe(true)
   expect(healthy.arrivals.length).toBe(41)

@@ -6,6 +6,7 @@ import {
   type OffsetRange,
   STREAMS,
   type StoredRecord,
+  streamOf,
 } from '@millrace/log'
 import { encodedSize, encodeRecord, eventCount } from '@millrace/protocol'
 import type { Clock, Timer } from '@millrace/std'
@@ -115,7 +116,7 @@ export class LogBudget {
       cursors: STREAMS.map((_, stream) => feed.cursor(partition, stream).offset),
     }))
     return ({ offset, header }) => {
-      const stream = streamOf(header)
+      const stream = STREAMS.indexOf(streamOf(header))
       return (
         takenUp.has(offset) ||
         readers.some(({ activity, cursors }) => {
@@ -132,14 +133,10 @@ function keptRecord(record: StoredRecord): KeptRecord {
   encodeRecord(record, bytes, 0)
   return {
     offset,
-    stream: streamOf(header),
+    stream: STREAMS.indexOf(streamOf(header)),
     sourceId: header.sourceId,
     events: eventCount(header) - (duplicates?.size ?? 0),
     bytes,
     duplicates: duplicates === undefined ? null : duplicateBytes(duplicates),
   }
-}
-
-function streamOf({ route }: StoredRecord['header']): number {
-  return STREAMS.indexOf(route === 'import' ? 'import' : 'live')
 }

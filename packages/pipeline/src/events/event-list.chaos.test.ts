@@ -71,28 +71,28 @@ test('every filter keeps what it names, newest first', async () => {
   await run.advance(HOUR)
   await run.accept([track('two', 'u-1'), track('bad', 'u-2', { event: 'Paid' })], { source: 's2' })
   await run.settle()
-  await run.accept([track('imported')], { stream: 'import' })
+  await run.accept([track('backfilled')], { stream: 'backfill' })
   await run.settle()
   const get = await routesOf(run)
   const later = new Date(START + HOUR).toISOString()
   const CASES: Record<string, string[]> = {
-    '': ['imported', 'bad', 'two', 'seats', 'old'],
+    '': ['backfilled', 'bad', 'two', 'seats', 'old'],
     'sourceId=s2': ['bad', 'two'],
     'sourceId=nobody': [],
     'type=page': ['seats'],
     'name=Paid': ['bad'],
     'userId=u-1': ['two', 'old'],
     'outcome=dead_lettered': ['bad'],
-    'outcome=filtered': ['imported', 'bad', 'two', 'seats', 'old'],
-    'outcome=delivered': ['imported', 'two', 'seats', 'old'],
+    'outcome=filtered': ['backfilled', 'bad', 'two', 'seats', 'old'],
+    'outcome=delivered': ['backfilled', 'two', 'seats', 'old'],
     'outcome=delivered&destinationId=d2': [],
     'outcome=filtered&destinationId=d1': [],
     'destinationId=d1&userId=u-1': ['two', 'old'],
     'destinationId=nobody': [],
     'outcome=pending': [],
-    [`from=${later}`]: ['imported', 'bad', 'two'],
+    [`from=${later}`]: ['backfilled', 'bad', 'two'],
     [`to=${later}`]: ['seats', 'old'],
-    [`from=${later}&to=${new Date(START + HOUR + 1).toISOString()}&type=track`]: ['imported', 'bad', 'two'],
+    [`from=${later}&to=${new Date(START + HOUR + 1).toISOString()}&type=track`]: ['backfilled', 'bad', 'two'],
   }
   for (const [query, expected] of Object.entries(CASES)) {
     for (const limit of [1, 2, 500])

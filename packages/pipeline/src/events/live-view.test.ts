@@ -182,12 +182,12 @@ test('a filter shows what it names, and one that asks for outcomes shows only th
   expect(bad).toMatchObject({ outcome: 'dead_lettered', reason: 'answered 400', status: 400 })
 })
 
-test('imported events are seen, too', async () => {
+test('events of a backfill are seen, too', async () => {
   await using watched = await Watched.start(await PipelineUnderTest.start())
   const listener = await watched.listen()
-  await watched.run.accept([track('imported')], { stream: 'import' })
+  await watched.run.accept([track('backfilled')], { stream: 'backfill' })
   await listener.untilMessages(1)
-  expect(listener.messages[0]).toMatchObject(['accepted', { messageId: 'imported' }])
+  expect(listener.messages[0]).toMatchObject(['accepted', { messageId: 'backfilled' }])
 })
 
 test('no second brings more than 50 messages, and every one that was left out is counted', async () => {

@@ -19,7 +19,7 @@ async function withNewDestination(events: readonly object[]) {
   return { run, sink, other, routes: new RoutesUnderTest(run) }
 }
 
-test('a backfill delivers what lies in the range to a new destination, at no more than the rate, and says so in traces', async () => {
+test('a replay delivers what lies in the range to a new destination, at no more than the rate, and says so in traces', async () => {
   const { run, sink, other, routes } = await withNewDestination(tracks(300))
   await using _ = run
   const replay = await routes.replayLog({ ...RANGE, destinationIds: ['d2'], rateEventsPerSecond: 50 })
@@ -151,10 +151,10 @@ test('replayed events pass the filters of today, and those left out are counted 
   expect((await run.trace('c'))['d2']).toMatchObject({ outcome: 'filtered', reason: 'integrations', replayId: id })
 })
 
-test('imported events are replayed with the others, in the order of their acceptance', async () => {
+test('backfill is replayed with the others, in the order of their acceptance', async () => {
   const { run } = await PipelineUnderTest.withSink()
   await using _ = run
-  for (let n = 0; n < 6; n++) await run.accept([track(`m-${n}`)], { stream: n % 2 === 0 ? 'live' : 'import' })
+  for (let n = 0; n < 6; n++) await run.accept([track(`m-${n}`)], { stream: n % 2 === 0 ? 'live' : 'backfill' })
   await run.settle()
   const other = run.own(await Sink.start())
   await run.change('d2', { config: { webhookUrl: other.url }, delivery: { concurrency: 1 } })

@@ -1,5 +1,5 @@
 import type { LogSelection, OutcomeReader } from '@millrace/delivery'
-import { framedRecords, STREAMS, type StoredRecord } from '@millrace/log'
+import { framedRecords, STREAMS, type StoredRecord, streamOf } from '@millrace/log'
 import {
   eventCount,
   eventName,
@@ -23,7 +23,7 @@ export function selectEvents(request: ScanRequest, outcomes: Pick<OutcomeReader,
     isAtEnd = offset >= selection.ends[partition]! || header.acceptedAt >= selection.to + CLOCK_MARGIN_MS
     if (isAtEnd) break
     if (!wanted.mayHold(record)) continue
-    const stream = STREAMS.indexOf(header.route === 'import' ? 'import' : 'live')
+    const stream = STREAMS.indexOf(streamOf(header))
     const { sourceId, acceptedAt } = header
     for (const index of wanted.indexesIn(record)) {
       if (offset === from.offset && index < from.index) continue

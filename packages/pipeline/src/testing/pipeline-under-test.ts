@@ -391,6 +391,7 @@ export function recordOf(events: readonly object[], sourceId: string, acceptedAt
       clientAddress: '192.0.2.1',
       seed: Buffer.alloc(16, 7),
       rules: ENRICHMENT_RULES,
+      policySet: 0,
       messageHashes: Buffer.concat(messageIds.map(messageHash)),
     },
     body: Buffer.from(JSON.stringify({ batch: events })),

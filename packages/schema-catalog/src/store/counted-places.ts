@@ -5,10 +5,10 @@ import { NewerCatalogError, refuseNewer } from './schema.ts'
 /** Up to where each stream of the log is counted. */
 export interface CountedPlaces {
   readonly live: number
-  readonly import: number
+  readonly backfill: number
 }
 
-const NOTHING: CountedPlaces = { live: 0, import: 0 }
+const NOTHING: CountedPlaces = { live: 0, backfill: 0 }
 
 /**
  * Looks into a catalog that nobody has open; a missing or damaged one has counted nothing.
@@ -22,7 +22,7 @@ export function countedPlaces(file: string): CountedPlaces {
     refuseNewer(db)
     const rows = db.prepare('SELECT stream, position FROM positions WHERE partition = 0').all()
     const place = (stream: number) => (rows.find((row) => row['stream'] === stream)?.['position'] ?? 0) as number
-    return { live: place(0), import: place(1) }
+    return { live: place(0), backfill: place(1) }
   } catch (error) {
     if (error instanceof NewerCatalogError) throw error
     return NOTHING

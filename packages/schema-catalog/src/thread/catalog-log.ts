@@ -1,7 +1,7 @@
 import type { EventRecord } from '@millrace/protocol'
 
-/** Events as they come in, and history that is brought by import. */
-export type CatalogStream = 'live' | 'import'
+/** Events as they come in, and history that is sent in. */
+export type CatalogStream = 'live' | 'backfill'
 
 export interface CatalogRecord extends EventRecord {
   readonly offset: number

@@ -12,7 +12,7 @@ import { purgeSource, removeNarrowed, restartCounting } from '../store/removals.
 import type { KnownId } from '../store/salvage.ts'
 import type { CatalogRecord, CatalogStream } from './catalog-log.ts'
 
-const STREAMS: readonly CatalogStream[] = ['live', 'import']
+const STREAMS: readonly CatalogStream[] = ['live', 'backfill']
 /** Events after which a commit is due, whatever the time. */
 const COMMIT_EVENTS = 200_000
 
@@ -43,7 +43,7 @@ export class Catalog {
     this.#limits = limits
     this.#hooks = hooks
     this.#database = CatalogDatabase.open(file)
-    this.#counted = { live: this.#position(0), import: this.#position(1) }
+    this.#counted = { live: this.#position(0), backfill: this.#position(1) }
     this.#state = new CatalogState(this.#database, limits, randomUUID)
     this.#observer = new Observer(this.#state, this.#database, this.#hashSeed(), hooks.onCut)
     this.answers = new Answers(this.#database, this.#state)

@@ -130,6 +130,7 @@ function recordOf(batch: readonly object[], offset: number): TestRecord {
     clientAddress: '::1',
     seed: new Uint8Array(16).fill(offset),
     rules: 1,
+    policySet: 0,
     messageHashes: new Uint8Array(8 * events.length),
   }
   const text = JSON.stringify({ batch: events })

@@ -53,6 +53,7 @@ class OpenedLog implements CatalogLog {
         clientAddress: '::1',
         seed: new Uint8Array(16),
         rules: 1,
+        policySet: 0,
         messageHashes: new Uint8Array(0),
       }
       this.#records.push({ header, body: Buffer.from('{"batch":[]}'), offset })

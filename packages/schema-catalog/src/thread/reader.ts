@@ -28,7 +28,7 @@ export interface CatalogReaderOptions {
 
 /**
  * Follows the log: reads what is new in slices, so that questions are answered in between, commits every 5 s, and sleeps
- * without a timer when everything is counted and on disk. Import is read when nothing live waits. While ingest is busy it
+ * without a timer when everything is counted and on disk. Backfills are read when nothing live waits. While ingest is busy it
  * takes at most 15 % of a core, and falls behind rather than slow down those who accept and deliver.
  *
  * @see contracts/schema-catalog.md §4 [D309]
@@ -73,14 +73,14 @@ export class CatalogReader {
     this.#commitTimer = undefined
     catalog().commit()
     this.noteCommit()
-    places.onDisk = Math.min(catalog().counted('live'), catalog().counted('import'))
+    places.onDisk = Math.min(catalog().counted('live'), catalog().counted('backfill'))
   }
 
   /** Shows both threads how far it is. */
   noteCommit(): void {
     const { catalog, places } = this.#options
     places.setCounted('live', catalog().counted('live'))
-    places.setCounted('import', catalog().counted('import'))
+    places.setCounted('backfill', catalog().counted('backfill'))
   }
 
   #plan(delayMs: number): void {
@@ -110,20 +110,20 @@ export class CatalogReader {
     const cpuBefore = cpuMicros()
     const { end } = places
     const live = this.#read('live', end)
-    // Imported events wait while live ones do.
-    const imported = live === 'more' ? 'none' : this.#read('import', end)
+    // Backfills wait while live events do.
+    const backfill = live === 'more' ? 'none' : this.#read('backfill', end)
     catalog.shrink()
     if (catalog.isCommitDue) this.commit()
     else this.noteCommit()
     if (catalog.isChanged) this.#commitTimer ??= this.#options.clock.setTimer(() => this.#commitNow(), COMMIT_MS)
-    if (live !== 'none' || imported !== 'none') {
+    if (live !== 'none' || backfill !== 'none') {
       const usedMs = (cpuMicros() - cpuBefore) / 1_000
       const pauseMs = this.#isIngestBusy(end) ? usedMs * (1 / BUSY_SHARE - 1) : 0
-      return live === 'more' || imported === 'more' ? pauseMs : Math.max(GATHER_MS, pauseMs)
+      return live === 'more' || backfill === 'more' ? pauseMs : Math.max(GATHER_MS, pauseMs)
     }
     places.sleep()
     // Something may have been committed between the last look and this line.
-    if (places.end > Math.min(catalog.counted('live'), catalog.counted('import'))) {
+    if (places.end > Math.min(catalog.counted('live'), catalog.counted('backfill'))) {
       places.wake()
       return GATHER_MS
     }

@@ -42,7 +42,7 @@ export function serveCatalog(data: CatalogThreadData, log: CatalogLog, clock: Cl
   }
   const openCatalog = () => {
     catalog = new Catalog(file, limits, hooks)
-    places.onDisk = Math.min(catalog.counted('live'), catalog.counted('import'))
+    places.onDisk = Math.min(catalog.counted('live'), catalog.counted('backfill'))
     reader.noteCommit()
   }
   const current = () => {

@@ -4,10 +4,10 @@
  *    0  i32  1 while the catalog's thread is awake or about to be
  *    8  the end of the log: what was committed before it can be read
  *   16  counted of the live stream      32  of both, on disk: the log may drop what lies before
- *   24  counted of the import stream
+ *   24  counted of the backfill stream
  */
 const BYTES = 48
-const COUNTED = { live: 2, import: 3 } as const
+const COUNTED = { live: 2, backfill: 3 } as const
 
 /** Offsets that cross between the threads. */
 export class SharedPlaces {
@@ -38,11 +38,11 @@ export class SharedPlaces {
     Atomics.store(this.#places, 1, BigInt(offset))
   }
 
-  counted(stream: 'live' | 'import'): number {
+  counted(stream: 'live' | 'backfill'): number {
     return Number(Atomics.load(this.#places, COUNTED[stream]))
   }
 
-  setCounted(stream: 'live' | 'import', offset: number): void {
+  setCounted(stream: 'live' | 'backfill', offset: number): void {
     Atomics.store(this.#places, COUNTED[stream], BigInt(offset))
   }
 

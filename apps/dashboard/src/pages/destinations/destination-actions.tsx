@@ -24,8 +24,8 @@ export function DestinationActions({ destination }: DestinationTabProps) {
       </LinkButton>
       {enabled && (
         <NeedsRole role="editor">
-          <LinkButton variant="default" to="/replays/new" search={backfillSearch(id, connections)}>
-            Backfill
+          <LinkButton variant="default" to="/replays/new" search={replaySearch(id, connections)}>
+            Replay events
           </LinkButton>
         </NeedsRole>
       )}
@@ -56,7 +56,7 @@ export function DestinationActions({ destination }: DestinationTabProps) {
 }
 
 /** Of every source that it is connected to, unless they are more than a link holds. */
-function backfillSearch(destinationId: string, connections: readonly Connection[]): Record<string, string> {
+function replaySearch(destinationId: string, connections: readonly Connection[]): Record<string, string> {
   const sources = connections.filter((each) => each.destinationId === destinationId).map(({ sourceId }) => sourceId)
   return { destinations: destinationId, sources: sources.length > MOST_IDS ? '' : sources.join(',') }
 }

@@ -42,8 +42,8 @@ test('a job that only counts, and one that found nothing, are whole when they ar
 })
 
 test.each([
-  [replay({}), 'Backfill'],
-  [replay({ dryRun: true }), 'Backfill, counted only'],
+  [replay({}), 'Replay of the log'],
+  [replay({ dryRun: true }), 'Replay of the log, counted only'],
   [replay({ origin: 'dead_letters' }), 'Dead letters again'],
   [replay({ origin: 'dead_letters', kind: 'discard' }), 'Dead letters discarded'],
 ])('what a job does is said in words: %#', (job, words) => {

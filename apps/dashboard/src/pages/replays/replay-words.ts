@@ -12,9 +12,10 @@ export const STATE_MARKS: Readonly<Record<ReplayState, MarkKind>> = {
   failed: 'failed',
 }
 
-/** What a job does: `Backfill`, `Dead letters again`. */
+/** What a job does: `Replay of the log`, `Dead letters again`. */
 export function replayKind({ origin, kind, dryRun }: Pick<Replay, 'origin' | 'kind' | 'dryRun'>): string {
-  const what = origin === 'log' ? 'Backfill' : kind === 'discard' ? 'Dead letters discarded' : 'Dead letters again'
+  const what =
+    origin === 'log' ? 'Replay of the log' : kind === 'discard' ? 'Dead letters discarded' : 'Dead letters again'
   return dryRun ? `${what}, counted only` : what
 }
 

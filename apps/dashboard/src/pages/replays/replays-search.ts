@@ -12,7 +12,7 @@ const ids: Reader<readonly string[]> = (given) => {
 export const STANDARD_RATE = 100
 export const MOST_RATE = 10_000
 
-/** What a backfill is to be of: a link to it can be handed on before it is started. */
+/** What a replay is to be of: a link to it can be handed on before it is started. */
 export const newReplaySearch = {
   sources: ids,
   destinations: ids,

@@ -48,6 +48,7 @@ function record(n: number): EventRecord {
       clientAddress: '203.0.113.9',
       seed: new Uint8Array(16),
       rules: ENRICHMENT_RULES,
+      policySet: 0,
       messageHashes: messageHash(`m-${n}`),
     },
     body: Buffer.from(JSON.stringify({ userId: 'u', messageId: `m-${n}`, filling: 'x'.repeat(2_000) })),
@@ -60,7 +61,7 @@ async function openLog(folder: string, records: number, segmentBytes: number): P
   writeFileSync(join(folder, 'format'), '1\n')
   const log = await SqliteEventLog.open({ directory: join(folder, 'log'), clock: systemClock, segmentBytes })
   for (let n = 0; n < records; n += 10) {
-    const commit = Array.from({ length: 10 }, (_, i) => log.append(i % 5 === 0 ? 'import' : 'live', record(n + i)))
+    const commit = Array.from({ length: 10 }, (_, i) => log.append(i % 5 === 0 ? 'backfill' : 'live', record(n + i)))
     await Promise.all(commit)
   }
   return log
@@ -191,7 +192,7 @@ describe('data folder', () => {
     writeFileSync(join(data, 'format'), '99\n')
     expect(await examine()).toMatchObject({
       code: 1,
-      found: { format: 'fail 99 is of a newer version of Millrace; this one knows 1' },
+      found: { format: 'fail 99 is of a newer version of Millrace; this one knows 2' },
     })
   })
 
