@@ -9,6 +9,7 @@ import {
   readBody,
   type SourceType,
   sourceClass,
+  trustedProxy,
 } from '@millrace/control-plane'
 import { DeliveryStore } from '@millrace/delivery'
 import { DestinationRegistry, Masking } from '@millrace/destinations'
@@ -47,6 +48,7 @@ import { Callers } from './http/callers.ts'
 import type { Front } from './http/front.ts'
 import { health } from './http/health.ts'
 import { metricsText } from './http/metrics.ts'
+import { publicAddress } from './http/public-address.ts'
 import { refusalRoutes } from './http/refusal-routes.ts'
 import { sourceConfigRoute } from './http/source-config.ts'
 import { statusRoutes } from './http/status-routes.ts'
@@ -54,6 +56,7 @@ import type { Logger } from './logger.ts'
 import { outboundClients } from './outbound-clients.ts'
 import { Inbox } from './quickstart/inbox.ts'
 import { VERSION } from './version.ts'
+import { webLibraryRoutes } from './web-library/web-library-routes.ts'
 
 const TRACES_KEPT_MS = 168 * 3_600_000
 /** Of an answer that a test shows. */
@@ -301,7 +304,15 @@ export async function compose(options: ComposeOptions): Promise<Product> {
       sourceConfigRoute({
         snapshot: () => controlPlane.snapshot(),
         findModule: (type) => registry.find(type),
-        publicUrl: () => settings.publicUrl ?? baseUrl,
+        publicUrl: settings.publicUrl,
+      }),
+      webLibraryRoutes({
+        isSource: (writeKey) => controlPlane.snapshot().sourceByWriteKey(writeKey) !== undefined,
+        publicAddress: publicAddress({
+          configured: settings.publicUrl,
+          isTrustedProxy: trustedProxy(settings.trustedProxies),
+          fallback: baseUrl,
+        }),
       }),
       inbox.routes(
         ({ raw }) => callers.actor(raw),

@@ -11,6 +11,18 @@ import { BlockList, isIP } from 'node:net'
 export function limitAddress(
   trustedProxies: readonly string[],
 ): (peer: string | undefined, forwardedFor: string | string[] | undefined) => string {
+  const isTrusted = trustedProxy(trustedProxies)
+  return (peer, forwardedFor) => {
+    const way = [...[forwardedFor ?? []].flat().join(',').split(','), peer ?? ''].map(plainAddress)
+    for (const address of way.toReversed()) {
+      if (!isTrusted(address)) return address
+    }
+    return way[0]!
+  }
+}
+
+/** @returns whether an address is one of the trusted proxies. @throws Error for a proxy that is neither address nor range. */
+export function trustedProxy(trustedProxies: readonly string[]): (address: string | undefined) => boolean {
   const trusted = new BlockList()
   for (const proxy of trustedProxies) {
     const [network = '', prefix] = proxy.split('/')
@@ -18,13 +30,10 @@ export function limitAddress(
     if (prefix === undefined) trusted.addAddress(network, family)
     else trusted.addSubnet(network, Number(prefix), family)
   }
-  const isTrusted = (address: string) => trusted.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4')
-  return (peer, forwardedFor) => {
-    const way = [...[forwardedFor ?? []].flat().join(',').split(','), peer ?? ''].map(plainAddress)
-    for (const address of way.toReversed()) {
-      if (isIP(address) === 0 || !isTrusted(address)) return address
-    }
-    return way[0]!
+  return (text = '') => {
+    const address = plainAddress(text)
+    const version = isIP(address)
+    return version !== 0 && trusted.check(address, version === 6 ? 'ipv6' : 'ipv4')
   }
 }
 
