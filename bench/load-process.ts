@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import { answerCalls } from './calls.ts'
-import { newEvent, nowMicros, type RunNumber, stamp, stampPlaces } from './events.ts'
+import { indexPlaces, newEvent, nowMicros, type RunNumber, stamp, stampPlaces, writeIndex } from './events.ts'
 
 /*
  * The load generator, as cheap as can be since it shares the cores: requests are made beforehand, sockets are bare, each
@@ -22,6 +22,10 @@ export interface Burst extends Target {
   readonly batch: number
   readonly leadInMs: number
   readonly countedMs: number
+  /** The index in the messageIds from which each event of the burst has one of its own. Absent: the same ones again. */
+  readonly idsFrom?: number
+  /** What the envelope says of the attempt; batches only. */
+  readonly attempt?: 'exit' | 'first' | 'repeat'
 }
 
 export interface Run extends Target, RunNumber {
@@ -44,14 +48,20 @@ const REQUESTS_OF_A_BURST = 200
 const calls: LoadCalls = { burst, run }
 answerCalls(calls)
 
-async function burst({ connections, batch, leadInMs, countedMs, ...target }: Burst) {
-  const requests = Array.from({ length: REQUESTS_OF_A_BURST }, (_, i) => requestOf(target, { run: 0 }, i, batch))
+async function burst({ connections, batch, leadInMs, countedMs, idsFrom, attempt, ...target }: Burst) {
+  const requests = Array.from({ length: REQUESTS_OF_A_BURST }, (_, i) => {
+    const bytes = requestOf(target, { run: 0 }, i, batch, attempt)
+    return { bytes, places: idsFrom === undefined ? [] : indexPlaces(bytes) }
+  })
+  let nextId = idsFrom ?? 0
   let answers = 0
   let isOver = false
   const clients = await connectAll(target.port, connections)
   const drained = clients.map(async (client, i) => {
     for (let next = i; !isOver; next += connections) {
-      await client.send(requests[next % requests.length]!)
+      const { bytes, places } = requests[next % requests.length]!
+      for (const place of places) writeIndex(bytes, place, nextId++)
+      await client.send(bytes)
       answers++
     }
   })
@@ -109,9 +119,15 @@ function paced(count: number, perSecond: number, due: (number | undefined)[]) {
   return { more: () => next.promise }
 }
 
-function requestOf({ writeKey, shapes = 1 }: Target, run: RunNumber, index: number, batch: number): Buffer {
+function requestOf(
+  { writeKey, shapes = 1 }: Target,
+  run: RunNumber,
+  index: number,
+  batch: number,
+  attempt?: Burst['attempt'],
+): Buffer {
   const events = Array.from({ length: batch }, (_, i) => newEvent(run, index * batch + i, index, index % shapes))
-  const body = JSON.stringify(batch === 1 ? events[0] : { sentAt: '2026-03-04T09:15:28.400Z', batch: events })
+  const body = JSON.stringify(batch === 1 ? events[0] : { sentAt: '2026-03-04T09:15:28.400Z', attempt, batch: events })
   const head = [
     `POST ${batch === 1 ? '/v1/track' : '/v1/batch'} HTTP/1.1`,
     'Host: 127.0.0.1',

@@ -10,6 +10,8 @@ import { acceptanceRows } from './rows/acceptance.ts'
 import { catalogRows } from './rows/catalog.ts'
 import { dashboardRows } from './rows/dashboard.ts'
 import { deliveryRows } from './rows/delivery.ts'
+import { duplicatesRows } from './rows/duplicates.ts'
+import { fairnessRows } from './rows/fairness.ts'
 import { fanOutRows } from './rows/fan-out.ts'
 import { idleRow } from './rows/idle.ts'
 import { isolationRows } from './rows/isolation.ts'
@@ -27,10 +29,12 @@ import { type Line, resultOf, tableOf } from './table.ts'
 
 const rows: readonly Row[] = [
   ...acceptanceRows,
+  ...duplicatesRows,
   ...deliveryRows,
   ...userCodeRows,
   ...fanOutRows,
   ...isolationRows,
+  ...fairnessRows,
   ...catalogRows,
   latencyRow,
   testApiRow,

@@ -24,16 +24,19 @@ export interface ProductOptions {
   readonly dataFolder?: string
   readonly startTimeoutMs?: number
   readonly environment?: Readonly<Record<string, string>>
+  /** As of a program. */
+  readonly through?: readonly string[] | undefined
 }
 
 /** The real server as an operator starts it, everything on but the dashboard, which most rows have no use for. */
 export function startProduct(options: ProductOptions = {}): Promise<Program> {
-  const { profileTo, prepare = () => {}, startTimeoutMs, environment } = options
+  const { profileTo, prepare = () => {}, startTimeoutMs, environment, through } = options
   const dataFolderIn = (folder: string) => options.dataFolder ?? path.join(folder, 'data')
   const root = path.dirname(import.meta.dirname)
   const profiling = profileTo === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${profileTo}`]
   return Program.start({
     startTimeoutMs,
+    through,
     prepare: (folder) => prepare(dataFolderIn(folder)),
     command: () => [...profiling, path.join(root, 'apps/server/src/main.ts'), 'start'],
     env: (folder) => ({
@@ -60,6 +63,12 @@ export async function addSource(product: Program, ...webhookUrls: readonly strin
 export async function addSourceOf(product: Program, destinationIds: readonly string[]): Promise<string> {
   const { source } = await post(product, 'sources', { name: 'Load', type: 'HTTP' })
   for (const destinationId of destinationIds) await connect(product, source!.id, destinationId)
+  return source!.writeKey!
+}
+
+/** Makes a source with a dedup window that nothing is connected to. @returns its write key. */
+export async function addSourceWithWindow(product: Program, dedupWindowSeconds: number): Promise<string> {
+  const { source } = await post(product, 'sources', { name: 'Load', type: 'HTTP', config: { dedupWindowSeconds } })
   return source!.writeKey!
 }
 
@@ -91,6 +100,15 @@ export async function addDestination(product: Program, webhookUrl: string, code?
 async function addTransformation(product: Program, code: string): Promise<string> {
   const { transformation } = await post(product, 'transformations?publish=true', { name: 'Edit', code })
   return transformation!.id
+}
+
+/** Sends an event for each address, each of another user, to go there in place of the webhook's own address. */
+export async function sendTo(product: Program, writeKey: string, urls: readonly string[]): Promise<void> {
+  const batch = urls.map((fullPath, i) => ({ type: 'track', event: 'Steered', userId: `u-${i}-${fullPath}`, fullPath }))
+  const body = JSON.stringify({ writeKey, batch })
+  const response = await fetch(`${product.url}/v1/batch`, { method: 'POST', body })
+  if (!response.ok) throw new Error(`POST /v1/batch: ${response.status} ${await response.text()}`)
+  await response.arrayBuffer()
 }
 
 /** Lets code run once on one event, whatever comes of it. Resolves early when aborted. */
@@ -129,6 +147,12 @@ export async function acceptedEvents(product: Program): Promise<number> {
   const response = await fetch(`${product.url}/metrics`, { signal: AbortSignal.timeout(CALL_TIMEOUT_MS) })
   const counts = (await response.text()).matchAll(/^millrace_ingest_events_total\{.*\} (\d+)$/gm)
   return [...counts].reduce((total, [, count]) => total + Number(count), 0)
+}
+
+/** Destinations whose user code runs in the penalty process. */
+export async function penalised(product: Program): Promise<number> {
+  const response = await fetch(`${product.url}/metrics`, { signal: AbortSignal.timeout(CALL_TIMEOUT_MS) })
+  return Number(/^millrace_transformation_penalised (\d+)$/m.exec(await response.text())![1])
 }
 
 /** Age of the oldest event that the schema catalog has not counted yet. */

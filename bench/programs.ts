@@ -24,6 +24,8 @@ export function endWithBench(child: ChildProcess): void {
 export interface ProgramOptions {
   /** Makes in the folder what the program is to find there. */
   readonly prepare?: (folder: string) => void
+  /** Words before Node: what runs it in surroundings of its own, in the same process. */
+  readonly through?: readonly string[] | undefined
   /** Arguments of Node. Those that need the folder are given it. */
   readonly command: (folder: string) => readonly string[]
   readonly env?: (folder: string) => Readonly<Record<string, string>>
@@ -40,12 +42,13 @@ export class Program implements AsyncDisposable {
 
   /** Resolves when the program has printed its address. @throws Error with what it wrote if it does not. */
   static async start(options: ProgramOptions): Promise<Program> {
-    const { command, env = () => ({}), prepare = () => {}, startTimeoutMs = START_TIMEOUT_MS } = options
+    const { command, env = () => ({}), prepare = () => {}, startTimeoutMs = START_TIMEOUT_MS, through = [] } = options
     const folder = mkdtempSync(path.join(tmpdir(), 'millrace-bench-'))
     folders.add(folder)
     prepare(folder)
     const errors = openSync(errorFile(folder), 'w')
-    const child = spawn(process.execPath, command(folder), {
+    const [program, ...words] = [...through, process.execPath, ...command(folder)]
+    const child = spawn(program!, words, {
       env: { ...ownEnvironment(), ...env(folder) },
       stdio: ['ignore', 'pipe', errors],
     })

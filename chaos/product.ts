@@ -27,6 +27,8 @@ export interface ProductOptions {
   readonly environment?: Readonly<Record<string, string>>
   /** Folder of the release that runs; this one unless given. */
   readonly checkout?: string
+  /** Words before it: what runs it in surroundings of its own, in the same process. */
+  readonly through?: readonly string[]
 }
 
 /** The product as people start it: a process that is seen and broken from outside only. */
@@ -48,8 +50,10 @@ export class Product implements AsyncDisposable {
     return product
   }
 
-  constructor({ folder, environment = {}, checkout = ROOT }: ProductOptions) {
-    this.#child = spawn(process.execPath, [path.join(checkout, 'apps/server/src/main.ts'), 'start'], {
+  constructor({ folder, environment = {}, checkout = ROOT, through = [] }: ProductOptions) {
+    const start = [process.execPath, path.join(checkout, 'apps/server/src/main.ts'), 'start']
+    const [program, ...words] = [...through, ...start]
+    this.#child = spawn(program!, words, {
       env: { ...ownEnvironment(), ...plain(folder), ...environment },
       stdio: ['ignore', 'pipe', 'pipe'],
     })

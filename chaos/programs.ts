@@ -10,6 +10,7 @@ import { malformedRequests } from './programs/malformed.ts'
 import { poison } from './programs/poison.ts'
 import { segments } from './programs/segments.ts'
 import { shutdown } from './programs/shutdown.ts'
+import { silentNames } from './programs/silent-names.ts'
 import { upgrade } from './programs/upgrade.ts'
 import { waiting } from './programs/waiting.ts'
 
@@ -19,6 +20,7 @@ export const programs: readonly Program[] = [
   segments,
   disk,
   destinations,
+  silentNames,
   poison,
   shutdown,
   malformedRequests,

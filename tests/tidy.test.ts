@@ -1,6 +1,6 @@
-import { globSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, test } from 'vitest'
+import { readTree } from './tree.ts'
 
 /*
  * Promises of the tree as a whole. Each test lists what breaks one, in words that say what to do.
@@ -11,6 +11,7 @@ const LAYERS: Record<string, number> = {
   protocol: 0,
   std: 0,
   openapi: 0,
+  wording: 0,
   log: 1,
   destinations: 1,
   delivery: 1,
@@ -28,9 +29,8 @@ const LAYERS: Record<string, number> = {
   tests: 7,
 }
 
-const root = path.dirname(import.meta.dirname)
-const files = globSync('**/*.{ts,tsx,mjs,json,md,yaml,yml,html,css}', { cwd: root, exclude: isForeign })
-const texts = new Map(files.map((file) => [file, readFileSync(path.join(root, file), 'utf8')]))
+const texts = readTree(['ts', 'tsx', 'mjs', 'json', 'md', 'yaml', 'yml', 'html', 'css'])
+const files = [...texts.keys()]
 const code = [...texts].filter(([file]) => /\.(tsx?|mjs)$/.test(file))
 const workspaces = files
   .filter((file) => /^((packages|apps)\/[^/]+|tests|bench|chaos)\/package\.json$/.test(file))
@@ -181,9 +181,4 @@ function found(pattern: RegExp, among: readonly (readonly [string, string])[]): 
   return among.flatMap(([file, text]) =>
     text.split('\n').flatMap((line, at) => (pattern.test(line) ? `${file}:${at + 1}: ${line.trim()}` : [])),
   )
-}
-
-/** Installed, made while running, or of git: not ours to judge. */
-function isForeign(file: string): boolean {
-  return ['node_modules', '.git', 'data', 'dist'].includes(path.basename(file))
 }

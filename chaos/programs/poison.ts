@@ -47,7 +47,7 @@ const CODE = `export function transformEvent(event) {
   return event
 }`
 
-/** quality.md R5; user code that crashes or is killed, destinations that refuse one event for ever. */
+/** User code that crashes or is killed, destinations that refuse one event for ever. */
 export const poison: Program = {
   id: 'R5',
   title: 'poison events for user code and destinations, sandboxes killed',

@@ -14,7 +14,7 @@ const MOST_GROWTH = { short: 2, full: 1.3 }
 /** A breaker rests 30 s between probes. */
 const DRAIN_MS = { short: 120_000, full: 1_800_000 }
 
-/** quality.md R11 and delivery.md §12 item 27: memory does not grow with what waits. */
+/** contracts/delivery.md §12 item 27: memory does not grow with what waits. */
 export const waiting: Program = {
   id: 'R11b',
   title: 'a million events wait for one dead destination beside nine healthy ones',

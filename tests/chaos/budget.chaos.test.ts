@@ -8,7 +8,7 @@ import { clientOf } from '../e2e/client.ts'
 import { PLAIN, ServerProcess } from '../e2e/server-process.ts'
 
 /*
- * quality.md R11, contracts/delivery.md §12 item 29: a destination stays dead until the storage budget is used up. Clients
+ * contracts/delivery.md §12 item 29: a destination stays dead until the storage budget is used up. Clients
  * and the other destination must not notice it, and an operator must see it in every place where one looks.
  */
 

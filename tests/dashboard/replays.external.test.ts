@@ -2,7 +2,7 @@ import type { Webhook } from '@millrace/dev-env'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { Dashboard } from './browser.ts'
 
-/* Replays of the log and jobs over dead letters (dashboard.md §9 "Replay of the log", §15 lines 1, 2, 8, 27, 30). */
+/* Replays of the log and jobs over dead letters (contracts/dashboard.md §9, §15 lines 1, 2, 8, 27, 30). */
 
 let dashboard: Dashboard
 let first: Webhook

@@ -1,8 +1,6 @@
 import { DevEnv } from '@millrace/dev-env'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 
-// contracts/dashboard.md §4 N6
-
 const SECRET = 'Bearer canary-of-the-hook-0123'
 
 let env: DevEnv
@@ -28,20 +26,43 @@ const headers = [{ from: 'Authorization', to: SECRET }]
 test('an address that answers is good; it gets the credentials and no event', async () => {
   const { status, json } = await tried({ type: 'WEBHOOK', config: { webhookUrl: `${env.sink.url}/in`, headers } })
   expect(status).toBe(200)
-  expect(json).toEqual({ tested: true, ok: true, text: 'Answered 200.', durationMs: expect.any(Number) })
+  expect(json).toEqual({
+    tested: true,
+    verdict: 'good',
+    ok: true,
+    text: 'Answered 200.',
+    durationMs: expect.any(Number),
+  })
   expect(env.sink.received).toMatchObject([{ method: 'HEAD', path: '/in', headers: { authorization: SECRET } }])
   expect(env.sink.received[0]!.headers['user-agent']).toMatch(/^Millrace-Test\//)
 })
 
 test.each([
-  [401, false, 'Credentials refused: answered 401.'],
-  [403, false, 'Credentials refused: answered 403.'],
-  [405, true, 'Answered 405.'],
-  [503, false, 'Answered 503.'],
-])('an answer %i is told', async (status, ok, text) => {
+  [204, 'good', 'Answered 204.'],
+  [304, 'good', 'Answered 304.'],
+  [400, 'doubtful', 'Reached, but it answered 400.'],
+  [404, 'doubtful', 'Reached, but it answered 404.'],
+  [405, 'doubtful', 'Reached, but it answered 405.'],
+  [410, 'doubtful', 'Reached, but it answered 410.'],
+  [503, 'bad', 'Answered 503.'],
+])('an answer %i is %s', async (status, verdict, text) => {
   env.sink.answer = () => ({ status })
   const { json } = await tried({ type: 'WEBHOOK', config: { webhookUrl: env.sink.url } })
-  expect(json).toMatchObject({ tested: true, ok, text })
+  expect(json).toMatchObject({ tested: true, verdict, ok: verdict === 'good', text })
+})
+
+test.each([
+  [401, { headers }, 'Credentials refused (401). Check headers.authorization.'],
+  [
+    403,
+    { headers, signingSecret: 'whsec-0123456789abcdef' },
+    'Credentials refused (403). Check headers.authorization.',
+  ],
+  [401, {}, 'It asks for a credential (401), and none was sent. One can be given in headers or signingSecret.'],
+])('an answer %i to %j says which credential to look at', async (status, config, text) => {
+  env.sink.answer = () => ({ status })
+  const { json } = await tried({ type: 'WEBHOOK', config: { webhookUrl: env.sink.url, ...config } })
+  expect(json).toMatchObject({ tested: true, verdict: 'bad', ok: false, text })
 })
 
 test('an address that nobody answers, or that is closed, is told with its reason', async () => {
@@ -54,7 +75,7 @@ test('an address that nobody answers, or that is closed, is told with its reason
 test('of a type without a request for it nothing is tested', async () => {
   const config = { webhookUrl: 'https://hooks.slack.com/services/T0/B0/x' }
   const { json } = await tried({ type: 'SLACK', config })
-  expect(json).toEqual({ tested: false, ok: true, text: 'Nothing was tested.', durationMs: 0 })
+  expect(json).toEqual({ tested: false, verdict: 'unknown', ok: true, text: 'Nothing was tested.', durationMs: 0 })
 })
 
 test('saved secrets stand for masks, and go to another origin only for an admin', async () => {

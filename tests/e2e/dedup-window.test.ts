@@ -6,8 +6,6 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { clientOf } from './client.ts'
 import { PLAIN, ServerProcess } from './server-process.ts'
 
-/* contracts/ingest.md §5 [D139] and §12 item 26. */
-
 let env: DevEnv
 beforeAll(async () => {
   env = await DevEnv.open()
@@ -73,6 +71,29 @@ test('with the window off the same messageId is delivered twice, with one the se
   expect(text).toContain(`millrace_ingest_events_total{source_id="${source.id}",type="track"} 6\n`)
   const state = (await env.api('GET', `/v2/destinations/${destinationId}/delivery`)).json
   expect(state).toMatchObject({ pending: 0, delivered24h: 6 })
+})
+
+test('a batch that is sent again because its answer was not seen is delivered once, also without a window', async () => {
+  const { source, destinationId } = await env.webhook()
+  const event = (messageId: string) => ({ type: 'track', messageId, userId: 'u', event: 'x' })
+  const sent: [attempt: unknown, ids: string[]][] = [
+    ['exit', ['exit-1', 'exit-2']],
+    ['first', ['first-1']],
+    ['repeat', ['exit-1', 'exit-2', 'first-1', 'new-1']],
+    ['repeat', ['new-1', 'new-2']],
+    // Not remembered, and not looked up: as ever.
+    [undefined, ['plain-1']],
+    [undefined, ['exit-1']],
+    ['Exit', ['plain-1']],
+    [7, ['last']],
+  ]
+  for (const [attempt, ids] of sent) {
+    const answer = await env.send('/v1/batch', { attempt, batch: ids.map(event) }, source.writeKey)
+    expect([answer.status, answer.text]).toEqual([200, 'OK'])
+  }
+  await env.journey('last', 'delivered', destinationId)
+  const once = ['exit-1', 'exit-2', 'first-1', 'new-1', 'new-2']
+  expect(messageIds()).toEqual([...once, 'plain-1', 'exit-1', 'plain-1', 'last'])
 })
 
 test('a duplicate waits for nothing and is not counted as waiting, also where a destination is behind', async () => {

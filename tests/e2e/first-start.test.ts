@@ -5,8 +5,6 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { PLAIN, ServerProcess } from './server-process.ts'
 
-/* contracts/control-plane.md §3; §12 items 1, 2, 3, 30. */
-
 const OWNER_LINE = /Millrace owner: owner@localhost token: (mr_pat_[0-9A-Za-z]{40})\n/g
 const PASSWORD_LINE = /Millrace schema API: user: admin password: (\S{32})\n/g
 const NOTHING_SET = { MILLRACE_PORT: '0', MILLRACE_MIN_FREE_DISK_MB: '0' }

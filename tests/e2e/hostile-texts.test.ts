@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
 /*
  * Ids, names and filters that are SQL, HTML, paths or patterns are data everywhere: found exactly, changed nowhere, run
- * nowhere (quality.md S6; contracts/ingest.md §12 item 28).
+ * nowhere (contracts/ingest.md §12 item 28).
  */
 
 const TEXTS = [

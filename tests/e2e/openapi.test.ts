@@ -14,6 +14,8 @@ const INGEST = [
   'POST /v1/backfill',
   'POST /beacon/v1/batch',
   'POST /s/v1/batch',
+  'POST /v1/webhook',
+  'POST /hooks/{writeKey}',
   'GET /pixel/v1/track',
   'GET /pixel/v1/page',
 ]

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 
 /*
  * Who may call what: every route that the server answers, but for those of ingest, against nobody and every role, with
- * ids that exist and ids that do not (quality.md S5; contracts/control-plane.md §2, §12 item 11).
+ * ids that exist and ids that do not (contracts/control-plane.md §2, §12 item 11).
  */
 
 let made = 0

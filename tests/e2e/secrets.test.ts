@@ -9,7 +9,7 @@ import { PLAIN, ServerProcess } from './server-process.ts'
 
 /*
  * Secrets planted in destinations whose receiver says them back in every answer: they reach the destination and nothing
- * else (quality.md S3; contracts/destinations.md §3, §9 item 14; control-plane.md §12 items 6, 7, 13).
+ * else (contracts/destinations.md §3, §9 item 14; control-plane.md §12 items 6, 7, 13).
  */
 
 const CANARIES = {

@@ -1,7 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import path from 'node:path'
+import { pathToFileURL } from 'node:url'
+import type { EndMessage } from '@millrace/chaos/end-threads'
 
 const ROOT = path.dirname(path.dirname(import.meta.dirname))
+const END_THREADS = pathToFileURL(path.join(ROOT, 'chaos/end-threads.ts')).href
 const MAIN = path.join(ROOT, 'apps/server/src/main.ts')
 /** Most of a start is reading TypeScript; the tests start many times. */
 const COMPILE_CACHE = path.join(ROOT, 'node_modules/.cache/compile')
@@ -19,6 +22,13 @@ export const PLAIN: Environment = {
   MILLRACE_OWNER_TOKEN: 'e2e-owner-0123456789-0123456789',
 }
 
+interface HowToRun {
+  /** `tell` may be used. */
+  readonly canBeTold?: boolean
+  /** A program with its arguments that becomes the server, such as `unshare --net`. */
+  readonly within?: readonly string[]
+}
+
 /** The product as people start it: a process of its own, seen only through its output, its exit code and HTTP. */
 export class ServerProcess implements AsyncDisposable {
   /** All of it up to now. */
@@ -30,15 +40,15 @@ export class ServerProcess implements AsyncDisposable {
   readonly #watchers = new Set<() => void>()
 
   /** @returns once it says that it is ready. */
-  static async start(environment: Environment, within: readonly string[] = []): Promise<ServerProcess> {
-    const server = new ServerProcess(environment, within)
+  static async start(environment: Environment, options: HowToRun = {}): Promise<ServerProcess> {
+    const server = new ServerProcess(environment, options)
     await server.printed(/is ready: \S+\n/)
     return server
   }
 
-  /** @param within a program with its arguments that becomes the server, such as `unshare --net`. */
-  constructor(environment: Environment, within: readonly string[] = []) {
-    const [program, ...args] = [...within, process.execPath, MAIN, 'start']
+  constructor(environment: Environment, { canBeTold = false, within = [] }: HowToRun = {}) {
+    const imports = canBeTold ? ['--import', END_THREADS] : []
+    const [program, ...args] = [...within, process.execPath, ...imports, MAIN, 'start']
     this.#process = spawn(program!, args, {
       env: {
         PATH: process.env['PATH'] ?? '',
@@ -47,7 +57,7 @@ export class ServerProcess implements AsyncDisposable {
         MILLRACE_DASHBOARD: 'off',
         ...environment,
       },
-      stdio: ['ignore', 'pipe', 'pipe'],
+      stdio: ['ignore', 'pipe', 'pipe', ...(canBeTold ? (['ipc'] as const) : [])],
     })
     this.#process.stdout!.on('data', (chunk: Buffer) => this.#print({ stdout: chunk.toString() }))
     this.#process.stderr!.on('data', (chunk: Buffer) => this.#print({ stderr: chunk.toString() }))
@@ -67,6 +77,11 @@ export class ServerProcess implements AsyncDisposable {
   /** The same of the log. */
   logged(pattern: RegExp): Promise<RegExpExecArray> {
     return this.#said(() => this.stderr, pattern)
+  }
+
+  /** Ends a thread of it, or has it throw where nothing catches. */
+  tell(message: EndMessage): void {
+    this.#process.send(message)
   }
 
   signal(name: NodeJS.Signals): void {

@@ -10,7 +10,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { type Client, clientOf } from './client.ts'
 import { type Environment, PLAIN, ServerProcess } from './server-process.ts'
 
-/* SIGTERM, one request and one call at a time; under load it is R6 of the chaos programs: contracts/ingest.md §11 [D140], §12 item 27; contracts/delivery.md §12 item 33; quality.md R6. */
+/* SIGTERM, one request and one call at a time; under load it is R6 of the chaos programs: contracts/ingest.md §11 [D140], §12 item 27; contracts/delivery.md §12 item 33. */
 
 let folder: Awaited<ReturnType<typeof mkdtempDisposable>>
 let sink: Sink

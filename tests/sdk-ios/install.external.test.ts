@@ -3,7 +3,7 @@ import path from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { CordovaApp } from '../sdk/cordova-cli.ts'
 
-/* `cordova create`, platform ios, the plugin from its tarball, `cordova prepare`: what Xcode then finds. §25 step 8. */
+/* `cordova create`, platform ios, the plugin from its tarball, `cordova prepare`: what Xcode then finds: contracts/cordova-sdk.md §25 step 8. */
 
 const SOURCES = path.join(import.meta.dirname, '../../sdks/cordova/src/ios')
 let app: CordovaApp

@@ -5,8 +5,6 @@ import path from 'node:path'
 import { expect, test } from 'vitest'
 import { packedPlugin } from './cordova-cli.ts'
 
-/* contracts/cordova-sdk.md §1, §28 item 60 */
-
 test('the tarball holds what is built and named, no dependency, no hook, and nothing else', async () => {
   const folder = mkdtempSync(path.join(tmpdir(), 'millrace-package-'))
   try {

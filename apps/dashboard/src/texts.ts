@@ -1,3 +1,5 @@
+import { counted, grouped } from '@millrace/wording'
+
 /**
  * Every text that contracts/dashboard.md fixes, word for word, by page. Pages read them here and write none of these
  * themselves; what a page says beyond them (labels, headings) stands in the page. Numbers of things are grouped
@@ -5,13 +7,6 @@
  *
  * @see contracts/dashboard.md §2, §3, §5–§11 [U3]
  */
-
-const GROUPED = new Intl.NumberFormat('en-US')
-/** `1,204`: how every number of things is written. */
-export const grouped = (count: number) => GROUPED.format(count)
-
-/** `1 attempt`, `2 attempts`. */
-export const counted = (count: number, noun: string) => `${grouped(count)} ${noun}${count === 1 ? '' : 's'}`
 
 export const pageTexts = {
   badLinkFilter: (name: string) => `The link held an unknown filter (${name}). It was left out.`,
@@ -116,6 +111,7 @@ export const traceTexts = {
   codeFailed: (name: string, text: string) => `${name} failed: ${text}`,
   noRequest: (text: string) => `No request could be made: ${text}`,
   /** @param status null: there was no answer. */
+  internal: (reason: string) => `Given up for an error of Millrace itself: ${reason}. Its log says more.`,
   givenUp: (attempts: number, reason: string, status: number | null) =>
     `Given up after ${counted(attempts, 'attempt')}: ${reason}.${status === null ? '' : ` Last answer ${status}.`}`,
   discarded: (reason: string) => `Discarded: ${reason}.`,

@@ -6,6 +6,7 @@ import { openApiDocument, type RouteBook } from '@millrace/openapi'
 import { type Conformance, conformanceOf } from '@millrace/openapi/testing'
 import { type ComposeOptions, compose, type Product } from '@millrace/server/compose'
 import { DataFolder } from '@millrace/server/data-folder'
+import { Faults } from '@millrace/server/faults'
 import { Front } from '@millrace/server/front'
 import { newLogger } from '@millrace/server/logger'
 import { loadSettings, settingsInForce } from '@millrace/server/settings'
@@ -208,7 +209,8 @@ async function start(environment: Readonly<Record<string, string>>, { dashboardF
   const shownSettings = settingsInForce(environment)
   const logger = newLogger(settings.logLevel)
   const given = clock === undefined ? {} : { clock }
-  const product = await compose({ settings, shownSettings, folder, dashboardFolder, front, logger, ...given })
+  const faults = new Faults(logger)
+  const product = await compose({ settings, shownSettings, folder, dashboardFolder, front, logger, faults, ...given })
   await product.controlPlane.ensureOwner({ email: settings.ownerEmail, token: settings.ownerToken })
   const about = { title: 'Millrace', version: '', description: '', tags: {} }
   const conformance = conformanceOf(openApiDocument(about, product.routes.described()))

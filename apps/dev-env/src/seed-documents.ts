@@ -1,4 +1,4 @@
-/** Documents of the configuration, as POST /v2/config/apply takes them. @see contracts/control-plane.md §9 */
+/** Documents of the configuration, as POST /v2/config/apply takes them. */
 
 const ADD_CENTS = `export function transformEvent(event) {
   if (event.type !== 'track' || event.properties === undefined) return event

@@ -2,8 +2,6 @@ import { expect, test, vi } from 'vitest'
 import { DevEnv } from './dev-env.ts'
 import { plant, REFUSING_DESTINATIONS, type Seed, seedAnswer } from './seed.ts'
 
-// contracts/dashboard.md §4 N12
-
 // Each starts the product, and lets it come into trouble.
 vi.setConfig({ testTimeout: 120_000 })
 

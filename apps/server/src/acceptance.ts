@@ -14,6 +14,8 @@ export interface AcceptanceOptions {
   readonly log: Pick<EventLog, 'trouble'>
   readonly disk: DiskSpace
   readonly isStopping: () => boolean
+  /** Why the process is about to end, if it is. */
+  readonly fault: () => string | undefined
   readonly logger: Logger
 }
 
@@ -28,8 +30,8 @@ export class Acceptance {
 
   /** Asked before each request and after each failed write. */
   obstacle(): Obstacle | undefined {
-    const { log, disk, isStopping } = this.#options
-    if (isStopping()) return UNAVAILABLE
+    const { log, disk, isStopping, fault } = this.#options
+    if (isStopping() || fault() !== undefined) return UNAVAILABLE
     const trouble = log.trouble()
     const obstacle = trouble === undefined ? (disk.isLow ? DISK_FULL : undefined) : UNAVAILABLE
     this.#tell(obstacle && (trouble ?? disk.trouble()))

@@ -23,6 +23,7 @@ import {
   Stats,
   statsRoutes,
   TRANSFORM_CLIENT_BOUNDS,
+  TransformClients,
   transformFetch,
 } from '@millrace/pipeline'
 import { formatTime } from '@millrace/protocol'
@@ -42,6 +43,7 @@ import { dashboardRoutes } from './dashboard/dashboard-routes.ts'
 import type { DataFolder } from './data-folder/data-folder.ts'
 import { destinationTypesOf } from './destination-types.ts'
 import { DiskSpace } from './disk-space.ts'
+import type { Faults } from './faults.ts'
 import { gatewaySources } from './gateway-sources.ts'
 import { openApp } from './http/app.ts'
 import { Callers } from './http/callers.ts'
@@ -53,7 +55,7 @@ import { refusalRoutes } from './http/refusal-routes.ts'
 import { sourceConfigRoute } from './http/source-config.ts'
 import { statusRoutes } from './http/status-routes.ts'
 import type { Logger } from './logger.ts'
-import { outboundClients } from './outbound-clients.ts'
+import { OutboundClients } from './outbound-clients.ts'
 import { Inbox } from './quickstart/inbox.ts'
 import { VERSION } from './version.ts'
 import { webLibraryRoutes } from './web-library/web-library-routes.ts'
@@ -72,6 +74,8 @@ export interface ComposeOptions {
   readonly front: Front
   readonly logger: Logger
   readonly clock?: Clock
+  /** Where faults of our own are reported; whoever composes ends the process then. */
+  readonly faults: Faults
 }
 
 /** The running product. */
@@ -91,15 +95,17 @@ export interface Product {
 
 /** Joins everything: the only place that knows all the parts, and hands each what it needs of the others by its shape. */
 export async function compose(options: ComposeOptions): Promise<Product> {
-  const { settings, shownSettings, folder, dashboardFolder, front, logger, clock = systemClock } = options
+  const { settings, shownSettings, folder, dashboardFolder, front, logger, faults, clock = systemClock } = options
+  // Closed in the reverse order, also when a later part does not open.
+  await using opened = new AsyncDisposableStack()
   const baseUrl = baseUrlOf(settings.host, front.address.port)
   const disk = new DiskSpace(folder.path, settings.minFreeDiskBytes, clock)
   const registry = await DestinationRegistry.load()
   let isStopping = false
 
-  const newClient = outboundClients(settings, clock)
-  const newTestClient = () => newClient({ maxAnswerBytes: MAX_SHOWN_ANSWER_BYTES, keepsEveryType: true })
-  const transformClient = newClient(TRANSFORM_CLIENT_BOUNDS)
+  const outbound = new OutboundClients(settings, clock)
+  const newTestClient = () => outbound.make({ maxAnswerBytes: MAX_SHOWN_ANSWER_BYTES, keepsEveryType: true })
+  const transformClients = new TransformClients(() => outbound.make(TRANSFORM_CLIENT_BOUNDS))
   const transformations = new Transformations({
     limits: {
       memoryMb: settings.transformMemoryMb,
@@ -109,10 +115,13 @@ export async function compose(options: ComposeOptions): Promise<Product> {
       syncMs: settings.transformSyncMs,
       wallMs: settings.transformWallMs,
     },
-    fetch: settings.isTransformFetchOn ? transformFetch(transformClient, VERSION) : undefined,
+    fetch: settings.isTransformFetchOn ? transformFetch(transformClients, VERSION, clock) : undefined,
     clock,
     logger,
   })
+  opened.defer(() => outbound.close())
+  opened.defer(() => transformClients.close())
+  opened.defer(() => transformations.close())
   let pipeline: Pipeline | undefined
   // It and then the store may refuse to start; the log, which may not, comes after them: then nothing has been written.
   const controlPlane = await ControlPlane.open({
@@ -143,7 +152,14 @@ export async function compose(options: ComposeOptions): Promise<Product> {
     port: front.address.port,
     trustedProxies: settings.trustedProxies,
   })
-  const store = await DeliveryStore.open({ file: folder.file('delivery.db'), clock, logger })
+  opened.use(controlPlane)
+  const store = await DeliveryStore.open({
+    file: folder.file('delivery.db'),
+    clock,
+    logger,
+    onFault: (error) => faults.report('The thread that writes outcomes of deliveries ended', error),
+  })
+  opened.defer(() => store.close())
   folder.noteFormat()
   const positions = await store.call('positions', undefined)
   mkdirSync(folder.file('log'), { recursive: true })
@@ -156,21 +172,26 @@ export async function compose(options: ComposeOptions): Promise<Product> {
       file: new URL('./catalog/thread.ts', import.meta.url),
       data: { logDirectory: folder.file('log') } satisfies LogPlace,
     },
+    onFault: (error) => faults.report('The thread of the schema catalog ended', error),
   })
   const log = await SqliteEventLog.open({
     directory: folder.file('log'),
     clock,
+    onFault: (error) => faults.report('The thread that writes the log ended', error),
+    onReaderEnd: (error) => logger.warn({ err: error }, 'a thread that reads ended; it starts again'),
     notBefore: Math.max(catalog.neededFrom(), ...positions.map(({ position }) => position.offset)),
     maxRecordBytes: settings.maxBodyBytes + 1024 * 1024,
     hasDedup: [...controlPlane.snapshot().sources.values()].some(({ config }) => config.dedupWindowSeconds > 0),
   })
+  opened.use(log)
+  opened.defer(() => catalog.close())
   pipeline = await Pipeline.start({
     log,
     store,
     configuration: controlPlane.snapshot(),
     findModule: (type) => registry.find(type),
     sourceClass: (type) => sourceClass(type as SourceType),
-    newClient,
+    newClient: (more) => outbound.make(more),
     userCode: {
       run: (run) => transformations.run(run),
       credentials: () => controlPlane.credentials.values(),
@@ -194,6 +215,7 @@ export async function compose(options: ComposeOptions): Promise<Product> {
     logger,
   })
   const running = pipeline
+  opened.defer(() => running.stop(Promise.resolve()))
   catalog.follow(log, catalogSources(controlPlane.snapshot()))
   controlPlane.onChange((snapshot) => {
     catalog.configure(catalogSources(snapshot)).catch((error: Error) => {
@@ -201,7 +223,13 @@ export async function compose(options: ComposeOptions): Promise<Product> {
     })
   })
 
-  const acceptance = new Acceptance({ log, disk, isStopping: () => isStopping, logger })
+  const acceptance = new Acceptance({
+    log,
+    disk,
+    isStopping: () => isStopping,
+    fault: () => faults.first?.what,
+    logger,
+  })
   let syncFailures = 0
   const gateway = new Gateway({
     log: {
@@ -212,7 +240,10 @@ export async function compose(options: ComposeOptions): Promise<Product> {
       },
     },
     parsed: running,
-    findSource: gatewaySources(() => controlPlane.snapshot()),
+    findSource: gatewaySources(
+      () => controlPlane.snapshot(),
+      (key) => controlPlane.credentials.values().get(key),
+    ),
     obstacle: () => acceptance.obstacle(),
     limits: {
       maxBodyBytes: settings.maxBodyBytes,
@@ -227,6 +258,8 @@ export async function compose(options: ComposeOptions): Promise<Product> {
     logger,
   })
 
+  opened.defer(() => gateway.close())
+
   const stats = new Stats({
     ingest: gateway.metrics,
     metrics: running.metrics,
@@ -236,6 +269,7 @@ export async function compose(options: ComposeOptions): Promise<Product> {
     logger,
   })
   await stats.start()
+  opened.defer(() => stats.stop())
 
   const backups = new Backups({
     dataFolder: folder.path,
@@ -248,6 +282,7 @@ export async function compose(options: ComposeOptions): Promise<Product> {
     clock,
     logger,
   })
+  opened.defer(() => backups.stop())
   const inbox = new Inbox(folder.file('inbox.key'))
   const callers = new Callers(controlPlane)
   const testApiRates = new RequestRates(clock, settings.testApiRequestsPerMinute)
@@ -263,6 +298,7 @@ export async function compose(options: ComposeOptions): Promise<Product> {
     carriesSession: (request) => callers.isDashboard(request),
     addressOf: (request) => callers.address(request),
   })
+  opened.defer(() => admin.close())
   const schemas = new SchemaRoutes({
     catalog,
     checkCredentials: (request) => admin.check(request),
@@ -280,9 +316,14 @@ export async function compose(options: ComposeOptions): Promise<Product> {
             catalogTrouble: () => catalog.trouble(),
             deliveryTrouble: () => running.trouble(),
             backlogWarning: () => running.backlogWarning(),
+            readerTrouble: () => log.readerTrouble() ?? running.readerTrouble(),
+            fault: () => faults.first?.what,
             now: () => clock.now(),
           }),
-        notReady: () => (isStopping ? 'shutting down' : undefined),
+        notReady: () => {
+          if (faults.first !== undefined) return 'ending after a fault'
+          return isStopping ? 'shutting down' : undefined
+        },
         metrics: () =>
           metricsText({
             ingest: gateway.metrics,
@@ -360,7 +401,10 @@ export async function compose(options: ComposeOptions): Promise<Product> {
       statsRoutes({ stats, clock, ids: (kind) => [...controlPlane.snapshot()[STATS_OF[kind]].keys()] }),
     ],
     book,
+    logger,
   )
+  opened.defer(() => app.close())
+  const parts = opened.move()
   front.serve((request, response) => {
     if (gateway.handle(request, response)) return
     // The gateway judges a request before it lets the client send the body; all others take what comes.
@@ -380,17 +424,7 @@ export async function compose(options: ComposeOptions): Promise<Product> {
       isStopping = true
       const deadline = new Promise<void>((resolve) => setTimeout(resolve, settings.shutdownMs).unref())
       await front.stop(running.stop(deadline), deadline)
-      await stats.stop()
-      await app.close()
-      await backups.stop()
-      await transformations.close()
-      await transformClient.close()
-      gateway.close()
-      admin.close()
-      await catalog.close()
-      await log[Symbol.asyncDispose]()
-      await store.close()
-      await controlPlane[Symbol.asyncDispose]()
+      await parts.disposeAsync()
     },
   }
 }

@@ -1,5 +1,5 @@
 import type { ControlPlaneOptions } from '@millrace/control-plane'
-import { type DestinationRegistry, maskConfig, unmaskConfig } from '@millrace/destinations'
+import { type DestinationRegistry, maskConfig, unmaskConfig, withoutMasks } from '@millrace/destinations'
 
 /** The types of destinations as the control plane knows them. */
 export function destinationTypesOf(registry: DestinationRegistry): ControlPlaneOptions['destinationTypes'] {
@@ -9,5 +9,6 @@ export function destinationTypesOf(registry: DestinationRegistry): ControlPlaneO
     faultsIn: (type, config) => registry.faultsIn(moduleOf(type), config),
     maskConfig: (definition, config) => maskConfig(moduleOf({ definition }).definition, config),
     unmaskConfig: (definition, written, saved) => unmaskConfig(moduleOf({ definition }).definition, written, saved),
+    withoutMasks: (definition, config) => withoutMasks(moduleOf({ definition }).definition, config),
   }
 }

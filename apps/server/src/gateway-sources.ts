@@ -1,18 +1,36 @@
-import type { Snapshot } from '@millrace/control-plane'
-import type { GatewaySource } from '@millrace/gateway'
+import type { Snapshot, WebhookConfig } from '@millrace/control-plane'
+import type { GatewaySource, WebhookSettings } from '@millrace/gateway'
 
-/** @returns what finds the gateway's view of a source; made once per source and revision, not once per request. */
-export function gatewaySources(snapshot: () => Snapshot) {
+/**
+ * @param credential the value of a credential by its key, if there is one.
+ * @returns what finds the gateway's view of a source; made once per source and revision, not once per request.
+ */
+export function gatewaySources(snapshot: () => Snapshot, credential: (key: string) => string | undefined) {
   const views = new WeakMap<object, GatewaySource>()
   return (writeKey: string): GatewaySource | undefined => {
     const source = snapshot().sourceByWriteKey(writeKey)
     if (source === undefined) return undefined
     let view = views.get(source)
     if (view === undefined) {
-      const { rateLimitEventsPerMinute, dedupWindowSeconds } = source.config
-      view = { id: source.id, isEnabled: source.isEnabled, rateLimitEventsPerMinute, dedupWindowSeconds }
+      const { rateLimitEventsPerMinute, dedupWindowSeconds, webhook } = source.config
+      view = {
+        id: source.id,
+        isEnabled: source.isEnabled,
+        rateLimitEventsPerMinute,
+        dedupWindowSeconds,
+        ...(webhook === undefined ? {} : { webhook: webhookSettings(webhook, credential) }),
+      }
       views.set(source, view)
     }
     return view
   }
+}
+
+function webhookSettings(
+  { eventPath, userIdPath, anonymousIdPath, messageIdPath, signature, secretCredential }: WebhookConfig,
+  credential: (key: string) => string | undefined,
+): WebhookSettings {
+  const paths = { event: eventPath, userId: userIdPath, anonymousId: anonymousIdPath, messageId: messageIdPath }
+  if (signature === 'none') return { paths }
+  return { paths, signature: { scheme: signature, secret: () => credential(secretCredential) } }
 }

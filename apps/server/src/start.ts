@@ -1,9 +1,11 @@
 import { writeFileSync } from 'node:fs'
 import type { Writable } from 'node:stream'
+import { setTimeout as delay } from 'node:timers/promises'
 import { builtDashboard } from '@millrace/dashboard'
 import { compose, type Product } from './compose.ts'
 import type { Settings } from './config/settings.ts'
 import { DataFolder, DataFolderError } from './data-folder/data-folder.ts'
+import { FAULT_EXIT_CODE, FAULT_GRACE_MS, Faults, lastLine } from './faults.ts'
 import { Front, ListenError } from './http/front.ts'
 import { newLogger } from './logger.ts'
 import { runQuickstart } from './quickstart/quickstart.ts'
@@ -27,16 +29,27 @@ export interface StartOptions {
 export async function start(options: StartOptions): Promise<number> {
   const { settings, stderr, stopped } = options
   const logger = newLogger(settings.logLevel)
+  const faults = new Faults(logger)
+  using _watch = faults.watch(process)
   try {
     using folder = DataFolder.open(settings.dataDir)
-    const dashboardFolder = settings.isDashboardOn ? await dashboard(options) : undefined
-    const front = await Front.listen(settings.host, settings.port)
-    const product = await compose({ ...options, folder, dashboardFolder, front, logger })
-    await welcome(product, folder, dashboardFolder !== undefined, options)
-    const reason = await stopped
-    logger.info({ reason }, 'stopping')
-    await product.stop()
-    return 0
+    const run = async () => {
+      const dashboardFolder = settings.isDashboardOn ? await dashboard(options) : undefined
+      const front = await Front.listen(settings.host, settings.port)
+      const product = await compose({ ...options, folder, dashboardFolder, front, logger, faults })
+      await welcome(product, folder, dashboardFolder !== undefined, options)
+      const reason = await stopped
+      logger.info({ reason }, 'stopping')
+      await product.stop()
+    }
+    const running = run()
+    const fault = await Promise.race([running, faults.happened])
+    if (fault === undefined) return 0
+    // What it still rejects with is a consequence.
+    running.catch(() => {})
+    await delay(FAULT_GRACE_MS)
+    stderr.write(lastLine(fault))
+    return FAULT_EXIT_CODE
   } catch (error) {
     stderr.write(`Millrace cannot start: ${textOf(error as Error)}\n`)
     return 1
@@ -76,7 +89,7 @@ async function welcome(product: Product, folder: DataFolder, hasDashboard: boole
   await runQuickstart({ controlPlane, pipeline, baseUrl, inboxPath: inbox.path, say })
 }
 
-/** A token for the commands on this machine, readable by whoever may read the data folder. @see contracts/control-plane.md D734 */
+/** A token for the commands on this machine, readable by whoever may read the data folder. @see contracts/control-plane.md §10 [D734] */
 async function ensureCommandLineToken({ controlPlane }: Product, folder: DataFolder) {
   if (!folder.isNew) return
   const token = await controlPlane.newOwnerToken('command line')

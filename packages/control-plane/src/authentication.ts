@@ -45,7 +45,7 @@ export interface SignIn {
 /**
  * Finds out who makes a request, by `Bearer token`, `Basic email:token`, `Basic :token`, or both halves of a session.
  *
- * @see contracts/control-plane.md §2, test-api.md §2, dashboard.md §4 N2, decisions.md D7
+ * @see contracts/control-plane.md §2, test-api.md §2, dashboard.md §4 N2 [D7]
  */
 export class Authentication {
   readonly #workspace: Workspace

@@ -7,7 +7,7 @@ import type { CodeVersion } from './transformations/code.ts'
 import type { Library } from './transformations/library.ts'
 import type { Transformation } from './transformations/transformation.ts'
 
-/** What is remembered of how the owner came to be. @see contracts/control-plane.md §3 */
+/** What is remembered of how the owner came to be. */
 export interface Ownership {
   readonly userId: string
   /** SHA-256 of the last token given by setting, as hex, and the access token made of it. */

@@ -24,7 +24,7 @@ import { membersOf, readBoolean, readText, refuseOther, refuseUnknownMembers } f
 
 const MEMBERS = membersOf(CONNECTION_WRITTEN)
 
-/** The connections of the workspace. @see contracts/control-plane.md §7 */
+/** The connections of the workspace. */
 export class Connections implements ResourceService<Connection> {
   readonly #workspace: Workspace
   readonly #deliveries: Deliveries

@@ -31,7 +31,7 @@ export class Credentials {
     return this.#workspace.state.credentials.has(key)
   }
 
-  /** All of them in clear, for user code alone, never to be shown; the same map as long as none changes. */
+  /** All of them in clear, for user code and the signatures of webhooks, never to be shown; the same map as long as none changes. */
   values(): ReadonlyMap<string, string> {
     const { credentials } = this.#workspace.state
     if (this.#values.of !== credentials) {

@@ -42,4 +42,6 @@ export interface DestinationTypes {
     written: JsonObject,
     saved: JsonObject | undefined,
   ): { config: JsonObject; masksWithoutValue: string[] }
+  /** A copy of a config without the masks that stand where a secret may. */
+  withoutMasks(definition: DestinationTypeDefinition, config: JsonObject): JsonObject
 }

@@ -18,7 +18,6 @@ export const DEFAULT_DELIVERY: DeliverySettings = {
   keepAnswers: 'failed',
 }
 
-/** @see contracts/control-plane.md §6 */
 export interface Destination extends Resource {
   /** Names it in configuration as code; stays when the name changes. */
   readonly key: string

@@ -205,7 +205,6 @@ function readSettings(
   }
 }
 
-/** @see contracts/control-plane.md §8 [D420] */
 function readTransformationIds(written: unknown, { transformations }: Snapshot): readonly string[] {
   if (!Array.isArray(written) || !written.every((id) => typeof id === 'string')) {
     throw badRequest('transformationIds must be a list of ids')

@@ -16,7 +16,7 @@ export interface DiffLine {
   readonly secretChanged?: true
 }
 
-/** How a secret looks to whoever reads it. @see contracts/decisions.md D6 */
+/** How a secret looks to whoever reads it. @see contracts/decisions.md [D6] */
 export const MASK = '********'
 
 /** A document without secrets. */

@@ -8,7 +8,7 @@ const MAX_ADDRESSES = 10_000
  * Counts failed sign-ins by address and tells when they have to be slowed down. Addresses are counted in windows of a
  * minute that begin with the first failure; of too many addresses at once the one seen first is forgotten.
  *
- * @see contracts/decisions.md D7
+ * @see contracts/decisions.md [D7]
  */
 export class FailureBrake {
   readonly #clock: Clock

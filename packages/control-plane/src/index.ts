@@ -20,7 +20,14 @@ export type { Resource } from './resource.ts'
 export type { Condition, RemoveOptions, ResourceService, Written } from './resource-service.ts'
 export { isAtLeast, ROLES, type Role } from './role.ts'
 export type { Snapshot } from './snapshot.ts'
-export { type Source, type SourceClass, type SourceConfig, type SourceType, sourceClass } from './source.ts'
+export {
+  type Source,
+  type SourceClass,
+  type SourceConfig,
+  type SourceType,
+  sourceClass,
+  type WebhookConfig,
+} from './source.ts'
 export { NewerDatabaseError, WrongSecretKeyError } from './store/control-store.ts'
 export { destinationNames } from './store/database-look.ts'
 export type { CodeLanguage, LibraryCode, TransformationCode } from './transformations/code.ts'

@@ -12,7 +12,7 @@ export interface RequestRate {
 /**
  * Requests per minute and token, as an allowance that refills evenly.
  *
- * @see contracts/control-plane.md §4 "limits", decisions.md D12
+ * @see contracts/control-plane.md §4 "limits" [D12]
  */
 export class RequestRates {
   readonly #clock: Clock

@@ -22,9 +22,36 @@ const config = {
   orderShards: Type.Integer({ minimum: 1, maximum: 64, default: 1, description: 'Partitions of its log.' }),
 }
 
+const path = (description: string) =>
+  Type.String({
+    pattern: '^([^.]+(\\.[^.]+)*)?$',
+    title: 'names joined by dots',
+    maxLength: 200,
+    default: '',
+    description,
+  })
+const webhook = {
+  eventPath: path('Name of the event, such as `type`; else `Webhook Received`.'),
+  userIdPath: path('userId, such as `data.object.customer`.'),
+  anonymousIdPath: path('anonymousId; made up where there is neither.'),
+  messageIdPath: path('messageId: a repeated webhook has the same one, and is left out within dedupWindowSeconds.'),
+  signature: oneOf(['none', 'github', 'stripe', 'shopify'], {
+    default: 'none',
+    description: 'The service whose signature each request has to have.',
+  }),
+  secretCredential: Type.String({
+    pattern: '^[A-Za-z0-9_.-]{0,64}$',
+    title: 'the key of a credential',
+    default: '',
+    description: 'Key of the credential that holds the secret of the signature.',
+  }),
+}
+const ONLY_WEBHOOKS = { description: 'Of a source of type Webhook alone.' }
+
 /** The readers of written sources and the OpenAPI document go by these. @see contracts/control-plane.md §5 [D707] */
 export const SOURCE_CATALOG = closed(catalog)
-export const SOURCE_CONFIG = closed({ ...config, catalog: SOURCE_CATALOG })
+export const SOURCE_WEBHOOK = closed(webhook, ONLY_WEBHOOKS)
+export const SOURCE_CONFIG = closed({ ...config, catalog: SOURCE_CATALOG, webhook: Type.Optional(SOURCE_WEBHOOK) })
 
 export const WRITE_KEY_PATTERN = /^[0-9A-Za-z]{20,64}$/
 export const MAX_GRACE_HOURS = 720
@@ -40,7 +67,9 @@ export const SOURCE_WRITTEN = closed({
   type: oneOf(SOURCE_TYPES, { description: 'Cannot be changed.' }),
   enabled: Type.Optional(Type.Boolean({ default: true })),
   writeKey: Type.Optional(WRITE_KEY),
-  config: Type.Optional(closedPartial({ ...config, catalog: closedPartial(catalog) })),
+  config: Type.Optional(
+    closedPartial({ ...config, catalog: closedPartial(catalog), webhook: closedPartial(webhook, ONLY_WEBHOOKS) }),
+  ),
 })
 
 export const SOURCE_SHOWN = named(

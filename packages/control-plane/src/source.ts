@@ -17,6 +17,7 @@ export const SOURCE_TYPES = [
   'DotNet',
   'HTTP',
   'Pixel',
+  'Webhook',
 ] as const
 
 export type SourceType = (typeof SOURCE_TYPES)[number]
@@ -30,9 +31,22 @@ export interface SourceConfig {
   readonly dedupWindowSeconds: number
   readonly orderShards: number
   readonly catalog: { readonly samples: 'full' | 'masked' | 'off'; readonly values: 'on' | 'off' }
+  /** Of a source of type Webhook, and of no other. */
+  readonly webhook?: WebhookConfig
 }
 
-/** @see contracts/control-plane.md §5 */
+/** How the events of a webhook are read. Paths are names joined by dots; "": nothing is looked for. */
+export interface WebhookConfig {
+  readonly eventPath: string
+  readonly userIdPath: string
+  readonly anonymousIdPath: string
+  readonly messageIdPath: string
+  /** The service whose signature each request has to have. */
+  readonly signature: 'none' | 'github' | 'stripe' | 'shopify'
+  /** Key of the credential that holds the secret of the signature. */
+  readonly secretCredential: string
+}
+
 export interface Source extends Resource {
   /** Names it in configuration as code; stays when the name changes. */
   readonly key: string
@@ -50,14 +64,15 @@ export interface Source extends Resource {
 /** Of a new source: the log has one partition. */
 export const FIRST_PARTITION = 0
 
-/** @see contracts/control-plane.md D735 */
+/** @see contracts/control-plane.md §5 [D735] */
 export function sourceClass(type: SourceType): SourceClass {
   if (type === 'Cordova') return 'cordova'
   return type === 'Javascript' || type === 'Pixel' ? 'web' : 'cloud'
 }
 
 export function sourceJson(source: Source): JsonObject {
-  const { rateLimitEventsPerMinute, dedupWindowSeconds, orderShards, catalog } = source.config
+  const { rateLimitEventsPerMinute, dedupWindowSeconds, orderShards, catalog, webhook } = source.config
+  const config = { rateLimitEventsPerMinute, dedupWindowSeconds, orderShards, catalog: { ...catalog } }
   return {
     id: source.id,
     key: source.key,
@@ -65,7 +80,7 @@ export function sourceJson(source: Source): JsonObject {
     type: source.type,
     writeKey: source.writeKey,
     enabled: source.isEnabled,
-    config: { rateLimitEventsPerMinute, dedupWindowSeconds, orderShards, catalog: { ...catalog } },
+    config: webhook === undefined ? config : { ...config, webhook: { ...webhook } },
     workspaceId: source.workspaceId,
     createdAt: formatTime(source.createdAt),
     updatedAt: formatTime(source.updatedAt),

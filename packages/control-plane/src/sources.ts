@@ -1,5 +1,5 @@
 import { base62, type JsonObject, ownMember } from '@millrace/protocol'
-import { ApiError, badRequest, notFound } from './api-error.ts'
+import { ApiError, badRequest, invalidConfig, notFound } from './api-error.ts'
 import type { Audited } from './audit/audit-entry.ts'
 import { created, deleted, updated } from './audit/audited.ts'
 import type { Author } from './author.ts'
@@ -17,12 +17,21 @@ import {
   type Written,
 } from './resource-service.ts'
 import type { Snapshot } from './snapshot.ts'
-import { FIRST_PARTITION, SOURCE_TYPES, type Source, type SourceConfig, type SourceType, sourceJson } from './source.ts'
+import {
+  FIRST_PARTITION,
+  SOURCE_TYPES,
+  type Source,
+  type SourceConfig,
+  type SourceType,
+  sourceJson,
+  type WebhookConfig,
+} from './source.ts'
 import {
   MAX_GRACE_HOURS,
   ROTATION_WRITTEN,
   SOURCE_CATALOG,
   SOURCE_CONFIG,
+  SOURCE_WEBHOOK,
   SOURCE_WRITTEN,
   WRITE_KEY_PATTERN,
 } from './source-schema.ts'
@@ -56,7 +65,7 @@ export class Sources implements ResourceService<Source> {
       const { snapshot, at } = moment
       const name = readName(written, undefined)
       const type = readType(written)
-      const fields = this.#fields(written, snapshot, { isEnabled: true, writeKey: undefined, config: {} })
+      const fields = this.#fields(written, type, snapshot, { isEnabled: true, writeKey: undefined, config: {} })
       const id = this.#workspace.newId(at)
       const key = resourceKey(name, 'source', snapshot.sources.values())
       const workspaceId = this.#workspace.id
@@ -134,18 +143,18 @@ export class Sources implements ResourceService<Source> {
       const name = readName(written, otherwise.name)
       if (Object.hasOwn(written, 'type')) readType(written)
       refuseOther(written, 'type', saved.type)
-      const fields = this.#fields(written, moment.snapshot, otherwise, saved)
+      const fields = this.#fields(written, saved.type, moment.snapshot, otherwise, saved)
       refuseIfChanged(saved, condition)
       const source = { ...saved, name, ...fields, ...changedAt(moment) }
       return put(source, updated('source', id, shownSource(saved), shownSource(source)))
     })
   }
 
-  #fields(written: JsonObject, snapshot: Snapshot, otherwise: FieldsLeftOut, saved?: Source): Fields {
+  #fields(written: JsonObject, type: SourceType, snapshot: Snapshot, otherwise: FieldsLeftOut, saved?: Source): Fields {
     const isEnabled = readBoolean(written, 'enabled', otherwise.isEnabled)
     refuseUnknownMembers(written, MEMBERS)
     const given = Object.hasOwn(written, 'writeKey') ? readWriteKey(written) : otherwise.writeKey
-    const config = readConfig(Object.hasOwn(written, 'config') ? written['config'] : otherwise.config)
+    const config = readConfig(Object.hasOwn(written, 'config') ? written['config'] : otherwise.config, type)
     const writeKey = given ?? this.#newWriteKey()
     if (writeKey !== saved?.writeKey && snapshot.sourceByWriteKey(writeKey) !== undefined) {
       throw new ApiError('conflict', 'writeKey is already in use')
@@ -208,16 +217,39 @@ export function readWriteKey({ writeKey }: JsonObject): string {
   return writeKey
 }
 
-export function readConfig(written: unknown): SourceConfig {
+/** @param type of the source; what is no type has no settings of its own. */
+export function readConfig(written: unknown, type: unknown): SourceConfig {
   const config = new ConfigReader(SOURCE_CONFIG, written, '')
   const rateLimitEventsPerMinute = config.read('rateLimitEventsPerMinute')
   const dedupWindowSeconds = config.read('dedupWindowSeconds')
   const orderShards = config.read('orderShards')
   const catalog = new ConfigReader(SOURCE_CATALOG, (written as JsonObject)['catalog'] ?? {}, '/catalog')
+  const webhook = readWebhook((written as JsonObject)['webhook'], type)
   return {
     rateLimitEventsPerMinute,
     dedupWindowSeconds,
     orderShards,
     catalog: { samples: catalog.read('samples'), values: catalog.read('values') },
+    ...(webhook === undefined ? {} : { webhook }),
   }
+}
+
+function readWebhook(written: unknown, type: unknown): WebhookConfig | undefined {
+  if (type !== 'Webhook') {
+    if (written !== undefined) throw invalidConfig('/webhook', 'is for sources of type Webhook alone')
+    return undefined
+  }
+  const webhook = new ConfigReader(SOURCE_WEBHOOK, written ?? {}, '/webhook')
+  const config = {
+    eventPath: webhook.read('eventPath'),
+    userIdPath: webhook.read('userIdPath'),
+    anonymousIdPath: webhook.read('anonymousIdPath'),
+    messageIdPath: webhook.read('messageIdPath'),
+    signature: webhook.read('signature'),
+    secretCredential: webhook.read('secretCredential'),
+  }
+  if (config.signature !== 'none' && config.secretCredential === '') {
+    throw invalidConfig('/webhook/secretCredential', 'is required for a signature')
+  }
+  return config
 }

@@ -8,7 +8,7 @@ import { type Change, isConfiguration, type Ownership } from './change.ts'
 import type { Credential } from './credential.ts'
 import type { Deliveries } from './deliveries.ts'
 import { buildSnapshot, type Snapshot } from './snapshot.ts'
-import type { ControlStore, StoredState, StoredVersion } from './store/control-store.ts'
+import { type ControlStore, StaleStateError, type StoredState, type StoredVersion } from './store/control-store.ts'
 
 export interface Logger {
   warn(fields: object, text: string): void
@@ -74,26 +74,8 @@ export class Workspace {
     this.#deliveries = options.deliveries
     this.#logger = options.logger
     this.#version = stored.version
-    const { sources, destinations, connections, transformations, libraries } = stored
-    const { users, accessTokens, sessions, credentials, ownership } = stored
-    const resources = {
-      sources: byId(sources),
-      destinations: byId(destinations),
-      connections: byId(connections),
-      transformations: byId(transformations),
-      libraries: byId(libraries),
-    }
-    this.#state = {
-      snapshot: buildSnapshot(stored.version.revision, resources, () => this.clock.now()),
-      accounts: buildAccounts(byId(users), byId(accessTokens), byId(sessions)),
-      credentials: new Map(credentials.map((credential) => [credential.key, credential])),
-      ownership,
-    }
-    const timed = [sources, destinations, connections, transformations, libraries, users, credentials].flat()
-    this.#latest = timed.reduce(
-      (latest, { updatedAt }) => Math.max(latest, updatedAt),
-      accessTokens.reduce((latest, { createdAt }) => Math.max(latest, createdAt), 0),
-    )
+    this.#state = stateOf(stored, this.clock)
+    this.#latest = latestOf(stored)
   }
 
   static async load(options: WorkspaceOptions): Promise<Workspace> {
@@ -168,21 +150,45 @@ export class Workspace {
   }
 
   async #carryOut<T>(by: Author, decide: (moment: Moment) => Decision<T> | Promise<Decision<T>>): Promise<T> {
-    const at = this.nextTime()
-    const nextRevision = this.#version.revision + 1
-    const { changes, audit, result } = await decide({ ...this.#state, at, nextRevision })
-    if (changes.length === 0) return result
+    for (let isAgain = false; ; isAgain = true) {
+      const at = this.nextTime()
+      const nextRevision = this.#version.revision + 1
+      const { changes, audit, result } = await decide({ ...this.#state, at, nextRevision })
+      if (changes.length === 0) return result
+      try {
+        this.#version = await this.#store.commit(this.#version, changes, this.#entries(by, audit, at))
+      } catch (error) {
+        const isStale = error instanceof StaleStateError
+        this.#logger.error(
+          { err: error },
+          isStale ? 'a change was decided upon an old state' : 'a change could not be stored',
+        )
+        // A commit that failed may have been stored none the less: then every later one would be refused.
+        if (isStale) await this.#reload()
+        if (isStale && !isAgain) continue
+        throw unavailable(error)
+      }
+      // The state is taken anew: the use of a token may have been noted meanwhile.
+      const before = this.#state
+      this.#state = this.#applied(before, changes)
+      if (this.#state.snapshot !== before.snapshot) await this.#announce(before.snapshot)
+      return result
+    }
+  }
+
+  /** Takes over what is stored, as a start would. */
+  async #reload(): Promise<void> {
     try {
-      this.#version = await this.#store.commit(this.#version, changes, this.#entries(by, audit, at))
+      const stored = await this.#store.load()
+      const before = this.#state
+      this.#version = stored.version
+      this.#state = stateOf(stored, this.clock)
+      this.#latest = Math.max(this.#latest, latestOf(stored))
+      await this.#announce(before.snapshot)
     } catch (error) {
-      this.#logger.error({ err: error }, 'a change could not be stored')
+      this.#logger.error({ err: error }, 'the stored state cannot be read')
       throw unavailable(error)
     }
-    // The state is taken anew: the use of a token may have been noted meanwhile.
-    const before = this.#state
-    this.#state = this.#applied(before, changes)
-    if (this.#state.snapshot !== before.snapshot) await this.#announce(before.snapshot)
-    return result
   }
 
   /** In the order in which they were told, also for whoever sorts them by id. */
@@ -270,6 +276,32 @@ export class Workspace {
       this.#logger.error({ revision: after.revision, err: error }, 'the delivery side failed to follow a change')
     }
   }
+}
+
+function stateOf(stored: StoredState, clock: Clock): WorkspaceState {
+  const { sources, destinations, connections, transformations, libraries } = stored
+  const { users, accessTokens, sessions, credentials, ownership } = stored
+  const resources = {
+    sources: byId(sources),
+    destinations: byId(destinations),
+    connections: byId(connections),
+    transformations: byId(transformations),
+    libraries: byId(libraries),
+  }
+  return {
+    snapshot: buildSnapshot(stored.version.revision, resources, () => clock.now()),
+    accounts: buildAccounts(byId(users), byId(accessTokens), byId(sessions)),
+    credentials: new Map(credentials.map((credential) => [credential.key, credential])),
+    ownership,
+  }
+}
+
+/** The latest time of anything that is stored. */
+function latestOf(stored: StoredState): number {
+  const { sources, destinations, connections, transformations, libraries, users, credentials, accessTokens } = stored
+  const timed = [sources, destinations, connections, transformations, libraries, users, credentials].flat()
+  const made = accessTokens.reduce((latest, { createdAt }) => Math.max(latest, createdAt), 0)
+  return timed.reduce((latest, { updatedAt }) => Math.max(latest, updatedAt), made)
 }
 
 function byId<T extends { readonly id: string }>(items: readonly T[]): Map<string, T> {

@@ -79,11 +79,11 @@ export class ConfigReader<P extends TProperties> {
     this.#path = path
   }
 
-  /** @param member an integer or one of some texts. */
+  /** @param member an integer, one of some texts, or a text of a pattern. */
   read<M extends keyof P & string>(member: M): Static<P[M]> {
     const schema = this.#schema.properties[member] as MemberSchema
     const value = this.#member(member, schema.default)
-    const fault = 'enum' in schema ? faultOfText(value, schema) : faultOfInteger(value, schema)
+    const fault = faultOf(value, schema)
     if (fault !== undefined) throw invalidConfig(`${this.#path}/${member}`, fault)
     return value as Static<P[M]>
   }
@@ -95,7 +95,28 @@ export class ConfigReader<P extends TProperties> {
   }
 }
 
-type MemberSchema = { readonly default?: unknown } & (IntegerRange | { readonly enum: readonly string[] })
+type MemberSchema = { readonly default?: unknown } & (IntegerRange | { readonly enum: readonly string[] } | Pattern)
+
+interface Pattern {
+  readonly pattern: string
+  /** What a text of the pattern is. */
+  readonly title: string
+  readonly maxLength?: number
+}
+
+function faultOf(value: unknown, schema: MemberSchema): string | undefined {
+  if ('enum' in schema) return faultOfText(value, schema)
+  return 'pattern' in schema ? faultOfPattern(value, schema) : faultOfInteger(value, schema)
+}
+
+function faultOfPattern(
+  value: unknown,
+  { pattern, title, maxLength = Number.POSITIVE_INFINITY }: Pattern,
+): string | undefined {
+  if (typeof value !== 'string') return 'must be a text'
+  if (value.length > maxLength) return `must have at most ${maxLength} characters`
+  return new RegExp(pattern).test(value) ? undefined : `must be ${title}`
+}
 
 interface IntegerRange {
   readonly minimum: number

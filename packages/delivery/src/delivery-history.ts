@@ -109,5 +109,6 @@ export function resumedHistory(wait: JourneyWrite, now: number, monotonic: numbe
 export function passOver(history: DeliveryHistory | undefined, ms: number): void {
   if (history === undefined) return
   history.firstAttempt += ms
-  history.firstAttemptAt += ms
+  // Wall times are whole milliseconds; those of the monotonic clock are not.
+  history.firstAttemptAt += Math.round(ms)
 }

@@ -27,6 +27,10 @@ export class KeyOrder {
     if (anonymousFollower !== undefined && --anonymousFollower.blockers === 0) onFree(anonymousFollower)
   }
 
+  lastOf(key: number): LaneEvent | undefined {
+    return this.#last.get(key)
+  }
+
   #follow(event: LaneEvent, key: number): LaneEvent | undefined {
     if (key === 0) return undefined
     const before = this.#last.get(key)

@@ -68,7 +68,13 @@ export interface LaneOptions {
   ) => void
   /** An attempt failed and there will be another one; the payload is still there. */
   readonly onRetry: (event: LaneEvent, status: number, durationMs: number) => void
-  readonly logger: { info(fields: object, text: string): void; warn(fields: object, text: string): void }
+  /** A text of the destination's code without secrets. */
+  readonly mask: (text: string) => string
+  readonly logger: {
+    info(fields: object, text: string): void
+    warn(fields: object, text: string): void
+    error(fields: object, text: string): void
+  }
 }
 
 /** One header as a single text; undefined when it did not come. */

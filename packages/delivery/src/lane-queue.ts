@@ -1,4 +1,5 @@
 import { Heap, Queue } from '@millrace/std'
+import { BlockedEvents } from './blocked-events.ts'
 import { passOver } from './delivery-history.ts'
 import { KeyOrder } from './key-order.ts'
 import type { LaneEvent } from './lane-event.ts'
@@ -24,12 +25,25 @@ export class LaneQueue {
   #unfinishedBytes = 0
   /** By stream: those of an earlier stream go first. */
   readonly #readyByStream = [new Queue<LaneEvent>(), new Queue<LaneEvent>(), new Queue<LaneEvent>()] as const
+  /** Those that wait for an earlier one. */
+  readonly blocked = new BlockedEvents()
+  #retrying = 0
   readonly #retries = new Heap<{ readonly event: LaneEvent; readonly due: number }>(({ due }) => due)
   /** By source: ready events whose connection is disabled. */
   readonly #held = new Map<string, Hold>()
 
   get unfinished(): ReadonlySet<LaneEvent> {
     return this.#unfinished
+  }
+
+  /** Events that wait for their next attempt. */
+  get retrying(): number {
+    return this.#retrying
+  }
+
+  /** The last event that was taken up with a key, of those that are unfinished. */
+  lastOf(key: number): LaneEvent | undefined {
+    return this.#order.lastOf(key)
   }
 
   get unfinishedBytes(): number {
@@ -46,14 +60,15 @@ export class LaneQueue {
       this.#readyOf(event).addLast(event)
     } else {
       event.state = 'blocked'
+      this.blocked.add(event)
     }
     return before
   }
 
   /** Takes out the next that may go. @param mayReplay whether that may be a dead letter that is replayed. */
   takeReady(mayReplay: boolean): LaneEvent | undefined {
-    const [live, imported, replayed] = this.#readyByStream
-    return firstReady(live) ?? firstReady(imported) ?? (mayReplay ? firstReady(replayed) : undefined)
+    const [live, backfill, replayed] = this.#readyByStream
+    return firstReady(live) ?? firstReady(backfill) ?? (mayReplay ? firstReady(replayed) : undefined)
   }
 
   /** Takes out the next that may go and have no payload. The loaded ones before them keep their places. */
@@ -71,8 +86,15 @@ export class LaneQueue {
 
   /** It is the next again. */
   putBack(event: LaneEvent): void {
+    this.stopWaiting(event)
     event.state = 'ready'
     this.#readyOf(event).addFirst(event)
+  }
+
+  /** It gets another state than `blocked` or `retrying`. */
+  stopWaiting(event: LaneEvent): void {
+    if (event.state === 'blocked') this.blocked.remove(event)
+    else if (event.state === 'retrying') this.#retrying--
   }
 
   /** Of these, whose turn came before user code had run over them are the next again. */
@@ -81,7 +103,9 @@ export class LaneQueue {
   }
 
   waitForRetry(event: LaneEvent, due: number): void {
+    this.stopWaiting(event)
     event.state = 'retrying'
+    this.#retrying++
     event.history!.due = due
     this.#retries.add({ event, due })
   }
@@ -98,6 +122,11 @@ export class LaneQueue {
       this.#retries.takeFirst()
     }
     return undefined
+  }
+
+  /** When the next retry is due, if any waits. */
+  nextRetry(): number | undefined {
+    return this.takeDueRetries(Number.NEGATIVE_INFINITY)
   }
 
   /** Events of these sources are held until they are left out again; the time does not count against them. */
@@ -140,10 +169,12 @@ export class LaneQueue {
 
   /** Those who waited for nobody else become ready. */
   finish(event: LaneEvent): void {
+    this.stopWaiting(event)
     event.state = 'done'
     if (this.#unfinished.delete(event)) this.#unfinishedBytes -= event.sizeBytes
     this.#order.finish(event, (follower) => {
       if (follower.state !== 'blocked') return
+      this.blocked.remove(follower)
       follower.state = 'ready'
       this.#readyOf(follower).addLast(follower)
     })

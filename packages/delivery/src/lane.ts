@@ -1,4 +1,5 @@
 import { formatTime } from '@millrace/protocol'
+import type { Waiting } from '@millrace/wording'
 import { Alarm } from './alarm.ts'
 import { type AnswerClass, abortReason, classOf, type Ended, isOverload, signOf } from './classify.ts'
 import { ConcurrencyLevel } from './concurrency-level.ts'
@@ -15,9 +16,11 @@ import { Payloads } from './payloads.ts'
 import { type Position, Progress } from './progress.ts'
 import { GIVE_UP_AFTER_MS, retryAfterMs, retryWaitMs } from './retry-schedule.ts'
 import type { JourneyWrite, Stage } from './store/calls.ts'
+import { INTERNAL_ERROR } from './store/replaced-rows.ts'
 import { Throttle } from './throttle.ts'
 import type { Transform } from './transformed.ts'
 import { UserStage } from './user-stage.ts'
+import { eventWait, type Failing, type LaneSituation, laneWait, noAnswerText } from './wait-cause.ts'
 
 /** Events with their payload in memory. */
 const MOST_LOADED = 1_000
@@ -27,6 +30,8 @@ const MOST_WAITING = 100_000
 /** A crash repeats at most this many deliveries and those in flight. */
 const MOST_UNPERSISTED = 1_000
 const LOADED_TOGETHER = 64
+/** After our own code failed outside of any event. */
+const AFTER_FAULT_MS = 1_000
 
 type Ready = Extract<Prepared, { requests: unknown }>
 
@@ -59,10 +64,19 @@ export class Lane {
   #isGivingUp = false
   #isProbing = false
   #lastFailure: { status: number; text: string } | undefined
+  /** Since the last good answer. */
+  #failing: Failing | undefined
   #disabledSince: number | undefined
   #isStopped = false
   #isPumping = false
   #isThrottled = false
+  /** What our own code failed with at the last look, outside of any event. */
+  #fault: string | undefined
+  /** Nothing goes by itself: `runAlone` says what does. */
+  #isAlone = false
+  /** Taken out of the queue by `takeAlone`, and not done. */
+  readonly #aside: LaneEvent[] = []
+  #onAtRest: ((event: LaneEvent) => void) | undefined
   #onIdle: () => void = () => {}
   /** Everybody looks again when it rings. */
   readonly #alarm: Alarm
@@ -207,7 +221,77 @@ export class Lane {
     await this.#options.client.close()
   }
 
+  // One at a time, after the process ended several times
+
+  /** From here on nothing is sent but by `runAlone`. */
+  beginAlone(): void {
+    this.#isAlone = true
+  }
+
+  /** The next event that may go, taken out; undefined when none may go now. Only between `beginAlone` and `endAlone`. */
+  takeAlone(): LaneEvent | undefined {
+    if (this.#isStopped || this.#disabledSince !== undefined) return undefined
+    this.#queue.takeDueRetries(this.#options.clock.monotonic())
+    for (;;) {
+      const event = this.#queue.takeReady(true)
+      if (event === undefined || !this.#queue.hold(event)) return event
+      this.#leaveMemory(event)
+    }
+  }
+
+  /**
+   * Sends one event that `takeAlone` gave, whatever the others do; resolves when it is done or waits for a retry.
+   * What a destination in trouble gets is only made ready: its code and that of the user have run.
+   */
+  async runAlone(event: LaneEvent): Promise<void> {
+    event.state = 'loading'
+    const isLoaded = await this.#loadOne(event)
+    // What was not loaded in time, or lost, is as it was, or done.
+    if (!isLoaded || this.#isStopped || (this.#userStage !== undefined && event.transformed === undefined)) {
+      if (event.state === 'loading') this.#setAside(event)
+      return
+    }
+    for (let waitMs = this.#throttledMs(event); waitMs > 0; waitMs = this.#throttledMs(event)) {
+      await new Promise<void>((resolve) => this.#options.clock.setTimer(resolve, waitMs))
+      if (this.#isStopped) return
+    }
+    if (this.#outage.state !== 'ok') {
+      this.#park(event)
+      this.#setAside(event)
+      return
+    }
+    const atRest = new Promise<void>((resolve) => {
+      this.#onAtRest = (rested) => {
+        if (rested === event) resolve()
+      }
+    })
+    this.#start(event)
+    await atRest
+    this.#onAtRest = undefined
+  }
+
+  /** Everything goes again as it may. */
+  endAlone(): void {
+    for (const event of this.#aside.splice(0).reverse()) if (event.state === 'ready') this.#queue.putBack(event)
+    this.#isAlone = false
+    this.#alarm.ringWithin(0)
+  }
+
+  #setAside(event: LaneEvent): void {
+    event.state = 'ready'
+    this.#aside.push(event)
+  }
+
+  #throttledMs(event: LaneEvent): number {
+    return this.#throttle?.take(this.#options.clock.monotonic(), this.#mostThrottled(event)) ?? 0
+  }
+
   // Looking
+
+  /** Why nothing of it goes at the moment, where that is a fault of our own. */
+  get fault(): string | undefined {
+    return this.#fault
+  }
 
   unfinished(): Iterable<LaneEvent> {
     return this.#queue.unfinished
@@ -222,6 +306,23 @@ export class Lane {
 
   get unfinishedCount(): number {
     return this.#queue.unfinished.size
+  }
+
+  /** Events in each kind of wait, and the id with the most events behind it; known without looking at any event. */
+  get counts() {
+    const { unfinished, retrying, blocked } = this.#queue
+    const [oldest] = unfinished
+    const { hottest } = blocked
+    return {
+      ready: unfinished.size - retrying - blocked.count,
+      unsent: unfinished.size - retrying - blocked.count - this.#calls.size,
+      retrying,
+      blocked: blocked.count,
+      blockedUsers: blocked.users,
+      /** Of the one that was taken up first. */
+      oldestAcceptedAt: oldest?.acceptedAt ?? Number.POSITIVE_INFINITY,
+      hottest: hottest && { ...hottest, event: this.#queue.lastOf(hottest.key) },
+    }
   }
 
   /** Stored bytes of all unfinished events. */
@@ -252,6 +353,16 @@ export class Lane {
     return state === 'ready' && this.#isThrottled ? 'throttled' : 'pending'
   }
 
+  /** Why everything here waits; undefined while nothing is in the way. */
+  get wait(): Waiting | undefined {
+    return laneWait(this.#situation())
+  }
+
+  /** Why one of the unfinished events waits, or one that is not taken up yet. */
+  waitOf(event: LaneEvent | undefined): Waiting {
+    return eventWait(event, event !== undefined && this.#queue.isHeld(event), this.#situation())
+  }
+
   /** What the last failed attempt said, for people. */
   get lastFailure(): { status: number; text: string } | undefined {
     return this.#lastFailure
@@ -259,9 +370,28 @@ export class Lane {
 
   // Sending
 
-  /** Starts whatever may start now. */
+  /** Starts whatever may start now. Never throws: what goes wrong here must not reach other lanes. */
   pump(): void {
-    if (this.#isStopped || this.#disabledSince !== undefined || this.#isPumping) return
+    if (this.#isStopped || this.#isAlone || this.#disabledSince !== undefined || this.#isPumping) return
+    this.#isPumping = true
+    try {
+      this.#pump()
+      this.#fault = undefined
+    } catch (error) {
+      if (this.#fault === undefined) {
+        this.#options.logger.error(
+          { destinationId: this.destinationId, err: error },
+          'delivery to a destination failed',
+        )
+      }
+      this.#fault = (error as Error).message
+      this.#alarm.ringWithin(AFTER_FAULT_MS)
+    } finally {
+      this.#isPumping = false
+    }
+  }
+
+  #pump(): void {
     this.#userStage?.run()
     if (this.#outage.state !== 'ok') {
       this.#probe()
@@ -271,7 +401,6 @@ export class Lane {
     const nextDue = this.#queue.takeDueRetries(now)
     if (nextDue !== undefined) this.#alarm.ringWithin(nextDue - now)
     this.#isThrottled = false
-    this.#isPumping = true
     while (this.#calls.size < this.#level.current && this.#options.outcomes.unpersisted < MOST_UNPERSISTED) {
       const event = this.#queue.takeReady(this.#mayReplay())
       if (event === undefined) break
@@ -294,7 +423,6 @@ export class Lane {
         this.#start(event)
       }
     }
-    this.#isPumping = false
   }
 
   /** Replays take at most half of what may be in flight, or of a throttle's window: live traffic finds the rest free. */
@@ -319,6 +447,7 @@ export class Lane {
     const first = this.#queue.earliest()
     if (first === undefined) return
     this.#isProbing = true
+    this.#queue.stopWaiting(first)
     first.state = 'loading'
     void this.#loadOne(first).then((isLoaded) => {
       const isReady = isLoaded && (this.#userStage === undefined || first.transformed !== undefined)
@@ -333,6 +462,14 @@ export class Lane {
   }
 
   #start(event: LaneEvent): void {
+    try {
+      this.#begin(event)
+    } catch (error) {
+      this.#failed(event, error as Error)
+    }
+  }
+
+  #begin(event: LaneEvent): void {
     event.state = 'sending'
     if (event.transformed?.kind === 'dropped') {
       this.#isProbing = false
@@ -367,8 +504,12 @@ export class Lane {
     const call = this.#options.client.send(request, (result) => {
       this.#calls.delete(event)
       if (event.replayed !== undefined) this.#replayCalls--
-      if (result.kind === 'aborted') this.#aborted(event)
-      else this.#judge(event, prepared, number, request, result, startedAt)
+      try {
+        if (result.kind === 'aborted') this.#aborted(event)
+        else this.#judge(event, prepared, number, request, result, startedAt)
+      } catch (error) {
+        this.#failed(event, error as Error)
+      }
       if (this.#calls.size === 0) this.#onIdle()
     })
     this.#calls.set(event, call)
@@ -388,6 +529,7 @@ export class Lane {
     this.#noteSign(event, result, answerClass)
     this.latency.add(result.durationMs)
     if (answerClass === 'delivered') {
+      this.#failing = undefined
       this.#level.delivered()
       const isPlain =
         prepared.requests.length === 1 &&
@@ -397,7 +539,7 @@ export class Lane {
       if (isPlain) {
         this.#delivered++
         this.#options.outcomes.delivered(event, result.status, result.durationMs, startedAt, this.#settings.revision)
-        this.#options.onOutcome('delivered', event, result.status, result.durationMs, null)
+        this.#tell('delivered', event, result.status, result.durationMs, null)
         this.#settled(event)
         return
       }
@@ -422,6 +564,7 @@ export class Lane {
       return
     }
     this.#lastFailure = { status: result.status, text }
+    this.#noteFailing(result, answerClass, text, startedAt)
     if (answerClass === 'abort') this.#giveUp(event, 'delivery', abortReason(result))
     else this.#retryOrGiveUp(event, result)
   }
@@ -443,6 +586,7 @@ export class Lane {
     this.#payloads.drop(event)
     this.#parkFollowers(event)
     this.#options.onRoom()
+    this.#onAtRest?.(event)
     this.pump()
   }
 
@@ -452,6 +596,16 @@ export class Lane {
     this.#park(event)
     this.#parkFollowers(event)
     this.#options.onRoom()
+  }
+
+  /** An event that is refused for good says that the destination answers. */
+  #noteFailing({ kind, status }: Ended, answerClass: AnswerClass, text: string, startedAt: number): void {
+    if (answerClass === 'abort') {
+      if (kind === 'answer') this.#failing = undefined
+      return
+    }
+    const answered = kind === 'answer' ? { status, noAnswer: null } : { status: null, noAnswer: noAnswerText(text) }
+    this.#failing = { since: this.#failing?.since ?? startedAt, ...answered }
   }
 
   /** What an attempt says of the destination as a whole. */
@@ -478,21 +632,51 @@ export class Lane {
     event.state = 'ready'
     // Those of its requests that are delivered are not sent again.
     if (event.history !== undefined) this.#record(event, 'waiting', null)
+    this.#onAtRest?.(event)
   }
 
   // Outcomes
+
+  /** An event that cannot even be taken up: it ends here, and those before and behind it are delivered. */
+  refuse(event: LaneEvent, error: Error): void {
+    if (!this.#queue.unfinished.has(event)) this.#payloads.took(event)
+    this.#failed(event, error)
+  }
+
+  /** Our own code, or that of the destination, failed at an event: the event ends with it, and no other. */
+  #failed(event: LaneEvent, error: Error & { code?: unknown }): void {
+    this.#isProbing = false
+    if (event.state === 'done') throw error
+    if (error.code === 'DESTINATION_CODE') {
+      this.#giveUp(event, 'dest_transformation', this.#options.mask(error.message))
+      return
+    }
+    const { destinationId } = this
+    const { partition, offset, index } = event
+    this.#options.logger.error({ destinationId, partition, offset, index, err: error }, 'an event cannot be handled')
+    this.#giveUp(event, 'internal', INTERNAL_ERROR)
+  }
+
+  /** Those who count and watch change nothing of an outcome. */
+  #tell(...outcome: Parameters<LaneOptions['onOutcome']>): void {
+    try {
+      this.#options.onOutcome(...outcome)
+    } catch (error) {
+      this.#options.logger.error({ destinationId: this.destinationId, err: error }, 'an outcome cannot be shown')
+    }
+  }
 
   #recordDelivered(event: LaneEvent): void {
     const now = this.#options.clock.now()
     this.#record(event, 'delivered', null)
     this.#options.outcomes.countDelivered(now)
     const last = lastAttempt(event.history)
-    this.#options.onOutcome('delivered', event, last?.status ?? 0, last?.durationMs ?? 0, null)
+    this.#tell('delivered', event, last?.status ?? 0, last?.durationMs ?? 0, null)
   }
 
   #dropped(event: LaneEvent): void {
     this.#options.outcomes.dropped(event, this.#options.clock.now(), this.#settings.revision)
-    this.#options.onOutcome('dropped_by_transformation', event, 0, 0, null)
+    this.#tell('dropped_by_transformation', event, 0, 0, null)
     this.#settled(event)
   }
 
@@ -501,7 +685,7 @@ export class Lane {
     const what = { destinationId, stage, reason, deadAt: this.#options.clock.now(), revision: this.#settings.revision }
     this.#options.outcomes.deadLetter(event, deadLetterOf(event, what, this.#lastFailure))
     const last = lastAttempt(event.history)
-    this.#options.onOutcome('dead_lettered', event, last?.status ?? 0, last?.durationMs ?? 0, reason)
+    this.#tell('dead_lettered', event, last?.status ?? 0, last?.durationMs ?? 0, reason)
     this.#settled(event)
   }
 
@@ -530,7 +714,7 @@ export class Lane {
   #lost(event: LaneEvent): void {
     const reason = 'segment was damaged'
     this.#record(event, 'expired', null, reason)
-    this.#options.onOutcome('expired', event, 0, 0, reason)
+    this.#tell('expired', event, 0, 0, reason)
     this.#settled(event)
   }
 
@@ -544,6 +728,7 @@ export class Lane {
     this.#queue.finish(event)
     this.#payloads.drop(event)
     event.replayed?.onEnd()
+    this.#onAtRest?.(event)
   }
 
   // Waiting
@@ -627,6 +812,18 @@ export class Lane {
       if (event.state === 'transforming') transforming.push(event)
     }
     if (this.#userStage === undefined) this.#queue.putBackTransforming(transforming)
+  }
+
+  #situation(): LaneSituation {
+    const { now, monotonic } = this.#moment()
+    return {
+      isEnabled: this.#disabledSince === undefined,
+      isThrottled: this.#isThrottled,
+      outage: this.#outage,
+      failing: this.#failing,
+      nextRetry: this.#queue.nextRetry(),
+      wallTime: (at) => now + at - monotonic,
+    }
   }
 
   #moment(): Moment {

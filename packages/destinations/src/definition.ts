@@ -57,20 +57,11 @@ export interface TransformContext {
   secret(value: string): string
 }
 
-/** Whether a destination takes events of a type at all. */
-export function supportsType(
-  { definition, accepts }: DestinationModule,
-  messageType: string,
-  config: JsonObject,
-): boolean {
-  if (!definition.config.supportedMessageTypes['cloud']?.includes(messageType)) return false
-  return accepts === undefined || accepts(messageType, config)
-}
-
 export type AnswerClass = 'delivered' | 'retry' | 'abort'
 
 /**
- * The code of one destination type. Live traffic and the Test API call the same functions.
+ * The code of one destination type. Live traffic and the Test API call the same functions, through shield.ts and
+ * run-transform.ts alone: what it throws is the failure of the event at hand.
  *
  * @see contracts/destinations.md §7
  */
@@ -101,5 +92,9 @@ export interface DestinationModule {
   /** Further hosts that this configuration trusts with its secrets, whatever address an event names. */
   trustedHosts?(config: JsonObject): readonly string[]
   /** Headers made while sending, over the bytes that are sent; not part of the request object. */
-  sign?(body: string, config: JsonObject, nowSeconds: number): Record<string, string>
+  sign?(
+    request: { readonly url: string; readonly body: string },
+    config: JsonObject,
+    nowSeconds: number,
+  ): Record<string, string>
 }

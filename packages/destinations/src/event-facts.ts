@@ -2,8 +2,6 @@ import { isJsonObject, type JsonObject, type JsonValue, parseTime, type StoredEv
 
 /*
  * What several types of destination ask of an event, so that the same event means the same everywhere.
- *
- * @see contracts/destination-catalog.md §16, "Common rules" [C60]
  */
 
 /** Of an identify its own traits, else those of the context; of any other type those of the context. */

@@ -188,6 +188,25 @@ describe.each(types)('$folder', ({ folder, destination, definition, cases }) => 
       }
     })
 
+    test.skipIf(config.hostKeys.length > 0)('no event chooses the host', () => {
+      const steering = {
+        fullPath: 'https://evil.example/',
+        appendPath: '@evil.example',
+        header: { host: 'evil.example' },
+      }
+      const hostsOf = (event: JsonObject, config: JsonObject) => {
+        const result = runTransform(destination, event as StoredEvent, config, metadata)
+        return 'error' in result ? [] : result.requests.map(({ endpoint }) => new URL(endpoint).host)
+      }
+      const hosts = new Set(cases.flatMap((each) => hostsOf(each.event, each.config)))
+      expect(hosts).not.toContain('evil.example')
+      fc.assert(
+        fc.property(anyEvent, fc.constantFrom(...cases), (event, { config }) => {
+          for (const host of hostsOf({ ...event, ...steering }, config)) expect(hosts).toContain(host)
+        }),
+      )
+    })
+
     test.each(cases)('$name', ({ event, config, expected }) => {
       const result = runTransform(destination, frozen(event) as StoredEvent, frozen(config), metadata)
       const { derivedSecrets: _, ...outcome } = result as { derivedSecrets?: string[] }

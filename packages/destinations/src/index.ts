@@ -1,12 +1,11 @@
 export type { ConfigFault } from './config-fault.ts'
-export {
-  type AnswerClass,
-  type DestinationDefinition,
-  type DestinationKind,
-  type DestinationModule,
-  type EventMetadata,
-  supportsType,
-  type TransformContext,
+export type {
+  AnswerClass,
+  DestinationDefinition,
+  DestinationKind,
+  DestinationModule,
+  EventMetadata,
+  TransformContext,
 } from './definition.ts'
 export { maskedRequestObject } from './masked-request-object.ts'
 export { Masking } from './masking.ts'
@@ -14,5 +13,15 @@ export { type Override, overriddenConfig } from './override.ts'
 export { DestinationRegistry } from './registry.ts'
 export type { RequestObject } from './request-object.ts'
 export { runTransform, type TransformResult } from './run-transform.ts'
-export { isSecretHeader, MASK, maskConfig, secretValues, unmaskConfig, withoutSecrets } from './secrets.ts'
+export {
+  credentialNames,
+  isSecretHeader,
+  MASK,
+  maskConfig,
+  secretValues,
+  unmaskConfig,
+  withoutMasks,
+  withoutSecrets,
+} from './secrets.ts'
+export { classifierOf, DestinationCodeError, signatureOf, supportsType, trustedHostsOf, wantsEvent } from './shield.ts'
 export { toWire, type WireRequest } from './wire.ts'

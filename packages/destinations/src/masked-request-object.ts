@@ -2,7 +2,7 @@ import type { JsonObject, JsonValue } from '@millrace/protocol'
 import type { Masking } from './masking.ts'
 import type { RequestObject } from './request-object.ts'
 
-/** A request object to be shown, with exactly its members. @see contracts/destinations.md §4 */
+/** A request object to be shown, with exactly its members. */
 export function maskedRequestObject(
   { version, type, method, endpoint, headers, params, body, files }: RequestObject,
   masking: Masking,

@@ -1,12 +1,15 @@
 import { isJsonObject, type JsonValue, setMember } from '@millrace/protocol'
-import { MASK, URL_PASSWORD } from './secrets.ts'
+import { MASK } from './secrets.ts'
+import { mapUrlSecrets } from './url-secrets.ts'
 
 /** Below this length a secret is too likely to be an ordinary word: it is masked only where it is the whole text. */
-const MIN_LENGTH_INSIDE_TEXT = 16
+const MIN_LENGTH_INSIDE_TEXT = 8
+/** What a shorter secret looks like in another form may be longer; at this length it is no word either. */
+const MIN_FORM_INSIDE_TEXT = 16
 
 /**
- * Takes secrets out of what is shown, by value and wherever they stand: also inside longer text, and in their base64 and
- * percent-encoded forms.
+ * Takes secrets out of what is shown, by value and wherever they stand: also inside longer text, and in their base64, hex
+ * and percent-encoded forms.
  *
  * @see contracts/destinations.md §3
  */
@@ -15,9 +18,13 @@ export class Masking {
   readonly #inside: RegExp | undefined
 
   constructor(secrets: Iterable<string>) {
-    const forms = [...secrets].filter((secret) => secret !== '').flatMap(formsOf)
-    this.#whole = new Set(forms)
-    const long = [...this.#whole].filter((form) => form.length >= MIN_LENGTH_INSIDE_TEXT)
+    const known = [...secrets].filter((secret) => secret !== '')
+    this.#whole = new Set(known.flatMap(formsOf))
+    const inside = known.flatMap((secret) => {
+      const minLength = secret.length < MIN_LENGTH_INSIDE_TEXT ? MIN_FORM_INSIDE_TEXT : MIN_LENGTH_INSIDE_TEXT
+      return formsOf(secret).filter((form) => form.length >= minLength)
+    })
+    const long = [...new Set(inside)]
     // Longer ones first: a secret may be part of another.
     long.sort((a, b) => b.length - a.length)
     this.#inside = long.length === 0 ? undefined : new RegExp(long.map(RegExp.escape).join('|'), 'g')
@@ -28,12 +35,9 @@ export class Masking {
     return this.#inside === undefined ? text : text.replace(this.#inside, MASK)
   }
 
-  /** An address: its password is a whole text of its own, however short it is. */
+  /** An address: its user, its password and the values of its parameters are whole texts, however short they are. */
   address(text: string): string {
-    const masked = text.replace(URL_PASSWORD, (all, before: string, password: string) =>
-      this.#whole.has(password) ? `${before}:${MASK}@` : all,
-    )
-    return this.text(masked)
+    return this.text(mapUrlSecrets(text, ({ value }) => (this.#whole.has(value) ? MASK : value)))
   }
 
   /** A copy of a value with every text in it masked, names of members included. */
@@ -55,7 +59,16 @@ function formsOf(secret: string): string[] {
     base64,
     base64.replace(/=+$/, ''),
     bytes.toString('base64url'),
-    encodeURIComponent(secret.toWellFormed()),
+    ...percentForms(secret),
+    bytes.toString('hex'),
+    bytes.toString('hex').toUpperCase(),
     JSON.stringify(secret).slice(1, -1),
   ]
+}
+
+/** As a part of a path, of a query, and of a form; with the digits of either case. */
+function percentForms(secret: string): string[] {
+  const encoded = encodeURIComponent(secret.toWellFormed())
+  const lowerCase = encoded.replace(/%../g, (code) => code.toLowerCase())
+  return [encoded, lowerCase, encoded.replaceAll('%20', '+'), lowerCase.replaceAll('%20', '+')]
 }

@@ -1,6 +1,7 @@
 import { type JsonObject, type JsonValue, ownMember, setMember } from '@millrace/protocol'
 import type { DestinationModule } from './definition.ts'
 import { MASK, mapPlaces, secretValues, withoutSecrets } from './secrets.ts'
+import { trustedHostsOf } from './shield.ts'
 
 /** A saved config with other values for one run. */
 export interface Override {
@@ -73,8 +74,8 @@ function goesElsewhere(module: DestinationModule, saved: JsonObject, config: Jso
     (key) => originOf(ownMember(config, key)) !== originOf(ownMember(saved, key)),
   )
   if (hasMoved || module.trustedHosts === undefined) return hasMoved
-  const trusted = module.trustedHosts(saved)
-  return module.trustedHosts(config).some((host) => !trusted.includes(host))
+  const trusted = trustedHostsOf(module, saved)
+  return trustedHostsOf(module, config).some((host) => !trusted.includes(host))
 }
 
 /** Of an address its origin; of anything else, such as a region, the text itself. */

@@ -1,6 +1,7 @@
 import type { JsonObject, StoredEvent } from '@millrace/protocol'
-import { type DestinationModule, type EventMetadata, supportsType, type TransformContext } from './definition.ts'
+import type { DestinationModule, EventMetadata, TransformContext } from './definition.ts'
 import { filledBody, type RequestObject } from './request-object.ts'
+import { supportsType } from './shield.ts'
 
 const MAX_REQUESTS = 100
 
@@ -21,6 +22,8 @@ export function runTransform(
     }
     const requests: unknown = module.transform(event, new Context(config, metadata, derivedSecrets))
     if (!Array.isArray(requests) || !requests.every(isRequestObject)) {
+      // A rejection that nobody waits for would end the process.
+      if (requests instanceof Promise) requests.catch(() => {})
       return { error: 'destination transformation returned no list of request objects' }
     }
     if (requests.length > MAX_REQUESTS) return { error: 'too many requests' }

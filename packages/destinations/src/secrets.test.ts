@@ -55,36 +55,101 @@ describe('which headers are secret', () => {
   })
 })
 
-describe('passwords in addresses', () => {
-  test.each([
-    ['https://ada:s3cret@host/in', 's3cret', 'https://ada:********@host/in'],
-    ['https://:s3cret@host', 's3cret', 'https://:********@host'],
-    ['https://ada:p:q@host', 'p:q', 'https://ada:********@host'],
+describe('secrets in addresses', () => {
+  test.each<[address: string, secrets: string[], shown: string]>([
+    ['https://ada:s3cret@host/in', ['ada', 's3cret'], 'https://********:********@host/in'],
+    ['https://:s3cret@host', ['s3cret'], 'https://:********@host'],
+    ['https://sk_live_4f9a@host/in', ['sk_live_4f9a'], 'https://********@host/in'],
+    ['https://sk_live_4f9a:@host/in', ['sk_live_4f9a'], 'https://********:@host/in'],
+    ['https://ada:p:q@host', ['ada', 'p:q'], 'https://********:********@host'],
     // Parsers take the user name to the first colon and the password to the last @.
-    ['https://ada:p@ss@host/in', 'p@ss', 'https://ada:********@host/in'],
-    ['https://ada@cinema:s3cret@host', 's3cret', 'https://ada@cinema:********@host'],
-    [' https://ada:s3cret@host', 's3cret', ' https://ada:********@host'],
-    ['https:ada:s3cret@host', 's3cret', 'https:ada:********@host'],
-    ['https:\\\\ada:s3cret@host', 's3cret', 'https:\\\\ada:********@host'],
-    ['HTTPS://ada:s3cret@host?a=b@c', 's3cret', 'HTTPS://ada:********@host?a=b@c'],
-  ])('%s', (webhookUrl, password, shown) => {
-    const { username } = new URL(webhookUrl)
-    const credentials = Buffer.from(`${decodeURIComponent(username)}:${password}`).toString('base64')
-    expect(secretValues(definition, { webhookUrl })).toEqual([password, credentials, `Basic ${credentials}`])
+    ['https://ada:p@ss@host/in', ['ada', 'p@ss'], 'https://********:********@host/in'],
+    ['https://ada@cinema:s3cret@host', ['ada@cinema', 's3cret'], 'https://********:********@host'],
+    [' https://ada:s3cret@host', ['ada', 's3cret'], ' https://********:********@host'],
+    ['https:ada:s3cret@host', ['ada', 's3cret'], 'https:********:********@host'],
+    ['https:\\\\ada:s3cret@host', ['ada', 's3cret'], 'https:\\\\********:********@host'],
+    ['HTTPS://ada:s3cret@host?a=b@c', ['ada', 's3cret'], 'HTTPS://********:********@host?a=b@c'],
+  ])('%s', (webhookUrl, secrets, shown) => {
+    const { username, password } = new URL(webhookUrl)
+    const pair = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`
+    const credentials = Buffer.from(pair).toString('base64')
+    expect(secretValues(definition, { webhookUrl })).toEqual([...secrets, credentials, `Basic ${credentials}`])
     expect(maskConfig(definition, { webhookUrl })).toEqual({ webhookUrl: shown })
     expect(new URL(shown).host).toBe(new URL(webhookUrl).host)
   })
 
+  test.each<[address: string, secrets: string[], shown: string]>([
+    ...[
+      'key',
+      'apiKey',
+      'X-Amz-Signature',
+      'sig',
+      'access_token',
+      'client_secret',
+      'AUTH',
+      'pass-password',
+      'code',
+    ].map((name): [string, string[], string] => [
+      `https://host/in?a=1&${name}=s3cret&b=2`,
+      ['s3cret'],
+      `https://host/in?a=1&${name}=********&b=2`,
+    ]),
+    ['https://host/?%74oken=x', ['x'], 'https://host/?%74oken=********'],
+    ['https://host/?token=a&token=b#top', ['a', 'b'], 'https://host/?token=********&token=********#top'],
+    ['https://host/?key=a%20b+c', ['a%20b+c', 'a b+c', 'a b c'], 'https://host/?key=********'],
+    ['https://host/?key=a=b?c', ['a=b?c'], 'https://host/?key=********'],
+    ['host/in?token=x', ['x'], 'host/in?token=********'],
+  ])('%s', (webhookUrl, secrets, shown) => {
+    expect(secretValues(definition, { webhookUrl })).toEqual(secrets)
+    expect(maskConfig(definition, { webhookUrl })).toEqual({ webhookUrl: shown })
+  })
+
+  test.each([
+    ['https://ada:p/ss@host/in', 'https://********:********@host/in'],
+    ['https://ada:p?ss@host/in', 'https://********:********@host/in'],
+    ['https://ada:p#ss@host/in', 'https://********:********@host/in'],
+    ['https://ada:p#a/b?c@d@host/in', 'https://********:********@host/in'],
+    ['https://ada:p ss[@host/in', 'https://********:********@host/in'],
+    ['ada:s3cret@host/in', '********:********@host/in'],
+    ['ftp://ada:s3cret@host/in', 'ftp://********:********@host/in'],
+  ])('%s, which is no address to send to, shows nothing of its user part either', (webhookUrl, shown) => {
+    expect(maskConfig(definition, { webhookUrl })).toEqual({ webhookUrl: shown })
+  })
+
   test.each([
     'https://host/in',
-    'https://ada@host/in',
     'https://host:8443/a:b@c',
     'https://host/?a:b@c',
-    'https://ada:@host/',
+    'https://host/?token=&code',
+    'https://host/?token={{properties.token}}',
+    'https://host/#token=x',
+    'https://@host/',
     'no address',
   ])('none in %s', (webhookUrl) => {
     expect(secretValues(definition, { webhookUrl })).toEqual([])
     expect(maskConfig(definition, { webhookUrl })).toEqual({ webhookUrl })
+  })
+
+  test('keep their saved values by parts: a mask for each, in any order, and texts in the place of others', () => {
+    const saved = { webhookUrl: 'https://ada:s3cret@host/in?token=a&key=b&token=c' }
+    const unmasked = (webhookUrl: string) => unmaskConfig(definition, { webhookUrl }, saved)
+    expect(unmasked(`https://${MASK}:${MASK}@host/v2?key=${MASK}&token=${MASK}&token=${MASK}`)).toEqual({
+      config: { webhookUrl: 'https://ada:s3cret@host/v2?key=b&token=a&token=c' },
+      masksWithoutValue: [],
+    })
+    expect(unmasked(`https://eve:${MASK}@host?token=new`).config).toEqual({
+      webhookUrl: 'https://eve:s3cret@host?token=new',
+    })
+    expect(unmasked(`https://eve:new@host?sig=${MASK}`)).toEqual({
+      config: { webhookUrl: `https://eve:new@host?sig=${MASK}` },
+      masksWithoutValue: ['/webhookUrl'],
+    })
+  })
+
+  test('are left out where secrets must not follow', () => {
+    const without = (webhookUrl: string) => withoutSecrets(definition, { webhookUrl })['webhookUrl']
+    expect(without('https://ada:s3cret@host/in?token=a&b=1&key=c#top')).toBe('https://host/in?b=1#top')
+    expect(without('https://host?token=a')).toBe('https://host')
   })
 })
 
@@ -102,7 +167,7 @@ describe('a config', () => {
     colour: 'blue',
   }
   const masked = {
-    webhookUrl: 'https://ada:********@host/in',
+    webhookUrl: 'https://********:********@host/in',
     headers: [
       { from: 'Authorization', to: MASK },
       { from: 'X-Desk', to: '3' },
@@ -122,6 +187,7 @@ describe('a config', () => {
       'Bearer 7Hq2',
       'YWRhOnMzY3JldA==',
       'a-secret-for-signing',
+      'ada',
       's3cret',
     ])
   })
@@ -139,7 +205,7 @@ describe('a config', () => {
 
   test('without its secrets keeps the rest', () => {
     expect(withoutSecrets(definition, config)).toEqual({
-      webhookUrl: 'https://ada@host/in',
+      webhookUrl: 'https://host/in',
       headers: [
         { from: 'X-Desk', to: '3' },
         { from: 'X-Api-Key', to: 'open', secret: false },
@@ -199,7 +265,7 @@ describe('a config', () => {
     }
     const shown = {
       login: { name: 'ada', password: MASK },
-      http: { url: `https://ada:${MASK}@host`, headers: [{ from: 'Cookie', to: MASK }] },
+      http: { url: `https://${MASK}:${MASK}@host`, headers: [{ from: 'Cookie', to: MASK }] },
     }
     expect(maskConfig(grouped, inGroups)).toEqual(shown)
     expect(unmaskConfig(grouped, shown, inGroups).config).toEqual(inGroups)
@@ -210,7 +276,7 @@ describe('a config', () => {
     ])
     expect(withoutSecrets(grouped, inGroups)).toEqual({
       login: { name: 'ada' },
-      http: { url: 'https://ada@host', headers: [] },
+      http: { url: 'https://host', headers: [] },
     })
     expect(maskConfig(grouped, { login: 'ada', http: [] })).toEqual({ login: 'ada', http: [] })
   })

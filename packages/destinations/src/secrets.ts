@@ -1,5 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue, ownMember, setMember } from '@millrace/protocol'
 import type { DestinationDefinition } from './definition.ts'
+import { mapUrlSecrets, urlSecretValues } from './url-secrets.ts'
 
 /** How a secret looks to whoever reads it; sent back, it keeps the saved value. */
 export const MASK = '********'
@@ -53,22 +54,26 @@ export function secretValues(definition: DestinationDefinition, config: JsonObje
     return value
   })
   for (const key of definition.config.hostKeys) {
-    const credentials = urlCredentials(findVariable(config, key)?.value)
-    if (credentials !== undefined) values.add(credentials).add(`Basic ${credentials}`)
+    const address = findVariable(config, key)?.value
+    if (typeof address === 'string') for (const value of urlSecretValues(address)) values.add(value)
   }
   return [...values]
 }
 
-/** User and password of an address as the header carries them that is made of them. */
-function urlCredentials(address: JsonValue | undefined): string | undefined {
-  if (typeof address !== 'string' || !URL_PASSWORD.test(address)) return undefined
-  const url = URL.parse(address)
-  if (url === null || url.password === '') return undefined
-  try {
-    return Buffer.from(`${decodeURIComponent(url.username)}:${decodeURIComponent(url.password)}`).toString('base64')
-  } catch {
-    return undefined
-  }
+/**
+ * The variables of a config that hold a secret, as people find them in a form: `headers.authorization`, `apiKey`, and
+ * `webhookUrl (password)` for a part of an address.
+ */
+export function credentialNames(
+  definition: DestinationDefinition,
+  config: JsonObject,
+): { name: string; value: string }[] {
+  const found: { name: string; value: string }[] = []
+  mapPlaces(definition, config, ({ key, value, isSecret }) => {
+    if (isSecret && value !== '') found.push({ name: key.replace(/#(.+)$/, ' ($1)'), value })
+    return value
+  })
+  return found
 }
 
 /** A secret, and the same without its scheme: an answer may repeat either. */
@@ -87,6 +92,11 @@ export function maskConfig(definition: DestinationDefinition, config: JsonObject
 /** A copy of a config without its secrets: for when they must not follow it to another host. */
 export function withoutSecrets(definition: DestinationDefinition, config: JsonObject): JsonObject {
   return mapPlaces(definition, config, ({ value, isSecret }) => (isSecret ? undefined : value))
+}
+
+/** A copy of a config without the masks that stand where a secret may. */
+export function withoutMasks(definition: DestinationDefinition, config: JsonObject): JsonObject {
+  return mapPlaces(definition, config, ({ value }) => (value === MASK ? undefined : value))
 }
 
 /**
@@ -109,17 +119,18 @@ export function unmaskConfig(
   const masks = new Set<string>()
   const config = mapPlaces(definition, written, ({ key, path, value }) => {
     if (value !== MASK) return value
-    masks.add(path)
+    // Of one address several parts may be masks.
+    masks.add(`${path} ${key}`)
     return savedPlaces.get(key)?.value ?? value
   })
-  const masksWithoutValue: string[] = []
+  const masksWithoutValue = new Set<string>()
   const kept = mapPlaces(definition, config, ({ key, path, value, isSecret }) => {
     const savedPlace = savedPlaces.get(key)
-    if (!masks.has(path) || (savedPlace !== undefined && (isSecret || !savedPlace.isSecret))) return value
-    masksWithoutValue.push(path)
+    if (!masks.has(`${path} ${key}`) || (savedPlace !== undefined && (isSecret || !savedPlace.isSecret))) return value
+    masksWithoutValue.add(path)
     return MASK
   })
-  return { config: kept, masksWithoutValue }
+  return { config: kept, masksWithoutValue: [...masksWithoutValue] }
 }
 
 /** A place in a config where a secret may stand. */
@@ -143,7 +154,7 @@ export function mapPlaces(
     if (key.endsWith('.to')) mapHeaders(copy, key.slice(0, -'.to'.length), map)
     else mapVariable(copy, key, map)
   }
-  for (const key of definition.config.hostKeys) mapPassword(copy, key, map)
+  for (const key of definition.config.hostKeys) mapAddress(copy, key, map)
   return copy
 }
 
@@ -198,17 +209,12 @@ function escapePointer(name: string): string {
   return name.replaceAll('~', '~0').replaceAll('/', '~1')
 }
 
-/** As URL parsers read it: blanks and any slashes before, the user name ends at the first colon, the password at the last @. */
-export const URL_PASSWORD = /^([\0-\x20]*[a-z][a-z0-9+.-]*:[\\/]*[^\\/?#:]*):([^\\/?#]*)@/i
-
-/** The password in an address such as `https://user:password@host/in`. */
-function mapPassword(config: JsonObject, key: string, map: (place: Place) => string | undefined): void {
+/** The user part, and query parameters with a secret, of an address such as `https://user:password@host/in?token=x`. */
+function mapAddress(config: JsonObject, key: string, map: (place: Place) => string | undefined): void {
   const found = findVariable(config, key)
-  if (typeof found?.value !== 'string') return
+  if (typeof found?.value !== 'string' || found.value === MASK) return
   const { holder, name, path, value: address } = found
-  const match = URL_PASSWORD.exec(address)
-  if (match === null) return
-  const mapped = map({ key: `${key}#password`, path, value: match[2]!, isSecret: true })
-  const before = mapped === undefined ? match[1] : `${match[1]}:${mapped}`
-  holder[name] = `${before}@${address.slice(match[0].length)}`
+  holder[name] = mapUrlSecrets(address, ({ part, value }) =>
+    map({ key: `${key}#${part}`, path, value, isSecret: true }),
+  )
 }

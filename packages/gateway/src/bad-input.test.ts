@@ -148,7 +148,6 @@ const rows: Row[] = [
   },
 ]
 
-// contracts/ingest.md §12.6, §12.12
 describe('bad input', () => {
   for (const row of rows) test(`${row.name} → ${row.status} ${row.text}`, () => check(row))
 
@@ -175,7 +174,6 @@ describe('bad input', () => {
   })
 })
 
-// contracts/ingest.md §12.28
 test('hostile member names and texts are stored as data and change nothing else', async () => {
   const from = under.end()
   const body =

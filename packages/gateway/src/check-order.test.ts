@@ -73,7 +73,6 @@ async function answerTo(...faults: Fault[]) {
   return { status, text }
 }
 
-// contracts/ingest.md §12.13
 test('of two faults in one request, the one that is checked first answers', async () => {
   for (const [i, first] of FAULTS.entries()) {
     const { status, text } = first

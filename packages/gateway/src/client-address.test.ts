@@ -17,7 +17,6 @@ async function requestIp(forwarded: string | undefined, own?: unknown): Promise<
   return event.request_ip
 }
 
-// contracts/ingest.md §10
 test('request_ip is the first address of X-Forwarded-For, else the peer', async () => {
   const peer = '127.0.0.1'
   const cases: [forwarded: string | undefined, address: string][] = [

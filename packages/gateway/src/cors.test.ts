@@ -39,7 +39,6 @@ function expectReadable({ headers }: Answer, origin: string): void {
   expect(exposed).toEqual(expect.arrayContaining([...wanted, 'X-Millrace-Event-Index', 'ETag']))
 }
 
-// contracts/ingest.md §12.19
 test('a preflight from any origin is granted on every route', async () => {
   for (const origin of ORIGINS) {
     for (const path of PATHS) {

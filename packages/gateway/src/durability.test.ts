@@ -11,7 +11,6 @@ afterAll(() => rmSync(root, { recursive: true, force: true }))
 const openLog = (name: string, clock: Clock = systemClock) =>
   SqliteEventLog.open({ directory: join(root, name), clock, cacheBytes: 0 })
 
-// contracts/ingest.md §12.15, §12.18
 test('after a restart every accepted event is there, in order, and exactly as it was seen before', async () => {
   let before: unknown
   {
@@ -40,7 +39,6 @@ test('after a restart every accepted event is there, in order, and exactly as it
   expect(new Set(after.map(({ event }) => event.messageId)).size).toBe(91)
 })
 
-// contracts/ingest.md §12.20, §12.4
 test('when the directory of the log is gone nothing is accepted any more', async () => {
   const directory = join(root, 'gone')
   const clock = new ManualClock(0)

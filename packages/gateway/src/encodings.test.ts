@@ -23,7 +23,6 @@ const BODIES: [encoding: string, body: Buffer][] = [
 const send = (encoding: string, body: Buffer) =>
   under.send({ headers: { ...basic(KEY), 'Content-Encoding': encoding }, body })
 
-// contracts/ingest.md §12.9
 test('an encoded body is stored like a plain one', async () => {
   for (const [encoding, body] of BODIES) {
     const from = under.end()

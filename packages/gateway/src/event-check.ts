@@ -15,7 +15,7 @@ import {
   writeHash64,
 } from '@millrace/protocol'
 import type { IngestRoute } from './ingest-routes.ts'
-import { scanJson } from './json-shape.ts'
+import { type JsonShape, scanJson } from './json-shape.ts'
 import { Refusal, type RefusalReason } from './refusals.ts'
 
 export interface EventLimits {
@@ -47,21 +47,35 @@ export function parseEventBody(body: Buffer, route: IngestRoute, limits: EventLi
   if (body.length === 0) return new Refusal('empty_body')
   const isBatch = route.batchFactor !== undefined
   const maxLevels = limits.maxNesting + (isBatch ? ENVELOPE_LEVELS : 0)
-  const isScanned = body.length > Math.min(ALWAYS_SCANNED_BYTES, limits.maxEventBytes || ALWAYS_SCANNED_BYTES)
-  const shape = isScanned ? scanJson(body, maxLevels) : undefined
-  if (shape?.isTooDeep) {
-    // Without this the parser would spend most of a second on a body of brackets.
-    return new Refusal('nesting', { eventIndex: isBatch ? shape.deepElement : undefined })
-  }
-  const text = body.toString()
-  // What is not UTF-8 decodes to replacement characters; those may also have been sent as such.
-  if (text.includes('\ufffd') && !isUtf8(body)) return new Refusal('invalid_json')
-  const value = parseJson(text)
+  const read = readJson(body, maxLevels, limits.maxEventBytes)
+  if (read instanceof Refusal) return isBatch ? read : new Refusal(read.reason)
+  const { value, shape } = read
   if (!isJsonObject(value)) return new Refusal('invalid_json')
   if (isNestedDeeper(value, maxLevels)) {
     return new Refusal('nesting', { eventIndex: isBatch ? deepElement(value, limits.maxNesting) : undefined })
   }
   return { value, elementBytes: isBatch ? shape?.elementBytes : undefined, envelopeBytes: shape?.envelopeBytes ?? 0 }
+}
+
+/**
+ * JSON that no nesting makes slow to parse.
+ *
+ * @param maxEventBytes above which the sizes of elements are wanted; 0: they never are.
+ * @returns with its shape, if it had to be looked over before it was parsed.
+ */
+export function readJson(
+  body: Buffer,
+  maxLevels: number,
+  maxEventBytes: number,
+): { readonly value: JsonValue | undefined; readonly shape: JsonShape | undefined } | Refusal {
+  const isScanned = body.length > Math.min(ALWAYS_SCANNED_BYTES, maxEventBytes || ALWAYS_SCANNED_BYTES)
+  const shape = isScanned ? scanJson(body, maxLevels) : undefined
+  // Without this the parser would spend most of a second on a body of brackets.
+  if (shape?.isTooDeep) return new Refusal('nesting', { eventIndex: shape.deepElement })
+  const text = body.toString()
+  // What is not UTF-8 decodes to replacement characters; those may also have been sent as such.
+  if (text.includes('\ufffd') && !isUtf8(body)) return new Refusal('invalid_json')
+  return { value: parseJson(text), shape }
 }
 
 export interface CheckedEvents {

@@ -1,6 +1,6 @@
 import { randomFillSync } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { type EventLog, streamOf } from '@millrace/log'
+import { ATTEMPTS, type DedupRule, type EventLog, streamOf } from '@millrace/log'
 import { ENRICHMENT_RULES, type EventRecord, type EventType, type JsonObject, type Route } from '@millrace/protocol'
 import { type Clock, Deadlines } from '@millrace/std'
 import { clientAddress } from './client-address.ts'
@@ -9,7 +9,7 @@ import { answerPreflight } from './cors.ts'
 import { type CheckedEvents, checkEvents, type EventLimits, parseEventBody } from './event-check.ts'
 import { Exchange, type Surroundings } from './exchange.ts'
 import { IngestMetrics } from './ingest-metrics.ts'
-import { type IngestRoute, ingestRoute } from './ingest-routes.ts'
+import { type IngestRoute, ingestRoute, writeKeyInPath } from './ingest-routes.ts'
 import { JsonExchange } from './json-exchange.ts'
 import { checkPixel, PixelExchange, pixelData } from './pixel.ts'
 import { RateLimiter, rateLimitHeaders } from './rate-limit.ts'
@@ -17,6 +17,7 @@ import { RefusalBook } from './refusal-book.ts'
 import { Refusal } from './refusals.ts'
 import { BodyReader } from './request-body.ts'
 import { requestId } from './request-id.ts'
+import { checkWebhook, type WebhookSettings } from './webhook.ts'
 import { basicUserName, isBearer, withoutSecret } from './write-key.ts'
 
 /** What the gateway has to know of a source. */
@@ -27,6 +28,8 @@ export interface GatewaySource {
   readonly rateLimitEventsPerMinute: number
   /** Absent or 0: repeated messageIds are all accepted. */
   readonly dedupWindowSeconds?: number
+  /** Of a source of webhooks, which takes nothing else. */
+  readonly webhook?: WebhookSettings
 }
 
 export interface GatewayLimits extends EventLimits {
@@ -180,10 +183,16 @@ export class Gateway {
 
   /** Checks 9 to 13. */
   #judge(exchange: Exchange, route: IngestRoute, known: GatewaySource | undefined, body: Buffer): Draft | Refusal {
-    const { limits } = this.#options
+    const { limits, clock } = this.#options
+    if (known?.webhook !== undefined) {
+      const seed = this.#seed()
+      const hook = checkWebhook(exchange.request.headers, body, known.webhook, seed, limits, clock.now())
+      if (hook instanceof Refusal) return hook
+      return this.#draft(exchange.request, route.record, known, seed, hook, hook.body, hook.parsed)
+    }
     const parsed = parseEventBody(body, route, limits)
     if (parsed instanceof Refusal) return parsed
-    const source = known ?? this.#sourceInBody(exchange, parsed.value)
+    const source = known ?? this.#sourceInBody(exchange, route, parsed.value)
     if (source instanceof Refusal) return source
     const seed = this.#seed()
     const events = checkEvents(parsed, body, route, seed, limits)
@@ -198,7 +207,7 @@ export class Gateway {
     if (route.writeKeyIn === 'data') {
       return this.#obstacle() ?? this.#judge(exchange, route, undefined, pixelData(query))
     }
-    const source = this.#sourceInQuery(exchange, query)
+    const source = this.#sourceInQuery(exchange, route, query)
     if (source instanceof Refusal) return source
     const obstacle = this.#obstacle()
     if (obstacle !== undefined) return obstacle
@@ -231,8 +240,8 @@ export class Gateway {
       policySet: 0,
       messageHashes: events.messageHashes,
     }
-    const { dedupWindowSeconds = 0 } = source
-    return { record: { header, body }, parsed, types: events.types, dedupWindowSeconds, headers }
+    const dedup = dedupRuleOf(source, route, parsed)
+    return { record: { header, body }, parsed, types: events.types, dedup, headers }
   }
 
   /** Check 14: the answer is 200 once the record is durable, and no earlier. */
@@ -245,16 +254,12 @@ export class Gateway {
     const startedAt = this.#options.clock.monotonic()
     if (draft.parsed !== undefined) this.#options.parsed?.keep(draft.record, draft.parsed)
     let duplicates: ReadonlySet<number> | undefined
-    const windowMs = draft.dedupWindowSeconds * 1000
-    const dedup =
-      windowMs === 0
-        ? undefined
-        : {
-            windowMs,
-            onDuplicates: (indexes: readonly number[]) => {
-              duplicates = new Set(indexes)
-            },
-          }
+    const dedup = draft.dedup && {
+      ...draft.dedup,
+      onDuplicates: (indexes: readonly number[]) => {
+        duplicates = new Set(indexes)
+      },
+    }
     this.#options.log.append(streamOf(draft.record.header), draft.record, dedup).then(
       () => {
         this.metrics.appendSeconds.observe((this.#options.clock.monotonic() - startedAt) / 1000)
@@ -284,32 +289,37 @@ export class Gateway {
 
   /** The source that a request's header or query names; undefined when the body has to say it. */
   #sourceOf(exchange: Exchange, route: IngestRoute, query: string): GatewaySource | Refusal | undefined {
-    if (route.writeKeyIn === 'query') return this.#sourceInQuery(exchange, query)
+    if (route.writeKeyIn === 'query') return this.#sourceInQuery(exchange, route, query)
+    if (route.writeKeyIn === 'path') {
+      return this.#source(exchange, route, writeKeyInPath(exchange.request.url!.split('?', 1)[0]!) ?? '')
+    }
     const { authorization, 'x-write-key': ownHeader } = exchange.request.headers
     if (route.writeKeyIn === 'X-Write-Key' && typeof ownHeader === 'string') {
-      return this.#source(exchange, withoutSecret(ownHeader))
+      return this.#source(exchange, route, withoutSecret(ownHeader))
     }
     if (authorization === undefined || isBearer(authorization)) return undefined
     const writeKey = basicUserName(authorization)
-    return writeKey === undefined ? new Refusal('no_write_key') : this.#source(exchange, writeKey)
+    return writeKey === undefined ? new Refusal('no_write_key') : this.#source(exchange, route, writeKey)
   }
 
-  #sourceInQuery(exchange: Exchange, query: string): GatewaySource | Refusal {
+  #sourceInQuery(exchange: Exchange, route: IngestRoute, query: string): GatewaySource | Refusal {
     const writeKey = new URLSearchParams(query).get('writeKey')
-    return writeKey ? this.#source(exchange, writeKey) : new Refusal('no_query_write_key')
+    return writeKey ? this.#source(exchange, route, writeKey) : new Refusal('no_query_write_key')
   }
 
-  #sourceInBody(exchange: Exchange, body: JsonObject): GatewaySource | Refusal {
+  #sourceInBody(exchange: Exchange, route: IngestRoute, body: JsonObject): GatewaySource | Refusal {
     const writeKey = body['writeKey']
     if (typeof writeKey !== 'string' || writeKey.trim() === '') return new Refusal('no_write_key')
-    return this.#source(exchange, writeKey)
+    return this.#source(exchange, route, writeKey)
   }
 
-  #source(exchange: Exchange, writeKey: string): GatewaySource | Refusal {
+  #source(exchange: Exchange, route: IngestRoute, writeKey: string): GatewaySource | Refusal {
     exchange.writeKey = writeKey
     const source = this.#options.findSource(writeKey)
     if (source === undefined) return new Refusal('unknown_write_key')
     exchange.sourceId = source.id
+    // Else an unsigned event could come in beside the signed ones of a source of webhooks.
+    if ((source.webhook !== undefined) !== (route.record === 'webhook')) return new Refusal('source_route')
     return source.isEnabled ? source : new Refusal('source_disabled')
   }
 
@@ -339,7 +349,8 @@ interface Draft {
   /** Undefined of a pixel, whose body is no JSON. */
   readonly parsed: JsonObject | undefined
   readonly types: readonly EventType[]
-  readonly dedupWindowSeconds: number
+  /** Absent where all that comes is stored. */
+  readonly dedup: DedupRule | undefined
   /** Of the answer, when the source has a rate limit. */
   readonly headers: Readonly<Record<string, string>> | undefined
 }
@@ -348,6 +359,18 @@ interface Draft {
 function isLowPriority({ headers }: IncomingMessage): boolean {
   const priority = headers['x-millrace-priority']
   return typeof priority === 'string' && priority.trim().toLowerCase() === 'low'
+}
+
+/** By the source's window, else by what the envelope of a batch says of its attempt. */
+function dedupRuleOf(
+  { dedupWindowSeconds = 0 }: GatewaySource,
+  route: Route,
+  body?: JsonObject,
+): DedupRule | undefined {
+  if (dedupWindowSeconds > 0) return { windowMs: dedupWindowSeconds * 1000 }
+  const said = route === 'batch' ? body?.['attempt'] : undefined
+  const attempt = ATTEMPTS.find((each) => each === said)
+  return attempt && { attempt }
 }
 
 const SEED_BYTES = 16

@@ -47,11 +47,17 @@ const Batch = named(
     sentAt: Type.Optional(Type.String()),
     context: Type.Optional(shared('context')),
     integrations: Type.Optional(shared('integrations')),
+    attempt: Type.Optional(
+      Type.String({
+        description:
+          'exit or first: the events are remembered for a day. repeat: one that is remembered is not stored twice.',
+      }),
+    ),
     writeKey: properties.writeKey,
   }),
 )
 
-/** The routes by which events come in, in words. @see contracts/ingest.md §1, §6, §7 */
+/** The routes by which events come in, in words. */
 export function ingestInWords(): DescribedRoute[] {
   const paths = ingestPaths()
   const shortNames = paths.filter(([path, route]) => path !== route.path)
@@ -64,6 +70,7 @@ export function ingestInWords(): DescribedRoute[] {
 
 function descriptionOf(path: string, route: IngestRoute): RouteDescription {
   if (route.method === 'GET') return route.writeKeyIn === 'data' ? dataPixel(route) : pixel(path)
+  if (route.record === 'webhook') return webhook(route)
   const isBatch = route.batchFactor !== undefined
   const isBeacon = route.writeKeyIn === 'query'
   const details = [
@@ -86,8 +93,8 @@ function descriptionOf(path: string, route: IngestRoute): RouteDescription {
     ...(route.answersJson ? { requestHeaders: OWN_HEADER } : {}),
     body: isBatch ? { schema: Batch, example: { batch: [{ type: 'track', ...example }] } } : { schema: Event, example },
     answers: route.answersJson
-      ? inJson(refused(isBatch, isBeacon))
-      : { 200: { ...text('`OK`'), examples: { ok: 'OK' } }, ...refused(isBatch, isBeacon) },
+      ? inJson(refused(others(isBatch, isBeacon)))
+      : { 200: { ...text('`OK`'), examples: { ok: 'OK' } }, ...refused(others(isBatch, isBeacon)) },
   }
 }
 
@@ -121,14 +128,45 @@ function text(words: string): AnswerDescription {
   return { text: words, schema: Type.String(), mediaType: 'text/plain' }
 }
 
-/** The refusals of a POST route, by status. */
-function refused(isBatch: boolean, isBeacon: boolean): Record<number, AnswerDescription> {
-  const left = new Set<RefusalReason>(['method'])
-  left.add(isBeacon ? 'no_write_key' : 'no_query_write_key')
-  if (!isBatch) for (const reason of ['empty_batch', 'invalid_event', 'batch_size'] as const) left.add(reason)
+function webhook({ writeKeyIn }: IngestRoute): RouteDescription {
+  const isInPath = writeKeyIn === 'path'
+  return {
+    tag: TAG,
+    summary: 'Send what a service reports by a webhook',
+    details:
+      'For sources of type Webhook, and services that cannot set a header. Each JSON object becomes a `track` event with the object as ' +
+      'its properties; name and ids are taken from the paths that the source is configured with.',
+    access: isInPath ? 'none' : 'write key in query',
+    ...(isInPath ? { pathParameters: { writeKey: Type.String({ description: 'Write key of the source.' }) } } : {}),
+    body: {
+      schema: Type.Unsafe<unknown>({ description: 'An object, or an array of objects.' }),
+      example: { id: 'evt_7', type: 'invoice.paid', data: { object: { customer: 'cus_4711', amount_paid: 1850 } } },
+    },
+    answers: {
+      200: { ...text('`OK`'), examples: { ok: 'OK' } },
+      ...refused([
+        'method',
+        'no_write_key',
+        'no_ids',
+        'event_size',
+        ...(isInPath ? (['no_query_write_key'] as const) : []),
+      ]),
+    },
+  }
+}
+
+/** The reasons for which an event route never refuses. */
+function others(isBatch: boolean, isBeacon: boolean): RefusalReason[] {
+  const always = ['method', 'webhook_signature', isBeacon ? 'no_write_key' : 'no_query_write_key'] as const
+  return isBatch ? [...always] : [...always, 'empty_batch', 'invalid_event', 'batch_size']
+}
+
+/** The refusals of a POST route, by status. @param left reasons that it never has. */
+function refused(left: readonly RefusalReason[]): Record<number, AnswerDescription> {
+  const isBatch = !left.includes('invalid_event')
   const answers: Record<number, AnswerDescription> = {}
   for (const [reason, refusal] of Object.entries(REFUSALS)) {
-    if (left.has(reason as RefusalReason)) continue
+    if (left.includes(reason as RefusalReason)) continue
     const known = answers[refusal.status]
     answers[refusal.status] = {
       ...text(known === undefined ? `\`${refusal.text}\`` : `${known.text}, \`${refusal.text}\``),

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest'
 import { basic, GatewayUnderTest, KEY, OTHER_KEY } from './gateway-under-test.ts'
 
-// contracts/ingest.md §8 "GET /metrics"
 test('requests, events and refusals are counted, a batch by its events and a refused one not at all', async () => {
   await using under = await GatewayUnderTest.start()
   const track = { type: 'track', userId: 'u' }

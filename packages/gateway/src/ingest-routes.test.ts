@@ -20,7 +20,6 @@ const SINGLE_EVENT_PATHS = {
 const BATCH_PATHS = ['/v1/batch', '/v1/b', '/v1/import', '/v1/backfill', '/beacon/v1/batch', '/s/v1/batch']
 const PIXEL_PATHS = ['/pixel/v1/track', '/pixel/v1/page']
 
-// contracts/ingest.md §12.1
 describe('a single-event path', () => {
   for (const [type, paths] of Object.entries(SINGLE_EVENT_PATHS)) {
     for (const path of paths) {
@@ -50,7 +49,6 @@ describe('a single-event path', () => {
   })
 })
 
-// contracts/ingest.md §12.21, §4
 describe('a batch path', () => {
   for (const path of BATCH_PATHS) {
     test(`${path} stores every element in order, and the envelope's sentAt beside them`, async () => {
@@ -142,7 +140,7 @@ describe('a batch path', () => {
 
 describe('paths and methods', () => {
   test('a path that no contract names is not taken', async () => {
-    const paths = ['/v1', '/v1/', '/v1/track//', '/v1/tracks', '/v1/m', '/V1/track', '/v1/webhook', '/v1/audiencelist']
+    const paths = ['/v1', '/v1/', '/v1/track//', '/v1/tracks', '/v1/m', '/V1/track', '/hooks', '/v1/audiencelist']
     for (const path of [...paths, '/internal/v1/batch', '/beacon/v1/track', '/pixel/v1/identify', '/', '/v1/%74rack']) {
       expect([path, (await under.send({ path, body: '{"userId":"u"}' })).status]).toEqual([path, 404])
     }

@@ -10,10 +10,10 @@ export interface IngestRoute {
   /** Of a route that takes batches: how many times MILLRACE_MAX_BATCH_EVENTS one may hold. */
   readonly batchFactor?: number
   /**
-   * Where the write key is looked for: the Basic header, else the body; `X-Write-Key` before both; the query alone; or the
-   * JSON that the query carries as `data`.
+   * Where the write key is looked for: the Basic header, else the body; `X-Write-Key` before both; the query, the last part of
+   * the path, or the JSON that the query carries as `data`, alone.
    */
-  readonly writeKeyIn: 'header or body' | 'X-Write-Key' | 'query' | 'data'
+  readonly writeKeyIn: 'header or body' | 'X-Write-Key' | 'query' | 'path' | 'data'
   /** The client reads JSON and nothing else: the answer is an object. */
   readonly answersJson?: true
 }
@@ -48,6 +48,11 @@ for (const route of [batch, beacon, backfill]) routes.set(route.path, route)
 // Several client libraries send all of their live traffic to /v1/import.
 for (const name of ['/v1/b', '/v1/import']) routes.set(name, batch)
 routes.set('/s/v1/batch', beacon)
+const webhook: IngestRoute = { path: '/v1/webhook', method: 'POST', record: 'webhook', writeKeyIn: 'query' }
+/** Its path ends in the write key. */
+const hook: IngestRoute = { ...webhook, path: '/hooks/{writeKey}', writeKeyIn: 'path' }
+const HOOK = /^\/hooks\/[^/]+\/?$/
+routes.set(webhook.path, webhook)
 for (const type of ['track', 'page'] as const) {
   const path = `/pixel/v1/${type}`
   routes.set(path, { path, method: 'GET', record: `pixel-${type}`, writeKeyIn: 'query' })
@@ -72,10 +77,20 @@ for (const type of EVENT_TYPES) {
  * @see contracts/ingest.md §1
  */
 export function ingestRoute(path: string): IngestRoute | undefined {
-  return routes.get(path) ?? (path.endsWith('/') ? routes.get(path.slice(0, -1)) : undefined)
+  const route = routes.get(path) ?? (path.endsWith('/') ? routes.get(path.slice(0, -1)) : undefined)
+  return route ?? (HOOK.test(path) ? hook : undefined)
+}
+
+/** The write key at the end of a path of `/hooks/`; undefined where it is no text. */
+export function writeKeyInPath(path: string): string | undefined {
+  try {
+    return decodeURIComponent(path.split('/')[2]!)
+  } catch {
+    return undefined
+  }
 }
 
 /** Every path, short names among them. */
 export function ingestPaths(): [path: string, route: IngestRoute][] {
-  return [...routes]
+  return [...routes, [hook.path, hook]]
 }

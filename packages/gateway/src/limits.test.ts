@@ -41,7 +41,6 @@ const BODY_SIZE: [number, string] = [413, 'Request size exceeds max limit']
 const gzip = { ...basic(KEY), 'Content-Encoding': 'gzip' }
 const chunked = { ...basic(KEY), 'Transfer-Encoding': 'chunked' }
 
-// contracts/ingest.md §12.7, §12.8
 describe('size of the body', () => {
   const fits = batchOf(4_096_000)
   const exceeds = `${fits} `
@@ -96,7 +95,6 @@ describe('size of the body', () => {
   })
 })
 
-// contracts/ingest.md §12.11
 describe('size of an event', () => {
   const fits = eventOf(32_768)
   const exceeds = eventOf(32_769)
@@ -166,7 +164,6 @@ describe('size of an event', () => {
   })
 })
 
-// contracts/ingest.md §12.10
 describe('nesting', () => {
   const tooDeep: [number, string] = [400, 'Event nesting exceeds 200 levels']
   const padding = ' '.repeat(40_000)
@@ -216,7 +213,6 @@ describe('nesting', () => {
   })
 })
 
-// contracts/ingest.md §12.30
 test('one event more than a batch or a backfill may hold is refused', async () => {
   const event = '{"type":"track","userId":"u"}'
   for (const [path, most] of [

@@ -144,7 +144,6 @@ async function statusesOf(under: GatewayUnderTest, request: Buffer): Promise<num
   return statuses.filter((status) => status !== 100)
 }
 
-// quality.md R7
 const seed = randomInt(2 ** 31)
 test(`${REQUESTS} malformed requests, seed ${seed}: none gets a 5xx, others are served, what is stored can be read`, async () => {
   await using under = await GatewayUnderTest.start({ limits: { maxBodyBytes: 100_000 } })

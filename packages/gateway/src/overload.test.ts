@@ -25,7 +25,6 @@ async function inProgress(under: GatewayUnderTest, count: number) {
   while (under.gateway.requestsInProgress !== count) await new Promise((resolve) => setImmediate(resolve))
 }
 
-// contracts/ingest.md §12.25
 test('above the limit of requests the answer is 503, and those in progress finish with 200', async () => {
   await using under = await GatewayUnderTest.start({ limits: { maxConcurrentRequests: 3 } })
   const { release } = await held(under)
@@ -86,7 +85,6 @@ test('an obstacle refuses every request, with its own Retry-After, and ends by i
   expect(await answerTo(under)).toEqual([200, 'OK', undefined])
 })
 
-// contracts/ingest.md §12.4
 test('what the log refuses gets 503 and is neither counted nor found', async () => {
   await using under = await GatewayUnderTest.start()
   under.appendsFailWith = new LogUnavailableError('disk full')

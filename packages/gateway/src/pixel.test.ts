@@ -78,7 +78,6 @@ describe('the event of a pixel', () => {
   })
 })
 
-// contracts/ingest.md §12.20
 describe('a bad pixel request', () => {
   const ids = 'Request neither has anonymousId nor userId'
   const cases: [path: string, text: string][] = [

@@ -18,7 +18,6 @@ async function start(rateLimitEventsPerMinute: number) {
 
 const REFUSED = { status: 429, text: 'Max Requests Limit reached' }
 
-// contracts/ingest.md §12.24, §9 "Rate limit"
 describe('with a rate limit', () => {
   test('events are counted, not requests, and 200 and 429 say how things stand', async () => {
     await using at = await start(60)

@@ -2,8 +2,6 @@ import { ManualClock } from '@millrace/std'
 import { expect, test } from 'vitest'
 import { basic, DISABLED_KEY, GatewayUnderTest, KEY } from './gateway-under-test.ts'
 
-// contracts/dashboard.md §4 N5
-
 const AT = Date.parse('2026-03-04T09:15:31.900Z')
 
 test('a refused request is known without its payload, newest first', async () => {

@@ -10,6 +10,8 @@ export const REFUSALS = {
   no_write_key: { status: 401, text: 'Failed to read writeKey from header' },
   no_query_write_key: { status: 401, text: 'Failed to read writeKey from Query Params' },
   unknown_write_key: { status: 401, text: 'Invalid Write Key' },
+  webhook_signature: { status: 401, text: 'Invalid webhook signature' },
+  source_route: { status: 404, text: 'Source does not take this route' },
   source_disabled: { status: 404, text: 'Source is disabled' },
   method: { status: 405, text: 'Method Not Allowed' },
   timeout: { status: 408, text: 'Request timeout' },

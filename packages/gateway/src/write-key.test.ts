@@ -32,7 +32,6 @@ test('the user name of a Basic header is the write key, whatever the password', 
   }
 })
 
-// contracts/ingest.md §12.29
 test('a key in the body alone works on every /v1 route, and is in no stored event', async () => {
   const event = { type: 'track', userId: 'u', properties: { writeKey: 'a property of that name stays' } }
   for (const path of [
@@ -135,7 +134,6 @@ describe('a client that holds its body back (Expect: 100-continue)', () => {
   })
 })
 
-// contracts/ingest.md §12.23
 test('disabling a source shows on the next request, and so does enabling it', async () => {
   await using other = await GatewayUnderTest.start()
   const known = other.sources.get(KEY)!

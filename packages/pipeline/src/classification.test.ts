@@ -47,7 +47,10 @@ test('what gets no answer is retried and traced with its text', async () => {
       private: webhook('http://10.0.0.1/'),
     },
     client: {
-      lookup: (_, onFound) => onFound(Object.assign(new Error('not found'), { code: 'ENOTFOUND' }), []),
+      lookup: (_, onFound) => {
+        setImmediate(onFound, Object.assign(new Error('not found'), { code: 'ENOTFOUND' }), [])
+        return undefined
+      },
     },
   })
   run.own(resetting)

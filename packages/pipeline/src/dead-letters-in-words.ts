@@ -74,7 +74,6 @@ const FILTERS = {
   to: time('Given up before this time.'),
 }
 
-/** @see contracts/delivery.md §6 [D617], dashboard.md §4 N8 */
 export const DEAD_LETTERS_IN_WORDS: Record<'list' | 'groups' | 'get', RouteDescription> = {
   list: {
     tag: 'Dead letters',

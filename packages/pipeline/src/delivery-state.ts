@@ -1,13 +1,12 @@
-import type { BacklogRow, DeliveryStore, LaneEvent } from '@millrace/delivery'
+import type { BacklogRow, DeliveryStore, Lane } from '@millrace/delivery'
 import { type EventLog, STREAMS } from '@millrace/log'
 import { formatTime } from '@millrace/protocol'
 import type { Clock } from '@millrace/std'
 import type { DeliveryMetrics } from './delivery-metrics.ts'
 import type { DestinationDelivery } from './destination-delivery.ts'
+import { toldWaiting } from './why-waiting.ts'
 
 const HOUR_MS = 3_600_000
-/** More events than this behind one id are shown as `hotId`. */
-const HOT_ID_EVENTS = 1_000
 
 export interface StateSources {
   readonly log: EventLog
@@ -48,11 +47,12 @@ async function deliveryState(
   const { lane, destination } = delivery
   const { id } = destination
   const now = clock.now()
-  const counts = countEvents(lane.unfinished())
+  const { counts } = lane
   const takenUp = delivery.takenUp()
   const untaken = await delivery.untaken.count()
   const { state } = lane.outage
   const failure = lane.lastFailure
+  const isAnyWaiting = lane.unfinishedCount + untaken.events > 0
   const oldest = await oldestPendingAt(delivery, log, counts.oldestAcceptedAt)
   return {
     destinationId: id,
@@ -65,6 +65,7 @@ async function deliveryState(
     blockedUsers: counts.blockedUsers,
     hotId: await hotId(counts, delivery),
     concurrency: lane.concurrency,
+    waiting: isAnyWaiting && lane.wait !== undefined ? toldWaiting(lane.wait, now) : null,
     oldestPendingAt: oldest === undefined ? null : formatTime(oldest),
     delivered24h: await store.call('deliveredSince', { destinationId: id, hour: Math.floor(now / HOUR_MS) - 23 }),
     deadLettersOpen: open.letters,
@@ -74,44 +75,12 @@ async function deliveryState(
   }
 }
 
-function countEvents(events: Iterable<LaneEvent>) {
-  const counts = {
-    ready: 0,
-    unsent: 0,
-    retrying: 0,
-    blocked: 0,
-    blockedUsers: 0,
-    oldestAcceptedAt: Number.POSITIVE_INFINITY,
-  }
-  const byKey = new Map<number, { waiting: number; event: LaneEvent }>()
-  const blockedUsers = new Set<number>()
-  for (const event of events) {
-    counts.oldestAcceptedAt = Math.min(counts.oldestAcceptedAt, event.acceptedAt)
-    if (event.state === 'retrying') counts.retrying++
-    else if (event.state === 'blocked') counts.blocked++
-    else counts.ready++
-    if (event.state === 'ready') counts.unsent++
-    if (event.state !== 'blocked') continue
-    blockedUsers.add(event.userKey || event.anonymousKey)
-    for (const key of [event.userKey, event.anonymousKey]) {
-      if (key === 0) continue
-      const known = byKey.get(key)
-      if (known === undefined) byKey.set(key, { waiting: 1, event })
-      else known.waiting++
-    }
-  }
-  let hottest: { key: number; waiting: number; event: LaneEvent } | undefined
-  for (const [key, { waiting, event }] of byKey) {
-    if (waiting > HOT_ID_EVENTS && waiting > (hottest?.waiting ?? 0)) hottest = { key, waiting, event }
-  }
-  return { ...counts, blockedUsers: blockedUsers.size, hottest }
-}
-
-async function hotId({ hottest }: ReturnType<typeof countEvents>, delivery: DestinationDelivery) {
-  if (hottest === undefined) return null
-  const payload = await delivery.payloadOf(hottest.event)
-  const id = hottest.key === hottest.event.userKey ? payload?.userId : payload?.anonymousId
-  return { id: id ?? '', waiting: hottest.waiting }
+async function hotId({ hottest }: Lane['counts'], delivery: DestinationDelivery) {
+  const { event, key, waiting } = hottest ?? {}
+  if (event === undefined) return null
+  const payload = await delivery.payloadOf(event)
+  const id = key === event.userKey ? payload?.userId : payload?.anonymousId
+  return { id: id ?? '', waiting: waiting! }
 }
 
 /** Of what is taken up, or of what lies untouched in the log. */

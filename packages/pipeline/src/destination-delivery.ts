@@ -1,5 +1,6 @@
 import {
   type DeadLetterRow,
+  INTERNAL_ERROR,
   JUDGED_ANSWER_BYTES,
   Lane,
   type LaneEvent,
@@ -19,7 +20,7 @@ import type { ReplayedEvent } from './jobs/replayed-event.ts'
 import { LiveUserCode, type LiveUserCodeOptions } from './live-user-code.ts'
 import { Rendering } from './rendering.ts'
 import { Stages } from './stages.ts'
-import { storedPayloads } from './stored-payloads.ts'
+import { acceptedEvents, storedPayloads } from './stored-payloads.ts'
 import type { StartingPoint, Surroundings } from './surroundings.ts'
 import { UntakenEvents } from './untaken-events.ts'
 
@@ -56,6 +57,8 @@ export class DestinationDelivery {
     this.#module = surroundings.moduleOf(destination.type)
     this.#stages = this.#newStages()
     this.#outcomes = store.outcomesOf(id)
+    this.#outcomes.readAccepted = (places) => acceptedEvents(places, surroundings)
+    this.#outcomes.onInternalErrors = (count) => metrics.outcome(id, 'dead_lettered', count, INTERNAL_ERROR)
     this.#revision = effectiveRevision(destination, configurationRevision)
     this.#noteVersions()
     this.lane = new Lane({
@@ -70,6 +73,7 @@ export class DestinationDelivery {
       settings: { ...destination.delivery, revision: this.#revision },
       transform: this.#newTransform(),
       prepare: (event) => this.#prepare(event),
+      mask: (text) => this.#stages.maskingOf([]).text(text),
       load: (events) => this.#load(events),
       onRoom: () => this.feed.pull(),
       onAttempt: (answerClass) => metrics.attempt(id, answerClass),
@@ -97,7 +101,7 @@ export class DestinationDelivery {
       done: from.resumed.done,
       waiting: ahead,
       tailAt: surroundings.tailAt,
-      importEnd: surroundings.importEnd,
+      backfillEnd: surroundings.backfillEnd,
       filter: (event, sourceId) => this.filter(event, sourceId),
       now: () => clock.now(),
       revision: () => this.#revision,
@@ -192,6 +196,17 @@ export class DestinationDelivery {
     )
   }
 
+  /** Until `endAlone` nothing is taken up and nothing goes: events are delivered one at a time (`OneAtATime`). */
+  beginAlone(): void {
+    this.lane.beginAlone()
+    this.feed.beginAlone()
+  }
+
+  endAlone(): void {
+    this.lane.endAlone()
+    this.feed.endAlone()
+  }
+
   /** Reads the payload of an event that is not in memory. */
   async payloadOf(event: LaneEvent): Promise<StoredEvent | undefined> {
     return event.payload ?? (await this.#load([event]))[0]
@@ -205,10 +220,11 @@ export class DestinationDelivery {
   }
 
   takenUp(sourceId?: string): { events: number; bytes: number } {
+    if (sourceId === undefined) return { events: this.lane.unfinishedCount, bytes: this.lane.unfinishedBytes }
     let events = 0
     let bytes = 0
     for (const event of this.lane.unfinished()) {
-      if (sourceId !== undefined && event.sourceId !== sourceId) continue
+      if (event.sourceId !== sourceId) continue
       events++
       bytes += event.sizeBytes
     }

@@ -22,6 +22,39 @@ export const ATTEMPT = named(
   }),
 )
 
+const timeOrNull = Type.Union([Time, Type.Null()])
+const waiting = named(
+  'Waiting',
+  closed({
+    cause: oneOf([
+      'sending',
+      'destination_off',
+      'connection_off',
+      'credentials_refused',
+      'destination_failing',
+      'retry',
+      'order',
+      'rate_limit',
+      'turn',
+    ]),
+    status: Type.Union([Type.Integer(), Type.Null()], { description: 'The last answer; null: none came.' }),
+    noAnswer: Type.Union([Type.String(), Type.Null()], { description: 'Why none came.' }),
+    since: timeOrNull,
+    nextAttemptAt: timeOrNull,
+    blockedBy: Type.Union([Type.String(), Type.Null()], { description: 'messageId of an earlier event of the user.' }),
+    sentence: Type.String({ description: 'All of it for people; its times are in UTC.' }),
+  }),
+)
+const waitingExample = {
+  cause: 'destination_failing',
+  status: 503,
+  noAnswer: null,
+  since: '2026-03-04T17:43:10.000Z',
+  nextAttemptAt: '2026-03-04T17:50:20.000Z',
+  blockedBy: null,
+  sentence: 'Queued: destination answers 503 since 17:43 UTC, next attempt in 20 s',
+}
+
 const journey = named(
   'Journey',
   closed({
@@ -47,6 +80,7 @@ const journey = named(
         description: 'Of a blocked one: messageId of the earlier event of the same user that it waits for.',
       }),
     ),
+    waiting: Type.Optional(waiting),
     rendered: Type.Optional(
       closed(
         {
@@ -71,7 +105,6 @@ const journey = named(
 
 const event = { type: 'track', event: 'Seat Reserved', userId: 'u-4711', messageId: 'm-88', properties: { hall: 'B' } }
 
-/** @see contracts/delivery.md §8 [D623] */
 export const TRACE_IN_WORDS: RouteDescription = {
   tag: 'Events',
   summary: 'Show what became of an event',
@@ -173,7 +206,6 @@ const FILTERS = {
   destinationId: Type.String(),
 }
 
-/** @see contracts/delivery.md §8 [D623] */
 export const LIST_IN_WORDS: RouteDescription = {
   tag: 'Events',
   summary: 'List accepted events with their outcomes, newest first',
@@ -194,7 +226,14 @@ export const LIST_IN_WORDS: RouteDescription = {
         'events',
         closed({
           ...facts,
-          outcomes: Type.Array(closed({ destinationId: Id, outcome: oneOf(OUTCOMES), reason: textOrNull })),
+          outcomes: Type.Array(
+            closed({
+              destinationId: Id,
+              outcome: oneOf(OUTCOMES),
+              reason: textOrNull,
+              waiting: Type.Optional(waiting),
+            }),
+          ),
         }),
       ),
       examples: {
@@ -211,7 +250,6 @@ export const LIST_IN_WORDS: RouteDescription = {
   },
 }
 
-/** @see contracts/delivery.md §8 [D639] */
 export const TAIL_IN_WORDS: RouteDescription = {
   tag: 'Events',
   summary: 'Watch events and their outcomes as they happen',
@@ -247,6 +285,9 @@ const deliveryState = named(
     blockedUsers: count,
     hotId: Type.Union([closed({ id: Type.String(), waiting: count }), Type.Null()]),
     concurrency: count,
+    waiting: Type.Union([waiting, Type.Null()], {
+      description: 'Why events wait, where one reason holds for all of them.',
+    }),
     oldestPendingAt: Type.Union([Time, Type.Null()]),
     delivered24h: count,
     deadLettersOpen: count,
@@ -266,6 +307,7 @@ const deliveryStateExample = {
   blockedUsers: 2,
   hotId: null,
   concurrency: 24,
+  waiting: waitingExample,
   oldestPendingAt: '2026-03-04T09:15:31.900Z',
   delivered24h: 88_213,
   deadLettersOpen: 1,
@@ -274,7 +316,6 @@ const deliveryStateExample = {
   latencyMs: { p50: 61, p95: 180, p99: 420 },
 }
 
-/** @see contracts/delivery.md §8 [D630] */
 export const STATE_IN_WORDS: RouteDescription = {
   tag: 'Destinations',
   summary: 'Show how delivery to a destination goes',
@@ -285,7 +326,6 @@ export const STATE_IN_WORDS: RouteDescription = {
   },
 }
 
-/** @see contracts/dashboard.md §4 N4 */
 export const STATES_IN_WORDS: RouteDescription = {
   tag: 'Destinations',
   summary: 'Show how delivery to all destinations goes',

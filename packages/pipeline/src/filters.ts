@@ -1,5 +1,5 @@
 import type { FilterReason } from '@millrace/delivery'
-import { type DestinationModule, supportsType } from '@millrace/destinations'
+import { type DestinationModule, supportsType, wantsEvent } from '@millrace/destinations'
 import { isJsonObject, type JsonObject, type JsonValue, ownMember, type StoredEvent } from '@millrace/protocol'
 
 /** A destination as its filters see it. */
@@ -14,6 +14,7 @@ export interface FilteredDestination {
  * Why an event does not go to an enabled destination; undefined if it does. The first reason that holds is given.
  *
  * @param sourceClass `cordova`, `web` or `cloud`.
+ * @throws DestinationCodeError where the code of the destination fails at the event.
  * @see contracts/delivery.md §5 [D614]
  */
 export function filterReason(
@@ -25,19 +26,22 @@ export function filterReason(
   if (isDeviceMode(destination.config, sourceClass)) return 'device mode'
   if (!supportsType(destination.module, event.type, destination.config)) return 'message type not supported'
   if (event.type === 'track' && !passesEventFilter(event['event'], destination.config)) return 'event filter'
-  return destination.module.wants?.(event, destination.config) === false ? 'event filter' : undefined
+  return wantsEvent(destination.module, event, destination.config) ? undefined : 'event filter'
 }
 
-/** The table of D612 and D613: the destination's id, its own name, its definition's name, else All. */
+/** The table of contracts/delivery.md §5 [D612, D613]: the destination's id, its own name, its definition's name, else All. */
 function isWantedByEvent(integrations: JsonValue | undefined, destination: FilteredDestination): boolean {
   if (!isJsonObject(integrations)) return true
-  for (const key of [destination.id, destination.name, destination.module.definition.displayName]) {
+  for (const key of [destination.id, destination.name, destination.module.definition.displayName, 'All']) {
     const value = ownMember(integrations, key)
-    if (typeof value === 'boolean') return value
-    if (isJsonObject(value)) return true
+    if (value !== undefined) return isYes(value)
   }
-  const all = ownMember(integrations, 'All')
-  return all === undefined || all === true
+  return true
+}
+
+/** A value as the sender means it; what means nothing clear is a no: an event that was not sent can still be. */
+function isYes(value: JsonValue): boolean {
+  return value === true || value === 'true' || value === 1 || isJsonObject(value)
 }
 
 function isDeviceMode({ connectionMode }: JsonObject, sourceClass: string): boolean {

@@ -2,6 +2,7 @@ import type { DeliveryStore } from '@millrace/delivery'
 import type { EventLog } from '@millrace/log'
 import type { Clock, Timer } from '@millrace/std'
 import type { BackedLog } from './backlog/backed-log.ts'
+import type { Spans } from './spans.ts'
 import type { Logger } from './surroundings.ts'
 
 const INTERVAL_MS = 60_000
@@ -21,6 +22,7 @@ export interface HousekeepingOptions {
   readonly neededFrom: (partition: number) => number
   /** Has the message index need nothing of the log. */
   readonly writeIndex: () => Promise<void>
+  readonly spans: Pick<Spans, 'prune'>
 }
 
 /**
@@ -78,8 +80,19 @@ export class Housekeeping {
       const offset = backed.kept(partition)?.from ?? oldest?.offset
       if (offset !== undefined) logOldest.push({ partition, offset })
     }
+    await this.#pruneSpans(logOldest)
     if (isSuspended) return
     await store.call('tidy', { finalBefore: clock.now() - traces.keepMs, logOldest, maxBytes: traces.maxBytes })
+  }
+
+  /** What is neither in the log nor still to be taken up needs no span any more. */
+  async #pruneSpans(logOldest: readonly { partition: number; offset: number }[]): Promise<void> {
+    const { log, spans, neededFrom } = this.#options
+    const keptFrom = Array.from({ length: log.partitions }, (_, partition) => {
+      const oldest = logOldest.find((each) => each.partition === partition)?.offset ?? log.end(partition)
+      return Math.min(oldest, neededFrom(partition))
+    })
+    await spans.prune(keptFrom)
   }
 
   #isSuspended(): boolean {

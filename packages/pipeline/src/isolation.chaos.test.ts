@@ -3,7 +3,6 @@ import { expect, test } from 'vitest'
 import { HOUR, MINUTE, PipelineUnderTest, SECOND, track, tracks } from './testing/pipeline-under-test.ts'
 import { Sink, type SinkAnswer } from './testing/sink.ts'
 
-/** quality.md R4 */
 const TROUBLES: Record<string, SinkAnswer> = {
   hangs: 'hang',
   resets: 'reset',

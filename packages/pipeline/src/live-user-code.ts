@@ -1,5 +1,4 @@
 import type { LaneEvent, Transform, Transformed } from '@millrace/delivery'
-import { Masking } from '@millrace/destinations'
 import { formatPosition, type JsonObject, type StoredEvent } from '@millrace/protocol'
 import type { Clock } from '@millrace/std'
 import type { EventResult, RunResult, StepFlow } from '@millrace/transformations'
@@ -140,7 +139,7 @@ export class LiveUserCode {
     if (destination.delivery.onTransformationError === 'pass_through') {
       return { kind: 'events', events: [event.payload!], sizeBytes: 0, secrets: [] }
     }
-    return { kind: 'failed', error: new Masking(secrets).text(result.error) }
+    return { kind: 'failed', error: result.error }
   }
 
   #keepLogs(events: readonly LaneEvent[], { logs, loggedBy, loggedFor }: RunResult): void {

@@ -1,6 +1,6 @@
 import { DatabaseSync } from 'node:sqlite'
 import { expect, test } from 'vitest'
-import { MINUTE, PipelineUnderTest, SECOND, track, tracks } from './testing/pipeline-under-test.ts'
+import { MINUTE, PipelineUnderTest, SECOND, START, track, tracks } from './testing/pipeline-under-test.ts'
 
 test('throttled events wait, keep their order and use no attempt', async () => {
   const { run, sink } = await PipelineUnderTest.withSink(200, {
@@ -93,16 +93,16 @@ test('unpersisted outcomes are bounded: while they cannot be written, delivery w
   await using _ = run
   run.writes = false
   const other = new DatabaseSync(run.file, { timeout: 5_000 })
-  other.exec("CREATE TRIGGER full BEFORE INSERT ON blocks BEGIN SELECT RAISE(ABORT, 'disk is full'); END")
+  other.exec('BEGIN IMMEDIATE')
   for (let batch = 0; batch < 30; batch++) await run.accept(tracks(100, () => '', `b${batch}`))
   await run.advance(MINUTE)
-  expect(run.store.trouble()).toBe('disk is full')
-  expect(run.pipeline.trouble()).toBe('disk is full')
+  expect(run.store.trouble()).toBe('database is locked')
+  expect(run.pipeline.trouble()).toBe('database is locked')
   expect(sink.arrivals.length).toBeGreaterThanOrEqual(1_000)
   expect(sink.arrivals.length).toBeLessThanOrEqual(1_000 + 100)
   expect(run.logged.filter(({ text }) => text === 'outcomes cannot be written; delivery waits').length).toBe(1)
 
-  other.exec('DROP TRIGGER full')
+  other.exec('ROLLBACK')
   other.close()
   await run.advance(2 * SECOND)
   run.writes = true
@@ -119,17 +119,38 @@ test('while outcomes cannot be written no position moves: a crash then repeats, 
   await run.send(track('before'))
   run.writes = false
   const other = new DatabaseSync(run.file, { timeout: 5_000 })
-  other.exec("CREATE TRIGGER full BEFORE INSERT ON blocks BEGIN SELECT RAISE(ABORT, 'disk is full'); END")
-  other.exec("CREATE TRIGGER grown BEFORE UPDATE ON blocks BEGIN SELECT RAISE(ABORT, 'disk is full'); END")
+  other.exec('BEGIN IMMEDIATE')
   await run.accept(tracks(10))
   await run.advance(5 * SECOND)
   expect(sink.messageIds.length).toBe(11)
-  other.exec('DROP TRIGGER full; DROP TRIGGER grown')
-  other.close()
-  await run.crash()
+  await run.crash(() => {
+    other.exec('ROLLBACK')
+    other.close()
+  })
   run.writes = true
   await run.settle()
   expect(sink.messageIds.length).toBe(21)
   expect(sink.messageIds.filter((id) => id === 'before').length).toBe(1)
   expect(await run.outcome('m-9')).toBe('delivered')
+})
+
+test('the state of a destination is known without looking at its events, and equals what a look would find', async () => {
+  const { run, sink } = await PipelineUnderTest.withSink(({ event }) => (event.messageId.startsWith('bad') ? 500 : 200))
+  await using _ = run
+  await run.send(track('bad-1', 'u1', { anonymousId: 'x1' }), track('bad-2', 'u2'))
+  await run.send(track('a', 'u1'), track('b', 'u3', { anonymousId: 'x1' }))
+  for (const prefix of ['c', 'd']) await run.send(...tracks(600, () => 'u2', prefix))
+  expect(await run.state()).toMatchObject({
+    ...{ pending: 0, retrying: 2, blockedEvents: 1_202, blockedUsers: 3 },
+    hotId: { id: 'u2', waiting: 1_200 },
+    oldestPendingAt: new Date(START).toISOString(),
+  })
+  await run.restart()
+  expect(await run.state()).toMatchObject({ retrying: 2, blockedEvents: 1_202, hotId: { id: 'u2', waiting: 1_200 } })
+  sink.answer = () => 200
+  await run.advance(MINUTE)
+  expect(await run.state()).toMatchObject({
+    ...{ pending: 0, retrying: 0, blockedEvents: 0, blockedUsers: 0, hotId: null, oldestPendingAt: null },
+    backlogBytes: 0,
+  })
 })

@@ -2,11 +2,15 @@ import {
   type DeadLetterFilter,
   type DeadLetterGroup,
   type DeadLetterRow,
+  deadLetterOf,
   MemoryBudget,
+  type RunBefore,
   type Scope,
+  type UnderWay,
 } from '@millrace/delivery'
 import type { EventLog, StoredRecord } from '@millrace/log'
-import type { EventRecord, JsonObject } from '@millrace/protocol'
+import type { EventRecord, JsonObject, StoredEvent } from '@millrace/protocol'
+import { BackfillTail } from './backfill-tail.ts'
 import { BackedLog } from './backlog/backed-log.ts'
 import { BacklogBudget } from './backlog/backlog-budget.ts'
 import { LogBudget } from './backlog/log-budget.ts'
@@ -21,16 +25,17 @@ import { DestinationDelivery } from './destination-delivery.ts'
 import { EventList } from './events/event-list.ts'
 import { LiveView } from './events/live-view.ts'
 import { Housekeeping } from './housekeeping.ts'
-import { ImportTail } from './import-tail.ts'
 import { Jobs } from './jobs/jobs.ts'
 import { LogScan } from './jobs/log-scan.ts'
 import type { ScanPlace } from './jobs/scan-calls.ts'
 import { MESSAGE_INDEX, MessageIndex } from './message-index.ts'
+import { ENDED_THE_PROCESS, notedEvent, OneAtATime, UNCLEAN_ENDS } from './one-at-a-time.ts'
 import { ParsedRecords } from './parsed-records.ts'
 import type { PipelineOptions } from './pipeline-options.ts'
 import { type PositionOf, Removals } from './removals.ts'
 import { Spans } from './spans.ts'
 import { StartingPlaces } from './starting-places.ts'
+import { storedPayloads } from './stored-payloads.ts'
 import type { StartingPoint, Surroundings } from './surroundings.ts'
 import { Tail } from './tail.ts'
 import { traceEvents } from './traces.ts'
@@ -40,7 +45,7 @@ import type { MetadataSource } from './user-metadata.ts'
  * From the log to the destinations: reads what was accepted once, hands it to the lane of each destination that a
  * connection names, and keeps apart what belongs to different destinations.
  *
- * @see contracts/delivery.md §1; architecture.md, invariants 4 to 9
+ * @see contracts/delivery.md §1; ARCHITECTURE.md, invariants 4 to 9
  */
 export class Pipeline {
   readonly metrics = new DeliveryMetrics()
@@ -51,7 +56,7 @@ export class Pipeline {
   readonly #options: PipelineOptions
   readonly #surroundings: Surroundings
   readonly #tail: Tail
-  readonly #importTail: ImportTail
+  readonly #backfillTail: BackfillTail
   readonly #spans: Spans
   readonly #deliveries = new Map<string, DestinationDelivery>()
   readonly #removals: Removals
@@ -65,20 +70,32 @@ export class Pipeline {
   /** Deliveries by source, made anew with each configuration. */
   #bySource = new Map<string, DestinationDelivery[]>()
   #stopListening: () => void = () => {}
+  /** While unfinished events run so. */
+  #oneAtATime: OneAtATime | undefined
+  #isStopped = false
+  #stopped: Promise<void> | undefined
   #stopListeningForDamage: () => void = () => {}
   /** Of configurations, one after the other. */
   #recording: Promise<void> = Promise.resolve()
 
   /** Goes on where the last run stopped; delivers from here on. */
   static async start(options: PipelineOptions): Promise<Pipeline> {
-    const pipeline = new Pipeline(options, await Spans.read(options.log, options.store))
-    await pipeline.#start()
-    return pipeline
+    const before = await beginRun(options)
+    try {
+      const pipeline = new Pipeline(options, await Spans.read(options.log, options.store))
+      await pipeline.#start(before)
+      return pipeline
+    } catch (error) {
+      // A start that fails tells why; it is no end that nobody can explain.
+      await endRun(options)
+      throw error
+    }
   }
 
   private constructor(options: PipelineOptions, spans: Spans) {
     const { log, store, clock, random, logger, userAgent, newClient } = options
     const backed = new BackedLog(log, store)
+    const tellOfThread = (error: Error) => logger.warn({ err: error }, 'a thread that reads ended; it starts again')
     this.#backed = backed
     this.#options = options
     this.#configuration = options.configuration
@@ -91,13 +108,14 @@ export class Pipeline {
       clock,
       deliveries: () => this.#deliveries.values(),
       spans: () => this.#spans.all,
+      onThreadEnd: tellOfThread,
     })
     const ends = Array.from({ length: log.partitions }, (_, partition) => log.end(partition))
     const onReadError = (error: Error) => logger.error({ cause: error.message }, 'the log cannot be read')
     const handOut = (partition: number, records: readonly StoredRecord[]) => this.#handOut(partition, records)
     this.#tail = new Tail(log, clock, ends, handOut, onReadError)
-    const takeImported = (partition: number, records: readonly StoredRecord[]) => this.#takeImported(partition, records)
-    this.#importTail = new ImportTail(log, ends, takeImported, onReadError)
+    const takeBackfill = (partition: number, records: readonly StoredRecord[]) => this.#takeBackfill(partition, records)
+    this.#backfillTail = new BackfillTail(log, clock, ends, takeBackfill, onReadError)
     this.#removals = new Removals({
       log,
       store,
@@ -128,7 +146,7 @@ export class Pipeline {
       },
       sourceOf: (sourceId) => this.#sourceOf(sourceId),
       tailAt: (partition) => this.#tail.offset(partition),
-      importEnd: this.#importTail.end,
+      backfillEnd: this.#backfillTail.end,
       live: this.live,
       onDelivered: (event, destination, status, durationMs) =>
         this.#deliveredListeners.tell(event, destination, status, durationMs),
@@ -139,7 +157,7 @@ export class Pipeline {
       clock,
       random,
       logger,
-      scan: new LogScan(log, store.file),
+      scan: new LogScan(log, store.file, clock, tellOfThread),
       eventsAt: (partition, places) => this.#eventsAt(partition, places),
       isConnected: (sourceId, destinationId) => this.#isConnected(sourceId, destinationId),
       flush: () => store.flush(),
@@ -180,11 +198,18 @@ export class Pipeline {
       backed,
       neededFrom: (partition) => this.neededFrom(partition),
       writeIndex: () => this.index.flush(),
+      spans,
     })
   }
 
-  async #start(): Promise<void> {
-    const { log, store, logger } = this.#options
+  async #start({ uncleanEnds, underWay }: RunBefore): Promise<void> {
+    const { log, store, logger, clock } = this.#options
+    const ends = Array.from({ length: log.partitions }, (_, partition) => log.end(partition))
+    if (uncleanEnds >= UNCLEAN_ENDS) {
+      logger.warn({ uncleanEnds }, 'the last runs ended unexpectedly: unfinished events are delivered one at a time')
+      this.#oneAtATime = new OneAtATime({ store, clock, ends, logger })
+    }
+    if (underWay !== undefined) await this.#giveUp(underWay)
     await this.#backed.refresh()
     for (const { destinationId, expired } of await store.call('backlog', undefined)) {
       if (expired > 0) this.metrics.outcome(destinationId, 'expired', expired)
@@ -198,13 +223,15 @@ export class Pipeline {
     const places = new StartingPlaces(log, this.#spans, this.#surroundings.tallies, positionOf)
     for (const destination of this.#configuration.destinations.values()) {
       const resumed = await store.call('resume', destination.id)
-      this.#open(destination, { start: await places.of(destination.id), resumed })
+      const delivery = this.#open(destination, { start: await places.of(destination.id), resumed })
+      if (this.#oneAtATime !== undefined) delivery.beginAlone()
     }
     this.#applyConfiguration()
     await this.jobs.start()
+    if (this.#oneAtATime !== undefined) void this.#runOneAtATime(this.#oneAtATime)
     this.#stopListening = log.onCommit((partition, stream) => {
       if (stream !== 'backfill') return
-      this.#importTail.moveOn(partition)
+      this.#backfillTail.moveOn(partition)
       for (const { feed } of this.#deliveries.values()) feed.pull()
     })
     this.#stopListeningForDamage = log.onDamage(() => {
@@ -216,6 +243,42 @@ export class Pipeline {
     this.#backlog.start()
     this.#logBudget.start()
     await this.#recordDamage()
+  }
+
+  /** The event at which the last run ended, though it ran alone: it is a dead letter before anything else happens. */
+  async #giveUp(underWay: UnderWay): Promise<void> {
+    const { store, clock, logger } = this.#options
+    const { destinationId, partition, offset, index } = underWay
+    const destination = this.#configuration.destinations.get(destinationId)
+    const event = notedEvent(underWay)
+    const readsBefore = await store.call('countUnderWayRead', undefined)
+    const [payload] =
+      readsBefore >= MOST_READS ? [UNREADABLE] : await storedPayloads([event], this.#surroundings, () => {})
+    // Without a destination, or with its record lost, it has its outcome otherwise.
+    if (destination === undefined || payload === undefined) {
+      await store.call('clearUnderWay', undefined)
+      return
+    }
+    event.payload = payload
+    await store.noteUnderWay(underWay, event)
+    const { revision } = destination
+    const what = { destinationId, stage: 'internal', reason: ENDED_THE_PROCESS, deadAt: clock.now(), revision } as const
+    store.outcomesOf(destinationId).deadLetter(event, deadLetterOf(event, what, undefined))
+    await store.flush()
+    this.metrics.outcome(destinationId, 'dead_lettered', 1, ENDED_THE_PROCESS)
+    logger.error(
+      { destinationId, partition, offset, index },
+      'the process ended while this event ran alone: a dead letter',
+    )
+  }
+
+  async #runOneAtATime(oneAtATime: OneAtATime): Promise<void> {
+    const deliveries = [...this.#deliveries.values()]
+    await oneAtATime.run(deliveries)
+    this.#oneAtATime = undefined
+    if (this.#isStopped) return
+    this.#options.logger.info({}, 'unfinished events have run: delivery goes on as ever')
+    for (const delivery of deliveries) delivery.endAlone()
   }
 
   /** Carries out a new configuration: it governs the next event; when it resolves, a restart will know it, too. */
@@ -237,13 +300,21 @@ export class Pipeline {
     await recorded
   }
 
-  /** Stops reading, waits for calls in flight until `deadline`, and writes the last outcomes. */
-  async stop(deadline: Promise<void>): Promise<void> {
+  /** Stops reading, waits for calls in flight until `deadline`, and writes the last outcomes. A second call waits for the first. */
+  stop(deadline: Promise<void>): Promise<void> {
+    this.#stopped ??= this.#stop(deadline)
+    return this.#stopped
+  }
+
+  async #stop(deadline: Promise<void>): Promise<void> {
+    this.#isStopped = true
+    this.#oneAtATime?.stop()
     this.live.close()
     this.#stopListening()
     this.#stopListeningForDamage()
     this.#housekeeping.stop()
     this.#tail.stop()
+    this.#backfillTail.stop()
     await this.#backlog.stop()
     await this.#logBudget.stop()
     for (const { feed } of this.#deliveries.values()) feed.close()
@@ -251,6 +322,7 @@ export class Pipeline {
     await Promise.all([...this.#deliveries.values()].map(({ lane }) => lane.stop(deadline)))
     await this.index.flush()
     await this.events.close()
+    await endRun(this.#options)
   }
 
   /** Takes what the gateway has parsed and is about to store, if a destination will want it. */
@@ -266,7 +338,19 @@ export class Pipeline {
 
   /** Why events are not taken up or outcomes not written at the moment; undefined when all is well. */
   trouble(): string | undefined {
-    return this.#options.store.trouble() ?? this.#tail.trouble()
+    return this.#options.store.trouble() ?? this.#tail.trouble() ?? this.#fault()
+  }
+
+  /** Threads that only read and end again and again; undefined when all is well. */
+  readerTrouble(): string | undefined {
+    return this.events.trouble() ?? this.jobs.readerTrouble()
+  }
+
+  #fault(): string | undefined {
+    for (const { lane, destination } of this.#deliveries.values()) {
+      if (lane.fault !== undefined) return `delivery to ${destination.id} failed: ${lane.fault}`
+    }
+    return undefined
   }
 
   /** How much of the storage budget is used, from 80 % on; undefined below. */
@@ -293,7 +377,6 @@ export class Pipeline {
     return counts.reduce((sum, count) => sum + count, 0)
   }
 
-  /** @see contracts/delivery.md §8 [D623] */
   trace(messageId: string, sourceId: string | undefined, render?: string): Promise<object[]> {
     const { store, clock } = this.#options
     const sources = { log: this.#backed, store, index: this.index, deliveries: () => this.#deliveries.values(), clock }
@@ -395,7 +478,7 @@ export class Pipeline {
     this.live.accepted(record.header, () => this.#surroundings.parsed.eventsOf(partition, record))
   }
 
-  #takeImported(partition: number, records: readonly StoredRecord[]): void {
+  #takeBackfill(partition: number, records: readonly StoredRecord[]): void {
     for (const record of records) {
       this.index.add(partition, 1, record)
       if (this.live.isWatched) this.#showAccepted(partition, record)
@@ -414,12 +497,12 @@ export class Pipeline {
     return known
   }
 
-  #open(destination: ConfiguredDestination, from: StartingPoint): void {
+  #open(destination: ConfiguredDestination, from: StartingPoint): DestinationDelivery {
     const activity = this.#spans.activityOf(destination.id)
-    this.#deliveries.set(
-      destination.id,
-      new DestinationDelivery(destination, this.#configuration.revision, activity, from, this.#surroundings),
-    )
+    const { revision } = this.#configuration
+    const delivery = new DestinationDelivery(destination, revision, activity, from, this.#surroundings)
+    this.#deliveries.set(destination.id, delivery)
+    return delivery
   }
 
   #fromHere(): StartingPoint {
@@ -453,4 +536,25 @@ export class Pipeline {
   }
 }
 
+/** A disk that takes nothing at the moment is no reason not to start. */
+async function beginRun({ store, clock, logger }: PipelineOptions): Promise<RunBefore> {
+  try {
+    return await store.call('beginRun', clock.now())
+  } catch (error) {
+    logger.error({ cause: (error as Error).message }, 'how the last runs ended cannot be told')
+    return { uncleanEnds: 0, underWay: undefined }
+  }
+}
+
+/** What is not written counts as an unclean end: at worst, events run one at a time for a while. */
+async function endRun({ store, logger }: PipelineOptions): Promise<void> {
+  await store.call('endRun', undefined).catch((error: Error) => {
+    logger.warn({ cause: error.message }, 'the end of this run is not on disk')
+  })
+}
+
 const NONE: readonly DestinationDelivery[] = []
+/** A start that ends while it reads the payload tries it again so often. */
+const MOST_READS = 3
+/** Shown of an event whose payload ends the process when it is read. */
+const UNREADABLE: StoredEvent = { type: 'track', event: 'unreadable', messageId: '', receivedAt: '', request_ip: '' }

@@ -2,8 +2,6 @@ import type { TransformationCode } from '@millrace/transformations'
 import { expect, test } from 'vitest'
 import { MINUTE, PipelineUnderTest, START, track } from './testing/pipeline-under-test.ts'
 
-// contracts/dashboard.md §4 N7
-
 const SECRET = 'canary-4711-secret'
 
 function version(code: string, transformationId: string): TransformationCode {

@@ -2,7 +2,7 @@ import { closed, named, Type } from '@millrace/openapi'
 
 const object = Type.Record(Type.String(), Type.Unknown())
 
-/** A request of a destination as it is shown. @see contracts/destinations.md §4 */
+/** A request of a destination as it is shown. */
 export const REQUEST_OBJECT = named(
   'RequestObject',
   closed({

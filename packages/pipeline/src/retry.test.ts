@@ -106,3 +106,17 @@ test('after a start a retry waits at most as long as was asked for, whatever the
   await run.advance(1)
   expect(await run.outcome('m')).toBe('delivered')
 })
+
+test('a destination that was disabled for part of a millisecond goes on with its retries', async () => {
+  const { run, sink } = await PipelineUnderTest.withSink(500)
+  await using _ = run
+  await run.send(track('m-1'))
+  await run.change('d1', { isEnabled: false })
+  await run.advance(1_000.4)
+  await run.change('d1', { isEnabled: true })
+  await run.advance(10 * SECOND)
+  sink.answer = () => 200
+  await run.advance(20 * SECOND)
+  expect(run.store.trouble()).toBe(undefined)
+  expect(await run.outcome('m-1')).toBe('delivered')
+})

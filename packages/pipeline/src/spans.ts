@@ -9,11 +9,17 @@ export interface SpanChange {
   readonly remove: Pick<Span, 'kind' | 'resource'>[]
 }
 
-/** From where to where in the log each connection was enabled and each destination disabled, kept on disk. */
+/**
+ * From where to where in the log each connection was enabled and each destination disabled, kept on disk. What a new
+ * configuration costs here grows with its connections and not with all that was ever switched on and off.
+ */
 export class Spans {
   readonly #log: EventLog
   readonly #store: DeliveryStore
-  #all: readonly Span[]
+  /** By kind and resource, oldest first in each partition; the last one of a partition may be open. */
+  readonly #byResource = new Map<string, Span[]>()
+  /** By destination: resources that have spans of it. */
+  readonly #byDestination = new Map<string, Set<string>>()
 
   /** As they are on disk. */
   static async read(log: EventLog, store: DeliveryStore): Promise<Spans> {
@@ -23,19 +29,20 @@ export class Spans {
   private constructor(log: EventLog, store: DeliveryStore, all: readonly Span[]) {
     this.#log = log
     this.#store = store
-    this.#all = all
+    for (const span of all.toSorted((a, b) => a.fromOffset - b.fromOffset)) this.#put(span)
   }
 
   get all(): readonly Span[] {
-    return this.#all
+    return [...this.#byResource.values()].flat()
   }
 
   /** Lets a configuration take effect at the end of the log; in memory only. @returns what is to be written. */
   reconcile(configuration: Configuration): SpanChange {
     const log = this.#log
     const ends = Array.from({ length: log.partitions }, (_, partition) => log.end(partition))
-    const change = spanChange(this.#all, configuration, ends)
-    this.#all = changedSpans(this.#all, change)
+    const change = this.#changeFor(configuration, ends)
+    for (const of of change.remove) this.#remove(of)
+    for (const span of change.put) this.#put(span)
     return change
   }
 
@@ -43,71 +50,107 @@ export class Spans {
     if (change.put.length > 0 || change.remove.length > 0) await this.#store.call('writeSpans', change)
   }
 
+  /**
+   * Drops spans that end before everything that is kept. The last of each connection stays: it tells that there was one.
+   *
+   * @param keptFrom by partition, the oldest offset that the log, or what it gave up early, still holds.
+   */
+  async prune(keptFrom: readonly number[]): Promise<void> {
+    const dropped: Span[] = []
+    for (const [key, spans] of this.#byResource) {
+      const last = new Map(spans.map((span) => [span.partition, span]))
+      const isOld = (span: Span) =>
+        span.toOffset !== null && span.toOffset <= keptFrom[span.partition]! && last.get(span.partition) !== span
+      const old = spans.filter(isOld)
+      if (old.length === 0) continue
+      dropped.push(...old)
+      this.#byResource.set(
+        key,
+        spans.filter((span) => !isOld(span)),
+      )
+    }
+    if (dropped.length > 0) await this.#store.call('dropSpans', dropped)
+  }
+
   activityOf(destinationId: string): Activity {
-    return new Activity(this.#all.filter((span) => span.destinationId === destinationId))
+    return new Activity(this.#of(destinationId))
   }
 
   /** Where a destination begins that never got as far as writing a position: with its first connection. */
   firstConnected(destinationId: string, partition: number): Position {
-    const spans = this.#all.filter(
-      (span) => span.kind === 'connection' && span.destinationId === destinationId && span.partition === partition,
-    )
+    const spans = this.#of(destinationId).filter((span) => span.kind === 'connection' && span.partition === partition)
     const offset = Math.min(this.#log.end(partition), ...spans.map(({ fromOffset }) => fromOffset))
     return { offset, index: 0 }
   }
-}
 
-/**
- * What has to change in the spans when a configuration takes effect at these ends of the log: what it enables begins
- * here, what it disables ends here, what it does not know any more goes.
- *
- * @param ends by partition.
- */
-function spanChange(spans: readonly Span[], configuration: Configuration, ends: readonly number[]): SpanChange {
-  const change: SpanChange = { put: [], remove: [] }
-  for (const connection of configuration.connections.values()) {
-    const { id, sourceId, destinationId, isEnabled } = connection
-    set(change, spans, { kind: 'connection', resource: id, sourceId, destinationId }, isEnabled, ends)
+  #of(destinationId: string): Span[] {
+    return [...(this.#byDestination.get(destinationId) ?? [])].flatMap((key) => this.#byResource.get(key) ?? [])
   }
-  for (const { id, isEnabled } of configuration.destinations.values()) {
-    set(change, spans, { kind: 'disabled', resource: id, sourceId: '', destinationId: id }, !isEnabled, ends)
+
+  /**
+   * What has to change when a configuration takes effect at these ends of the log: what it enables begins here, what it
+   * disables ends here, what it does not know any more goes.
+   *
+   * @param ends by partition.
+   */
+  #changeFor(configuration: Configuration, ends: readonly number[]): SpanChange {
+    const change: SpanChange = { put: [], remove: [] }
+    for (const { id, sourceId, destinationId, isEnabled } of configuration.connections.values()) {
+      this.#set(change, { kind: 'connection', resource: id, sourceId, destinationId }, isEnabled, ends)
+    }
+    for (const { id, isEnabled } of configuration.destinations.values()) {
+      this.#set(change, { kind: 'disabled', resource: id, sourceId: '', destinationId: id }, !isEnabled, ends)
+    }
+    for (const [{ kind, resource }] of this.#byResource.values() as Iterable<[Span]>) {
+      const known = kind === 'connection' ? configuration.connections : configuration.destinations
+      if (!known.has(resource)) change.remove.push({ kind, resource })
+    }
+    return change
   }
-  const gone = spans.filter(({ kind, resource }) =>
-    kind === 'connection' ? !configuration.connections.has(resource) : !configuration.destinations.has(resource),
-  )
-  const resources = new Map(gone.map(({ kind, resource }) => [`${kind} ${resource}`, { kind, resource }]))
-  change.remove.push(...resources.values())
-  return change
-}
 
-/** The spans after a change. */
-function changedSpans(spans: readonly Span[], { put, remove }: SpanChange): Span[] {
-  const isGone = (span: Span) =>
-    remove.some(({ kind, resource }) => kind === span.kind && resource === span.resource) ||
-    put.some((other) => isSame(other, span))
-  return [...spans.filter((span) => !isGone(span)), ...put]
-}
+  #set(
+    change: SpanChange,
+    of: Pick<Span, 'kind' | 'resource' | 'sourceId' | 'destinationId'>,
+    isOn: boolean,
+    ends: readonly number[],
+  ): void {
+    const spans = this.#byResource.get(keyOf(of)) ?? NONE
+    for (const [partition, end] of ends.entries()) {
+      const open = spans.findLast((span) => span.partition === partition && span.toOffset === null)
+      if (isOn && open === undefined) change.put.push({ ...of, partition, fromOffset: end, toOffset: null })
+      if (!isOn && open !== undefined) change.put.push({ ...open, toOffset: end })
+    }
+  }
 
-function set(
-  change: SpanChange,
-  spans: readonly Span[],
-  of: Pick<Span, 'kind' | 'resource' | 'sourceId' | 'destinationId'>,
-  isOn: boolean,
-  ends: readonly number[],
-): void {
-  for (const [partition, end] of ends.entries()) {
-    const open = spans.find(
-      (span) =>
-        span.kind === of.kind &&
-        span.resource === of.resource &&
-        span.partition === partition &&
-        span.toOffset === null,
-    )
-    if (isOn && open === undefined) change.put.push({ ...of, partition, fromOffset: end, toOffset: null })
-    if (!isOn && open !== undefined) change.put.push({ ...open, toOffset: end })
+  #put(span: Span): void {
+    const key = keyOf(span)
+    const spans = this.#byResource.get(key)
+    if (spans === undefined) this.#byResource.set(key, [span])
+    else {
+      const same = spans.findLastIndex(
+        (each) => each.partition === span.partition && each.fromOffset === span.fromOffset,
+      )
+      if (same === -1) spans.push(span)
+      else spans[same] = span
+    }
+    const ofDestination = this.#byDestination.get(span.destinationId)
+    if (ofDestination === undefined) this.#byDestination.set(span.destinationId, new Set([key]))
+    else ofDestination.add(key)
+  }
+
+  #remove(of: Pick<Span, 'kind' | 'resource'>): void {
+    const key = keyOf(of)
+    for (const { destinationId } of this.#byResource.get(key) ?? NONE) {
+      const ofDestination = this.#byDestination.get(destinationId)
+      ofDestination?.delete(key)
+      if (ofDestination?.size === 0) this.#byDestination.delete(destinationId)
+    }
+    this.#byResource.delete(key)
   }
 }
 
-function isSame(a: Span, b: Span): boolean {
-  return a.kind === b.kind && a.resource === b.resource && a.partition === b.partition && a.fromOffset === b.fromOffset
+const NONE: readonly Span[] = []
+
+function keyOf({ kind, resource }: Pick<Span, 'kind' | 'resource'>): string {
+  return `${kind} ${resource}`
 }

@@ -1,5 +1,6 @@
 import type { OutboundRequest, Prepared, ShownRequest } from '@millrace/delivery'
 import {
+  classifierOf,
   type DestinationModule,
   isSecretHeader,
   MASK,
@@ -7,11 +8,12 @@ import {
   type RequestObject,
   runTransform,
   secretValues,
+  signatureOf,
   type TransformResult,
   toWire,
 } from '@millrace/destinations'
 import type { JsonObject, StoredEvent } from '@millrace/protocol'
-import type { Run, RunResult, TransformationCode } from '@millrace/transformations'
+import { MAX_FAILURE_CHARS, type Run, type RunResult, type TransformationCode } from '@millrace/transformations'
 import { type MetadataSource, userMetadata } from './user-metadata.ts'
 
 /** What runs user code, each destination's apart from every other's: `Transformations` of @millrace/transformations. */
@@ -54,18 +56,20 @@ type Ready = Extract<Prepared, { readonly requests: unknown }>
  * The stages that an event passes on its way to one destination: user transformation, destination transformation, then
  * sending. Live traffic and the Test API both run these; there is no second path.
  *
- * @see architecture.md, invariant 4
+ * @see ARCHITECTURE.md, invariant 4
  */
 export class Stages {
   readonly #destination: StagedDestination
   readonly #surroundings: StageSurroundings
   readonly #configuredOrigin: string | undefined
+  readonly #classify: Ready['classify']
   #masking: Masking | undefined
 
   constructor(destination: StagedDestination, surroundings: StageSurroundings) {
     this.#destination = destination
     this.#surroundings = surroundings
     this.#configuredOrigin = configuredOrigin(destination)
+    this.#classify = classifierOf(destination.module)
   }
 
   get hasUserTransformation(): boolean {
@@ -93,7 +97,7 @@ export class Stages {
    */
   prepare(events: readonly StoredEvent[], sourceId: string, secrets: readonly string[] = NONE): Prepared {
     if (events.length === 1 && secrets.length === 0) return this.#prepareOne(events[0]!, sourceId)
-    const all = new ReadyRequests(this, [...secrets], this.#destination.module.classify)
+    const all = new ReadyRequests(this, [...secrets], this.#classify)
     for (const event of events) {
       const prepared = this.#prepareOne(event, sourceId)
       if ('error' in prepared) return { ...prepared, error: this.maskingOf(secrets).text(prepared.error) }
@@ -106,7 +110,8 @@ export class Stages {
     const result = this.#transform(event, sourceId)
     const failed = (error: string, derivedSecrets: readonly string[]) => ({
       stage: 'dest_transformation' as const,
-      error: this.maskingOf(derivedSecrets).text(error),
+      // It is stored: whatever an event or its user code put into it, it has a bound.
+      error: this.maskingOf(derivedSecrets).text(error).slice(0, MAX_FAILURE_CHARS),
     })
     if ('error' in result) return failed(result.error, [])
     try {
@@ -149,7 +154,7 @@ export class Stages {
 
   /** @throws Error for what cannot be sent, such as a body that is too large. */
   #ready(result: Exclude<TransformResult, { error: string }>): ReadyRequests {
-    const ready = new ReadyRequests(this, result.derivedSecrets, this.#destination.module.classify)
+    const ready = new ReadyRequests(this, result.derivedSecrets, this.#classify)
     for (const request of result.requests) ready.requests.push(this.#readyRequest(request, ready))
     return ready
   }
@@ -159,12 +164,15 @@ export class Stages {
     const { userAgent, isUserAgentAdded, nowSeconds } = this.#surroundings
     const wire = toWire(request, userAgent)
     if (isUserAgentAdded) addUserAgent(wire.headers, userAgent)
-    const signed = module.sign?.(wire.body, config, nowSeconds())
+    const signed = signatureOf(module, wire, config, nowSeconds())
     if (signed !== undefined) {
       Object.assign(wire.headers, signed)
       for (const name in signed) shown.derivedSecrets.push(signed[name]!)
     }
-    return new ReadyRequest(wire, request.endpoint, this.#configuredOrigin, shown)
+    // The code of a type without an address in its configuration chooses the host; no event does.
+    const hasOwnHosts = module.definition.config.hostKeys.length === 0
+    const configuredOrigin = hasOwnHosts ? URL.parse(wire.url)?.origin : this.#configuredOrigin
+    return new ReadyRequest(wire, request.endpoint, configuredOrigin, shown)
   }
 }
 
@@ -213,11 +221,11 @@ class ReadyRequest implements OutboundRequest {
 /** The Ready form of `Prepared`; what is shown is made only when somebody looks. */
 class ReadyRequests {
   readonly requests: ReadyRequest[] = []
-  readonly classify: DestinationModule['classify']
+  readonly classify: Ready['classify']
   readonly derivedSecrets: string[]
   readonly #stages: Stages
 
-  constructor(stages: Stages, derivedSecrets: string[], classify: DestinationModule['classify']) {
+  constructor(stages: Stages, derivedSecrets: string[], classify: Ready['classify']) {
     this.#stages = stages
     this.derivedSecrets = derivedSecrets
     this.classify = classify

@@ -1,4 +1,4 @@
-import type { LaneEvent } from '@millrace/delivery'
+import type { EventPlace, LaneEvent, LaneOutcomes } from '@millrace/delivery'
 import type { StoredEvent } from '@millrace/protocol'
 import type { Surroundings } from './surroundings.ts'
 
@@ -39,4 +39,19 @@ export async function storedPayloads(
     }
   }
   return payloads
+}
+
+/** Reads events of the log with what was known at their acceptance; undefined for what is lost. */
+export async function acceptedEvents(
+  places: readonly EventPlace[],
+  { log, parsed }: Pick<Surroundings, 'log' | 'parsed'>,
+): ReturnType<LaneOutcomes['readAccepted']> {
+  const found: Awaited<ReturnType<LaneOutcomes['readAccepted']>>[number][] = []
+  for (const { partition, offset, index } of places) {
+    const [record] = await log.get(partition, [offset])
+    const event = record && parsed.eventsOf(partition, record)[index]
+    const { sourceId = '', acceptedAt = 0 } = record?.header ?? {}
+    found.push(event && { sourceId, acceptedAt, event: JSON.stringify(event) })
+  }
+  return found
 }

@@ -35,7 +35,7 @@ export interface Surroundings {
   readonly sourceOf: (sourceId: string) => MetadataSource | undefined
   readonly userCode: LiveUserCodeAccess
   readonly tailAt: (partition: number) => number
-  readonly importEnd: (partition: number) => number
+  readonly backfillEnd: (partition: number) => number
   readonly live: LiveView
   readonly onDelivered: (
     event: LaneEvent,

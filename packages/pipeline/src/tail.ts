@@ -3,7 +3,7 @@ import type { Clock, Timer } from '@millrace/std'
 
 const READ_BYTES = 1024 * 1024
 const RETRY_MS = 1_000
-/** Standing still for so long with work waiting is trouble that /health shows (contracts/ingest.md §8, D134). */
+/** Standing still for so long with work waiting is trouble that /health shows (contracts/ingest.md §8 [D134]). */
 const STALLED_MS = 60_000
 
 /** Reads what is new in the live stream once for everybody who keeps up. */

@@ -19,6 +19,7 @@ import type { Clock } from '@millrace/std'
 import type { DestinationDelivery } from './destination-delivery.ts'
 import type { MessageIndex } from './message-index.ts'
 import type { Rendered, Rendering } from './rendering.ts'
+import { type ToldWaiting, toldWaiting } from './why-waiting.ts'
 
 /** What became of an event at one destination. */
 interface Journey {
@@ -32,6 +33,8 @@ interface Journey {
   readonly nextAttemptAt?: string
   /** Of a blocked one: messageId of the earlier event of the same user that it waits for. */
   readonly blockedBy?: string
+  /** Of one without a final outcome. */
+  readonly waiting?: ToldWaiting
   readonly requests: readonly TracedRequest[]
   /** For the destination that was asked for: what its code and its transformation make of the event. */
   readonly rendered?: Rendered & {
@@ -118,6 +121,7 @@ async function journeys(
     recorded.delete(id)
     const unfinished = new Map(findUnfinished(delivery, position).map((each) => [replayOf(each), each]))
     const rendering = delivery.rendering(event, sourceId, position)
+    const untaken = () => toldWaiting(delivery.lane.waitOf(undefined), clock.now())
     const ofDestination: Journey[] = []
     const isFirst = feed.activity.isConnected(sourceId, position.partition, position.offset)
     for (const replayId of new Set([...(isFirst ? [null] : []), ...records.keys(), ...unfinished.keys()])) {
@@ -125,7 +129,7 @@ async function journeys(
       const waiting = unfinished.get(replayId)
       if (waiting !== undefined) ofDestination.push(await unfinishedJourney(delivery, waiting, record, clock))
       else if (record !== undefined) ofDestination.push(await recordedJourney(id, record, rendering))
-      else ofDestination.push(journey(id, 'pending', null, null, []))
+      else ofDestination.push({ ...journey(id, 'pending', null, null, []), waiting: untaken() })
     }
     found.push(...(id === render ? await withRendered(ofDestination, rendering) : ofDestination))
   }
@@ -178,29 +182,47 @@ async function unfinishedJourney(
   clock: Clock,
 ): Promise<Journey> {
   const { lane, destination } = delivery
+  const now = clock.now()
   const kept = recorded?.kind === 'journey' || recorded?.kind === 'dead_letter' ? recorded.requests : null
   const requests = event.history?.requests ?? kept ?? []
   const outcome = lane.outcomeOf(event)
-  const blockedBy = outcome === 'blocked' ? await blockerOf(delivery, event) : undefined
+  const blocker = outcome === 'blocked' ? blockerOf(delivery, event) : undefined
+  const blockedBy = blocker && (await messageIdOf(delivery, blocker))
   const due = outcome === 'retrying' ? event.history?.due : undefined
   const reason = blockedBy === undefined ? null : `waits for ${blockedBy}`
   const replayId = event.replayed?.replayId ?? null
   return {
     ...journey(destination.id, outcome, reason, delivery, requests.map(traced)),
     replayId,
-    ...(due === undefined ? {} : { nextAttemptAt: formatTime(clock.now() + Math.round(due - clock.monotonic())) }),
+    ...(due === undefined ? {} : { nextAttemptAt: formatTime(now + Math.round(due - clock.monotonic())) }),
     ...(blockedBy === undefined ? {} : { blockedBy }),
+    waiting: toldWaiting(waitOf(delivery, event, blocker, blockedBy ?? null), now),
   }
 }
 
-/** The messageId of the earlier event of the same user that is waited for. */
-async function blockerOf(delivery: DestinationDelivery, event: LaneEvent): Promise<string | undefined> {
-  for (const earlier of delivery.lane.unfinished()) {
-    if (earlier.userFollower !== event && earlier.anonymousFollower !== event) continue
-    const payload = earlier.payload ?? (await delivery.payloadOf(earlier))
-    return payload?.messageId
+/** What keeps the earlier event keeps the one behind it. */
+function waitOf(
+  { lane }: DestinationDelivery,
+  event: LaneEvent,
+  blocker: LaneEvent | undefined,
+  blockedBy: string | null,
+) {
+  const own = lane.waitOf(event)
+  if (own.cause !== 'order' || blocker?.state !== 'retrying') return { ...own, blockedBy }
+  return { ...lane.waitOf(blocker), blockedBy }
+}
+
+/** The earlier event of the same user that is waited for. */
+function blockerOf({ lane }: DestinationDelivery, event: LaneEvent): LaneEvent | undefined {
+  for (const earlier of lane.unfinished()) {
+    if (earlier.userFollower === event || earlier.anonymousFollower === event) return earlier
   }
   return undefined
+}
+
+async function messageIdOf(delivery: DestinationDelivery, event: LaneEvent): Promise<string | undefined> {
+  const payload = event.payload ?? (await delivery.payloadOf(event))
+  return payload?.messageId
 }
 
 /** @param rendering undefined where the destination is gone. */

@@ -1,10 +1,12 @@
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { EgressRules, OutboundClient } from '@millrace/delivery'
+import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib'
+import { EgressRules, type Lookup, OutboundClient } from '@millrace/delivery'
 import { systemClock } from '@millrace/std'
 import { DEFAULT_LIMITS, Transformations } from '@millrace/transformations'
 import { afterEach, describe, expect, test } from 'vitest'
+import { TransformClients } from './transform-clients.ts'
 import { TRANSFORM_CLIENT_BOUNDS, transformFetch } from './transform-fetch.ts'
 
 // Promises of contracts/transformations.md §4 over real sockets and real sandboxes.
@@ -39,27 +41,32 @@ async function startServer(respond: (request: IncomingMessage, response: ServerR
   return { received, port, origin: `http://127.0.0.1:${port}` }
 }
 
-type Names = Readonly<Record<string, readonly string[]>>
+type NamesUnderTest = Readonly<Record<string, readonly string[]>>
 
 /** @param names addresses of names; the last one given stays. Other names do not resolve. */
-function open(rules: { allow?: string; deny?: string } = {}, names: Names = {}) {
+function open(rules: { allow?: string; deny?: string } = {}, names: NamesUnderTest = {}) {
   const asked: Record<string, number> = {}
-  const client = new OutboundClient({
-    ...TRANSFORM_CLIENT_BOUNDS,
-    rules: new EgressRules({ allow: rules.allow, deny: rules.deny, listenHost: '127.0.0.1' }),
-    clock: systemClock,
-    lookup: (name, onFound) => {
-      const addresses = names[name] ?? []
-      asked[name] = (asked[name] ?? 0) + 1
-      const address = addresses[Math.min(asked[name], addresses.length) - 1]
-      const missing = Object.assign(new Error('none'), { code: 'ENOTFOUND' })
-      setImmediate(() => (address === undefined ? onFound(missing, []) : onFound(null, [{ address, family: 4 }])))
-    },
-  })
-  const fetch = transformFetch(client, '0.1.0')
+  const lookup: Lookup = (name, onFound) => {
+    const addresses = names[name] ?? []
+    asked[name] = (asked[name] ?? 0) + 1
+    const address = addresses[Math.min(asked[name], addresses.length) - 1]
+    const missing = Object.assign(new Error('none'), { code: 'ENOTFOUND' })
+    setImmediate(() => (address === undefined ? onFound(missing, []) : onFound(null, [{ address, family: 4 }])))
+    return undefined
+  }
+  const clients = new TransformClients(
+    () =>
+      new OutboundClient({
+        ...TRANSFORM_CLIENT_BOUNDS,
+        rules: new EgressRules({ allow: rules.allow, deny: rules.deny, listenHost: '127.0.0.1' }),
+        clock: systemClock,
+        lookup,
+      }),
+  )
+  const fetch = transformFetch(clients, '0.1.0', systemClock)
   const logger = { info() {}, warn() {}, error() {} }
   const transformations = new Transformations({ limits: DEFAULT_LIMITS, fetch, clock: systemClock, logger })
-  endings.push(() => transformations.close().then(() => client.close()))
+  endings.push(() => transformations.close().then(() => clients.close()))
 
   /** What an expression is worth in a transformation. */
   return async (expression: string): Promise<unknown> => {
@@ -213,6 +220,52 @@ describe('where it is allowed', () => {
     })
   })
 
+  test.each<[string, string | undefined]>([
+    ['application/octet-stream', undefined],
+    ['image/png', undefined],
+    ['text/html', undefined],
+    [undefined as never, undefined],
+    ['application/json', 'gzip'],
+    ['application/json', 'X-GZIP'],
+    ['application/json', 'br'],
+    ['application/json', 'deflate'],
+    ['application/json', 'raw deflate'],
+    ['application/json', 'zstd'],
+    ['application/json', 'gzip, br'],
+    ['application/json', 'identity'],
+  ])('JSON that is called %s, in %s, is JSON', async (type, coding) => {
+    const { origin } = await startServer((_, response) => {
+      if (type !== undefined) response.setHeader('content-type', type)
+      if (coding !== undefined) response.setHeader('content-encoding', coding.replace('raw ', ''))
+      response.end(compressed('\ufeff{"a":"é"}', coding))
+    })
+    expect(await open({ allow })(`await fetch("${origin}")`)).toEqual({ a: 'é' })
+    expect(await open({ allow })(`(await fetchV2("${origin}")).body`)).toEqual({ a: 'é' })
+  })
+
+  test.each<[string, Buffer, string]>([
+    ['gzip', gzipSync(Buffer.alloc(50 * 1024 * 1024)), 'response is larger than 1 MB'],
+    ['br', brotliCompressSync(Buffer.alloc(2 * 1024 * 1024)), 'response is larger than 1 MB'],
+    ['gzip', gzipSync('{"a":1}').subarray(0, 15), 'response cannot be decompressed'],
+    ['gzip', Buffer.from('{"a":1}'), 'response cannot be decompressed'],
+    ['gzip, gzip, gzip', gzipSync(gzipSync(gzipSync('1'))), 'response cannot be decompressed'],
+    ['constructor', Buffer.from('1'), 'response cannot be decompressed'],
+  ])('an answer in %s that is not: %#', async (coding, bytes, message) => {
+    const { origin } = await startServer((_, response) => {
+      response.setHeader('content-encoding', coding).end(bytes)
+    })
+    expect(await open({ allow })(`await fetchV2("${origin}")`)).toEqual({ message })
+  })
+
+  test('an answer that takes longer than the code would wait is a failure, and its connection ends', async () => {
+    const closed = Promise.withResolvers<void>()
+    const { origin } = await startServer((request) => request.socket.once('close', () => closed.resolve()))
+    expect(await open({ allow })(`await fetchV2("${origin}", { timeout: 30 })`)).toEqual({
+      message: 'no answer within 30 ms',
+    })
+    await closed.promise
+  })
+
   test('what refuses or resets is a failure', async () => {
     const { origin } = await startServer((request) => request.socket.destroy())
     const worth = open({ allow })
@@ -220,3 +273,16 @@ describe('where it is allowed', () => {
     expect(await worth(`await fetch("${origin}")`)).toBe('ERROR')
   })
 })
+
+function compressed(text: string, coding = ''): Buffer {
+  const steps: Readonly<Record<string, (bytes: Buffer) => Buffer>> = {
+    gzip: gzipSync,
+    'x-gzip': gzipSync,
+    br: brotliCompressSync,
+    deflate: deflateSync,
+    'raw deflate': deflateRawSync,
+    zstd: zstdCompressSync,
+  }
+  const names = coding.toLowerCase().split(', ')
+  return names.reduce<Buffer>((bytes, name) => steps[name]?.(bytes) ?? bytes, Buffer.from(text))
+}

@@ -1,4 +1,5 @@
 import type { OutboundClient } from '@millrace/delivery'
+import type { Clock } from '@millrace/std'
 import {
   FETCH_TIMEOUT_MS,
   MAX_FETCH_ANSWER_BYTES,
@@ -6,25 +7,31 @@ import {
   type TransformFetch,
   type TransformRequest,
 } from '@millrace/transformations'
+import type { TransformClients } from './transform-clients.ts'
+import { uncompressed } from './uncompressed.ts'
 
 /** For the outbound client that does the requests of user code; it has no other. */
-export const TRANSFORM_CLIENT_BOUNDS = { callTimeoutMs: FETCH_TIMEOUT_MS, maxAnswerBytes: MAX_FETCH_ANSWER_BYTES }
+export const TRANSFORM_CLIENT_BOUNDS = {
+  callTimeoutMs: FETCH_TIMEOUT_MS,
+  maxAnswerBytes: MAX_FETCH_ANSWER_BYTES,
+  keepsBytes: true,
+}
 
 /**
  * The network of user code: `fetch` and `fetchV2` of a transformation end here, and go through the guard like
  * everything that somebody else names. No address counts as configured, so loopback is never open to it.
  *
- * @param client made with TRANSFORM_CLIENT_BOUNDS.
  * @param version of this product, for the User-Agent.
  * @see contracts/transformations.md §4
  */
-export function transformFetch(client: OutboundClient, version: string): TransformFetch {
+export function transformFetch(clients: TransformClients, version: string, clock: Clock): TransformFetch {
   const userAgent = `Millrace-Transform/${version}`
-  return (request, signal) => {
+  return (request, signal, key = '') => {
     const method = request.method.toUpperCase()
     if (!METHODS.includes(method)) return Promise.resolve(failed(`method ${method.slice(0, 20)} is not supported`))
     const { promise, resolve } = Promise.withResolvers<TransformAnswer>()
-    const call = client.send(
+    const abort = clients.send(
+      key,
       {
         method,
         url: request.url,
@@ -33,9 +40,21 @@ export function transformFetch(client: OutboundClient, version: string): Transfo
         secretHeaders: secretNames(request.headers),
         configuredOrigin: undefined,
       },
-      (result) => resolve(answerOf(request, result)),
+      (result) => {
+        timer?.cancel()
+        signal.removeEventListener('abort', abort)
+        void answerOf(request, result).then(resolve)
+      },
     )
-    signal.addEventListener('abort', () => call.abort(), { once: true })
+    const { timeoutMs } = request
+    const timer =
+      timeoutMs === undefined
+        ? undefined
+        : clock.setTimer(() => {
+            resolve(failed(`no answer within ${timeoutMs} ms`))
+            abort()
+          }, timeoutMs)
+    signal.addEventListener('abort', abort, { once: true })
     return promise
   }
 }
@@ -44,12 +63,16 @@ type Result = Parameters<Parameters<OutboundClient['send']>[1]>[0]
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
 
-function answerOf({ url }: TransformRequest, result: Result): TransformAnswer {
+async function answerOf({ url }: TransformRequest, result: Result): Promise<TransformAnswer> {
   switch (result.kind) {
     case 'answer': {
-      if (result.isCut) return failed('response is larger than 1 MB')
-      const { status, headers, text: body } = result
-      return { ok: true, url: URL.parse(url)?.href ?? url, status, headers: plainHeaders(headers), body }
+      const headers = plainHeaders(result.headers)
+      const body = result.isCut ? 'too large' : await uncompressed(result.bytes, headers['content-encoding'])
+      if (body === 'too large') return failed('response is larger than 1 MB')
+      if (body === 'unreadable') return failed('response cannot be decompressed')
+      // The decoder leaves a byte order mark out, which no parser of JSON takes.
+      const text = new TextDecoder().decode(body)
+      return { ok: true, url: URL.parse(url)?.href ?? url, status: result.status, headers, body: text }
     }
     case 'refused':
       return failed(refusalText(result))

@@ -23,7 +23,6 @@ function check(given: Times, wanted: Record<string, string>, rules = ENRICHMENT_
   expect({ timestamp, originalTimestamp, sentAt, receivedAt }).toEqual({ ...usual, ...wanted })
 }
 
-// contracts/ingest.md §12.16
 describe('times at take-up', () => {
   const original = '2026-03-04T09:15:27.120Z'
   const sent = '2026-03-04T09:15:28.400Z'

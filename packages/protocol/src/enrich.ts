@@ -1,10 +1,12 @@
 import { envelopeMembers, mergeEnvelope } from './envelope.ts'
 import type { StoredEvent } from './event.ts'
+import { normalizedId } from './event-id.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from './json.ts'
 import { messageIdOf } from './message-id.ts'
 import { pixelEvent } from './pixel.ts'
 import { type EventRecord, RecordFormatError, type RecordHeader } from './record.ts'
 import { formatTime, parseTime } from './time.ts'
+import { webhookEvents } from './webhook.ts'
 
 /**
  * Number of the rules below. A changed rule gets a new number; records keep the one they were accepted under.
@@ -54,6 +56,10 @@ export function storedEvents(record: EventRecord, parsed?: JsonObject): StoredBa
       })
       return { events, sentAt: envelope['sentAt'], rules }
     }
+    case 'webhook': {
+      const events = webhookEvents(parsed ?? parseBody(body), header.seed)
+      return { events: events.map((event, index) => enrich(event, header, index)), sentAt: undefined, rules }
+    }
     default: {
       const event = parsed ?? parseBody(body)
       event['type'] = header.route
@@ -63,17 +69,6 @@ export function storedEvents(record: EventRecord, parsed?: JsonObject): StoredBa
     }
   }
 }
-
-/** A userId or anonymousId in its one comparable form; undefined when there is none (steps 2 and 3). */
-export function normalizedId(value: unknown): string | undefined {
-  if (typeof value === 'number') return String(value)
-  if (typeof value !== 'string') return undefined
-  const id = PLAIN_ID.test(value) ? value : value.replace(CONTROL_CHARACTERS, '').trim()
-  return id === '' ? undefined : id
-}
-
-const PLAIN_ID = /^[!-~]+$/
-const CONTROL_CHARACTERS = /[\u0000-\u001f\u007f]/g
 
 /** What client libraries tell the server alone: the write key, and what the library has loaded. */
 function removeClientMembers(event: JsonObject): void {

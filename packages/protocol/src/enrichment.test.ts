@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { ENRICHMENT_RULES, normalizedId, storedEvents } from './enrich.ts'
+import { ENRICHMENT_RULES, storedEvents } from './enrich.ts'
+import { normalizedId } from './event-id.ts'
 import { isJsonObject, type JsonObject } from './json.ts'
 import { decodeRecord, type EventRecord, encodedSize, encodeRecord, ROUTES, type Route } from './record.ts'
 

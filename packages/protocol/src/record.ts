@@ -6,7 +6,7 @@ import { EVENT_TYPES, type EventType } from './event.ts'
  */
 export interface EventRecord {
   readonly header: RecordHeader
-  /** The decoded request body; of a pixel, its query string. */
+  /** The decoded request body; of a pixel, its query string; of a webhook, the body with the paths to read it by (webhook.ts). */
   readonly body: Uint8Array
 }
 
@@ -30,8 +30,8 @@ export interface RecordHeader {
  * How a record came in: it decides how its bytes are read, and `backfill` that it lies in the stream of that name. Order is
  * part of the format: append only.
  */
-export const ROUTES = [...EVENT_TYPES, 'batch', 'backfill', 'pixel-track', 'pixel-page'] as const
-export type Route = EventType | 'batch' | 'backfill' | 'pixel-track' | 'pixel-page'
+export const ROUTES = [...EVENT_TYPES, 'batch', 'backfill', 'pixel-track', 'pixel-page', 'webhook'] as const
+export type Route = EventType | 'batch' | 'backfill' | 'pixel-track' | 'pixel-page' | 'webhook'
 
 export function eventCount(header: RecordHeader): number {
   return header.messageHashes.length / MESSAGE_HASH_BYTES

@@ -1,18 +1,21 @@
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 const LENGTH = 27
 const EPOCH_SECONDS = 1_400_000_000
+const LAST_MS = (EPOCH_SECONDS + 0xff_ff_ff_ff) * 1000
 
 /**
  * Id of a resource: 27 characters base62 that sort by creation, laid out as a KSUID (seconds since 2014-05-13, 4 bytes)
  * whose next 2 bytes continue the time below the second.
  *
+ * @param nowMs a clock that was never set may say 1970: the id then has the first or last time that it can hold.
  * @param random 14 bytes.
  * @see contracts/control-plane.md §4 "ids"
  */
 export function resourceId(nowMs: number, random: Uint8Array): string {
   const bytes = Buffer.alloc(20)
-  bytes.writeUInt32BE(Math.floor(nowMs / 1000) - EPOCH_SECONDS, 0)
-  bytes.writeUInt16BE(Math.floor(nowMs % 1000) * 65, 4)
+  const ms = Math.min(LAST_MS, Math.max(EPOCH_SECONDS * 1000, nowMs))
+  bytes.writeUInt32BE(Math.floor(ms / 1000) - EPOCH_SECONDS, 0)
+  bytes.writeUInt16BE(Math.floor(ms % 1000) * 65, 4)
   bytes.set(random.subarray(0, 14), 6)
   return base62(bytes, LENGTH)
 }

@@ -47,6 +47,8 @@ export interface SchemaCatalogOptions {
   readonly logger: Logger
   /** Of what calls `serveCatalog`: the module, and what it is given besides. */
   readonly thread: { readonly file: URL; readonly data: object }
+  /** The thread that counts ended: nothing is counted or answered any more. */
+  readonly onFault?: (error: Error) => void
 }
 
 /** How far behind the log the catalog is, and what it had to cut. */
@@ -200,7 +202,7 @@ export class SchemaCatalog {
       onNotice: (notice) => this.#note(notice, logger),
       onEnd: (error) => {
         this.#trouble = error.message
-        logger.error({ err: error }, 'the schema catalog has stopped')
+        this.#options.onFault?.(error)
       },
     })
     this.#thread = calls

@@ -5,6 +5,7 @@ export { Heap } from './heap.ts'
 export { Histogram } from './histogram.ts'
 export { ManualClock } from './manual-clock.ts'
 export { Queue } from './queue.ts'
+export { ReaderThread, type ReaderThreadOptions } from './reader-thread.ts'
 export { randomFrom } from './seeded-random.ts'
 export {
   answerCalls,

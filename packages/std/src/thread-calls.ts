@@ -5,7 +5,8 @@ import { parentPort, type Transferable, Worker } from 'node:worker_threads'
 export type CallMap = Record<string, (argument: any) => any>
 
 type Argument<Calls extends CallMap, Name extends keyof Calls> = Parameters<Calls[Name]>[0]
-type Result<Calls extends CallMap, Name extends keyof Calls> =
+/** What a call of a thread resolves with. */
+export type CallResult<Calls extends CallMap, Name extends keyof Calls> =
   Awaited<ReturnType<Calls[Name]>> extends Transferred<infer T> ? T : Awaited<ReturnType<Calls[Name]>>
 
 type Request = { id: number; name: string; argument: unknown }
@@ -55,7 +56,7 @@ export class ThreadCalls<Calls extends CallMap, Notice = never> {
     name: Name,
     argument: Argument<Calls, Name>,
     transfer: readonly Transferable[] = [],
-  ): Promise<Result<Calls, Name>> {
+  ): Promise<CallResult<Calls, Name>> {
     if (this.#ended !== undefined) return Promise.reject(this.#ended)
     const id = ++this.#lastId
     return new Promise((resolve, reject) => {

@@ -1,5 +1,5 @@
 import type { DestinationRegistry } from '@millrace/destinations'
-import { closed, type RouteDescription, refusals, Type } from '@millrace/openapi'
+import { closed, oneOf, type RouteDescription, refusals, Type } from '@millrace/openapi'
 import { Refused } from '@millrace/pipeline'
 import { isJsonObject, type JsonObject } from '@millrace/protocol'
 import type { FastifyPluginAsync } from 'fastify'
@@ -33,13 +33,23 @@ const CONNECTION_TEST_IN_WORDS: RouteDescription = {
       text: 'What came of it.',
       schema: closed({
         tested: Type.Boolean(),
-        ok: Type.Boolean(),
+        verdict: oneOf(['good', 'doubtful', 'bad', 'unknown'], {
+          description: 'good: 2xx or 3xx; doubtful: reached, with another answer below 500; unknown: not tested.',
+        }),
+        ok: Type.Boolean({ description: 'Of `good` and `unknown`.' }),
         text: Type.String(),
         durationMs: Type.Integer({ minimum: 0 }),
       }),
       examples: {
-        answered: { tested: true, ok: true, text: 'Answered 204.', durationMs: 84 },
-        nothing: { tested: false, ok: true, text: 'Nothing was tested.', durationMs: 0 },
+        answered: { tested: true, verdict: 'good', ok: true, text: 'Answered 204.', durationMs: 84 },
+        missing: {
+          tested: true,
+          verdict: 'doubtful',
+          ok: false,
+          text: 'Reached, but it answered 404.',
+          durationMs: 84,
+        },
+        nothing: { tested: false, verdict: 'unknown', ok: true, text: 'Nothing was tested.', durationMs: 0 },
       },
     },
     ...refusals({

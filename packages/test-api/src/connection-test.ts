@@ -1,5 +1,5 @@
-import { type DestinationModule, overriddenConfig } from '@millrace/destinations'
-import { type Answered, type Sender, Stages, sendOnce } from '@millrace/pipeline'
+import { credentialNames, type DestinationModule, overriddenConfig } from '@millrace/destinations'
+import { type Sender, Stages, sendOnce } from '@millrace/pipeline'
 import type { JsonObject } from '@millrace/protocol'
 import type { Clock } from '@millrace/std'
 import { maskingOf } from './shown-report.ts'
@@ -8,6 +8,12 @@ import { maskingOf } from './shown-report.ts'
 export interface ConnectionTested {
   /** False where the type has nothing to test with. */
   readonly tested: boolean
+  /**
+   * `good`: it answered 2xx or 3xx; `doubtful`: somebody answers there, but not what a receiver of events would; `bad`: events
+   * would not arrive.
+   */
+  readonly verdict: 'good' | 'doubtful' | 'bad' | 'unknown'
+  /** Of `good`, and of what is not tested. */
   readonly ok: boolean
   readonly text: string
   readonly durationMs: number
@@ -22,14 +28,20 @@ export interface ConnectionToTest {
   readonly mayCarry: boolean
 }
 
-const NOTHING_TESTED: ConnectionTested = { tested: false, ok: true, text: 'Nothing was tested.', durationMs: 0 }
-/** Of an answer; below 500 somebody was there, even if HEAD is not what it likes. */
+const NOTHING_TESTED: ConnectionTested = {
+  tested: false,
+  verdict: 'unknown',
+  ok: true,
+  text: 'Nothing was tested.',
+  durationMs: 0,
+}
+/** Answers that are about credentials. */
 const REFUSING = [401, 403, 407]
 
 /**
  * Sends the one request by which a type tries its configuration, as its deliveries would be sent.
  *
- * @see contracts/test-api.md §9, destination-catalog.md §22 [C53]
+ * @see contracts/test-api.md §9, dashboard.md §4 N6, decision 0042
  */
 export async function testConnection(
   { module, config, saved, mayCarry }: ConnectionToTest,
@@ -70,17 +82,35 @@ export async function testConnection(
     { usedCredentials: [], derivedSecrets: [...derivedSecrets] },
     true,
   )
-  if ('error' in made) return { tested: true, ok: false, text: masking.text(made.error), durationMs: 0 }
+  if ('error' in made) return bad(masking.text(made.error), 0)
   for await (const answered of sendOnce(made.ready.requests, sender, signal)) {
-    return { tested: true, ...judged(answered, (text) => masking.text(text)) }
+    const durationMs = Math.round('durationMs' in answered ? answered.durationMs : 0)
+    if (answered.kind !== 'answer') return bad(masking.text(answered.text), durationMs)
+    const { status } = answered
+    if (REFUSING.includes(status)) return bad(refusedText(status, module, override.config, made.objects), durationMs)
+    if (status >= 200 && status < 400) {
+      return { tested: true, verdict: 'good', ok: true, text: `Answered ${status}.`, durationMs }
+    }
+    if (status >= 500) return bad(`Answered ${status}.`, durationMs)
+    return { tested: true, verdict: 'doubtful', ok: false, text: `Reached, but it answered ${status}.`, durationMs }
   }
   return NOTHING_TESTED
 }
 
-function judged(answered: Answered, masked: (text: string) => string): Omit<ConnectionTested, 'tested'> {
-  const durationMs = Math.round('durationMs' in answered ? answered.durationMs : 0)
-  if (answered.kind !== 'answer') return { ok: false, text: masked(answered.text), durationMs }
-  const { status } = answered
-  if (REFUSING.includes(status)) return { ok: false, text: `Credentials refused: answered ${status}.`, durationMs }
-  return { ok: status < 500, text: `Answered ${status}.`, durationMs }
+function bad(text: string, durationMs: number): ConnectionTested {
+  return { tested: true, verdict: 'bad', ok: false, text, durationMs }
+}
+
+/** Which of the saved or given credentials went there, or where one could be given. */
+function refusedText(status: number, module: DestinationModule, config: JsonObject, sent: unknown): string {
+  const { definition } = module
+  const request = JSON.stringify(sent)
+  // The password of an address leaves it only on the way to the network.
+  const used = credentialNames(definition, config).filter(
+    ({ name, value }) => name.endsWith(' (password)') || request.includes(JSON.stringify(value).slice(1, -1)),
+  )
+  if (used.length > 0) return `Credentials refused (${status}). Check ${used.map(({ name }) => name).join(', ')}.`
+  const places = definition.config.secretKeys.map((key) => key.replace(/\.to$/, ''))
+  const advice = places.length === 0 ? '' : ` One can be given in ${places.join(' or ')}.`
+  return `It asks for a credential (${status}), and none was sent.${advice}`
 }

@@ -153,7 +153,6 @@ const answers = (success: AnswerDescription, refused: Readonly<Record<number, re
   ...refusals(refused),
 })
 
-/** @see contracts/test-api.md */
 export const IN_WORDS: Readonly<
   Record<'testDestination' | 'testSource' | 'definitions' | 'definition', RouteDescription>
 > = {

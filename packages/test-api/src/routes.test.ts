@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { EgressRules, OutboundClient } from '@millrace/delivery'
+import { EgressRules, Names, OutboundClient } from '@millrace/delivery'
 import { type DestinationModule, DestinationRegistry } from '@millrace/destinations'
 import type { JsonObject } from '@millrace/protocol'
 import { ManualClock } from '@millrace/std'
@@ -53,6 +53,7 @@ async function open({ destinations = [], modules = [], client = {}, options = {}
           rules: new EgressRules({ allow: undefined, deny: undefined, listenHost: '127.0.0.1' }),
           clock,
           keepsEveryType: true,
+          lookup: new Names({ clock }).forDestination(),
           ...client,
         }),
       authenticate: async () => ({ tokenId: 't1', role: 'admin', note: () => {} }),
@@ -240,8 +241,10 @@ describe('a destination transformation', () => {
 describe('without an answer', () => {
   const failing = (code: string) => ({
     client: {
-      lookup: (_: string, onFound: (error: Error, addresses: []) => void) =>
-        onFound(Object.assign(new Error(code), { code }), []),
+      lookup: (_: string, onFound: (error: Error, addresses: []) => void) => {
+        setImmediate(onFound, Object.assign(new Error(code), { code }), [])
+        return undefined
+      },
     },
   })
   test.each([
@@ -272,7 +275,8 @@ describe('without an answer', () => {
         lookup: (hostname, onFound) => {
           looked.push(hostname)
           const address = answers[looked.length - 1]!
-          onFound(null, [{ address, family: address.includes(':') ? 6 : 4 }])
+          setImmediate(onFound, null, [{ address, family: address.includes(':') ? 6 : 4 }])
+          return undefined
         },
       },
     })

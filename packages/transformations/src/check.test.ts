@@ -24,7 +24,6 @@ describe('entries', () => {
     ['const f = 1; export { f as transformEvent }', { ok: true, entry: 'transformEvent', imports: [] }],
     ['export function other() {}', found('')],
     ['', found('')],
-    ['function transformEvent() {}', found('')],
     [`export function transformBatch() {}\n${event}`, found('transformEvent,transformBatch')],
   ])('%s', async (code, expected) => {
     expect(await check(code)).toEqual(expected)
@@ -131,6 +130,34 @@ describe('imports', () => {
     expect(await check('import "self"', [], { kind: 'library', importName: 'self' })).toMatchObject({ ok: false })
     expect(await check('', [a, b], { kind: 'library', importName: 'c' })).toEqual({ ok: true, imports: [] })
   })
+})
+
+test.each([
+  [
+    'function transformEvent(event) { return event }',
+    'transformEvent is there but not exported: write "export" before it',
+  ],
+  ['const transformBatch = (events) => events', 'transformBatch is there but not exported: write "export" before it'],
+  [
+    'export function transform(events) { return events }',
+    'transform is the entry of an older version: write "export function transformBatch(events, metadata)", which gets and returns the same list',
+  ],
+  [
+    'function transform(events) { return events }',
+    'transform is the entry of an older version: write "export function transformBatch(events, metadata)", which gets and returns the same list',
+  ],
+  [
+    'export default function (event) { return event }',
+    'A default export is not called: write "export function transformEvent(event, metadata)"',
+  ],
+  [
+    'export default { transformEvent(event) { return event } }',
+    'A default export is not called: write "export function transformEvent(event, metadata)"',
+  ],
+])('%s is refused with what to write instead', async (code, hint) => {
+  const error = `Expected one of transformEvent,transformBatch. Found . ${hint}`
+  expect(await check(code)).toEqual({ ok: false, error })
+  expect(await check(`${code} // as above`)).toEqual({ ok: false, error })
 })
 
 test('none of the code runs', async () => {

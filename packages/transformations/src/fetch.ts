@@ -5,6 +5,8 @@ export interface TransformRequest {
   readonly method: string
   readonly headers: Readonly<Record<string, string>>
   readonly body?: string
+  /** Less than FETCH_TIMEOUT_MS, where the code wants to wait for less. */
+  readonly timeoutMs?: number
 }
 
 export type TransformAnswer =
@@ -24,5 +26,6 @@ export type TransformAnswer =
  * (MAX_FETCH_ANSWER_BYTES). Never rejects.
  *
  * @param signal aborted when the run is over.
+ * @param key of the run: requests of one destination's code must not hold up those of another's.
  */
-export type TransformFetch = (request: TransformRequest, signal: AbortSignal) => Promise<TransformAnswer>
+export type TransformFetch = (request: TransformRequest, signal: AbortSignal, key?: string) => Promise<TransformAnswer>

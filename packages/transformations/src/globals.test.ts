@@ -23,7 +23,6 @@ const names = [
   'process',
   'require',
   'module',
-  'global',
   'Buffer',
   'WebAssembly',
   'SharedArrayBuffer',
@@ -33,7 +32,6 @@ const names = [
   'Worker',
   'XMLHttpRequest',
   'window',
-  'self',
 ]
 
 test('what is not a global does not exist', async () => {
@@ -53,6 +51,8 @@ test('what is a global is only what the contract names', async () => {
     'log',
     'console',
     'globalThis',
+    'global',
+    'self',
     'NaN',
     'Infinity',
     'undefined',
@@ -178,6 +178,17 @@ describe('of the web', () => {
   ])('%s', async (expression, expected) => {
     expect(await worth(expression)).toEqual(expected)
   })
+})
+
+test('global and self are globalThis', async () => {
+  expect(await worth('[global === globalThis, self === globalThis, Object.keys(globalThis).length]')).toEqual([
+    true,
+    true,
+    0,
+  ])
+  // As the packages of older times find out where they are.
+  const root = `typeof global == 'object' && global && global.Object === Object && global`
+  expect(await worth(`(${root}).Array === Array`)).toBe(true)
 })
 
 test('hash gives hex', async () => {

@@ -1,7 +1,13 @@
 export type { CheckedCode, CheckResult, Entry, Language, LibraryCode, TransformationCode } from './code.ts'
 export type { TransformAnswer, TransformFetch, TransformRequest } from './fetch.ts'
 export { type TransformationFigures, Transformations, type TransformationsOptions } from './host/transformations.ts'
-export { DEFAULT_LIMITS, FETCH_TIMEOUT_MS, MAX_FETCH_ANSWER_BYTES, type TransformationLimits } from './limits.ts'
+export {
+  DEFAULT_LIMITS,
+  FETCH_TIMEOUT_MS,
+  MAX_FAILURE_CHARS,
+  MAX_FETCH_ANSWER_BYTES,
+  type TransformationLimits,
+} from './limits.ts'
 export type { EventResult, InputEvent, Run, RunResult, StepFlow, StepResult, TroubleKind } from './run.ts'
 export type { TransformationTemplate } from './templates/template.ts'
 export { transformationTemplates } from './templates/templates.ts'

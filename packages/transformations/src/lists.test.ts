@@ -39,6 +39,28 @@ test('a split event passes the next one by one, with the metadata of its source'
   ])
 })
 
+test('what went through each step is told', async () => {
+  const dropSecond = version('export const transformEvent = (event) => (event.part === 2 ? null : event)')
+  const run = runOf([version(split), dropSecond, version(double)], { events: events({}, {}) })
+  const flow = [
+    { in: 2, out: 4, errors: 0 },
+    { in: 4, out: 2, errors: 0 },
+    { in: 2, out: 2, errors: 0 },
+  ]
+  expect((await transformations.run(run)).flow).toEqual(flow)
+  expect((await transformations.run({ ...run, mode: 'test' })).flow).toEqual(flow)
+})
+
+test('an event becomes no more than 1,000, however many steps split it', async () => {
+  const many = version('export const transformEvent = (event) => Array.from({ length: 40 }, () => event)')
+  const result = await transformations.run(runOf([many, many], { events: events({}) }))
+  expect(essences(result)).toEqual(['too many events returned'])
+  const batch = version('export const transformBatch = (events) => events.flatMap((event) => Array(26).fill(event))')
+  expect(essences(await transformations.run(runOf([many, batch], { events: events({}) })))).toEqual([
+    'too many events returned',
+  ])
+})
+
 test('a drop ends the chain of that output', async () => {
   const dropSecond = version('export const transformEvent = (event) => (event.part === 2 ? null : event)')
   const seen = version('export function transformEvent(event) { log(event.part); return event }')

@@ -1,33 +1,27 @@
 import type { CheckedCode, CheckResult, LibraryCode, TransformationCode } from './code.ts'
-import type { TransformAnswer, TransformRequest } from './fetch.ts'
-import type { TroubleKind } from './run.ts'
+import type { SandboxTrouble } from './run.ts'
 
 /*
- * Between the server and a child process. The server leads: it sends a run, the answers of a run's requests, or a
- * check, and sends no other of them before the child has replied. So it always knows whose code the child is executing,
- * and since when. `close` has no reply, may come at any time, and ends a run that waits for answers.
+ * Between the server and a child process, as frames (frames.ts) on the child's standard input and output. The server
+ * leads: it sends a run, the answers of a run's requests, or a check, and sends no other of them before the child has
+ * replied, with exactly one message. So it always knows whose code the child is executing, and since when. `close` has
+ * no reply, may come at any time, and ends a run that waits for answers.
  *
- * Events cross as JSON text that is made once and parsed once, inside the sandbox; the results likewise.
+ * Events cross as JSON text that is made once and parsed once, inside the sandbox; the results likewise. Such texts
+ * follow the message in its frame; here they stand under "Texts".
+ *
+ * These types say what a child of ours sends. The server believes none of it: host/child-messages.ts reads it.
  */
 
 /** Given once, as the child's only argument. */
 export interface ChildOptions {
   readonly memoryMb: number
-  readonly syncMs: number
 }
 
-export type ToChild =
-  | RunMessage
-  | {
-      readonly kind: 'answers'
-      readonly key: string
-      readonly answers: readonly FetchAnswer[]
-      readonly remainingMs: number
-    }
-  | { readonly kind: 'check'; readonly code: CheckedCode; readonly libraries: readonly LibraryCode[] }
-  | { readonly kind: 'close'; readonly key: string }
+export type ToChild = RunMessage | AnswersMessage | CheckMessage | CloseMessage
 
-export interface RunMessage {
+/** Texts: JSON array of the events; JSON of EventMetadata. */
+export interface RunMessage extends TimeLeft {
   readonly kind: 'run'
   /** Its sandbox; there is one run of it at a time. */
   readonly key: string
@@ -38,15 +32,35 @@ export interface RunMessage {
   readonly code?: readonly TransformationCode[]
   /** Stands for one map of credentials. */
   readonly credentialsId: number
-  readonly credentials?: ReadonlyMap<string, string>
+  readonly credentials?: readonly (readonly [key: string, value: string])[]
   readonly captureLogs: boolean
-  /** Until the run as a whole has had its time. */
-  readonly remainingMs: number
   readonly count: number
-  /** JSON array of the events. */
-  readonly events: string
-  /** JSON of EventMetadata. */
-  readonly metadata: string
+}
+
+/** What a run has left, in milliseconds. */
+export interface TimeLeft {
+  /** To compute, all steps together. */
+  readonly syncMs: number
+  /** As a whole, waiting included. */
+  readonly remainingMs: number
+}
+
+/** Texts: TransformAnswer as JSON, parallel to `ids`. */
+export interface AnswersMessage extends TimeLeft {
+  readonly kind: 'answers'
+  readonly key: string
+  readonly ids: readonly number[]
+}
+
+export interface CheckMessage {
+  readonly kind: 'check'
+  readonly code: CheckedCode
+  readonly libraries: readonly LibraryCode[]
+}
+
+export interface CloseMessage {
+  readonly kind: 'close'
+  readonly key: string
 }
 
 /** What metadata(event) is made of; `use` and `jobIds` are parallel to the events. */
@@ -58,34 +72,27 @@ export interface EventMetadata {
   readonly jobIds?: readonly (string | null)[]
 }
 
-export interface FetchAnswer {
-  readonly id: number
-  readonly answer: TransformAnswer
-}
-
-export interface FetchRequest {
-  readonly id: number
-  readonly request: TransformRequest
-}
-
 export type FromChild =
+  /** Once, when it has started. */
   | { readonly kind: 'ready' }
-  /** The next step of the run begins, with a time limit of its own. No reply to anything. */
-  | { readonly kind: 'next step' }
   | { readonly kind: 'needs'; readonly code: boolean; readonly credentials: boolean }
-  /** The run goes on once each of these is answered. */
-  | { readonly kind: 'waits'; readonly fetches: readonly FetchRequest[] }
+  | WaitsMessage
   | SettledMessage
   | { readonly kind: 'checked'; readonly result: CheckResult }
 
+/** The run goes on once any of its requests is answered. Texts: TransformRequest as JSON, parallel to `ids`. */
+export interface WaitsMessage {
+  readonly kind: 'waits'
+  readonly ids: readonly number[]
+}
+
+/**
+ * Texts: what each step gave, in order, up to the last that ran; none after a trouble. StepHeader as JSON, a line feed,
+ * the outputs as JSON array. The array is left out of all but the last, except in a fresh sandbox.
+ */
 export interface SettledMessage {
   readonly kind: 'settled'
-  /**
-   * What each step gave, in order; of all but the last only in a fresh sandbox. StepHeader as JSON, a line feed, the
-   * outputs as JSON array.
-   */
-  readonly steps: readonly string[]
-  readonly trouble?: TroubleKind
+  readonly trouble?: SandboxTrouble
   readonly logs: readonly string[]
   /** Which step logged each line. */
   readonly loggedBy: readonly number[]
@@ -102,6 +109,6 @@ export interface SettledMessage {
 export interface StepHeader {
   /** Which event of the run each output belongs to. Absent when it is one each. */
   readonly of?: readonly number[]
-  /** Event of the run and text. */
+  /** Event of the run and text; each event once. */
   readonly errors?: readonly (readonly [number, string])[]
 }

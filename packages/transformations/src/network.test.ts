@@ -71,6 +71,19 @@ describe('fetchV2', () => {
     expect(await worth(caught.replace('"x:"', ''), async () => ok('1'))).toEqual({ message: 'fetch url is required' })
   })
 
+  test('a rejection is told by its message, logged or returned', async () => {
+    fetchNow = async () => ({ ok: false, message: 'blocked host requests are not allowed' })
+    const code = `export async function transformEvent(event) {
+      const error = await fetchV2('https://a.example').catch((error) => error)
+      log(error, { error, other: new TypeError('no') })
+      return event.properties.n === 0 ? error : { ...event, response: error }
+    }`
+    const result = await runCode(shared, code, { captureLogs: true, events: events({ n: 0 }, { n: 1 }) })
+    const message = 'blocked host requests are not allowed'
+    expect(result.logs[0]).toBe(`Log: Error: ${message} {"error":"Error: ${message}","other":"TypeError: no"}`)
+    expect(essences(result)).toEqual([[{ message }], [expect.objectContaining({ response: { message } })]])
+  })
+
   test('is disabled when it is switched off', async () => {
     expect(await worth('await fetchV2("https://a.example")')).toBe('Error: fetch is disabled')
     expect(await worth('await fetch("https://a.example")')).toBe('ERROR')
@@ -235,4 +248,82 @@ test('an answer that comes after its step is over is nobody’s', async () => {
   const result = await open({ fetch }).run(runOf(steps, { captureLogs: true }))
   expect(essences(result)).toEqual([[{ a: 'x:second' }]])
   expect(result.logs).toEqual([])
+})
+
+describe('a body of', () => {
+  const form = `{
+    pairs: [['a"b', '1\\r\\n2'], ['c', 'ü']],
+    append() {}, getAll() {}, entries() { return this.pairs },
+  }`
+  test.each<[string, string, string, string | undefined]>([
+    ['text', '"a=b"', 'a=b', undefined],
+    ['JSON', '{ a: [1] }', '{"a":[1]}', 'application/json'],
+    [
+      'URLSearchParams',
+      'new URLSearchParams({ a: "1 2", b: "ü" })',
+      'a=1+2&b=%C3%BC',
+      'application/x-www-form-urlencoded;charset=UTF-8',
+    ],
+    ['an object with toJSON', '{ toJSON: () => [1] }', '[1]', 'application/json'],
+  ])('%s', async (_, body, text, type) => {
+    let seen: TransformRequest | undefined
+    await worth(`await fetchV2("https://a.example", { method: "POST", body: ${body} })`, async (request) => {
+      seen = request
+      return ok('1')
+    })
+    expect(seen).toMatchObject({ body: text, headers: type === undefined ? {} : { 'content-type': type } })
+  })
+
+  test('something like FormData is one of parts, whatever type the code gives it', async () => {
+    let seen: TransformRequest | undefined
+    const headers = '{ "Content-Type": "multipart/form-data" }'
+    await worth(
+      `await fetch("https://a.example", { method: "POST", headers: ${headers}, body: ${form} })`,
+      async (request) => {
+        seen = request
+        return ok('1')
+      },
+    )
+    const received = new Response(seen!.body!, { headers: seen!.headers })
+    expect([...(await received.formData())]).toEqual([
+      ['a"b', '1\r\n2'],
+      ['c', 'ü'],
+    ])
+    expect(Object.keys(seen!.headers)).toEqual(['content-type'])
+  })
+
+  test.each([
+    'new Uint8Array(2)',
+    'new ArrayBuffer(2)',
+    'new Map()',
+    'new Set()',
+    'Promise.resolve()',
+    '() => 1',
+    'Symbol("a")',
+  ])('%s is refused', async (body) => {
+    const message = 'TypeError: fetch body must be text, URLSearchParams, form data or JSON'
+    expect(
+      await worth(
+        `String(await fetchV2("https://a.example", { body: ${body} }).catch((e) => "TypeError: " + e.message))`,
+        async () => ok('1'),
+      ),
+    ).toBe(message)
+  })
+
+  test.each([
+    ['50', { timeoutMs: 50 }],
+    ['0.5', { timeoutMs: 1 }],
+    ['60000', { timeoutMs: 10_000 }],
+    ['0', {}],
+    ['-1', {}],
+    ['NaN', {}],
+    ['"50"', {}],
+  ])('any kind, with a timeout of %s', async (timeout, expected) => {
+    let seen: TransformRequest | undefined
+    await worth(`await fetchV2("https://a.example", { timeout: ${timeout} })`, async (request) => {
+      seen = request
+      return ok('1')
+    })
+    expect(seen).toEqual({ url: 'https://a.example', method: 'GET', headers: {}, ...expected })
+  })
 })

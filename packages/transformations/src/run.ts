@@ -58,7 +58,12 @@ export interface StepFlow {
   readonly errors: number
 }
 
-export type TroubleKind = 'timed out' | 'out of memory' | 'sandbox lost'
+/** Troubles that a child tells of itself. */
+export const SANDBOX_TROUBLES = ['timed out', 'out of memory', 'sandbox lost'] as const
+export type SandboxTrouble = (typeof SANDBOX_TROUBLES)[number]
+
+/** `invalid message`: the child said what no child of ours says, as code does that has left its sandbox. */
+export type TroubleKind = SandboxTrouble | 'invalid message'
 
 export type EventResult =
   /** `sizeBytes`: about what they take as text. */
@@ -66,7 +71,7 @@ export type EventResult =
     | { readonly events: readonly JsonObject[]; readonly sizeBytes: number }
     | { readonly dropped: true }
     | {
-        /** @see contracts/transformations.md §2, §5 */
+        /** At most 8 KB, credentials masked. @see contracts/transformations.md §2, §5 */
         readonly error: string
         readonly transformationId: string
         readonly versionId: string

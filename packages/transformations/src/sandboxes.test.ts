@@ -73,14 +73,20 @@ describe('sandboxes', () => {
     }
   })
 
-  test.skipIf(process.platform !== 'linux')('live traffic has the processor before test runs', async () => {
-    const transformations = open()
-    const own = getPriority()
-    await count(transformations, 'a')
-    expect(childPriorities()).toEqual([own])
-    await transformations.run(runOf([counting], { mode: 'test' }))
-    expect(childPriorities()).toEqual([own, own + 10])
-  })
+  test.skipIf(process.platform !== 'linux')(
+    'live traffic has the processor before test runs, both before the penalty',
+    async () => {
+      const transformations = open({ limits: { workers: 1 } })
+      const own = getPriority()
+      await count(transformations, 'a')
+      expect(childPriorities()).toEqual([own + 5])
+      await transformations.run(runOf([counting], { mode: 'test' }))
+      expect(childPriorities()).toEqual([own + 5, own + 10])
+      const never = version('export const transformEvent = () => new Promise(() => {})')
+      for (let run = 0; run < 2; run++) await transformations.run(runOf([never], { key: 'guilty' }))
+      expect(childPriorities()).toEqual([own + 5, own + 10, own + 15])
+    },
+  )
 
   test('nothing runs before the first use', () => {
     expect(open().figures()).toMatchObject({ sandboxes: 0, children: 0 })

@@ -58,10 +58,27 @@ describe('time', () => {
     expect(essences(await runCode(open(), endless))).toEqual(['Timed out'])
   })
 
-  test('each step of a list has the whole of it', async () => {
+  test('the steps of a list have it together', async () => {
     const transformations = open({ limits: { syncMs: 600 } })
     const slow =
-      'export function transformEvent(event) { const end = Date.now() + 350; while (Date.now() < end); return event }'
-    expect(essences(await transformations.run(runOf([version(slow), version(slow), version(slow)])))).toEqual(given)
+      'export function transformEvent(event) { const end = Date.now() + 250; while (Date.now() < end); return event }'
+    const steps = (count: number) => Array.from({ length: count }, () => version(slow))
+    expect(essences(await transformations.run(runOf(steps(1))))).toEqual(given)
+    expect(essences(await transformations.run(runOf(steps(4))))).toEqual(['Timed out'])
+  })
+
+  test('so has a run before and after its requests', async () => {
+    const fetch = async () => ({ ok: true, url: '', status: 200, headers: {}, body: '1' }) as const
+    const transformations = open({ limits: { syncMs: 600 }, fetch })
+    const slow = `export async function transformEvent(event) {
+      for (let n = 0; n < event.properties.n; n++) {
+        const end = Date.now() + 100
+        while (Date.now() < end);
+        await fetch('http://a.example')
+      }
+      return { done: true }
+    }`
+    expect(essences(await runCode(transformations, slow, { events: events({ n: 1 }) }))).toEqual([[{ done: true }]])
+    expect(essences(await runCode(transformations, slow, { events: events({ n: 20 }) }))).toEqual(['Timed out'])
   })
 })

@@ -2,20 +2,27 @@ import type { JsonObject } from '@millrace/protocol'
 import { type Clock, systemClock } from '@millrace/std'
 import type { LibraryCode, TransformationCode } from './code.ts'
 import type { TransformFetch } from './fetch.ts'
-import { Transformations } from './host/transformations.ts'
+import { Transformations, type TransformationsOptions } from './host/transformations.ts'
 import { DEFAULT_LIMITS, type TransformationLimits } from './limits.ts'
 import type { EventResult, Run, RunResult } from './run.ts'
 
 const opened: Transformations[] = []
 
 export function open(
-  options: { limits?: Partial<TransformationLimits>; fetch?: TransformFetch; clock?: Clock } = {},
+  options: {
+    limits?: Partial<TransformationLimits>
+    fetch?: TransformFetch
+    clock?: Clock
+    logger?: Partial<TransformationsOptions['logger']>
+    program?: string
+  } = {},
 ): Transformations {
   const transformations = new Transformations({
     limits: { ...DEFAULT_LIMITS, ...options.limits },
     fetch: options.fetch,
     clock: options.clock ?? systemClock,
-    logger: { info() {}, warn() {}, error() {} },
+    logger: { info() {}, warn() {}, error() {}, ...options.logger },
+    ...(options.program === undefined ? {} : { program: options.program }),
   })
   opened.push(transformations)
   return transformations

@@ -3,8 +3,6 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { sendRaw } from '../raw-http.ts'
 import { ADMIN, basic, openEnv, PASSWORD, SchemaApi } from './schema-api.ts'
 
-/* contracts/schema-catalog.md §2, §3; §12 items 2, 3, 25, 26. */
-
 const MISSING = '{"msg":"Basic auth credentials missing"}\n'
 const WRONG = '{"msg":"Invalid admin credentials"}\n'
 const UNKNOWN = '00000000-0000-4000-8000-000000000000'

@@ -8,8 +8,6 @@ import { clientOf } from '../client.ts'
 import { PLAIN, ServerProcess } from '../server-process.ts'
 import { openEnv, PASSWORD, SchemaApi } from './schema-api.ts'
 
-/* contracts/schema-catalog.md §4; §12 items 10, 27, 28. */
-
 test('10: an event is visible in all six endpoints within a second of its 200', async () => {
   await using env = await openEnv()
   const api = new SchemaApi(env)

@@ -3,8 +3,6 @@ import { randomFrom } from '@millrace/std'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type EventModel, openEnv, SchemaApi } from './schema-api.ts'
 
-/* contracts/schema-catalog.md §9; §12 items 17, 20 to 24. */
-
 const SEED = Number(process.env['SEED'] ?? Math.floor(Math.random() * 2 ** 31))
 process.stdout.write(`SEED=${SEED}\n`)
 const random = randomFrom(SEED)

@@ -3,8 +3,6 @@ import { randomFrom } from '@millrace/std'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openEnv, SchemaApi } from './schema-api.ts'
 
-/* contracts/schema-catalog.md §7, §8, §10; §12 items 13 to 17, 29, 30. */
-
 const SEED = Number(process.env['SEED'] ?? Math.floor(Math.random() * 2 ** 31))
 process.stdout.write(`SEED=${SEED}\n`)
 const random = randomFrom(SEED)

@@ -6,7 +6,7 @@ import type { Attempt } from './events.ts'
 import { reading, readingPages, useWriting } from './reading.ts'
 import { pollEvery } from './retry.ts'
 
-export const STAGES = ['user_transformation', 'dest_transformation', 'delivery'] as const
+export const STAGES = ['user_transformation', 'dest_transformation', 'delivery', 'internal'] as const
 export const DEAD_LETTER_STATES = ['open', 'replaying', 'resolved', 'discarded'] as const
 export type Stage = (typeof STAGES)[number]
 export type DeadLetterState = (typeof DEAD_LETTER_STATES)[number]

@@ -19,6 +19,7 @@ export const SOURCE_TYPES = [
   'DotNet',
   'HTTP',
   'Pixel',
+  'Webhook',
 ] as const
 export type SourceType = (typeof SOURCE_TYPES)[number]
 
@@ -43,6 +44,19 @@ export type SourceConfig = {
   readonly dedupWindowSeconds: number
   readonly orderShards: number
   readonly catalog: { readonly samples: 'full' | 'masked' | 'off'; readonly values: 'on' | 'off' }
+  /** Of a source of type Webhook. */
+  readonly webhook?: WebhookConfig
+}
+
+/** Paths are member names joined by dots; "" looks for nothing. */
+export type WebhookConfig = {
+  readonly eventPath: string
+  readonly userIdPath: string
+  readonly anonymousIdPath: string
+  readonly messageIdPath: string
+  readonly signature: 'none' | 'github' | 'stripe' | 'shopify'
+  /** Key of the credential that holds the secret. */
+  readonly secretCredential: string
 }
 
 export interface SourceWritten {

@@ -13,7 +13,7 @@ interface ShownOnceDialogProps {
   readonly onClose: () => void
 }
 
-/** A secret that nobody sees again: only its own button closes the dialog. @see contracts/dashboard.md §11 */
+/** A secret that nobody sees again: only its own button closes the dialog. */
 export function ShownOnceDialog({ title, what, secret, children, onClose }: ShownOnceDialogProps) {
   return (
     <Modal

@@ -20,7 +20,6 @@ interface StateMarkProps {
   readonly children: string
 }
 
-/** @see contracts/dashboard.md §5 */
 export function StateMark({ kind, children }: StateMarkProps) {
   return (
     <span className={styles.mark} data-kind={kind}>

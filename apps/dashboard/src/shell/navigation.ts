@@ -9,7 +9,7 @@ interface Section {
   readonly icon: IconName
 }
 
-/** The left side, in its order. @see contracts/dashboard.md §3 */
+/** The left side, in its order. */
 export const SECTIONS: readonly Section[] = [
   { text: texts.home, path: '/', letter: 'h', icon: 'home' },
   { text: texts.events, path: '/events', letter: 'e', icon: 'events' },

@@ -14,7 +14,7 @@ interface PaletteProps {
   readonly onKeys: () => void
 }
 
-/** Goes to any page, resource or event by what is typed. @see contracts/dashboard.md §3 */
+/** Goes to any page, resource or event by what is typed. */
 export function Palette({ onClose, onKeys }: PaletteProps) {
   const [written, setWritten] = useState('')
   const [asked] = useDebouncedValue(written.trim(), PAUSE_MS)

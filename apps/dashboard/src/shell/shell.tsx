@@ -12,7 +12,7 @@ import { useControlKey } from './use-control-key.ts'
 const Palette = lazy(() => import('./palette.tsx').then(({ Palette }) => ({ default: Palette })))
 const KeyList = lazy(() => import('./key-list.tsx').then(({ KeyList }) => ({ default: KeyList })))
 
-/** Left the sections, on top path, search, health, theme and account. @see contracts/dashboard.md §3 */
+/** Left the sections, on top path, search, health, theme and account. */
 export function Shell({ children }: { readonly children: ReactNode }) {
   const [open, setOpen] = useState<'drawer' | 'palette' | 'keys'>()
   const close = () => setOpen(undefined)

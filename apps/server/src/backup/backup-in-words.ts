@@ -1,6 +1,5 @@
 import { closed, oneOf, type RouteDescription, refusals, Type } from '@millrace/openapi'
 
-/** @see contracts/control-plane.md §8, §10 [D725] */
 export const BACKUP_IN_WORDS: RouteDescription = {
   tag: 'Administration',
   summary: 'Begin a backup',

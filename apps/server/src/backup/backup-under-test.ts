@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { compose } from '../compose.ts'
 import { loadSettings, settingsInForce } from '../config/settings.ts'
 import { DataFolder } from '../data-folder/data-folder.ts'
+import { Faults } from '../faults.ts'
 import { Front } from '../http/front.ts'
 import { newLogger } from '../logger.ts'
 import { BackupFileWriter } from './backup-file-writer.ts'
@@ -32,7 +33,9 @@ export async function makeBackup(folder: string, events: number, body: object = 
   using data = DataFolder.open(settings.dataDir)
   const front = await Front.listen(settings.host, settings.port)
   const shownSettings = settingsInForce(environment)
-  const product = await compose({ settings, shownSettings, folder: data, front, logger: newLogger('error') })
+  const logger = newLogger('error')
+  const faults = new Faults(logger)
+  const product = await compose({ settings, shownSettings, folder: data, front, logger, faults })
   await product.controlPlane.ensureOwner({ token: TOKEN })
   const call = async (path: string, sent: object, authorization = `Bearer ${TOKEN}`) => {
     const init = { method: 'POST', headers: { authorization }, body: JSON.stringify(sent) }

@@ -6,8 +6,6 @@ import { ManualClock } from '@millrace/std'
 import { afterAll, expect, test } from 'vitest'
 import { AdminCredentials } from './admin-credentials.ts'
 
-/* contracts/schema-catalog.md §2 [D302], contracts/decisions.md D7. */
-
 const root = mkdtempSync(join(tmpdir(), 'millrace-admin-'))
 afterAll(() => rmSync(root, { recursive: true, force: true }))
 let files = 0

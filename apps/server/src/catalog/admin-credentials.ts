@@ -26,7 +26,7 @@ export interface AdminCredentialsOptions {
 /**
  * The credentials of the schema API: SERVICE_ADMIN_USER and SERVICE_ADMIN_PASSWORD, or what stands in for them.
  *
- * @see contracts/schema-catalog.md §2, contracts/decisions.md D7
+ * @see contracts/schema-catalog.md §2 [D7]
  */
 export class AdminCredentials {
   readonly user: string

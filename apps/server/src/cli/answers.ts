@@ -31,6 +31,8 @@ export interface DestinationJourney {
   readonly outcome: string
   readonly reason: string | null
   readonly replayId: string | null
+  /** Of one without a final outcome: why it waits. */
+  readonly waiting?: { readonly sentence: string }
   readonly requests: readonly {
     readonly method?: string
     readonly endpoint?: string

@@ -21,7 +21,7 @@ interface InfoAnswer {
 
 const POLL_MS = 250
 
-/** `millrace backup` @see contracts/control-plane.md §10 [D725] */
+/** `millrace backup` */
 export function addBackup(program: Command, { io }: CommandContext): void {
   withExample(remote(program.command('backup')), 'backup')
     .description('have the server make a backup of its data, and wait for it')

@@ -76,7 +76,7 @@ test('many are replayed by filter, and what became of them is told', async () =>
   ]
   expect(await run(args, env)).toEqual({
     code: 0,
-    out: 'done  5,100 of 5,120 dead letters delivered, 3 left out by filters, 17 given up again\n',
+    out: 'finished, 17 of 5,120 failed again, 5,100 of 5,120 delivered, 3 filtered\n',
     err: '',
   })
   expect(made(server).map(({ path, body }) => [path, JSON.parse(body)])).toEqual([
@@ -88,13 +88,13 @@ test('many are replayed by filter, and what became of them is told', async () =>
 })
 
 test.each([
-  [['replay', LETTER], `POST /v2/dead-letters/${LETTER}/replay`, 'done  5,100 of 5,120 dead letters delivered'],
+  [['replay', LETTER], `POST /v2/dead-letters/${LETTER}/replay`, 'finished, 17 of 5,120 failed again'],
   [['discard', LETTER], `DELETE /v2/dead-letters/${LETTER}`, 'discarded  1 dead letter\n'],
-  [['replay', LETTER, 'x'], 'POST /v2/dead-letters/replay', 'done  5,100'],
-  [['discard', LETTER, 'x'], 'POST /v2/dead-letters/discard', 'done  0 dead letters discarded\n'],
-  [['discard', '--all'], 'POST /v2/dead-letters/discard', 'done  0 dead letters discarded\n'],
+  [['replay', LETTER, 'x'], 'POST /v2/dead-letters/replay', 'finished, 17 of 5,120'],
+  [['discard', LETTER, 'x'], 'POST /v2/dead-letters/discard', 'finished, 5,120 of 5,120 discarded\n'],
+  [['discard', '--all'], 'POST /v2/dead-letters/discard', 'finished, 5,120 of 5,120 discarded\n'],
 ])('dead-letters %j --yes calls %s', async (args, call, out) => {
-  const { server, env } = await serverWith({})
+  const { server, env } = await serverWith(args[0] === 'discard' ? { kind: 'discard', discarded: 5120 } : {})
   await using _ = server
   const result = await run(['dead-letters', ...args, '--yes'], env)
   expect(result).toMatchObject({ code: 0, err: '' })

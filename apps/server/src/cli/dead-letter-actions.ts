@@ -1,3 +1,4 @@
+import { replayOutcome } from '@millrace/wording'
 import type { Command } from 'commander'
 import type { ReplayAnswer } from './answers.ts'
 import { type CommandContext, remote, withExample } from './command.ts'
@@ -41,7 +42,7 @@ const FILTERS: Record<keyof Filters, string> = {
   to: 'to',
 }
 
-/** `millrace dead-letters replay` and `discard`. @see contracts/delivery.md §6 */
+/** `millrace dead-letters replay` and `discard`. */
 export function addDeadLetterActions(group: Command, { io }: CommandContext): void {
   const actions = [
     ['replay', 'deliver open ones again, with the configuration of today'],
@@ -52,7 +53,7 @@ export function addDeadLetterActions(group: Command, { io }: CommandContext): vo
     withExample(command, `dead-letters ${action} --destination 3uLMicKvWtFGwbwBkUIwtP0l8lu --dry-run`)
       .option('--destination <id>', 'those of this destination')
       .option('--source <id>', 'those of this source')
-      .option('--stage <stage>', 'user_transformation, dest_transformation or delivery')
+      .option('--stage <stage>', 'user_transformation, dest_transformation, delivery or internal')
       .option('--reason <reason>', 'those given up for this reason')
       .option('--user <id>', 'those of this userId')
       .option('--message <id>', 'those of this messageId')
@@ -122,15 +123,10 @@ function show(action: Action, replay: ReplayAnswer, options: ActionOptions, io: 
 }
 
 function resultLine(action: Action, replay: ReplayAnswer, paint: Paint): string {
-  const { state, matched, delivered, filtered, deadLettered, discarded } = replay
-  if (replay.dryRun) return `${letters(matched ?? 0)} would be ${action === 'replay' ? 'replayed' : 'discarded'}.`
-  const head = state === 'done' ? paint('green', 'done') : paint('yellow', state)
-  if (action === 'discard') return `${head}  ${letters(discarded)} discarded`
-  const rest = [
-    ...(filtered > 0 ? [`${number(filtered)} left out by filters`] : []),
-    ...(deadLettered > 0 ? [paint('red', `${number(deadLettered)} given up again`)] : []),
-  ]
-  return `${head}  ${[`${number(delivered)} of ${letters(matched ?? 0)} delivered`, ...rest].join(', ')}`
+  const { dryRun, state, matched, deadLettered } = replay
+  if (dryRun) return `${letters(matched ?? 0)} would be ${action === 'replay' ? 'replayed' : 'discarded'}.`
+  const colour = deadLettered > 0 ? 'red' : state === 'done' ? 'green' : 'yellow'
+  return paint(colour, replayOutcome(replay))
 }
 
 function letters(n: number): string {

@@ -41,7 +41,7 @@ const QUERY: Record<keyof DeadLetterFilters, string> = {
   cursor: 'cursor',
 }
 
-/** `millrace dead-letters …` @see contracts/delivery.md §6 */
+/** `millrace dead-letters …` */
 export function addDeadLetters(program: Command, context: CommandContext): void {
   const { io } = context
   const group = program.command('dead-letters').description('events that were given up')
@@ -50,7 +50,7 @@ export function addDeadLetters(program: Command, context: CommandContext): void 
     .description('list them, newest first')
     .option('--destination <id>', 'only of this destination')
     .option('--source <id>', 'only of this source')
-    .option('--stage <stage>', 'user_transformation, dest_transformation or delivery')
+    .option('--stage <stage>', 'user_transformation, dest_transformation, delivery or internal')
     .option('--reason <reason>', 'only those given up for this reason')
     .option('--state <state>', 'open (default), replaying, resolved or discarded')
     .option('--user <id>', 'only of this userId')

@@ -65,17 +65,19 @@ export function attemptLines(attempts: readonly AttemptAnswer[], paint: Paint): 
 }
 
 function destinationLines(destination: DestinationJourney, names: Names, paint: Paint): string[] {
-  const { destinationId, outcome, reason, replayId, requests } = destination
+  const { destinationId, outcome, reason, replayId, waiting, requests } = destination
   const colour = OUTCOME_COLOURS[outcome]
   const shownOutcome = oneLine(outcome).replaceAll('_', ' ')
   const line = [
     `  ${colour === undefined ? shownOutcome : paint(colour, shownOutcome)}`,
-    reason === null ? '' : `: ${oneLine(reason)}`,
+    // The sentence below says it with its time.
+    reason === null || waiting !== undefined ? '' : `: ${oneLine(reason)}`,
     `  →  ${paint('bold', named(destinationId, names))}`,
     replayId === null ? '' : `, replay ${oneLine(replayId)}`,
   ].join('')
   return [
     line,
+    ...(waiting === undefined ? [] : [`    ${oneLine(waiting.sentence, 400)}`]),
     ...requests.flatMap(({ method, endpoint, rendered, attempts }) => [
       ...(endpoint === undefined
         ? []

@@ -29,7 +29,7 @@ interface StartOptions extends Lists, RateOption, ServerOptions {
 /** Names of the filters in the body. */
 const FILTERS = { type: 'types', event: 'events', user: 'userIds', message: 'messageIds', outcome: 'outcomes' } as const
 
-/** `millrace replay start`: delivers a range of the log again. @see contracts/delivery.md §7 */
+/** `millrace replay start`: delivers a range of the log again. */
 export function addReplayStart(group: Command, { io }: CommandContext): void {
   const command = remote(group.command('start')).description('deliver what was accepted in a range of time again')
   withExample(

@@ -1,3 +1,4 @@
+import { replayOutcome } from '@millrace/wording'
 import type { Command } from 'commander'
 import type { Paging, ReplayAnswer } from './answers.ts'
 import { type CommandContext, remote, withExample } from './command.ts'
@@ -19,7 +20,7 @@ const STEPS = [
   ['cancel', 'end one: what is not finished is open again'],
 ] as const
 
-/** `millrace replay …`: replays of the log and jobs over dead letters. @see contracts/delivery.md §7 */
+/** `millrace replay …`: replays of the log and jobs over dead letters. */
 export function addReplay(program: Command, context: CommandContext): void {
   const { io } = context
   const group = program
@@ -95,7 +96,7 @@ async function showReplay(id: string, options: Common, io: CommandIo): Promise<v
     ['created', `${time(replay.createdAt)} UTC by ${oneLine(replay.createdBy, 60)}`],
     ...(replay.finishedAt === null ? [] : [['finished', `${time(replay.finishedAt)} UTC`]]),
   ])
-  const head = paintFor(io.stdout, io.env)('bold', `${oneLine(replay.id)}: ${oneLine(replay.state)}`)
+  const head = paintFor(io.stdout, io.env)('bold', `${oneLine(replay.id)}: ${oneLine(replayOutcome(replay))}`)
   io.stdout.write(`${[head, ...facts.map((line) => `  ${line}`)].join('\n')}\n`)
 }
 

@@ -12,7 +12,7 @@ interface RestoreCommandOptions {
   readonly json?: boolean
 }
 
-/** `millrace restore` @see contracts/control-plane.md §10 [D725] */
+/** `millrace restore` */
 export function addRestore(program: Command, { io }: CommandContext): void {
   withExample(program.command('restore <file>'), 'restore backup-20260304T091530Z.tar')
     .description('make a data folder of a backup, on this machine; MILLRACE_DATA_DIR has to be empty')

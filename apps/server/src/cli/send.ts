@@ -37,7 +37,7 @@ export function addSend(program: Command, { io }: CommandContext): void {
     .action((type: string | undefined, name: string | undefined, options: SendOptions) => send(type, name, options, io))
 }
 
-/** Sends an event, or those of a message. @see contracts/ingest.md §3, §4 */
+/** Sends an event, or those of a message. */
 async function send(
   type: string | undefined,
   name: string | undefined,

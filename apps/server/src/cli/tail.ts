@@ -33,7 +33,7 @@ const QUERY: Record<keyof TailFilters, string> = {
 
 const TRY_AGAIN_MS = 1_000
 
-/** `millrace tail`. @see contracts/control-plane.md §10 [D734] */
+/** `millrace tail`. */
 export function addTail(program: Command, { io }: CommandContext): void {
   withExample(remote(program.command('tail')), 'tail --type track --name "Seat Reserved"')
     .description('show what is accepted and what becomes of it, as it happens; Ctrl-C ends it')
@@ -46,7 +46,7 @@ export function addTail(program: Command, { io }: CommandContext): void {
     .action((options: TailOptions) => tail(options, io))
 }
 
-/** Shows what is accepted and what becomes of it, as it happens, until it is told to stop. @see contracts/delivery.md §8 */
+/** Shows what is accepted and what becomes of it, as it happens, until it is told to stop. */
 async function tail(options: TailOptions, io: CommandIo): Promise<void> {
   const api = new ServerApi(options, io)
   const stop = new AbortController()

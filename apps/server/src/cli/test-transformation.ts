@@ -12,7 +12,6 @@ interface TestTransformationOptions extends ServerOptions {
   readonly json?: boolean
 }
 
-/** @see contracts/transformations.md §9 "POST /v2/transformations/test" */
 interface TestAnswer {
   readonly transformedEvents: readonly (
     | { readonly input: number; readonly event: object }

@@ -17,7 +17,7 @@ interface NewToken extends Common {
 const DAY_MS = 86_400_000
 const MAX_DAYS = 36_500
 
-/** `millrace token …`: personal access tokens. @see contracts/control-plane.md §7 [D712] */
+/** `millrace token …`: personal access tokens. */
 export function addToken(program: Command, { io }: CommandContext): void {
   const group = program.command('token').description('access tokens of people and programs')
   withExample(remote(group.command('list')), 'token list')

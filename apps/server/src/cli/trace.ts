@@ -29,7 +29,7 @@ export function addTrace(program: Command, { io }: CommandContext): void {
     .action((messageId: string, options: TraceOptions) => trace(messageId, options, io))
 }
 
-/** Shows the journey of each accepted event with a messageId. @see contracts/delivery.md §8 */
+/** Shows the journey of each accepted event with a messageId. */
 async function trace(messageId: string, options: TraceOptions, io: CommandIo): Promise<void> {
   const api = new ServerApi(options, io)
   const answer = await settledTrace(api, messageId, options.source, io.clock)

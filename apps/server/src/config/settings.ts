@@ -253,7 +253,7 @@ export type ClientSettings = Values<typeof CLIENT>
  * Reads every setting of the server. One that is given empty counts as not given, but for secrets: those are wrong.
  *
  * @throws SettingsError naming all that are wrong.
- * @see contracts/decisions.md D8
+ * @see contracts/decisions.md [D8]
  */
 export function loadSettings(env: Environment): Settings {
   return valuesIn(env, SERVER)

@@ -3,7 +3,6 @@ import { type RouteDescription, refusals, Type } from '@millrace/openapi'
 const TAG = 'Dashboard'
 const page = { text: 'The page.', schema: Type.String(), mediaType: 'text/html' }
 
-/** @see contracts/dashboard.md §4 N1 */
 export const DASHBOARD_IN_WORDS: Record<'start' | 'page' | 'asset', RouteDescription> = {
   start: { tag: TAG, summary: 'The dashboard', access: 'none', answers: { 200: page } },
   page: { tag: TAG, summary: 'A page of the dashboard', access: 'none', path: '/ui/{page}', answers: { 200: page } },

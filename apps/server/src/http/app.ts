@@ -3,6 +3,7 @@ import { requestId } from '@millrace/gateway'
 import type { RouteBook } from '@millrace/openapi'
 import { answerUnreadableTestPath } from '@millrace/test-api'
 import { type FastifyInstance, type FastifyPluginAsync, fastify } from 'fastify'
+import type { Logger } from '../logger.ts'
 import { openApiRoutes } from './openapi-routes.ts'
 
 /**
@@ -17,6 +18,7 @@ export async function openApp(
   routes: readonly FastifyPluginAsync[],
   below: readonly FastifyPluginAsync[],
   book: RouteBook,
+  logger: Logger,
 ): Promise<FastifyInstance> {
   const app = fastify({
     frameworkErrors: (error, request, reply) => {
@@ -36,8 +38,10 @@ export async function openApp(
     }
     return reply.code(404).send({ error: 'Not Found', code: 'not_found', details: null })
   })
-  app.setErrorHandler((_error, request, reply) => {
-    reply.header('X-Request-Id', requestId(request.raw))
+  app.setErrorHandler((error, request, reply) => {
+    const id = requestId(request.raw)
+    logger.error({ requestId: id, route: request.routeOptions.url, err: error }, 'a request failed')
+    reply.header('X-Request-Id', id)
     return reply.code(503).send({ error: 'Service unavailable', code: 'unavailable', details: null })
   })
   book.watch(app)

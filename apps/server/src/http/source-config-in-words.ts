@@ -36,7 +36,6 @@ const SourceConfiguration = named(
 
 const refused = (message: string) => ({ [message]: { message } })
 
-/** @see contracts/ingest.md §8 [D130–D133] */
 export const SOURCE_CONFIG_IN_WORDS: RouteDescription = {
   tag: 'Ingest',
   summary: 'What a client library needs to know of its source',

@@ -9,14 +9,17 @@ const Health = named(
   'Health',
   closed({
     appType: Type.String(),
-    server: Type.String(),
+    server: upOrDown,
     db: upOrDown,
     acceptingEvents: trueOrFalse,
     routingEvents: trueOrFalse,
     mode: Type.String(),
     backendConfigMode: Type.String(),
     lastSync: Time,
-    checks: closed({ log: check, disk: check, config: check, catalog: check, delivery: check, backlog: check }),
+    checks: closed({
+      ...{ log: check, disk: check, config: check, catalog: check, delivery: check, backlog: check },
+      readers: check,
+    }),
   }),
 )
 const health = {
@@ -28,7 +31,7 @@ const health = {
   mode: 'NORMAL',
   backendConfigMode: 'LOCAL',
   lastSync: '2026-03-04T09:15:30.002Z',
-  checks: { log: 'ok', disk: 'ok', config: 'ok', catalog: 'ok', delivery: 'ok', backlog: 'ok' },
+  checks: { log: 'ok', disk: 'ok', config: 'ok', catalog: 'ok', delivery: 'ok', backlog: 'ok', readers: 'ok' },
 }
 const broken = {
   ...health,
@@ -44,7 +47,6 @@ const plain = (text: string, example: string) => ({
   examples: { text: example },
 })
 
-/** @see contracts/ingest.md §8 [D134] */
 export const HEALTH_IN_WORDS: RouteDescription = {
   tag: TAG,
   summary: 'Whether events can be stored and delivered',
@@ -63,7 +65,6 @@ export const ROOT_IN_WORDS: RouteDescription = {
   answers: { ...HEALTH_IN_WORDS.answers, 302: { text: 'The dashboard is at /ui/.' } },
 }
 
-/** @see contracts/ingest.md §8 [D135] */
 export const READY_IN_WORDS: RouteDescription = {
   tag: TAG,
   summary: 'Whether events are taken',
@@ -72,13 +73,15 @@ export const READY_IN_WORDS: RouteDescription = {
     200: { text: 'They are.', schema: closed({ ready: Type.Literal(true) }), examples: { ready: { ready: true } } },
     503: {
       text: 'They are not.',
-      schema: closed({ ready: Type.Literal(false), reason: oneOf(['recovering log', 'shutting down']) }),
+      schema: closed({
+        ready: Type.Literal(false),
+        reason: oneOf(['recovering log', 'shutting down', 'ending after a fault']),
+      }),
       examples: { stopping: { ready: false, reason: 'shutting down' } },
     },
   },
 }
 
-/** @see contracts/ingest.md §8 [D136] */
 export const VERSION_IN_WORDS: RouteDescription = {
   tag: TAG,
   summary: 'Which version this is',
@@ -97,7 +100,6 @@ export const VERSION_IN_WORDS: RouteDescription = {
   },
 }
 
-/** @see contracts/ingest.md §8 [D137] */
 export const METRICS_IN_WORDS: RouteDescription = {
   tag: TAG,
   summary: 'Metrics, as Prometheus reads them',

@@ -1,6 +1,5 @@
 import { closed, type RouteDescription, refusals, Time, Type } from '@millrace/openapi'
 
-/** @see contracts/control-plane.md §3 [D733] */
 export const INBOX_IN_WORDS: Record<'show' | 'receive', RouteDescription> = {
   show: {
     tag: 'Quickstart',

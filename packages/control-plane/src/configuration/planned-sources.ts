@@ -65,7 +65,7 @@ function readFields(
     }),
     isEnabled: errors.at(`${path}/enabled`, () => readBoolean(written, 'enabled', true)),
     writeKey: errors.at(`${path}/writeKey`, () => writeKeys.take(written, saved)),
-    config: readThroughout(planning, `${path}/config`, config, readConfig),
+    config: readThroughout(planning, `${path}/config`, config, (config) => readConfig(config, written['type'])),
   } as Partial<Fields>
 }
 

@@ -15,7 +15,6 @@ const token = {
 }
 const { id, name, role } = ACCESS_TOKEN_SHOWN.properties
 
-/** @see contracts/control-plane.md §7 [D712] */
 export const ME_IN_WORDS: RouteDescription = {
   tag: 'Accounts',
   summary: 'Who asks: the user and the token',
@@ -97,7 +96,6 @@ const Info = named(
   }),
 )
 
-/** @see contracts/control-plane.md §10 [D725] */
 export const INFO_IN_WORDS: RouteDescription = {
   tag: 'Administration',
   summary: 'What there is to know of the server',

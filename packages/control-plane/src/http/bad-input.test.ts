@@ -191,6 +191,26 @@ const CASES: Record<string, Case> = {
     body: { ...SOURCE, config: { colour: 1 } },
     expect: [422, 'Invalid config', { path: '/colour', message: 'is not known' }],
   },
+  'settings of a webhook, for another type': {
+    send: 'POST /v2/sources',
+    body: { ...SOURCE, config: { webhook: {} } },
+    expect: [422, 'Invalid config', { path: '/webhook', message: 'is for sources of type Webhook alone' }],
+  },
+  'a path that is none': {
+    send: 'POST /v2/sources',
+    body: { ...SOURCE, type: 'Webhook', config: { webhook: { userIdPath: 'data..id' } } },
+    expect: [422, 'Invalid config', { path: '/webhook/userIdPath', message: 'must be names joined by dots' }],
+  },
+  'a path that is too long': {
+    send: 'POST /v2/sources',
+    body: { ...SOURCE, type: 'Webhook', config: { webhook: { eventPath: 'x'.repeat(201) } } },
+    expect: [422, 'Invalid config', { path: '/webhook/eventPath', message: 'must have at most 200 characters' }],
+  },
+  'a signature without a secret': {
+    send: 'POST /v2/sources',
+    body: { ...SOURCE, type: 'Webhook', config: { webhook: { signature: 'github' } } },
+    expect: [422, 'Invalid config', { path: '/webhook/secretCredential', message: 'is required for a signature' }],
+  },
   'concurrency 0': {
     send: 'POST /v2/destinations',
     body: { ...HOOK, delivery: { concurrency: 0 } },

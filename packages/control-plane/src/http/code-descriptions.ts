@@ -44,7 +44,7 @@ const PUBLISH = {
   publish: Type.Boolean({ default: false, description: 'Puts the code in force; otherwise it is a draft.' }),
 }
 
-/** What is wrong with code, wherever it is sent. @see contracts/transformations.md §9 "Statuses and bad input" */
+/** What is wrong with code, wherever it is sent. */
 export const CODE_ERRORS = [
   'Unsupported language python',
   ['SyntaxError: Unexpected token', { line: 3, column: 7 }],
@@ -63,7 +63,7 @@ const version = {
   published: true,
 }
 
-/** The eight routes of a kind of code, in words. @see contracts/transformations.md §9 */
+/** The eight routes of a kind of code, in words. */
 export function codeDescriptions(words: CodeInWords) {
   const { tag, name, plural, title, written, writtenExample, shownExample } = words
   const common = { tag, access: 'token' } as const

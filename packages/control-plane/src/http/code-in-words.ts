@@ -29,7 +29,6 @@ const library = {
   code: 'export const toCents = (price) => Math.round(price * 100);\n',
 }
 
-/** @see contracts/transformations.md §9 */
 export const TRANSFORMATIONS_IN_WORDS: CodeInWords = {
   tag: 'Transformations',
   name: 'transformation',
@@ -99,7 +98,6 @@ const codeToTest = {
 const Input = Type.Integer({ minimum: 0, description: 'Index of the event that was sent.' })
 const versionErrors = ['versionId must be a text', 'libraryVersionIDs must be a list of ids']
 
-/** @see contracts/transformations.md §9 [D421] */
 export const TEST_IN_WORDS: RouteDescription = {
   tag: 'Transformations',
   summary: 'Run code over events, without saving or sending anything',
@@ -112,6 +110,11 @@ export const TEST_IN_WORDS: RouteDescription = {
       ...codeToTest,
       transformationId: Type.Optional(Type.String()),
       events: Type.Array(Event, { minItems: 1, maxItems: MAX_TEST_EVENTS }),
+      metadata: Type.Optional(
+        Type.Record(Type.String(), Type.Unknown(), {
+          description: 'What metadata(event) gives beside messageId and workspaceId, such as sourceName.',
+        }),
+      ),
     }),
     example: {
       language: 'typescript',
@@ -148,6 +151,7 @@ export const TEST_IN_WORDS: RouteDescription = {
         'Invalid Request. Missing parameters in transformation code block',
         'Invalid request. Missing events',
         'Too many events',
+        'metadata must be an object',
         ...versionErrors,
         ...CODE_ERRORS,
       ],
@@ -169,7 +173,6 @@ const testsAnswer: RouteDescription['answers'] = {
 }
 const unknown = { 404: [`Transformation with id ${TRANSFORMATION_ID} not found`] }
 
-/** @see contracts/transformations.md §9 "Stored tests" [D422] */
 export const STORED_TESTS_IN_WORDS: Record<'get' | 'put' | 'run', RouteDescription> = {
   get: {
     tag: 'Transformations',
@@ -228,7 +231,6 @@ export const STORED_TESTS_IN_WORDS: Record<'get' | 'put' | 'run', RouteDescripti
   },
 }
 
-/** @see contracts/transformations.md §8 [D431], dashboard.md N10 */
 export const LOGS_IN_WORDS: RouteDescription = {
   tag: 'Transformations',
   summary: 'Show what live runs of a transformation logged',
@@ -274,7 +276,6 @@ const Template = closed({
   code: Type.String(),
 })
 
-/** @see contracts/transformations.md §10 [D423] */
 export const TEMPLATES_IN_WORDS: RouteDescription = {
   tag: 'Transformations',
   summary: 'List the templates that a transformation can begin with',

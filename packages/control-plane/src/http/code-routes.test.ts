@@ -352,6 +352,21 @@ describe('tests', () => {
     }
   })
 
+  test('take what metadata(event) gives', async () => {
+    await using plane = await TestPlane.open()
+    const code = 'export const transformEvent = (event, metadata) => ({ told: metadata(event) })'
+    const run = { code, events: [{ price: 1 }] }
+    const told = async (more: object) =>
+      (await plane.ok('POST', '/v2/transformations/test', { ...run, ...more })).transformedEvents[0].event.told
+    const { workspaceId } = await told({})
+    expect(await told({ metadata: { sourceName: 'Shop' } })).toEqual({ workspaceId, sourceName: 'Shop' })
+    expect(await told({ metadata: { workspaceId: 'w' } })).toEqual({ workspaceId: 'w' })
+    for (const metadata of ['Shop', [], 1]) {
+      const { status, body } = await plane.send('POST', '/v2/transformations/test', { body: { ...run, metadata } })
+      expect([status, body.error]).toEqual([400, 'metadata must be an object'])
+    }
+  })
+
   test('of a version in force run with the libraries that it pins, those of another with what is published', async () => {
     await using plane = await TestPlane.open()
     const rules = await library(plane, 'Price Rules', CENTS)

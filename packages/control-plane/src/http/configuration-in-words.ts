@@ -45,7 +45,6 @@ const prune = Type.Optional(Type.Boolean({ default: false, description: 'Removes
 const warning = { 'X-Millrace-Warning': Type.String() }
 const NOT_A_DOCUMENT = ['document must be an object', 'prune must be a boolean', 'Unknown member: colour']
 
-/** @see contracts/control-plane.md §9 */
 export const CONFIGURATION_IN_WORDS: Record<'pull' | 'plan' | 'apply', RouteDescription> = {
   pull: {
     tag: 'Configuration',

@@ -6,7 +6,7 @@ import { BlockList, isIP } from 'node:net'
  *
  * @param trustedProxies addresses and CIDR ranges.
  * @throws Error for one that is neither.
- * @see contracts/decisions.md D9
+ * @see contracts/decisions.md [D9]
  */
 export function limitAddress(
   trustedProxies: readonly string[],

@@ -41,7 +41,6 @@ const USER_ERRORS = [
 ]
 const UNKNOWN_USER = { 404: [`User with id ${USER_EXAMPLE.id} not found`] } as const
 
-/** @see contracts/control-plane.md §7 [D712] */
 export const USERS_IN_WORDS: Record<'list' | 'create' | 'get' | 'update' | 'remove', RouteDescription> = {
   list: {
     tag: 'Accounts',
@@ -102,7 +101,6 @@ function oneUser(text: string) {
 const credential = { key: 'geo_api', updatedAt: '2026-03-01T09:10:00.000Z' }
 const UNKNOWN_CREDENTIAL = { 404: ['Credential with key geo_api not found'] } as const
 
-/** @see contracts/control-plane.md §7 [D726] */
 export const CREDENTIALS_IN_WORDS: Record<'list' | 'put' | 'remove', RouteDescription> = {
   list: {
     tag: 'Credentials',
@@ -174,7 +172,6 @@ const AuditEntry = named(
   }),
 )
 
-/** @see contracts/control-plane.md §10 [D719] */
 export const AUDIT_IN_WORDS: RouteDescription = {
   tag: 'Administration',
   summary: 'Who did what, newest first',

@@ -61,7 +61,7 @@ export function pageAnswers(member: string, shown: TSchema, example: object, wha
   }
 }
 
-/** The six routes of a kind of resource, in words. @see contracts/control-plane.md §4–8 */
+/** The six routes of a kind of resource, in words. */
 export function resourceDescriptions(words: ResourceInWords) {
   const { tag, name, plural, title, written, writtenExample, shownExample } = words
   const unknown: ErrorTexts = { 404: [`${title} with id ${NO_ID} not found`] }

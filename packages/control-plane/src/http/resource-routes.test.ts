@@ -47,6 +47,19 @@ describe('sources', () => {
     })
   })
 
+  test('a source of webhooks has settings of its own, which other types have not', async () => {
+    await using plane = await TestPlane.open()
+    const webhook = { eventPath: 'type', signature: 'stripe', secretCredential: 'stripe_hooks' }
+    const source = await plane.source({ type: 'Webhook', config: { webhook } })
+    const defaults = { userIdPath: '', anonymousIdPath: '', messageIdPath: '' }
+    expect(source['config']).toMatchObject({ webhook: { ...defaults, ...webhook } })
+    const renamed = (await plane.ok('PATCH', `/v2/sources/${source.id}`, { name: 'Renamed' })).source
+    expect(renamed.config).toEqual(source['config'])
+    const reset = (await plane.ok('PUT', `/v2/sources/${source.id}`, { name: 'Put' })).source
+    expect(reset.config.webhook).toEqual({ eventPath: '', ...defaults, signature: 'none', secretCredential: '' })
+    expect((await plane.source({ name: 'App' }))['config']).not.toHaveProperty('webhook')
+  })
+
   test('PATCH changes only what it names, PUT resets the rest, read-only members are ignored', async () => {
     await using plane = await TestPlane.open()
     const before = await plane.source({ enabled: false, config: { orderShards: 4 } })

@@ -34,7 +34,6 @@ const sourceShown = {
   updatedAt: '2026-02-27T16:40:11.004Z',
 }
 
-/** @see contracts/control-plane.md §5, §8 */
 export const SOURCES_IN_WORDS: ResourceInWords = {
   tag: 'Sources',
   name: 'source',
@@ -78,7 +77,6 @@ const delivery = {
   onTransformationError: 'dead_letter',
 }
 
-/** @see contracts/control-plane.md §6, §8 */
 export const DESTINATIONS_IN_WORDS: ResourceInWords = {
   tag: 'Destinations',
   name: 'destination',
@@ -121,7 +119,6 @@ export const DESTINATIONS_IN_WORDS: ResourceInWords = {
   removeErrors: SOURCES_IN_WORDS.removeErrors,
 }
 
-/** @see contracts/control-plane.md §7, §8 */
 export const CONNECTIONS_IN_WORDS: ResourceInWords = {
   tag: 'Connections',
   name: 'connection',
@@ -151,7 +148,6 @@ export const CONNECTIONS_IN_WORDS: ResourceInWords = {
   removeErrors: { 409: [['Events are waiting', { waiting: 12 }]] },
 }
 
-/** @see contracts/control-plane.md §5 [D731] */
 export const ROTATION_IN_WORDS: RouteDescription = {
   tag: 'Sources',
   summary: 'Give a source a new write key',

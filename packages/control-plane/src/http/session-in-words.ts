@@ -17,7 +17,6 @@ const session = {
 const NO_SESSION = { 404: ['No session'] } as const
 const SET_COOKIE = { 'Set-Cookie': Type.String() }
 
-/** @see contracts/dashboard.md §4 N2 */
 export const SESSION_IN_WORDS: Record<'begin' | 'show' | 'end', RouteDescription> = {
   begin: {
     tag: 'Accounts',

@@ -35,9 +35,9 @@ export const moduleRuntime: CodeRuntime = {
     const [step] = steps
     const { transformEvent } = await load(step!, step!.libraries)
     const results: EventRun[] = []
-    for (const { event } of events) {
+    for (const { event, metadata } of events) {
       try {
-        const returned = await transformEvent!(structuredClone(event))
+        const returned = await transformEvent!(structuredClone(event), () => metadata)
         results.push(returned === null ? { dropped: true } : { events: [returned].flat() as JsonObject[] })
       } catch (error) {
         results.push({ error: String(error) })
@@ -47,7 +47,7 @@ export const moduleRuntime: CodeRuntime = {
   },
 }
 
-type Exported = Readonly<Record<string, (event: JsonObject) => unknown>>
+type Exported = Readonly<Record<string, (event: JsonObject, metadata: () => JsonObject) => unknown>>
 
 async function load(
   code: Pick<LibraryCode, 'language' | 'code'>,

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from '@millrace/protocol'
+import { isJsonObject, type JsonObject, type JsonValue } from '@millrace/protocol'
 import type { DestinationTypeDefinition, DestinationTypes } from '../destination-types.ts'
 
 const MASK = '********'
@@ -39,25 +39,33 @@ export const testDestinationTypes: DestinationTypes = {
     })
     return { config, masksWithoutValue }
   },
+  withoutMasks: (_, config) => mapSecrets(config, (value) => (value === MASK ? undefined : value)),
 }
 
 /** Secret are: signingSecret, the header Authorization and the password in webhookUrl. */
-function mapSecrets(config: JsonObject, map: (value: string, key: string, path: string) => string): JsonObject {
+function mapSecrets(
+  config: JsonObject,
+  map: (value: string, key: string, path: string) => string | undefined,
+): JsonObject {
   const copy = structuredClone(config)
   const { signingSecret, webhookUrl, headers } = copy
   if (typeof signingSecret === 'string') {
-    copy['signingSecret'] = map(signingSecret, 'signingSecret', '/signingSecret')
+    const mapped = map(signingSecret, 'signingSecret', '/signingSecret')
+    if (mapped === undefined) delete copy['signingSecret']
+    else copy['signingSecret'] = mapped
   }
   if (typeof webhookUrl === 'string') {
     copy['webhookUrl'] = webhookUrl.replace(/(:\/\/[^/:@]*):([^/@]*)@/, (_, before, password) => {
-      return `${before}:${map(password, 'password', '/webhookUrl')}@`
+      const mapped = map(password, 'password', '/webhookUrl')
+      return mapped === undefined ? `${before}@` : `${before}:${mapped}@`
     })
   }
   if (Array.isArray(headers)) {
-    for (const [i, entry] of headers.entries()) {
-      if (!isJsonObject(entry) || String(entry['from']).toLowerCase() !== 'authorization') continue
-      entry['to'] = map(String(entry['to']), 'authorization', `/headers/${i}/to`)
-    }
+    copy['headers'] = headers.flatMap((entry, i): JsonValue[] => {
+      if (!isJsonObject(entry) || String(entry['from']).toLowerCase() !== 'authorization') return [entry]
+      const to = map(String(entry['to']), 'authorization', `/headers/${i}/to`)
+      return to === undefined ? [] : [{ ...entry, to }]
+    })
   }
   return copy
 }

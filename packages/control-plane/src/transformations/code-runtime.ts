@@ -1,7 +1,7 @@
 import type { JsonObject } from '@millrace/protocol'
 import type { CodeLanguage, LibraryCode, TransformationCode } from './code.ts'
 
-/** What the control plane needs of the sandbox that user code runs in. @see contracts/transformations.md */
+/** What the control plane needs of the sandbox that user code runs in. */
 export interface CodeRuntime {
   /** Judges code that is to be saved, without running it. @param libraries those that it may import, and what they import. */
   check(code: CodeToCheck, libraries: readonly LibraryCode[]): Promise<CodeCheck>
@@ -9,7 +9,7 @@ export interface CodeRuntime {
   run(run: CodeRun): Promise<CodeRunResult>
 }
 
-/** Shipped with the sandbox. @see contracts/transformations.md §10 [D423] */
+/** Shipped with the sandbox. */
 export interface CodeTemplate {
   readonly id: string
   readonly name: string

@@ -6,12 +6,19 @@ import type { ControlStore } from '../store/control-store.ts'
 import type { Workspace } from '../workspace.ts'
 import type { CodeChecks } from './code-checks.ts'
 import type { CodeRun, CodeRuntime, EventRun } from './code-runtime.ts'
-import { type CodeSources, type CodeToTest, codeToTest, readEvents, refuseOtherMembers } from './code-to-test.ts'
+import {
+  type CodeSources,
+  type CodeToTest,
+  codeToTest,
+  readEvents,
+  readMetadata,
+  refuseOtherMembers,
+} from './code-to-test.ts'
 import { MAX_TEST_EVENTS } from './stored-tests.ts'
 import type { StoredTest } from './transformation.ts'
 import type { Transformations } from './transformations.ts'
 
-/** Of one request. @see contracts/transformations.md §9 [D421] */
+/** Of one request. */
 const MOST_MS = 60_000
 /** Requests that run tests at the same time; they take turns in one child process. */
 const MAX_AT_ONCE = 16
@@ -43,7 +50,7 @@ export class CodeTests {
   }
 
   /**
-   * @param written `{language, code, events}` and alike.
+   * @param written `{language, code, events, metadata}` and alike.
    * @returns `{"transformedEvents": […], "logs": […]}`
    * @throws ApiError 400 as on save, 404; 503 if too many run.
    */
@@ -60,8 +67,10 @@ export class CodeTests {
         throw badRequest('Invalid Request. Missing parameters in transformation code block')
       }
       const events = readEvents(written, MAX_TEST_EVENTS)
-      refuseOtherMembers(written, ['transformationId', 'events'])
-      const tested = await this.#runOne(await codeToTest(written, of, this.#sources()), events, deadline)
+      const metadata = this.#metadata(readMetadata(written))
+      refuseOtherMembers(written, ['transformationId', 'events', 'metadata'])
+      const code = await codeToTest(written, of, this.#sources())
+      const tested = await this.#runOne(code, { events, metadata }, deadline)
       return { transformedEvents: tested.results.flatMap(eventsJson), logs: [...tested.logs] }
     })
   }
@@ -79,11 +88,20 @@ export class CodeTests {
       const code = await codeToTest(written, of, this.#sources())
       const results: JsonObject[] = []
       for (const test of of.tests) {
-        const { results: events } = await this.#runOne(code, test.input, deadline)
+        const { results: events } = await this.#runOne(
+          code,
+          { events: test.input, metadata: this.#metadata() },
+          deadline,
+        )
         results.push(resultJson(test, events))
       }
       return { pass: results.every(({ status }) => status === 'pass'), results }
     })
+  }
+
+  /** What metadata(event) gives, without the messageId. */
+  #metadata(given: JsonObject = {}): JsonObject {
+    return { workspaceId: this.#options.workspace.id, ...given }
   }
 
   #sources(): CodeSources {
@@ -102,23 +120,22 @@ export class CodeTests {
   }
 
   /** All events at once; after a fault of the sandbox one by one, so that only the culprit fails, as in live traffic. */
-  async #runOne({ code, entry }: CodeToTest, events: readonly JsonObject[], deadline: number): Promise<Tested> {
-    const together = await this.#attempt(code, events, deadline)
+  async #runOne({ code, entry }: CodeToTest, { events, metadata }: Input, deadline: number): Promise<Tested> {
+    const together = await this.#attempt(code, { events, metadata }, deadline)
     if (!together.isTroubled || entry !== 'transformEvent' || events.length === 1) return together
     const apart: Tested[] = []
-    for (const event of events) apart.push(await this.#attempt(code, [event], deadline))
+    for (const event of events) apart.push(await this.#attempt(code, { events: [event], metadata }, deadline))
     return { results: apart.flatMap(({ results }) => results), logs: apart.flatMap(({ logs }) => logs) }
   }
 
   async #attempt(
     code: CodeRun['steps'][number],
-    events: readonly JsonObject[],
+    { events, metadata }: Input,
     deadline: number,
   ): Promise<Tested & { readonly isTroubled: boolean }> {
     const { runtime, workspace, credentials, maskingOf } = this.#options
     const wallMs = Math.floor(deadline - workspace.clock.monotonic())
     if (wallMs < 1) return { results: events.map(() => ({ error: TIMED_OUT })), logs: [], isTroubled: true }
-    const metadata = { workspaceId: workspace.id }
     const { results, logs, usedCredentials, trouble } = await runtime.run({
       key: 'test',
       steps: [code],
@@ -131,6 +148,11 @@ export class CodeTests {
     const masking = maskingOf(usedCredentials)
     return { results: results.map((each) => masked(each, masking)), logs, isTroubled: trouble !== undefined }
   }
+}
+
+interface Input {
+  readonly events: readonly JsonObject[]
+  readonly metadata: JsonObject
 }
 
 interface Tested {

@@ -114,6 +114,13 @@ export function readEvents(written: JsonObject, most: number): JsonObject[] {
   return events
 }
 
+/** @throws ApiError 400 */
+export function readMetadata(written: JsonObject): JsonObject {
+  const metadata = ownMember(written, 'metadata') ?? {}
+  if (!isJsonObject(metadata)) throw badRequest('metadata must be an object')
+  return metadata
+}
+
 export function refuseOtherMembers(written: JsonObject, more: readonly string[]): void {
   refuseUnknownMembers(written, [...CODE_MEMBERS, ...more])
 }

@@ -1,7 +1,7 @@
 import { formatTime, type JsonObject } from '@millrace/protocol'
 import type { CodeVersion } from './code.ts'
 
-/** A module that transformations and other libraries import. @see contracts/transformations.md §3, §9 */
+/** A module that transformations and other libraries import. */
 export interface Library {
   readonly id: string
   /** Names it in configuration as code; stays when the name changes. */

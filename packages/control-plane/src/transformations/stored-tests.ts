@@ -10,7 +10,6 @@ const MAX_ID_LENGTH = 64
 
 const event = Type.Record(Type.String(), Type.Unknown())
 
-/** @see contracts/transformations.md §9 "Stored tests" [D422] */
 export const STORED_TEST = closed({
   id: Type.String({ minLength: 1, maxLength: MAX_ID_LENGTH, description: 'Unique among the tests.' }),
   name: NAME,

@@ -1,7 +1,6 @@
 import { formatTime, type JsonObject } from '@millrace/protocol'
 import type { CodeVersion, TransformationCode } from './code.ts'
 
-/** @see contracts/transformations.md §9 "Stored tests" [D422] */
 export interface StoredTest {
   readonly id: string
   readonly name: string
@@ -9,7 +8,6 @@ export interface StoredTest {
   readonly expectedOutput: readonly JsonObject[]
 }
 
-/** @see contracts/transformations.md §9 [D401] */
 export interface Transformation {
   readonly id: string
   /** Names it in configuration as code; stays when the name changes. */

@@ -26,10 +26,14 @@ export class AnswerBody {
     return this.#length > this.#maxBytes
   }
 
+  bytes(): Buffer {
+    return this.#chunks.length === 1 ? this.#chunks[0]! : Buffer.concat(this.#chunks)
+  }
+
   text(): string {
     if (this.#length === 0) return ''
     if (!this.#isKept) return REDACTED_ANSWER
-    const bytes = this.#chunks.length === 1 ? this.#chunks[0]! : Buffer.concat(this.#chunks)
+    const bytes = this.bytes()
     if (!this.isCut) return bytes.toString('utf8')
     // As of a stream that goes on: a character that is cut in two is left out.
     return new TextDecoder().decode(bytes.subarray(0, this.#maxBytes), { stream: true })
@@ -55,10 +59,16 @@ export class Answer {
     return this.#body?.text() ?? ''
   }
 
+  get bytes(): Buffer {
+    return this.#body?.bytes() ?? NOTHING
+  }
+
   get isCut(): boolean {
     return this.#body?.isCut ?? false
   }
 }
+
+const NOTHING = Buffer.alloc(0)
 
 /** Whether the answer's type is one whose text is kept: JSON, XML or text, and not compressed. */
 export function isTextAnswer(contentType: string | undefined, contentEncoding: string | undefined): boolean {

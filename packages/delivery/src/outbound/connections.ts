@@ -1,9 +1,10 @@
-import type { Socket } from 'node:net'
+import type { LookupFunction } from 'node:net'
 import type { Deadlines } from '@millrace/std'
 import { type Dispatcher, Pool, ProxyAgent } from 'undici'
 import type { EgressRules } from './egress-rules.ts'
 import { EgressRefusedError } from './failures.ts'
-import { guardedConnector, type Lookup } from './guarded-connector.ts'
+import { type Connecting, guardedConnector } from './guarded-connector.ts'
+import type { Lookup } from './names/names.ts'
 import type { Target } from './target.ts'
 
 /** The ways to targets. */
@@ -40,7 +41,7 @@ export class DirectConnections implements Connections {
   readonly #named = new Map<string, Pool>()
   /** No longer among the latest, finishing what is under way. */
   readonly #retiring = new Set<Pool>()
-  readonly #connecting = new Set<Socket>()
+  readonly #connecting = new Set<Connecting>()
 
   constructor(options: DirectConnectionsOptions) {
     this.#options = options
@@ -53,7 +54,7 @@ export class DirectConnections implements Connections {
 
   async close(): Promise<void> {
     const pools = [...this.#configured.values(), ...this.#named.values(), ...this.#retiring]
-    for (const socket of this.#connecting) socket.destroy()
+    for (const attempt of [...this.#connecting]) attempt.giveUp(new Error('closed'))
     await Promise.all(pools.map((pool) => pool.destroy()))
   }
 
@@ -78,6 +79,16 @@ export class DirectConnections implements Connections {
   }
 }
 
+export interface ProxiedConnectionsOptions {
+  readonly proxy: string
+  readonly rules: EgressRules
+  /** For the name of the proxy itself. */
+  readonly lookup: Lookup
+  readonly connectTimeoutMs: number
+  /** Per origin. */
+  readonly connections: number
+}
+
 /**
  * Everything through the operator's proxy, which resolves the names: of a name the guard then knows only the lists of
  * hosts, of an address in place of a name everything.
@@ -86,9 +97,16 @@ export class ProxiedConnections implements Connections {
   readonly #agent: ProxyAgent
   readonly #rules: EgressRules
 
-  constructor(proxy: string, rules: EgressRules, connectTimeoutMs: number, connections: number) {
+  constructor({ proxy, rules, lookup, connectTimeoutMs, connections }: ProxiedConnectionsOptions) {
     this.#rules = rules
-    this.#agent = new ProxyAgent({ ...POOL_OPTIONS, uri: proxy, connections, connectTimeout: connectTimeoutMs })
+    const proxyTls = { lookup: lookupOfProxy(lookup) }
+    this.#agent = new ProxyAgent({
+      ...POOL_OPTIONS,
+      uri: proxy,
+      connections,
+      connectTimeout: connectTimeoutMs,
+      proxyTls,
+    })
   }
 
   to({ hostname, port }: Target, isConfigured: boolean): Dispatcher {
@@ -100,4 +118,18 @@ export class ProxiedConnections implements Connections {
   close(): Promise<unknown> {
     return this.#agent.destroy()
   }
+}
+
+/** The proxy's own name, in the form that sockets ask for. */
+function lookupOfProxy(lookup: Lookup): LookupFunction {
+  return (hostname, { all }, onFound) =>
+    void lookup(
+      hostname,
+      (error, addresses) => {
+        if (error !== null) onFound(error, '')
+        else if (all) onFound(null, [...addresses])
+        else onFound(null, addresses[0]!.address, addresses[0]!.family)
+      },
+      true,
+    )
 }

@@ -58,15 +58,6 @@ describe('the guard', () => {
     expect(receiver.received).toHaveLength(1)
   })
 
-  test('asks for a name once while many connections to it begin', async () => {
-    const receiver = await startReceiver()
-    const lookup = lookupOf(['127.0.0.1'])
-    const client = openClient({ lookup })
-    await Promise.all(Array.from({ length: 20 }, () => send(client, `http://hook.test:${receiver.port}/`)))
-    expect(receiver.sockets).toHaveLength(20)
-    expect(lookup.count).toBe(1)
-  })
-
   test('tries the next of the judged addresses when one does not answer', async () => {
     const receiver = await startReceiver()
     const rules = { ...OPEN, allow: '127.0.0.0/8,::1' }

@@ -1,6 +1,8 @@
+import ipaddr from 'ipaddr.js'
 import { describe, expect, test } from 'vitest'
 import { parseEgressList } from './egress-list.ts'
 import { EgressRules } from './egress-rules.ts'
+import { FURTHER_REFUSED, SPECIAL_PURPOSE } from './special-purpose.ts'
 import { Targets } from './target.ts'
 
 /** @param url also in notations that only a URL's parser understands. */
@@ -26,6 +28,11 @@ describe('refused by default', () => {
     ['172.16.0.0', '172.31.255.255', ['172.15.255.255', '172.32.0.0']],
     ['192.0.0.0', '192.0.0.255', ['191.255.255.255', '192.0.1.0']],
     ['192.0.2.0', '192.0.2.255', ['192.0.3.0']],
+    ['192.31.196.0', '192.31.196.255', ['192.31.195.255', '192.31.197.0']],
+    ['192.52.193.0', '192.52.193.255', ['192.52.192.255', '192.52.194.0']],
+    ['192.88.99.0', '192.88.99.255', ['192.88.98.255', '192.88.100.0']],
+    ['192.175.48.0', '192.175.48.255', ['192.175.47.255', '192.175.49.0']],
+    ['168.63.129.16', '168.63.129.16', ['168.63.129.15', '168.63.129.17']],
     ['192.168.0.0', '192.168.255.255', ['192.167.255.255', '192.169.0.0']],
     ['198.18.0.0', '198.19.255.255', ['198.17.255.255', '198.20.0.0']],
     ['198.51.100.0', '198.51.100.255', ['198.51.99.255', '198.51.101.0']],
@@ -45,14 +52,49 @@ describe('refused by default', () => {
     ['::', '::', ['2::']],
     ['::1', '::1', []],
     ['fc00::', 'fdff:ffff:ffff:ffff:ffff:ffff:ffff:ffff', ['fbff::', 'fe00::']],
-    ['fe80::', 'febf:ffff:ffff:ffff:ffff:ffff:ffff:ffff', ['fe7f::', 'fec0::']],
-    ['ff00::', 'ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff', ['feff::']],
-    ['2001::', '2001:0:ffff:ffff:ffff:ffff:ffff:ffff', ['2000:ffff::', '2001:1::']],
+    ['fe80::', 'febf:ffff:ffff:ffff:ffff:ffff:ffff:ffff', ['fe7f::']],
+    ['fec0::', 'feff:ffff:ffff:ffff:ffff:ffff:ffff:ffff', []],
+    ['ff00::', 'ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff', []],
+    ['2001::', '2001:1ff:ffff:ffff:ffff:ffff:ffff:ffff', ['2000:ffff::', '2001:200::']],
+    ['100::', '100::ffff:ffff:ffff:ffff', ['ff::', '100:0:0:2::']],
+    ['100:0:0:1::', '100:0:0:1:ffff:ffff:ffff:ffff', ['100:0:0:2::']],
+    ['2620:4f:8000::', '2620:4f:8000:ffff:ffff:ffff:ffff:ffff', ['2620:4f:7fff::', '2620:4f:8001::']],
+    ['3fff::', '3fff:fff:ffff:ffff:ffff:ffff:ffff:ffff', ['3ffe::', '3fff:1000::']],
+    ['5f00::', '5f00:ffff:ffff:ffff:ffff:ffff:ffff:ffff', ['5eff::', '5f01::']],
     ['2001:db8::', '2001:db8:ffff:ffff:ffff:ffff:ffff:ffff', ['2001:db7::', '2001:db9::']],
     ['64:ff9b:1::', '64:ff9b:1:ffff:ffff:ffff:ffff:ffff', ['64:ff9b:2::']],
   ])('%s to %s', (first, last, outside) => {
     for (const address of [first, last]) expect(mayReach(`http://[${address}]/`), address).toBe(false)
     for (const address of outside) expect(mayReach(`http://[${address}]/`), address).toBe(true)
+  })
+
+  test.each([...SPECIAL_PURPOSE, ...FURTHER_REFUSED])('%s, %s', (block) => {
+    const [address, bits] = ipaddr.parseCIDR(block)
+    const bytes = address.toByteArray()
+    const last = bytes.map((byte, at) => byte | (0xff >> Math.min(8, Math.max(0, bits - at * 8))))
+    for (const each of [bytes, last]) {
+      const text = ipaddr.fromByteArray(each).toString()
+      expect(mayReach(`http://${text.includes(':') ? `[${text}]` : text}/`), text).toBe(false)
+    }
+  })
+
+  test.each([
+    ['2600::5efe:a00:1', false],
+    ['2600::5efe:101:101', false],
+    ['2600::200:5efe:101:101', false],
+    ['2600::300:5efe:a9fe:a9fe', false],
+    ['fd00::5efe:101:101', false],
+    ['2600::5eff:101:101', true],
+    ['2600::400:5efe:101:101', true],
+    ['2600::1:5efe:101:101', true],
+    ['2600::5efe:101:101:1', true],
+  ])('ISATAP: %s may be reached: %s', (address, is) => {
+    expect(mayReach(`http://[${address}]/`)).toBe(is)
+  })
+
+  test('ISATAP is judged by the address in it where networks are named', () => {
+    expect(mayReach('http://[2600::5efe:a00:1]/', { allow: '10.0.0.0/8' })).toBe(true)
+    expect(mayReach('http://[2600::5efe:a00:1]/', { allow: '2600::/16', deny: '10.0.0.0/8' })).toBe(false)
   })
 
   test('what is no address at all', () => {

@@ -251,7 +251,7 @@ describe('no answer', () => {
   })
 
   test.each([
-    { what: 'name', url: () => 'http://hook.test/', lookup: () => {} },
+    { what: 'name', url: () => 'http://hook.test/', lookup: () => undefined },
     { what: 'TLS handshake', url: (port: number) => `https://127.0.0.1:${port}/`, lookup: lookupOf([]) },
   ])('a $what that takes 5 s', async ({ url, lookup }) => {
     const clock = new ManualClock(0)
@@ -261,7 +261,7 @@ describe('no answer', () => {
       clock,
       lookup: (...given) => {
         begun.resolve()
-        lookup(...given)
+        return lookup(...given)
       },
     })
     const result = send(client, url(port))
@@ -387,7 +387,7 @@ describe('ending', () => {
   test('close ends calls that wait for an answer, a connection or a name', async () => {
     const arrived = Promise.withResolvers<void>()
     const receiver = await startReceiver(() => arrived.resolve())
-    const client = openClient({ connections: 1, lookup: () => {} })
+    const client = openClient({ connections: 1, lookup: () => undefined })
     const results = [receiver.origin, receiver.origin, 'http://hook.test/'].map((url) => send(client, url))
     await arrived.promise
     await client.close()

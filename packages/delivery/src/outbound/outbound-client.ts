@@ -3,7 +3,7 @@ import { isPlainAnswer, isTextAnswer } from './answer-body.ts'
 import { type Connections, DirectConnections, ProxiedConnections } from './connections.ts'
 import type { EgressRules } from './egress-rules.ts'
 import { Exchange, type Surroundings } from './exchange.ts'
-import { type Lookup, systemLookup } from './guarded-connector.ts'
+import type { Lookup } from './names/names.ts'
 import type { OutboundCall, OutboundRequest, OutboundResult } from './outbound-request.ts'
 import { Targets } from './target.ts'
 
@@ -18,12 +18,15 @@ export interface OutboundClientOptions {
   readonly maxAnswerBytes?: number
   /** Whether an answer's text is kept whatever type it says it has, if it is not compressed. Default: only JSON, XML and text. */
   readonly keepsEveryType?: boolean
+  /** Whether an answer's bytes are kept whatever it says of them, compressed ones too: the caller reads `bytes`. */
+  readonly keepsBytes?: boolean
   /** At a time per origin; further requests wait for one. Default 128. */
   readonly connections?: number
   /** MILLRACE_EGRESS_PROXY, `http://host:port`. Names are then resolved by the proxy and only literal addresses and
    * hosts can be judged. */
   readonly proxy?: string | undefined
-  readonly lookup?: Lookup
+  /** Finds the addresses of names; `Names.forDestination()`. */
+  readonly lookup: Lookup
 }
 
 /**
@@ -38,24 +41,19 @@ export class OutboundClient {
   readonly #surroundings: Surroundings
 
   constructor(options: OutboundClientOptions) {
-    const { rules, clock, connectTimeoutMs = 5_000, callTimeoutMs = 30_000, connections = 128 } = options
+    const { rules, clock, lookup, connectTimeoutMs = 5_000, callTimeoutMs = 30_000, connections = 128 } = options
     this.#connectDeadlines = new Deadlines(clock, connectTimeoutMs)
     this.#connections =
       options.proxy === undefined
-        ? new DirectConnections({
-            rules,
-            lookup: options.lookup ?? systemLookup,
-            connectDeadlines: this.#connectDeadlines,
-            connections,
-          })
-        : new ProxiedConnections(options.proxy, rules, connectTimeoutMs, connections)
+        ? new DirectConnections({ rules, lookup, connectDeadlines: this.#connectDeadlines, connections })
+        : new ProxiedConnections({ proxy: options.proxy, rules, lookup, connectTimeoutMs, connections })
     this.#surroundings = {
       clock,
       connections: this.#connections,
       deadlines: new Deadlines(clock, callTimeoutMs),
       callTimeoutMs,
       maxAnswerBytes: options.maxAnswerBytes ?? 16 * 1024,
-      isKept: options.keepsEveryType === true ? isPlainAnswer : isTextAnswer,
+      isKept: options.keepsBytes === true ? () => true : options.keepsEveryType === true ? isPlainAnswer : isTextAnswer,
       targets: new Targets(),
       isClosed: false,
     }

@@ -8,7 +8,10 @@ export interface OutboundRequest {
   readonly body: string
   /** Lower-case names of headers that are left off when a redirect changes the origin. */
   readonly secretHeaders: readonly string[]
-  /** Origin, as `URL.origin` gives it, that the destination's own configuration names; loopback may be open to it. */
+  /**
+   * Origin, as `URL.origin` gives it, that the destination's own configuration or code names. Loopback may be open to it,
+   * and its name is looked up apart from those that events, user code and redirects bring.
+   */
   readonly configuredOrigin: string | undefined
 }
 
@@ -23,6 +26,8 @@ export type OutboundResult =
       /** Empty, the text, its beginning (`isCut`), or REDACTED_ANSWER. */
       readonly text: string
       readonly isCut: boolean
+      /** What was kept of the body, as it came; empty where it was not kept. */
+      readonly bytes: Buffer
       readonly durationMs: number
     }
   /** Worth another attempt; status and text are ours. @see contracts/test-api.md §6 */

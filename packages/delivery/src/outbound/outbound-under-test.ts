@@ -3,7 +3,7 @@ import { createServer, type IncomingHttpHeaders, type IncomingMessage, type Serv
 import { type AddressInfo, createServer as createTcpServer, type Socket } from 'node:net'
 import { systemClock } from '@millrace/std'
 import { EgressRules, type EgressRulesOptions } from './egress-rules.ts'
-import type { Lookup } from './guarded-connector.ts'
+import { type Lookup, Names } from './names/names.ts'
 import { OutboundClient, type OutboundClientOptions } from './outbound-client.ts'
 import type { OutboundRequest, OutboundResult } from './outbound-request.ts'
 
@@ -86,10 +86,17 @@ export const OPEN: EgressRulesOptions = { allow: '127.0.0.1', deny: undefined, l
 /** As after the first start: nothing set, listening on loopback. */
 export const BY_DEFAULT: EgressRulesOptions = { allow: undefined, deny: undefined, listenHost: '127.0.0.1' }
 
+const names = new Names({ clock: systemClock })
+
 export function openClient(
   options: Partial<Omit<OutboundClientOptions, 'rules'>> & { rules?: EgressRulesOptions } = {},
 ): OutboundClient {
-  const client = new OutboundClient({ clock: systemClock, ...options, rules: new EgressRules(options.rules ?? OPEN) })
+  const client = new OutboundClient({
+    clock: systemClock,
+    lookup: names.forDestination(),
+    ...options,
+    rules: new EgressRules(options.rules ?? OPEN),
+  })
   whenDone(() => client.close())
   return client
 }
@@ -116,6 +123,7 @@ export function lookupOf(...answers: (string[] | NodeJS.ErrnoException)[]): Look
           null,
           answer.map((address) => ({ address, family: address.includes(':') ? 6 : 4 })),
         )
+      return undefined
     },
     { count: 0 },
   )

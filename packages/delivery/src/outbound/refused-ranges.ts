@@ -1,33 +1,10 @@
 import ipaddr from 'ipaddr.js'
+import { FURTHER_REFUSED, SPECIAL_PURPOSE } from './special-purpose.ts'
 
 type Address = ipaddr.IPv4 | ipaddr.IPv6
 
 /** Everything that is not a public address. @see contracts/delivery.md §9 */
-const REFUSED = networks([
-  '0.0.0.0/8',
-  '10.0.0.0/8',
-  '100.64.0.0/10',
-  '127.0.0.0/8',
-  '169.254.0.0/16',
-  '172.16.0.0/12',
-  '192.0.0.0/24',
-  '192.0.2.0/24',
-  '192.168.0.0/16',
-  '198.18.0.0/15',
-  '198.51.100.0/24',
-  '203.0.113.0/24',
-  '224.0.0.0/4',
-  '240.0.0.0/4',
-  '::/128',
-  '::1/128',
-  'fc00::/7',
-  'fe80::/10',
-  'ff00::/8',
-  '2001::/32',
-  '2001:db8::/32',
-  // NAT64 of a local network: where the IPv4 address lies in it is that network's choice, so it cannot be looked at.
-  '64:ff9b:1::/48',
-])
+const REFUSED = networks([...SPECIAL_PURPOSE, ...FURTHER_REFUSED].map(([block]) => block))
 
 const LOOPBACK = networks(['127.0.0.0/8', '::1/128'])
 
@@ -48,12 +25,21 @@ export function parseAddress(text: string): Address | undefined {
 export function reachedBy(address: Address): Address[] {
   if (address.kind() === 'ipv4') return [address]
   const holding = HOLDING_IPV4.find(([prefix]) => isIn(address, prefix))
-  if (holding === undefined) return [address]
-  return [address, new ipaddr.IPv4(address.toByteArray().slice(holding[1], holding[1] + 4))]
+  const firstByte = isIsatap(address) ? 12 : holding?.[1]
+  if (firstByte === undefined) return [address]
+  return [address, new ipaddr.IPv4(address.toByteArray().slice(firstByte, firstByte + 4))]
 }
 
 export function isRefused(address: Address): boolean {
-  return REFUSED.some((network) => isIn(address, network))
+  return isIsatap(address) || REFUSED.some((network) => isIn(address, network))
+}
+
+/** A tunnel to the IPv4 address in the last four bytes, below any prefix (RFC 5214 §6.1). */
+function isIsatap(address: Address): boolean {
+  if (address.kind() === 'ipv4') return false
+  const [u, zero, five, fe] = address.toByteArray().slice(8, 12)
+  // The first byte may have the bits for universal and for group set.
+  return ((u ?? 1) & 0xfc) === 0 && zero === 0 && five === 0x5e && fe === 0xfe
 }
 
 export function isLoopback(address: Address): boolean {

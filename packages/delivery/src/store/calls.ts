@@ -3,6 +3,7 @@ import type { EventPlace } from '../lane-event.ts'
 import type { Position } from '../progress.ts'
 import type { JobCalls, ReplayedWrite, ReplayWait } from './job.ts'
 import type { PlainOutcome } from './outcome-block.ts'
+import type { RunBefore, UnderWay } from './run-table.ts'
 import type { VersionsWrite } from './version-table.ts'
 
 export interface DeliveryThreadData {
@@ -22,13 +23,15 @@ export interface BlockWrite {
   readonly entries: Uint8Array
 }
 
+export const JOURNEY_OUTCOMES = ['waiting', 'delivered', 'expired'] as const
+
 /** A wait, or a final outcome with attempts; replaces what was said of the event before. */
 export interface JourneyWrite extends EventPlace {
   readonly destinationId: string
   /** As in `BlockWrite`. */
   readonly replayId: string | null
   readonly sourceId: string
-  readonly outcome: 'waiting' | 'delivered' | 'expired'
+  readonly outcome: (typeof JOURNEY_OUTCOMES)[number]
   readonly reason: string | null
   readonly acceptedAt: number
   readonly sizeBytes: number
@@ -43,7 +46,8 @@ export interface JourneyWrite extends EventPlace {
   readonly at: number
 }
 
-export const STAGES = ['user_transformation', 'dest_transformation', 'delivery'] as const
+/** `internal`: our own code failed at the event. The order is part of the format: append only. */
+export const STAGES = ['user_transformation', 'dest_transformation', 'delivery', 'internal'] as const
 export type Stage = (typeof STAGES)[number]
 export const DEAD_LETTER_STATES = ['open', 'replaying', 'resolved', 'discarded'] as const
 export type DeadLetterState = (typeof DEAD_LETTER_STATES)[number]
@@ -102,6 +106,17 @@ export interface Flush {
   readonly positions: readonly PositionWrite[]
   readonly versions: readonly VersionsWrite[]
   readonly delivered: readonly { destinationId: string; hour: number; count: number }[]
+  /** One if the event that runs alone has come to rest with this flush, else none. */
+  readonly rested: readonly true[]
+}
+
+/** A row of a flush that cannot be written as it is, whatever the disk does. */
+export interface RefusedRow {
+  readonly part: keyof Flush
+  /** In its part of the flush. */
+  readonly at: number
+  /** For the log. */
+  readonly cause: string
 }
 
 /** Versions of the user code that it went through, in their order. */
@@ -229,12 +244,23 @@ export interface Scope {
 /** The functions of the delivery store's thread. */
 export type DeliveryCalls = JobCalls & {
   open(nothing: undefined): void
-  flush(flush: Flush): void
+  /** Writes all of it in one transaction or, if rows of it cannot be written, nothing. @returns those rows. */
+  flush(flush: Flush): RefusedRow[]
+  /** A run of the server begins: `endRun` is to follow. */
+  beginRun(now: number): RunBefore
+  /** It ends in order. */
+  endRun(nothing: undefined): void
+  noteUnderWay(event: UnderWay): void
+  /** As `RunTable.countRead`. */
+  countUnderWayRead(nothing: undefined): number
+  clearUnderWay(nothing: undefined): void
   positions(nothing: undefined): PositionWrite[]
   /** Waits of a destination in the order of their places, and the other places at or after its positions with an outcome. */
   resume(destinationId: string): { waiting: JourneyWrite[]; done: EventPlaceKey[] }
   spans(nothing: undefined): Span[]
   writeSpans(change: { put: readonly Span[]; remove: readonly Pick<Span, 'kind' | 'resource'>[] }): void
+  /** Drops single spans, known by their resource and where they begin. */
+  dropSpans(spans: readonly Pick<Span, 'kind' | 'resource' | 'partition' | 'fromOffset'>[]): void
   /** By destination, in the order in which it came: what is recorded of the first delivery, then of each replay of the log. */
   recorded(place: { partition: number; offset: number; index: number; sourceId: string }): [string, Recorded][]
   writeHashes(chunk: { partition: number; lastOffset: number; entries: Uint8Array; position: PositionWrite }): void

@@ -28,6 +28,8 @@ export interface CopiedMoment {
 export function alignDeliveryCopy(file: string, { spans, logEnd }: CopiedMoment): void {
   using db = new DatabaseSync(file)
   inTransaction(db, () => {
+    // The run that made the copy is not one that ended without a stop.
+    db.exec('DELETE FROM runs; DELETE FROM under_way')
     const put = db.prepare('INSERT OR REPLACE INTO spans VALUES (?, ?, ?, ?, ?, ?, ?)')
     for (const { kind, resource, sourceId, destinationId, partition, fromOffset, toOffset } of spans) {
       put.run(kind, resource, sourceId, destinationId, partition, fromOffset, toOffset)

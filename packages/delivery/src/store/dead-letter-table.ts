@@ -15,6 +15,7 @@ import type { LetterRanges } from './letter-ranges.ts'
 import { mergedBy } from './merged.ts'
 import type { Names } from './names.ts'
 import type { VersionTable } from './version-table.ts'
+import { writable } from './writable.ts'
 
 /** Rows looked at for one page at most: a rare filter gives short pages with a cursor, never a long wait. */
 const MOST_LOOKED_AT = 10_000
@@ -71,6 +72,10 @@ export class DeadLetterTable {
   }
 
   write(letters: readonly DeadLetterWrite[]): void {
+    for (const { event, stage } of letters) {
+      if (typeof event !== 'string' || !STAGES.includes(stage))
+        throw new TypeError('a dead letter lacks its event or stage')
+    }
     for (const letter of this.#ranges.write(letters)) this.#write(letter)
   }
 
@@ -86,26 +91,16 @@ export class DeadLetterTable {
   }
 
   #write(letter: DeadLetterWrite): void {
-    this.#statements.insert.run(
+    const { partition, offset, index, acceptedAt, deadAt, attempts, lastStatus, lastAnswer, revision } = letter
+    const columns = [
       this.#names.number(letter.destinationId),
       this.#names.number(letter.sourceId),
-      letter.partition,
-      letter.offset,
-      letter.index,
-      OPEN,
-      STAGES.indexOf(letter.stage),
-      this.#names.number(letter.reason),
-      letter.acceptedAt,
-      letter.deadAt,
-      letter.attempts,
-      letter.lastStatus,
-      letter.lastAnswer === null ? null : this.#names.number(letter.lastAnswer),
-      letter.revision,
-      NEVER,
-      letter.requests && JSON.stringify(letter.requests),
-      letter.event,
+      ...[partition, offset, index, OPEN, STAGES.indexOf(letter.stage), this.#names.number(letter.reason)],
+      ...[acceptedAt, deadAt, attempts, lastStatus, lastAnswer === null ? null : this.#names.number(lastAnswer)],
+      ...[revision, NEVER, letter.requests && JSON.stringify(letter.requests), letter.event],
       letter.replayId === null ? null : this.#names.number(letter.replayId),
-    )
+    ]
+    this.#statements.insert.run(...writable(columns))
   }
 
   get(id: string): DeadLetterRow | undefined {

@@ -12,6 +12,18 @@ export const FLUSH_OUTCOMES = 1_000
 /** How far a destination is, asked while a flush is made. */
 export type PositionsOf = () => Iterable<{ partition: number; stream: number; position: Position }>
 
+/** An event as it was accepted. */
+export interface AcceptedEvent {
+  readonly sourceId: string
+  /** Milliseconds since 1970. */
+  readonly acceptedAt: number
+  /** JSON of the stored event. */
+  readonly event: string
+}
+
+/** Reads events of the log; undefined for those that it has lost. @throws when the log cannot be read now. */
+export type ReadAccepted = (places: readonly EventPlace[]) => Promise<readonly (AcceptedEvent | undefined)[]>
+
 /**
  * The outcomes of one destination on their way to disk: gathered here, written by the store's next flush. What has been
  * handed over counts as recorded, because the flush that writes it also writes the position behind it, and flushes are
@@ -23,6 +35,10 @@ export class LaneOutcomes {
   /** Set by the lane; called after each flush that held outcomes of it. */
   onPersisted: () => void = () => {}
   positions: PositionsOf = () => []
+  /** Set by the destination: where an outcome cannot be written, its event is read again for a dead letter. */
+  readAccepted: ReadAccepted = async (places) => places.map(() => undefined)
+  /** Set by the destination; called for such events once they are on disk as dead letters. */
+  onInternalErrors: (count: number) => void = () => {}
   /** Outcomes that a crash would repeat. */
   unpersisted = 0
   #blocks = new Map<string, OpenBlock>()

@@ -1,10 +1,19 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { EventPlace } from '../lane-event.ts'
-import type { BlockWrite, EventPlaceKey, JourneyWrite, PositionWrite, Recorded, ReplacedRow } from './calls.ts'
+import {
+  type BlockWrite,
+  type EventPlaceKey,
+  JOURNEY_OUTCOMES,
+  type JourneyWrite,
+  type PositionWrite,
+  type Recorded,
+  type ReplacedRow,
+} from './calls.ts'
 import type { LetterRanges } from './letter-ranges.ts'
 import type { Names } from './names.ts'
 import { ENTRY_BYTES, readEntry } from './outcome-block.ts'
 import type { VersionTable } from './version-table.ts'
+import { writable } from './writable.ts'
 
 /** A block this small is written on, so that at low traffic an event does not cost a row. */
 const FULL_BLOCK_ENTRIES = 50
@@ -98,16 +107,9 @@ export class OutcomeTables {
       open.entries += entries
       return
     }
-    const { id } = this.#statements.insertBlock.get(
-      destination,
-      block.partition,
-      block.revision,
-      replay,
-      block.firstOffset,
-      block.lastOffset,
-      block.lastAt,
-      block.entries,
-    ) as { id: number }
+    const { revision, firstOffset, lastOffset, lastAt } = block
+    const columns = [destination, block.partition, revision, replay, firstOffset, lastOffset, lastAt]
+    const { id } = this.#statements.insertBlock.get(...writable(columns), block.entries) as { id: number }
     this.#openBlocks.set(key, { id, entries })
   }
 
@@ -117,28 +119,18 @@ export class OutcomeTables {
   }
 
   writeJourney(journey: JourneyWrite): void {
-    this.#statements.putJourney.run(
+    if (!JOURNEY_OUTCOMES.includes(journey.outcome)) throw new TypeError('a journey lacks its outcome')
+    const { partition, stream, offset, index, outcome, reason, acceptedAt, sizeBytes, userKey, anonymousKey } = journey
+    const { attempts, deliveredRequests, firstAttemptAt, dueAt, requests, revision, at } = journey
+    const columns = [
       this.#names.number(journey.destinationId),
       this.#names.number(journey.sourceId),
-      journey.partition,
-      journey.stream,
-      journey.offset,
-      journey.index,
-      journey.outcome,
-      journey.reason,
-      journey.acceptedAt,
-      journey.sizeBytes,
-      journey.userKey,
-      journey.anonymousKey,
-      journey.attempts,
-      journey.deliveredRequests,
-      journey.firstAttemptAt,
-      journey.dueAt === null ? null : Math.round(journey.dueAt),
-      journey.requests && JSON.stringify(journey.requests),
-      journey.revision,
-      journey.at,
+      ...[partition, stream, offset, index, outcome, reason, acceptedAt, sizeBytes, userKey, anonymousKey],
+      ...[attempts, deliveredRequests, firstAttemptAt, dueAt === null ? null : Math.round(dueAt)],
+      ...[requests && JSON.stringify(requests), revision, at],
       this.#replay(journey.replayId),
-    )
+    ]
+    this.#statements.putJourney.run(...writable(columns))
   }
 
   removeJourney({ destinationId, partition, offset, index, replayId }: ReplacedRow): void {
@@ -163,7 +155,7 @@ export class OutcomeTables {
 
   writePosition({ reader, partition, stream, position }: PositionWrite): void {
     const { offset, index } = position
-    this.#statements.putPosition.run(this.#names.number(reader), partition, stream, offset, index)
+    this.#statements.putPosition.run(...writable([this.#names.number(reader), partition, stream, offset, index]))
   }
 
   positions(): PositionWrite[] {

@@ -5,6 +5,7 @@ import { DEAD_LETTER_STATES, type JourneyWrite, STAGES } from './calls.ts'
 import { rowOfDeadLetterId } from './dead-letter-id.ts'
 import type { ReplayedWrite, ReplayWait } from './job.ts'
 import type { Names } from './names.ts'
+import { writable } from './writable.ts'
 
 const OPEN = DEAD_LETTER_STATES.indexOf('open')
 const REPLAYING = DEAD_LETTER_STATES.indexOf('replaying')
@@ -75,13 +76,13 @@ export class ReplayedLetters {
           return
         }
         const status = requests?.at(-1)?.attempts.at(-1)?.status ?? 0
-        resolve.run(RESOLVED, at, null, attempts, status, merged(requests), revision, id)
+        resolve.run(...writable([RESOLVED, at, null, attempts, status, merged(requests), revision, id]))
         countDelivered.run(job)
         return
       }
       case 'left_out': {
         const { at, reason, revision } = replayed
-        resolveLeftOut.run(RESOLVED, at, this.#names.number(reason), revision, id)
+        resolveLeftOut.run(...writable([RESOLVED, at, this.#names.number(reason), revision, id]))
         countFiltered.run(job)
         return
       }
@@ -89,7 +90,8 @@ export class ReplayedLetters {
         const { stage, reason, attempts, lastStatus, lastAnswer, requests, revision } = replayed.letter
         const answer = lastAnswer === null ? null : this.#names.number(lastAnswer)
         const why = this.#names.number(reason)
-        giveUp.run(OPEN, STAGES.indexOf(stage), why, attempts, lastStatus, answer, merged(requests), revision, id)
+        const facts = [OPEN, STAGES.indexOf(stage), why, attempts, lastStatus, answer, merged(requests), revision, id]
+        giveUp.run(...writable(facts))
         countDeadLettered.run(job)
         return
       }

@@ -269,6 +269,14 @@ const MIGRATIONS = [
   ) STRICT, WITHOUT ROWID;
   CREATE TABLE last_events (source INTEGER PRIMARY KEY, at INTEGER NOT NULL) STRICT;
   `,
+  `
+  -- Runs of the server that did not end in order, with the time at which the next one began (ms since 1970); null: the present
+  -- run, whose row goes when it ends in order.
+  CREATE TABLE runs (id INTEGER PRIMARY KEY, noticed_at INTEGER) STRICT;
+
+  -- The event that runs alone after such ends (JSON of UnderWay), and how often a start has read its payload.
+  CREATE TABLE under_way (id INTEGER PRIMARY KEY CHECK (id = 1), event TEXT NOT NULL, reads INTEGER NOT NULL) STRICT;
+  `,
 ]
 
 /**

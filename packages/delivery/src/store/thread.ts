@@ -2,18 +2,20 @@ import type { DatabaseSync } from 'node:sqlite'
 import { workerData } from 'node:worker_threads'
 import { answerCalls } from '@millrace/std'
 import { BacklogTable } from './backlog-table.ts'
-import type { BlockWrite, DeliveryCalls, DeliveryThreadData, RangeWrite, Recorded, Span } from './calls.ts'
+import type { DeliveryCalls, DeliveryThreadData, RangeWrite, Recorded, Span } from './calls.ts'
 import { inTransaction, openDatabase } from './database.ts'
 import { DeadLetterTable } from './dead-letter-table.ts'
+import { FlushWriter } from './flush-writer.ts'
 import { JobTable } from './job-table.ts'
 import { KeptRecords } from './kept-records.ts'
 import { LetterGroups } from './letter-groups.ts'
 import { LetterRanges } from './letter-ranges.ts'
 import { MessageHashes } from './message-hashes.ts'
 import { Names } from './names.ts'
-import { countDelivered, ENTRY_BYTES } from './outcome-block.ts'
+import { ENTRY_BYTES } from './outcome-block.ts'
 import { OutcomeTables } from './outcome-tables.ts'
 import { ReplayedLetters } from './replayed-letters.ts'
+import { RunTable } from './run-table.ts'
 import { StatsTable } from './stats-table.ts'
 import { TraceRetention } from './trace-retention.ts'
 import { VersionTable } from './version-table.ts'
@@ -33,6 +35,8 @@ let traces: TraceRetention
 let backlog: BacklogTable
 let kept: KeptRecords
 let stats: StatsTable
+let flushes: FlushWriter
+let runs: RunTable
 
 answerCalls<DeliveryCalls>({
   open() {
@@ -50,31 +54,15 @@ answerCalls<DeliveryCalls>({
     stats = new StatsTable(db, names)
     kept = new KeptRecords(db, names)
     backlog = new BacklogTable(db, names, deadLetters, outcomes)
+    runs = new RunTable(db)
+    flushes = new FlushWriter({ db, names, versions, outcomes, deadLetters, jobs, replayed, backlog, runs })
   },
-  flush: (flush) =>
-    write(() => {
-      for (const each of flush.versions) versions.write(names.number(each.destinationId), each)
-      for (const block of flush.blocks) writeBlock(block)
-      for (const place of flush.replaced) outcomes.removeJourney(place)
-      for (const journey of flush.journeys) {
-        outcomes.writeJourney(journey)
-        const { replayId, outcome } = journey
-        if (replayId !== null && outcome === 'delivered') jobs.countOutcomes(replayId, { delivered: 1 })
-        if (replayId === null && outcome === 'expired') backlog.countExpired(journey.destinationId, 1)
-      }
-      for (const letter of flush.deadLetters) {
-        outcomes.removeJourney(letter)
-        if (letter.replayId !== null) jobs.countOutcomes(letter.replayId, { deadLettered: 1 })
-      }
-      deadLetters.write(flush.deadLetters)
-      for (const each of flush.replayed) replayed.write(each)
-      for (const position of flush.positions) outcomes.writePosition(position)
-      const count = db.prepare(
-        `INSERT INTO delivered_by_hour (destination, hour, delivered) VALUES (?, ?, ?)
-         ON CONFLICT DO UPDATE SET delivered = delivered + excluded.delivered`,
-      )
-      for (const { destinationId, hour, count: n } of flush.delivered) count.run(names.number(destinationId), hour, n)
-    }),
+  flush: (flush) => flushes.write(flush),
+  beginRun: (now) => write(() => runs.begin(now)),
+  endRun: () => write(() => runs.end()),
+  noteUnderWay: (event) => write(() => runs.note(event)),
+  countUnderWayRead: () => write(() => runs.countRead()),
+  clearUnderWay: () => write(() => runs.clear()),
   positions: () => outcomes.positions(),
   resume: (destinationId) => outcomes.resume(destinationId),
   spans: () =>
@@ -99,6 +87,11 @@ answerCalls<DeliveryCalls>({
         const { kind, resource, sourceId, destinationId, partition, fromOffset, toOffset } = span
         insert.run(kind, resource, sourceId, destinationId, partition, fromOffset, toOffset)
       }
+    }),
+  dropSpans: (spans) =>
+    write(() => {
+      const drop = db.prepare('DELETE FROM spans WHERE kind = ? AND resource = ? AND partition = ? AND from_offset = ?')
+      for (const { kind, resource, partition, fromOffset } of spans) drop.run(kind, resource, partition, fromOffset)
     }),
   recorded: ({ partition, offset, index, sourceId }) => {
     const found: [string, Recorded][] = []
@@ -155,7 +148,7 @@ answerCalls<DeliveryCalls>({
       const { destinationId, waits, filtered } = taken
       const indexes = [...waits.keys()].filter((i) => !outcomes.isWaiting(destinationId, waits[i]!))
       for (const i of indexes) outcomes.writeJourney(waits[i]!)
-      for (const block of filtered) writeBlock(block)
+      for (const block of filtered) flushes.writeBlock(block)
       const leftOut = filtered.reduce((sum, { entries }) => sum + entries.length / ENTRY_BYTES, 0)
       jobs.moveOn(taken, indexes.length + leftOut)
       return indexes
@@ -227,14 +220,6 @@ function write<T>(work: () => T): T {
     outcomes.closeBlocks()
     throw error
   }
-}
-
-/** Outcomes of a replay of the log are counted with it. */
-function writeBlock(block: BlockWrite): void {
-  outcomes.writeBlock(block)
-  if (block.replayId === null) return
-  const delivered = countDelivered(block.entries)
-  jobs.countOutcomes(block.replayId, { delivered, filtered: block.entries.length / ENTRY_BYTES - delivered })
 }
 
 function isOfReplay(recorded: Recorded): boolean {

@@ -21,7 +21,7 @@ import { definition } from './definition.ts'
 /**
  * Sends events by Amplitude's HTTP V2 API, and what is said of groups by its Group Identify API.
  *
- * @see contracts/destination-catalog.md §16 [C65]
+ * @see docs/destinations/amplitude.md
  */
 export const destination: DestinationModule = { definition, transform, classify }
 

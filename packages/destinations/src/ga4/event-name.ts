@@ -1,7 +1,7 @@
 import type { StoredEvent } from '@millrace/protocol'
 import { trackName } from '../event-facts.ts'
 
-/** What Google calls events that others have a name for, too. @see contracts/destination-catalog.md §16 "GA4 names" */
+/** What Google calls events that others have a name for, too. @see docs/destinations/ga4.md */
 const NAMES = new Map([
   ['Order Completed', 'purchase'],
   ['Order Refunded', 'refund'],

@@ -90,7 +90,6 @@ const shownExamples: DestinationCase[] = [
   },
 ]
 
-/** contracts/destination-catalog.md §16, "GA4 names" */
 function names(): DestinationCase[] {
   const table: [event: string, name: string][] = [
     ['Order Completed', 'purchase'],

@@ -9,7 +9,7 @@ import { ga4Params } from './event-params.ts'
 /**
  * Sends events to a stream of Google Analytics 4 by its Measurement Protocol, which answers 2xx to anything.
  *
- * @see contracts/destination-catalog.md §16 [C63]
+ * @see docs/destinations/ga4.md
  */
 export const destination: DestinationModule = { definition, transform }
 

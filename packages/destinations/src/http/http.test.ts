@@ -106,6 +106,18 @@ test('no value of an event changes the origin or the folders of the address', ()
   )
 })
 
+test.each(['Host', ' host ', 'Connection', 'Transfer-Encoding', 'X-Forwarded-Host'])(
+  'the header %s may be configured, but no event may fill it',
+  (from) => {
+    const withHeader = (to: string) => ({ url, headers: [{ from, to }] })
+    const sent = run({}, withHeader('in.cinema.example'))
+    expect(sent).toMatchObject({ requests: [{ headers: { [from.trim().toLowerCase()]: 'in.cinema.example' } }] })
+    expect(run({ properties: { host: 'evil.example' } }, withHeader('{{properties.host}}'))).toEqual({
+      error: `header ${from.trim()} may not hold placeholders: an event would decide where the request goes`,
+    })
+  },
+)
+
 test('values of an event stand in XML as text and nothing else', () => {
   fc.assert(
     fc.property(fc.string({ unit: fc.constantFrom('<', '>', '&', '"', "'", 'a', ']]>', '<!--') }), (value) => {
@@ -139,7 +151,7 @@ describe('secrets', () => {
   test('are masked in the config, by name or by their own word', () => {
     expect(maskConfig(definition, config)).toEqual({
       ...config,
-      url: 'https://ada:********@api.cinema.example/in',
+      url: 'https://********:********@api.cinema.example/in',
       headers: [
         { from: 'X-Api-Key', to: '********' },
         { from: 'X-Desk', to: '********', secret: true },

@@ -1,4 +1,5 @@
 import { isJsonObject, type JsonObject, type JsonValue, type StoredEvent, setMember } from '@millrace/protocol'
+import { isConnectionHeader } from '../connection-headers.ts'
 import type { DestinationModule, TransformContext } from '../definition.ts'
 import { withTraits } from '../event-facts.ts'
 import { type RequestObject, requestObject } from '../request-object.ts'
@@ -11,7 +12,7 @@ import { definition } from './definition.ts'
 /**
  * Sends each event as one request that the configuration describes, with values of the event in its texts.
  *
- * @see contracts/destination-catalog.md §16 [C61], docs/decisions/0028-http-templates.md
+ * @see docs/destinations/http.md, decision 0028
  */
 export const destination: DestinationModule = { definition, transform, accepts }
 
@@ -65,7 +66,11 @@ function filledPairs(
   return entries.flatMap((entry) => {
     if (!isJsonObject(entry)) throw new Error(`${variable} must be a list of from and to`)
     const name = typeof entry['from'] === 'string' ? entry['from'].trim() : ''
-    const value = fill(entry['to'] ?? '', values)
+    const template = entry['to'] ?? ''
+    const value = fill(template, values)
+    if (variable === 'headers' && value !== template && isConnectionHeader(name)) {
+      throw new Error(`header ${name} may not hold placeholders: an event would decide where the request goes`)
+    }
     if (name === '' || value === undefined) return []
     const text = typeof value === 'object' ? '' : String(value)
     if (text !== '' && isSecretHeader(name, text, entry['secret'])) credentialsOf(text).forEach(secret)

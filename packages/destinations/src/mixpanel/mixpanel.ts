@@ -21,7 +21,7 @@ import { definition } from './definition.ts'
 /**
  * Sends events to Mixpanel's import, and what is said of users and groups to their profiles.
  *
- * @see contracts/destination-catalog.md §16 [C66]
+ * @see docs/destinations/mixpanel.md
  */
 export const destination: DestinationModule = { definition, transform, classify }
 

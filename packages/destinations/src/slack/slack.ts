@@ -8,7 +8,7 @@ import { definition } from './definition.ts'
 /**
  * Posts a message to the channel of an incoming webhook.
  *
- * @see contracts/destination-catalog.md §16 [C62]
+ * @see docs/destinations/slack.md
  */
 export const destination: DestinationModule = { definition, transform, accepts, wants, classify }
 

@@ -352,6 +352,17 @@ const headers: DestinationCase[] = [
     },
     expected: posted({ headers: { 'x-desk': '4', 'X-Trace': 'abc' } }),
   },
+  ...[
+    ...['Host', 'HOST', 'host ', 'Connection', 'Keep-Alive', 'Proxy-Authorization', 'TE', 'Trailer', 'Upgrade'],
+    ...['Transfer-Encoding', 'Content-Length', 'Expect', 'Forwarded', 'X-Forwarded-Host', 'X-Original-URL'],
+  ].map(
+    (name): DestinationCase => ({
+      name: `the event member header cannot set ${JSON.stringify(name)}, which the configuration can`,
+      config: { webhookUrl: url, headers: { Host: 'in.cinema.example', 'X-Desk': '3' } },
+      event: { ...track, header: { [name]: 'evil.example', 'X-Trace': 'abc' } },
+      expected: posted({ headers: { host: 'in.cinema.example', 'x-desk': '3', 'X-Trace': 'abc' } }),
+    }),
+  ),
   ...['X-Trace: abc', ['abc'], null, 7].map(
     (header): DestinationCase => ({
       name: `the event member header ${JSON.stringify(header)} is ignored and left out of the body`,
@@ -365,13 +376,30 @@ const headers: DestinationCase[] = [
 /** Which of the token and the desk header arrive when the event changes the address. */
 const secrets: DestinationCase[] = (
   [
-    ['the same origin, written otherwise', url, { fullPath: 'HTTPS://Hooks.Cinema.Example:443/other' }, [], true],
-    ['the same origin with a path added', url, { appendPath: '/profiles' }, [], true],
+    ['the same address, written otherwise', url, { fullPath: 'HTTPS://Hooks.Cinema.Example:443/in' }, [], true],
+    ['a path below', url, { appendPath: '/profiles' }, [], true],
+    ['a path below, named in full', url, { fullPath: `${url}/profiles?a=1` }, [], true],
+    ['a path below a folder', `${url}/`, { appendPath: 'profiles' }, [], true],
+    ['any path of a host without one', 'https://hooks.cinema.example', { appendPath: '/profiles' }, [], true],
+    ['the same path with a query', url, { appendPath: '?hall=B' }, [], true],
+    ['another path of the same origin', url, { fullPath: 'https://hooks.cinema.example/other' }, [], false],
+    ['a path that begins alike', url, { appendPath: 'side' }, [], false],
+    ['a path that leads up', url, { appendPath: '/../other' }, [], false],
+    ['a path that leads up, encoded', url, { appendPath: '/%2e%2e/other' }, [], false],
+    ['a path that leads up for a server that decodes it', url, { appendPath: '/..%2fother' }, [], false],
+    ['a path that leads up for a server that decodes it twice', url, { appendPath: '/%252e%252e/other' }, [], false],
+    ['a path that leads up for a server with path parameters', url, { appendPath: '/..;/other' }, [], false],
+    [
+      'another path of an allowed host',
+      url,
+      { fullPath: 'https://hooks.cinema.example/other' },
+      ['hooks.cinema.example'],
+      true,
+    ],
     ['another host', url, { fullPath: 'https://evil.example/in' }, [], false],
     ['another scheme', url, { fullPath: 'http://hooks.cinema.example/in' }, [], false],
     ['another port', url, { fullPath: 'https://hooks.cinema.example:8443/in' }, [], false],
     ['a longer host name', 'https://hooks.cinema.example', { appendPath: '.evil.example/in' }, [], false],
-    ['a host behind an @', 'https://hooks.cinema.example', { appendPath: '@evil.example/in' }, [], false],
     ['a host that only looks alike', url, { fullPath: 'https://hooks.cinema.example@evil.example/' }, [], false],
     ['no address', url, { fullPath: 'nonsense' }, [], false],
     ['an allowed host', url, { fullPath: 'https://Seats.cinema.example/in' }, ['seats.Cinema.example'], true],
@@ -399,6 +427,29 @@ const secrets: DestinationCase[] = (
 })
 
 const secretRules: DestinationCase[] = [
+  ...(
+    [
+      // What was the host becomes a user name.
+      ['https://hooks.cinema.example', '@evil.example/in', 'https://evil.example/in'],
+      ['https://ada:pw@hooks.cinema.example', '.evil.example/in', 'https://hooks.cinema.example.evil.example/in'],
+      ['https://ada:pw@hooks.cinema.example', '@evil.example/in', 'https://evil.example/in'],
+      ['https://ada:pw@hooks.cinema.example', ':8443/in', 'https://hooks.cinema.example:8443/in'],
+      ['https://ada@hooks.cinema.example/in', '/../other', 'https://hooks.cinema.example/other'],
+    ] as const
+  ).map(
+    ([webhookUrl, appendPath, endpoint]): DestinationCase => ({
+      name: `no secret of ${webhookUrl} goes to ${endpoint}`,
+      config: { webhookUrl, headers: [token] },
+      event: { ...track, appendPath },
+      expected: posted({ endpoint }),
+    }),
+  ),
+  {
+    name: 'user and password of the address go to a path below it',
+    config: { webhookUrl: 'https://ada:pw@hooks.cinema.example/in' },
+    event: { ...track, appendPath: '/profiles' },
+    expected: posted({ endpoint: 'https://ada:pw@hooks.cinema.example/in/profiles' }),
+  },
   {
     name: 'at another host, the member secret decides which headers are left out, and else the rule for names',
     config: {

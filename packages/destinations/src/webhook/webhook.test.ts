@@ -82,7 +82,7 @@ test('any event that leaves address and headers alone can be sent', () => {
   )
 })
 
-test('no event takes a secret header to another origin', () => {
+test('no event takes a configured secret to another place than the configured one', () => {
   const piece = fc.constantFrom(
     'https:',
     '//',
@@ -99,29 +99,55 @@ test('no event takes a secret header to another origin', () => {
     ' ',
   )
   const path = fc.array(piece, { maxLength: 8 }).map((pieces) => pieces.join(''))
-  const addresses = fc.constantFrom('https://hooks.cinema.example', 'https://hooks.cinema.example/in')
+  const addresses = fc.constantFrom(
+    'https://hooks.cinema.example',
+    'https://hooks.cinema.example/in',
+    'https://ada:s3cret@hooks.cinema.example',
+    'https://ada:s3cret@hooks.cinema.example/in',
+  )
   fc.assert(
     fc.property(addresses, path, path, (webhookUrl, fullPath, appendPath) => {
-      const config = { webhookUrl, headers: { Authorization: 'Bearer 7Hq2' } }
+      const config = { webhookUrl, headers: { Authorization: 'Bearer 7Hq2' }, signingSecret: 'a-secret-for-signing' }
       const { endpoint, headers } = requestOf({ type: 'track', fullPath, appendPath }, config)
-      const staysHome = URL.canParse(endpoint) && new URL(endpoint).origin === 'https://hooks.cinema.example'
-      expect('authorization' in headers).toBe(staysHome)
+      const signed = destination.sign!({ url: endpoint, body: '' }, config, 1)
+      const areSent = 'authorization' in headers
+      expect('millrace-signature' in signed).toBe(areSent)
+      if (endpoint === webhookUrl) expect(areSent).toBe(true)
+      const to = URL.parse(endpoint)
+      if (to === null) {
+        expect(areSent).toBe(false)
+        return
+      }
+      const home = new URL(webhookUrl)
+      const isHome = to.origin === home.origin && `${to.pathname}/`.startsWith(home.pathname.replace(/\/*$/, '/'))
+      if (!isHome) expect({ areSent, leaks: endpoint.includes('s3cret') }).toEqual({ areSent: false, leaks: false })
     }),
     { numRuns: 2_000 },
   )
 })
 
 describe('the signature', () => {
-  const config = { webhookUrl: 'https://hooks.cinema.example/in', signingSecret: 'a-secret-for-signing' }
+  const url = 'https://hooks.cinema.example/in'
+  const config = { webhookUrl: url, signingSecret: 'a-secret-for-signing' }
   const request = requestOf({ type: 'track', event: 'Ça — 座席' }, config)
   const { body } = toWire(request, 'Millrace/1.2.3')
 
   test('is made with the secret over time and body bytes', () => {
     const bytes = Buffer.concat([Buffer.from('1772615731.'), Buffer.from(body)])
     const digest = createHmac('sha256', 'a-secret-for-signing').update(bytes).digest('hex')
-    expect(destination.sign!(body, config, 1_772_615_731)).toEqual({
+    expect(destination.sign!({ url, body }, config, 1_772_615_731)).toEqual({
       'millrace-signature': `t=1772615731,v1=${digest}`,
     })
+  })
+
+  test('goes to configured places only', () => {
+    const isSigned = (address: string, more: JsonObject = {}) =>
+      'millrace-signature' in destination.sign!({ url: address, body }, { ...config, ...more }, 1)
+    expect(isSigned(`${url}/profiles`)).toBe(true)
+    expect(isSigned(`${url}?plan=gold`)).toBe(true)
+    expect(isSigned('https://hooks.cinema.example/other')).toBe(false)
+    expect(isSigned('https://seats.cinema.example/in')).toBe(false)
+    expect(isSigned('https://seats.cinema.example/in', { allowedHosts: ['seats.cinema.example'] })).toBe(true)
   })
 
   test('is not part of the request object', () => {
@@ -129,7 +155,7 @@ describe('the signature', () => {
   })
 
   test.each([undefined, null, '', 7])('is left out when signingSecret is %s', (signingSecret) => {
-    expect(destination.sign!(body, { signingSecret } as JsonObject, 1)).toEqual({})
+    expect(destination.sign!({ url, body }, { signingSecret } as JsonObject, 1)).toEqual({})
   })
 
   test('is accepted by the check that the guide shows, and by nothing else', async () => {
@@ -138,7 +164,7 @@ describe('the signature', () => {
     const { isFromMillrace } = (await import(`data:text/javascript,${encodeURIComponent(code)}`)) as {
       isFromMillrace(signature: string, body: Buffer, secret: string, nowSeconds: number): boolean
     }
-    const signature = destination.sign!(body, config, 1_000)['millrace-signature']!
+    const signature = destination.sign!({ url, body }, config, 1_000)['millrace-signature']!
     const bytes = Buffer.from(body)
     const secret = config.signingSecret
     expect(isFromMillrace(signature, bytes, secret, 1_010)).toBe(true)

@@ -1,5 +1,6 @@
 import { createHmac } from 'node:crypto'
 import { isJsonObject, type JsonObject, type StoredEvent, setMember } from '@millrace/protocol'
+import { isConnectionHeader } from '../connection-headers.ts'
 import type { DestinationModule, TransformContext } from '../definition.ts'
 import { flatten } from '../flatten.ts'
 import { type RequestObject, requestObject } from '../request-object.ts'
@@ -20,10 +21,11 @@ function transform(event: StoredEvent, { config }: TransformContext): RequestObj
   const method = methodOf(config['webhookMethod'])
   const carriesBody = method !== 'GET' && method !== 'DELETE'
   const endpoint = endpointOf(webhookUrl, event)
-  const mayHaveSecrets = endpoint === webhookUrl || isTrusted(endpoint, webhookUrl, config)
+  const mayHaveSecrets = isTrusted(endpoint, webhookUrl, config)
   const request = requestObject({
     method,
-    endpoint,
+    // A user and password that the event itself gives are its own.
+    endpoint: !mayHaveSecrets && endpoint.startsWith(webhookUrl) ? withoutUser(endpoint) : endpoint,
     headers: headersOf(carriesBody, config['headers'], mayHaveSecrets, event['header']),
   })
   if (carriesBody) request.body.JSON = eventBody(event)
@@ -46,9 +48,13 @@ function addressOf({ webhookUrl }: JsonObject): string {
 }
 
 /** `millrace-signature`, by which the receiver knows that the request comes from here and when it was made. */
-function sign(body: string, config: JsonObject, nowSeconds: number): Record<string, string> {
+function sign(
+  { url, body }: { readonly url: string; readonly body: string },
+  config: JsonObject,
+  nowSeconds: number,
+): Record<string, string> {
   const secret = config['signingSecret']
-  if (typeof secret !== 'string' || secret === '') return {}
+  if (typeof secret !== 'string' || secret === '' || !isTrusted(url, addressOf(config), config)) return {}
   const digest = createHmac('sha256', secret).update(`${nowSeconds}.${body}`).digest('hex')
   return { 'millrace-signature': `t=${nowSeconds},v1=${digest}` }
 }
@@ -70,12 +76,33 @@ function endpointOf(webhookUrl: string, event: StoredEvent): string {
   return typeof appendPath === 'string' ? address + appendPath : address
 }
 
-/** Event members come from clients, so an address that they change may not get the configured secrets by itself. */
+/**
+ * Whether configured secrets may go to an address. Event members come from clients, so an address that they change gets
+ * them only if it lies below the configured one, or the configuration names its host: other paths of one host may belong
+ * to other people.
+ */
 function isTrusted(endpoint: string, webhookUrl: string, config: JsonObject): boolean {
-  if (!URL.canParse(endpoint)) return false
-  const { origin, host, hostname } = new URL(endpoint)
-  if (URL.canParse(webhookUrl) && new URL(webhookUrl).origin === origin) return true
-  return trustedHosts(config).some((name) => name === host || name === hostname)
+  if (endpoint === webhookUrl) return true
+  const address = URL.parse(endpoint)
+  if (address === null) return false
+  if (trustedHosts(config).some((name) => name === address.host || name === address.hostname)) return true
+  const configured = URL.parse(webhookUrl)
+  if (configured === null || configured.origin !== address.origin) return false
+  if (address.pathname === configured.pathname) return true
+  const folder = configured.pathname.endsWith('/') ? configured.pathname : `${configured.pathname}/`
+  return address.pathname.startsWith(folder) && !MAY_LEAD_UP.test(address.pathname.slice(folder.length))
+}
+
+/** What URLs keep in a path and servers may still read as a step to the folder above. */
+const MAY_LEAD_UP = /\.\.|;|%(?:25|2e|2f|5c)/i
+
+/** A configured user and password would follow an address to the host that an event made of it. */
+function withoutUser(endpoint: string): string {
+  const address = URL.parse(endpoint)
+  if (address === null || (address.username === '' && address.password === '')) return endpoint
+  address.username = ''
+  address.password = ''
+  return address.href
 }
 
 function headersOf(carriesBody: boolean, configured: unknown, mayHaveSecrets: boolean, ofEvent: unknown): JsonObject {
@@ -104,7 +131,9 @@ function configuredHeaders(given: unknown, mayHaveSecrets: boolean): JsonObject 
 
 function eventHeaders(given: unknown): JsonObject {
   if (!isJsonObject(given)) return {}
-  return Object.fromEntries(Object.entries(given).filter(([, value]) => typeof value === 'string'))
+  return Object.fromEntries(
+    Object.entries(given).filter(([name, value]) => typeof value === 'string' && !isConnectionHeader(name)),
+  )
 }
 
 /** The event without what steers its sending and without top-level nulls; made anew only where that changes something. */

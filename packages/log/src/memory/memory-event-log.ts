@@ -1,5 +1,5 @@
 import { type EventRecord, encodedSize, encodeRecord, eventCount, hash53, MESSAGE_HASH_BYTES } from '@millrace/protocol'
-import { type Dedup, dedupKeys } from '../dedup.ts'
+import { type Dedup, dedupKeys, MAX_DEDUP_WINDOW_MS } from '../dedup.ts'
 import type {
   EventLog,
   FramedResult,
@@ -25,7 +25,7 @@ export class MemoryEventLog implements EventLog {
   readonly #partitions: Partition[]
   readonly #commitListeners = new Set<(partition: number, stream: Stream) => void>()
 
-  /** When an event of a source with a dedup window was accepted last, by its key. */
+  /** When an event of a source with a dedup window, or of an attempt, was accepted last, by its key. */
   readonly #known = new Map<string, number>()
 
   constructor(partitions = 1) {
@@ -49,8 +49,9 @@ export class MemoryEventLog implements EventLog {
     return offset
   }
 
-  #decide(record: EventRecord, { windowMs }: Dedup): number[] {
+  #decide(record: EventRecord, dedup: Dedup): number[] {
     const keys = dedupKeys(record)
+    const windowMs = 'windowMs' in dedup ? dedup.windowMs : dedup.attempt === 'repeat' ? MAX_DEDUP_WINDOW_MS : 0
     const { acceptedAt } = record.header
     return Array.from({ length: eventCount(record.header) }, (_, index) => index).filter((index) => {
       const key = keys.toString('latin1', index * MESSAGE_HASH_BYTES, (index + 1) * MESSAGE_HASH_BYTES)

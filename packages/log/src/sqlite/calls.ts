@@ -1,3 +1,4 @@
+import type { DedupRule } from '../dedup.ts'
 import type { FramedResult, Offset, OffsetRange, Stream } from '../event-log.ts'
 import type { CommitSpan } from './commit-ring.ts'
 import type { Commit, EncodedRecord } from './segment.ts'
@@ -15,8 +16,8 @@ export interface LogThreadData {
 /** One commit as it crosses to the log's thread: its records lie in the memory that both share. */
 export interface CommitMessage extends CommitSpan {
   readonly tallies: Commit['tallies']
-  /** Of records of sources with a window: their places in the commit, and how long it is. */
-  readonly windows: readonly (readonly [place: number, windowMs: number])[]
+  /** Of records of which duplicates are told, or may be later: their places in the commit. */
+  readonly rules: readonly (readonly [place: number, rule: DedupRule])[]
 }
 
 export interface Appended {

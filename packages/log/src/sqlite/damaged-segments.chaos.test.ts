@@ -65,7 +65,6 @@ const DAMAGES: [name: string, damage: (path: string) => void][] = [
   ['is replaced by a text', (path) => writeFileSync(path, 'a text')],
 ]
 
-// quality.md R2, contracts/ingest.md §12.31
 describe('a closed segment that', () => {
   for (const [i, [name, damage]] of DAMAGES.entries()) {
     // The newest is the one that a start reads; the others differ in little.

@@ -3,7 +3,8 @@ import { messageHash } from '@millrace/protocol'
 import { ManualClock, randomFrom } from '@millrace/std'
 import { afterAll, expect, test } from 'vitest'
 import { testRecord } from '../conformance.ts'
-import { MAX_DEDUP_WINDOW_MS } from '../dedup.ts'
+import { type Attempt, type Dedup, MAX_DEDUP_WINDOW_MS } from '../dedup.ts'
+import { Attempts } from './attempts.ts'
 import { LogFolders, openLog } from './log-folders.ts'
 import type { SqliteEventLog } from './sqlite-event-log.ts'
 
@@ -120,4 +121,90 @@ test('the log keeps what a restart needs for the longest window, however short i
   await using log = await openLog(directory, { clock, hasDedup: true })
   const offset = await send(log)
   expect((await log.get(0, [offset]))[0]?.duplicates).toEqual(new Set([0]))
+})
+
+/** What a sender that repeats makes of its batches: [attempt, messageIds, indexes of the duplicates]. */
+type Sent = readonly [Attempt | undefined, readonly string[], readonly number[] | undefined]
+
+async function expectSent(log: SqliteEventLog, acceptedAt: number, sent: readonly Sent[]): Promise<void> {
+  const appended = sent.map(([attempt, messageIds]) =>
+    log.append('live', recordOf('source-a', acceptedAt, messageIds), attempt && { attempt }),
+  )
+  const records = await log.get(0, await Promise.all(appended))
+  const found = records.map((record) => record?.duplicates && [...record.duplicates])
+  expect(found).toEqual(sent.map(([, , duplicates]) => duplicates))
+}
+
+test('a repeat is stored once, however its first attempt came; what is not marked is not remembered', async () => {
+  await using log = await openLog(folders.create())
+  await expectSent(log, 1_000, [
+    [undefined, ['a'], undefined],
+    ['exit', ['b', 'c'], undefined],
+    ['first', ['d'], undefined],
+    // In the same commit, and in another one.
+    ['repeat', ['a', 'b', 'd', 'e', 'e'], [1, 2, 4]],
+  ])
+  await expectSent(log, 2_000, [
+    ['repeat', ['a', 'c', 'e', 'f'], [0, 1, 2]],
+    [undefined, ['f'], undefined],
+  ])
+})
+
+test('a first attempt that comes later than its repeat is the duplicate', async () => {
+  await using log = await openLog(folders.create())
+  await expectSent(log, 1_000, [['repeat', ['a', 'b'], undefined]])
+  await expectSent(log, 30_000, [
+    ['exit', ['a'], [0]],
+    ['first', ['b', 'c'], [0]],
+  ])
+})
+
+test('what attempts brought is known for a day, after restarts and kills, and when the log gave their segments up', async () => {
+  let directory = folders.create()
+  const clock = new ManualClock(Date.parse('2026-03-04T09:00:00.000Z'))
+  const at = clock.now()
+  {
+    await using log = await openLog(directory, { clock })
+    await expectSent(log, at, [
+      ['exit', ['a', 'b'], undefined],
+      ['first', ['c'], undefined],
+    ])
+    directory = folders.copy(directory)
+  }
+  for (let run = 0; run < 3; run++) {
+    await using log = await openLog(directory, { clock })
+    if (run === 1) await log.append('live', recordOf('source-b', clock.now(), ['other']))
+    // The segments of the runs before are closed, and leave.
+    await log.retain(0, log.end(), 0)
+    if (run > 0) expect(await log.get(0, [0])).toEqual([undefined])
+    await expectSent(log, clock.now(), [['repeat', ['a', 'b', 'c', `run-${run}`], [0, 1, 2]]])
+    await clock.advance(60_000)
+  }
+  await using log = await openLog(directory, { clock })
+  await expectSent(log, at + MAX_DEDUP_WINDOW_MS, [['repeat', ['a', 'c', 'run-2'], [2]]])
+})
+
+test('a source with a window decides by it alone', async () => {
+  await using log = await openLog(folders.create())
+  const send = (dedup: Dedup) => log.append('live', recordOf('source-a', 1_000, ['a']), dedup)
+  const offsets = [await send({ windowMs: WINDOW_MS }), await send({ windowMs: WINDOW_MS })]
+  const [first, second] = await log.get(0, offsets)
+  expect([first?.duplicates, second?.duplicates]).toEqual([undefined, new Set([0])])
+})
+
+test('exit batches are remembered however many other first attempts there are', () => {
+  const attempts = new Attempts(1_000)
+  const keys = (from: number, count: number) => {
+    const all = Buffer.alloc(count * 8)
+    for (let i = 0; i < count; i++) all.writeUInt32LE(from + i, i * 8)
+    return all
+  }
+  attempts.add({ first: 0, kind: 'exit', acceptedAt: 1, keys: keys(0, 500) })
+  attempts.add({ first: 1, kind: 'first', acceptedAt: 2, keys: keys(500, 5_000) })
+  expect(attempts.size).toBe(1_500)
+  expect([attempts.acceptedAt(0, 0), attempts.acceptedAt(500, 0), attempts.acceptedAt(5_499, 0)]).toEqual([
+    1,
+    undefined,
+    2,
+  ])
 })

@@ -76,7 +76,6 @@ async function probe(log: SqliteEventLog, clock: ManualClock): Promise<void> {
   await log.oldest()
 }
 
-// contracts/ingest.md §12.3, §12.4; quality.md R3
 describe.skipIf(!canMount)('on a full disk', () => {
   for (const [name, segmentBytes] of [
     ['in the midst of a segment', 2 ** 30],

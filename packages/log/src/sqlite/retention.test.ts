@@ -28,7 +28,6 @@ function fourSegments() {
   return { directory, clock, open: () => openLog(directory, { clock }) }
 }
 
-// contracts/ingest.md §9 "Log retention", §11
 describe('retention', () => {
   test('drops a segment as a whole, oldest first, once it has been finished for as long as it is to be kept', async () => {
     const { directory, clock, open } = fourSegments()
@@ -120,7 +119,6 @@ describe('retention', () => {
   })
 })
 
-// contracts/ingest.md §12.33, quality.md R8
 describe('a jump of the wall clock', () => {
   for (const jump of [2 * HOUR, KEEP, -2 * HOUR, -KEEP]) {
     test(`of ${jump / HOUR} hours suspends retention for 24 h`, async () => {

@@ -6,6 +6,7 @@ import { decodeRecord, eventCount } from '@millrace/protocol'
 import { type Offset, type OffsetRange, STREAMS, type Stream, type Tally } from '../event-log.ts'
 import { duplicateBytes } from '../frames.ts'
 import { addToTally } from '../tally.ts'
+import { ATTEMPT_KINDS, type AttemptEntry } from './attempts.ts'
 import type { DecidedCommit } from './commit-dedup.ts'
 import { hasWal, inodeOf, PAGE_BYTES, removeSegment, segmentPath } from './segment-files.ts'
 
@@ -36,10 +37,11 @@ export interface Commit {
  *   tally          per commit and stream: first and last offset, and [source id, events, bytes] as JSON
  *   probe          one row, written to find out whether writing works
  *
- * Only if a source has a dedup window:
+ * Only if a source has a dedup window, or events came that are remembered for the sake of repeats:
  *
  *   duplicates     offset of a record, indexes of its duplicates as u16, little-endian
  *   dedup          first offset of a commit, the entries that its other events are for the window (dedup-window.ts)
+ *   attempts       first offset of a commit, kind, time, 8 bytes for each event that is remembered (attempts.ts)
  */
 export class Segment {
   readonly first: Offset
@@ -49,8 +51,10 @@ export class Segment {
   readonly #gets: Record<Stream, StatementSync>
   #writes: Writes | undefined
   readonly #inode: bigint | undefined
-  /** Whether it has the tables of the dedup window. */
+  /** Whether it has a table of duplicates. */
   #hasDedup: boolean
+  /** Made with the tables that they write to, when they are first needed. */
+  #dedupWrites: DedupWrites | undefined
 
   private constructor(path: string, first: Offset, database: DatabaseSync, isWritable: boolean) {
     this.path = path
@@ -131,6 +135,7 @@ export class Segment {
       commitNow.run()
       this.#hasDedup ||= commit.decided !== undefined
     } catch (error) {
+      this.#dedupWrites = undefined
       if (this.#database.isTransaction) rollback.run()
       throw error
     }
@@ -143,6 +148,37 @@ export class Segment {
       const rows = this.#database.prepare('SELECT entries FROM dedup ORDER BY first').all()
       return rows.map(({ entries }) => entries as Uint8Array)
     })
+  }
+
+  /** Events that are remembered for the sake of repeats, in the order of their commits. @throws DamagedSegmentError */
+  attemptEntries(): AttemptEntry[] {
+    if (!hasTable(this.#database, 'attempts')) return []
+    return guardDamage(this.path, () =>
+      this.#database
+        .prepare('SELECT first, kind, accepted_at, keys FROM attempts ORDER BY first')
+        .all()
+        .map(({ first, kind, accepted_at: acceptedAt, keys }) => ({
+          first: first as number,
+          kind: ATTEMPT_KINDS[kind as number]!,
+          acceptedAt: acceptedAt as number,
+          keys: keys as Uint8Array,
+        })),
+    )
+  }
+
+  /** Writes such events of another segment. */
+  keepAttempts(entries: readonly AttemptEntry[]): void {
+    const { begin, commit, rollback } = this.#writable()
+    begin.run()
+    try {
+      this.#insertAttempts(entries)
+      commit.run()
+      this.#hasDedup = true
+    } catch (error) {
+      this.#dedupWrites = undefined
+      if (this.#database.isTransaction) rollback.run()
+      throw error
+    }
   }
 
   /** Tries a commit that leaves no record behind. */
@@ -245,15 +281,18 @@ export class Segment {
     return row?.['indexes'] as Uint8Array | undefined
   }
 
-  #writeDecided(first: Offset, { duplicates, entries }: DecidedCommit): void {
-    if (!this.#hasDedup) this.#database.exec(DEDUP_TABLES)
-    const insert = this.#database.prepare('INSERT INTO duplicates (offset, indexes) VALUES (?, ?)')
-    for (const [place, indexes] of duplicates) {
-      insert.run(first + place, duplicateBytes(indexes))
+  #insertAttempts(entries: readonly AttemptEntry[]): void {
+    this.#dedupWrites ??= prepareDedupWrites(this.#database)
+    for (const { first, kind, acceptedAt, keys } of entries) {
+      this.#dedupWrites.attempts.run(first, ATTEMPT_KINDS.indexOf(kind), acceptedAt, keys)
     }
-    if (entries.length > 0) {
-      this.#database.prepare('INSERT INTO dedup (first, entries) VALUES (?, ?)').run(first, entries)
-    }
+  }
+
+  #writeDecided(first: Offset, { duplicates, entries, attempts }: DecidedCommit): void {
+    this.#insertAttempts(attempts)
+    const writes = this.#dedupWrites!
+    for (const [place, indexes] of duplicates) writes.duplicates.run(first + place, duplicateBytes(indexes))
+    if (entries.length > 0) writes.window.run(first, entries)
   }
 
   #tallyRecords(stream: Stream, range: OffsetRange, into: Tally): void {
@@ -281,7 +320,10 @@ function perStream<T>(make: (table: string) => T): Record<Stream, T> {
 
 const DEDUP_TABLES = `
   CREATE TABLE IF NOT EXISTS duplicates (offset INTEGER PRIMARY KEY, indexes BLOB NOT NULL) STRICT;
-  CREATE TABLE IF NOT EXISTS dedup (first INTEGER PRIMARY KEY, entries BLOB NOT NULL) STRICT`
+  CREATE TABLE IF NOT EXISTS dedup (first INTEGER PRIMARY KEY, entries BLOB NOT NULL) STRICT;
+  CREATE TABLE IF NOT EXISTS attempts (
+    first INTEGER NOT NULL, kind INTEGER NOT NULL, accepted_at INTEGER NOT NULL, keys BLOB NOT NULL
+  ) STRICT`
 
 export function hasTable(database: DatabaseSync, name: string): boolean {
   return database.prepare("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?").get(name) !== undefined
@@ -321,6 +363,21 @@ function prepareWrites(database: DatabaseSync): Writes {
     insert: perStream((table) => database.prepare(`INSERT INTO ${table} (offset, crc, bytes) VALUES (?, ?, ?)`)),
     insertTally: database.prepare('INSERT INTO tally (stream, first, last, counts) VALUES (?, ?, ?, ?)'),
     probe: database.prepare('INSERT INTO probe VALUES (1, 1) ON CONFLICT DO UPDATE SET written = written + 1'),
+  }
+}
+
+interface DedupWrites {
+  readonly duplicates: StatementSync
+  readonly window: StatementSync
+  readonly attempts: StatementSync
+}
+
+function prepareDedupWrites(database: DatabaseSync): DedupWrites {
+  database.exec(DEDUP_TABLES)
+  return {
+    duplicates: database.prepare('INSERT INTO duplicates (offset, indexes) VALUES (?, ?)'),
+    window: database.prepare('INSERT INTO dedup (first, entries) VALUES (?, ?)'),
+    attempts: database.prepare('INSERT INTO attempts (first, kind, accepted_at, keys) VALUES (?, ?, ?, ?)'),
   }
 }
 

@@ -4,8 +4,9 @@ import { Worker } from 'node:worker_threads'
 import { decodeRecord } from '@millrace/protocol'
 import { MAX_DEDUP_WINDOW_MS } from '../dedup.ts'
 import type { Offset, OffsetRange, Stream, Tally } from '../event-log.ts'
+import { type AttemptEntry, Attempts } from './attempts.ts'
 import type { Appended, CommitMessage } from './calls.ts'
-import { addEntries, decideCommit, lastAcceptedAt } from './commit-dedup.ts'
+import { addEntries, type DecidedCommit, decideCommit, lastAcceptedAt } from './commit-dedup.ts'
 import { DEDUP_ENTRY_BYTES, DedupWindow, MAX_DEDUP_ENTRIES } from './dedup-window.ts'
 import { FinishedTimes } from './finished-times.ts'
 import { type Commit, DamagedSegmentError, type EncodedRecord, SEGMENT_OFFSETS, Segment } from './segment.ts'
@@ -51,6 +52,8 @@ export class Segments {
   #checkpointing: Worker | undefined
   /** Read from the segments when it is first needed. */
   #dedup: DedupWindow | undefined
+  /** Likewise. */
+  #attempts: Attempts | undefined
 
   constructor(options: SegmentsOptions) {
     this.#options = options
@@ -83,12 +86,12 @@ export class Segments {
   }
 
   /** Appends and syncs one commit; tells what is a duplicate in it. */
-  append(commit: Commit, windows: CommitMessage['windows'] = []): Appended {
+  append(commit: Commit, rules: CommitMessage['rules'] = []): Appended {
     this.#refuseIfMoved()
     this.#rotateIfDue()
     const first = this.#end
-    if (windows.length === 0) this.#open().append(first, commit)
-    else return this.#appendDeduplicated(first, commit, windows)
+    if (rules.length === 0) this.#open().append(first, commit)
+    else return this.#appendDeduplicated(first, commit, rules)
     this.#end += commit.entries.length
     return { first, duplicates: NO_DUPLICATES }
   }
@@ -153,6 +156,7 @@ export class Segments {
     const finishedSince = finished.map((entry) => this.#finished.since(entry.first, now))
     for (const [at, entry] of finished.entries()) {
       if (now - finishedSince[at]! < leastKeepMs || entry.state !== 'closed') break
+      this.#carryAttempts(entry, now)
       entry.segment?.close()
       removeSegment(this.#path(entry))
       this.#entries.shift()
@@ -199,7 +203,7 @@ export class Segments {
     const newest = this.#entries.at(-1)
     if (newest?.state === 'open') {
       const segment = newest.segment!
-      const isEmpty = segment.end() === newest.first
+      const isEmpty = segment.end() === newest.first && segment.attemptEntries().length === 0
       if (!isEmpty) segment.checkpoint()
       segment.close()
       newest.segment = undefined
@@ -223,15 +227,46 @@ export class Segments {
     this.#openedAt = performance.now()
   }
 
-  #appendDeduplicated(first: Offset, commit: Commit, windows: CommitMessage['windows']): Appended {
-    this.#dedup ??= this.#readDedup()
-    const records = windows.map(([place, windowMs]) => ({ place, windowMs, bytes: commit.entries[place]!.bytes }))
-    const decided = decideCommit(this.#dedup, records)
+  #appendDeduplicated(first: Offset, commit: Commit, rules: CommitMessage['rules']): Appended {
+    if (rules.some(([, rule]) => 'windowMs' in rule)) this.#dedup ??= this.#readDedup()
+    // Until the first repeat comes, what is remembered need only be on disk.
+    if (rules.some(([, rule]) => 'attempt' in rule && rule.attempt === 'repeat'))
+      this.#attempts ??= this.#readAttempts()
+    const records = rules.map(([place, rule]) => ({ place, rule, bytes: commit.entries[place]!.bytes }))
+    const decided = decideCommit({ window: this.#dedup, attempts: this.#attempts }, first, records)
     this.#open().append(first, { ...commit, tallies: withoutDuplicates(commit, decided.duplicates), decided })
     this.#end += commit.entries.length
     // Only what is stored counts: the events of a commit that failed come again.
-    addEntries(this.#dedup, decided.entries)
+    if (this.#dedup !== undefined) addEntries(this.#dedup, decided.entries)
+    if (this.#attempts !== undefined) noteDecided(this.#attempts, decided)
     return { first, duplicates: decided.duplicates }
+  }
+
+  #readAttempts(): Attempts {
+    const found: AttemptEntry[] = []
+    for (const entry of [...this.#entries]) {
+      const entries = this.#guarded(entry, (segment) => segment.attemptEntries())
+      if (entries !== 'damaged') found.push(...entries)
+    }
+    // What retention has carried into a newer segment stands there behind what is older.
+    found.sort((one, other) => one.first - other.first)
+    const attempts = new Attempts()
+    for (const entry of found) attempts.add(entry)
+    return attempts
+  }
+
+  /** A segment that is dropped may hold events that are still to be remembered: they go into the newest one. */
+  #carryAttempts(entry: Entry, now: number): void {
+    const entries = this.#guarded(entry, (segment) => segment.attemptEntries())
+    if (entries === 'damaged') return
+    const due = entries.filter(({ acceptedAt }) => acceptedAt > now - MAX_DEDUP_WINDOW_MS)
+    if (due.length === 0) return
+    try {
+      this.#open().keepAttempts(due)
+    } catch {
+      // A full disk. Dropping the segment is what helps; they are remembered until the process ends.
+      this.#attempts ??= this.#readAttempts()
+    }
   }
 
   /** Newest segments first, until they hold as much as is ever known; then added in the order of their commits. */
@@ -413,6 +448,12 @@ function withoutDuplicates({ entries, tallies }: Commit, duplicates: Appended['d
       bytes,
     ]),
   }))
+}
+
+function noteDecided(attempts: Attempts, decided: DecidedCommit): void {
+  for (const entry of decided.attempts) attempts.add(entry)
+  const at = decided.attempts[0]?.acceptedAt
+  if (decided.hasRepeat && at !== undefined) attempts.noteRepeat(at)
 }
 
 function listFirsts(directory: string, pattern: RegExp): Offset[] {

@@ -1,6 +1,6 @@
 import { type EventRecord, eventCount } from '@millrace/protocol'
-import { type Clock, ClockJumps, ThreadCalls, type Timer } from '@millrace/std'
-import type { Dedup } from '../dedup.ts'
+import { type Clock, ClockJumps, ReaderThread, ThreadCalls, type Timer } from '@millrace/std'
+import type { Dedup, DedupRule } from '../dedup.ts'
 import {
   type EventLog,
   type FramedResult,
@@ -35,6 +35,10 @@ export interface SqliteEventLogOptions {
   readonly cacheBytes?: number
   /** Of one encoded record. Default 4 MiB. */
   readonly maxRecordBytes?: number
+  /** The thread that writes ended: nothing can be appended any more. */
+  readonly onFault?: (error: Error) => void
+  /** The thread that looks back ended; it starts again. */
+  readonly onReaderEnd?: (error: Error) => void
 }
 
 const MAX_COMMIT_RECORDS = 64
@@ -68,8 +72,7 @@ export class SqliteEventLog implements EventLog {
   readonly #clockJumps: ClockJumps
   readonly #thread: ThreadCalls<LogCalls, DamageNotice>
   readonly #ring: CommitRing
-  /** Started when it is first needed. */
-  #backThread: ThreadCalls<BackCalls> | undefined
+  readonly #backThread: ReaderThread<BackCalls>
   readonly #commitListeners = new Set<(partition: number, stream: Stream) => void>()
   readonly #damageListeners = new Set<(partition: number, range: OffsetRange) => void>()
   #damaged: OffsetRange[]
@@ -129,8 +132,17 @@ export class SqliteEventLog implements EventLog {
     this.#damaged = [...opened.damaged]
     this.#sizeBytes = opened.sizeBytes
     hooks.onNotice = (notice) => this.#noteDamage(notice)
+    this.#backThread = new ReaderThread({
+      file: new URL('./back-thread.ts', import.meta.url),
+      name: 'log-back',
+      data: options.directory,
+      clock: options.clock,
+      ...(options.onReaderEnd === undefined ? {} : { onEnd: options.onReaderEnd }),
+    })
     hooks.onEnd = (error) => {
       this.#trouble = error.message
+      this.#probeTimer?.cancel()
+      options.onFault?.(error)
     }
   }
 
@@ -161,13 +173,11 @@ export class SqliteEventLog implements EventLog {
 
   readBack(_partition: number, before: Offset, maxBytes: number): Promise<FramedResult> {
     if (this.#isClosed) return Promise.reject(new LogUnavailableError('the log is closed'))
-    this.#backThread ??= this.#startBackThread()
     return this.#backThread.call('readBack', { before, maxBytes })
   }
 
   async scan(_partition: number, from: Offset, maxBytes: number): Promise<FramedResult> {
     if (this.#isClosed) throw new LogUnavailableError('the log is closed')
-    this.#backThread ??= this.#startBackThread()
     // What is committed meanwhile is not passed over.
     const end = this.#end
     const { frames, next } = await this.#backThread.call('scan', { from, maxBytes })
@@ -265,6 +275,11 @@ export class SqliteEventLog implements EventLog {
     return this.#trouble
   }
 
+  /** That the thread which looks back ends again and again. */
+  readerTrouble(): string | undefined {
+    return this.#backThread.trouble()
+  }
+
   sizeBytes(): number {
     return this.#sizeBytes
   }
@@ -278,20 +293,8 @@ export class SqliteEventLog implements EventLog {
     try {
       if (this.#trouble === undefined) await this.#thread.call('close', undefined)
     } finally {
-      await Promise.all([this.#thread.stop(), this.#backThread?.stop()])
+      await Promise.all([this.#thread.stop(), this.#backThread.close()])
     }
-  }
-
-  #startBackThread(): ThreadCalls<BackCalls> {
-    return new ThreadCalls<BackCalls>({
-      file: new URL('./back-thread.ts', import.meta.url),
-      name: 'log-back',
-      data: this.#directory,
-      // The next read starts another one.
-      onEnd: () => {
-        this.#backThread = undefined
-      },
-    })
   }
 
   /**
@@ -341,7 +344,7 @@ export class SqliteEventLog implements EventLog {
     let appended: Appended
     try {
       const { start, end } = span
-      const message = { start, end, tallies: talliesOf(group), windows: windowsOf(group) }
+      const message = { start, end, tallies: talliesOf(group), rules: rulesOf(group) }
       appended = await this.#thread.call('append', message)
     } catch (error) {
       this.#commitsUnderWay--
@@ -405,8 +408,13 @@ interface Hooks {
   onEnd?: (error: Error) => void
 }
 
-function windowsOf(group: readonly Waiting[]): CommitMessage['windows'] {
-  return group.flatMap(({ dedup }, place) => (dedup === undefined ? [] : [[place, dedup.windowMs] as const]))
+function rulesOf(group: readonly Waiting[]): CommitMessage['rules'] {
+  return group.flatMap(({ dedup }, place) => (dedup === undefined ? [] : [[place, ruleOf(dedup)] as const]))
+}
+
+/** Without its listener, which stays in this thread. */
+function ruleOf(dedup: Dedup): DedupRule {
+  return 'windowMs' in dedup ? { windowMs: dedup.windowMs } : { attempt: dedup.attempt }
 }
 
 function talliesOf(group: readonly Waiting[]): CommitMessage['tallies'] {

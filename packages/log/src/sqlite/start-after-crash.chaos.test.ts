@@ -9,7 +9,6 @@ import { PAGE_BYTES } from './segment-files.ts'
 const folders = new LogFolders()
 afterAll(() => folders[Symbol.dispose]())
 
-// quality.md R2, contracts/ingest.md §11
 describe('a start after a crash', () => {
   /** A log that crashed with everything of its one segment in the WAL. */
   async function crashed(): Promise<string> {

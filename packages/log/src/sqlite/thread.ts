@@ -21,8 +21,8 @@ answerCalls<ThreadFunctions>({
   share(shared) {
     memory = new Uint8Array(shared)
   },
-  append: ({ start, end, tallies, windows }) =>
-    segments.append({ entries: [...framesOf(memory, { start, end })], tallies }, windows),
+  append: ({ start, end, tallies, rules }) =>
+    segments.append({ entries: [...framesOf(memory, { start, end })], tallies }, rules),
   probe: () => segments.probe(),
   read({ stream, from, maxBytes }) {
     const result = segments.read(stream, from, maxBytes)

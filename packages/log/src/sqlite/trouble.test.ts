@@ -9,7 +9,6 @@ afterAll(() => folders[Symbol.dispose]())
 
 const unavailable = expect.objectContaining({ name: 'LogUnavailableError', code: 'LOG_UNAVAILABLE' })
 
-// contracts/ingest.md §8 "GET /health", §11; quality.md R3
 describe('a directory that is deleted', () => {
   test('is noticed by the first look after 2 s without a commit', async () => {
     const directory = folders.create()

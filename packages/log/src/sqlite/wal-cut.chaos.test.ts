@@ -76,7 +76,6 @@ function placesToCut(walBytes: number): number[] {
   return [...places].filter((place) => place >= 0 && place <= walBytes).sort((a, b) => a - b)
 }
 
-// quality.md R2, contracts/ingest.md §11
 test('wherever the WAL is cut, every commit before the cut is served whole and none after it', () => {
   const { directory, wal, commits, close } = crashedLog()
   const main = readFileSync(join(directory, '0.db'))

@@ -1,7 +1,7 @@
 import type { DeliveryStore, Span } from '@millrace/delivery'
 import { type EventLog, framedRecords } from '@millrace/log'
 import { formatTime } from '@millrace/protocol'
-import { type Clock, ThreadCalls } from '@millrace/std'
+import { type Clock, ReaderThread } from '@millrace/std'
 import type { DestinationDelivery } from '../destination-delivery.ts'
 import { Refused } from '../refused.ts'
 import type { EventCalls, FoundEvent, ListFilter, Place, Step } from './calls.ts'
@@ -25,6 +25,8 @@ export interface EventListOptions {
   readonly clock: Clock
   readonly deliveries: () => Iterable<DestinationDelivery>
   readonly spans: () => readonly Span[]
+  /** Its thread ended, and starts again. */
+  readonly onThreadEnd: (error: Error) => void
 }
 
 export interface ListedEvent {
@@ -52,13 +54,25 @@ export interface EventPage {
  */
 export class EventList {
   readonly #options: EventListOptions
-  #thread: ThreadCalls<EventCalls> | undefined
+  readonly #thread: ReaderThread<EventCalls>
   #last: Promise<unknown> = Promise.resolve()
   #waiting = 0
   #isClosed = false
 
   constructor(options: EventListOptions) {
     this.#options = options
+    this.#thread = new ReaderThread({
+      file: new URL('./thread.ts', import.meta.url),
+      name: 'events',
+      data: options.store.file,
+      clock: options.clock,
+      onEnd: options.onThreadEnd,
+    })
+  }
+
+  /** That its thread ends again and again. */
+  trouble(): string | undefined {
+    return this.#thread.trouble()
   }
 
   /** @throws Refused 503 when too many others wait. */
@@ -78,13 +92,13 @@ export class EventList {
 
   async close(): Promise<void> {
     this.#isClosed = true
-    await this.#thread?.stop()
+    await this.#thread.close()
   }
 
   async #lookBack(filter: ListFilter, limit: number, given: readonly Place[] | undefined): Promise<EventPage> {
     const { clock, spans } = this.#options
     let end = Number.POSITIVE_INFINITY
-    const thread = this.#thread ?? this.#startThread()
+    const thread = this.#thread
     const connections = asksForOutcome(filter) ? spans().filter(({ kind }) => kind === 'connection') : []
     const events: ListedEvent[] = []
     let places = given ?? (await this.#startingPlaces(filter))
@@ -112,7 +126,7 @@ export class EventList {
   }
 
   async #shown(found: readonly FoundEvent[]): Promise<ListedEvent[]> {
-    const outcomes = await outcomesNow(found, this.#options.deliveries)
+    const outcomes = await outcomesNow(found, this.#options.deliveries, this.#options.clock)
     return found.map(({ messageId, sourceId, acceptedAt, type, name, userId, anonymousId }, i) => ({
       messageId,
       sourceId,
@@ -141,19 +155,6 @@ export class EventList {
       places.push({ offset: high, index: 0 })
     }
     return places
-  }
-
-  #startThread(): ThreadCalls<EventCalls> {
-    this.#thread = new ThreadCalls<EventCalls>({
-      file: new URL('./thread.ts', import.meta.url),
-      name: 'events',
-      data: this.#options.store.file,
-      // The next call starts another one.
-      onEnd: () => {
-        this.#thread = undefined
-      },
-    })
-    return this.#thread
   }
 }
 

@@ -1,5 +1,7 @@
 import type { LaneEvent } from '@millrace/delivery'
+import type { Clock } from '@millrace/std'
 import type { DestinationDelivery } from '../destination-delivery.ts'
+import { type ToldWaiting, toldWaiting } from '../why-waiting.ts'
 import type { FoundEvent } from './calls.ts'
 
 /** What became of an event at one destination, as lists show it. */
@@ -7,6 +9,8 @@ export interface ShownOutcome {
   readonly destinationId: string
   readonly outcome: string
   readonly reason: string | null
+  /** Of one without a final outcome. */
+  readonly waiting?: ToldWaiting
 }
 
 /** Events of a lane that are looked at before others get their turn. */
@@ -19,6 +23,7 @@ const LOOKED_AT_TOGETHER = 5_000
 export async function outcomesNow(
   events: readonly FoundEvent[],
   deliveries: () => Iterable<DestinationDelivery>,
+  clock: Pick<Clock, 'now'>,
 ): Promise<ShownOutcome[][]> {
   const outcomes = events.map(({ recorded }) => new Map(recorded.map((each) => [each.destinationId, each])))
   const shown: ShownOutcome[][] = events.map(() => [])
@@ -34,9 +39,13 @@ export async function outcomesNow(
       else if (known !== undefined || isConnected(delivery, event)) underWay.set(placeKey(event), i)
     }
     if (underWay.size === 0) continue
-    const states = await statesOf(delivery, underWay)
-    for (const i of underWay.values())
-      shown[i]!.push({ destinationId, outcome: states.get(i) ?? 'pending', reason: null })
+    const found = await foundInLane(delivery, underWay)
+    for (const i of underWay.values()) {
+      const event = found.get(i)
+      const outcome = event === undefined ? 'pending' : delivery.lane.outcomeOf(event)
+      const waiting = toldWaiting(delivery.lane.waitOf(event), clock.now())
+      shown[i]!.push({ destinationId, outcome, reason: null, waiting })
+    }
   }
   for (const [i, rest] of outcomes.entries()) {
     for (const { destinationId, outcome, reason } of rest.values()) {
@@ -51,21 +60,21 @@ function isConnected({ feed }: DestinationDelivery, { sourceId, partition, offse
 }
 
 /** By the values of `sought`, whose keys are places. */
-async function statesOf(
+async function foundInLane(
   { lane }: DestinationDelivery,
   sought: ReadonlyMap<string, number>,
-): Promise<Map<number, string>> {
-  const states = new Map<number, string>()
+): Promise<Map<number, LaneEvent>> {
+  const found = new Map<number, LaneEvent>()
   let lookedAt = 0
   for (const event of lane.unfinished()) {
     // What a replay of the log still delivers is no outcome of the event yet.
     const isOfLog = event.replayed !== undefined && event.replayed.letterId === undefined
     const at = isOfLog ? undefined : sought.get(placeKey(event))
-    if (at !== undefined) states.set(at, lane.outcomeOf(event))
-    if (states.size === sought.size) break
+    if (at !== undefined) found.set(at, event)
+    if (found.size === sought.size) break
     if (++lookedAt % LOOKED_AT_TOGETHER === 0) await new Promise((resolve) => setImmediate(resolve))
   }
-  return states
+  return found
 }
 
 function placeKey({ partition, offset, index }: Pick<LaneEvent, 'partition' | 'offset' | 'index'>): string {

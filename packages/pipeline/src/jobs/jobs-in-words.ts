@@ -119,7 +119,6 @@ const disabled = `Destination with id ${DESTINATION} is disabled`
 const letterUnknown = `Dead letter with id ${LETTER} not found`
 const replayUnknown = `Replay with id ${REPLAY} not found`
 
-/** @see contracts/delivery.md §6 [D617] */
 export const LETTER_ACTIONS_IN_WORDS: Record<'replay' | 'discard' | 'replayMany' | 'discardMany', RouteDescription> = {
   replay: {
     tag: 'Dead letters',
@@ -203,7 +202,6 @@ const LOG_REQUEST = {
   },
 }
 
-/** @see contracts/delivery.md §7 [D620] */
 export const REPLAYS_IN_WORDS: Record<'create' | 'list' | 'get' | 'pause' | 'resume' | 'cancel', RouteDescription> = {
   create: {
     tag: 'Replays',

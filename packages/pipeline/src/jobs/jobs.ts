@@ -66,6 +66,11 @@ export class Jobs {
     await this.#options.scan.rest()
   }
 
+  /** That the thread which looks through the log ends again and again. */
+  readerTrouble(): string | undefined {
+    return this.#options.scan.trouble()
+  }
+
   /** Whether somebody is looking through the log. */
   get isScanning(): boolean {
     return this.#options.scan.isBusy

@@ -1,6 +1,6 @@
 import type { LogSelection } from '@millrace/delivery'
 import { type EventLog, framedRecords } from '@millrace/log'
-import { ThreadCalls } from '@millrace/std'
+import { type Clock, ReaderThread } from '@millrace/std'
 import { CLOCK_MARGIN_MS } from '../events/look-back.ts'
 import type { ScanCalls, ScanPlace, SelectedEvent } from './scan-calls.ts'
 
@@ -31,13 +31,24 @@ export class RangeLostError extends Error {
 /** Looks for the events of jobs over the log: bytes are read and parsed in threads beside those that accept and deliver. */
 export class LogScan {
   readonly #log: EventLog
-  readonly #storeFile: string
-  #thread: ThreadCalls<ScanCalls> | undefined
+  readonly #thread: ReaderThread<ScanCalls>
   #underWay = 0
 
-  constructor(log: EventLog, storeFile: string) {
+  /** @param onThreadEnd its thread ended, and starts again. */
+  constructor(log: EventLog, storeFile: string, clock: Clock, onThreadEnd: (error: Error) => void) {
     this.#log = log
-    this.#storeFile = storeFile
+    this.#thread = new ReaderThread({
+      file: new URL('./scan-thread.ts', import.meta.url),
+      name: 'replays',
+      data: storeFile,
+      clock,
+      onEnd: onThreadEnd,
+    })
+  }
+
+  /** That its thread ends again and again. */
+  trouble(): string | undefined {
+    return this.#thread.trouble()
   }
 
   /** Whether a thread is looking at the moment. */
@@ -70,11 +81,9 @@ export class LogScan {
     return { offset: low, index: 0 }
   }
 
-  /** Ends the thread; the next look starts another one. */
-  async rest(): Promise<void> {
-    const thread = this.#thread
-    this.#thread = undefined
-    await thread?.stop()
+  /** Ends the thread; the next look starts it again. */
+  rest(): Promise<void> {
+    return this.#thread.rest()
   }
 
   async #refuseLost(partition: number, offset: number): Promise<void> {
@@ -87,21 +96,9 @@ export class LogScan {
   async #select(request: Parameters<ScanCalls['select']>[0]): Promise<ReturnType<ScanCalls['select']>> {
     this.#underWay++
     try {
-      this.#thread ??= this.#startThread()
       return await this.#thread.call('select', request, [request.frames.buffer])
     } finally {
       this.#underWay--
     }
-  }
-
-  #startThread(): ThreadCalls<ScanCalls> {
-    return new ThreadCalls<ScanCalls>({
-      file: new URL('./scan-thread.ts', import.meta.url),
-      name: 'replays',
-      data: this.#storeFile,
-      onEnd: () => {
-        this.#thread = undefined
-      },
-    })
   }
 }

@@ -5,7 +5,6 @@ const SOURCE_ID = '3iidO0kXIpgrmam9JhPLS2gpoVe'
 const TRANSFORMATION_ID = '3dRIkg3yt5dHQvrpFIWbdCOITv7'
 const DESTINATION_ID = '3uLMicKvWtFGwbwBkUIwtP0l8lu'
 
-/** @see contracts/dashboard.md §4 N3 */
 export const STATS_IN_WORDS: RouteDescription = {
   tag: 'Events',
   summary: 'Count what sources, transformations and destinations did, step by step',

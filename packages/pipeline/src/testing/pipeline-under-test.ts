@@ -1,7 +1,7 @@
 import { copyFileSync, existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { DeliveryStore, EgressRules, OutboundClient } from '@millrace/delivery'
+import { DeliveryStore, EgressRules, Names, OutboundClient } from '@millrace/delivery'
 import { type DestinationModule, DestinationRegistry } from '@millrace/destinations'
 import { type EventLog, MemoryEventLog, type Offset, type Stream } from '@millrace/log'
 import { ENRICHMENT_RULES, type JsonObject, messageHash } from '@millrace/protocol'
@@ -325,12 +325,14 @@ export class PipelineUnderTest implements AsyncDisposable {
   }
 }
 
+const names = new Names({ clock: systemClock })
+
 class CountedClient extends OutboundClient {
   readonly #count: (by: number) => void
 
   constructor(options: ClientOptions, clock: Clock, count: (by: number) => void) {
     const rules = new EgressRules({ allow: '127.0.0.1', deny: undefined, listenHost: '127.0.0.1' })
-    super({ ...options, rules, clock })
+    super({ lookup: names.forDestination(), ...options, rules, clock })
     this.#count = count
   }
 

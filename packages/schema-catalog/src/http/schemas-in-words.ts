@@ -129,7 +129,7 @@ const PAGING = {
 }
 const writeKey = Type.String({ description: 'Only of the source with this write key.' })
 
-/** The routes of the schema API, in words. @see contracts/schema-catalog.md */
+/** The routes of the schema API, in words. */
 export function schemaInWords(): DescribedRoute[] {
   const missingKeys = described('List the keys of the model that a version lacks', {
     text: 'Key paths in byte order.',

@@ -2,8 +2,6 @@ import { randomBytes } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { foldSeed, masked, SamplePriorities, samplePriority } from './samples.ts'
 
-/* contracts/schema-catalog.md §7 [D320], §12 item 13. */
-
 const EVENTS = 40
 const BATCH = 4
 const MOST = 5

@@ -39,7 +39,7 @@ class Step<Plan> {
  * of an earlier one, member by member, and ends at the plan that was made for that shape: no path is put together, nothing
  * is sorted and nothing is hashed. What is walked for the first time is flattened by others and learned here.
  *
- * @see docs/decisions/0020-catalog-hot-path.md
+ * @see decision 0020
  */
 export class Shapes<Plan> {
   /** Leaves of the last walk, in document order; valid up to `leafCount`. */

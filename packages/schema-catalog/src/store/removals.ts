@@ -38,7 +38,7 @@ export function purgeSource(database: CatalogDatabase, id: string): boolean {
   return true
 }
 
-/** Leaves nothing but ids, first times and sources; positions are back at the beginning. @see D308 */
+/** Leaves nothing but ids, first times and sources; positions are back at the beginning. [D308] */
 export function restartCounting(database: CatalogDatabase): void {
   database.run(
     `INSERT OR REPLACE INTO known

@@ -1,6 +1,6 @@
 /**
- * What somebody might try from inside a transformation (quality.md S1). The list only grows: a new idea, or an attack
- * that was seen, is a new row.
+ * What somebody might try from inside a transformation (contracts/transformations.md §8 [D418]). The list only grows:
+ * a new idea, or an attack that was seen, is a new row.
  */
 export interface Attack {
   readonly name: string
@@ -151,6 +151,18 @@ const hooks: Attack[] = [
   inside(
     'index setters on Array.prototype',
     'for (let n = 0; n < 8; n++) Object.defineProperty(Array.prototype, n, { set(v) { globalThis.stolen = v }, get() { return 7 } }); return [event, event]',
+  ),
+  inside(
+    'an index getter that stands in for failure texts: one that is no text',
+    'let n = 0; Object.defineProperty(Array.prototype, 0, { set() {}, get: () => n++ === 0 ? \'{"a":1}\' : undefined }); return event',
+  ),
+  inside(
+    'an index getter that writes members of the result',
+    'const texts = [\'"x"]],"of":["__proto__","__proto__"],"errors":[[0,"y"\', { length: 2, 0: \'{"polluted":1}\', 1: "{}" }]; let n = 0; Object.defineProperty(Array.prototype, 0, { set() {}, get: () => texts[n++ % 2] }); return event',
+  ),
+  inside(
+    'an index getter that writes results of other events',
+    'Object.defineProperty(Array.prototype, 1, { set() {}, get: () => \'"x"],[7,"y"\' }); return event',
   ),
   inside('changed JSON', 'JSON.stringify = () => "escaped"; JSON.parse = () => ({ escaped: 1 }); return { a: 1 }'),
   inside(

@@ -14,7 +14,7 @@ export function openForAttacks(syncMs: number): Transformations {
 /**
  * Tries one attack, then the next event of the same code, then another destination.
  *
- * @returns what of S1 (quality.md) did not hold.
+ * @returns what of contracts/transformations.md §8 did not hold.
  */
 export async function attempt(transformations: Transformations, attack: Attack): Promise<string[]> {
   const { name, body, before = '', end } = attack
@@ -27,6 +27,7 @@ export async function transformEvent(event, metadata) {
     transformations.run(runOf([step], { key: name, mode, captureLogs: true, events: events({ attack: isAttack }) }))
 
   const result = await run(true, 'live')
+  const { results } = result
   const shown = JSON.stringify(result)
   const [outcome] = essences(result)
   const isStopped =
@@ -43,5 +44,20 @@ export async function transformEvent(event, metadata) {
   if (end === 'stopped' && !isStopped) complaints.push(`it was not stopped: ${shown}`)
   if (next !== quiet) complaints.push(`the next event was ${next}`)
   if (other !== quiet) complaints.push(`the event of another destination was ${other}`)
+  if (results.some((each) => 'error' in each && typeof each.error !== 'string')) complaints.push(`no text: ${shown}`)
+  complaints.push(...changedPrototypes().map((name) => `${name} of the server was changed`))
   return complaints
+}
+
+const PROTOTYPES = { Object, Array, String, Promise, Map }
+const membersBefore = Object.entries(PROTOTYPES).map(
+  ([name, { prototype }]) => [name, prototype, membersOf(prototype)] as const,
+)
+
+function changedPrototypes(): string[] {
+  return membersBefore.flatMap(([name, prototype, before]) => (membersOf(prototype) === before ? [] : [name]))
+}
+
+function membersOf(prototype: object): string {
+  return JSON.stringify([Reflect.ownKeys(prototype).map(String), Array.isArray(prototype) ? prototype.length : 0])
 }

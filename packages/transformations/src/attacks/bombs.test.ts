@@ -3,8 +3,6 @@ import { closeAll } from '../under-test.ts'
 import { attacks } from './attacks.ts'
 import { attempt, openForAttacks } from './attempt.ts'
 
-// S1 of quality.md.
-
 const transformations = openForAttacks(500)
 afterAll(closeAll)
 

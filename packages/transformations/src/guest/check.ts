@@ -1,5 +1,6 @@
 import ivm from 'isolated-vm'
 import type { CheckedCode, CheckResult, Entry, LibraryCode } from '../code.ts'
+import { MAX_FAILURE_CHARS } from '../limits.ts'
 import { BASE_PLACE, LIBRARY_PLACE } from './failure-text.ts'
 import { type LinkedModules, linkedModules } from './linked-modules.ts'
 import { RefusedCodeError, strippedCode } from './stripped-code.ts'
@@ -27,7 +28,14 @@ export async function check(
     const found = ENTRIES.filter((name) => exportsName(isolate, context, modules, name))
     const [entry] = found
     if (entry !== undefined && found.length === 1) return { ok: true, entry, imports }
-    return { ok: false, error: `Expected one of transformEvent,transformBatch. Found ${found.join(',')}` }
+    const expected = `Expected one of transformEvent,transformBatch. Found ${found.join(',')}`
+    if (found.length > 0) return { ok: false, error: expected }
+    const hint = HINTS.find(({ name, isExported }) => {
+      return isExported
+        ? exportsName(isolate, context, modules, name)
+        : declares(isolate, `${code}\nexport { ${name} }`, place)
+    })
+    return { ok: false, error: hint === undefined ? expected : `${expected}. ${hint.text}` }
   } catch (error) {
     if (!isRefusal(error)) throw error
     return refusal(error)
@@ -36,12 +44,41 @@ export async function check(
   }
 }
 
+/** What code has in place of an entry, and what to write instead; the first that fits is told. */
+const HINTS: readonly { readonly name: string; readonly isExported: boolean; readonly text: string }[] = [
+  ...ENTRIES.map((name) => ({
+    name,
+    isExported: false,
+    text: `${name} is there but not exported: write "export" before it`,
+  })),
+  ...[true, false].map((isExported) => ({
+    name: 'transform',
+    isExported,
+    text: 'transform is the entry of an older version: write "export function transformBatch(events, metadata)", which gets and returns the same list',
+  })),
+  {
+    name: 'default',
+    isExported: true,
+    text: 'A default export is not called: write "export function transformEvent(event, metadata)"',
+  },
+]
+
+/** Whether a module that ends so can be compiled: whether it declares what its last line exports. */
+function declares(isolate: ivm.Isolate, code: string, filename: string): boolean {
+  try {
+    isolate.compileModuleSync(code, { filename })
+    return true
+  } catch {
+    return false
+  }
+}
+
 /** Asks the engine's linker, so that nothing has to be evaluated. */
 function exportsName(
   isolate: ivm.Isolate,
   context: ivm.Context,
   { base, libraries }: LinkedModules,
-  name: Entry,
+  name: string,
 ): boolean {
   const probe = isolate.compileModuleSync(`export { ${name} } from '${BASE_PLACE}'`)
   try {
@@ -65,7 +102,7 @@ export function refusal(error: Error): Extract<CheckResult, { ok: false }> {
     const { message, line, column } = error
     return {
       ok: false,
-      error: message,
+      error: message.slice(0, MAX_FAILURE_CHARS),
       ...(line === undefined ? {} : { line }),
       ...(column === undefined ? {} : { column }),
     }
@@ -73,5 +110,5 @@ export function refusal(error: Error): Extract<CheckResult, { ok: false }> {
   const { name, message } = error
   const [, text = message, line, column] = PLACED.exec(message) ?? []
   const place = line === undefined ? {} : { line: Number(line), column: Number(column) }
-  return { ok: false, error: `${name}: ${text}`, ...place }
+  return { ok: false, error: `${name}: ${text}`.slice(0, MAX_FAILURE_CHARS), ...place }
 }

@@ -1,7 +1,7 @@
 import { LARGE_SANDBOX_BYTES } from '../limits.ts'
-import type { ChildOptions, FetchRequest, FromChild, RunMessage, SettledMessage, ToChild } from '../messages.ts'
+import type { ChildOptions, FromChild, RunMessage, SettledMessage, ToChild } from '../messages.ts'
 import { check } from './check.ts'
-import { RunSurroundings } from './host-calls.ts'
+import { type PendingFetch, RunSurroundings } from './host-calls.ts'
 import { type Answers, runSteps } from './run-steps.ts'
 import { Sandbox } from './sandbox.ts'
 import { SandboxFault } from './sandbox-fault.ts'
@@ -10,10 +10,12 @@ import { type StrippedVersion, strippedVersion, Versions } from './versions.ts'
 /** Maps of credentials that are kept; an older one is asked for again. */
 const MAX_CREDENTIAL_MAPS = 16
 
+type Send = (message: FromChild, texts?: readonly string[]) => void
+
 /** What a child does with each message; see messages.ts for who speaks when. */
 export class ChildProgram {
   readonly #options: ChildOptions
-  readonly #send: (message: FromChild) => void
+  readonly #send: Send
   readonly #versions = new Versions()
   readonly #credentials = new Map<number, ReadonlyMap<string, string>>()
   /** By key: those that are kept for the destination's next batch. */
@@ -23,20 +25,21 @@ export class ChildProgram {
   /** By key: who waits for answers. */
   readonly #waiting = new Map<string, (given: Answers) => void>()
 
-  constructor(options: ChildOptions, send: (message: FromChild) => void) {
+  constructor(options: ChildOptions, send: Send) {
     this.#options = options
     this.#send = send
   }
 
-  take(message: ToChild): void {
+  /** @param texts of the message, as messages.ts says. */
+  take(message: ToChild, texts: readonly string[]): void {
     switch (message.kind) {
       case 'run':
-        void this.#run(message)
+        void this.#run(message, texts)
         break
       case 'answers': {
         const resume = this.#waiting.get(message.key)
         this.#waiting.delete(message.key)
-        resume?.(message)
+        resume?.({ ...message, answers: message.ids.map((id, at) => ({ id, answer: texts[at]! })) })
         break
       }
       case 'check':
@@ -52,8 +55,8 @@ export class ChildProgram {
     }
   }
 
-  async #run(message: RunMessage): Promise<void> {
-    if (message.credentials !== undefined) this.#keep(message.credentialsId, message.credentials)
+  async #run(message: RunMessage, texts: readonly string[]): Promise<void> {
+    if (message.credentials !== undefined) this.#keep(message.credentialsId, new Map(message.credentials))
     const credentials = this.#credentials.get(message.credentialsId)
     const versions = await this.#versionsOf(message)
     if (versions === undefined || credentials === undefined) {
@@ -67,19 +70,17 @@ export class ChildProgram {
     let steps: readonly string[] = []
     let trouble: SandboxFault | undefined
     try {
-      const exchange = (fetches: readonly FetchRequest[]) => this.#exchange(message.key, fetches)
-      const onNextStep = () => this.#send({ kind: 'next step' })
-      const { syncMs } = this.#options
-      steps = await runSteps({ sandbox, surroundings, versions, message, syncMs, onNextStep, exchange })
+      const [events = '', metadata = ''] = texts
+      const exchange = (fetches: readonly PendingFetch[]) => this.#exchange(message.key, fetches)
+      steps = await runSteps({ sandbox, surroundings, versions, message, events, metadata, exchange })
     } catch (error) {
       trouble = error instanceof SandboxFault ? error : new SandboxFault('sandbox lost')
       if (trouble !== error) process.stderr.write(`${(error as Error).stack}\n`)
     }
     sandbox.surroundings = undefined
     const { logs, loggedBy, loggedFor, usedCredentials } = surroundings
-    this.#send({
+    const settled: SettledMessage = {
       kind: 'settled',
-      steps,
       ...(trouble === undefined ? {} : { trouble: trouble.kind }),
       logs,
       loggedBy,
@@ -87,7 +88,8 @@ export class ChildProgram {
       usedCredentials: [...usedCredentials],
       sandboxBytes: this.#leave(message, sandbox, trouble !== undefined),
       residentBytes: process.memoryUsage.rss(),
-    } satisfies SettledMessage)
+    }
+    this.#send(settled, steps)
     if (message.isFresh) setImmediate(() => this.#prepareSpare())
   }
 
@@ -113,10 +115,14 @@ export class ChildProgram {
     return 0
   }
 
-  #exchange(key: string, fetches: readonly FetchRequest[]): Promise<Answers> {
+  #exchange(key: string, fetches: readonly PendingFetch[]): Promise<Answers> {
     const { promise, resolve } = Promise.withResolvers<Answers>()
     this.#waiting.set(key, resolve)
-    this.#send({ kind: 'waits', fetches })
+    const ids = fetches.map(({ id }) => id)
+    this.#send(
+      { kind: 'waits', ids },
+      fetches.map(({ text }) => text),
+    )
     return promise
   }
 

@@ -1,15 +1,20 @@
-import type { TransformRequest } from '../fetch.ts'
 import {
-  MAX_FETCH_REQUEST_CHARS,
+  MAX_FETCH_REQUEST_BYTES,
   MAX_FETCHES_PER_EVENT,
   MAX_LOG_LINE_BYTES,
   MAX_LOG_LINES,
-  MAX_OPEN_FETCH_CHARS,
+  MAX_OPEN_FETCH_BYTES,
 } from '../limits.ts'
-import type { FetchRequest } from '../messages.ts'
 import { failureText } from './failure-text.ts'
 import type { HostCall } from './realm/run-program.ts'
 import { webCall } from './web-calls.ts'
+
+/** A request that is not handed over yet. */
+export interface PendingFetch {
+  readonly id: number
+  /** TransformRequest as JSON. */
+  readonly text: string
+}
 
 /** What one run may ask of its surroundings, and what it has asked. */
 export class RunSurroundings {
@@ -23,11 +28,10 @@ export class RunSurroundings {
   /** The one whose code runs; null while nobody can tell. */
   event: number | null
   readonly usedCredentials = new Set<string>()
-  /** Requests that are not handed over yet. */
-  #fetches: FetchRequest[] = []
-  /** Requests of the current step without an answer, and how long each is. */
+  #fetches: PendingFetch[] = []
+  /** Requests of the current step without an answer, and the bytes of each. */
   readonly #open = new Map<number, number>()
-  #openChars = 0
+  #openBytes = 0
   readonly #captureLogs: boolean
   readonly #credentials: ReadonlyMap<string, string>
   readonly #maxFetches: number
@@ -62,13 +66,14 @@ export class RunSurroundings {
    * @returns the number under which the answer will come, or `!` and why there will be none.
    */
   fetch(text: string): string {
-    if (text.length > MAX_FETCH_REQUEST_CHARS) return '!request is larger than 1 MB'
-    const openChars = this.#openChars + text.length
-    if (this.#fetchCount === this.#maxFetches || openChars > MAX_OPEN_FETCH_CHARS) return '!too many fetch calls'
+    const bytes = Buffer.byteLength(text)
+    if (bytes > MAX_FETCH_REQUEST_BYTES) return '!request is larger than 1 MB'
+    const openBytes = this.#openBytes + bytes
+    if (this.#fetchCount === this.#maxFetches || openBytes > MAX_OPEN_FETCH_BYTES) return '!too many fetch calls'
     const id = ++this.#fetchCount
-    this.#fetches.push({ id, request: JSON.parse(text) as TransformRequest })
-    this.#open.set(id, text.length)
-    this.#openChars = openChars
+    this.#fetches.push({ id, text })
+    this.#open.set(id, bytes)
+    this.#openBytes = openBytes
     return String(id)
   }
 
@@ -76,7 +81,7 @@ export class RunSurroundings {
     return this.#open.size
   }
 
-  takeFetches(): readonly FetchRequest[] {
+  takeFetches(): readonly PendingFetch[] {
     const taken = this.#fetches
     this.#fetches = []
     return taken
@@ -84,7 +89,7 @@ export class RunSurroundings {
 
   /** An answer has come. @returns whether somebody still waits for it. */
   isAnswered(id: number): boolean {
-    this.#openChars -= this.#open.get(id) ?? 0
+    this.#openBytes -= this.#open.get(id) ?? 0
     return this.#open.delete(id)
   }
 
@@ -92,7 +97,7 @@ export class RunSurroundings {
   forgetFetches(): void {
     this.#fetches = []
     this.#open.clear()
-    this.#openChars = 0
+    this.#openBytes = 0
   }
 }
 

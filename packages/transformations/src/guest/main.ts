@@ -1,3 +1,4 @@
+import { FrameReader, frame } from '../frames.ts'
 import type { ChildOptions, FromChild, ToChild } from '../messages.ts'
 import { ChildProgram } from './child-program.ts'
 
@@ -6,8 +7,14 @@ import { ChildProgram } from './child-program.ts'
  * to the server alone, and ends with it.
  */
 const options = JSON.parse(process.argv[2]!) as ChildOptions
-const send = (message: FromChild) => void process.send!(message)
+const send = (message: FromChild, texts: readonly string[] = []) => void process.stdout.write(frame(message, texts))
 const program = new ChildProgram(options, send)
-process.on('message', (message: ToChild) => program.take(message))
-process.on('disconnect', () => process.exit())
+// The server's own frames have no bound but that of a number.
+const frames = new FrameReader(2 ** 32)
+process.stdin.on('data', (chunk: Buffer) => {
+  for (const [message, ...texts] of frames.take(chunk)) program.take(JSON.parse(message!) as ToChild, texts)
+})
+process.stdin.on('end', () => process.exit())
+// Nobody is left to talk to.
+process.stdout.on('error', () => process.exit())
 send({ kind: 'ready' })

@@ -1,5 +1,5 @@
 import ivm from 'isolated-vm'
-import { MAX_FAILURE_CHARS, MAX_OUTPUT_BYTES, MAX_OUTPUTS_PER_EVENT } from '../limits.ts'
+import { FETCH_TIMEOUT_MS, MAX_FAILURE_CHARS, MAX_OUTPUT_BYTES, MAX_OUTPUTS_PER_EVENT } from '../limits.ts'
 import { BASE_PLACE, failureText } from './failure-text.ts'
 import { linkedModules } from './linked-modules.ts'
 import { encodingGlobals } from './realm/encoding.ts'
@@ -16,7 +16,7 @@ const BOUNDS = {
   maxFailureChars: MAX_FAILURE_CHARS,
 }
 const ENTRY_MODULE = `import * as user from '${BASE_PLACE}'; export default user`
-const GLOBALS = `const answering = (${globals})($0)
+const GLOBALS = `const answering = (${globals})($0, ${FETCH_TIMEOUT_MS})
 ;(${urlGlobals})($0)
 ;(${encodingGlobals})($0)
 ;(${structuredCloneGlobal})()
@@ -46,7 +46,7 @@ export function bareRealm(isolate: ivm.Isolate, host: HostCall): BareRealm {
 
 /**
  * One version in one sandbox: globals of its own and its modules. Whatever runs in it runs until there is nothing left
- * to do without an answer from outside, or until the time of the current step is over.
+ * to do without an answer from outside, or until the time of the current stretch is over.
  */
 export class Realm {
   readonly versionId: string
@@ -57,8 +57,8 @@ export class Realm {
   readonly #program: ivm.Reference
   readonly #functions = new Map<string, ivm.Reference>()
   #isLoaded = false
-  /** On the monotonic clock: until when the current step may compute. */
-  #deadline = 0
+  /** What the current stretch may still compute. */
+  readonly #leftMs: () => number
   /** Failure text of what user code threw where nothing waits for it: only its module's own evaluation is of interest. */
   #loose: string | undefined
 
@@ -66,9 +66,10 @@ export class Realm {
    * @throws RefusedCodeError
    * @throws SyntaxError of the engine
    */
-  constructor(isolate: ivm.Isolate, version: StrippedVersion, bare: BareRealm) {
+  constructor(isolate: ivm.Isolate, version: StrippedVersion, bare: BareRealm, leftMs: () => number) {
     this.versionId = version.versionId
     this.#isolate = isolate
+    this.#leftMs = leftMs
     const { base, libraries } = linkedModules(isolate, version)
     this.#context = bare.context
     this.#answering = bare.answering
@@ -77,11 +78,6 @@ export class Realm {
     this.#entryModule.instantiateSync(this.#context, (specifier) =>
       specifier === BASE_PLACE ? base : libraries.get(specifier)!,
     )
-  }
-
-  /** A step begins: it may compute for this long. */
-  allow(ms: number): void {
-    this.#deadline = performance.now() + ms
   }
 
   /** Evaluates the modules; once is enough for the realm's life. */
@@ -109,12 +105,12 @@ export class Realm {
   }
 
   /** @returns what `result` gives. @see RunProgram.start */
-  start(entry: string, events: string, metadata: string, of: string): string {
-    const text = this.#call('start', entry, events, metadata, of)
+  start(entry: string, events: string, metadata: string, of: string, count: number): string {
+    const text = this.#call('start', entry, events, metadata, of, count)
     return typeof text === 'string' && text !== '' ? text : this.result()
   }
 
-  /** @returns the step's result (SettledMessage.steps); empty while anything is open. */
+  /** @returns the step's result (messages.ts, SettledMessage); empty while anything is open. */
   result(): string {
     const text = this.#call('result')
     return typeof text === 'string' ? text : ''
@@ -145,7 +141,7 @@ export class Realm {
 
   #bounded<T>(run: (timeoutMs: number) => T): T | undefined {
     try {
-      return run(Math.max(1, Math.ceil(this.#deadline - performance.now())))
+      return run(Math.max(1, Math.ceil(this.#leftMs())))
     } catch (thrown) {
       // A copy of it, made by the engine: an error, or whatever JSON could hold.
       const error = (typeof thrown === 'object' && thrown !== null ? thrown : {}) as Partial<Error>

@@ -1,7 +1,7 @@
-import { MAX_RESULT_CHARS } from '../limits.ts'
-import type { FetchRequest, RunMessage, SettledMessage, StepHeader, ToChild } from '../messages.ts'
+import { MAX_FAILURE_CHARS, MAX_RESULT_BYTES } from '../limits.ts'
+import type { RunMessage, StepHeader, TimeLeft } from '../messages.ts'
 import { isRefusal, refusal } from './check.ts'
-import type { RunSurroundings } from './host-calls.ts'
+import type { PendingFetch, RunSurroundings } from './host-calls.ts'
 import type { Realm } from './realm.ts'
 import type { Sandbox } from './sandbox.ts'
 import { SandboxFault } from './sandbox-fault.ts'
@@ -12,43 +12,42 @@ export interface StepsOptions {
   readonly surroundings: RunSurroundings
   readonly versions: readonly StrippedVersion[]
   readonly message: RunMessage
-  /** What one step may compute. */
-  readonly syncMs: number
-  /** Called before each step but the first. */
-  readonly onNextStep: () => void
+  /** JSON array of the events. */
+  readonly events: string
+  /** JSON of EventMetadata. */
+  readonly metadata: string
   /** Hands over requests and resolves with answers, of these or of earlier ones. */
-  readonly exchange: (fetches: readonly FetchRequest[]) => Promise<Answers>
+  readonly exchange: (fetches: readonly PendingFetch[]) => Promise<Answers>
 }
 
-export type Answers = Omit<Extract<ToChild, { kind: 'answers' }>, 'kind' | 'key'>
+export interface Answers extends TimeLeft {
+  readonly answers: readonly { readonly id: number; readonly answer: string }[]
+}
 
 /**
  * Runs a batch through its list of transformations: what one gives is the next one's input, as text.
  *
- * @returns SettledMessage.steps
+ * @returns texts of SettledMessage
  * @throws SandboxFault
  */
-export async function runSteps(options: StepsOptions): Promise<SettledMessage['steps']> {
-  const { versions, message, syncMs, onNextStep } = options
-  const deadline = performance.now() + message.remainingMs
+export async function runSteps(options: StepsOptions): Promise<readonly string[]> {
+  const { versions, message, sandbox } = options
   const steps: string[] = []
-  let { events } = message
+  let { events } = options
   let of = ''
+  let bytesLeft = MAX_RESULT_BYTES
+  sandbox.allow(timeOf(message))
   for (const [at, version] of versions.entries()) {
-    if (at > 0) onNextStep()
     options.surroundings.step = at
     const realm = realmOf(version, options)
-    let result: string
-    if (typeof realm === 'string') {
-      result = failedForAll(realm, of, message.count)
-    } else {
-      realm.allow(Math.min(syncMs, deadline - performance.now()))
-      result = await runStep(realm, events, of, options)
-    }
-    if (result.length > MAX_RESULT_CHARS) throw new SandboxFault('out of memory')
+    const result =
+      typeof realm === 'string' ? failedForAll(realm, of, message.count) : await runStep(realm, events, of, options)
     const isLast = at === versions.length - 1
     const end = result.indexOf('\n') + 1
-    steps.push(isLast || message.isFresh ? result : result.slice(0, end))
+    const step = isLast || message.isFresh ? result : result.slice(0, end)
+    bytesLeft -= Buffer.byteLength(step)
+    if (bytesLeft < 0 || result.length > MAX_RESULT_BYTES) throw new SandboxFault('out of memory')
+    steps.push(step)
     if (isLast) break
     events = result.slice(end)
     if (events === '[]') break
@@ -57,6 +56,11 @@ export async function runSteps(options: StepsOptions): Promise<SettledMessage['s
     of = header.of === undefined ? of : JSON.stringify(header.of)
   }
   return steps
+}
+
+/** Of one stretch: until it is over, or the run. */
+function timeOf({ syncMs, remainingMs }: TimeLeft): number {
+  return Math.min(syncMs, remainingMs)
 }
 
 /** @returns the realm, or why the code cannot be compiled: a test run may bring any. */
@@ -81,7 +85,7 @@ async function runStep(realm: Realm, events: string, of: string, options: StepsO
   if (entry === '' || entry.includes(',')) {
     return failedForAll(`Expected one of transformEvent,transformBatch. Found ${entry}`, of, options.message.count)
   }
-  let result = realm.start(entry, events, options.message.metadata, of)
+  let result = realm.start(entry, events, options.metadata, of, options.message.count)
   while (result === '') {
     await answers(realm, options)
     result = realm.result()
@@ -102,16 +106,18 @@ async function load(realm: Realm, options: StepsOptions): Promise<string | undef
 }
 
 /** @throws SandboxFault when nothing is on its way: what is open now can never settle. */
-async function answers(realm: Realm, { surroundings, exchange, syncMs }: StepsOptions): Promise<void> {
+async function answers(realm: Realm, { sandbox, surroundings, exchange }: StepsOptions): Promise<void> {
   if (surroundings.openFetches === 0) throw new SandboxFault('timed out')
-  const { answers, remainingMs } = await exchange(surroundings.takeFetches())
-  realm.allow(Math.min(syncMs, remainingMs))
-  for (const { id, answer } of answers) {
-    if (surroundings.isAnswered(id)) realm.answer(id, JSON.stringify(answer))
+  const given = await exchange(surroundings.takeFetches())
+  sandbox.allow(timeOf(given))
+  for (const { id, answer } of given.answers) {
+    if (surroundings.isAnswered(id)) realm.answer(id, answer)
   }
 }
 
-function failedForAll(text: string, of: string, count: number): string {
-  const events = of === '' ? Array.from({ length: count }, (_, at) => at) : (JSON.parse(of) as number[])
-  return `${JSON.stringify({ of: [], errors: events.map((event) => [event, text]) } satisfies StepHeader)}\n[]`
+function failedForAll(given: string, of: string, count: number): string {
+  const text = given.slice(0, MAX_FAILURE_CHARS)
+  const events = of === '' ? Array.from({ length: count }, (_, at) => at) : new Set(JSON.parse(of) as number[])
+  const errors = [...events].map((event) => [event, text] as const)
+  return `${JSON.stringify({ of: [], errors } satisfies StepHeader)}\n[]`
 }

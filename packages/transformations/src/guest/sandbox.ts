@@ -11,12 +11,19 @@ export class Sandbox {
   readonly #isolate: ivm.Isolate
   readonly #host: HostCall
   readonly #realms = new Map<string, Realm>()
+  /** On the monotonic clock: until when the current stretch may compute, in whichever realm. */
+  #deadline = 0
   /** Made ahead for the version that comes first. */
   #ready: BareRealm | undefined
 
   constructor(memoryMb: number) {
     this.#isolate = new ivm.Isolate({ memoryLimit: memoryMb })
     this.#host = hostCalls(() => this.surroundings)
+  }
+
+  /** A stretch begins: it may compute for this long. */
+  allow(ms: number): void {
+    this.#deadline = performance.now() + ms
   }
 
   /** Does now what the first version's realm would have to wait for. */
@@ -34,7 +41,7 @@ export class Sandbox {
     }
     let realm = this.#realms.get(version.versionId)
     if (realm === undefined) {
-      realm = new Realm(this.#isolate, version, this.prepare())
+      realm = new Realm(this.#isolate, version, this.prepare(), () => this.#deadline - performance.now())
       this.#ready = undefined
       this.#realms.set(version.versionId, realm)
     }

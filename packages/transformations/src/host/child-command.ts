@@ -1,33 +1,33 @@
-import type { ForkOptions } from 'node:child_process'
+import { type ChildProcessByStdio, spawn } from 'node:child_process'
 import { createRequire } from 'node:module'
 import path from 'node:path'
+import type { Readable, Writable } from 'node:stream'
 
 /** The program and the folder from which it runs: nothing depends on where the server was started. */
-export const CHILD_PROGRAM = path.join(import.meta.dirname, '../guest/main.ts')
+const CHILD_PROGRAM = path.join(import.meta.dirname, '../guest/main.ts')
 
 /** A heap of the child's own, beside those of the sandboxes. */
 const CHILD_HEAP_MB = 256
 
 /**
- * A child that may read the code that it consists of and nothing else: no other file, no network, no child process, no
- * thread, no environment.
+ * Starts a child that may read the code that it consists of and nothing else: no other file, no network, no child
+ * process, no thread, no environment. Its standard input and output are pipes of frames (frames.ts) rather than
+ * Node's own channel for messages: that one believes its other end, whose messages may be of any size and may carry
+ * handles.
  *
  * @see contracts/transformations.md §8 [D418]
  */
-export function childOptions(): ForkOptions {
-  return {
+export function startChild(
+  argument: string,
+  program = CHILD_PROGRAM,
+): ChildProcessByStdio<Writable, Readable, Readable> {
+  const permissions = [...readable(), program].map((place) => `--allow-fs-read=${place}`)
+  const options = ['--disable-warning=SecurityWarning', `--max-old-space-size=${CHILD_HEAP_MB}`]
+  return spawn(process.execPath, ['--permission', '--allow-addons', ...permissions, ...options, program, argument], {
     cwd: import.meta.dirname,
     env: {},
-    execArgv: [
-      '--permission',
-      '--allow-addons',
-      ...readable().map((place) => `--allow-fs-read=${place}`),
-      '--disable-warning=SecurityWarning',
-      `--max-old-space-size=${CHILD_HEAP_MB}`,
-    ],
-    serialization: 'advanced',
-    stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
-  }
+    stdio: ['pipe', 'pipe', 'pipe'],
+  })
 }
 
 function readable(): string[] {

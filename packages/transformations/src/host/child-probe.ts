@@ -38,4 +38,5 @@ for (const [name, attempt] of Object.entries(attempts)) {
     outcomes.push([name, (error as { code?: string }).code ?? String(error)])
   }
 }
-process.send?.({ outcomes, environment: Object.keys(process.env) })
+process.stdout.write(JSON.stringify({ outcomes, environment: Object.keys(process.env) }))
+process.exit()

@@ -1,23 +1,29 @@
-import { type ChildProcess, fork } from 'node:child_process'
-import { constants, setPriority } from 'node:os'
+import { constants, getPriority, setPriority } from 'node:os'
 import type { Clock, Timer } from '@millrace/std'
-import { KILL_GRACE_MS, MAX_GROWTH_BYTES } from '../limits.ts'
-import type { ChildOptions, FromChild, ToChild } from '../messages.ts'
+import { FrameReader, frame, InvalidFrameError } from '../frames.ts'
+import { KILL_GRACE_MS, MAX_FRAME_BYTES, MAX_GROWTH_BYTES, MAX_STDERR_BYTES } from '../limits.ts'
+import type { ChildOptions, ToChild } from '../messages.ts'
 import type { TroubleKind } from '../run.ts'
-import { CHILD_PROGRAM, childOptions } from './child-command.ts'
+import { startChild } from './child-command.ts'
+import { type Asked, InvalidMessageError, type Reply, readReply } from './child-messages.ts'
+import { processorMs } from './processor-time.ts'
 import { residentMemory } from './resident-memory.ts'
 
-export type Reply = Exclude<FromChild, { kind: 'ready' | 'next step' }>
+/** How the child was lost over a message that asks for a reply. */
+export interface Lost {
+  readonly kind: 'lost'
+  readonly trouble: TroubleKind
+  /** Whether it was lost over this message, and not before, nor because the server ends it. */
+  readonly isOwnFault: boolean
+}
 
-/** What came of a message that asks for a reply: the reply, or how the child was lost over it. */
-export type Asked =
-  | Reply
-  | {
-      readonly kind: 'lost'
-      readonly trouble: TroubleKind
-      /** Whether it was lost over this message, and not before, nor because the server ends it. */
-      readonly isOwnFault: boolean
-    }
+/** How children of one kind are started. */
+export interface ChildStart extends ChildOptions {
+  /** Added to the server's own: others have the processor before it. */
+  readonly niceness: number
+  /** Another program than ours, for tests of what a child may do to the server. */
+  readonly program?: string | undefined
+}
 
 /** A child starts in a fraction of it, even on a machine that is busy with other things. */
 const START_MS = 30_000
@@ -26,70 +32,97 @@ const MEMORY_LOOK_MS = 25
 /** What it says at its end, for the log. */
 const MAX_LAST_WORDS = 4_096
 
+/** When it was, and how much of the processor the child had used by then. */
+interface FirstLook {
+  readonly at: number
+  readonly processorMs: number | undefined
+}
+
 /** One child process, from its start to its end. It is asked one thing at a time. */
 export class Child {
-  readonly #process: ChildProcess
+  readonly #process: ReturnType<typeof startChild>
   readonly #clock: Clock
-  readonly #syncMs: number
   readonly #onEnd: (child: Child, lastWords: string) => void
   readonly #started = Promise.withResolvers<boolean>()
-  #reply: ((asked: Asked) => void) | undefined
+  readonly #frames = new FrameReader(MAX_FRAME_BYTES)
+  /** What the next message of the child must be a reply to. */
+  #asked: Asked | undefined = { kind: 'start' }
+  #reply: ((reply: Reply | Lost) => void) | undefined
   #limit: Timer | undefined
   #look: Timer | undefined
+  /** Before the run that is under way. */
   #residentBytes = 0
+  /** The first look at it since it was asked. */
+  #firstLook: FirstLook | undefined
+  #heldMs = 0
   #ending: TroubleKind | undefined
   #hasEnded = false
   #isStopping = false
   readonly #gone = Promise.withResolvers<void>()
+  /** What it said on its standard error, and what was wrong with what it said otherwise. */
   #lastWords = ''
+  #stderrBytes = 0
 
-  /**
-   * @param givesWay whether live traffic has the processor before it.
-   * @param onEnd called once, when the process is gone, after the reply that it owed was given as `lost`.
-   */
+  /** @param onEnd called once, when the process is gone, after the reply that it owed was given as `lost`. */
   constructor(
-    options: ChildOptions,
-    givesWay: boolean,
+    { memoryMb, niceness, program }: ChildStart,
     clock: Clock,
     onEnd: (child: Child, lastWords: string) => void,
   ) {
     this.#clock = clock
-    this.#syncMs = options.syncMs
     this.#onEnd = onEnd
-    this.#process = fork(CHILD_PROGRAM, [JSON.stringify(options)], childOptions())
-    if (givesWay) this.#giveWay()
-    this.#process.stderr!.on('data', (chunk: Buffer) => {
-      this.#lastWords = (this.#lastWords + chunk.toString()).slice(-MAX_LAST_WORDS)
-    })
-    this.#process.on('message', (message: FromChild) => this.#take(message))
-    this.#process.on('error', () => this.kill('sandbox lost'))
+    this.#process = startChild(JSON.stringify({ memoryMb } satisfies ChildOptions), program)
+    this.#giveWay(niceness)
     this.#process.on('close', () => this.#end())
+    this.#process.on('error', () => {
+      this.kill('sandbox lost')
+      // One that could not be started does not close.
+      if (this.#process.pid === undefined) this.#end()
+    })
+    if (this.#process.pid !== undefined) {
+      const { stdin, stdout, stderr } = this.#process
+      stdout.on('data', (chunk: Buffer) => this.#take(chunk))
+      stderr.on('data', (chunk: Buffer) => this.#hear(chunk))
+      // A pipe that breaks is the end of the child, which is told of otherwise, or runs into its limit.
+      for (const pipe of [stdin, stdout, stderr]) pipe.on('error', () => {})
+    }
     this.#limit = clock.setTimer(() => this.kill('sandbox lost'), START_MS)
+  }
+
+  /** Resolves when it takes messages, or never will. */
+  get hasStarted(): Promise<boolean> {
+    return this.#started.promise
   }
 
   get hasEnded(): boolean {
     return this.#hasEnded
   }
 
-  get isBusy(): boolean {
-    return this.#reply !== undefined
+  /** Processor time that the last reply took beyond the first MEMORY_LOOK_MS; by the clock where the system tells no other. */
+  get heldMs(): number {
+    return this.#heldMs
   }
 
-  /** Sends what has a reply, and waits for it. Only one at a time. */
-  async ask(message: ToChild): Promise<Asked> {
+  /**
+   * Sends what has a reply, and waits for it. Only one at a time.
+   *
+   * @param limitMs for the reply; a child that is late is killed.
+   */
+  async ask(message: ToChild, texts: readonly string[], asked: Asked, limitMs: number): Promise<Reply | Lost> {
     if (!(await this.#started.promise) || this.#ending !== undefined) {
       return { kind: 'lost', trouble: 'sandbox lost', isOwnFault: false }
     }
-    const { promise, resolve } = Promise.withResolvers<Asked>()
+    const { promise, resolve } = Promise.withResolvers<Reply | Lost>()
+    this.#asked = asked
     this.#reply = resolve
-    this.#watch()
-    this.#process.send(message)
+    this.#watch(limitMs)
+    this.#process.stdin.write(frame(message, texts))
     return promise
   }
 
   /** Sends what has no reply. */
   tell(message: ToChild): void {
-    if (this.#process.connected) this.#process.send(message)
+    if (this.#ending === undefined && !this.#hasEnded) this.#process.stdin.write(frame(message))
   }
 
   /** @param trouble what the message under way ends with. */
@@ -106,35 +139,60 @@ export class Child {
   }
 
   /** Where the system does not allow it, the child runs like any other. */
-  #giveWay(): void {
+  #giveWay(niceness: number): void {
     try {
-      setPriority(this.#process.pid!, constants.priority.PRIORITY_BELOW_NORMAL)
+      setPriority(this.#process.pid!, Math.min(constants.priority.PRIORITY_LOW, getPriority() + niceness))
     } catch {}
   }
 
-  #take(message: FromChild): void {
-    switch (message.kind) {
-      case 'ready':
-        this.#unwatch()
-        this.#started.resolve(true)
-        return
-      case 'next step':
-        this.#unwatch()
-        this.#watch()
-        return
-      default: {
-        this.#unwatch()
-        if (message.kind === 'settled') this.#residentBytes = message.residentBytes
-        const reply = this.#reply
-        this.#reply = undefined
-        reply?.(message)
-      }
+  /** Bytes of the child: one reply to what was asked, and nothing before or behind it. */
+  #take(chunk: Buffer): void {
+    if (this.#ending !== undefined) return
+    try {
+      if (this.#asked === undefined) throw new InvalidMessageError('a message that was not asked for')
+      const [texts, ...more] = this.#frames.take(chunk)
+      if (texts === undefined) return
+      if (more.length > 0 || !this.#frames.isEmpty) throw new InvalidMessageError('more than one reply')
+      this.#answer(readReply(texts, this.#asked))
+    } catch (error) {
+      const isOurs = error instanceof InvalidFrameError || error instanceof InvalidMessageError
+      this.#lastWords = `invalid message: ${isOurs ? error.message : (error as Error).name}`
+      this.kill('invalid message')
     }
   }
 
+  #answer(reply: Reply): void {
+    this.#asked = undefined
+    this.#heldMs = this.#heldSince(this.#firstLook)
+    this.#unwatch()
+    if (reply.kind === 'ready') {
+      this.#started.resolve(true)
+      return
+    }
+    if (reply.kind === 'settled') this.#residentBytes = reply.residentBytes
+    const resolve = this.#reply
+    this.#reply = undefined
+    resolve?.(reply)
+  }
+
+  #heldSince(look: FirstLook | undefined): number {
+    if (look === undefined) return 0
+    const used = processorMs(this.#process.pid!)
+    const sinceMs = this.#clock.monotonic() - look.at
+    return used === undefined || look.processorMs === undefined ? sinceMs : Math.min(sinceMs, used - look.processorMs)
+  }
+
+  #hear(chunk: Buffer): void {
+    if (this.#ending !== undefined) return
+    this.#lastWords = (this.#lastWords + chunk.toString()).slice(-MAX_LAST_WORDS)
+    this.#stderrBytes += chunk.length
+    if (this.#stderrBytes > MAX_STDERR_BYTES) this.kill('invalid message')
+  }
+
   /** From now on it computes: its time is limited, and its memory is looked at. */
-  #watch(): void {
-    this.#limit = this.#clock.setTimer(() => this.kill('timed out'), this.#syncMs + KILL_GRACE_MS)
+  #watch(limitMs: number): void {
+    this.#firstLook = undefined
+    this.#limit = this.#clock.setTimer(() => this.kill('timed out'), limitMs + KILL_GRACE_MS)
     this.#look = this.#clock.setTimer(() => void this.#lookAtMemory(), MEMORY_LOOK_MS)
   }
 
@@ -146,16 +204,21 @@ export class Child {
 
   async #lookAtMemory(): Promise<void> {
     const asked = this.#reply
+    const isFirst = this.#firstLook === undefined
+    if (isFirst) this.#firstLook = { at: this.#clock.monotonic(), processorMs: processorMs(this.#process.pid!) }
     const bytes = await residentMemory(this.#process.pid!)
     if (this.#reply !== asked || asked === undefined) return
-    if (bytes !== undefined && this.#residentBytes === 0) this.#residentBytes = bytes
+    // It may say that it had less before, and not that it had more: then it could grow unseen.
+    if (bytes !== undefined && isFirst) this.#residentBytes = Math.min(bytes, this.#residentBytes || bytes)
     if (bytes !== undefined && bytes > this.#residentBytes + MAX_GROWTH_BYTES) this.kill('out of memory')
     else this.#look = this.#clock.setTimer(() => void this.#lookAtMemory(), MEMORY_LOOK_MS)
   }
 
   #end(): void {
-    this.#unwatch()
+    if (this.#hasEnded) return
     this.#hasEnded = true
+    this.#unwatch()
+    this.#heldMs = this.#heldSince(this.#firstLook)
     this.#started.resolve(false)
     // The engine ends the process when it cannot get what user code asks for.
     const isOutOfMemory = /out of memory|allocation failed|invalid (array|string) length|table overflow/i.test(

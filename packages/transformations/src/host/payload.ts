@@ -1,9 +1,10 @@
-import { isJsonObject, type JsonObject } from '@millrace/protocol'
-import type { EventMetadata, StepHeader } from '../messages.ts'
+import type { JsonObject } from '@millrace/protocol'
+import type { EventMetadata } from '../messages.ts'
 import type { EventResult, InputEvent, Run, RunResult, StepFlow, StepResult } from '../run.ts'
+import type { StepOutputs } from './child-messages.ts'
 
-/** The two texts by which a batch crosses. */
-export function payloadOf(events: readonly InputEvent[]): { events: string; metadata: string } {
+/** The two texts by which a batch crosses: events and metadata. */
+export function payloadOf(events: readonly InputEvent[]): [string, string] {
   const shared = new Map<JsonObject, number>()
   const use = events.map(({ metadata }) => {
     const known = shared.get(metadata)
@@ -16,84 +17,47 @@ export function payloadOf(events: readonly InputEvent[]): { events: string; meta
     ...(shared.size > 1 ? { use } : {}),
     ...(events.some(({ jobId }) => jobId !== undefined) ? { jobIds: events.map(({ jobId }) => jobId ?? null) } : {}),
   }
-  return { events: JSON.stringify(events.map(({ event }) => event)), metadata: JSON.stringify(metadata) }
+  return [JSON.stringify(events.map(({ event }) => event)), JSON.stringify(metadata)]
 }
 
-/**
- * Results by event. If any output of an event failed in a later step, the whole event has failed (§6).
- *
- * @param steps SettledMessage.steps
- * @returns undefined when the texts are not what a sandbox makes: its code has changed what they are made with.
- */
-export function resultsOf(run: Run, steps: readonly string[]): Pick<RunResult, 'results' | 'flow'> | undefined {
-  const read = steps.map((text) => readStep(text, run.events.length))
-  if (read.length === 0 || !read.every((step) => step !== undefined)) return undefined
-  const last = read.length === run.steps.length ? read.at(-1)! : undefined
+/** Results by event. If any output of an event failed in a later step, the whole event has failed (contracts/transformations.md §6). */
+export function resultsOf(run: Run, steps: readonly StepOutputs[]): Pick<RunResult, 'results' | 'flow'> {
+  const last = steps.length === run.steps.length ? steps.at(-1)! : undefined
   const results = run.events.map((_, event) => {
-    const result = resultOf(run, read, last, event)
-    return run.mode === 'test' ? { ...result, steps: stepsOf(run, read, event) } : result
+    const result = resultOf(run, steps, last, event)
+    return run.mode === 'test' ? { ...result, steps: stepsOf(run, steps, event) } : result
   })
-  return { results, flow: flowOf(run, read) }
+  return { results, flow: flowOf(run, steps) }
 }
 
-function flowOf({ events }: Run, read: readonly StepOutputs[]): StepFlow[] {
+function flowOf({ events }: Run, steps: readonly StepOutputs[]): StepFlow[] {
   let comingIn = events.length
-  return read.map(({ outputs, errors }) => {
-    const out = outputs.reduce((sum, { length }) => sum + length, 0)
+  return steps.map(({ count: out, errors }) => {
     const flow = { in: comingIn, out, errors: errors.size }
     comingIn = out
     return flow
   })
 }
 
-/** What the text of a step says; both by event of the run. */
-interface StepOutputs {
-  readonly outputs: readonly (readonly JsonObject[])[]
-  readonly errors: ReadonlyMap<number, string>
-  /** Of one output, on the average. */
-  readonly outputBytes: number
-}
-
-function resultOf(run: Run, read: readonly StepOutputs[], last: StepOutputs | undefined, event: number): EventResult {
-  for (const [at, { errors }] of read.entries()) {
+function resultOf(run: Run, steps: readonly StepOutputs[], last: StepOutputs | undefined, event: number): EventResult {
+  for (const [at, { errors }] of steps.entries()) {
     const error = errors.get(event)
     if (error === undefined) continue
     const { transformationId, versionId } = run.steps[at]!
     return { error, transformationId, versionId, isRetryable: false }
   }
-  const events = last?.outputs[event] ?? []
+  const events = last?.outputs?.[event] ?? []
   return events.length === 0 ? { dropped: true } : { events, sizeBytes: events.length * last!.outputBytes }
 }
 
-function stepsOf(run: Run, read: readonly StepOutputs[], event: number): StepResult[] {
+function stepsOf(run: Run, steps: readonly StepOutputs[], event: number): StepResult[] {
   const results: StepResult[] = []
-  for (const [at, { outputs, errors }] of read.entries()) {
+  for (const [at, { outputs, errors }] of steps.entries()) {
     const { transformationId, versionId } = run.steps[at]!
     const error = errors.get(event)
-    const events = outputs[event]!
+    const events = outputs?.[event] ?? []
     results.push({ transformationId, versionId, ...(error === undefined ? { events } : { error }) })
     if (error !== undefined || events.length === 0) break
   }
   return results
-}
-
-function readStep(text: string, count: number): StepOutputs | undefined {
-  try {
-    const end = text.indexOf('\n')
-    const header = JSON.parse(text.slice(0, end)) as StepHeader
-    const outputs = (end + 1 < text.length ? JSON.parse(text.slice(end + 1)) : []) as JsonObject[]
-    const of = header.of ?? outputs.map((_, at) => at)
-    const byEvent = Array.from({ length: count }, (): JsonObject[] => [])
-    for (const [at, output] of outputs.entries()) {
-      if (!isJsonObject(output)) return undefined
-      byEvent[of[at]!]!.push(output)
-    }
-    return {
-      outputs: byEvent,
-      errors: new Map((header.errors ?? []).toReversed()),
-      outputBytes: Math.ceil((text.length - end) / Math.max(1, outputs.length)),
-    }
-  } catch {
-    return undefined
-  }
 }

@@ -3,10 +3,12 @@ import type { CheckedCode, CheckResult, LibraryCode } from '../code.ts'
 import type { TransformFetch } from '../fetch.ts'
 import { PENALTY_MS, type TransformationLimits } from '../limits.ts'
 import type { EventResult, Run, RunResult, TroubleKind } from '../run.ts'
+import { CredentialMask } from './credential-mask.ts'
 import { payloadOf, resultsOf } from './payload.ts'
 import { type RunEnd, runInWorker } from './run-in-worker.ts'
 import { SandboxRegistry } from './sandbox-registry.ts'
 import { Turns } from './turns.ts'
+import { Usage } from './usage.ts'
 import { type Logger, Worker, type WorkerName } from './worker.ts'
 
 export interface TransformationsOptions {
@@ -15,6 +17,8 @@ export interface TransformationsOptions {
   readonly fetch: TransformFetch | undefined
   readonly clock: Clock
   readonly logger: Logger
+  /** Another program for the child processes, for tests of what a child may do to the server. */
+  readonly program?: string
 }
 
 export interface TransformationFigures {
@@ -31,7 +35,11 @@ const TROUBLE_TEXTS: Readonly<Record<TroubleKind, string>> = {
   'timed out': 'Timed out',
   'out of memory': 'Memory limit exceeded',
   'sandbox lost': 'Sandbox lost',
+  'invalid message': 'Sandbox sent an invalid message',
 }
+
+/** Of the system's processor: the server itself, then live traffic and who saves code, then tests, then those at fault. */
+const NICENESS: Readonly<Record<WorkerName, number>> = { live: 5, check: 5, test: 10, penalty: 15 }
 
 /** How often it is looked for sandboxes and processes that nobody uses; only while there are any. */
 const SWEEP_MS = 10_000
@@ -48,16 +56,16 @@ export class Transformations {
   readonly #live: readonly Worker[]
   readonly #penalty: Worker
   readonly #test: Worker
+  readonly #check: Worker
   readonly #registry: SandboxRegistry
-  /** How many runs there may be at a time, waiting for the network or for their turn: each holds a sandbox. */
-  readonly #places: Readonly<Record<WorkerName, Turns>>
+  readonly #usage: Usage
   /** By key: its runs one after the other. */
   readonly #runs = new Map<string, Turns>()
   /** By key: until when, on the monotonic clock, it runs in the penalty process. */
   readonly #penalties = new Map<string, number>()
   readonly #credentialIds = new WeakMap<ReadonlyMap<string, string>, number>()
   readonly #closing = new AbortController()
-  readonly #troubles = { 'timed out': 0, 'out of memory': 0, 'sandbox lost': 0 }
+  readonly #troubles = { 'timed out': 0, 'out of memory': 0, 'sandbox lost': 0, 'invalid message': 0 }
   #credentialMaps = 0
   #freshSandboxes = 0
   #runCount = 0
@@ -65,18 +73,23 @@ export class Transformations {
 
   constructor(options: TransformationsOptions) {
     this.#options = options
-    const { limits, clock, logger } = options
-    const childOptions = { memoryMb: limits.memoryMb, syncMs: limits.syncMs }
+    const { limits, clock, logger, program } = options
     this.#registry = new SandboxRegistry(limits.sandboxes, limits.totalMb * 1024 * 1024)
-    const worker = (name: WorkerName) =>
-      new Worker(name, childOptions, clock, logger, (lost) => this.#registry.lost(lost))
-    this.#live = Array.from({ length: limits.workers }, () => worker('live'))
-    this.#penalty = worker('penalty')
-    this.#test = worker('test')
+    this.#usage = new Usage(clock, limits.workers)
+    const usedBy = (key: string) => this.#usage.usedBy(key)
+    const worker = (name: WorkerName, places: Turns) => {
+      const start = { memoryMb: limits.memoryMb, niceness: NICENESS[name], program }
+      const onLost = (lost: Worker) => this.#registry.lost(lost)
+      return new Worker({ name, start, places, usedBy, clock, logger, onLost })
+    }
     // Those who wait for a busy penalty or test process must not take the places of live traffic.
     const aside = Math.max(1, Math.floor(limits.sandboxes / 8))
-    const live = Math.max(1, limits.sandboxes - 2 * aside)
-    this.#places = { live: new Turns(live), penalty: new Turns(aside), test: new Turns(aside) }
+    const live = new Turns(Math.max(1, limits.sandboxes - 2 * aside), usedBy)
+    this.#live = Array.from({ length: limits.workers }, () => worker('live', live))
+    this.#penalty = worker('penalty', new Turns(aside, usedBy))
+    this.#test = worker('test', new Turns(aside))
+    // It has no sandbox that stays.
+    this.#check = worker('check', new Turns(1))
   }
 
   /**
@@ -85,15 +98,17 @@ export class Transformations {
    * @param libraries those that it may import, and those that they import.
    */
   async check(code: CheckedCode, libraries: readonly LibraryCode[]): Promise<CheckResult> {
-    await this.#test.turns.next()
+    await this.#check.turn('')
     try {
       if (this.#closing.signal.aborted) return { ok: false, error: TROUBLE_TEXTS['sandbox lost'] }
-      const asked = await this.#test.child().ask({ kind: 'check', code, libraries })
+      const message = { kind: 'check', code, libraries } as const
+      const asked = { kind: 'check', code: code.kind } as const
+      const reply = await this.#check.child().ask(message, [], asked, this.#options.limits.syncMs)
       this.#startSweeping()
-      if (asked.kind === 'checked') return asked.result
-      return { ok: false, error: TROUBLE_TEXTS[asked.kind === 'lost' ? asked.trouble : 'sandbox lost'] }
+      if (reply.kind === 'checked') return reply.result
+      return { ok: false, error: TROUBLE_TEXTS[reply.kind === 'lost' ? reply.trouble : 'sandbox lost'] }
     } finally {
-      this.#test.turns.done()
+      this.#check.turns.done()
     }
   }
 
@@ -105,9 +120,9 @@ export class Transformations {
     const key = run.mode === 'live' ? run.key : `test ${++this.#freshSandboxes}`
     const own = this.#runs.get(key) ?? new Turns(1)
     this.#runs.set(key, own)
-    await own.next()
-    const places = this.#places[this.#workerFor(run, key).name]
-    await places.next()
+    await own.next(key)
+    const { places } = this.#workerFor(run, key)
+    await places.next(key)
     try {
       return await this.#run(run, key)
     } finally {
@@ -137,7 +152,8 @@ export class Transformations {
 
   async #run(run: Run, key: string): Promise<RunResult> {
     const { clock, limits, fetch } = this.#options
-    const worker = this.#workerFor(run, key)
+    const texts = payloadOf(run.events)
+    const worker = await this.#turnOf(run, key)
     this.#registry.begin(key, worker, clock.monotonic())
     this.#startSweeping()
     this.#runCount++
@@ -151,11 +167,16 @@ export class Transformations {
         credentialsId: this.#credentialsId(run.credentials),
         captureLogs: run.captureLogs,
         count: run.events.length,
-        ...payloadOf(run.events),
       },
-      supplies: { code: run.steps, credentials: run.credentials },
+      texts,
+      code: run.steps,
+      credentials: run.credentials,
+      syncMs: limits.syncMs,
       wallMs: Math.min(run.wallMs ?? limits.wallMs, limits.wallMs),
-      fetch: run.isOffline === true ? undefined : fetch,
+      onStretch: (used) => {
+        if (run.mode === 'live') this.#usage.add(key, used)
+      },
+      fetch: run.isOffline === true ? undefined : fetch && ((request, signal) => fetch(request, signal, run.key)),
       clock,
       signal: this.#closing.signal,
     })
@@ -166,38 +187,53 @@ export class Transformations {
   #resultOf(run: Run, end: RunEnd): RunResult {
     const told = end.kind === 'settled' ? end : { logs: [], loggedBy: [], loggedFor: [], usedCredentials: [] }
     const usedCredentials = told.usedCredentials.flatMap((name) => run.credentials.get(name) ?? [])
-    const logs = told.logs.map((line) => masked(line, usedCredentials))
+    const mask = new CredentialMask(usedCredentials)
+    const logs = told.logs.map((line) => mask.logLine(line))
     const shown = { logs, loggedBy: told.loggedBy, loggedFor: told.loggedFor, usedCredentials }
-    if (end.trouble !== undefined) return { ...this.#troubled(run, end, end.trouble), ...shown }
-    const read = resultsOf(run, end.kind === 'settled' ? end.steps : [])
-    if (read !== undefined) {
-      const { results, flow } = read
-      const isTest = run.mode === 'test'
-      return { results: isTest ? results.map((each) => maskedErrors(each, usedCredentials)) : results, flow, ...shown }
-    }
-    return { results: failedForAll(run, 'the code has changed what results are made with', false), flow: [], ...shown }
+    if (end.kind === 'lost' || end.trouble !== undefined) return { ...this.#troubled(run, end, end.trouble!), ...shown }
+    const { results, flow } = resultsOf(run, end.steps)
+    return { results: results.map((each) => maskedErrors(each, mask)), flow, ...shown }
   }
 
   #troubled(run: Run, end: RunEnd, kind: TroubleKind) {
     const isOwnFault = end.kind === 'settled' || end.isOwnFault
     this.#troubles[kind]++
-    const { clock, logger } = this.#options
-    if (isOwnFault && run.mode === 'live') {
-      this.#penalties.set(run.key, clock.monotonic() + PENALTY_MS)
-      logger.info({ destinationId: run.key, trouble: kind }, 'a transformation runs in the penalty process')
-    }
+    if (isOwnFault && run.mode === 'live') this.#penalise(run.key, kind)
     const text = TROUBLE_TEXTS[kind]
     return { results: failedForAll(run, text, true), flow: [], trouble: { kind, text } }
+  }
+
+  /** @returns a worker whose turn it is. */
+  async #turnOf(run: Run, key: string): Promise<Worker> {
+    const worker = this.#workerFor(run, key)
+    if (worker.name !== 'live') {
+      await worker.turn(key)
+      return worker
+    }
+    const idle = () => this.#live.find(({ turns }) => !turns.isTaken)
+    for (let tried = worker; ; tried = idle() ?? worker) {
+      if (await tried.turn(key, () => idle() !== undefined)) return tried
+    }
   }
 
   #workerFor(run: Run, key: string): Worker {
     if (run.mode === 'test') return this.#test
     this.#forgetPenalties()
+    if (this.#usage.isOverShare(key)) this.#penalise(key, 'over its share')
     if (this.#penalties.has(key)) return this.#penalty
     const known = this.#registry.workerOf(key)
-    if (known !== undefined && known !== this.#penalty) return known
-    const load = ({ turns, sandboxes }: Worker) => turns.waiting * 1_000 + sandboxes
+    if (known !== undefined && known !== this.#penalty && !known.isHeld) return known
+    const load = (worker: Worker) =>
+      (worker.isHeld ? 1_000_000 : 0) + worker.turns.waiting * 1_000 + (worker === known ? 0 : worker.sandboxes)
     return this.#live.reduce((least, worker) => (load(worker) < load(least) ? worker : least))
+  }
+
+  #penalise(key: string, why: TroubleKind | 'over its share'): void {
+    const { clock, logger } = this.#options
+    if (!this.#penalties.delete(key)) {
+      logger.info({ destinationId: key, why }, 'a transformation runs in the penalty process')
+    }
+    this.#penalties.set(key, clock.monotonic() + PENALTY_MS)
   }
 
   /** The map keeps the order of their ends. */
@@ -235,7 +271,7 @@ export class Transformations {
   }
 
   #workers(): readonly Worker[] {
-    return [...this.#live, this.#penalty, this.#test]
+    return [...this.#live, this.#penalty, this.#test, this.#check]
   }
 }
 
@@ -244,14 +280,11 @@ function failedForAll({ events, steps }: Run, error: string, isRetryable: boolea
   return events.map(() => ({ error, transformationId, versionId, isRetryable }))
 }
 
-function maskedErrors(result: EventResult, secrets: readonly string[]): EventResult {
+function maskedErrors(result: EventResult, mask: CredentialMask): EventResult {
+  if (!('error' in result) && result.steps === undefined) return result
   const steps = result.steps?.map((step) => {
-    return step.error === undefined ? step : { ...step, error: masked(step.error, secrets) }
+    return step.error === undefined ? step : { ...step, error: mask.failure(step.error) }
   })
-  const shown = 'error' in result ? { ...result, error: masked(result.error, secrets) } : result
+  const shown = 'error' in result ? { ...result, error: mask.failure(result.error) } : result
   return steps === undefined ? shown : { ...shown, steps }
-}
-
-function masked(text: string, secrets: readonly string[]): string {
-  return secrets.filter((secret) => secret !== '').reduce((shown, secret) => shown.replaceAll(secret, '********'), text)
 }

@@ -1,15 +1,22 @@
-import { Queue } from '@millrace/std'
+interface Waiting {
+  readonly who: string
+  readonly resolve: (hasTurn: boolean) => void
+}
 
 /**
- * A number of places that are held and given back, handed on in the order in which they were asked for. Who asks is
- * bounded by the callers: a destination asks for one at a time.
+ * A number of places that are held and given back. The next one goes to whoever of those that wait has used least, and
+ * among equals to the one that has waited longest. Who asks is bounded by the callers: a destination asks for one at a
+ * time.
  */
 export class Turns {
-  readonly #waiting = new Queue<() => void>()
+  readonly #used: (who: string) => number
+  readonly #waiting: Waiting[] = []
   #free: number
 
-  constructor(places: number) {
+  /** @param used how much somebody has used so far; asked whenever a place becomes free. */
+  constructor(places: number, used: (who: string) => number = () => 0) {
     this.#free = places
+    this.#used = used
   }
 
   /** How many have asked and hold no place yet. */
@@ -17,20 +24,39 @@ export class Turns {
     return this.#waiting.length
   }
 
-  /** Resolves when a place is free, which is then held until `done`. */
-  async next(): Promise<void> {
+  get isTaken(): boolean {
+    return this.#free === 0
+  }
+
+  /** Resolves with true when a place is free, which is then held until `done`; with false once it is given up. */
+  async next(who: string): Promise<boolean> {
     if (this.#free > 0) {
       this.#free--
-      return
+      return true
     }
-    const { promise, resolve } = Promise.withResolvers<void>()
-    this.#waiting.addLast(resolve)
-    await promise
+    const { promise, resolve } = Promise.withResolvers<boolean>()
+    this.#waiting.push({ who, resolve })
+    return promise
+  }
+
+  /** Somebody who has asked does not want it any more. */
+  giveUp(who: string): void {
+    const at = this.#waiting.findIndex((each) => each.who === who)
+    if (at !== -1) this.#waiting.splice(at, 1)[0]!.resolve(false)
   }
 
   done(): void {
-    const next = this.#waiting.takeFirst()
+    const next = this.#takeLeast()
     if (next === undefined) this.#free++
-    else next()
+    else next.resolve(true)
+  }
+
+  #takeLeast(): Waiting | undefined {
+    let [least, used] = [0, Number.POSITIVE_INFINITY]
+    for (const [at, { who }] of this.#waiting.entries()) {
+      const each = this.#used(who)
+      if (each < used) [least, used] = [at, each]
+    }
+    return this.#waiting.splice(least, 1)[0]
   }
 }

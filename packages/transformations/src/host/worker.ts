@@ -1,14 +1,28 @@
-import type { Clock } from '@millrace/std'
-import type { ChildOptions, ToChild } from '../messages.ts'
-import { Child } from './child.ts'
+import type { Clock, Timer } from '@millrace/std'
+import { HELD_MS } from '../limits.ts'
+import type { ToChild } from '../messages.ts'
+import { Child, type ChildStart } from './child.ts'
 import { Turns } from './turns.ts'
 
-export type WorkerName = 'live' | 'penalty' | 'test'
+export type WorkerName = 'live' | 'penalty' | 'test' | 'check'
 
 export interface Logger {
   info(fields: object, text: string): void
   warn(fields: object, text: string): void
   error(fields: object, text: string): void
+}
+
+export interface WorkerOptions {
+  readonly name: WorkerName
+  readonly start: ChildStart
+  /** Those of other workers of its kind, too. */
+  readonly places: Turns
+  /** What somebody has used of the processes: who has used least is next. */
+  readonly usedBy: (who: string) => number
+  readonly clock: Clock
+  readonly logger: Logger
+  /** Called when the sandboxes of this worker are gone with its child. */
+  readonly onLost: (worker: Worker) => void
 }
 
 /**
@@ -17,21 +31,26 @@ export interface Logger {
  */
 export class Worker {
   readonly name: WorkerName
-  readonly turns = new Turns(1)
+  readonly turns: Turns
+  /** How many runs there may be at a time, waiting for the network or for their turn: each holds a sandbox. */
+  readonly places: Turns
   /** Sandboxes that it is known to hold. */
   sandboxes = 0
   /** On the monotonic clock. */
   lastUsed = 0
-  readonly #options: ChildOptions
+  /** On the monotonic clock: since when it is at what it does. */
+  busySince = 0
+  readonly #start: ChildStart
   readonly #clock: Clock
   readonly #logger: Logger
-  /** Called when the sandboxes of this worker are gone with its child. */
-  readonly #onLost: (worker: Worker) => void
+  readonly #onLost: WorkerOptions['onLost']
   #child: Child | undefined
 
-  constructor(name: WorkerName, options: ChildOptions, clock: Clock, logger: Logger, onLost: (worker: Worker) => void) {
+  constructor({ name, start, places, usedBy, clock, logger, onLost }: WorkerOptions) {
     this.name = name
-    this.#options = options
+    this.places = places
+    this.turns = new Turns(1, usedBy)
+    this.#start = start
     this.#clock = clock
     this.#logger = logger
     this.#onLost = onLost
@@ -44,10 +63,32 @@ export class Worker {
   /** The child that is running now, or a new one. A run belongs to the child that it began in. */
   child(): Child {
     this.lastUsed = this.#clock.monotonic()
-    this.#child ??= new Child(this.#options, this.name !== 'live', this.#clock, (child, lastWords) =>
-      this.#lost(child, lastWords),
-    )
+    this.#child ??= new Child(this.#start, this.#clock, (child, lastWords) => this.#lost(child, lastWords))
     return this.#child
+  }
+
+  /** Whether it has been at one run for so long that others are better served elsewhere. */
+  get isHeld(): boolean {
+    return this.turns.isTaken && this.#clock.monotonic() - this.busySince > HELD_MS
+  }
+
+  /**
+   * Waits for a turn, which is then held until `turns.done()`.
+   *
+   * @param isBetterElsewhere asked from time to time; where it says so the turn is given up.
+   * @returns whether there is a turn.
+   */
+  async turn(who: string, isBetterElsewhere?: () => boolean): Promise<boolean> {
+    let timer: Timer | undefined
+    const look = () => {
+      if (isBetterElsewhere?.()) this.turns.giveUp(who)
+      else timer = this.#clock.setTimer(look, HELD_MS)
+    }
+    if (isBetterElsewhere !== undefined && this.turns.isTaken) timer = this.#clock.setTimer(look, HELD_MS)
+    const hasTurn = await this.turns.next(who)
+    timer?.cancel()
+    if (hasTurn) this.busySince = this.#clock.monotonic()
+    return hasTurn
   }
 
   tell(message: ToChild): void {

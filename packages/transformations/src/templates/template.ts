@@ -1,6 +1,6 @@
 import type { Language } from '../code.ts'
 
-/** Code to begin with. @see contracts/transformations.md §10 */
+/** Code to begin with. */
 export interface TransformationTemplate {
   readonly id: string
   readonly name: string

@@ -4,8 +4,6 @@ import { MemoryDevice } from '../testing/memory-device.ts'
 import { standardSettings } from '../testing/scenario.ts'
 import { ScenarioServer } from '../testing/scenario-server.ts'
 
-/* contracts/cordova-sdk.md §16, §28 item 43 */
-
 let server: ScenarioServer
 let device: MemoryDevice
 beforeEach(async () => {

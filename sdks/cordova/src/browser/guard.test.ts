@@ -2,8 +2,6 @@ import { expect, test } from 'vitest'
 import { TestApp } from '../testing/test-app.ts'
 import { newGuard } from './guard.ts'
 
-/* contracts/cordova-sdk.md §14.4, §21 */
-
 test('a guard that cannot be written is told once, and the copy in the database counts', async () => {
   await using app = await TestApp.open()
   app.device.guard.set = () => {

@@ -2,8 +2,6 @@ import { expect, test } from 'vitest'
 import { TestClock } from '../testing/test-clock.ts'
 import { newReachability } from './reachability.ts'
 
-/* contracts/cordova-sdk.md §20, §28 item 45 */
-
 const URL = 'https://events.example.com/base'
 
 function reachability(isOnline: () => boolean = () => true) {

@@ -1,8 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { TestApp } from '../testing/test-app.ts'
 
-/* contracts/cordova-sdk.md §5, §22, §28 items 10 to 13 */
-
 let app: TestApp
 beforeEach(async () => {
   app = await TestApp.open()

@@ -1,8 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { TestApp } from '../testing/test-app.ts'
 
-/* contracts/cordova-sdk.md §2.1, §2.2, §28 items 3 to 8 */
-
 let app: TestApp
 beforeEach(async () => {
   app = await TestApp.open()

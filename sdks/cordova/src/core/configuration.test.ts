@@ -1,8 +1,6 @@
 import { expect, test } from 'vitest'
 import { readConfiguration } from './configuration.ts'
 
-/* contracts/cordova-sdk.md §3, §28 item 9 */
-
 const read = (given: unknown) => readConfiguration('wk-1', given)
 const URL = 'https://events.example.com'
 

@@ -1,8 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { TestApp } from '../testing/test-app.ts'
 
-/* contracts/cordova-sdk.md §7.4, §28 items 18, 20 to 22 */
-
 let app: TestApp
 beforeEach(async () => {
   app = await TestApp.open()

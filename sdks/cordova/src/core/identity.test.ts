@@ -1,8 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { TestApp } from '../testing/test-app.ts'
 
-/* contracts/cordova-sdk.md §7, §28 items 16 to 19 and 30 */
-
 let app: TestApp
 beforeEach(async () => {
   app = await TestApp.open()

@@ -3,8 +3,6 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { TestApp } from '../testing/test-app.ts'
 import { type LifecycleInput, type LifecycleState, lifecycleStep } from './lifecycle.ts'
 
-/* contracts/cordova-sdk.md §10, §12, §28 items 23 to 26 and 28 */
-
 describe('the machine', () => {
   const inForeground: LifecycleInput = 'ready'
   const inBackground: LifecycleInput = 'ready-hidden'

@@ -2,8 +2,6 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { pathOf } from '../browser/routes.ts'
 import { TestApp } from '../testing/test-app.ts'
 
-/* contracts/cordova-sdk.md §11, §28 items 12 and 27 */
-
 let app: TestApp
 beforeEach(async () => {
   app = await TestApp.open()

@@ -7,8 +7,6 @@ import type { ServiceClientMethods as Typed } from '../../types/index.d.ts'
 import type { ServiceClientMethods } from '../core/methods.ts'
 import { SDK_VERSION } from '../core/version.ts'
 
-/* contracts/cordova-sdk.md §1 */
-
 const FOLDER = path.join(import.meta.dirname, '../..')
 const read = (file: string) => readFileSync(path.join(FOLDER, file), 'utf8')
 

@@ -1,6 +1,6 @@
 import type { JsonValue } from '@millrace/protocol/json'
+import { counted } from '@millrace/wording'
 import { useMemo, useState } from 'react'
-import { counted } from '../../texts.ts'
 import { jsonText, shownText } from '../json/shown-text.ts'
 import styles from './diff-view.module.css'
 import { orderedLike } from './json-order.ts'

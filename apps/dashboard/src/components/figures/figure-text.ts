@@ -1,4 +1,4 @@
-import { grouped } from '../../texts.ts'
+import { grouped } from '@millrace/wording'
 
 /** `0.4`, `12`, `1,204`, `12.4k`, `3.1M`: three digits that count. */
 export function shortNumber(value: number): string {
@@ -17,7 +17,7 @@ export function rateText(perSecond: number | null): string {
   return perMinute >= 1 ? `${rateNumber(perMinute)}/min` : `${rateNumber(Math.max(perMinute * 60, 0.1))}/h`
 }
 
-/** Three digits of what is small too: a rate is compared with what others count (contracts/dashboard.md §15 line 13). */
+/** Three digits of what is small too: a rate is compared with what others count (contracts/dashboard.md §15 item 13). */
 function rateNumber(value: number): string {
   return value < 100 ? Number(value.toPrecision(3)).toString() : shortNumber(value)
 }

@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '@millrace/protocol/json'
 import type { DestinationDefinition } from '../../api/destination-definitions.ts'
 
-/** `pairs` is a list of `{from, to}`; `json` is whatever no simpler control can hold. @see contracts/dashboard.md §9 */
+/** `pairs` is a list of `{from, to}`; `json` is whatever no simpler control can hold. */
 export type FieldControl = 'text' | 'secret' | 'select' | 'switch' | 'number' | 'tags' | 'pairs' | 'json'
 
 /** One variable of a destination's configuration, as the form shows it. */

@@ -19,7 +19,7 @@ interface ConfigFormProps {
   readonly onChange: (config: JsonObject) => void
 }
 
-/** The form that a type's schema describes, with the names of the variables under the labels. @see contracts/dashboard.md §9 */
+/** The form that a type's schema describes, with the names of the variables under the labels. */
 export function ConfigForm({ fields, config, saved, faults, disabled = false, onChange }: ConfigFormProps) {
   return (
     <div className={styles.form}>

@@ -17,7 +17,7 @@ interface SecretFieldProps {
   readonly onChange: (value: string) => void
 }
 
-/** A secret: untouched it keeps the saved value. @see contracts/dashboard.md §9 */
+/** A secret: untouched it keeps the saved value. */
 export function SecretField({
   label,
   description,

@@ -18,7 +18,7 @@ interface JsonViewProps {
   readonly maxHeight?: number
 }
 
-/** A payload as text: nothing in it is ever markup or a link. @see contracts/dashboard.md §12 */
+/** A payload as text: nothing in it is ever markup or a link. */
 export function JsonView({ value, what, maxHeight }: JsonViewProps) {
   const [isWhole, setWhole] = useState(false)
   const text = useMemo(() => (typeof value === 'string' ? shownText(value) : jsonText(value)), [value])

@@ -21,7 +21,7 @@ interface NewTokenDialogProps {
   readonly onClose: () => void
 }
 
-/** Makes a token, and shows it this once. @see contracts/dashboard.md §11 */
+/** Makes a token, and shows it this once. */
 export function NewTokenDialog({ role: ownRole, onClose }: NewTokenDialogProps) {
   const [token, setToken] = useState<string>()
   if (token !== undefined) {

@@ -23,7 +23,7 @@ const POLL_MS = 10_000
 // Handed on: a module that the page and its panel share would count the page as loaded with the panel.
 const stageWord = (stage: Stage) => STAGE_WORDS[stage]
 
-/** Events that were given up: why, how many, and sending them again. @see contracts/dashboard.md §9 "Dead letters" */
+/** Events that were given up: why, how many, and sending them again. */
 export function DeadLettersPage() {
   const [search, set] = useSearchValues(deadLettersSearch)
   const filters = filtersOf(search)

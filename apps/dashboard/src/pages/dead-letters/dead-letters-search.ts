@@ -1,7 +1,7 @@
 import { DEAD_LETTER_STATES, type DeadLetterFilters, STAGES } from '../../api/dead-letters.ts'
 import { oneOf, type SearchValues, selection, text, time } from '../../shell/search-values.ts'
 
-/** The filters of contracts/delivery.md §6, and what is looked at. @see contracts/dashboard.md §2 */
+/** The filters of contracts/delivery.md §6, and what is looked at. */
 export const deadLettersSearch = {
   destinationId: text,
   sourceId: text,

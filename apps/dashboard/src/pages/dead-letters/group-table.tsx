@@ -1,9 +1,9 @@
+import { grouped } from '@millrace/wording'
 import { useMemo } from 'react'
 import { firstLine, shownText } from '../../components/json/shown-text.ts'
 import { DataTable } from '../../components/table/data-table.tsx'
 import type { Column } from '../../components/table/table-column.ts'
 import { Time } from '../../components/time/time.tsx'
-import { grouped } from '../../texts.ts'
 import type { LetterGroup } from './letter-groups.ts'
 import { STAGE_WORDS } from './stage-words.ts'
 

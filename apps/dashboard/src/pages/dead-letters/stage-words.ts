@@ -5,4 +5,5 @@ export const STAGE_WORDS: Readonly<Record<Stage, string>> = {
   user_transformation: 'transformation',
   dest_transformation: 'making the request',
   delivery: 'delivery',
+  internal: 'an error of Millrace',
 }

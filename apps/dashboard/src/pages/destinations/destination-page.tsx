@@ -66,7 +66,6 @@ const TABS: readonly Tab[] = [
   },
 ]
 
-/** One destination. @see contracts/dashboard.md §2, §9 */
 export function DestinationPage() {
   const { id = '', tab } = useParams({ strict: false }) as { id?: string; tab?: string }
   const reading = useDestination(id)

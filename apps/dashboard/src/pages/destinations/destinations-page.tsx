@@ -25,7 +25,6 @@ import { fitsFilter, listedDestinations } from './listed-destination.ts'
 
 const POLL_MS = 10_000
 
-/** @see contracts/dashboard.md §2 */
 export function DestinationsPage() {
   const [{ q = '' }] = useSearchValues(destinationsSearch)
   const reading = useDestinations()

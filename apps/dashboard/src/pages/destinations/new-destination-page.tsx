@@ -7,7 +7,7 @@ import { newDestinationSearch } from './destinations-search.ts'
 import { NewDestinationForm } from './form/new-destination-form.tsx'
 import { TypeChoice } from './form/type-choice.tsx'
 
-/** First its type, then the form that belongs to it. @see contracts/dashboard.md §9 */
+/** First its type, then the form that belongs to it. */
 export function NewDestinationPage() {
   const [{ type }] = useSearchValues(newDestinationSearch)
   const reading = useDestinationDefinitions()

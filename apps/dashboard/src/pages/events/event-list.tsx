@@ -29,7 +29,7 @@ interface EventListProps {
   readonly empty: ReactNode
 }
 
-/** Past and new events, with what each came to; the state of the view is in the link. @see contracts/dashboard.md §6 */
+/** Past and new events, with what each came to; the state of the view is in the link. */
 export function EventList({ fixed, empty }: EventListProps) {
   const [search, set] = useSearchValues(eventsSearch)
   const asked = useMemo(() => askedEvents({ ...search, ...fixed }), [search, fixed])

@@ -6,7 +6,6 @@ import { EventsOf } from './events-of.tsx'
 import { askedEvents, eventsSearch } from './events-search.ts'
 import { NoEvents } from './no-events.tsx'
 
-/** @see contracts/dashboard.md §6 */
 export function EventsPage() {
   const [search] = useSearchValues(eventsSearch)
   return (

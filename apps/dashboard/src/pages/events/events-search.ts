@@ -2,7 +2,6 @@ import { EVENT_TYPES } from '@millrace/protocol/event'
 import { type EventFilters, OUTCOMES } from '../../api/events.ts'
 import { oneOf, type SearchValues, text, time } from '../../shell/search-values.ts'
 
-/** @see contracts/dashboard.md §2 */
 export const eventsSearch = {
   source: text,
   type: oneOf(...EVENT_TYPES),

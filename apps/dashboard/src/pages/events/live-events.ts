@@ -1,7 +1,7 @@
 import type { ListedEvent } from '../../api/events.ts'
 import type { TailMessage } from '../../api/tail-messages.ts'
 
-/** Rows that came while the page was watched; older ones of them leave first. @see contracts/dashboard.md §6 */
+/** Rows that came while the page was watched; older ones of them leave first. */
 export const MOST_LIVE_ROWS = 10_000
 /** Events that are not among the live rows and of which something new was told. */
 const MOST_TOLD = 10_000

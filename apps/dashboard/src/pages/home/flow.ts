@@ -6,7 +6,7 @@ import type { Transformation } from '../../api/transformations.ts'
 import { rateOf, sumOf } from '../../components/figures/series.ts'
 import { destinationState, type NodeState, sourceState } from './node-state.ts'
 
-/** At most this many nodes a column. @see contracts/dashboard.md §5 */
+/** At most this many nodes a column. */
 const COLUMN = 12
 
 export interface FlowNode {

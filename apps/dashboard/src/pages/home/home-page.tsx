@@ -37,7 +37,7 @@ const RANGES = [
   { value: '24h', text: '24 h' },
 ] as const
 
-/** Is all well; if not, what needs somebody. @see contracts/dashboard.md §5 */
+/** Is all well; if not, what needs somebody. */
 export function HomePage() {
   const [{ range = '1h', focus }, setSearch] = useSearchValues(homeSearch)
   const reading = together({

@@ -17,7 +17,7 @@ interface NeedsYouProps {
   readonly dead: number
 }
 
-/** Beside the picture: what somebody should look at, with the way there. @see contracts/dashboard.md §5 */
+/** Beside the picture: what somebody should look at, with the way there. */
 export function NeedsYou({ data, dead }: NeedsYouProps) {
   const { data: groups = [] } = useDeadLetterGroups({}, { isEnabled: dead > 0, pollMs: POLL_MS })
   const needs = needsOf({

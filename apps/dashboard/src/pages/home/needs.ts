@@ -1,11 +1,11 @@
+import { counted, durationText, grouped } from '@millrace/wording'
 import type { DeadLetterGroup } from '../../api/dead-letters.ts'
 import { type AdminInfo, type Health, troublesOf } from '../../api/health.ts'
 import type { CatalogStatus } from '../../api/schemas.ts'
 import type { Source } from '../../api/sources.ts'
 import { firstLine } from '../../components/json/shown-text.ts'
 import type { MarkKind } from '../../components/state-mark.tsx'
-import { durationText } from '../../components/time/time-text.ts'
-import { counted, grouped, homeTexts } from '../../texts.ts'
+import { homeTexts } from '../../texts.ts'
 import type { FlowNode } from './flow.ts'
 
 /** One thing that somebody should look at. */

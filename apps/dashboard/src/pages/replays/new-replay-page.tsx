@@ -23,7 +23,7 @@ import { newReplaySearch, STANDARD_RATE } from './replays-search.ts'
 const MINUTE_MS = 60_000
 const WEEK_MS = 7 * 24 * 60 * MINUTE_MS
 
-/** Events of the log again, to destinations of today: counted first, then started. @see contracts/dashboard.md §9 "Replay of the log" */
+/** Events of the log again, to destinations of today: counted first, then started. */
 export function NewReplayPage() {
   const [search, set] = useSearchValues(newReplaySearch)
   // A minute ago does not move on while somebody looks.

@@ -1,9 +1,9 @@
+import { counted } from '@millrace/wording'
 import type { Replay } from '../../api/replays.ts'
 import { ShareBar } from '../../components/figures/share-bar.tsx'
 import { StateMark } from '../../components/state-mark.tsx'
 import type { Column } from '../../components/table/table-column.ts'
 import { Time } from '../../components/time/time.tsx'
-import { counted } from '../../texts.ts'
 import { progressShare, progressText, replayKind, STATE_MARKS } from './replay-words.ts'
 
 export function replayColumns(nameOf: (destinationId: string) => string): readonly Column<Replay>[] {

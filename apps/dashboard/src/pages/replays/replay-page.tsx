@@ -1,4 +1,5 @@
 import { Button } from '@mantine/core'
+import { grouped } from '@millrace/wording'
 import { Link, useParams } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useDestinations } from '../../api/destinations.ts'
@@ -17,11 +18,10 @@ import { titleOf } from '../../components/states/read-state.ts'
 import { Shown } from '../../components/states/shown.tsx'
 import { Time } from '../../components/time/time.tsx'
 import { PageHead } from '../../shell/page-head.tsx'
-import { grouped } from '../../texts.ts'
 import { progressShare, progressText, replayKind, STATE_MARKS } from './replay-words.ts'
 import styles from './replays.module.css'
 
-/** One job: how far it is, and holding it up. @see contracts/dashboard.md §2 */
+/** One job: how far it is, and holding it up. */
 export function ReplayPage() {
   const { id = '' } = useParams({ strict: false }) as { id?: string }
   const reading = useReplay(id)

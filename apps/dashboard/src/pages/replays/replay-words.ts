@@ -1,7 +1,7 @@
+import { counted, durationText, grouped } from '@millrace/wording'
 import { isRunning, type Replay, type ReplayState } from '../../api/replays.ts'
 import type { MarkKind } from '../../components/state-mark.tsx'
-import { durationText } from '../../components/time/time-text.ts'
-import { counted, grouped, replayTexts } from '../../texts.ts'
+import { replayTexts } from '../../texts.ts'
 
 export const STATE_MARKS: Readonly<Record<ReplayState, MarkKind>> = {
   queued: 'waiting',

@@ -14,7 +14,7 @@ import { PageHead } from '../../shell/page-head.tsx'
 import { replayTexts } from '../../texts.ts'
 import { replayColumns } from './replay-columns.tsx'
 
-/** Jobs over the log and over dead letters, newest first. @see contracts/dashboard.md §2 */
+/** Jobs over the log and over dead letters, newest first. */
 export function ReplaysPage() {
   const reading = useReplays()
   const navigate = useNavigate()

@@ -17,7 +17,6 @@ import { ModelList } from './model-list.tsx'
 import styles from './schema.module.css'
 import { schemaSearch } from './schema-search.ts'
 
-/** @see contracts/dashboard.md §10 */
 export function SchemaPage() {
   const [{ source }] = useSearchValues(schemaSearch)
   const sources = useSources()

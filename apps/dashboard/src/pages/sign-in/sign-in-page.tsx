@@ -4,7 +4,6 @@ import { nextAfterSignIn } from './next-after-sign-in.ts'
 import styles from './sign-in.module.css'
 import { SignInForm } from './sign-in-form.tsx'
 
-/** @see contracts/dashboard.md §3 */
 export function SignInPage() {
   const { next } = useLocation({ select: ({ search }) => search }) as { next?: string }
   const { history } = useRouter()

@@ -59,7 +59,6 @@ const TABS: readonly Tab[] = [
   },
 ]
 
-/** One source. @see contracts/dashboard.md §2 */
 export function SourcePage() {
   const { id = '', tab } = useParams({ strict: false }) as { id?: string; tab?: string }
   const reading = useSource(id)

@@ -22,7 +22,6 @@ import { sourcesSearch } from './sources-search.ts'
 
 const POLL_MS = 10_000
 
-/** @see contracts/dashboard.md §2 */
 export function SourcesPage() {
   const [{ q = '', sort }, set] = useSearchValues(sourcesSearch)
   const navigate = useNavigate()

@@ -10,7 +10,7 @@ interface BenchRunWritten {
   readonly message: string
 }
 
-/** This run on the command line. @see contracts/control-plane.md §10 */
+/** This run on the command line. */
 export function benchCommand({ target, stage, force, message }: BenchRunWritten): string {
   const words = [
     ...(stage.user_transform ? ['user'] : []),

@@ -8,7 +8,6 @@ import { PageHead } from '../../shell/page-head.tsx'
 
 const Bench = lazy(() => import('./bench.tsx').then(({ Bench }) => ({ default: Bench })))
 
-/** @see contracts/dashboard.md §7 */
 export function BenchPage() {
   const workspace = together({
     sources: useSources(),

@@ -23,7 +23,6 @@ const RequestsPane = lazy(() => import('./result-panes.tsx').then(({ RequestsPan
 
 const PANES = ['Message', 'Stages', 'Request and response'] as const
 
-/** @see contracts/dashboard.md §7 */
 export function Bench({ workspace }: { readonly workspace: Workspace }) {
   const bench = useBench(workspace)
   const { search, target, run, stage, force } = bench

@@ -1,9 +1,9 @@
 import type { JsonObject, JsonValue } from '@millrace/protocol/json'
+import { durationText } from '@millrace/wording'
 import { type RequestObject, usedBody } from '../../api/test-api.ts'
 import { JsonView } from '../../components/json/json-view.tsx'
 import { shownText } from '../../components/json/shown-text.ts'
 import { StateMark } from '../../components/state-mark.tsx'
-import { durationText } from '../../components/time/time-text.ts'
 import type { Exchange } from './bench-outcome.ts'
 import styles from './test-bench.module.css'
 

@@ -1,4 +1,5 @@
 import type { JsonObject } from '@millrace/protocol/json'
+import { counted, durationText } from '@millrace/wording'
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import type { StageFlags } from '../../api/test-api.ts'
@@ -6,8 +7,6 @@ import { DiffView } from '../../components/diff/diff-view.tsx'
 import { JsonView } from '../../components/json/json-view.tsx'
 import { shownText } from '../../components/json/shown-text.ts'
 import { type MarkKind, StateMark } from '../../components/state-mark.tsx'
-import { durationText } from '../../components/time/time-text.ts'
-import { counted } from '../../texts.ts'
 import {
   exchanges,
   type ProcessedResult,

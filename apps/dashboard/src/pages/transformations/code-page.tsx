@@ -21,7 +21,7 @@ interface CodePageProps {
   readonly tabs: readonly CodeTab[]
 }
 
-/** One transformation or library with its parts. @see contracts/dashboard.md §2 */
+/** One transformation or library with its parts. */
 export function CodePage({ kind, tabs }: CodePageProps) {
   const { id = '', tab } = useParams({ strict: false }) as { id?: string; tab?: string }
   const reading = kind.useOne(id)

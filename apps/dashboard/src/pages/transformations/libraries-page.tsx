@@ -14,7 +14,6 @@ const COLUMNS = codeColumns<Library>([
   countColumn({ key: 'usedBy', title: 'Used by', width: '96px', value: ({ usedBy }) => usedBy.length }),
 ])
 
-/** @see contracts/dashboard.md §2 */
 export function LibrariesPage() {
   return (
     <CodeList

@@ -18,7 +18,7 @@ interface NewCodeProps {
   readonly onClose: () => void
 }
 
-/** A transformation of a template; it is a draft at first. @see contracts/transformations.md §10 */
+/** A transformation of a template; it is a draft at first. */
 export function NewTransformation({ onClose }: NewCodeProps) {
   const templates = useTransformationTemplates().data ?? []
   const { mutateAsync, error } = useCreateTransformation()

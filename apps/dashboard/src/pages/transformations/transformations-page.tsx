@@ -11,7 +11,6 @@ import { NewTransformation } from './new-code.tsx'
 const POLL_MS = 10_000
 const HOUR_S = 3_600
 
-/** @see contracts/dashboard.md §2 */
 export function TransformationsPage() {
   const stats = useStats({ seconds: HOUR_S, step: 10 }, { pollMs: POLL_MS }).data
   const columns = useMemo(() => {

@@ -1,6 +1,6 @@
 import type { Code } from '../../api/code.ts'
 
-/** Code that was written and not saved, as it survives the end of a tab. @see contracts/dashboard.md §8 */
+/** Code that was written and not saved, as it survives the end of a tab. */
 export interface UnsavedCode {
   readonly code: string
   readonly language: Code['language']

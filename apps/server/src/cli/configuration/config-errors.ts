@@ -2,7 +2,7 @@ import { CommandError } from '../command-io.ts'
 import { oneLine } from '../paint.ts'
 import type { ConfigFile } from './config-file.ts'
 
-/** Something in a document that the server does not take. @see contracts/control-plane.md §9 */
+/** Something in a document that the server does not take. */
 export interface DocumentError {
   /** JSON pointer into the document. */
   readonly path: string

@@ -3,7 +3,7 @@ import { type CommandContext, remote, withExample } from '../command.ts'
 import { type ApplyOptions, apply, type PlanOptions, plan } from './plan.ts'
 import { type PullOptions, pull } from './pull.ts'
 
-/** The configuration as a file. @see contracts/control-plane.md §9 */
+/** The configuration as a file. */
 export function addConfiguration(program: Command, { io, exitWith }: CommandContext): void {
   aboutFile(program.command('pull'), 'pull')
     .description('write the configuration of the server into a file; what the file says already stays')

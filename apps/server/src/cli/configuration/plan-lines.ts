@@ -1,7 +1,6 @@
 import type { JsonValue } from '@millrace/protocol'
 import { type Colour, oneLine, type Paint } from '../paint.ts'
 
-/** @see contracts/control-plane.md §9 */
 export interface ChangeAnswer {
   readonly action: 'create' | 'update' | 'delete'
   readonly kind: string

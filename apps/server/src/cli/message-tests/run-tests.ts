@@ -17,7 +17,7 @@ export interface TestOutcome {
   readonly result: JsonValue | undefined
 }
 
-/** Runs the tests of one file. @see contracts/control-plane.md §10 */
+/** Runs the tests of one file. */
 export async function runTests(
   workspace: OfflineWorkspace,
   file: string,

@@ -1,6 +1,6 @@
 import { usageError } from '../command-io.ts'
 
-/** Which stages run, by the members of a request. @see contracts/test-api.md §3 */
+/** Which stages run, by the members of a request. */
 export interface StageFlags {
   readonly user_transform: boolean
   readonly dest_transform: boolean

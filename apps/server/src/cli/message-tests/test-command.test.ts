@@ -6,7 +6,7 @@ import { run } from '../command-under-test.ts'
 
 /*
  * `millrace test`: message tests against a configuration file, with real user code and without a server
- * (contracts/control-plane.md §10, D734).
+ * (contracts/control-plane.md §10 [D734]).
  */
 
 const CONFIG = `millrace: 1

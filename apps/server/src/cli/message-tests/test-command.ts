@@ -24,7 +24,6 @@ export function addTest(program: Command, { io, exitWith }: CommandContext): voi
     .action(async (files: readonly string[], options: TestOptions) => exitWith(await test(files, options, io)))
 }
 
-/** @see contracts/control-plane.md §10 [D734] */
 async function test(named: readonly string[], options: TestOptions, io: CommandIo): Promise<number> {
   const files = named.length > 0 ? named : await testFiles()
   if (files.length === 0) throw new CommandError(`There is no *${MESSAGE_TEST_FILE_ENDING} in this folder or below it.`)

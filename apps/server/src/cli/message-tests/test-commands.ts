@@ -42,7 +42,6 @@ export function addMessageTests(program: Command, { io, exitWith }: CommandConte
   })
 }
 
-/** @see contracts/test-api.md §4, §5 */
 async function answer<T>(operation: string, id: string, options: TestOptions, io: CommandIo): Promise<T> {
   const stage = stageFlags(options.stage)
   const message = await messageOf(options, io)

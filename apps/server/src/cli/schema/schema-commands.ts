@@ -22,7 +22,7 @@ const SHOWN_VALUES = 5
 const LONGEST_NAME = 60
 const LONGEST_PATH = 240
 
-/** `millrace schema …`: what events really look like. @see contracts/schema-catalog.md */
+/** `millrace schema …`: what events really look like. */
 export function addSchema(program: Command, { io }: CommandContext): void {
   const group = program.command('schema').description('what events really look like: models, versions, values')
   withExample(remote(group.command('models')), 'schema models')

@@ -10,9 +10,14 @@ export interface Answering {
  * Runs inside the sandbox before any user code and makes its globals what contracts/transformations.md §4 says. Its
  * source crosses, so it may use nothing from outside of it. Those of the web are beside it.
  */
-export function globals(host: HostCall): Answering {
+export function globals(host: HostCall, maxTimeoutMs: number): Answering {
   const { parse, stringify } = JSON
-  const { slice } = String.prototype
+  const { slice, replaceAll } = String.prototype
+  const { ceil, min } = Math
+  const { isView } = ArrayBuffer
+  const NativeBuffer = ArrayBuffer
+  const NativeMap = Map
+  const NativeSet = Set
   const { apply, construct, defineProperty, deleteProperty, getPrototypeOf, get } = Reflect
   const { create, entries } = Object
   const NativePromise = Promise
@@ -34,6 +39,7 @@ export function globals(host: HostCall): Answering {
   refuseCodeFromText()
   refuseResizableBuffers()
 
+  for (const name of ['global', 'self']) provide(name, realm)
   provide('log', log)
   provide('console', { log })
   provide('getCredential', getCredential)
@@ -61,9 +67,16 @@ export function globals(host: HostCall): Answering {
     for (let at = 0; at < given.length; at++) {
       const value = given[at]
       const isAnObject = typeof value === 'object' && value !== null
-      line += ` ${isAnObject ? stringify(value) : toText(value)}`
+      line += ` ${isAnObject ? shown(value) : toText(value)}`
     }
     host('log', line)
+  }
+
+  /** JSON, in which an error would be an empty object. */
+  function shown(value: unknown): string {
+    const told = (error: Error) => `${error.name}: ${error.message}`
+    if (value instanceof NativeError) return told(value)
+    return stringify(value, (_, member) => (member instanceof NativeError ? told(member) : member))
   }
 
   function getCredential(key: unknown): string | undefined {
@@ -74,7 +87,7 @@ export function globals(host: HostCall): Answering {
   function request(url: unknown, options: unknown, isWhole: boolean): Promise<unknown> {
     return construct(NativePromise, [
       (resolve: (value: unknown) => void, reject: (error: unknown) => void) => {
-        const fail = (message: string) => (isWhole ? reject(new NativeError(message)) : resolve('ERROR'))
+        const fail = (message: string) => (isWhole ? reject(failure(message)) : resolve('ERROR'))
         let text: string
         try {
           text = stringify(requestOf(url, options))
@@ -89,25 +102,96 @@ export function globals(host: HostCall): Answering {
     ]) as Promise<unknown>
   }
 
+  /** An error whose message is there also where it is written as JSON: returned as an event, or as a part of one. */
+  function failure(message: string): Error {
+    const error = new NativeError(message)
+    defineProperty(error, 'message', { enumerable: true })
+    return error
+  }
+
   function requestOf(url: unknown, options: unknown) {
     if (url === undefined || url === null || url === '') throw new NativeError('fetch url is required')
-    const { method, headers, body } = (options ?? {}) as Record<string, unknown>
+    const { method, headers, body: given, timeout } = (options ?? {}) as Record<string, unknown>
     const sent: Record<string, string> = {}
     let hasType = false
     for (const [name, value] of entries((headers ?? {}) as object)) {
-      defineProperty(sent, name, { value: toText(value), enumerable: true })
+      defineProperty(sent, name, { value: toText(value), enumerable: true, configurable: true })
       if (toText(name).toLowerCase() === 'content-type') hasType = true
     }
-    const isText = typeof body === 'string'
-    const hasBody = body !== undefined && body !== null
-    if (hasBody && !isText && !hasType)
-      defineProperty(sent, 'content-type', { value: 'application/json', enumerable: true })
+    const body = bodyOf(given)
+    if (body?.type !== undefined && (!hasType || body.isTypeFixed)) {
+      for (const name in sent) if (name.toLowerCase() === 'content-type') deleteProperty(sent, name)
+      defineProperty(sent, 'content-type', { value: body.type, enumerable: true })
+    }
     return {
       url: toText(url),
       method: method === undefined ? 'GET' : toText(method),
       headers: sent,
-      ...(hasBody ? { body: isText ? body : stringify(body) } : {}),
+      ...(body === undefined ? {} : { body: body.text }),
+      ...(typeof timeout === 'number' && timeout > 0 ? { timeoutMs: ceil(min(timeout, maxTimeoutMs)) } : {}),
     }
+  }
+
+  interface Body {
+    readonly text: string
+    readonly type?: string
+    /** What the code says of it cannot be right. */
+    readonly isTypeFixed?: boolean
+  }
+
+  function bodyOf(given: unknown): Body | undefined {
+    if (given === undefined || given === null) return undefined
+    if (typeof given === 'string') return { text: given }
+    if (isForm(given)) {
+      // Of the two, only URLSearchParams can be sorted.
+      if (typeof given['sort'] !== 'function') return multipart(given)
+      return { text: toText(given), type: 'application/x-www-form-urlencoded;charset=UTF-8' }
+    }
+    const text = isNoJson(given) ? undefined : (stringify(given) as string | undefined)
+    if (text === undefined) throw new NativeTypeError('fetch body must be text, URLSearchParams, form data or JSON')
+    return { text, type: 'application/json' }
+  }
+
+  /** URLSearchParams or FormData, or what a library has in their place. */
+  function isForm(given: unknown): given is Record<string, unknown> & { entries(): Iterable<[unknown, unknown]> } {
+    if (typeof given !== 'object') return false
+    const { append, entries: pairs, getAll } = given as Record<string, unknown>
+    return typeof append === 'function' && typeof pairs === 'function' && typeof getAll === 'function'
+  }
+
+  /** What JSON would make an empty or a wrong object of. */
+  function isNoJson(given: unknown): boolean {
+    const kinds = [NativeBuffer, NativeMap, NativeSet, NativePromise]
+    for (let at = 0; at < kinds.length; at++) if (given instanceof kinds[at]!) return true
+    return isView(given)
+  }
+
+  /** As browsers write it. */
+  function multipart(form: { entries(): Iterable<[unknown, unknown]> }): Body {
+    const escaped = (name: unknown) => {
+      let text = toText(name)
+      const replaced = [
+        ['\r', '%0D'],
+        ['\n', '%0A'],
+        ['"', '%22'],
+      ] as const
+      for (let at = 0; at < replaced.length; at++) text = apply(replaceAll, text, replaced[at]!) as string
+      return text
+    }
+    const parts: Record<number, string> = create(null)
+    let count = 0
+    let all = ''
+    for (const [name, value] of form.entries()) {
+      const part = `\r\nContent-Disposition: form-data; name="${escaped(name)}"\r\n\r\n${toText(value)}\r\n`
+      parts[count++] = part
+      all += part
+    }
+    // No part holds the hash of all of them, unless somebody can invert it.
+    const boundary = `millrace-${hashed('sha256', all, '')}`
+    let text = ''
+    for (let at = 0; at < count; at++) text += `--${boundary}${parts[at]}`
+    text += `--${boundary}--\r\n`
+    return { text, type: `multipart/form-data; boundary=${boundary}`, isTypeFixed: true }
   }
 
   function answer(fetchId: number, text: string): void {
@@ -116,7 +200,7 @@ export function globals(host: HostCall): Answering {
     delete waiting[fetchId]
     const received = parse(text)
     if (!received.ok) {
-      if (one.isWhole) one.reject(new NativeError(received.message))
+      if (one.isWhole) one.reject(failure(received.message))
       else one.resolve('ERROR')
       return
     }

@@ -14,10 +14,11 @@ export interface RunProgram {
    * Runs all events of a step, as far as it goes without waiting.
    *
    * @param of JSON array: the event of the run that each belongs to; empty when it is one each.
+   * @param count events of the run.
    * @returns what `result` gives.
    */
-  start(entry: string, events: string, metadata: string, of: string): string
-  /** Header and outputs (messages.ts, SettledMessage.steps), or an empty text while anything is open. */
+  start(entry: string, events: string, metadata: string, of: string, count: number): string
+  /** Header and outputs (messages.ts, SettledMessage), or an empty text while anything is open. */
   result(): string
   /** JSON of the failure text for something thrown. */
   failure(thrown: unknown): string
@@ -25,8 +26,9 @@ export interface RunProgram {
 
 /**
  * Runs inside the sandbox, in the realm of one version: its source crosses, so it may use nothing from outside of it.
- * User code shares this realm and may change any prototype, so what is needed later is taken at the beginning; what
- * such code can spoil is only its own result, which the server checks as it would check anyone's.
+ * User code shares this realm and may change any prototype. So what is needed later is taken at the beginning, results
+ * are kept in objects without a prototype, and no member is read that may be inherited. What such code can spoil is only
+ * its own result, which the server reads as it would read anyone's.
  */
 export function runProgram(
   host: HostCall,
@@ -34,7 +36,7 @@ export function runProgram(
 ): RunProgram {
   const { parse, stringify } = JSON
   const { isArray } = Array
-  const { hasOwn, defineProperty } = Object
+  const { create, hasOwn, defineProperty, setPrototypeOf } = Object
   const { apply, construct } = Reflect
   const NativePromise = Promise
   const { then } = NativePromise.prototype
@@ -50,12 +52,14 @@ export function runProgram(
     /** The event of the run that each belongs to. */
     of: number[] | undefined
     metadata: Metadata
+    /** Events of the run. */
+    count: number
     /** JSON texts of each event's outputs; undefined as long as it is open. */
-    outputs: (string[] | undefined)[]
+    outputs: Record<number, string[] | undefined>
     /** For transformBatch: whose output each is, parallel to the first event's outputs. */
     owners: number[] | undefined
     /** JSON of the failure text, by event. */
-    failures: (string | undefined)[]
+    failures: Record<number, string | undefined>
     open: number
   }
 
@@ -95,16 +99,18 @@ export function runProgram(
     return found
   }
 
-  function start(entry: string, events: string, metadata: string, of: string): string {
+  function start(entry: string, events: string, metadata: string, of: string, count: number): string {
     settled = ''
     const parsed = parse(events) as Value[]
     batch = {
       events: parsed,
       of: of === '' ? undefined : (parse(of) as number[]),
-      metadata: parse(metadata) as Metadata,
-      outputs: [],
+      // Its optional members must not be found in a prototype.
+      metadata: setPrototypeOf(parse(metadata) as Metadata, null) as Metadata,
+      count,
+      outputs: create(null),
       owners: undefined,
-      failures: [],
+      failures: create(null),
       open: 0,
     }
     if (entry === 'transformBatch') startBatch(batch)
@@ -145,18 +151,19 @@ export function runProgram(
   }
 
   function startBatch(run: Batch): void {
-    const ids: unknown[] = []
-    for (let at = 0; at < run.events.length; at++) ids[at] = run.events[at]!['messageId']
+    const { length } = run.events
+    const ids: Record<number, unknown> = create(null)
+    for (let at = 0; at < length; at++) ids[at] = run.events[at]!['messageId']
     const metadata = (asked: unknown) => {
       if (!isObject(asked)) return {}
       const { messageId } = asked
-      for (let at = 0; at < ids.length; at++) if (ids[at] === messageId) return metadataOf(run, at, messageId)
+      for (let at = 0; at < length; at++) if (ids[at] === messageId) return metadataOf(run, at, messageId)
       return {}
     }
     run.open = 1
     const settle = (returned: unknown) => {
       try {
-        const { texts, owners } = outputsOfBatch(returned, ids)
+        const { texts, owners } = outputsOfBatch(returned, ids, run)
         run.outputs[0] = texts
         run.owners = owners
       } catch (thrown) {
@@ -165,7 +172,7 @@ export function runProgram(
       run.open = 0
     }
     const failAll = (text: string) => {
-      for (let at = 0; at < ids.length; at++) run.failures[at] = text
+      for (let at = 0; at < length; at++) run.failures[at] = text
     }
     const fail = (thrown: unknown) => {
       failAll(failure(thrown))
@@ -218,13 +225,17 @@ export function runProgram(
    * An output belongs to the first event with its messageId that has none yet, else to the last such event; without a
    * match to the event of the output before.
    */
-  function outputsOfBatch(returned: unknown, ids: unknown[]): { texts: string[]; owners: number[] } {
+  function outputsOfBatch(
+    returned: unknown,
+    ids: Record<number, unknown>,
+    run: Batch,
+  ): { texts: string[]; owners: number[] } {
     if (!isArray(returned)) throw new Refusal('returned events from transformBatch(event) is not an array')
     const { length } = returned
-    if (!(length <= bounds.maxOutputsPerEvent * ids.length)) throw new Refusal('too many events returned')
+    if (!(length <= bounds.maxOutputsPerEvent * run.count)) throw new Refusal('too many events returned')
     const texts: string[] = []
     const owners: number[] = []
-    const isUsed: boolean[] = []
+    const isUsed: Record<number, boolean> = create(null)
     let previous = 0
     for (let at = 0; at < length; at++) {
       const output: unknown = returned[at]
@@ -232,7 +243,7 @@ export function runProgram(
       defineProperty(texts, at, member(outputText(output, text)))
       let match = -1
       const id = (output as Value)['messageId']
-      for (let input = 0; input < ids.length; input++) {
+      for (let input = 0; input < run.events.length; input++) {
         if (ids[input] !== id) continue
         match = input
         if (isUsed[input] !== true) break
@@ -273,6 +284,8 @@ export function runProgram(
     let outputs = ''
     let of = ''
     let errors = ''
+    const hasFailed: Record<number, boolean> = create(null)
+    if (run.of !== undefined && run.owners === undefined) refuseTooMany(run)
     let isOneEach = run.of === undefined
     const add = (text: string, event: number) => {
       outputs += outputs === '' ? text : `,${text}`
@@ -282,7 +295,10 @@ export function runProgram(
     for (let at = 0; at < run.events.length; at++) {
       const text = run.failures[at]
       const texts = run.outputs[at]
-      if (text !== undefined) errors += `${errors === '' ? '' : ','}[${origin(at)},${text}]`
+      if (text !== undefined && hasFailed[origin(at)] !== true) {
+        hasFailed[origin(at)] = true
+        errors += `${errors === '' ? '' : ','}[${origin(at)},${text}]`
+      }
       if (run.owners !== undefined || texts?.length !== 1) isOneEach = false
       if (run.owners === undefined && texts !== undefined) {
         for (let each = 0; each < texts.length; each++) add(texts[each]!, origin(at))
@@ -296,6 +312,17 @@ export function runProgram(
     const header = isOneEach ? '{}' : `{"of":[${of}]${errors === '' ? '' : `,"errors":[${errors}]`}}`
     settled = `${header}\n[${outputs}]`
     return settled
+  }
+
+  /** An event that was split before may not become more than one that was not. */
+  function refuseTooMany({ of, outputs, failures, events }: Batch): void {
+    const counts: Record<number, number> = create(null)
+    for (let at = 0; at < events.length; at++) counts[of![at]!] = (counts[of![at]!] ?? 0) + (outputs[at]?.length ?? 0)
+    for (let at = 0; at < events.length; at++) {
+      if (counts[of![at]!]! <= bounds.maxOutputsPerEvent) continue
+      outputs[at] = undefined
+      failures[at] ??= '"too many events returned"'
+    }
   }
 
   function metadataOf(run: Batch, at: number, messageId: unknown): Value {

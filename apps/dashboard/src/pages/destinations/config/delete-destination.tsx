@@ -1,4 +1,5 @@
 import { Button } from '@mantine/core'
+import { counted } from '@millrace/wording'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useConnections } from '../../../api/connections.ts'
@@ -6,7 +7,6 @@ import { useDeleteDestination, useDeliveryState, waitingOf } from '../../../api/
 import { ApiError } from '../../../api/failure.ts'
 import { ConfirmDialog } from '../../../components/confirm-dialog.tsx'
 import { NeedsRole } from '../../../components/needs-role.tsx'
-import { counted } from '../../../texts.ts'
 import type { DestinationTabProps } from '../destination-page.tsx'
 import styles from '../destinations.module.css'
 

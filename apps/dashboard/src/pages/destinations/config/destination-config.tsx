@@ -18,7 +18,6 @@ import { shownConfig } from '../form/shown-config.ts'
 import { useConfigFaults } from '../form/use-config-faults.ts'
 import { DeleteDestination } from './delete-destination.tsx'
 
-/** @see contracts/dashboard.md §9 */
 export function DestinationConfig({ destination }: DestinationTabProps) {
   const reading = useDestinationDefinition(destination.type)
   return (

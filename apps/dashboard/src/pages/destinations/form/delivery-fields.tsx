@@ -15,7 +15,7 @@ interface DeliveryFieldsProps {
 
 const FIRST_THROTTLE = { limit: 100, windowSeconds: 1 }
 
-/** How events are sent, whatever the type. @see contracts/delivery.md §4 */
+/** How events are sent, whatever the type. */
 export function DeliveryFields({ delivery, errorOf, disabled, onChange }: DeliveryFieldsProps) {
   const { throttle } = delivery
   const change = (changes: Partial<DeliverySettings>) => onChange({ ...delivery, ...changes })

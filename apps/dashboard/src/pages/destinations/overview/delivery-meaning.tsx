@@ -1,10 +1,11 @@
+import { grouped } from '@millrace/wording'
 import type { ReactNode } from 'react'
 import { type DeliveryState, waitingOf } from '../../../api/destinations.ts'
 import { Figure, Figures } from '../../../components/figures/figure.tsx'
 import { bytesText, shortNumber } from '../../../components/figures/figure-text.ts'
 import { StateMark } from '../../../components/state-mark.tsx'
 import { Time } from '../../../components/time/time.tsx'
-import { destinationTexts, grouped, homeTexts } from '../../../texts.ts'
+import { destinationTexts, homeTexts } from '../../../texts.ts'
 import styles from '../destinations.module.css'
 
 interface DeliveryMeaningProps {

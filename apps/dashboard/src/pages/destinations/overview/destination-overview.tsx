@@ -18,7 +18,7 @@ import { overviewSearch, RANGE_NAMES, RANGES } from './overview-range.ts'
 
 const POLL_MS = 10_000
 
-/** What became of events lately, and what stands in their way. @see contracts/dashboard.md §9 */
+/** What became of events lately, and what stands in their way. */
 export function DestinationOverview({ destination }: DestinationTabProps) {
   const [{ range = '1h' }, set] = useSearchValues(overviewSearch)
   const { seconds, step } = RANGES[range]

@@ -1,7 +1,7 @@
+import { grouped } from '@millrace/wording'
 import { Link } from '@tanstack/react-router'
 import { ShareBar } from '../../../components/figures/share-bar.tsx'
 import { firstLine } from '../../../components/json/shown-text.ts'
-import { grouped } from '../../../texts.ts'
 import styles from '../destinations.module.css'
 import type { OverviewFigures } from './overview-figures.ts'
 

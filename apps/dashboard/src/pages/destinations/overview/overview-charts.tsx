@@ -1,10 +1,9 @@
+import { grouped } from '@millrace/wording'
 import { Chart } from '../../../components/chart/chart.tsx'
 import { shortNumber } from '../../../components/figures/figure-text.ts'
-import { grouped } from '../../../texts.ts'
 import styles from '../destinations.module.css'
 import type { OverviewFigures } from './overview-figures.ts'
 
-/** @see contracts/dashboard.md §12 "Charts" */
 export function OverviewCharts({ figures: { times, counts, gauges } }: { readonly figures: OverviewFigures }) {
   return (
     <div className={styles.charts}>

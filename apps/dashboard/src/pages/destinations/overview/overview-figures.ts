@@ -22,7 +22,6 @@ export interface OverviewFigures {
 const COUNTS = ['delivered', 'filtered', 'dropped', 'deadLettered'] as const
 const GAUGES = ['waiting', 'p50Ms', 'p95Ms', 'p99Ms'] as const
 
-/** @see contracts/dashboard.md §4 N3, §9 */
 export function overviewFigures(stats: Stats, id: string): OverviewFigures {
   const of = stats.destinations.find((destination) => destination.id === id)
   const size = stats.stepSeconds === 10 ? STEPS_OF_A_MINUTE : 1

@@ -1,8 +1,8 @@
+import { durationText } from '@millrace/wording'
 import { Fragment } from 'react'
 import type { Attempt, TracedRequest } from '../../../api/events.ts'
 import { shownText } from '../../../components/json/shown-text.ts'
 import { Time } from '../../../components/time/time.tsx'
-import { durationText } from '../../../components/time/time-text.ts'
 import { useIsNarrow } from '../../../components/use-is-narrow.ts'
 import styles from './trace.module.css'
 

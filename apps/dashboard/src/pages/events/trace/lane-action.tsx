@@ -16,7 +16,7 @@ interface LaneActionProps {
   readonly onShowPayload: () => void
 }
 
-/** What can be done about an outcome. @see contracts/dashboard.md §6 */
+/** What can be done about an outcome. */
 export function LaneAction({ action, trace, journey, steps, onShowPayload }: LaneActionProps) {
   const { destinationId } = journey
   const { messageId } = trace

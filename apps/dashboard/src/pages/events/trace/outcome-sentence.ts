@@ -1,9 +1,10 @@
 import type { EventType } from '@millrace/protocol/event'
+import { durationText } from '@millrace/wording'
 import type { Stage } from '../../../api/dead-letters.ts'
 import type { Journey } from '../../../api/events.ts'
 import { type FailurePlace, ownPlace } from '../../../components/code/failure-places.ts'
 import { firstLine } from '../../../components/json/shown-text.ts'
-import { durationText, localTime } from '../../../components/time/time-text.ts'
+import { localTime } from '../../../components/time/time-text.ts'
 import { traceTexts as texts } from '../../../texts.ts'
 
 /** What somebody can do about an outcome. */
@@ -121,6 +122,8 @@ function dead(facts: OutcomeFacts, reason: string): Explained {
       }
     case 'dest_transformation':
       return { text: texts.noRequest(firstLine(reason)), action: { kind: 'test-bench' } }
+    case 'internal':
+      return { text: texts.internal(firstLine(reason)), action: { kind: 'send-again', letterId: letter.id } }
     case 'delivery':
       return {
         text: texts.givenUp(letter.attempts, firstLine(reason), letter.lastStatus),

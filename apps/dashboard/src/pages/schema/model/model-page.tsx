@@ -1,3 +1,4 @@
+import { counted } from '@millrace/wording'
 import { useParams } from '@tanstack/react-router'
 import { type ComponentType, lazy, Suspense } from 'react'
 import { ApiError } from '../../../api/failure.ts'
@@ -10,7 +11,7 @@ import { titleOf, together } from '../../../components/states/read-state.ts'
 import { Shown } from '../../../components/states/shown.tsx'
 import { PageHead } from '../../../shell/page-head.tsx'
 import { useSearchValues } from '../../../shell/search-values.ts'
-import { counted, pageTexts, schemaTexts } from '../../../texts.ts'
+import { pageTexts, schemaTexts } from '../../../texts.ts'
 import { CatalogLag } from '../catalog-lag.tsx'
 import { modelName } from '../model-columns.tsx'
 import styles from '../schema.module.css'
@@ -53,7 +54,7 @@ const TABS: Readonly<Record<ModelTab, Tab>> = {
   },
 }
 
-/** One event with its shape. @see contracts/dashboard.md §10 */
+/** One event with its shape. */
 export function ModelPage() {
   const { eventId = '' } = useParams({ strict: false }) as { eventId?: string }
   const [{ tab = 'keys' }] = useSearchValues(modelSearch)

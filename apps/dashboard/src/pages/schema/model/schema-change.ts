@@ -1,6 +1,6 @@
 import type { KeyTypes } from '../../../api/schemas.ts'
 
-/** What sets one shape apart from another, by key path. @see contracts/dashboard.md §10 */
+/** What sets one shape apart from another, by key path. */
 export interface SchemaChange {
   readonly path: string
   readonly kind: 'added' | 'removed' | 'type changed'

@@ -16,7 +16,7 @@ import { AUDIT_COLUMNS } from './audit-columns.tsx'
 import { AuditEntryDetail } from './audit-entry.tsx'
 import { auditSearch } from './audit-search.ts'
 
-/** Who changed what, and what was refused. @see contracts/dashboard.md §11 */
+/** Who changed what, and what was refused. */
 export function AuditPage() {
   const [{ id, ...filters }, set] = useSearchValues(auditSearch)
   const log = useAuditLog(filters)

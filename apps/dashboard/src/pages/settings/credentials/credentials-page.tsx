@@ -13,7 +13,7 @@ import { CredentialDialog } from './credential-dialog.tsx'
 
 type Open = { readonly what: 'new' } | { readonly what: 'replace' | 'delete'; readonly credential: Credential }
 
-/** What user code gets by `getCredential(key)`: names and times, never a value. @see contracts/dashboard.md §11 */
+/** What user code gets by `getCredential(key)`: names and times, never a value. */
 export function CredentialsPage() {
   const credentials = useCredentials()
   const [open, setOpen] = useState<Open>()

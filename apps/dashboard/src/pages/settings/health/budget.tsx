@@ -12,7 +12,7 @@ interface BudgetProps {
   readonly warning: string | undefined
 }
 
-/** What waits and what is dead, of the bound that all destinations share. @see contracts/delivery.md §4 */
+/** What waits and what is dead, of the bound that all destinations share. */
 export function Budget({ deliveries, settings, warning = 'ok' }: BudgetProps) {
   const bytes = deliveries.reduce((sum, { backlogBytes }) => sum + backlogBytes, 0)
   const bound = settings['MILLRACE_BACKLOG_MAX_MB']

@@ -1,3 +1,4 @@
+import { counted, durationText } from '@millrace/wording'
 import { useDeliveryStates } from '../../../api/destinations.ts'
 import { useAdminInfo, useHealth } from '../../../api/health.ts'
 import { useCatalogStatus } from '../../../api/schemas.ts'
@@ -7,8 +8,7 @@ import { StateMark } from '../../../components/state-mark.tsx'
 import { together } from '../../../components/states/read-state.ts'
 import { Shown } from '../../../components/states/shown.tsx'
 import { Time } from '../../../components/time/time.tsx'
-import { durationText } from '../../../components/time/time-text.ts'
-import { counted, schemaTexts } from '../../../texts.ts'
+import { schemaTexts } from '../../../texts.ts'
 import { Facts } from '../facts.tsx'
 import styles from '../settings.module.css'
 import { SettingsHead } from '../settings-head.tsx'
@@ -16,7 +16,7 @@ import { Budget } from './budget.tsx'
 
 const POLL_MS = 10_000
 
-/** Checks, log, budget, catalog, version and the settings in force. @see contracts/dashboard.md §11 */
+/** Checks, log, budget, catalog, version and the settings in force. */
 export function HealthPage() {
   const health = useHealth({ pollMs: POLL_MS })
   const server = together({

@@ -1,11 +1,11 @@
 import { Button } from '@mantine/core'
+import { grouped } from '@millrace/wording'
 import type { AccessToken } from '../../../api/access-tokens.ts'
 import type { User } from '../../../api/users.ts'
 import { NeedsRole } from '../../../components/needs-role.tsx'
 import { ShownId } from '../../../components/shown-id.tsx'
 import type { Column } from '../../../components/table/table-column.ts'
 import { Time } from '../../../components/time/time.tsx'
-import { grouped } from '../../../texts.ts'
 
 interface Actions {
   readonly onRole: (user: User) => void

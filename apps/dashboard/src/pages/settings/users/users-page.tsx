@@ -16,7 +16,6 @@ import { userColumns } from './user-columns.tsx'
 
 type Open = { readonly what: 'new' } | { readonly what: 'role' | 'remove'; readonly user: User }
 
-/** Everybody of the workspace. @see contracts/dashboard.md §11 */
 export function UsersPage() {
   const reading = together({ users: useUsers(), tokens: useAccessTokens(), session: useSession() })
   const [open, setOpen] = useState<Open>()

@@ -1,7 +1,7 @@
+import { counted } from '@millrace/wording'
 import { ApiError } from '../../../api/client.ts'
 import { type Connection, connectionTag, useDeleteConnection } from '../../../api/connections.ts'
 import { ConfirmDialog } from '../../../components/confirm-dialog.tsx'
-import { counted } from '../../../texts.ts'
 
 interface RemoveDialogProps {
   readonly connection: Connection

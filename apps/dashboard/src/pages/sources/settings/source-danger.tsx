@@ -1,4 +1,5 @@
 import { Button } from '@mantine/core'
+import { counted } from '@millrace/wording'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { ApiError } from '../../../api/client.ts'
@@ -6,7 +7,6 @@ import { useConnections } from '../../../api/connections.ts'
 import { useDeleteSource, usePurgeCatalog } from '../../../api/sources.ts'
 import { ConfirmDialog } from '../../../components/confirm-dialog.tsx'
 import { NeedsRole } from '../../../components/needs-role.tsx'
-import { counted } from '../../../texts.ts'
 import type { SourceTabProps } from '../source-page.tsx'
 import styles from '../sources.module.css'
 

@@ -9,6 +9,7 @@ import { NeedsRole, useMay } from '../../../components/needs-role.tsx'
 import type { SourceTabProps } from '../source-page.tsx'
 import styles from '../sources.module.css'
 import { SourceDanger } from './source-danger.tsx'
+import { WebhookFields } from './webhook-fields.tsx'
 
 const FIELDS = ['name', 'enabled', 'rateLimitEventsPerMinute', 'dedupWindowSeconds', 'orderShards', 'catalog']
 
@@ -18,7 +19,6 @@ const SOURCE: EditedKind<Source, SourceWritten, { source: Source }> = {
   oneOf: ({ source }) => source,
 }
 
-/** @see contracts/control-plane.md §5 */
 export function SourceSettings({ source }: SourceTabProps) {
   const edited = useEdited(SOURCE, source, writable)
   const { written, change, error } = edited
@@ -109,6 +109,13 @@ export function SourceSettings({ source }: SourceTabProps) {
           }
           disabled={!mayEdit}
         />
+        {written.config.webhook !== undefined && (
+          <WebhookFields
+            config={written.config.webhook}
+            onChange={(webhook) => configure({ webhook })}
+            disabled={!mayEdit}
+          />
+        )}
         <div className={styles.formActions}>
           <NeedsRole role="editor">
             <Button type="submit" loading={edited.isPending} disabled={!edited.hasInput}>

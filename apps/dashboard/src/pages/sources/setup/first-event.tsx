@@ -14,7 +14,7 @@ import { Time } from '../../../components/time/time.tsx'
 import { sourceTexts } from '../../../texts.ts'
 import styles from '../sources.module.css'
 
-/** Where nothing has come yet somebody waits for it: a refusal is shown within 2 s (contracts/dashboard.md §15 line 10). */
+/** Where nothing has come yet somebody waits for it: a refusal is shown within 2 s (contracts/dashboard.md §15 item 10). */
 const WAITING_POLL_MS = 1_500
 const MOST_REFUSALS = 3
 const SAMPLE: JsonObject = { userId: 'u-4711', event: 'Seat Reserved', properties: { hall: 'B', row: 4, seats: 2 } }

@@ -1,5 +1,12 @@
-export const SNIPPETS = ['curl', 'Browser', 'Node', 'Cordova'] as const
-export type SnippetName = (typeof SNIPPETS)[number]
+import type { SourceType } from '../../../api/sources.ts'
+
+const EVENT_SNIPPETS = ['curl', 'Browser', 'Node', 'Cordova'] as const
+export type SnippetName = (typeof EVENT_SNIPPETS)[number] | 'Webhook'
+
+/** Those of a source: one of webhooks takes nothing else. */
+export function snippetsOf(type: SourceType): readonly SnippetName[] {
+  return type === 'Webhook' ? ['Webhook'] : EVENT_SNIPPETS
+}
 
 /** Code that sends one event, to be pasted as it is. */
 export function snippetText(name: SnippetName, writeKey: string, url: string): string {
@@ -7,6 +14,9 @@ export function snippetText(name: SnippetName, writeKey: string, url: string): s
     case 'curl':
       return `curl -u ${writeKey}: ${url}/v1/track \\
   -d '{"userId":"u-4711","event":"Seat Reserved","properties":{"hall":"B","row":4}}'`
+    case 'Webhook':
+      return `curl ${url}/hooks/${writeKey} \\
+  -d '{"id":"evt_7","type":"invoice.paid","data":{"customer":"u-4711"}}'`
     case 'Browser':
       return `await fetch('${url}/v1/track', {
   method: 'POST',

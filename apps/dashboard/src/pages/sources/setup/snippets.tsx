@@ -3,7 +3,7 @@ import type { Source, SourceType } from '../../../api/sources.ts'
 import { Choice } from '../../../components/choice.tsx'
 import { CopyButton } from '../../../components/copy-button.tsx'
 import styles from '../sources.module.css'
-import { SNIPPETS, type SnippetName, snippetText } from './snippet-texts.ts'
+import { type SnippetName, snippetsOf, snippetText } from './snippet-texts.ts'
 
 /** Ready to paste, with the key and the address of this source in it. */
 export function Snippets({ source, url }: { readonly source: Source; readonly url: string }) {
@@ -16,7 +16,7 @@ export function Snippets({ source, url }: { readonly source: Source; readonly ur
         <h2 id={headingId}>Send from</h2>
         <Choice
           label="Send from"
-          options={SNIPPETS.map((value) => ({ value, text: value }))}
+          options={snippetsOf(source.type).map((value) => ({ value, text: value }))}
           value={name}
           onChange={setName}
         />
@@ -32,6 +32,6 @@ export function Snippets({ source, url }: { readonly source: Source; readonly ur
 
 function fittingSnippet(type: SourceType): SnippetName {
   if (type === 'Cordova') return 'Cordova'
-  if (type === 'Node') return 'Node'
+  if (type === 'Node' || type === 'Webhook') return type
   return type === 'Javascript' || type === 'Pixel' ? 'Browser' : 'curl'
 }

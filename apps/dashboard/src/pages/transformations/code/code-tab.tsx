@@ -25,7 +25,6 @@ import { useWrittenCode } from './use-written-code.ts'
 
 const FIELDS = ['name']
 
-/** @see contracts/dashboard.md §8 */
 export function CodeTab({ kind, code }: CodeTabProps) {
   const [{ line, column = 1 }] = useSearchValues(codeSearch)
   const writing = useWrittenCode({ kind, code })

@@ -15,7 +15,7 @@ interface PublishDialogProps extends CodeTabProps {
   readonly onClose: () => void
 }
 
-/** Shows what changes, runs the stored tests, says whom it governs; then publishes. @see contracts/dashboard.md §8 */
+/** Shows what changes, runs the stored tests, says whom it governs; then publishes. */
 export function PublishDialog({ kind, code, versionId, onClose }: PublishDialogProps) {
   const before = kind.useVersion(code.id, code.publishedVersionId ?? undefined).data
   const after = kind.useVersion(code.id, versionId).data

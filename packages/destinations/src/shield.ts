@@ -1,0 +1,95 @@
+import type { JsonObject, StoredEvent } from '@millrace/protocol'
+import type { AnswerClass, DestinationModule } from './definition.ts'
+
+/*
+ * Every call into the code of a destination goes through here: whatever that code does, it costs the event at hand and
+ * nothing else. `transform` has its own shield in run-transform.ts.
+ */
+
+/** The code of a destination failed. The message is for the customer, its secrets not yet masked. */
+export class DestinationCodeError extends Error {
+  override name = 'DestinationCodeError'
+  readonly code = 'DESTINATION_CODE'
+}
+
+/** Whether a destination takes events of a type at all. @throws DestinationCodeError */
+export function supportsType(module: DestinationModule, messageType: string, config: JsonObject): boolean {
+  if (!module.definition.config.supportedMessageTypes['cloud']?.includes(messageType)) return false
+  if (module.accepts === undefined) return true
+  try {
+    return yesOrNo(module.accepts(messageType, config), 'accepts')
+  } catch (thrown) {
+    throw failureOf(thrown)
+  }
+}
+
+/** Whether a configuration wants an event of a type that it accepts. @throws DestinationCodeError */
+export function wantsEvent(module: DestinationModule, event: StoredEvent, config: JsonObject): boolean {
+  if (module.wants === undefined) return true
+  try {
+    return yesOrNo(module.wants(event, config), 'wants')
+  } catch (thrown) {
+    throw failureOf(thrown)
+  }
+}
+
+type Answer = Parameters<NonNullable<DestinationModule['classify']>>[0]
+
+/** The destination's own judgement of answers; undefined where it has none. It throws DestinationCodeError. */
+export function classifierOf(module: DestinationModule) {
+  if (module.classify === undefined) return undefined
+  return (answer: Answer): AnswerClass | undefined => {
+    try {
+      const judged: unknown = module.classify!(answer)
+      if (judged === undefined || judged === 'delivered' || judged === 'retry' || judged === 'abort') return judged
+      throw notWhatItShould(judged, 'classify')
+    } catch (thrown) {
+      throw failureOf(thrown)
+    }
+  }
+}
+
+/** Headers that sign a body; undefined where the destination signs nothing. @throws DestinationCodeError */
+export function signatureOf(
+  module: DestinationModule,
+  request: { readonly url: string; readonly body: string },
+  config: JsonObject,
+  nowSeconds: number,
+): Record<string, string> | undefined {
+  if (module.sign === undefined) return undefined
+  try {
+    const signed: unknown = module.sign(request, config, nowSeconds)
+    const isHeaders = typeof signed === 'object' && signed !== null && !Array.isArray(signed)
+    if (isHeaders && Object.values(signed).every((value) => typeof value === 'string')) {
+      return signed as Record<string, string>
+    }
+    throw notWhatItShould(signed, 'sign')
+  } catch (thrown) {
+    throw failureOf(thrown)
+  }
+}
+
+/** Hosts that a configuration trusts with its secrets. @throws DestinationCodeError */
+export function trustedHostsOf(module: DestinationModule, config: JsonObject): readonly string[] {
+  try {
+    return module.trustedHosts?.(config) ?? []
+  } catch (thrown) {
+    throw failureOf(thrown)
+  }
+}
+
+function yesOrNo(value: unknown, what: string): boolean {
+  if (typeof value === 'boolean') return value
+  throw notWhatItShould(value, what)
+}
+
+function notWhatItShould(value: unknown, what: string): Error {
+  // A rejection that nobody waits for would end the process.
+  if (value instanceof Promise) value.catch(() => {})
+  return new Error(`\`${what}\` of the destination returned what it must not`)
+}
+
+function failureOf(thrown: unknown): DestinationCodeError {
+  const text = thrown instanceof Error ? thrown.message : 'the code of the destination failed'
+  return new DestinationCodeError(text, { cause: thrown })
+}

@@ -1,0 +1,45 @@
+import type { OutboundClient, OutboundRequest, OutboundResult } from '@millrace/delivery'
+
+const MOST_IDLE_CLIENTS = 64
+
+/**
+ * One outbound client for the user code of each destination, so that the code of one can use up neither the connections
+ * nor the name lookups of another's. Those without a call under way are kept for the latest 64 destinations.
+ */
+export class TransformClients {
+  readonly #newClient: () => OutboundClient
+  /** The one used last is the last one. */
+  readonly #clients = new Map<string, { readonly client: OutboundClient; underWay: number }>()
+
+  /** @param newClient makes one with TRANSFORM_CLIENT_BOUNDS. */
+  constructor(newClient: () => OutboundClient) {
+    this.#newClient = newClient
+  }
+
+  /** @param key of the destination. @returns ends the call. */
+  send(key: string, request: OutboundRequest, onDone: (result: OutboundResult) => void): () => void {
+    const used = this.#clients.get(key) ?? { client: this.#newClient(), underWay: 0 }
+    this.#clients.delete(key)
+    this.#clients.set(key, used)
+    used.underWay++
+    const call = used.client.send(request, (result) => {
+      used.underWay--
+      this.#closeIdle()
+      onDone(result)
+    })
+    return () => call.abort()
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.#clients.values()].map(({ client }) => client.close()))
+  }
+
+  #closeIdle(): void {
+    for (const [key, { client, underWay }] of this.#clients) {
+      if (this.#clients.size <= MOST_IDLE_CLIENTS) return
+      if (underWay > 0) continue
+      this.#clients.delete(key)
+      void client.close()
+    }
+  }
+}

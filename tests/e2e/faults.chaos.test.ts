@@ -1,0 +1,119 @@
+import { mkdtempDisposable } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Sink } from '@millrace/dev-env'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { clientOf } from './client.ts'
+import { type Environment, PLAIN, ServerProcess } from './server-process.ts'
+
+/* Faults of our own: decision 0070; contracts/ingest.md §8. Under load it is R13 of the chaos programs. */
+
+const TOKEN = PLAIN['MILLRACE_OWNER_TOKEN']!
+let folder: Awaited<ReturnType<typeof mkdtempDisposable>>
+let environment: Environment
+
+beforeEach(async () => {
+  folder = await mkdtempDisposable(join(tmpdir(), 'millrace-faults-'))
+  environment = { ...PLAIN, MILLRACE_DATA_DIR: folder.path }
+})
+afterEach(() => folder.remove())
+
+/** A server with a source and a webhook to a sink that answers nothing until it is told to. */
+async function withWebhook(sink: Sink) {
+  const server = await ServerProcess.start(environment, { canBeTold: true })
+  const client = clientOf(server.url, TOKEN)
+  const { source } = (await client.call('POST', '/v2/sources', { name: 'Source', type: 'HTTP' })).json
+  const config = { webhookUrl: `${sink.url}/hook` }
+  const { destination } = (await client.call('POST', '/v2/destinations', { name: 'Hook', type: 'WEBHOOK', config }))
+    .json
+  await client.call('POST', '/v2/connections', { sourceId: source.id, destinationId: destination.id })
+  const send = (messageId: string) =>
+    client.call('POST', '/v1/track', { writeKey: source.writeKey, messageId, userId: messageId }, null)
+  return { server, client, send, destinationId: destination.id as string }
+}
+
+test.each([
+  ['log', { end: 'log' }, 'the thread that writes the log ended', 'thread log ended'],
+  ['delivery', { end: 'delivery' }, 'the thread that writes outcomes of deliveries ended', 'thread delivery ended'],
+  ['catalog', { end: 'catalog' }, 'the thread of the schema catalog ended', 'thread catalog ended'],
+  ['an exception', { throwUnhandled: 'exception' }, 'an unexpected error', 'an exception of a test'],
+  ['a rejection', { throwUnhandled: 'rejection' }, 'an unexpected error', 'a rejection of a test'],
+] as const)(
+  '%s: the server says so, accepts nothing, and ends with 70; what it acknowledged arrives later',
+  async (...row) => {
+    const [, message, what, cause] = row
+    await using sink = await Sink.open()
+    const { server, send, destinationId } = await withWebhook(sink)
+    await using _ = server
+    // The catalog counts it, so its thread is there.
+    expect((await send('m-1')).status).toBe(200)
+    await sink.waitFor(1)
+    await clientOf(server.url, TOKEN).untilOutcome('m-1', destinationId, 'delivered')
+
+    const toldAt = performance.now()
+    server.tell(message)
+    await server.logged(/a fault of our own/)
+    const ready = await fetch(`${server.url}/ready`)
+    expect([ready.status, await ready.json()]).toEqual([503, { ready: false, reason: 'ending after a fault' }])
+    const health = await fetch(`${server.url}/health`)
+    expect([health.status, await health.json()]).toMatchObject([
+      503,
+      { server: 'DOWN', db: 'DOWN', acceptingEvents: 'FALSE' },
+    ])
+    expect((await send('refused')).status).toBe(503)
+
+    expect(await server.exited).toBe(70)
+    expect(performance.now() - toldAt).toBeLessThan(5_000)
+    const lines = server.stderr.trimEnd().split('\n')
+    expect(lines.at(-1)).toBe(`Millrace ended: ${what}. Everything that was acknowledged is on disk; start it again.`)
+    const told = lines.filter((line) => line.includes('a fault of our own')).map((line) => JSON.parse(line))
+    expect(told).toMatchObject([{ level: 60, err: { message: cause } }])
+
+    await using again = await ServerProcess.start(environment)
+    const client = clientOf(again.url, TOKEN)
+    await client.untilOutcome('m-1', destinationId, 'delivered')
+    expect(sink.received.map(({ json }) => json.messageId)).toEqual(['m-1'])
+  },
+)
+
+test('while outcomes cannot be recorded none is shown, and the event is delivered again after the start', async () => {
+  await using sink = await Sink.open()
+  const { server, send, destinationId } = await withWebhook(sink)
+  await using _ = server
+  await send('m-1')
+  await sink.waitFor(1)
+  const answer = Promise.withResolvers<object>()
+  sink.answer = () => answer.promise
+  await send('m-2')
+  await sink.waitFor(2)
+  server.tell({ end: 'delivery' })
+  await server.logged(/a fault of our own/)
+  answer.resolve({ status: 200 })
+  expect(await server.exited).toBe(70)
+
+  sink.answer = () => ({})
+  await using again = await ServerProcess.start(environment)
+  await clientOf(again.url, TOKEN).untilOutcome('m-2', destinationId, 'delivered')
+  expect(sink.received.filter(({ json }) => json.messageId === 'm-2')).toHaveLength(2)
+})
+
+test('a thread that only reads starts again, and /health says so once it ends again and again', async () => {
+  await using sink = await Sink.open()
+  const { server, client, send } = await withWebhook(sink)
+  await using _ = server
+  await send('m-1')
+  const readers = async () => {
+    const health = (await (await fetch(`${server.url}/health`)).json()) as { checks: { readers: string } }
+    return health.checks.readers
+  }
+  for (const ends of [1, 2, 3]) {
+    const { json } = await client.call('GET', '/v2/events')
+    expect(json.events).toMatchObject([{ messageId: 'm-1' }])
+    expect(await readers()).toBe('ok')
+    server.tell({ end: 'events' })
+    await expect.poll(() => server.stderr.match(/a thread that reads ended/g)?.length ?? 0).toBe(ends)
+  }
+  expect(await readers()).toBe('thread events ended 3 times within a minute')
+  expect((await fetch(`${server.url}/health`)).status).toBe(200)
+  expect((await client.call('GET', '/v2/events')).json.events).toHaveLength(1)
+})
