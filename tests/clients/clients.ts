@@ -69,10 +69,22 @@ export const CLIENTS: readonly Client[] = [
     toolchain: PYTHON,
     driver: 'segment.py',
     gzip: true,
-    isRepresentative: true,
   },
-  { name: 'analytics-python', version: '1.2.9', page: 'python.md', toolchain: OLD_PYTHON, driver: 'analytics-python.py' },
-  { name: 'rudder-sdk-python', version: '2.1.9', page: 'python.md', toolchain: PYTHON, driver: 'rudder.py', gzip: true },
+  {
+    name: 'analytics-python',
+    version: '1.2.9',
+    page: 'python.md',
+    toolchain: OLD_PYTHON,
+    driver: 'analytics-python.py',
+  },
+  {
+    name: 'rudder-sdk-python',
+    version: '2.1.9',
+    page: 'python.md',
+    toolchain: PYTHON,
+    driver: 'rudder.py',
+    gzip: true,
+  },
   {
     name: 'github.com/segmentio/analytics-go',
     version: '3.3.0',
@@ -88,6 +100,7 @@ export const CLIENTS: readonly Client[] = [
     toolchain: SEGMENT_JAVA,
     driver: 'segment.java',
     gzip: true,
+    isRepresentative: true,
   },
   {
     name: 'com.rudderstack.sdk.java.analytics:analytics',
@@ -96,8 +109,22 @@ export const CLIENTS: readonly Client[] = [
     toolchain: RUDDER_JAVA,
     driver: 'rudder.java',
   },
-  { name: 'segment (crate)', version: '0.2.6', page: 'rust.md', toolchain: RUST, driver: 'segment.rs' },
-  { name: 'rudderanalytics (crate)', version: '2.0.1', page: 'rust.md', toolchain: RUST, driver: 'rudder.rs' },
+  {
+    name: 'segment (crate)',
+    version: '0.2.6',
+    page: 'rust.md',
+    toolchain: RUST,
+    driver: 'segment.rs',
+    givesUpOn: [503, 429],
+  },
+  {
+    name: 'rudderanalytics (crate)',
+    version: '2.0.1',
+    page: 'rust.md',
+    toolchain: RUST,
+    driver: 'rudder.rs',
+    givesUpOn: [503, 429],
+  },
 ]
 
 /** The program that drives a client through a scenario. */

@@ -23,7 +23,8 @@ export function expectDelivered(delivered: Json, { event, envelope }: Sent): voi
   const expected: Json = { ...event }
   for (const name of [...NOT_OF_THE_EVENT, ...TIMES]) delete expected[name]
   if (envelope.context !== undefined) expected['context'] = merged(envelope.context, event.context ?? {})
-  if (envelope.integrations !== undefined) expected['integrations'] = { ...envelope.integrations, ...event.integrations }
+  if (envelope.integrations !== undefined)
+    expected['integrations'] = { ...envelope.integrations, ...event.integrations }
   // The webhook leaves out what is null.
   for (const [name, value] of Object.entries(expected)) if (value === null) delete expected[name]
   if (expected['messageId'] === undefined) expected['messageId'] = expect.stringMatching(/^[0-9a-f-]{36}$/)

@@ -96,9 +96,13 @@ export function describeWebClient(client: WebClient): void {
       expect(arrived.map(({ type }) => type)).toEqual(kinds)
       for (const event of arrived) {
         expectDelivered(event, sentOf(event))
-        expect({ ...event, traits: event.traits ?? event.context?.traits }).toMatchObject({ ...SENT_AS, ...sentAs }[event.type as Kind])
+        expect({ ...event, traits: event.traits ?? event.context?.traits }).toMatchObject(
+          { ...SENT_AS, ...sentAs }[event.type as Kind],
+        )
       }
-      expect([...hosts].filter((host) => host !== new URL(proxy.url).host && host !== new URL(origin()).host)).toEqual([])
+      expect([...hosts].filter((host) => host !== new URL(proxy.url).host && host !== new URL(origin()).host)).toEqual(
+        [],
+      )
       await page.close()
     })
 
@@ -115,7 +119,9 @@ export function describeWebClient(client: WebClient): void {
     test('with a key without a source nothing is stored', async () => {
       const page = await open('nosuchkey')
       await page.evaluate(() => void library.track('Opened'))
-      await expect.poll(() => proxy.passed.filter(({ status }) => status >= 400 && status < 500).length).toBeGreaterThan(0)
+      await expect
+        .poll(() => proxy.passed.filter(({ status }) => status >= 400 && status < 500).length)
+        .toBeGreaterThan(0)
       expect(posts().filter(({ status }) => status === 200)).toEqual([])
       expect(env.sink.received).toEqual([])
       await page.close()

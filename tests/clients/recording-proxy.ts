@@ -1,4 +1,11 @@
-import { createServer, type IncomingHttpHeaders, type IncomingMessage, request, type Server, type ServerResponse } from 'node:http'
+import {
+  createServer,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  request,
+  type Server,
+  type ServerResponse,
+} from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { brotliDecompressSync, gunzipSync, inflateSync } from 'node:zlib'
 
@@ -38,7 +45,9 @@ export class RecordingProxy implements AsyncDisposable {
 
   /** The events that the product took, as they were sent, each with what its envelope says for all of them. */
   events(): Sent[] {
-    const taken = this.passed.filter(({ method, status, json }) => method === 'POST' && status === 200 && json !== undefined)
+    const taken = this.passed.filter(
+      ({ method, status, json }) => method === 'POST' && status === 200 && json !== undefined,
+    )
     return taken.flatMap(({ path, json }) => {
       if (!Array.isArray(json.batch)) return [{ event: { type: typeOfPath(path), ...json }, envelope: {} }]
       const { batch, ...envelope } = json
@@ -60,11 +69,21 @@ export class RecordingProxy implements AsyncDisposable {
     const { method, headers, url } = incoming
     const body = Buffer.concat(await incoming.toArray().catch(() => []))
     const keep = (status: number) =>
-      this.passed.push({ method: method!, path: url!, headers, status, json: parsed(body, headers['content-encoding']) })
+      this.passed.push({
+        method: method!,
+        path: url!,
+        headers,
+        status,
+        json: parsed(body, headers['content-encoding']),
+      })
     const refused = method === 'POST' ? this.refuse() : undefined
     if (refused !== undefined) {
       keep(refused)
-      response.writeHead(refused, { 'Content-Type': 'text/plain', 'Retry-After': '1', 'Access-Control-Allow-Origin': '*' })
+      response.writeHead(refused, {
+        'Content-Type': 'text/plain',
+        'Retry-After': '1',
+        'Access-Control-Allow-Origin': '*',
+      })
       response.end(refused === 429 ? 'Max Requests Limit reached' : 'Service unavailable')
       return
     }

@@ -34,7 +34,10 @@ const run = (folder: string, command: string, ...args: string[]) =>
 /** @param versions by package name. @returns the folder that holds them in `node_modules`. */
 export function nodeFolder(versions: Readonly<Record<string, string>>): Promise<string> {
   return once(`node-${digest(versions)}`, async (place) => {
-    await writeFile(path.join(place, 'package.json'), JSON.stringify({ private: true, type: 'module', dependencies: versions }))
+    await writeFile(
+      path.join(place, 'package.json'),
+      JSON.stringify({ private: true, type: 'module', dependencies: versions }),
+    )
     await run(place, 'npm', 'install', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error')
   })()
 }
@@ -94,7 +97,14 @@ export function go(versions: Readonly<Record<string, string>>): Toolchain {
 export function java(versions: Readonly<Record<string, string>>): Toolchain {
   const folder = once(`java-${digest(versions)}`, async (place) => {
     await writeFile(path.join(place, 'pom.xml'), pom(versions))
-    await run(place, 'mvn', '-q', `${DEPENDENCY_PLUGIN}:copy-dependencies`, '-DincludeScope=runtime', '-DoutputDirectory=libs')
+    await run(
+      place,
+      'mvn',
+      '-q',
+      `${DEPENDENCY_PLUGIN}:copy-dependencies`,
+      '-DincludeScope=runtime',
+      '-DoutputDirectory=libs',
+    )
   })
   return {
     language: 'java',

@@ -115,10 +115,14 @@ export const WEB_CLIENTS: readonly WebClient[] = [
 ]
 
 /** The module as one classic script, by name; below `/bundles/` of the page's server. */
-export async function bundleOf(name: string): Promise<string> {
+export function bundleOf(name: string): Promise<string> {
+  return bundleOfCode(MODULES[name as keyof typeof MODULES])
+}
+
+export async function bundleOfCode(contents: string): Promise<string> {
   const folder = await nodeFolder(WEB_LIBRARIES)
   const result = await build({
-    stdin: { contents: MODULES[name as keyof typeof MODULES], resolveDir: folder, loader: 'js' },
+    stdin: { contents, resolveDir: folder, loader: 'js' },
     absWorkingDir: folder,
     nodePaths: [path.join(folder, 'node_modules')],
     bundle: true,

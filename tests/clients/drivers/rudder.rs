@@ -19,7 +19,7 @@ fn main() {
             send(Message::Page(Page { user_id: user(), name: "Seats".into(), properties: Some(json!({"path": "/seats"})), ..Default::default() }));
             send(Message::Screen(Screen { user_id: user(), name: "Programme".into(), properties: Some(json!({"day": "Friday"})), ..Default::default() }));
             send(Message::Group(Group { user_id: user(), group_id: "g-7".into(), traits: Some(json!({"name": "Friends of film"})), ..Default::default() }));
-            send(Message::Alias(Alias { user_id: user(), previous_id: "u-77".into(), ..Default::default() }));
+            send(Message::Alias(Alias { user_id: "u-88".into(), previous_id: "u-77".into(), ..Default::default() }));
         }
         "anonymous" => send(Message::Track(Track { anonymous_id: Some("a-5".into()), event: "Opened".into(), ..Default::default() })),
         _ => {
