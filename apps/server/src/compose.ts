@@ -9,6 +9,7 @@ import {
   readBody,
   type SourceType,
   sourceClass,
+  trustedAddresses,
 } from '@millrace/control-plane'
 import { DeliveryStore, isLoopbackHost } from '@millrace/delivery'
 import { DestinationRegistry, Masking } from '@millrace/destinations'
@@ -49,6 +50,7 @@ import { Callers } from './http/callers.ts'
 import type { Front } from './http/front.ts'
 import { health } from './http/health.ts'
 import { metricsText } from './http/metrics.ts'
+import { publicAddress } from './http/public-address.ts'
 import { refusalRoutes } from './http/refusal-routes.ts'
 import { sourceConfigRoute } from './http/source-config.ts'
 import { statusRoutes } from './http/status-routes.ts'
@@ -56,6 +58,7 @@ import type { Logger } from './logger.ts'
 import { OutboundClients } from './outbound-clients.ts'
 import { Inbox } from './quickstart/inbox.ts'
 import { VERSION } from './version.ts'
+import { webLibraryRoutes } from './web-library/web-library-routes.ts'
 
 const TRACES_KEPT_MS = 168 * 3_600_000
 /** Of an answer that a test shows. */
@@ -349,7 +352,15 @@ export async function compose(options: ComposeOptions): Promise<Product> {
       sourceConfigRoute({
         snapshot: () => controlPlane.snapshot(),
         findModule: (type) => registry.find(type),
-        publicUrl: () => settings.publicUrl ?? baseUrl,
+        publicUrl: settings.publicUrl,
+      }),
+      webLibraryRoutes({
+        isSource: (writeKey) => controlPlane.snapshot().sourceByWriteKey(writeKey) !== undefined,
+        publicAddress: publicAddress({
+          configured: settings.publicUrl,
+          isTrustedProxy: trustedAddresses(settings.trustedProxies),
+          fallback: baseUrl,
+        }),
       }),
       inbox.routes(
         ({ raw }) => callers.actor(raw),

@@ -10,14 +10,15 @@ import { type CheckedEvents, checkEvents, type EventLimits, parseEventBody } fro
 import { Exchange, type Surroundings } from './exchange.ts'
 import { IngestMetrics } from './ingest-metrics.ts'
 import { type IngestRoute, ingestRoute, writeKeyInPath } from './ingest-routes.ts'
-import { checkPixel, PixelExchange } from './pixel.ts'
+import { JsonExchange } from './json-exchange.ts'
+import { checkPixel, PixelExchange, pixelData } from './pixel.ts'
 import { RateLimiter, rateLimitHeaders } from './rate-limit.ts'
 import { RefusalBook } from './refusal-book.ts'
 import { Refusal } from './refusals.ts'
 import { BodyReader } from './request-body.ts'
 import { requestId } from './request-id.ts'
 import { checkWebhook, type WebhookSettings } from './webhook.ts'
-import { basicUserName, isBearer } from './write-key.ts'
+import { basicUserName, isBearer, withoutSecret } from './write-key.ts'
 
 /** What the gateway has to know of a source. */
 export interface GatewaySource {
@@ -115,10 +116,7 @@ export class Gateway {
       answerPreflight(request, response, requestId(request))
       return true
     }
-    const exchange =
-      route.method === 'GET'
-        ? new PixelExchange(request, response, route.path, this.#surroundings)
-        : new Exchange(request, response, route.path, this.#surroundings)
+    const exchange = new (exchangeOf(route))(request, response, route.path, this.#surroundings)
     const query = queryStart === -1 ? '' : url.slice(queryStart + 1)
     this.#requestsInProgress++
     exchange.holder = this.#options.addressOf(request)
@@ -217,6 +215,9 @@ export class Gateway {
   #judgePixel(exchange: Exchange, route: IngestRoute, query: string): Draft | Refusal {
     const overload = this.#overload(exchange)
     if (overload !== undefined) return overload
+    if (route.writeKeyIn === 'data') {
+      return this.#obstacle() ?? this.#judge(exchange, route, undefined, pixelData(query))
+    }
     const source = this.#sourceInQuery(exchange, route, query)
     if (source instanceof Refusal) return source
     const obstacle = this.#obstacle()
@@ -310,7 +311,10 @@ export class Gateway {
     if (route.writeKeyIn === 'path') {
       return this.#source(exchange, route, writeKeyInPath(exchange.request.url!.split('?', 1)[0]!) ?? '')
     }
-    const { authorization } = exchange.request.headers
+    const { authorization, 'x-write-key': ownHeader } = exchange.request.headers
+    if (route.writeKeyIn === 'X-Write-Key' && typeof ownHeader === 'string') {
+      return this.#source(exchange, route, withoutSecret(ownHeader))
+    }
     if (authorization === undefined || isBearer(authorization)) return undefined
     const writeKey = basicUserName(authorization)
     return writeKey === undefined ? new Refusal('no_write_key') : this.#source(exchange, route, writeKey)
@@ -344,6 +348,11 @@ export class Gateway {
     this.#seeds = this.#seeds.subarray(SEED_BYTES)
     return seed
   }
+}
+
+function exchangeOf(route: IngestRoute): typeof Exchange {
+  if (route.method === 'GET') return PixelExchange
+  return route.answersJson ? JsonExchange : Exchange
 }
 
 interface Admitted {

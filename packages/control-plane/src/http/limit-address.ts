@@ -23,7 +23,7 @@ export function limitAddress(
 }
 
 /** @returns whether an address is one of the proxies. @throws Error for one that is neither address nor CIDR range. */
-export function trustedAddresses(trustedProxies: readonly string[]): (address: string) => boolean {
+export function trustedAddresses(trustedProxies: readonly string[]): (address: string | undefined) => boolean {
   const trusted = new BlockList()
   for (const proxy of trustedProxies) {
     const [network = '', prefix] = proxy.split('/')
@@ -31,7 +31,11 @@ export function trustedAddresses(trustedProxies: readonly string[]): (address: s
     if (prefix === undefined) trusted.addAddress(network, family)
     else trusted.addSubnet(network, Number(prefix), family)
   }
-  return (address) => isIP(address) !== 0 && trusted.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4')
+  return (text = '') => {
+    const address = plainAddress(text)
+    const version = isIP(address)
+    return version !== 0 && trusted.check(address, version === 6 ? 'ipv6' : 'ipv4')
+  }
 }
 
 /**
