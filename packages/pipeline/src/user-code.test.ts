@@ -97,7 +97,7 @@ test('with pass_through an event that fails goes on as it came', async () => {
 
 test('of a batch that times out only the event that causes it becomes a dead letter', async () => {
   const code = version('export function transformEvent(event) { while (event.userId === "u-3"); return event }')
-  const { run, sink } = await PipelineUnderTest.withSink(200, { d1: { transformations: [code] }, syncMs: 150 })
+  const { run, sink } = await PipelineUnderTest.withSink(200, { d1: { transformations: [code] }, syncMs: 600 })
   await using _ = run
   await run.send(...tracks(5, (n) => `u-${n}`))
   expect(sink.messageIds.toSorted()).toEqual(['m-0', 'm-1', 'm-2', 'm-4'])

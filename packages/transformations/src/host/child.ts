@@ -43,6 +43,7 @@ export class Child {
   readonly #process: ReturnType<typeof startChild>
   readonly #clock: Clock
   readonly #onEnd: (child: Child) => void
+  readonly #niceness: number
   readonly #started = Promise.withResolvers<boolean>()
   readonly #frames = new FrameReader(MAX_FRAME_BYTES)
   /** What the next message of the child must be a reply to. */
@@ -67,8 +68,8 @@ export class Child {
   constructor({ memoryMb, niceness, program }: ChildStart, clock: Clock, onEnd: (child: Child) => void) {
     this.#clock = clock
     this.#onEnd = onEnd
+    this.#niceness = niceness
     this.#process = startChild(JSON.stringify({ memoryMb } satisfies ChildOptions), program)
-    this.#giveWay(niceness)
     this.#process.on('close', () => this.#end())
     this.#process.on('error', () => {
       this.kill('sandbox lost')
@@ -140,9 +141,9 @@ export class Child {
   }
 
   /** Where the system does not allow it, the child runs like any other. */
-  #giveWay(niceness: number): void {
+  #giveWay(): void {
     try {
-      setPriority(this.#process.pid!, Math.min(constants.priority.PRIORITY_LOW, getPriority() + niceness))
+      setPriority(this.#process.pid!, Math.min(constants.priority.PRIORITY_LOW, getPriority() + this.#niceness))
     } catch {}
   }
 
@@ -167,6 +168,8 @@ export class Child {
     this.#heldMs = this.#heldSince(this.#firstLook)
     this.#unwatch()
     if (reply.kind === 'ready') {
+      // Not before: on a busy machine it would hardly start.
+      this.#giveWay()
       this.#started.resolve(true)
       return
     }
