@@ -4,8 +4,9 @@ import { defineConfig } from 'vitest/config'
 //   .test.ts           nothing but this checkout; together they are `npm test`
 //   .external.test.ts  servers or a browser, which `.ci/run` installs and starts
 //   .chaos.test.ts     half a minute or more of breaking processes, disks and days of delivery
+//   .long.test.ts      many minutes, and the registries of several languages: `npm run verify:long`
 const hermetic = ['{packages,apps,sdks}/*/src/**/*.test.ts', 'apps/dashboard/build/*.test.ts', 'tests/**/*.test.ts']
-const suffixes = ['external', 'chaos']
+const suffixes = ['external', 'chaos', 'long']
 
 export default defineConfig({
   test: {

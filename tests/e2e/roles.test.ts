@@ -38,6 +38,9 @@ const ROWS: Readonly<Record<string, Row>> = {
   'GET /robots.txt': { least: 'anyone' },
   // Takes write keys, which are public.
   'GET /sourceConfig': { least: 'anyone' },
+  'GET /v1/projects/:writeKey/settings': { least: 'anyone' },
+  'GET /analytics.js/v1/:writeKey/analytics.min.js': { least: 'anyone' },
+  'GET /analytics-next/bundles/:name': { least: 'anyone' },
   'GET /inbox/quickstart': { least: 'viewer' },
   // Its path is the secret.
   'POST /inbox/<secret>': { least: 'anyone' },

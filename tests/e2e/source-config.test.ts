@@ -157,11 +157,22 @@ describe('refusals are JSON with status 400', () => {
   })
 })
 
-test('without MILLRACE_PUBLIC_URL clients are sent to where the server listens', async () => {
+test('without MILLRACE_PUBLIC_URL a client keeps the address that it was given', async () => {
   await using plain = await DevEnv.open()
   const { writeKey } = await plain.source()
   const { json } = await plain.request(`/sourceConfig?writeKey=${writeKey}`)
-  expect(json.source.dataplanes).toEqual({ US: [{ url: plain.url, default: true }] })
+  expect(json.source).not.toHaveProperty('dataplanes')
+})
+
+test.each([
+  ['Javascript', 0],
+  ['Pixel', 0],
+  ['Cordova', 1],
+  ['Node', 1],
+])('a source of type %s shows %i of its destinations: pages would look for code of the others', async (type, shown) => {
+  const { source } = await env.webhook({ source: await env.source({ type }) })
+  const { json } = await env.request(`/sourceConfig?writeKey=${source.writeKey}`)
+  expect([json.source.destinations.length, json.source.connections.length]).toEqual([shown, 1])
 })
 
 const ID = /^[0-9A-Za-z]{27}$/

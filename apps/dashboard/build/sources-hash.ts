@@ -7,6 +7,7 @@ const PATTERNS = [
   'apps/dashboard/{src,build}/**',
   'apps/dashboard/*.*',
   'packages/protocol/src/**',
+  'docs/clients/*.md',
   'package-lock.json',
 ]
 

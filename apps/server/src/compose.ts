@@ -9,8 +9,9 @@ import {
   readBody,
   type SourceType,
   sourceClass,
+  trustedAddresses,
 } from '@millrace/control-plane'
-import { DeliveryStore } from '@millrace/delivery'
+import { DeliveryStore, isLoopbackHost } from '@millrace/delivery'
 import { DestinationRegistry, Masking } from '@millrace/destinations'
 import { Gateway, ingestInWords, requestId } from '@millrace/gateway'
 import { SqliteEventLog } from '@millrace/log'
@@ -49,6 +50,7 @@ import { Callers } from './http/callers.ts'
 import type { Front } from './http/front.ts'
 import { health } from './http/health.ts'
 import { metricsText } from './http/metrics.ts'
+import { publicAddress } from './http/public-address.ts'
 import { refusalRoutes } from './http/refusal-routes.ts'
 import { sourceConfigRoute } from './http/source-config.ts'
 import { statusRoutes } from './http/status-routes.ts'
@@ -56,6 +58,7 @@ import type { Logger } from './logger.ts'
 import { OutboundClients } from './outbound-clients.ts'
 import { Inbox } from './quickstart/inbox.ts'
 import { VERSION } from './version.ts'
+import { webLibraryRoutes } from './web-library/web-library-routes.ts'
 
 const TRACES_KEPT_MS = 168 * 3_600_000
 /** Of an answer that a test shows. */
@@ -103,7 +106,7 @@ export async function compose(options: ComposeOptions): Promise<Product> {
   let isStopping = false
 
   const outbound = new OutboundClients(settings, clock)
-  const newTestClient = () => outbound.make({ maxAnswerBytes: MAX_SHOWN_ANSWER_BYTES, keepsEveryType: true })
+  const newTestClient = () => outbound.make({ maxAnswerBytes: MAX_SHOWN_ANSWER_BYTES })
   const transformClients = new TransformClients(() => outbound.make(TRANSFORM_CLIENT_BOUNDS))
   const transformations = new Transformations({
     limits: {
@@ -224,6 +227,7 @@ export async function compose(options: ComposeOptions): Promise<Product> {
     })
   })
 
+  const callers = new Callers(controlPlane)
   const acceptance = new Acceptance({
     log,
     disk,
@@ -246,6 +250,7 @@ export async function compose(options: ComposeOptions): Promise<Product> {
       (key) => controlPlane.credentials.values().get(key),
     ),
     obstacle: () => acceptance.obstacle(),
+    addressOf: (request) => callers.holder(request),
     limits: {
       maxBodyBytes: settings.maxBodyBytes,
       maxEventBytes: settings.maxEventBytes,
@@ -285,7 +290,6 @@ export async function compose(options: ComposeOptions): Promise<Product> {
   })
   opened.defer(() => backups.stop())
   const inbox = new Inbox(folder.file('inbox.key'))
-  const callers = new Callers(controlPlane)
   const testApiRates = new RequestRates(clock, settings.testApiRequestsPerMinute)
   const book = new RouteBook()
   book.add(ingestInWords())
@@ -338,6 +342,8 @@ export async function compose(options: ComposeOptions): Promise<Product> {
             now: () => clock.now(),
           }),
         metricsToken: settings.metricsToken,
+        isLoopbackOnly: isLoopbackHost(settings.host),
+        isAdmin: async (request) => (await callers.actor(request))?.role === 'admin',
         hasDashboard: dashboardFolder !== undefined,
       }),
       ...(dashboardFolder === undefined
@@ -346,7 +352,15 @@ export async function compose(options: ComposeOptions): Promise<Product> {
       sourceConfigRoute({
         snapshot: () => controlPlane.snapshot(),
         findModule: (type) => registry.find(type),
-        publicUrl: () => settings.publicUrl ?? baseUrl,
+        publicUrl: settings.publicUrl,
+      }),
+      webLibraryRoutes({
+        isSource: (writeKey) => controlPlane.snapshot().sourceByWriteKey(writeKey) !== undefined,
+        publicAddress: publicAddress({
+          configured: settings.publicUrl,
+          isTrustedProxy: trustedAddresses(settings.trustedProxies),
+          fallback: baseUrl,
+        }),
       }),
       inbox.routes(
         ({ raw }) => callers.actor(raw),

@@ -16,7 +16,17 @@ const ORIGINS = [
   'capacitor://localhost',
   'https://shop.example:8443',
 ]
-const PATHS = ['/v1/track', '/v1/t', '/v1/batch', '/v1/backfill', '/beacon/v1/batch', '/s/v1/batch', '/pixel/v1/page']
+const PATHS = [
+  '/v1/track',
+  '/v1/t',
+  '/v1/batch',
+  '/v1/backfill',
+  '/beacon/v1/batch',
+  '/s/v1/batch',
+  '/pixel/v1/page',
+  '/v1/pixel/page',
+  '/api/s/page',
+]
 
 function expectReadable({ headers }: Answer, origin: string): void {
   expect(headers).toMatchObject({

@@ -16,6 +16,8 @@ export class Exchange {
   readonly path: string
   /** Bytes of the body that are held in memory. */
   bodyBytes = 0
+  /** By which it counts; undefined: for none. */
+  holder: string | undefined
   /** As far as it is known. */
   writeKey = ''
   sourceId: string | null = null
@@ -88,6 +90,7 @@ export class Exchange {
 
   /** An answer with other headers than the usual ones. */
   send(status: number, headers: Readonly<Record<string, string>>, body: Buffer | string): void {
+    this.#closeAfterwards(status)
     this.response.writeHead(status, {
       ...headers,
       ...corsHeaders(this.request),
@@ -101,9 +104,8 @@ export class Exchange {
   #answer(status: number, text: string, headers: Readonly<Record<string, string>> | undefined): void {
     const { response } = this
     const { origin } = this.request.headers
-    // Has to be said before the header is written.
-    if (this.#isStillSending(status) || this.#isBodyHeldBack) response.shouldKeepAlive = false
     if (headers === undefined && origin === undefined) {
+      this.#closeAfterwards(status)
       response.writeHead(status, [...PLAIN_HEADERS, 'Content-Length', String(text.length), 'X-Request-Id', this.id])
       this.#finish(status, text)
     } else {
@@ -128,6 +130,11 @@ export class Exchange {
       response.end()
     }
     request.once('end', end).once('close', end).resume()
+  }
+
+  /** Ends the connection with the answer where more of the body may come. Has to be said before the header is written. */
+  #closeAfterwards(status: number): void {
+    if (this.#isStillSending(status) || this.#isBodyHeldBack) this.response.shouldKeepAlive = false
   }
 
   /** Whether the answer comes while the client may be in the midst of a large or endless body. */

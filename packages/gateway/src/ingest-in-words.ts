@@ -1,4 +1,11 @@
-import { type AnswerDescription, type DescribedRoute, named, type RouteDescription, Type } from '@millrace/openapi'
+import {
+  type AnswerDescription,
+  closed,
+  type DescribedRoute,
+  named,
+  type RouteDescription,
+  Type,
+} from '@millrace/openapi'
 import { type IngestRoute, ingestPaths } from './ingest-routes.ts'
 import { REFUSALS, type RefusalReason } from './refusals.ts'
 
@@ -62,7 +69,7 @@ export function ingestInWords(): DescribedRoute[] {
 }
 
 function descriptionOf(path: string, route: IngestRoute): RouteDescription {
-  if (route.method === 'GET') return pixel(path)
+  if (route.method === 'GET') return route.writeKeyIn === 'data' ? dataPixel(route) : pixel(path)
   if (route.record === 'webhook') return webhook(route)
   const isBatch = route.batchFactor !== undefined
   const isBeacon = route.writeKeyIn === 'query'
@@ -70,6 +77,9 @@ function descriptionOf(path: string, route: IngestRoute): RouteDescription {
     'A 200 means that every event is on disk, synced. A batch is all or nothing.',
     ...(route.record === 'backfill'
       ? ['For history in bulk: live events go first. It takes five times as many events.']
+      : []),
+    ...(route.answersJson
+      ? ['For the web library of Jitsu: the answer is JSON, and a secret after the key is not looked at.']
       : []),
     ...(isBeacon ? ['The Content-Type of the request is not looked at.'] : []),
     ...(path === route.path ? [] : [`The same as ${route.path}.`]),
@@ -80,9 +90,33 @@ function descriptionOf(path: string, route: IngestRoute): RouteDescription {
     details: details.join(' '),
     access: isBeacon ? 'write key in query' : 'write key',
     ...(isBatch && route.record !== 'backfill' ? { requestHeaders: PRIORITY } : {}),
+    ...(route.answersJson ? { requestHeaders: OWN_HEADER } : {}),
     body: isBatch ? { schema: Batch, example: { batch: [{ type: 'track', ...example }] } } : { schema: Event, example },
-    answers: { 200: { ...text('`OK`'), examples: { ok: 'OK' } }, ...refused(others(isBatch, isBeacon)) },
+    answers: route.answersJson
+      ? inJson(refused(others(isBatch, isBeacon)))
+      : { 200: { ...text('`OK`'), examples: { ok: 'OK' } }, ...refused(others(isBatch, isBeacon)) },
   }
+}
+
+/** The same answers as objects; all but those of a header that cannot be read. */
+function inJson(answers: Record<number, AnswerDescription>): Record<number, AnswerDescription> {
+  const entries = Object.entries(answers).map(([status, answer]) => {
+    if (status === '431') return [status, answer]
+    const examples = Object.keys(answer.examples ?? {}).map((error) => [error, { ok: false, error }])
+    const { mediaType: _text, ...rest } = answer
+    return [status, { ...rest, schema: JsonRefusal, examples: Object.fromEntries(examples) }]
+  })
+  const accepted = {
+    text: 'The event is stored.',
+    schema: closed({ ok: Type.Literal(true) }),
+    examples: { ok: { ok: true } },
+  }
+  return { 200: accepted, ...Object.fromEntries(entries) }
+}
+
+const JsonRefusal = named('IngestRefusal', closed({ ok: Type.Literal(false), error: Type.String() }))
+const OWN_HEADER = {
+  'X-Write-Key': Type.String({ description: 'The write key, also as `key:secret`; it counts before the others.' }),
 }
 
 const PRIORITY = {
@@ -158,6 +192,18 @@ const HEADERS: Readonly<Record<number, Pick<AnswerDescription, 'headers'>>> = {
     },
   },
   503: { headers: { 'Retry-After': seconds } },
+}
+
+function dataPixel({ record }: IngestRoute): RouteDescription {
+  const { answers } = pixel(record)
+  return {
+    tag: TAG,
+    summary: `Send an event by an image: ${record}, as JSON`,
+    details: 'For mails and pages without script. The event carries its write key as `writeKey`.',
+    access: 'none',
+    query: { data: Type.String({ description: 'The event as JSON, in base64.' }) },
+    answers,
+  }
 }
 
 function pixel(path: string): RouteDescription {

@@ -9,8 +9,13 @@ export interface IngestRoute {
   readonly record: Route
   /** Of a route that takes batches: how many times MILLRACE_MAX_BATCH_EVENTS one may hold. */
   readonly batchFactor?: number
-  /** Where the write key is looked for: the Basic header, else the body; or the query, or the last part of the path, alone. */
-  readonly writeKeyIn: 'header or body' | 'query' | 'path'
+  /**
+   * Where the write key is looked for: the Basic header, else the body; `X-Write-Key` before both; the query, the last part of
+   * the path, or the JSON that the query carries as `data`, alone.
+   */
+  readonly writeKeyIn: 'header or body' | 'X-Write-Key' | 'query' | 'path' | 'data'
+  /** The client reads JSON and nothing else: the answer is an object. */
+  readonly answersJson?: true
 }
 
 const SHORT_NAMES: Partial<Record<string, string>> = {
@@ -51,6 +56,19 @@ routes.set(webhook.path, webhook)
 for (const type of ['track', 'page'] as const) {
   const path = `/pixel/v1/${type}`
   routes.set(path, { path, method: 'GET', record: `pixel-${type}`, writeKeyIn: 'query' })
+}
+for (const type of EVENT_TYPES) {
+  const path = `/v1/pixel/${type}`
+  routes.set(path, { path, method: 'GET', record: type, writeKeyIn: 'data' })
+  const jitsu = {
+    path: `/api/s/${type}`,
+    method: 'POST',
+    record: type,
+    writeKeyIn: 'X-Write-Key',
+    answersJson: true,
+  } as const
+  routes.set(jitsu.path, jitsu)
+  routes.set(`/api/s/s2s/${type}`, jitsu)
 }
 
 /**

@@ -129,3 +129,54 @@ test('HEAD is answered without a picture and stores nothing', async () => {
   expect([answer.status, answer.headers['content-type'], answer.bytes.length]).toEqual([200, 'image/gif', 0])
   expect(await under.found(from)).toEqual([])
 })
+
+describe('a pixel that carries its event as JSON', () => {
+  const event = {
+    writeKey: KEY,
+    userId: 'u-4711',
+    event: 'Opened',
+    properties: { subject: 'Über?>' },
+    messageId: 'm-9',
+  }
+  const json = JSON.stringify(event)
+  const base64 = Buffer.from(json).toString('base64')
+  const { writeKey: _, ...stored } = event
+
+  test.each([
+    ['base64', encodeURIComponent(base64)],
+    ['base64 that was not escaped', base64],
+    ['base64 without padding', base64.replace(/=+$/, '')],
+    ['base64url', Buffer.from(json).toString('base64url')],
+    ['plain JSON', encodeURIComponent(json)],
+  ])('is stored by its path: %s', async (_how, data) => {
+    for (const type of ['identify', 'track', 'page', 'screen', 'group', 'alias']) {
+      const from = under.end()
+      const answer = await get(`/v1/pixel/${type}?data=${data}`)
+      expectPicture(answer)
+      expect([answer.status, answer.headers['x-millrace-error']]).toEqual([200, undefined])
+      expect(await under.found(from)).toMatchObject([{ sourceId: 'source-1', event: { ...stored, type } }])
+    }
+  })
+
+  test.each([
+    ['no data', '', 'Request body is nil'],
+    ['no JSON', `data=${Buffer.from('{"userId":').toString('base64url')}`, 'Invalid JSON'],
+    ['no key', `data=${Buffer.from('{"userId":"u"}').toString('base64url')}`, 'Failed to read writeKey from header'],
+    [
+      'an unknown key',
+      `data=${Buffer.from('{"userId":"u","writeKey":"x"}').toString('base64url')}`,
+      'Invalid Write Key',
+    ],
+    [
+      'no ids',
+      `data=${Buffer.from(`{"writeKey":"${KEY}"}`).toString('base64url')}`,
+      'Request neither has anonymousId nor userId',
+    ],
+  ])('is answered with the picture, and the reason beside it: %s', async (_what, query, reason) => {
+    const from = under.end()
+    const answer = await get(`/v1/pixel/track?${query}`)
+    expectPicture(answer)
+    expect([answer.status, answer.headers['x-millrace-error']]).toEqual([200, reason])
+    expect(await under.found(from)).toEqual([])
+  })
+})

@@ -28,6 +28,13 @@ export class PixelExchange extends Exchange {
   }
 }
 
+/** The JSON that a pixel carries as `data`: in base64 of either alphabet, or plain. Empty where there is none. */
+export function pixelData(query: string): Buffer {
+  const data = new URLSearchParams(query).get('data') ?? ''
+  // A plus that was not escaped is read as a space.
+  return data.startsWith('{') ? Buffer.from(data) : Buffer.from(data.replaceAll(' ', '+'), 'base64')
+}
+
 /**
  * Checks of the event that a pixel's query string stands for; the same as for a body, as far as they apply.
  *

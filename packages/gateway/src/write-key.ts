@@ -26,6 +26,11 @@ export function isBearer(authorization: string): boolean {
   return BEARER.test(authorization)
 }
 
+/** Of a key in the form `key:secret`, the key: a key here has no secret. */
+export function withoutSecret(writeKey: string): string {
+  return writeKey.split(':', 1)[0]!.trim()
+}
+
 const BEARER = /^bearer(?: |$)/i
 const BASIC = /^basic +([A-Za-z0-9+/_-]+={0,2})$/i
 

@@ -9,6 +9,7 @@ import {
   parseLine,
   parseNetworks,
   parseOwnerToken,
+  parsePassword,
   parseProxy,
   parseSecretKey,
   parseUserName,
@@ -81,8 +82,8 @@ const SERVER = {
   }),
   serviceAdminPassword: secret('SERVICE_ADMIN_PASSWORD', {
     purpose: 'Password of the schema API; without it the first start makes one and prints it once.',
-    allowed: 'text on one line',
-    parse: parseLine,
+    allowed: 'at least 12 characters on one line',
+    parse: parsePassword,
   }),
   secretKey: secret('MILLRACE_SECRET_KEY', {
     purpose: 'Key that saved secrets are encrypted with; without it a key file in the data folder.',
@@ -115,7 +116,7 @@ const SERVER = {
     to: 13_107,
   }),
   maxConcurrentRequests: number('MILLRACE_MAX_CONCURRENT_REQUESTS', 10_000, {
-    purpose: 'Most ingest requests in progress; above, the answer is 503.',
+    purpose: 'Most ingest requests in progress, a quarter of them from one address; above, the answer is 503.',
     from: 1,
     to: 1_000_000,
   }),
@@ -216,7 +217,8 @@ const SERVER = {
     to: 600_000,
   }),
   metricsToken: secret('MILLRACE_METRICS_TOKEN', {
-    purpose: 'Bearer token that /metrics asks for; without it /metrics is open.',
+    purpose:
+      'Bearer token that /metrics asks for; without it /metrics is open on loopback and asks for an admin elsewhere.',
     allowed: 'printable characters without spaces',
     parse: (given) => (/^[!-~]{1,1000}$/.test(given) ? given : undefined),
   }),

@@ -15,7 +15,7 @@ const SourceConfiguration = named(
       workspaceId: Id,
       updatedAt: Time,
       config: closed({ statsCollection: closed({ errors: statistics, metrics: statistics }) }),
-      dataplanes: closed({ US: Type.Array(closed({ url: Type.String(), default: on })) }),
+      dataplanes: Type.Optional(closed({ US: Type.Array(closed({ url: Type.String(), default: on })) })),
       sourceDefinition: closed({ name: Type.String(), displayName: Type.String() }),
       connections: Type.Array(closed({ id: Id, sourceId: Id, destinationId: Id, enabled: on })),
       destinations: Type.Array(

@@ -10,8 +10,8 @@ import { SOURCE_CONFIG_IN_WORDS } from './source-config-in-words.ts'
 interface SourceConfigOptions {
   readonly snapshot: () => Snapshot
   readonly findModule: (type: string) => DestinationModule | undefined
-  /** Where events are to be sent, as clients see it. */
-  readonly publicUrl: () => string
+  /** MILLRACE_PUBLIC_URL. Without it a client keeps the address that it was given. */
+  readonly publicUrl: string | undefined
 }
 
 /**
@@ -45,6 +45,8 @@ export function sourceConfigRoute(options: SourceConfigOptions): FastifyPluginAs
 
 function sourceConfig(source: Source, writeKey: string, snapshot: Snapshot, options: SourceConfigOptions): JsonObject {
   const connections = snapshot.connectionsOf(source.id)
+  // The web libraries load each destination into the page and report one that they cannot; every type is served from here.
+  const shownConnections = sourceClass(source.type) === 'web' ? [] : connections
   return {
     isHosted: true,
     source: {
@@ -55,7 +57,7 @@ function sourceConfig(source: Source, writeKey: string, snapshot: Snapshot, opti
       workspaceId: source.workspaceId,
       updatedAt: formatTime(source.updatedAt),
       config: { statsCollection: { errors: { enabled: false }, metrics: { enabled: false } } },
-      dataplanes: { US: [{ url: options.publicUrl(), default: true }] },
+      ...(options.publicUrl === undefined ? {} : { dataplanes: { US: [{ url: options.publicUrl, default: true }] } }),
       sourceDefinition: { name: source.type, displayName: source.type },
       connections: connections.map(({ id, sourceId, destinationId, isEnabled }) => ({
         id,
@@ -63,7 +65,7 @@ function sourceConfig(source: Source, writeKey: string, snapshot: Snapshot, opti
         destinationId,
         enabled: isEnabled,
       })),
-      destinations: connections.flatMap(({ destinationId }) => {
+      destinations: shownConnections.flatMap(({ destinationId }) => {
         const destination = snapshot.destinations.get(destinationId)
         const definition = destination && options.findModule(destination.type)?.definition
         if (destination === undefined || definition === undefined) return []

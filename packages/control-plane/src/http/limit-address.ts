@@ -11,6 +11,19 @@ import { BlockList, isIP } from 'node:net'
 export function limitAddress(
   trustedProxies: readonly string[],
 ): (peer: string | undefined, forwardedFor: string | string[] | undefined) => string {
+  if (trustedProxies.length === 0) return (peer) => plainAddress(peer ?? '')
+  const isTrusted = trustedAddresses(trustedProxies)
+  return (peer, forwardedFor) => {
+    const way = [...[forwardedFor ?? []].flat().join(',').split(','), peer ?? ''].map(plainAddress)
+    for (const address of way.toReversed()) {
+      if (!isTrusted(address)) return address
+    }
+    return way[0]!
+  }
+}
+
+/** @returns whether an address is one of the proxies. @throws Error for one that is neither address nor CIDR range. */
+export function trustedAddresses(trustedProxies: readonly string[]): (address: string | undefined) => boolean {
   const trusted = new BlockList()
   for (const proxy of trustedProxies) {
     const [network = '', prefix] = proxy.split('/')
@@ -18,14 +31,28 @@ export function limitAddress(
     if (prefix === undefined) trusted.addAddress(network, family)
     else trusted.addSubnet(network, Number(prefix), family)
   }
-  const isTrusted = (address: string) => trusted.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4')
-  return (peer, forwardedFor) => {
-    const way = [...[forwardedFor ?? []].flat().join(',').split(','), peer ?? ''].map(plainAddress)
-    for (const address of way.toReversed()) {
-      if (isIP(address) === 0 || !isTrusted(address)) return address
-    }
-    return way[0]!
+  return (text = '') => {
+    const address = plainAddress(text)
+    const version = isIP(address)
+    return version !== 0 && trusted.check(address, version === 6 ? 'ipv6' : 'ipv4')
   }
+}
+
+/**
+ * By which limits count an address: of an IPv6 address the first 64 bits, since whoever has one address of them has all.
+ */
+export function limitGroup(address: string): string {
+  if (isIP(address) !== 6) return address
+  const [before = '', after] = address.split('%', 1)[0]!.split('::')
+  const groups = before === '' ? [] : before.split(':')
+  if (after !== undefined) {
+    const tail = after === '' ? 0 : after.split(':').length
+    groups.push(...Array<string>(Math.max(0, 8 - groups.length - tail)).fill('0'), ...after.split(':'))
+  }
+  return groups
+    .slice(0, 4)
+    .map((group) => group.toLowerCase().replace(/^0+(?=.)/, ''))
+    .join(':')
 }
 
 /** An IPv4 address in its own notation, without brackets and port. */

@@ -1,14 +1,17 @@
-import { useId, useState } from 'react'
-import type { Source, SourceType } from '../../../api/sources.ts'
+import { useId, useMemo, useState } from 'react'
+import type { Source } from '../../../api/sources.ts'
 import { Choice } from '../../../components/choice.tsx'
 import { CopyButton } from '../../../components/copy-button.tsx'
 import styles from '../sources.module.css'
-import { type SnippetName, snippetsOf, snippetText } from './snippet-texts.ts'
+import { filledIn } from './client-page.ts'
+import { clientPagesOf } from './client-pages.ts'
 
-/** Ready to paste, with the key and the address of this source in it. */
+/** Ready to paste, with the key and the address of this source in it: the code of docs/clients, which tests run. */
 export function Snippets({ source, url }: { readonly source: Source; readonly url: string }) {
-  const [name, setName] = useState<SnippetName>(fittingSnippet(source.type))
-  const text = snippetText(name, source.writeKey, url)
+  const pages = useMemo(() => clientPagesOf(source.type), [source.type])
+  const [title, setTitle] = useState(pages[0]!.title)
+  const { install, code } = pages.find((page) => page.title === title) ?? pages[0]!
+  const text = filledIn(code, source.writeKey, url)
   const headingId = useId()
   return (
     <section aria-labelledby={headingId}>
@@ -16,22 +19,23 @@ export function Snippets({ source, url }: { readonly source: Source; readonly ur
         <h2 id={headingId}>Send from</h2>
         <Choice
           label="Send from"
-          options={snippetsOf(source.type).map((value) => ({ value, text: value }))}
-          value={name}
-          onChange={setName}
+          options={pages.map((page) => ({ value: page.title, text: page.title.replace(/^Web: /, '') }))}
+          value={title}
+          onChange={setTitle}
         />
         <CopyButton text={text} what="snippet" />
       </div>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls is reached by the keyboard */}
-      <pre className={styles.snippet} tabIndex={0}>
-        {text}
-      </pre>
+      {install !== undefined && <Code text={install} />}
+      <Code text={text} />
     </section>
   )
 }
 
-function fittingSnippet(type: SourceType): SnippetName {
-  if (type === 'Cordova') return 'Cordova'
-  if (type === 'Node' || type === 'Webhook') return type
-  return type === 'Javascript' || type === 'Pixel' ? 'Browser' : 'curl'
+function Code({ text }: { readonly text: string }) {
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls is reached by the keyboard
+    <pre className={styles.snippet} tabIndex={0}>
+      {text}
+    </pre>
+  )
 }

@@ -1,0 +1,6 @@
+import { Analytics } from 'analytics-node-3'
+import { play } from './scenarios.mjs'
+
+const { KEY: writeKey, URL: host } = process.env
+const analytics = new Analytics({ writeKey, host })
+await play(analytics, () => analytics.closeAndFlush())

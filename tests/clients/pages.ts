@@ -1,0 +1,43 @@
+import { readFile } from 'node:fs/promises'
+import path from 'node:path'
+import { type ClientPage, readClientPage } from '@millrace/dashboard/client-page'
+import { CLIENTS } from './clients.ts'
+import { WEB_CLIENTS } from './web-clients.ts'
+
+export const PAGES_FOLDER = path.join(import.meta.dirname, '../../docs/clients')
+
+export async function pageOf(name: string): Promise<ClientPage> {
+  return readClientPage(await readFile(path.join(PAGES_FOLDER, name), 'utf8'))
+}
+
+const INTRODUCTION = `# Clients
+
+Client libraries that others publish, pointed at Millrace by their public settings alone. The tests in \`tests/clients\` run each of them in the version named here
+against the whole product, and compare what it sends with what a destination gets, member by member; they also make this table. Each page has
+the install line, the code of the first event, the settings that matter, and what does not work.
+`
+const REST = `
+Not run by our tests, for their registries are out of reach of them: [Swift](swift.md), [.NET](dotnet.md), [Ruby](ruby.md), [PHP](php.md),
+[React Native](react-native.md), [Flutter](flutter.md), [Kotlin](kotlin.md). What they send by their public documentation is sent by
+\`packages/gateway/src/documented-clients.test.ts\`.
+
+Without a library: [HTTP](http.md), [Pixel](pixel.md), [Webhook](webhook.md). Our own: [Cordova and Capacitor](cordova.md).
+`
+
+/** The text of docs/clients/README.md. */
+export function clientTable(): string {
+  const rows = [...CLIENTS, ...WEB_CLIENTS].map((client) => {
+    const { name, version, page, lacks = [], givesUpOn = [] } = client
+    const kinds = lacks.length === 0 ? 'every kind of event' : `every kind of event but ${lacks.join(' and ')}`
+    const gzip = 'gzip' in client && client.gzip ? ', compressed' : ''
+    const repeats = ([503, 429] as const).filter((status) => !givesUpOn.includes(status))
+    const again = repeats.length === 0 ? 'does not send again' : `sends again after ${repeats.join(' and ')}`
+    const order = overtakes(client) ? 'an event may overtake another' : 'in order'
+    return `| [${name}](${page}) | ${version} | ${kinds}${gzip}; ${again}; 1,000 events without loss, ${order} | 0.1.0 |`
+  })
+  return `${INTRODUCTION}\n| Client | Version | What works | Since |\n|---|---|---|---|\n${rows.join('\n')}\n${REST}`
+}
+
+function overtakes(client: object): boolean {
+  return 'overtakes' in client && client.overtakes === true
+}
