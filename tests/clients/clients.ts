@@ -123,7 +123,6 @@ export const CLIENTS: readonly Client[] = [
     page: 'rust.md',
     toolchain: RUST,
     driver: 'rudder.rs',
-    givesUpOn: [503, 429],
   },
 ]
 
