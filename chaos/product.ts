@@ -3,8 +3,11 @@ import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout as delay } from 'node:timers/promises'
+import { pathToFileURL } from 'node:url'
+import type { EndMessage } from './end-threads.ts'
 
 const ROOT = path.dirname(import.meta.dirname)
+const END_THREADS = pathToFileURL(path.join(import.meta.dirname, 'end-threads.ts')).href
 const OWNER_TOKEN = 'owner-token-of-the-chaos-programs'
 const SCHEMA_PASSWORD = 'password-of-the-chaos-programs'
 const START_TIMEOUT_MS = 60_000
@@ -25,8 +28,12 @@ export interface ProductOptions {
   /** Its data folder. */
   readonly folder: string
   readonly environment?: Readonly<Record<string, string>>
+  /** The program that composes it; the one that people start unless given. */
+  readonly entry?: string
   /** Folder of the release that runs; this one unless given. */
   readonly checkout?: string
+  /** `tell` may be used: a file is loaded before the product that ends its threads. */
+  readonly canBeTold?: boolean
   /** Words before it: what runs it in surroundings of its own, in the same process. */
   readonly through?: readonly string[]
 }
@@ -50,12 +57,13 @@ export class Product implements AsyncDisposable {
     return product
   }
 
-  constructor({ folder, environment = {}, checkout = ROOT, through = [] }: ProductOptions) {
-    const start = [process.execPath, path.join(checkout, 'apps/server/src/main.ts'), 'start']
-    const [program, ...words] = [...through, ...start]
+  constructor({ folder, environment = {}, entry, checkout = ROOT, through = [], canBeTold = false }: ProductOptions) {
+    const loaded = canBeTold ? ['--import', END_THREADS] : []
+    const start = entry === undefined ? [path.join(checkout, 'apps/server/src/main.ts'), 'start'] : [entry]
+    const [program, ...words] = [...through, process.execPath, ...loaded, ...start]
     this.#child = spawn(program!, words, {
       env: { ...ownEnvironment(), ...plain(folder), ...environment },
-      stdio: ['ignore', 'pipe', 'pipe'],
+      stdio: ['ignore', 'pipe', 'pipe', ...(canBeTold ? (['ipc'] as const) : [])],
     })
     children.add(this.#child)
     const { promise, resolve } = Promise.withResolvers<number | null>()
@@ -100,6 +108,11 @@ export class Product implements AsyncDisposable {
   get residentBytes(): number {
     const status = readFileSync(`/proc/${this.pid}/status`, 'utf8')
     return Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1] ?? 0) * 1024
+  }
+
+  /** Ends one of its threads, or has it throw where nothing catches. */
+  tell(message: EndMessage): void {
+    this.#child.send(message)
   }
 
   signal(name: NodeJS.Signals): void {

@@ -4,6 +4,7 @@ import { backup } from './programs/backup.ts'
 import { clock } from './programs/clock.ts'
 import { destinations } from './programs/destinations.ts'
 import { disk } from './programs/disk.ts'
+import { forgedMessages } from './programs/forged-messages.ts'
 import { hostileVariety } from './programs/hostile-variety.ts'
 import { kill } from './programs/kill.ts'
 import { malformedRequests } from './programs/malformed.ts'
@@ -11,6 +12,7 @@ import { poison } from './programs/poison.ts'
 import { segments } from './programs/segments.ts'
 import { shutdown } from './programs/shutdown.ts'
 import { silentNames } from './programs/silent-names.ts'
+import { threads } from './programs/threads.ts'
 import { upgrade } from './programs/upgrade.ts'
 import { waiting } from './programs/waiting.ts'
 
@@ -22,6 +24,7 @@ export const programs: readonly Program[] = [
   destinations,
   silentNames,
   poison,
+  forgedMessages,
   shutdown,
   malformedRequests,
   clock,
@@ -29,5 +32,6 @@ export const programs: readonly Program[] = [
   backlogBudget,
   waiting,
   backup,
+  threads,
   hostileVariety,
 ]

@@ -75,3 +75,10 @@ export async function stopped(run: Run, product: Product): Promise<void> {
   const code = await product.stop()
   run.check(code === 0, `exit code ${code}`)
 }
+
+export function shuffled<T>(items: readonly T[], random: () => number): T[] {
+  return items
+    .map((item) => ({ item, at: random() }))
+    .sort((a, b) => a.at - b.at)
+    .map(({ item }) => item)
+}

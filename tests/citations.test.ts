@@ -37,7 +37,10 @@ describe('in a small tree', () => {
     ['requirements', '// contracts/dashboard.md §4 N3'],
     ['names of the code', '/** @see Post.send */\n/** @see src/post.ts */'],
     ['what is no comment', 'const mask = contents[D9] ?? "contracts/none.md §9"'],
-    ['standards and manuals', '/** RFC 9110 §7.6, RFC 9112 §6; @see resolv.conf(5): the last one counts */'],
+    [
+      'standards, manuals and other sites',
+      '/** RFC 9110 §7.6, RFC 9112 §6; @see resolv.conf(5) and @see https://example.org/list */',
+    ],
     ['letters that are no decisions', '// S3, R2, P6, [a, b] and index[0]'],
   ])('%s are found', (_, text) => {
     expect(deadIn(text)).toEqual([])

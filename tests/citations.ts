@@ -180,7 +180,8 @@ function* deadLinks(prose: string, file: string, library: Library): Generator<Pr
 function* deadSymbols(prose: string, file: string, library: Library): Generator<Problem> {
   for (const { index, 1: named } of prose.matchAll(/@see\s+"?([^\s";,)*]+)/g)) {
     const target = named!.replace(/\.$/, '')
-    if (/\w\(\d$/.test(target)) continue // a page of the system's manual
+    // Another site, or a page of the system's manual.
+    if (/^https?:|\w\(\d$/.test(target)) continue
     if (/\.md$|^decisions?$/.test(target) || library.isSource(target, file) || library.isName(target)) continue
     if (target.startsWith('docs/decisions/') && library.hasDecision(path.basename(target))) continue
     yield { index, problem: `@see ${target}: there is nothing of that name` }

@@ -10,6 +10,8 @@ const STARTING_KILLS = 0.2
 /** Per kill and destination: outcomes that were not on disk, and calls in flight. */
 const MOST_REPEATS = 1_000 + 100
 const DRAIN_MS = 120_000
+/** Kills come at any moment and say nothing of the event at hand, which would end as a dead letter: that is R13's. */
+const ENVIRONMENT = { MILLRACE_UNCLEAN_ENDS: '0' }
 
 /** The third webhook fails each user's seventh event once, so that retries meet kills; the second answers late now and then. */
 export const kill: Program = {
@@ -27,7 +29,7 @@ export const kill: Program = {
       return 500
     }
 
-    let product = await Product.start({ folder: run.folder })
+    let product = await Product.start({ folder: run.folder, environment: ENVIRONMENT })
     const { writeKey } = await makeSource(
       product,
       webhooks.all.map(({ url }) => url),
@@ -45,7 +47,7 @@ export const kill: Program = {
         await killWhileStarting(run)
         kills++
       }
-      product = await Product.start({ folder: run.folder })
+      product = await Product.start({ folder: run.folder, environment: ENVIRONMENT })
       url = product.url
     }
     await load.reached(load.acknowledged.length + 100)
@@ -79,7 +81,7 @@ export const kill: Program = {
 type Hook = Webhooks['all'][number]
 
 async function killWhileStarting(run: Run): Promise<void> {
-  const product = new Product({ folder: run.folder })
+  const product = new Product({ folder: run.folder, environment: ENVIRONMENT })
   await delay(run.random() * UP_AT_MOST_MS)
   await product.kill()
 }

@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { Load } from '../load.ts'
 import { Product } from '../product.ts'
 import { counted, type Program, type Run } from '../program.ts'
-import { delivered, makeSource, stopped } from '../set-up.ts'
+import { delivered, makeSource, shuffled, stopped } from '../set-up.ts'
 import { Webhooks } from '../webhooks.ts'
 
 /** Of a user with a poison event: it, and what comes after it. */
@@ -178,11 +178,4 @@ function childrenOf(pid: number): number[] {
   return readdirSync(`/proc/${pid}/task`).flatMap((thread) =>
     readFileSync(`/proc/${pid}/task/${thread}/children`, 'utf8').split(' ').filter(Boolean).map(Number),
   )
-}
-
-function shuffled<T>(items: readonly T[], random: () => number): T[] {
-  return items
-    .map((item) => ({ item, at: random() }))
-    .sort((a, b) => a.at - b.at)
-    .map(({ item }) => item)
 }

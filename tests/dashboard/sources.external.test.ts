@@ -47,6 +47,31 @@ test('setup shows the write key, the id and a request that was refused for its k
   await page.getByText('First event arrived: track Seat Reserved.').waitFor()
 })
 
+test('a source of webhooks shows its address, and its settings make the events', async () => {
+  const { env } = dashboard
+  await env.api('PUT', '/v2/credentials/github_hooks', { value: 'a secret of GitHub' })
+  const { id, writeKey } = await env.source({ name: 'Billing', type: 'Webhook' })
+  await using visit = await dashboard.visit(`/sources/${id}/setup`)
+  const { page } = visit
+  await page.getByText(`/hooks/${writeKey}`).waitFor()
+  expect(await page.getByRole('button', { name: 'Send a sample event' }).count()).toBe(0)
+  await env.request(`/hooks/${writeKey}`, { method: 'POST', body: '{"type":"invoice.paid"}' })
+  await page.getByText('First event arrived: track Webhook Received.').waitFor()
+
+  await visit.click(page.getByRole('link', { name: 'Settings' }).last())
+  await page.getByLabel('Path of the event name').fill('type')
+  await page.getByRole('combobox', { name: 'Signature', exact: true }).click()
+  await page.getByRole('option', { name: 'GitHub' }).click()
+  await page.getByRole('combobox', { name: 'Secret of the signature' }).click()
+  await page.getByRole('option', { name: 'github_hooks' }).click()
+  await visit.click(page.getByRole('button', { name: 'Save' }))
+  await page.getByText('Saved.').waitFor()
+  expect([await visit.axe(), await visit.sideways()]).toEqual([[], 0])
+  const { source } = (await env.api('GET', `/v2/sources/${id}`)).json
+  const wanted = { eventPath: 'type', signature: 'github', secretCredential: 'github_hooks' }
+  expect(source.config.webhook).toMatchObject(wanted)
+})
+
 test('the filter lives in the link: a reload and Back give the same view, a bad value is told and breaks nothing', async () => {
   await using visit = await dashboard.visit('/sources')
   const { page } = visit

@@ -101,7 +101,11 @@ test('what is wrong is refused as a destination would be', async () => {
   const { destinationId } = await env.webhook()
   const refusals: [object, number, string][] = [
     [{ config: {} }, 400, 'type is required'],
-    [{ type: 'NONE', config: {} }, 400, 'Unknown destination type NONE'],
+    [
+      { type: 'NONE', config: {} },
+      400,
+      'Unknown destination type NONE; known are AMPLITUDE, GA4, HTTP, MIXPANEL, SLACK, WEBHOOK',
+    ],
     [{ type: 'WEBHOOK' }, 400, 'config must be an object'],
     [{ type: 'WEBHOOK', config: {}, colour: 1 }, 400, 'Unknown member: colour'],
     [{ type: 'WEBHOOK', config: { webhookMethod: 'POST' } }, 422, 'Invalid config'],

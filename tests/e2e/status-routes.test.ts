@@ -92,6 +92,19 @@ describe('metrics', () => {
     const { status } = await guarded.request('/metrics', { headers: { authorization: `Bearer ${METRICS_TOKEN}` } })
     expect(status).toBe(200)
   })
+
+  test('of a server that other machines reach ask for a token, or an access token of an admin', async () => {
+    await using exposed = await DevEnv.open({ settings: { MILLRACE_HOST: '0.0.0.0' } })
+    const ask = (authorization: string) => exposed.request('/metrics', { headers: { authorization } })
+    const { token: viewer } = (await exposed.api('POST', 'access-tokens', { name: 'look', role: 'viewer' })).json
+    expect((await exposed.request('/metrics')).status).toBe(401)
+    expect((await ask('Bearer wrong')).status).toBe(401)
+    expect((await ask(`Bearer ${viewer}`)).status).toBe(401)
+    expect((await ask(`Bearer ${exposed.token}`)).status).toBe(200)
+    expect((await guarded.request('/metrics', { headers: { authorization: `Bearer ${guarded.token}` } })).status).toBe(
+      200,
+    )
+  })
 })
 
 describe('paths and methods', () => {

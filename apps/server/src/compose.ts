@@ -9,9 +9,9 @@ import {
   readBody,
   type SourceType,
   sourceClass,
-  trustedProxy,
+  trustedAddresses,
 } from '@millrace/control-plane'
-import { DeliveryStore } from '@millrace/delivery'
+import { DeliveryStore, isLoopbackHost } from '@millrace/delivery'
 import { DestinationRegistry, Masking } from '@millrace/destinations'
 import { Gateway, ingestInWords, requestId } from '@millrace/gateway'
 import { SqliteEventLog } from '@millrace/log'
@@ -72,6 +72,8 @@ export interface ComposeOptions {
   /** What a build of the dashboard left; undefined: there is none below /ui. */
   readonly dashboardFolder?: string | undefined
   readonly front: Front
+  /** Another program for the processes of user code. */
+  readonly transformationProgram?: string
   readonly logger: Logger
   readonly clock?: Clock
   /** Where faults of our own are reported; whoever composes ends the process then. */
@@ -104,7 +106,7 @@ export async function compose(options: ComposeOptions): Promise<Product> {
   let isStopping = false
 
   const outbound = new OutboundClients(settings, clock)
-  const newTestClient = () => outbound.make({ maxAnswerBytes: MAX_SHOWN_ANSWER_BYTES, keepsEveryType: true })
+  const newTestClient = () => outbound.make({ maxAnswerBytes: MAX_SHOWN_ANSWER_BYTES })
   const transformClients = new TransformClients(() => outbound.make(TRANSFORM_CLIENT_BOUNDS))
   const transformations = new Transformations({
     limits: {
@@ -118,6 +120,7 @@ export async function compose(options: ComposeOptions): Promise<Product> {
     fetch: settings.isTransformFetchOn ? transformFetch(transformClients, VERSION, clock) : undefined,
     clock,
     logger,
+    ...(options.transformationProgram === undefined ? {} : { program: options.transformationProgram }),
   })
   opened.defer(() => outbound.close())
   opened.defer(() => transformClients.close())
@@ -208,6 +211,7 @@ export async function compose(options: ComposeOptions): Promise<Product> {
     backlogMaxBytes: settings.backlogMaxBytes ?? Math.floor(disk.volumeBytes / 2),
     logMaxBytes: settings.logMaxBytes ?? Math.floor(disk.volumeBytes / 4),
     isDiskShort: () => disk.isShort,
+    uncleanEnds: settings.uncleanEnds,
     tellExpired: (destinationId, count) => {
       const diff = [{ path: '/expired', from: null, to: count }]
       controlPlane.audit.done(MILLRACE, { action: 'expire', kind: 'destination', resourceId: destinationId, diff })
@@ -223,6 +227,7 @@ export async function compose(options: ComposeOptions): Promise<Product> {
     })
   })
 
+  const callers = new Callers(controlPlane)
   const acceptance = new Acceptance({
     log,
     disk,
@@ -245,6 +250,7 @@ export async function compose(options: ComposeOptions): Promise<Product> {
       (key) => controlPlane.credentials.values().get(key),
     ),
     obstacle: () => acceptance.obstacle(),
+    addressOf: (request) => callers.holder(request),
     limits: {
       maxBodyBytes: settings.maxBodyBytes,
       maxEventBytes: settings.maxEventBytes,
@@ -284,7 +290,6 @@ export async function compose(options: ComposeOptions): Promise<Product> {
   })
   opened.defer(() => backups.stop())
   const inbox = new Inbox(folder.file('inbox.key'))
-  const callers = new Callers(controlPlane)
   const testApiRates = new RequestRates(clock, settings.testApiRequestsPerMinute)
   const book = new RouteBook()
   book.add(ingestInWords())
@@ -337,6 +342,8 @@ export async function compose(options: ComposeOptions): Promise<Product> {
             now: () => clock.now(),
           }),
         metricsToken: settings.metricsToken,
+        isLoopbackOnly: isLoopbackHost(settings.host),
+        isAdmin: async (request) => (await callers.actor(request))?.role === 'admin',
         hasDashboard: dashboardFolder !== undefined,
       }),
       ...(dashboardFolder === undefined
@@ -351,7 +358,7 @@ export async function compose(options: ComposeOptions): Promise<Product> {
         isSource: (writeKey) => controlPlane.snapshot().sourceByWriteKey(writeKey) !== undefined,
         publicAddress: publicAddress({
           configured: settings.publicUrl,
-          isTrustedProxy: trustedProxy(settings.trustedProxies),
+          isTrustedProxy: trustedAddresses(settings.trustedProxies),
           fallback: baseUrl,
         }),
       }),

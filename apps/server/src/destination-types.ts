@@ -6,6 +6,7 @@ export function destinationTypesOf(registry: DestinationRegistry): ControlPlaneO
   const moduleOf = (named: { definition: object }) => registry.find((named.definition as { name: string }).name)!
   return {
     find: (name) => registry.find(name),
+    names: () => registry.names(),
     faultsIn: (type, config) => registry.faultsIn(moduleOf(type), config),
     maskConfig: (definition, config) => maskConfig(moduleOf({ definition }).definition, config),
     unmaskConfig: (definition, written, saved) => unmaskConfig(moduleOf({ definition }).definition, written, saved),

@@ -2,16 +2,16 @@ import { writeFileSync } from 'node:fs'
 import type { Writable } from 'node:stream'
 import { setTimeout as delay } from 'node:timers/promises'
 import { builtDashboard } from '@millrace/dashboard'
+import { isLoopbackHost } from '@millrace/delivery'
 import { compose, type Product } from './compose.ts'
 import type { Settings } from './config/settings.ts'
 import { DataFolder, DataFolderError } from './data-folder/data-folder.ts'
 import { FAULT_EXIT_CODE, FAULT_GRACE_MS, Faults, lastLine } from './faults.ts'
 import { Front, ListenError } from './http/front.ts'
-import { newLogger } from './logger.ts'
+import { type Logger, newLogger } from './logger.ts'
 import { runQuickstart } from './quickstart/quickstart.ts'
 import { VERSION } from './version.ts'
 
-const LOOPBACK = /^(localhost|127\.\d+\.\d+\.\d+|::1)$/
 /** What a person can mend: a text is enough. Anything else is shown with its stack. */
 const EXPECTED = ['NEWER_SCHEMA', 'owner_setting', 'wrong_secret_key', 'newer_database']
 
@@ -23,6 +23,8 @@ export interface StartOptions {
   readonly stderr: Pick<Writable, 'write'>
   /** Resolves when the product is to stop. */
   readonly stopped: Promise<string>
+  /** Another program for the processes of user code: only for programs that break the product on purpose. */
+  readonly transformationProgram?: string
 }
 
 /** Runs the product until it is told to stop. @returns the exit code. */
@@ -33,8 +35,11 @@ export async function start(options: StartOptions): Promise<number> {
   using _watch = faults.watch(process)
   try {
     using folder = DataFolder.open(settings.dataDir)
+    tellModes(folder, logger)
     const run = async () => {
       const dashboardFolder = settings.isDashboardOn ? await dashboard(options) : undefined
+      // From here on whatever is made holds data: by databases, threads and child processes, too.
+      process.umask(0o077)
       const front = await Front.listen(settings.host, settings.port)
       const product = await compose({ ...options, folder, dashboardFolder, front, logger, faults })
       await welcome(product, folder, dashboardFolder !== undefined, options)
@@ -54,6 +59,15 @@ export async function start(options: StartOptions): Promise<number> {
     stderr.write(`Millrace cannot start: ${textOf(error as Error)}\n`)
     return 1
   }
+}
+
+function tellModes({ path: folder, correctedModes }: DataFolder, logger: Logger): void {
+  const { corrected, failed } = correctedModes
+  if (corrected > 0) {
+    logger.warn({ folder, corrected }, 'others could read files of the data folder; now only this user can')
+  }
+  if (failed > 0)
+    logger.error({ folder, failed }, 'others may read files of the data folder that belong to another user')
 }
 
 /** Events are taken even where the dashboard cannot be built. @returns undefined then. */
@@ -84,7 +98,7 @@ async function welcome(product: Product, folder: DataFolder, hasDashboard: boole
     admin.confirmShown()
   }
   await ensureCommandLineToken(product, folder)
-  if (!folder.isNew || !settings.isQuickstartOn || !LOOPBACK.test(settings.host)) return
+  if (!folder.isNew || !settings.isQuickstartOn || !isLoopbackHost(settings.host)) return
   say('')
   await runQuickstart({ controlPlane, pipeline, baseUrl, inboxPath: inbox.path, say })
 }

@@ -7,6 +7,7 @@ import type { Author } from './author.ts'
 import { FailureBrake } from './failure-brake.ts'
 import { lowerRole, type Role } from './role.ts'
 import { isOver } from './sessions.ts'
+import { type RefusedSignIns, SignInLimit } from './sign-in-limit.ts'
 import type { Workspace } from './workspace.ts'
 
 const MINUTE_MS = 60_000
@@ -53,6 +54,7 @@ export class Authentication {
   readonly #clock: Clock
   readonly #brake: FailureBrake
   readonly #delays: Deadlines
+  readonly #signIns: SignInLimit
 
   constructor(workspace: Workspace, audit: AuditLog) {
     this.#workspace = workspace
@@ -60,6 +62,7 @@ export class Authentication {
     this.#clock = workspace.clock
     this.#brake = new FailureBrake(workspace.clock)
     this.#delays = new Deadlines(workspace.clock, FAILURE_DELAY_MS)
+    this.#signIns = new SignInLimit(workspace.clock)
   }
 
   /**
@@ -78,6 +81,18 @@ export class Authentication {
     if (actor === undefined) return this.#fail(address)
     await this.#noteUse(actor, address, requestId)
     return actor
+  }
+
+  /** As `signIn`, for a session of the dashboard. @throws ApiError 429 once the address has been wrong too often. */
+  async beginSession(credentials: SignIn, address: string, requestId: string | null): Promise<Actor | undefined> {
+    // Checked and counted before anything is waited for: attempts in parallel see each other.
+    this.#signIns.check(address)
+    if (this.#findByToken(credentials) === undefined) this.#signIns.noteWrong(address)
+    return this.signIn(credentials, address, requestId)
+  }
+
+  refusedSignIns(): RefusedSignIns {
+    return this.#signIns.refused()
   }
 
   /** Finds out who shows a token. @param credentials the e-mail may be left empty. */

@@ -1,5 +1,5 @@
 import type { JsonObject } from '@millrace/protocol'
-import { resourceId } from '@millrace/protocol'
+import { formatTime, resourceId } from '@millrace/protocol'
 import type { Clock } from '@millrace/std'
 import { AccessTokens } from './access-tokens.ts'
 import { AuditLog } from './audit/audit-log.ts'
@@ -166,9 +166,13 @@ export class ControlPlane implements AsyncDisposable {
     return this.#authentication.authenticate(claimOf(headers, this.options.port), address, requestId)
   }
 
-  /** Who shows an e-mail address and a token. Late as `authenticate`. */
-  signIn(credentials: SignIn, address: string, requestId: string | null): Promise<Actor | undefined> {
-    return this.#authentication.signIn(credentials, address, requestId)
+  /**
+   * Who shows an e-mail address and a token to begin a session. Late as `authenticate`.
+   *
+   * @throws ApiError 429 once the address has been wrong ten times in a minute, whatever it shows.
+   */
+  beginSession(credentials: SignIn, address: string, requestId: string | null): Promise<Actor | undefined> {
+    return this.#authentication.beginSession(credentials, address, requestId)
   }
 
   /** Whether a request comes with a half of a session, good or not: the one who asks is the dashboard. */
@@ -210,6 +214,7 @@ export class ControlPlane implements AsyncDisposable {
 
   async info(): Promise<JsonObject> {
     const { logBytes, logOldestAt, lastBackup, settings } = await this.options.facts()
+    const { count, addresses, lastAt } = this.#authentication.refusedSignIns()
     return {
       version: this.options.version,
       uptimeSeconds: Math.floor((this.options.clock.monotonic() - this.#startedAt) / 1000),
@@ -217,6 +222,7 @@ export class ControlPlane implements AsyncDisposable {
       logBytes,
       logOldestAt,
       lastBackup,
+      refusedSignIns: { count, addresses, lastAt: lastAt === undefined ? null : formatTime(lastAt) },
       settings,
     }
   }

@@ -29,6 +29,8 @@ export interface ConfigFault {
 export interface DestinationTypes {
   /** By type name, such as `WEBHOOK`. */
   find(name: string): DestinationType | undefined
+  /** Of every type, in the order of the alphabet. */
+  names(): readonly string[]
   /** Every place where a config about to be saved breaks its schema. */
   faultsIn(type: DestinationType, config: JsonObject): ConfigFault[]
   /** A copy of a config as it may be read: every secret is `********`. */

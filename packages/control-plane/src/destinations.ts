@@ -129,9 +129,7 @@ export class Destinations implements ResourceService<Destination> {
   }
 
   #type(name: string): DestinationType {
-    const type = this.#types.find(name)
-    if (type === undefined) throw badRequest(`Unknown destination type ${name}`)
-    return type
+    return this.#types.find(name) ?? unknownType(this.#types, name)
   }
 
   /** The config to save: masks filled in, and judged. */
@@ -240,4 +238,9 @@ function readThrottle(written: JsonValue): DeliverySettings['throttle'] {
   if (written === null) return null
   const throttle = new ConfigReader(THROTTLE, written, '/delivery/throttle')
   return { limit: throttle.read('limit'), windowSeconds: throttle.read('windowSeconds') }
+}
+
+/** @throws ApiError 400 that lists those that are known. */
+export function unknownType(types: Pick<DestinationTypes, 'names'>, name: string): never {
+  throw badRequest(`Unknown destination type ${name}; known are ${types.names().join(', ')}`)
 }

@@ -205,7 +205,8 @@ export function readType(written: JsonObject): SourceType {
   const type = ownMember(written, 'type')
   if (type === undefined || type === null || type === '') throw badRequest('type is required')
   if (!SOURCE_TYPES.includes(type as SourceType)) {
-    throw badRequest(`Unknown source type ${typeof type === 'string' ? type : JSON.stringify(type)}`)
+    const given = typeof type === 'string' ? type : JSON.stringify(type)
+    throw badRequest(`Unknown source type ${given}; known are ${SOURCE_TYPES.join(', ')}`)
   }
   return type as SourceType
 }

@@ -24,7 +24,12 @@ export interface RequestHistory extends ShownRequest {
 
 /** What is kept of the attempts of one event at one destination. */
 export interface DeliveryHistory {
-  requests: RequestHistory[]
+  /** Undefined while the event waits without its payload: then they are on disk alone. */
+  requests: RequestHistory[] | undefined
+  /** What they count in the memory budget. */
+  bytes: number
+  /** Flushes that are to write them. */
+  unwritten: number
   /** Requests of the event that are delivered already; they are not sent again. */
   deliveredRequests: number
   /** Attempts in all, over restarts. */
@@ -44,6 +49,8 @@ export interface DeliveryHistory {
 const FIRST_KEPT = 5
 const LAST_KEPT = 15
 
+/** An attempt without its text. */
+const ATTEMPT_BYTES = 200
 const FAILED_TEXT_BYTES = 16 * 1024
 const DELIVERED_TEXT_LENGTH = 256
 
@@ -58,11 +65,13 @@ export function keptText(text: string, answerClass: Attempt['class']): string {
 
 /** Adds an attempt at one of the event's requests. @param show called for the first attempt at it. */
 export function noteAttempt(
-  { requests }: DeliveryHistory,
+  history: DeliveryHistory,
   number: number,
   show: () => ShownRequest,
   attempt: Omit<Attempt, 'n'>,
 ): void {
+  history.requests ??= []
+  const { requests } = history
   requests[number] ??= { ...show(), attempts: [] }
   const { attempts } = requests[number]
   addAttempt(attempts, { n: (attempts.at(-1)?.n ?? 0) + 1, ...attempt })
@@ -70,7 +79,7 @@ export function noteAttempt(
 
 /** Of the last request that was attempted. */
 export function lastAttempt(history: DeliveryHistory | undefined): Attempt | undefined {
-  return history?.requests.findLast((request) => request !== undefined)?.attempts.at(-1)
+  return history?.requests?.findLast((request) => request !== undefined)?.attempts.at(-1)
 }
 
 /** Adds an attempt, keeping the first 5 and the last 15. */
@@ -83,6 +92,8 @@ export function addAttempt(attempts: Attempt[], attempt: Attempt): void {
 export function newHistory(startedAt: number, startedMonotonic: number): DeliveryHistory {
   return {
     requests: [],
+    bytes: 0,
+    unwritten: 0,
     deliveredRequests: 0,
     attempts: 0,
     attemptsSinceStart: 0,
@@ -94,15 +105,25 @@ export function newHistory(startedAt: number, startedMonotonic: number): Deliver
   }
 }
 
-/** Of an event that an earlier process attempted. */
+/** Of an event that an earlier process attempted; what it attempted stays on disk. */
 export function resumedHistory(wait: JourneyWrite, now: number, monotonic: number): DeliveryHistory {
   const firstAttemptAt = wait.firstAttemptAt ?? now
   return {
     ...newHistory(firstAttemptAt, monotonic - Math.max(0, now - firstAttemptAt)),
-    requests: [...(wait.requests ?? [])],
+    requests: undefined,
     deliveredRequests: wait.deliveredRequests,
     attempts: wait.attempts,
   }
+}
+
+/** About what requests take in memory. */
+export function historyBytes(requests: readonly RequestHistory[] | undefined): number {
+  let bytes = 0
+  for (const request of requests ?? []) {
+    // The first requests may have been delivered at once.
+    for (const { text } of request?.attempts ?? []) bytes += ATTEMPT_BYTES + text.length
+  }
+  return bytes
 }
 
 /** Time that does not count against an event, because it was not allowed to go. */

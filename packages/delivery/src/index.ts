@@ -7,7 +7,7 @@ export type { Classify, LaneOptions, LaneSettings, Prepared } from './lane-optio
 export { LatencyWindow } from './latency-window.ts'
 export { MemoryBudget } from './memory-budget.ts'
 export { type EgressEntry, parseEgressList } from './outbound/egress-list.ts'
-export { EgressRules } from './outbound/egress-rules.ts'
+export { EgressRules, isLoopbackHost } from './outbound/egress-rules.ts'
 export { type Failure, TIMED_OUT } from './outbound/failures.ts'
 export { type Lookup, Names } from './outbound/names/names.ts'
 export { OutboundClient } from './outbound/outbound-client.ts'

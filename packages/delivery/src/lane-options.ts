@@ -1,6 +1,6 @@
 import type { Clock } from '@millrace/std'
 import type { AnswerClass } from './classify.ts'
-import type { ShownRequest } from './delivery-history.ts'
+import type { RequestHistory, ShownRequest } from './delivery-history.ts'
 import type { LaneEvent } from './lane-event.ts'
 import type { MemoryBudget } from './memory-budget.ts'
 import type { OutboundClient } from './outbound/outbound-client.ts'
@@ -55,6 +55,8 @@ export interface LaneOptions {
   readonly prepare: (event: LaneEvent) => Prepared
   /** Reads payloads again; those that the log has lost come back undefined. */
   readonly load: (events: readonly LaneEvent[]) => Promise<LaneEvent['payload'][]>
+  /** As `PayloadsOptions.loadHistories`. */
+  readonly loadHistories: (events: readonly LaneEvent[]) => Promise<readonly RequestHistory[][]>
   /** There is room for more events than before. */
   readonly onRoom: () => void
   readonly onAttempt: (answerClass: AnswerClass) => void

@@ -188,6 +188,8 @@ function attempted(attempts: number, acceptedAt = 0): LaneEvent {
   const event = eventAt(1, { acceptedAt })
   event.history = {
     requests: [],
+    bytes: 0,
+    unwritten: 0,
     deliveredRequests: 0,
     attempts,
     attemptsSinceStart: attempts,

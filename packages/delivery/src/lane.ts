@@ -92,6 +92,9 @@ export class Lane {
     this.#userStage = this.#newUserStage(options.transform)
     options.outcomes.onPersisted = () => this.pump()
     options.outcomes.positions = () => this.positions()
+    options.outcomes.onWaitPersisted = (event) => {
+      if (event.payload === undefined) this.#payloads.dropHistory(event)
+    }
   }
 
   // Taking up
@@ -131,7 +134,7 @@ export class Lane {
     for (const wait of waits) {
       const event = new LaneEvent(wait, wait, undefined, wait.replayed)
       event.hasRow = event.isRecorded = true
-      if (wait.attempts > 0 || wait.requests !== null) event.history = resumedHistory(wait, now, monotonic)
+      if (wait.attempts > 0) event.history = resumedHistory(wait, now, monotonic)
       this.#enqueue(event)
       if (wait.dueAt === null) continue
       // Whatever the wall clock says now, nobody waits longer than was asked for when the attempt failed.
@@ -557,6 +560,7 @@ export class Lane {
       class: answerClass,
       text,
     })
+    this.#payloads.countHistory(event)
     if (answerClass === 'delivered') {
       history.deliveredRequests = number + 1
       if (this.#isStopped && number + 1 < prepared.requests.length) this.#record(event, 'waiting', null)
@@ -727,6 +731,7 @@ export class Lane {
   #finish(event: LaneEvent): void {
     this.#queue.finish(event)
     this.#payloads.drop(event)
+    this.#payloads.dropHistory(event)
     event.replayed?.onEnd()
     this.#onAtRest?.(event)
   }

@@ -1,4 +1,5 @@
 import type { Clock } from '@millrace/std'
+import { historyBytes, type RequestHistory } from './delivery-history.ts'
 import type { LaneEvent } from './lane-event.ts'
 import type { MemoryBudget } from './memory-budget.ts'
 import type { Transformed } from './transformed.ts'
@@ -10,6 +11,8 @@ export interface PayloadsOptions {
   readonly memory: MemoryBudget
   /** Reads payloads again; those that the log has lost come back undefined. */
   readonly load: (events: readonly LaneEvent[]) => Promise<LaneEvent['payload'][]>
+  /** Reads what earlier attempts at events were, parallel to them. */
+  readonly loadHistories: (events: readonly LaneEvent[]) => Promise<readonly RequestHistory[][]>
 }
 
 /** Which events of a lane have their payload in memory, as bytes of a budget that all lanes share. */
@@ -45,6 +48,21 @@ export class Payloads {
     this.#options.memory.giveBack(event.sizeBytes)
   }
 
+  /** Has what is kept of the attempts at an event count in the budget as it is now. */
+  countHistory({ history }: LaneEvent): void {
+    if (history === undefined) return
+    const bytes = historyBytes(history.requests)
+    this.#options.memory.take(bytes - history.bytes)
+    history.bytes = bytes
+  }
+
+  /** Its attempts are on disk, or nobody asks for them any more. */
+  dropHistory(event: LaneEvent): void {
+    if (event.history === undefined) return
+    event.history.requests = undefined
+    this.countHistory(event)
+  }
+
   /** Keeps what user code made of an event, beside its payload. */
   setTransformed(event: LaneEvent, transformed: Transformed | undefined): void {
     const { memory } = this.#options
@@ -61,12 +79,21 @@ export class Payloads {
   async load(events: readonly LaneEvent[]): Promise<LaneEvent[]> {
     this.#isLoading = true
     const missing = events.filter(({ payload }) => payload === undefined)
-    const payloads = await this.#options.load(missing).catch(() => undefined)
+    const attempted = missing.filter(({ history }) => history !== undefined && history.requests === undefined)
+    const [payloads, histories] = await Promise.all([
+      this.#options.load(missing),
+      attempted.length === 0 ? [] : this.#options.loadHistories(attempted),
+    ]).catch(() => [undefined, undefined])
     if (payloads === undefined) {
       await new Promise<void>((resolve) => this.#options.clock.setTimer(resolve, LOAD_AGAIN_MS))
     }
     this.#isLoading = false
     if (payloads === undefined) return []
+    for (const [i, event] of attempted.entries()) {
+      if (event.state === 'done' || event.history!.requests !== undefined) continue
+      event.history!.requests = histories![i]
+      this.countHistory(event)
+    }
     const lost: LaneEvent[] = []
     for (const [i, event] of missing.entries()) {
       if (event.state === 'done' || event.payload !== undefined) continue

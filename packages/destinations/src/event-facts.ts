@@ -1,4 +1,11 @@
-import { isJsonObject, type JsonObject, type JsonValue, parseTime, type StoredEvent } from '@millrace/protocol'
+import {
+  eventName,
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  parseTime,
+  type StoredEvent,
+} from '@millrace/protocol'
 
 /*
  * What several types of destination ask of an event, so that the same event means the same everywhere.
@@ -57,9 +64,10 @@ export function externalId(event: StoredEvent, type: string): string | undefined
 }
 
 /** How a view of a page or screen is called where a service knows events by their names only. */
-export function viewName({ type, name }: StoredEvent): string {
-  const kind = type === 'page' ? 'Page' : 'Screen'
-  return typeof name === 'string' && name !== '' ? `Viewed ${name} ${kind}` : `Viewed ${kind}`
+export function viewName(event: StoredEvent): string {
+  const kind = event.type === 'page' ? 'Page' : 'Screen'
+  const name = eventName(event)
+  return name === '' ? `Viewed ${kind}` : `Viewed ${name} ${kind}`
 }
 
 /** The name of a track. @throws Error without one. */

@@ -39,6 +39,11 @@ export class DestinationRegistry {
     return this.#modules.get(name)
   }
 
+  /** Of every type, in the order of the alphabet. */
+  names(): string[] {
+    return [...this.#modules.keys()].sort()
+  }
+
   all(): DestinationModule[] {
     return [...this.#modules.values()]
   }

@@ -16,6 +16,8 @@ export class Exchange {
   readonly path: string
   /** Bytes of the body that are held in memory. */
   bodyBytes = 0
+  /** By which it counts; undefined: for none. */
+  holder: string | undefined
   /** As far as it is known. */
   writeKey = ''
   sourceId: string | null = null

@@ -61,6 +61,8 @@ interface Setting {
   readonly clock?: Clock
   readonly log?: EventLog
   readonly sources?: Record<string, Partial<GatewaySource>>
+  /** Of its share; none counts unless given. */
+  readonly addressOf?: GatewayOptions['addressOf']
 }
 
 /** A gateway behind a real HTTP server and before a real log, for tests. */
@@ -95,6 +97,7 @@ export class GatewayUnderTest implements AsyncDisposable {
       log: { append: (stream, record) => this.#append(stream, record) },
       findSource: (writeKey) => this.sources.get(writeKey),
       obstacle: () => this.obstacle,
+      addressOf: setting.addressOf ?? (() => undefined),
       limits: { ...LIMITS, ...setting.limits },
       clock: setting.clock ?? systemClock,
       logger: { info: (fields) => this.logged.push(fields) },

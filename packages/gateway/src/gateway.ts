@@ -52,12 +52,16 @@ export interface GatewayOptions {
     keep(record: EventRecord, body: JsonObject): void
     drop(record: EventRecord): void
   }
+  /** Where a request comes from, as limits see it; undefined for a proxy that is trusted, which has no share to keep to. */
+  readonly addressOf: (request: IncomingMessage) => string | undefined
   readonly limits: GatewayLimits
   readonly clock: Clock
   readonly logger: { info(fields: object, text: string): void }
 }
 
 const LINGERING_MS = 1_000
+/** Of the requests in progress, what one address may have: one client cannot keep out all others. */
+const SHARE_OF_ADDRESS = 1 / 4
 /** Bodies of full size for which there is room above the limit of bytes in progress. */
 const RESERVED_BODIES = 16
 
@@ -76,11 +80,15 @@ export class Gateway {
   readonly #decoder: BodyDecoder
   readonly #surroundings: Surroundings
   #requestsInProgress = 0
+  /** Of each address that has any. */
+  readonly #inProgressOf = new Map<string, number>()
+  readonly #maxOfAddress: number
   #bodyBytesInProgress = 0
   #seeds = Buffer.alloc(0)
 
   constructor(options: GatewayOptions) {
     this.#options = options
+    this.#maxOfAddress = Math.max(1, Math.floor(options.limits.maxConcurrentRequests * SHARE_OF_ADDRESS))
     this.#rates = new RateLimiter(options.clock)
     this.#bodies = new BodyReader(options.limits.maxBodyBytes, options.limits.bodyTimeoutMs, options.clock)
     this.#decoder = new BodyDecoder(options.limits.maxBodyBytes)
@@ -92,6 +100,7 @@ export class Gateway {
       lingering: new Deadlines(options.clock, LINGERING_MS),
       onEnd: (exchange) => {
         this.#requestsInProgress--
+        this.#countHolder(exchange.holder, -1)
         this.#bodyBytesInProgress -= exchange.bodyBytes
       },
     }
@@ -110,6 +119,8 @@ export class Gateway {
     const exchange = new (exchangeOf(route))(request, response, route.path, this.#surroundings)
     const query = queryStart === -1 ? '' : url.slice(queryStart + 1)
     this.#requestsInProgress++
+    exchange.holder = this.#options.addressOf(request)
+    this.#countHolder(exchange.holder, 1)
     if (request.method === route.method) {
       if (route.method === 'POST') this.#receive(exchange, route, query)
       else this.#receivePixel(exchange, route, query)
@@ -170,7 +181,7 @@ export class Gateway {
 
   /** Checks 2 to 7 of contracts/ingest.md §6. Of the source, only if the body need not be asked for it. */
   #admit(exchange: Exchange, route: IngestRoute, query: string): Admitted | Refusal {
-    const overload = this.#overload()
+    const overload = this.#overload(exchange)
     if (overload !== undefined) return overload
     const source = this.#sourceOf(exchange, route, query)
     if (source instanceof Refusal) return source
@@ -202,7 +213,7 @@ export class Gateway {
   }
 
   #judgePixel(exchange: Exchange, route: IngestRoute, query: string): Draft | Refusal {
-    const overload = this.#overload()
+    const overload = this.#overload(exchange)
     if (overload !== undefined) return overload
     if (route.writeKeyIn === 'data') {
       return this.#obstacle() ?? this.#judge(exchange, route, undefined, pixelData(query))
@@ -274,12 +285,19 @@ export class Gateway {
     )
   }
 
-  #overload(): Refusal | undefined {
+  #overload({ holder }: Exchange): Refusal | undefined {
     const { maxConcurrentRequests, maxBodyBytesInProgress } = this.#options.limits
-    if (this.#requestsInProgress <= maxConcurrentRequests && this.#bodyBytesInProgress < maxBodyBytesInProgress) {
-      return undefined
+    if (this.#requestsInProgress > maxConcurrentRequests || this.#bodyBytesInProgress >= maxBodyBytesInProgress) {
+      return UNAVAILABLE
     }
-    return UNAVAILABLE
+    return holder !== undefined && this.#inProgressOf.get(holder)! > this.#maxOfAddress ? ABOVE_SHARE : undefined
+  }
+
+  #countHolder(holder: string | undefined, by: 1 | -1): void {
+    if (holder === undefined) return
+    const count = (this.#inProgressOf.get(holder) ?? 0) + by
+    if (count === 0) this.#inProgressOf.delete(holder)
+    else this.#inProgressOf.set(holder, count)
   }
 
   #obstacle(): Refusal | undefined {
@@ -375,4 +393,5 @@ function dedupRuleOf(
 
 const SEED_BYTES = 16
 
+const ABOVE_SHARE = new Refusal('address_share', { headers: { 'Retry-After': '1' } })
 const UNAVAILABLE = new Refusal('unavailable', { headers: { 'Retry-After': '1' } })

@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import { LogUnavailableError } from '@millrace/log'
 import { ManualClock } from '@millrace/std'
@@ -38,6 +39,27 @@ test('above the limit of requests the answer is 503, and those in progress finis
   expect(await answerTo(under)).toEqual([200, 'OK', undefined])
   expect(under.gateway.requestsInProgress).toBe(0)
   expect(await under.found()).toHaveLength(4)
+})
+
+test('one address may have a quarter of the requests in progress, and others have the rest', async () => {
+  const addressOf = ({ headers }: IncomingMessage) => headers['x-test-address'] as string | undefined
+  await using under = await GatewayUnderTest.start({ limits: { maxConcurrentRequests: 9 }, addressOf })
+  const { release } = await held(under)
+  const from = async (address?: string) => {
+    const headers = { ...basic(KEY), ...(address === undefined ? {} : { 'x-test-address': address }) }
+    const { status, text, headers: answered } = await under.send({ body: GOOD, headers })
+    return [status, text, answered['retry-after']]
+  }
+  const taken = [from('203.0.113.1'), from('203.0.113.1')]
+  await inProgress(under, 2)
+  expect(await from('203.0.113.1')).toEqual(UNAVAILABLE)
+  const others = [from('203.0.113.2'), from('203.0.113.2'), from(), from(), from(), from(), from()]
+  await inProgress(under, 9)
+  expect(await from('203.0.113.3')).toEqual(UNAVAILABLE)
+  release()
+  for (const answer of await Promise.all([...taken, ...others])) expect(answer).toEqual([200, 'OK', undefined])
+  expect(await from('203.0.113.1')).toEqual([200, 'OK', undefined])
+  expect(Object.fromEntries(under.gateway.metrics.rejected)).toEqual({ address_share: 1, unavailable: 1 })
 })
 
 test('above the limit of bytes the answer is 503, and those in progress finish with 200', async () => {

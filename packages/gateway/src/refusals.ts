@@ -21,6 +21,7 @@ export const REFUSALS = {
   encoding: { status: 415, text: 'Unsupported content encoding' },
   rate_limit: { status: 429, text: 'Max Requests Limit reached' },
   unavailable: { status: 503, text: 'Service unavailable' },
+  address_share: { status: 503, text: 'Service unavailable' },
 } as const satisfies Record<string, { status: number; text: string }>
 
 export type RefusalReason = keyof typeof REFUSALS

@@ -75,6 +75,7 @@ export class DestinationDelivery {
       prepare: (event) => this.#prepare(event),
       mask: (text) => this.#stages.maskingOf([]).text(text),
       load: (events) => this.#load(events),
+      loadHistories: (events) => store.call('histories', { destinationId: id, events: events.map(waitingPlace) }),
       onRoom: () => this.feed.pull(),
       onAttempt: (answerClass) => metrics.attempt(id, answerClass),
       onRetry: ({ payload, sourceId }, status, durationMs) =>
@@ -317,6 +318,11 @@ export class DestinationDelivery {
       { userAgent, isUserAgentAdded: false, nowSeconds: () => Math.floor(clock.now() / 1000) },
     )
   }
+}
+
+function waitingPlace({ partition, offset, index, replayed }: LaneEvent) {
+  const { replayId = null, letterId = null } = replayed ?? {}
+  return { partition, offset, index, replayId, letterId }
 }
 
 /**

@@ -4,8 +4,8 @@ import type { DestinationDelivery } from './destination-delivery.ts'
 import type { OfferedEvent } from './feed.ts'
 import type { Logger } from './surroundings.ts'
 
-/** From so many ends of the process within ten minutes on. */
-export const UNCLEAN_ENDS = 3
+/** Of one destination, beside its waits: what the last process may have had in memory. What lies behind it was not looked at. */
+const MOST_OFFERED = 1_000
 const AGAIN_MS = 1_000
 export const ENDED_THE_PROCESS = 'Ended the process'
 
@@ -68,8 +68,9 @@ export class OneAtATime {
 
   async #runAllOf(delivery: DestinationDelivery): Promise<void> {
     await this.#runReady(delivery)
+    let offeredCount = 0
     await delivery.feed.takeOneByOne(this.#options.ends, async (offered) => {
-      if (this.#isOver) return undefined
+      if (this.#isOver || ++offeredCount > MOST_OFFERED) return undefined
       const noted = { isRecorded: false }
       await this.#note(delivery, offered, undefined, noted)
       return async () => {

@@ -34,6 +34,8 @@ export interface PipelineOptions {
   readonly logMaxBytes: number
   /** Free space is under twice the floor; left out: never. */
   readonly isDiskShort?: () => boolean
+  /** From so many unclean ends of the process within ten minutes on, unfinished events run one at a time; 0: never. */
+  readonly uncleanEnds: number
   /** For the audit log: events of a destination were given up for the storage budget. */
   readonly tellExpired: (destinationId: string, count: number) => void
   readonly logger: Logger

@@ -29,7 +29,7 @@ import { Jobs } from './jobs/jobs.ts'
 import { LogScan } from './jobs/log-scan.ts'
 import type { ScanPlace } from './jobs/scan-calls.ts'
 import { MESSAGE_INDEX, MessageIndex } from './message-index.ts'
-import { ENDED_THE_PROCESS, notedEvent, OneAtATime, UNCLEAN_ENDS } from './one-at-a-time.ts'
+import { ENDED_THE_PROCESS, notedEvent, OneAtATime } from './one-at-a-time.ts'
 import { ParsedRecords } from './parsed-records.ts'
 import type { PipelineOptions } from './pipeline-options.ts'
 import { type PositionOf, Removals } from './removals.ts'
@@ -205,7 +205,8 @@ export class Pipeline {
   async #start({ uncleanEnds, underWay }: RunBefore): Promise<void> {
     const { log, store, logger, clock } = this.#options
     const ends = Array.from({ length: log.partitions }, (_, partition) => log.end(partition))
-    if (uncleanEnds >= UNCLEAN_ENDS) {
+    const most = this.#options.uncleanEnds
+    if (most > 0 && uncleanEnds >= most) {
       logger.warn({ uncleanEnds }, 'the last runs ended unexpectedly: unfinished events are delivered one at a time')
       this.#oneAtATime = new OneAtATime({ store, clock, ends, logger })
     }

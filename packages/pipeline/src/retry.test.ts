@@ -120,3 +120,32 @@ test('a destination that was disabled for part of a millisecond goes on with its
   expect(run.store.trouble()).toBe(undefined)
   expect(await run.outcome('m-1')).toBe('delivered')
 })
+
+test('what earlier attempts said leaves memory while an event waits, and is complete in traces and dead letters', async () => {
+  const text = 'x'.repeat(16_000)
+  const answer = (status: number) => ({ status, headers: { 'content-type': 'text/plain' }, body: `${status} ${text}` })
+  const { run, sink } = await PipelineUnderTest.withSink(answer(500), { memoryBytes: 1024 * 1024 })
+  await using _ = run
+  for (let batch = 0; batch < 6; batch++) await run.accept(tracks(50, (n) => `u${n}`, `b${batch}`))
+  await run.advance(2 * MINUTE)
+  const held = () =>
+    [...run.pipeline.delivery('d1')!.lane.unfinished()].filter(
+      ({ history, payload }) => payload === undefined && history?.requests !== undefined,
+    ).length
+  expect([...run.pipeline.delivery('d1')!.lane.unfinished()]).toHaveLength(300)
+  expect(held()).toBe(0)
+  const texts = async () => (await run.trace('b0-0'))['d1']!.requests.flatMap(({ attempts }) => attempts)
+  const before = await texts()
+  expect(before.length).toBeGreaterThan(1)
+  expect(before.every((attempt) => attempt.text.startsWith('500 x'))).toBe(true)
+
+  await run.restart()
+  expect(held()).toBe(0)
+  expect((await texts()).slice(0, before.length)).toEqual(before)
+  sink.answer = () => answer(400)
+  await run.advance(10 * MINUTE)
+  const [letter] = await run.deadLetters({ messageId: 'b0-0' })
+  const { attempts } = letter!.requests![0]!
+  expect(attempts.slice(0, before.length)).toEqual(before)
+  expect(attempts.at(-1)).toMatchObject({ n: attempts.length, status: 400 })
+})

@@ -221,6 +221,7 @@ test('the state of a destination has the form of the contract', async () => {
     pending: 1,
     retrying: 1,
     throttled: 0,
+    waiting: expect.objectContaining({ cause: 'destination_failing', status: 500 }),
     blockedEvents: 1,
     blockedUsers: 1,
     hotId: null,

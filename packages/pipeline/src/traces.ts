@@ -182,9 +182,8 @@ async function unfinishedJourney(
   clock: Clock,
 ): Promise<Journey> {
   const { lane, destination } = delivery
+  const requests = event.history?.requests ?? keptRequests(recorded)
   const now = clock.now()
-  const kept = recorded?.kind === 'journey' || recorded?.kind === 'dead_letter' ? recorded.requests : null
-  const requests = event.history?.requests ?? kept ?? []
   const outcome = lane.outcomeOf(event)
   const blocker = outcome === 'blocked' ? blockerOf(delivery, event) : undefined
   const blockedBy = blocker && (await messageIdOf(delivery, blocker))
@@ -198,6 +197,12 @@ async function unfinishedJourney(
     ...(blockedBy === undefined ? {} : { blockedBy }),
     waiting: toldWaiting(waitOf(delivery, event, blocker, blockedBy ?? null), now),
   }
+}
+
+/** What is on disk of the attempts at an event that waits; of a dead letter that is replaying, those of the replay. */
+function keptRequests(recorded: Recorded | undefined): readonly RequestHistory[] {
+  if (recorded?.kind === 'dead_letter') return recorded.wait?.requests ?? recorded.requests ?? []
+  return (recorded?.kind === 'journey' ? recorded.requests : null) ?? []
 }
 
 /** What keeps the earlier event keeps the one behind it. */

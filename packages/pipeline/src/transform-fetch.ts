@@ -11,11 +11,7 @@ import type { TransformClients } from './transform-clients.ts'
 import { uncompressed } from './uncompressed.ts'
 
 /** For the outbound client that does the requests of user code; it has no other. */
-export const TRANSFORM_CLIENT_BOUNDS = {
-  callTimeoutMs: FETCH_TIMEOUT_MS,
-  maxAnswerBytes: MAX_FETCH_ANSWER_BYTES,
-  keepsBytes: true,
-}
+export const TRANSFORM_CLIENT_BOUNDS = { callTimeoutMs: FETCH_TIMEOUT_MS, maxAnswerBytes: MAX_FETCH_ANSWER_BYTES }
 
 /**
  * The network of user code: `fetch` and `fetchV2` of a transformation end here, and go through the guard like

@@ -1,4 +1,4 @@
-import type { JsonObject } from './json.ts'
+import { isJsonObject, type JsonObject, type JsonValue } from './json.ts'
 
 /** The seven kinds of event, in the order of their route codes (record.ts). */
 export const EVENT_TYPES = ['identify', 'track', 'page', 'screen', 'group', 'alias', 'merge'] as const
@@ -21,8 +21,17 @@ export type StoredEvent = JsonObject & {
   anonymousId?: string
 }
 
-/** Name by which people know an event: `event` of a track, `name` of a page or screen, else "". */
+/**
+ * Name by which people know an event: `event` of a track, `name` of a page or screen, else "". Native client libraries put
+ * the name of a screen in `event` and `properties.name` instead.
+ */
 export function eventName(event: JsonObject): string {
-  const name = event['type'] === 'track' ? event['event'] : event['name']
-  return typeof name === 'string' ? name : ''
+  if (event['type'] === 'track') return textOf(event['event'])
+  if (event['type'] !== 'screen') return textOf(event['name'])
+  const { properties } = event
+  return textOf(event['name']) || textOf(event['event']) || (isJsonObject(properties) ? textOf(properties['name']) : '')
+}
+
+function textOf(value: JsonValue | undefined): string {
+  return typeof value === 'string' ? value : ''
 }

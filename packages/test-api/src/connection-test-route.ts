@@ -53,7 +53,12 @@ const CONNECTION_TEST_IN_WORDS: RouteDescription = {
       },
     },
     ...refusals({
-      400: ['type is required', 'Unknown destination type NONE', 'config must be an object', 'Unknown member: colour'],
+      400: [
+        'type is required',
+        'Unknown destination type NONE; known are AMPLITUDE, WEBHOOK',
+        'config must be an object',
+        'Unknown member: colour',
+      ],
       404: [`Destination with id ${DESTINATION_ID} not found`],
       422: ['Invalid config'],
       503: ['Service unavailable'],
@@ -63,7 +68,7 @@ const CONNECTION_TEST_IN_WORDS: RouteDescription = {
 
 export interface ConnectionTestOptions
   extends Pick<TestApiOptions, 'configuration' | 'newClient' | 'isReady' | 'clock' | 'version'> {
-  readonly destinationTypes: Pick<DestinationRegistry, 'find' | 'faultsIn'>
+  readonly destinationTypes: Pick<DestinationRegistry, 'find' | 'names' | 'faultsIn'>
 }
 
 /** POST /v2/destinations/test-connection, to be registered below /v2. @see contracts/dashboard.md §4 N6 */
@@ -98,7 +103,12 @@ function askedIn(body: JsonObject, { destinationTypes, configuration }: Connecti
   const { type, config, destinationId, ...others } = body
   if (typeof type !== 'string' || type === '') throw new Refused('bad_request', 'type is required')
   const module = destinationTypes.find(type)
-  if (module === undefined) throw new Refused('bad_request', `Unknown destination type ${type}`)
+  if (module === undefined) {
+    throw new Refused(
+      'bad_request',
+      `Unknown destination type ${type}; known are ${destinationTypes.names().join(', ')}`,
+    )
+  }
   if (!isJsonObject(config)) throw new Refused('bad_request', 'config must be an object')
   const [unknown] = Object.keys(others)
   if (unknown !== undefined) throw new Refused('bad_request', `Unknown member: ${unknown}`)

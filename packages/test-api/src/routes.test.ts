@@ -52,7 +52,6 @@ async function open({ destinations = [], modules = [], client = {}, options = {}
         new OutboundClient({
           rules: new EgressRules({ allow: undefined, deny: undefined, listenHost: '127.0.0.1' }),
           clock,
-          keepsEveryType: true,
           lookup: new Names({ clock }).forDestination(),
           ...client,
         }),

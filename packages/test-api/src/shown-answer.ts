@@ -13,12 +13,13 @@ const MAX_DEPTH = 200
  */
 export function shownAnswer(answered: Answered, maxCharacters: number): JsonObject {
   if (answered.kind !== 'answer') return { success: false, error: { message: answered.text, id: null } }
-  const text = answered.text.slice(0, maxCharacters)
-  const value = answered.isCut || text.length < answered.text.length ? undefined : parsed(text)
+  // Compressed without being asked for it is no text.
+  const whole = isEncoded(answered) ? '' : new TextDecoder().decode(answered.bytes, { stream: answered.isCut })
+  const text = whole.slice(0, maxCharacters)
+  const value = answered.isCut || text.length < whole.length ? undefined : parsed(text)
   if (isJsonObject(value)) return value
   if (value !== undefined) return { body: value }
-  const contentType = String(answered.headers['content-type'] ?? '')
-  return { body: /text|xml|json/i.test(contentType) && !isEncoded(answered) ? text : '' }
+  return { body: /text|xml|json/i.test(String(answered.headers['content-type'] ?? '')) ? text : '' }
 }
 
 function parsed(text: string): JsonValue | undefined {
@@ -30,7 +31,6 @@ function parsed(text: string): JsonValue | undefined {
   }
 }
 
-/** Compressed without being asked for: not to be read as text. */
 function isEncoded({ headers }: Extract<Answered, { kind: 'answer' }>): boolean {
   return !['', 'identity'].includes(String(headers['content-encoding'] ?? ''))
 }

@@ -121,6 +121,7 @@ beforeAll(async () => {
       body.includes('"bad"')
         ? [400, 'Batch element is not a valid event', { 'X-Millrace-Event-Index': '1' }]
         : [200, 'OK'],
+    'POST /v1/backfill': [200, 'OK'],
     'GET /v2/events/m-88': [200, journey([delivered, filtered])],
     'GET /v2/dead-letters': [
       200,
@@ -232,6 +233,19 @@ describe('send', () => {
     expect(out).toContain('  page  messageId ')
   })
 
+  test('sends history as a backfill: a list, a batch or one event', async () => {
+    const file = join(folder, 'history.json')
+    const event = { type: 'track', userId: 'u', event: 'A', messageId: 'm-1' }
+    const cases = [[event], { batch: [event], context: { app: 'x' } }, event]
+    for (const message of cases) {
+      writeFileSync(file, JSON.stringify(message))
+      expect((await run(['send', '--message', file, '--backfill'], env)).code).toBe(0)
+      const { path, body } = lastRequest()
+      const envelope = Array.isArray(message) || !('batch' in message) ? {} : message
+      expect([path, JSON.parse(body)]).toEqual(['/v1/backfill', { ...envelope, batch: [event] }])
+    }
+  })
+
   test('a refusal says why, and which event of a batch', async () => {
     const file = join(folder, 'batch.json')
     writeFileSync(file, '{"batch":[{"type":"page","userId":"u"},{"type":"bad"}]}')
@@ -248,6 +262,7 @@ describe('send', () => {
     [['track', '--property', 'hall'], 64, '"hall" is not of the form name=value'],
     [['track', 'A', '--message', '-'], 64, '--message is the whole event'],
     [['--message', '-'], 64, 'The message is not JSON'],
+    [['track', 'A', '--backfill'], 64, '--backfill sends history'],
     [['--message', join(tmpdir(), 'millrace-no-such-file')], 1, 'does not exist'],
     [['track', '--source', 'nope'], 1, 'No source "nope" at http://127.0.0.1:'],
     [['track', '--source', 'nope'], 1, 'There are: quickstart, cinema-app.'],

@@ -75,6 +75,12 @@ export function parseLine(text: string): string | undefined {
   return /^[^\p{Cc}]{1,1000}$/u.test(text) ? text : undefined
 }
 
+export function parsePassword(text: string): string | undefined {
+  return parseLine(text) !== undefined && [...text].length >= MIN_PASSWORD_LENGTH ? text : undefined
+}
+
+const MIN_PASSWORD_LENGTH = 12
+
 /** A user name or password of Basic: a user name holds no colon. */
 export function parseUserName(text: string): string | undefined {
   return text.includes(':') ? undefined : parseLine(text)

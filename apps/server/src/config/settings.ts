@@ -9,6 +9,7 @@ import {
   parseLine,
   parseNetworks,
   parseOwnerToken,
+  parsePassword,
   parseProxy,
   parseSecretKey,
   parseUserName,
@@ -81,8 +82,8 @@ const SERVER = {
   }),
   serviceAdminPassword: secret('SERVICE_ADMIN_PASSWORD', {
     purpose: 'Password of the schema API; without it the first start makes one and prints it once.',
-    allowed: 'text on one line',
-    parse: parseLine,
+    allowed: 'at least 12 characters on one line',
+    parse: parsePassword,
   }),
   secretKey: secret('MILLRACE_SECRET_KEY', {
     purpose: 'Key that saved secrets are encrypted with; without it a key file in the data folder.',
@@ -115,7 +116,7 @@ const SERVER = {
     to: 13_107,
   }),
   maxConcurrentRequests: number('MILLRACE_MAX_CONCURRENT_REQUESTS', 10_000, {
-    purpose: 'Most ingest requests in progress; above, the answer is 503.',
+    purpose: 'Most ingest requests in progress, a quarter of them from one address; above, the answer is 503.',
     from: 1,
     to: 1_000_000,
   }),
@@ -168,6 +169,13 @@ const SERVER = {
     factor: MB,
     zero: 'no bound',
   }),
+  /** 0 means never. */
+  uncleanEnds: number('MILLRACE_UNCLEAN_ENDS', 3, {
+    purpose: 'After so many ends without a stop within 10 minutes, unfinished events run one at a time.',
+    from: 0,
+    to: 100,
+    zero: 'never',
+  }),
   shutdownMs: number('MILLRACE_SHUTDOWN_SECONDS', 10, {
     purpose: 'How long a stop waits for requests and calls in progress, in seconds.',
     from: 0,
@@ -209,7 +217,8 @@ const SERVER = {
     to: 600_000,
   }),
   metricsToken: secret('MILLRACE_METRICS_TOKEN', {
-    purpose: 'Bearer token that /metrics asks for; without it /metrics is open.',
+    purpose:
+      'Bearer token that /metrics asks for; without it /metrics is open on loopback and asks for an admin elsewhere.',
     allowed: 'printable characters without spaces',
     parse: (given) => (/^[!-~]{1,1000}$/.test(given) ? given : undefined),
   }),

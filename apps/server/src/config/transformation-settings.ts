@@ -23,7 +23,7 @@ export const TRANSFORMATION_SETTINGS = {
     to: 1_048_576,
   }),
   transformSyncMs: number('MILLRACE_TRANSFORM_SYNC_MS', 4_000, {
-    purpose: 'Longest synchronous run of user code, in milliseconds.',
+    purpose: 'What one run of user code may compute, all steps together, in milliseconds.',
     from: 10,
     to: 600_000,
   }),

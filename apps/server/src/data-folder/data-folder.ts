@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { accessSync, constants, existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
+import { type CorrectedModes, makePrivate } from './private-modes.ts'
 
 /**
  * Of the layout of the folder as a whole; each database counts its own schema, too.
@@ -24,6 +25,8 @@ export class DataFolderError extends Error {
 export class DataFolder implements Disposable {
   readonly path: string
   readonly isNew: boolean
+  /** What was open to other users of the machine. */
+  readonly correctedModes: CorrectedModes
   readonly #lock: DatabaseSync
 
   /** @throws DataFolderError if it cannot be used: not writable, of a newer version, in use. Nothing is changed then. */
@@ -33,12 +36,13 @@ export class DataFolder implements Disposable {
     const lock = takeLock(path)
     const isNew = !existsSync(join(path, 'format'))
     if (isNew) writeFormat(path)
-    return new DataFolder(path, isNew, lock)
+    return new DataFolder(path, isNew, lock, makePrivate(path))
   }
 
-  private constructor(path: string, isNew: boolean, lock: DatabaseSync) {
+  private constructor(path: string, isNew: boolean, lock: DatabaseSync, correctedModes: CorrectedModes) {
     this.path = path
     this.isNew = isNew
+    this.correctedModes = correctedModes
     this.#lock = lock
   }
 
@@ -98,15 +102,15 @@ function readFormat(path: string): number {
 /** A crash leaves the old number or the new one, and never an empty file. */
 function writeFormat(path: string): void {
   const file = join(path, 'format')
-  writeFileSync(`${file}.new`, `${DATA_FORMAT}\n`, { flush: true })
+  writeFileSync(`${file}.new`, `${DATA_FORMAT}\n`, { flush: true, mode: 0o600 })
   renameSync(`${file}.new`, file)
 }
 
 function makeWritable(path: string): void {
   try {
-    mkdirSync(path, { recursive: true })
+    mkdirSync(path, { recursive: true, mode: 0o700 })
     accessSync(path, constants.R_OK | constants.W_OK | constants.X_OK)
-    writeFileSync(join(path, 'lock'), '', { flag: 'a' })
+    writeFileSync(join(path, 'lock'), '', { flag: 'a', mode: 0o600 })
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
     throw new DataFolderError(

@@ -1,20 +1,35 @@
 import type { IncomingMessage } from 'node:http'
-import { type Actor, authorOf, type ControlPlane, limitAddress } from '@millrace/control-plane'
+import {
+  type Actor,
+  authorOf,
+  type ControlPlane,
+  limitAddress,
+  limitGroup,
+  trustedAddresses,
+} from '@millrace/control-plane'
 import type { Tester } from '@millrace/test-api'
 
 /** Who makes the requests that are not below /v2, by the credentials that count there. */
 export class Callers {
   readonly #controlPlane: ControlPlane
   readonly #addressOf: ReturnType<typeof limitAddress>
+  readonly #isTrusted: ReturnType<typeof trustedAddresses>
 
   constructor(controlPlane: ControlPlane) {
     this.#controlPlane = controlPlane
     this.#addressOf = limitAddress(controlPlane.options.trustedProxies)
+    this.#isTrusted = trustedAddresses(controlPlane.options.trustedProxies)
   }
 
   /** Where a request comes from, as limits see it. */
   address({ socket, headers }: IncomingMessage): string {
     return this.#addressOf(socket.remoteAddress, headers['x-forwarded-for'])
+  }
+
+  /** By which the share of one client counts; undefined for a trusted proxy, which speaks for many. */
+  holder(request: IncomingMessage): string | undefined {
+    const address = this.address(request)
+    return this.#isTrusted(address) ? undefined : limitGroup(address)
   }
 
   /** @returns undefined for credentials that are not good; late, when the address has failed often. */

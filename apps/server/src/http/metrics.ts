@@ -1,6 +1,7 @@
+import { INTERNAL_ERROR } from '@millrace/delivery'
 import type { IngestMetrics } from '@millrace/gateway'
 import type { EventLog } from '@millrace/log'
-import type { Pipeline } from '@millrace/pipeline'
+import { ENDED_THE_PROCESS, type Pipeline } from '@millrace/pipeline'
 import { CUT_KINDS, type SchemaCatalog } from '@millrace/schema-catalog'
 import type { Histogram } from '@millrace/std'
 import type { TransformationFigures } from '@millrace/transformations'
@@ -17,6 +18,8 @@ export interface MetricSources {
   readonly syncFailures: () => number
   readonly now: () => number
 }
+
+const INTERNAL_REASONS = [INTERNAL_ERROR, ENDED_THE_PROCESS]
 
 type Sample = readonly [labels: Readonly<Record<string, string | number>>, value: number]
 
@@ -41,6 +44,12 @@ export async function metricsText(sources: MetricSources): Promise<string> {
     const count = byOutcome.get('expired')
     return count === undefined ? [] : [[{ destination_id: id }, count]]
   })
+  const internal = [...pipeline.metrics.reasons].flatMap(([id, byReason]) =>
+    INTERNAL_REASONS.flatMap((reason): Sample[] => {
+      const count = byReason.get(`dead_lettered ${reason}`)
+      return count === undefined ? [] : [[{ destination_id: id, reason }, count]]
+    }),
+  )
   // A catalog that cannot be read is shown by /health; the other figures are as true as ever.
   const catalog = await sources.catalog.status().catch(() => undefined)
   const cuts = CUT_KINDS.map((kind): Sample => [{ kind }, sumOf(catalog?.sources ?? [], ({ cut }) => cut[kind])])
@@ -78,6 +87,7 @@ export async function metricsText(sources: MetricSources): Promise<string> {
       'Open dead letters.',
       (await sources.openDeadLetters()).map(([id, count]): Sample => [{ destination_id: id }, count]),
     ),
+    counter('millrace_internal_dead_letters_total', 'Events given up for a fault of our own.', internal),
     gauges(
       'millrace_backlog_bytes',
       'Stored bytes of waiting events and open dead letters.',

@@ -103,6 +103,9 @@ export const VERSION_IN_WORDS: RouteDescription = {
 export const METRICS_IN_WORDS: RouteDescription = {
   tag: TAG,
   summary: 'Metrics, as Prometheus reads them',
+  details:
+    'Open while the server listens on loopback only and MILLRACE_METRICS_TOKEN is not set; else a Bearer token: that one, or ' +
+    'the access token of an admin.',
   access: 'metrics token',
   answers: {
     200: plain('Text format 0.0.4.', 'millrace_log_bytes 73400320\n'),

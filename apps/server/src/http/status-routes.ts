@@ -1,4 +1,5 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
+import type { IncomingMessage } from 'node:http'
 import type { FastifyPluginAsync, FastifyReply } from 'fastify'
 import { FEATURES, VERSION } from '../version.ts'
 import { openToEveryOrigin } from './cors.ts'
@@ -16,7 +17,12 @@ interface StatusOptions {
   /** Why the server is not ready; undefined when it is. */
   readonly notReady: () => string | undefined
   readonly metrics: () => Promise<string>
+  /** MILLRACE_METRICS_TOKEN */
   readonly metricsToken: string | undefined
+  /** Whether only this machine can reach the server: then /metrics needs credentials only if there is a token for it. */
+  readonly isLoopbackOnly: boolean
+  /** Whether a request shows good credentials of an admin. */
+  readonly isAdmin: (request: IncomingMessage) => Promise<boolean>
   readonly hasDashboard: boolean
 }
 
@@ -24,6 +30,12 @@ interface StatusOptions {
 export function statusRoutes(options: StatusOptions): FastifyPluginAsync {
   return async (app) => {
     openToEveryOrigin(app)
+    const { metricsToken } = options
+    const mayReadMetrics = async (request: IncomingMessage) => {
+      if (metricsToken === undefined && options.isLoopbackOnly) return true
+      if (metricsToken !== undefined && isBearer(request.headers.authorization, metricsToken)) return true
+      return options.isAdmin(request)
+    }
     const answerHealth = async (reply: FastifyReply) => {
       const { status, body } = await options.health()
       return reply.code(status).header('Cache-Control', 'no-store').send(body)
@@ -44,7 +56,7 @@ export function statusRoutes(options: StatusOptions): FastifyPluginAsync {
       Features: FEATURES,
     }))
     app.get('/metrics', { config: { describe: METRICS_IN_WORDS } }, async (request, reply) => {
-      if (options.metricsToken !== undefined && !isBearer(request.headers.authorization, options.metricsToken)) {
+      if (!(await mayReadMetrics(request.raw))) {
         reply.code(401).header('WWW-Authenticate', 'Bearer')
         return { error: 'Invalid Authorization Header', code: 'unauthorized', details: null }
       }

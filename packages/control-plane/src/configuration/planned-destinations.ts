@@ -3,7 +3,7 @@ import { badRequest, invalidConfig } from '../api-error.ts'
 import type { Destination } from '../destination.ts'
 import { MAX_TRANSFORMATIONS } from '../destination-schema.ts'
 import type { DestinationType } from '../destination-types.ts'
-import { judgeConfig, maskedConfig, readDelivery, readTypeName } from '../destinations.ts'
+import { judgeConfig, maskedConfig, readDelivery, readTypeName, unknownType } from '../destinations.ts'
 import { documentDiff } from '../document-diff.ts'
 import type { Transformation } from '../transformations/transformation.ts'
 import { readBoolean, readName } from '../written-fields.ts'
@@ -81,8 +81,7 @@ function readFields(
   const name = errors.at(`${path}/name`, () => readName(written, undefined))
   const type = errors.at(`${path}/type`, () => {
     const typeName = readTypeName(written)
-    const found = types.find(typeName)
-    if (found === undefined) throw badRequest(`Unknown destination type ${typeName}`)
+    const found = types.find(typeName) ?? unknownType(types, typeName)
     if (saved !== undefined && saved.type !== typeName) throw badRequest('type cannot be changed')
     return { typeName, found }
   })

@@ -90,6 +90,14 @@ const Info = named(
     logBytes: Type.Integer({ minimum: 0 }),
     logOldestAt: Type.Union([Time, Type.Null()], { description: 'null when the log is empty.' }),
     lastBackup: Type.Union([Type.Record(Type.String(), Type.Unknown()), Type.Null()]),
+    refusedSignIns: closed(
+      {
+        count: Type.Integer({ minimum: 0 }),
+        addresses: Type.Integer({ minimum: 0, description: 'From how many; of IPv6 the first 64 bits count.' }),
+        lastAt: Type.Union([Time, Type.Null()]),
+      },
+      { description: 'Sign-ins answered 429 in the last 24 hours, since the server started.' },
+    ),
     settings: Type.Record(Type.String(), Type.Union([Type.String(), Type.Number(), Type.Boolean(), Type.Null()]), {
       description: 'In force, by variable; secrets masked.',
     }),
@@ -113,6 +121,7 @@ export const INFO_IN_WORDS: RouteDescription = {
             logBytes: 73_400_320,
             logOldestAt: '2026-02-25T00:00:00.000Z',
             lastBackup: null,
+            refusedSignIns: { count: 0, addresses: 0, lastAt: null },
             settings: { MILLRACE_MAX_EVENT_KB: 32, MILLRACE_OWNER_TOKEN: '********' },
           },
         },

@@ -90,17 +90,20 @@ const CASES: Record<string, Case> = {
   'unknown source type': {
     send: 'POST /v2/sources',
     body: { ...SOURCE, type: 'cordova' },
-    expect: [400, 'Unknown source type cordova'],
+    expect: [
+      400,
+      'Unknown source type cordova; known are Cordova, Javascript, Android, iOS, ReactNative, Flutter, Node, Python, Go, Java, Ruby, PHP, DotNet, HTTP, Pixel, Webhook',
+    ],
   },
   'unknown destination type': {
     send: 'POST /v2/destinations',
     body: { ...HOOK, type: 'Webhook' },
-    expect: [400, 'Unknown destination type Webhook'],
+    expect: [400, 'Unknown destination type Webhook; known are CLOUD_ONLY, WEBHOOK'],
   },
   'destination type from the prototype': {
     send: 'POST /v2/destinations',
     body: { ...HOOK, type: 'constructor' },
-    expect: [400, 'Unknown destination type constructor'],
+    expect: [400, 'Unknown destination type constructor; known are CLOUD_ONLY, WEBHOOK'],
   },
   'another type': {
     send: 'PATCH /v2/sources/<source>',

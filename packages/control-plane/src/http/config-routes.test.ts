@@ -369,7 +369,10 @@ describe('a document with errors', () => {
       ['/sources/cinema-app/writeKey', 'writeKey must have 20 to 64 characters 0-9, A-Z, a-z'],
       ['/sources/one/colour', 'Unknown member: colour'],
       ['/sources/one/name', 'name is required'],
-      ['/sources/one/type', 'Unknown source type Fridge'],
+      [
+        '/sources/one/type',
+        'Unknown source type Fridge; known are Cordova, Javascript, Android, iOS, ReactNative, Flutter, Node, Python, Go, Java, Ruby, PHP, DotNet, HTTP, Pixel, Webhook',
+      ],
       ['/sources/one/enabled', 'enabled must be a boolean'],
       ['/sources/one/config/shade', 'is not known'],
       ['/sources/one/config/orderShards', 'must be an integer from 1 to 64'],

@@ -11,7 +11,8 @@ import { BlockList, isIP } from 'node:net'
 export function limitAddress(
   trustedProxies: readonly string[],
 ): (peer: string | undefined, forwardedFor: string | string[] | undefined) => string {
-  const isTrusted = trustedProxy(trustedProxies)
+  if (trustedProxies.length === 0) return (peer) => plainAddress(peer ?? '')
+  const isTrusted = trustedAddresses(trustedProxies)
   return (peer, forwardedFor) => {
     const way = [...[forwardedFor ?? []].flat().join(',').split(','), peer ?? ''].map(plainAddress)
     for (const address of way.toReversed()) {
@@ -21,8 +22,8 @@ export function limitAddress(
   }
 }
 
-/** @returns whether an address is one of the trusted proxies. @throws Error for a proxy that is neither address nor range. */
-export function trustedProxy(trustedProxies: readonly string[]): (address: string | undefined) => boolean {
+/** @returns whether an address is one of the proxies. @throws Error for one that is neither address nor CIDR range. */
+export function trustedAddresses(trustedProxies: readonly string[]): (address: string | undefined) => boolean {
   const trusted = new BlockList()
   for (const proxy of trustedProxies) {
     const [network = '', prefix] = proxy.split('/')
@@ -35,6 +36,23 @@ export function trustedProxy(trustedProxies: readonly string[]): (address: strin
     const version = isIP(address)
     return version !== 0 && trusted.check(address, version === 6 ? 'ipv6' : 'ipv4')
   }
+}
+
+/**
+ * By which limits count an address: of an IPv6 address the first 64 bits, since whoever has one address of them has all.
+ */
+export function limitGroup(address: string): string {
+  if (isIP(address) !== 6) return address
+  const [before = '', after] = address.split('%', 1)[0]!.split('::')
+  const groups = before === '' ? [] : before.split(':')
+  if (after !== undefined) {
+    const tail = after === '' ? 0 : after.split(':').length
+    groups.push(...Array<string>(Math.max(0, 8 - groups.length - tail)).fill('0'), ...after.split(':'))
+  }
+  return groups
+    .slice(0, 4)
+    .map((group) => group.toLowerCase().replace(/^0+(?=.)/, ''))
+    .join(':')
 }
 
 /** An IPv4 address in its own notation, without brackets and port. */

@@ -547,6 +547,7 @@ describe('common rules', () => {
       logBytes: 7,
       logOldestAt: null,
       lastBackup: null,
+      refusedSignIns: { count: 0, addresses: 0, lastAt: null },
       settings: { MILLRACE_MAX_EVENT_KB: 32 },
     })
     const { user, token } = await plane.ok('GET', '/v2/me')

@@ -47,7 +47,7 @@ export const SOURCES_IN_WORDS: ResourceInWords = {
   errors: {
     400: [
       ...NAME_ERRORS,
-      'Unknown source type Colour',
+      'Unknown source type Colour; known are Cordova, Javascript, HTTP',
       'Unknown member: colour',
       'writeKey must have 20 to 64 characters 0-9, A-Z, a-z',
     ],
@@ -107,7 +107,7 @@ export const DESTINATIONS_IN_WORDS: ResourceInWords = {
     updatedAt: '2026-02-27T16:41:50.310Z',
   },
   errors: {
-    400: [...NAME_ERRORS, 'Unknown destination type COLOUR', 'Unknown member: colour'],
+    400: [...NAME_ERRORS, 'Unknown destination type COLOUR; known are AMPLITUDE, WEBHOOK', 'Unknown member: colour'],
     422: [
       ['Invalid config', { path: '/webhookUrl', message: 'is required' }],
       'Transformation with id 3dRIkg3yt5dHQvrpFIWbdCOITv7 not found',

@@ -44,10 +44,18 @@ export function isOverHttps(headers: RequestHeaders): boolean {
   return String(origin).startsWith('https://') || /^https\b/i.test(String(proto))
 }
 
-/** Whether a browser says that a page of another origin, so also of another port, makes the request. */
+/**
+ * Whether a page of another origin, so also of another port, makes the request. Browsers say so in Sec-Fetch-Site, but not
+ * all of them, and none to a server without TLS; then their Origin is compared with the host that was asked.
+ */
 export function isFromElsewhere(headers: RequestHeaders): boolean {
-  const { 'sec-fetch-site': site } = headers
-  return site !== undefined && site !== 'same-origin' && site !== 'none'
+  const { 'sec-fetch-site': site, origin, host, 'x-forwarded-host': forwardedHost } = headers
+  if (site !== undefined) return site !== 'same-origin' && site !== 'none'
+  if (origin === undefined) return false
+  const page = URL.parse(String(origin))
+  if (page === null) return true
+  // No page of another origin can set the header of a proxy.
+  return ![host, forwardedHost].some((asked) => URL.parse(`${page.protocol}//${asked}`)?.host === page.host)
 }
 
 /** Of several with one name the first; one that is not ours fits no half. */

@@ -23,7 +23,7 @@ export function sessionRoutes(controlPlane: ControlPlane): FastifyPluginAsync {
       refuseUnknownMembers(body, ['email', 'token'])
       // Else a page of another port could put its own session in the place of ours.
       if (isFromElsewhere(headers)) throw unauthorized()
-      const actor = await controlPlane.signIn({ email, token }, author.address!, author.requestId)
+      const actor = await controlPlane.beginSession({ email, token }, author.address!, author.requestId)
       if (actor === undefined) throw unauthorized()
       takeRequest(controlPlane, actor, reply)
       const made = await sessions.create(authorOf(actor, author.address, author.requestId), actor)

@@ -14,6 +14,7 @@ const webhook: DestinationTypeDefinition = {
 
 /** Two small types with the secrets of contracts/destinations.md §3: WEBHOOK, and CLOUD_ONLY, which takes only `cloud`. */
 export const testDestinationTypes: DestinationTypes = {
+  names: () => ['CLOUD_ONLY', 'WEBHOOK'],
   find(name) {
     if (name === 'WEBHOOK') return { definition: webhook }
     if (name !== 'CLOUD_ONLY') return undefined

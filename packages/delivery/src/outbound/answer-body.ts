@@ -1,23 +1,19 @@
+import { isUtf8 } from 'node:buffer'
 import type { AnswerHeaders } from './outbound-request.ts'
-
-export const REDACTED_ANSWER = 'redacted due to unsupported content-type'
 
 /** The beginning of an answer's body. @see contracts/delivery.md §2 */
 export class AnswerBody {
   readonly #maxBytes: number
-  readonly #isKept: boolean
   #chunks: Buffer[] = []
   #length = 0
 
-  /** @param isKept whether the text is wanted; what is not is only counted. */
-  constructor(maxBytes: number, isKept: boolean) {
+  constructor(maxBytes: number) {
     this.#maxBytes = maxBytes
-    this.#isKept = isKept
   }
 
   /** @returns whether there is more of it than is kept. */
   add(chunk: Buffer): boolean {
-    if (this.#isKept && this.#length < this.#maxBytes) this.#chunks.push(chunk)
+    if (this.#length < this.#maxBytes) this.#chunks.push(chunk)
     this.#length += chunk.length
     return this.isCut
   }
@@ -27,16 +23,8 @@ export class AnswerBody {
   }
 
   bytes(): Buffer {
-    return this.#chunks.length === 1 ? this.#chunks[0]! : Buffer.concat(this.#chunks)
-  }
-
-  text(): string {
-    if (this.#length === 0) return ''
-    if (!this.#isKept) return REDACTED_ANSWER
-    const bytes = this.bytes()
-    if (!this.isCut) return bytes.toString('utf8')
-    // As of a stream that goes on: a character that is cut in two is left out.
-    return new TextDecoder().decode(bytes.subarray(0, this.#maxBytes), { stream: true })
+    const bytes = this.#chunks.length === 1 ? this.#chunks[0]! : Buffer.concat(this.#chunks)
+    return bytes.subarray(0, this.#maxBytes)
   }
 }
 
@@ -56,7 +44,8 @@ export class Answer {
   }
 
   get text(): string {
-    return this.#body?.text() ?? ''
+    const { bytes, isCut } = this
+    return textOf(bytes, isCut) ?? describe(bytes.length, isCut, this.headers)
   }
 
   get bytes(): Buffer {
@@ -70,12 +59,36 @@ export class Answer {
 
 const NOTHING = Buffer.alloc(0)
 
-/** Whether the answer's type is one whose text is kept: JSON, XML or text, and not compressed. */
-export function isTextAnswer(contentType: string | undefined, contentEncoding: string | undefined): boolean {
-  return isPlainAnswer(contentType, contentEncoding) && contentType !== undefined && /json|xml|text/i.test(contentType)
+/**
+ * What bytes say to people, whatever their type is said to be.
+ *
+ * @param isCut then a character that is cut in two at the end is left out.
+ * @returns undefined for what is no text: not UTF-8, or with control characters that no text has.
+ */
+function textOf(bytes: Buffer, isCut: boolean): string | undefined {
+  const whole = isCut ? bytes.subarray(0, bytes.length - cutCharacterBytes(bytes)) : bytes
+  if (!isUtf8(whole)) return undefined
+  const text = whole.toString('utf8')
+  return NO_TEXT.test(text) ? undefined : text
 }
 
-/** Whether the answer's bytes are those of its body: nobody asked for compression, but some servers do it all the same. */
-export function isPlainAnswer(_contentType: string | undefined, contentEncoding: string | undefined): boolean {
-  return contentEncoding === undefined || contentEncoding === '' || contentEncoding === 'identity'
+/** Control characters other than tab, line ends, form feed and escape. */
+const NO_TEXT = /[\0-\x08\x0e-\x1a\x1c-\x1f]/
+
+/** How many bytes at the end begin a character without finishing it. */
+function cutCharacterBytes(bytes: Buffer): number {
+  for (let count = 1; count <= Math.min(3, bytes.length); count++) {
+    const byte = bytes[bytes.length - count]!
+    if (byte >= 0xc0) return count < (byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : 2) ? count : 0
+    if (byte < 0x80) return 0
+  }
+  return 0
+}
+
+/** Such as `5120 bytes of image/png`. */
+function describe(length: number, isCut: boolean, headers: AnswerHeaders): string {
+  const [type = ''] = String(headers['content-type'] ?? '').split(';', 1)
+  const announced = Number(headers['content-length'])
+  const bytes = !isCut ? length : announced > length ? announced : `more than ${length}`
+  return `${bytes} bytes of ${type.trim() || 'an unknown type'}`
 }

@@ -81,7 +81,8 @@ function namesHost(entry: EgressEntry, place: EgressPlace): boolean {
   )
 }
 
-function isLoopbackHost(host: string): boolean {
+/** Whether a server that listens on a host is reached from its own machine only. */
+export function isLoopbackHost(host: string): boolean {
   const address = parseAddress(host.replace(/^\[|\]$/g, ''))
   return address === undefined ? plainHost(host) === 'localhost' : isLoopback(address)
 }

@@ -14,8 +14,6 @@ export interface Surroundings {
   readonly deadlines: Deadlines
   readonly callTimeoutMs: number
   readonly maxAnswerBytes: number
-  /** Whether the text of an answer is wanted. */
-  readonly isKept: (contentType: string | undefined, contentEncoding: string | undefined) => boolean
   readonly targets: Targets
   isClosed: boolean
 }
@@ -95,10 +93,7 @@ export class Exchange implements OutboundCall, Dispatcher.DispatchHandler {
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
     if (controller !== this.#controller) return
-    this.#body ??= new AnswerBody(
-      this.#surroundings.maxAnswerBytes,
-      this.#surroundings.isKept(firstOf(this.#headers['content-type']), firstOf(this.#headers['content-encoding'])),
-    )
+    this.#body ??= new AnswerBody(this.#surroundings.maxAnswerBytes)
     if (!this.#body.add(chunk)) return
     this.#release(new Error('enough of the answer is read'))
     this.#settle()

@@ -1,5 +1,4 @@
 import { type Clock, Deadlines } from '@millrace/std'
-import { isPlainAnswer, isTextAnswer } from './answer-body.ts'
 import { type Connections, DirectConnections, ProxiedConnections } from './connections.ts'
 import type { EgressRules } from './egress-rules.ts'
 import { Exchange, type Surroundings } from './exchange.ts'
@@ -16,10 +15,6 @@ export interface OutboundClientOptions {
   readonly callTimeoutMs?: number
   /** Of an answer's body; then the connection is closed. Default 16 KB. */
   readonly maxAnswerBytes?: number
-  /** Whether an answer's text is kept whatever type it says it has, if it is not compressed. Default: only JSON, XML and text. */
-  readonly keepsEveryType?: boolean
-  /** Whether an answer's bytes are kept whatever it says of them, compressed ones too: the caller reads `bytes`. */
-  readonly keepsBytes?: boolean
   /** At a time per origin; further requests wait for one. Default 128. */
   readonly connections?: number
   /** MILLRACE_EGRESS_PROXY, `http://host:port`. Names are then resolved by the proxy and only literal addresses and
@@ -53,7 +48,6 @@ export class OutboundClient {
       deadlines: new Deadlines(clock, callTimeoutMs),
       callTimeoutMs,
       maxAnswerBytes: options.maxAnswerBytes ?? 16 * 1024,
-      isKept: options.keepsBytes === true ? () => true : options.keepsEveryType === true ? isPlainAnswer : isTextAnswer,
       targets: new Targets(),
       isClosed: false,
     }

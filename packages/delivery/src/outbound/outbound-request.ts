@@ -23,10 +23,10 @@ export type OutboundResult =
       readonly status: number
       /** Names in lower case; a list where a header came several times. */
       readonly headers: AnswerHeaders
-      /** Empty, the text, its beginning (`isCut`), or REDACTED_ANSWER. */
+      /** What the bytes say to people: the text, its beginning (`isCut`), or of no text how much there is of which type. */
       readonly text: string
       readonly isCut: boolean
-      /** What was kept of the body, as it came; empty where it was not kept. */
+      /** As much of the body as is kept, as it came. */
       readonly bytes: Buffer
       readonly durationMs: number
     }

@@ -95,6 +95,15 @@ export interface ReplacedRow extends EventPlace {
   readonly replayId: string | null
 }
 
+/** A wait, or the wait of a dead letter that is replayed. */
+export interface WaitingPlace {
+  readonly partition: number
+  readonly offset: number
+  readonly index: number
+  readonly replayId: string | null
+  readonly letterId: string | null
+}
+
 /** Everything that is written together, in one transaction. */
 export interface Flush {
   readonly blocks: readonly BlockWrite[]
@@ -255,7 +264,9 @@ export type DeliveryCalls = JobCalls & {
   countUnderWayRead(nothing: undefined): number
   clearUnderWay(nothing: undefined): void
   positions(nothing: undefined): PositionWrite[]
-  /** Waits of a destination in the order of their places, and the other places at or after its positions with an outcome. */
+  /** What earlier attempts at waiting events were, parallel to them; empty where nothing is kept. */
+  histories(of: { destinationId: string; events: readonly WaitingPlace[] }): RequestHistory[][]
+  /** Waits of a destination in the order of their places (without `requests`), and the other places at or after its positions with an outcome. */
   resume(destinationId: string): { waiting: JourneyWrite[]; done: EventPlaceKey[] }
   spans(nothing: undefined): Span[]
   writeSpans(change: { put: readonly Span[]; remove: readonly Pick<Span, 'kind' | 'resource'>[] }): void

@@ -175,6 +175,7 @@ export class DeliveryStore {
     if (letters === undefined) return
     for (const { outcomes, taken } of parts) {
       outcomes.unpersisted -= taken.count
+      outcomes.written(taken.journeyEvents)
       const count = letters.get(outcomes.destinationId)
       if (count !== undefined) outcomes.onInternalErrors(count)
       if (taken.count > 0) outcomes.onPersisted()

@@ -39,6 +39,8 @@ export class LaneOutcomes {
   readAccepted: ReadAccepted = async (places) => places.map(() => undefined)
   /** Set by the destination; called for such events once they are on disk as dead letters. */
   onInternalErrors: (count: number) => void = () => {}
+  /** Set by the lane; called for each wait that is on disk, and no newer one of its event on the way there. */
+  onWaitPersisted: (event: LaneEvent) => void = () => {}
   /** Outcomes that a crash would repeat. */
   unpersisted = 0
   #blocks = new Map<string, OpenBlock>()
@@ -50,6 +52,8 @@ export class LaneOutcomes {
   #replayed = new Map<string, ReplayedWrite>()
   #delivered = new Map<number, number>()
   #versions: VersionsWrite[] = []
+  /** Events whose journeys are gathered, one for each time. */
+  #journeyEvents: LaneEvent[] = []
   #gathered = 0
 
   constructor(destinationId: string, onDirty: (outcomes: LaneOutcomes) => void) {
@@ -106,7 +110,11 @@ export class LaneOutcomes {
   /** A wait, or a final outcome that needs more than a block entry. */
   journey(event: LaneEvent, journey: JourneyWrite): void {
     event.hasRow = true
-    const { replayed } = event
+    const { replayed, history } = event
+    if (history !== undefined) {
+      history.unwritten++
+      this.#journeyEvents.push(event)
+    }
     if (replayed?.letterId !== undefined) {
       this.#replay({ kind: 'journey', letterId: replayed.letterId, journey }, event)
       return
@@ -157,6 +165,7 @@ export class LaneOutcomes {
     replayed: ReplayedWrite[]
     delivered: { destinationId: string; hour: number; count: number }[]
     versions: VersionsWrite[]
+    journeyEvents: readonly LaneEvent[]
     count: number
   } {
     const { destinationId } = this
@@ -168,6 +177,7 @@ export class LaneOutcomes {
       replayed: [...this.#replayed.values()],
       delivered: [...this.#delivered].map(([hour, count]) => ({ destinationId, hour, count })),
       versions: this.#versions,
+      journeyEvents: this.#journeyEvents,
       count: this.#gathered,
     }
     this.#blocks = new Map()
@@ -178,8 +188,14 @@ export class LaneOutcomes {
     this.#replayed = new Map()
     this.#delivered = new Map()
     this.#versions = []
+    this.#journeyEvents = []
     this.#gathered = 0
     return taken
+  }
+
+  /** What was taken is on disk. */
+  written(events: readonly LaneEvent[]): void {
+    for (const event of events) if (--event.history!.unwritten === 0) this.onWaitPersisted(event)
   }
 
   /** Forgets the waits that are not written yet: the destination was removed, and others record what became of them. */

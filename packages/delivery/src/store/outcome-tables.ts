@@ -1,4 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite'
+import type { RequestHistory } from '../delivery-history.ts'
 import type { EventPlace } from '../lane-event.ts'
 import {
   type BlockWrite,
@@ -8,6 +9,7 @@ import {
   type PositionWrite,
   type Recorded,
   type ReplacedRow,
+  type WaitingPlace,
 } from './calls.ts'
 import type { LetterRanges } from './letter-ranges.ts'
 import type { Names } from './names.ts'
@@ -17,6 +19,10 @@ import { writable } from './writable.ts'
 
 /** A block this small is written on, so that at low traffic an event does not cost a row. */
 const FULL_BLOCK_ENTRIES = 50
+/** What a restart needs of a wait: the texts of earlier attempts stay on disk until its turn. */
+const WITHOUT_REQUESTS = `destination, source, partition, stream, offset, idx, outcome, reason, accepted_at, size_bytes,
+  user_key, anonymous_key, attempts, delivered_requests, first_attempt_at, due_at, NULL AS requests, revision, changed_at,
+  replay`
 
 /** Positions, blocks of plain outcomes, and journeys: what a restart goes on from and what traces are made of. */
 export class OutcomeTables {
@@ -60,7 +66,7 @@ export class OutcomeTables {
          ON CONFLICT (destination, partition, offset, idx, replay) DO UPDATE SET
            outcome = excluded.outcome, reason = excluded.reason, attempts = excluded.attempts,
            delivered_requests = excluded.delivered_requests, first_attempt_at = excluded.first_attempt_at,
-           due_at = excluded.due_at, requests = excluded.requests, revision = excluded.revision,
+           due_at = excluded.due_at, requests = coalesce(excluded.requests, requests), revision = excluded.revision,
            changed_at = excluded.changed_at`,
       ),
       removeJourney: db.prepare(
@@ -74,10 +80,11 @@ export class OutcomeTables {
          WHERE destination = ? AND partition = ? AND offset = ? AND idx = ? AND replay = 0 AND outcome = 'waiting'`,
       ),
       waiting: db.prepare(
-        "SELECT * FROM journeys WHERE destination = ? AND outcome = 'waiting' AND replay = 0 ORDER BY offset, idx",
+        `SELECT ${WITHOUT_REQUESTS} FROM journeys
+         WHERE destination = ? AND outcome = 'waiting' AND replay = 0 ORDER BY offset, idx`,
       ),
       replaying: db.prepare(
-        `SELECT * FROM journeys WHERE outcome = 'waiting' AND replay > 0 AND replay = ?
+        `SELECT ${WITHOUT_REQUESTS} FROM journeys WHERE outcome = 'waiting' AND replay > 0 AND replay = ?
          ORDER BY destination, offset, idx`,
       ),
       dropReplaying: db.prepare("DELETE FROM journeys WHERE outcome = 'waiting' AND replay > 0 AND replay = ?"),
@@ -85,6 +92,9 @@ export class OutcomeTables {
         `SELECT offset, idx FROM journeys
          WHERE destination = ? AND partition = ? AND offset >= ? AND outcome <> 'waiting' AND replay = 0
          UNION ALL SELECT offset, idx FROM dead_letters WHERE destination = ? AND partition = ? AND offset >= ?`,
+      ),
+      requestsAt: db.prepare(
+        `SELECT requests FROM journeys WHERE destination = ? AND partition = ? AND offset = ? AND idx = ? AND replay = ?`,
       ),
       putPosition: db.prepare(
         'INSERT OR REPLACE INTO positions (reader, partition, stream, offset, idx) VALUES (?, ?, ?, ?, ?)',
@@ -136,6 +146,14 @@ export class OutcomeTables {
   removeJourney({ destinationId, partition, offset, index, replayId }: ReplacedRow): void {
     const destination = this.#names.number(destinationId)
     this.#statements.removeJourney.run(destination, partition, offset, index, this.#replay(replayId))
+  }
+
+  /** What is kept of the attempts at a waiting event. */
+  requestsOf(destinationId: string, { partition, offset, index, replayId }: WaitingPlace): RequestHistory[] {
+    const destination = this.#names.number(destinationId)
+    const row = this.#statements.requestsAt.get(destination, partition, offset, index, this.#replay(replayId))
+    const requests = (row?.['requests'] ?? null) as string | null
+    return requests === null ? [] : JSON.parse(requests)
   }
 
   /** Whether the first delivery of an event waits on disk. */

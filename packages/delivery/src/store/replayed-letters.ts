@@ -26,7 +26,7 @@ export class ReplayedLetters {
   constructor(db: DatabaseSync, names: Names) {
     this.#names = names
     this.#statements = {
-      get: db.prepare('SELECT state, attempts, requests, replay FROM dead_letters WHERE id = ?'),
+      get: db.prepare('SELECT state, attempts, requests, replay, wait FROM dead_letters WHERE id = ?'),
       of: db.prepare(
         `SELECT id FROM dead_letters WHERE state > 0 AND state = ? AND replay = ?
          ORDER BY destination, partition, offset, idx, id`,
@@ -72,7 +72,9 @@ export class ReplayedLetters {
       case 'journey': {
         const { outcome, at, attempts, requests, revision } = replayed.journey
         if (outcome === 'waiting') {
-          this.#statements.wait.run(JSON.stringify(waitOf(replayed.journey)), id)
+          // Of one that has left memory the attempts are here alone.
+          const kept = row.wait === null ? null : (JSON.parse(row.wait) as ReplayWait).requests
+          this.#statements.wait.run(JSON.stringify({ ...waitOf(replayed.journey), requests: requests ?? kept }), id)
           return
         }
         const status = requests?.at(-1)?.attempts.at(-1)?.status ?? 0
@@ -122,4 +124,5 @@ interface Row {
   attempts: number
   requests: string | null
   replay: number
+  wait: string | null
 }

@@ -65,6 +65,11 @@ answerCalls<DeliveryCalls>({
   clearUnderWay: () => write(() => runs.clear()),
   positions: () => outcomes.positions(),
   resume: (destinationId) => outcomes.resume(destinationId),
+  histories: ({ destinationId, events }) =>
+    events.map((event) => {
+      if (event.letterId === null) return outcomes.requestsOf(destinationId, event)
+      return [...(deadLetters.get(event.letterId)?.wait?.requests ?? [])]
+    }),
   spans: () =>
     db
       .prepare('SELECT * FROM spans')

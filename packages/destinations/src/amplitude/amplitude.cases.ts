@@ -130,6 +130,7 @@ function others(): DestinationCase[] {
     ['a page', config, { ...track, type: 'page', name: 'Hall' }, viewed('Viewed Hall Page')],
     ['a page without a name', config, { ...track, type: 'page' }, viewed('Viewed Page')],
     ['a screen', config, { ...track, type: 'screen', name: 'Hall' }, viewed('Viewed Hall Screen')],
+    ['a screen of a native library', config, { ...track, type: 'screen', event: 'Hall' }, viewed('Viewed Hall Screen')],
     ['an identify', config, { ...identify, traits: { plan: 'gold' } }, identified({ plan: 'gold' })],
     ['traits of the context', config, { ...identify, context: { traits: { a: 1 } } }, identified({ a: 1 })],
     ['own traits go first', config, { ...identify, traits: {}, context: { traits: { a: 1 } } }, identified({})],
@@ -181,6 +182,12 @@ function others(): DestinationCase[] {
         idfa: 'ad-1',
       }),
     ],
+    ...['watchOS', 'visionOS', 'tvOS'].map((name): [string, JsonObject, JsonObject, DestinationCase['expected']] => [
+      `a device with ${name}`,
+      config,
+      { ...track, context: { os: { name }, device: { advertisingId: 'ad-1' } } },
+      uploaded({ ...reserved, os_name: name, idfa: 'ad-1' }),
+    ]),
     [
       'an Android device and a browser',
       config,

@@ -113,7 +113,7 @@ function deviceAndPlace(event: StoredEvent): JsonObject {
   const os = contextObject(event, 'os')
   const device = contextObject(event, 'device')
   const location = contextObject(event, 'location')
-  const isApple = /^(ios|ipados|macos|tvos)$/i.test(String(os['name'] ?? device['type'] ?? ''))
+  const isApple = /^(ios|ipados|macos|tvos|watchos|visionos)$/i.test(String(os['name'] ?? device['type'] ?? ''))
   const advertisingId = device['advertisingId']
   return present({
     platform: device['type'] ?? (channel === 'web' ? 'Web' : undefined),

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, type JsonValue, type StoredEvent } from '@millrace/protocol'
+import { eventName, isJsonObject, type JsonObject, type JsonValue, type StoredEvent } from '@millrace/protocol'
 import { contextObject, eventProperties, present } from '../event-facts.ts'
 import { snakeCase } from './event-name.ts'
 
@@ -59,7 +59,7 @@ function itemOf(names: readonly string[], product: JsonObject): JsonObject {
 
 /** What a page or screen is; properties come before what the context says. */
 function viewParams(event: StoredEvent, { url, referrer, title }: JsonObject): JsonObject {
-  if (event.type === 'screen') return present({ screen_name: event['name'] })
+  if (event.type === 'screen') return present({ screen_name: eventName(event) })
   if (event.type !== 'page') return {}
   const page = contextObject(event, 'page')
   return present({

@@ -193,6 +193,12 @@ function others(): DestinationCase[] {
     ],
     ['a screen', config, { ...track, type: 'screen', name: 'Hall' }, named('screen_view', { screen_name: 'Hall' })],
     [
+      'a screen of a native library',
+      config,
+      { ...track, type: 'screen', event: 'Hall', properties: { name: 'Hall' } },
+      named('screen_view', { screen_name: 'Hall', name: 'Hall' }),
+    ],
+    [
       'properties of any name and kind',
       config,
       { ...track, properties: { 'Hall No.': 'B', seats: [7, 8], none: null, price: 3, '2': 1 } },

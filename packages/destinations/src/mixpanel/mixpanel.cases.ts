@@ -131,7 +131,13 @@ function others(): DestinationCase[] {
   const own = { time: 1, distinct_id: 'x', $insert_id: 'y', a: 1 }
   const table: [what: string, config: JsonObject, event: JsonObject, expected: DestinationCase['expected']][] = [
     ['a page', config, { ...track, type: 'page', name: 'Hall' }, properties(`${ids},${user}`, 'Viewed Hall Page')],
-    ['a screen', config, { ...track, type: 'screen' }, properties(`${ids},${user}`, 'Viewed Screen')],
+    ['a screen', config, { ...track, type: 'screen', event: '' }, properties(`${ids},${user}`, 'Viewed Screen')],
+    [
+      'a screen of a native library',
+      config,
+      { ...track, type: 'screen', event: 'Hall' },
+      properties(`${ids},${user}`, 'Viewed Hall Screen'),
+    ],
     [
       'somebody anonymous',
       config,

@@ -23,7 +23,7 @@ export function refuseUnlessReplayable({ sourceIds, destinationIds }: LogRequest
 }
 
 /**
- * Refuses a range that begins before the log, or where outcomes are asked for, before the traces.
+ * Refuses a range from which the log has dropped something, or where outcomes are asked for, the traces.
  *
  * @throws Refused 409
  * @see contracts/delivery.md §10 [D620, D621]
@@ -35,7 +35,8 @@ export async function refuseUnlessKept(
 ): Promise<void> {
   for (const partition of new Set(sourceIds.map((sourceId) => log.partitionOf(sourceId)))) {
     const oldest = await log.oldest(partition)
-    if (oldest !== undefined && from < oldest.acceptedAt) throw older('log', oldest.acceptedAt)
+    // From offset 0 on everything is there: a log that is younger than the range lacks nothing of it.
+    if (oldest !== undefined && oldest.offset > 0 && from < oldest.acceptedAt) throw older('log', oldest.acceptedAt)
   }
   if (outcomes.length === 0) return
   const dropped = await store.call('tracesDroppedUntil', undefined)

@@ -270,6 +270,7 @@ export class PipelineUnderTest implements AsyncDisposable {
       otherReader: { neededFrom: () => Number.POSITIVE_INFINITY, trouble: () => undefined },
       backlogMaxBytes: this.#setting.backlogMaxBytes ?? 0,
       logMaxBytes: this.#setting.logMaxBytes ?? 0,
+      uncleanEnds: 3,
       tellExpired: (destinationId, count) => this.told.push({ destinationId, count }),
       logger,
     })

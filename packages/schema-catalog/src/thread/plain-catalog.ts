@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, type JsonValue } from '@millrace/protocol'
+import { eventName, isJsonObject, type JsonObject, type JsonValue } from '@millrace/protocol'
 
 interface PlainVersion {
   readonly schema: Record<string, string>
@@ -21,8 +21,7 @@ export class PlainCatalog {
 
   observe(event: JsonObject): void {
     const { type } = event as { type: string }
-    const given = type === 'track' ? event['event'] : ['page', 'screen'].includes(type) ? event['name'] : ''
-    const name = `${type}:${typeof given === 'string' ? given : ''}`
+    const name = `${type}:${['track', 'page', 'screen'].includes(type) ? eventName(event) : ''}`
     let model = this.models.get(name)
     if (model === undefined) {
       const empty = { schema: new Map(), versions: [], keyCounts: new Map(), values: new Map() }

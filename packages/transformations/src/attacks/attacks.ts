@@ -164,6 +164,34 @@ const hooks: Attack[] = [
     'an index getter that writes results of other events',
     'Object.defineProperty(Array.prototype, 1, { set() {}, get: () => \'"x"],[7,"y"\' }); return event',
   ),
+  inside(
+    'accessors at every index of Object.prototype',
+    'for (let n = 0; n < 8; n++) Object.defineProperty(Object.prototype, n, { configurable: true, set() {}, get: () => \'"x"]],"of":["constructor"],"errors":[[0,"y"\' }); return [event, event]',
+  ),
+  inside(
+    'optional members of ours on Object.prototype',
+    'for (const name of ["use", "jobIds", "of", "owners", "errors", "failures", "outputs", "shared"]) Object.defineProperty(Object.prototype, name, { configurable: true, set() {}, get: () => ["__proto__"] }); return { found: metadata(event) }',
+  ),
+  inside(
+    'members of every descriptor',
+    'for (const name of ["get", "set", "value", "writable"]) Object.prototype[name] = () => "caught"; const told = await fetchV2("https://a.example", { headers: { a: "b" } }).catch((e) => reach(e)); return { told, found: metadata(event), url: new URL("http://a").href }',
+  ),
+  inside(
+    'a species that settles twice',
+    'Promise.prototype.constructor = { [Symbol.species]: function (run) { run(() => {}, () => {}); run((v) => v, (e) => e) } }; const late = (async () => ({ a: 1 }))(); return late',
+  ),
+  inside(
+    'conversions of every primitive',
+    'for (const { prototype } of [String, Number, Boolean, BigInt, Symbol]) { prototype.toString = prototype.valueOf = () => "escaped"; try { prototype[Symbol.toPrimitive] = () => "escaped" } catch {} } return { a: 1, b: "" + 2, c: event.properties }',
+  ),
+  inside(
+    'members of Error.prototype that throw',
+    'for (const name of ["name", "message", "stack", "cause", "toString"]) Object.defineProperty(Error.prototype, name, { configurable: true, get() { throw { found: reach(this) } } }); throw new TypeError("x")',
+  ),
+  inside(
+    'a class of ours that is overwritten',
+    'for (const name of ["URL", "URLSearchParams", "TextEncoder", "TextDecoder", "hash", "log", "global", "self"]) globalThis[name] = class { constructor() { return { found: reach(new.target) } } }; return await fetch("https://a.example", { body: new URLSearchParams() }).then((a) => ({ a }))',
+  ),
   inside('changed JSON', 'JSON.stringify = () => "escaped"; JSON.parse = () => ({ escaped: 1 }); return { a: 1 }'),
   inside(
     'changed Reflect and Object',
@@ -224,6 +252,47 @@ const inputsAndOutputs: Attack[] = [
     'event.__proto__ = { escaped: false }; event["constructor"] = { prototype: {} }; return JSON.parse(JSON.stringify(event))',
   ),
   inside('results made by hand', 'return { toJSON: () => ({ found: "inside", of: [9], errors: [[0, "x"]] }) }'),
+  inside(
+    'a thrown text that closes what it stands in',
+    'throw `"]],"of":["__proto__"],"errors":[[0,"\\n[{}]\\n{"of":[9]}`',
+  ),
+  inside(
+    'an error whose name and message close what they stand in',
+    'const error = new Error(`"]]}\\n[{"escaped":1}]`); error.name = `"}]\\u0000\\n`; throw error',
+  ),
+  inside(
+    'a stack that changes while it is read',
+    'let n = 0; throw { get stack() { return n++ ? { toString: () => reach(this) } : "x" }, name: { toString() { return `"]` } }, message: [] }',
+  ),
+  inside(
+    'a toJSON that gives another text each time',
+    'let n = 0; return [1, 2, 3].map(() => ({ toJSON: () => [7, { of: ["__proto__"] }, "{}"][n++ % 3] }))',
+  ),
+  inside(
+    'JSON that was written before',
+    'return { a: JSON.rawJSON("1"), toJSON: undefined, b: JSON.rawJSON(\'"]}"\') }',
+  ),
+  inside('a toJSON that gives JSON that was written before', 'return { toJSON: () => JSON.rawJSON(\'"{}"\') }'),
+  inside(
+    'outputs that only look like objects',
+    'return [new Map([[1, 2]]), new Date(NaN), new Uint8Array(3), Object(1n) && {}, arguments, new Error("x"), Promise.resolve(1), /x/]',
+  ),
+  inside(
+    'an output whose messageId names a prototype',
+    'return ["__proto__", "constructor", "toString", { toString: 1 }].map((messageId) => ({ ...event, messageId, type: messageId }))',
+  ),
+  inside(
+    'an array whose length changes while it is read',
+    'const a = [event, event]; Object.defineProperty(a, 0, { get() { a.length = 1; a.push(event, event, event); return event } }); return a',
+  ),
+  inside(
+    'an output that changes after it was returned',
+    'const out = { a: { b: 1 } }; Promise.resolve().then(() => { out.a = out; out.__proto__ = Proxy }); return out',
+  ),
+  inside(
+    'numbers that JSON does not know',
+    'return { a: NaN, b: -0, c: 1e400, d: 2 ** 60, e: [undefined, () => 1, Symbol()] }',
+  ),
   inside('line feeds and separators in outputs', 'return { a: "\\n[{}]\\n\\u2028\\u2029\\0", "\\n": 1 }'),
   inside('half a pair of surrogates', 'return { a: "\\ud800", "\\udfff": "\\ud83d" }'),
   inside('a deeply nested output', 'let deep = {}; for (let n = 0; n < 1e5; n++) deep = { deep }; return deep'),
@@ -272,6 +341,26 @@ const ways: Attack[] = [
     'a resizable buffer by a changing option',
     'let n = 0; const b = new ArrayBuffer(8, { get maxByteLength() { return n++ ? 64 : undefined } }); return { found: b.resizable ? "escaped" : "inside" }',
   ),
+  inside(
+    'bodies that are hostile forms',
+    'const form = (more) => ({ append() {}, getAll() {}, entries: () => [], ...more }); const bodies = [form({ sort() {}, toString() { return reach(this) } }), form({ entries: () => [["a\\r\\n--b", "c"], [{ toString() { throw "trap" } }, 1]] }), form({ entries: () => [5] }), form({ get sort() { throw "trap" } }), new Proxy({}, { get() { throw "trap" } })]; const found = []; for (const body of bodies) found.push(await fetchV2("https://a.example", { body }).then(() => "answered", (e) => reach(e))); return { found }',
+  ),
+  inside(
+    'headers that name a prototype',
+    'const headers = JSON.parse(\'{"__proto__":"a","constructor":"b","toString":"c","content-type":"d"}\'); return { found: await fetchV2("https://a.example", { headers, body: {} }).then(() => "answered", (e) => reach(e)) }',
+  ),
+  inside(
+    'times that are no times',
+    'const found = []; for (const timeout of [1e308, Infinity, -Infinity, NaN, 1n, "5", {}, [], Number.MIN_VALUE]) found.push(await fetchV2("https://a.example", { timeout }).then(() => "answered", (e) => reach(e))); return { found }',
+  ),
+  inside(
+    'an error that is logged and throws',
+    'log({ a: Object.defineProperty(new Error("x"), "message", { get() { throw new TypeError("trap") } }) })',
+  ),
+  inside(
+    'lines without end',
+    'for (let n = 0; n < 1e5; n++) log("x".repeat(100), { n }, new Error("\\ud800")); return { ok: 1 }',
+  ),
   inside('log with hostile values', 'log({ toJSON() { throw "trap" } })'),
   inside(
     'a rejection that nobody waits for',
@@ -306,6 +395,11 @@ const loops: Attack[] = [
     'Promise.reject({ get message() { for (;;) {} }, get stack() { for (;;) {} } }); return event',
   ),
   stopped('a loop in a Proxy as output', 'return new Proxy({}, { get() { for (;;) {} }, ownKeys() { for (;;) {} } })'),
+  stopped(
+    'a form without end as body',
+    'await fetch("https://a.example", { body: { append() {}, getAll() {}, *entries() { for (;;) yield ["a", "b"] } } })',
+  ),
+  stopped('a loop in what is logged', 'log({ get a() { for (;;) {} } })'),
   stopped('a wait without end', 'await new Promise(() => {})'),
 ]
 

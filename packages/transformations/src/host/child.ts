@@ -42,7 +42,7 @@ interface FirstLook {
 export class Child {
   readonly #process: ReturnType<typeof startChild>
   readonly #clock: Clock
-  readonly #onEnd: (child: Child, lastWords: string) => void
+  readonly #onEnd: (child: Child) => void
   readonly #started = Promise.withResolvers<boolean>()
   readonly #frames = new FrameReader(MAX_FRAME_BYTES)
   /** What the next message of the child must be a reply to. */
@@ -64,11 +64,7 @@ export class Child {
   #stderrBytes = 0
 
   /** @param onEnd called once, when the process is gone, after the reply that it owed was given as `lost`. */
-  constructor(
-    { memoryMb, niceness, program }: ChildStart,
-    clock: Clock,
-    onEnd: (child: Child, lastWords: string) => void,
-  ) {
+  constructor({ memoryMb, niceness, program }: ChildStart, clock: Clock, onEnd: (child: Child) => void) {
     this.#clock = clock
     this.#onEnd = onEnd
     this.#process = startChild(JSON.stringify({ memoryMb } satisfies ChildOptions), program)
@@ -94,8 +90,13 @@ export class Child {
     return this.#started.promise
   }
 
-  get hasEnded(): boolean {
-    return this.#hasEnded
+  /** Whether it is gone, or going: nothing can be asked of it any more. */
+  get isLost(): boolean {
+    return this.#hasEnded || this.#ending !== undefined
+  }
+
+  get lastWords(): string {
+    return this.#lastWords
   }
 
   /** Processor time that the last reply took beyond the first MEMORY_LOOK_MS; by the clock where the system tells no other. */
@@ -109,7 +110,7 @@ export class Child {
    * @param limitMs for the reply; a child that is late is killed.
    */
   async ask(message: ToChild, texts: readonly string[], asked: Asked, limitMs: number): Promise<Reply | Lost> {
-    if (!(await this.#started.promise) || this.#ending !== undefined) {
+    if (!(await this.#started.promise) || this.isLost) {
       return { kind: 'lost', trouble: 'sandbox lost', isOwnFault: false }
     }
     const { promise, resolve } = Promise.withResolvers<Reply | Lost>()
@@ -122,7 +123,7 @@ export class Child {
 
   /** Sends what has no reply. */
   tell(message: ToChild): void {
-    if (this.#ending === undefined && !this.#hasEnded) this.#process.stdin.write(frame(message))
+    if (!this.isLost) this.#process.stdin.write(frame(message))
   }
 
   /** @param trouble what the message under way ends with. */
@@ -227,7 +228,7 @@ export class Child {
     const trouble = this.#ending ?? (isOutOfMemory ? 'out of memory' : 'sandbox lost')
     this.#reply?.({ kind: 'lost', trouble, isOwnFault: !this.#isStopping })
     this.#reply = undefined
-    this.#onEnd(this, this.#lastWords)
+    this.#onEnd(this)
     this.#gone.resolve()
   }
 }

@@ -11,11 +11,11 @@ const given = [[{ type: 'track', messageId: 'm-0', properties: { n: 0 } }]]
 const lost: string[] = []
 let transformations: Transformations
 beforeAll(() => {
-  transformations = open({ program, limits: { syncMs: 300 }, logger: { warn: (_fields, text) => lost.push(text) } })
+  transformations = open({ program, limits: { syncMs: 2_000 }, logger: { warn: (_fields, text) => lost.push(text) } })
 })
 afterAll(closeAll)
 
-test.each(Object.keys(FORGERIES))('a child that says: %s', async (forge) => {
+test.each(Object.keys(FORGERIES))('a child that says: %s', { timeout: 60_000 }, async (forge) => {
   const before = { lost: lost.length, ...transformations.figures() }
   const result = await transformations.run(runOf([same], { key: forge, events: events({ forge }, {}) }))
   const { trouble } = result

@@ -58,7 +58,7 @@ class Attempt {
     }
     const child = worker.child()
     let reply = await this.#begin(child).finally(() => worker.turns.done())
-    if (reply.kind !== 'waits') return endOf(reply)
+    if (reply.kind !== 'waits') return this.#endOf(reply)
 
     const deadline = clock.monotonic() + wallMs
     using network = new RunNetwork(this.#options.fetch, signal)
@@ -66,14 +66,14 @@ class Attempt {
       this.#lastFetch = reply.fetches.at(-1)?.id ?? this.#lastFetch
       network.begin(reply.fetches)
       const answers = await network.answers(clock, deadline - clock.monotonic())
-      if (child.hasEnded) return 'began in a lost child'
+      if (child.isLost) return 'began in a lost child'
       if (answers === undefined) {
         worker.tell({ kind: 'close', key })
         return { kind: 'lost', trouble: 'timed out', isOwnFault: true }
       }
       await worker.turn(key)
       try {
-        if (child.hasEnded) return 'began in a lost child'
+        if (child.isLost) return 'began in a lost child'
         const ids = answers.map(({ id }) => id)
         const texts = answers.map(({ answer }) => JSON.stringify(answer))
         const remainingMs = deadline - clock.monotonic()
@@ -82,7 +82,14 @@ class Attempt {
         worker.turns.done()
       }
     }
-    return endOf(reply)
+    return this.#endOf(reply)
+  }
+
+  #endOf(reply: Reply | Lost): RunEnd | 'began in a lost child' {
+    if (reply.kind === 'settled') return reply
+    // The reader lets no other reply through.
+    if (reply.kind !== 'lost') throw new Error(`a child replied to a run with ${reply.kind}`)
+    return reply.isOwnFault || this.#options.signal.aborted ? reply : 'began in a lost child'
   }
 
   async #begin(child: Child): Promise<Reply | Lost> {
@@ -126,10 +133,4 @@ class Attempt {
     this.#options.onStretch({ ms, heldMs: child.heldMs })
     return reply
   }
-}
-
-function endOf(reply: Reply | Lost): RunEnd {
-  if (reply.kind === 'settled' || reply.kind === 'lost') return reply
-  // The reader lets no other through.
-  throw new Error(`a child replied to a run with ${reply.kind}`)
 }

@@ -63,7 +63,9 @@ export class Worker {
   /** The child that is running now, or a new one. A run belongs to the child that it began in. */
   child(): Child {
     this.lastUsed = this.#clock.monotonic()
-    this.#child ??= new Child(this.#start, this.#clock, (child, lastWords) => this.#lost(child, lastWords))
+    // One that was killed while it had nothing to do may take its time to go.
+    if (this.#child?.isLost === true) this.#lost(this.#child)
+    this.#child ??= new Child(this.#start, this.#clock, (child) => this.#lost(child))
     return this.#child
   }
 
@@ -103,9 +105,10 @@ export class Worker {
     await child.stop()
   }
 
-  #lost(child: Child, lastWords: string): void {
+  #lost(child: Child): void {
     if (this.#child !== child) return
     this.#forget(child)
+    const { lastWords } = child
     this.#logger.warn({ worker: this.name, lastWords }, 'a process of transformations was lost')
   }
 

@@ -60,9 +60,12 @@ export function FirstEvent({ source }: { readonly source: Source }) {
         ))}
         <Refusal error={sample.error} />
       </div>
-      <Button variant="default" loading={sample.isPending} disabled={!source.enabled} onClick={() => sample.mutate()}>
-        {sourceTexts.sendSample}
-      </Button>
+      {/* Webhooks may have to be signed, and their source takes nothing else. */}
+      {source.type !== 'Webhook' && (
+        <Button variant="default" loading={sample.isPending} disabled={!source.enabled} onClick={() => sample.mutate()}>
+          {sourceTexts.sendSample}
+        </Button>
+      )}
     </section>
   )
 }
