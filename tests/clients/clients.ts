@@ -1,4 +1,4 @@
-import { driver, go, java, node, type Program, python, rust, type Toolchain } from './toolchains.ts'
+import { driver, go, node, type Program, python, rust, type Toolchain } from './toolchains.ts'
 
 /** A published client library, and what of it the suite expects. */
 export interface Client {
@@ -33,8 +33,6 @@ const PYTHON = python({ 'segment-analytics-python': '2.4.0', 'rudder-sdk-python'
 // It and the newer one have dependencies that exclude each other.
 const OLD_PYTHON = python({ 'analytics-python': '1.2.9', six: '1.17.0' })
 const GO = go({ 'github.com/segmentio/analytics-go/v3': '3.3.0', 'github.com/rudderlabs/analytics-go/v4': '4.2.1' })
-const SEGMENT_JAVA = java({ 'com.segment.analytics.java:analytics': '3.5.4' })
-const RUDDER_JAVA = java({ 'com.rudderstack.sdk.java.analytics:analytics': '3.1.2' })
 const RUST = rust([
   'segment = "=0.2.6"',
   'rudderanalytics = "=2.0.1"',
@@ -52,7 +50,14 @@ export const CLIENTS: readonly Client[] = [
     driver: 'segment-node-3.mjs',
     isRepresentative: true,
   },
-  { name: 'analytics-node', version: '6.2.0', page: 'node.md', toolchain: NODE, driver: 'analytics-node-6.mjs' },
+  {
+    name: 'analytics-node',
+    version: '6.2.0',
+    page: 'node.md',
+    toolchain: NODE,
+    driver: 'analytics-node-6.mjs',
+    isRepresentative: true,
+  },
   {
     name: '@rudderstack/rudder-sdk-node',
     version: '3.0.13',
@@ -94,22 +99,6 @@ export const CLIENTS: readonly Client[] = [
   },
   { name: 'github.com/rudderlabs/analytics-go', version: '4.2.1', page: 'go.md', toolchain: GO, driver: 'rudder.go' },
   {
-    name: 'com.segment.analytics.java:analytics',
-    version: '3.5.4',
-    page: 'java.md',
-    toolchain: SEGMENT_JAVA,
-    driver: 'segment.java',
-    gzip: true,
-    isRepresentative: true,
-  },
-  {
-    name: 'com.rudderstack.sdk.java.analytics:analytics',
-    version: '3.1.2',
-    page: 'java.md',
-    toolchain: RUDDER_JAVA,
-    driver: 'rudder.java',
-  },
-  {
     name: 'segment (crate)',
     version: '0.2.6',
     page: 'rust.md',
@@ -123,7 +112,6 @@ export const CLIENTS: readonly Client[] = [
     page: 'rust.md',
     toolchain: RUST,
     driver: 'rudder.rs',
-    givesUpOn: [503, 429],
   },
 ]
 

@@ -17,8 +17,8 @@ against the whole product, and compare what it sends with what a destination get
 the install line, the code of the first event, the settings that matter, and what does not work.
 `
 const REST = `
-Not run by our tests, for their registries are out of reach of them: [Swift](swift.md), [.NET](dotnet.md), [Ruby](ruby.md), [PHP](php.md),
-[React Native](react-native.md), [Flutter](flutter.md), [Kotlin](kotlin.md). What they send by their public documentation is sent by
+Not run by our tests: [Java](java.md), [Kotlin](kotlin.md), and, for their registries are out of reach, [Swift](swift.md), [.NET](dotnet.md), [Ruby](ruby.md), [PHP](php.md),
+[React Native](react-native.md), [Flutter](flutter.md). What they send by their public documentation is sent by
 \`packages/gateway/src/documented-clients.test.ts\`.
 
 Without a library: [HTTP](http.md), [Pixel](pixel.md), [Webhook](webhook.md). Our own: [Cordova and Capacitor](cordova.md).

@@ -78,7 +78,7 @@ function descriptionOf(path: string, route: IngestRoute): RouteDescription {
     ...(route.record === 'backfill'
       ? ['For history in bulk: live events go first. It takes five times as many events.']
       : []),
-    ...(route.answersJson
+    ...(route.writeKeyIn === 'X-Write-Key'
       ? ['For the web library of Jitsu: the answer is JSON, and a secret after the key is not looked at.']
       : []),
     ...(isBeacon ? ['The Content-Type of the request is not looked at.'] : []),
@@ -90,7 +90,7 @@ function descriptionOf(path: string, route: IngestRoute): RouteDescription {
     details: details.join(' '),
     access: isBeacon ? 'write key in query' : 'write key',
     ...(isBatch && route.record !== 'backfill' ? { requestHeaders: PRIORITY } : {}),
-    ...(route.answersJson ? { requestHeaders: OWN_HEADER } : {}),
+    ...(route.writeKeyIn === 'X-Write-Key' ? { requestHeaders: OWN_HEADER } : {}),
     body: isBatch ? { schema: Batch, example: { batch: [{ type: 'track', ...example }] } } : { schema: Event, example },
     answers: route.answersJson
       ? inJson(refused(others(isBatch, isBeacon)))
@@ -102,19 +102,19 @@ function descriptionOf(path: string, route: IngestRoute): RouteDescription {
 function inJson(answers: Record<number, AnswerDescription>): Record<number, AnswerDescription> {
   const entries = Object.entries(answers).map(([status, answer]) => {
     if (status === '431') return [status, answer]
-    const examples = Object.keys(answer.examples ?? {}).map((error) => [error, { ok: false, error }])
+    const examples = Object.keys(answer.examples ?? {}).map((error) => [error, { success: false, error }])
     const { mediaType: _text, ...rest } = answer
     return [status, { ...rest, schema: JsonRefusal, examples: Object.fromEntries(examples) }]
   })
   const accepted = {
     text: 'The event is stored.',
-    schema: closed({ ok: Type.Literal(true) }),
-    examples: { ok: { ok: true } },
+    schema: closed({ success: Type.Literal(true) }),
+    examples: { success: { success: true } },
   }
   return { 200: accepted, ...Object.fromEntries(entries) }
 }
 
-const JsonRefusal = named('IngestRefusal', closed({ ok: Type.Literal(false), error: Type.String() }))
+const JsonRefusal = named('IngestRefusal', closed({ success: Type.Literal(false), error: Type.String() }))
 const OWN_HEADER = {
   'X-Write-Key': Type.String({ description: 'The write key, also as `key:secret`; it counts before the others.' }),
 }

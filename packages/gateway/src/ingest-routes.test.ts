@@ -67,7 +67,7 @@ describe('a batch path', () => {
           ],
         }),
       })
-      expect([answer.status, answer.text]).toEqual([200, 'OK'])
+      expect([answer.status, answer.text]).toEqual([200, path === '/v1/import' ? '{"success":true}' : 'OK'])
       const stored = await under.found(from)
       expect(stored.map(({ event }) => [event.messageId, event.type])).toEqual([
         ['m-1', 'identify'],
@@ -153,7 +153,7 @@ describe('paths and methods', () => {
       for (const path of posts) {
         const answer = await under.send({ method, path, ...(method === 'PUT' ? { body: '{"userId":"u"}' } : {}) })
         expect([answer.status, answer.headers.allow]).toEqual([405, 'POST'])
-        expect(answer.text).toBe(method === 'HEAD' ? '' : 'Method Not Allowed')
+        expect(answer.text).toMatch(method === 'HEAD' ? /^$/ : /Method Not Allowed/)
       }
     }
     for (const path of PIXEL_PATHS) {

@@ -46,7 +46,9 @@ const beacon: IngestRoute = { ...batch, path: '/beacon/v1/batch', writeKeyIn: 'q
 const backfill: IngestRoute = { ...batch, path: '/v1/backfill', record: 'backfill', batchFactor: 5 }
 for (const route of [batch, beacon, backfill]) routes.set(route.path, route)
 // Several client libraries send all of their live traffic to /v1/import.
-for (const name of ['/v1/b', '/v1/import']) routes.set(name, batch)
+routes.set('/v1/b', batch)
+// Those for Java and Ruby parse the answer, and send again what they cannot parse.
+routes.set('/v1/import', { ...batch, answersJson: true })
 routes.set('/s/v1/batch', beacon)
 const webhook: IngestRoute = { path: '/v1/webhook', method: 'POST', record: 'webhook', writeKeyIn: 'query' }
 /** Its path ends in the write key. */

@@ -6,16 +6,21 @@ const JSON_HEADERS = { 'Content-Type': 'application/json; charset=utf-8' }
 /** A request of a client that parses every answer as JSON. */
 export class JsonExchange extends Exchange {
   override accept(headers?: Readonly<Record<string, string>>): void {
-    this.send(200, { ...JSON_HEADERS, ...headers }, '{"ok":true}')
+    this.send(200, { ...JSON_HEADERS, ...headers }, '{"success":true}')
   }
 
   override refuse(refusal: Refusal): void {
     const { status, text } = this.note(refusal.reason)
-    this.send(status, { ...JSON_HEADERS, ...refusal.headers }, JSON.stringify({ ok: false, error: text }))
+    const index = refusal.eventIndex === undefined ? {} : { 'X-Millrace-Event-Index': String(refusal.eventIndex) }
+    this.send(
+      status,
+      { ...JSON_HEADERS, ...refusal.headers, ...index },
+      JSON.stringify({ success: false, error: text }),
+    )
   }
 
   override refuseMethod(allow: string): void {
     const { status, text } = this.note('method')
-    this.send(status, { ...JSON_HEADERS, Allow: allow }, JSON.stringify({ ok: false, error: text }))
+    this.send(status, { ...JSON_HEADERS, Allow: allow }, JSON.stringify({ success: false, error: text }))
   }
 }

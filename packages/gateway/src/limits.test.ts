@@ -217,7 +217,6 @@ test('one event more than a batch or a backfill may hold is refused', async () =
   const event = '{"type":"track","userId":"u"}'
   for (const [path, most] of [
     ['/v1/batch', LIMITS.maxBatchEvents],
-    ['/v1/import', LIMITS.maxBatchEvents],
     ['/v1/backfill', 5 * LIMITS.maxBatchEvents],
   ] as const) {
     const body = (events: number) => `{"batch":[${`${event},`.repeat(events - 1)}${event}]}`

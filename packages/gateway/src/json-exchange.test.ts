@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { basic, DISABLED_KEY, GatewayUnderTest, KEY, OTHER_KEY } from './gateway-under-test.ts'
 
-/* The routes of Jitsu's web library: contracts/ingest.md §3. */
+/* Routes whose clients parse the answer: contracts/ingest.md §3. */
 
 let under: GatewayUnderTest
 beforeAll(async () => {
@@ -17,7 +17,7 @@ test('every type is taken, with the key alone or with a secret after it, and the
       for (const key of [KEY, `${KEY}:secret`, ` ${KEY}:s:t`]) {
         const from = under.end()
         const answer = await under.sendJson(path, EVENT, { 'X-Write-Key': key })
-        expect([path, answer.status, answer.text]).toEqual([path, 200, '{"ok":true}'])
+        expect([path, answer.status, answer.text]).toEqual([path, 200, '{"success":true}'])
         expect(answer.headers['content-type']).toBe('application/json; charset=utf-8')
         expect(await under.found(from)).toMatchObject([{ sourceId: 'source-1', event: { type, ...EVENT } }])
       }
@@ -48,12 +48,22 @@ test('a refusal is JSON with the status and text of every other route', async ()
   ]
   for (const [headers, body, status, error] of cases) {
     const answer = await under.sendJson('/api/s/track', body, headers)
-    expect([answer.status, JSON.parse(answer.text)]).toEqual([status, { ok: false, error }])
+    expect([answer.status, JSON.parse(answer.text)]).toEqual([status, { success: false, error }])
     expect(answer.headers['content-type']).toBe('application/json; charset=utf-8')
   }
   const method = await under.send({ method: 'GET', path: '/api/s/track' })
   expect([method.status, method.headers['allow']]).toEqual([405, 'POST'])
-  expect(JSON.parse(method.text)).toEqual({ ok: false, error: 'Method Not Allowed' })
+  expect(JSON.parse(method.text)).toEqual({ success: false, error: 'Method Not Allowed' })
+})
+
+test('/v1/import answers in JSON, too: libraries for Java and Ruby send again what they cannot parse', async () => {
+  const batch = [{ type: 'track', ...EVENT }]
+  const taken = await under.sendJson('/v1/import', { batch })
+  expect([taken.status, taken.text]).toEqual([200, '{"success":true}'])
+  const refused = await under.sendJson('/v1/import/', { batch: [...batch, { type: 'track' }] })
+  const error = 'Request neither has anonymousId nor userId'
+  expect([refused.status, JSON.parse(refused.text)]).toEqual([400, { success: false, error }])
+  expect(refused.headers['x-millrace-event-index']).toBe('1')
 })
 
 test('X-Write-Key is no credential of any other route', async () => {
