@@ -173,6 +173,8 @@ function isStartingPoint(file: string): boolean {
   if (/^apps\/dashboard\/src\/pages\/[^/]+\/route\.ts$/.test(file)) return true
   // And its pictures alike (tests/dashboard/screens/sheets.ts).
   if (/^tests\/dashboard\/screens\/pages\/[^/]+\.ts$/.test(file)) return true
+  // A program of a client library is run by its name, where the library is installed (tests/clients/toolchains.ts).
+  if (/^tests\/clients\/drivers\/[^/]+\.mjs$/.test(file)) return true
   // A destination type is loaded by the name of its folder (packages/destinations/src/registry.ts).
   return /^packages\/destinations\/src\/([^/]+)\/\1(\.cases)?\.ts$/.test(file)
 }
