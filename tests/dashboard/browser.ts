@@ -33,7 +33,7 @@ export class Dashboard implements AsyncDisposable {
     const dashboardFolder = await builtDashboard(() => {})
     const env = await DevEnv.open({ settings, dashboardFolder, ...options })
     const proxy = await FlakyProxy.open(() => env.url)
-    const browser = await chromium.launch({ executablePath: neededChromium(), args: [...CHROMIUM_FLAGS] })
+    const browser = await openBrowser()
     return new Dashboard(env, proxy, browser)
   }
 
@@ -44,28 +44,8 @@ export class Dashboard implements AsyncDisposable {
   }
 
   /** @param path below /ui: `/sources?q=x`. */
-  async visit(path: string, options: PageOptions = {}): Promise<Visit> {
-    const { width = 1440, height = 900, theme = 'light', token = this.env.token, email = 'owner@localhost' } = options
-    const context = await this.#browser.newContext({
-      viewport: { width, height },
-      colorScheme: theme,
-      reducedMotion: 'reduce',
-      timezoneId: 'Europe/Amsterdam',
-      locale: 'en-GB',
-      permissions: ['clipboard-read', 'clipboard-write'],
-      baseURL: this.proxy.url,
-    })
-    context.setDefaultTimeout(TIMEOUT_MS)
-    const page = await context.newPage()
-    const visit = new Visit(page, this.proxy.url)
-    if (token === null) {
-      await page.goto(`/ui${path}`)
-    } else {
-      await page.goto(`/ui/sign-in?next=${encodeURIComponent(`/ui${path}`)}`)
-      await signIn(page, email, token)
-      await page.locator('#page').waitFor()
-    }
-    return visit
+  visit(path: string, options: PageOptions = {}): Promise<Visit> {
+    return openVisit(this.#browser, this.proxy.url, path, { token: this.env.token, ...options })
   }
 
   /** For pictures: not of the product. */
@@ -85,6 +65,35 @@ export class Dashboard implements AsyncDisposable {
     await this.proxy[Symbol.asyncDispose]()
     await this.env[Symbol.asyncDispose]()
   }
+}
+
+export function openBrowser(): Promise<Browser> {
+  return chromium.launch({ executablePath: neededChromium(), args: [...CHROMIUM_FLAGS] })
+}
+
+/** @param origin of the product, or of the proxy in front of it. */
+export async function openVisit(browser: Browser, origin: string, path: string, options: PageOptions): Promise<Visit> {
+  const { width = 1440, height = 900, theme = 'light', token = null, email = 'owner@localhost' } = options
+  const context = await browser.newContext({
+    viewport: { width, height },
+    colorScheme: theme,
+    reducedMotion: 'reduce',
+    timezoneId: 'Europe/Amsterdam',
+    locale: 'en-GB',
+    permissions: ['clipboard-read', 'clipboard-write'],
+    baseURL: origin,
+  })
+  context.setDefaultTimeout(TIMEOUT_MS)
+  const page = await context.newPage()
+  const visit = new Visit(page, origin)
+  if (token === null) {
+    await page.goto(`/ui${path}`)
+  } else {
+    await page.goto(`/ui/sign-in?next=${encodeURIComponent(`/ui${path}`)}`)
+    await signIn(page, email, token)
+    await page.locator('#page').waitFor()
+  }
+  return visit
 }
 
 export async function signIn(page: Page, email: string, token: string): Promise<void> {

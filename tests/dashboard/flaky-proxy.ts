@@ -1,8 +1,8 @@
 import { createServer, type IncomingMessage, request, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-/** What becomes of a request: it passes, is held until something else is said, breaks, or is answered with a status. */
-export type Fate = 'pass' | 'hold' | 'cut' | 503 | 429
+/** What becomes of a request: it passes, later or now, is held until something else is said, breaks, or is answered with a status. */
+export type Fate = 'pass' | 'hold' | 'cut' | 503 | 429 | { readonly afterMs: number }
 
 /** Stands between the browser and the server, and does to requests what networks do. */
 export class FlakyProxy implements AsyncDisposable {
@@ -50,6 +50,7 @@ export class FlakyProxy implements AsyncDisposable {
     if (fate === 'hold') this.#held.add(() => this.#take(incoming, response))
     else if (fate === 'cut') incoming.socket.destroy()
     else if (fate === 'pass') this.#pass(incoming, response)
+    else if (typeof fate === 'object') setTimeout(() => this.#pass(incoming, response), fate.afterMs)
     else answer(response, fate)
   }
 

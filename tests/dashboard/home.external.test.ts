@@ -81,8 +81,18 @@ describe('a workspace with trouble', () => {
       expect((await flow.textContent())!).toContain(words)
     }
     const needs = page.getByRole('complementary', { name: 'What needs you' })
-    await needs.getByRole('link', { name: 'Refusing CRM credentials refused' }).waitFor()
-    await needs.getByRole('link', { name: 'Sleeping CRM resting, not answering' }).waitFor()
+    await needs
+      .getByRole('link', { name: /^Refusing CRM Queued: destination refuses the credentials \(401\) since/ })
+      .waitFor()
+    await needs.getByRole('link', { name: /^Sleeping CRM Queued: destination answers 503 since/ }).waitFor()
+    // The head of every page says it, too, in the worst colour.
+    const mark = page.getByRole('link', { name: /^3 destinations need attention: Refusing CRM: credentials refused/ })
+    expect(await mark.getAttribute('data-state')).toBe('bad')
+    await mark.click()
+    await expect
+      .poll(() => page.getByRole('table', { name: 'Destinations' }).getByRole('row').allTextContents())
+      .toHaveLength(4)
+    await page.goBack()
     expect(await needs.getByText('Nightly dump').count()).toBe(0)
     expect(visit.clicks).toBe(0)
   })
@@ -182,6 +192,7 @@ describe('a workspace that begins', () => {
   test('with nothing but the samples of the first start it says what comes next', async () => {
     const { env } = dashboard
     const quickstart = await env.source({ name: 'Quickstart' })
+    await env.webhook({ source: quickstart })
     await env.send(
       '/v1/batch',
       batchOf('sample', 3, (n) => `u-${n}`),

@@ -148,12 +148,13 @@ test('a filter by one of 1,000 sources is chosen by its name', async () => {
   await page.getByText('Nothing matches these filters.').waitFor()
 })
 
-test('100,000 dead letters: twenty groups, loaded as they are scrolled, chosen as a whole, discarded by the group', async () => {
+test('100,000 dead letters: one cause at twenty destinations is one row, loaded as they are scrolled, chosen as a whole, discarded by destination', async () => {
   await using visit = await dashboard.visit('/dead-letters')
   const { page } = visit
   const groups = table(page, 'Groups')
   const letters = table(page, 'Dead letters')
-  await expect.poll(() => rowCount(groups)).toBe(20)
+  await expect.poll(() => rowCount(groups)).toBe(1)
+  await groups.getByRole('row', { name: /^100,000 at 20 destinations: / }).waitFor()
   await page.getByRole('heading', { name: '100,000 events' }).waitFor()
   await scrollDownTo(299, letters)
   await expectFewInDocument(letters)
@@ -163,12 +164,14 @@ test('100,000 dead letters: twenty groups, loaded as they are scrolled, chosen a
   await page.reload()
   await page.getByRole('button', { name: 'Send all 100,000 again' }).waitFor()
 
-  await groups.getByRole('row', { name: /^5,000 at Hook 7: / }).click()
+  await page.getByRole('combobox', { name: 'Destination' }).click()
+  await page.keyboard.type('Hook 7')
+  await page.getByRole('option', { name: 'Hook 7', exact: true }).click()
   await page.getByRole('button', { name: 'Discard all 5,000' }).click()
   const dialog = page.getByRole('dialog')
   await dialog.getByText('Discard 5,000 events of Hook 7? They are not sent any more.').waitFor()
   await dialog.getByRole('button', { name: 'Discard' }).click()
-  await page.getByText('done', { exact: true }).waitFor({ timeout: 60_000 })
+  await page.getByText('finished, 5,000 of 5,000 discarded').waitFor({ timeout: 60_000 })
   await page.goto('/ui/dead-letters')
   await page.getByRole('heading', { name: '95,000 events' }).waitFor()
 })
@@ -232,7 +235,7 @@ test('100,000 dead letters of a group are replayed by one action, and each arriv
   await dialog.getByLabel('Events per second').fill('10000')
   await dialog.getByText('100,000 events, about 10 s at 10,000/s').waitFor()
   await dialog.getByRole('button', { name: 'Send again' }).click()
-  await page.getByText('done', { exact: true }).waitFor({ timeout: 240_000 })
+  await page.getByText('finished, 100,000 of 100,000 delivered').waitFor({ timeout: 240_000 })
   expect([arrived.size, Math.max(...arrived.values())]).toEqual([LETTERS, 1])
   await page.goto('/ui/dead-letters?reason=answered%20400')
   await page.getByText('Nothing matches these filters.').waitFor()

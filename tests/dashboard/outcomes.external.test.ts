@@ -141,7 +141,7 @@ const ROWS: readonly Row[] = [
     of: 'retrying',
     destination: () => at('fails'),
     outcome: 'retrying',
-    says: /^Attempt 1 got 500\. Next at .+\.$/,
+    says: /^Queued: destination answers 500 since \d\d:\d\d, next attempt in \d+ s\.$/,
     action: 'Open destination',
     leads: ({ destinationId }) => `/ui/destinations/${destinationId}/overview`,
     shows: ({ page }) => page.getByText('Waiting now').waitFor(),
@@ -218,10 +218,10 @@ test('pending and blocked: the sentences, and the one that is waited for can be 
   const { visit, lane } = await traced(made, 'm-behind')
   await using _ = visit
   const { page } = visit
-  await lane.getByText('Waits behind m-ahead of the same user.').waitFor()
+  await lane.getByText('Queued behind m-ahead of the same user.').waitFor()
   await lane.getByRole('link', { name: 'Open m-ahead' }).click()
   await page.waitForURL('**/ui/events/m-ahead')
-  await lane.getByText('Not yet taken up.').waitFor()
+  await lane.getByText('Being sent: the destination has not answered yet.').waitFor()
 })
 
 test('throttled: the sentence', async () => {
@@ -230,7 +230,7 @@ test('throttled: the sentence', async () => {
   await dashboard.env.journey('m-rate-2', 'throttled', made.destinationId)
   const { visit, lane } = await traced(made, 'm-rate-2')
   await using _ = visit
-  await lane.getByText('Waits for the rate limit.').waitFor()
+  await lane.getByText("Queued: the destination's rate limit is used up.").waitFor()
 })
 
 /** Rows whose action sends the event: it then arrives. */

@@ -69,10 +69,10 @@ test('a replay of the log that is let run delivers every event, and stands in th
   const { page } = visit
   await page.getByRole('button', { name: 'Count', exact: true }).click()
   await page.getByRole('button', { name: 'Start' }).click()
-  await page.getByText('done', { exact: true }).waitFor()
-  await page.getByText('40 of 40').waitFor()
+  await page.getByText('finished, 40 of 40 delivered').waitFor()
+  await page.getByText('40 of 40', { exact: true }).waitFor()
   await page.getByRole('navigation', { name: 'Sections' }).getByRole('link', { name: 'Replays' }).click()
-  await page.getByRole('table', { name: 'Replays' }).getByText('40 of 40').waitFor()
+  await page.getByRole('table', { name: 'Replays' }).getByText('finished, 40 of 40 delivered').first().waitFor()
 })
 
 test('J8: a new destination is fed with the events of last week in at most 6 clicks', async () => {
@@ -88,7 +88,7 @@ test('J8: a new destination is fed with the events of last week in at most 6 cli
   await visit.click(page.getByRole('button', { name: 'Count', exact: true }))
   await page.getByText('40 events, about 1 s at 100/s').waitFor()
   await visit.click(page.getByRole('button', { name: 'Start' }))
-  await page.getByText('done', { exact: true }).waitFor()
+  await page.getByText('finished, 40 of 40 delivered').waitFor()
   expect(visit.clicks).toBeLessThanOrEqual(6)
   const fed = env.sink.received.filter(({ path }) => path === '/fresh').map(({ json }) => json.messageId)
   expect(new Set(fed)).toEqual(new Set(Array.from({ length: 40 }, (_, n) => `m-${n}`)))

@@ -105,8 +105,8 @@ test("Home's rates are those of /metrics over the same minute, within 2 %", asyn
   try {
     const minute = await nextMinute()
     const shown = async (label: string) => {
-      const text = await visit.page.locator('main a').filter({ hasText: label }).first().textContent()
-      return Number(new RegExp(`^${label}([\\d.]+)/s$`).exec(text!)?.[1])
+      const figure = visit.page.locator('main a').filter({ hasText: label }).first()
+      return Number.parseFloat((await figure.getByText(/ now$/).textContent())!)
     }
     const off = async () => [
       Math.abs((await shown('Accepted')) / minute.accepted - 1),

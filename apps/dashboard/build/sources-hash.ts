@@ -6,7 +6,7 @@ import { DASHBOARD_FOLDER } from './places.ts'
 const PATTERNS = [
   'apps/dashboard/{src,build}/**',
   'apps/dashboard/*.*',
-  'packages/protocol/src/**',
+  'packages/{protocol,wording}/src/**',
   'docs/clients/*.md',
   'package-lock.json',
 ]

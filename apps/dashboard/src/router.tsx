@@ -1,10 +1,14 @@
 import type { QueryClient } from '@tanstack/react-query'
-import { createRootRoute, createRoute, createRouter, lazyRouteComponent, redirect } from '@tanstack/react-router'
+import { createRootRoute, createRoute, createRouter, type RouteComponent, redirect } from '@tanstack/react-router'
+import { Suspense } from 'react'
+import { loadedPart } from './api/loaded-part.ts'
 import { sessionHalf } from './api/session-half.ts'
+import { lazyPart } from './components/lazy-part.ts'
 import { Frame } from './shell/frame.tsx'
 import { PageFailed } from './shell/page-failed.tsx'
 import { PageMissing } from './shell/page-missing.tsx'
-import type { PageRoute } from './shell/page-route.ts'
+import { PagePending } from './shell/page-pending.tsx'
+import type { LoadedPage, PageRoute } from './shell/page-route.ts'
 
 declare module '@tanstack/react-router' {
   interface StaticDataRouteOption {
@@ -18,7 +22,6 @@ const folders = import.meta.glob<{ routes: readonly PageRoute[] }>('./pages/*/ro
 /** Every page there is, by the paths below /ui. */
 const pageRoutes: readonly PageRoute[] = Object.values(folders).flatMap(({ routes }) => routes)
 
-/** @see contracts/dashboard.md §2 [U1] */
 export function newRouter() {
   const root = createRootRoute({ component: Frame, notFoundComponent: PageMissing, errorComponent: PageFailed })
   const children = pageRoutes.map((page) =>
@@ -27,7 +30,7 @@ export function newRouter() {
       path: page.path,
       staticData: { page },
       ...('load' in page
-        ? { component: lazyRouteComponent(page.load, page.component) }
+        ? { component: pageComponent(page) }
         : {
             beforeLoad: ({ params }: { params: Record<string, string> }) => {
               throw redirect({ to: page.redirectTo, params, replace: true })
@@ -44,6 +47,22 @@ export function newRouter() {
     defaultPreload: 'intent',
     scrollRestoration: true,
   })
+}
+
+/**
+ * The page, or its head and a skeleton while its files are on their way: the page before it never stays under the new address.
+ * The router would wait for the files, so it is not told of them.
+ */
+function pageComponent({ title, load, component }: LoadedPage): RouteComponent {
+  const loadPage = () => load().then((module) => ({ default: module[component] }))
+  const Page = lazyPart(loadPage)
+  const Routed = () => (
+    <Suspense fallback={<PagePending title={title} />}>
+      <Page />
+    </Suspense>
+  )
+  const preload = async () => void loadedPart(loadPage)
+  return Object.assign(Routed, { preload })
 }
 
 /** For somebody who is signed in: what the first page shows is on its way while it is made. */

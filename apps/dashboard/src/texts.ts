@@ -15,6 +15,8 @@ export const pageTexts = {
   stillLoading: (seconds: number) => `Still loading. The server has not answered for ${seconds} s.`,
   retry: 'Retry',
   asOf: (time: string) => `As of ${time}.`,
+  asOfSilent: (time: string) => `as of ${time}`,
+  silent: (seconds: number) => `The server has not answered for ${seconds} s.`,
   noConnection: (seconds: number) => `No connection to the server. Next try in ${seconds} s.`,
   serverFailed: (status: number, requestId: string) => `The server could not answer (${status}). Request ${requestId}.`,
   tooManyRequests: (seconds: number) => `Too many requests. Next try in ${seconds} s.`,
@@ -28,6 +30,19 @@ export const pageTexts = {
   keepMine: 'Keep mine',
   signedOut: 'You were signed out. Sign in to go on.',
   panelFailed: 'This part of the page failed. The rest works.',
+} as const
+
+export const healthTexts = {
+  ok: 'Healthy',
+  okMeaning: 'All checks are ok, and every destination takes its events.',
+  warning: 'Warning',
+  trouble: 'Trouble',
+  noConnection: 'No connection',
+  noConnectionMeaning: 'The server cannot be reached.',
+  noAnswer: 'No answer',
+  noAnswerMeaning: (time: string) => `The server has not answered since ${time}.`,
+  needAttention: (count: number) =>
+    count === 1 ? '1 destination needs attention' : `${grouped(count)} destinations need attention`,
 } as const
 
 export const signInTexts = {
@@ -66,7 +81,10 @@ export const homeTexts = {
   behind: (minutes: number) => `behind ${grouped(minutes)} min`,
   dead: (count: number) => `${grouped(count)} dead`,
   refused: (count: number) => `${grouped(count)} refused`,
+  unconnected: 'connected to nothing',
   ok: 'ok',
+  signIns: (count: number) => `${counted(count, 'wrong sign-in')} in 1 h`,
+  destinations: (count: number) => counted(count, 'destination'),
   needsYou: 'What needs you',
   nothingNeedsYou: 'Nothing needs you.',
 } as const
@@ -74,6 +92,10 @@ export const homeTexts = {
 export const sourceTexts = {
   writeKey: 'Write Key',
   sendSample: 'Send a sample event',
+  sampleUnanswered: 'No answer within 10 s. The server may have taken the event: look for it in Events.',
+  sampleAccepted: (time: string) => `Sample event accepted at ${time}.`,
+  unconnected: (events: number) => `Connected to nothing: ${counted(events, 'event')} stored, none delivered`,
+  connect: 'Connect a destination',
   waiting: 'Waiting for the first event …',
   arrived: (type: string, name: string) => `First event arrived: ${[type, name].filter(Boolean).join(' ')}.`,
   noRefusals: 'No request was refused lately.',
@@ -104,10 +126,7 @@ export const traceTexts = {
   noMapping: 'No mapping takes this event.',
   returnedNothing: (name: string) => `${name} returned nothing.`,
   duplicate: 'Same messageId as an earlier event.',
-  pending: 'Not yet taken up.',
-  blocked: (messageId: string) => `Waits behind ${messageId} of the same user.`,
-  throttled: 'Waits for the rate limit.',
-  retrying: (attempt: number, status: number, time: string) => `Attempt ${attempt} got ${status}. Next at ${time}.`,
+  pending: 'Queued: its turn comes next.',
   codeFailed: (name: string, text: string) => `${name} failed: ${text}`,
   noRequest: (text: string) => `No request could be made: ${text}`,
   /** @param status null: there was no answer. */
@@ -162,12 +181,14 @@ export const destinationTexts = {
 } as const
 
 export const deadLetterTexts = {
+  failedBefore: (count: number) => `${counted(count, 'failed event')} had this cause. Send again?`,
   empty: 'No dead letter. Every event found its end.',
   sendAgain: (count: number, name: string) =>
     `Send ${counted(count, 'event')} again to ${name} with today's configuration?`,
 } as const
 
 export const replayTexts = {
+  seeFailed: (count: number, isAgain: boolean) => `See the ${grouped(count)} that failed${isAgain ? ' again' : ''}`,
   empty: 'No replay was started.',
   estimate: (count: number, time: string, rate: number) =>
     `${counted(count, 'event')}, about ${time} at ${grouped(rate)}/s`,

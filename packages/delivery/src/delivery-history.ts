@@ -22,6 +22,14 @@ export interface RequestHistory extends ShownRequest {
   readonly attempts: Attempt[]
 }
 
+/** An attempt that failed and is repeated, as short as it is told of: events that wait share it. */
+export interface Failed {
+  /** Null: no answer came. */
+  readonly status: number | null
+  /** Why none came. */
+  readonly noAnswer: string | null
+}
+
 /** What is kept of the attempts of one event at one destination. */
 export interface DeliveryHistory {
   /** Undefined while the event waits without its payload: then they are on disk alone. */
@@ -39,6 +47,8 @@ export interface DeliveryHistory {
   firstAttemptAt: number
   /** The same moment by the monotonic clock of this process. */
   firstAttempt: number
+  /** What the last attempt came to; undefined before the first, and of an attempt of an earlier process. */
+  lastFailed: Failed | undefined
   /** By the monotonic clock; undefined unless it waits for a retry. */
   due: number | undefined
   /** Answers 401 or 403, and how many events the destination had accepted at the first of them. */
@@ -99,6 +109,7 @@ export function newHistory(startedAt: number, startedMonotonic: number): Deliver
     attemptsSinceStart: 0,
     firstAttemptAt: startedAt,
     firstAttempt: startedMonotonic,
+    lastFailed: undefined,
     due: undefined,
     refusals: 0,
     deliveredAtFirstRefusal: 0,

@@ -195,6 +195,7 @@ function attempted(attempts: number, acceptedAt = 0): LaneEvent {
     attemptsSinceStart: attempts,
     firstAttemptAt: 0,
     firstAttempt: 0,
+    lastFailed: undefined,
     due: undefined,
     refusals: 0,
     deliveredAtFirstRefusal: 0,

@@ -3,7 +3,15 @@ import type { Waiting } from '@millrace/wording'
 import { Alarm } from './alarm.ts'
 import { type AnswerClass, abortReason, classOf, type Ended, isOverload, signOf } from './classify.ts'
 import { ConcurrencyLevel } from './concurrency-level.ts'
-import { keptText, lastAttempt, newHistory, noteAttempt, passOver, resumedHistory } from './delivery-history.ts'
+import {
+  type DeliveryHistory,
+  keptText,
+  lastAttempt,
+  newHistory,
+  noteAttempt,
+  passOver,
+  resumedHistory,
+} from './delivery-history.ts'
 import { deadLetterOf, journeyOf } from './event-writes.ts'
 import { allGivenUpInOutage, giveUpAfterAttempt, type Moment } from './give-up.ts'
 import { isWaiting, LaneEvent, type Replayed } from './lane-event.ts'
@@ -568,7 +576,7 @@ export class Lane {
       return
     }
     this.#lastFailure = { status: result.status, text }
-    this.#noteFailing(result, answerClass, text, startedAt)
+    this.#noteFailing(history, result, answerClass, startedAt)
     if (answerClass === 'abort') this.#giveUp(event, 'delivery', abortReason(result))
     else this.#retryOrGiveUp(event, result)
   }
@@ -603,13 +611,17 @@ export class Lane {
   }
 
   /** An event that is refused for good says that the destination answers. */
-  #noteFailing({ kind, status }: Ended, answerClass: AnswerClass, text: string, startedAt: number): void {
+  #noteFailing(history: DeliveryHistory, { kind, status }: Ended, answerClass: AnswerClass, startedAt: number): void {
     if (answerClass === 'abort') {
       if (kind === 'answer') this.#failing = undefined
       return
     }
-    const answered = kind === 'answer' ? { status, noAnswer: null } : { status: null, noAnswer: noAnswerText(text) }
-    this.#failing = { since: this.#failing?.since ?? startedAt, ...answered }
+    const before = this.#failing?.last
+    const noAnswer = kind === 'answer' ? null : noAnswerText(this.#lastFailure!.text)
+    const failed = kind === 'answer' ? { status, noAnswer } : { status: null, noAnswer }
+    const last = before?.status === failed.status && before.noAnswer === noAnswer ? before : failed
+    history.lastFailed = last
+    this.#failing = { since: this.#failing?.since ?? startedAt, last }
   }
 
   /** What an attempt says of the destination as a whole. */

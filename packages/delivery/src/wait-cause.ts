@@ -1,5 +1,5 @@
 import type { Waiting } from '@millrace/wording'
-import { type DeliveryHistory, lastAttempt } from './delivery-history.ts'
+import type { Failed } from './delivery-history.ts'
 import type { LaneEvent } from './lane-event.ts'
 import type { Outage } from './outage.ts'
 
@@ -7,10 +7,7 @@ import type { Outage } from './outage.ts'
 export interface Failing {
   /** When the first failed attempt began, ms since 1970. */
   readonly since: number
-  /** Of the last failed attempt; null: no answer came. */
-  readonly status: number | null
-  /** Why none came. */
-  readonly noAnswer: string | null
+  readonly last: Failed
 }
 
 /** What a lane knows of the destination as a whole, at this moment. */
@@ -65,7 +62,7 @@ export function eventWait(event: LaneEvent | undefined, isHeld: boolean, situati
     const isProbed = situation.outage.state !== 'ok' || state === 'blocked'
     return isProbed ? ofLane : { ...ofLane, nextAttemptAt: dueAt }
   }
-  if (state === 'retrying') return { ...NO_FACTS, cause: 'retry', ...ownFailure(history), nextAttemptAt: dueAt }
+  if (state === 'retrying') return { ...NO_FACTS, cause: 'retry', ...history?.lastFailed, nextAttemptAt: dueAt }
   if (state === 'blocked') return { ...NO_FACTS, cause: 'order' }
   return ofLane ?? { ...NO_FACTS, cause: 'turn' }
 }
@@ -75,15 +72,7 @@ const NO_FACTS = { status: null, noAnswer: null, since: null, nextAttemptAt: nul
 
 function failingFacts(failing: Failing | undefined): Pick<Waiting, 'status' | 'noAnswer' | 'since'> {
   if (failing === undefined) return NO_FACTS
-  const { status, noAnswer, since } = failing
-  return { status, noAnswer, since: time(since) }
-}
-
-function ownFailure(history: DeliveryHistory | undefined): Pick<Waiting, 'status' | 'noAnswer'> {
-  const last = lastAttempt(history)
-  if (last === undefined) return NO_FACTS
-  const noAnswer = noAnswerText(last.text)
-  return { status: noAnswer === null ? last.status : null, noAnswer }
+  return { ...failing.last, since: time(failing.since) }
 }
 
 /** Of `[ECONNREFUSED] :: Connection refused`, as a call without an answer is recorded, its text; null for an answer. */

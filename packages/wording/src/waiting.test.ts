@@ -41,6 +41,7 @@ test.each<[Partial<Waiting> & Pick<Waiting, 'cause'>, string]>([
     { cause: 'retry', status: 429, nextAttemptAt: new Date(NOW - 100).toISOString() },
     'Queued: destination answered 429 to this event, next attempt now',
   ],
+  [{ cause: 'retry', nextAttemptAt: in20s }, 'Queued: the last attempt failed, next attempt in 20 s'],
   [{ cause: 'order', blockedBy: 'm-88' }, 'Queued behind m-88 of the same user'],
   [{ cause: 'order' }, 'Queued behind an earlier event of the same user'],
   [{ cause: 'rate_limit' }, "Queued: the destination's rate limit is used up"],

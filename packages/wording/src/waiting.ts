@@ -25,7 +25,7 @@ export type WaitCause =
 /** Why an event waits at a destination, as the API gives it. Times are RFC 3339 in UTC. */
 export interface Waiting {
   readonly cause: WaitCause
-  /** The last answer, for `credentials_refused`, `destination_failing` and `retry`; null: none came. */
+  /** The last answer, for `credentials_refused`, `destination_failing` and `retry`; null: none came, or it is not known any more. */
   readonly status: number | null
   /** What happened instead of an answer, such as `Connection refused`. */
   readonly noAnswer: string | null
@@ -68,9 +68,10 @@ function reasonOf({ cause, status, noAnswer, since, blockedBy }: Waiting, { cloc
       )
     case 'retry': {
       const event = blockedBy === null ? 'this event' : 'it'
-      return status === null
-        ? `destination did not answer${bracketed(noAnswer)} when it got ${event}`
-        : `destination answered ${status} to ${event}`
+      if (status !== null) return `destination answered ${status} to ${event}`
+      return noAnswer === null
+        ? 'the last attempt failed'
+        : `destination did not answer${bracketed(noAnswer)} when it got ${event}`
     }
     case 'rate_limit':
       return "the destination's rate limit is used up"

@@ -3,6 +3,7 @@ import { connectionFailure, failureOf } from './failure.ts'
 import { LastAnswers } from './last-answers.ts'
 import { noteServerDate } from './server-clock.ts'
 import { endSession, sessionHalf } from './session-half.ts'
+import { noteAsked } from './silence.ts'
 
 export { ApiError } from './failure.ts'
 
@@ -87,9 +88,12 @@ async function respond(
     init.body = JSON.stringify(body)
   }
   if (signal !== undefined) init.signal = signal
-  const response = await fetch(pathWith(path, query), init).catch((error: unknown) => {
-    throw signal?.aborted ? error : connectionFailure()
-  })
+  const answered = noteAsked(method, path, signal)
+  const response = await fetch(pathWith(path, query), init)
+    .catch((error: unknown) => {
+      throw signal?.aborted ? error : connectionFailure()
+    })
+    .finally(answered)
   noteServerDate(response.headers.get('Date'), Date.now())
   if (response.ok) return response
   const error = failureOf(response.status, response.headers, await response.text().catch(() => ''))

@@ -1,4 +1,5 @@
 import type { JsonObject } from '@millrace/protocol/json'
+import type { Waiting } from '@millrace/wording'
 import { useQuery } from '@tanstack/react-query'
 import { api } from './client.ts'
 import { reading, readingAll, readingOne, type Tagged, useWriting } from './reading.ts'
@@ -86,6 +87,8 @@ export function useDeleteDestination() {
 export interface ConnectionTest {
   /** False: nothing was tested. */
   readonly tested: boolean
+  /** `doubtful`: somebody answers there, but not as a receiver of events would. */
+  readonly verdict: 'good' | 'doubtful' | 'bad' | 'unknown'
   readonly ok: boolean
   readonly text: string
   readonly durationMs: number
@@ -115,6 +118,8 @@ export interface DeliveryState {
   /** The user behind whom most events wait. */
   readonly hotId: { readonly id: string; readonly waiting: number } | null
   readonly concurrency: number
+  /** Why events wait, where one reason holds for all of them. */
+  readonly waiting: Waiting | null
   readonly oldestPendingAt: string | null
   readonly delivered24h: number
   readonly deadLettersOpen: number

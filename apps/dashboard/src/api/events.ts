@@ -1,5 +1,6 @@
 import type { EventType } from '@millrace/protocol/event'
 import type { JsonObject } from '@millrace/protocol/json'
+import type { Waiting } from '@millrace/wording'
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { api, pathWith } from './client.ts'
 import { type Paging, reading, readingPages } from './reading.ts'
@@ -46,6 +47,8 @@ export interface ListedEvent {
     readonly destinationId: string
     readonly outcome: Outcome
     readonly reason: string | null
+    /** Of one without a final outcome. */
+    readonly waiting?: Waiting
   }[]
 }
 
@@ -107,6 +110,8 @@ export interface Journey {
   readonly nextAttemptAt?: string
   /** messageId of the event that a blocked one waits behind. */
   readonly blockedBy?: string
+  /** Of one without a final outcome. */
+  readonly waiting?: Waiting
   /** Only for the destination that was asked to be rendered. */
   readonly rendered?: Rendered
 }

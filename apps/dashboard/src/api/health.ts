@@ -2,6 +2,7 @@ import { queryOptions, useQuery } from '@tanstack/react-query'
 import { api } from './client.ts'
 import { onceShown, reading, useWriting } from './reading.ts'
 import { pollEvery } from './retry.ts'
+import { noteAsked } from './silence.ts'
 
 /** @see contracts/ingest.md §8 */
 export interface Health {
@@ -24,7 +25,11 @@ const HEALTH = queryOptions({
   queryFn: async (context): Promise<Health> => {
     await onceShown(context)
     const { signal } = context
-    const response = await window.fetch('/health', { signal }).catch(() => undefined)
+    const answered = noteAsked('GET', '/health', signal)
+    const response = await window
+      .fetch('/health', { signal })
+      .catch(() => undefined)
+      .finally(answered)
     const health = await response?.json().catch(() => undefined)
     if (health?.checks !== undefined) return health as Health
     return (await api<Health>('GET', '/health', { signal })).body

@@ -60,9 +60,11 @@ const modelPath = (eventId: string) => `/schemas/event-model/${encodeURIComponen
 const versionPath = (versionId: string) => `/schemas/event-version/${encodeURIComponent(versionId)}`
 
 /** All of them, or those of one source. */
+export const readingEventModels = (query: { writeKey?: string }) =>
+  reading<EventModel[]>('/schemas/event-models', { WriteKey: query.writeKey, extras: true })
 export function useEventModels(query: { writeKey?: string } = {}, options: { isEnabled?: boolean } = {}) {
   return useQuery({
-    ...reading<EventModel[]>('/schemas/event-models', { WriteKey: query.writeKey, extras: true }),
+    ...readingEventModels(query),
     enabled: options.isEnabled ?? true,
   })
 }

@@ -1,30 +1,70 @@
 import { Link } from '@tanstack/react-router'
 import { troublesOf, useHealth } from '../api/health.ts'
+import { useSilentSince } from '../api/silence.ts'
+import { localTime } from '../components/time/time-text.ts'
+import { useTroubledDestinations } from '../components/troubled-destinations.ts'
+import { healthTexts as texts } from '../texts.ts'
 import styles from './shell.module.css'
 
-/** Whether the server takes and delivers events, in a sign and a word. */
+const MOST_NAMED = 5
+
+/**
+ * Whether the server takes events and every destination gets them, in a sign and a word: what is worst is said. Grey is what
+ * is not known, never what is well.
+ *
+ * @see contracts/dashboard.md §3
+ */
 export function HealthMark() {
   const { data, isError } = useHealth()
-  if (isError) return <State state="bad" sign="✕" word="No connection" text="The server does not answer." />
+  const silentSince = useSilentSince()
+  const troubled = useTroubledDestinations()
+  if (silentSince !== null) {
+    const text = texts.noAnswerMeaning(localTime(new Date(silentSince), new Date(), 'second'))
+    return <State state="unknown" sign="○" word={texts.noAnswer} text={text} />
+  }
+  if (isError) return <State state="bad" sign="✕" word={texts.noConnection} text={texts.noConnectionMeaning} />
   if (data === undefined) return null
   const troubles = troublesOf(data)
-  const isDown = data.acceptingEvents === 'FALSE' || data.routingEvents === 'FALSE'
-  if (troubles.length === 0) return <State state="ok" sign="●" word="Healthy" text="All checks are ok." />
   const text = troubles.map(({ check, text }) => `${check}: ${text}`).join(' · ')
-  return <State state="bad" sign={isDown ? '✕' : '▲'} word={isDown ? 'Trouble' : 'Warning'} text={text} />
+  if (data.acceptingEvents === 'FALSE' || data.routingEvents === 'FALSE') {
+    return <State state="bad" sign="✕" word={texts.trouble} text={text} />
+  }
+  if (troubled !== undefined && troubled.length > 0) {
+    const isBad = troubled.some(({ state }) => state.kind !== 'behind')
+    const named = troubled.slice(0, MOST_NAMED).map(({ name, state }) => `${name}: ${state.word}`)
+    const more = troubled.length > MOST_NAMED ? [`${troubled.length - MOST_NAMED} more`] : []
+    return (
+      <State
+        state={isBad ? 'bad' : 'warn'}
+        sign={isBad ? '■' : '▲'}
+        word={texts.needAttention(troubled.length)}
+        short={String(troubled.length)}
+        text={[...named, ...more].join(' · ')}
+        to="/destinations"
+        search={{ state: 'attention' }}
+      />
+    )
+  }
+  if (troubles.length > 0) return <State state="warn" sign="▲" word={texts.warning} text={text} />
+  return <State state="ok" sign="●" word={texts.ok} text={texts.okMeaning} />
 }
 
 interface StateProps {
-  readonly state: 'ok' | 'bad'
+  readonly state: 'ok' | 'warn' | 'bad' | 'unknown'
   readonly sign: string
   readonly word: string
+  /** In place of the word, where there is no room for it. */
+  readonly short?: string
   readonly text: string
+  readonly to?: string
+  readonly search?: Readonly<Record<string, string>>
 }
 
-function State({ state, sign, word, text }: StateProps) {
+function State({ state, sign, word, short, text, to = '/settings/health', search = {} }: StateProps) {
   return (
     <Link
-      to="/settings/health"
+      to={to}
+      search={search as never}
       className={styles.health}
       data-state={state}
       data-tip={text}
@@ -32,6 +72,7 @@ function State({ state, sign, word, text }: StateProps) {
     >
       <span aria-hidden="true">{sign}</span>
       <span className={styles.healthText}>{word}</span>
+      {short !== undefined && <span className={styles.healthShort}>{short}</span>}
     </Link>
   )
 }

@@ -4,7 +4,7 @@ import type { Readers } from './search-values.ts'
 /** A page, as its folder tells the router of it. */
 export type PageRoute = LoadedPage | Redirect
 
-interface LoadedPage {
+export interface LoadedPage {
   /** Below /ui, with parameters as `$id`. */
   readonly path: string
   /** Of the browser's tab and of the path on top. */

@@ -1,7 +1,8 @@
 import { Modal } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
 import { useRouter } from '@tanstack/react-router'
-import { type KeyboardEvent, useId, useState } from 'react'
+import { type KeyboardEvent, useEffect, useId, useState } from 'react'
+import { takeHeldKeys } from './held-keys.ts'
 import { Icon } from './icon.tsx'
 import styles from './palette.module.css'
 import { usePaletteEntries } from './palette-entries.ts'
@@ -31,6 +32,16 @@ export function Palette({ onClose, onKeys }: PaletteProps) {
     if ('run' in entry) entry.run()
     else void router.navigate({ to: entry.to, params: entry.params as never, search: entry.search as never })
   }
+  const [isEntered, setEntered] = useState(false)
+  const takeKeys = () => {
+    const held = takeHeldKeys()
+    if (held.text !== '') setWritten((before) => before + held.text)
+    setEntered(held.isEntered)
+  }
+  // biome-ignore lint/correctness/useExhaustiveDependencies: once, with the entries of what was held
+  useEffect(() => {
+    if (isEntered) run(at)
+  }, [isEntered])
   const onKeyDown = (event: KeyboardEvent) => {
     const step = event.key === 'ArrowDown' ? 1 : event.key === 'ArrowUp' ? -1 : 0
     if (step !== 0) setChosen((at + step + entries.length) % Math.max(entries.length, 1))
@@ -63,6 +74,7 @@ export function Palette({ onClose, onKeys }: PaletteProps) {
           autoComplete="off"
           spellCheck={false}
           data-autofocus
+          onFocus={takeKeys}
           value={written}
           onChange={({ currentTarget }) => {
             setWritten(currentTarget.value)

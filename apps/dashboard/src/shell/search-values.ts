@@ -1,4 +1,4 @@
-import { useLocation, useNavigate } from '@tanstack/react-router'
+import { useLocation, useNavigate, useRouter } from '@tanstack/react-router'
 import { useCallback, useMemo } from 'react'
 
 /** Makes a value of the text in a link; undefined when it can be none. */
@@ -73,16 +73,19 @@ export type SetSearch<R extends Readers> = (
 
 /** The state of a view, which lives in the link alone. @see contracts/dashboard.md §2 [U2] */
 export function useSearchValues<R extends Readers>(readers: R): readonly [SearchValues<R>, SetSearch<R>] {
-  const search: Readonly<Record<string, unknown>> = useLocation().search
+  const { search, pathname }: { search: Readonly<Record<string, unknown>>; pathname: string } = useLocation()
   const navigate = useNavigate()
+  const router = useRouter()
   const values = useMemo(() => readSearch(readers, search), [readers, search])
   const set = useCallback<SetSearch<R>>(
     (changes, how = 'replace') => {
+      // A page that is being left may still write, such as a field after a pause: its filters are none of the next page.
+      if (router.latestLocation.pathname !== pathname) return
       const written = Object.fromEntries(Object.entries(changes).map(([name, value]) => [name, writtenValue(value)]))
       const search = (before: Record<string, unknown>) => ({ ...before, ...written })
       void navigate({ to: '.', search: search as never, replace: how === 'replace', resetScroll: false })
     },
-    [navigate],
+    [navigate, router, pathname],
   )
   return [values, set]
 }

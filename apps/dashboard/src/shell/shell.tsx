@@ -1,21 +1,39 @@
 import { Drawer } from '@mantine/core'
 import { useRouter } from '@tanstack/react-router'
-import { lazy, type ReactNode, Suspense, useMemo, useState } from 'react'
+import { type ReactNode, Suspense, useEffect, useMemo, useState } from 'react'
+import { loadedPart } from '../api/loaded-part.ts'
+import { lazyPart } from '../components/lazy-part.ts'
+import { Loading } from '../components/states/loading.tsx'
+import { holdKeys, takeHeldKeys } from './held-keys.ts'
 import { type KeyBinding, useKeyListener, useKeys } from './keys.ts'
 import { LinkNotice } from './link-notice.tsx'
+import { LoadNotice } from './load-notice.tsx'
 import { SECTIONS } from './navigation.ts'
 import styles from './shell.module.css'
 import { SideNavigation } from './side-navigation.tsx'
 import { TopBar } from './top-bar.tsx'
 import { useControlKey } from './use-control-key.ts'
 
-const Palette = lazy(() => import('./palette.tsx').then(({ Palette }) => ({ default: Palette })))
-const KeyList = lazy(() => import('./key-list.tsx').then(({ KeyList }) => ({ default: KeyList })))
+const loadPalette = () => import('./palette.tsx').then(({ Palette }) => ({ default: Palette }))
+const Palette = lazyPart(loadPalette)
+const KeyList = lazyPart(() => import('./key-list.tsx').then(({ KeyList }) => ({ default: KeyList })))
+
+/** After so long the first page has what it needs. */
+const IDLE_MS = 2_000
 
 /** Left the sections, on top path, search, health, theme and account. */
 export function Shell({ children }: { readonly children: ReactNode }) {
   const [open, setOpen] = useState<'drawer' | 'palette' | 'keys'>()
-  const close = () => setOpen(undefined)
+  const close = () => {
+    takeHeldKeys()
+    setOpen(undefined)
+  }
+  const openPalette = () => {
+    if (open === 'palette') return
+    holdKeys(close)
+    setOpen('palette')
+  }
+  usePaletteSoon()
   const router = useRouter()
   const keys = useMemo<KeyBinding[]>(() => {
     return [
@@ -30,7 +48,7 @@ export function Shell({ children }: { readonly children: ReactNode }) {
   }, [router])
   useKeys(keys)
   useKeyListener()
-  useControlKey('k', () => setOpen('palette'))
+  useControlKey('k', openPalette)
 
   return (
     <div className={styles.shell}>
@@ -49,10 +67,11 @@ export function Shell({ children }: { readonly children: ReactNode }) {
       >
         <SideNavigation onNavigate={close} />
       </Drawer>
-      <TopBar onMenu={() => setOpen('drawer')} onSearch={() => setOpen('palette')} onKeys={() => setOpen('keys')} />
+      <TopBar onMenu={() => setOpen('drawer')} onSearch={openPalette} onKeys={() => setOpen('keys')} />
       <main id="page" className={styles.page} tabIndex={-1}>
+        <LoadNotice />
         <LinkNotice />
-        <Suspense fallback={<div aria-busy="true" />}>{children}</Suspense>
+        <Suspense fallback={<Loading />}>{children}</Suspense>
       </main>
       <Suspense>
         {open === 'palette' && <Palette onClose={close} onKeys={() => setOpen('keys')} />}
@@ -60,6 +79,14 @@ export function Shell({ children }: { readonly children: ReactNode }) {
       </Suspense>
     </div>
   )
+}
+
+/** It is to be there when it is called, even when the server is not. */
+function usePaletteSoon(): void {
+  useEffect(() => {
+    const timer = setTimeout(() => void loadedPart(loadPalette), IDLE_MS)
+    return () => clearTimeout(timer)
+  }, [])
 }
 
 /** The first filter of a page carries `data-filter`. */

@@ -1,5 +1,6 @@
 import { Skeleton, Switch } from '@mantine/core'
-import { lazy, Suspense, useState } from 'react'
+import { Suspense, useState } from 'react'
+import { lazyPart } from '../../components/lazy-part.ts'
 import { commonTexts } from '../../texts.ts'
 import { PanelBoundary } from '../states/panel-boundary.tsx'
 import { localTime } from '../time/time-text.ts'
@@ -7,7 +8,7 @@ import styles from './chart.module.css'
 import type { ChartProps } from './chart-series.ts'
 import { ChartTable } from './chart-table.tsx'
 
-const Plot = lazy(() => import('./plot.tsx').then(({ Plot }) => ({ default: Plot })))
+const Plot = lazyPart(() => import('./plot.tsx').then(({ Plot }) => ({ default: Plot })))
 
 /** A chart over time, from zero, with its gaps; the same as a table. Its library is loaded when the first one is shown. */
 export function Chart(props: ChartProps) {

@@ -1,9 +1,10 @@
 import { Skeleton } from '@mantine/core'
-import { lazy, Suspense } from 'react'
+import { Suspense } from 'react'
+import { lazyPart } from '../../components/lazy-part.ts'
 import { PanelBoundary } from '../states/panel-boundary.tsx'
 import type { EditorProps } from './editor-props.ts'
 
-const Editor = lazy(() => import('./editor.tsx').then(({ Editor }) => ({ default: Editor })))
+const Editor = lazyPart(() => import('./editor.tsx').then(({ Editor }) => ({ default: Editor })))
 
 /** The editor, which is loaded when the first one is shown. @see contracts/dashboard.md §8 [U11] */
 export function CodeEditor(props: EditorProps) {

@@ -5,19 +5,26 @@ interface ShareBarProps {
   readonly share: number
   /** Beside the bar: `72 of 240`. */
   readonly text: string
-  readonly tone?: 'plain' | 'warn' | 'bad'
+  readonly tone?: Tone
+  /** In place of one share: several, side by side, each of the same whole. */
+  readonly parts?: readonly { readonly share: number; readonly tone: Tone }[]
 }
 
+type Tone = 'plain' | 'idle' | 'warn' | 'bad'
+
 /** How much of a whole; the text says it too. */
-export function ShareBar({ share, text, tone = 'plain' }: ShareBarProps) {
+export function ShareBar({ share, text, tone = 'plain', parts = [{ share, tone }] }: ShareBarProps) {
   return (
     <span className={styles.share}>
       <span className={styles.track} aria-hidden="true">
-        <span
-          className={styles.fill}
-          data-tone={tone}
-          style={{ display: 'block', width: `${Math.min(Math.max(share, 0), 1) * 100}%` }}
-        />
+        {parts.map((part) => (
+          <span
+            key={part.tone}
+            className={styles.fill}
+            data-tone={part.tone}
+            style={{ width: `${Math.min(Math.max(part.share, 0), 1) * 100}%` }}
+          />
+        ))}
       </span>
       <span>{text}</span>
     </span>

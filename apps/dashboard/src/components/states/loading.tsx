@@ -5,7 +5,7 @@ import { pageTexts } from '../../texts.ts'
 import styles from './states.module.css'
 import { useClock } from './use-clock.ts'
 
-const UNSEEN_MS = 150
+const UNSEEN_MS = 60
 const LONG_S = 10
 
 interface LoadingProps {

@@ -38,7 +38,7 @@ export function Shown<T>({ of, thing, id, role, skeleton, children }: ShownProps
   }
   return (
     <>
-      {error !== null && <Stale of={of} error={error} />}
+      <Stale of={of} />
       <div className={styles.content} data-stale={error !== null || undefined}>
         <PanelBoundary>{<Children data={data} show={children} />}</PanelBoundary>
       </div>

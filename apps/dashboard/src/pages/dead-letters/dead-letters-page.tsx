@@ -1,10 +1,11 @@
-import { lazy, Suspense, useMemo } from 'react'
+import { Suspense, useMemo } from 'react'
 import { type Stage, useDeadLetterGroups } from '../../api/dead-letters.ts'
 import { useDestinations } from '../../api/destinations.ts'
 import { namesOf } from '../../api/names.ts'
 import { ApiPopover } from '../../components/api-popover.tsx'
 import { BesidePanel } from '../../components/beside-panel.tsx'
 import { MOST_ROWS } from '../../components/curl-text.ts'
+import { lazyPart } from '../../components/lazy-part.ts'
 import { Empty, EmptyByFilter } from '../../components/states/empty.tsx'
 import { Shown } from '../../components/states/shown.tsx'
 import { PageHead } from '../../shell/page-head.tsx'
@@ -18,7 +19,7 @@ import { letterGroups, narrowedTo } from './letter-groups.ts'
 import { LetterList } from './letter-list.tsx'
 import { STAGE_WORDS } from './stage-words.ts'
 
-const LetterPanel = lazy(() => import('./letter-panel.tsx').then(({ LetterPanel }) => ({ default: LetterPanel })))
+const LetterPanel = lazyPart(() => import('./letter-panel.tsx').then(({ LetterPanel }) => ({ default: LetterPanel })))
 const POLL_MS = 10_000
 // Handed on: a module that the page and its panel share would count the page as loaded with the panel.
 const stageWord = (stage: Stage) => STAGE_WORDS[stage]

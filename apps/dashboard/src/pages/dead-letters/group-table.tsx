@@ -4,7 +4,7 @@ import { firstLine, shownText } from '../../components/json/shown-text.ts'
 import { DataTable } from '../../components/table/data-table.tsx'
 import type { Column } from '../../components/table/table-column.ts'
 import { Time } from '../../components/time/time.tsx'
-import type { LetterGroup } from './letter-groups.ts'
+import { type LetterGroup, targetOf } from './letter-groups.ts'
 import { STAGE_WORDS } from './stage-words.ts'
 
 interface GroupTableProps {
@@ -22,9 +22,7 @@ export function GroupTable({ groups, nameOf, onOpen }: GroupTableProps) {
       columns={columns}
       rows={groups}
       rowId={({ key }) => key}
-      rowName={({ destinationId, reason, count }) =>
-        `${grouped(count)} at ${nameOf(destinationId)}: ${firstLine(reason)}`
-      }
+      rowName={(group) => `${grouped(group.count)} at ${targetOf([group], nameOf)}: ${firstLine(group.reason)}`}
       copied={({ reason }) => reason}
       onOpen={onOpen}
     />
@@ -51,7 +49,7 @@ function groupColumns(nameOf: (id: string) => string): readonly Column<LetterGro
       key: 'destination',
       title: 'Destination',
       width: 'minmax(120px, 1fr)',
-      cell: ({ destinationId }) => nameOf(destinationId),
+      cell: (group) => <span title={group.destinationIds.map(nameOf).join('\n')}>{targetOf([group], nameOf)}</span>,
     },
     { key: 'stage', title: 'Stage', width: '136px', cell: ({ stage }) => STAGE_WORDS[stage] },
     {

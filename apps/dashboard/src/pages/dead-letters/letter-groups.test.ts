@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { DeadLetterGroup } from '../../api/dead-letters.ts'
-import { letterGroups, narrowedTo } from './letter-groups.ts'
+import { letterGroups, narrowedTo, targetOf } from './letter-groups.ts'
 
 const group = (fields: Partial<DeadLetterGroup>): DeadLetterGroup => ({
   destinationId: 'd',
@@ -13,17 +13,20 @@ const group = (fields: Partial<DeadLetterGroup>): DeadLetterGroup => ({
   ...fields,
 })
 
-test('letters of one destination, stage and reason are one group, whatever was answered last; largest first', () => {
+test('letters of one stage and reason are one group, wherever they were to go and whatever was answered last; largest first', () => {
   const groups = letterGroups([
     group({ count: 2, reason: 'answered 400', lastStatus: 400 }),
     group({ count: 3, lastStatus: 503 }),
     group({ count: 4, lastStatus: 500, oldestAt: '2026-03-04T08:00:00.000Z' }),
-    group({ count: 1, lastStatus: null, newestAt: '2026-03-04T11:00:00.000Z' }),
+    group({ count: 1, destinationId: 'e', lastStatus: null, newestAt: '2026-03-04T11:00:00.000Z' }),
   ])
   expect(groups.map(({ reason, count, lastStatuses }) => [reason, count, lastStatuses])).toEqual([
     ['retry limit reached', 8, [500, 503]],
     ['answered 400', 2, [400]],
   ])
+  expect(groups.map(({ destinationIds }) => destinationIds)).toEqual([['d', 'e'], ['d']])
+  expect(targetOf([groups[0]!], String)).toBe('2 destinations')
+  expect(targetOf([groups[1]!], (id) => `Name of ${id}`)).toBe('Name of d')
   expect([groups[0]!.oldestAt, groups[0]!.newestAt]).toEqual(['2026-03-04T08:00:00.000Z', '2026-03-04T11:00:00.000Z'])
 })
 
@@ -38,7 +41,6 @@ test('a chosen group narrows the filters and leaves the others as they are', () 
   const [chosen] = letterGroups([group({})])
   expect(narrowedTo({ userId: 'u', stage: 'delivery' }, chosen)).toEqual({
     userId: 'u',
-    destinationId: 'd',
     stage: 'delivery',
     reason: 'retry limit reached',
   })

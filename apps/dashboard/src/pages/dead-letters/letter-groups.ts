@@ -1,10 +1,12 @@
+import { counted } from '@millrace/wording'
 import type { DeadLetterFilters, DeadLetterGroup, Stage } from '../../api/dead-letters.ts'
 
-/** Dead letters with one destination, stage and reason: what can be filtered by, and so be sent again together. */
+/** Dead letters of one cause, wherever they were to go: what can be filtered by, and so be sent again together. */
 export interface LetterGroup {
   /** Names it in a link; reasons may be long, and texts of strangers. */
   readonly key: string
-  readonly destinationId: string
+  /** That have some of them, in no order. */
+  readonly destinationIds: readonly string[]
   readonly stage: Stage
   readonly reason: string
   /** Each once; what was never answered has none. */
@@ -18,12 +20,12 @@ export interface LetterGroup {
 export function letterGroups(counted: readonly DeadLetterGroup[]): readonly LetterGroup[] {
   const groups = new Map<string, LetterGroup>()
   for (const { destinationId, stage, reason, lastStatus, count, oldestAt, newestAt } of counted) {
-    const key = groupKey(destinationId, stage, reason)
+    const key = groupKey(stage, reason)
     const known = groups.get(key)
     const statuses = new Set([...(known?.lastStatuses ?? []), ...(lastStatus === null ? [] : [lastStatus])])
     groups.set(key, {
       key,
-      destinationId,
+      destinationIds: [...new Set([...(known?.destinationIds ?? []), destinationId])],
       stage,
       reason,
       lastStatuses: [...statuses].sort((a, b) => a - b),
@@ -38,12 +40,18 @@ export function letterGroups(counted: readonly DeadLetterGroup[]): readonly Lett
 /** The filters with those of a group in place of their own. */
 export function narrowedTo(filters: DeadLetterFilters, group: LetterGroup | undefined): DeadLetterFilters {
   if (group === undefined) return filters
-  const { destinationId, stage, reason } = group
-  return { ...filters, destinationId, stage, reason }
+  const { stage, reason } = group
+  return { ...filters, stage, reason }
 }
 
-function groupKey(destinationId: string, stage: Stage, reason: string): string {
+function groupKey(stage: Stage, reason: string): string {
   let hash = 5381
   for (let at = 0; at < reason.length; at++) hash = (Math.imul(hash, 33) ^ reason.charCodeAt(at)) >>> 0
-  return `${destinationId}.${stage}.${hash.toString(36)}`
+  return `${stage}.${hash.toString(36)}`
+}
+
+/** Where the letters of groups were to go: a name, or `20 destinations`. */
+export function targetOf(groups: readonly LetterGroup[], nameOf: (destinationId: string) => string): string {
+  const [only, ...others] = new Set(groups.flatMap(({ destinationIds }) => destinationIds))
+  return only !== undefined && others.length === 0 ? nameOf(only) : counted(others.length + 1, 'destination')
 }

@@ -11,7 +11,7 @@ import type { SetSearch } from '../../shell/search-values.ts'
 import styles from './dead-letters.module.css'
 import type { DeadLettersSearch, deadLettersSearch } from './dead-letters-search.ts'
 import { letterColumns } from './letter-columns.tsx'
-import type { LetterGroup } from './letter-groups.ts'
+import { type LetterGroup, targetOf } from './letter-groups.ts'
 import { type LetterJob, LetterJobDialog } from './letter-job-dialog.tsx'
 
 const MOST_CHOSEN = 50
@@ -38,13 +38,11 @@ export function LetterList({ filters, groups, group, nameOf, search, set }: Lett
   const chosen = sel === undefined ? [] : sel === 'all' ? 'all' : sel
   const isAll = chosen === 'all' || chosen.length === 0
   const canAct = (filters.state ?? 'open') === 'open'
-  const targets = new Set(groups.map(({ destinationId }) => destinationId))
   const ask = (kind: LetterJob['kind']) => {
     const choice: DeadLetterChoice = isAll
       ? { filter: { ...filters, state: 'open' } }
       : { ids: chosen as readonly string[] }
-    const target = targets.size === 1 ? nameOf([...targets][0]!) : counted(targets.size, 'destination')
-    setJob({ kind, choice, target })
+    setJob({ kind, choice, target: targetOf(groups, nameOf) })
   }
   const count = isAll ? total : chosen.length
   return (
@@ -60,7 +58,7 @@ export function LetterList({ filters, groups, group, nameOf, search, set }: Lett
         </h2>
         {group !== undefined && (
           <span className={styles.dim}>
-            {counted(total, 'event')} at {nameOf(group.destinationId)}
+            {counted(total, 'event')} at {targetOf([group], nameOf)}
           </span>
         )}
         {canAct && (

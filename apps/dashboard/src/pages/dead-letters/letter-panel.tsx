@@ -12,6 +12,7 @@ import { Shown } from '../../components/states/shown.tsx'
 import { Time } from '../../components/time/time.tsx'
 import { AttemptRows } from '../events/trace/attempt-table.tsx'
 import { SendAgain } from '../events/trace/send-again.tsx'
+import { LetterCode } from './letter-code.tsx'
 import styles from './letter-panel.module.css'
 
 interface LetterPanelProps {
@@ -54,6 +55,7 @@ function Letter({ letter, nameOf, stageWord }: LetterProps) {
     <div className={styles.letter}>
       <pre className={styles.reason}>{shownText(reason)}</pre>
       <div className={styles.actions}>
+        {stage === 'user_transformation' && <LetterCode letter={letter} />}
         {state === 'open' && <SendAgain letterId={id} />}
         {state === 'open' && <Discard id={id} />}
         <Button variant="default" component={Link} to={`/events/${encodeURIComponent(messageId)}`}>

@@ -2,6 +2,7 @@ import { ShownId } from '../../components/shown-id.tsx'
 import { StateMark } from '../../components/state-mark.tsx'
 import { countColumn } from '../../components/table/count-column.ts'
 import { type Column, compareTexts } from '../../components/table/table-column.ts'
+import styles from './destinations.module.css'
 import type { ListedDestination } from './listed-destination.ts'
 
 export function destinationColumns(typeName: (type: string) => string): readonly Column<ListedDestination>[] {
@@ -25,8 +26,13 @@ export function destinationColumns(typeName: (type: string) => string): readonly
     {
       key: 'state',
       title: 'State',
-      width: '184px',
-      cell: ({ state }) => <StateMark kind={state.kind}>{state.word}</StateMark>,
+      width: 'minmax(184px, 3fr)',
+      cell: ({ state, why }) => (
+        <span className={styles.state} title={why}>
+          <StateMark kind={state.kind}>{state.word}</StateMark>
+          {why !== undefined && <span className={styles.why}>{why}</span>}
+        </span>
+      ),
       compare: (a, b) => a.state.rank - b.state.rank,
       card: 'end',
     },

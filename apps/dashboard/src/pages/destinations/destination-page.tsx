@@ -1,16 +1,18 @@
 import { useParams } from '@tanstack/react-router'
-import { type ComponentType, lazy, Suspense } from 'react'
+import { type ComponentType, Suspense } from 'react'
 import { useDestinationDefinition } from '../../api/destination-definitions.ts'
 import { type Destination, useDeliveryState, useDestination } from '../../api/destinations.ts'
 import type { Tagged } from '../../api/reading.ts'
 import { serverNow } from '../../api/server-clock.ts'
+import { lazyPart } from '../../components/lazy-part.ts'
+import { destinationState } from '../../components/node-state.ts'
 import { ShownId } from '../../components/shown-id.tsx'
 import { StateMark } from '../../components/state-mark.tsx'
+import { Loading } from '../../components/states/loading.tsx'
 import { titleOf } from '../../components/states/read-state.ts'
 import { Shown } from '../../components/states/shown.tsx'
 import { PageHead } from '../../shell/page-head.tsx'
 import { PageMissing } from '../../shell/page-missing.tsx'
-import { destinationState } from '../home/node-state.ts'
 import { DestinationActions } from './destination-actions.tsx'
 
 export interface DestinationTabProps {
@@ -28,7 +30,7 @@ const TABS: readonly Tab[] = [
   {
     name: 'overview',
     text: 'Overview',
-    Content: lazy(() =>
+    Content: lazyPart(() =>
       import('./overview/destination-overview.tsx').then(({ DestinationOverview }) => ({
         default: DestinationOverview,
       })),
@@ -37,21 +39,21 @@ const TABS: readonly Tab[] = [
   {
     name: 'config',
     text: 'Configuration',
-    Content: lazy(() =>
+    Content: lazyPart(() =>
       import('./config/destination-config.tsx').then(({ DestinationConfig }) => ({ default: DestinationConfig })),
     ),
   },
   {
     name: 'transformations',
     text: 'Transformations',
-    Content: lazy(() =>
+    Content: lazyPart(() =>
       import('./transformations/destination-chain.tsx').then(({ DestinationChain }) => ({ default: DestinationChain })),
     ),
   },
   {
     name: 'connections',
     text: 'Connections',
-    Content: lazy(() =>
+    Content: lazyPart(() =>
       import('./connections/destination-connections.tsx').then(({ DestinationConnections }) => ({
         default: DestinationConnections,
       })),
@@ -60,7 +62,7 @@ const TABS: readonly Tab[] = [
   {
     name: 'events',
     text: 'Events',
-    Content: lazy(() =>
+    Content: lazyPart(() =>
       import('./events/destination-events.tsx').then(({ DestinationEvents }) => ({ default: DestinationEvents })),
     ),
   },
@@ -83,7 +85,7 @@ export function DestinationPage() {
       />
       <Shown of={reading} thing="Destination" id={id}>
         {(destination) => (
-          <Suspense fallback={<div aria-busy="true" />}>
+          <Suspense key={tab} fallback={<Loading />}>
             {/* What was written of one destination never stands at another. */}
             <Content key={destination.id} destination={destination} />
           </Suspense>

@@ -120,6 +120,7 @@ function DestinationList({ destinations }: { readonly destinations: readonly Des
 }
 
 const STATE_WORDS: Readonly<Record<StateName, string>> = {
+  attention: 'needs attention',
   unauthorised: homeTexts.unauthorised,
   resting: homeTexts.resting,
   behind: 'behind',

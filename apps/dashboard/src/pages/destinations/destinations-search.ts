@@ -1,7 +1,7 @@
 import { oneOf, sortBy, text } from '../../shell/search-values.ts'
 
-/** In the order of dashboard.md §5, the worst first. */
-export const STATE_NAMES = ['unauthorised', 'resting', 'behind', 'dead', 'off', 'ok'] as const
+/** In the order of dashboard.md §5, the worst first; `attention` is all that somebody should look at. */
+export const STATE_NAMES = ['attention', 'unauthorised', 'resting', 'behind', 'dead', 'off', 'ok'] as const
 export type StateName = (typeof STATE_NAMES)[number]
 
 export const destinationsSearch = {

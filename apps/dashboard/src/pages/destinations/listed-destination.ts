@@ -1,13 +1,16 @@
 import { type DeliveryState, type Destination, waitingOf } from '../../api/destinations.ts'
+import { destinationState, type NodeState, needsAttention } from '../../components/node-state.ts'
 import { isPartOf } from '../../components/part-of.ts'
 import type { MarkKind } from '../../components/state-mark.tsx'
-import { destinationState, type NodeState } from '../home/node-state.ts'
+import { waitingText } from '../../components/time/waiting-text.ts'
 import type { StateName } from './destinations-search.ts'
 
 /** A destination with what it does now; figures are null while they are not known. */
 export interface ListedDestination {
   readonly destination: Destination
   readonly state: NodeState
+  /** Why its events wait. */
+  readonly why: string | undefined
   readonly perMinute: number | null
   readonly waiting: number | null
   readonly dead: number | null
@@ -25,6 +28,7 @@ export function listedDestinations(
     return {
       destination,
       state: destinationState(destination, delivery, now),
+      why: delivery?.waiting ? waitingText(delivery.waiting, now) : undefined,
       perMinute: rates.get(destination.id) ?? null,
       waiting: delivery === undefined ? null : waitingOf(delivery),
       dead: delivery?.deadLettersOpen ?? null,
@@ -43,11 +47,15 @@ export function fitsFilter({ destination, state }: ListedDestination, filter: De
   return (
     isPartOf(filter.q ?? '', id, key, name) &&
     (filter.type === undefined || filter.type === type) &&
-    (filter.state === undefined || KINDS[filter.state] === state.kind)
+    (filter.state === undefined || fitsState(state, filter.state))
   )
 }
 
-const KINDS: Readonly<Record<StateName, MarkKind>> = {
+function fitsState(state: NodeState, name: StateName): boolean {
+  return name === 'attention' ? needsAttention(state) : KINDS[name] === state.kind
+}
+
+const KINDS: Readonly<Record<Exclude<StateName, 'attention'>, MarkKind>> = {
   unauthorised: 'failed',
   resting: 'resting',
   behind: 'behind',

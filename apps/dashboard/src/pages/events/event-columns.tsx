@@ -52,7 +52,7 @@ export function eventColumns(
     {
       key: 'outcomes',
       title: 'Destinations',
-      width: '136px',
+      width: 'minmax(136px, 2fr)',
       cell: ({ outcomes }) => <OutcomeMarks outcomes={outcomes} nameOf={destinationName} />,
       card: 'metaEnd',
     },

@@ -1,10 +1,11 @@
-import { lazy, type ReactNode, Suspense } from 'react'
+import { type ReactNode, Suspense } from 'react'
 import { BesidePanel } from '../../components/beside-panel.tsx'
+import { lazyPart } from '../../components/lazy-part.ts'
 import { useSearchValues } from '../../shell/search-values.ts'
 import { EventList } from './event-list.tsx'
 import { eventsSearch } from './events-search.ts'
 
-const TracePanel = lazy(() => import('./trace/trace-panel.tsx').then(({ TracePanel }) => ({ default: TracePanel })))
+const TracePanel = lazyPart(() => import('./trace/trace-panel.tsx').then(({ TracePanel }) => ({ default: TracePanel })))
 
 interface EventsOfProps {
   /** Of one source or destination alone. The same object as long as nothing changes. */

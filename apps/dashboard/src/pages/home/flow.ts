@@ -1,10 +1,11 @@
+import type { Waiting } from '@millrace/wording'
 import type { Connection } from '../../api/connections.ts'
 import type { DeliveryState, Destination } from '../../api/destinations.ts'
 import type { Source } from '../../api/sources.ts'
 import type { Series, Stats } from '../../api/stats.ts'
 import type { Transformation } from '../../api/transformations.ts'
 import { rateOf, sumOf } from '../../components/figures/series.ts'
-import { destinationState, type NodeState, sourceState } from './node-state.ts'
+import { destinationState, type NodeState, sourceState } from '../../components/node-state.ts'
 
 /** At most this many nodes a column. */
 const COLUMN = 12
@@ -19,6 +20,8 @@ export interface FlowNode {
 }
 
 export interface DestinationNode extends FlowNode {
+  /** Why its events wait. */
+  readonly waiting: Waiting | null
   readonly chain: readonly { readonly id: string; readonly name: string }[]
 }
 
@@ -86,15 +89,16 @@ export function totalRates({ stats }: Pick<FlowData, 'stats'>): { accepted: numb
   }
 }
 
-export function sourceNodes({ sources, stats }: FlowData): FlowNode[] {
+export function sourceNodes({ sources, stats, connections }: FlowData): FlowNode[] {
+  const connected = new Set(connections.map(({ sourceId }) => sourceId))
   const statsOf = new Map(stats?.sources.map((each) => [each.id, each]))
   return sources.map((source) => {
-    const { accepted, refused } = statsOf.get(source.id) ?? {}
+    const { accepted, refused, lastEventAt } = statsOf.get(source.id) ?? {}
     return {
       id: source.id,
       name: source.name,
       type: source.type,
-      state: sourceState(source, sumOf(refused ?? [])),
+      state: sourceState(source, sumOf(refused ?? []), !connected.has(source.id) && (lastEventAt ?? null) !== null),
       rate: rateOf(accepted, stats?.stepSeconds),
     }
   })
@@ -117,6 +121,7 @@ export function destinationNodes({
       name,
       type,
       state: destinationState(destination, deliveryOf.get(id), now),
+      waiting: deliveryOf.get(id)?.waiting ?? null,
       rate: rateOf(statsOf.get(id)?.delivered, stats?.stepSeconds),
       chain: transformationIds.map((id) => ({ id, name: nameOf.get(id) ?? id })),
     }

@@ -1,4 +1,5 @@
 import { Button } from '@mantine/core'
+import { grouped } from '@millrace/wording'
 import { useConnections } from '../../api/connections.ts'
 import { useDeliveryStates, useDestinations, waitingOf } from '../../api/destinations.ts'
 import { serverNow } from '../../api/server-clock.ts'
@@ -31,7 +32,8 @@ import { NeedsYou } from './needs-you.tsx'
 import { OnlySamples } from './only-samples.tsx'
 import { useCourses } from './use-courses.ts'
 
-const POLL_MS = 5000
+const POLL_MS = 5_000
+const DELIVERIES_POLL_MS = 10_000
 const RANGES = [
   { value: '1h', text: '1 h' },
   { value: '24h', text: '24 h' },
@@ -47,8 +49,11 @@ export function HomePage() {
     transformations: useTransformations(),
   })
   const stats = useStats(RECENT, { pollMs: POLL_MS })
-  const deliveries = useDeliveryStates({ pollMs: POLL_MS })
-  const courses = useCourses(range, reading.data && reading.data.sources.length + reading.data.destinations.length)
+  const deliveries = useDeliveryStates({ pollMs: DELIVERIES_POLL_MS })
+  const { courses, totals } = useCourses(
+    range,
+    reading.data && reading.data.sources.length + reading.data.destinations.length,
+  )
 
   return (
     <>
@@ -57,7 +62,7 @@ export function HomePage() {
         actions={
           <>
             <Choice
-              label="Time of the small charts"
+              label="Time of the totals and small charts"
               options={RANGES}
               value={range}
               onChange={(value) => setSearch({ range: value === '24h' ? '24h' : undefined })}
@@ -73,8 +78,10 @@ export function HomePage() {
           ) : (
             <Content
               data={{ ...lists, stats: stats.data, deliveries: deliveries.data ?? [], now: serverNow() }}
-              notice={stats.error === null ? deliveries : stats}
+              notice={stats.error !== null || (deliveries.error === null && stats.isFetching) ? stats : deliveries}
               courses={courses}
+              totals={totals}
+              range={range}
               focus={focus}
               onFocus={(id) => setSearch({ focus: id }, 'push')}
             />
@@ -90,26 +97,39 @@ interface ContentProps {
   /** The figures that are read again and again. */
   readonly notice: Parameters<typeof Stale>[0]['of']
   readonly courses: ReadonlyMap<string, readonly (number | null)[]>
+  readonly totals: { readonly accepted: number; readonly delivered: number } | undefined
+  readonly range: '1h' | '24h'
   readonly focus: string | undefined
   readonly onFocus: (id: string | undefined) => void
 }
 
-function Content({ data, notice, courses, focus, onFocus }: ContentProps) {
+function Content({ data, notice, courses, totals, range, focus, onFocus }: ContentProps) {
   const isNarrow = useIsNarrow()
   const isDrawn = useAfterFrame()
   const flow = flowOf(data, focus)
   const { accepted, delivered } = totalRates(data)
+  const span = range === '24h' ? '24 h' : '1 h'
   const isKnown = data.deliveries.length > 0 || data.destinations.length === 0
   const waiting = data.deliveries.reduce((sum, delivery) => sum + waitingOf(delivery), 0)
   const dead = data.deliveries.reduce((sum, { deadLettersOpen }) => sum + deadLettersOpen, 0)
   const focused = [...flow.sources, ...flow.destinations].find(({ id }) => id === focus)
   return (
     <>
-      {notice.error !== null && notice.data !== undefined && <Stale of={notice} error={notice.error} />}
+      {notice.data !== undefined && <Stale of={notice} />}
       <OnlySamples sources={data.sources} />
       <Figures>
-        <Figure label="Accepted" value={rateText(accepted)} to="/events" />
-        <Figure label="Delivered" value={rateText(delivered)} to="/destinations" />
+        <Figure
+          label={`Accepted in ${span}`}
+          value={totalText(totals?.accepted)}
+          meta={rateNow(accepted)}
+          to="/events"
+        />
+        <Figure
+          label={`Delivered in ${span}`}
+          value={totalText(totals?.delivered)}
+          meta={rateNow(delivered)}
+          to="/destinations"
+        />
         <Figure label="Waiting" value={isKnown ? shortNumber(waiting) : '–'} to="/destinations" />
         <Figure
           label="Dead"
@@ -142,6 +162,9 @@ function Content({ data, notice, courses, focus, onFocus }: ContentProps) {
     </>
   )
 }
+
+const totalText = (total: number | undefined) => (total === undefined ? '–' : grouped(total))
+const rateNow = (rate: number | null) => (rate === null ? undefined : `${rateText(rate)} now`)
 
 function NoSource() {
   return (

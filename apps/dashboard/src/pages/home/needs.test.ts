@@ -17,6 +17,9 @@ const nothing: NeedsData = {
   },
   sourceList: [{ id: 's1', name: 'Cinema app', writeKey: 'k1' }] as unknown as NeedsData['sourceList'],
   info: { lastBackup: { file: 'a.tar', state: 'done' } } as NeedsData['info'],
+  stored: new Map(),
+  wrongSignIns: 3,
+  now: Date.parse('2026-03-04T18:00:00.000Z'),
 }
 const told = (data: Partial<NeedsData>) =>
   needsOf({ ...nothing, ...data }).map(({ about, text, to }) => [about, text, to])
@@ -64,5 +67,39 @@ it('refused requests, failed checks, the storage budget, catalog cuts and lag, a
     ['Schema catalog', '2 min behind', '/schema'],
     ['Cinema app', '3 cut from the schema catalog', '/schema'],
     ['Backup', 'the last one failed', '/settings/backup'],
+  ])
+})
+
+it('one cause at twenty destinations is one row', () => {
+  const waiting = {
+    cause: 'destination_failing',
+    status: 503,
+    noAnswer: null,
+    since: null,
+    nextAttemptAt: null,
+    blockedBy: null,
+  } as const
+  const destinations = ['d1', 'd2', 'd3'].map((id) => ({
+    ...node(id, 'resting', 'resting, not answering', 1),
+    waiting,
+  }))
+  const other = { ...node('d4', 'resting', 'resting, not answering', 1), waiting: { ...waiting, status: 500 } }
+  expect(told({ destinations: [...destinations, other] })).toEqual([
+    ['3 destinations', 'Queued: destination answers 503', '/destinations'],
+    ['Name of d4', 'Queued: destination answers 500', '/destinations/d4/overview'],
+  ])
+  const groups = Array.from({ length: 20 }, (_, n) => ({
+    destinationId: `d${n}`,
+    stage: 'delivery',
+    reason: 'answered 404',
+    count: 1,
+  }))
+  expect(told({ groups: groups as never })).toEqual([['20 destinations', '20 dead: answered 404', '/dead-letters']])
+})
+
+it('a source whose events go nowhere, and many wrong sign-ins', () => {
+  expect(told({ stored: new Map([['s1', 1204]]), wrongSignIns: 60 })).toEqual([
+    ['Sign-in', '60 wrong sign-ins in 1 h', '/settings/audit'],
+    ['Name of s1', 'Connected to nothing: 1,204 events stored, none delivered', '/sources/s1/connections'],
   ])
 })

@@ -1,11 +1,12 @@
-import { counted, durationText, grouped } from '@millrace/wording'
+import { counted, durationText, grouped, type Waiting } from '@millrace/wording'
 import type { DeadLetterGroup } from '../../api/dead-letters.ts'
 import { type AdminInfo, type Health, troublesOf } from '../../api/health.ts'
 import type { CatalogStatus } from '../../api/schemas.ts'
 import type { Source } from '../../api/sources.ts'
 import { firstLine } from '../../components/json/shown-text.ts'
 import type { MarkKind } from '../../components/state-mark.tsx'
-import { homeTexts } from '../../texts.ts'
+import { waitingText } from '../../components/time/waiting-text.ts'
+import { homeTexts, sourceTexts } from '../../texts.ts'
 import type { FlowNode } from './flow.ts'
 
 /** One thing that somebody should look at. */
@@ -21,17 +22,26 @@ interface Need {
 
 export interface NeedsData {
   readonly sources: readonly FlowNode[]
-  readonly destinations: readonly FlowNode[]
+  readonly destinations: readonly NeedyNode[]
   readonly groups: readonly DeadLetterGroup[]
   readonly health: Health | undefined
   readonly catalog: CatalogStatus | undefined
   readonly sourceList: readonly Source[]
   readonly info: AdminInfo | undefined
+  /** Of sources that are connected to nothing: their events, by id. */
+  readonly stored: ReadonlyMap<string, number>
+  /** Refused in the last hour. */
+  readonly wrongSignIns: number
+  /** At the server, ms since 1970. */
+  readonly now: number
 }
+
+type NeedyNode = FlowNode & { readonly waiting?: Waiting | null }
 
 /** The catalog follows within a second unless it is busy. */
 const LAG_SECONDS = 60
 const MOST_GROUPS = 8
+const MANY_SIGN_INS = 10
 
 /** @see contracts/dashboard.md §5 */
 export function needsOf(data: NeedsData): Need[] {
@@ -39,6 +49,7 @@ export function needsOf(data: NeedsData): Need[] {
     ...healthNeeds(data),
     ...destinationNeeds(data),
     ...deadLetterNeeds(data),
+    ...signInNeeds(data),
     ...sourceNeeds(data),
     ...catalogNeeds(data),
     ...backupNeeds(data),
@@ -58,51 +69,105 @@ function healthNeeds({ health }: NeedsData): Need[] {
   }))
 }
 
-function destinationNeeds({ destinations }: NeedsData): Need[] {
-  return destinations
+/** Destinations that wait for one reason are one row: twenty of one dead host are one thing to mend. */
+function destinationNeeds({ destinations, now }: NeedsData): Need[] {
+  const troubled = destinations
     .filter(({ state: { kind } }) => kind === 'failed' || kind === 'resting' || kind === 'behind')
     .toSorted((a, b) => a.state.rank - b.state.rank)
-    .map(({ id, name, state }) => ({
-      key: `destination ${id}`,
+  return [...Map.groupBy(troubled, causeOf).entries()].map(([cause, [first, ...others]]): Need => {
+    const { id, name, state, waiting } = first!
+    const isOne = others.length === 0
+    const text = waiting ? waitingText(waiting, now) : state.word
+    return {
+      key: `destination ${cause}`,
       kind: state.kind,
-      about: name,
-      text: state.word,
-      to: `/destinations/${id}/overview`,
-      search: {},
-    }))
+      about: isOne ? name : homeTexts.destinations(others.length + 1),
+      text,
+      to: isOne ? `/destinations/${id}/overview` : '/destinations',
+      search: isOne ? {} : { state: STATE_NAMES[state.kind] ?? 'attention' },
+    }
+  })
 }
 
+const STATE_NAMES: Partial<Record<MarkKind, string>> = { failed: 'unauthorised', resting: 'resting', behind: 'behind' }
+
+function causeOf({ id, state, waiting }: NeedyNode): string {
+  if (!waiting) return id
+  const { cause, status, noAnswer } = waiting
+  return `${state.kind} ${cause} ${status} ${noAnswer}`
+}
+
+/** By cause first, wherever the events were to go. */
 function deadLetterNeeds({ groups, destinations }: NeedsData): Need[] {
   const nameOf = new Map(destinations.map(({ id, name }) => [id, name]))
-  const largest = groups.toSorted((a, b) => b.count - a.count)
-  const shown = largest.slice(0, MOST_GROUPS).map(
-    ({ destinationId, stage, reason, count }): Need => ({
-      key: `dead ${destinationId} ${stage} ${reason}`,
-      kind: 'dead',
-      about: nameOf.get(destinationId) ?? destinationId,
-      text: `${homeTexts.dead(count)}: ${firstLine(reason)}`,
-      to: '/dead-letters',
-      search: { destinationId, stage, reason },
+  const causes = [...Map.groupBy(groups, ({ stage, reason }) => JSON.stringify([stage, reason])).values()].map(
+    (group) => ({
+      stage: group[0]!.stage,
+      reason: group[0]!.reason,
+      count: group.reduce((sum, { count }) => sum + count, 0),
+      destinationIds: [...new Set(group.map(({ destinationId }) => destinationId))],
     }),
   )
+  const largest = causes.toSorted((a, b) => b.count - a.count)
+  const shown = largest.slice(0, MOST_GROUPS).map(({ stage, reason, count, destinationIds }): Need => {
+    const [only, ...others] = destinationIds
+    const isOne = others.length === 0
+    return {
+      key: `dead ${stage} ${reason}`,
+      kind: 'dead',
+      about: isOne ? (nameOf.get(only!) ?? only!) : homeTexts.destinations(destinationIds.length),
+      text: `${homeTexts.dead(count)}: ${firstLine(reason)}`,
+      to: '/dead-letters',
+      search: isOne ? { destinationId: only!, stage, reason } : { stage, reason },
+    }
+  })
   const rest = largest.slice(MOST_GROUPS)
   if (rest.length === 0) return shown
-  const count = rest.reduce((sum, group) => sum + group.count, 0)
+  const count = rest.reduce((sum, cause) => sum + cause.count, 0)
   const text = `${homeTexts.dead(count)} for ${counted(rest.length, 'other reason')}`
   return [...shown, { key: 'dead rest', kind: 'dead', about: 'Dead letters', text, to: '/dead-letters', search: {} }]
 }
 
-function sourceNeeds({ sources }: NeedsData): Need[] {
-  return sources
-    .filter(({ state }) => state.kind === 'refused')
-    .map(({ id, name, state }) => ({
-      key: `source ${id}`,
-      kind: state.kind,
-      about: name,
-      text: `${state.word} in 5 min`,
-      to: `/sources/${id}/refused`,
-      search: {},
-    }))
+function sourceNeeds({ sources, stored }: NeedsData): Need[] {
+  const refused = sources.filter(({ state }) => state.kind === 'refused' && state.word !== homeTexts.unconnected)
+  const loose = sources.filter(({ id }) => (stored.get(id) ?? 0) > 0)
+  return [
+    ...refused.map(
+      ({ id, name, state }): Need => ({
+        key: `source ${id}`,
+        kind: state.kind,
+        about: name,
+        text: `${state.word} in 5 min`,
+        to: `/sources/${id}/refused`,
+        search: {},
+      }),
+    ),
+    ...loose.map(
+      ({ id, name }): Need => ({
+        key: `loose ${id}`,
+        kind: 'refused',
+        about: name,
+        text: sourceTexts.unconnected(stored.get(id)!),
+        to: `/sources/${id}/connections`,
+        search: {},
+      }),
+    ),
+  ]
+}
+
+/** Somebody tries tokens; a few wrong ones a person types. */
+function signInNeeds({ wrongSignIns }: NeedsData): Need[] {
+  if (wrongSignIns < MANY_SIGN_INS) return []
+  return [
+    {
+      key: 'sign-ins',
+      kind: 'failed',
+      about: 'Sign-in',
+      text: homeTexts.signIns(wrongSignIns),
+      to: '/settings/audit',
+      search: { kind: 'session' },
+    },
+  ]
 }
 
 function catalogNeeds({ catalog, sourceList }: NeedsData): Need[] {

@@ -1,22 +1,51 @@
-import { type Series, useStats } from '../../api/stats.ts'
-import { summed } from '../../components/figures/series.ts'
+import { type Series, type Stats, useStats } from '../../api/stats.ts'
+import { summed, sumOf } from '../../components/figures/series.ts'
+import { withoutGaps } from './without-gaps.ts'
 
 /** Above so many nodes the fine steps of all of them would be megabytes. */
 const FINE_NODES = 100
+const STEPS_OF_A_MINUTE = 6
+const COURSES_POLL_MS = 120_000
+const TOTALS_POLL_MS = 30_000
+
+interface Courses {
+  /** Of accepted or delivered events of every node, by id. */
+  readonly courses: ReadonlyMap<string, Series>
+  /** Of the whole range, with the step that goes on; undefined while they are not known. */
+  readonly totals: { readonly accepted: number; readonly delivered: number } | undefined
+}
 
 /**
- * The course of accepted or delivered events of every node, by id.
+ * What happened in the chosen range. The long steps are on disk, so a restart leaves them; the short ones show more of the
+ * last hour, where they are known.
  *
  * @param nodes how many there are; undefined while that is not known, and so not in which steps to ask.
  */
-export function useCourses(range: '1h' | '24h', nodes: number | undefined): ReadonlyMap<string, Series> {
-  const isFine = range === '1h' && nodes !== undefined && nodes <= FINE_NODES
-  const asked =
-    range === '24h' ? ({ seconds: 86_400, step: 300 } as const) : ({ seconds: 3600, step: isFine ? 10 : 300 } as const)
-  const { data } = useStats(asked, { pollMs: 120_000, isEnabled: nodes !== undefined })
-  const course = (values: Series) => (isFine ? summed(values, 6) : values)
-  return new Map([
-    ...(data?.sources.map(({ id, accepted }) => [id, course(accepted)] as const) ?? []),
-    ...(data?.destinations.map(({ id, delivered }) => [id, course(delivered)] as const) ?? []),
-  ])
+export function useCourses(range: '1h' | '24h', nodes: number | undefined): Courses {
+  const isEnabled = nodes !== undefined
+  const seconds = range === '24h' ? 86_400 : 3600
+  const long = useStats({ seconds, step: 300, hasCurrentStep: true }, { pollMs: TOTALS_POLL_MS, isEnabled }).data
+  const isFine = range === '1h' && isEnabled && nodes <= FINE_NODES
+  const fine = useStats({ seconds: 3600, step: 10 }, { pollMs: COURSES_POLL_MS, isEnabled: isFine }).data
+  const courses = new Map(long === undefined ? [] : seriesOf(long))
+  if (isFine && fine !== undefined) {
+    for (const [id, values] of seriesOf(fine)) {
+      const minutes = { end: Date.parse(fine.to), stepMs: 60_000, values: summed(values, STEPS_OF_A_MINUTE) }
+      const steps = long && { end: Date.parse(long.to), stepMs: 300_000, values: courses.get(id) ?? [] }
+      courses.set(id, steps === undefined ? minutes.values : withoutGaps(minutes, steps))
+    }
+  }
+  const total = (of: readonly Series[]) => of.reduce((sum, values) => sum + sumOf(values), 0)
+  const totals = long && {
+    accepted: total(long.sources.map(({ accepted }) => accepted)),
+    delivered: total(long.destinations.map(({ delivered }) => delivered)),
+  }
+  return { courses, totals }
+}
+
+function seriesOf({ sources, destinations }: Stats): (readonly [string, Series])[] {
+  return [
+    ...sources.map(({ id, accepted }) => [id, accepted] as const),
+    ...destinations.map(({ id, delivered }) => [id, delivered] as const),
+  ]
 }

@@ -4,7 +4,7 @@ import { ShareBar } from '../../components/figures/share-bar.tsx'
 import { StateMark } from '../../components/state-mark.tsx'
 import type { Column } from '../../components/table/table-column.ts'
 import { Time } from '../../components/time/time.tsx'
-import { progressShare, progressText, replayKind, STATE_MARKS } from './replay-words.ts'
+import { outcomeParts, progressShare, progressText, replayKind, replayState } from './replay-words.ts'
 
 export function replayColumns(nameOf: (destinationId: string) => string): readonly Column<Replay>[] {
   return [
@@ -26,14 +26,16 @@ export function replayColumns(nameOf: (destinationId: string) => string): readon
     {
       key: 'state',
       title: 'State',
-      width: '104px',
-      cell: ({ state }) => <StateMark kind={STATE_MARKS[state]}>{state}</StateMark>,
+      width: 'minmax(200px, 1.6fr)',
+      cell: (replay) => <StateMark kind={replayState(replay).kind}>{replayState(replay).word}</StateMark>,
     },
     {
       key: 'progress',
       title: 'Progress',
       width: 'minmax(180px, 1fr)',
-      cell: (replay) => <ShareBar share={progressShare(replay)} text={progressText(replay)} />,
+      cell: (replay) => (
+        <ShareBar share={progressShare(replay)} parts={outcomeParts(replay)} text={progressText(replay)} />
+      ),
       card: 'none',
     },
     { key: 'by', title: 'By', width: 'minmax(96px, 1fr)', cell: ({ createdBy }) => createdBy, card: 'none' },

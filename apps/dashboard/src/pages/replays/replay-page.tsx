@@ -11,6 +11,7 @@ import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
 import { Figure, Figures } from '../../components/figures/figure.tsx'
 import { ShareBar } from '../../components/figures/share-bar.tsx'
 import { Refusal } from '../../components/form/refusal.tsx'
+import { LinkButton } from '../../components/link-button.tsx'
 import { NeedsRole } from '../../components/needs-role.tsx'
 import { ShownId } from '../../components/shown-id.tsx'
 import { StateMark } from '../../components/state-mark.tsx'
@@ -18,7 +19,8 @@ import { titleOf } from '../../components/states/read-state.ts'
 import { Shown } from '../../components/states/shown.tsx'
 import { Time } from '../../components/time/time.tsx'
 import { PageHead } from '../../shell/page-head.tsx'
-import { progressShare, progressText, replayKind, STATE_MARKS } from './replay-words.ts'
+import { replayTexts } from '../../texts.ts'
+import { outcomeParts, progressShare, progressText, replayKind, replayState } from './replay-words.ts'
 import styles from './replays.module.css'
 
 /** One job: how far it is, and holding it up. */
@@ -32,7 +34,7 @@ export function ReplayPage() {
         meta={
           reading.data && (
             <>
-              <StateMark kind={STATE_MARKS[reading.data.state]}>{reading.data.state}</StateMark>
+              <ReplayState replay={reading.data} />
               <ShownId id={id} />
             </>
           )
@@ -48,6 +50,27 @@ export function ReplayPage() {
         {(replay) => <Progress replay={replay} />}
       </Shown>
     </>
+  )
+}
+
+function ReplayState({ replay }: { readonly replay: Replay }) {
+  const { kind, word } = replayState(replay)
+  return <StateMark kind={kind}>{word}</StateMark>
+}
+
+/** What failed again is the dead letter that it was, with the time of then; an event of the log has become one since. */
+function FailedLink({ replay }: { readonly replay: Replay }) {
+  const { deadLettered, destinationIds, createdAt, origin } = replay
+  const [only, ...others] = destinationIds
+  const range: Readonly<Record<string, string>> =
+    origin === 'log' ? { from: createdAt } : { from: replay.from ?? '', to: replay.to ?? '' }
+  const search = { ...range, ...(only === undefined || others.length > 0 ? {} : { destinationId: only }) }
+  return (
+    <div>
+      <LinkButton variant="default" to="/dead-letters" search={search}>
+        {replayTexts.seeFailed(deadLettered, origin === 'dead_letters')}
+      </LinkButton>
+    </div>
   )
 }
 
@@ -90,8 +113,9 @@ function Progress({ replay }: { readonly replay: Replay }) {
   return (
     <div className={styles.sections}>
       <div role="status" className={styles.progress}>
-        <ShareBar share={progressShare(replay)} text={progressText(replay)} />
+        <ShareBar share={progressShare(replay)} parts={outcomeParts(replay)} text={progressText(replay)} />
       </div>
+      {!dryRun && deadLettered > 0 && <FailedLink replay={replay} />}
       {!dryRun && (
         <Figures>
           <Figure label="Taken up" value={grouped(taken)} />

@@ -1,9 +1,9 @@
-import { counted, durationText, grouped } from '@millrace/wording'
+import { counted, durationText, grouped, replayOutcome } from '@millrace/wording'
 import { isRunning, type Replay, type ReplayState } from '../../api/replays.ts'
 import type { MarkKind } from '../../components/state-mark.tsx'
 import { replayTexts } from '../../texts.ts'
 
-export const STATE_MARKS: Readonly<Record<ReplayState, MarkKind>> = {
+const STATE_MARKS: Readonly<Record<ReplayState, MarkKind>> = {
   queued: 'waiting',
   running: 'behind',
   paused: 'off',
@@ -28,6 +28,27 @@ export function progressText(replay: Replay): string {
   const { matched, dryRun } = replay
   if (matched === null) return 'counting …'
   return dryRun ? counted(matched, 'event') : `${grouped(replayDone(replay))} of ${grouped(matched)}`
+}
+
+/** What became of the events, each as a share of all that matched: failures are no progress. */
+export function outcomeParts(replay: Replay) {
+  const { matched, delivered, filtered, discarded, deadLettered, kind } = replay
+  const of = (count: number) => (matched === null || matched === 0 ? 0 : count / matched)
+  if (matched === null || matched === 0 || replay.dryRun)
+    return [{ share: progressShare(replay), tone: 'plain' }] as const
+  // Discarding is what a discard is to do.
+  const [good, rest] = kind === 'discard' ? [discarded, 0] : [delivered, filtered + discarded]
+  return [
+    { share: of(good), tone: 'plain' },
+    { share: of(rest), tone: 'idle' },
+    { share: of(deadLettered), tone: 'bad' },
+  ] as const
+}
+
+/** The state of a job and what it came to: `finished, 169 of 169 failed again`. */
+export function replayState(replay: Replay): { readonly kind: MarkKind; readonly word: string } {
+  const hasFailed = !replay.dryRun && replay.deadLettered > 0
+  return { kind: hasFailed ? 'dead' : STATE_MARKS[replay.state], word: replayOutcome(replay) }
 }
 
 export function progressShare(replay: Replay): number {

@@ -1,12 +1,19 @@
 import type { Source } from '../../api/sources.ts'
 import { ShownId } from '../../components/shown-id.tsx'
-import { OnOffMark } from '../../components/state-mark.tsx'
+import { OnOffMark, StateMark } from '../../components/state-mark.tsx'
 import { countColumn } from '../../components/table/count-column.ts'
 import { type Column, compareTexts } from '../../components/table/table-column.ts'
 import { Time } from '../../components/time/time.tsx'
+import { homeTexts } from '../../texts.ts'
 import type { SourceActivity } from './source-activity.ts'
 
-export function sourceColumns(activity: ReadonlyMap<string, SourceActivity>): readonly Column<Source>[] {
+/** @param connected ids of the sources that are connected; undefined while that is not known. */
+export function sourceColumns(
+  activity: ReadonlyMap<string, SourceActivity>,
+  connected: ReadonlySet<string> | undefined,
+): readonly Column<Source>[] {
+  const goesNowhere = (source: Source) =>
+    source.enabled && connected?.has(source.id) === false && lastEventAt(source) !== null
   const perMinute = ({ id }: Source) => activity.get(id)?.perMinute ?? null
   const lastEventAt = ({ id }: Source) => activity.get(id)?.lastEventAt ?? null
   return [
@@ -28,8 +35,13 @@ export function sourceColumns(activity: ReadonlyMap<string, SourceActivity>): re
     {
       key: 'state',
       title: 'State',
-      width: '80px',
-      cell: ({ enabled }) => <OnOffMark isOn={enabled} />,
+      width: 'minmax(80px, 1fr)',
+      cell: (source) =>
+        goesNowhere(source) ? (
+          <StateMark kind="refused">{homeTexts.unconnected}</StateMark>
+        ) : (
+          <OnOffMark isOn={source.enabled} />
+        ),
       compare: (a, b) => Number(b.enabled) - Number(a.enabled),
       card: 'end',
     },

@@ -1,11 +1,14 @@
 import { useParams } from '@tanstack/react-router'
-import { type ComponentType, lazy, Suspense } from 'react'
+import { type ComponentType, Suspense } from 'react'
 import type { Tagged } from '../../api/reading.ts'
 import { type Source, useSource } from '../../api/sources.ts'
+import { lazyPart } from '../../components/lazy-part.ts'
 import { ShownId } from '../../components/shown-id.tsx'
 import { OnOffMark } from '../../components/state-mark.tsx'
+import { Loading } from '../../components/states/loading.tsx'
 import { titleOf } from '../../components/states/read-state.ts'
 import { Shown } from '../../components/states/shown.tsx'
+import { Unconnected } from '../../components/unconnected.tsx'
 import { PageHead } from '../../shell/page-head.tsx'
 import { PageMissing } from '../../shell/page-missing.tsx'
 
@@ -24,36 +27,40 @@ const TABS: readonly Tab[] = [
   {
     name: 'setup',
     text: 'Setup',
-    Content: lazy(() => import('./setup/source-setup.tsx').then(({ SourceSetup }) => ({ default: SourceSetup }))),
+    Content: lazyPart(() => import('./setup/source-setup.tsx').then(({ SourceSetup }) => ({ default: SourceSetup }))),
   },
   {
     name: 'events',
     text: 'Events',
-    Content: lazy(() => import('./events/source-events.tsx').then(({ SourceEvents }) => ({ default: SourceEvents }))),
+    Content: lazyPart(() =>
+      import('./events/source-events.tsx').then(({ SourceEvents }) => ({ default: SourceEvents })),
+    ),
   },
   {
     name: 'connections',
     text: 'Connections',
-    Content: lazy(() =>
+    Content: lazyPart(() =>
       import('./connections/source-connections.tsx').then(({ SourceConnections }) => ({ default: SourceConnections })),
     ),
   },
   {
     name: 'refused',
     text: 'Refused',
-    Content: lazy(() =>
+    Content: lazyPart(() =>
       import('./refused/source-refused.tsx').then(({ SourceRefused }) => ({ default: SourceRefused })),
     ),
   },
   {
     name: 'schema',
     text: 'Schema',
-    Content: lazy(() => import('./schema/source-schema.tsx').then(({ SourceSchema }) => ({ default: SourceSchema }))),
+    Content: lazyPart(() =>
+      import('./schema/source-schema.tsx').then(({ SourceSchema }) => ({ default: SourceSchema })),
+    ),
   },
   {
     name: 'settings',
     text: 'Settings',
-    Content: lazy(() =>
+    Content: lazyPart(() =>
       import('./settings/source-settings.tsx').then(({ SourceSettings }) => ({ default: SourceSettings })),
     ),
   },
@@ -74,10 +81,13 @@ export function SourcePage() {
       />
       <Shown of={reading} thing="Source" id={id}>
         {(source) => (
-          <Suspense fallback={<div aria-busy="true" />}>
-            {/* What was written of one source never stands at another. */}
-            <Content key={source.id} source={source} />
-          </Suspense>
+          <>
+            <Unconnected source={source} hasButton={tab !== 'connections'} />
+            <Suspense key={tab} fallback={<Loading />}>
+              {/* What was written of one source never stands at another. */}
+              <Content key={source.id} source={source} />
+            </Suspense>
+          </>
         )}
       </Shown>
     </>

@@ -1,5 +1,6 @@
 import { useNavigate } from '@tanstack/react-router'
 import { useMemo } from 'react'
+import { useConnections } from '../../api/connections.ts'
 import { useSources } from '../../api/sources.ts'
 import { useStats } from '../../api/stats.ts'
 import { ApiPopover } from '../../components/api-popover.tsx'
@@ -27,7 +28,9 @@ export function SourcesPage() {
   const navigate = useNavigate()
   const reading = useSources()
   const stats = useStats({ seconds: RATE_SECONDS, step: 10 }, { pollMs: POLL_MS }).data
-  const columns = useMemo(() => sourceColumns(activityBySource(stats)), [stats])
+  const connections = useConnections().data
+  const connected = useMemo(() => connections && new Set(connections.map(({ sourceId }) => sourceId)), [connections])
+  const columns = useMemo(() => sourceColumns(activityBySource(stats), connected), [stats, connected])
   const add = (
     <NeedsRole role="editor">
       <LinkButton to="/sources/new">New source</LinkButton>

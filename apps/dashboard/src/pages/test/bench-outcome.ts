@@ -3,11 +3,13 @@ import type { RequestObject, StageFlags, TestExtras, TestResult } from '../../ap
 
 export type ProcessedResult = Extract<TestResult, { readonly data: unknown }>
 
-/** `off`: not asked for; `aborted`: an earlier stage failed; `none`: there is nothing to run. */
-export type StageState = 'ran' | 'off' | 'aborted' | 'none' | 'dropped' | 'error'
+/** `refused`: sent, and answered with something else than 2xx; `off`: not asked for; `aborted`: an earlier stage failed; `none`: there is nothing to run. */
+export type StageState = 'ran' | 'refused' | 'off' | 'aborted' | 'none' | 'dropped' | 'error'
 
 export interface StageOutcome {
   readonly state: StageState
+  /** In place of the word of its state: the statuses that were answered. */
+  readonly word?: string
   /** Why, for `error`. */
   readonly text?: string
 }
@@ -29,8 +31,20 @@ export function stageOutcomes(result: ProcessedResult, flags: StageFlags): Stage
   return {
     user: flags.user_transform ? userOutcome(user_transformed_payload, result.extras) : { state: 'off' },
     dest: flags.dest_transform ? laterOutcome(dest_transformed_payload) : { state: 'off' },
-    send: flags.send_to_destination ? laterOutcome(destination_response) : { state: 'off' },
+    send: flags.send_to_destination ? sendOutcome(result, destination_response) : { state: 'off' },
   }
+}
+
+/** What was answered is not what was wanted, though the stage did its work. */
+export function isRefused(status: number): boolean {
+  return status < 200 || status > 299
+}
+
+function sendOutcome(result: ProcessedResult, response: unknown): StageOutcome {
+  const outcome = laterOutcome(response)
+  const statuses = exchanges(result).flatMap(({ status }) => (status === undefined ? [] : [status]))
+  if (outcome.state !== 'ran' || statuses.length === 0) return outcome
+  return { state: statuses.some(isRefused) ? 'refused' : 'ran', word: statuses.join(', ') }
 }
 
 /** One request with what came back; of a request that was not asked for only the answer is known. */

@@ -1,12 +1,13 @@
-import { lazy, Suspense } from 'react'
+import { Suspense } from 'react'
 import { useConnections } from '../../api/connections.ts'
 import { useDestinations } from '../../api/destinations.ts'
 import { useSources } from '../../api/sources.ts'
+import { lazyPart } from '../../components/lazy-part.ts'
 import { together } from '../../components/states/read-state.ts'
 import { Shown } from '../../components/states/shown.tsx'
 import { PageHead } from '../../shell/page-head.tsx'
 
-const Bench = lazy(() => import('./bench.tsx').then(({ Bench }) => ({ default: Bench })))
+const Bench = lazyPart(() => import('./bench.tsx').then(({ Bench }) => ({ default: Bench })))
 
 export function BenchPage() {
   const workspace = together({

@@ -1,16 +1,17 @@
-import { lazy, Suspense, useMemo, useState } from 'react'
+import { Suspense, useMemo, useState } from 'react'
 import { useDestinationDefinitions } from '../../api/destination-definitions.ts'
 import { useTransformations } from '../../api/transformations.ts'
 import { ApiPopover } from '../../components/api-popover.tsx'
 import { Choice } from '../../components/choice.tsx'
 import { CommandPopover } from '../../components/command-popover.tsx'
 import { Refusal } from '../../components/form/refusal.tsx'
+import { lazyPart } from '../../components/lazy-part.ts'
 import { useIsNarrow } from '../../components/use-is-narrow.ts'
 import { PageHead } from '../../shell/page-head.tsx'
 import { eventTexts, pageTexts, testBenchTexts } from '../../texts.ts'
 import { benchCommand } from './bench-command.ts'
 import { BenchControls } from './bench-controls.tsx'
-import { shownAt } from './bench-result.ts'
+import { type ShownResult, shownAt } from './bench-result.ts'
 import type { Workspace } from './bench-target.ts'
 import { EnableTarget } from './enable-target.tsx'
 import { MessagePane } from './message-pane.tsx'
@@ -18,8 +19,10 @@ import { SaveFixture } from './save-fixture.tsx'
 import styles from './test-bench.module.css'
 import { useBench } from './use-bench.ts'
 
-const StagesPane = lazy(() => import('./result-panes.tsx').then(({ StagesPane }) => ({ default: StagesPane })))
-const RequestsPane = lazy(() => import('./result-panes.tsx').then(({ RequestsPane }) => ({ default: RequestsPane })))
+const StagesPane = lazyPart(() => import('./result-panes.tsx').then(({ StagesPane }) => ({ default: StagesPane })))
+const RequestsPane = lazyPart(() =>
+  import('./result-panes.tsx').then(({ RequestsPane }) => ({ default: RequestsPane })),
+)
 
 const PANES = ['Message', 'Stages', 'Request and response'] as const
 
@@ -33,6 +36,7 @@ export function Bench({ workspace }: { readonly workspace: Workspace }) {
   const [pane, setPane] = useState<(typeof PANES)[number]>('Message')
   const isNarrow = useIsNarrow()
   const result = run && shownAt(run.results, chosenId)
+  const skipReason = result && skippedBecause(result, workspace)
   const isShown = (name: (typeof PANES)[number]) => !isNarrow || pane === name
   const start = async () => {
     await bench.start()
@@ -68,9 +72,7 @@ export function Bench({ workspace }: { readonly workspace: Workspace }) {
       <BenchControls bench={{ ...bench, start }} workspace={workspace} definitions={definitions} />
       {unknown !== undefined && <Notice text={pageTexts.gone(unknown.thing, unknown.id)} />}
       <Refusal error={bench.error} />
-      {result?.extras?.filter?.reason != null && (
-        <Notice text={testBenchTexts.wouldSkip(result.extras.filter.reason)} />
-      )}
+      {skipReason !== undefined && <Notice text={testBenchTexts.wouldSkip(skipReason)} />}
       {result?.extras?.warnings?.map((text) => (
         <Notice key={text} text={text} />
       ))}
@@ -114,6 +116,13 @@ export function Bench({ workspace }: { readonly workspace: Workspace }) {
       </div>
     </>
   )
+}
+
+/** Why live traffic would leave the destination out; what has been mended since the run is not said any more. */
+function skippedBecause({ destinationId, extras }: ShownResult, { destinations }: Workspace): string | undefined {
+  const reason = extras?.filter?.reason ?? undefined
+  const isEnabledSince = destinations.find(({ id }) => id === destinationId)?.enabled === true
+  return reason === 'destination is disabled' && isEnabledSince ? undefined : reason
 }
 
 function Notice({ text }: { readonly text: string }) {

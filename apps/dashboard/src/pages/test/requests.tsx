@@ -4,7 +4,7 @@ import { type RequestObject, usedBody } from '../../api/test-api.ts'
 import { JsonView } from '../../components/json/json-view.tsx'
 import { shownText } from '../../components/json/shown-text.ts'
 import { StateMark } from '../../components/state-mark.tsx'
-import type { Exchange } from './bench-outcome.ts'
+import { type Exchange, isRefused } from './bench-outcome.ts'
 import styles from './test-bench.module.css'
 
 /** Each request with its answer; secrets are masked by the server. */
@@ -70,7 +70,7 @@ function Fields({ title, of }: { readonly title: string; readonly of: JsonObject
 
 function Answer({ answer, status, ms }: Exchange) {
   if (status === undefined && answer === undefined) return <StateMark kind="off">not sent</StateMark>
-  const isGood = status !== undefined && status >= 200 && status < 300
+  const isGood = status !== undefined && !isRefused(status)
   return (
     <>
       <p className={styles.answerLine}>

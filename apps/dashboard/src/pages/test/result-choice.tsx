@@ -1,7 +1,7 @@
 import type { TestResult } from '../../api/test-api.ts'
 import { shownText } from '../../components/json/shown-text.ts'
 import { type MarkKind, StateMark } from '../../components/state-mark.tsx'
-import { exchanges, stageOutcomes } from './bench-outcome.ts'
+import { exchanges, isRefused, stageOutcomes } from './bench-outcome.ts'
 import styles from './test-bench.module.css'
 import type { BenchRun } from './use-bench.ts'
 
@@ -48,7 +48,7 @@ function fateOf(result: TestResult, { stage }: BenchRun): { kind: MarkKind; word
   if (outcomes.some(({ state }) => state === 'error')) return { kind: 'failed', word: 'error' }
   if (outcomes.some(({ state }) => state === 'dropped')) return { kind: 'behind', word: 'dropped' }
   const statuses = exchanges(result).flatMap(({ status }) => (status === undefined ? [] : [status]))
-  const refused = statuses.find((status) => status < 200 || status > 299)
+  const refused = statuses.find(isRefused)
   if (refused !== undefined) return { kind: 'failed', word: `answered ${refused}` }
   return { kind: 'ok', word: statuses.length > 0 ? `answered ${statuses[0]}` : 'ran' }
 }

@@ -45,15 +45,14 @@ export function Stages({ result, flags, message, names }: StagesProps) {
       <Stage name="Destination transformation" outcome={dest} ms={timings?.destTransformMs}>
         {dest.state === 'ran' && <p className={styles.dim}>{counted(requests.length, 'request')}</p>}
       </Stage>
-      <Stage name="Delivery" outcome={send} ms={send.state === 'ran' ? sentMs : undefined}>
-        {send.state === 'ran' && <p className={styles.dim}>{requests.map(({ status }) => status ?? '–').join(', ')}</p>}
-      </Stage>
+      <Stage name="Delivery" outcome={send} ms={send.word === undefined ? undefined : sentMs} />
     </ol>
   )
 }
 
 const WORDS: Readonly<Record<StageState, { readonly kind: MarkKind; readonly word: string }>> = {
   ran: { kind: 'ok', word: 'ran' },
+  refused: { kind: 'failed', word: 'refused' },
   off: { kind: 'off', word: 'skipped: not asked for' },
   aborted: { kind: 'off', word: 'skipped: an earlier stage failed' },
   none: { kind: 'off', word: 'skipped: nothing to do' },
@@ -68,13 +67,13 @@ interface StageProps {
   readonly children?: ReactNode
 }
 
-function Stage({ name, outcome: { state, text }, ms, children }: StageProps) {
+function Stage({ name, outcome: { state, word: own, text }, ms, children }: StageProps) {
   const { kind, word } = WORDS[state]
   return (
     <li className={styles.stage}>
       <div className={styles.stageHead}>
         <h3>{name}</h3>
-        <StateMark kind={kind}>{word}</StateMark>
+        <StateMark kind={kind}>{own ?? word}</StateMark>
         {ms !== undefined && <span className={styles.ms}>{durationText(ms)}</span>}
       </div>
       {text !== undefined && <pre className={styles.errorText}>{shownText(text)}</pre>}

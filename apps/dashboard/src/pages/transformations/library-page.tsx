@@ -1,4 +1,4 @@
-import { lazy } from 'react'
+import { lazyPart } from '../../components/lazy-part.ts'
 import { LIBRARY } from './code-kind.ts'
 import { CodePage, type CodeTab } from './code-page.tsx'
 
@@ -6,17 +6,19 @@ const TABS: readonly CodeTab[] = [
   {
     name: 'code',
     text: 'Code',
-    Content: lazy(() => import('./code/code-tab.tsx').then(({ CodeTab }) => ({ default: CodeTab }))),
+    Content: lazyPart(() => import('./code/code-tab.tsx').then(({ CodeTab }) => ({ default: CodeTab }))),
   },
   {
     name: 'versions',
     text: 'Versions',
-    Content: lazy(() => import('./versions/versions-tab.tsx').then(({ VersionsTab }) => ({ default: VersionsTab }))),
+    Content: lazyPart(() =>
+      import('./versions/versions-tab.tsx').then(({ VersionsTab }) => ({ default: VersionsTab })),
+    ),
   },
   {
     name: 'usage',
     text: 'Usage',
-    Content: lazy(() =>
+    Content: lazyPart(() =>
       import('./library-usage-tab.tsx').then(({ LibraryUsageTab }) => ({ default: LibraryUsageTab })),
     ),
   },

@@ -8,6 +8,7 @@ import { fieldRefusal } from '../../../components/form/refusal.tsx'
 import { useEdited } from '../../../components/form/use-edited.ts'
 import { NeedsRole, useMay } from '../../../components/needs-role.tsx'
 import { Shown } from '../../../components/states/shown.tsx'
+import { FailedBefore } from '../../dead-letters/failed-before.tsx'
 import type { DestinationTabProps } from '../destination-page.tsx'
 import styles from '../destinations.module.css'
 import { DESTINATION } from '../edited-destination.ts'
@@ -29,6 +30,9 @@ export function DestinationConfig({ destination }: DestinationTabProps) {
     </>
   )
 }
+
+/** A changed configuration makes other requests, and sends them elsewhere. */
+const STAGES = ['dest_transformation', 'delivery'] as const
 
 const pick = ({ name, config, delivery }: Destination) => ({ name, config, delivery })
 
@@ -72,6 +76,7 @@ function SavedForm({ definition, destination }: DestinationTabProps & { readonly
         disabled={!mayEdit}
         onChange={(delivery) => change({ delivery })}
       />
+      {edited.isSaved && !edited.hasInput && <FailedBefore destinations={[destination]} stages={STAGES} />}
       <div className={styles.formActions}>
         <NeedsRole role="editor">
           <Button type="submit" loading={edited.isPending} disabled={!edited.hasInput}>

@@ -35,7 +35,9 @@ export function TestConnection({ type, config, destinationId }: ConnectionTestPr
   )
 }
 
-function Outcome({ tested, ok, text, durationMs }: ConnectionTest) {
-  if (!tested) return <span className={styles.dim}>{destinationTexts.nothingTested}</span>
-  return <StateMark kind={ok ? 'ok' : 'failed'}>{`${text} ${durationMs} ms`}</StateMark>
+const MARKS = { good: 'ok', doubtful: 'behind', bad: 'failed' } as const
+
+function Outcome({ verdict, text, durationMs }: ConnectionTest) {
+  if (verdict === 'unknown') return <span className={styles.dim}>{destinationTexts.nothingTested}</span>
+  return <StateMark kind={MARKS[verdict]}>{`${text} ${durationMs} ms`}</StateMark>
 }

@@ -5,7 +5,8 @@ import { type FormEvent, useState } from 'react'
 import { useCreateConnection } from '../../../api/connections.ts'
 import type { DestinationDefinition } from '../../../api/destination-definitions.ts'
 import { useCreateDestination } from '../../../api/destinations.ts'
-import { useSources } from '../../../api/sources.ts'
+import { type Source, useSources } from '../../../api/sources.ts'
+import { type Stats, useStats } from '../../../api/stats.ts'
 import { ApiPopover } from '../../../components/api-popover.tsx'
 import { fieldRefusal, Refusal } from '../../../components/form/refusal.tsx'
 import { LinkButton } from '../../../components/link-button.tsx'
@@ -16,14 +17,25 @@ import { TestConnection } from './connection-test.tsx'
 import { shownConfig } from './shown-config.ts'
 import { useConfigFaults } from './use-config-faults.ts'
 
+/** The only source, else the one whose event came last. */
+function usedSource(sources: readonly Source[], stats: Stats | undefined): readonly string[] {
+  if (sources.length === 1) return [sources[0]!.id]
+  const lastAt = new Map(stats?.sources.map(({ id, lastEventAt }) => [id, lastEventAt]))
+  const [last] = sources
+    .filter(({ id, enabled }) => enabled && lastAt.get(id))
+    .sort((a, b) => (lastAt.get(a.id)! < lastAt.get(b.id)! ? 1 : -1))
+  return last === undefined ? [] : [last.id]
+}
+
 /** Makes a destination that is off, connected to the sources that are chosen. @see contracts/dashboard.md §9 [U15] */
 export function NewDestinationForm({ definition }: { readonly definition: DestinationDefinition }) {
   const [name, setName] = useState(definition.displayName)
   const [config, setConfig] = useState<JsonObject>({})
   const [chosen, setChosen] = useState<readonly string[]>()
   const sources = useSources().data ?? []
-  // With one source there is nothing to choose, but it may be taken away.
-  const sourceIds = chosen ?? (sources.length === 1 ? [sources[0]!.id] : [])
+  const stats = useStats({ seconds: 60, step: 10 }).data
+  // Most want the source that is in use; another can be chosen, or none.
+  const sourceIds = chosen ?? usedSource(sources, stats)
   const create = useCreateDestination()
   const connect = useCreateConnection()
   const navigate = useNavigate()

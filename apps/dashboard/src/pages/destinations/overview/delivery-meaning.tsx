@@ -1,10 +1,13 @@
 import { grouped } from '@millrace/wording'
 import type { ReactNode } from 'react'
 import { type DeliveryState, waitingOf } from '../../../api/destinations.ts'
+import { serverNow } from '../../../api/server-clock.ts'
 import { Figure, Figures } from '../../../components/figures/figure.tsx'
 import { bytesText, shortNumber } from '../../../components/figures/figure-text.ts'
 import { StateMark } from '../../../components/state-mark.tsx'
+import { useClock } from '../../../components/states/use-clock.ts'
 import { Time } from '../../../components/time/time.tsx'
+import { waitingText } from '../../../components/time/waiting-text.ts'
 import { destinationTexts, homeTexts } from '../../../texts.ts'
 import styles from '../destinations.module.css'
 
@@ -62,21 +65,26 @@ function Off({ waiting }: { readonly waiting: number }) {
   )
 }
 
-function Trouble({ delivery: { state, statusText, hotId } }: { readonly delivery: DeliveryState }) {
+function Trouble({ delivery }: { readonly delivery: DeliveryState }) {
+  const { state, hotId, waiting } = delivery
+  const now = useClock(waiting !== null) + serverNow() - Date.now()
+  const why = waiting === null ? delivery.statusText : `${waitingText(waiting, now)}.`
   if (state === 'unauthorised') {
     return (
-      <Notice mark={<StateMark kind="failed">{homeTexts.unauthorised}</StateMark>} detail={statusText}>
+      <Notice mark={<StateMark kind="failed">{homeTexts.unauthorised}</StateMark>} detail={why}>
         {destinationTexts.unauthorisedMeaning}
       </Notice>
     )
   }
   if (state === 'resting') {
     return (
-      <Notice mark={<StateMark kind="resting">{homeTexts.resting}</StateMark>} detail={statusText}>
+      <Notice mark={<StateMark kind="resting">{homeTexts.resting}</StateMark>} detail={why}>
         Not answering: events wait, nothing is lost, a probe goes every 30 seconds.
       </Notice>
     )
   }
+  if (hotId === null && waiting !== null)
+    return <Notice mark={<StateMark kind="behind">waiting</StateMark>}>{why}</Notice>
   if (hotId === null) return null
   return (
     <Notice mark={<StateMark kind="behind">behind one user</StateMark>}>

@@ -1,3 +1,4 @@
+import { replayOutcome } from '@millrace/wording'
 import { useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useEffect } from 'react'
@@ -15,7 +16,7 @@ export function FollowReplay({ replayId }: { readonly replayId: string }) {
   return (
     <span role="status">
       Sent again as <Link to={`/replays/${replayId}`}>a replay</Link>
-      {replay === undefined ? '.' : `: ${replay.state}.`}
+      {replay === undefined ? '.' : `: ${replayOutcome(replay)}.`}
     </span>
   )
 }

@@ -3,8 +3,10 @@ import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useDeadLetters } from '../../../api/dead-letters.ts'
 import type { EventTrace, Journey } from '../../../api/events.ts'
+import { serverNow } from '../../../api/server-clock.ts'
 import { shownText } from '../../../components/json/shown-text.ts'
 import { StateMark } from '../../../components/state-mark.tsx'
+import { useClock } from '../../../components/states/use-clock.ts'
 import { OUTCOME_MARKS } from '../outcome-words.ts'
 import { AttemptTable } from './attempt-table.tsx'
 import { LaneAction } from './lane-action.tsx'
@@ -26,6 +28,8 @@ export function JourneyLane({ journey, trace, names, onShowPayload }: JourneyLan
   const [isOpen, setOpen] = useState(outcome !== 'delivered')
   const letter = useLetter(journey, trace.messageId)
   const steps = names.steps(journey)
+  const clock = useClock(journey.waiting !== undefined)
+  const now = clock + serverNow() - Date.now()
   const { text, action } = explained({
     journey,
     eventType: trace.event['type'] as EventType,
@@ -33,7 +37,7 @@ export function JourneyLane({ journey, trace, names, onShowPayload }: JourneyLan
     destinationType: names.typeName(destinationId),
     codeNames: steps.map(({ name }) => name),
     letter,
-    now: new Date(),
+    now: new Date(now),
   })
   const { mark, word } = OUTCOME_MARKS[outcome]
   const name = names.destinationName(destinationId)

@@ -1,3 +1,4 @@
+import type { Waiting } from '@millrace/wording'
 import { expect, test } from 'vitest'
 import type { Attempt, Journey } from '../../../api/events.ts'
 import { type DeadLetterFacts, explained, type OutcomeFacts, type TraceAction } from './outcome-sentence.ts'
@@ -6,6 +7,14 @@ import { type DeadLetterFacts, explained, type OutcomeFacts, type TraceAction } 
 
 /** In the zone of whoever runs this, as the sentences have their times. */
 const NOW = new Date(2026, 2, 4, 9, 15, 0)
+const wait = (facts: Partial<Waiting> & Pick<Waiting, 'cause'>): Waiting => ({
+  status: null,
+  noAnswer: null,
+  since: null,
+  nextAttemptAt: null,
+  blockedBy: null,
+  ...facts,
+})
 const at = (seconds: number) => new Date(NOW.getTime() + seconds * 1000).toISOString()
 
 const attempt = (n: number, fields: Partial<Attempt> = {}): Attempt => ({
@@ -85,16 +94,27 @@ const ROWS: readonly Row[] = [
     action: { kind: 'open-code', place: undefined },
   },
   { journey: { outcome: 'duplicate' }, sentence: 'Same messageId as an earlier event.' },
-  { journey: { outcome: 'pending' }, sentence: 'Not yet taken up.' },
+  { journey: { outcome: 'pending' }, sentence: 'Queued: its turn comes next.' },
   {
-    journey: { outcome: 'blocked', blockedBy: 'm-87' },
-    sentence: 'Waits behind m-87 of the same user.',
+    journey: { outcome: 'pending', waiting: wait({ cause: 'sending' }) },
+    sentence: 'Being sent: the destination has not answered yet.',
+  },
+  {
+    journey: { outcome: 'blocked', waiting: wait({ cause: 'order', blockedBy: 'm-87' }) },
+    sentence: 'Queued behind m-87 of the same user.',
     action: { kind: 'open-message', messageId: 'm-87' },
   },
-  { journey: { outcome: 'throttled' }, sentence: 'Waits for the rate limit.' },
   {
-    journey: { outcome: 'retrying', requests: tried(attempt(1), attempt(2)), nextAttemptAt: at(31) },
-    sentence: 'Attempt 2 got 503. Next at 09:15:31.',
+    journey: { outcome: 'throttled', waiting: wait({ cause: 'rate_limit' }) },
+    sentence: "Queued: the destination's rate limit is used up.",
+    action: { kind: 'open-destination' },
+  },
+  {
+    journey: {
+      outcome: 'retrying',
+      waiting: wait({ cause: 'destination_failing', status: 503, since: at(0), nextAttemptAt: at(31) }),
+    },
+    sentence: 'Queued: destination answers 503 since 09:15, next attempt in 31 s.',
     action: { kind: 'open-destination' },
   },
   {
@@ -164,8 +184,7 @@ test('a chain is named as far as it is known which code it was', () => {
 test('what is not known yet, or any more, is not said', () => {
   const dead = { outcome: 'dead_lettered', reason: CODE_FAILURE } as const
   expect(explain({ journey: dead })).toEqual({ text: 'RangeError: price below zero' })
-  expect(explain({ journey: { outcome: 'blocked' } })).toEqual({ text: 'Not yet taken up.' })
-  expect(explain({ journey: { outcome: 'retrying', requests: tried(attempt(1)) } }).text).toBe('Attempt 1 got 503.')
+  expect(explain({ journey: { outcome: 'blocked' } })).toEqual({ text: 'Queued: its turn comes next.' })
   expect(explain({ journey: { outcome: 'delivered' } }).text).toBe('Delivered.')
 })
 

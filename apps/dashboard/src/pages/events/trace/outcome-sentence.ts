@@ -4,7 +4,7 @@ import type { Stage } from '../../../api/dead-letters.ts'
 import type { Journey } from '../../../api/events.ts'
 import { type FailurePlace, ownPlace } from '../../../components/code/failure-places.ts'
 import { firstLine } from '../../../components/json/shown-text.ts'
-import { localTime } from '../../../components/time/time-text.ts'
+import { waitingText } from '../../../components/time/waiting-text.ts'
 import { traceTexts as texts } from '../../../texts.ts'
 
 /** What somebody can do about an outcome. */
@@ -53,13 +53,10 @@ export function explained(facts: OutcomeFacts): Explained {
     case 'duplicate':
       return { text: texts.duplicate }
     case 'pending':
-      return { text: texts.pending }
     case 'blocked':
-      return blocked(journey)
     case 'throttled':
-      return { text: texts.throttled }
     case 'retrying':
-      return { text: retryingText(facts), action: { kind: 'open-destination' } }
+      return waiting(facts)
     case 'dead_lettered':
       return dead(facts, reason)
     case 'discarded':
@@ -96,18 +93,15 @@ function filtered({ destinationType, eventType }: OutcomeFacts, reason: string):
   }
 }
 
-function blocked({ blockedBy: messageId }: Journey): Explained {
-  // Its turn may have come since.
-  if (!messageId) return { text: texts.pending }
-  return { text: texts.blocked(messageId), action: { kind: 'open-message', messageId } }
-}
-
-function retryingText({ journey, now }: OutcomeFacts): string {
-  const last = journey.requests.flatMap(({ attempts }) => attempts).at(-1)
-  if (last === undefined) return texts.pending
-  const { nextAttemptAt } = journey
-  if (!nextAttemptAt) return `Attempt ${last.n} got ${last.status}.`
-  return texts.retrying(last.n, last.status, localTime(new Date(nextAttemptAt), now, 'second'))
+/** Its turn may have come since: then nothing is said of why it waits. */
+function waiting({ journey, now }: OutcomeFacts): Explained {
+  const { waiting: why } = journey
+  if (why === undefined) return { text: texts.pending }
+  const text = `${waitingText(why, now.getTime())}.`
+  if (why.cause === 'order' && why.blockedBy !== null) {
+    return { text, action: { kind: 'open-message', messageId: why.blockedBy } }
+  }
+  return why.cause === 'turn' || why.cause === 'sending' ? { text } : { text, action: { kind: 'open-destination' } }
 }
 
 function dead(facts: OutcomeFacts, reason: string): Explained {

@@ -1,10 +1,11 @@
 import { Button } from '@mantine/core'
-import { lazy, Suspense, useState } from 'react'
+import { Suspense, useState } from 'react'
 import type { EventTrace, Journey } from '../../../api/events.ts'
+import { lazyPart } from '../../../components/lazy-part.ts'
 import styles from './trace.module.css'
 import type { NamedStep } from './use-trace-names.ts'
 
-const RenderedSteps = lazy(() =>
+const RenderedSteps = lazyPart(() =>
   import('./rendered-steps.tsx').then(({ RenderedSteps }) => ({ default: RenderedSteps })),
 )
 

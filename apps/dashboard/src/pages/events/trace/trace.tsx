@@ -1,8 +1,9 @@
 import { Link } from '@tanstack/react-router'
-import { lazy, Suspense, useState } from 'react'
+import { Suspense, useState } from 'react'
 import { ApiError } from '../../../api/client.ts'
 import { type EventTrace, type Journey, useEventTrace } from '../../../api/events.ts'
 import { JsonView } from '../../../components/json/json-view.tsx'
+import { lazyPart } from '../../../components/lazy-part.ts'
 import { ShownId } from '../../../components/shown-id.tsx'
 import { Shown } from '../../../components/states/shown.tsx'
 import { Time } from '../../../components/time/time.tsx'
@@ -12,7 +13,9 @@ import { OtherLanes } from './other-lanes.tsx'
 import styles from './trace.module.css'
 import { type TraceNames, useTraceNames } from './use-trace-names.ts'
 
-const UnknownEvent = lazy(() => import('./unknown-event.tsx').then(({ UnknownEvent }) => ({ default: UnknownEvent })))
+const UnknownEvent = lazyPart(() =>
+  import('./unknown-event.tsx').then(({ UnknownEvent }) => ({ default: UnknownEvent })),
+)
 
 interface TraceProps {
   readonly messageId: string

@@ -19,7 +19,7 @@ export interface TraceNames {
   readonly destinationName: (id: string) => string
   readonly typeName: (destinationId: string) => string
   /** The chain that ran. Who is who is known as long as the chain has the length that it had. */
-  readonly steps: (journey: Journey) => readonly NamedStep[]
+  readonly steps: (journey: Pick<Journey, 'destinationId' | 'transformationVersionIds'>) => readonly NamedStep[]
   /** Destinations of today that have no part in the journey of an event, and whether its source is connected to them. */
   readonly others: (
     sourceId: string,

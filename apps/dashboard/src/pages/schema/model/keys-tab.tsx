@@ -21,9 +21,14 @@ export function KeysTab({ model, versions }: ModelTabProps) {
   const counts = useKeyCounts(model.EventID)
   return (
     <Shown of={counts}>
-      {(counts) => <Keys rows={keyRows(model.Schema, counts, versions)} total={model.TotalCount} />}
+      {(counts) => <Keys rows={keyRows(model.Schema, counts, versions)} total={countedEvents(counts)} />}
     </Shown>
   )
+}
+
+/** Every event has a type: how many there were when the keys were counted, which the model may not know yet. */
+function countedEvents(counts: Readonly<Record<string, number>>): number {
+  return counts['type'] ?? Math.max(0, ...Object.values(counts))
 }
 
 function Keys({ rows, total }: { readonly rows: readonly KeyRow[]; readonly total: number }) {

@@ -1,12 +1,14 @@
 import { counted } from '@millrace/wording'
 import { useParams } from '@tanstack/react-router'
-import { type ComponentType, lazy, Suspense } from 'react'
+import { type ComponentType, Suspense } from 'react'
 import { ApiError } from '../../../api/failure.ts'
 import { type EventModel, type EventVersion, useEventModels, useEventVersions } from '../../../api/schemas.ts'
 import { type Source, useSources } from '../../../api/sources.ts'
 import { ApiPopover } from '../../../components/api-popover.tsx'
+import { lazyPart } from '../../../components/lazy-part.ts'
 import { ShownId } from '../../../components/shown-id.tsx'
 import { Empty } from '../../../components/states/empty.tsx'
+import { Loading } from '../../../components/states/loading.tsx'
 import { titleOf, together } from '../../../components/states/read-state.ts'
 import { Shown } from '../../../components/states/shown.tsx'
 import { PageHead } from '../../../shell/page-head.tsx'
@@ -31,26 +33,29 @@ interface Tab {
 }
 
 const TABS: Readonly<Record<ModelTab, Tab>> = {
-  keys: { text: 'Keys', Content: lazy(() => import('./keys-tab.tsx').then(({ KeysTab }) => ({ default: KeysTab }))) },
+  keys: {
+    text: 'Keys',
+    Content: lazyPart(() => import('./keys-tab.tsx').then(({ KeysTab }) => ({ default: KeysTab }))),
+  },
   versions: {
     text: 'Versions',
-    Content: lazy(() => import('./versions-tab.tsx').then(({ VersionsTab }) => ({ default: VersionsTab }))),
+    Content: lazyPart(() => import('./versions-tab.tsx').then(({ VersionsTab }) => ({ default: VersionsTab }))),
   },
   missing: {
     text: 'Missing keys',
-    Content: lazy(() => import('./missing-tab.tsx').then(({ MissingTab }) => ({ default: MissingTab }))),
+    Content: lazyPart(() => import('./missing-tab.tsx').then(({ MissingTab }) => ({ default: MissingTab }))),
   },
   values: {
     text: 'Frequent values',
-    Content: lazy(() => import('./values-tab.tsx').then(({ ValuesTab }) => ({ default: ValuesTab }))),
+    Content: lazyPart(() => import('./values-tab.tsx').then(({ ValuesTab }) => ({ default: ValuesTab }))),
   },
   samples: {
     text: 'Samples',
-    Content: lazy(() => import('./samples-tab.tsx').then(({ SamplesTab }) => ({ default: SamplesTab }))),
+    Content: lazyPart(() => import('./samples-tab.tsx').then(({ SamplesTab }) => ({ default: SamplesTab }))),
   },
   json: {
     text: 'JSON Schema',
-    Content: lazy(() => import('./json-tab.tsx').then(({ JsonTab }) => ({ default: JsonTab }))),
+    Content: lazyPart(() => import('./json-tab.tsx').then(({ JsonTab }) => ({ default: JsonTab }))),
   },
 }
 
@@ -88,7 +93,7 @@ export function ModelPage() {
             return (
               <>
                 {model.CutKeys > 0 && <p className={styles.notice}>{schemaTexts.cut(model.CutKeys)}</p>}
-                <Suspense fallback={<div aria-busy="true" />}>
+                <Suspense key={tab} fallback={<Loading />}>
                   <Content key={eventId} model={model} versions={versions} source={sources.find(isOf(model))} />
                 </Suspense>
               </>

@@ -2,7 +2,8 @@ import { Anchor, Button } from '@mantine/core'
 import type { JsonObject } from '@millrace/protocol/json'
 import { useMutation } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { useState } from 'react'
+import { useRef, useState } from 'react'
+import { ApiError } from '../../../api/client.ts'
 import { useRecentEvents } from '../../../api/events.ts'
 import { sendEvent } from '../../../api/ingest.ts'
 import { type Source, useRefusals } from '../../../api/sources.ts'
@@ -11,6 +12,7 @@ import type { TailMessage } from '../../../api/tail-messages.ts'
 import { Refusal } from '../../../components/form/refusal.tsx'
 import { StateMark } from '../../../components/state-mark.tsx'
 import { Time } from '../../../components/time/time.tsx'
+import { localTime } from '../../../components/time/time-text.ts'
 import { sourceTexts } from '../../../texts.ts'
 import styles from '../sources.module.css'
 
@@ -32,6 +34,8 @@ export function FirstEvent({ source }: { readonly source: Source }) {
   const [live, setLive] = useState<Arrived>()
   const recent = useRecentEvents({ sourceId: source.id, limit: 1 })
   const arrived = live ?? recent.data?.[0]
+  const wasEmpty = useRef(false)
+  if (recent.data?.length === 0) wasEmpty.current = true
   // Before that is known nobody can say that nothing came yet.
   const isWaiting = arrived === undefined && !recent.isPending
   const onMessages = (messages: readonly TailMessage[]) => {
@@ -43,13 +47,19 @@ export function FirstEvent({ source }: { readonly source: Source }) {
   const shown = (refusals.data ?? [])
     .filter(({ sourceId, at }) => (sourceId === null || sourceId === source.id) && at >= openedAt)
     .slice(0, MOST_REFUSALS)
-  const sample = useMutation({ mutationFn: () => sendEvent(source.writeKey, 'track', SAMPLE) })
+  const sample = useMutation({
+    mutationFn: async () => {
+      const messageId = `sample-${Date.now().toString(36)}-${Math.random().toString(36).slice(2)}`
+      await sendEvent(source.writeKey, 'track', { ...SAMPLE, messageId })
+      return { messageId, at: new Date().toISOString() }
+    },
+  })
 
   return (
     <section className={styles.panel}>
       <div className={styles.arrival} role="status">
         {isWaiting && <StateMark kind="waiting">{sourceTexts.waiting}</StateMark>}
-        {arrived !== undefined && <FirstArrived event={arrived} isLive={live !== undefined} />}
+        {arrived !== undefined && <FirstArrived event={arrived} isFirst={wasEmpty.current} />}
         {shown.map(({ at, status, text, keyStart }) => (
           <p key={`${at} ${keyStart}`} className={styles.refusedLine}>
             <StateMark kind="refused">{`${status} ${text}`}</StateMark>
@@ -58,7 +68,8 @@ export function FirstEvent({ source }: { readonly source: Source }) {
             </span>
           </p>
         ))}
-        <Refusal error={sample.error} />
+        {sample.data !== undefined && <SampleAccepted {...sample.data} />}
+        {sample.error !== null && <SampleFailed error={sample.error} />}
       </div>
       {/* Webhooks may have to be signed, and their source takes nothing else. */}
       {source.type !== 'Webhook' && (
@@ -70,12 +81,29 @@ export function FirstEvent({ source }: { readonly source: Source }) {
   )
 }
 
-function FirstArrived({ event, isLive }: { readonly event: Arrived; readonly isLive: boolean }) {
+function SampleAccepted({ messageId, at }: { readonly messageId: string; readonly at: string }) {
+  return (
+    <p className={styles.arrivedLine}>
+      <StateMark kind="ok">{sourceTexts.sampleAccepted(localTime(new Date(at), new Date(), 'second'))}</StateMark>
+      <Anchor component={Link} to="/events/$messageId" params={{ messageId } as never}>
+        Trace
+      </Anchor>
+    </p>
+  )
+}
+
+/** A connection that failed is no refusal of what was written, and says so. */
+function SampleFailed({ error }: { readonly error: Error }) {
+  const isAway = error instanceof ApiError && error.kind === 'connection'
+  return isAway ? <StateMark kind="failed">{sourceTexts.sampleUnanswered}</StateMark> : <Refusal error={error} />
+}
+
+function FirstArrived({ event, isFirst }: { readonly event: Arrived; readonly isFirst: boolean }) {
   const { messageId, acceptedAt, type, name } = event
   return (
     <p className={styles.arrivedLine}>
       <StateMark kind="ok">
-        {isLive ? sourceTexts.arrived(type, name ?? '') : `Last event: ${[type, name].filter(Boolean).join(' ')}.`}
+        {isFirst ? sourceTexts.arrived(type, name ?? '') : `Last event: ${[type, name].filter(Boolean).join(' ')}.`}
       </StateMark>
       <span className={styles.dim}>
         <Time at={acceptedAt} />

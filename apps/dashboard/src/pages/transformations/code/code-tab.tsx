@@ -18,6 +18,7 @@ import { LANGUAGES } from '../code-columns.tsx'
 import { codeCompletions } from '../code-completions.ts'
 import { type CodeTabProps, hasDraft } from '../code-kind.ts'
 import { codeSearch } from '../code-search.ts'
+import { FailedCode } from '../failed-code.tsx'
 import styles from '../transformations.module.css'
 import { PublishDialog } from '../versions/publish-dialog.tsx'
 import { TryPane } from './try-pane.tsx'
@@ -31,6 +32,7 @@ export function CodeTab({ kind, code }: CodeTabProps) {
   const { written, change, save, isDirty, error } = writing
   const [failure, setFailure] = useState<Error | string>()
   const [publishing, setPublishing] = useState<string>()
+  const [isPublished, setPublished] = useState(false)
   const linked = useMemo(() => (line === undefined ? undefined : { line, column }), [line, column])
   const [place, setPlace] = useState<CodePlace | undefined>(linked)
   useEffect(() => setPlace(linked), [linked])
@@ -90,6 +92,7 @@ export function CodeTab({ kind, code }: CodeTabProps) {
           </NeedsRole>
         </div>
       </div>
+      {isPublished && <FailedCode code={code} />}
       {writing.isKept && !writing.isChanged && (
         <div className={styles.notice} role="status">
           <span>This code was written in this browser and never saved.</span>
@@ -135,7 +138,13 @@ export function CodeTab({ kind, code }: CodeTabProps) {
         )}
       </div>
       {publishing !== undefined && (
-        <PublishDialog kind={kind} code={code} versionId={publishing} onClose={() => setPublishing(undefined)} />
+        <PublishDialog
+          kind={kind}
+          code={code}
+          versionId={publishing}
+          onClose={() => setPublishing(undefined)}
+          onPublished={() => setPublished(true)}
+        />
       )}
     </>
   )

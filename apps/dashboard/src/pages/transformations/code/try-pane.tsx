@@ -1,11 +1,12 @@
 import { Button, Switch } from '@mantine/core'
 import type { JsonObject } from '@millrace/protocol/json'
-import { lazy, Suspense, useEffect, useRef, useState } from 'react'
+import { Suspense, useEffect, useRef, useState } from 'react'
 import type { Code } from '../../../api/code.ts'
 import { type Transformation, useRunTransformation, useTransformationTests } from '../../../api/transformations.ts'
 import { CodeEditor } from '../../../components/editor/code-editor.tsx'
 import type { CodePlace } from '../../../components/editor/editor-props.ts'
 import { Refusal } from '../../../components/form/refusal.tsx'
+import { lazyPart } from '../../../components/lazy-part.ts'
 import { OriginSelect } from '../../../components/message-origin/origin-select.tsx'
 import {
   type MessageName,
@@ -20,7 +21,7 @@ import { type EventRun, eventRuns, eventsText, readEvents } from '../test-run.ts
 import styles from '../transformations.module.css'
 import { SaveAsTest } from './save-as-test.tsx'
 
-const RunResults = lazy(() => import('./run-results.tsx').then(({ RunResults }) => ({ default: RunResults })))
+const RunResults = lazyPart(() => import('./run-results.tsx').then(({ RunResults }) => ({ default: RunResults })))
 
 const AFTER_TYPING_MS = 800
 const EXAMPLE: JsonObject = { type: 'track', messageId: 'm-1', event: 'Seat Reserved', properties: { price: 18.5 } }

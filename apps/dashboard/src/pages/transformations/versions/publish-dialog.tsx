@@ -13,10 +13,11 @@ interface PublishDialogProps extends CodeTabProps {
   /** The version to govern from now on. */
   readonly versionId: string
   readonly onClose: () => void
+  readonly onPublished: () => void
 }
 
 /** Shows what changes, runs the stored tests, says whom it governs; then publishes. */
-export function PublishDialog({ kind, code, versionId, onClose }: PublishDialogProps) {
+export function PublishDialog({ kind, code, versionId, onClose, onPublished }: PublishDialogProps) {
   const before = kind.useVersion(code.id, code.publishedVersionId ?? undefined).data
   const after = kind.useVersion(code.id, versionId).data
   const { mutateAsync, error, isPending } = kind.usePublish()
@@ -24,6 +25,7 @@ export function PublishDialog({ kind, code, versionId, onClose }: PublishDialogP
   const publish = async () => {
     const done = await mutateAsync({ id: code.id, versionId, etag: code.etag }).catch(() => undefined)
     if (done === undefined) return
+    onPublished()
     onClose()
   }
   return (

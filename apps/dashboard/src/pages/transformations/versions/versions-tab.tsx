@@ -14,6 +14,7 @@ import { localTime } from '../../../components/time/time-text.ts'
 import { useSearchValues } from '../../../shell/search-values.ts'
 import type { CodeTabProps } from '../code-kind.ts'
 import { codeSearch } from '../code-search.ts'
+import { FailedCode } from '../failed-code.tsx'
 import styles from '../transformations.module.css'
 import { PublishDialog } from './publish-dialog.tsx'
 
@@ -22,6 +23,7 @@ export function VersionsTab({ kind, code }: CodeTabProps) {
   const versions = kind.useVersions(code.id)
   const [{ version, against }, set] = useSearchValues(codeSearch)
   const [publishing, setPublishing] = useState<string>()
+  const [isPublished, setPublished] = useState(false)
   return (
     <Shown of={versions}>
       {(all) => {
@@ -66,8 +68,15 @@ export function VersionsTab({ kind, code }: CodeTabProps) {
                 <Compared kind={kind} code={code} before={other?.versionId} after={shown.versionId} />
               </section>
             )}
+            {isPublished && <FailedCode code={code} />}
             {publishing !== undefined && (
-              <PublishDialog kind={kind} code={code} versionId={publishing} onClose={() => setPublishing(undefined)} />
+              <PublishDialog
+                kind={kind}
+                code={code}
+                versionId={publishing}
+                onClose={() => setPublishing(undefined)}
+                onPublished={() => setPublished(true)}
+              />
             )}
           </div>
         )

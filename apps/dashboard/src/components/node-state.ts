@@ -1,7 +1,7 @@
-import type { DeliveryState, Destination } from '../../api/destinations.ts'
-import type { Source } from '../../api/sources.ts'
-import type { MarkKind } from '../../components/state-mark.tsx'
-import { homeTexts } from '../../texts.ts'
+import type { DeliveryState, Destination } from '../api/destinations.ts'
+import type { Source } from '../api/sources.ts'
+import { homeTexts } from '../texts.ts'
+import type { MarkKind } from './state-mark.tsx'
 
 /** Mark and word of a node; the lower the rank, the sooner somebody should look. */
 export interface NodeState {
@@ -31,9 +31,18 @@ export function destinationState(
   return OK
 }
 
-/** @param refused requests of the last five minutes. */
-export function sourceState({ enabled }: Pick<Source, 'enabled'>, refused: number): NodeState {
+/** Whether somebody should look at a destination in this state. */
+export function needsAttention({ kind }: NodeState): boolean {
+  return kind === 'failed' || kind === 'resting' || kind === 'behind' || kind === 'dead'
+}
+
+/**
+ * @param refused requests of the last five minutes.
+ * @param goesNowhere it takes events and is connected to nothing.
+ */
+export function sourceState({ enabled }: Pick<Source, 'enabled'>, refused: number, goesNowhere: boolean): NodeState {
   if (!enabled) return OFF
+  if (goesNowhere) return { kind: 'refused', word: homeTexts.unconnected, rank: 3 }
   return refused > 0 ? { kind: 'refused', word: homeTexts.refused(refused), rank: 3 } : OK
 }
 

@@ -1,0 +1,57 @@
+import { useSyncExternalStore } from 'react'
+
+/** After so long without any answer the server counts as silent. */
+const SILENT_MS = 3_000
+/** Calls that may take long at a server that is well. */
+const MAY_TAKE_LONG = /^\/v2\/(events|tail)\b/
+
+const outstanding = new Set<{ readonly since: number }>()
+let lastAnswerAt = Date.now()
+/** Since when nothing was answered; null while the server answers. */
+let silentSince: number | null = null
+let timer: ReturnType<typeof setTimeout> | undefined
+const listeners = new Set<() => void>()
+
+/** Notes that something was asked for. @returns to be called when that has come to an end. */
+export function noteAsked(method: string, path: string, signal?: AbortSignal): () => void {
+  const call = { since: Date.now() }
+  if (method === 'GET' && !MAY_TAKE_LONG.test(path)) outstanding.add(call)
+  watch()
+  return () => {
+    outstanding.delete(call)
+    if (signal?.aborted) watch()
+    else noteAnswer()
+  }
+}
+
+/** Since when a server that was asked has answered nothing, ms since 1970; null while it answers. */
+export function useSilentSince(): number | null {
+  return useSyncExternalStore(
+    (listener) => {
+      listeners.add(listener)
+      return () => listeners.delete(listener)
+    },
+    () => silentSince,
+  )
+}
+
+function noteAnswer(): void {
+  lastAnswerAt = Date.now()
+  set(null)
+  watch()
+}
+
+/** Looks again when the oldest call will have waited for long enough. */
+function watch(): void {
+  clearTimeout(timer)
+  const [oldest] = outstanding
+  if (oldest === undefined || silentSince !== null) return
+  const at = Math.max(oldest.since, lastAnswerAt) + SILENT_MS
+  timer = setTimeout(() => set(Math.max(oldest.since, lastAnswerAt)), Math.max(0, at - Date.now()))
+}
+
+function set(since: number | null): void {
+  if (since === silentSince) return
+  silentSince = since
+  for (const listener of listeners) listener()
+}

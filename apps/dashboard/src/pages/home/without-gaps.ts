@@ -1,0 +1,19 @@
+import type { Series } from '../../api/stats.ts'
+
+interface Course {
+  /** When the last step ends, ms since 1970. */
+  readonly end: number
+  readonly stepMs: number
+  readonly values: Series
+}
+
+/** A course whose steps that are not known, as those from before a restart, are the even share of the longer step around them. */
+export function withoutGaps(course: Course, longer: Course): Series {
+  const share = course.stepMs / longer.stepMs
+  return course.values.map((value, at) => {
+    if (value !== null) return value
+    const middle = course.end - (course.values.length - at - 0.5) * course.stepMs
+    const around = longer.values[longer.values.length - Math.ceil((longer.end - middle) / longer.stepMs)]
+    return around === undefined || around === null ? null : around * share
+  })
+}

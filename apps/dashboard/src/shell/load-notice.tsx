@@ -1,0 +1,16 @@
+import { useNextLoad } from '../api/loaded-part.ts'
+import { useClock } from '../components/states/use-clock.ts'
+import { pageTexts } from '../texts.ts'
+import styles from './shell.module.css'
+
+/** Says that a part of the page could not be loaded, and when it is tried again. */
+export function LoadNotice() {
+  const nextTryAt = useNextLoad()
+  const now = useClock(nextTryAt !== undefined)
+  if (nextTryAt === undefined) return null
+  return (
+    <div role="status" className={styles.notice}>
+      <p>{pageTexts.noConnection(Math.max(1, Math.ceil((nextTryAt - now) / 1000)))}</p>
+    </div>
+  )
+}
