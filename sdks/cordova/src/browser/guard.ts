@@ -9,10 +9,10 @@ export type GuardStorage = Pick<Storage, 'getItem' | 'setItem'>
 /**
  * Tracking state, anonymousId and marker, kept outside the database as well: a lost opt-out would be a breach.
  *
- * @param storage throws where a browser forbids it.
+ * @param storage throws where a browser forbids it. @param failed is told of each failure: the database's copy counts then.
  * @see contracts/cordova-sdk.md §14.4
  */
-export function newGuard(storage: () => GuardStorage) {
+export function newGuard(storage: () => GuardStorage, failed: () => void) {
   /** Empty when unreadable. */
   const read = (): Record<string, string> => {
     const guarded: Record<string, string> = {}
@@ -21,22 +21,21 @@ export function newGuard(storage: () => GuardStorage) {
       for (const key of GUARDED_KEYS) if (typeof values[key] === 'string') guarded[key] = values[key]
     } catch {
       // Some browsers throw when storage is switched off.
+      failed()
     }
     return guarded
   }
   return {
     read,
-    /** @returns false when it cannot be written: the database's copy counts then. */
-    put(changes: StateChanges): boolean {
+    put(changes: StateChanges) {
       const guarded = picked(changes, GUARDED_KEYS)
-      if (!Object.keys(guarded).length) return true
+      if (!Object.keys(guarded).length) return
       try {
         const values = read()
         applyChanges(values, guarded)
         storage().setItem(KEY, JSON.stringify(values))
-        return true
       } catch {
-        return false
+        failed()
       }
     },
   }

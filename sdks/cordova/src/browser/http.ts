@@ -6,10 +6,10 @@ const CONFIG_MS = 10_000
 export const KEEPALIVE_BYTES = 60 * 1024
 
 export interface Answer {
-  readonly status: number
+  readonly httpStatus: number
   header(name: string): string | null
   /** undefined when it is longer than was to be read. */
-  readonly text: string | undefined
+  readonly answerText: string | undefined
 }
 
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>
@@ -57,8 +57,12 @@ export function newHttp(fetch: Fetch, clock: Clock) {
           signal: controller.signal,
         })
         // A redirect that is not followed shows neither its status nor its address to a page.
-        const status = response.type === 'opaqueredirect' ? 302 : response.status
-        return { status, header: (name) => response.headers.get(name), text: await textWithin(response, reads) }
+        const httpStatus = response.type === 'opaqueredirect' ? 302 : response.status
+        return {
+          httpStatus,
+          header: (name) => response.headers.get(name),
+          answerText: await textWithin(response, reads),
+        }
       } catch {
         return undefined
       } finally {
@@ -75,18 +79,15 @@ export function newHttp(fetch: Fetch, clock: Clock) {
 }
 
 async function textWithin({ body }: Response, limitBytes: number): Promise<string | undefined> {
-  if (!body) return ''
-  const reader = body.getReader()
+  const reader = body?.getReader()
   const decoder = new TextDecoder()
   let text = ''
-  for (let bytes = 0; ; ) {
+  for (let bytes = 0; reader; ) {
     const { done, value } = await reader.read()
-    if (done) return text + decoder.decode()
+    if (done) break
     bytes += value.length
-    if (bytes > limitBytes) {
-      await reader.cancel()
-      return undefined
-    }
+    if (bytes > limitBytes) return void reader.cancel()
     text += decoder.decode(value, { stream: true })
   }
+  return text
 }

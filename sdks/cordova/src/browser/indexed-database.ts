@@ -6,6 +6,9 @@ const OPENING_MS = 5_000
 /** More rows than there can be. */
 const MOST = 1e9
 
+/** In `state`: how many rows there are, for all tabs. Counting reads each of them, which takes long when there are many. */
+const COUNT = 'rows'
+
 /*
  * Database `service-sdk-cordova`, version 1: object stores `events` (key `id`, counted up; writeKey, size, body) and `state`
  * (key → text). contracts/cordova-sdk.md §14.1
@@ -21,7 +24,7 @@ export function openIndexedDatabase(
   onMissing: () => void,
 ): Promise<EventDatabase> {
   return new Promise((resolve, reject) => {
-    const cancel = after(OPENING_MS, () => reject(new Error('no answer within 5 s')))
+    const cancel = after(OPENING_MS, () => reject(new Error('no answer')))
     const open = () => {
       const request = indexedDB.open(NAME, VERSION)
       request.onupgradeneeded = () => {
@@ -45,6 +48,16 @@ export function openIndexedDatabase(
   })
 }
 
+/** How many rows there are, as the last write said. */
+function counted(events: IDBObjectStore, state: IDBObjectStore, then: (rows: number) => void): void {
+  const known = state.get(COUNT)
+  known.onsuccess = () => {
+    if (known.result !== undefined) return then(+known.result)
+    const rows = events.count()
+    rows.onsuccess = () => then(rows.result)
+  }
+}
+
 function databaseOf(database: IDBDatabase): EventDatabase {
   // Otherwise a later version of the page could not change the database while this one is open.
   database.onversionchange = () => database.close()
@@ -58,7 +71,7 @@ function databaseOf(database: IDBDatabase): EventDatabase {
       const transaction = database.transaction(['events', 'state'], mode, { durability: 'relaxed' })
       const result = begin(transaction.objectStore('events'), transaction.objectStore('state'))
       transaction.oncomplete = () => resolve(result())
-      transaction.onabort = () => reject(transaction.error || new Error('aborted'))
+      transaction.onabort = () => reject(transaction.error)
     })
 
   return {
@@ -66,53 +79,75 @@ function databaseOf(database: IDBDatabase): EventDatabase {
 
     write: ({ rows = [], values = {}, remove = [], removeOldest = 0, keepAtMost = MOST, countAs }) =>
       settled('readwrite', (events, state) => {
-        const added = rows.map((row) => events.add(row))
-        for (const [key, value] of Object.entries(values)) {
-          if (value === null) state.delete(key)
-          else state.put(value, key)
-        }
+        const ids: number[] = []
         let left = 0
         let removed = 0
-        const before = events.count()
-        if (remove === 'all') events.clear()
-        else for (const id of remove) events.delete(id)
-        const rest = events.count()
-        rest.onsuccess = () => {
-          const surplus = Math.min(rest.result, Math.max(removeOldest, rest.result - keepAtMost))
-          left = rest.result - surplus
-          removed = before.result - left
-          if (surplus) {
-            const oldest = events.getAllKeys(null, surplus)
-            oldest.onsuccess = () => events.delete(IDBKeyRange.upperBound(oldest.result[surplus - 1]))
+        counted(events, state, (before) => {
+          for (const row of rows) {
+            const added = events.add(row)
+            added.onsuccess = () => ids.push(added.result as number)
           }
-          if (!countAs || !removed) return
-          const counted = state.get(countAs)
-          counted.onsuccess = () => state.put(String(+(counted.result || 0) + removed), countAs)
-        }
-        return () => ({ ids: added.map(({ result }) => result as number), left, removed })
+          for (const [key, value] of Object.entries(values)) {
+            if (value === null) state.delete(key)
+            else state.put(value, key)
+          }
+          const all = before + rows.length
+          let rest = all
+          if (remove === 'all') {
+            events.clear()
+            rest = 0
+          } else {
+            for (const id of remove) {
+              // Another tab may have removed it.
+              const there = events.count(id)
+              there.onsuccess = () => {
+                rest -= there.result
+              }
+              events.delete(id)
+            }
+          }
+          // Its answer comes after those above.
+          const last = state.get(countAs || COUNT)
+          last.onsuccess = () => {
+            const surplus = Math.min(rest, Math.max(removeOldest, rest - keepAtMost))
+            left = rest - surplus
+            removed = all - left
+            if (surplus) {
+              const oldest = events.getAllKeys(null, surplus)
+              oldest.onsuccess = () => events.delete(IDBKeyRange.upperBound(oldest.result[surplus - 1]))
+            }
+            state.put(String(left), COUNT)
+            if (countAs && removed) state.put(String(+(last.result || 0) + removed), countAs)
+          }
+        })
+        return () => ({ ids, left, removed })
       }),
 
     values: () =>
       settled('readonly', (_events, state) => {
-        const values: Record<string, string> = {}
-        const cursor = state.openCursor()
-        cursor.onsuccess = () => {
-          if (!cursor.result) return
-          values[String(cursor.result.key)] = String(cursor.result.value)
-          cursor.result.continue()
+        const keys = state.getAllKeys()
+        const texts = state.getAll()
+        return () => {
+          const values: Record<string, string> = {}
+          keys.result.forEach((key, at) => {
+            values[String(key)] = String(texts.result[at])
+          })
+          return values
         }
-        return () => values
       }),
 
     count: () =>
-      settled('readonly', (events) => {
-        const count = events.count()
-        return () => count.result
+      settled('readonly', (events, state) => {
+        let rows = 0
+        counted(events, state, (count) => {
+          rows = count
+        })
+        return () => rows
       }),
 
-    visit: (visitor) =>
+    visit: (visitor, from) =>
       settled('readonly', (events) => {
-        const cursor = events.openCursor()
+        const cursor = events.openCursor(IDBKeyRange.lowerBound(from))
         cursor.onsuccess = () => {
           if (cursor.result && visitor(cursor.result.value)) cursor.result.continue()
         }

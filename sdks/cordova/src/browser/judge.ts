@@ -5,7 +5,7 @@ export type Verdict = 'accepted' | 'refused' | 'later' | 'KEY_REJECTED' | 'NOT_F
 const LONGEST_RETRY_AFTER_MS = 3_600_000
 
 /** What an answer means: by its status and two headers, never by its text. @see contracts/cordova-sdk.md §15.2 */
-export function judged({ status }: Answer): Verdict {
+export function judged({ httpStatus: status }: Answer): Verdict {
   if (status >= 200 && status < 300) return 'accepted'
   if ([400, 413, 422].includes(status)) return 'refused'
   if ([408, 425, 429].includes(status) || status >= 500 || status < 200) return 'later'

@@ -1,11 +1,10 @@
 import type { ContextFacts } from '../core/bridge.ts'
 import type { Clock } from '../core/clock.ts'
+import { DEBUG } from '../core/log.ts'
 import { uuidOf } from '../core/uuid.ts'
 import { NAME, openIndexedDatabase } from './indexed-database.ts'
 import { newReachability } from './reachability.ts'
-import { type DrainLock, type Tabs, type WebEngine, webEngine } from './web-engine.ts'
-
-const LOCK = `${NAME}.drain`
+import { type TabLocks, type Tabs, type WebEngine, webEngine } from './web-engine.ts'
 
 /** The engine over what a browser gives, listening to the page. */
 export function pageEngine(clock: Clock, platformVersion: string | undefined): WebEngine {
@@ -20,7 +19,7 @@ export function pageEngine(clock: Clock, platformVersion: string | undefined): W
     random: Math.random,
     newId: () => uuidOf(crypto.getRandomValues(new Uint8Array(16))),
     gzip: typeof CompressionStream === 'function' ? gzip : undefined,
-    locks: locks && drainLock(locks, clock),
+    locks: locks && tabLocks(locks, clock),
     tabs: typeof BroadcastChannel === 'function' ? tabsOf(new BroadcastChannel(NAME)) : undefined,
     whyNoAnswer: reachability.why,
     onAnswer: reachability.answered,
@@ -40,7 +39,7 @@ export function pageEngine(clock: Clock, platformVersion: string | undefined): W
   })
   // Asked once; whatever the browser decides, we go on.
   const { storage } = navigator as { storage?: StorageManager }
-  if (storage && typeof storage.persist === 'function') storage.persist().catch(() => {})
+  if (storage && 'persist' in storage) storage.persist().catch((error) => engine.tell(DEBUG, String(error)))
   return engine
 }
 
@@ -58,18 +57,18 @@ export async function gzip(text: string): Promise<Uint8Array<ArrayBuffer>> {
   return new Uint8Array(await new Response(compressed).arrayBuffer())
 }
 
-function drainLock(locks: LockManager, clock: Clock): DrainLock {
+function tabLocks(locks: LockManager, clock: Clock): TabLocks {
   return {
-    async hold(waitMs, work) {
-      if (waitMs === 0) return locks.request(LOCK, { ifAvailable: true }, (lock) => (lock ? work() : 'busy'))
+    async hold(lock, waitMs, work) {
       const controller = new AbortController()
       const cancel = clock.after(waitMs, () => controller.abort())
       let isHeld = false
       try {
-        return await locks.request(LOCK, { signal: controller.signal }, () => {
-          isHeld = true
+        const how = waitMs ? { signal: controller.signal } : { ifAvailable: true }
+        return await locks.request(`${NAME}.${lock}`, how, (held) => {
           cancel()
-          return work()
+          isHeld = !!held
+          return isHeld ? work() : 'busy'
         })
       } catch (error) {
         if (isHeld) throw error

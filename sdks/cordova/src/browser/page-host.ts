@@ -13,21 +13,25 @@ interface Cordova {
 }
 
 /** The world of the core in a WebView or a page. */
-export function pageHost(): Host & { readonly webBridge: () => WebEngine } {
+export function pageHost(): Host {
   const cordova = (): Cordova => (globalThis as { cordova?: Cordova }).cordova || {}
+  const platform = () => {
+    const { platformId } = cordova()
+    return platformId === 'android' || platformId === 'ios' ? platformId : 'browser'
+  }
   let engine: WebEngine | undefined
   return {
     clock: pageClock,
     get platform() {
-      const { platformId } = cordova()
-      return platformId === 'android' || platformId === 'ios' ? platformId : 'browser'
+      return platform()
     },
     get onDeviceReady() {
       return 'cordova' in globalThis
         ? (ready: () => void) => document.addEventListener('deviceready', ready, false)
         : undefined
     },
-    exec: () => cordova().exec,
+    // On the browser platform the engine is the page's own.
+    exec: () => (platform() === 'browser' ? undefined : cordova().exec),
     webBridge: () => {
       engine = engine || pageEngine(pageClock, cordova().platformVersion)
       return engine

@@ -1,5 +1,5 @@
 import { originOf } from '../core/addresses.ts'
-import type { Clock } from '../core/clock.ts'
+import { type Clock, passed } from '../core/clock.ts'
 import { ALWAYS } from '../core/log.ts'
 import type { NoAnswer } from './sender.ts'
 
@@ -28,7 +28,7 @@ export function newReachability(clock: Clock, isOnline: () => boolean, log: (lev
     async why(url: string): Promise<NoAnswer> {
       const origin = originOf(url)
       // The page hears of a violation a moment after the request has failed.
-      await new Promise<void>((resolve) => clock.after(0, resolve))
+      await passed(clock, 0)
       if (blocked.has(origin)) {
         tell(`The page's Content-Security-Policy blocks ${origin}. Add it to connect-src.`)
         return 'CSP_BLOCKED'

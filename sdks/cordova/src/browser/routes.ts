@@ -8,14 +8,7 @@ import type { Route } from '../core/host.ts'
  */
 export function watchRoutes(onRoute: (route: Route) => void): void {
   // One turn later, because apps set the title after the route.
-  const changed = () =>
-    void setTimeout(() => {
-      try {
-        onRoute({ path: pathOf(location), title: document.title })
-      } catch {
-        // `screenNameOf` is the app's and may throw; the route is then not recorded.
-      }
-    })
+  const changed = () => void setTimeout(() => onRoute({ path: pathOf(location), title: document.title }))
   for (const name of ['pushState', 'replaceState'] as const) {
     const original = history[name]
     history[name] = function (this: History, ...given: Parameters<History['pushState']>) {

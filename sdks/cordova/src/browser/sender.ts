@@ -2,7 +2,7 @@ import type { DrainOutcome, EngineSettings } from '../core/bridge.ts'
 import type { Clock } from '../core/clock.ts'
 import { DEBUG, ERROR, VERBOSE } from '../core/log.ts'
 import { parsedObject } from '../core/parsed-json.ts'
-import { batchBytes, batchText, ENVELOPE_BYTES, LARGEST_BODY_BYTES, PER_EVENT_BYTES } from './batch.ts'
+import { type Attempt, batchBytes, batchText, ENVELOPE_BYTES, LARGEST_BODY_BYTES, PER_EVENT_BYTES } from './batch.ts'
 import type { Diagnostics } from './diagnostics.ts'
 import type { StoredRow } from './event-database.ts'
 import type { EventStore } from './event-store.ts'
@@ -42,6 +42,7 @@ export interface End {
  * @param settings of the engine, once it is open.
  * @param barred why nothing may be sent, if so: asked before each request, and ends the drain.
  * @param mayTake rows that are not under way elsewhere.
+ * @param attempts is told of each batch, and says what attempt it is.
  * @see BRIDGE.md "drain", contracts/cordova-sdk.md §15
  */
 export function newSender(
@@ -54,9 +55,13 @@ export function newSender(
   settings: () => EngineSettings,
   barred: () => DrainOutcome | undefined,
   mayTake: (row: StoredRow) => boolean,
+  attempts: { begins(ids: readonly number[]): Attempt; ended(): void },
 ) {
+  /** The oldest rows, before this one, are of write keys that are set aside: they are not read for each batch. */
+  let from = 0
   const setAside = new Map<string, DrainOutcome>()
   let stoppedFor: DrainOutcome | undefined
+  let canGzip = true
   /** A compressed request to the address has been understood. */
   let gzipWorksAt: string | undefined
 
@@ -65,13 +70,16 @@ export function newSender(
     const rows: StoredRow[] = []
     const { flushQueueSize } = settings()
     let bytes = ENVELOPE_BYTES
+    let isPrefix = true
     await store.visit((row) => {
       const [first = row] = rows
+      isPrefix = isPrefix && setAside.has(row.writeKey)
+      if (isPrefix) from = row.id + 1
       if (setAside.has(row.writeKey) || !mayTake(row) || first.writeKey !== row.writeKey) return true
       bytes += row.size + PER_EVENT_BYTES
       if (rows.length && bytes > LARGEST_BODY_BYTES) return false
       return rows.push(row) < flushQueueSize
-    })
+    }, from)
     return rows
   }
 
@@ -93,7 +101,7 @@ export function newSender(
     if (verdict === 'accepted') {
       wait.succeeded()
       delivered(rows.length)
-      await store.remove(rows.map(({ id }) => id))
+      await store.remove(rows.map((row) => row.id))
       return undefined
     }
     if (verdict === 'refused') {
@@ -110,7 +118,7 @@ export function newSender(
       const middle = rows.length >> 1
       return (await deliver(rows.slice(0, middle), delivered)) || deliver(rows.slice(middle), delivered)
     }
-    const detail = `status ${answer.status}${locationOf(answer)}`
+    const detail = `status ${answer.httpStatus}`
     if (verdict === 'later') {
       diagnostics.failed('RETRY_LATER', detail)
       return wait.failed('RETRY_LATER', retryAfterMs(answer, clock.now()))
@@ -118,23 +126,26 @@ export function newSender(
     diagnostics.failed(verdict, detail)
     const { writeKey } = rows[0]!
     if (verdict === 'WRONG_ADDRESS' || writeKey === settings().writeKey) {
-      log(ERROR, `${verdict}: ${detail}; nothing is sent until the next start`)
+      log(ERROR, `${verdict}: ${detail}`)
       stoppedFor = verdict
       return { outcome: verdict }
     }
-    log(ERROR, `${verdict}: ${detail} for a former write key; its events stay until the next start`)
+    log(ERROR, `${verdict}: ${detail} for a former write key`)
     setAside.set(writeKey, verdict)
     return undefined
   }
 
-  const refuse = async ({ id, body }: StoredRow, { status, text = '' }: Answer): Promise<End | undefined> => {
+  const refuse = async (
+    { id, body }: StoredRow,
+    { httpStatus: status, answerText = '' }: Answer,
+  ): Promise<End | undefined> => {
     const values = refusalsAfter(store.value('refusals'), clock.now())
     if (!values) {
-      diagnostics.failed('RETRY_LATER', `status ${status}: more than 20 refused in an hour`)
+      diagnostics.failed('RETRY_LATER', `status ${status}: too many refused`)
       return wait.longest()
     }
     await store.remove([id], 'refused', values)
-    log(ERROR, `The server refused event ${messageIdOf(body)} with ${status}: ${text.slice(0, DETAIL_LENGTH)}`)
+    log(ERROR, `refused event ${messageIdOf(body)} with ${status}: ${answerText.slice(0, DETAIL_LENGTH)}`)
     return undefined
   }
 
@@ -143,14 +154,22 @@ export function newSender(
     const { dataPlaneUrl, gzip: mayCompress } = settings()
     const { address, until } = parsedObject(store.value('plain'))
     const isPlain = address === dataPlaneUrl && until > clock.now()
-    const body = batchText(rows, clock.now())
     const bytes = batchBytes(rows)
-    if (!gzip || !mayCompress || isPlain || bytes < GZIP_FROM_BYTES) return told(rows, body, bytes)
-    const compressed = await gzip(body)
+    const text = () => batchText(rows, attempts.begins(rows.map((row) => row.id)), clock.now())
+    const body = text()
+    const wantsGzip = gzip && canGzip && mayCompress && !isPlain && bytes >= GZIP_FROM_BYTES
+    const compressed =
+      wantsGzip &&
+      (await gzip(body).catch((error: unknown) => {
+        // What has failed once is not tried with every batch.
+        canGzip = false
+        diagnostics.fault(error)
+      }))
+    if (!compressed) return told(rows, body, bytes)
     const answer = await told(rows, compressed, compressed.length)
     if (isAccepted(answer)) gzipWorksAt = dataPlaneUrl
     if (!answer || gzipWorksAt === dataPlaneUrl || !mayMeanNoGzip(answer)) return answer
-    const plain = await told(rows, batchText(rows, clock.now()), bytes)
+    const plain = await told(rows, text(), bytes)
     if (isAccepted(plain)) {
       const values = { plain: JSON.stringify({ address: dataPlaneUrl, until: clock.now() + PLAIN_MS }) }
       await store.commit({ values })
@@ -162,8 +181,9 @@ export function newSender(
     const from = clock.monotonic()
     for (const row of rows) log(VERBOSE, row.body)
     const answer = await post(rows[0]!.writeKey, body, bytes, ANSWER_BYTES)
+    attempts.ended()
     const ms = Math.round(clock.monotonic() - from)
-    const outcome = answer ? answer.status : 'no answer'
+    const outcome = answer ? answer.httpStatus : 'no answer'
     log(DEBUG, `batch of ${rows.length} events, ${bytes} bytes: ${outcome} in ${ms} ms`)
     return answer
   }
@@ -186,6 +206,7 @@ export function newSender(
     resume() {
       stoppedFor = undefined
       setAside.clear()
+      from = 0
     },
     async drain(): Promise<End & { sent: number }> {
       let sent = 0
@@ -216,15 +237,10 @@ function isAccepted(answer: Answer | undefined): boolean {
 }
 
 /** An answer that names an event has read the body. */
-function mayMeanNoGzip({ status, header }: Answer): boolean {
+function mayMeanNoGzip({ httpStatus: status, header }: Answer): boolean {
   return [400, 415, 500].includes(status) && header(INDEX_HEADER) === null
 }
 
 function messageIdOf(body: string): string {
   return body.split('"', 4)[3]!
-}
-
-function locationOf({ header }: Answer): string {
-  const [, host] = /^[a-z]+:\/\/([^/?#]+)/i.exec(header('Location') || '') || []
-  return host ? `, redirected to ${host}` : ''
 }

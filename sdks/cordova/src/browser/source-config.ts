@@ -17,7 +17,7 @@ export async function fetchSourceConfig(
   const headers: Record<string, string> = { Authorization: authorization(writeKey) }
   if (etag !== undefined) headers['If-None-Match'] = etag
   const answer = await http.send(url, headers, MOST_BYTES)
-  if (!answer || answer.text === undefined) return { status: 0 }
-  const { status, text, header } = answer
-  return { status, etag: header('ETag') || undefined, body: status === 200 ? text : undefined }
+  if (!answer || answer.answerText === undefined) return { status: 0 }
+  const { httpStatus: status, answerText, header } = answer
+  return { status, etag: header('ETag') || undefined, body: status === 200 ? answerText : undefined }
 }

@@ -10,7 +10,6 @@ import type {
 } from '../core/bridge.ts'
 import { eventText } from '../core/event-text.ts'
 import { parsedObject } from '../core/parsed-json.ts'
-import { picked } from '../core/state-changes.ts'
 import { batchBytes, batchText, ENVELOPE_BYTES, PER_EVENT_BYTES, rowOf } from './batch.ts'
 import { newDiagnostics } from './diagnostics.ts'
 import type { StoredRow } from './event-database.ts'
@@ -31,7 +30,7 @@ export interface WebEngineOptions extends SenderPage {
   readonly random: () => number
   readonly newId: () => string
   /** One holder over all tabs. Absent without Web Locks: each tab then sends its own rows. */
-  readonly locks?: DrainLock | undefined
+  readonly locks?: TabLocks | undefined
   /** Other tabs of this app. */
   readonly tabs?: Tabs | undefined
   readonly context: () => ContextFacts
@@ -40,9 +39,9 @@ export interface WebEngineOptions extends SenderPage {
   readonly platformVersion?: string | undefined
 }
 
-export interface DrainLock {
-  /** Runs the work under the lock. @param waitMs how long to wait for it, 0: not at all. @returns 'busy' without it. */
-  hold<T>(waitMs: number, work: () => Promise<T>): Promise<T | 'busy'>
+export interface TabLocks {
+  /** Runs the work under a lock. @param waitMs how long to wait for it, 0: not at all. @returns 'busy' without it. */
+  hold<T>(lock: 'drain' | 'start', waitMs: number, work: () => Promise<T>): Promise<T | 'busy'>
 }
 
 export interface Tabs {
@@ -50,14 +49,9 @@ export interface Tabs {
   onTold(hear: (changes: StateChanges) => void): void
 }
 
-/** What all tabs have to agree about. */
-const SHARED_KEYS = ['tracking', 'anonymousId', 'userId', 'traits', 'externalIds', 'deviceToken', 'session'] as const
 const KEPT_BY_PURGE = ['tracking', 'marker', 'source', 'trimmed', 'refused', 'purged']
 const LOCK_WAIT_MS = 30_000
-const BY_STATE: Record<Exclude<Tracking, 'enabled'>, DrainOutcome> = {
-  disabled: 'OPTED_OUT',
-  'awaiting-consent': 'AWAITING_CONSENT',
-}
+const START_MS = 1_000
 
 /** The engine of a page, and what the page tells it. */
 export interface WebEngine extends Bridge {
@@ -84,25 +78,26 @@ export function webEngine(options: WebEngineOptions): WebEngine {
   let hear: (signal: Signal) => void = () => {}
   /** Rows up to here were there when this tab started: with those it wrote, its share without Web Locks. */
   let foundUpTo = 0
+  let started = () => {}
 
   const tell = (level: number, text: string) => hear({ t: 'log', level, text })
   const exit = newExitCopy()
   const diagnostics = newDiagnostics(clock, tell)
   const store = newEventStore(openDatabase, diagnostics, exit.forget)
-  const guard = newGuard(guardStorage)
+  const guard = newGuard(guardStorage, () => diagnostics.storageFailed('STORAGE_IO', 'localStorage'))
   const http = newHttp(fetch, clock)
   const wait = newWait(clock, random)
   const drains = inTurn()
 
   /** Why nothing may be sent, if so. */
   const barred = (): DrainOutcome | undefined => {
-    if (tracking !== 'enabled') return BY_STATE[tracking]
+    if (tracking !== 'enabled') return tracking === 'disabled' ? 'OPTED_OUT' : 'AWAITING_CONSENT'
     if (parsedObject(store.value('source'))['enabled'] === false) return 'SOURCE_DISABLED'
     return settings!.dataPlaneUrl ? sender.stoppedFor() : 'NO_DATA_PLANE_URL'
   }
 
   const mayTake = ({ id }: StoredRow) => !exit.isUnderWay(id) && (!!locks || id <= foundUpTo || exit.isOwn(id))
-  const sender = newSender(options, store, diagnostics, http, wait, tell, () => settings!, barred, mayTake)
+  const sender = newSender(options, store, diagnostics, http, wait, tell, () => settings!, barred, mayTake, exit)
 
   /** What values mean for sending. */
   const follow = ({ tracking: now, source }: StateChanges) => {
@@ -116,11 +111,8 @@ export function webEngine(options: WebEngineOptions): WebEngine {
 
   /** What others have to know of changes: the guard, and the other tabs. */
   const share = (changes: StateChanges) => {
-    if (!guard.put(changes)) {
-      diagnostics.storageFailed('STORAGE_IO', 'the guard cannot be written; the database copy counts')
-    }
-    const shared = picked(changes, SHARED_KEYS)
-    if (tabs && Object.keys(shared).length) tabs.tell(shared)
+    guard.put(changes)
+    if (tabs && Object.keys(changes).length) tabs.tell(changes)
   }
 
   const commit = async (bodies: readonly string[], values: StateChanges): Promise<boolean> => {
@@ -140,11 +132,11 @@ export function webEngine(options: WebEngineOptions): WebEngine {
     await store.recount()
     await exit.refill(store.visit)
     const remaining = tracking === 'awaiting-consent' ? 0 : store.count()
-    return Object.assign({ sent: 0, remaining, report: store.report() }, end)
+    return { sent: 0, remaining, report: store.report(), ...end }
   }
 
   const underLock = async (force: boolean): Promise<End & { sent?: number }> => {
-    const end = locks ? await locks.hold(force ? LOCK_WAIT_MS : 0, sender.drain) : await sender.drain()
+    const end = locks ? await locks.hold('drain', force ? LOCK_WAIT_MS : 0, sender.drain) : await sender.drain()
     return end === 'busy' ? { outcome: 'BUSY' } : end
   }
 
@@ -158,17 +150,35 @@ export function webEngine(options: WebEngineOptions): WebEngine {
       return length < flushQueueSize && bytes <= http.keepaliveLeft()
     })
     if (!rows.length) return
-    const answer = await sender.post(writeKey, batchText(rows, clock.now()), batchBytes(rows), 0)
+    const attempt = exit.wasTried(rows) ? 'repeat' : 'exit'
+    const answer = await sender.post(writeKey, batchText(rows, attempt, clock.now()), batchBytes(rows), 0)
     // Rows that are committed only now have an id from here on.
     await store.recount()
     const verdict = answer && judged(answer)
     if (verdict === 'accepted') {
       wait.succeeded()
-      await store.remove(rows.map(({ id }) => id!).filter(Boolean))
+      await store.remove(rows.map((row) => row.id!).filter(Boolean))
     }
     exit.release(rows)
     // Everything else is found out by the drain that follows, unless the server has asked to be left alone.
     if (verdict === 'later') wait.failed('RETRY_LATER', retryAfterMs(answer!, clock.now()))
+  }
+
+  /**
+   * Tabs that are opened together start one after another, so that the second finds the session of the first. Each lets the next
+   * one go with its first rows.
+   */
+  const startAlone = async (): Promise<void> => {
+    if (!locks) return
+    await new Promise<unknown>((resolve) => {
+      const untilStarted = () =>
+        new Promise<void>((ended) => {
+          started = ended
+          clock.after(START_MS, ended)
+          resolve(0)
+        })
+      locks.hold('start', START_MS, untilStarted).then(resolve, diagnostics.fault)
+    })
   }
 
   if (tabs) {
@@ -186,6 +196,7 @@ export function webEngine(options: WebEngineOptions): WebEngine {
     },
 
     async open(given) {
+      await startAlone()
       await store.load()
       await store.recount()
       settings = given
@@ -218,9 +229,10 @@ export function webEngine(options: WebEngineOptions): WebEngine {
 
     async push({ rows, state }) {
       const inMemory = await commit(
-        rows.map(({ body }) => body),
+        rows.map((row) => row.body),
         state,
       )
+      started()
       return { queued: store.count(), inMemory, report: store.report() }
     },
 
@@ -237,7 +249,7 @@ export function webEngine(options: WebEngineOptions): WebEngine {
       return null
     },
 
-    drain: ({ force }) => drains(() => drainNow(force)),
+    drain: (how) => drains(() => drainNow(how.force)),
 
     async purge(what) {
       await store.load()
@@ -253,7 +265,7 @@ export function webEngine(options: WebEngineOptions): WebEngine {
       return null
     },
 
-    config: async ({ etag }) => fetchSourceConfig(http, settings!, platformVersion, etag),
+    config: async (known) => fetchSourceConfig(http, settings!, platformVersion, known.etag),
 
     /** A page has none; the app may give one. */
     advertId: async () => ({}),
@@ -271,8 +283,8 @@ export function webEngine(options: WebEngineOptions): WebEngine {
       hear({ t: 'stop', stored })
       return drains(async () => {
         await Promise.all([writing, exiting])
-        if (settings) hear(Object.assign({ t: 'drained' as const }, await drainNow(false)))
-      }).catch(() => {})
+        if (settings) hear({ t: 'drained', ...(await drainNow(false)) })
+      }).catch(diagnostics.fault)
     },
 
     tell,

@@ -1,6 +1,5 @@
 const LOCAL_HOST = /^(localhost|127\.0\.0\.1|10\.0\.2\.2|\[::1\])(?=[:/]|$)/i
-const URL_PARTS =
-  /^(https?:\/\/(?:[^\s/?#@\\<>"{}|^`[\]%,;!()]+?|\[[0-9a-f:.]+\]))(:\d{1,5})?(\/[^\s?#]*)?(?:\?[^\s#]*)?(?:#\S*)?$/i
+const URL_PARTS = /^(https?:\/\/(?:[^\s\0-,/:-@[-^`{-\x7f]+|\[[0-9a-f:.]+\]))(:\d{1,5})?(\/[^\s?#]*)?([?#]\S*)?$/i
 
 /**
  * The address of a data or control plane: path kept; trailing slashes, query and fragment removed.

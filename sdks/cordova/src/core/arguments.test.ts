@@ -43,12 +43,52 @@ test.each([
   expect((await app.last()).integrations).toEqual(expected)
 })
 
-test('values that integrations and external ids cannot have are removed, with a warning each', async () => {
-  await app.client.track('A', {}, { integrations: { X: 'yes', Y: { mode: 1 } }, externalIds: { crm: 1.5, shop: 7 } })
-  const { integrations, context } = await app.last()
-  expect(integrations).toEqual({ All: true, Y: { mode: 1 } })
-  expect(context.externalId).toEqual([{ type: 'shop', id: 7 }])
-  expect(app.warnings()).toHaveLength(2)
+test('values that external ids cannot have are removed, with a warning', async () => {
+  await app.client.track('A', {}, { externalIds: { crm: 1.5, shop: 7 } })
+  expect((await app.last()).context.externalId).toEqual([{ type: 'shop', id: 7 }])
+  expect(app.warnings()).toHaveLength(1)
+})
+
+const errors = () => app.printed.filter(({ level }) => level === 1)
+
+test.each([
+  [false, 0],
+  ['false', 0],
+  [0, 0],
+  ['0', 0],
+  [null, 0],
+  [Number.NaN, 0],
+  [new Boolean(false), 0],
+  ['no', 1],
+  ['', 1],
+  [2, 1],
+  [[true], 1],
+  [undefined, 1],
+  [() => true, 1],
+])('integrations: nothing is sent to a destination with the value %s', async (value, told) => {
+  await app.client.track('A', {}, { integrations: { Amplitude: value } })
+  expect((await app.last()).integrations).toEqual({ All: true, Amplitude: false })
+  expect(errors()).toHaveLength(told)
+})
+
+test.each([[true], ['true'], [1], [new Boolean(true)]])('integrations: %s counts as true', async (value) => {
+  await app.client.track('A', {}, { integrations: { All: false, Amplitude: value } })
+  expect((await app.last()).integrations).toEqual({ All: false, Amplitude: true })
+})
+
+test('integrations: an object counts as true and is kept; a value in place of the list is for all', async () => {
+  await app.client.track('A', {}, { integrations: { All: 'false', Y: { mode: 1 } } })
+  expect((await app.last()).integrations).toEqual({ All: false, Y: { mode: 1 } })
+  await app.client.track('A', {}, { integrations: 'false' })
+  expect((await app.last()).integrations).toEqual({ All: false })
+})
+
+test('String and Boolean objects are read as their values', async () => {
+  await app.client.track(new String('Boxed'), { text: new String('t') })
+  expect(await app.last()).toMatchObject({ event: 'Boxed', properties: { text: 't' } })
+  expect(await app.client.putAnonymousId(new String('a-1'))).toMatchObject({ status: 'stored' })
+  expect(await app.client.optOut(new Boolean(true))).toMatchObject({ status: 'stored' })
+  expect(await app.client.getStatus()).toMatchObject({ tracking: 'disabled' })
 })
 
 const INVALID = { status: 'dropped', reason: 'INVALID_ARGUMENT' }
@@ -186,11 +226,10 @@ test('methods work without their object', async () => {
   expect(await track('A')).toMatchObject({ status: 'stored' })
 })
 
-test('the former names work and warn once', async () => {
+test('the former names work', async () => {
   await app.client.setAnonymousId('a-1')
   await app.client.setAnonymousId('a-2')
   await app.client.setAdvertisingId('ad-1')
   await app.client.track('A')
   expect(await app.last()).toMatchObject({ anonymousId: 'a-2', context: { device: { advertisingId: 'ad-1' } } })
-  expect(app.warnings()).toHaveLength(2)
 })

@@ -1,4 +1,4 @@
-import { isMembers, isPlainObject, type Json, type JsonObject, plainObject } from './plain-json.ts'
+import { isMembers, isPlainObject, type Json, type JsonObject, plainObject, unboxed } from './plain-json.ts'
 
 /** Told once for each thing that could not be taken as given. */
 export type Corrected = (what: string) => void
@@ -12,9 +12,10 @@ export interface CallOptions {
 }
 
 /** A non-blank text, blanks kept; a finite number counts as its text. */
-export function requiredText(value: unknown, corrected: Corrected): string | undefined {
+export function requiredText(given: unknown, corrected: Corrected): string | undefined {
+  const value = unboxed(given)
   if (typeof value === 'number' && Number.isFinite(value)) {
-    corrected(`the number ${value} became a text`)
+    corrected(`${value} became a text`)
     return String(value)
   }
   return typeof value === 'string' && value.trim() ? value : undefined
@@ -25,10 +26,10 @@ export function requiredText(value: unknown, corrected: Corrected): string | und
  *
  * The second counts as options when there is no third, and it holds nothing but `integrations` and `externalIds`, each an object.
  */
-export function dataAndOptions(second: unknown, third: unknown): { data: unknown; options: unknown } {
+export function dataAndOptions(second: unknown, third: unknown): { payload: unknown; callOptions: unknown } {
   return third === undefined && looksLikeOptions(second)
-    ? { data: undefined, options: second }
-    : { data: second, options: third }
+    ? { payload: undefined, callOptions: second }
+    : { payload: second, callOptions: third }
 }
 
 /** Traits or properties; what is no object with members is ignored. */
@@ -36,19 +37,27 @@ export function readData(value: unknown, corrected: Corrected): JsonObject {
   return isGiven('data', value, isMembers, corrected) ? plainObject(value, corrected) : {}
 }
 
-export function readOptions(value: unknown, corrected: Corrected): CallOptions {
+export function readOptions(value: unknown, corrected: Corrected, refused: Corrected): CallOptions {
   if (!isGiven('options', value, isPlainObject, corrected)) return {}
-  const { integrations, externalIds } = plainObject(value, corrected)
+  const { integrations, externalIds } = value
   return {
-    integrations: kept('integrations', integrations, isIntegration, corrected),
-    externalIds: kept('externalIds', externalIds, isExternalId, corrected) as ExternalIds | undefined,
+    integrations: read('integrations', allOf(integrations), corrected, (wanted, key) => {
+      const sends = isWanted(wanted)
+      if (sends === undefined) refused(`integrations.${key} counts as false`)
+      return sends || false
+    }),
+    externalIds: read('externalIds', externalIds, corrected, (id, key) => {
+      if (typeof id === 'string' || Number.isInteger(id)) return id
+      corrected(`externalIds.${key} was removed`)
+      return undefined
+    }) as ExternalIds | undefined,
   }
 }
 
 /** `integrations` as an event carries them. `initial` are those of initialize. */
 export function integrationsOf({ integrations }: CallOptions, initial: JsonObject = {}): JsonObject {
   const { All = true } = initial
-  return Object.assign({ All }, integrations || initial)
+  return { All, ...(integrations || initial) }
 }
 
 function looksLikeOptions(value: unknown): boolean {
@@ -71,29 +80,35 @@ function isGiven<Kind extends object>(
 ): value is Kind {
   if (value === undefined || value === null) return false
   if (isUsable(value)) return true
-  corrected(`${name}: no object, ignored`)
+  corrected(`${name} was ignored`)
   return false
 }
 
-function isIntegration(value: unknown): boolean {
-  return typeof value === 'boolean' || isPlainObject(value)
+/** A value in place of the list is for all. */
+function allOf(integrations: unknown): unknown {
+  return typeof integrations === 'object' || integrations === undefined ? integrations : { All: integrations }
 }
 
-function isExternalId(value: unknown): boolean {
-  return typeof value === 'string' || Number.isInteger(value)
+/** As an app would mean it: an object counts as true and holds settings. undefined: that is not clear. */
+function isWanted(value: Json | undefined): Json | undefined {
+  if (value === true || value === 'true' || value === 1) return true
+  if (value === false || value === 'false' || value === 0 || value === '0' || value === null) return false
+  return isMembers(value) ? value : undefined
 }
 
-function kept(
+/** @param readMember is given undefined of what JSON cannot hold; its own undefined leaves the member out. */
+function read(
   name: string,
   given: unknown,
-  isKept: (value: unknown) => boolean,
   corrected: Corrected,
+  readMember: (value: Json | undefined, key: string) => Json | undefined,
 ): JsonObject | undefined {
   if (!isGiven(name, given, isPlainObject, corrected)) return undefined
+  const members = plainObject(given, corrected)
   const result: Record<string, Json> = Object.create(null)
-  for (const [key, value] of Object.entries(given)) {
-    if (isKept(value)) result[key] = value as Json
-    else corrected(`${name}.${key} cannot be used; it was removed`)
+  for (const key of Object.keys(given)) {
+    const value = readMember(members[key], key)
+    if (value !== undefined) result[key] = value
   }
   return result
 }

@@ -6,7 +6,7 @@
 /** @see BRIDGE.md; contracts/cordova-sdk.md §24 */
 export interface Bridge {
   /** First of all calls; the engine answers with `{t:'hello'}` at once, before it touches its storage. */
-  listen(hear: (signal: Signal) => void, failed: (fault: unknown) => void): void
+  listen(hear: (signal: Signal) => void, onFailure: (reason: unknown) => void): void
   open(settings: EngineSettings): Promise<Opened>
   push(batch: Push): Promise<Pushed>
   state(changes: StateChanges): Promise<null>
@@ -61,7 +61,8 @@ export type FlushReason =
   | 'NO_DATA_PLANE_URL'
 
 export interface LastError {
-  readonly code: FlushReason | StorageCode
+  /** INTERNAL: a mistake of ours, of which the log has a line. */
+  readonly code: FlushReason | StorageCode | 'INTERNAL'
   /** ISO time. */
   readonly at: string
   /** At most 200 characters, no key, no payload. */
@@ -168,6 +169,6 @@ export const GUARDED_KEYS = ['tracking', 'anonymousId', 'marker'] as const
 
 /** What an engine rejects with. */
 export interface BridgeFault {
-  readonly code: 'UNKNOWN_ACTION' | 'BAD_ARGUMENT' | 'NOT_OPEN' | 'INTERNAL'
+  readonly code: 'UNKNOWN_ACTION' | 'BAD_ARGUMENT' | 'NOT_OPEN' | 'QUEUE_FULL' | 'INTERNAL'
   readonly detail: string
 }

@@ -9,10 +9,10 @@ export interface EventCall {
   /** The required argument: a name, or an id. */
   readonly name: string
   /** Traits or properties. */
-  readonly data: JsonObject
+  readonly payload: JsonObject
   /** When the app made it, ms since 1970. */
   readonly at: number
-  readonly options: CallOptions
+  readonly callOptions: CallOptions
   /** Of a lifecycle event. */
   readonly origin?: EventOrigin
 }
@@ -27,7 +27,7 @@ export type StateCall =
   | { readonly kind: 'anonymousId' | 'advertisingId' | 'deviceToken'; readonly value: string }
 
 export function isEvent(call: Call): call is EventCall {
-  return 'options' in call
+  return (call as EventCall).callOptions !== undefined
 }
 
 /** Sets a value by itself, such as putAnonymousId. */

@@ -1,10 +1,11 @@
 import { type CallOptions, readOptions } from './arguments.ts'
 import type { Bridge, FlushReason, Opened, Signal, StateChanges, Tracking } from './bridge.ts'
 import { type Call, type EventCall, isEvent, isPut, type StateCall } from './call.ts'
+import { passed } from './clock.ts'
 import { type Configuration, engineSettings, readConfiguration, readWriteKey } from './configuration.ts'
 import { type Connection, connect } from './connection.ts'
 import { newDeferredCalls } from './deferred-calls.ts'
-import { newDiagnostics } from './diagnostics.ts'
+import { newDiagnostics, textOfError } from './diagnostics.ts'
 import type { Host } from './host.ts'
 import { identityTexts, NOBODY } from './identity.ts'
 import { type LifecycleWatch, watchLifecycle } from './lifecycle-watch.ts'
@@ -19,6 +20,8 @@ import { newTailKeeper } from './tail-keeper.ts'
 import { SDK_VERSION } from './version.ts'
 
 const ADVERT_ID_MS = 500
+/** After it flush() answers, although the drain may go on. */
+const FLUSH_MS = 29_000
 
 /**
  * The client behind the methods: what a call does depends on whether `initialize` has settled and whether tracking is
@@ -39,7 +42,7 @@ export function newClient(host: Host) {
   let tracking: Tracking = 'enabled'
   /** By an optOut before ready: it holds from then on, whatever the store says. */
   let choice: 'enabled' | 'disabled' | undefined
-  let initialization: { readonly key: string; readonly result: Promise<InitResult> } | undefined
+  let initialization: { readonly key: unknown; readonly result?: Promise<InitResult> } | undefined
   let connection: Promise<Connection> | undefined
   let bridge: Bridge
   let configuration: Configuration
@@ -63,7 +66,7 @@ export function newClient(host: Host) {
   const start = async (given: Configuration, options: CallOptions): Promise<InitResult> => {
     const { warnings, hasFactories, app } = given
     configuration = given
-    if (hasFactories) log(DEBUG, 'factories are not used yet')
+    if (hasFactories) log(DEBUG, 'factories are not used')
     const { isNativeMissing, bridge: chosenBridge } = await connected()
     bridge = chosenBridge
     const told = isNativeMissing ? [...warnings, 'NATIVE_BRIDGE_MISSING'] : [...warnings]
@@ -72,10 +75,10 @@ export function newClient(host: Host) {
     const opened = await bridge.open(engineSettings(given))
     const { launch, context } = opened
     diagnostics.heard(opened.report)
-    recorder = newRecorder(host, given, options)
+    recorder = newRecorder(host, given, options, (what) => log(WARN, what))
     recorder.context.learn({ facts: context, app, page: host.page() })
-    outbox = newOutbox(bridge, clock, given, diagnostics.heard)
-    watch = watchSource(bridge, clock, given, heardSource, diagnostics.rejected)
+    outbox = newOutbox(bridge, clock, given, diagnostics.heard, diagnostics.fault)
+    watch = watchSource(bridge, clock, given, heardSource, diagnostics.rejected, diagnostics.fault)
     lifecycle = watchLifecycle(given, launch, clock)
     isOpen = true
     const chosen = choice
@@ -88,7 +91,7 @@ export function newClient(host: Host) {
     choice = undefined
     if (late) await set(late, true)
     beginWork()
-    watchScreens(host, given, emit)
+    watchScreens(host, given, emit, diagnostics.fault)
     return { storage: opened.storage, tracking, warnings: told }
   }
 
@@ -145,8 +148,7 @@ export function newClient(host: Host) {
     const collected = bridge.advertId().then((facts) => {
       if (allowed() === 'enabled') recorder.context.learn({ advertising: facts })
     })
-    const limit = new Promise<void>((resolve) => clock.after(ADVERT_ID_MS, resolve))
-    return Promise.race([collected.catch(() => {}), limit])
+    return Promise.race([collected.catch(diagnostics.fault), passed(clock, ADVERT_ID_MS)])
   }
 
   const connected = (): Promise<Connection> => {
@@ -215,13 +217,13 @@ export function newClient(host: Host) {
 
   const record = async (call: EventCall): Promise<CallResult> => {
     if (!watch.isEnabled()) return dropped('SOURCE_DISABLED')
-    const recorded = recorder.record(call)
-    if (!recorded) {
+    const { body, changes, messageId } = recorder.record(call)
+    tail.renew()
+    if (!body) {
+      send(outbox.add(changes))
       count('tooLarge')
       return dropped('TOO_LARGE')
     }
-    tail.renew()
-    const { body, changes, messageId } = recorded
     return { status: await outbox.add(changes, body), messageId }
   }
 
@@ -281,7 +283,7 @@ export function newClient(host: Host) {
   const heardSource = (copy: SourceCopy) => {
     send(bridge.state({ source: JSON.stringify(copy) }))
     if (copy.enabled) outbox.resume()
-    else log(WARN, 'the source is disabled: calls are dropped')
+    else log(WARN, 'the source is disabled')
     tail.renew()
   }
 
@@ -290,14 +292,15 @@ export function newClient(host: Host) {
     try {
       await (await connected()).bridge.state(changes)
       return 'stored'
-    } catch {
+    } catch (error) {
+      diagnostics.fault(error)
       return 'memory'
     }
   }
 
   /** For what nobody waits for: an engine rejects only what should not happen. */
   const send = (work: Promise<unknown>) => {
-    work.catch((error: unknown) => log(ERROR, textOfError(error)))
+    work.catch(diagnostics.fault)
   }
 
   return {
@@ -305,35 +308,43 @@ export function newClient(host: Host) {
     count,
     event,
 
+    /** The engine has refused to take a call. */
+    notRecorded(error: unknown): CallResult {
+      diagnostics.fault(error)
+      const { code } = error as { code?: unknown }
+      return code === 'QUEUE_FULL' ? { status: 'dropped', reason: code } : { status: 'dropped' }
+    },
+
     /** @throws ServiceClientError as a rejection; one that nobody looks at raises nothing. */
     initialize(writeKey: unknown, given: unknown, givenOptions: unknown): Promise<InitResult> {
-      const begin = (): Promise<InitResult> => {
+      // As far as its first wait this is done at once: the second of two calls finds what the first has begun.
+      const begin = async (): Promise<InitResult> => {
         const key = readWriteKey(writeKey)
-        if (initialization && initialization.key === key) {
-          log(WARN, 'initialize: the first call counts')
-          return initialization.result
-        }
-        if (initialization) throw new ServiceClientError('ALREADY_INITIALIZED', 'with another write key')
+        if (initialization) throw new ServiceClientError('ALREADY_INITIALIZED', 'another write key')
         const configuration = readConfiguration(key, given)
         diagnostics.setLevel(configuration.logLevel)
-        const options = readOptions(givenOptions, (what) => log(WARN, `initialize: ${what}`))
+        const tell = (level: number) => (what: string) => log(level, `initialize: ${what}`)
+        const options = readOptions(givenOptions, tell(WARN), tell(ERROR))
         state = 'initializing'
-        const result = start(configuration, options).catch((error: unknown) => {
-          state = 'failed'
+        initialization = mine
+        try {
+          return await start(configuration, options)
+        } catch (error) {
           initialization = undefined
-          throw asClientError(error)
-        })
-        initialization = { key, result }
-        return result
+          throw error
+        }
       }
-      let result: Promise<InitResult>
-      try {
-        result = begin()
-      } catch (error) {
+      const mine: { key: unknown; result?: Promise<InitResult> } = { key: writeKey }
+      if (initialization?.result && initialization.key === mine.key) {
+        log(WARN, 'initialize: called again')
+        return initialization.result
+      }
+      const result = begin().catch((error: unknown) => {
         if (!initialization) state = 'failed'
-        result = Promise.reject(asClientError(error))
-      }
+        throw asClientError(error)
+      })
       result.catch((error: ServiceClientError) => log(ERROR, error.message))
+      mine.result = result
       return result
     },
 
@@ -351,7 +362,7 @@ export function newClient(host: Host) {
       deferred.discardIdentifiers()
       if (isOpen) recorder.load({})
       const result = defer(call)
-      await write(Object.assign({ session: null }, identityTexts(NOBODY)))
+      await write({ session: null, ...identityTexts(NOBODY) })
       return result
     },
 
@@ -372,22 +383,25 @@ export function newClient(host: Host) {
       if (tracking === 'awaiting-consent') return not('AWAITING_CONSENT')
       if (tracking === 'disabled') return not('OPTED_OUT', outbox.queued())
       const { refused } = diagnostics.status().dropped
-      const pushed = outbox.commit()
-      const { sent, remaining, outcome, report: after } = await outbox.drain(true)
+      const pushed = outbox.commit().catch(diagnostics.fault)
+      const drained = await Promise.race([outbox.drain(true), passed(clock, FLUSH_MS)])
+      if (!drained) return not('RETRY_LATER', outbox.queued())
       await pushed
+      const { sent, remaining, outcome, report: after } = drained
       if (outcome === 'EMPTY') return { ok: after.dropped.refused === refused, sent, remaining }
       return { ok: false, sent, remaining, reason: outcome === 'BUSY' ? 'RETRY_LATER' : outcome }
     },
 
     status(): Status {
-      const status = Object.assign(diagnostics.status(), {
+      const status = {
+        ...diagnostics.status(),
         state,
         tracking: allowed(),
         queued: isOpen ? outbox.queued() : 0,
         sending: isOpen ? outbox.sending() : 'idle',
         config: isOpen ? watch.status() : { source: 'none' },
         sdkVersion: SDK_VERSION,
-      })
+      }
       // Without the members that are undefined.
       return JSON.parse(JSON.stringify(status))
     },
@@ -396,10 +410,4 @@ export function newClient(host: Host) {
 
 function asClientError(error: unknown): ServiceClientError {
   return error instanceof ServiceClientError ? error : new ServiceClientError('INTERNAL', textOfError(error))
-}
-
-/** Of an Error or a fault of the bridge. */
-function textOfError(error: unknown): string {
-  const { code, detail, message } = (error || {}) as { code?: unknown; detail?: unknown; message?: unknown }
-  return message === undefined ? `${String(code)}: ${String(detail)}` : String(message)
 }

@@ -11,3 +11,10 @@ export interface Clock {
 export function isoTime(ms: number): string {
   return new Date(ms).toISOString()
 }
+
+/** Resolves after a while. */
+export function passed(clock: Clock, ms: number): Promise<void> {
+  return new Promise((resolve) => {
+    clock.after(ms, resolve)
+  })
+}

@@ -109,3 +109,21 @@ test.each([['x'], [7], [[]], [new Map()]])('a configuration that is no plain obj
 test('an unknown option is ignored with a warning, and a level that is undefined without one', () => {
   expect(read({ dataPlaneUrl: URL, colour: 1, logLevel: undefined }).warnings).toEqual(['UNKNOWN_OPTION:colour'])
 })
+
+test.each([
+  'https://api.rudderstack.com',
+  'https://api.rudderlabs.com/v1',
+  'https://cdn-settings.segment.com',
+  'https://api.segment.io',
+])('controlPlaneUrl %s is of somebody else, and is not told the write key', (controlPlaneUrl) => {
+  const { controlPlaneUrl: used, warnings } = readConfiguration('wk', {
+    dataPlaneUrl: 'https://e.example',
+    controlPlaneUrl,
+  })
+  expect([used, warnings]).toEqual(['https://e.example', ['ADJUSTED_OPTION:controlPlaneUrl']])
+})
+
+test('a warning is given once', () => {
+  const urls = { dataPlaneUrl: 'http://a.example', controlPlaneUrl: 'http://b.example' }
+  expect(readConfiguration('wk', urls).warnings).toEqual(['INSECURE_URL'])
+})

@@ -1,7 +1,7 @@
 import { addressOf } from './addresses.ts'
 import type { EngineSettings } from './bridge.ts'
 import { LOG_LEVEL } from './log.ts'
-import { isPlainObject } from './plain-json.ts'
+import { isPlainObject, unboxed } from './plain-json.ts'
 import { ServiceClientError } from './results.ts'
 import { picked } from './state-changes.ts'
 import { SDK_VERSION } from './version.ts'
@@ -71,14 +71,22 @@ const logLevel: Read = (value, adjusted, warn) => {
 const address: Read = (value, adjusted, warn) => {
   const { url, isAdjusted } = addressOf(value)
   if (isAdjusted) adjusted()
-  if (url?.startsWith('http:')) warn('INSECURE_URL')
+  if (/^http:/.test(String(url))) warn('INSECURE_URL')
   return url
+}
+
+/** Where client libraries of others fetch their configuration: an address left over from them is not told our write key. */
+const FOREIGN_HOST = /[/.](rudder(labs|stack)\.com|segment\.(com|io))/
+
+const controlPlaneAddress: Read = (value, adjusted, warn) => {
+  const url = address(value, adjusted, warn)
+  return FOREIGN_HOST.test(String(url)) ? undefined : url
 }
 
 const dataPlaneAddress: Read = (value, adjusted, warn) => {
   const url = address(value, adjusted, warn)
   if (url) return url
-  throw new ServiceClientError('INVALID_DATA_PLANE_URL', 'dataPlaneUrl is no http(s) address')
+  throw new ServiceClientError('INVALID_DATA_PLANE_URL', 'dataPlaneUrl')
 }
 
 const appFacts: Read = (value) => {
@@ -86,7 +94,7 @@ const appFacts: Read = (value) => {
   const facts: Record<string, unknown> = {}
   for (const name of ['name', 'version', 'build', 'namespace']) {
     const fact = memberOf(value, name)
-    if (typeof fact === 'string' || (name === 'build' && Number.isFinite(fact))) facts[name] = fact
+    if (typeof fact === 'string' || Number.isFinite(fact)) facts[name] = fact
   }
   return facts
 }
@@ -94,7 +102,7 @@ const appFacts: Read = (value) => {
 /** Each option, what it is when it is not given, and how it is read. */
 const OPTIONS: Readonly<Record<string, readonly [standard: unknown, read: Read]>> = {
   dataPlaneUrl: [HOSTED_DATA_PLANE_URL, dataPlaneAddress],
-  controlPlaneUrl: ['', address],
+  controlPlaneUrl: ['', controlPlaneAddress],
   logLevel: [LOG_LEVEL.NONE, logLevel],
   flushQueueSize: [30, whole(1, 1_000)],
   dbThresholdCount: [10_000, whole(1, 100_000)],
@@ -124,7 +132,7 @@ NAME_OF.set('dbcountthreshold', 'dbThresholdCount')
  */
 export function readConfiguration(writeKey: unknown, given: unknown): Configuration {
   const warnings: string[] = []
-  const warn = (warning: string) => void warnings.push(warning)
+  const warn = (warning: string) => void (warnings.includes(warning) || warnings.push(warning))
   const key = readWriteKey(writeKey)
   const values = valuesOf(given, warn)
   const options: Record<string, unknown> = { writeKey: key, warnings }
@@ -139,16 +147,18 @@ export function readConfiguration(writeKey: unknown, given: unknown): Configurat
   const configuration = options as unknown as Configuration
   if (!configuration.dataPlaneUrl) warn('NO_DATA_PLANE_URL')
   const { factories } = options
-  return Object.assign(configuration, {
+  return {
+    ...configuration,
     controlPlaneUrl: configuration.controlPlaneUrl || configuration.dataPlaneUrl,
     hasFactories: Array.isArray(factories) && factories.length > 0,
-  })
+  }
 }
 
 export function readWriteKey(given: unknown): string {
-  const key = typeof given === 'string' ? given.trim() : ''
-  if (!key || /[:\u0000-\u001f\u007f]/.test(key)) {
-    throw new ServiceClientError('INVALID_WRITE_KEY', 'a write key is needed as first argument')
+  const text = unboxed(given)
+  const key = typeof text === 'string' ? text.trim() : ''
+  if (!key || /[:\0-\x1f\x7f]/.test(key)) {
+    throw new ServiceClientError('INVALID_WRITE_KEY', 'the first argument')
   }
   return key
 }
@@ -181,7 +191,7 @@ function valuesOf(given: unknown, warn: Warn): Readonly<Record<string, unknown>>
 /** A getter of the app's may throw; the option counts as not given then. */
 function memberOf(given: Readonly<Record<string, unknown>>, name: string): unknown {
   try {
-    return given[name]
+    return unboxed(given[name])
   } catch {
     return undefined
   }
@@ -200,5 +210,5 @@ const SETTINGS = [
 ] as const
 
 export function engineSettings(configuration: Configuration): EngineSettings {
-  return Object.assign({ sdkVersion: SDK_VERSION }, picked(configuration, SETTINGS))
+  return { sdkVersion: SDK_VERSION, ...picked(configuration, SETTINGS) }
 }

@@ -21,7 +21,7 @@ const HELLO_MS = 3_000
 export async function connect(host: Host, hear: (signal: Signal) => void): Promise<Connection> {
   const { onDeviceReady } = host
   if (onDeviceReady && !(await within(host, DEVICE_READY_MS, (done) => onDeviceReady(() => done(true))))) {
-    throw new ServiceClientError('DEVICE_NOT_READY', 'no deviceready within 30 s')
+    throw new ServiceClientError('DEVICE_NOT_READY', 'no deviceready')
   }
   const exec = host.exec()
   if (exec) {
@@ -42,20 +42,16 @@ export async function connect(host: Host, hear: (signal: Signal) => void): Promi
   // Not at once: what a page sets up for it is not to delay the caller of initialize.
   const bridge = await Promise.resolve().then(host.webBridge)
   bridge.listen(hear, () => undefined)
-  return { bridge, isNativeMissing: exec !== undefined }
+  return { bridge, isNativeMissing: !!exec }
 }
 
 function within(host: Host, limitMs: number, begin: (done: (value: boolean) => void) => void): Promise<boolean> {
   return new Promise((resolve) => {
-    const cancel = host.clock.after(limitMs, () => resolve(false))
-    const done = (value: boolean) => {
-      cancel()
-      resolve(value)
-    }
+    host.clock.after(limitMs, () => resolve(false))
     try {
-      begin(done)
+      begin(resolve)
     } catch {
-      done(false)
+      resolve(false)
     }
   })
 }

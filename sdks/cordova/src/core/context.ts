@@ -37,7 +37,7 @@ export interface SessionMembers {
  * @see contracts/cordova-sdk.md §9
  */
 export function newContext() {
-  const known: Known = {}
+  let known: Known = {}
   let fixed = ''
   let identity: Identity | undefined
   let traits = ''
@@ -47,25 +47,23 @@ export function newContext() {
     const { facts = {}, page = {}, advertising = {}, app } = known
     const { id, enabled, att } = advertising
     const added = { token: token || undefined, advertisingId: id, adTrackingEnabled: enabled, attTrackingStatus: att }
-    const device = Object.assign({}, facts['device'], added)
-    const members: Record<string, unknown> = Object.assign({}, facts, {
+    const device = { ...(facts['device'] as object), ...added }
+    const members: Record<string, unknown> = {
+      ...facts,
       app: facts['app'] || app,
       device: JSON.stringify(device) === '{}' ? undefined : device,
       library: { name: LIBRARY_NAME, version: SDK_VERSION },
       locale: page.language || facts['locale'],
       timezone: page.timezone,
       userAgent: page.userAgent,
-    })
-    const sorted: Record<string, unknown> = {}
-    for (const name of Object.keys(members).sort()) sorted[name] = members[name]
-    return sorted
+    }
+    return members
   }
 
   return {
     /** Replaces the members named; of the facts, each by itself. */
     learn(some: Known) {
-      const facts = Object.assign({}, known.facts, some.facts)
-      Object.assign(known, some, { facts })
+      known = { ...known, ...some, facts: { ...known.facts, ...some.facts } }
       fixed = ''
     },
 

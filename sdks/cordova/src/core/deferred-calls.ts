@@ -9,12 +9,12 @@ export function newDeferredCalls() {
   let held: { readonly call: Call; readonly bytes: number }[] = []
 
   const leading = () => {
-    const first = held.findIndex(({ call }) => isEvent(call))
+    const first = held.findIndex((each) => isEvent(each.call))
     return first < 0 ? held.length : first
   }
-  const take = (count: number) => held.splice(0, count).map(({ call }) => call)
+  const take = (count: number) => held.splice(0, count).map((each) => each.call)
   const keep = (isKept: (call: Call) => boolean) => {
-    held = held.filter(({ call }) => isKept(call))
+    held = held.filter((each) => isKept(each.call))
   }
 
   return {

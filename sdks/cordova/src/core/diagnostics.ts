@@ -15,11 +15,16 @@ export function newDiagnostics({ clock, print }: Host) {
   let trimWarningFrom = 0
   let lastError: LastError | undefined
 
+  const failed = (code: LastError['code'], detail: string) => {
+    lastError = { code, at: isoTime(clock.now()), detail: detail.slice(0, 200) }
+  }
+
   const log = (level: number, text: string) => {
     try {
       if (level <= logLevel) print(level, `[ServiceClient] ${text}`)
-    } catch {
+    } catch (error) {
       // A console that an app has replaced may throw; its trouble is not ours to pass on.
+      failed('INTERNAL', textOfError(error))
     }
   }
 
@@ -53,20 +58,32 @@ export function newDiagnostics({ clock, print }: Host) {
       const now = clock.monotonic()
       if (trimmed > before.dropped.trimmed && now >= trimWarningFrom) {
         trimWarningFrom = now + TRIM_WARNING_MS
-        log(WARN, `the queue is full: ${trimmed} events were deleted since install`)
+        log(WARN, `${trimmed} events were deleted since install`)
       }
+    },
+
+    /** Something threw that should not. */
+    fault(error: unknown) {
+      log(ERROR, textOfError(error))
+      failed('INTERNAL', textOfError(error))
     },
 
     /** The write key, by the source configuration. */
     rejected(status: number) {
       const detail = `source configuration: status ${status}`
       if (!lastError || lastError.detail !== detail) log(ERROR, `KEY_REJECTED: ${detail}`)
-      lastError = { code: 'KEY_REJECTED', at: isoTime(clock.now()), detail }
+      failed('KEY_REJECTED', detail)
     },
 
     status(): Pick<Status, 'dropped'> & { storage: Status['storage'] | undefined; lastError: LastError | undefined } {
-      const dropped = Object.assign({ trimmed: 0, refused: 0, purged: 0 }, report?.dropped, counters)
+      const dropped = { trimmed: 0, refused: 0, purged: 0, ...report?.dropped, ...counters }
       return { storage: report?.storage, lastError, dropped }
     },
   }
+}
+
+/** Of an Error or a fault of the bridge. */
+export function textOfError(error: unknown): string {
+  const { code, detail, message } = (error || {}) as { code?: unknown; detail?: unknown; message?: unknown }
+  return message === undefined ? `${String(code)}: ${String(detail)}` : String(message)
 }

@@ -24,8 +24,9 @@ export function eventText(messageId: string, at: number, tail: string): string {
   return `{"messageId":"${messageId}","originalTimestamp":"${isoTime(at)}",${tail}`
 }
 
-export function isTooLarge(text: string): boolean {
-  // A quick yes or no for nearly all: a UTF-16 unit is at most three bytes.
-  if (text.length * 3 + SENT_AT_BYTES <= LARGEST_EVENT_BYTES) return false
-  return utf8Length(text) + SENT_AT_BYTES > LARGEST_EVENT_BYTES
+/** Bytes that an event may still grow; below 0 it is larger than the server takes. */
+export function spareBytes(text: string): number {
+  // Quick for nearly all: a UTF-16 unit is at most three bytes.
+  const mostBytes = LARGEST_EVENT_BYTES - SENT_AT_BYTES
+  return mostBytes - (text.length * 3 <= mostBytes ? 0 : utf8Length(text))
 }

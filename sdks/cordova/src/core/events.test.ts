@@ -87,7 +87,11 @@ test('each example is what the calls make', async () => {
       integrations: all,
       context: { ...beforeIdentify, device, traits: { anonymousId: ANONYMOUS_ID } },
     },
-    { ...ENVELOPE, type: 'identify', userId: 'u-42', traits: TRAITS, integrations: all, context },
+    {
+      ...ENVELOPE,
+      ...{ type: 'identify', userId: 'u-42', traits: TRAITS, integrations: all },
+      context: { ...CONTEXT, traits: ids('u-42') },
+    },
     {
       ...ENVELOPE,
       type: 'track',

@@ -11,9 +11,42 @@ test('identify merges the traits of the same user, and a null removes one from t
   await app.ready()
   await app.client.identify('u-1', { plan: 'pro', city: 'Bonn' })
   await app.client.identify('u-1', { plan: 'max', city: null })
-  const { traits, context } = await app.last()
+  const { traits, context, anonymousId } = await app.last()
   expect(traits).toEqual({ plan: 'max' })
-  expect(context.traits).toMatchObject({ plan: 'max', userId: 'u-1', id: 'u-1' })
+  // They do not travel twice.
+  expect(context.traits).toEqual({ anonymousId, userId: 'u-1', id: 'u-1' })
+  await app.client.track('A')
+  expect((await app.last()).context.traits).toEqual({ plan: 'max', anonymousId, userId: 'u-1', id: 'u-1' })
+})
+
+test('an identify that is too large changes the user, without its largest traits', async () => {
+  await app.ready({ logLevel: 'WARN' })
+  await app.client.identify('u-1', { plan: 'pro' })
+  const traits = { note: 'x'.repeat(20_000), city: 'Bonn', picture: 'ä'.repeat(14_000), plan: 'max' }
+  expect(await app.client.identify('u-2', traits)).toMatchObject({ status: 'stored' })
+  const identify = await app.last()
+  expect(identify).toMatchObject({ userId: 'u-2', traits: { note: traits.note, city: 'Bonn', plan: 'max' } })
+  expect(identify.traits).not.toHaveProperty('picture')
+  expect(app.warnings().at(-1)).toContain('traits')
+  await app.client.track('A')
+  expect(await app.last()).toMatchObject({ userId: 'u-2', context: { traits: { city: 'Bonn', id: 'u-2' } } })
+  await app.restart()
+  await app.ready()
+  await app.client.track('B')
+  expect(await app.last()).toMatchObject({ userId: 'u-2', context: { traits: { city: 'Bonn' } } })
+})
+
+test('after an identify of which nothing fits the events are nobody’s, not those of the user before', async () => {
+  await app.ready()
+  await app.client.identify('u-1', { plan: 'pro' })
+  expect(await app.client.identify('u'.repeat(40_000))).toMatchObject({ status: 'dropped', reason: 'TOO_LARGE' })
+  await app.client.track('A')
+  const { userId, context, anonymousId } = await app.last()
+  expect([userId, context.traits]).toEqual([undefined, { anonymousId }])
+  await app.restart()
+  await app.ready()
+  await app.client.track('B')
+  expect((await app.last()).userId).toBeUndefined()
 })
 
 test('identify with another user id replaces traits and external ids', async () => {

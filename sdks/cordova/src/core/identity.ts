@@ -17,19 +17,19 @@ export const NOBODY: Identity = { anonymousId: '', traits: {}, externalIds: {} }
 
 /** With some members replaced. */
 export function changed(identity: Identity, members: Partial<Identity>): Identity {
-  return Object.assign({}, identity, members)
+  return { ...identity, ...members }
 }
 
 /** The identity after an event call; the event itself already carries it. */
-export function identityAfter(before: Identity, { kind, name: userId, data, options }: EventCall): Identity {
+export function identityAfter(before: Identity, { kind, name: userId, payload, callOptions }: EventCall): Identity {
   if (kind === 'alias') return changed(before, { userId })
   if (kind !== 'identify') return before
-  const given = options.externalIds || {}
+  const given = callOptions.externalIds || {}
   const isSame = before.userId === userId
-  if (before.userId !== undefined && !isSame) return changed(before, { userId, traits: data, externalIds: given })
-  const traits = merge(before.traits, data)
+  if (before.userId !== undefined && !isSame) return changed(before, { userId, traits: payload, externalIds: given })
+  const traits = merge(before.traits, payload)
   // A null removes a trait of a user who is known.
-  if (isSame) for (const key of Object.keys(data)) if (data[key] === null) delete traits[key]
+  if (isSame) for (const key of Object.keys(payload)) if (payload[key] === null) delete traits[key]
   return changed(before, { userId, traits, externalIds: merge(before.externalIds, given) })
 }
 
@@ -37,7 +37,7 @@ export function identityAfter(before: Identity, { kind, name: userId, data, opti
 export function contextTraits({ traits, anonymousId, userId }: Identity): JsonObject {
   return merge<Json>(
     traits,
-    userId === undefined ? { anonymousId } : { anonymousId, userId, id: traits['id'] ?? userId },
+    userId === undefined ? { anonymousId } : { anonymousId, userId, id: traits['id'] || userId },
   )
 }
 
@@ -56,7 +56,7 @@ export function identityFrom({ anonymousId = '', userId, deviceToken, traits, ex
 export function identityTexts({ anonymousId, userId, traits, externalIds, deviceToken }: Identity): StateChanges {
   return {
     anonymousId: anonymousId || null,
-    userId: userId ?? null,
+    userId: userId || null,
     traits: textOf(traits),
     externalIds: textOf(externalIds),
     deviceToken: deviceToken || null,

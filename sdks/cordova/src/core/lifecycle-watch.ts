@@ -30,7 +30,7 @@ export function watchLifecycle(configuration: Configuration, launch: Launch, clo
       const event = lifecycleEvent(emission, app, url)
       if (!event) continue
       const { name, properties, marker } = event
-      calls.push({ kind: 'track', name, data: properties, at: clock.now(), options: {}, origin: { marker } })
+      calls.push({ kind: 'track', name, payload: properties, at: clock.now(), callOptions: {}, origin: { marker } })
     }
     return calls
   }

@@ -13,20 +13,21 @@ export interface LifecycleStep {
   readonly emits: readonly Emission[]
 }
 
-const FIRST_OPENED: LifecycleStep = { next: 'foreground', emits: ['install', 'opened'] }
+const FIRST_OPENED = 'foreground install opened'
 
-/** The one machine that decides which lifecycle events there are; what is not here changes nothing. */
-const STEPS: Readonly<Record<string, LifecycleStep>> = {
+/** The one machine that decides which lifecycle events there are: the next state, and the events. What is not here changes nothing. */
+const STEPS: Readonly<Record<string, string>> = {
   'cold ready': FIRST_OPENED,
-  'cold ready-hidden': { next: 'hidden', emits: [] },
+  'cold ready-hidden': 'hidden',
   'hidden start': FIRST_OPENED,
-  'foreground stop': { next: 'background', emits: ['backgrounded'] },
-  'background start': { next: 'foreground', emits: ['reopened'] },
+  'foreground stop': 'background backgrounded',
+  'background start': 'foreground reopened',
 }
 
 /** @see contracts/cordova-sdk.md §10 */
 export function lifecycleStep(state: LifecycleState, input: LifecycleInput): LifecycleStep {
-  return STEPS[`${state} ${input}`] || { next: state, emits: [] }
+  const [next, ...emits] = (STEPS[`${state} ${input}`] || state).split(' ')
+  return { next, emits } as LifecycleStep
 }
 
 export interface LifecycleEvent {

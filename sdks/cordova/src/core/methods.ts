@@ -1,7 +1,8 @@
 import { type Corrected, dataAndOptions, readData, readOptions, requiredText } from './arguments.ts'
 import { newClient } from './client.ts'
 import type { Host } from './host.ts'
-import { LOG_LEVEL, WARN } from './log.ts'
+import { ERROR, LOG_LEVEL, WARN } from './log.ts'
+import { unboxed } from './plain-json.ts'
 import { type CallResult, dropped, type FlushResult, type InitResult, type Status } from './results.ts'
 import { utf8Length } from './utf8.ts'
 
@@ -30,26 +31,27 @@ export interface ServiceClientMethods {
 /** Reads the arguments of each call, at the time of the call, and hands it to the client. */
 export function serviceClient(host: Host): ServiceClientMethods {
   const client = newClient(host)
-  const warned = new Set<string>()
 
   const corrected =
-    (method: string): Corrected =>
+    (method: string, level = WARN): Corrected =>
     (what) =>
-      client.log(WARN, `${method}: ${what}`)
+      client.log(level, `${method}: ${what}`)
 
   const invalid = (method: string): Promise<CallResult> => {
     client.count('invalid')
-    corrected(method)('unusable argument; the call was dropped')
+    corrected(method)('dropped')
     return dropped('INVALID_ARGUMENT')
   }
 
   /** Whatever an argument does when it is looked at stays here. @param call answers undefined to unusable arguments. */
   const guarded = async (method: string, call: () => Promise<CallResult> | undefined): Promise<CallResult> => {
     try {
-      return (await call()) || invalid(method)
+      const result = call()
+      if (result) return result.catch(client.notRecorded)
     } catch {
       return invalid(method)
     }
+    return invalid(method)
   }
 
   const event =
@@ -59,21 +61,22 @@ export function serviceClient(host: Host): ServiceClientMethods {
         const at = host.clock.now()
         const tell = corrected(kind)
         const name = requiredText(first, tell)
-        const given = kind === 'alias' ? { data: undefined, options: second } : dataAndOptions(second, third)
+        const given = kind === 'alias' ? { payload: undefined, callOptions: second } : dataAndOptions(second, third)
         if (!name) return undefined
         return client.event({
           kind,
           name,
-          data: readData(given.data, tell),
-          options: readOptions(given.options, tell),
+          payload: readData(given.payload, tell),
+          callOptions: readOptions(given.callOptions, tell, corrected(kind, ERROR)),
           at,
         })
       })
 
   const put =
     (kind: 'anonymousId' | 'advertisingId' | 'deviceToken', method: string) =>
-    (given: unknown): Promise<CallResult> =>
+    (boxed: unknown): Promise<CallResult> =>
       guarded(method, () => {
+        const given = unboxed(boxed)
         const isAnonymousId = kind === 'anonymousId'
         // An empty advertisement id or token removes the one there is.
         const value = given === '' && !isAnonymousId ? '' : requiredText(given, corrected(method))
@@ -81,35 +84,31 @@ export function serviceClient(host: Host): ServiceClientMethods {
         return isUsable ? client.put({ kind, value }) : undefined
       })
 
-  const formerName =
-    (name: string, today: string, method: (given: unknown) => Promise<CallResult>) => (given: unknown) => {
-      if (!warned.has(name)) client.log(WARN, `${name} is called ${today} now`)
-      warned.add(name)
-      return method(given)
-    }
-
   const putAnonymousId = put('anonymousId', 'putAnonymousId')
   const putAdvertisingId = put('advertisingId', 'putAdvertisingId')
   return {
     LogLevel: LOG_LEVEL,
     initialize(writeKey, configuration, options) {
       const given = dataAndOptions(configuration, options)
-      return client.initialize(writeKey, given.data, given.options)
+      return client.initialize(writeKey, given.payload, given.callOptions)
     },
     identify: event('identify'),
     track: event('track'),
     group: event('group'),
     screen: event('screen'),
     alias: event('alias'),
-    reset: (renews) => guarded('reset', () => client.reset({ kind: 'reset', renews: renews === true })),
-    optOut: (isOptOut) =>
-      guarded('optOut', () => (typeof isOptOut === 'boolean' ? client.optOut(isOptOut) : undefined)),
+    reset: (renews) => guarded('reset', () => client.reset({ kind: 'reset', renews: unboxed(renews) === true })),
+    optOut: (given) =>
+      guarded('optOut', () => {
+        const isOptOut = unboxed(given)
+        return typeof isOptOut === 'boolean' ? client.optOut(isOptOut) : undefined
+      }),
     putAnonymousId,
     putAdvertisingId,
     putDeviceToken: put('deviceToken', 'putDeviceToken'),
-    setAnonymousId: formerName('setAnonymousId', 'putAnonymousId', putAnonymousId),
-    setAdvertisingId: formerName('setAdvertisingId', 'putAdvertisingId', putAdvertisingId),
-    flush: () => client.flush().catch((): FlushResult => ({ ok: false, sent: 0, remaining: 0, reason: 'RETRY_LATER' })),
+    setAnonymousId: putAnonymousId,
+    setAdvertisingId: putAdvertisingId,
+    flush: client.flush,
     getStatus: async () => client.status(),
   }
 }

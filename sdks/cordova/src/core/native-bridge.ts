@@ -11,24 +11,20 @@ export type Exec = (
 
 const SERVICE = 'ServiceClient'
 
+/** All but `listen`. */
+export const ACTIONS = ['open', 'push', 'state', 'tail', 'drain', 'purge', 'config', 'advertId'] as const
+
 /** The engine behind `cordova.exec`. @see BRIDGE.md */
 export function execBridge(exec: Exec): Bridge {
-  const call =
-    (action: string) =>
-    // biome-ignore lint/suspicious/noExplicitAny: the type of an answer is that of the bridge's method
-    (argument?: unknown): Promise<any> =>
+  const bridge = {
+    listen: (hear: (signal: Signal) => void, failed: (fault: unknown) => void) =>
+      exec((signal) => hear(signal as Signal), failed, SERVICE, 'listen', []),
+  } as Record<string, unknown>
+  for (const action of ACTIONS) {
+    bridge[action] = (argument?: unknown) =>
       new Promise((resolve, reject) => {
         exec(resolve, reject, SERVICE, action, argument === undefined ? [] : [argument])
       })
-  return {
-    listen: (hear, failed) => exec((signal) => hear(signal as Signal), failed, SERVICE, 'listen', []),
-    open: call('open'),
-    push: call('push'),
-    state: call('state'),
-    tail: call('tail'),
-    drain: call('drain'),
-    purge: call('purge'),
-    config: call('config'),
-    advertId: call('advertId'),
   }
+  return bridge as unknown as Bridge
 }

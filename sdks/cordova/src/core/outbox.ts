@@ -3,6 +3,9 @@ import type { Clock } from './clock.ts'
 import type { Configuration } from './configuration.ts'
 import type { CallStatus, Sending } from './results.ts'
 
+const FIRST_WAIT_MS = 3_000
+const LONGEST_WAIT_MS = 300_000
+
 /** Outcomes after which an engine is asked again without being told to. */
 const WAITS: readonly DrainOutcome[] = ['BUSY', 'OFFLINE', 'RETRY_LATER', 'CSP_BLOCKED']
 
@@ -21,6 +24,7 @@ export function newOutbox(
   clock: Clock,
   { flushQueueSize, sleepTimeout }: Configuration,
   onReport: (report: Report) => void,
+  onFault: (error: unknown) => void,
 ) {
   const sleepTimeoutMs = sleepTimeout * 1000
   let queued = 0
@@ -30,6 +34,8 @@ export function newOutbox(
   let turn: Promise<CallStatus> | undefined
   let cancelTimer: (() => void) | undefined
   let isPaused = false
+  /** Drains in a row that have thrown. */
+  let faults = 0
 
   /**
    * New rows are offered while stopped as well: the engine answers at once if it is, and goes on if only the events of a
@@ -51,8 +57,7 @@ export function newOutbox(
     cancelTimer = undefined
   }
 
-  // An engine rejects only what should not happen; the next push tries again.
-  const drainByItself = () => void drain(false).catch(() => {})
+  const drainByItself = () => void drain(false)
 
   const commit = async (): Promise<CallStatus> => {
     const push = { rows, state: changes }
@@ -60,24 +65,30 @@ export function newOutbox(
     if (!rows.length && !Object.keys(changes).length) return 'stored'
     rows = []
     changes = {}
-    const pushed = await bridge.push(push)
+    const pushed = await bridge.push(push).catch((error: unknown) => {
+      // The events are lost; who the user is, is not.
+      changes = Object.assign(push.state, changes)
+      throw error
+    })
     queued = pushed.queued
     onReport(pushed.report)
     schedule()
     return pushed.inMemory ? 'memory' : 'stored'
   }
 
-  const drain = async (force: boolean): Promise<Drained> => {
+  /** @returns undefined when the engine has thrown, which it should not; it is asked again, later each time. */
+  const drain = async (force: boolean): Promise<Drained | undefined> => {
     stopTimer()
-    const before = sending
     sending = 'active'
     try {
       const drained = await bridge.drain({ force })
       heard(drained)
+      faults = 0
       return drained
     } catch (error) {
-      sending = before
-      throw error
+      onFault(error)
+      sending = isPaused ? 'stopped' : 'waiting'
+      setTimer(Math.min(FIRST_WAIT_MS * 2 ** faults++, LONGEST_WAIT_MS))
     }
   }
 
@@ -86,7 +97,7 @@ export function newOutbox(
     onReport(report)
     stopTimer()
     sending = outcome === 'EMPTY' ? 'idle' : WAITS.includes(outcome) ? 'waiting' : 'stopped'
-    if (sending === 'waiting') setTimer(retryAfterMs ?? sleepTimeoutMs)
+    if (sending === 'waiting') setTimer(retryAfterMs || sleepTimeoutMs)
     // What a drain leaves without having sent anything is not for us to send: it would never end.
     else if (sending === 'idle') schedule(sent > 0)
   }

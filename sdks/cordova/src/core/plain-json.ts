@@ -20,6 +20,11 @@ export function plainObject(value: object, corrected: (what: string) => void): J
   return isMembers(copy) ? copy : {}
 }
 
+/** A String, Number or Boolean object as its value. */
+export function unboxed(value: unknown): unknown {
+  return [String, Number, Boolean].some((kind) => value instanceof kind) ? Object(value).valueOf() : value
+}
+
 /** An object with members, such as a literal or an instance of a class of the app; no array, Map, Date … */
 export function isMembers(value: unknown): value is JsonObject {
   return Object.prototype.toString.call(value) === '[object Object]'
@@ -48,13 +53,13 @@ function copyOfObject(value: object, above: readonly object[], corrected: (what:
     return null
   }
   if (above.includes(value)) return nulled('a cycle')
-  if (above.length >= DEEPEST_LEVEL) return nulled('a level too deep')
+  if (above.length >= DEEPEST_LEVEL) return nulled('a level')
   const inside = [...above, value]
   const copyOfMember = (member: string) => {
     try {
       return copyOf((value as Record<string, unknown>)[member], inside, corrected)
     } catch {
-      return nulled('what cannot be read')
+      return nulled('a member')
     }
   }
   try {
@@ -63,11 +68,11 @@ function copyOfObject(value: object, above: readonly object[], corrected: (what:
       if (value instanceof Date) corrected('a Date became a text')
       return copyOf(toJSON.call(value), inside, corrected)
     }
-    if (value instanceof String || value instanceof Number || value instanceof Boolean)
-      return copyOf(value.valueOf(), inside, corrected)
+    const inner = unboxed(value)
+    if (inner !== value) return copyOf(inner, inside, corrected)
     if (Array.isArray(value)) return value.map((element) => copyOf(element, inside, corrected) ?? null)
   } catch {
-    return nulled('what cannot be read')
+    return nulled('a member')
   }
   // Without a prototype a member `__proto__` is data like any other.
   const copy: Record<string, Json> = Object.create(null)

@@ -3,7 +3,7 @@ import type { State, StateChanges } from './bridge.ts'
 import type { EventCall, StateCall } from './call.ts'
 import type { Configuration } from './configuration.ts'
 import { newContext } from './context.ts'
-import { eventTail, eventText, isTooLarge } from './event-text.ts'
+import { eventTail, eventText, spareBytes } from './event-text.ts'
 import type { Host } from './host.ts'
 import {
   changed,
@@ -16,12 +16,15 @@ import {
   NOBODY,
 } from './identity.ts'
 import { BACKGROUNDED } from './lifecycle.ts'
+import type { Json, JsonObject } from './plain-json.ts'
 import { type Session, sessionAt, sessionFrom } from './session.ts'
-import { applyChanges } from './state-changes.ts'
+import { applyChanges, picked } from './state-changes.ts'
+import { utf8Length } from './utf8.ts'
 import { uuidOf } from './uuid.ts'
 
 export interface Recorded {
-  readonly body: string
+  /** Absent when the event is too large. */
+  readonly body?: string
   readonly messageId: string
   readonly changes: StateChanges
 }
@@ -32,8 +35,14 @@ export type Recorder = ReturnType<typeof newRecorder>
  * Makes rows of calls: who, in which session, in which context.
  *
  * @param initial the options of initialize: their external ids become part of the identity.
+ * @param warn is told what had to be left out.
  */
-export function newRecorder(host: Host, { autoSessionTracking, sessionTimeout }: Configuration, initial: CallOptions) {
+export function newRecorder(
+  host: Host,
+  { autoSessionTracking, sessionTimeout }: Configuration,
+  initial: CallOptions,
+  warn: (what: string) => void,
+) {
   const channel = host.platform === 'browser' ? 'web' : 'mobile'
   /** 0: no session members. */
   const sessionTimeoutMs = autoSessionTracking ? sessionTimeout * 1000 : 0
@@ -49,27 +58,35 @@ export function newRecorder(host: Host, { autoSessionTracking, sessionTimeout }:
   }
 
   /** What is particular to the kind of a call. */
-  const members = ({ kind, name, data }: EventCall, after: Identity): object => {
+  const members = ({ kind, name, payload }: EventCall, after: Identity): object => {
     if (kind === 'identify') return { traits: after.traits }
-    if (kind === 'group') return { groupId: name, traits: data }
-    if (kind === 'alias') return { previousId: identity.userId ?? identity.anonymousId }
-    if (kind === 'track') return { event: name, properties: data }
-    return { event: name, name, properties: 'name' in data ? data : merge(data, { name }) }
+    if (kind === 'group') return { groupId: name, traits: payload }
+    if (kind === 'alias') return { previousId: identity.userId || identity.anonymousId }
+    if (kind === 'track') return { event: name, properties: payload }
+    return { event: name, name, properties: 'name' in payload ? payload : merge(payload, { name }) }
   }
 
   const tailOf = (call: EventCall, after: Identity, its: Session | undefined, isFirst: boolean): string => {
     const { anonymousId, userId } = after
-    const { kind, options } = call
+    const { kind, callOptions } = call
     return eventTail(
-      Object.assign({ type: kind, channel, anonymousId, userId }, members(call, after), {
-        integrations: integrationsOf(options, initial.integrations),
-      }),
+      {
+        ...{ type: kind, channel, anonymousId, userId },
+        ...members(call, after),
+        integrations: integrationsOf(callOptions, initial.integrations),
+      },
       context.text(
-        after,
+        // What an identify carries as its own traits does not travel twice.
+        kind === 'identify' ? changed(after, { traits: picked(after.traits, ['id']) }) : after,
         its && { sessionId: its.id, sessionStart: isFirst || undefined },
-        kind === 'identify' ? undefined : options.externalIds,
+        kind === 'identify' ? undefined : callOptions.externalIds,
       ),
     )
+  }
+
+  const forgetUser = () => {
+    const { anonymousId, deviceToken } = identity
+    return become(changed(NOBODY, { anonymousId, deviceToken }))
   }
 
   return {
@@ -98,17 +115,29 @@ export function newRecorder(host: Host, { autoSessionTracking, sessionTimeout }:
         }),
       ),
 
-    /** @returns undefined when it is too large. */
-    record(call: EventCall): Recorded | undefined {
-      const { at, name, origin } = call
-      const after = identityAfter(identity, call)
+    /**
+     * Of an identify that is too large the largest traits are left out: the user is another one from here on, whatever the size.
+     */
+    record(call: EventCall): Recorded {
+      const { at, name, origin, kind } = call
+      let after = identityAfter(identity, call)
       // Leaving the app is no activity.
       const isActive = sessionTimeoutMs && !(origin && name === BACKGROUNDED)
       const next = isActive ? sessionAt(session, at, sessionTimeoutMs) : session
       const isFirst = next !== undefined && (!session || next.id !== session.id)
       const messageId = newId()
-      const body = eventText(messageId, at, tailOf(call, after, sessionTimeoutMs ? next : undefined, isFirst))
-      if (isTooLarge(body)) return undefined
+      const text = () => eventText(messageId, at, tailOf(call, after, sessionTimeoutMs ? next : undefined, isFirst))
+      let body = text()
+      if (spareBytes(body) < 0) {
+        if (kind !== 'identify') return { messageId, changes: {} }
+        const { traits } = after
+        after = changed(after, { traits: {} })
+        const kept = smallestTraits(traits, spareBytes(text()))
+        if (!kept) return { messageId, changes: forgetUser() }
+        warn('identify: the largest traits were removed')
+        after = changed(after, { traits: kept })
+        body = text()
+      }
       const changes = become(after)
       if (isActive) changes['session'] = JSON.stringify(next)
       if (origin?.marker) changes['marker'] = origin.marker
@@ -140,8 +169,20 @@ export function newRecorder(host: Host, { autoSessionTracking, sessionTimeout }:
 
     /** Of an Application Backgrounded event as it would be now. It belongs to the latest event's session and starts none. */
     tail(): string {
-      const call: EventCall = { kind: 'track', name: BACKGROUNDED, data: {}, at: 0, options: {} }
+      const call: EventCall = { kind: 'track', name: BACKGROUNDED, payload: {}, at: 0, callOptions: {} }
       return tailOf(call, identity, sessionTimeoutMs ? session : undefined, false)
     },
   }
+}
+
+/** As many as fit, smallest first. @returns undefined when there is no room at all. */
+function smallestTraits(traits: JsonObject, room: number): JsonObject | undefined {
+  const sizeOf = (name: string) => utf8Length(JSON.stringify({ [name]: traits[name] }))
+  const kept: Record<string, Json> = Object.create(null)
+  const names = Object.keys(traits).map((name) => ({ name, size: sizeOf(name) }))
+  for (const { name, size } of names.sort((one, other) => one.size - other.size)) {
+    room -= size
+    if (room > 0) kept[name] = traits[name]!
+  }
+  return Object.keys(kept).length ? kept : undefined
 }

@@ -8,7 +8,13 @@ import type { FlushReason, LastError, StorageKind, Tracking } from './bridge.ts'
 /** stored: on disk; memory: lost with the process; deferred: held until ready or allowed; dropped: not recorded. */
 export type CallStatus = 'stored' | 'memory' | 'deferred' | 'dropped'
 
-export type DropReason = 'INVALID_ARGUMENT' | 'TOO_LARGE' | 'OPTED_OUT' | 'SOURCE_DISABLED' | 'BUFFER_FULL'
+export type DropReason =
+  | 'INVALID_ARGUMENT'
+  | 'TOO_LARGE'
+  | 'OPTED_OUT'
+  | 'SOURCE_DISABLED'
+  | 'BUFFER_FULL'
+  | 'QUEUE_FULL'
 
 export interface CallResult {
   readonly status: CallStatus

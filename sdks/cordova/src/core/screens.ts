@@ -7,14 +7,23 @@ export function watchScreens(
   host: Host,
   { recordScreenViews, screenNameOf }: Configuration,
   emit: (screens: readonly EventCall[]) => void,
+  onFault: (error: unknown) => void,
 ): void {
   let last: string | undefined
   if (!recordScreenViews) return
   host.watchRoutes(({ path, title }) => {
-    const name = screenNameOf ? screenNameOf(path) : path
+    let name: unknown = path
+    try {
+      if (screenNameOf) name = screenNameOf(path)
+    } catch (error) {
+      // It is the app's; the route is not recorded.
+      return onFault(error)
+    }
     // null, or anything else that is no name, skips a route; the same name twice in a row counts once.
     if (typeof name !== 'string' || !name.trim() || name === last) return
     last = name
-    emit([{ kind: 'screen', name, data: { name, path, title, automatic: true }, at: host.clock.now(), options: {} }])
+    emit([
+      { kind: 'screen', name, payload: { name, path, title, automatic: true }, at: host.clock.now(), callOptions: {} },
+    ])
   })
 }

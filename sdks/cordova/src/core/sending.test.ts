@@ -22,7 +22,7 @@ test('500 events of one turn are one call of the bridge', async () => {
 test('with a threshold of 100 and 150 calls the newest 100 remain, with one warning a minute', async () => {
   app.server.follow({ always: { status: 503 } })
   await app.ready({ dbThresholdCount: 100, logLevel: 'WARN' })
-  const warnings = () => app.warnings().filter((line) => line.includes('queue is full')).length
+  const warnings = () => app.warnings().filter((line) => line.includes('were deleted')).length
   for (let at = 0; at < 150; at++) await app.client.track(`E${at}`)
   expect((await app.queued()).map(({ event }) => event)).toEqual(Array.from({ length: 100 }, (_, at) => `E${at + 50}`))
   expect((await app.client.getStatus()).dropped.trimmed).toBe(50)
@@ -251,4 +251,56 @@ test.each([
   [undefined, undefined],
 ])('a source configuration %s reads as %s', (body, expected) => {
   expect(isEnabled(body)).toBe(expected)
+})
+
+test('a drain that throws is logged, told by getStatus, and tried again after a growing wait', async () => {
+  await app.ready({ logLevel: 'ERROR', sleepTimeout: 1 })
+  const engine = app.device.bridge
+  const { drain } = engine
+  let tries = 0
+  Object.assign(engine, { drain: async () => Promise.reject(new Error(`fault ${++tries}`)) })
+  await app.client.track('A')
+  for (const waitMs of [1_000, 3_000, 6_000, 12_000]) {
+    await app.device.advance(waitMs)
+    await app.until(async () => (await app.client.getStatus()).sending === 'waiting')
+  }
+  expect(tries).toBe(4)
+  expect(await app.client.getStatus()).toMatchObject({ lastError: { code: 'INTERNAL', detail: 'fault 4' }, queued: 1 })
+  expect(app.printed.map(({ line }) => line)).toContain('[ServiceClient] fault 1')
+  expect(await app.client.flush()).toMatchObject({ ok: false, reason: 'RETRY_LATER' })
+  Object.assign(engine, { drain })
+  await app.device.advance(48_000)
+  await app.until(() => app.server.received.length === 1)
+})
+
+test('an engine that takes no more calls drops the call and says why', async () => {
+  await app.ready({ logLevel: 'ERROR' })
+  await app.client.identify('u-1')
+  const engine = app.device.bridge
+  const { push } = engine
+  Object.assign(engine, { push: async () => Promise.reject({ code: 'QUEUE_FULL', detail: '10,000 calls wait' }) })
+  expect(await app.client.identify('u-2')).toEqual({ status: 'dropped', reason: 'QUEUE_FULL' })
+  expect(app.printed.at(-1)!.line).toContain('QUEUE_FULL')
+  Object.assign(engine, { push })
+  await app.client.track('A')
+  await app.restart()
+  await app.ready()
+  await app.client.track('B')
+  // The event is lost; who the user is, is not.
+  expect((await app.last()).userId).toBe('u-2')
+})
+
+test('flush() answers within 30 s of a server that hangs, and the drain goes on', async () => {
+  await app.ready()
+  await app.client.track('A')
+  const release = app.server.hold()
+  const flushed = app.client.flush()
+  await app.until(() => app.server.received.length === 1)
+  for (let second = 0; second < 29; second++) {
+    await app.device.advance(1_000)
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+  expect(await flushed).toMatchObject({ ok: false, reason: 'RETRY_LATER', remaining: 1 })
+  release()
+  await app.until(async () => (await app.client.getStatus()).queued === 0)
 })

@@ -20,5 +20,5 @@ export function sessionAt(before: Session | undefined, at: number, timeoutMs: nu
 
 export function sessionFrom(text: string | undefined): Session | undefined {
   const session = parsedObject(text)
-  return Number.isFinite(session['id']) && Number.isFinite(session['lastAt']) ? (session as Session) : undefined
+  return session['id'] >= 0 && session['lastAt'] >= 0 ? (session as Session) : undefined
 }

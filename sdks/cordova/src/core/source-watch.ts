@@ -28,6 +28,7 @@ export function watchSource(
   { configRefreshInterval }: Configuration,
   onCopy: (copy: SourceCopy) => void,
   onRejected: (status: number) => void,
+  onFault: (error: unknown) => void,
 ) {
   let copy: SourceCopy | undefined
   let from: Status['config']['source'] = 'none'
@@ -47,15 +48,22 @@ export function watchSource(
     if (its !== era) return
     const isWorthAnotherTry = status >= 500 || [0, 408, 429].includes(status)
     const waitMs = isWorthAnotherTry ? WAITS_MS[failures] : 0
-    cancelTimer = clock.after(waitMs || configRefreshInterval * HOUR_MS, () => begin(waitMs ? failures + 1 : 0))
+    again(waitMs || configRefreshInterval * HOUR_MS, waitMs ? failures + 1 : 0)
     if (status === 304 && known) take(known.enabled, known.etag)
     const enabled = status === 200 ? isEnabled(body) : undefined
     if (enabled !== undefined) take(enabled, etag)
     if (status === 400 || status === 401) onRejected(status)
   }
 
-  // The bridge rejects only what should not happen; the next refresh tries again.
-  const begin = (failures: number) => void fetch(failures, era).catch(() => {})
+  const begin = (failures: number) =>
+    void fetch(failures, era).catch((error) => {
+      onFault(error)
+      again(configRefreshInterval * HOUR_MS, 0)
+    })
+
+  const again = (delayMs: number, failures: number) => {
+    cancelTimer = clock.after(delayMs, () => begin(failures))
+  }
 
   const stop = () => {
     era++
@@ -69,7 +77,7 @@ export function watchSource(
       if (copy) from = 'cache'
     },
     /** Without a copy it counts as enabled. */
-    isEnabled: () => !copy || copy.enabled,
+    isEnabled: () => !copy || copy.enabled !== false,
     status: () => ({ source: from, at: copy?.at }),
     /** Fetches now and goes on. */
     start() {
@@ -82,7 +90,7 @@ export function watchSource(
 
 function sourceCopyFrom(text: string | undefined): SourceCopy | undefined {
   const copy = parsedObject(text)
-  return typeof copy['enabled'] === 'boolean' && typeof copy['at'] === 'string' ? (copy as SourceCopy) : undefined
+  return copy['at'] ? (copy as SourceCopy) : undefined
 }
 
 /** undefined: unusable, the copy stays. Anything but `"enabled": false` in a JSON object counts as enabled. */

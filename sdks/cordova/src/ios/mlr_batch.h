@@ -7,8 +7,11 @@
 
 #include "mlr_row.h"
 
-/** @param now ms since 1970 */
-mlr_text mlr_batch_text(const mlr_row *rows, size_t count, int64_t now);
+/**
+ * @param is_repeat some of the rows may have been stored by the server before (contracts/ingest.md §4)
+ * @param now ms since 1970
+ */
+mlr_text mlr_batch_text(const mlr_row *rows, size_t count, bool is_repeat, int64_t now);
 /** Room for a whole body of this size and so many events. */
 mlr_room mlr_batch_room(size_t most_rows, int64_t most_bytes);
 /** The row of an event of which all but the first two members is given. */

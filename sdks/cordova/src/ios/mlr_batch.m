@@ -6,16 +6,17 @@
 enum { TIME_BYTES = 24, GZIP_WINDOW = 15 + 16, GZIP_MEMORY = 8 };
 
 static const char BEFORE_TIME[] = "{\"sentAt\":\"";
-static const char BEFORE_BATCH[] = "\",\"batch\":[";
+static const char BEFORE_FIRST[] = "\",\"attempt\":\"first\",\"batch\":[";
+static const char BEFORE_REPEAT[] = "\",\"attempt\":\"repeat\",\"batch\":[";
 static const char AFTER_BATCH[] = "]}";
 static const char BEFORE_ROW[] = "\",";
 static const char BEFORE_ID[] = "{\"messageId\":\"";
 
-mlr_text mlr_batch_text(const mlr_row *rows, size_t count, int64_t now) {
+mlr_text mlr_batch_text(const mlr_row *rows, size_t count, bool is_repeat, int64_t now) {
   mlr_text text = {0};
   mlr_put(&text, BEFORE_TIME);
   mlr_put_time(&text, now);
-  mlr_put(&text, BEFORE_BATCH);
+  mlr_put(&text, is_repeat ? BEFORE_REPEAT : BEFORE_FIRST);
   for (size_t at = 0; at < count; at++) {
     const mlr_text *body = &rows[at].body;
     if (at > 0) mlr_put(&text, ",");
@@ -31,7 +32,7 @@ mlr_text mlr_batch_text(const mlr_row *rows, size_t count, int64_t now) {
 mlr_room mlr_batch_room(size_t most_rows, int64_t most_bytes) {
   size_t before_time = strlen(BEFORE_TIME) + TIME_BYTES;
   // The comma between two rows takes the place of the first character of the second; the first row needs none.
-  size_t around = before_time + strlen(BEFORE_BATCH) + strlen(AFTER_BATCH) - 1;
+  size_t around = before_time + strlen(BEFORE_REPEAT) + strlen(AFTER_BATCH) - 1;
   return (mlr_room){
       .rows = most_rows,
       .bytes = most_bytes - (int64_t)around,

@@ -54,6 +54,8 @@ mlr_failure mlr_database_open(mlr_database *database, const char *path);
 void mlr_database_close(mlr_database *database);
 
 mlr_failure mlr_database_count(mlr_database *database);
+/** Id of the newest row; 0 without any. */
+mlr_failure mlr_database_newest(mlr_database *database, int64_t *into);
 mlr_failure mlr_database_apply(mlr_database *database, const mlr_change *change);
 mlr_failure mlr_database_create_missing_tables(mlr_database *database);
 /** Makes room on a full disk. */

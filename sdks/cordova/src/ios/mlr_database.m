@@ -104,6 +104,10 @@ mlr_failure mlr_database_count(mlr_database *database) {
   return database->count >= 0 ? MLR_FINE : number(database, "SELECT COUNT(*) FROM events", &database->count);
 }
 
+mlr_failure mlr_database_newest(mlr_database *database, int64_t *into) {
+  return number(database, "SELECT COALESCE(MAX(id), 0) FROM events", into);
+}
+
 static mlr_failure put_state(mlr_database *database, const mlr_map *state) {
   sqlite3_stmt *put = NULL;
   sqlite3_stmt *removal = NULL;

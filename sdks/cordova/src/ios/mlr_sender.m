@@ -110,7 +110,9 @@ static void send_request(mlr_sender *sender, const mlr_text *body) {
 /** The first part of the batch; with gzip where that is wanted. */
 static void post(mlr_sender *sender, bool is_plain_again) {
   const mlr_settings *settings = &current(sender)->settings;
-  mlr_text text = mlr_batch_text(sender->rows.at, sender->ends[sender->part_count - 1], now(sender));
+  size_t events = sender->ends[sender->part_count - 1];
+  bool is_repeat = mlr_store_begin(sender->store, sender->rows.at, events);
+  mlr_text text = mlr_batch_text(sender->rows.at, events, is_repeat, now(sender));
   sender->text_bytes = text.length;
   sender->is_plain_again = is_plain_again;
   bool wants_gzip = settings->gzip && !is_plain_again && text.length >= GZIP_FROM_BYTES &&

@@ -26,6 +26,9 @@ typedef struct {
   mlr_database database;
   /** Counts the files that there were: the id of a row means nothing in another one. */
   int generation;
+  /** The newest row that a request may have carried before: of an earlier process, or of this one; and of those in memory. */
+  int64_t tried_up_to;
+  int64_t tried_in_memory;
   bool was_opened;
   bool is_open;
   bool is_in_memory;
@@ -44,6 +47,8 @@ void mlr_store_state(mlr_store *store, mlr_map *into);
 /** @param change its ids of removed rows are not looked at @return whether these rows or values are only in memory */
 bool mlr_store_commit(mlr_store *store, const mlr_change *change);
 void mlr_store_commit_state(mlr_store *store, const mlr_map *state);
+/** A request with these rows begins. @return whether one may have carried some of them before */
+bool mlr_store_begin(mlr_store *store, const mlr_row *rows, size_t count);
 /** Rows that are done with leave, and the state changes with them. */
 void mlr_store_remove(mlr_store *store, const mlr_row *rows, size_t count, const mlr_map *state);
 /** Every row leaves, from the disk as well. */

@@ -132,11 +132,17 @@ static mlr_failure count(mlr_store *store, void *with) {
   return mlr_database_count(&store->database);
 }
 
+static mlr_failure find_newest(mlr_store *store, void *with) {
+  (void)with;
+  return mlr_database_newest(&store->database, &store->tried_up_to);
+}
+
 /** Opens the file, once a process. */
 static void open_once(mlr_store *store) {
   if (store->was_opened) return;
   store->was_opened = true;
   attempt(store, count, NULL);
+  read_only(store, find_newest, NULL);
 }
 
 const char *mlr_store_kind(mlr_store *store) {
@@ -235,6 +241,20 @@ static void remove_done(mlr_store *store) {
   if (!store->is_open || store->done_count == 0) return;
   mlr_change change = {.removed = store->done, .removed_count = store->done_count, .keep_at_most = NO_BOUND};
   if (report(store, mlr_database_apply(&store->database, &change)) == MLR_FINE) forget_done(store);
+}
+
+bool mlr_store_begin(mlr_store *store, const mlr_row *rows, size_t count) {
+  bool is_repeat = false;
+  for (size_t at = 0; at < count; at++) {
+    bool is_in_memory = rows[at].id < 0;
+    is_repeat = is_repeat || (is_in_memory ? -rows[at].id <= store->tried_in_memory : rows[at].id <= store->tried_up_to);
+  }
+  for (size_t at = 0; at < count; at++) {
+    int64_t id = rows[at].id;
+    if (id < 0 && -id > store->tried_in_memory) store->tried_in_memory = -id;
+    if (id > store->tried_up_to) store->tried_up_to = id;
+  }
+  return is_repeat;
 }
 
 void mlr_store_remove(mlr_store *store, const mlr_row *rows, size_t count, const mlr_map *state) {

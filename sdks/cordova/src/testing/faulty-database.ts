@@ -30,8 +30,8 @@ export class FaultyDatabase implements EventDatabase {
     return this.database.count()
   }
 
-  visit(visitor: (row: StoredRow) => boolean): Promise<void> {
-    return this.database.visit(visitor)
+  visit(visitor: (row: StoredRow) => boolean, from: number): Promise<void> {
+    return this.database.visit(visitor, from)
   }
 
   close(): void {

@@ -1,14 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import { gzipSync } from 'node:zlib'
 import type { EventDatabase } from '../browser/event-database.ts'
-import { type Memory, memoryDatabase } from '../browser/memory-database.ts'
 import { type WebEngine, webEngine } from '../browser/web-engine.ts'
 import type { Signal } from '../core/bridge.ts'
 import type { Device } from './device.ts'
 import { FaultyDatabase } from './faulty-database.ts'
+import { type Memory, memoryDatabase } from './memory-database.ts'
 import { TestClock } from './test-clock.ts'
-
-const NO_BOUNDS = { rows: Number.POSITIVE_INFINITY, bytes: Number.POSITIVE_INFINITY }
 
 /** The TypeScript engine in this process, over a store in memory that outlives a kill, and real sockets. */
 export class MemoryDevice implements Device {
@@ -110,7 +108,7 @@ export class MemoryDevice implements Device {
     const engine = webEngine({
       openDatabase: async () => {
         this.faults.kind === 'open' && fail('UnknownError')
-        this.database = new FaultyDatabase(memoryDatabase(this.memory, NO_BOUNDS), this.faults)
+        this.database = new FaultyDatabase(memoryDatabase(this.memory), this.faults)
         return this.database
       },
       guardStorage: () => ({

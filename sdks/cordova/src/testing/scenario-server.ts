@@ -13,6 +13,8 @@ export interface ReceivedBatch {
   readonly writeKey: string
   readonly anonymousId: string | null
   readonly sentAt: string
+  /** contracts/ingest.md §4 */
+  readonly attempt: unknown
   readonly sentAtOfEvents: readonly string[]
   readonly contentType: string | undefined
   readonly bytes: number
@@ -99,7 +101,7 @@ export class ScenarioServer implements AsyncDisposable {
 function receivedBatch(request: IncomingMessage, body: Buffer): ReceivedBatch {
   const gzip = request.headers['content-encoding'] === 'gzip'
   const text = (gzip ? gunzipSync(body) : body).toString()
-  const { sentAt, batch } = JSON.parse(text)
+  const { sentAt, attempt, batch } = JSON.parse(text)
   const { authorization = '', anonymousid } = request.headers
   return {
     events: batch.map(({ event }: { event: string }) => event),
@@ -108,6 +110,7 @@ function receivedBatch(request: IncomingMessage, body: Buffer): ReceivedBatch {
     writeKey: fromBase64(authorization.slice('Basic '.length)).slice(0, -1),
     anonymousId: typeof anonymousid === 'string' ? fromBase64(anonymousid) : null,
     sentAt,
+    attempt,
     sentAtOfEvents: batch.map((event: { sentAt: string }) => event.sentAt),
     contentType: request.headers['content-type'],
     bytes: Buffer.byteLength(text),

@@ -42,6 +42,7 @@ export interface ExpectedBatch {
   readonly gzip?: boolean
   readonly writeKey?: string
   readonly anonymousId?: string | null
+  readonly attempt?: 'exit' | 'first' | 'repeat'
 }
 
 type Expecting = { readonly expect?: unknown }

@@ -100,7 +100,9 @@ export class TestApp implements AsyncDisposable {
       <Argument, Value>(name: string, call: (argument: Argument) => Promise<Value>) =>
       (argument: Argument): Promise<Value> => {
         calls.push(name)
-        return call.call(engine, argument)
+        // By its name, because a test may have put another one in its place.
+        const { [name]: now = call } = engine as unknown as Record<string, typeof call>
+        return now.call(engine, argument)
       }
     return {
       listen: (hear) =>

@@ -31,6 +31,7 @@ final class DataPlane implements AutoCloseable {
     String writeKey;
     String anonymousId;
     boolean isGzip;
+    String attempt;
   }
 
   private final HttpServer server;
@@ -142,6 +143,7 @@ final class DataPlane implements AutoCloseable {
     JSONObject sent = new JSONObject(new String(text, StandardCharsets.UTF_8));
     String now = clock == null ? sent.getString("sentAt") : BatchText.time(clock.now());
     must(sent.getString("sentAt").equals(now), "sentAt of the batch");
+    batch.attempt = sent.getString("attempt");
     JSONArray events = sent.getJSONArray("batch");
     for (int at = 0; at < events.length(); at++) {
       must(events.getJSONObject(at).getString("sentAt").equals(now), "sentAt of an event");

@@ -204,6 +204,7 @@ public final class ScenarioTest {
       JSONObject of = expected.getJSONObject(each);
       DataPlane.Batch batch = batches.get(each);
       if (of.has("gzip")) assertEquals("gzip", of.getBoolean("gzip"), batch.isGzip);
+      if (of.has("attempt")) assertEquals("attempt", of.getString("attempt"), batch.attempt);
       if (of.has("writeKey")) assertEquals("writeKey", of.getString("writeKey"), batch.writeKey);
       if (of.has("anonymousId")) {
         assertEquals("anonymousId", of.isNull("anonymousId") ? null : of.getString("anonymousId"), batch.anonymousId);

@@ -20,9 +20,10 @@ final class BatchText {
 
   private BatchText() {}
 
-  static byte[] of(List<Row> rows, long now) {
+  /** @param isRepeat some of the rows may have been stored by the server before (contracts/ingest.md §4) */
+  static byte[] of(List<Row> rows, boolean isRepeat, long now) {
     ByteArrayOutputStream text = new ByteArrayOutputStream();
-    append(text, beforeBatch(now));
+    append(text, beforeBatch(isRepeat, now));
     String beforeRow = beforeRow(now);
     String separator = "";
     for (Row row : rows) {
@@ -35,9 +36,9 @@ final class BatchText {
     return text.toByteArray();
   }
 
-  /** Bytes of a body without its rows, less the comma that the first row does not need. */
+  /** Bytes of a body without its rows at most, less the comma that the first row does not need. */
   static int bytesAround(long now) {
-    return beforeBatch(now).length() + AFTER_BATCH.length() - 1;
+    return beforeBatch(true, now).length() + AFTER_BATCH.length() - 1;
   }
 
   /** Bytes that a row takes beyond its own size, its comma included. */
@@ -63,8 +64,9 @@ final class BatchText {
     return format.format(new Date(milliseconds));
   }
 
-  private static String beforeBatch(long now) {
-    return "{\"sentAt\":\"" + time(now) + "\",\"batch\":[";
+  private static String beforeBatch(boolean isRepeat, long now) {
+    String attempt = isRepeat ? "repeat" : "first";
+    return "{\"sentAt\":\"" + time(now) + "\",\"attempt\":\"" + attempt + "\",\"batch\":[";
   }
 
   private static String beforeRow(long now) {

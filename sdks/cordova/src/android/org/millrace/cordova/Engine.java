@@ -377,21 +377,21 @@ final class Engine implements Lifecycle.Listener {
 
   /** Runs it on a thread of ours; whatever happens there is an answer. */
   private void answered(Worker thread, Answer answer, Work work) {
-    try {
-      thread.post(
-          () -> {
-            try {
-              work.run();
-            } catch (JSONException wrong) {
-              answer.failure("BAD_ARGUMENT", String.valueOf(wrong.getMessage()));
-            } catch (InterruptedException | RuntimeException failure) {
-              diagnostics.threw(failure);
-              answer.failure("INTERNAL", String.valueOf(failure));
-            }
-          });
-    } catch (RuntimeException tooMany) {
-      answer.failure("INTERNAL", "too many calls wait");
-    }
+    boolean isTaken =
+        thread.offer(
+            () -> {
+              try {
+                work.run();
+              } catch (JSONException wrong) {
+                answer.failure("BAD_ARGUMENT", String.valueOf(wrong.getMessage()));
+              } catch (InterruptedException | RuntimeException failure) {
+                diagnostics.threw(failure);
+                answer.failure("INTERNAL", String.valueOf(failure));
+              }
+            });
+    if (isTaken) return;
+    diagnostics.log(1, "QUEUE_FULL: 10,000 calls wait for storage; this one was dropped");
+    answer.failure("QUEUE_FULL", "10,000 calls wait");
   }
 
   private static Object parsed(String json) {

@@ -93,6 +93,11 @@ final class EventDatabase extends SQLiteOpenHelper {
     return count;
   }
 
+  /** Id of the newest row; 0 without any. */
+  long newest() {
+    return DatabaseUtils.longForQuery(database, "SELECT COALESCE(MAX(id), 0) FROM events", null);
+  }
+
   void apply(Change change) {
     long[] counted = {count()};
     inTransaction(

@@ -233,7 +233,8 @@ final class EventSender {
     /** With gzip where that is wanted, and once more without where it may have been the trouble. */
     private Http.Answer post(List<Row> rows) throws InterruptedException {
       String address = settings.dataPlaneUrl;
-      byte[] body = BatchText.of(rows, clock.now());
+      boolean isRepeat = worker.call(() -> store.begin(rows));
+      byte[] body = BatchText.of(rows, isRepeat, clock.now());
       boolean isGzip = settings.gzip && body.length >= GZIP_FROM_BYTES && worker.call(() -> rules.maySendGzip(address));
       Http.Answer answer = post(rows, body, isGzip);
       if (!isGzip) return answer;
@@ -241,7 +242,7 @@ final class EventSender {
       boolean mayBeGzip = answer.status == 400 || answer.status == 415 || answer.status == 500;
       if (!mayBeGzip || indexOf(answer, rows.size()) >= 0 || worker.call(() -> rules.isKnownToTakeGzip(address))) return answer;
 
-      Http.Answer plain = post(rows, BatchText.of(rows, clock.now()), false);
+      Http.Answer plain = post(rows, BatchText.of(rows, true, clock.now()), false);
       if (plain.isSuccess()) worker.call(() -> refusedGzip(address));
       return plain;
     }

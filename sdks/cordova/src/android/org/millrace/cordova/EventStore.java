@@ -42,6 +42,10 @@ final class EventStore {
 
   EventDatabase database;
 
+  /** Newest row that a request may have carried before: of an earlier process, or of this one; and of those in memory. */
+  private long triedUpTo;
+  private long triedInMemory;
+
   /** Counts the files that there were: the id of a row means nothing in another one. */
   private int generation;
 
@@ -67,6 +71,7 @@ final class EventStore {
     if (wasOpened) return;
     wasOpened = true;
     attempt(EventDatabase::count);
+    triedUpTo = read(EventDatabase::newest, 0L);
   }
 
   String storage() {
@@ -111,6 +116,20 @@ final class EventStore {
     int left = memory.add(change.writeKey, change.added, change.keepAtMost);
     if (left > 0) overlay.put("trimmed", String.valueOf(counter(value("trimmed")) + left));
     return true;
+  }
+
+  /** A request with these rows begins. @return whether one may have carried some of them before */
+  boolean begin(List<Row> rows) {
+    boolean isRepeat = false;
+    for (Row row : rows) {
+      long tried = row.isInMemory() ? triedInMemory : triedUpTo;
+      isRepeat |= Math.abs(row.id) <= tried;
+    }
+    for (Row row : rows) {
+      if (row.isInMemory()) triedInMemory = Math.max(triedInMemory, -row.id);
+      else triedUpTo = Math.max(triedUpTo, row.id);
+    }
+    return isRepeat;
   }
 
   /** Rows that are done with leave, and the state changes with them. */

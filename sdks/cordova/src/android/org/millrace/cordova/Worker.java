@@ -4,12 +4,13 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
 import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 
 /** One thread that does what it is given, in order. What it runs may throw: nothing of ours may end the app. */
 final class Worker {
-  /** Calls that may wait; one more is refused with a RejectedExecutionException. */
+  /** That may wait before calls of the page are refused. */
   private static final int WAITING = 10_000;
 
   private final ThreadPoolExecutor executor;
@@ -25,7 +26,7 @@ final class Worker {
     this.failures = failures;
     executor =
         new ThreadPoolExecutor(
-            1, 1, 0, TimeUnit.SECONDS, new LinkedBlockingQueue<Runnable>(WAITING), task -> {
+            1, 1, 0, TimeUnit.SECONDS, new LinkedBlockingQueue<Runnable>(), task -> {
           Thread made = new Thread(task, name);
           made.setDaemon(true);
           thread = made;
@@ -33,8 +34,20 @@ final class Worker {
         });
   }
 
+  /** For signals of the system and for our own work, which is little and must not be lost: never refused, never thrown at its caller. */
   void post(Runnable task) {
-    executor.execute(() -> guarded(task));
+    try {
+      executor.execute(() -> guarded(task));
+    } catch (RejectedExecutionException ended) {
+      failures.threw(ended);
+    }
+  }
+
+  /** For calls of the page, of which there may be any number. @return false when too many wait */
+  boolean offer(Runnable task) {
+    if (executor.getQueue().size() >= WAITING) return false;
+    post(task);
+    return true;
   }
 
   /** Runs it here and waits for the result; must not be called by this thread itself. */

@@ -1,5 +1,5 @@
+import type { EventDatabase, StoredRow } from '../browser/event-database.ts'
 import { applyChanges } from '../core/state-changes.ts'
-import type { EventDatabase, StoredRow } from './event-database.ts'
 
 /** What a memory store holds; who keeps it can open another store on it. */
 export interface Memory {
@@ -8,17 +8,18 @@ export interface Memory {
   nextId: number
 }
 
-/** Rows beyond it leave, oldest first. */
-export interface MemoryBounds {
-  readonly rows: number
-  readonly bytes: number
-}
-
-/** Holds what storage cannot: bounded, and gone with the page. */
-export function memoryDatabase(memory: Memory, bounds: MemoryBounds): EventDatabase {
+/** A store that outlives the engine which uses it, as a database does. */
+export function memoryDatabase(memory: Memory): EventDatabase {
   return {
     kind: 'memory',
-    async write({ rows = [], values = {}, remove = [], removeOldest = 0, keepAtMost = bounds.rows, countAs }) {
+    async write({
+      rows = [],
+      values = {},
+      remove = [],
+      removeOldest = 0,
+      keepAtMost = Number.POSITIVE_INFINITY,
+      countAs,
+    }) {
       const ids = rows.map((row) => {
         memory.rows.push(Object.assign({ id: memory.nextId }, row))
         return memory.nextId++
@@ -26,9 +27,7 @@ export function memoryDatabase(memory: Memory, bounds: MemoryBounds): EventDatab
       applyChanges(memory.values, values)
       const before = memory.rows.length
       const rest = memory.rows.filter(({ id }) => remove !== 'all' && !remove.includes(id)).slice(removeOldest)
-      rest.splice(0, rest.length - Math.min(keepAtMost, bounds.rows))
-      let bytes = rest.reduce((sum, { size }) => sum + size, 0)
-      while (bytes > bounds.bytes) bytes -= rest.shift()!.size
+      rest.splice(0, rest.length - Math.min(rest.length, keepAtMost))
       memory.rows = rest
       const removed = before - rest.length
       if (countAs && removed) memory.values[countAs] = String(+(memory.values[countAs] || 0) + removed)
@@ -36,8 +35,8 @@ export function memoryDatabase(memory: Memory, bounds: MemoryBounds): EventDatab
     },
     values: async () => Object.assign({}, memory.values),
     count: async () => memory.rows.length,
-    async visit(visitor) {
-      memory.rows.every(visitor)
+    async visit(visitor, from) {
+      memory.rows.every((row) => row.id < from || visitor(row))
     },
     close() {},
   }
