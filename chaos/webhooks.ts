@@ -25,6 +25,8 @@ const END_OF_HEAD = Buffer.from('\r\n\r\n')
  */
 export class Webhooks implements AsyncDisposable {
   readonly all: readonly Webhook[]
+  /** Whether each answer ends its connection, so that each request needs one of its own. */
+  closesConnections = false
   readonly #server: Server
   readonly #sockets = new Set<Socket>()
 
@@ -70,7 +72,10 @@ export class Webhooks implements AsyncDisposable {
     if (answer === 'hang') return
     if (answer === 'reset') return void socket.resetAndDestroy()
     if (answer < 300) webhook.arrivals.note(messageId)
-    socket.write(`HTTP/1.1 ${answer} Answer\r\nContent-Type: text/plain\r\nContent-Length: 2\r\n\r\nok`)
+    const connection = this.closesConnections ? 'close' : 'keep-alive'
+    const head = `HTTP/1.1 ${answer} Answer\r\nConnection: ${connection}\r\nContent-Type: text/plain`
+    socket.write(`${head}\r\nContent-Length: 2\r\n\r\nok`)
+    if (this.closesConnections) socket.end()
   }
 }
 

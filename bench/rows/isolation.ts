@@ -113,7 +113,9 @@ async function measure(bench: Bench, { makeTenth, beside, areNamesSilent }: Trou
 /** @returns what sends events to nine healthy destinations and this one, and waits for those of the nine. */
 async function nineAnd(bench: Bench, product: Program, tenth: string) {
   const nine: string[] = []
-  for (let i = 0; i < HEALTHY; i++) nine.push(await addDestination(product, bench.sinkUrl(i)))
+  // By name, so that their connections need to have it resolved.
+  const urlOf = (i: number) => bench.sinkUrl(i).replace('127.0.0.1', 'localhost')
+  for (let i = 0; i < HEALTHY; i++) nine.push(await addDestination(product, urlOf(i)))
   const target = { port: product.port, writeKey: await addSourceOf(product, [...nine, tenth]) }
   return (eventsPerSecond?: number) =>
     deliver(bench, product, target, { destinations: HEALTHY, events: EVENTS, eventsPerSecond })
