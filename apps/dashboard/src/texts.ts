@@ -83,7 +83,8 @@ export const homeTexts = {
   refused: (count: number) => `${grouped(count)} refused`,
   unconnected: 'connected to nothing',
   ok: 'ok',
-  signIns: (count: number) => `${counted(count, 'wrong sign-in')} in 1 h`,
+  signIns: (count: number, addresses: number) =>
+    `${counted(count, 'sign-in')} refused in 24 h, from ${grouped(addresses)} ${addresses === 1 ? 'address' : 'addresses'}: too many wrong tokens`,
   destinations: (count: number) => counted(count, 'destination'),
   needsYou: 'What needs you',
   nothingNeedsYou: 'Nothing needs you.',

@@ -1,9 +1,6 @@
 import type { JsonValue } from '@millrace/protocol/json'
-import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
-import { api } from './client.ts'
+import { useInfiniteQuery } from '@tanstack/react-query'
 import { readingPages } from './reading.ts'
-import { pollEvery } from './retry.ts'
-import { serverNow } from './server-clock.ts'
 
 export const AUDIT_KINDS = [
   'source',
@@ -52,23 +49,6 @@ export interface AuditFilters {
   readonly to?: string
   readonly actor?: string
   readonly kind?: AuditKind
-}
-
-const HOUR_MS = 3_600_000
-
-/** Sign-ins of the last hour that were refused; for admins. Of many at once the log holds some, and the count of the others. */
-export function useWrongSignIns(options: { isEnabled: boolean; pollMs: number }) {
-  return useQuery({
-    queryKey: ['/v2/audit-log', 'wrong sign-ins'],
-    queryFn: async ({ signal }): Promise<number> => {
-      const query = { kind: 'session', from: new Date(serverNow() - HOUR_MS).toISOString(), limit: 500 }
-      const { body } = await api<{ entries: AuditEntry[] }>('GET', '/v2/audit-log', { query, signal })
-      const wrong = body.entries.filter(({ action, outcome }) => action === 'sign_in' && outcome !== 'ok')
-      return wrong.reduce((sum, { diff }) => sum + Number(diff.find(({ path }) => path === '/leftOut')?.to ?? 1), 0)
-    },
-    enabled: options.isEnabled,
-    refetchInterval: pollEvery(options.pollMs),
-  })
 }
 
 /** For admins; newest first. */

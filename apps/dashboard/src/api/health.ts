@@ -61,6 +61,8 @@ export interface AdminInfo {
     /** Why it failed. */
     readonly reason?: string
   } | null
+  /** After ten wrong tokens of one address in a minute, in the last 24 hours. */
+  readonly refusedSignIns: { readonly count: number; readonly addresses: number; readonly lastAt: string | null }
   readonly settings: Readonly<Record<string, string | number | boolean | null>>
 }
 

@@ -1,11 +1,9 @@
 import { Link } from '@tanstack/react-router'
-import { useWrongSignIns } from '../../api/audit-log.ts'
 import { useDeadLetterGroups } from '../../api/dead-letters.ts'
 import { useAdminInfo, useHealth } from '../../api/health.ts'
 import { useCatalogStatus } from '../../api/schemas.ts'
 import { useStoredEvents } from '../../api/stored-events.ts'
 import { shownText } from '../../components/json/shown-text.ts'
-import { useMay } from '../../components/needs-role.tsx'
 import { StateMark } from '../../components/state-mark.tsx'
 import { homeTexts } from '../../texts.ts'
 import { destinationNodes, type FlowData, sourceNodes } from './flow.ts'
@@ -23,7 +21,6 @@ interface NeedsYouProps {
 /** Beside the picture: what somebody should look at, with the way there. */
 export function NeedsYou({ data, dead }: NeedsYouProps) {
   const { data: groups = [] } = useDeadLetterGroups({}, { isEnabled: dead > 0, pollMs: POLL_MS })
-  const wrongSignIns = useWrongSignIns({ isEnabled: useMay('admin'), pollMs: POLL_MS }).data ?? 0
   const sources = sourceNodes(data)
   const loose = sources.filter(({ state }) => state.word === homeTexts.unconnected).map(({ id }) => id)
   const stored = useStoredEvents(
@@ -38,7 +35,6 @@ export function NeedsYou({ data, dead }: NeedsYouProps) {
     catalog: useCatalogStatus({ pollMs: POLL_MS }).data,
     sourceList: data.sources,
     stored,
-    wrongSignIns,
     now: data.now,
     info: useAdminInfo({ pollMs: POLL_MS }).data,
   })

@@ -18,7 +18,6 @@ const nothing: NeedsData = {
   sourceList: [{ id: 's1', name: 'Cinema app', writeKey: 'k1' }] as unknown as NeedsData['sourceList'],
   info: { lastBackup: { file: 'a.tar', state: 'done' } } as NeedsData['info'],
   stored: new Map(),
-  wrongSignIns: 3,
   now: Date.parse('2026-03-04T18:00:00.000Z'),
 }
 const told = (data: Partial<NeedsData>) =>
@@ -98,8 +97,13 @@ it('one cause at twenty destinations is one row', () => {
 })
 
 it('a source whose events go nowhere, and many wrong sign-ins', () => {
-  expect(told({ stored: new Map([['s1', 1204]]), wrongSignIns: 60 })).toEqual([
-    ['Sign-in', '60 wrong sign-ins in 1 h', '/settings/audit'],
+  expect(
+    told({
+      stored: new Map([['s1', 1204]]),
+      info: { refusedSignIns: { count: 50, addresses: 1 } } as NeedsData['info'],
+    }),
+  ).toEqual([
+    ['Sign-in', '50 sign-ins refused in 24 h, from 1 address: too many wrong tokens', '/settings/audit'],
     ['Name of s1', 'Connected to nothing: 1,204 events stored, none delivered', '/sources/s1/connections'],
   ])
 })

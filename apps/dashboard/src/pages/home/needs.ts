@@ -30,8 +30,6 @@ export interface NeedsData {
   readonly info: AdminInfo | undefined
   /** Of sources that are connected to nothing: their events, by id. */
   readonly stored: ReadonlyMap<string, number>
-  /** Refused in the last hour. */
-  readonly wrongSignIns: number
   /** At the server, ms since 1970. */
   readonly now: number
 }
@@ -41,7 +39,6 @@ type NeedyNode = FlowNode & { readonly waiting?: Waiting | null }
 /** The catalog follows within a second unless it is busy. */
 const LAG_SECONDS = 60
 const MOST_GROUPS = 8
-const MANY_SIGN_INS = 10
 
 /** @see contracts/dashboard.md §5 */
 export function needsOf(data: NeedsData): Need[] {
@@ -155,15 +152,16 @@ function sourceNeeds({ sources, stored }: NeedsData): Need[] {
   ]
 }
 
-/** Somebody tries tokens; a few wrong ones a person types. */
-function signInNeeds({ wrongSignIns }: NeedsData): Need[] {
-  if (wrongSignIns < MANY_SIGN_INS) return []
+/** Somebody tries tokens: the server has begun to refuse them. */
+function signInNeeds({ info }: NeedsData): Need[] {
+  const { count = 0, addresses = 0 } = info?.refusedSignIns ?? {}
+  if (count === 0) return []
   return [
     {
       key: 'sign-ins',
       kind: 'failed',
       about: 'Sign-in',
-      text: homeTexts.signIns(wrongSignIns),
+      text: homeTexts.signIns(count, addresses),
       to: '/settings/audit',
       search: { kind: 'session' },
     },
