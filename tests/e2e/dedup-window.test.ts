@@ -85,15 +85,15 @@ test('a batch that is sent again because its answer was not seen is delivered on
     [undefined, ['plain-1']],
     [undefined, ['exit-1']],
     ['Exit', ['plain-1']],
-    [7, ['last']],
+    [7, ['odd-attempt']],
   ]
   for (const [attempt, ids] of sent) {
     const answer = await env.send('/v1/batch', { attempt, batch: ids.map(event) }, source.writeKey)
     expect([answer.status, answer.text]).toEqual([200, 'OK'])
   }
-  await env.journey('last', 'delivered', destinationId)
+  await env.journey('odd-attempt', 'delivered', destinationId)
   const once = ['exit-1', 'exit-2', 'first-1', 'new-1', 'new-2']
-  expect(messageIds()).toEqual([...once, 'plain-1', 'exit-1', 'plain-1', 'last'])
+  expect(messageIds()).toEqual([...once, 'plain-1', 'exit-1', 'plain-1', 'odd-attempt'])
 })
 
 test('a duplicate waits for nothing and is not counted as waiting, also where a destination is behind', async () => {

@@ -111,7 +111,6 @@ describe('paths and methods', () => {
   test.each([
     '/nothing',
     '/internal/x',
-    '/v1/webhook',
     '/v1/audiencelist',
     '/v1',
     '/v2/nothing',
