@@ -90,6 +90,8 @@ export const WEB_CLIENTS: readonly WebClient[] = [
     page: 'web-analytics-js.md',
     html: bundled('rudder-3'),
     lacks: ['screen'],
+    // One request for each event, several at a time.
+    overtakes: true,
     isRepresentative: true,
   },
   {

@@ -56,6 +56,7 @@ test('a server that hangs: the figures say as of when they are, and the mark tur
   await using visit = await product.visit('/')
   const { page } = visit
   await page.getByRole('link', { name: /^Healthy/ }).waitFor()
+  await page.getByRole('region', { name: 'Flow of events' }).waitFor()
   product.pause()
   try {
     await page.getByText(/^as of \d\d:\d\d:\d\d$/).waitFor()

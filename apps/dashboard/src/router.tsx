@@ -1,7 +1,6 @@
 import type { QueryClient } from '@tanstack/react-query'
 import { createRootRoute, createRoute, createRouter, type RouteComponent, redirect } from '@tanstack/react-router'
 import { Suspense } from 'react'
-import { loadedPart } from './api/loaded-part.ts'
 import { sessionHalf } from './api/session-half.ts'
 import { lazyPart } from './components/lazy-part.ts'
 import { Frame } from './shell/frame.tsx'
@@ -61,7 +60,8 @@ function pageComponent({ title, load, component }: LoadedPage): RouteComponent {
       <Page />
     </Suspense>
   )
-  const preload = async () => void loadedPart(loadPage)
+  // What is only pointed at is no reason to say that it did not come.
+  const preload = async () => void loadPage().catch(() => {})
   return Object.assign(Routed, { preload })
 }
 

@@ -1,7 +1,6 @@
 import { Drawer } from '@mantine/core'
 import { useRouter } from '@tanstack/react-router'
 import { type ReactNode, Suspense, useEffect, useMemo, useState } from 'react'
-import { loadedPart } from '../api/loaded-part.ts'
 import { lazyPart } from '../components/lazy-part.ts'
 import { Loading } from '../components/states/loading.tsx'
 import { holdKeys, takeHeldKeys } from './held-keys.ts'
@@ -84,7 +83,7 @@ export function Shell({ children }: { readonly children: ReactNode }) {
 /** It is to be there when it is called, even when the server is not. */
 function usePaletteSoon(): void {
   useEffect(() => {
-    const timer = setTimeout(() => void loadedPart(loadPalette), IDLE_MS)
+    const timer = setTimeout(() => void loadPalette().catch(() => {}), IDLE_MS)
     return () => clearTimeout(timer)
   }, [])
 }

@@ -35,7 +35,7 @@ export function sourceColumns(
     {
       key: 'state',
       title: 'State',
-      width: 'minmax(80px, 1fr)',
+      width: 'minmax(168px, 1fr)',
       cell: (source) =>
         goesNowhere(source) ? (
           <StateMark kind="refused">{homeTexts.unconnected}</StateMark>

@@ -79,7 +79,7 @@ function Trouble({ delivery }: { readonly delivery: DeliveryState }) {
   if (state === 'resting') {
     return (
       <Notice mark={<StateMark kind="resting">{homeTexts.resting}</StateMark>} detail={why}>
-        Not answering: events wait, nothing is lost, a probe goes every 30 seconds.
+        Resting: events wait, nothing is lost, a probe goes every 30 seconds.
       </Notice>
     )
   }
