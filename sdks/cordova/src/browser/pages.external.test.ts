@@ -146,3 +146,56 @@ test('10,000 queued events hold no text in the page beyond the 60 KiB that leavi
   // Their bodies are 10 MB; what stays are 9,500 numbers that say which rows are this tab's.
   expect(grown).toBeLessThan(1_500_000)
 })
+
+test('an exit batch says what it is, and the batch that repeats its rows says so', async () => {
+  const page = await app.page()
+  await app.ready(page)
+  await page.trackAll(['A', 'B'])
+  await page.page.goto('about:blank')
+  await app.untilReceived(1)
+  const later = await app.page()
+  await app.ready(later)
+  await later.call('track', 'C')
+  await later.call('flush')
+  await later.call('track', 'D')
+  await later.call('flush')
+  expect(app.server.received.map(({ attempt, events }) => [attempt, ...events])).toEqual([
+    ['exit', 'A', 'B'],
+    ['repeat', 'A', 'B', 'C'],
+    ['first', 'D'],
+  ])
+})
+
+test('a CompressionStream that fails: the batch goes uncompressed, and the log says why', async () => {
+  const page = await app.page((opening) =>
+    opening.addInitScript("globalThis.CompressionStream = class { constructor() { throw new Error('broken') } }"),
+  )
+  await app.ready(page, { logLevel: 'ERROR' })
+  await page.call('track', 'A', { text: 'x'.repeat(2_000) })
+  expect(await page.call('flush')).toMatchObject({ ok: true, sent: 1 })
+  expect(app.server.received.map(({ gzip }) => gzip)).toEqual([false])
+  expect((await statusOf(page)).lastError).toMatchObject({ code: 'INTERNAL', detail: 'broken' })
+  expect(page.printed).toEqual(['[ServiceClient] INTERNAL broken'])
+})
+
+test('a row that cannot be read is passed over, told once, and the others are sent', async () => {
+  const page = await app.page()
+  await app.ready(page, { logLevel: 'WARN' })
+  await page.call('track', 'A')
+  await page.page.evaluate(`new Promise((resolve, reject) => {
+    const request = indexedDB.open('service-sdk-cordova')
+    request.onerror = reject
+    request.onsuccess = () => {
+      const transaction = request.result.transaction('events', 'readwrite')
+      transaction.objectStore('events').add({ writeKey: 'wk-1', size: 7, body: 7 })
+      transaction.oncomplete = resolve
+    }
+  })`)
+  await page.call('track', 'B')
+  await page.call('flush')
+  await page.call('track', 'C')
+  await page.call('flush')
+  expect(app.arrived()).toEqual(['A', 'B', 'C'])
+  expect((await statusOf(page)).lastError).toMatchObject({ code: 'STORAGE_CORRUPT' })
+  expect(page.printed.filter((line) => line.includes('STORAGE_CORRUPT'))).toHaveLength(1)
+})

@@ -77,7 +77,7 @@ export function watchSource(
       if (copy) from = 'cache'
     },
     /** Without a copy it counts as enabled. */
-    isEnabled: () => !copy || copy.enabled !== false,
+    isEnabled: () => copy?.enabled !== false,
     status: () => ({ source: from, at: copy?.at }),
     /** Fetches now and goes on. */
     start() {
