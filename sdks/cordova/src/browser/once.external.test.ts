@@ -1,9 +1,9 @@
 import { DevEnv } from '@millrace/dev-env'
 import { randomFrom } from '@millrace/std'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { WebApp } from '../../sdks/cordova/src/testing/web-app.ts'
-import type { AppPage } from './app-page.ts'
-import { type Fault, FaultyFront } from './faulty-front.ts'
+import type { AppPage } from '../../../../tests/sdk/app-page.ts'
+import { type Fault, FaultyFront } from '../testing/faulty-front.ts'
+import { WebApp } from '../testing/web-app.ts'
 
 /*
  * Every event that was stored arrives once at a destination of a source as it is made, whatever happens to pages and answers.
