@@ -18,7 +18,7 @@ const outcome = async (transformations: Transformations, code: string, key = 'd-
 describe('a destination at fault', () => {
   test('runs in the penalty process until it was clean for 10 minutes, and no other does', async () => {
     const clock = new ManualClock(0)
-    const transformations = open({ clock, limits: { syncMs: 200, workers: 1 } })
+    const transformations = open({ clock, limits: { syncMs: 1_500, workers: 1 } })
     await outcome(transformations, same, 'innocent')
     await outcome(transformations, endless, 'guilty')
     expect(transformations.figures()).toMatchObject({ penalised: 1, children: 1 })
