@@ -108,21 +108,16 @@ describe('metrics', () => {
 })
 
 describe('paths and methods', () => {
-  test.each([
-    '/nothing',
-    '/internal/x',
-    '/v1/audiencelist',
-    '/v1',
-    '/v2/nothing',
-    '/inbox/0123',
-    '/%zz',
-  ])('%s is not found, whatever the method', async (path) => {
-    for (const method of ['GET', 'POST', 'DELETE']) {
-      const { status, text } = await env.request(path, { method })
-      expect([method, status]).toEqual([method, 404])
-      expect(text).toContain('Not Found')
-    }
-  })
+  test.each(['/nothing', '/internal/x', '/v1/audiencelist', '/v1', '/v2/nothing', '/inbox/0123', '/%zz'])(
+    '%s is not found, whatever the method',
+    async (path) => {
+      for (const method of ['GET', 'POST', 'DELETE']) {
+        const { status, text } = await env.request(path, { method })
+        expect([method, status]).toEqual([method, 404])
+        expect(text).toContain('Not Found')
+      }
+    },
+  )
 
   test.each([
     ['POST', '/health', 'GET, HEAD'],
