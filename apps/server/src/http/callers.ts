@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http'
+import type { Socket } from 'node:net'
 import {
   type Actor,
   authorOf,
@@ -14,6 +15,7 @@ export class Callers {
   readonly #controlPlane: ControlPlane
   readonly #addressOf: ReturnType<typeof limitAddress>
   readonly #isTrusted: ReturnType<typeof trustedAddresses>
+  readonly #holders = new WeakMap<Socket, string>()
 
   constructor(controlPlane: ControlPlane) {
     this.#controlPlane = controlPlane
@@ -28,6 +30,18 @@ export class Callers {
 
   /** By which the share of one client counts; undefined for a trusted proxy, which speaks for many. */
   holder(request: IncomingMessage): string | undefined {
+    const { trustedProxies } = this.#controlPlane.options
+    if (trustedProxies.length > 0) return this.#holderNow(request)
+    // Then it is the same for every request of a connection.
+    let holder = this.#holders.get(request.socket)
+    if (holder === undefined) {
+      holder = this.#holderNow(request)!
+      this.#holders.set(request.socket, holder)
+    }
+    return holder
+  }
+
+  #holderNow(request: IncomingMessage): string | undefined {
     const address = this.address(request)
     return this.#isTrusted(address) ? undefined : limitGroup(address)
   }
