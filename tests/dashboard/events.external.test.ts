@@ -160,7 +160,7 @@ test('what a disabled destination did not get can be sent now, once it is enable
   await lane.getByText('The destination was disabled when the event came.').waitFor()
   await lane.getByRole('button', { name: 'Send it now' }).click()
   await page.getByText('Sent again as a replay: finished, 1 of 1 delivered.').waitFor()
-  await page.locator('details[aria-label="Booking hook"]').getByText('delivered').waitFor()
+  await page.locator('details[aria-label="Booking hook"]').getByText('delivered', { exact: true }).first().waitFor()
 })
 
 test('a time is told in UTC when it is pointed at or has the focus, and copied so', async () => {

@@ -12,8 +12,9 @@ export function withoutGaps(course: Course, longer: Course): Series {
   const share = course.stepMs / longer.stepMs
   return course.values.map((value, at) => {
     if (value !== null) return value
-    const middle = course.end - (course.values.length - at - 0.5) * course.stepMs
-    const around = longer.values[longer.values.length - Math.ceil((longer.end - middle) / longer.stepMs)]
+    const end = course.end - (course.values.length - at - 1) * course.stepMs
+    // A step ends in the longer one that it is a part of.
+    const around = longer.values[longer.values.length - 1 - Math.floor((longer.end - end) / longer.stepMs)]
     return around === undefined || around === null ? null : around * share
   })
 }
