@@ -37,13 +37,16 @@ test('without a job the page says so', async () => {
   await visit.page.getByText('No replay was started.').waitFor()
 })
 
-test('a range that begins before a log of which nothing was dropped has all of its events', async () => {
+test('a range older than the log is refused, and the oldest time is offered', async () => {
   await using visit = await dashboard.visit(link({ from: '2020-01-01T00:00:00.000Z' }))
   const { page } = visit
   // A log that has everything since its beginning refuses no range: this one says that it has dropped some.
   const details = { availableFrom: new Date(Date.now() - 3_600_000).toISOString() }
   const json = { error: 'Range is older than the log', code: 'conflict', details }
   await page.route('**/v2/replays', (route) => route.fulfill({ status: 409, json }), { times: 1 })
+  await page.getByRole('button', { name: 'Count', exact: true }).click()
+  await page.getByRole('alert').getByText('Range is older than the log').waitFor()
+  await page.getByRole('button', { name: /^From .+ on$/ }).click()
   await page.getByRole('button', { name: 'Count', exact: true }).click()
   await page.getByText('40 events, about 1 s at 100/s').waitFor()
 })
