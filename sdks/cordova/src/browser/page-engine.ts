@@ -68,7 +68,7 @@ function tabLocks(locks: LockManager, clock: Clock): TabLocks {
         return await locks.request(`${NAME}.${lock}`, how, (held) => {
           cancel()
           isHeld = !!held
-          return isHeld ? work() : 'busy'
+          return held ? work() : 'busy'
         })
       } catch (error) {
         if (isHeld) throw error

@@ -141,11 +141,11 @@ export function newSender(
   ): Promise<End | undefined> => {
     const values = refusalsAfter(store.value('refusals'), clock.now())
     if (!values) {
-      diagnostics.failed('RETRY_LATER', `status ${status}: too many refused`)
+      diagnostics.failed('RETRY_LATER', `status ${status}`)
       return wait.longest()
     }
     await store.remove([id], 'refused', values)
-    log(ERROR, `refused event ${messageIdOf(body)} with ${status}: ${answerText.slice(0, DETAIL_LENGTH)}`)
+    log(ERROR, `The server refused event ${messageIdOf(body)} with ${status}: ${answerText.slice(0, DETAIL_LENGTH)}`)
     return undefined
   }
 

@@ -320,7 +320,7 @@ export function newClient(host: Host) {
       // As far as its first wait this is done at once: the second of two calls finds what the first has begun.
       const begin = async (): Promise<InitResult> => {
         const key = readWriteKey(writeKey)
-        if (initialization) throw new ServiceClientError('ALREADY_INITIALIZED', 'another write key')
+        if (initialization) throw new ServiceClientError('ALREADY_INITIALIZED', 'another key')
         const configuration = readConfiguration(key, given)
         diagnostics.setLevel(configuration.logLevel)
         const tell = (level: number) => (what: string) => log(level, `initialize: ${what}`)
@@ -336,7 +336,7 @@ export function newClient(host: Host) {
       }
       const mine: { key: unknown; result?: Promise<InitResult> } = { key: writeKey }
       if (initialization?.result && initialization.key === mine.key) {
-        log(WARN, 'initialize: called again')
+        log(WARN, 'initialize again')
         return initialization.result
       }
       const result = begin().catch((error: unknown) => {

@@ -134,7 +134,7 @@ export function newRecorder(
         after = changed(after, { traits: {} })
         const kept = smallestTraits(traits, spareBytes(text()))
         if (!kept) return { messageId, changes: forgetUser() }
-        warn('identify: the largest traits were removed')
+        warn('identify: large traits were removed')
         after = changed(after, { traits: kept })
         body = text()
       }
