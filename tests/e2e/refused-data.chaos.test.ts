@@ -37,7 +37,7 @@ afterAll(() => kept?.remove())
 
 describe('a data folder of a newer version', () => {
   test.each<[string, (folder: string) => void]>([
-    ['format', (folder) => writeFileSync(join(folder, 'format'), '2\n')],
+    ['format', (folder) => writeFileSync(join(folder, 'format'), '99\n')],
     ['delivery.db', (folder) => change(join(folder, 'delivery.db'), 'PRAGMA user_version = 99')],
     [
       'control.db',

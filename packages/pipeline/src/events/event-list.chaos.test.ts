@@ -130,7 +130,9 @@ test('events that a destination has not taken up yet are pending there', async (
   const get = await routesOf(run)
   expect((await allPages(get, '/v2/events?limit=400&outcome=pending')).ids.length).toBe(1_500)
   const { body } = await get('/v2/events?limit=1')
-  expect(body.events[0].outcomes).toEqual([{ destinationId: 'd1', outcome: 'pending', reason: null }])
+  expect(body.events[0].outcomes).toMatchObject([
+    { destinationId: 'd1', outcome: 'pending', reason: null, waiting: { cause: 'turn' } },
+  ])
 })
 
 test('pages visit every event once while more come, also when a record is cut between two pages', async () => {
