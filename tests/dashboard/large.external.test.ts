@@ -79,7 +79,7 @@ test('Home shows twelve nodes a column, those in trouble first, and leads to the
   expect(await nodes(/^Source \d+$/).count()).toBe(12)
   await page.getByRole('link', { name: 'Dead 100k' }).waitFor()
   const needs = page.getByRole('complementary', { name: 'What needs you' })
-  await needs.getByText('for 12 other reasons').waitFor()
+  await needs.getByRole('link', { name: /^20 destinations\s*100,000 dead: / }).waitFor()
 
   await flow.getByRole('button', { name: 'Show only Hook 1 and what it is connected to' }).click()
   // The first source, which feeds all of the refusing ones, and the one whose turn comes again after 500.

@@ -58,7 +58,8 @@ export function FailureText({
     case 'server':
       return pageTexts.serverFailed(error.status, error.requestId)
     case 'session':
-      return pageTexts.signedOut
+      // The sign-in over the page says it.
+      return null
     default:
       return error.message
   }
