@@ -10,7 +10,7 @@ import { ShownOutput } from './shown-output.ts'
 const ROOT = path.dirname(path.dirname(import.meta.dirname))
 const PAGE = path.join(ROOT, 'docs/cli.md')
 const MAIN = path.join(ROOT, 'apps/server/src/main.ts')
-const COMPILE_CACHE = path.join(ROOT, 'node_modules/.cache/compile')
+const COMPILE_CACHE = path.join(ROOT, 'node_modules/.cache/code')
 
 let folder: string
 let server: ServerProcess

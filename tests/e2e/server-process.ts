@@ -7,7 +7,7 @@ const ROOT = path.dirname(path.dirname(import.meta.dirname))
 const END_THREADS = pathToFileURL(path.join(ROOT, 'chaos/end-threads.ts')).href
 const MAIN = path.join(ROOT, 'apps/server/src/main.ts')
 /** Most of a start is reading TypeScript; the tests start many times. */
-const COMPILE_CACHE = path.join(ROOT, 'node_modules/.cache/compile')
+const COMPILE_CACHE = path.join(ROOT, 'node_modules/.cache/code')
 const DEADLINE_MS = 15_000
 
 /** Environment variables of a server. */
