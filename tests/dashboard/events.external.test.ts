@@ -49,6 +49,7 @@ test('J2: one click from Home, and an event that is sent then shows itself and w
 test('filters, paused and open panel stand in the link, and Back, reload and another browser give the same view', async () => {
   await using visit = await dashboard.visit('/events')
   const { page } = visit
+  await rowOf(page, 'm-first').waitFor()
   await page.getByLabel('Name', { exact: true }).fill('Ticket Paid')
   await rowOf(page, 'm-first').waitFor({ state: 'detached' })
   await page.getByRole('button', { name: 'Live' }).click()

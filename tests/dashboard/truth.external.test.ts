@@ -15,14 +15,13 @@ const CODE = `export function transformEvent(event) {
 
 let dashboard: Dashboard
 let source: SourceMade
-const isUp = false
 const hookIds: string[] = []
 beforeAll(async () => {
   dashboard = await Dashboard.open()
   const { env } = dashboard
   env.sink.answer = ({ path }) => {
     if (path === '/waits') return { status: 503 }
-    return { status: isUp || !path.startsWith('/wrong') ? 200 : 404 }
+    return { status: path.startsWith('/wrong') ? 404 : 200 }
   }
   source = await env.source({ name: 'Cinema app' })
   for (let n = 0; n < HOOKS; n++) {
@@ -107,7 +106,7 @@ test('a test of a connection that is answered 404 warns, one that is refused nam
   await page.getByRole('button', { name: 'Test connection' }).click()
   await page.getByText(/^It asks for a credential \(401\), and none was sent\./).waitFor()
   dashboard.env.sink.answer = ({ path }) => ({
-    status: path === '/waits' ? 503 : isUp || !path.startsWith('/wrong') ? 200 : 404,
+    status: path === '/waits' ? 503 : path.startsWith('/wrong') ? 404 : 200,
   })
 })
 
@@ -277,6 +276,36 @@ test('after a changed configuration what had failed is offered to be sent again'
   await page.getByRole('button', { name: 'Send again' }).click()
   await page.getByRole('dialog').getByRole('button', { name: 'Send again' }).click()
   await page.getByText('finished, 1 of 1 delivered').waitFor()
+})
+
+test('how many events hold a key is never more than there are, also while more come', async () => {
+  const { env } = dashboard
+  const map = await env.source({ name: 'Seat map' })
+  const events = async () => {
+    const models = (await env.api('GET', '/schemas/event-models?extras=true')).json
+    return models.find(({ EventIdentifier }: { EventIdentifier: string }) => EventIdentifier === 'Map Opened')
+  }
+  const batch = (from: number) => ({
+    batch: [0, 1, 2, 3].map((n) => ({
+      type: 'track',
+      event: 'Map Opened',
+      userId: 'u-1',
+      messageId: `map-${from + n}`,
+    })),
+  })
+  await env.send('/v1/batch', batch(0), map.writeKey)
+  await expect.poll(async () => (await events())?.TotalCount).toBe(4)
+  const { EventID } = await events()
+  await using visit = await dashboard.visit(`/schema/${EventID}?tab=versions`)
+  const { page } = visit
+  await page.getByText('4 events').first().waitFor()
+  await env.send('/v1/batch', batch(4), map.writeKey)
+  await expect.poll(async () => (await events()).TotalCount).toBe(8)
+  // The model is known from before, its keys are counted now.
+  await page.getByRole('link', { name: 'Keys', exact: true }).click()
+  await page.getByRole('row').filter({ hasText: 'userId' }).getByText('8 of 8').waitFor()
+  const shares = (await page.locator('main').textContent())!.matchAll(/(\d+) of (\d+)/g)
+  for (const [share, held, all] of shares) expect(Number(held), share).toBeLessThanOrEqual(Number(all))
 })
 
 test('60 wrong sign-ins show on Home', async () => {
