@@ -50,6 +50,22 @@ test('when the log cannot be read delivery waits, and goes on by itself', async 
   for (const id of ['m-0', 'm-1', 'm-2', 'new']) expect(await run.outcome(id)).toBe('delivered')
 })
 
+test('a backfill that could not be read is found by its messageIds a second after the log can be read again', async () => {
+  const log = new BreakableLog()
+  const { run } = await PipelineUnderTest.withSink(200, { log })
+  await using _ = run
+  log.isBroken = true
+  await run.accept(
+    tracks(3, (n) => `u-${n}`),
+    { stream: 'backfill' },
+  )
+  await run.settle()
+  log.isBroken = false
+  await run.advance(2 * SECOND)
+  // Nothing new came that would have it read.
+  for (const id of ['m-0', 'm-1', 'm-2']) expect(await run.outcome(id)).toBe('delivered')
+})
+
 test('when the log cannot be read for the probe of an outage, the probe goes later', async () => {
   const log = new BreakableLog()
   const { run, sink } = await PipelineUnderTest.withSink(500, { log })
