@@ -1,8 +1,8 @@
 import { globSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 
-const MOST_FUNCTIONS = 40
-const MOST_FILES = 25
+const MAX_FUNCTIONS = 40
+const MAX_FILES = 25
 
 interface Profile {
   readonly nodes: readonly { readonly id: number; readonly callFrame: CallFrame }[]
@@ -42,9 +42,9 @@ function threadSummary(name: string, { nodes, samples, timeDeltas }: Profile): s
   }
   return [
     `\n${name}: ${(busy / 1e6).toFixed(2)} s busy\n`,
-    ...largest(byFunction, MOST_FUNCTIONS, busy),
+    ...largest(byFunction, MAX_FUNCTIONS, busy),
     'by file\n',
-    ...largest(byFile, MOST_FILES, busy),
+    ...largest(byFile, MAX_FILES, busy),
   ].join('')
 }
 

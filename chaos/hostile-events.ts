@@ -21,16 +21,16 @@ const NAMES = [
 const TEXTS = ['ß', 'İ', '𝟘', '\u202e', '\ud800', '\u0000', 'é', 'e\u0301', '👩‍👩‍👧', '\\', '"']
 
 /** The gateway takes 200 levels and 32 KB; the longest of the texts takes 18 bytes. */
-const MOST_NESTED = 190
-const MOST_REPEATED = 1_700
+const MAX_NESTED = 190
+const MAX_REPEATED = 1_700
 
 const KINDS: readonly Kind[] = [
   // A handful of its names are new in every event.
   (random) => members(random, 1 + whole(random, 30), () => `k${whole(random, 1e9).toString(36)}`),
   (random) => members(random, 1 + whole(random, 8), () => pick(random, NAMES)),
   (random) => `"wide":[${Array.from({ length: whole(random, 600) }, () => value(random)).join()}]`,
-  (random) => nested(`"deep":${value(random)}`, 1 + whole(random, MOST_NESTED)),
-  (random) => `"long":${JSON.stringify(pick(random, TEXTS).repeat(whole(random, MOST_REPEATED)))}`,
+  (random) => nested(`"deep":${value(random)}`, 1 + whole(random, MAX_NESTED)),
+  (random) => `"long":${JSON.stringify(pick(random, TEXTS).repeat(whole(random, MAX_REPEATED)))}`,
   (random) => `${JSON.stringify(`${pick(random, TEXTS)}${whole(random, 50)}`)}:${value(random)}`,
   // The same keys with a type that is never the same.
   (random) => `"price":${value(random)},"seat":${value(random)},"hall":${value(random)}`,

@@ -11,7 +11,7 @@ import type { Program, Run, Size } from './program.ts'
 const CLOSING_MS = 10_000
 const ASK_AGAIN_MS = 20
 /** Of what broke, each once. */
-const MOST_TOLD = 8
+const MAX_TOLD = 8
 
 export interface Result {
   readonly verdict: 'held' | 'BROKEN' | 'skipped'
@@ -56,7 +56,7 @@ type Given = CarryOutOptions & Pick<Run, 'folder' | 'signal'> & { readonly broke
 
 function newRun({ size, seed, say, folder, signal, broken }: Given): Run {
   const check = (holds: boolean, whatBroke: string) => {
-    if (!holds && !signal.aborted && broken.length < MOST_TOLD && !broken.includes(whatBroke)) broken.push(whatBroke)
+    if (!holds && !signal.aborted && broken.length < MAX_TOLD && !broken.includes(whatBroke)) broken.push(whatBroke)
   }
   return {
     size,

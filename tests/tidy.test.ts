@@ -65,6 +65,19 @@ test('what a package imports of ours stands in its package.json, and only its su
   expect(offences).toEqual([])
 })
 
+test('no two packages export a class or a type of the same name', () => {
+  const exported = new Map<string, Set<string>>()
+  for (const [file, text] of code) {
+    const home = /^(packages\/[^/]+|apps\/server)\/src\//.exec(file)?.[1]
+    if (home === undefined || isForTests(file)) continue
+    for (const [, name] of text.matchAll(/^export (?:abstract )?(?:class|interface|type) (\w+)/gm)) {
+      exported.set(name!, (exported.get(name!) ?? new Set()).add(home))
+    }
+  }
+  const shared = [...exported].filter(([, homes]) => homes.size > 1)
+  expect(shared.map(([name, homes]) => `${name} is in ${[...homes].join(' and ')}: one word for one thing`)).toEqual([])
+})
+
 test('every source file is in use', () => {
   const reached = new Set<string>()
   const reach = (file: string) => {
@@ -165,6 +178,10 @@ function ownName(packageName: string): string | undefined {
 function references(file: string, text: string): string[] {
   const named = text.matchAll(/['"`](\.{1,2}\/[^'"`\s]+\.tsx?)['"`]/g)
   return [...named].map((match) => path.join(path.dirname(file), match[1]!))
+}
+
+function isForTests(file: string): boolean {
+  return /\/testing\/|-under-test\.ts$|\.test\.ts$/.test(file)
 }
 
 function isStartingPoint(file: string): boolean {

@@ -63,12 +63,12 @@ new PerformanceObserver((list) => {
 export const INTERACTIONS_MS = '[...interactions.values()]'
 
 /** Half an hour of them, outside of the heap that is measured as well. */
-const MOST_FRAMES = 120_000
+const MAX_FRAMES = 120_000
 export const WATCH_FRAMES = `
-globalThis.frameWatch = { lengths: new Float32Array(${MOST_FRAMES}), count: 0, isOn: true }
+globalThis.frameWatch = { lengths: new Float32Array(${MAX_FRAMES}), count: 0, isOn: true }
 requestAnimationFrame(function tick(now, before = now) {
   if (!frameWatch.isOn) return
-  if (now > before && frameWatch.count < ${MOST_FRAMES}) frameWatch.lengths[frameWatch.count++] = now - before
+  if (now > before && frameWatch.count < ${MAX_FRAMES}) frameWatch.lengths[frameWatch.count++] = now - before
   requestAnimationFrame((next) => tick(next, now))
 })`
 /** Ends the watch. Milliseconds between frames. */

@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads'
 
-const MOST_IN_A_GROUP = 64
+const MAX_IN_A_GROUP = 64
 
 interface Waiting {
   readonly body: Buffer
@@ -36,7 +36,7 @@ export class GroupCommit {
 
   #commit(): void {
     if (this.#underWay.length > 0 || this.#waiting.length === 0) return
-    this.#underWay = this.#waiting.splice(0, MOST_IN_A_GROUP)
+    this.#underWay = this.#waiting.splice(0, MAX_IN_A_GROUP)
     let size = 0
     const ends = this.#underWay.map(({ body }) => (size += body.length))
     const bytes = Buffer.from(new ArrayBuffer(size))

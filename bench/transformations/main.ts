@@ -1,6 +1,6 @@
 import type { JsonObject } from '@millrace/protocol'
 import { systemClock } from '@millrace/std'
-import { DEFAULT_LIMITS, type Run, Transformations } from '@millrace/transformations'
+import { DEFAULT_LIMITS, type Run, Sandboxes } from '@millrace/transformations'
 import { newEvent } from '../events.ts'
 import { cpuMs } from '../process-usage.ts'
 
@@ -37,7 +37,7 @@ const codes: Readonly<Record<string, string>> = {
 }
 
 const logger = { info() {}, warn() {}, error() {} }
-const transformations = new Transformations({ limits: DEFAULT_LIMITS, fetch: undefined, clock: systemClock, logger })
+const transformations = new Sandboxes({ limits: DEFAULT_LIMITS, fetch: undefined, clock: systemClock, logger })
 const metadata: JsonObject = {
   sourceId: 's',
   sourceName: 'Shop',

@@ -9,7 +9,7 @@ import { type Webhook, Webhooks } from '../webhooks.ts'
 
 const LISTS = ['/v2/sources', '/v2/users', '/v2/credentials']
 const DRAIN_MS = 90_000
-const MOST_LATE = 20
+const MAX_LATE = 20
 
 /** One webhook answers, one does not before the restore; connections are made and disabled while the backup runs. */
 export const backup: Program = {
@@ -44,7 +44,7 @@ async function once(run: Run, folder: string): Promise<string[]> {
   const { file } = (await original.call('POST', '/v2/admin/backup')).backup
   const state = async () => (await original.call('GET', '/v2/admin/info')).info.lastBackup.state as string
   for (let made = 0; (await state()) === 'running'; made++) {
-    if (made < MOST_LATE) await addDestination(original, sourceId, late.url)
+    if (made < MAX_LATE) await addDestination(original, sourceId, late.url)
     await delay(run.random() * 20)
   }
   run.check((await state()) === 'done', `the backup ended as ${await state()}`)

@@ -9,7 +9,7 @@ import { checkErrors, delivered, makeSource, stopped } from '../set-up.ts'
 import { Webhooks } from '../webhooks.ts'
 
 const HOUR_MS = 3_600_000
-const MOST_HOURS = 12
+const MAX_HOURS = 12
 /** The step after a first failure is at most 10 s; the rest is for a busy machine. */
 const FIRST_STEP_MS = 10_000
 const ALLOWED_MS = 10_000
@@ -50,7 +50,7 @@ export const clock: Program = {
       run.say(`${i} of ${jumps} jumps, ${load.acknowledged.length} acknowledged`)
       await load.reached(load.acknowledged.length + 200)
       await delay(run.random() * 3_000)
-      const hours = Math.round((1 + run.random() * (MOST_HOURS - 1)) * (i % 2 === 0 ? 1 : -1))
+      const hours = Math.round((1 + run.random() * (MAX_HOURS - 1)) * (i % 2 === 0 ? 1 : -1))
       wall.set(hours)
       // Forwards and back, each while it runs and between two runs.
       if (i % 4 === 0 || i % 4 === 3) await jumped(run, product, load, hours)

@@ -12,7 +12,7 @@ const CALL_TIMEOUT_MS = 1_500
 const CLASSIFIED_MS = 10_000
 const HUGE_BYTES = 100 * MB
 /** More than a healthy run uses, less than a few answers of 100 MB. */
-const MOST_GROWTH = 200 * MB
+const MAX_GROWTH = 200 * MB
 
 /** How a broken destination treats a connection, or a URL that leads nowhere, and what a first attempt then is. */
 interface Broken {
@@ -98,7 +98,7 @@ export const destinations: Program = {
     const facts = await delivered(run, webhooks.all, acknowledged, 30_000)
     run.check(load.refused.length === 0, `${load.refused.length} events were not accepted`)
     const figures = `${Math.round(healthyBytes / MB)} MB before, ${Math.round(most / MB)} MB at most`
-    run.check(most - healthyBytes <= MOST_GROWTH, `memory grew: ${figures}`)
+    run.check(most - healthyBytes <= MAX_GROWTH, `memory grew: ${figures}`)
     run.check(
       servers.longestAnswer < HUGE_BYTES / 2,
       `${Math.round(servers.longestAnswer / MB)} MB of an answer were taken`,

@@ -8,7 +8,7 @@ import { Webhooks } from '../webhooks.ts'
 const UP_AT_MOST_MS = 1_500
 const STARTING_KILLS = 0.2
 /** Per kill and destination: outcomes that were not on disk, and calls in flight. */
-const MOST_REPEATS = 1_000 + 100
+const MAX_REPEATS = 1_000 + 100
 const DRAIN_MS = 120_000
 /** Kills come at any moment and say nothing of the event at hand, which would end as a dead letter: that is R13's. */
 const ENVIRONMENT = { MILLRACE_UNCLEAN_ENDS: '0' }
@@ -71,7 +71,7 @@ export const kill: Program = {
       () => `the catalog has counted ${inCatalog} events, delivered were ${steady.arrivals.events}`,
     )
     const repeats = webhooks.all.map(({ arrivals }) => arrivals.repeats)
-    run.check(Math.max(...repeats) <= kills * MOST_REPEATS, `${Math.max(...repeats)} repeats at one destination`)
+    run.check(Math.max(...repeats) <= kills * MAX_REPEATS, `${Math.max(...repeats)} repeats at one destination`)
     checkErrors(run, product)
     await stopped(run, product)
     return [counted(kills, 'kills'), ...facts, counted(inCatalog, 'in the catalog')]

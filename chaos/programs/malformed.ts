@@ -14,7 +14,7 @@ const ANSWER_MS = 250
 const DRIP_MS = 1_000
 /** After half a minute a request that is not whole is answered 408. */
 const SLOW_ANSWER_MS = 60_000
-const MOST_GROWTH = 300 * MB
+const MAX_GROWTH = 300 * MB
 
 export const malformedRequests: Program = {
   id: 'R7',
@@ -49,7 +49,7 @@ export const malformedRequests: Program = {
     const notOk = [...load.statuses.keys()].filter((status) => status !== 200)
     run.check(notOk.length === 0, `healthy clients were answered ${notOk.join(', ')}`)
     const figures = `${Math.round(before / MB)} MB before, ${Math.round(most / MB)} MB at most`
-    run.check(most - before <= MOST_GROWTH, `memory grew: ${figures}`)
+    run.check(most - before <= MAX_GROWTH, `memory grew: ${figures}`)
     run.check(product.isRunning, 'the product ended')
     checkErrors(run, product)
     await stopped(run, product)

@@ -7,7 +7,7 @@ import { delivered, makeSource, stopped } from '../set-up.ts'
 import { Webhooks } from '../webhooks.ts'
 
 const UP_AT_MOST_MS = 2_000
-const LONGEST_END_MS = 5_000
+const MAX_END_MS = 5_000
 const DRAIN_MS = 180_000
 const FAULT_EXIT_CODE = 70
 const LAST_LINE = /^Millrace ended: .*\. Everything that was acknowledged is on disk; start it again\.$/
@@ -64,7 +64,7 @@ export const threads: Program = {
       checkShown(run, watched, shown)
     }
     await load.stop()
-    run.check(slowestMs <= LONGEST_END_MS, `an end took ${seconds(slowestMs)}`)
+    run.check(slowestMs <= MAX_END_MS, `an end took ${seconds(slowestMs)}`)
     const facts = await delivered(run, webhooks.all, load.acknowledged, DRAIN_MS)
     await stopped(run, product)
     return [counted(ends, 'ends'), counted(readerEnds, 'of readers'), `slowest ${seconds(slowestMs)}`, ...facts]
@@ -82,7 +82,7 @@ async function endReader(run: Run, product: Product, message: EndMessage): Promi
   await before.catch(() => {})
   const isAnswered = await run.eventually(
     async () => (await list()).status === 200,
-    LONGEST_END_MS,
+    MAX_END_MS,
     () => `no list of events after ${JSON.stringify(message)}`,
   )
   return isAnswered ? 1 : 0

@@ -10,7 +10,7 @@ const MB = 1024 * 1024
 const ENVIRONMENT = { MILLRACE_BACKLOG_MAX_MB: '0', MILLRACE_DELIVERY_MEMORY_MB: '32' }
 const SAMPLE_MS = 250
 /** Of the memory that it had once a quarter was sent: what it takes to work at all is there then, the more so the longer the run. */
-const MOST_GROWTH = { short: 2, full: 1.3 }
+const MAX_GROWTH = { short: 2, full: 1.3 }
 /** A breaker rests 30 s between probes. */
 const DRAIN_MS = { short: 120_000, full: 1_800_000 }
 
@@ -61,7 +61,7 @@ export const waiting: Program = {
     await sampling
     const most = Math.max(...residentBytes)
     const figures = `${Math.round(early / MB)} MB at a quarter, ${Math.round(most / MB)} MB at most`
-    run.check(most <= MOST_GROWTH[run.size] * early, `memory grew: ${figures}`)
+    run.check(most <= MAX_GROWTH[run.size] * early, `memory grew: ${figures}`)
     checkErrors(run, product)
     await stopped(run, product)
     const cameBack = `${counted(dead!.arrivals.events, 'waited')} and came within ${seconds(tookMs)}`

@@ -9,7 +9,7 @@ import { Dashboard, type Visit } from './browser.ts'
  */
 
 /** Of the focus, on one page. */
-const MOST_STEPS = 200
+const MAX_STEPS = 200
 
 const CODE = `export function transformEvent(event) {
   if (event.properties.price < 0) throw new RangeError('price below zero')
@@ -63,14 +63,14 @@ const focused = (target: Locator) => target.and(target.page().locator(':focus'))
 async function reach(target: Locator, key: 'Tab' | 'Shift+Tab' | 'j' = 'Tab'): Promise<void> {
   const page = target.page()
   await target.waitFor()
-  for (let step = 0; step < MOST_STEPS; step++) {
+  for (let step = 0; step < MAX_STEPS; step++) {
     if ((await focused(target).count()) === 1) return
     await page.keyboard.press(key)
     // A row takes the focus once it is drawn.
     if (key === 'j')
       await page.evaluate('new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))')
   }
-  throw new Error(`${target} was not reached in ${MOST_STEPS} steps by ${key}`)
+  throw new Error(`${target} was not reached in ${MAX_STEPS} steps by ${key}`)
 }
 
 async function act(visit: Visit, target: Locator, move?: Parameters<typeof reach>[1]): Promise<void> {

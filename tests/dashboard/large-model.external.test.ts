@@ -1,4 +1,4 @@
-import { LARGEST_MODEL, largestModelEvents, largestModelKeys } from '@millrace/dev-env'
+import { largestModelEvents, largestModelKeys, MAX_MODEL } from '@millrace/dev-env'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { Dashboard } from './browser.ts'
 
@@ -7,7 +7,7 @@ import { Dashboard } from './browser.ts'
  * of the benchmarks.
  */
 
-const { versions: VERSIONS, keys: KEYS } = LARGEST_MODEL
+const { versions: VERSIONS, keys: KEYS } = MAX_MODEL
 
 let dashboard: Dashboard
 beforeAll(async () => {

@@ -8,5 +8,5 @@ export {
   type WebhookOptions,
 } from './dev-env.ts'
 export { plant, SEEDS, type Seed, seedAnswer } from './seed.ts'
-export { cinemaEvents, LARGEST_MODEL, largestModelEvents, largestModelKeys } from './seed-documents.ts'
+export { cinemaEvents, largestModelEvents, largestModelKeys, MAX_MODEL } from './seed-documents.ts'
 export { type Answer, type Received, Sink, type SinkAnswer } from './sink.ts'

@@ -94,7 +94,7 @@ export function cinemaEvents(of: string, count: number): Record<string, unknown>
 }
 
 /** What the schema catalog keeps of one model at most. */
-export const LARGEST_MODEL = { versions: 200, keys: 2_000 }
+export const MAX_MODEL = { versions: 200, keys: 2_000 }
 /** What an event has besides its properties: its id, times and context. */
 const COMMON_KEYS = 6
 /** The properties of a version are a window over all, which moves on with each. */
@@ -104,14 +104,14 @@ const STEP = 10
 /** Names of the properties of a version of the largest model; versions count from 0. */
 export function largestModelKeys(version: number): string[] {
   return Array.from({ length: WINDOW }, (_, at) => {
-    const place = (version * STEP + at) % (LARGEST_MODEL.keys - COMMON_KEYS)
+    const place = (version * STEP + at) % (MAX_MODEL.keys - COMMON_KEYS)
     return `key${String(place).padStart(4, '0')}`
   })
 }
 
 /** An event of each version of it. */
 export function largestModelEvents(): Record<string, unknown>[] {
-  return Array.from({ length: LARGEST_MODEL.versions }, (_, version) => ({
+  return Array.from({ length: MAX_MODEL.versions }, (_, version) => ({
     type: 'track',
     event: 'Largest',
     userId: 'u-1',

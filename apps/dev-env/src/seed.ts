@@ -8,7 +8,7 @@ export type Seed = (typeof SEEDS)[number]
 
 const DEADLINE_MS = 300_000
 const ASK_AGAIN_MS = 50
-const MOST_IN_BATCH = 500
+const MAX_IN_BATCH = 500
 /** What a breaker, or a destination that refuses credentials, needs to be noticed as such. */
 const FAILURES = 30
 
@@ -131,8 +131,8 @@ async function writeKeys(env: Ground): Promise<Map<string, string>> {
 }
 
 async function sendAll(env: Ground, writeKey: string, events: readonly object[]): Promise<void> {
-  for (let from = 0; from < events.length; from += MOST_IN_BATCH) {
-    const batch = events.slice(from, from + MOST_IN_BATCH)
+  for (let from = 0; from < events.length; from += MAX_IN_BATCH) {
+    const batch = events.slice(from, from + MAX_IN_BATCH)
     const { status, text } = await env.send('/v1/batch', { batch }, writeKey)
     if (status !== 200) throw new Error(`a batch was answered ${status}: ${text}`)
   }

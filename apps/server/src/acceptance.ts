@@ -1,6 +1,6 @@
 import type { EventLog } from '@millrace/log'
 import type { DiskSpace } from './disk-space.ts'
-import type { Logger } from './logger.ts'
+import type { ServerLogger } from './logger.ts'
 
 interface Obstacle {
   readonly retryAfterSeconds: number
@@ -16,7 +16,7 @@ export interface AcceptanceOptions {
   readonly isStopping: () => boolean
   /** Why the process is about to end, if it is. */
   readonly fault: () => string | undefined
-  readonly logger: Logger
+  readonly logger: ServerLogger
 }
 
 /** Whether events can be stored now, with one line in the log whenever that changes. @see contracts/ingest.md §9 [D122] */

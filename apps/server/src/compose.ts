@@ -5,7 +5,6 @@ import {
   decodeBody,
   MILLRACE,
   parseBody,
-  RequestRates,
   readBody,
   type SourceType,
   sourceClass,
@@ -13,7 +12,7 @@ import {
 } from '@millrace/control-plane'
 import { DeliveryStore, isLoopbackHost } from '@millrace/delivery'
 import { DestinationRegistry, Masking } from '@millrace/destinations'
-import { Gateway, ingestInWords, requestId } from '@millrace/gateway'
+import { Gateway, ingestInWords } from '@millrace/gateway'
 import { SqliteEventLog } from '@millrace/log'
 import { RouteBook } from '@millrace/openapi'
 import {
@@ -28,9 +27,9 @@ import {
 } from '@millrace/pipeline'
 import { formatTime } from '@millrace/protocol'
 import { catalogRoutes, SchemaCatalog, SchemaRoutes, schemaInWords } from '@millrace/schema-catalog'
-import { type Clock, systemClock } from '@millrace/std'
+import { type Clock, RateLimiter, systemClock } from '@millrace/std'
 import { connectionTestRoute, testApiRoutes } from '@millrace/test-api'
-import { Transformations, transformationTemplates } from '@millrace/transformations'
+import { Sandboxes, transformationTemplates } from '@millrace/transformations'
 import { Acceptance } from './acceptance.ts'
 import { backupRoutes } from './backup/backup-routes.ts'
 import { Backups } from './backup/backups.ts'
@@ -54,7 +53,7 @@ import { publicAddress } from './http/public-address.ts'
 import { refusalRoutes } from './http/refusal-routes.ts'
 import { sourceConfigRoute } from './http/source-config.ts'
 import { statusRoutes } from './http/status-routes.ts'
-import type { Logger } from './logger.ts'
+import type { ServerLogger } from './logger.ts'
 import { OutboundClients } from './outbound-clients.ts'
 import { Inbox } from './quickstart/inbox.ts'
 import { VERSION } from './version.ts'
@@ -74,7 +73,7 @@ export interface ComposeOptions {
   readonly front: Front
   /** Another program for the processes of user code. */
   readonly transformationProgram?: string
-  readonly logger: Logger
+  readonly logger: ServerLogger
   readonly clock?: Clock
   /** Where faults of our own are reported; whoever composes ends the process then. */
   readonly faults: Faults
@@ -108,7 +107,7 @@ export async function compose(options: ComposeOptions): Promise<Product> {
   const outbound = new OutboundClients(settings, clock)
   const newTestClient = () => outbound.make({ maxAnswerBytes: MAX_SHOWN_ANSWER_BYTES })
   const transformClients = new TransformClients(() => outbound.make(TRANSFORM_CLIENT_BOUNDS))
-  const transformations = new Transformations({
+  const transformations = new Sandboxes({
     limits: {
       memoryMb: settings.transformMemoryMb,
       sandboxes: settings.transformSandboxes,
@@ -290,7 +289,7 @@ export async function compose(options: ComposeOptions): Promise<Product> {
   })
   opened.defer(() => backups.stop())
   const inbox = new Inbox(folder.file('inbox.key'))
-  const testApiRates = new RequestRates(clock, settings.testApiRequestsPerMinute)
+  const testApiRates = new RateLimiter(clock)
   const book = new RouteBook()
   book.add(ingestInWords())
   book.add(schemaInWords())
@@ -375,9 +374,8 @@ export async function compose(options: ComposeOptions): Promise<Product> {
         newClient: newTestClient,
         authenticate: ({ raw }, id) => callers.tester(raw, id),
         isFromDashboard: ({ raw }) => callers.isDashboard(raw),
-        takeRequest: (tokenId) => testApiRates.take(tokenId),
+        takeRequest: (tokenId) => testApiRates.take(tokenId, settings.testApiRequestsPerMinute),
         bodies: { read: readBody, decode: decodeBody, parse: parseBody },
-        requestId: ({ raw }) => requestId(raw),
         isReady: () => !isStopping,
         clock,
         version: VERSION,

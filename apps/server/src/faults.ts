@@ -1,4 +1,4 @@
-import type { Logger } from './logger.ts'
+import type { ServerLogger } from './logger.ts'
 
 /** EX_SOFTWARE of sysexits.h: a supervisor starts the server again. */
 export const FAULT_EXIT_CODE = 70
@@ -18,11 +18,11 @@ export interface Fault {
  * @see decision 0070
  */
 export class Faults {
-  readonly #logger: Logger
+  readonly #logger: ServerLogger
   readonly #happened = Promise.withResolvers<Fault>()
   #first: Fault | undefined
 
-  constructor(logger: Logger) {
+  constructor(logger: ServerLogger) {
     this.#logger = logger
   }
 

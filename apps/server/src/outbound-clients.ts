@@ -1,23 +1,23 @@
-import { EgressRules, Names, OutboundClient } from '@millrace/delivery'
+import { EgressRules, HostNames, OutboundClient } from '@millrace/delivery'
 import type { Clock } from '@millrace/std'
 import type { Settings } from './config/settings.ts'
 
 /** Most connections to one origin of one destination; its concurrency is bound by the same number. */
-const MOST_CONNECTIONS = 1_000
+const MAX_CONNECTIONS = 1_000
 
 type ClientOptions = ConstructorParameters<typeof OutboundClient>[0]
 
 /** Makes the clients for calls to the outside: all of them keep to the rules that the settings give, and share what is known of names. */
 export class OutboundClients {
   readonly #options: Omit<ClientOptions, 'lookup'>
-  readonly #names: Names
+  readonly #names: HostNames
 
   constructor(settings: Settings, clock: Clock) {
-    this.#names = new Names({ clock })
+    this.#names = new HostNames({ clock })
     this.#options = {
       rules: new EgressRules({ allow: settings.egressAllow, deny: settings.egressDeny, listenHost: settings.host }),
       clock,
-      connections: MOST_CONNECTIONS,
+      connections: MAX_CONNECTIONS,
       callTimeoutMs: settings.httpTimeoutMs,
       proxy: settings.egressProxy,
     }

@@ -8,7 +8,7 @@ import type { Settings } from './config/settings.ts'
 import { DataFolder, DataFolderError } from './data-folder/data-folder.ts'
 import { FAULT_EXIT_CODE, FAULT_GRACE_MS, Faults, lastLine } from './faults.ts'
 import { Front, ListenError } from './http/front.ts'
-import { type Logger, newLogger } from './logger.ts'
+import { newLogger, type ServerLogger } from './logger.ts'
 import { runQuickstart } from './quickstart/quickstart.ts'
 import { VERSION } from './version.ts'
 
@@ -61,7 +61,7 @@ export async function start(options: StartOptions): Promise<number> {
   }
 }
 
-function tellModes({ path: folder, correctedModes }: DataFolder, logger: Logger): void {
+function tellModes({ path: folder, correctedModes }: DataFolder, logger: ServerLogger): void {
   const { corrected, failed } = correctedModes
   if (corrected > 0) {
     logger.warn({ folder, corrected }, 'others could read files of the data folder; now only this user can')

@@ -1,11 +1,11 @@
 import type { JsonObject } from '@millrace/protocol'
 import { formatTime, resourceId } from '@millrace/protocol'
-import type { Clock } from '@millrace/std'
+import { type Clock, type Logger, RateLimiter } from '@millrace/std'
 import { AccessTokens } from './access-tokens.ts'
 import { AuditLog } from './audit/audit-log.ts'
 import { type Actor, Authentication, type SignIn } from './authentication.ts'
 import { MILLRACE } from './author.ts'
-import { Configuration } from './configuration/configuration.ts'
+import { WorkspaceDocument } from './configuration/workspace-document.ts'
 import { Connections } from './connections.ts'
 import { Credentials } from './credentials.ts'
 import type { Deliveries } from './deliveries.ts'
@@ -13,7 +13,6 @@ import type { DestinationTypes } from './destination-types.ts'
 import { Destinations } from './destinations.ts'
 import { carriesSession, claimOf, type RequestHeaders } from './http/session-halves.ts'
 import { confirmOwnerTokenPrinted, ensureOwner, newOwnerToken, type Owner, type OwnerSettings } from './owner.ts'
-import { RequestRates } from './request-rates.ts'
 import { SecretBox } from './secret-box.ts'
 import { Sessions } from './sessions.ts'
 import type { Snapshot } from './snapshot.ts'
@@ -22,12 +21,12 @@ import type { ControlStore } from './store/control-store.ts'
 import { openSqliteControlStore } from './store/sqlite-control-store.ts'
 import { CodeChecks } from './transformations/code-checks.ts'
 import type { CodeRuntime, CodeTemplate } from './transformations/code-runtime.ts'
-import { CodeTests, type Masking } from './transformations/code-tests.ts'
+import { CodeTests, type Mask } from './transformations/code-tests.ts'
 import { Libraries } from './transformations/libraries.ts'
 import { LogLines } from './transformations/log-lines.ts'
 import { Transformations } from './transformations/transformations.ts'
 import { Users } from './users.ts'
-import { type Logger, Workspace } from './workspace.ts'
+import { Workspace } from './workspace.ts'
 
 export interface ControlPlaneOptions {
   /** The database, made if it is missing. */
@@ -45,7 +44,7 @@ export interface ControlPlaneOptions {
   readonly code: CodeRuntime
   readonly codeTemplates: readonly CodeTemplate[]
   /** Takes secrets out of what is shown. */
-  readonly maskingOf: (secrets: readonly string[]) => Masking
+  readonly maskingOf: (secrets: readonly string[]) => Mask
   readonly facts: () => AdminFacts | Promise<AdminFacts>
   readonly logger: Logger
   /** Per token; 0 means no limit. */
@@ -83,12 +82,12 @@ export class ControlPlane implements AsyncDisposable {
   readonly logLines = new LogLines()
   readonly credentials: Credentials
   readonly users: Users
-  readonly configuration: Configuration
+  readonly configuration: WorkspaceDocument
   readonly accessTokens: AccessTokens
   readonly sessions: Sessions
   readonly audit: AuditLog
   readonly options: ControlPlaneOptions
-  readonly rates: RequestRates
+  readonly rates: RateLimiter
   readonly #store: ControlStore
   readonly #workspace: Workspace
   readonly #authentication: Authentication
@@ -102,7 +101,7 @@ export class ControlPlane implements AsyncDisposable {
     this.audit = new AuditLog(store, workspace, options.logger)
     this.#authentication = new Authentication(workspace, this.audit)
     this.#startedAt = clock.monotonic()
-    this.rates = new RequestRates(clock, options.apiRequestsPerMinute)
+    this.rates = new RateLimiter(clock)
     this.sources = new Sources(workspace, deliveries)
     this.destinations = new Destinations(workspace, deliveries, destinationTypes)
     this.connections = new Connections(workspace, deliveries, destinationTypes)
@@ -114,7 +113,7 @@ export class ControlPlane implements AsyncDisposable {
     const { code: runtime, maskingOf } = options
     this.codeTests = new CodeTests({ workspace, store, runtime, checks, transformations, credentials, maskingOf })
     this.users = new Users(workspace)
-    this.configuration = new Configuration(workspace, deliveries, destinationTypes, checks, store)
+    this.configuration = new WorkspaceDocument(workspace, deliveries, destinationTypes, checks, store)
     this.accessTokens = new AccessTokens(workspace)
     this.sessions = new Sessions(workspace)
   }

@@ -15,7 +15,7 @@ export interface DestinationType {
   readonly definition: DestinationTypeDefinition
 }
 
-export interface ConfigFault {
+export interface ConfigIssue {
   /** JSON pointer into the config. */
   readonly path: string
   readonly message: string
@@ -32,7 +32,7 @@ export interface DestinationTypes {
   /** Of every type, in the order of the alphabet. */
   names(): readonly string[]
   /** Every place where a config about to be saved breaks its schema. */
-  faultsIn(type: DestinationType, config: JsonObject): ConfigFault[]
+  faultsIn(type: DestinationType, config: JsonObject): ConfigIssue[]
   /** A copy of a config as it may be read: every secret is `********`. */
   maskConfig(definition: DestinationTypeDefinition, config: JsonObject): JsonObject
   /**

@@ -1,6 +1,6 @@
 import { formatTime, type JsonObject } from '@millrace/protocol'
 import type { Resource } from './resource.ts'
-import type { TransformationCode } from './transformations/code.ts'
+import type { PublishedTransformation } from './transformations/code.ts'
 
 export interface DeliverySettings {
   readonly concurrency: number
@@ -28,7 +28,7 @@ export interface Destination extends Resource {
   readonly config: JsonObject
   readonly transformationIds: readonly string[]
   /** What these run now, in their order. Belongs to the snapshot, which fills it in; never stored. */
-  readonly transformations: readonly TransformationCode[]
+  readonly transformations: readonly PublishedTransformation[]
   readonly delivery: DeliverySettings
   readonly workspaceId: string
 }

@@ -7,7 +7,7 @@ import type { Change } from './change.ts'
 import type { Deliveries } from './deliveries.ts'
 import { DEFAULT_DELIVERY, type DeliverySettings, type Destination, destinationJson } from './destination.ts'
 import { DELIVERY, DESTINATION_WRITTEN, MAX_TRANSFORMATIONS, THROTTLE } from './destination-schema.ts'
-import type { ConfigFault, DestinationType, DestinationTypes } from './destination-types.ts'
+import type { ConfigIssue, DestinationType, DestinationTypes } from './destination-types.ts'
 import type { ShownDocument } from './document-diff.ts'
 import { resourceKey } from './resource-key.ts'
 import {
@@ -154,7 +154,7 @@ export function judgeConfig(
   type: DestinationType,
   written: JsonObject,
   saved: JsonObject | undefined,
-): { config: JsonObject; warning: string | undefined; faults: ConfigFault[] } {
+): { config: JsonObject; warning: string | undefined; faults: ConfigIssue[] } {
   const { config, warning, masksWithoutValue } = mergeSecrets(types, type.definition, written, saved)
   const masks = masksWithoutValue.map((path) => ({ path, message: 'has no saved value' }))
   return { config, warning, faults: [...masks, ...types.faultsIn(type, config)] }

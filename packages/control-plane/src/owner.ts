@@ -6,7 +6,7 @@ import { MILLRACE } from './author.ts'
 import type { Change, Ownership } from './change.ts'
 import { openDocument } from './document-diff.ts'
 import { isEmail } from './email.ts'
-import type { Decision, Moment, Workspace } from './workspace.ts'
+import type { ChangeBase, Decision, Workspace } from './workspace.ts'
 
 const DEFAULT_EMAIL = 'owner@localhost'
 
@@ -96,7 +96,7 @@ function judge({ email, token }: OwnerSettings): void {
   }
 }
 
-function firstStart(workspace: Workspace, settings: OwnerSettings, moment: Moment): Decision<Owner> {
+function firstStart(workspace: Workspace, settings: OwnerSettings, moment: ChangeBase): Decision<Owner> {
   const owner = newOwner(workspace, settings, moment)
   const changes: Change[] = [{ kind: 'user', id: owner.id, value: owner }]
   if (settings.token !== undefined) {
@@ -110,13 +110,13 @@ function firstStart(workspace: Workspace, settings: OwnerSettings, moment: Momen
 }
 
 /** An owner who was removed and is named again gets in again: that is how to get back into one's own server. */
-function newOwner(workspace: Workspace, { email = DEFAULT_EMAIL }: OwnerSettings, { accounts, at }: Moment): User {
+function newOwner(workspace: Workspace, { email = DEFAULT_EMAIL }: OwnerSettings, { accounts, at }: ChangeBase): User {
   const known = accounts.userByEmail(email)
   if (known !== undefined) return known.role === 'admin' ? known : { ...known, role: 'admin', updatedAt: at }
   return { id: workspace.newId(at), email, role: 'admin', createdAt: at, updatedAt: at }
 }
 
-function given(workspace: Workspace, owner: User, token: string, { accounts, at }: Moment): Change[] {
+function given(workspace: Workspace, owner: User, token: string, { accounts, at }: ChangeBase): Change[] {
   const { accessToken } = newAccessToken(workspace, ownerToken(owner), at, token)
   const ownership: Ownership = {
     userId: owner.id,
@@ -136,7 +136,7 @@ function addition(token: AccessToken): Change {
   return { kind: 'access-token', id: token.id, value: token }
 }
 
-function removal({ accounts }: Moment, tokenId: string): Change[] {
+function removal({ accounts }: ChangeBase, tokenId: string): Change[] {
   return accounts.tokens.has(tokenId) ? [{ kind: 'access-token', id: tokenId, value: undefined }] : []
 }
 
@@ -144,7 +144,7 @@ function nothing<T>(result: T): Decision<T> {
   return { changes: [], audit: [], result }
 }
 
-function decision({ accounts }: Moment, changes: readonly Change[], result: Owner): Decision<Owner> {
+function decision({ accounts }: ChangeBase, changes: readonly Change[], result: Owner): Decision<Owner> {
   const audit = changes.flatMap((change): Audited[] => {
     if (change.kind !== 'user' && change.kind !== 'access-token') return []
     const { kind, id, value } = change

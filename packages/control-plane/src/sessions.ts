@@ -11,7 +11,7 @@ const HOUR_MS = 3_600_000
 const IDLE_MS = 12 * HOUR_MS
 /** Also Max-Age of the cookie. */
 export const SESSION_MS = 7 * 24 * HOUR_MS
-const MOST_SESSIONS = 1_000
+const MAX_SESSIONS = 1_000
 
 /** A session made anew: its halves are known here and now only. */
 export interface NewSession {
@@ -47,7 +47,7 @@ export class Sessions {
       const isLasting = (session: Session) => !isOver(session, accounts.tokens.get(session.tokenId), now)
       const all = [...accounts.sessions.values()]
       const lasting = all.filter(isLasting).sort((a, b) => a.lastUsedAt - b.lastUsedAt)
-      const surplus = lasting.slice(0, Math.max(0, lasting.length + 1 - MOST_SESSIONS))
+      const surplus = lasting.slice(0, Math.max(0, lasting.length + 1 - MAX_SESSIONS))
       const [cookie, half] = [this.#secret(), this.#secret()]
       const session: Session = {
         id: this.#workspace.newId(at),

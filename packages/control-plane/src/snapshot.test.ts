@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { DEFAULT_DELIVERY, type Destination } from './destination.ts'
 import { buildSnapshot, type Resources } from './snapshot.ts'
-import type { TransformationCode } from './transformations/code.ts'
+import type { PublishedTransformation } from './transformations/code.ts'
 import type { Transformation } from './transformations/transformation.ts'
 
 const NONE: Resources = {
@@ -60,7 +60,7 @@ function destination(id: string, transformationIds: readonly string[]): Destinat
 
 function transformation(id: string, versionId: string): Transformation {
   const code = { language: 'javascript', code: 'export function transformEvent(event) { return event }' } as const
-  const published: TransformationCode = { transformationId: id, versionId, ...code, libraries: [] }
+  const published: PublishedTransformation = { transformationId: id, versionId, ...code, libraries: [] }
   const newest = { id: versionId, ...code, imports: [], pins: null, createdAt: 0, createdBy: 'ada@x' }
   return { ...common, id, key: id, name: id, description: '', captureLogs: false, newest, published, tests: [] }
 }

@@ -1,7 +1,7 @@
 import type { Connection } from './connection.ts'
 import type { Destination } from './destination.ts'
 import type { Source } from './source.ts'
-import type { TransformationCode } from './transformations/code.ts'
+import type { PublishedTransformation } from './transformations/code.ts'
 import type { Library } from './transformations/library.ts'
 import type { Transformation } from './transformations/transformation.ts'
 
@@ -76,7 +76,7 @@ function resolved(
 }
 
 /** What is attached has been published and cannot be removed. */
-function publishedCode(transformations: ReadonlyMap<string, Transformation>, id: string): TransformationCode {
+function publishedCode(transformations: ReadonlyMap<string, Transformation>, id: string): PublishedTransformation {
   const published = transformations.get(id)?.published
   if (published === undefined || published === null)
     throw new Error(`transformation ${id} is attached, but not published`)

@@ -35,7 +35,7 @@ import {
   SOURCE_WRITTEN,
   WRITE_KEY_PATTERN,
 } from './source-schema.ts'
-import type { Moment, Workspace } from './workspace.ts'
+import type { ChangeBase, Workspace } from './workspace.ts'
 import { ConfigReader, membersOf, readBoolean, readName, refuseOther, refuseUnknownMembers } from './written-fields.ts'
 
 const HOUR_MS = 3_600_000
@@ -191,7 +191,7 @@ function put(source: Source, audited: Audited) {
   return { changes, audit: [audited], result: { resource: source } }
 }
 
-function changedAt({ at, nextRevision }: Moment) {
+function changedAt({ at, nextRevision }: ChangeBase) {
   return { updatedAt: at, revision: nextRevision }
 }
 

@@ -1,5 +1,5 @@
 import { resourceId } from '@millrace/protocol'
-import type { Clock } from '@millrace/std'
+import type { Clock, Logger } from '@millrace/std'
 import { type Accounts, buildAccounts } from './accounts.ts'
 import { unavailable } from './api-error.ts'
 import type { AuditEntry, Audited } from './audit/audit-entry.ts'
@@ -9,11 +9,6 @@ import type { Credential } from './credential.ts'
 import type { Deliveries } from './deliveries.ts'
 import { buildSnapshot, type Snapshot } from './snapshot.ts'
 import { type ControlStore, StaleStateError, type StoredState, type StoredVersion } from './store/control-store.ts'
-
-export interface Logger {
-  warn(fields: object, text: string): void
-  error(fields: object, text: string): void
-}
 
 export interface WorkspaceOptions {
   readonly store: ControlStore
@@ -32,7 +27,7 @@ export interface WorkspaceState {
 }
 
 /** What a change is decided upon. Nothing else changes until it is done. */
-export interface Moment extends WorkspaceState {
+export interface ChangeBase extends WorkspaceState {
   /** Time of the change: later than that of every change before, so that it tells the order of creation. */
   readonly at: number
   /** The configuration revision that the change will make. */
@@ -98,7 +93,7 @@ export class Workspace {
    * @param by who is told of in the audit log.
    * @param decide throws the ApiError that refuses the change; then nothing happens.
    */
-  change<T>(by: Author, decide: (moment: Moment) => Decision<T> | Promise<Decision<T>>): Promise<T> {
+  change<T>(by: Author, decide: (moment: ChangeBase) => Decision<T> | Promise<Decision<T>>): Promise<T> {
     if (this.#waiting >= MAX_WAITING_CHANGES) return Promise.reject(unavailable())
     this.#waiting++
     const done = this.#last.then(() => this.#carryOut(by, decide)).finally(() => this.#waiting--)
@@ -149,7 +144,7 @@ export class Workspace {
     while (this.#waiting > 0) await this.#last
   }
 
-  async #carryOut<T>(by: Author, decide: (moment: Moment) => Decision<T> | Promise<Decision<T>>): Promise<T> {
+  async #carryOut<T>(by: Author, decide: (moment: ChangeBase) => Decision<T> | Promise<Decision<T>>): Promise<T> {
     for (let isAgain = false; ; isAgain = true) {
       const at = this.nextTime()
       const nextRevision = this.#version.revision + 1

@@ -1,11 +1,10 @@
+import type { AnswerClass } from '@millrace/protocol'
 import type { Classify } from './lane-options.ts'
 import type { Sign } from './outage.ts'
 import type { AnswerHeaders, OutboundResult } from './outbound/outbound-request.ts'
 
 /** Of an answer that a destination's `classify` looks into, so much is read. @see contracts/delivery.md §2 [D604] */
 export const JUDGED_ANSWER_BYTES = 1024 * 1024
-
-export type AnswerClass = 'delivered' | 'retry' | 'abort'
 
 /**
  * What a status means for the event. @see contracts/delivery.md §2 [D602]

@@ -8,7 +8,7 @@ export type GiveUpReason = 'retry limit reached' | 'job expired' | 'refused'
 const REFUSALS_UNTIL_REFUSED = 3
 
 /** Both clocks: ages since acceptance go by the wall, ages of this process by the monotonic one. */
-export interface Moment {
+export interface ClockReading {
   readonly now: number
   readonly monotonic: number
 }
@@ -25,7 +25,7 @@ export function giveUpAfterAttempt(
   isAnswer: boolean,
   delivered: number,
   outage: Outage,
-  moment: Moment,
+  moment: ClockReading,
 ): GiveUpReason | undefined {
   const history = event.history!
   if (isAnswer && (status === 401 || status === 403)) {
@@ -37,7 +37,7 @@ export function giveUpAfterAttempt(
 }
 
 /** Whether an event that waits while the destination rests or refuses us is given up without an attempt of its own. */
-export function giveUpInOutage(event: LaneEvent, outage: Outage, moment: Moment): GiveUpReason | undefined {
+export function giveUpInOutage(event: LaneEvent, outage: Outage, moment: ClockReading): GiveUpReason | undefined {
   if (outage.state === 'unauthorised') return isExpired(event, moment) ? 'job expired' : undefined
   return hasFailedLongEnough(event, outage, moment) ? 'retry limit reached' : undefined
 }
@@ -46,7 +46,7 @@ export function giveUpInOutage(event: LaneEvent, outage: Outage, moment: Moment)
 export function allGivenUpInOutage(
   queue: LaneQueue,
   outage: Outage,
-  moment: Moment,
+  moment: ClockReading,
   most: number,
 ): { event: LaneEvent; reason: GiveUpReason }[] {
   const given: { event: LaneEvent; reason: GiveUpReason }[] = []
@@ -72,11 +72,11 @@ function isOnlyPutOff(status: number): boolean {
   return status === 401 || status === 403 || status === 408 || status === 429
 }
 
-function isExpired(event: LaneEvent, { now }: Moment): boolean {
+function isExpired(event: LaneEvent, { now }: ClockReading): boolean {
   return now - event.acceptedAt >= EXPIRES_AFTER_MS
 }
 
-function hasFailedLongEnough(event: LaneEvent, outage: Outage, { now, monotonic }: Moment): boolean {
+function hasFailedLongEnough(event: LaneEvent, outage: Outage, { now, monotonic }: ClockReading): boolean {
   const probes = outage.state === 'resting' ? outage.failedProbes : 0
   const { history } = event
   const attempts = (history?.attemptsSinceStart ?? 0) + probes

@@ -1,5 +1,5 @@
+import type { AnswerClass } from '@millrace/protocol'
 import type { Clock } from '@millrace/std'
-import type { AnswerClass } from './classify.ts'
 import type { RequestHistory, ShownRequest } from './delivery-history.ts'
 import type { LaneEvent } from './lane-event.ts'
 import type { MemoryBudget } from './memory-budget.ts'

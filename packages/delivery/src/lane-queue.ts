@@ -5,7 +5,7 @@ import { KeyOrder } from './key-order.ts'
 import type { LaneEvent } from './lane-event.ts'
 
 /** Loaded ones that stand before the unloaded ones that are looked for. */
-const MOST_PASSED_OVER = 64
+const MAX_PASSED_OVER = 64
 
 interface Hold {
   readonly since: number
@@ -78,7 +78,7 @@ export class LaneQueue {
     for (let event = this.takeReady(mayReplay); event !== undefined; event = this.takeReady(mayReplay)) {
       if (event.payload === undefined && unloaded.length < most) unloaded.push(event)
       else others.push(event)
-      if (others.length >= MOST_PASSED_OVER) break
+      if (others.length >= MAX_PASSED_OVER) break
     }
     for (const event of others.reverse()) this.putBack(event)
     return unloaded

@@ -1,7 +1,7 @@
-import { formatTime } from '@millrace/protocol'
+import { type AnswerClass, formatTime } from '@millrace/protocol'
 import type { Waiting } from '@millrace/wording'
 import { Alarm } from './alarm.ts'
-import { type AnswerClass, abortReason, classOf, type Ended, isOverload, signOf } from './classify.ts'
+import { abortReason, classOf, type Ended, isOverload, signOf } from './classify.ts'
 import { ConcurrencyLevel } from './concurrency-level.ts'
 import {
   type DeliveryHistory,
@@ -13,7 +13,7 @@ import {
   resumedHistory,
 } from './delivery-history.ts'
 import { deadLetterOf, journeyOf } from './event-writes.ts'
-import { allGivenUpInOutage, giveUpAfterAttempt, type Moment } from './give-up.ts'
+import { allGivenUpInOutage, type ClockReading, giveUpAfterAttempt } from './give-up.ts'
 import { isWaiting, LaneEvent, type Replayed } from './lane-event.ts'
 import { headerText, type LaneOptions, type LaneSettings, type Prepared } from './lane-options.ts'
 import { LaneQueue } from './lane-queue.ts'
@@ -31,12 +31,12 @@ import { UserStage } from './user-stage.ts'
 import { eventWait, type Failing, type LaneSituation, laneWait, noAnswerText } from './wait-cause.ts'
 
 /** Events with their payload in memory. */
-const MOST_LOADED = 1_000
-const MOST_LOADED_WHEN_MEMORY_IS_SHORT = 16
+const MAX_LOADED = 1_000
+const MAX_LOADED_WHEN_MEMORY_IS_SHORT = 16
 /** Events that wait for a retry, or behind one; what is beyond stays in the log, not taken up. */
-const MOST_WAITING = 100_000
+const MAX_WAITING = 100_000
 /** A crash repeats at most this many deliveries and those in flight. */
-const MOST_UNPERSISTED = 1_000
+const MAX_UNPERSISTED = 1_000
 const LOADED_TOGETHER = 64
 /** After our own code failed outside of any event. */
 const AFTER_FAULT_MS = 1_000
@@ -109,9 +109,9 @@ export class Lane {
 
   /** How many more events may be taken up now. */
   get room(): number {
-    const most = this.#options.memory.isUsedUp ? MOST_LOADED_WHEN_MEMORY_IS_SHORT : MOST_LOADED
+    const most = this.#options.memory.isUsedUp ? MAX_LOADED_WHEN_MEMORY_IS_SHORT : MAX_LOADED
     const waiting = this.#queue.unfinished.size - this.#payloads.count
-    return this.#isStopped ? 0 : Math.max(0, Math.min(most - this.#payloads.count, MOST_WAITING - waiting))
+    return this.#isStopped ? 0 : Math.max(0, Math.min(most - this.#payloads.count, MAX_WAITING - waiting))
   }
 
   /** Has the lane keep the position of a stream. @param cursor everything before it has been taken up. */
@@ -412,7 +412,7 @@ export class Lane {
     const nextDue = this.#queue.takeDueRetries(now)
     if (nextDue !== undefined) this.#alarm.ringWithin(nextDue - now)
     this.#isThrottled = false
-    while (this.#calls.size < this.#level.current && this.#options.outcomes.unpersisted < MOST_UNPERSISTED) {
+    while (this.#calls.size < this.#level.current && this.#options.outcomes.unpersisted < MAX_UNPERSISTED) {
       const event = this.#queue.takeReady(this.#mayReplay())
       if (event === undefined) break
       if (this.#queue.hold(event)) {
@@ -843,7 +843,7 @@ export class Lane {
     }
   }
 
-  #moment(): Moment {
+  #moment(): ClockReading {
     return { now: this.#options.clock.now(), monotonic: this.#options.clock.monotonic() }
   }
 }

@@ -4,7 +4,7 @@ import type { LaneQueue } from './lane-queue.ts'
 import type { Payloads } from './payloads.ts'
 import type { Transform, Transformed } from './transformed.ts'
 
-const MOST_TOGETHER = 100
+const MAX_TOGETHER = 100
 
 export interface UserStageOptions {
   readonly transform: Transform
@@ -40,7 +40,7 @@ export class UserStage {
   run(): void {
     if (this.#isRunning || this.#isClosed) return
     const batch: LaneEvent[] = []
-    while (batch.length < MOST_TOGETHER) {
+    while (batch.length < MAX_TOGETHER) {
       const event = this.#waiting.takeFirst()
       if (event === undefined) break
       if (isWanted(event)) batch.push(event)

@@ -1,4 +1,4 @@
-import type { JsonObject, StoredEvent } from '@millrace/protocol'
+import type { AnswerClass, JsonObject, StoredEvent } from '@millrace/protocol'
 import type { RequestObject } from './request-object.ts'
 
 /** How a destination is delivered to (contracts/destinations.md §6). Only `cloud` ones are built so far. */
@@ -56,8 +56,6 @@ export interface TransformContext {
   /** Names a derived value as secret: it is masked wherever it is shown. */
   secret(value: string): string
 }
-
-export type AnswerClass = 'delivered' | 'retry' | 'abort'
 
 /**
  * The code of one destination type. Live traffic and the Test API call the same functions, through shield.ts and

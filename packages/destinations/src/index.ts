@@ -1,6 +1,5 @@
 export type { ConfigFault } from './config-fault.ts'
 export type {
-  AnswerClass,
   DestinationDefinition,
   DestinationKind,
   DestinationModule,

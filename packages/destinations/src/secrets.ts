@@ -111,7 +111,7 @@ export function unmaskConfig(
   written: JsonObject,
   saved: JsonObject | undefined,
 ): { config: JsonObject; masksWithoutValue: string[] } {
-  const savedPlaces = new Map<string, Place>()
+  const savedPlaces = new Map<string, SecretPlace>()
   mapPlaces(definition, saved ?? {}, (place) => {
     savedPlaces.set(place.key, place)
     return place.value
@@ -134,7 +134,7 @@ export function unmaskConfig(
 }
 
 /** A place in a config where a secret may stand. */
-export interface Place {
+export interface SecretPlace {
   /** The same for the same place of another config; of a header, it goes by the lower-case name. */
   readonly key: string
   /** JSON pointer. */
@@ -147,7 +147,7 @@ export interface Place {
 export function mapPlaces(
   definition: DestinationDefinition,
   config: JsonObject,
-  map: (place: Place) => string | undefined,
+  map: (place: SecretPlace) => string | undefined,
 ): JsonObject {
   const copy = structuredClone(config)
   for (const key of definition.config.secretKeys) {
@@ -158,7 +158,7 @@ export function mapPlaces(
   return copy
 }
 
-function mapVariable(config: JsonObject, key: string, map: (place: Place) => string | undefined): void {
+function mapVariable(config: JsonObject, key: string, map: (place: SecretPlace) => string | undefined): void {
   const found = findVariable(config, key)
   if (typeof found?.value !== 'string') return
   const { holder, name, path, value } = found
@@ -178,7 +178,7 @@ function findVariable(config: JsonObject, key: string) {
 }
 
 /** Headers as a list of `{from, to, secret?}` or as an object from name to value. */
-function mapHeaders(config: JsonObject, key: string, map: (place: Place) => string | undefined): void {
+function mapHeaders(config: JsonObject, key: string, map: (place: SecretPlace) => string | undefined): void {
   const found = findVariable(config, key)
   if (found === undefined) return
   const { holder, name: variable, path: listPath, value: headers } = found
@@ -210,7 +210,7 @@ function escapePointer(name: string): string {
 }
 
 /** The user part, and query parameters with a secret, of an address such as `https://user:password@host/in?token=x`. */
-function mapAddress(config: JsonObject, key: string, map: (place: Place) => string | undefined): void {
+function mapAddress(config: JsonObject, key: string, map: (place: SecretPlace) => string | undefined): void {
   const found = findVariable(config, key)
   if (typeof found?.value !== 'string' || found.value === MASK) return
   const { holder, name, path, value: address } = found

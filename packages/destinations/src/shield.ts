@@ -1,5 +1,5 @@
-import type { JsonObject, StoredEvent } from '@millrace/protocol'
-import type { AnswerClass, DestinationModule } from './definition.ts'
+import type { AnswerClass, JsonObject, StoredEvent } from '@millrace/protocol'
+import type { DestinationModule } from './definition.ts'
 
 /*
  * Every call into the code of a destination goes through here: whatever that code does, it costs the event at hand and

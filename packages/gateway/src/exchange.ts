@@ -1,11 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { Clock, Deadlines } from '@millrace/std'
+import { type Clock, type Deadlines, requestId } from '@millrace/std'
 import { clientAddress } from './client-address.ts'
 import { corsHeaders } from './cors.ts'
 import type { IngestMetrics } from './ingest-metrics.ts'
 import type { RefusalBook } from './refusal-book.ts'
 import { REFUSALS, type Refusal, type RefusalReason } from './refusals.ts'
-import { requestId } from './request-id.ts'
 
 /** One ingest request under way, and its one answer. */
 export class Exchange {
@@ -24,16 +23,16 @@ export class Exchange {
   /** The client waits for a word before it sends the body (`Expect: 100-continue`). */
   #isBodyHeldBack: boolean
   readonly #startedAt: number
-  protected readonly surroundings: Surroundings
+  protected readonly deps: ExchangeDeps
   #isEnded = false
 
-  constructor(request: IncomingMessage, response: ServerResponse, path: string, surroundings: Surroundings) {
+  constructor(request: IncomingMessage, response: ServerResponse, path: string, deps: ExchangeDeps) {
     this.request = request
     this.response = response
     this.path = path
     this.id = requestId(request)
-    this.surroundings = surroundings
-    this.#startedAt = surroundings.clock.monotonic()
+    this.deps = deps
+    this.#startedAt = deps.clock.monotonic()
     this.#isBodyHeldBack = request.headers.expect !== undefined
   }
 
@@ -71,7 +70,7 @@ export class Exchange {
   /** Counts and keeps that it is refused. @returns what to answer. */
   protected note(reason: RefusalReason): { readonly status: number; readonly text: string } {
     const { request, path, writeKey, sourceId, bodyBytes } = this
-    const { metrics, refusals, clock } = this.surroundings
+    const { metrics, refusals, clock } = this.deps
     const { status, text } = REFUSALS[reason]
     metrics.countRefusal(reason, sourceId)
     refusals.note({
@@ -124,9 +123,9 @@ export class Exchange {
     // for a moment, and the connection is closed then.
     const { request, response } = this
     response.write(body)
-    const deadline = this.surroundings.lingering.start(() => response.end())
+    const deadline = this.deps.lingering.start(() => response.end())
     const end = () => {
-      this.surroundings.lingering.clear(deadline)
+      this.deps.lingering.clear(deadline)
       response.end()
     }
     request.once('end', end).once('close', end).resume()
@@ -145,14 +144,14 @@ export class Exchange {
   #end(status: number): void {
     if (this.#isEnded) return
     this.#isEnded = true
-    const seconds = (this.surroundings.clock.monotonic() - this.#startedAt) / 1000
-    this.surroundings.metrics.countRequest(this.path, status, seconds)
-    this.surroundings.onEnd(this)
+    const seconds = (this.deps.clock.monotonic() - this.#startedAt) / 1000
+    this.deps.metrics.countRequest(this.path, status, seconds)
+    this.deps.onEnd(this)
   }
 }
 
 /** What exchanges share. */
-export interface Surroundings {
+export interface ExchangeDeps {
   readonly clock: Clock
   readonly metrics: IngestMetrics
   readonly refusals: RefusalBook

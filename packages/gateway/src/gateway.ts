@@ -2,21 +2,19 @@ import { randomFillSync } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { ATTEMPTS, type DedupRule, type EventLog, streamOf } from '@millrace/log'
 import { ENRICHMENT_RULES, type EventRecord, type EventType, type JsonObject, type Route } from '@millrace/protocol'
-import { type Clock, Deadlines } from '@millrace/std'
+import { type Clock, Deadlines, RateLimiter, requestId } from '@millrace/std'
 import { clientAddress } from './client-address.ts'
 import { BodyDecoder, contentEncoding, type Encoding } from './content-encoding.ts'
 import { answerPreflight } from './cors.ts'
 import { type CheckedEvents, checkEvents, type EventLimits, parseEventBody } from './event-check.ts'
-import { Exchange, type Surroundings } from './exchange.ts'
+import { Exchange, type ExchangeDeps } from './exchange.ts'
 import { IngestMetrics } from './ingest-metrics.ts'
 import { type IngestRoute, ingestRoute, writeKeyInPath } from './ingest-routes.ts'
 import { JsonExchange } from './json-exchange.ts'
 import { checkPixel, PixelExchange, pixelData } from './pixel.ts'
-import { RateLimiter, rateLimitHeaders } from './rate-limit.ts'
 import { RefusalBook } from './refusal-book.ts'
 import { Refusal } from './refusals.ts'
 import { BodyReader } from './request-body.ts'
-import { requestId } from './request-id.ts'
 import { checkWebhook, type WebhookSettings } from './webhook.ts'
 import { basicUserName, isBearer, withoutSecret } from './write-key.ts'
 
@@ -78,7 +76,7 @@ export class Gateway {
   readonly #rates: RateLimiter
   readonly #bodies: BodyReader
   readonly #decoder: BodyDecoder
-  readonly #surroundings: Surroundings
+  readonly #deps: ExchangeDeps
   #requestsInProgress = 0
   /** Of each address that has any. */
   readonly #inProgressOf = new Map<string, number>()
@@ -92,7 +90,7 @@ export class Gateway {
     this.#rates = new RateLimiter(options.clock)
     this.#bodies = new BodyReader(options.limits.maxBodyBytes, options.limits.bodyTimeoutMs, options.clock)
     this.#decoder = new BodyDecoder(options.limits.maxBodyBytes)
-    this.#surroundings = {
+    this.#deps = {
       clock: options.clock,
       metrics: this.metrics,
       refusals: this.refusals,
@@ -116,7 +114,7 @@ export class Gateway {
       answerPreflight(request, response, requestId(request))
       return true
     }
-    const exchange = new (exchangeOf(route))(request, response, route.path, this.#surroundings)
+    const exchange = new (exchangeOf(route))(request, response, route.path, this.#deps)
     const query = queryStart === -1 ? '' : url.slice(queryStart + 1)
     this.#requestsInProgress++
     exchange.holder = this.#options.addressOf(request)
@@ -139,7 +137,7 @@ export class Gateway {
 
   close(): void {
     this.#bodies.close()
-    this.#surroundings.lingering.close()
+    this.#deps.lingering.close()
   }
 
   #receive(exchange: Exchange, route: IngestRoute, query: string): void {
@@ -237,10 +235,8 @@ export class Gateway {
     body: Buffer,
     parsed?: JsonObject,
   ): Draft | Refusal {
-    const limit = source.rateLimitEventsPerMinute
-    const rate = limit === 0 ? undefined : this.#rates.take(source.id, limit, events.types.length)
-    const headers = rate && rateLimitHeaders(rate)
-    if (rate?.isAllowed === false) return new Refusal('rate_limit', { headers: headers! })
+    const { isAllowed, headers } = this.#rates.take(source.id, source.rateLimitEventsPerMinute, events.types.length)
+    if (!isAllowed) return new Refusal('rate_limit', { headers })
     const header = {
       sourceId: source.id,
       route,

@@ -23,7 +23,7 @@ export class PixelExchange extends Exchange {
       this.send(503, { ...PIXEL_HEADERS, ...refusal.headers }, PIXEL)
       return
     }
-    this.surroundings.logger.info({ route: this.path, reason: refusal.reason, requestId: this.id }, 'pixel refused')
+    this.deps.logger.info({ route: this.path, reason: refusal.reason, requestId: this.id }, 'pixel refused')
     this.send(200, { ...PIXEL_HEADERS, ...refusal.headers, 'X-Millrace-Error': text }, PIXEL)
   }
 }

@@ -1,5 +1,5 @@
 /** How many are known; older ones go. */
-const MOST_KNOWN = 1_000
+const MAX_KNOWN = 1_000
 const KEY_CHARACTERS = 4
 const USER_AGENT_CHARACTERS = 200
 
@@ -34,7 +34,7 @@ export class RefusalBook {
   #count = 0
 
   note({ writeKey, userAgent, ...rest }: RefusedRequest): void {
-    this.#known[this.#count++ % MOST_KNOWN] = {
+    this.#known[this.#count++ % MAX_KNOWN] = {
       ...rest,
       keyStart: copied(writeKey, KEY_CHARACTERS),
       userAgent: copied(userAgent, USER_AGENT_CHARACTERS),
@@ -43,7 +43,7 @@ export class RefusalBook {
 
   /** Newest first. @param sourceId all if it is left out. */
   list(sourceId?: string): KnownRefusal[] {
-    const newest = this.#count % MOST_KNOWN
+    const newest = this.#count % MAX_KNOWN
     const inOrder = [...this.#known.slice(newest), ...this.#known.slice(0, newest)].reverse()
     return sourceId === undefined ? inOrder : inOrder.filter((each) => each.sourceId === sourceId)
   }

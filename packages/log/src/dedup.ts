@@ -8,7 +8,7 @@ export const MAX_DEDUP_WINDOW_MS = 86_400_000
  * sender may miss the answer. `repeat`: some of its events may have been stored before.
  */
 export const ATTEMPTS = ['exit', 'first', 'repeat'] as const
-export type Attempt = (typeof ATTEMPTS)[number]
+export type BatchAttempt = (typeof ATTEMPTS)[number]
 
 /** A source with a window: an event is a duplicate if its messageId was accepted less than this before. 0 < windowMs ≤ one day. */
 export interface WindowRule {
@@ -20,7 +20,7 @@ export interface WindowRule {
  * a duplicate. Of exits and of firsts at most 1,000,000 events each are remembered; what a repeat stores counts as exit.
  */
 export interface AttemptRule {
-  readonly attempt: Attempt
+  readonly attempt: BatchAttempt
 }
 
 export type DedupRule = WindowRule | AttemptRule

@@ -1,4 +1,4 @@
-export { ATTEMPTS, type Attempt, type Dedup, type DedupRule } from './dedup.ts'
+export { ATTEMPTS, type BatchAttempt, type Dedup, type DedupRule } from './dedup.ts'
 export {
   type EventLog,
   type FramedResult,

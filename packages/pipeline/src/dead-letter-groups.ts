@@ -1,4 +1,4 @@
-import { type DeadLetterFilter, type DeadLetterGroup, type DeliveryStore, MOST_GROUPS } from '@millrace/delivery'
+import { type DeadLetterFilter, type DeadLetterGroup, type DeliveryStore, MAX_GROUPS } from '@millrace/delivery'
 import { formatTime } from '@millrace/protocol'
 
 /** Dead letters that a filter takes, by destination, stage, reason and last status; largest first. */
@@ -17,7 +17,7 @@ export async function deadLetterGroups(store: DeliveryStore, filter: DeadLetterF
     if (next === null) break
     before = next
   }
-  return [...found.values()].sort((a, b) => b.count - a.count || b.newestAt - a.newestAt).slice(0, MOST_GROUPS)
+  return [...found.values()].sort((a, b) => b.count - a.count || b.newestAt - a.newestAt).slice(0, MAX_GROUPS)
 }
 
 function together(known: DeadLetterGroup | undefined, more: DeadLetterGroup): DeadLetterGroup {

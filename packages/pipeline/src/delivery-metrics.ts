@@ -1,8 +1,9 @@
-import { type AnswerClass, LatencyWindow } from '@millrace/delivery'
+import { LatencyWindow } from '@millrace/delivery'
+import type { AnswerClass } from '@millrace/protocol'
 import type { StepFlow } from '@millrace/transformations'
 
 /** Of one destination that are told apart; texts of user code may make one for each event. */
-const MOST_REASONS = 1_000
+const MAX_REASONS = 1_000
 const OTHER_REASONS = 'other reasons'
 
 export type CountedOutcome =
@@ -38,7 +39,7 @@ export class DeliveryMetrics {
     count(this.outcomes, destinationId, outcome, events)
     if (reason === null) return
     const known = this.reasons.get(destinationId)
-    const isKept = known === undefined || known.size < MOST_REASONS || known.has(`${outcome} ${reason}`)
+    const isKept = known === undefined || known.size < MAX_REASONS || known.has(`${outcome} ${reason}`)
     count(this.reasons, destinationId, `${outcome} ${isKept ? reason : OTHER_REASONS}`, events)
   }
 

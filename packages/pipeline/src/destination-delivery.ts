@@ -12,7 +12,8 @@ import type { DestinationModule } from '@millrace/destinations'
 import type { EventPosition, StoredEvent } from '@millrace/protocol'
 import type { Activity } from './activity.ts'
 import type { ConfiguredDestination } from './configuration.ts'
-import type { LiveOutcome } from './events/live-view.ts'
+import type { DeliveryDeps, StartingPoint } from './delivery-deps.ts'
+import type { LiveResult } from './events/live-view.ts'
 import { Feed, isBefore } from './feed.ts'
 import { filterReason } from './filters.ts'
 import { replayLetter } from './jobs/replay-letter.ts'
@@ -21,7 +22,6 @@ import { LiveUserCode, type LiveUserCodeOptions } from './live-user-code.ts'
 import { Rendering } from './rendering.ts'
 import { Stages } from './stages.ts'
 import { acceptedEvents, storedPayloads } from './stored-payloads.ts'
-import type { StartingPoint, Surroundings } from './surroundings.ts'
 import { UntakenEvents } from './untaken-events.ts'
 
 /** After the log could not be read. */
@@ -35,7 +35,7 @@ export class DestinationDelivery {
   readonly lane: Lane
   readonly feed: Feed
   readonly untaken: UntakenEvents
-  readonly #surroundings: Surroundings
+  readonly #deps: DeliveryDeps
   readonly #module: DestinationModule
   readonly #outcomes: LaneOutcomes
   #destination: ConfiguredDestination
@@ -48,16 +48,16 @@ export class DestinationDelivery {
     configurationRevision: number,
     activity: Activity,
     from: StartingPoint,
-    surroundings: Surroundings,
+    deps: DeliveryDeps,
   ) {
-    const { log, store, clock, random, memory, parsed, metrics, logger } = surroundings
+    const { log, store, clock, random, memory, parsed, metrics, logger } = deps
     const { id } = destination
-    this.#surroundings = surroundings
+    this.#deps = deps
     this.#destination = destination
-    this.#module = surroundings.moduleOf(destination.type)
+    this.#module = deps.moduleOf(destination.type)
     this.#stages = this.#newStages()
     this.#outcomes = store.outcomesOf(id)
-    this.#outcomes.readAccepted = (places) => acceptedEvents(places, surroundings)
+    this.#outcomes.readAccepted = (places) => acceptedEvents(places, deps)
     this.#outcomes.onInternalErrors = (count) => metrics.outcome(id, 'dead_lettered', count, INTERNAL_ERROR)
     this.#revision = effectiveRevision(destination, configurationRevision)
     this.#noteVersions()
@@ -65,9 +65,7 @@ export class DestinationDelivery {
       destinationId: id,
       clock,
       random,
-      client: surroundings.newClient(
-        this.#module.classify === undefined ? {} : { maxAnswerBytes: JUDGED_ANSWER_BYTES },
-      ),
+      client: deps.newClient(this.#module.classify === undefined ? {} : { maxAnswerBytes: JUDGED_ANSWER_BYTES }),
       outcomes: this.#outcomes,
       memory,
       settings: { ...destination.delivery, revision: this.#revision },
@@ -83,7 +81,7 @@ export class DestinationDelivery {
       onOutcome: (outcome, event, status, durationMs, reason) => {
         metrics.outcome(id, outcome, 1, reason)
         this.#show(event.payload, event.sourceId, outcome, reason, status, durationMs)
-        if (outcome === 'delivered') surroundings.onDelivered(event, this.#destination, status, durationMs)
+        if (outcome === 'delivered') deps.onDelivered(event, this.#destination, status, durationMs)
       },
       logger,
     })
@@ -101,8 +99,8 @@ export class DestinationDelivery {
       start: from.start,
       done: from.resumed.done,
       waiting: ahead,
-      tailAt: surroundings.tailAt,
-      backfillEnd: surroundings.backfillEnd,
+      tailAt: deps.tailAt,
+      backfillEnd: deps.backfillEnd,
       filter: (event, sourceId) => this.filter(event, sourceId),
       now: () => clock.now(),
       revision: () => this.#revision,
@@ -116,7 +114,7 @@ export class DestinationDelivery {
         clock.setTimer(() => this.feed.pull(), READ_AGAIN_MS)
       },
     })
-    this.untaken = new UntakenEvents(log, surroundings.tallies, this.feed)
+    this.untaken = new UntakenEvents(log, deps.tallies, this.feed)
     this.lane.setEnabled(destination.isEnabled)
     this.lane.resume(passed)
   }
@@ -159,7 +157,7 @@ export class DestinationDelivery {
 
   /** What is made of an event today. */
   rendering(event: StoredEvent, sourceId: string, place: EventPosition): Rendering {
-    const { userCode, sourceOf } = this.#surroundings
+    const { userCode, sourceOf } = this.#deps
     const source = sourceOf(sourceId)
     return new Rendering({ stages: this.#stages, revision: this.#revision, userCode, source, sourceId, event, place })
   }
@@ -172,7 +170,7 @@ export class DestinationDelivery {
    * @returns whether the lane has it.
    */
   replay(letter: DeadLetterRow, onEnd: () => void): boolean {
-    const { clock, metrics } = this.#surroundings
+    const { clock, metrics } = this.#deps
     if (!this.feed.activity.knows(letter.sourceId)) return false
     const payload = JSON.parse(letter.event) as StoredEvent
     const reason = this.filter(payload, letter.sourceId)
@@ -264,30 +262,30 @@ export class DestinationDelivery {
   filter(event: StoredEvent, sourceId: string) {
     const { id, name, config } = this.#destination
     const filtered = { id, name, config, module: this.#module }
-    return filterReason(event, filtered, this.#surroundings.sourceOf(sourceId)?.class ?? '')
+    return filterReason(event, filtered, this.#deps.sourceOf(sourceId)?.class ?? '')
   }
 
   /** For those who watch. An event whose payload is lost has no name to show it by. */
   #show(
     payload: StoredEvent | undefined,
     sourceId: string,
-    outcome: LiveOutcome['outcome'],
+    outcome: LiveResult['outcome'],
     reason: string | null,
     status = 0,
     durationMs = 0,
   ): void {
-    const { live } = this.#surroundings
+    const { live } = this.#deps
     if (!live.isWatched || payload === undefined) return
     live.outcome(payload, sourceId, { destinationId: this.#destination.id, outcome, reason, status, durationMs })
   }
 
   #load(events: readonly LaneEvent[]): Promise<(StoredEvent | undefined)[]> {
-    return storedPayloads(events, this.#surroundings, (error) => this.#tellOfLog(error))
+    return storedPayloads(events, this.#deps, (error) => this.#tellOfLog(error))
   }
 
   #tellOfLog(error: Error): void {
     const fields = { destinationId: this.#destination.id, cause: error.message }
-    this.#surroundings.logger.error(fields, 'the log cannot be read')
+    this.#deps.logger.error(fields, 'the log cannot be read')
   }
 
   /** All that is to be sent for an event, or what went wrong with any of it. */
@@ -298,7 +296,7 @@ export class DestinationDelivery {
 
   #newTransform(): Transform | undefined {
     if (this.#destination.transformations.length === 0) return undefined
-    const { userCode, clock, sourceOf, metrics, logger } = this.#surroundings
+    const { userCode, clock, sourceOf, metrics, logger } = this.#deps
     const destination = this.#destination
     const onError = (transformationId: string) => metrics.transformationError(transformationId)
     const onFlow: LiveUserCodeOptions['onFlow'] = (...flow) => metrics.flow(...flow)
@@ -312,7 +310,7 @@ export class DestinationDelivery {
   }
 
   #newStages(): Stages {
-    const { userAgent, clock } = this.#surroundings
+    const { userAgent, clock } = this.#deps
     return new Stages(
       { ...this.#destination, module: this.#module },
       { userAgent, isUserAgentAdded: false, nowSeconds: () => Math.floor(clock.now() / 1000) },

@@ -14,10 +14,10 @@ import type { ParsedRecords } from './parsed-records.ts'
 
 const LIVE = 0
 const BACKFILL = 1
-const MOST_READ_BYTES = 256 * 1024
+const MAX_READ_BYTES = 256 * 1024
 const LEAST_READ_BYTES = 16 * 1024
 /** Events of backfills that a lane holds at a time: they fill the gaps of live traffic, they do not crowd it out. */
-const MOST_BACKFILL = 100
+const MAX_BACKFILL = 100
 /** A lane that fell behind reads on when there is room for this many, so that a read is worth its while. */
 const WORTHWHILE_ROOM = 100
 
@@ -223,7 +223,7 @@ export class Feed {
     if (this.#isClosed || this.#isAlone) return false
     const { lane, backfillEnd } = this.#options
     if (!live.isAttached) return lane.room >= Math.min(WORTHWHILE_ROOM, lane.room + lane.loaded) && lane.room > 0
-    return backfill.cursor.offset < backfillEnd(partition) && lane.loaded < MOST_BACKFILL && lane.room > 0
+    return backfill.cursor.offset < backfillEnd(partition) && lane.loaded < MAX_BACKFILL && lane.room > 0
   }
 
   async #pull(feed: PartitionFeed): Promise<void> {
@@ -231,7 +231,7 @@ export class Feed {
     try {
       while (this.#wants(feed)) {
         const progressed = feed.live.isAttached
-          ? await this.#pullStream(feed.partition, BACKFILL, feed.backfill, MOST_BACKFILL)
+          ? await this.#pullStream(feed.partition, BACKFILL, feed.backfill, MAX_BACKFILL)
           : await this.#pullLive(feed)
         if (!progressed) break
       }
@@ -291,7 +291,7 @@ export class Feed {
   /** About as much as there is room for: what is read beyond would be read again. */
   #readBytes(): number {
     const wanted = this.#options.lane.room * this.#eventBytes
-    return Math.min(MOST_READ_BYTES, Math.max(LEAST_READ_BYTES, wanted))
+    return Math.min(MAX_READ_BYTES, Math.max(LEAST_READ_BYTES, wanted))
   }
 
   /**

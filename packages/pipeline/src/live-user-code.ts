@@ -7,7 +7,7 @@ import type { Stages, UserCode } from './stages.ts'
 import type { MetadataSource } from './user-metadata.ts'
 
 /** Runs of one event that end in a fault of its sandbox; after these it is a dead letter. */
-const MOST_FAULTS = 3
+const MAX_FAULTS = 3
 /** After a run that could not even begin. */
 const AGAIN_MS = 1_000
 
@@ -80,7 +80,7 @@ export class LiveUserCode {
     for (let had = faults; ; had++) {
       const { results, trouble, durationMs } = await this.#run([event])
       if (trouble === undefined) return results[0]!
-      if (had + 1 < MOST_FAULTS) continue
+      if (had + 1 < MAX_FAULTS) continue
       const { transformationId } = this.#options.destination.transformations[0]!
       this.#options.onFlow(transformationId, { in: 1, out: 0, errors: 1 }, durationMs)
       return results[0]!

@@ -1,11 +1,10 @@
 import { type DeliveryStore, LaneEvent, type Replayed, UNCLEAN_WITHIN_MS, type UnderWay } from '@millrace/delivery'
-import type { Clock } from '@millrace/std'
+import type { Clock, Logger } from '@millrace/std'
 import type { DestinationDelivery } from './destination-delivery.ts'
 import type { OfferedEvent } from './feed.ts'
-import type { Logger } from './surroundings.ts'
 
 /** Of one destination, beside its waits: what the last process may have had in memory. What lies behind it was not looked at. */
-const MOST_OFFERED = 1_000
+const MAX_OFFERED = 1_000
 const AGAIN_MS = 1_000
 export const ENDED_THE_PROCESS = 'Ended the process'
 
@@ -70,7 +69,7 @@ export class OneAtATime {
     await this.#runReady(delivery)
     let offeredCount = 0
     await delivery.feed.takeOneByOne(this.#options.ends, async (offered) => {
-      if (this.#isOver || ++offeredCount > MOST_OFFERED) return undefined
+      if (this.#isOver || ++offeredCount > MAX_OFFERED) return undefined
       const noted = { isRecorded: false }
       await this.#note(delivery, offered, undefined, noted)
       return async () => {

@@ -2,8 +2,8 @@ import type { StoredRecord } from '@millrace/log'
 import { type EventRecord, type JsonObject, type StoredEvent, setDeliveryTimes, storedEvents } from '@millrace/protocol'
 
 // Small on purpose: what lives longer than its delivery is copied by the garbage collector again and again.
-const MOST_BYTES = 1024 * 1024
-const MOST_KEPT_BYTES = 8 * 1024 * 1024
+const MAX_BYTES = 1024 * 1024
+const MAX_KEPT_BYTES = 8 * 1024 * 1024
 
 /**
  * The events of the newest records, with their delivery times: however many destinations read a record at about the same
@@ -32,7 +32,7 @@ export class ParsedRecords {
     this.#events.set(key, { events, bytes })
     this.#bytes += bytes
     for (const [oldest, entry] of this.#events) {
-      if (this.#bytes <= MOST_BYTES) break
+      if (this.#bytes <= MAX_BYTES) break
       this.#events.delete(oldest)
       this.#bytes -= entry.bytes
     }
@@ -42,7 +42,7 @@ export class ParsedRecords {
   /** Takes what somebody has parsed already: when the record is read next, its bytes need not be parsed again. */
   keep(record: EventRecord, body: JsonObject): void {
     const bytes = record.body.length
-    if (this.#keptBytes + bytes > MOST_KEPT_BYTES) return
+    if (this.#keptBytes + bytes > MAX_KEPT_BYTES) return
     this.#keptBodies.set(seedOf(record), { body, bytes })
     this.#keptBytes += bytes
   }

@@ -1,10 +1,10 @@
 import type { DeliveryStore } from '@millrace/delivery'
 import type { DestinationModule } from '@millrace/destinations'
 import type { EventLog } from '@millrace/log'
-import type { Clock } from '@millrace/std'
+import type { Clock, Logger } from '@millrace/std'
 import type { Configuration } from './configuration.ts'
+import type { NewClient } from './delivery-deps.ts'
 import type { LiveUserCodeAccess } from './live-user-code.ts'
-import type { Logger, NewClient } from './surroundings.ts'
 
 export interface PipelineOptions {
   readonly log: EventLog

@@ -19,6 +19,7 @@ import type { Configuration, ConfiguredDestination, ConfiguredSource } from './c
 import { recordDamage } from './damage.ts'
 import { deadLetterGroups } from './dead-letter-groups.ts'
 import { DeliveredListeners, type Delivery } from './delivered-listeners.ts'
+import type { DeliveryDeps, StartingPoint } from './delivery-deps.ts'
 import { DeliveryMetrics } from './delivery-metrics.ts'
 import { type DeliveryState, deliveryStates } from './delivery-state.ts'
 import { DestinationDelivery } from './destination-delivery.ts'
@@ -36,7 +37,6 @@ import { type PositionOf, Removals } from './removals.ts'
 import { Spans } from './spans.ts'
 import { StartingPlaces } from './starting-places.ts'
 import { storedPayloads } from './stored-payloads.ts'
-import type { StartingPoint, Surroundings } from './surroundings.ts'
 import { Tail } from './tail.ts'
 import { traceEvents } from './traces.ts'
 import type { MetadataSource } from './user-metadata.ts'
@@ -54,7 +54,7 @@ export class Pipeline {
   readonly events: EventList
   readonly live: LiveView
   readonly #options: PipelineOptions
-  readonly #surroundings: Surroundings
+  readonly #deps: DeliveryDeps
   readonly #tail: Tail
   readonly #backfillTail: BackfillTail
   readonly #spans: Spans
@@ -124,7 +124,7 @@ export class Pipeline {
       deliveries: this.#deliveries,
       waiting: (scope) => this.waiting(scope),
     })
-    this.#surroundings = {
+    this.#deps = {
       log: backed,
       store,
       clock,
@@ -171,7 +171,7 @@ export class Pipeline {
       store,
       clock,
       logger,
-      tallies: this.#surroundings.tallies,
+      tallies: this.#deps.tallies,
       deliveries: () => this.#deliveries.values(),
       maxBytes: options.backlogMaxBytes,
       onExpired: (destinationId, count) => this.metrics.outcome(destinationId, 'expired', count),
@@ -221,7 +221,7 @@ export class Pipeline {
     await this.index.catchUp(log, (partition, stream) => positionOf(MESSAGE_INDEX, partition, stream)?.offset ?? 0)
     await this.#removals.recordForgotten(this.#spans.all, this.#configuration, positionOf)
     await this.#spans.write(this.#spans.reconcile(this.#configuration))
-    const places = new StartingPlaces(log, this.#spans, this.#surroundings.tallies, positionOf)
+    const places = new StartingPlaces(log, this.#spans, this.#deps.tallies, positionOf)
     for (const destination of this.#configuration.destinations.values()) {
       const resumed = await store.call('resume', destination.id)
       const delivery = this.#open(destination, { start: await places.of(destination.id), resumed })
@@ -236,7 +236,7 @@ export class Pipeline {
       for (const { feed } of this.#deliveries.values()) feed.pull()
     })
     this.#stopListeningForDamage = log.onDamage(() => {
-      this.#surroundings.tallies.forget()
+      this.#deps.tallies.forget()
       this.#recordDamage().catch((error: Error) => logger.error({ cause: error.message }, 'damage cannot be recorded'))
     })
     this.#tail.start()
@@ -253,8 +253,7 @@ export class Pipeline {
     const destination = this.#configuration.destinations.get(destinationId)
     const event = notedEvent(underWay)
     const readsBefore = await store.call('countUnderWayRead', undefined)
-    const [payload] =
-      readsBefore >= MOST_READS ? [UNREADABLE] : await storedPayloads([event], this.#surroundings, () => {})
+    const [payload] = readsBefore >= MAX_READS ? [UNREADABLE] : await storedPayloads([event], this.#deps, () => {})
     // Without a destination, or with its record lost, it has its outcome otherwise.
     if (destination === undefined || payload === undefined) {
       await store.call('clearUnderWay', undefined)
@@ -329,12 +328,12 @@ export class Pipeline {
   /** Takes what the gateway has parsed and is about to store, if a destination will want it. */
   keep(record: EventRecord, body: JsonObject): void {
     const { sourceId, route } = record.header
-    if (route !== 'backfill' && this.#bySource.has(sourceId)) this.#surroundings.parsed.keep(record, body)
+    if (route !== 'backfill' && this.#bySource.has(sourceId)) this.#deps.parsed.keep(record, body)
   }
 
   /** It could not be stored, or has had its turn. */
   drop(record: EventRecord): void {
-    this.#surroundings.parsed.drop(record)
+    this.#deps.parsed.drop(record)
   }
 
   /** Why events are not taken up or outcomes not written at the moment; undefined when all is well. */
@@ -402,7 +401,7 @@ export class Pipeline {
     return deliveryStates(deliveries, { log, store, clock, metrics: this.metrics })
   }
 
-  /** Largest first; at most `MOST_GROUPS`. */
+  /** Largest first; at most `MAX_GROUPS`. */
   deadLetterGroups(filter: DeadLetterFilter): Promise<DeadLetterGroup[]> {
     return deadLetterGroups(this.#options.store, filter)
   }
@@ -441,7 +440,7 @@ export class Pipeline {
   }
 
   async #eventsAt(partition: number, places: readonly ScanPlace[]) {
-    const { parsed } = this.#surroundings
+    const { parsed } = this.#deps
     const records = await this.#backed.get(
       partition,
       places.map(({ offset }) => offset),
@@ -476,7 +475,7 @@ export class Pipeline {
   }
 
   #showAccepted(partition: number, record: StoredRecord): void {
-    this.live.accepted(record.header, () => this.#surroundings.parsed.eventsOf(partition, record))
+    this.live.accepted(record.header, () => this.#deps.parsed.eventsOf(partition, record))
   }
 
   #takeBackfill(partition: number, records: readonly StoredRecord[]): void {
@@ -501,7 +500,7 @@ export class Pipeline {
   #open(destination: ConfiguredDestination, from: StartingPoint): DestinationDelivery {
     const activity = this.#spans.activityOf(destination.id)
     const { revision } = this.#configuration
-    const delivery = new DestinationDelivery(destination, revision, activity, from, this.#surroundings)
+    const delivery = new DestinationDelivery(destination, revision, activity, from, this.#deps)
     this.#deliveries.set(destination.id, delivery)
     return delivery
   }
@@ -556,6 +555,6 @@ async function endRun({ store, logger }: PipelineOptions): Promise<void> {
 
 const NONE: readonly DestinationDelivery[] = []
 /** A start that ends while it reads the payload tries it again so often. */
-const MOST_READS = 3
+const MAX_READS = 3
 /** Shown of an event whose payload ends the process when it is read. */
 const UNREADABLE: StoredEvent = { type: 'track', event: 'unreadable', messageId: '', receivedAt: '', request_ip: '' }

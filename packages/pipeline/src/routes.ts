@@ -1,14 +1,14 @@
 import { DEAD_LETTER_STATES, type DeadLetterFilter, STAGES } from '@millrace/delivery'
 import type { FastifyPluginAsync } from 'fastify'
 import { groupJson } from './dead-letter-groups.ts'
+import { DEAD_LETTERS_IN_WORDS } from './dead-letters.openapi.ts'
 import { deadLetterDetail, deadLetterSummary } from './dead-letters.ts'
-import { DEAD_LETTERS_IN_WORDS } from './dead-letters-in-words.ts'
 import { eventsPage } from './events/event-route.ts'
-import { LIST_IN_WORDS, STATE_IN_WORDS, STATES_IN_WORDS, TRACE_IN_WORDS } from './events-in-words.ts'
+import { LIST_IN_WORDS, STATE_IN_WORDS, STATES_IN_WORDS, TRACE_IN_WORDS } from './events.openapi.ts'
 import { jobRoutes } from './jobs/routes.ts'
 import type { Pipeline } from './pipeline.ts'
 import { limitOf, nextPath, oneOf, pageOf, type Query, rowBefore, rowCursor, text, time } from './query.ts'
-import { Refused } from './refused.ts'
+import { RequestRefused } from './request-refused.ts'
 
 const CURSOR = 'dl'
 
@@ -29,14 +29,14 @@ export function deliveryRoutes(pipeline: Pipeline): FastifyPluginAsync {
       const { messageId } = request.params as { messageId: string }
       const query = request.query as Query
       const events = await pipeline.trace(messageId, text(query, 'sourceId'), text(query, 'render'))
-      if (events.length === 0) throw new Refused('not_found', `Event with messageId ${messageId} not found`)
+      if (events.length === 0) throw new RequestRefused('not_found', `Event with messageId ${messageId} not found`)
       return { events }
     })
 
     app.get('/destinations/:id/delivery', { config: { describe: STATE_IN_WORDS } }, async (request) => {
       const { id } = request.params as { id: string }
       const state = await pipeline.state(id)
-      if (state === undefined) throw new Refused('not_found', `Destination with id ${id} not found`)
+      if (state === undefined) throw new RequestRefused('not_found', `Destination with id ${id} not found`)
       return state
     })
 
@@ -67,7 +67,7 @@ export function deliveryRoutes(pipeline: Pipeline): FastifyPluginAsync {
     app.get('/dead-letters/:id', { config: { describe: DEAD_LETTERS_IN_WORDS.get } }, async (request) => {
       const { id } = request.params as { id: string }
       const row = await pipeline.deadLetter(id)
-      if (row === undefined) throw new Refused('not_found', `Dead letter with id ${id} not found`)
+      if (row === undefined) throw new RequestRefused('not_found', `Dead letter with id ${id} not found`)
       return { deadLetter: await deadLetterDetail(row, pipeline.log, pipeline.delivery(row.destinationId)) }
     })
   }

@@ -34,7 +34,7 @@ export interface StagedDestination {
   readonly module: DestinationModule
 }
 
-export interface StageSurroundings {
+export interface StageDeps {
   /** Sent unless the configuration or the event names one. */
   readonly userAgent: string
   /** Whether it is then added to the other one, so that a receiver can tell tests apart. */
@@ -60,14 +60,14 @@ type Ready = Extract<Prepared, { readonly requests: unknown }>
  */
 export class Stages {
   readonly #destination: StagedDestination
-  readonly #surroundings: StageSurroundings
+  readonly #deps: StageDeps
   readonly #configuredOrigin: string | undefined
   readonly #classify: Ready['classify']
   #masking: Masking | undefined
 
-  constructor(destination: StagedDestination, surroundings: StageSurroundings) {
+  constructor(destination: StagedDestination, deps: StageDeps) {
     this.#destination = destination
-    this.#surroundings = surroundings
+    this.#deps = deps
     this.#configuredOrigin = configuredOrigin(destination)
     this.#classify = classifierOf(destination.module)
   }
@@ -161,7 +161,7 @@ export class Stages {
 
   #readyRequest(request: RequestObject, shown: ReadyRequests): ReadyRequest {
     const { module, config } = this.#destination
-    const { userAgent, isUserAgentAdded, nowSeconds } = this.#surroundings
+    const { userAgent, isUserAgentAdded, nowSeconds } = this.#deps
     const wire = toWire(request, userAgent)
     if (isUserAgentAdded) addUserAgent(wire.headers, userAgent)
     const signed = signatureOf(module, wire, config, nowSeconds())

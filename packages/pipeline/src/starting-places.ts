@@ -1,9 +1,9 @@
 import type { Position } from '@millrace/delivery'
 import { type EventLog, STREAMS } from '@millrace/log'
 import type { LogTallies } from './backlog/log-tallies.ts'
+import type { StartingPoint } from './delivery-deps.ts'
 import type { PositionOf } from './removals.ts'
 import type { Spans } from './spans.ts'
-import type { StartingPoint } from './surroundings.ts'
 
 /**
  * Where destinations go on after a restart: at their places on disk. That of one that nothing comes for may be long ago: what others'

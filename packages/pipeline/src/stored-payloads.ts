@@ -1,6 +1,6 @@
 import type { EventPlace, LaneEvent, LaneOutcomes } from '@millrace/delivery'
 import type { StoredEvent } from '@millrace/protocol'
-import type { Surroundings } from './surroundings.ts'
+import type { DeliveryDeps } from './delivery-deps.ts'
 
 type Payload = StoredEvent | undefined
 
@@ -12,7 +12,7 @@ type Payload = StoredEvent | undefined
  */
 export async function storedPayloads(
   events: readonly LaneEvent[],
-  { log, parsed, store }: Pick<Surroundings, 'log' | 'parsed' | 'store'>,
+  { log, parsed, store }: Pick<DeliveryDeps, 'log' | 'parsed' | 'store'>,
   onLogError: (error: Error) => void,
 ): Promise<Payload[]> {
   const payloads: Payload[] = []
@@ -44,7 +44,7 @@ export async function storedPayloads(
 /** Reads events of the log with what was known at their acceptance; undefined for what is lost. */
 export async function acceptedEvents(
   places: readonly EventPlace[],
-  { log, parsed }: Pick<Surroundings, 'log' | 'parsed'>,
+  { log, parsed }: Pick<DeliveryDeps, 'log' | 'parsed'>,
 ): ReturnType<LaneOutcomes['readAccepted']> {
   const found: Awaited<ReturnType<LaneOutcomes['readAccepted']>>[number][] = []
   for (const { partition, offset, index } of places) {

@@ -1,6 +1,6 @@
 import type { OutboundClient, OutboundRequest, OutboundResult } from '@millrace/delivery'
 
-const MOST_IDLE_CLIENTS = 64
+const MAX_IDLE_CLIENTS = 64
 
 /**
  * One outbound client for the user code of each destination, so that the code of one can use up neither the connections
@@ -36,7 +36,7 @@ export class TransformClients {
 
   #closeIdle(): void {
     for (const [key, { client, underWay }] of this.#clients) {
-      if (this.#clients.size <= MOST_IDLE_CLIENTS) return
+      if (this.#clients.size <= MAX_IDLE_CLIENTS) return
       if (underWay > 0) continue
       this.#clients.delete(key)
       void client.close()

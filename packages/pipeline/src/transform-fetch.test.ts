@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib'
 import { EgressRules, type Lookup, OutboundClient } from '@millrace/delivery'
 import { systemClock } from '@millrace/std'
-import { DEFAULT_LIMITS, Transformations } from '@millrace/transformations'
+import { DEFAULT_LIMITS, Sandboxes } from '@millrace/transformations'
 import { afterEach, describe, expect, test } from 'vitest'
 import { TransformClients } from './transform-clients.ts'
 import { TRANSFORM_CLIENT_BOUNDS, transformFetch } from './transform-fetch.ts'
@@ -65,7 +65,7 @@ function open(rules: { allow?: string; deny?: string } = {}, names: NamesUnderTe
   )
   const fetch = transformFetch(clients, '0.1.0', systemClock)
   const logger = { info() {}, warn() {}, error() {} }
-  const transformations = new Transformations({ limits: DEFAULT_LIMITS, fetch, clock: systemClock, logger })
+  const transformations = new Sandboxes({ limits: DEFAULT_LIMITS, fetch, clock: systemClock, logger })
   endings.push(() => transformations.close().then(() => clients.close()))
 
   /** What an expression is worth in a transformation. */

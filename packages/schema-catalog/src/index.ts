@@ -1,6 +1,6 @@
 export { catalogRoutes } from './http/catalog-routes.ts'
-export { type Credentials, SchemaRoutes } from './http/schema-routes.ts'
-export { schemaInWords } from './http/schemas-in-words.ts'
+export { type CredentialCheck, SchemaRoutes } from './http/schema-routes.ts'
+export { schemaInWords } from './http/schemas.openapi.ts'
 export type { CatalogLimits } from './limits.ts'
 export { CUT_KINDS } from './observe/cut.ts'
 export type { CatalogSource } from './observe/source-state.ts'

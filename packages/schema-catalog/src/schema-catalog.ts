@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { type Clock, ThreadCalls } from '@millrace/std'
+import { type Clock, type Logger, ThreadCalls } from '@millrace/std'
 import type { CatalogLimits } from './limits.ts'
 import type { CutCounts } from './observe/cut.ts'
 import type { CatalogSource } from './observe/source-state.ts'
@@ -33,11 +33,6 @@ export interface FollowedLog {
     stream: CatalogStream,
     range: { from: number; to: number },
   ): Promise<ReadonlyMap<string, { readonly events: number }>>
-}
-
-export interface Logger {
-  info(fields: object, message: string): void
-  error(fields: object, message: string): void
 }
 
 export interface SchemaCatalogOptions {

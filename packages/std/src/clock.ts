@@ -17,10 +17,10 @@ export const systemClock: Clock = {
   now: Date.now,
   monotonic: () => performance.now(),
   setTimer(callback, delayMs) {
-    const timeout = setTimeout(callback, Math.min(delayMs, LONGEST_TIMEOUT_MS))
+    const timeout = setTimeout(callback, Math.min(delayMs, MAX_TIMEOUT_MS))
     return { cancel: () => clearTimeout(timeout) }
   },
 }
 
 // setTimeout fires at once for anything longer.
-const LONGEST_TIMEOUT_MS = 2 ** 31 - 1
+const MAX_TIMEOUT_MS = 2 ** 31 - 1

@@ -3,9 +3,12 @@ export { ClockJumps } from './clock-jumps.ts'
 export { type Deadline, Deadlines } from './deadlines.ts'
 export { Heap } from './heap.ts'
 export { Histogram } from './histogram.ts'
+export type { Logger } from './logger.ts'
 export { ManualClock } from './manual-clock.ts'
 export { Queue } from './queue.ts'
+export { RateLimiter, type RequestRate } from './rate-limiter.ts'
 export { ReaderThread, type ReaderThreadOptions } from './reader-thread.ts'
+export { requestId } from './request-id.ts'
 export { randomFrom } from './seeded-random.ts'
 export {
   answerCalls,

@@ -3,7 +3,7 @@ import type { Clock } from './clock.ts'
 import { type CallMap, type CallResult, ThreadCalls, ThreadEndedError } from './thread-calls.ts'
 
 const FIRST_WAIT_MS = 100
-const LONGEST_WAIT_MS = 10_000
+const MAX_WAIT_MS = 10_000
 const WINDOW_MS = 60_000
 /** Within the window: from here on it is trouble that operators see. */
 const MANY_ENDS = 3
@@ -86,7 +86,7 @@ export class ReaderThread<Calls extends CallMap> {
     this.#forgetOldEnds()
     const last = this.#ends.at(-1)
     if (last === undefined) return 0
-    const waitMs = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** (this.#ends.length - 1))
+    const waitMs = Math.min(MAX_WAIT_MS, FIRST_WAIT_MS * 2 ** (this.#ends.length - 1))
     return last + waitMs - this.#options.clock.monotonic()
   }
 

@@ -1,6 +1,6 @@
 import type { DestinationRegistry } from '@millrace/destinations'
 import { closed, oneOf, type RouteDescription, refusals, Type } from '@millrace/openapi'
-import { Refused } from '@millrace/pipeline'
+import { RequestRefused } from '@millrace/pipeline'
 import { isJsonObject, type JsonObject } from '@millrace/protocol'
 import type { FastifyPluginAsync } from 'fastify'
 import { testConnection } from './connection-test.ts'
@@ -10,7 +10,7 @@ import { TimeLimit } from './time-limit.ts'
 
 const DESTINATION_ID = '3uLMicKvWtFGwbwBkUIwtP0l8lu'
 const PLACE_WAIT_MS = 10_000
-const MOST_WAITING = 100
+const MAX_WAITING = 100
 const AT_ONCE = 4
 const TIMEOUT_MS = 30_000
 
@@ -74,7 +74,7 @@ export interface ConnectionTestOptions
 /** POST /v2/destinations/test-connection, to be registered below /v2. @see contracts/dashboard.md §4 N6 */
 export function connectionTestRoute(options: ConnectionTestOptions): FastifyPluginAsync {
   const { clock, version } = options
-  const places = new Places({ clock, count: AT_ONCE, waitMs: PLACE_WAIT_MS, waiting: MOST_WAITING })
+  const places = new Places({ clock, count: AT_ONCE, waitMs: PLACE_WAIT_MS, waiting: MAX_WAITING })
   return async (app) => {
     app.post(
       '/destinations/test-connection',
@@ -82,7 +82,7 @@ export function connectionTestRoute(options: ConnectionTestOptions): FastifyPlug
       async (request) => {
         const asked = askedIn(request.body as JsonObject, options)
         const giveBack = options.isReady() ? await places.take() : undefined
-        if (giveBack === undefined) throw new Refused('unavailable', 'Service unavailable')
+        if (giveBack === undefined) throw new RequestRefused('unavailable', 'Service unavailable')
         request.audit({ action: 'test', kind: 'destination', resourceId: asked.saved?.id ?? null, diff: [] })
         const sender = options.newClient()
         using limit = new TimeLimit(clock, clock.monotonic(), TIMEOUT_MS)
@@ -98,26 +98,26 @@ export function connectionTestRoute(options: ConnectionTestOptions): FastifyPlug
   }
 }
 
-/** @throws Refused */
+/** @throws TestRefused */
 function askedIn(body: JsonObject, { destinationTypes, configuration }: ConnectionTestOptions) {
   const { type, config, destinationId, ...others } = body
-  if (typeof type !== 'string' || type === '') throw new Refused('bad_request', 'type is required')
+  if (typeof type !== 'string' || type === '') throw new RequestRefused('bad_request', 'type is required')
   const module = destinationTypes.find(type)
   if (module === undefined) {
-    throw new Refused(
+    throw new RequestRefused(
       'bad_request',
       `Unknown destination type ${type}; known are ${destinationTypes.names().join(', ')}`,
     )
   }
-  if (!isJsonObject(config)) throw new Refused('bad_request', 'config must be an object')
+  if (!isJsonObject(config)) throw new RequestRefused('bad_request', 'config must be an object')
   const [unknown] = Object.keys(others)
-  if (unknown !== undefined) throw new Refused('bad_request', `Unknown member: ${unknown}`)
+  if (unknown !== undefined) throw new RequestRefused('bad_request', `Unknown member: ${unknown}`)
   const isNew = destinationId === undefined || destinationId === null
   const saved = isNew ? undefined : configuration().destinations.get(String(destinationId))
   if (!isNew && saved?.type !== type) {
-    throw new Refused('not_found', `Destination with id ${destinationId} not found`)
+    throw new RequestRefused('not_found', `Destination with id ${destinationId} not found`)
   }
   const [fault] = destinationTypes.faultsIn(module, { ...saved?.config, ...config })
-  if (fault !== undefined) throw new Refused('invalid_config', 'Invalid config', { ...fault })
+  if (fault !== undefined) throw new RequestRefused('invalid_config', 'Invalid config', { ...fault })
   return { module, config, saved }
 }

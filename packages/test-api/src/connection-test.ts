@@ -45,7 +45,7 @@ const REFUSING = [401, 403, 407]
  */
 export async function testConnection(
   { module, config, saved, mayCarry }: ConnectionToTest,
-  surroundings: {
+  deps: {
     readonly sender: Sender
     readonly signal: AbortSignal
     readonly clock: Clock
@@ -54,7 +54,7 @@ export async function testConnection(
 ): Promise<ConnectionTested> {
   const { testConnection: makeRequest } = module
   if (makeRequest === undefined) return NOTHING_TESTED
-  const { sender, signal, clock, version } = surroundings
+  const { sender, signal, clock, version } = deps
   const override = overriddenConfig(module, saved?.config ?? {}, config, mayCarry)
   const stages = new Stages(
     {

@@ -18,7 +18,7 @@ export class OfflineTests {
    * Tests one destination.
    *
    * @returns its result object, as the Test API answers it.
-   * @throws Refused for a message that cannot be tested.
+   * @throws TestRefused for a message that cannot be tested.
    */
   async run(
     destination: TestedDestination,

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { EgressRules, Names, OutboundClient } from '@millrace/delivery'
+import { EgressRules, HostNames, OutboundClient } from '@millrace/delivery'
 import { type DestinationModule, DestinationRegistry } from '@millrace/destinations'
 import type { JsonObject } from '@millrace/protocol'
 import { ManualClock } from '@millrace/std'
@@ -52,7 +52,7 @@ async function open({ destinations = [], modules = [], client = {}, options = {}
         new OutboundClient({
           rules: new EgressRules({ allow: undefined, deny: undefined, listenHost: '127.0.0.1' }),
           clock,
-          lookup: new Names({ clock }).forDestination(),
+          lookup: new HostNames({ clock }).forDestination(),
           ...client,
         }),
       authenticate: async () => ({ tokenId: 't1', role: 'admin', note: () => {} }),
@@ -63,7 +63,6 @@ async function open({ destinations = [], modules = [], client = {}, options = {}
         decode: async (body) => body,
         parse: (body) => JSON.parse(body.toString()) as JsonObject,
       },
-      requestId: () => 'r1',
       isReady: () => true,
       clock,
       version: '1.2.3',

@@ -1,11 +1,12 @@
 import type { IncomingMessage } from 'node:http'
+import { requestId } from '@millrace/std'
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import { definitionJson } from './definition-json.ts'
-import { IN_WORDS } from './in-words.ts'
 import { Places } from './places.ts'
-import { Refused } from './refused.ts'
 import { RunNotes } from './run-notes.ts'
+import { IN_WORDS } from './test-api.openapi.ts'
 import type { TestApiOptions, Tester } from './test-api-options.ts'
+import { TestRefused } from './test-refused.ts'
 import { TestRuns } from './test-runs.ts'
 import { REFUSAL_TEXTS } from './texts.ts'
 
@@ -19,7 +20,7 @@ declare module 'fastify' {
 }
 
 const PLACE_WAIT_MS = 10_000
-const MOST_WAITING = 1_000
+const MAX_WAITING = 1_000
 
 /**
  * The routes of the Test API, at the root. Path and method, credentials, rate, size, encoding and JSON are checked here, in
@@ -29,7 +30,7 @@ const MOST_WAITING = 1_000
  */
 export function testApiRoutes(options: TestApiOptions): FastifyPluginAsync {
   const { clock } = options
-  const places = new Places({ clock, count: options.limits.concurrency, waitMs: PLACE_WAIT_MS, waiting: MOST_WAITING })
+  const places = new Places({ clock, count: options.limits.concurrency, waitMs: PLACE_WAIT_MS, waiting: MAX_WAITING })
   const runs = new TestRuns(options, places, new RunNotes(clock))
   return async (app) => {
     app.decorateRequest('tester', undefined as unknown as Tester)
@@ -78,7 +79,7 @@ function definitionRoutes(options: TestApiOptions): FastifyPluginAsync {
     app.get('/:name', { config: { describe: IN_WORDS.definition } }, async (request) => {
       const { name } = request.params as { name: string }
       const module = destinationTypes.find(name)
-      if (module === undefined) throw new Refused(404, REFUSAL_TEXTS.definitionNotFound(name))
+      if (module === undefined) throw new TestRefused(404, REFUSAL_TEXTS.definitionNotFound(name))
       return definitionJson(module.definition, true)
     })
   }
@@ -90,30 +91,30 @@ function withCommonChecks(app: Parameters<FastifyPluginAsync>[0], options: TestA
   app.addHook('onRoute', ({ url }) => void paths.push(new RegExp(`^${url.replace(/:\w+/g, '[^/]+')}/?$`)))
   app.addHook('onRequest', async (request, reply) => {
     request.receivedAt = options.clock.monotonic()
-    reply.headers({ 'X-Request-Id': options.requestId(request), 'Cache-Control': 'no-store' })
+    reply.headers({ 'X-Request-Id': requestId(request), 'Cache-Control': 'no-store' })
     // Without it Fastify takes every body for one and the same type.
     delete request.headers['content-type']
   })
   app.setNotFoundHandler((request) => {
     const path = request.url.split('?', 1)[0]!
-    if (!paths.some((known) => known.test(path))) throw new Refused(404, REFUSAL_TEXTS.pathNotFound)
-    throw new Refused(405, REFUSAL_TEXTS.methodNotAllowed, { Allow: methods })
+    if (!paths.some((known) => known.test(path))) throw new TestRefused(404, REFUSAL_TEXTS.pathNotFound)
+    throw new TestRefused(405, REFUSAL_TEXTS.methodNotAllowed, { Allow: methods })
   })
   app.setErrorHandler((error, request, reply) => answerError(options, error, request, reply))
 }
 
-/** Credentials and rate. @throws Refused */
+/** Credentials and rate. @throws TestRefused */
 async function admit(options: TestApiOptions, request: FastifyRequest, reply: FastifyReply): Promise<void> {
   if (request.is404) return
   const tester = await options.authenticate(request, String(reply.getHeader('X-Request-Id')))
   if (tester === undefined) {
     const scheme = options.isFromDashboard(request) ? 'Bearer' : 'Basic'
-    throw new Refused(401, REFUSAL_TEXTS.unauthorized, { 'WWW-Authenticate': scheme })
+    throw new TestRefused(401, REFUSAL_TEXTS.unauthorized, { 'WWW-Authenticate': scheme })
   }
   request.tester = tester
   const rate = options.takeRequest(tester.tokenId)
   reply.headers(rate.headers)
-  if (!rate.isAllowed) throw new Refused(429, REFUSAL_TEXTS.rateLimited)
+  if (!rate.isAllowed) throw new TestRefused(429, REFUSAL_TEXTS.rateLimited)
 }
 
 /** Aborted when the caller goes away before it is answered. */
@@ -125,7 +126,7 @@ function untilGone(reply: FastifyReply): AbortSignal {
 
 /** Whatever has a status and a text is a refusal, so that other packages need not know ours. */
 function answerError(options: TestApiOptions, error: unknown, request: FastifyRequest, reply: FastifyReply): void {
-  const { status, message, headers = {} } = error as Partial<Refused>
+  const { status, message, headers = {} } = error as Partial<TestRefused>
   if (typeof status === 'number' && typeof message === 'string') {
     reply.code(status).headers(headers).send({ message })
     return

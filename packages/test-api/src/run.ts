@@ -5,7 +5,7 @@ import { DestinationTest } from './destination-test.ts'
 import { extrasOf } from './extras.ts'
 import { maskingOf, shownReport } from './shown-report.ts'
 import type { TestApiOptions, TestedDestination, TestedSource, Tester } from './test-api-options.ts'
-import type { Asked, StageFlags } from './test-request.ts'
+import type { StageFlags, TestOptions } from './test-request.ts'
 import { RESULT_TEXTS } from './texts.ts'
 import type { TimeLimit } from './time-limit.ts'
 
@@ -20,7 +20,7 @@ export interface TestRun {
   readonly options: RunOptions
   readonly tester: Tester
   readonly flags: StageFlags
-  readonly asked: Asked
+  readonly asked: TestOptions
   readonly message: JsonObject
   /** Absent in the test of one destination. */
   readonly source: TestedSource | undefined

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import type { DestinationModule } from '@millrace/destinations'
 import type { Sender, UserCode } from '@millrace/pipeline'
 import type { JsonObject } from '@millrace/protocol'
-import type { Clock } from '@millrace/std'
+import type { Clock, RequestRate } from '@millrace/std'
 import type { TransformationCode } from '@millrace/transformations'
 import type { FastifyRequest } from 'fastify'
 
@@ -25,7 +25,6 @@ export interface TestApiOptions {
   /** Takes one request from the allowance of a token. */
   readonly takeRequest: (tokenId: string) => RequestRate
   readonly bodies: RequestBodies
-  readonly requestId: (request: FastifyRequest) => string
   readonly isReady: () => boolean
   readonly clock: Clock
   /** Of the program. */
@@ -85,12 +84,6 @@ export interface Tester {
   readonly role: 'viewer' | 'editor' | 'admin'
   /** Leaves an entry in the audit log: this destination was tested. */
   note(destinationId: string): void
-}
-
-export interface RequestRate {
-  readonly isAllowed: boolean
-  /** RateLimit-* of the answer, and Retry-After where it is refused. */
-  readonly headers: Readonly<Record<string, string>>
 }
 
 /** Each refuses by throwing an error with the `status` and the text of its answer. */

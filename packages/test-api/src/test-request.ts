@@ -1,6 +1,6 @@
 import { EVENT_TYPES, isJsonObject, type JsonObject, type JsonValue } from '@millrace/protocol'
 import { EXTRA_WORDS } from './extras.ts'
-import { Refused } from './refused.ts'
+import { TestRefused } from './test-refused.ts'
 import { REFUSAL_TEXTS } from './texts.ts'
 
 /** Which stages run. */
@@ -15,41 +15,41 @@ const FLAGS = ['user_transform', 'dest_transform', 'send_to_destination'] as con
 /** What can be tested: `merge` has no place in a destination. */
 export const MESSAGE_TYPES: readonly string[] = EVENT_TYPES.filter((type) => type !== 'merge')
 
-/** @throws Refused @see contracts/test-api.md §3, §8 step 7 */
+/** @throws TestRefused @see contracts/test-api.md §3, §8 step 7 */
 export function messageOf({ message }: JsonObject): JsonObject {
   const type = isJsonObject(message) ? message['type'] : undefined
-  if (typeof type !== 'string') throw new Refused(400, REFUSAL_TEXTS.typeMissing)
-  if (!MESSAGE_TYPES.includes(type)) throw new Refused(400, REFUSAL_TEXTS.typeUnsupported)
+  if (typeof type !== 'string') throw new TestRefused(400, REFUSAL_TEXTS.typeMissing)
+  if (!MESSAGE_TYPES.includes(type)) throw new TestRefused(400, REFUSAL_TEXTS.typeUnsupported)
   return message as JsonObject
 }
 
-/** @throws Refused @see contracts/test-api.md §3, §8 step 8 */
+/** @throws TestRefused @see contracts/test-api.md §3, §8 step 8 */
 export function overrideOf({ destinationConfig }: JsonObject): JsonObject | undefined {
   if (destinationConfig === undefined || isJsonObject(destinationConfig)) return destinationConfig
-  throw new Refused(400, REFUSAL_TEXTS.overrideNoObject)
+  throw new TestRefused(400, REFUSAL_TEXTS.overrideNoObject)
 }
 
-/** @throws Refused @see contracts/test-api.md §5 [D235] */
+/** @throws TestRefused @see contracts/test-api.md §5 [D235] */
 export function refuseOverride({ destinationConfig }: JsonObject): void {
-  if (destinationConfig !== undefined) throw new Refused(400, REFUSAL_TEXTS.overrideUnsupported)
+  if (destinationConfig !== undefined) throw new TestRefused(400, REFUSAL_TEXTS.overrideUnsupported)
 }
 
-/** What is left out counts as false: nothing is sent by accident. @throws Refused @see contracts/test-api.md §8 step 12 */
+/** What is left out counts as false: nothing is sent by accident. @throws TestRefused @see contracts/test-api.md §8 step 12 */
 export function stageOf({ stage }: JsonObject): StageFlags {
-  if (!isJsonObject(stage)) throw new Refused(400, REFUSAL_TEXTS.stageMissing)
+  if (!isJsonObject(stage)) throw new TestRefused(400, REFUSAL_TEXTS.stageMissing)
   const [user_transform, dest_transform, send_to_destination] = FLAGS.map((flag) => flagOf(flag, stage[flag]))
   return { user_transform: user_transform!, dest_transform: dest_transform!, send_to_destination: send_to_destination! }
 }
 
 function flagOf(flag: string, value: JsonValue | undefined): boolean {
   if (value !== undefined && value !== null && typeof value !== 'boolean') {
-    throw new Refused(400, REFUSAL_TEXTS.flagNoBoolean(flag))
+    throw new TestRefused(400, REFUSAL_TEXTS.flagNoBoolean(flag))
   }
   return value === true
 }
 
 /** What the query asks for beside the result. */
-export interface Asked {
+export interface TestOptions {
   /** Whether what is disabled is tested, too. */
   readonly force: boolean
   /** Words of `?include=` that are known. @see contracts/test-api.md §11 */
@@ -59,7 +59,7 @@ export interface Asked {
 }
 
 /** A member that came several times is a list. */
-export function askedIn(query: unknown): Asked {
+export function askedIn(query: unknown): TestOptions {
   const { force, include, reveal } = query as Readonly<Record<string, string | string[] | undefined>>
   return {
     force: [force].flat().at(-1)?.toLowerCase() === 'true',

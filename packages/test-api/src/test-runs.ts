@@ -1,10 +1,10 @@
 import type { JsonObject } from '@millrace/protocol'
 import type { FastifyRequest } from 'fastify'
 import type { Places } from './places.ts'
-import { Refused } from './refused.ts'
 import { disabledResult, type TestRun, testDestination } from './run.ts'
 import type { RunNotes } from './run-notes.ts'
 import type { TestApiOptions, TestedDestination, Tester } from './test-api-options.ts'
+import { TestRefused } from './test-refused.ts'
 import { askedIn, messageOf, overrideOf, refuseOverride, type StageFlags, stageOf } from './test-request.ts'
 import { REFUSAL_TEXTS } from './texts.ts'
 import { TimeLimit } from './time-limit.ts'
@@ -24,13 +24,13 @@ export class TestRuns {
     this.#notes = notes
   }
 
-  /** @param gone aborted when the caller goes away. @throws Refused */
+  /** @param gone aborted when the caller goes away. @throws TestRefused */
   async testDestination(request: FastifyRequest, gone: AbortSignal): Promise<JsonObject> {
     const { id } = request.params as { id: string }
     const body = request.body as JsonObject
     const asked = askedIn(request.query)
     const destination = this.#options.configuration().destinations.get(id)
-    if (destination === undefined) throw new Refused(404, REFUSAL_TEXTS.destinationNotFound(id))
+    if (destination === undefined) throw new TestRefused(404, REFUSAL_TEXTS.destinationNotFound(id))
     const message = messageOf(body)
     const override = overrideOf(body)
     if (!destination.isEnabled && !asked.force) return disabledResult(destination)
@@ -40,19 +40,19 @@ export class TestRuns {
     return this.#run(request, gone, parts, (run) => testDestination(run, destination))
   }
 
-  /** @param gone aborted when the caller goes away. @throws Refused */
+  /** @param gone aborted when the caller goes away. @throws TestRefused */
   async testSource(request: FastifyRequest, gone: AbortSignal): Promise<JsonObject[]> {
     const { id } = request.params as { id: string }
     const body = request.body as JsonObject
     const asked = askedIn(request.query)
     const configuration = this.#options.configuration()
     const source = configuration.sources.get(id)
-    if (source === undefined) throw new Refused(404, REFUSAL_TEXTS.sourceNotFound(id))
+    if (source === undefined) throw new TestRefused(404, REFUSAL_TEXTS.sourceNotFound(id))
     const message = messageOf(body)
     refuseOverride(body)
-    if (!source.isEnabled && !asked.force) throw new Refused(400, REFUSAL_TEXTS.sourceDisabled(id))
+    if (!source.isEnabled && !asked.force) throw new TestRefused(400, REFUSAL_TEXTS.sourceDisabled(id))
     const connections = configuration.connectionsOf(id).filter(({ isEnabled }) => isEnabled)
-    if (connections.length === 0) throw new Refused(400, REFUSAL_TEXTS.sourceUnconnected(id))
+    if (connections.length === 0) throw new TestRefused(400, REFUSAL_TEXTS.sourceUnconnected(id))
     const flags = stageOf(body)
     refuseViewer(request.tester, flags, undefined)
     const destinations = connections.map(({ destinationId }) => configuration.destinations.get(destinationId)!)
@@ -60,7 +60,7 @@ export class TestRuns {
     return this.#run(request, gone, parts, (run) => sideBySide(destinations, (each) => testOrSkip(run, each)))
   }
 
-  /** @throws Refused when no place becomes free. */
+  /** @throws TestRefused when no place becomes free. */
   async #run<T>(
     { tester, receivedAt }: FastifyRequest,
     gone: AbortSignal,
@@ -69,7 +69,7 @@ export class TestRuns {
   ): Promise<T> {
     const options = this.#options
     const giveBack = options.isReady() ? await this.#places.take() : undefined
-    if (giveBack === undefined) throw new Refused(503, REFUSAL_TEXTS.unavailable)
+    if (giveBack === undefined) throw new TestRefused(503, REFUSAL_TEXTS.unavailable)
     const client = options.newClient()
     using limit = new TimeLimit(options.clock, receivedAt, options.limits.timeoutMs)
     gone.addEventListener('abort', () => limit.end())
@@ -94,10 +94,10 @@ export class TestRuns {
   }
 }
 
-/** A viewer sends nothing, and lends saved secrets to no other configuration. @throws Refused [D240] */
+/** A viewer sends nothing, and lends saved secrets to no other configuration. @throws TestRefused [D240] */
 function refuseViewer({ role }: Tester, flags: StageFlags, override: JsonObject | undefined): void {
   if (role === 'viewer' && (flags.send_to_destination || override !== undefined)) {
-    throw new Refused(403, REFUSAL_TEXTS.forbidden)
+    throw new TestRefused(403, REFUSAL_TEXTS.forbidden)
   }
 }
 

@@ -20,7 +20,7 @@ export interface TransformationCode {
   readonly libraries: readonly LibraryCode[]
 }
 
-export type Entry = 'transformEvent' | 'transformBatch'
+export type EntryPoint = 'transformEvent' | 'transformBatch'
 
 /** Code that is about to be saved. */
 export type CheckedCode =
@@ -29,6 +29,6 @@ export type CheckedCode =
 
 export type CheckResult =
   /** `imports`: names of the libraries that the code itself imports, as written. `entry` is absent for a library. */
-  | { readonly ok: true; readonly entry?: Entry; readonly imports: readonly string[] }
+  | { readonly ok: true; readonly entry?: EntryPoint; readonly imports: readonly string[] }
   /** `line` and `column`, from 1, where the engine names them. @see contracts/transformations.md §1, §3 */
   | { readonly ok: false; readonly error: string; readonly line?: number; readonly column?: number }

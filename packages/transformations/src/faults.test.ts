@@ -1,6 +1,6 @@
 import { ManualClock } from '@millrace/std'
 import { afterEach, describe, expect, test } from 'vitest'
-import type { Transformations } from './host/transformations.ts'
+import type { Sandboxes } from './host/sandboxes.ts'
 import { closeAll, essences, open, runCode, runOf, version } from './under-test.ts'
 
 // Promises of contracts/transformations.md §7 and §8. Time limits are shortened where nothing else depends on them.
@@ -12,7 +12,7 @@ const endless = 'export function transformEvent() { while (true) {} }'
 const given = [[{ type: 'track', messageId: 'm-0', properties: { n: 0 } }]]
 const short = { limits: { syncMs: 200 } }
 
-const outcome = async (transformations: Transformations, code: string, key = 'd-1') =>
+const outcome = async (transformations: Sandboxes, code: string, key = 'd-1') =>
   essences(await runCode(transformations, code, { key }))
 
 describe('a destination at fault', () => {

@@ -1,6 +1,6 @@
-export type { CheckedCode, CheckResult, Entry, Language, LibraryCode, TransformationCode } from './code.ts'
+export type { CheckedCode, CheckResult, EntryPoint, Language, LibraryCode, TransformationCode } from './code.ts'
 export type { TransformAnswer, TransformFetch, TransformRequest } from './fetch.ts'
-export { type TransformationFigures, Transformations, type TransformationsOptions } from './host/transformations.ts'
+export { Sandboxes, type SandboxesOptions, type TransformationFigures } from './host/sandboxes.ts'
 export {
   DEFAULT_LIMITS,
   FETCH_TIMEOUT_MS,

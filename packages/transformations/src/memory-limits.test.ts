@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { afterAll, describe, expect, test } from 'vitest'
-import type { Transformations } from './host/transformations.ts'
+import type { Sandboxes } from './host/sandboxes.ts'
 import { closeAll, essences, open, runCode } from './under-test.ts'
 
 // Promises of contracts/transformations.md §7 and §8. Time limits are shortened where nothing else depends on them.
@@ -10,7 +10,7 @@ afterAll(closeAll)
 const same = 'export const transformEvent = (event) => event'
 const given = [[{ type: 'track', messageId: 'm-0', properties: { n: 0 } }]]
 
-const outcome = async (transformations: Transformations, code: string, key = 'd-1') =>
+const outcome = async (transformations: Sandboxes, code: string, key = 'd-1') =>
   essences(await runCode(transformations, code, { key }))
 
 describe('memory', () => {

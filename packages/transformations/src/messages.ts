@@ -64,7 +64,7 @@ export interface CloseMessage {
 }
 
 /** What metadata(event) is made of; `use` and `jobIds` are parallel to the events. */
-export interface EventMetadata {
+export interface SharedMetadata {
   /** JSON texts of the distinct metadata objects. */
   readonly shared: readonly string[]
   /** Which of them an event has. Absent when there is just one. */

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { getPriority } from 'node:os'
 import { ManualClock } from '@millrace/std'
 import { afterEach, describe, expect, test } from 'vitest'
-import type { Transformations } from './host/transformations.ts'
+import type { Sandboxes } from './host/sandboxes.ts'
 import { closeAll, essences, open, runOf, version } from './under-test.ts'
 
 // Promises of contracts/transformations.md §7 and §8. Time limits are shortened where nothing else depends on them.
@@ -11,7 +11,7 @@ afterEach(closeAll)
 
 describe('sandboxes', () => {
   const counting = version('let n = 0; export const transformEvent = () => ({ n: ++n })')
-  const count = async (transformations: Transformations, key: string) =>
+  const count = async (transformations: Sandboxes, key: string) =>
     essences(await transformations.run(runOf([counting], { key })))[0]
 
   test('200 destinations have at most 64 of them, and the same process keeps what was used last', async () => {

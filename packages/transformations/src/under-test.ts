@@ -2,22 +2,22 @@ import type { JsonObject } from '@millrace/protocol'
 import { type Clock, systemClock } from '@millrace/std'
 import type { LibraryCode, TransformationCode } from './code.ts'
 import type { TransformFetch } from './fetch.ts'
-import { Transformations, type TransformationsOptions } from './host/transformations.ts'
+import { Sandboxes, type SandboxesOptions } from './host/sandboxes.ts'
 import { DEFAULT_LIMITS, type TransformationLimits } from './limits.ts'
 import type { EventResult, Run, RunResult } from './run.ts'
 
-const opened: Transformations[] = []
+const opened: Sandboxes[] = []
 
 export function open(
   options: {
     limits?: Partial<TransformationLimits>
     fetch?: TransformFetch
     clock?: Clock
-    logger?: Partial<TransformationsOptions['logger']>
+    logger?: Partial<SandboxesOptions['logger']>
     program?: string
   } = {},
-): Transformations {
-  const transformations = new Transformations({
+): Sandboxes {
+  const transformations = new Sandboxes({
     limits: { ...DEFAULT_LIMITS, ...options.limits },
     fetch: options.fetch,
     clock: options.clock ?? systemClock,
@@ -77,7 +77,7 @@ export function runOf(steps: readonly TransformationCode[], more: Partial<Run> =
 }
 
 /** Runs code as the only step. */
-export function runCode(transformations: Transformations, code: string, more: Partial<Run> = {}): Promise<RunResult> {
+export function runCode(transformations: Sandboxes, code: string, more: Partial<Run> = {}): Promise<RunResult> {
   return transformations.run(runOf([version(code)], more))
 }
 

@@ -26,8 +26,8 @@ const CALLS = {
 }
 const FIRST = ['initialize', 'track', 'flush']
 const REFRESH_MS = 500
-const MOST_ANSWERS = 50
-const MOST_EVENTS = 100
+const MAX_ANSWERS = 50
+const MAX_EVENTS = 100
 const KEPT = 'service-client-example'
 
 const answers = []
@@ -105,7 +105,7 @@ async function recorded(name, call) {
 
 function note(event) {
   events.unshift(event)
-  events.splice(MOST_EVENTS)
+  events.splice(MAX_EVENTS)
   showEvents()
 }
 
@@ -134,7 +134,7 @@ function hear(line) {
     else events.unshift({ name: 'by the SDK itself, or earlier', messageId, state })
   }
   underWay = []
-  events.splice(MOST_EVENTS)
+  events.splice(MAX_EVENTS)
   showEvents()
 }
 
@@ -177,7 +177,7 @@ function showEvents() {
 
 function show(name, answer) {
   answers.unshift(`${name}: ${JSON.stringify(answer)}`)
-  answers.splice(MOST_ANSWERS)
+  answers.splice(MAX_ANSWERS)
   document.getElementById('answers').textContent = answers.join('\n')
 }
 

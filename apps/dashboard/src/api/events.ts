@@ -64,7 +64,7 @@ export function useEvents(
 }
 
 /** One call looks back over at most a second, and may find nothing although there is something older. */
-const MOST_LOOKS = 10
+const MAX_LOOKS = 10
 
 /** The newest ones only; for choosing one, and where the stream of new ones is not to be had. */
 export function useRecentEvents(
@@ -76,7 +76,7 @@ export function useRecentEvents(
     queryKey: ['/v2/events', 'recent', query],
     queryFn: async ({ signal }): Promise<readonly ListedEvent[]> => {
       let next = pathWith('/v2/events', query)
-      for (let look = 0; next !== '' && look < MOST_LOOKS; look++) {
+      for (let look = 0; next !== '' && look < MAX_LOOKS; look++) {
         const { body } = await api<{ events: ListedEvent[]; paging: Paging }>('GET', next, { signal })
         if (body.events.length > 0) return body.events
         next = body.paging.next

@@ -2,7 +2,7 @@ import type { EventType } from '@millrace/protocol/event'
 import type { JsonObject } from '@millrace/protocol/json'
 import { connectionFailure, failureOf } from './failure.ts'
 
-const LONGEST_MS = 10_000
+const MAX_MS = 10_000
 
 /**
  * Sends one event as an app would: with the source's write key. The session counts for no ingest route and stays out.
@@ -16,7 +16,7 @@ export async function sendEvent(writeKey: string, type: EventType, event: JsonOb
       method: 'POST',
       headers: { Authorization: `Basic ${btoa(`${writeKey}:`)}`, 'Content-Type': 'application/json' },
       credentials: 'omit',
-      signal: AbortSignal.timeout(LONGEST_MS),
+      signal: AbortSignal.timeout(MAX_MS),
       body: JSON.stringify(event),
     })
     .catch(() => {

@@ -1,4 +1,4 @@
-const MOST_KEPT = 100
+const MAX_KEPT = 100
 
 /**
  * What was answered last on each path. Lists of thousands are read again each time a page is opened, and mostly are what they
@@ -15,7 +15,7 @@ export class LastAnswers {
     this.#kept.delete(path)
     this.#kept.set(path, answer)
     for (const oldest of this.#kept.keys()) {
-      if (this.#kept.size <= MOST_KEPT) break
+      if (this.#kept.size <= MAX_KEPT) break
       this.#kept.delete(oldest)
     }
     return answer.body

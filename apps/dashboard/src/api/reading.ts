@@ -10,7 +10,7 @@ import { afterFrame } from './after-frame.ts'
 import { type Answer, api, pathWith, type QueryValues } from './client.ts'
 
 /** Most pages of a list that is read whole: 20 of 500. */
-const MOST_PAGES = 20
+const MAX_PAGES = 20
 
 export interface Paging {
   /** Null where it is not counted. */
@@ -53,7 +53,7 @@ export function readingAll<T>(path: string, member: string, query: QueryValues =
       const { signal } = context
       const elements: T[] = []
       let next = pathWith(path, { ...query, limit: 500 })
-      for (let page = 0; next !== '' && page < MOST_PAGES; page++) {
+      for (let page = 0; next !== '' && page < MAX_PAGES; page++) {
         const options = { signal, isRemembered: true }
         const { body } = await api<Record<string, T[]> & { paging: Paging }>('GET', next, options)
         elements.push(...(body[member] ?? []))

@@ -2,7 +2,7 @@ import { ApiError } from './failure.ts'
 
 const SECOND = 1000
 const AFTER_MS = { connection: 3 * SECOND, server: 10 * SECOND, rate: 10 * SECOND }
-const LONGEST_MS = 60 * SECOND
+const MAX_MS = 60 * SECOND
 
 /** How long until something that failed is asked for again by itself; null when only a person can mend it. */
 export function nextTryMs(error: unknown): number | null {
@@ -10,7 +10,7 @@ export function nextTryMs(error: unknown): number | null {
   const { kind, retryAfterS } = error
   if (kind !== 'connection' && kind !== 'server' && kind !== 'rate') return null
   if (retryAfterS === null) return AFTER_MS[kind]
-  return Math.min(Math.max(retryAfterS, 1) * SECOND, LONGEST_MS)
+  return Math.min(Math.max(retryAfterS, 1) * SECOND, MAX_MS)
 }
 
 /** For `refetchInterval`: what failed and may pass is tried again; what did not fail is read every `everyMs`, or never for null. */

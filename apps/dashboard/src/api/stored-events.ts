@@ -3,14 +3,14 @@ import { pollEvery } from './retry.ts'
 import { readingEventModels } from './schemas.ts'
 import type { Source } from './sources.ts'
 
-const MOST_SOURCES = 5
+const MAX_SOURCES = 5
 
 /** How many events of each source the catalog has counted, by id; of the first few sources. */
 export function useStoredEvents(
   sources: readonly Pick<Source, 'id' | 'writeKey'>[],
   pollMs: number,
 ): ReadonlyMap<string, number> {
-  const asked = sources.slice(0, MOST_SOURCES)
+  const asked = sources.slice(0, MAX_SOURCES)
   return useQueries({
     queries: asked.map(({ writeKey }) => ({ ...readingEventModels({ writeKey }), refetchInterval: pollEvery(pollMs) })),
     combine: (results) =>

@@ -12,7 +12,7 @@ export interface ShownRequest {
 
 /** What a list gives when nothing is said, and at most. @see contracts/control-plane.md §4 "list" */
 const USUAL_ROWS = 100
-export const MOST_ROWS = 500
+export const MAX_ROWS = 500
 
 /** @see contracts/dashboard.md §12 [U17] */
 export function curlText(origin: string, request: ShownRequest): string {
@@ -25,9 +25,9 @@ export function curlText(origin: string, request: ShownRequest): string {
 }
 
 function addressOf({ path, query = {}, rows = 0 }: ShownRequest): string {
-  const address = pathWith(path, rows > USUAL_ROWS ? { ...query, limit: MOST_ROWS } : query)
+  const address = pathWith(path, rows > USUAL_ROWS ? { ...query, limit: MAX_ROWS } : query)
   // curl puts the numbers in by itself, and asks for one page after the other.
-  return rows > MOST_ROWS ? `${address}&page=[1-${Math.ceil(rows / MOST_ROWS)}]` : address
+  return rows > MAX_ROWS ? `${address}&page=[1-${Math.ceil(rows / MAX_ROWS)}]` : address
 }
 
 /** One word for a POSIX shell, whatever the text holds. */

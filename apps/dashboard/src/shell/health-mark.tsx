@@ -6,7 +6,7 @@ import { useTroubledDestinations } from '../components/troubled-destinations.ts'
 import { healthTexts as texts } from '../texts.ts'
 import styles from './shell.module.css'
 
-const MOST_NAMED = 5
+const MAX_NAMED = 5
 
 /**
  * Whether the server takes events and every destination gets them, in a sign and a word: what is worst is said. Grey is what
@@ -31,8 +31,8 @@ export function HealthMark() {
   }
   if (troubled !== undefined && troubled.length > 0) {
     const isBad = troubled.some(({ state }) => state.kind !== 'behind')
-    const named = troubled.slice(0, MOST_NAMED).map(({ name, state }) => `${name}: ${state.word}`)
-    const more = troubled.length > MOST_NAMED ? [`${troubled.length - MOST_NAMED} more`] : []
+    const named = troubled.slice(0, MAX_NAMED).map(({ name, state }) => `${name}: ${state.word}`)
+    const more = troubled.length > MAX_NAMED ? [`${troubled.length - MAX_NAMED} more`] : []
     return (
       <State
         state={isBad ? 'bad' : 'warn'}

@@ -8,7 +8,7 @@ import type { IconName } from './icon.tsx'
 import { SECTIONS } from './navigation.ts'
 
 /** Of each kind; whoever sees so many types another letter. */
-const MOST_OF_A_KIND = 8
+const MAX_PER_KIND = 8
 
 export type PaletteEntry = {
   readonly key: string
@@ -75,7 +75,7 @@ export function usePaletteEntries(words: string, asked: string, onKeys: () => vo
   const resources: PaletteEntry[] = found.flatMap(({ kind, icon, path, list }) =>
     ((list ?? []) as readonly Resource[])
       .filter(({ id, key = '', name }) => isPartOf(words, name, key) || id === words)
-      .slice(0, MOST_OF_A_KIND)
+      .slice(0, MAX_PER_KIND)
       .map(({ id, name }) => ({ key: id, text: name, kind, icon, to: path, params: { id } })),
   )
   const anyText: PaletteEntry[] = [

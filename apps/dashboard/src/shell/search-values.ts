@@ -7,7 +7,7 @@ export type Readers = Readonly<Record<string, Reader<unknown>>>
 export type SearchValues<R extends Readers> = { readonly [Name in keyof R]?: NonNullable<ReturnType<R[Name]>> }
 
 const LONGEST = 2_000
-const MOST_LISTED = 50
+const MAX_LISTED = 50
 
 export const text: Reader<string> = (given) => (given.length <= LONGEST ? given : undefined)
 
@@ -45,7 +45,7 @@ export const time: Reader<string> = (given) =>
 export const selection: Reader<'all' | readonly string[]> = (given) => {
   if (given === 'all') return given
   const ids = given.split(',')
-  return ids.length <= MOST_LISTED && ids.every((id) => /^[\w:.-]{1,300}$/.test(id)) ? ids : undefined
+  return ids.length <= MAX_LISTED && ids.every((id) => /^[\w:.-]{1,300}$/.test(id)) ? ids : undefined
 }
 
 /** Reads what of a link can be read. */

@@ -1,7 +1,7 @@
 import { ApiError } from '@millrace/control-plane'
 import type { JsonObject } from '@millrace/protocol'
 import type { FastifyPluginAsync } from 'fastify'
-import { BACKUP_IN_WORDS } from './backup-in-words.ts'
+import { BACKUP_IN_WORDS } from './backup.openapi.ts'
 import type { BackupRequest, Backups } from './backups.ts'
 
 /** Begins backups; how they go is in GET /v2/admin/info. @see contracts/control-plane.md §10 [D725] */

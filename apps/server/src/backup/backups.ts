@@ -7,7 +7,7 @@ import { formatTime } from '@millrace/protocol'
 import type { SchemaCatalog } from '@millrace/schema-catalog'
 import { type Clock, ThreadCalls } from '@millrace/std'
 import { DATA_FORMAT } from '../data-folder/data-folder.ts'
-import type { Logger } from '../logger.ts'
+import type { ServerLogger } from '../logger.ts'
 import { VERSION } from '../version.ts'
 import type { BackupCalls, BackupThreadData } from './backup-calls.ts'
 import { copyDatabase } from './database-copy.ts'
@@ -31,7 +31,7 @@ export interface BackupsOptions {
   readonly catalog: Pick<SchemaCatalog, 'commit'>
   readonly controlPlane: Pick<ControlPlane, 'betweenChanges'>
   readonly clock: Clock
-  readonly logger: Logger
+  readonly logger: ServerLogger
 }
 
 export interface BackupRequest {

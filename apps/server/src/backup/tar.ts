@@ -28,7 +28,7 @@ export class TarFormatError extends Error {
  *   124   12  size             263   2  version, 00     500  12  nothing
  *   136   12  time
  */
-const LARGEST_OCTAL = 8 ** 11 - 1
+const MAX_OCTAL = 8 ** 11 - 1
 const CHECKSUM_AT = 148
 
 /** A header that every tar reads; the files are for their owner alone, as what they hold is. */
@@ -39,7 +39,7 @@ export function tarHeader({ name, sizeBytes, modifiedAt }: TarHeader): Buffer {
   header.write('0000600\0', 100)
   header.write('0000000\0', 108)
   header.write('0000000\0', 116)
-  if (sizeBytes <= LARGEST_OCTAL) header.write(`${octal(sizeBytes, 11)}\0`, 124)
+  if (sizeBytes <= MAX_OCTAL) header.write(`${octal(sizeBytes, 11)}\0`, 124)
   else {
     header[124] = 0x80
     header.writeBigUInt64BE(BigInt(sizeBytes), 128)

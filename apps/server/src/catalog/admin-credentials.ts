@@ -2,7 +2,7 @@ import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import type { IncomingMessage } from 'node:http'
 import { FailureBrake } from '@millrace/control-plane'
-import type { Credentials } from '@millrace/schema-catalog'
+import type { CredentialCheck } from '@millrace/schema-catalog'
 import { type Clock, Deadlines } from '@millrace/std'
 
 const DEFAULT_USER = 'admin'
@@ -55,7 +55,7 @@ export class AdminCredentials {
     writeFileSync(this.#options.file, `${this.#passwordDigest.toString('hex')}\n`, { mode: 0o600, flush: true })
   }
 
-  async check(request: IncomingMessage): Promise<Credentials> {
+  async check(request: IncomingMessage): Promise<CredentialCheck> {
     const { authorization } = request.headers
     const bearer = /^Bearer +\S+ *$/i.test(authorization ?? '')
     const session = authorization === undefined && this.#options.carriesSession(request)

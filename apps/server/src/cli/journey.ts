@@ -1,5 +1,5 @@
 import type { AttemptAnswer, DestinationJourney, EventJourney } from './answers.ts'
-import type { Names } from './names.ts'
+import type { ResourceNames } from './names.ts'
 import { type Colour, columns, duration, oneLine, type Paint, time } from './paint.ts'
 
 export const OUTCOME_COLOURS: Readonly<Record<string, Colour>> = {
@@ -18,7 +18,7 @@ export function isOnItsWay({ destinations }: EventJourney): boolean {
 }
 
 /** What became of an accepted event at each destination, as lines for people. */
-export function journeyLines(journey: EventJourney, names: Names, paint: Paint): string[] {
+export function journeyLines(journey: EventJourney, names: ResourceNames, paint: Paint): string[] {
   const { messageId, sourceId, acceptedAt, position, destinations } = journey
   const facts = columns([
     ['message', oneLine(messageId)],
@@ -44,7 +44,7 @@ export function eventTitle(event: EventJourney['event']): string {
   return typeof name === 'string' && name !== '' ? `${type} "${oneLine(name)}"` : type
 }
 
-export function named(id: string, names: Names): string {
+export function named(id: string, names: ResourceNames): string {
   const name = names.get(id)
   return name === undefined ? oneLine(id) : `${oneLine(name)} (${oneLine(id)})`
 }
@@ -64,7 +64,7 @@ export function attemptLines(attempts: readonly AttemptAnswer[], paint: Paint): 
   })
 }
 
-function destinationLines(destination: DestinationJourney, names: Names, paint: Paint): string[] {
+function destinationLines(destination: DestinationJourney, names: ResourceNames, paint: Paint): string[] {
   const { destinationId, outcome, reason, replayId, waiting, requests } = destination
   const colour = OUTCOME_COLOURS[outcome]
   const shownOutcome = oneLine(outcome).replaceAll('_', ' ')

@@ -2,10 +2,10 @@ import type { NamedResource } from './answers.ts'
 import type { ServerApi } from './server-api.ts'
 
 /** Names of sources and destinations, by id. */
-export type Names = ReadonlyMap<string, string>
+export type ResourceNames = ReadonlyMap<string, string>
 
 /** Names make an answer easier to read; where they cannot be had, ids have to do. */
-export async function namesOf(api: ServerApi): Promise<Names> {
+export async function namesOf(api: ServerApi): Promise<ResourceNames> {
   const lists = await Promise.all(
     ['sources', 'destinations'].map((kind) =>
       api

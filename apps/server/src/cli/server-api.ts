@@ -185,7 +185,7 @@ export class ServerApi {
 }
 
 /** The server says something every 15 s at least. */
-const MOST_SILENT_MS = 45_000
+const MAX_SILENT_MS = 45_000
 
 /** Aborts what has been silent for too long. */
 class Silence {
@@ -215,7 +215,7 @@ class Silence {
 
   #wait(): void {
     this.#timer?.cancel()
-    this.#timer = this.#clock.setTimer(() => this.#abort.abort(), MOST_SILENT_MS)
+    this.#timer = this.#clock.setTimer(() => this.#abort.abort(), MAX_SILENT_MS)
   }
 }
 

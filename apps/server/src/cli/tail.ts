@@ -3,7 +3,7 @@ import type { LiveAccepted, LiveOutcome, LiveSkipped } from './answers.ts'
 import { type CommandContext, remote, withExample } from './command.ts'
 import { CommandError, type CommandIo } from './command-io.ts'
 import { eventTitle, OUTCOME_COLOURS } from './journey.ts'
-import { type Names, namesOf } from './names.ts'
+import { namesOf, type ResourceNames } from './names.ts'
 import { duration, json, oneLine, type Paint, paintFor, time } from './paint.ts'
 import { AnswerError, ServerApi, type ServerOptions } from './server-api.ts'
 import type { ServerEvent } from './server-events.ts'
@@ -96,11 +96,11 @@ function jsonLine({ name, data }: ServerEvent): string {
 }
 
 /** Events whose titles are remembered, so that an outcome can show what it is of. */
-const MOST_TITLES = 1_000
+const MAX_TITLES = 1_000
 const WIDTHS = { time: 12, what: 13, event: 32, where: 40 }
 
 /** Lines of one form, whatever comes later: each column has its width, and the last one is the messageId. */
-function lineFor(names: Names, paint: Paint): (event: ServerEvent) => string {
+function lineFor(names: ResourceNames, paint: Paint): (event: ServerEvent) => string {
   const titles = new Map<string, string>()
   const line = (at: string, what: string, title: string, where: string, messageId: string) =>
     [at.padEnd(WIDTHS.time), what, cell(title, WIDTHS.event), cell(where, WIDTHS.where), oneLine(messageId)].join('  ')
@@ -108,7 +108,7 @@ function lineFor(names: Names, paint: Paint): (event: ServerEvent) => string {
     if (name === 'accepted') {
       const { messageId, acceptedAt, sourceId, type, userId, ...event } = JSON.parse(data) as LiveAccepted
       const title = eventTitle({ type, name: event.name })
-      if (titles.size >= MOST_TITLES) titles.delete(titles.keys().next().value!)
+      if (titles.size >= MAX_TITLES) titles.delete(titles.keys().next().value!)
       titles.set(messageId, title)
       const source = `from ${names.get(sourceId) ?? sourceId}`
       const where = userId === null ? source : `${source}, user ${userId}`

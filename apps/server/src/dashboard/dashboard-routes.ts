@@ -1,6 +1,6 @@
 import type { FastifyPluginAsync, FastifyReply } from 'fastify'
+import { DASHBOARD_IN_WORDS } from './dashboard.openapi.ts'
 import type { DashboardFiles } from './dashboard-files.ts'
-import { DASHBOARD_IN_WORDS } from './dashboard-in-words.ts'
 
 const NONCE_BYTES = 18
 const A_YEAR_SECONDS = 31_536_000

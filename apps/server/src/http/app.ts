@@ -1,9 +1,9 @@
 import { answerUnreadablePath, type ControlPlane, v2Routes } from '@millrace/control-plane'
-import { requestId } from '@millrace/gateway'
 import type { RouteBook } from '@millrace/openapi'
+import { requestId } from '@millrace/std'
 import { answerUnreadableTestPath } from '@millrace/test-api'
 import { type FastifyInstance, type FastifyPluginAsync, fastify } from 'fastify'
-import type { Logger } from '../logger.ts'
+import type { ServerLogger } from '../logger.ts'
 import { openApiRoutes } from './openapi-routes.ts'
 
 /**
@@ -18,7 +18,7 @@ export async function openApp(
   routes: readonly FastifyPluginAsync[],
   below: readonly FastifyPluginAsync[],
   book: RouteBook,
-  logger: Logger,
+  logger: ServerLogger,
 ): Promise<FastifyInstance> {
   const app = fastify({
     frameworkErrors: (error, request, reply) => {

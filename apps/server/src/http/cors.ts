@@ -1,4 +1,5 @@
-import { answerPreflight, corsHeaders, requestId } from '@millrace/gateway'
+import { answerPreflight, corsHeaders } from '@millrace/gateway'
+import { requestId } from '@millrace/std'
 import type { FastifyInstance } from 'fastify'
 
 /** Lets pages of any origin read what the GET routes of a plugin answer. @see contracts/ingest.md §1, §10 [D126] */

@@ -1,11 +1,12 @@
 import { hash } from 'node:crypto'
 import { type Snapshot, type Source, sourceClass } from '@millrace/control-plane'
 import type { DestinationModule } from '@millrace/destinations'
-import { basicUserName, requestId } from '@millrace/gateway'
+import { basicUserName } from '@millrace/gateway'
 import { formatTime, type JsonObject } from '@millrace/protocol'
+import { requestId } from '@millrace/std'
 import type { FastifyPluginAsync } from 'fastify'
 import { openToEveryOrigin } from './cors.ts'
-import { SOURCE_CONFIG_IN_WORDS } from './source-config-in-words.ts'
+import { SOURCE_CONFIG_IN_WORDS } from './source-config.openapi.ts'
 
 interface SourceConfigOptions {
   readonly snapshot: () => Snapshot

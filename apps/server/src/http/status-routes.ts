@@ -10,7 +10,7 @@ import {
   ROBOTS_IN_WORDS,
   ROOT_IN_WORDS,
   VERSION_IN_WORDS,
-} from './status-in-words.ts'
+} from './status.openapi.ts'
 
 interface StatusOptions {
   readonly health: () => Promise<{ status: number; body: object }>

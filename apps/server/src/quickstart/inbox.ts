@@ -4,9 +4,9 @@ import type { Actor } from '@millrace/control-plane'
 import { isSecretHeader, MASK } from '@millrace/destinations'
 import { formatTime } from '@millrace/protocol'
 import type { FastifyPluginAsync, FastifyRequest } from 'fastify'
-import { INBOX_IN_WORDS } from './inbox-in-words.ts'
+import { INBOX_IN_WORDS } from './inbox.openapi.ts'
 
-const MOST_KEPT = 100
+const MAX_KEPT = 100
 const MAX_BODY_BYTES = 1024 * 1024
 
 interface Received {
@@ -57,7 +57,7 @@ export class Inbox {
           headers: shownHeaders(request.headers),
           body: parsed(request.body),
         })
-        this.#received.length = Math.min(this.#received.length, MOST_KEPT)
+        this.#received.length = Math.min(this.#received.length, MAX_KEPT)
         return 'OK'
       })
     }

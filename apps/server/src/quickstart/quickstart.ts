@@ -8,7 +8,7 @@ const SAMPLES = [
 ]
 const ARRIVAL_TIMEOUT_MS = 10_000
 /** Deliveries to the inbox that are shown, one line each, before the terminal is left alone. */
-const MOST_SHOWN = 100
+const MAX_SHOWN = 100
 
 interface Quickstart {
   readonly controlPlane: ControlPlane
@@ -45,7 +45,7 @@ export async function runQuickstart(quickstart: Quickstart): Promise<void> {
         clearTimeout(timeout)
         resolve(true)
       }
-      if (shown === MOST_SHOWN) {
+      if (shown === MAX_SHOWN) {
         say('  (further deliveries are not shown here)')
         stop()
       }

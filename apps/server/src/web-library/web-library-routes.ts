@@ -1,11 +1,11 @@
 import type { IncomingMessage } from 'node:http'
-import { requestId } from '@millrace/gateway'
+import { requestId } from '@millrace/std'
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import { openToEveryOrigin } from '../http/cors.ts'
 import type { PublicAddress } from '../http/public-address.ts'
 import { type Script, WebLibrary } from './bundle.ts'
 import { librarySettings } from './settings.ts'
-import { WEB_LIBRARY_IN_WORDS } from './web-library-in-words.ts'
+import { WEB_LIBRARY_IN_WORDS } from './web-library.openapi.ts'
 
 /** For so long a changed address may go unnoticed, and an updated library unloaded. */
 const KEPT_SECONDS = 60

@@ -1,6 +1,7 @@
+import type { Logger } from '@millrace/std'
 import { type Author, MILLRACE } from '../author.ts'
 import type { AuditQuery, ControlStore } from '../store/control-store.ts'
-import type { Logger, Workspace } from '../workspace.ts'
+import type { Workspace } from '../workspace.ts'
 import type { AuditEntry, Audited } from './audit-entry.ts'
 import { AuditRetention } from './audit-retention.ts'
 import { BackgroundEntries } from './background-entries.ts'

@@ -1,6 +1,5 @@
-import { type Clock, ClockJumps, type Timer } from '@millrace/std'
+import { type Clock, ClockJumps, type Logger, type Timer } from '@millrace/std'
 import type { ControlStore } from '../store/control-store.ts'
-import type { Logger } from '../workspace.ts'
 
 const DAY_MS = 86_400_000
 const KEPT_MS = 365 * DAY_MS

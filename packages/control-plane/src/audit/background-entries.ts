@@ -1,6 +1,5 @@
-import type { Clock, Timer } from '@millrace/std'
+import type { Clock, Logger, Timer } from '@millrace/std'
 import type { ControlStore } from '../store/control-store.ts'
-import type { Logger } from '../workspace.ts'
 import type { AuditEntry } from './audit-entry.ts'
 
 const MAX_WAITING = 1_000

@@ -1,8 +1,8 @@
 import type { Clock, Timer } from '@millrace/std'
 
 const WINDOW_MS = 60_000
-const MOST_PER_KEY = 10
-const MOST_IN_ALL = 100
+const MAX_PER_KEY = 10
+const MAX_TOTAL = 100
 
 /**
  * Keeps what strangers can repeat at will from filling the audit log: of one key, such as an address, 10 entries a minute,
@@ -31,7 +31,7 @@ export class EntryCap {
       this.#since = now
     }
     const count = this.#counts.get(key) ?? 0
-    if (count < MOST_PER_KEY && this.#total < MOST_IN_ALL) {
+    if (count < MAX_PER_KEY && this.#total < MAX_TOTAL) {
       this.#counts.set(key, count + 1)
       this.#total++
       return true

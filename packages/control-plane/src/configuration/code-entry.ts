@@ -3,7 +3,7 @@ import type { CodeVersion } from '../transformations/code.ts'
 import { readDescription, readLanguage, refuseLongCode, type WrittenCode } from '../transformations/written-code.ts'
 import { readBoolean, readName, readText } from '../written-fields.ts'
 import type { Planning } from './planning.ts'
-import type { Entry } from './sections.ts'
+import type { SectionEntry } from './sections.ts'
 
 /** What a document says of a transformation or library. */
 export interface CodeEntry extends WrittenCode {
@@ -13,7 +13,7 @@ export interface CodeEntry extends WrittenCode {
 /** @returns undefined where there are errors. @param wasPublished what is in force stays in force. */
 export function readCodeEntry(
   { errors }: Planning,
-  { path, written }: Entry,
+  { path, written }: SectionEntry,
   wasPublished: boolean,
 ): CodeEntry | undefined {
   const before = errors.count

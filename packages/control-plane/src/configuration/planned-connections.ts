@@ -5,7 +5,7 @@ import type { Source } from '../source.ts'
 import { readBoolean, readText } from '../written-fields.ts'
 import { connectionKey } from './document.ts'
 import { newIds, type PlannedChange, type Planning, refuseUnknown } from './planning.ts'
-import type { Entry } from './sections.ts'
+import type { SectionEntry } from './sections.ts'
 
 const MEMBERS = ['source', 'destination', 'enabled']
 
@@ -24,7 +24,7 @@ export interface PlannedConnections {
 /** What a document makes of the connections. */
 export async function planConnections(
   planning: Planning,
-  entries: readonly Entry[],
+  entries: readonly SectionEntry[],
   ends: Ends,
 ): Promise<PlannedConnections> {
   const { snapshot, errors, turns } = planning
@@ -71,7 +71,7 @@ function plannedChange(
 }
 
 /** What an entry names, as far as it names both ends; those are undefined where they have errors or are not there. */
-function readConnection(planning: Planning, { path, written }: Entry, ends: Ends) {
+function readConnection(planning: Planning, { path, written }: SectionEntry, ends: Ends) {
   const { errors } = planning
   refuseUnknown(planning, path, written, MEMBERS)
   const isEnabled = errors.at(`${path}/enabled`, () => readBoolean(written, 'enabled', true))

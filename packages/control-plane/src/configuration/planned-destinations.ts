@@ -9,7 +9,7 @@ import type { Transformation } from '../transformations/transformation.ts'
 import { readBoolean, readName } from '../written-fields.ts'
 import { destinationDocument } from './document.ts'
 import { newIds, type PlannedChange, type Planning, readThroughout, refuseUnknown } from './planning.ts'
-import type { Entry } from './sections.ts'
+import type { SectionEntry } from './sections.ts'
 
 const MEMBERS = ['name', 'type', 'enabled', 'config', 'delivery', 'transformations']
 
@@ -29,7 +29,7 @@ export interface PlannedDestination {
 /** What a document makes of the destinations. As with PUT, what is left out of one has its default; masks keep secrets. */
 export async function planDestinations(
   planning: Planning,
-  entries: readonly Entry[],
+  entries: readonly SectionEntry[],
   transformations: TransformationsByKey,
 ): Promise<PlannedDestinations> {
   const { errors, at, nextRevision, workspaceId, turns } = planning
@@ -71,7 +71,7 @@ type Fields = Pick<Destination, 'name' | 'type' | 'isEnabled' | 'transformationI
 /** Whole, unless there were errors. */
 function readFields(
   planning: Planning,
-  { path, written }: Entry,
+  { path, written }: SectionEntry,
   saved: Destination | undefined,
   byKey: TransformationsByKey,
 ): Partial<Fields> & { readonly warning: string | undefined } {

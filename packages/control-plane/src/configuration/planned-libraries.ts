@@ -7,7 +7,7 @@ import { type LibraryShelf, linkedLibraries } from '../transformations/linking.t
 import { type CodeEntry, isSameCode, judgedAt, madeVersion, readCodeEntry } from './code-entry.ts'
 import { libraryDocument } from './document.ts'
 import { newIds, type PlannedChange, type Planning, refuseUnknown } from './planning.ts'
-import type { Entry } from './sections.ts'
+import type { SectionEntry } from './sections.ts'
 
 const MEMBERS = ['name', 'description', 'language', 'code', 'published']
 
@@ -32,7 +32,7 @@ interface ReadLibrary extends CodeEntry {
 /** What a document makes of the libraries. */
 export async function planLibraries(
   planning: Planning,
-  entries: readonly Entry[],
+  entries: readonly SectionEntry[],
   transformationKeys: ReadonlySet<string>,
 ): Promise<PlannedLibraries> {
   const { errors, snapshot, turns } = planning
@@ -88,7 +88,7 @@ export async function planLibraries(
   return { byKey, shelf, changed: new Set(changed) }
 }
 
-function readLibrary(planning: Planning, entry: Entry, saved: Library | undefined): ReadLibrary | undefined {
+function readLibrary(planning: Planning, entry: SectionEntry, saved: Library | undefined): ReadLibrary | undefined {
   const { errors } = planning
   refuseUnknown(planning, entry.path, entry.written, MEMBERS)
   const fields = readCodeEntry(planning, entry, (saved?.published ?? null) !== null)

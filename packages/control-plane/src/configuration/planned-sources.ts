@@ -6,7 +6,7 @@ import { readConfig, readType, readWriteKey } from '../sources.ts'
 import { readBoolean, readName } from '../written-fields.ts'
 import { sourceDocument } from './document.ts'
 import { newIds, type PlannedChange, type Planning, readThroughout, refuseUnknown } from './planning.ts'
-import type { Entry } from './sections.ts'
+import type { SectionEntry } from './sections.ts'
 
 const MEMBERS = ['name', 'type', 'enabled', 'writeKey', 'config']
 
@@ -19,7 +19,7 @@ export interface PlannedSource {
 }
 
 /** What a document makes of the sources. As with PUT, what is left out of one has its default, the write key stays. */
-export async function planSources(planning: Planning, entries: readonly Entry[]): Promise<PlannedSources> {
+export async function planSources(planning: Planning, entries: readonly SectionEntry[]): Promise<PlannedSources> {
   const { errors, at, nextRevision, workspaceId, turns } = planning
   const savedByKey = new Map(Array.from(planning.snapshot.sources.values(), (source) => [source.key, source]))
   const writeKeys = new WriteKeys(planning, entries)
@@ -49,7 +49,7 @@ type Fields = Pick<Source, 'name' | 'type' | 'isEnabled' | 'writeKey' | 'config'
 /** Whole, unless there were errors. */
 function readFields(
   planning: Planning,
-  { path, written }: Entry,
+  { path, written }: SectionEntry,
   saved: Source | undefined,
   writeKeys: WriteKeys,
 ): Partial<Fields> {
@@ -75,7 +75,7 @@ class WriteKeys {
   readonly #named: ReadonlySet<string>
   readonly #given = new Set<string>()
 
-  constructor(planning: Planning, entries: readonly Entry[]) {
+  constructor(planning: Planning, entries: readonly SectionEntry[]) {
     this.#planning = planning
     this.#named = new Set(entries.map(({ key }) => key))
   }

@@ -1,6 +1,6 @@
 import type { JsonValue } from '@millrace/protocol'
 import { type DiffLine, documentDiff, openDocument } from '../document-diff.ts'
-import type { CodeVersion, TransformationCode } from '../transformations/code.ts'
+import type { CodeVersion, PublishedTransformation } from '../transformations/code.ts'
 import { linkedLibraries } from '../transformations/linking.ts'
 import { followingLibraries } from '../transformations/publication.ts'
 import { readStoredTests } from '../transformations/stored-tests.ts'
@@ -10,7 +10,7 @@ import { type CodeEntry, isSameCode, judgedAt, madeVersion, readCodeEntry } from
 import { transformationDocument } from './document.ts'
 import type { PlannedLibraries } from './planned-libraries.ts'
 import { newIds, type PlannedChange, type Planning, refuseUnknown } from './planning.ts'
-import type { Entry } from './sections.ts'
+import type { SectionEntry } from './sections.ts'
 
 const MEMBERS = ['name', 'description', 'language', 'code', 'captureLogs', 'published', 'tests']
 
@@ -30,7 +30,7 @@ interface ReadTransformation extends CodeEntry {
 /** What a document makes of the transformations. One whose libraries change with it is published again, so that it follows. */
 export async function planTransformations(
   planning: Planning,
-  entries: readonly Entry[],
+  entries: readonly SectionEntry[],
   libraries: PlannedLibraries,
 ): Promise<PlannedTransformations> {
   const { errors, snapshot, turns } = planning
@@ -55,7 +55,7 @@ export async function planTransformations(
 
 function readTransformation(
   planning: Planning,
-  entry: Entry,
+  entry: SectionEntry,
   saved: Transformation | undefined,
 ): ReadTransformation | undefined {
   const { errors } = planning
@@ -143,12 +143,12 @@ async function versionsOf(
 }
 
 /** Whether the document changes a library that it pins. */
-function isFollowing({ libraries }: TransformationCode, { changed }: PlannedLibraries): boolean {
+function isFollowing({ libraries }: PublishedTransformation, { changed }: PlannedLibraries): boolean {
   return libraries.some(({ importName }) => changed.has(importName))
 }
 
 /** One for each library that it runs with from now on in another version. */
-function followedLines(before: TransformationCode, after: TransformationCode): DiffLine[] {
+function followedLines(before: PublishedTransformation, after: PublishedTransformation): DiffLine[] {
   const versions = new Map(before.libraries.map(({ importName, versionId }) => [importName, versionId]))
   return after.libraries
     .filter(({ importName, versionId }) => versions.get(importName) !== versionId)

@@ -7,7 +7,7 @@ import type { Snapshot } from '../snapshot.ts'
 import type { ControlStore } from '../store/control-store.ts'
 import type { CodeChecks } from '../transformations/code-checks.ts'
 import { type DocumentErrors, memberPath } from './document-errors.ts'
-import type { Turns } from './turns.ts'
+import type { StepTurns } from './step-turns.ts'
 
 /** One resource that a document changes, for whoever reads the plan and for the store. */
 export interface PlannedChange {
@@ -39,7 +39,7 @@ export interface Planning {
   /** Whether what the document does not name is removed. */
   readonly isPruning: boolean
   readonly errors: DocumentErrors
-  readonly turns: Turns
+  readonly turns: StepTurns
 }
 
 /** Ids of resources that one change makes: in the order in which they sort, for they have the time of creation in common. */

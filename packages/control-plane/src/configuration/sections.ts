@@ -4,7 +4,7 @@ import { memberPath } from './document-errors.ts'
 import { type Planning, refuseUnknown } from './planning.ts'
 
 /** What a document says of one resource. */
-export interface Entry {
+export interface SectionEntry {
   readonly key: string
   /** JSON pointer. */
   readonly path: string
@@ -12,12 +12,12 @@ export interface Entry {
 }
 
 export interface Sections {
-  readonly sources: readonly Entry[]
-  readonly libraries: readonly Entry[]
-  readonly transformations: readonly Entry[]
-  readonly destinations: readonly Entry[]
+  readonly sources: readonly SectionEntry[]
+  readonly libraries: readonly SectionEntry[]
+  readonly transformations: readonly SectionEntry[]
+  readonly destinations: readonly SectionEntry[]
   /** Their key is the number in the list. */
-  readonly connections: readonly Entry[]
+  readonly connections: readonly SectionEntry[]
 }
 
 const KNOWN = ['millrace', 'sources', 'libraries', 'transformations', 'destinations', 'connections']
@@ -36,13 +36,17 @@ export async function readSections(planning: Planning, document: JsonObject): Pr
   }
 }
 
-async function readEntries({ errors, turns }: Planning, document: JsonObject, section: string): Promise<Entry[]> {
+async function readEntries(
+  { errors, turns }: Planning,
+  document: JsonObject,
+  section: string,
+): Promise<SectionEntry[]> {
   const { [section]: entries = {} } = document
   if (!isJsonObject(entries)) {
     errors.add(`/${section}`, 'must be an object')
     return []
   }
-  const read: Entry[] = []
+  const read: SectionEntry[] = []
   for (const [key, written] of Object.entries(entries)) {
     await turns.next()
     const path = memberPath(`/${section}`, key)
@@ -53,13 +57,13 @@ async function readEntries({ errors, turns }: Planning, document: JsonObject, se
   return read
 }
 
-async function readList({ errors, turns }: Planning, document: JsonObject, section: string): Promise<Entry[]> {
+async function readList({ errors, turns }: Planning, document: JsonObject, section: string): Promise<SectionEntry[]> {
   const { [section]: list = [] } = document
   if (!Array.isArray(list)) {
     errors.add(`/${section}`, 'must be a list')
     return []
   }
-  const read: Entry[] = []
+  const read: SectionEntry[] = []
   for (const [i, written] of list.entries()) {
     await turns.next()
     const path = `/${section}/${i}`

@@ -4,7 +4,7 @@ import { accessTokenTag } from '../access-tokens.ts'
 import { accessTokenJson, userJson } from '../accounts.ts'
 import type { ControlPlane } from '../control-plane.ts'
 import { withoutEnvelope } from '../written-fields.ts'
-import { INFO_IN_WORDS, ME_IN_WORDS, TOKENS_IN_WORDS } from './accounts-in-words.ts'
+import { INFO_IN_WORDS, ME_IN_WORDS, TOKENS_IN_WORDS } from './accounts.openapi.ts'
 import { pageOf } from './paging.ts'
 
 /** Who I am, access tokens, and what is told of the server. @see contracts/control-plane.md §7, §10 */

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { OWNER_TOKEN, START, TestPlane } from '../testing/test-plane.ts'
 
 /** What tests look at in an entry. */
-interface Entry {
+interface SectionEntry {
   readonly id: string
   readonly at: string
   readonly action: string
@@ -13,7 +13,7 @@ interface Entry {
   readonly [member: string]: unknown
 }
 
-async function entries(plane: TestPlane, query = ''): Promise<Entry[]> {
+async function entries(plane: TestPlane, query = ''): Promise<SectionEntry[]> {
   return (await plane.ok('GET', `/v2/audit-log?limit=500${query}`)).entries
 }
 
@@ -294,7 +294,7 @@ describe('reading', () => {
     for (let pages = 0; path !== ''; pages++) {
       const { entries, paging } = await plane.ok('GET', path)
       expect(paging.total).toBeNull()
-      seen.push(...entries.map(({ id }: Entry) => id))
+      seen.push(...entries.map(({ id }: SectionEntry) => id))
       path = paging.next
       await plane.source({ name: `later ${pages}` })
     }

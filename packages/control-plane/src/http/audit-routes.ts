@@ -5,7 +5,7 @@ import { AUDIT_KINDS, type AuditEntry, type AuditKind, auditEntryJson } from '..
 import type { ControlPlane } from '../control-plane.ts'
 import type { AuditQuery } from '../store/control-store.ts'
 import { limitOf } from './paging.ts'
-import { AUDIT_IN_WORDS } from './people-in-words.ts'
+import { AUDIT_IN_WORDS } from './people.openapi.ts'
 
 type Query = Readonly<Record<string, unknown>>
 

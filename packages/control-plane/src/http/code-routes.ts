@@ -11,7 +11,6 @@ import { logLineJson } from '../transformations/log-lines.ts'
 import { testsJson } from '../transformations/transformation.ts'
 import type { SaveOptions } from '../transformations/transformations.ts'
 import { withoutEnvelope } from '../written-fields.ts'
-import { type CodeInWords, codeDescriptions } from './code-descriptions.ts'
 import {
   LIBRARIES_IN_WORDS,
   LOGS_IN_WORDS,
@@ -19,7 +18,8 @@ import {
   TEMPLATES_IN_WORDS,
   TEST_IN_WORDS,
   TRANSFORMATIONS_IN_WORDS,
-} from './code-in-words.ts'
+} from './code.openapi.ts'
+import { type CodeInWords, codeDescriptions } from './code-descriptions.ts'
 import { pageOf } from './paging.ts'
 
 const MAX_TEST_BODY_BYTES = 4_000 * 1024

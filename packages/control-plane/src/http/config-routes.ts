@@ -1,12 +1,12 @@
 import type { JsonObject } from '@millrace/protocol'
 import type { FastifyPluginAsync, FastifyReply } from 'fastify'
-import type { Configuration, Warned } from '../configuration/configuration.ts'
-import { CONFIGURATION_IN_WORDS as IN_WORDS } from './configuration-in-words.ts'
+import type { Warned, WorkspaceDocument } from '../configuration/workspace-document.ts'
+import { CONFIGURATION_IN_WORDS as IN_WORDS } from './configuration.openapi.ts'
 
 const maxBodyBytes = 4_000 * 1024
 
 /** Configuration as code. @see contracts/control-plane.md §9 */
-export function configRoutes({ configuration }: { readonly configuration: Configuration }): FastifyPluginAsync {
+export function configRoutes({ configuration }: { readonly configuration: WorkspaceDocument }): FastifyPluginAsync {
   return async (app) => {
     app.get('/config', { config: { describe: IN_WORDS.pull } }, async (_, reply) => {
       const pulled = configuration.pull()

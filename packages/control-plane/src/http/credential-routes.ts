@@ -4,7 +4,7 @@ import type { ControlPlane } from '../control-plane.ts'
 import { credentialJson, credentialTag } from '../credential.ts'
 import { withoutEnvelope } from '../written-fields.ts'
 import { pageOf } from './paging.ts'
-import { CREDENTIALS_IN_WORDS } from './people-in-words.ts'
+import { CREDENTIALS_IN_WORDS } from './people.openapi.ts'
 
 /** Values for user code, which go in and never come out. @see contracts/control-plane.md §7 [D726] */
 export function credentialRoutes({ credentials }: ControlPlane): FastifyPluginAsync {

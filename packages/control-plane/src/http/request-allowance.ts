@@ -4,8 +4,8 @@ import type { Actor } from '../authentication.ts'
 import type { ControlPlane } from '../control-plane.ts'
 
 /** Takes one request from the allowance of a token, and says what is left of it. @throws ApiError 429 */
-export function takeRequest({ rates }: ControlPlane, { token }: Actor, reply: FastifyReply): void {
-  const { isAllowed, headers } = rates.take(token.id)
+export function takeRequest({ rates, options }: ControlPlane, { token }: Actor, reply: FastifyReply): void {
+  const { isAllowed, headers } = rates.take(token.id, options.apiRequestsPerMinute)
   reply.headers(headers)
   if (!isAllowed) throw new ApiError('rate_limited', 'Max Requests Limit reached')
 }

@@ -14,7 +14,7 @@ import {
   DESTINATIONS_IN_WORDS,
   ROTATION_IN_WORDS,
   SOURCES_IN_WORDS,
-} from './resources-in-words.ts'
+} from './resources.openapi.ts'
 
 /** How resources of one kind are reached and shown. */
 interface ResourceFace<T extends Resource> {

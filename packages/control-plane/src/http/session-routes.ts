@@ -7,8 +7,8 @@ import type { ControlPlane } from '../control-plane.ts'
 import { sessionEnd } from '../sessions.ts'
 import { readText, refuseUnknownMembers } from '../written-fields.ts'
 import { takeRequest } from './request-allowance.ts'
+import { SESSION_IN_WORDS } from './session.openapi.ts'
 import { isFromElsewhere, isOverHttps, sessionCookie } from './session-halves.ts'
-import { SESSION_IN_WORDS } from './session-in-words.ts'
 
 /** How the dashboard signs in and out. @see contracts/dashboard.md §4 N2 */
 export function sessionRoutes(controlPlane: ControlPlane): FastifyPluginAsync {

@@ -5,7 +5,7 @@ import type { ControlPlane } from '../control-plane.ts'
 import { userTag } from '../users.ts'
 import { withoutEnvelope } from '../written-fields.ts'
 import { pageOf } from './paging.ts'
-import { USERS_IN_WORDS } from './people-in-words.ts'
+import { USERS_IN_WORDS } from './people.openapi.ts'
 
 /** Who may come in: for admins alone, also to read. @see contracts/control-plane.md §1, §7 [D712] */
 export function userRoutes({ users }: ControlPlane): FastifyPluginAsync {

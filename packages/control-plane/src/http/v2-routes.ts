@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import type { JsonObject } from '@millrace/protocol'
+import { requestId } from '@millrace/std'
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import { ApiError, unauthorized, unavailable } from '../api-error.ts'
 import type { Audited } from '../audit/audit-entry.ts'
@@ -18,7 +19,6 @@ import { limitAddress } from './limit-address.ts'
 import { auditRefusal } from './refused-writes.ts'
 import { takeRequest } from './request-allowance.ts'
 import { decodeBody, parseBody, readBody } from './request-body.ts'
-import { requestId } from './request-id.ts'
 import { resourceRoutes } from './resource-routes.ts'
 import { RoutePatterns } from './route-patterns.ts'
 import { sessionRoutes } from './session-routes.ts'
@@ -74,7 +74,7 @@ export function v2Routes(controlPlane: ControlPlane, more: readonly FastifyPlugi
       config.describe = withCommonAnswers(describe, isOpen ? undefined : role, body !== 'ignored')
     })
     app.addHook('onRequest', async (request, reply) => {
-      const id = requestId(request.headers['x-request-id'])
+      const id = requestId(request)
       reply.headers({ 'X-Request-Id': id, 'Cache-Control': 'no-store' })
       if (request.is404 || Object.values(request.params as object).includes('')) refuseRoute(patterns, request)
       const address = addressOf(request.raw.socket.remoteAddress, request.headers['x-forwarded-for'])
@@ -122,7 +122,7 @@ export function v2Routes(controlPlane: ControlPlane, more: readonly FastifyPlugi
 export function answerUnreadablePath(_error: unknown, request: FastifyRequest, reply: FastifyReply): void {
   reply
     .code(404)
-    .header('X-Request-Id', requestId(request.headers['x-request-id']))
+    .header('X-Request-Id', requestId(request))
     .send({ error: 'Not Found', code: 'not_found', details: null })
 }
 

@@ -3,9 +3,9 @@ import type { CodeOwner, CodeVersionMade } from '../change.ts'
 import {
   type CodeVersion,
   type CodeVersionHeader,
-  type LibraryCode,
   type LibraryPin,
   libraryCode,
+  type PublishedLibrary,
   transformationCode,
 } from '../transformations/code.ts'
 import type { Library } from '../transformations/library.ts'
@@ -153,7 +153,7 @@ class LoadedVersions {
     return version
   }
 
-  pinned(pins: readonly LibraryPin[]): LibraryCode[] {
+  pinned(pins: readonly LibraryPin[]): PublishedLibrary[] {
     return pins.map(({ importName, versionId }) => libraryCode(importName, this.get(versionId)))
   }
 }

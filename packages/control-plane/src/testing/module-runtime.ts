@@ -1,6 +1,6 @@
 import { stripTypeScriptTypes } from 'node:module'
 import type { JsonObject } from '@millrace/protocol'
-import type { LibraryCode } from '../transformations/code.ts'
+import type { PublishedLibrary } from '../transformations/code.ts'
 import type {
   CodeCheck,
   CodeEntry,
@@ -16,7 +16,7 @@ const IMPORT = /(import [^'"\n]*from )["']([^'"\n]+)["']/g
 
 /** Runs code as modules of this very process: for tests whose code means well. */
 export const moduleRuntime: CodeRuntime = {
-  async check(code: CodeToCheck, libraries: readonly LibraryCode[]): Promise<CodeCheck> {
+  async check(code: CodeToCheck, libraries: readonly PublishedLibrary[]): Promise<CodeCheck> {
     const imports = Array.from(code.code.matchAll(IMPORT), ([, , name]) => name!)
     try {
       const exported = await load(code, libraries)
@@ -50,16 +50,16 @@ export const moduleRuntime: CodeRuntime = {
 type Exported = Readonly<Record<string, (event: JsonObject, metadata: () => JsonObject) => unknown>>
 
 async function load(
-  code: Pick<LibraryCode, 'language' | 'code'>,
-  libraries: readonly LibraryCode[],
+  code: Pick<PublishedLibrary, 'language' | 'code'>,
+  libraries: readonly PublishedLibrary[],
 ): Promise<Exported> {
   return (await import(/* @vite-ignore */ addressOf(code, libraries))) as Exported
 }
 
 /** Of a module that holds the code. */
 function addressOf(
-  { language, code }: Pick<LibraryCode, 'language' | 'code'>,
-  libraries: readonly LibraryCode[],
+  { language, code }: Pick<PublishedLibrary, 'language' | 'code'>,
+  libraries: readonly PublishedLibrary[],
 ): string {
   const plain = language === 'typescript' ? stripTypeScriptTypes(code) : code
   const linked = plain.replace(IMPORT, (_, before: string, name: string) => {

@@ -143,6 +143,7 @@ export class TestPlane implements AsyncDisposable {
       maskingOf: () => ({ text: (text) => text, value: (value) => value }),
       facts: () => ({ logBytes: 7, logOldestAt: null, lastBackup: null, settings: { MILLRACE_MAX_EVENT_KB: 32 } }),
       logger: {
+        info: () => {},
         warn: (fields, text) => this.logged.push(`${text} ${JSON.stringify(fields)}`),
         error: (fields, text) => this.logged.push(`${text} ${JSON.stringify(fields)}`),
       },

@@ -22,7 +22,7 @@ const plane = await ControlPlane.open({
   codeTemplates: [],
   maskingOf: () => ({ text: (text) => text, value: (value) => value }),
   facts: () => ({ logBytes: 0, logOldestAt: null, lastBackup: null, settings: {} }),
-  logger: { warn: () => {}, error: () => {} },
+  logger: { info: () => {}, warn: () => {}, error: () => {} },
   apiRequestsPerMinute: 0,
   port: 8080,
   trustedProxies: [],

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { ApiError, unavailable } from '../api-error.ts'
-import { type LibraryCode, libraryCode } from './code.ts'
+import { libraryCode, type PublishedLibrary } from './code.ts'
 import type { CodeEntry, CodeRuntime, CodeToCheck } from './code-runtime.ts'
 import type { LibraryShelf } from './linking.ts'
 
@@ -58,10 +58,10 @@ export class CodeChecks {
  * Libraries that the code may import, with those that they may import. Which ones it does only the engine can tell; a name
  * that nowhere stands in quotes is none.
  */
-function librariesInReach({ code, ...self }: CodeToCheck, { importNames, find }: LibraryShelf): LibraryCode[] {
+function librariesInReach({ code, ...self }: CodeToCheck, { importNames, find }: LibraryShelf): PublishedLibrary[] {
   const names = new Set(importNames)
   if (self.kind === 'library') names.delete(self.importName)
-  const inReach: LibraryCode[] = []
+  const inReach: PublishedLibrary[] = []
   const waiting = [code]
   for (let text = waiting.pop(); text !== undefined; text = waiting.pop()) {
     for (const importName of names) {
@@ -76,7 +76,7 @@ function librariesInReach({ code, ...self }: CodeToCheck, { importNames, find }:
   return inReach
 }
 
-function digestOf(code: CodeToCheck, libraries: readonly LibraryCode[]): string {
+function digestOf(code: CodeToCheck, libraries: readonly PublishedLibrary[]): string {
   const texts = libraries.map(({ importName, language, code: text }) => [importName, language, text])
   return createHash('sha256')
     .update(JSON.stringify([code, texts]))

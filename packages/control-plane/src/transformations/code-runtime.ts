@@ -1,10 +1,10 @@
 import type { JsonObject } from '@millrace/protocol'
-import type { CodeLanguage, LibraryCode, TransformationCode } from './code.ts'
+import type { CodeLanguage, PublishedLibrary, PublishedTransformation } from './code.ts'
 
 /** What the control plane needs of the sandbox that user code runs in. */
 export interface CodeRuntime {
   /** Judges code that is to be saved, without running it. @param libraries those that it may import, and what they import. */
-  check(code: CodeToCheck, libraries: readonly LibraryCode[]): Promise<CodeCheck>
+  check(code: CodeToCheck, libraries: readonly PublishedLibrary[]): Promise<CodeCheck>
   /** Runs code as live traffic does, but in a sandbox that is fresh and used by nobody else. */
   run(run: CodeRun): Promise<CodeRunResult>
 }
@@ -33,7 +33,7 @@ export type CodeEntry = 'transformEvent' | 'transformBatch'
 export interface CodeRun {
   /** Names the sandbox. */
   readonly key: string
-  readonly steps: readonly TransformationCode[]
+  readonly steps: readonly PublishedTransformation[]
   /** 1 to 100. */
   readonly events: readonly { readonly event: JsonObject; readonly metadata: JsonObject }[]
   readonly mode: 'test'

@@ -19,13 +19,13 @@ import type { StoredTest } from './transformation.ts'
 import type { Transformations } from './transformations.ts'
 
 /** Of one request. */
-const MOST_MS = 60_000
+const MAX_MS = 60_000
 /** Requests that run tests at the same time; they take turns in one child process. */
 const MAX_AT_ONCE = 16
 const TIMED_OUT = 'Timed out'
 
 /** Takes values out of what is shown. */
-export interface Masking {
+export interface Mask {
   text(text: string): string
   value(value: JsonValue): JsonValue
 }
@@ -37,7 +37,7 @@ export interface CodeTestsOptions {
   readonly checks: CodeChecks
   readonly transformations: Transformations
   readonly credentials: Credentials
-  readonly maskingOf: (values: readonly string[]) => Masking
+  readonly maskingOf: (values: readonly string[]) => Mask
 }
 
 /** Test runs of unsaved and saved code, and of the tests that are stored with it. */
@@ -113,7 +113,7 @@ export class CodeTests {
     if (this.#running >= MAX_AT_ONCE) throw unavailable()
     this.#running++
     try {
-      return await work(this.#options.workspace.clock.monotonic() + MOST_MS)
+      return await work(this.#options.workspace.clock.monotonic() + MAX_MS)
     } finally {
       this.#running--
     }
@@ -160,7 +160,7 @@ interface Tested {
   readonly logs: readonly string[]
 }
 
-function masked(run: EventRun, masking: Masking): EventRun {
+function masked(run: EventRun, masking: Mask): EventRun {
   if ('events' in run) return { events: run.events.map((event) => masking.value(event) as JsonObject) }
   return 'error' in run ? { error: masking.text(run.error) } : { dropped: true }
 }

@@ -3,7 +3,7 @@ import { badRequest, notFound } from '../api-error.ts'
 import type { Snapshot } from '../snapshot.ts'
 import type { ControlStore } from '../store/control-store.ts'
 import { refuseUnknownMembers } from '../written-fields.ts'
-import { type CodeLanguage, type CodeVersion, type TransformationCode, transformationCode } from './code.ts'
+import { type CodeLanguage, type CodeVersion, type PublishedTransformation, transformationCode } from './code.ts'
 import type { CodeChecks } from './code-checks.ts'
 import type { CodeHistory } from './code-history.ts'
 import type { CodeEntry } from './code-runtime.ts'
@@ -18,7 +18,7 @@ const MAX_OVERRIDES = 100
 const CODE_MEMBERS = ['language', 'code', 'versionId', 'libraryVersionIDs']
 
 export interface CodeToTest {
-  readonly code: TransformationCode
+  readonly code: PublishedTransformation
   readonly entry: CodeEntry | undefined
 }
 

@@ -27,19 +27,19 @@ export interface LibraryPin {
 }
 
 /** One version of a library, under the name by which it is imported. */
-export interface LibraryCode extends LibraryPin {
+export interface PublishedLibrary extends LibraryPin {
   readonly language: CodeLanguage
   readonly code: string
 }
 
 /** A published version of a transformation with the versions of all libraries that it pins. Never changed. */
-export interface TransformationCode {
+export interface PublishedTransformation {
   readonly transformationId: string
   readonly versionId: string
   readonly language: CodeLanguage
   readonly code: string
   /** Those that it imports and those that these import. */
-  readonly libraries: readonly LibraryCode[]
+  readonly libraries: readonly PublishedLibrary[]
 }
 
 /** Code without itself, as lists of versions have it. */
@@ -48,11 +48,11 @@ export type CodeVersionHeader = Omit<CodeVersion, 'code' | 'pins'>
 export function transformationCode(
   transformationId: string,
   { id, language, code }: CodeVersion,
-  libraries: readonly LibraryCode[],
-): TransformationCode {
+  libraries: readonly PublishedLibrary[],
+): PublishedTransformation {
   return { transformationId, versionId: id, language, code, libraries }
 }
 
-export function libraryCode(importName: string, { id, language, code }: CodeVersion): LibraryCode {
+export function libraryCode(importName: string, { id, language, code }: CodeVersion): PublishedLibrary {
   return { importName, versionId: id, language, code }
 }

@@ -9,7 +9,7 @@ import { resourceKey } from '../resource-key.ts'
 import { type Condition, refuseIfChanged } from '../resource-service.ts'
 import type { Snapshot } from '../snapshot.ts'
 import type { ControlStore } from '../store/control-store.ts'
-import type { Decision, Moment, Workspace } from '../workspace.ts'
+import type { ChangeBase, Decision, Workspace } from '../workspace.ts'
 import { membersOf } from '../written-fields.ts'
 import type { CodeVersion } from './code.ts'
 import type { CodeChecks } from './code-checks.ts'
@@ -163,7 +163,7 @@ function find(snapshot: Snapshot, id: string): Library {
   return library
 }
 
-function changedAt({ at, nextRevision }: Moment): Pick<Library, 'updatedAt' | 'revision'> {
+function changedAt({ at, nextRevision }: ChangeBase): Pick<Library, 'updatedAt' | 'revision'> {
   return { updatedAt: at, revision: nextRevision }
 }
 

@@ -1,6 +1,6 @@
 import { type ApiError, badRequest } from '../api-error.ts'
 import type { Snapshot } from '../snapshot.ts'
-import { type CodeVersion, type LibraryCode, libraryCode } from './code.ts'
+import { type CodeVersion, libraryCode, type PublishedLibrary } from './code.ts'
 import { codeTooLarge } from './written-code.ts'
 
 const MAX_LIBRARY_BYTES = 1024 * 1024
@@ -34,8 +34,8 @@ export function linkedLibraries(
   imports: readonly string[],
   { find }: Pick<LibraryShelf, 'find'>,
   self?: string,
-): LibraryCode[] {
-  const linked = new Map<string, LibraryCode>()
+): PublishedLibrary[] {
+  const linked = new Map<string, PublishedLibrary>()
   let bytes = 0
   const follow = (names: readonly string[], path: readonly string[]) => {
     for (const importName of names) {

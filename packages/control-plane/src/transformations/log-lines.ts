@@ -11,9 +11,9 @@ export interface LogLine {
   readonly line: string
 }
 
-const MOST_LINES = 1_000
+const MAX_LINES = 1_000
 /** Of all transformations together; above it those that have been silent longest lose theirs. */
-const MOST_CHARACTERS = 32 * 1024 * 1024
+const MAX_CHARACTERS = 32 * 1024 * 1024
 
 /**
  * The last 1,000 lines of each transformation with `captureLogs`, in memory: they are for whoever looks at what code does
@@ -28,11 +28,11 @@ export class LogLines {
 
   add(transformationId: string, lines: readonly LogLine[]): void {
     const all = [...(this.#lines.get(transformationId) ?? []), ...lines]
-    this.#characters += charactersOf(lines) - charactersOf(all.slice(0, -MOST_LINES))
+    this.#characters += charactersOf(lines) - charactersOf(all.slice(0, -MAX_LINES))
     this.#lines.delete(transformationId)
-    this.#lines.set(transformationId, all.slice(-MOST_LINES))
+    this.#lines.set(transformationId, all.slice(-MAX_LINES))
     for (const [id] of this.#lines) {
-      if (this.#characters <= MOST_CHARACTERS) break
+      if (this.#characters <= MAX_CHARACTERS) break
       this.#forget(id)
     }
   }

@@ -1,5 +1,11 @@
 import type { ControlStore } from '../store/control-store.ts'
-import { type CodeVersion, type LibraryPin, libraryCode, type TransformationCode, transformationCode } from './code.ts'
+import {
+  type CodeVersion,
+  type LibraryPin,
+  libraryCode,
+  type PublishedTransformation,
+  transformationCode,
+} from './code.ts'
 import { type LibraryShelf, linkedLibraries } from './linking.ts'
 
 export interface Publication {
@@ -7,7 +13,7 @@ export interface Publication {
   readonly version: CodeVersion
   /** Whether `version` is to be stored: it is new, or has its pins now. */
   readonly isMade: boolean
-  readonly code: TransformationCode
+  readonly code: PublishedTransformation
 }
 
 export interface Publishing {

@@ -1,5 +1,5 @@
 import { formatTime, type JsonObject } from '@millrace/protocol'
-import type { CodeVersion, TransformationCode } from './code.ts'
+import type { CodeVersion, PublishedTransformation } from './code.ts'
 
 export interface StoredTest {
   readonly id: string
@@ -19,7 +19,7 @@ export interface Transformation {
   /** The version that was made last: what is edited. */
   readonly newest: CodeVersion
   /** What runs in live traffic and in the Test API. */
-  readonly published: TransformationCode | null
+  readonly published: PublishedTransformation | null
   readonly tests: readonly StoredTest[]
   readonly workspaceId: string
   readonly createdAt: number

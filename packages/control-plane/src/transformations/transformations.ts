@@ -9,7 +9,7 @@ import { resourceKey } from '../resource-key.ts'
 import { type Condition, refuseIfChanged } from '../resource-service.ts'
 import type { Snapshot } from '../snapshot.ts'
 import type { ControlStore } from '../store/control-store.ts'
-import type { Decision, Moment, Workspace } from '../workspace.ts'
+import type { ChangeBase, Decision, Workspace } from '../workspace.ts'
 import { membersOf } from '../written-fields.ts'
 import type { CodeVersion } from './code.ts'
 import type { CodeChecks } from './code-checks.ts'
@@ -151,7 +151,7 @@ export class Transformations {
 
   #put(
     by: Author,
-    moment: Moment,
+    moment: ChangeBase,
     transformation: Transformation,
     audited: Audited,
     { publish, isNewVersion }: SaveOptions & { readonly isNewVersion: boolean },
@@ -166,7 +166,7 @@ export class Transformations {
 
   async #publish(
     by: Author,
-    { snapshot, at }: Moment,
+    { snapshot, at }: ChangeBase,
     transformation: Transformation,
     version: CodeVersion,
     made: readonly CodeVersion[],
@@ -198,7 +198,7 @@ function find(snapshot: Snapshot, id: string): Transformation {
   return transformation
 }
 
-function changedAt({ at, nextRevision }: Moment): Pick<Transformation, 'updatedAt' | 'revision'> {
+function changedAt({ at, nextRevision }: ChangeBase): Pick<Transformation, 'updatedAt' | 'revision'> {
   return { updatedAt: at, revision: nextRevision }
 }
 

@@ -5,7 +5,7 @@ import type { Deadlines } from '@millrace/std'
 import type { buildConnector } from 'undici'
 import type { EgressPlace, EgressRules } from './egress-rules.ts'
 import { EgressRefusedError, TimedOutError } from './failures.ts'
-import type { Lookup } from './names/names.ts'
+import type { Lookup } from './names/host-names.ts'
 
 const KEEP_ALIVE_PROBE_MS = 60_000
 

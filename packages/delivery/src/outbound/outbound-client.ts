@@ -1,8 +1,8 @@
 import { type Clock, Deadlines } from '@millrace/std'
-import { type Connections, DirectConnections, ProxiedConnections } from './connections.ts'
 import type { EgressRules } from './egress-rules.ts'
-import { Exchange, type Surroundings } from './exchange.ts'
-import type { Lookup } from './names/names.ts'
+import type { Lookup } from './names/host-names.ts'
+import { DirectConnections, type OutboundConnections, ProxiedConnections } from './outbound-connections.ts'
+import { type OutboundDeps, OutboundExchange } from './outbound-exchange.ts'
 import type { OutboundCall, OutboundRequest, OutboundResult } from './outbound-request.ts'
 import { Targets } from './target.ts'
 
@@ -31,9 +31,9 @@ export interface OutboundClientOptions {
  * @see contracts/delivery.md §2, §9
  */
 export class OutboundClient {
-  readonly #connections: Connections
+  readonly #connections: OutboundConnections
   readonly #connectDeadlines: Deadlines
-  readonly #surroundings: Surroundings
+  readonly #deps: OutboundDeps
 
   constructor(options: OutboundClientOptions) {
     const { rules, clock, lookup, connectTimeoutMs = 5_000, callTimeoutMs = 30_000, connections = 128 } = options
@@ -42,7 +42,7 @@ export class OutboundClient {
       options.proxy === undefined
         ? new DirectConnections({ rules, lookup, connectDeadlines: this.#connectDeadlines, connections })
         : new ProxiedConnections({ proxy: options.proxy, rules, lookup, connectTimeoutMs, connections })
-    this.#surroundings = {
+    this.#deps = {
       clock,
       connections: this.#connections,
       deadlines: new Deadlines(clock, callTimeoutMs),
@@ -55,16 +55,16 @@ export class OutboundClient {
 
   /** @param onDone called once, never before `send` has returned. */
   send(request: OutboundRequest, onDone: (result: OutboundResult) => void): OutboundCall {
-    const exchange = new Exchange(this.#surroundings, request, onDone)
+    const exchange = new OutboundExchange(this.#deps, request, onDone)
     exchange.start()
     return exchange
   }
 
   /** Ends every connection; calls under way end as `aborted`. */
   async close(): Promise<void> {
-    this.#surroundings.isClosed = true
+    this.#deps.isClosed = true
     await this.#connections.close()
     this.#connectDeadlines.close()
-    this.#surroundings.deadlines.close()
+    this.#deps.deadlines.close()
   }
 }

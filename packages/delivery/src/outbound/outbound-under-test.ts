@@ -3,7 +3,7 @@ import { createServer, type IncomingHttpHeaders, type IncomingMessage, type Serv
 import { type AddressInfo, createServer as createTcpServer, type Socket } from 'node:net'
 import { systemClock } from '@millrace/std'
 import { EgressRules, type EgressRulesOptions } from './egress-rules.ts'
-import { type Lookup, Names } from './names/names.ts'
+import { HostNames, type Lookup } from './names/host-names.ts'
 import { OutboundClient, type OutboundClientOptions } from './outbound-client.ts'
 import type { OutboundRequest, OutboundResult } from './outbound-request.ts'
 
@@ -86,7 +86,7 @@ export const OPEN: EgressRulesOptions = { allow: '127.0.0.1', deny: undefined, l
 /** As after the first start: nothing set, listening on loopback. */
 export const BY_DEFAULT: EgressRulesOptions = { allow: undefined, deny: undefined, listenHost: '127.0.0.1' }
 
-const names = new Names({ clock: systemClock })
+const names = new HostNames({ clock: systemClock })
 
 export function openClient(
   options: Partial<Omit<OutboundClientOptions, 'rules'>> & { rules?: EgressRulesOptions } = {},

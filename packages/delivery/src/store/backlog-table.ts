@@ -1,22 +1,22 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { BacklogRow, DeliveryCalls, RangeWrite } from './calls.ts'
 import type { DeadLetterTable } from './dead-letter-table.ts'
-import type { Names } from './names.ts'
 import type { OutcomeTables } from './outcome-tables.ts'
+import type { StoredNames } from './stored-names.ts'
 
 /** Dead letters that are given up in one transaction: outcomes that are to be written do not wait long behind it. */
 const LETTERS_TOGETHER = 500
 /** Between two ranges of one destination and source that become one: whatever lies there has an outcome of its own. */
-const MOST_BETWEEN = 10_000
+const MAX_BETWEEN = 10_000
 
 /** What destinations hold on disk, and what of it is given up for the storage budget. @see contracts/delivery.md §4 [D636] */
 export class BacklogTable {
-  readonly #names: Names
+  readonly #names: StoredNames
   readonly #letters: DeadLetterTable
   readonly #outcomes: OutcomeTables
   readonly #statements
 
-  constructor(db: DatabaseSync, names: Names, letters: DeadLetterTable, outcomes: OutcomeTables) {
+  constructor(db: DatabaseSync, names: StoredNames, letters: DeadLetterTable, outcomes: OutcomeTables) {
     this.#names = names
     this.#letters = letters
     this.#outcomes = outcomes
@@ -29,7 +29,7 @@ export class BacklogTable {
       growRange: db.prepare(
         `UPDATE ranges SET to_offset = ?1, count = count + ?2, at = ?3 WHERE id =
            (SELECT id FROM ranges WHERE destination = ?4 AND source = ?5 AND partition = ?6 AND outcome = 'expired'
-              AND reason = ?7 AND to_offset <= ?8 AND to_offset >= ?8 - ${MOST_BETWEEN} ORDER BY id DESC LIMIT 1)`,
+              AND reason = ?7 AND to_offset <= ?8 AND to_offset >= ?8 - ${MAX_BETWEEN} ORDER BY id DESC LIMIT 1)`,
       ),
       // Those in flight keep their rows: they come to an outcome of their own.
       dropWaits: db.prepare(

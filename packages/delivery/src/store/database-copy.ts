@@ -2,8 +2,8 @@ import { DatabaseSync } from 'node:sqlite'
 import type { Span } from './calls.ts'
 import { inTransaction } from './database.ts'
 import { LetterRanges } from './letter-ranges.ts'
-import { Names } from './names.ts'
 import { OutcomeTables } from './outcome-tables.ts'
+import { StoredNames } from './stored-names.ts'
 import { VersionTable } from './version-table.ts'
 
 /** The reader of this name has come as far as the log of the last backup: no later record gets an offset before that. */
@@ -34,7 +34,7 @@ export function alignDeliveryCopy(file: string, { spans, logEnd }: CopiedMoment)
     for (const { kind, resource, sourceId, destinationId, partition, fromOffset, toOffset } of spans) {
       put.run(kind, resource, sourceId, destinationId, partition, fromOffset, toOffset)
     }
-    const names = new Names(db)
+    const names = new StoredNames(db)
     new OutcomeTables(db, names, new VersionTable(db), new LetterRanges(db, names)).writePosition({
       reader: BACKUP_READER,
       partition: 0,

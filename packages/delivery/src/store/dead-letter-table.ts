@@ -13,12 +13,12 @@ import { type LetterCondition, letterCondition } from './letter-condition.ts'
 import { type JudgedLetter, letterJudge, needsPayload } from './letter-judge.ts'
 import type { LetterRanges } from './letter-ranges.ts'
 import { mergedBy } from './merged.ts'
-import type { Names } from './names.ts'
+import type { StoredNames } from './stored-names.ts'
 import type { VersionTable } from './version-table.ts'
 import { writable } from './writable.ts'
 
 /** Rows looked at for one page at most: a rare filter gives short pages with a cursor, never a long wait. */
-const MOST_LOOKED_AT = 10_000
+const MAX_LOOKED_AT = 10_000
 /** When the state of an open dead letter changed. */
 const NEVER = 0
 const OPEN = DEAD_LETTER_STATES.indexOf('open')
@@ -34,12 +34,12 @@ const DISCARDED_BY_PERSON = 'dead letter was discarded'
  */
 export class DeadLetterTable {
   readonly #db: DatabaseSync
-  readonly #names: Names
+  readonly #names: StoredNames
   readonly #versions: VersionTable
   readonly #ranges: LetterRanges
   readonly #statements
 
-  constructor(db: DatabaseSync, names: Names, versions: VersionTable, ranges: LetterRanges) {
+  constructor(db: DatabaseSync, names: StoredNames, versions: VersionTable, ranges: LetterRanges) {
     this.#db = db
     this.#names = names
     this.#versions = versions
@@ -132,7 +132,7 @@ export class DeadLetterTable {
         if (rows.length === limit) return { rows, next: rowOfDeadLetterId(rows[limit - 1]!.id)! }
         rows.push(this.byRow(row.id))
       }
-      if (++lookedAt >= MOST_LOOKED_AT) return { rows, next: row.id }
+      if (++lookedAt >= MAX_LOOKED_AT) return { rows, next: row.id }
     }
     return { rows, next: null }
   }
@@ -148,7 +148,7 @@ export class DeadLetterTable {
     let lookedAt = 0
     for (const row of this.#newestBefore(before ?? Number.MAX_SAFE_INTEGER, filter)) {
       if (isWanted(row)) take(row)
-      if (++lookedAt >= MOST_LOOKED_AT) return row.id
+      if (++lookedAt >= MAX_LOOKED_AT) return row.id
     }
     return null
   }

@@ -10,7 +10,7 @@ import { DeliveryStore } from './delivery-store.ts'
 const NOW = Date.parse('2026-03-04T09:00:00.000Z')
 const COUNT = 1_000_000
 /** Rows that one page looks at. */
-const MOST_LOOKED_AT = 10_000
+const MAX_LOOKED_AT = 10_000
 
 /** Every dead letter of one million, of which each ten-thousandth is of a rare source, reason and user. */
 function fill(file: string): void {
@@ -38,7 +38,7 @@ test('one million dead letters are listed and filtered page by page, and no page
       const { destinationId, state } = filter
       // With those an index leads past rows that nobody looks at.
       if (answer.next === null || destinationId !== undefined || state !== undefined) return answer
-      expect((before ?? COUNT + 1) - answer.next).toBeLessThanOrEqual(MOST_LOOKED_AT)
+      expect((before ?? COUNT + 1) - answer.next).toBeLessThanOrEqual(MAX_LOOKED_AT)
       return answer
     }
     const rare = COUNT / 10_000
@@ -56,8 +56,8 @@ test('one million dead letters are listed and filtered page by page, and no page
       [{ sourceId: 'unknown' }, 0],
     ]
     // The rows of the table are numbered from 1.
-    expect((await page({ sourceId: 'unknown' }, 500, null)).next).toBe(COUNT - MOST_LOOKED_AT + 1)
-    expect((await page({ sourceId: 'rare', destinationId: 'd1' }, 500, null)).next).toBe(COUNT - 2 * MOST_LOOKED_AT + 1)
+    expect((await page({ sourceId: 'unknown' }, 500, null)).next).toBe(COUNT - MAX_LOOKED_AT + 1)
+    expect((await page({ sourceId: 'rare', destinationId: 'd1' }, 500, null)).next).toBe(COUNT - 2 * MAX_LOOKED_AT + 1)
     for (const [filter, expected] of FILTERS) {
       let found = 0
       for (let before: number | null = null; ; ) {

@@ -10,9 +10,9 @@ const RETRY_INTERVAL_MS = 1_000
 /** Positions that moved without an outcome are written this late: a crash only reads a little again. */
 const IDLE_FLUSH_INTERVAL_MS = 5_000
 /** Rows of a flush are replaced: their dead letters can be written, or the fault lies deeper. */
-const MOST_REPLACEMENTS = 3
+const MAX_REPLACEMENTS = 3
 /** Causes that one flush may log. */
-const MOST_LOGGED = 10
+const MAX_LOGGED = 10
 
 export interface DeliveryStoreOptions {
   /** Made if it is missing. */
@@ -192,7 +192,7 @@ export class DeliveryStore {
         if (this.#trouble !== undefined) this.#logger.info({}, 'outcomes can be written again')
         this.#trouble = undefined
         if (refused.length === 0) return letters
-        if (++replacements > MOST_REPLACEMENTS) throw new Error(`outcomes cannot be written: ${refused[0]!.cause}`)
+        if (++replacements > MAX_REPLACEMENTS) throw new Error(`outcomes cannot be written: ${refused[0]!.cause}`)
         this.#tellOfRefused(rest, refused)
         const replaced = await withoutRefused(
           rest,
@@ -203,7 +203,7 @@ export class DeliveryStore {
         for (const [id, count] of replaced.letters) letters.set(id, (letters.get(id) ?? 0) + count)
         rest = replaced.flush
       } catch (error) {
-        if (replacements > MOST_REPLACEMENTS) this.#fail(error as Error)
+        if (replacements > MAX_REPLACEMENTS) this.#fail(error as Error)
         if (this.#fault !== undefined) return undefined
         if (this.#trouble === undefined) {
           this.#logger.error({ cause: (error as Error).message }, 'outcomes cannot be written; delivery waits')
@@ -228,13 +228,13 @@ export class DeliveryStore {
   }
 
   #tellOfRefused(flush: Flush, refused: readonly RefusedRow[]): void {
-    for (const { part, at, cause } of refused.slice(0, MOST_LOGGED)) {
+    for (const { part, at, cause } of refused.slice(0, MAX_LOGGED)) {
       const { destinationId, offset, index } = flush[part][at] as Partial<Flush['journeys'][number]>
       const fields = { destinationId, part, offset, index, cause, reason: INTERNAL_ERROR }
       this.#logger.error(fields, 'a row of delivery.db cannot be written')
     }
-    if (refused.length > MOST_LOGGED) {
-      this.#logger.error({ rows: refused.length - MOST_LOGGED }, 'further rows of delivery.db cannot be written')
+    if (refused.length > MAX_LOGGED) {
+      this.#logger.error({ rows: refused.length - MAX_LOGGED }, 'further rows of delivery.db cannot be written')
     }
   }
 

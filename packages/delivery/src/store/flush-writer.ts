@@ -4,17 +4,17 @@ import type { BlockWrite, Flush, RefusedRow } from './calls.ts'
 import { inTransaction } from './database.ts'
 import type { DeadLetterTable } from './dead-letter-table.ts'
 import type { JobTable } from './job-table.ts'
-import type { Names } from './names.ts'
 import { countDelivered, ENTRY_BYTES } from './outcome-block.ts'
 import type { OutcomeTables } from './outcome-tables.ts'
 import type { ReplayedLetters } from './replayed-letters.ts'
 import type { RunTable } from './run-table.ts'
+import type { StoredNames } from './stored-names.ts'
 import type { VersionTable } from './version-table.ts'
 import { writable } from './writable.ts'
 
 export interface FlushTables {
   readonly db: DatabaseSync
-  readonly names: Names
+  readonly names: StoredNames
   readonly versions: VersionTable
   readonly outcomes: OutcomeTables
   readonly deadLetters: DeadLetterTable

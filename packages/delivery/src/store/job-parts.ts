@@ -6,10 +6,10 @@ import { type JudgedLetter, letterJudge, needsPayload } from './letter-judge.ts'
 import { compareLetters, type LetterStand, standOf } from './letter-order.ts'
 import type { LetterRanges } from './letter-ranges.ts'
 import { mergedBy } from './merged.ts'
-import type { Names } from './names.ts'
+import type { StoredNames } from './stored-names.ts'
 
 /** Rows looked at in one step at most: outcomes that are to be written do not wait long behind a step. */
-const MOST_LOOKED_AT = 5_000
+const MAX_LOOKED_AT = 5_000
 const OPEN = DEAD_LETTER_STATES.indexOf('open')
 
 /** Of what a part consists. */
@@ -34,11 +34,11 @@ export interface PartStep {
  * they are replayed. A place in a walk is that of the last dead letter that was looked at.
  */
 export class JobParts {
-  readonly #names: Names
+  readonly #names: StoredNames
   readonly #ranges: LetterRanges
   readonly #statements
 
-  constructor(db: DatabaseSync, names: Names, ranges: LetterRanges) {
+  constructor(db: DatabaseSync, names: StoredNames, ranges: LetterRanges) {
     this.#names = names
     this.#ranges = ranges
     const walk = (event: string) =>
@@ -108,7 +108,7 @@ export class JobParts {
     let place = after
     let lookedAt = 0
     for (const row of mergedBy(found as unknown as Iterable<WalkedRow>, packed, (a, b) => compareLetters(a, b) < 0)) {
-      if (rows.length >= limit || lookedAt >= MOST_LOOKED_AT) return { rows, place, isAtEnd: false }
+      if (rows.length >= limit || lookedAt >= MAX_LOOKED_AT) return { rows, place, isAtEnd: false }
       lookedAt++
       place = [row.partition, row.offset, row.idx, row.id]
       if (row.state === OPEN && row.id <= lastLetter && isWanted(row)) rows.push(row.id)

@@ -14,21 +14,21 @@ import type {
 } from './job.ts'
 import { JobParts, type Part, type PartStep } from './job-parts.ts'
 import type { LetterRanges } from './letter-ranges.ts'
-import type { Names } from './names.ts'
+import type { StoredNames } from './stored-names.ts'
 
 const REPLAYING = DEAD_LETTER_STATES.indexOf('replaying')
-const MOST_KEPT = 10_000
+const MAX_KEPT = 10_000
 const FINAL: readonly JobState[] = ['done', 'cancelled', 'failed']
 
 /** Jobs: what they are for, and how far they are. */
 export class JobTable {
-  readonly #names: Names
+  readonly #names: StoredNames
   readonly #letters: DeadLetterTable
   readonly #ranges: LetterRanges
   readonly #parts: JobParts
   readonly #statements
 
-  constructor(db: DatabaseSync, names: Names, letters: DeadLetterTable, ranges: LetterRanges) {
+  constructor(db: DatabaseSync, names: StoredNames, letters: DeadLetterTable, ranges: LetterRanges) {
     this.#names = names
     this.#letters = letters
     this.#ranges = ranges
@@ -72,7 +72,7 @@ export class JobTable {
       dropParts: db.prepare('DELETE FROM job_parts WHERE job NOT IN (SELECT number FROM jobs)'),
       drop: db.prepare(
         `DELETE FROM jobs WHERE finished_at < ? OR
-           (finished_at IS NOT NULL AND number <= (SELECT max(number) FROM jobs) - ${MOST_KEPT})`,
+           (finished_at IS NOT NULL AND number <= (SELECT max(number) FROM jobs) - ${MAX_KEPT})`,
       ),
     }
   }

@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { KeptRecord } from './calls.ts'
-import type { Names } from './names.ts'
+import type { StoredNames } from './stored-names.ts'
 
 /**
  * Records of the log that somebody still has to deliver, and that the log had to give up before: copied here first.
@@ -8,10 +8,10 @@ import type { Names } from './names.ts'
  * @see contracts/ingest.md §9 [D145]
  */
 export class KeptRecords {
-  readonly #names: Names
+  readonly #names: StoredNames
   readonly #statements
 
-  constructor(db: DatabaseSync, names: Names) {
+  constructor(db: DatabaseSync, names: StoredNames) {
     this.#names = names
     this.#statements = {
       keep: db.prepare(

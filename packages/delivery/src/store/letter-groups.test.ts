@@ -6,10 +6,10 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { DeadLetterFilter, DeadLetterGroup } from './calls.ts'
 import { openDatabase } from './database.ts'
 import { DeadLetterTable } from './dead-letter-table.ts'
-import { LetterGroups, MOST_GROUPS } from './letter-groups.ts'
+import { LetterGroups, MAX_GROUPS } from './letter-groups.ts'
 import { LetterRanges } from './letter-ranges.ts'
-import { Names } from './names.ts'
 import { migrate } from './schema.ts'
+import { StoredNames } from './stored-names.ts'
 import { VersionTable } from './version-table.ts'
 
 const NOW = Date.parse('2026-03-04T09:00:00.000Z')
@@ -29,7 +29,7 @@ afterEach(() => {
 })
 
 function groupsOf(of: DatabaseSync): LetterGroups {
-  const names = new Names(of)
+  const names = new StoredNames(of)
   const deadLetters = new DeadLetterTable(of, names, new VersionTable(of), new LetterRanges(of, names))
   return new LetterGroups(of, names, deadLetters)
 }
@@ -114,5 +114,5 @@ test('what the counts do not tell is looked for 10,000 at a time', () => {
 
 test('reasons that differ for each event make no endless answer', () => {
   fill(1_500, '5 + i')
-  expect(of({}).groups).toHaveLength(MOST_GROUPS)
+  expect(of({}).groups).toHaveLength(MAX_GROUPS)
 })

@@ -3,10 +3,10 @@ import { type DeadLetterFilter, type DeadLetterGroup, STAGES } from './calls.ts'
 import type { DeadLetterTable, LookedAt } from './dead-letter-table.ts'
 import { letterCondition } from './letter-condition.ts'
 import { needsPayload } from './letter-judge.ts'
-import type { Names } from './names.ts'
+import type { StoredNames } from './stored-names.ts'
 
 /** Of an answer: texts of user code may make a reason for each event. */
-export const MOST_GROUPS = 1_000
+export const MAX_GROUPS = 1_000
 
 const KEY = 'destination, stage, reason, last_status'
 
@@ -16,10 +16,10 @@ const KEY = 'destination, stage, reason, last_status'
  */
 export class LetterGroups {
   readonly #db: DatabaseSync
-  readonly #names: Names
+  readonly #names: StoredNames
   readonly #deadLetters: DeadLetterTable
 
-  constructor(db: DatabaseSync, names: Names, deadLetters: DeadLetterTable) {
+  constructor(db: DatabaseSync, names: StoredNames, deadLetters: DeadLetterTable) {
     this.#db = db
     this.#names = names
     this.#deadLetters = deadLetters
@@ -48,7 +48,7 @@ export class LetterGroups {
     const rows = this.#db
       .prepare(
         `SELECT ${KEY}, sum(letters) AS count, min(oldest) AS oldest, max(newest) AS newest FROM letter_groups
-         WHERE TRUE ${sql} GROUP BY ${KEY} ORDER BY count DESC, newest DESC LIMIT ${MOST_GROUPS}`,
+         WHERE TRUE ${sql} GROUP BY ${KEY} ORDER BY count DESC, newest DESC LIMIT ${MAX_GROUPS}`,
       )
       .all(...values)
     return (rows as unknown as GroupRow[]).map((row) => this.#group(row))

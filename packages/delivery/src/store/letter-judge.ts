@@ -1,6 +1,6 @@
 import type { SQLInputValue } from 'node:sqlite'
 import { type DeadLetterFilter, STAGES } from './calls.ts'
-import type { Names } from './names.ts'
+import type { StoredNames } from './stored-names.ts'
 
 /** The columns of a dead letter by which filters tell. */
 export interface JudgedLetter {
@@ -18,7 +18,7 @@ export function needsPayload({ userId, messageId }: DeadLetterFilter): boolean {
 }
 
 /** Judges dead letters of the right state and destination one by one, so that whoever asks can count what it looks at. */
-export function letterJudge(filter: DeadLetterFilter, names: Names): (letter: JudgedLetter) => boolean {
+export function letterJudge(filter: DeadLetterFilter, names: StoredNames): (letter: JudgedLetter) => boolean {
   const source = names.sought(filter.sourceId)
   const reason = names.sought(filter.reason)
   const stage = filter.stage === undefined ? undefined : (STAGES as readonly string[]).indexOf(filter.stage)

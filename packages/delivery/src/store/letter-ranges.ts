@@ -4,14 +4,14 @@ import type { PartPlace } from './job.ts'
 import { countPlaces, findPlace, packLetters, readPlace, unpackEvents } from './letter-block.ts'
 import type { LetterCondition } from './letter-condition.ts'
 import { compareLetters, standOf } from './letter-order.ts'
-import type { Names } from './names.ts'
 import { isGone, letterOf, type RangeLetter, type RangeRow, takeOut } from './range-letter.ts'
+import type { StoredNames } from './stored-names.ts'
 
 /** Fewer are rows of their own. */
 const FEWEST = 16
 /** Whoever looks at one letter unpacks all of its range. */
 const MOST = 256
-const MOST_EVENT_BYTES = 1024 * 1024
+const MAX_EVENT_BYTES = 1024 * 1024
 const OPEN = DEAD_LETTER_STATES.indexOf('open')
 const DISCARDED = DEAD_LETTER_STATES.indexOf('discarded')
 const NEVER = 0
@@ -29,12 +29,12 @@ const NEVER = 0
  */
 export class LetterRanges {
   readonly #db: DatabaseSync
-  readonly #names: Names
+  readonly #names: StoredNames
   readonly #statements
   /** The last one that was unpacked: who asks for one letter mostly asks for its neighbours too. */
   #unpacked: { readonly first: number; readonly events: readonly string[] } | undefined
 
-  constructor(db: DatabaseSync, names: Names) {
+  constructor(db: DatabaseSync, names: StoredNames) {
     this.#db = db
     this.#names = names
     this.#statements = {
@@ -301,7 +301,7 @@ function* chunksOf(letters: readonly DeadLetterWrite[]): Generator<DeadLetterWri
   let bytes = 0
   for (const letter of letters) {
     const size = Buffer.byteLength(letter.event)
-    if (chunk.length > 0 && (chunk.length === MOST || bytes + size > MOST_EVENT_BYTES)) {
+    if (chunk.length > 0 && (chunk.length === MOST || bytes + size > MAX_EVENT_BYTES)) {
       yield chunk
       chunk = []
       bytes = 0

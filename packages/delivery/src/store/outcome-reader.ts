@@ -2,8 +2,8 @@ import { DatabaseSync } from 'node:sqlite'
 import { DEAD_LETTER_STATES } from './calls.ts'
 import { outcomeOfDeadLetter } from './dead-letter-outcome.ts'
 import { LetterRanges } from './letter-ranges.ts'
-import { Names } from './names.ts'
 import { ENTRY_BYTES, type PlainOutcome, readEntry } from './outcome-block.ts'
+import { StoredNames } from './stored-names.ts'
 
 /** Where an event lies in its partition, and where it is from. */
 export interface SoughtEvent {
@@ -25,7 +25,7 @@ export interface RecordedOutcome {
  */
 export class OutcomeReader implements Disposable {
   readonly #db: DatabaseSync
-  readonly #names: Names
+  readonly #names: StoredNames
   readonly #ranges: LetterRanges
   readonly #statements
 
@@ -33,7 +33,7 @@ export class OutcomeReader implements Disposable {
   constructor(file: string) {
     const db = new DatabaseSync(file, { readOnly: true, timeout: 1_000 })
     this.#db = db
-    this.#names = new Names(db)
+    this.#names = new StoredNames(db)
     this.#ranges = new LetterRanges(db, this.#names)
     this.#statements = {
       destinations: db.prepare('SELECT reader AS id FROM positions UNION SELECT destination FROM ranges'),

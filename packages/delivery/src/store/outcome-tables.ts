@@ -12,8 +12,8 @@ import {
   type WaitingPlace,
 } from './calls.ts'
 import type { LetterRanges } from './letter-ranges.ts'
-import type { Names } from './names.ts'
 import { ENTRY_BYTES, readEntry } from './outcome-block.ts'
+import type { StoredNames } from './stored-names.ts'
 import type { VersionTable } from './version-table.ts'
 import { writable } from './writable.ts'
 
@@ -26,14 +26,14 @@ const WITHOUT_REQUESTS = `destination, source, partition, stream, offset, idx, o
 
 /** Positions, blocks of plain outcomes, and journeys: what a restart goes on from and what traces are made of. */
 export class OutcomeTables {
-  readonly #names: Names
+  readonly #names: StoredNames
   readonly #versions: VersionTable
   readonly #ranges: LetterRanges
   readonly #statements
   /** The last block of each destination, partition and revision while it is small: its row and number of entries. */
   #openBlocks = new Map<string, { id: number; entries: number }>()
 
-  constructor(db: DatabaseSync, names: Names, versions: VersionTable, ranges: LetterRanges) {
+  constructor(db: DatabaseSync, names: StoredNames, versions: VersionTable, ranges: LetterRanges) {
     this.#names = names
     this.#versions = versions
     this.#ranges = ranges

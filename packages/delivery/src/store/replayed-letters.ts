@@ -4,7 +4,7 @@ import { mergedRequests } from '../merged-requests.ts'
 import { DEAD_LETTER_STATES, type JourneyWrite, STAGES } from './calls.ts'
 import { rowOfDeadLetterId } from './dead-letter-id.ts'
 import type { ReplayedWrite, ReplayWait } from './job.ts'
-import type { Names } from './names.ts'
+import type { StoredNames } from './stored-names.ts'
 import { writable } from './writable.ts'
 
 const OPEN = DEAD_LETTER_STATES.indexOf('open')
@@ -20,10 +20,10 @@ const RESOLVED = DEAD_LETTER_STATES.indexOf('resolved')
  * Each is written with the counts of its job, in one transaction.
  */
 export class ReplayedLetters {
-  readonly #names: Names
+  readonly #names: StoredNames
   readonly #statements
 
-  constructor(db: DatabaseSync, names: Names) {
+  constructor(db: DatabaseSync, names: StoredNames) {
     this.#names = names
     this.#statements = {
       get: db.prepare('SELECT state, attempts, requests, replay, wait FROM dead_letters WHERE id = ?'),

@@ -1,15 +1,15 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { type StatsReason, type StatsRow, type StatsWrite, SUBJECT_KINDS, type SubjectKind } from './calls.ts'
-import type { Names } from './names.ts'
+import type { StoredNames } from './stored-names.ts'
 
 const KEPT_MS = 7 * 24 * 3_600_000
 
 /** What sources, transformations and destinations did, in steps of 300 s of the last 7 days. */
 export class StatsTable {
-  readonly #names: Names
+  readonly #names: StoredNames
   readonly #statements
 
-  constructor(db: DatabaseSync, names: Names) {
+  constructor(db: DatabaseSync, names: StoredNames) {
     this.#names = names
     this.#statements = {
       putStep: db.prepare('INSERT INTO stats_steps (at) VALUES (?) ON CONFLICT DO NOTHING'),

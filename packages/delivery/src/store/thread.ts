@@ -11,19 +11,19 @@ import { KeptRecords } from './kept-records.ts'
 import { LetterGroups } from './letter-groups.ts'
 import { LetterRanges } from './letter-ranges.ts'
 import { MessageHashes } from './message-hashes.ts'
-import { Names } from './names.ts'
 import { ENTRY_BYTES } from './outcome-block.ts'
 import { OutcomeTables } from './outcome-tables.ts'
 import { ReplayedLetters } from './replayed-letters.ts'
 import { RunTable } from './run-table.ts'
 import { StatsTable } from './stats-table.ts'
+import { StoredNames } from './stored-names.ts'
 import { TraceRetention } from './trace-retention.ts'
 import { VersionTable } from './version-table.ts'
 
 /** The delivery store's own thread: the only place where delivery.db is read and written. */
 const { file } = workerData as DeliveryThreadData
 let db: DatabaseSync
-let names: Names
+let names: StoredNames
 let versions: VersionTable
 let outcomes: OutcomeTables
 let deadLetters: DeadLetterTable
@@ -41,7 +41,7 @@ let runs: RunTable
 answerCalls<DeliveryCalls>({
   open() {
     db = openDatabase(file)
-    names = new Names(db)
+    names = new StoredNames(db)
     versions = new VersionTable(db)
     const ranges = new LetterRanges(db, names)
     outcomes = new OutcomeTables(db, names, versions, ranges)

@@ -9,7 +9,7 @@ export interface VersionsWrite {
 }
 
 /** Of one destination; further back than that nobody looks. */
-const MOST_REVISIONS = 1_000
+const MAX_REVISIONS = 1_000
 
 /**
  * The versions of user code by destination and revision: every outcome names a revision, and so its versions, without
@@ -31,7 +31,7 @@ export class VersionTable {
 
   write(destination: number, { revision, versionIds }: VersionsWrite): void {
     this.#statements.put.run(destination, revision, JSON.stringify(versionIds))
-    this.#statements.drop.run(destination, destination, MOST_REVISIONS)
+    this.#statements.drop.run(destination, destination, MAX_REVISIONS)
   }
 
   of(destination: number, revision: number): readonly string[] {

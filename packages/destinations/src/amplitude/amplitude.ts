@@ -1,5 +1,5 @@
-import { isJsonObject, type JsonObject, type StoredEvent } from '@millrace/protocol'
-import type { AnswerClass, DestinationModule, TransformContext } from '../definition.ts'
+import { type AnswerClass, isJsonObject, type JsonObject, type StoredEvent } from '@millrace/protocol'
+import type { DestinationModule, TransformContext } from '../definition.ts'
 import {
   anonymousId,
   contextObject,

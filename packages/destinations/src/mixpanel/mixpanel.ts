@@ -1,6 +1,13 @@
 import { createHash } from 'node:crypto'
-import { isJsonObject, type JsonObject, type JsonValue, type StoredEvent, setMember } from '@millrace/protocol'
-import type { AnswerClass, DestinationModule, TransformContext } from '../definition.ts'
+import {
+  type AnswerClass,
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  type StoredEvent,
+  setMember,
+} from '@millrace/protocol'
+import type { DestinationModule, TransformContext } from '../definition.ts'
 import {
   anonymousId,
   deviceAddress,

@@ -1,5 +1,5 @@
-import { isJsonObject, type JsonObject, type JsonValue, type StoredEvent } from '@millrace/protocol'
-import type { AnswerClass, DestinationModule, TransformContext } from '../definition.ts'
+import { type AnswerClass, isJsonObject, type JsonObject, type JsonValue, type StoredEvent } from '@millrace/protocol'
+import type { DestinationModule, TransformContext } from '../definition.ts'
 import { anonymousId, trackName, userId, withTraits } from '../event-facts.ts'
 import { type RequestObject, requestObject } from '../request-object.ts'
 import { replacePlaceholders } from '../template.ts'

@@ -1,4 +1,4 @@
-import { type Attempt, MAX_DEDUP_WINDOW_MS } from '../dedup.ts'
+import { type BatchAttempt, MAX_DEDUP_WINDOW_MS } from '../dedup.ts'
 import { DedupWindow } from './dedup-window.ts'
 
 /** Events that came with an exit batch (or were stored by a repeat), and those of other first attempts. */
@@ -38,7 +38,7 @@ export class Attempts {
   }
 
   /** Whether events of this attempt are looked up: those of a repeat, and for a while after one those that may come late. */
-  isLookedUp(attempt: Attempt, acceptedAt: number): boolean {
+  isLookedUp(attempt: BatchAttempt, acceptedAt: number): boolean {
     return attempt === 'repeat' || acceptedAt - this.#lastRepeatAt < LATE_MS
   }
 

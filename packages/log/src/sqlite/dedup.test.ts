@@ -3,7 +3,7 @@ import { messageHash } from '@millrace/protocol'
 import { ManualClock, randomFrom } from '@millrace/std'
 import { afterAll, expect, test } from 'vitest'
 import { testRecord } from '../conformance.ts'
-import { type Attempt, type Dedup, MAX_DEDUP_WINDOW_MS } from '../dedup.ts'
+import { type BatchAttempt, type Dedup, MAX_DEDUP_WINDOW_MS } from '../dedup.ts'
 import { Attempts } from './attempts.ts'
 import { LogFolders, openLog } from './log-folders.ts'
 import type { SqliteEventLog } from './sqlite-event-log.ts'
@@ -124,7 +124,7 @@ test('the log keeps what a restart needs for the longest window, however short i
 })
 
 /** What a sender that repeats makes of its batches: [attempt, messageIds, indexes of the duplicates]. */
-type Sent = readonly [Attempt | undefined, readonly string[], readonly number[] | undefined]
+type Sent = readonly [BatchAttempt | undefined, readonly string[], readonly number[] | undefined]
 
 async function expectSent(log: SqliteEventLog, acceptedAt: number, sent: readonly Sent[]): Promise<void> {
   const appended = sent.map(([attempt, messageIds]) =>

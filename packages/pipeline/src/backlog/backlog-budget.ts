@@ -1,15 +1,14 @@
 import type { DeliveryStore } from '@millrace/delivery'
 import type { EventLog } from '@millrace/log'
-import type { Clock, Timer } from '@millrace/std'
+import type { Clock, Logger, Timer } from '@millrace/std'
 import type { DestinationDelivery } from '../destination-delivery.ts'
-import type { Logger } from '../surroundings.ts'
 import { BacklogExpiry } from './backlog-expiry.ts'
 import { type Share, sharesOf, waitingBytes } from './backlog-figures.ts'
 import type { LogTallies } from './log-tallies.ts'
 
 const INTERVAL_MS = 1_000
 /** Looking takes at most a twentieth of the time, however much waits. */
-const MOST_OF_TIME = 20
+const MAX_OF_TIME = 20
 const WARN_AT = 0.8
 const EXPIRE_AT = 1
 const EXPIRE_UNTIL = 0.95
@@ -76,7 +75,7 @@ export class BacklogBudget {
         .catch((error: Error) => this.#options.logger.error({ cause: error.message }, 'the backlog cannot be counted'))
         .then(() => {
           const tookMs = this.#options.clock.monotonic() - startedAt
-          this.#lookAgain(Math.max(INTERVAL_MS, tookMs * MOST_OF_TIME))
+          this.#lookAgain(Math.max(INTERVAL_MS, tookMs * MAX_OF_TIME))
         })
     }, delayMs)
   }

@@ -9,9 +9,8 @@ import {
   streamOf,
 } from '@millrace/log'
 import { encodedSize, encodeRecord, eventCount } from '@millrace/protocol'
-import type { Clock, Timer } from '@millrace/std'
+import type { Clock, Logger, Timer } from '@millrace/std'
 import type { DestinationDelivery } from '../destination-delivery.ts'
-import type { Logger } from '../surroundings.ts'
 import type { BackedLog } from './backed-log.ts'
 
 const INTERVAL_MS = 5_000

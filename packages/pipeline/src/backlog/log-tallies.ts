@@ -2,7 +2,7 @@ import { addToTally, type EventLog, type OffsetRange, type Stream, type Tally } 
 
 /** Ranges are cut where these numbers of offsets begin, so that most of a long one is known from the last time. */
 const CUTS = [2 ** 18, 2 ** 12]
-const MOST_KEPT = 4_096
+const MAX_KEPT = 4_096
 
 /**
  * What ranges of the log hold of each source. What lies before the end of the log never changes, so a range that was counted
@@ -62,7 +62,7 @@ export class LogTallies {
     this.#known.delete(key)
     this.#known.set(key, known)
     for (const oldest of this.#known.keys()) {
-      if (this.#known.size <= MOST_KEPT) break
+      if (this.#known.size <= MAX_KEPT) break
       this.#known.delete(oldest)
     }
     return known

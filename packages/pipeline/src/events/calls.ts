@@ -2,7 +2,7 @@ import type { RecordedOutcome, Span } from '@millrace/delivery'
 import type { EventFilter } from './event-filter.ts'
 
 /** How far a look back has come in a partition: what lies before this event is still to be looked at. */
-export interface Place {
+export interface LookPlace {
   readonly offset: number
   readonly index: number
 }
@@ -33,7 +33,7 @@ export interface FoundEvent {
 export interface LookBackStart {
   readonly filter: ListFilter
   /** By partition. */
-  readonly places: readonly Place[]
+  readonly places: readonly LookPlace[]
   /** Connections, needed by a filter that asks for what became of events. */
   readonly spans: readonly Span[]
 }
@@ -50,7 +50,7 @@ export interface Step {
   readonly found: readonly FoundEvent[]
   readonly looked: number
   /** Where the next step, or another look back, goes on. */
-  readonly places: readonly Place[]
+  readonly places: readonly LookPlace[]
   /** The partition of which records are needed to go on; undefined when there are none left, or enough was found. */
   readonly wants: number | undefined
   readonly isAtEnd: boolean

@@ -1,13 +1,13 @@
-import type { Place } from './calls.ts'
+import type { LookPlace } from './calls.ts'
 
 /** Where a list of events goes on, as an opaque text: `ev.` and, by partition, offset and index. */
-export function formatEventCursor(places: readonly Place[]): string {
+export function formatEventCursor(places: readonly LookPlace[]): string {
   const text = `ev.${places.map(({ offset, index }) => `${offset}-${index}`).join('.')}`
   return Buffer.from(text).toString('base64url')
 }
 
 /** @param ends of the partitions. @returns undefined for what this server never gave out. */
-export function parseEventCursor(cursor: string, ends: readonly number[]): Place[] | undefined {
+export function parseEventCursor(cursor: string, ends: readonly number[]): LookPlace[] | undefined {
   const text = Buffer.from(cursor, 'base64url').toString('latin1')
   if (!/^ev(\.\d{1,15}-\d{1,9})+$/.test(text)) return undefined
   const places = text.split('.').slice(1).map(parsePlace)
@@ -15,7 +15,7 @@ export function parseEventCursor(cursor: string, ends: readonly number[]): Place
   return isOurs && formatEventCursor(places) === cursor ? places : undefined
 }
 
-function parsePlace(text: string): Place {
+function parsePlace(text: string): LookPlace {
   const [offset, index] = text.split('-')
   return { offset: Number(offset), index: Number(index) }
 }

@@ -3,19 +3,19 @@ import { type EventLog, framedRecords } from '@millrace/log'
 import { formatTime } from '@millrace/protocol'
 import { type Clock, ReaderThread } from '@millrace/std'
 import type { DestinationDelivery } from '../destination-delivery.ts'
-import { Refused } from '../refused.ts'
-import type { EventCalls, FoundEvent, ListFilter, Place, Step } from './calls.ts'
+import { RequestRefused } from '../request-refused.ts'
+import type { EventCalls, FoundEvent, ListFilter, LookPlace, Step } from './calls.ts'
 import { asksForOutcome, matchesOutcome } from './event-filter.ts'
 import { CLOCK_MARGIN_MS } from './look-back.ts'
 import { outcomesNow, type ShownOutcome } from './outcomes-now.ts'
 
-const MOST_LOOKED = 1_000_000
-const MOST_MS = 1_000
+const MAX_LOOKED = 1_000_000
+const MAX_MS = 1_000
 /** Calls that wait for their turn: each has the thread for about a second at most. */
-const MOST_WAITING = 8
+const MAX_WAITING = 8
 /** Read at first, for the frequent page of the newest; then twice as much each time. */
 const FIRST_READ_BYTES = 64 * 1024
-const MOST_READ_BYTES = 1024 * 1024
+const MAX_READ_BYTES = 1024 * 1024
 /** A search for a time that is this near is good enough. */
 const NEAR_OFFSETS = 256
 
@@ -43,7 +43,7 @@ export interface ListedEvent {
 export interface EventPage {
   readonly events: readonly ListedEvent[]
   /** Where to go on; undefined when all there is has been looked at. */
-  readonly next: readonly Place[] | undefined
+  readonly next: readonly LookPlace[] | undefined
 }
 
 /**
@@ -75,9 +75,9 @@ export class EventList {
     return this.#thread.trouble()
   }
 
-  /** @throws Refused 503 when too many others wait. */
-  async list(filter: ListFilter, limit: number, places: readonly Place[] | undefined): Promise<EventPage> {
-    if (this.#isClosed || this.#waiting > MOST_WAITING) throw new Refused('unavailable', 'Too many searches')
+  /** @throws RequestRefused 503 when too many others wait. */
+  async list(filter: ListFilter, limit: number, places: readonly LookPlace[] | undefined): Promise<EventPage> {
+    if (this.#isClosed || this.#waiting > MAX_WAITING) throw new RequestRefused('unavailable', 'Too many searches')
     this.#waiting++
     const page = this.#last.then(() => this.#lookBack(filter, limit, places))
     this.#last = page.catch(() => {}).finally(() => this.#waiting--)
@@ -95,7 +95,7 @@ export class EventList {
     await this.#thread.close()
   }
 
-  async #lookBack(filter: ListFilter, limit: number, given: readonly Place[] | undefined): Promise<EventPage> {
+  async #lookBack(filter: ListFilter, limit: number, given: readonly LookPlace[] | undefined): Promise<EventPage> {
     const { clock, spans } = this.#options
     let end = Number.POSITIVE_INFINITY
     const thread = this.#thread
@@ -103,15 +103,15 @@ export class EventList {
     const events: ListedEvent[] = []
     let places = given ?? (await this.#startingPlaces(filter))
     let looked = 0
-    while (looked < MOST_LOOKED && clock.monotonic() < end) {
+    while (looked < MAX_LOOKED && clock.monotonic() < end) {
       await thread.call('begin', { filter, places, spans: connections })
       // Starting the thread, as the first call does, is no part of looking back.
-      end = Math.min(end, clock.monotonic() + MOST_MS)
+      end = Math.min(end, clock.monotonic() + MAX_MS)
       const reads = new Reads(this.#options.log, places)
       let step: Step | undefined
       do {
         const chunk = step?.wants === undefined ? undefined : await reads.read(step.wants)
-        const request = { chunk, mostFound: limit - events.length, mostLooked: MOST_LOOKED - looked }
+        const request = { chunk, mostFound: limit - events.length, mostLooked: MAX_LOOKED - looked }
         step = await thread.call('goOn', request, chunk === undefined ? [] : [chunk.frames.buffer])
         looked += step.looked
         places = step.places
@@ -120,7 +120,7 @@ export class EventList {
         }
         if (step.isAtEnd) return { events, next: undefined }
         if (events.length >= limit) return { events, next: places }
-      } while (step.wants !== undefined && looked < MOST_LOOKED && clock.monotonic() < end)
+      } while (step.wants !== undefined && looked < MAX_LOOKED && clock.monotonic() < end)
     }
     return { events, next: places }
   }
@@ -140,9 +140,9 @@ export class EventList {
   }
 
   /** The end of the log or, for a list that ends earlier, a place not long after that time: found by halving. */
-  async #startingPlaces({ to }: ListFilter): Promise<Place[]> {
+  async #startingPlaces({ to }: ListFilter): Promise<LookPlace[]> {
     const { log } = this.#options
-    const places: Place[] = []
+    const places: LookPlace[] = []
     for (const [partition, end] of this.ends().entries()) {
       let high = end
       let low = to === undefined ? high : 0
@@ -164,7 +164,7 @@ class Reads {
   readonly #before: number[]
   #bytes = FIRST_READ_BYTES
 
-  constructor(log: EventLog, places: readonly Place[]) {
+  constructor(log: EventLog, places: readonly LookPlace[]) {
     this.#log = log
     // Of the record at a place some events are still to be looked at, unless its index is 0.
     this.#before = places.map(({ offset, index }) => (index > 0 ? offset + 1 : offset))
@@ -173,7 +173,7 @@ class Reads {
   async read(partition: number) {
     const { frames, next } = await this.#log.readBack(partition, this.#before[partition]!, this.#bytes)
     this.#before[partition] = next
-    this.#bytes = Math.min(this.#bytes * 2, MOST_READ_BYTES)
+    this.#bytes = Math.min(this.#bytes * 2, MAX_READ_BYTES)
     return { partition, frames, isFirst: next === 0 }
   }
 }

@@ -1,7 +1,7 @@
 import { EVENT_TYPES } from '@millrace/protocol'
 import { cursorText, limitOf, nextPath, oneOf, type Query, text, time } from '../query.ts'
-import { Refused } from '../refused.ts'
-import type { ListFilter, Place } from './calls.ts'
+import { RequestRefused } from '../request-refused.ts'
+import type { ListFilter, LookPlace } from './calls.ts'
 import { formatEventCursor, parseEventCursor } from './event-cursor.ts'
 import { type EventFilter, OUTCOMES } from './event-filter.ts'
 import type { EventList } from './event-list.ts'
@@ -9,7 +9,7 @@ import type { EventList } from './event-list.ts'
 /**
  * The answer of GET /v2/events.
  *
- * @throws Refused
+ * @throws RequestRefused
  * @see contracts/delivery.md §8 [D623], §10
  */
 export async function eventsPage(list: EventList, query: Query) {
@@ -20,7 +20,7 @@ export async function eventsPage(list: EventList, query: Query) {
   return { events, paging: { total: null, next: nextPath('/v2/events', query, cursor) } }
 }
 
-/** @throws Refused */
+/** @throws RequestRefused */
 export function eventFilterOf(query: Query): EventFilter {
   return {
     sourceId: text(query, 'sourceId'),
@@ -37,14 +37,15 @@ export function eventFilterOf(query: Query): EventFilter {
 function listFilterOf(query: Query): ListFilter {
   const filter = { ...eventFilterOf(query), from: time(query, 'from'), to: time(query, 'to') }
   const { from, to } = filter
-  if (from !== undefined && to !== undefined && from >= to) throw new Refused('bad_request', 'from must be before to')
+  if (from !== undefined && to !== undefined && from >= to)
+    throw new RequestRefused('bad_request', 'from must be before to')
   return filter
 }
 
-function placesOf(query: Query, ends: readonly number[]): Place[] | undefined {
+function placesOf(query: Query, ends: readonly number[]): LookPlace[] | undefined {
   const given = cursorText(query)
   if (given === undefined) return undefined
   const places = parseEventCursor(given, ends)
-  if (places === undefined) throw new Refused('bad_request', 'Invalid cursor')
+  if (places === undefined) throw new RequestRefused('bad_request', 'Invalid cursor')
   return places
 }

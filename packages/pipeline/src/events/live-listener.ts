@@ -1,7 +1,7 @@
 import type { Clock, Timer } from '@millrace/std'
 import type { EventFilter } from './event-filter.ts'
 
-const MOST_MESSAGES = 50
+const MAX_MESSAGES = 50
 const WINDOW_MS = 1_000
 
 export interface LiveListenerOptions {
@@ -25,7 +25,7 @@ export class LiveListener {
   readonly mayStay: () => boolean
   readonly #options: LiveListenerOptions
   /** When the last 50 messages were sent, in a ring. */
-  readonly #sentAt = new Float64Array(MOST_MESSAGES).fill(Number.NEGATIVE_INFINITY)
+  readonly #sentAt = new Float64Array(MAX_MESSAGES).fill(Number.NEGATIVE_INFINITY)
   #next = 0
   #skipped = 0
   #timer: Timer | undefined
@@ -100,7 +100,7 @@ export class LiveListener {
 
   #write(name: string, data: string): void {
     this.#sentAt[this.#next] = this.#options.clock.monotonic()
-    this.#next = (this.#next + 1) % MOST_MESSAGES
+    this.#next = (this.#next + 1) % MAX_MESSAGES
     this.#put(`event: ${name}\ndata: ${data}\n\n`)
   }
 

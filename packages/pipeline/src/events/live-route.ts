@@ -1,12 +1,12 @@
 import { Readable } from 'node:stream'
 import type { FastifyPluginAsync, FastifyRequest } from 'fastify'
-import { TAIL_IN_WORDS } from '../events-in-words.ts'
+import { TAIL_IN_WORDS } from '../events.openapi.ts'
 import type { Query } from '../query.ts'
 import { eventFilterOf } from './event-route.ts'
 import type { LiveView } from './live-view.ts'
 
 /** Written ahead of a reader; what comes on top is counted and not kept. */
-const MOST_AHEAD_BYTES = 64 * 1024
+const MAX_AHEAD_BYTES = 64 * 1024
 
 /**
  * GET /v2/tail: server-sent events, to be registered below /v2.
@@ -19,7 +19,7 @@ export function liveRoute(live: LiveView, mayStay: (request: FastifyRequest) => 
     // A HEAD would hold the place of a listener for as long as it likes.
     app.get('/tail', { exposeHeadRoute: false, config: { describe: TAIL_IN_WORDS } }, async (request, reply) => {
       const filter = eventFilterOf(request.query as Query)
-      const stream = new Readable({ highWaterMark: MOST_AHEAD_BYTES, read: () => listener.drained() })
+      const stream = new Readable({ highWaterMark: MAX_AHEAD_BYTES, read: () => listener.drained() })
       const listener = live.open({
         filter,
         write: (text) => stream.push(text),

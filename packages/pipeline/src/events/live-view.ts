@@ -1,6 +1,6 @@
 import { eventCount, formatTime, type RecordHeader, type StoredEvent } from '@millrace/protocol'
 import type { Clock, Timer } from '@millrace/std'
-import { Refused } from '../refused.ts'
+import { RequestRefused } from '../request-refused.ts'
 import {
   asksForOutcome,
   eventFacts,
@@ -11,14 +11,14 @@ import {
 } from './event-filter.ts'
 import { LiveListener, type LiveListenerOptions } from './live-listener.ts'
 
-const MOST_LISTENERS = 20
+const MAX_LISTENERS = 20
 const TICK_MS = 1_000
 const BEAT_TICKS = 15
 /** One that has read nothing for so long gives its place to others. */
-const MOST_STALLED_MS = 60_000
+const MAX_STALLED_MS = 60_000
 
 /** What became of an event at a destination just now. */
-export interface LiveOutcome {
+export interface LiveResult {
   readonly destinationId: string
   readonly outcome: Outcome
   readonly reason: string | null
@@ -47,10 +47,10 @@ export class LiveView {
     return this.#listeners.size > 0
   }
 
-  /** @throws Refused 503 for the 21st listener. */
+  /** @throws RequestRefused 503 for the 21st listener. */
   open(options: Omit<LiveListenerOptions, 'clock'>): LiveListener {
-    if (this.#listeners.size >= MOST_LISTENERS) throw new Refused('unavailable', 'Too many listeners')
-    if (this.#isClosed) throw new Refused('unavailable', 'Service unavailable')
+    if (this.#listeners.size >= MAX_LISTENERS) throw new RequestRefused('unavailable', 'Too many listeners')
+    if (this.#isClosed) throw new RequestRefused('unavailable', 'Service unavailable')
     const listener: LiveListener = new LiveListener({
       ...options,
       clock: this.#clock,
@@ -89,7 +89,7 @@ export class LiveView {
     }
   }
 
-  outcome(event: StoredEvent, sourceId: string, live: LiveOutcome): void {
+  outcome(event: StoredEvent, sourceId: string, live: LiveResult): void {
     const { destinationId, outcome, reason, status, durationMs } = live
     const wasAttempted = status !== 0
     const message = {
@@ -119,7 +119,7 @@ export class LiveView {
   #tick(): void {
     this.#ticks++
     for (const listener of this.#listeners) {
-      if (!listener.mayStay() || listener.stalledMs >= MOST_STALLED_MS) listener.end()
+      if (!listener.mayStay() || listener.stalledMs >= MAX_STALLED_MS) listener.end()
       else if (this.#ticks % BEAT_TICKS === 0) listener.beat()
     }
     this.#timer = this.isWatched ? this.#clock.setTimer(() => this.#tick(), TICK_MS) : undefined

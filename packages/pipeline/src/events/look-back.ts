@@ -2,7 +2,7 @@ import type { OutcomeReader, RecordedOutcome } from '@millrace/delivery'
 import { framedRecords, type StoredRecord } from '@millrace/log'
 import { eventCount, type StoredEvent, storedEvents } from '@millrace/protocol'
 import { Activity } from '../activity.ts'
-import type { Chunk, FoundEvent, LookBackStart, Place, Step } from './calls.ts'
+import type { Chunk, FoundEvent, LookBackStart, LookPlace, Step } from './calls.ts'
 import { asksForOutcome, eventFacts, isUnfinished, matchesEvent, matchesOutcome } from './event-filter.ts'
 import { RawSearch } from './raw-search.ts'
 
@@ -156,11 +156,11 @@ export class LookBack {
     return false
   }
 
-  #places(): Place[] {
+  #places(): LookPlace[] {
     return this.#parts.map(({ place }) => place)
   }
 
-  #isLast(places: readonly Place[]): boolean {
+  #isLast(places: readonly LookPlace[]): boolean {
     return this.#parts.every(({ place }, i) => place.offset === places[i]!.offset && place.index === places[i]!.index)
   }
 }
@@ -168,12 +168,12 @@ export class LookBack {
 interface Candidate {
   readonly event: FoundEvent
   /** Where the look back stood behind it. */
-  readonly places: readonly Place[]
+  readonly places: readonly LookPlace[]
 }
 
 interface Part {
   readonly partition: number
-  place: Place
+  place: LookPlace
   /** Oldest first: the next is the last. */
   records: { readonly record: StoredRecord; events: readonly StoredEvent[] | undefined }[]
   /** Nothing lies before the records. */

@@ -1,21 +1,20 @@
 import type { DeliveryStore, Job, JobCalls } from '@millrace/delivery'
 import type { StoredEvent } from '@millrace/protocol'
-import type { Clock } from '@millrace/std'
+import type { Clock, Logger } from '@millrace/std'
 import type { DestinationDelivery } from '../destination-delivery.ts'
-import type { Logger } from '../surroundings.ts'
 import type { LogScan } from './log-scan.ts'
 import { Pace } from './pace.ts'
 import type { ScanPlace } from './scan-calls.ts'
 import { Waits } from './waits.ts'
 
 /** Of one destination, taken up and not finished: what waits for a retry takes no memory worth speaking of. */
-const MOST_TAKEN = 1_000
-const MOST_TAKEN_TOGETHER = 500
+const MAX_TAKEN = 1_000
+const MAX_TAKEN_TOGETHER = 500
 const TAKES_PER_SECOND = 10
 const TRY_AGAIN_MS = 1_000
 
 /** What jobs need of the rest. */
-export interface JobSurroundings {
+export interface JobDeps {
   readonly store: Pick<DeliveryStore, 'call'>
   /** Writes every outcome that there is. */
   readonly flush: () => Promise<void>
@@ -48,7 +47,7 @@ export interface JobWork {
 /** What the work of one job has in common, whatever it is over. */
 export class JobContext {
   readonly job: Job
-  readonly surroundings: JobSurroundings
+  readonly deps: JobDeps
   readonly waits: Waits
   /** Events that are taken up together. */
   readonly takenTogether: number
@@ -57,13 +56,13 @@ export class JobContext {
   /** By destination: events that a lane has. */
   readonly #taken = new Map<string, number>()
 
-  constructor(job: Job, surroundings: JobSurroundings) {
+  constructor(job: Job, deps: JobDeps) {
     this.job = job
-    this.surroundings = surroundings
-    this.waits = new Waits(surroundings.clock)
-    this.#pace = new Pace(surroundings.clock, job.ratePerSecond)
+    this.deps = deps
+    this.waits = new Waits(deps.clock)
+    this.#pace = new Pace(deps.clock, job.ratePerSecond)
     const aTenth = Math.floor(job.ratePerSecond / TAKES_PER_SECOND)
-    this.takenTogether = Math.max(1, Math.min(MOST_TAKEN_TOGETHER, aTenth))
+    this.takenTogether = Math.max(1, Math.min(MAX_TAKEN_TOGETHER, aTenth))
   }
 
   /** Has nothing more taken up. */
@@ -73,7 +72,7 @@ export class JobContext {
   }
 
   get now(): number {
-    return this.surroundings.clock.now()
+    return this.deps.clock.now()
   }
 
   /** Waits until so many may be taken up. */
@@ -82,7 +81,7 @@ export class JobContext {
   }
 
   isFull(destinationId: string): boolean {
-    return (this.#taken.get(destinationId) ?? 0) >= MOST_TAKEN
+    return (this.#taken.get(destinationId) ?? 0) >= MAX_TAKEN
   }
 
   get isIdle(): boolean {
@@ -103,7 +102,7 @@ export class JobContext {
     name: Name,
     argument: Parameters<JobCalls[Name]>[0],
   ): Promise<ReturnType<JobCalls[Name]> | undefined> {
-    return this.attempt(() => this.surroundings.store.call(name, argument))
+    return this.attempt(() => this.deps.store.call(name, argument))
   }
 
   async attempt<T>(work: () => Promise<T>): Promise<T | undefined> {
@@ -114,7 +113,7 @@ export class JobContext {
         const { message, code } = error as NodeJS.ErrnoException
         if (code === 'RANGE_LOST') throw error
         if (this.isHalted) return undefined
-        this.surroundings.logger.error({ replayId: this.job.id, cause: message }, 'a replay waits')
+        this.deps.logger.error({ replayId: this.job.id, cause: message }, 'a replay waits')
         await this.waits.sleep(TRY_AGAIN_MS)
       }
     }

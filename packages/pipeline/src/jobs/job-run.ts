@@ -1,5 +1,5 @@
 import type { Job } from '@millrace/delivery'
-import { JobContext, type JobSurroundings, type JobWork } from './job-context.ts'
+import { JobContext, type JobDeps, type JobWork } from './job-context.ts'
 import { LetterWork } from './letter-work.ts'
 import { RangeLostError } from './log-scan.ts'
 import { LogWork } from './log-work.ts'
@@ -10,16 +10,16 @@ export class JobRun {
   isRunning = false
   isPaused: boolean
   readonly #context: JobContext
-  readonly #surroundings: JobSurroundings
+  readonly #deps: JobDeps
   readonly #work: JobWork
   #isCounted: boolean
   #running: Promise<boolean> = Promise.resolve(false)
 
-  constructor(job: Job, surroundings: JobSurroundings) {
+  constructor(job: Job, deps: JobDeps) {
     this.id = job.id
     this.isPaused = job.state === 'paused'
-    this.#surroundings = surroundings
-    this.#context = new JobContext(job, surroundings)
+    this.#deps = deps
+    this.#context = new JobContext(job, deps)
     const { over } = job
     this.#work = over.origin === 'log' ? new LogWork(this.#context, over.selection) : new LetterWork(this.#context)
     this.#isCounted = job.matched !== null
@@ -54,7 +54,7 @@ export class JobRun {
   /** Takes back what the lanes have of it. */
   withdraw(): void {
     for (const { destinationId } of this.#context.job.parts) {
-      this.#surroundings.delivery(destinationId)?.lane.withdraw(this.id)
+      this.#deps.delivery(destinationId)?.lane.withdraw(this.id)
     }
   }
 
@@ -67,7 +67,7 @@ export class JobRun {
       return this.#fail(error)
     }
     if (this.#context.isHalted) return false
-    await this.#surroundings.flush()
+    await this.#deps.flush()
     const at = this.#context.now
     const done = await this.#context.call('changeJob', { id: this.id, from: ['running'], to: 'done', at })
     return done !== undefined
@@ -100,9 +100,9 @@ export class JobRun {
 
   async #fail(error: RangeLostError): Promise<boolean> {
     this.withdraw()
-    await this.#surroundings.flush()
+    await this.#deps.flush()
     await this.#context.call('endJob', { id: this.id, to: 'failed', at: this.#context.now })
-    this.#surroundings.logger.error({ replayId: this.id, cause: error.message }, 'a replay failed')
+    this.#deps.logger.error({ replayId: this.id, cause: error.message }, 'a replay failed')
     return !this.#context.isHalted
   }
 }

@@ -3,26 +3,26 @@ import type { EventLog } from '@millrace/log'
 import { resourceId } from '@millrace/protocol'
 import type { Timer } from '@millrace/std'
 import type { DestinationDelivery } from '../destination-delivery.ts'
-import { Refused } from '../refused.ts'
-import type { JobSurroundings } from './job-context.ts'
+import { RequestRefused } from '../request-refused.ts'
+import type { JobDeps } from './job-context.ts'
 import { JobRun } from './job-run.ts'
 import type { LetterRequest } from './letter-selection.ts'
 import type { LogRequest } from './log-request.ts'
 import { refuseUnlessKept, refuseUnlessReplayable } from './log-request-state.ts'
 import { STANDARD_RATE } from './replay-rate.ts'
 
-const MOST_RUNNING = 10
+const MAX_RUNNING = 10
 const REST_AFTER_MS = 60_000
 /** Those that wait their turn, or are paused, included. */
-const MOST_UNFINISHED = 1_000
+const MAX_UNFINISHED = 1_000
 
-export interface NewJob extends LetterRequest {
+export interface JobRequest extends LetterRequest {
   readonly kind: JobKind
   /** E-mail of a user. */
   readonly createdBy: string
 }
 
-export interface JobsOptions extends JobSurroundings {
+export interface JobsOptions extends JobDeps {
   readonly deliveries: () => Iterable<DestinationDelivery>
   /** Whether a connection between them is there and enabled. */
   readonly isConnected: (sourceId: string, destinationId: string) => boolean
@@ -81,7 +81,7 @@ export class Jobs {
     return Math.min(...[...this.#runs.values()].map((run) => run.neededFrom(partition)))
   }
 
-  /** Begins a replay of the log. @throws Refused 400, 409 */
+  /** Begins a replay of the log. @throws RequestRefused 400, 409 */
   async createOverLog(request: LogRequest, createdBy: string): Promise<Job> {
     const { store, clock, log, scan } = this.#options
     refuseUnlessReplayable(request, this.#options)
@@ -111,8 +111,8 @@ export class Jobs {
     return job
   }
 
-  /** @throws Refused 409 */
-  async create({ kind, selection, isDryRun, ratePerSecond = STANDARD_RATE, createdBy }: NewJob): Promise<Job> {
+  /** @throws RequestRefused 409 */
+  async create({ kind, selection, isDryRun, ratePerSecond = STANDARD_RATE, createdBy }: JobRequest): Promise<Job> {
     this.#refuseTooMany()
     const { store, clock } = this.#options
     const destinations = [...this.#options.deliveries()].map(({ destination }) => destination)
@@ -139,7 +139,7 @@ export class Jobs {
    * Replays one dead letter.
    *
    * @returns the job; undefined if there is no dead letter with this id.
-   * @throws Refused 409 unless it is open, and its destination enabled.
+   * @throws RequestRefused 409 unless it is open, and its destination enabled.
    */
   async replay(letterId: string, createdBy: string): Promise<Job | undefined> {
     const { store, clock } = this.#options
@@ -163,7 +163,7 @@ export class Jobs {
    * Discards one dead letter.
    *
    * @returns false if there is none with this id.
-   * @throws Refused 409 unless it is open.
+   * @throws RequestRefused 409 unless it is open.
    */
   async discard(letterId: string): Promise<boolean> {
     const { store, clock, onDiscarded } = this.#options
@@ -174,7 +174,7 @@ export class Jobs {
     return true
   }
 
-  /** Nothing more is taken up; what has been goes on. @throws Refused 404, 409 */
+  /** Nothing more is taken up; what has been goes on. @throws RequestRefused 404, 409 */
   async pause(id: string): Promise<Job> {
     const { store, clock } = this.#options
     await this.#hold(id)
@@ -182,14 +182,14 @@ export class Jobs {
     return this.#changed(id, changed)
   }
 
-  /** @throws Refused 404, 409 */
+  /** @throws RequestRefused 404, 409 */
   async resume(id: string): Promise<Job> {
     const { store, clock } = this.#options
     const changed = await store.call('changeJob', { id, from: ['paused'], to: 'queued', at: clock.now() })
     return this.#changed(id, changed)
   }
 
-  /** Calls under way are aborted; what is not finished is open again. @throws Refused 404, 409 */
+  /** Calls under way are aborted; what is not finished is open again. @throws RequestRefused 404, 409 */
   async cancel(id: string): Promise<Job> {
     const { store, clock, flush } = this.#options
     const run = await this.#hold(id)
@@ -218,13 +218,13 @@ export class Jobs {
 
   /** Has the run of a job do what its state says now. */
   #changed(id: string, changed: { job: Job; isChanged: boolean } | undefined): Job {
-    if (changed === undefined) throw new Refused('not_found', `Replay with id ${id} not found`)
+    if (changed === undefined) throw new RequestRefused('not_found', `Replay with id ${id} not found`)
     const { job, isChanged } = changed
     const run = this.#runs.get(id)
     if (run !== undefined) run.isPaused = job.state === 'paused'
     if (job.finishedAt !== null) this.#runs.delete(id)
     this.#startNext()
-    if (!isChanged) throw new Refused('conflict', `Replay is ${job.state}`)
+    if (!isChanged) throw new RequestRefused('conflict', `Replay is ${job.state}`)
     return job
   }
 
@@ -239,7 +239,7 @@ export class Jobs {
     const runs = [...this.#runs.values()]
     let running = runs.filter(({ isRunning }) => isRunning).length
     for (const run of runs) {
-      if (running >= MOST_RUNNING) break
+      if (running >= MAX_RUNNING) break
       if (run.isRunning || run.isPaused) continue
       running++
       void run.run().then((isFinished) => {
@@ -260,13 +260,13 @@ export class Jobs {
   }
 
   #refuseTooMany(): void {
-    if (this.#runs.size >= MOST_UNFINISHED) throw new Refused('conflict', 'Too many unfinished replays')
+    if (this.#runs.size >= MAX_UNFINISHED) throw new RequestRefused('conflict', 'Too many unfinished replays')
   }
 
   #refuseDisabled(destinationId: string | undefined): void {
     const delivery = destinationId === undefined ? undefined : this.#options.delivery(destinationId)
     if (delivery?.destination.isEnabled === false) {
-      throw new Refused('conflict', `Destination with id ${destinationId} is disabled`)
+      throw new RequestRefused('conflict', `Destination with id ${destinationId} is disabled`)
     }
   }
 
@@ -279,5 +279,5 @@ export class Jobs {
 }
 
 function refuseUnlessOpen({ state }: DeadLetterRow): undefined {
-  if (state !== 'open') throw new Refused('conflict', `Dead letter is ${state}`)
+  if (state !== 'open') throw new RequestRefused('conflict', `Dead letter is ${state}`)
 }

@@ -1,10 +1,10 @@
 import { type JobKind, type LetterSelection, STAGES } from '@millrace/delivery'
 import { isJsonObject, type JsonObject } from '@millrace/protocol'
 import { oneOf, text, time } from '../query.ts'
-import { Refused } from '../refused.ts'
+import { RequestRefused } from '../request-refused.ts'
 import { rateIn } from './replay-rate.ts'
 
-const MOST_IDS = 10_000
+const MAX_IDS = 10_000
 const MEMBERS = ['ids', 'filter', 'dryRun']
 /** The rate is a replay's alone: nothing is sent by a discard. */
 const MEMBERS_OF: Record<JobKind, readonly string[]> = { discard: MEMBERS, replay: [...MEMBERS, 'rateEventsPerSecond'] }
@@ -22,27 +22,28 @@ export interface LetterRequest {
  * Reads the body of such a call: those with these ids, or those that a filter finds. Only open ones can be
  * meant, so the filter `{"state":"open"}` means all.
  *
- * @throws Refused 400
+ * @throws RequestRefused 400
  * @see contracts/delivery.md §6 [D617], §10
  */
 export function readLetterRequest(kind: JobKind, body: JsonObject): LetterRequest {
   refuseUnknown(body, MEMBERS_OF[kind])
   const { ids, filter, dryRun = false } = body
-  if (typeof dryRun !== 'boolean') throw new Refused('bad_request', 'dryRun must be a boolean')
+  if (typeof dryRun !== 'boolean') throw new RequestRefused('bad_request', 'dryRun must be a boolean')
   if ((ids === undefined) === (filter === undefined)) throw nothingMeant()
   const selection = ids === undefined ? { filter: readFilter(filter) } : { ids: readIds(ids) }
   return { selection, isDryRun: dryRun, ratePerSecond: rateIn(body) }
 }
 
 function readIds(ids: unknown): string[] {
-  if (!Array.isArray(ids) || ids.some((id) => typeof id !== 'string')) throw new Refused('bad_request', 'Invalid ids')
+  if (!Array.isArray(ids) || ids.some((id) => typeof id !== 'string'))
+    throw new RequestRefused('bad_request', 'Invalid ids')
   if (ids.length === 0) throw nothingMeant()
-  if (ids.length > MOST_IDS) throw new Refused('bad_request', `At most ${MOST_IDS} ids`)
+  if (ids.length > MAX_IDS) throw new RequestRefused('bad_request', `At most ${MAX_IDS} ids`)
   return ids
 }
 
 function readFilter(filter: unknown) {
-  if (!isJsonObject(filter)) throw new Refused('bad_request', 'Invalid filter')
+  if (!isJsonObject(filter)) throw new RequestRefused('bad_request', 'Invalid filter')
   refuseUnknown(filter, FILTERS)
   oneOf(filter, 'state', ['open'])
   const read = {
@@ -61,12 +62,12 @@ function readFilter(filter: unknown) {
   return read
 }
 
-/** @throws Refused 400 */
+/** @throws RequestRefused 400 */
 export function refuseUnknown(written: JsonObject, known: readonly string[]): void {
   const unknown = Object.keys(written).filter((member) => !known.includes(member))
-  if (unknown.length > 0) throw new Refused('bad_request', `Unknown member: ${unknown.join(', ')}`)
+  if (unknown.length > 0) throw new RequestRefused('bad_request', `Unknown member: ${unknown.join(', ')}`)
 }
 
-function nothingMeant(): Refused {
-  return new Refused('bad_request', 'ids or filter required')
+function nothingMeant(): RequestRefused {
+  return new RequestRefused('bad_request', 'ids or filter required')
 }

@@ -45,11 +45,11 @@ export class LetterWork implements JobWork {
   }
 
   async resumeTaken(): Promise<void> {
-    const { job, surroundings } = this.#context
+    const { job, deps } = this.#context
     if (job.kind === 'discard') return
-    const letters = await surroundings.store.call('replayingLetters', job.id)
+    const letters = await deps.store.call('replayingLetters', job.id)
     for (const [destinationId, ofDestination] of Map.groupBy(letters, (letter) => letter.destinationId)) {
-      const delivery = surroundings.delivery(destinationId)
+      const delivery = deps.delivery(destinationId)
       if (delivery !== undefined) this.#deliver(delivery, ofDestination)
     }
   }
@@ -60,13 +60,13 @@ export class LetterWork implements JobWork {
   }
 
   async #discard(): Promise<void> {
-    const { job, surroundings } = this.#context
+    const { job, deps } = this.#context
     for (const destinationId of this.#partsToDo) {
       for (let isAtEnd = false; !isAtEnd; ) {
         const request = { jobId: job.id, destinationId, limit: DISCARDED_TOGETHER, at: this.#context.now }
         const discarded = await this.#context.call('discardLetters', request)
         if (discarded === undefined) return
-        if (discarded.count > 0) surroundings.onDiscarded(destinationId, discarded.count)
+        if (discarded.count > 0) deps.onDiscarded(destinationId, discarded.count)
         isAtEnd = discarded.isAtEnd
       }
       this.#partsToDo.delete(destinationId)
@@ -74,10 +74,10 @@ export class LetterWork implements JobWork {
   }
 
   async #replay(destinationId: string): Promise<void> {
-    const { job, surroundings, waits, takenTogether } = this.#context
+    const { job, deps, waits, takenTogether } = this.#context
     for (let isAtEnd = false; !isAtEnd; ) {
       if (this.#context.isHalted) return
-      const delivery = surroundings.delivery(destinationId)
+      const delivery = deps.delivery(destinationId)
       // Its dead letters were discarded with it.
       if (delivery === undefined) break
       if (this.#context.isFull(destinationId)) {
@@ -88,7 +88,7 @@ export class LetterWork implements JobWork {
       const request = { jobId: job.id, destinationId, limit: takenTogether, at: this.#context.now }
       const taken = await this.#context.call('takeLetters', request)
       if (taken === undefined) return
-      if (surroundings.delivery(destinationId) === delivery) this.#deliver(delivery, taken.letters)
+      if (deps.delivery(destinationId) === delivery) this.#deliver(delivery, taken.letters)
       isAtEnd = taken.isAtEnd
     }
     this.#partsToDo.delete(destinationId)

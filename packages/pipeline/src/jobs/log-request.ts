@@ -1,12 +1,12 @@
 import type { LogSelection } from '@millrace/delivery'
 import { EVENT_TYPES, isJsonObject, type JsonObject, parseTime } from '@millrace/protocol'
 import { FINAL_OUTCOMES } from '../events/event-filter.ts'
-import { Refused } from '../refused.ts'
+import { RequestRefused } from '../request-refused.ts'
 import { refuseUnknown } from './letter-selection.ts'
 import { rateIn } from './replay-rate.ts'
 
 /** Of sources, destinations, or in a list of the filter. */
-const MOST_LISTED = 10_000
+const MAX_LISTED = 10_000
 const MEMBERS = ['sourceIds', 'destinationIds', 'from', 'to', 'filter', 'rateEventsPerSecond', 'dryRun']
 const FILTERS = ['types', 'events', 'userIds', 'messageIds', 'outcomes'] as const
 
@@ -21,17 +21,17 @@ export interface LogRequest extends Omit<LogSelection, 'ends'> {
 /**
  * Reads the body of POST /v2/replays.
  *
- * @throws Refused 400
+ * @throws RequestRefused 400
  * @see contracts/delivery.md §7 [D620], §10
  */
 export function readLogRequest(body: JsonObject): LogRequest {
   refuseUnknown(body, MEMBERS)
   const { filter = {}, dryRun = false } = body
   const [from, to] = [timeIn(body, 'from'), timeIn(body, 'to')]
-  if (from >= to) throw new Refused('bad_request', 'from must be before to')
-  if (!isJsonObject(filter)) throw new Refused('bad_request', 'Invalid filter')
+  if (from >= to) throw new RequestRefused('bad_request', 'from must be before to')
+  if (!isJsonObject(filter)) throw new RequestRefused('bad_request', 'Invalid filter')
   refuseUnknown(filter, FILTERS)
-  if (typeof dryRun !== 'boolean') throw new Refused('bad_request', 'dryRun must be a boolean')
+  if (typeof dryRun !== 'boolean') throw new RequestRefused('bad_request', 'dryRun must be a boolean')
   return {
     sourceIds: required(body, 'sourceIds'),
     destinationIds: required(body, 'destinationIds'),
@@ -50,13 +50,13 @@ export function readLogRequest(body: JsonObject): LogRequest {
 function timeIn(body: JsonObject, name: string): number {
   const value = body[name]
   const time = typeof value === 'string' ? parseTime(value) : undefined
-  if (time === undefined) throw new Refused('bad_request', `Invalid time in ${name}`)
+  if (time === undefined) throw new RequestRefused('bad_request', `Invalid time in ${name}`)
   return time
 }
 
 function required(body: JsonObject, name: string): string[] {
   const listed = list(body, name)
-  if (listed.length === 0) throw new Refused('bad_request', `Invalid ${name}`)
+  if (listed.length === 0) throw new RequestRefused('bad_request', `Invalid ${name}`)
   return listed
 }
 
@@ -65,8 +65,8 @@ function list(of: JsonObject, name: string, allowed?: readonly string[]): string
   const value = of[name] ?? []
   const isList =
     Array.isArray(value) &&
-    value.length <= MOST_LISTED &&
+    value.length <= MAX_LISTED &&
     value.every((each) => typeof each === 'string' && (allowed === undefined || allowed.includes(each)))
-  if (!isList) throw new Refused('bad_request', `Invalid ${name}`)
+  if (!isList) throw new RequestRefused('bad_request', `Invalid ${name}`)
   return [...new Set(value as string[])]
 }

@@ -11,7 +11,7 @@ import { deliverWait, type ReplayedEvent, waitOf } from './replayed-event.ts'
 import type { ScanPlace, SelectedEvent } from './scan-calls.ts'
 
 /** Reads of the log in which nothing was found, after which the place is written: about 16 MB. */
-const MOST_SCANNED_IN_VAIN = 64
+const MAX_SCANNED_IN_VAIN = 64
 
 /** Delivers events of a range of the log again, or for the first time to a new destination. @see decision 0033 */
 export class LogWork implements JobWork {
@@ -32,7 +32,7 @@ export class LogWork implements JobWork {
       const of = { partition, selection: this.#selection, destinationId }
       let place = placeOf(part)
       for (let isAtEnd = part.isAtEnd; !isAtEnd; ) {
-        const step = await this.#context.attempt(() => this.#context.surroundings.scan.next(of, place))
+        const step = await this.#context.attempt(() => this.#context.deps.scan.next(of, place))
         if (step === undefined) return undefined
         matched += step.found.length
         place = step.next
@@ -52,10 +52,10 @@ export class LogWork implements JobWork {
   }
 
   async resumeTaken(): Promise<void> {
-    const { job, surroundings } = this.#context
-    const waits = await surroundings.store.call('replayingEvents', job.id)
+    const { job, deps } = this.#context
+    const waits = await deps.store.call('replayingEvents', job.id)
     for (const [destinationId, ofDestination] of Map.groupBy(waits, (wait) => wait.destinationId)) {
-      const delivery = surroundings.delivery(destinationId)
+      const delivery = deps.delivery(destinationId)
       if (delivery === undefined) continue
       for (const wait of ofDestination) {
         deliverWait(delivery.lane, wait, undefined, this.#context.taken(destinationId))
@@ -80,7 +80,7 @@ export class LogWork implements JobWork {
   }
 
   async #replay(part: Part): Promise<void> {
-    const { surroundings, waits, takenTogether } = this.#context
+    const { deps, waits, takenTogether } = this.#context
     const { partition, destinationId } = part
     const of = { partition, selection: this.#selection, destinationId }
     let found: readonly SelectedEvent[] = []
@@ -89,7 +89,7 @@ export class LogWork implements JobWork {
     let scannedInVain = 0
     for (;;) {
       if (this.#context.isHalted) return
-      const delivery = surroundings.delivery(destinationId)
+      const delivery = deps.delivery(destinationId)
       // What it had was discarded with it.
       if (delivery === undefined) break
       if (this.#context.isFull(destinationId)) {
@@ -97,12 +97,12 @@ export class LogWork implements JobWork {
         continue
       }
       if (found.length === 0 && !isScanned) {
-        const step = await this.#context.attempt(() => surroundings.scan.next(of, next))
+        const step = await this.#context.attempt(() => deps.scan.next(of, next))
         if (step === undefined) return
         found = step.found
         next = step.next
         isScanned = step.isAtEnd
-        if (found.length === 0 && !isScanned && ++scannedInVain < MOST_SCANNED_IN_VAIN) continue
+        if (found.length === 0 && !isScanned && ++scannedInVain < MAX_SCANNED_IN_VAIN) continue
         scannedInVain = 0
       }
       const taken = found.slice(0, takenTogether)
@@ -119,10 +119,10 @@ export class LogWork implements JobWork {
 
   /** @returns false if the job was halted before they were taken up. */
   async #take(part: Part, events: readonly SelectedEvent[], place: ScanPlace, isAtEnd: boolean): Promise<boolean> {
-    const { job, surroundings } = this.#context
+    const { job, deps } = this.#context
     const { partition, destinationId } = part
-    const payloads = await this.#context.attempt(() => surroundings.eventsAt(partition, events))
-    const delivery = surroundings.delivery(destinationId)
+    const payloads = await this.#context.attempt(() => deps.eventsAt(partition, events))
+    const delivery = deps.delivery(destinationId)
     if (payloads === undefined) return false
     if (delivery === undefined) return true
     const wanted: ReplayedEvent[] = []
@@ -146,9 +146,9 @@ export class LogWork implements JobWork {
     })
     if (indexes === undefined) return false
     part.place = place
-    if (filtered.length > 0) surroundings.onFiltered(destinationId, filtered.length)
+    if (filtered.length > 0) deps.onFiltered(destinationId, filtered.length)
     // It may have been removed meanwhile, and what it had discarded.
-    if (surroundings.delivery(destinationId) !== delivery) return true
+    if (deps.delivery(destinationId) !== delivery) return true
     for (const index of indexes) {
       deliverWait(delivery.lane, waits[index]!, wanted[index]!.event, this.#context.taken(destinationId))
     }

@@ -1,19 +1,19 @@
 import type { JsonObject } from '@millrace/protocol'
-import { Refused } from '../refused.ts'
+import { RequestRefused } from '../request-refused.ts'
 
 /** Events a second of a replay, unless somebody says otherwise. @see contracts/delivery.md §7 [D621] */
 export const STANDARD_RATE = 100
-export const MOST_PER_SECOND = 10_000
+export const MAX_PER_SECOND = 10_000
 
 /**
  * How many events a second a replay is to take up; undefined if it is left out.
  *
- * @throws Refused 400
+ * @throws RequestRefused 400
  * @see contracts/delivery.md §10; that replays of dead letters have it too: docs/decisions/0067
  */
 export function rateIn({ rateEventsPerSecond: rate }: JsonObject): number | undefined {
   if (rate === undefined) return undefined
-  const isRate = typeof rate === 'number' && Number.isInteger(rate) && rate > 0 && rate <= MOST_PER_SECOND
-  if (!isRate) throw new Refused('bad_request', 'Invalid rateEventsPerSecond')
+  const isRate = typeof rate === 'number' && Number.isInteger(rate) && rate > 0 && rate <= MAX_PER_SECOND
+  if (!isRate) throw new RequestRefused('bad_request', 'Invalid rateEventsPerSecond')
   return rate
 }

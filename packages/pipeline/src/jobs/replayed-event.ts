@@ -5,7 +5,7 @@ import { keySeeds } from '../feed.ts'
 import type { SelectedEvent } from './scan-calls.ts'
 
 /** Payloads of replays that a lane holds at a time: the rest of its room is for live traffic. */
-const MOST_LOADED = 100
+const MAX_LOADED = 100
 
 /** An event of the log that is delivered again. */
 export interface ReplayedEvent extends SelectedEvent {
@@ -50,7 +50,7 @@ export function deliverWait(lane: Lane, wait: JourneyWrite, event: StoredEvent |
 
 /** Whether a lane has room for the payload of something that is replayed. */
 export function mayLoad(lane: Lane): boolean {
-  return lane.room > 0 && lane.loaded < MOST_LOADED
+  return lane.room > 0 && lane.loaded < MAX_LOADED
 }
 
 /** Hashes of the ids of an event, by which order is kept among what is replayed; 0 for none. */

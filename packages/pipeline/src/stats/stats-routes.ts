@@ -3,12 +3,12 @@ import { formatTime } from '@millrace/protocol'
 import type { Clock } from '@millrace/std'
 import type { FastifyPluginAsync } from 'fastify'
 import { oneOf, type Query, text, time } from '../query.ts'
-import { Refused } from '../refused.ts'
+import { RequestRefused } from '../request-refused.ts'
+import { STATS_IN_WORDS } from './stats.openapi.ts'
 import { LONG_STEP_MS, SHORT_STEP_MS, type Stats, type StatsRange, type Subject } from './stats.ts'
-import { STATS_IN_WORDS } from './stats-in-words.ts'
 import { seriesOf } from './stats-step.ts'
 
-const MOST_STEPS = 360
+const MAX_STEPS = 360
 
 export interface StatsRoutesOptions {
   readonly stats: Stats
@@ -66,16 +66,16 @@ function isChosen(choice: Choice, kind: SubjectKind, id: string): boolean {
   return isAnyNamed ? choice[kind] === id : true
 }
 
-/** Rounded outwards to whole steps. @throws Refused */
+/** Rounded outwards to whole steps. @throws RequestRefused */
 function rangeOf(query: Query, now: number): StatsRange {
   const stepMs = (oneOf(query, 'step', ['10', '300']) ?? '10') === '10' ? SHORT_STEP_MS : LONG_STEP_MS
   const givenTo = time(query, 'to') ?? now
-  const givenFrom = time(query, 'from') ?? givenTo - MOST_STEPS * stepMs
-  if (givenFrom >= givenTo) throw new Refused('bad_request', 'from must be before to')
-  if (givenTo - givenFrom > MOST_STEPS * stepMs) throw new Refused('bad_request', 'At most 360 steps')
+  const givenFrom = time(query, 'from') ?? givenTo - MAX_STEPS * stepMs
+  if (givenFrom >= givenTo) throw new RequestRefused('bad_request', 'from must be before to')
+  if (givenTo - givenFrom > MAX_STEPS * stepMs) throw new RequestRefused('bad_request', 'At most 360 steps')
   const to = Math.ceil(givenTo / stepMs) * stepMs
   const from = Math.floor(givenFrom / stepMs) * stepMs
-  return { from: Math.max(from, to - MOST_STEPS * stepMs), to, stepMs }
+  return { from: Math.max(from, to - MAX_STEPS * stepMs), to, stepMs }
 }
 
 function timeOrNull(at: number | undefined): string | null {

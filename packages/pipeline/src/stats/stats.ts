@@ -1,13 +1,12 @@
 import type { DeliveryStore, StatsReason, StatsRow, SubjectKind } from '@millrace/delivery'
-import type { Clock, Timer } from '@millrace/std'
-import type { Logger } from '../surroundings.ts'
+import type { Clock, Logger, Timer } from '@millrace/std'
 import { type SampledParts, StatsSampler } from './stats-sampler.ts'
 import { addedFigures, addedReasons, type Figures, type StatsStep, subjectKey } from './stats-step.ts'
 
 export const SHORT_STEP_MS = 10_000
 export const LONG_STEP_MS = 300_000
 /** An hour of short steps. */
-const MOST_SHORT_STEPS = 360
+const MAX_SHORT_STEPS = 360
 
 export interface StatsOptions extends SampledParts {
   readonly store: DeliveryStore
@@ -167,7 +166,7 @@ export class Stats {
     if (last !== undefined && last.at >= step.at)
       this.#short[this.#short.length - 1] = joined(last, { ...step, at: last.at })
     else this.#short.push(step)
-    while (this.#short[0]!.at <= step.at - MOST_SHORT_STEPS * SHORT_STEP_MS) this.#short.shift()
+    while (this.#short[0]!.at <= step.at - MAX_SHORT_STEPS * SHORT_STEP_MS) this.#short.shift()
   }
 
   async #write(): Promise<void> {

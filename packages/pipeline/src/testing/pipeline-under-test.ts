@@ -1,12 +1,12 @@
 import { copyFileSync, existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { DeliveryStore, EgressRules, Names, OutboundClient } from '@millrace/delivery'
+import { DeliveryStore, EgressRules, HostNames, OutboundClient } from '@millrace/delivery'
 import { type DestinationModule, DestinationRegistry } from '@millrace/destinations'
 import { type EventLog, MemoryEventLog, type Offset, type Stream } from '@millrace/log'
 import { ENRICHMENT_RULES, type JsonObject, messageHash } from '@millrace/protocol'
 import { type Clock, ManualClock, systemClock } from '@millrace/std'
-import { DEFAULT_LIMITS, Transformations } from '@millrace/transformations'
+import { DEFAULT_LIMITS, Sandboxes } from '@millrace/transformations'
 import type { ConfiguredConnection, ConfiguredDestination, ConfiguredSource } from '../configuration.ts'
 import type { LoggedLine } from '../live-user-code.ts'
 import { Pipeline } from '../pipeline.ts'
@@ -87,7 +87,7 @@ export class PipelineUnderTest implements AsyncDisposable {
   #sent = 0
   #pending = 0
   #revision = 1
-  #userCode!: Transformations
+  #userCode!: Sandboxes
 
   static async start(setting: Setting = {}): Promise<PipelineUnderTest> {
     const self = new PipelineUnderTest(setting)
@@ -246,7 +246,7 @@ export class PipelineUnderTest implements AsyncDisposable {
     const { clock } = this
     const { syncMs = DEFAULT_LIMITS.syncMs } = this.#setting
     const limits = { ...DEFAULT_LIMITS, workers: 1, syncMs }
-    this.#userCode = watched(new Transformations({ limits, fetch: undefined, clock: systemClock, logger }), this.#count)
+    this.#userCode = watched(new Sandboxes({ limits, fetch: undefined, clock: systemClock, logger }), this.#count)
     this.store = watched(await DeliveryStore.open({ file: this.#file, clock, logger }), this.#count)
     this.pipeline = await Pipeline.start({
       log: this.log,
@@ -326,7 +326,7 @@ export class PipelineUnderTest implements AsyncDisposable {
   }
 }
 
-const names = new Names({ clock: systemClock })
+const names = new HostNames({ clock: systemClock })
 
 class CountedClient extends OutboundClient {
   readonly #count: (by: number) => void

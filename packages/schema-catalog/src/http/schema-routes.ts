@@ -1,19 +1,19 @@
 import { once } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { CatalogStatus, SchemaCatalog } from '../schema-catalog.ts'
-import { CatalogUnavailableError, type Page, type PlaceInList, type SourceChoice } from '../thread/calls.ts'
+import { CatalogUnavailableError, type ListPage, type PlaceInList, type SourceChoice } from '../thread/calls.ts'
 import { parseSchemaPath, SCHEMA_PREFIX, type SchemaPath } from './schema-paths.ts'
 
 const MAX_LIMIT = 1_000
 const SHOWN_ID = 200
 
 /** What becomes of the credentials of a request. */
-export type Credentials = 'good' | 'missing' | 'wrong'
+export type CredentialCheck = 'good' | 'missing' | 'wrong'
 
 export interface SchemaRoutesOptions {
   readonly catalog: Pick<SchemaCatalog, 'ask' | 'status'>
   /** Late, when the address has failed often. */
-  readonly checkCredentials: (request: IncomingMessage) => Promise<Credentials>
+  readonly checkCredentials: (request: IncomingMessage) => Promise<CredentialCheck>
   /** The source that a write key belongs to now, grace included. */
   readonly sourceOfKey: (writeKey: string) => { readonly id: string } | undefined
   readonly onError: (error: Error) => void
@@ -146,7 +146,7 @@ function listOf(query: URLSearchParams): ListPart | string {
 }
 
 /** The first page that has anything in it. */
-async function firstPage(ask: (part: Part) => Promise<Page>): Promise<Page | undefined> {
+async function firstPage(ask: (part: Part) => Promise<ListPage>): Promise<ListPage | undefined> {
   let page = await ask({ after: undefined, limit: -1, offset: 0 })
   while (page.count === 0 && page.after !== undefined) page = await ask({ after: page.after, limit: -1, offset: 0 })
   return page.count === 0 ? undefined : page
@@ -157,8 +157,8 @@ async function sendList(
   request: IncomingMessage,
   response: ServerResponse,
   { limit, offset }: ListPart,
-  ask: (part: Part) => Promise<Page>,
-  known?: Page,
+  ask: (part: Part) => Promise<ListPage>,
+  known?: ListPage,
 ): Promise<void> {
   let page = known ?? (await ask({ after: undefined, limit: limit ?? -1, offset }))
   response.writeHead(200, HEADERS)

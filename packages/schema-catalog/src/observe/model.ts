@@ -5,7 +5,7 @@ import type { Unversioned } from './unversioned.ts'
 import type { Version } from './version.ts'
 
 /** What is done with an event of a shape that has been seen before. */
-export interface Plan {
+export interface EventPlan {
   /** Undefined: it only counts in the model. */
   readonly version: Version | undefined
   /** For each leaf the number of its key in the version, or -1 where its value is not counted. */
@@ -33,7 +33,7 @@ export class Model {
   readonly keys: Map<string, string>
   keyBytes: number
   readonly samples: SamplePriorities
-  readonly shapes: Shapes<Plan>
+  readonly shapes: Shapes<EventPlan>
   /** Those in memory, by the hash of their shape. */
   readonly versions = new Map<string, Version>()
   /** Undefined while it is on disk only. */

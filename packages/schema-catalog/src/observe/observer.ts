@@ -4,17 +4,17 @@ import type { CatalogDatabase } from '../store/catalog-database.ts'
 import { SAMPLE_BYTES } from '../store/stored-bytes.ts'
 import type { CatalogState } from './catalog-state.ts'
 import { byBytes, flatten } from './flatten.ts'
-import type { Model, Plan } from './model.ts'
+import type { EventPlan, Model } from './model.ts'
 import { foldSeed, masked, samplePriority } from './samples.ts'
 import type { SourceState } from './source-state.ts'
 import type { TypedKey } from './typed-keys.ts'
 import type { HashSeed } from './value-hash.ts'
 import type { Version } from './version.ts'
 
-const LONGEST_IDENTIFIER = 1_024
+const MAX_IDENTIFIER = 1_024
 const CUT_IDENTIFIER = 1_007
 /** Models of which it is known that a cut was told; of the earliest of more than these it is told again. */
-const MOST_TOLD = 100_000
+const MAX_TOLD = 100_000
 
 /** What the observer needs of the header of a record. */
 export interface ObservedBatch {
@@ -99,7 +99,7 @@ export class Observer {
     return model
   }
 
-  #countVersion(model: Model, version: Version, { cells }: Plan): void {
+  #countVersion(model: Model, version: Version, { cells }: EventPlan): void {
     version.usedAt = this.#record
     version.total++
     if (this.#acceptedAt > version.lastSeen) version.lastSeen = this.#acceptedAt
@@ -118,7 +118,7 @@ export class Observer {
     if (values.isOverBound) this.#cut(model, 'values', values.reduce())
   }
 
-  #countUnversioned(model: Model, { unversioned }: Plan): void {
+  #countUnversioned(model: Model, { unversioned }: EventPlan): void {
     model.unversioned++
     this.#cut(model, 'unversionedEvents', 1)
     const rest = this.#state.rest(model)
@@ -151,7 +151,7 @@ export class Observer {
   }
 
   /** What is to be done with events of this shape; the model has the keys afterwards that are new in it. */
-  #planFor(model: Model, event: StoredEvent): Plan {
+  #planFor(model: Model, event: StoredEvent): EventPlan {
     const { keysPerEvent, keysPerModel } = this.#state.limits
     const leaves = flatten(event, this.#state.limits)
     const firstAt = new Map<string, number>()
@@ -182,7 +182,7 @@ export class Observer {
     return { version, cells, unversioned, cutKeys: firstAt.size - keys.length, cutPaths }
   }
 
-  #countCuts(model: Model, { cutKeys, cutPaths }: Plan): void {
+  #countCuts(model: Model, { cutKeys, cutPaths }: EventPlan): void {
     model.cutKeys += cutKeys
     this.#cut(model, 'keys', cutKeys)
     this.#cut(model, 'paths', cutPaths)
@@ -196,7 +196,7 @@ export class Observer {
     source.isChanged = true
     if (this.#toldOfCut.has(model.id)) return
     this.#toldOfCut.add(model.id)
-    if (this.#toldOfCut.size > MOST_TOLD) this.#toldOfCut.delete(this.#toldOfCut.values().next().value!)
+    if (this.#toldOfCut.size > MAX_TOLD) this.#toldOfCut.delete(this.#toldOfCut.values().next().value!)
     this.#onCut(model)
   }
 }
@@ -210,6 +210,6 @@ function addKey(model: Model, path: string, type: string): void {
 
 /** @see contracts/schema-catalog.md §5 [D311] */
 function bounded(identifier: string): string {
-  if (identifier.length <= LONGEST_IDENTIFIER) return identifier
+  if (identifier.length <= MAX_IDENTIFIER) return identifier
   return `${identifier.slice(0, CUT_IDENTIFIER)}~${hash('sha256', identifier).slice(0, 16)}`
 }

@@ -10,28 +10,28 @@ const TRIED = 8
 const INDEXES = Array.from({ length: 1_000 }, (_, i) => String(i))
 /** Of one step with its transition, about. */
 const STEP_BYTES = 250
-const MOST_STEPS = 16_384
+const MAX_STEPS = 16_384
 
-interface Transition<Plan> {
+interface Transition<EventPlan> {
   readonly key: string
   readonly kind: Kind
-  readonly step: Step<Plan>
+  readonly step: Step<EventPlan>
 }
 
 /**
  * Where a walk through an event stands: the members so far, in document order, with their kinds. From here one
  * transition leads on for each member that came next in some event.
  */
-class Step<Plan> {
+class Step<EventPlan> {
   /** The first transition that was learned; most steps have no other. */
   key: string | undefined
   kind: Kind = KIND.end
-  next: Step<Plan> | undefined
+  next: Step<EventPlan> | undefined
   /** The next few, tried in turn, and then the rest. */
-  others: Transition<Plan>[] | undefined
-  more: Map<string, Step<Plan>> | undefined
+  others: Transition<EventPlan>[] | undefined
+  more: Map<string, Step<EventPlan>> | undefined
   /** What is to be done with an event that ends here. */
-  plan: Plan | undefined
+  plan: EventPlan | undefined
 }
 
 /**
@@ -41,13 +41,13 @@ class Step<Plan> {
  *
  * @see decision 0020
  */
-export class Shapes<Plan> {
+export class Shapes<EventPlan> {
   /** Leaves of the last walk, in document order; valid up to `leafCount`. */
   readonly leaves: Scalar[] = []
   leafCount = 0
   /** Elements of arrays that the last walk left out. */
   cutItems = 0
-  #root = new Step<Plan>()
+  #root = new Step<EventPlan>()
   #steps = 1
   #isLearning = false
   readonly #arrayItems: number
@@ -63,15 +63,15 @@ export class Shapes<Plan> {
   }
 
   /** @returns the plan for events of this shape; undefined if there is none yet. */
-  recognise(event: JsonObject): Plan | undefined {
+  recognise(event: JsonObject): EventPlan | undefined {
     this.#isLearning = false
     this.#start()
     return this.#walkObject(event, this.#root)?.plan
   }
 
   /** Remembers the plan of an event that was not recognised; of too many shapes all are forgotten first. */
-  learn(event: JsonObject, plan: Plan): void {
-    if (this.#steps >= MOST_STEPS) this.forget()
+  learn(event: JsonObject, plan: EventPlan): void {
+    if (this.#steps >= MAX_STEPS) this.forget()
     this.#isLearning = true
     this.#start()
     const end = this.#walkObject(event, this.#root)
@@ -88,8 +88,8 @@ export class Shapes<Plan> {
     this.cutItems = 0
   }
 
-  #walkObject(object: JsonObject, from: Step<Plan>): Step<Plan> | undefined {
-    let step: Step<Plan> | undefined = from
+  #walkObject(object: JsonObject, from: Step<EventPlan>): Step<EventPlan> | undefined {
+    let step: Step<EventPlan> | undefined = from
     for (const key in object) {
       step = this.#walkMember(key, object[key]!, step)
       if (step === undefined) return undefined
@@ -97,8 +97,8 @@ export class Shapes<Plan> {
     return step
   }
 
-  #walkArray(array: readonly JsonValue[], from: Step<Plan>): Step<Plan> | undefined {
-    let step: Step<Plan> | undefined = from
+  #walkArray(array: readonly JsonValue[], from: Step<EventPlan>): Step<EventPlan> | undefined {
+    let step: Step<EventPlan> | undefined = from
     const length = Math.min(array.length, this.#arrayItems)
     this.cutItems += array.length - length
     for (let i = 0; i < length; i++) {
@@ -108,7 +108,7 @@ export class Shapes<Plan> {
     return step
   }
 
-  #walkMember(key: string, value: JsonValue, from: Step<Plan>): Step<Plan> | undefined {
+  #walkMember(key: string, value: JsonValue, from: Step<EventPlan>): Step<EventPlan> | undefined {
     if (typeof value === 'string') {
       this.leaves[this.leafCount++] = value
       return this.#next(from, key, KIND.string)
@@ -133,7 +133,7 @@ export class Shapes<Plan> {
     return ended && this.#next(ended, '', KIND.end)
   }
 
-  #next(from: Step<Plan>, key: string, kind: Kind): Step<Plan> | undefined {
+  #next(from: Step<EventPlan>, key: string, kind: Kind): Step<EventPlan> | undefined {
     if (from.key === key && from.kind === kind) return from.next
     const { others } = from
     if (others !== undefined) {
@@ -145,12 +145,12 @@ export class Shapes<Plan> {
     return this.#nextOfMany(from, key, kind)
   }
 
-  #nextOfMany(from: Step<Plan>, key: string, kind: Kind): Step<Plan> | undefined {
+  #nextOfMany(from: Step<EventPlan>, key: string, kind: Kind): Step<EventPlan> | undefined {
     const known = from.more?.get(`${kind}${key}`)
     if (known !== undefined || !this.#isLearning) return known
-    const step = new Step<Plan>()
+    const step = new Step<EventPlan>()
     // One event alone could bring more steps than that: it is walked to its end, and not remembered.
-    if (this.#steps >= 2 * MOST_STEPS) return step
+    if (this.#steps >= 2 * MAX_STEPS) return step
     this.#steps++
     if (from.next === undefined) {
       from.key = key

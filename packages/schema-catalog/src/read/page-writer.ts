@@ -1,4 +1,4 @@
-import type { Page, PlaceInList } from '../thread/calls.ts'
+import type { ListPage, PlaceInList } from '../thread/calls.ts'
 
 /** A page ends when it has so many bytes: whoever reads it waits no longer than for these. */
 const PAGE_BYTES = 256 * 1024
@@ -22,7 +22,7 @@ export class PageWriter {
   }
 
   /** @param after where the next page begins. */
-  finish(after: PlaceInList | undefined): Page {
+  finish(after: PlaceInList | undefined): ListPage {
     const bytes = new Uint8Array(this.#bytes)
     let at = 0
     for (const part of this.#parts) {

@@ -11,7 +11,7 @@ export interface CatalogThreadData {
 }
 
 /** A page of a list. */
-export interface Page {
+export interface ListPage {
   readonly count: number
   /** JSON texts in UTF-8 that a comma joins. */
   readonly bytes: Uint8Array<ArrayBuffer>
@@ -47,9 +47,9 @@ export type CatalogCalls = {
   follow(nothing: undefined): void
   /** There is something to read. */
   wake(nothing: undefined): void
-  models(request: ListRequest & { source: SourceChoice | undefined; hasExtras: boolean }): Page
-  versions(request: ListRequest & { eventId: string }): Page
-  jsonSchemas(request: ListRequest & { source: SourceChoice | undefined }): Page
+  models(request: ListRequest & { source: SourceChoice | undefined; hasExtras: boolean }): ListPage
+  versions(request: ListRequest & { eventId: string }): ListPage
+  jsonSchemas(request: ListRequest & { source: SourceChoice | undefined }): ListPage
   /** The JSON of the answer; undefined: there is no such model or version. */
   modelMetadata(eventId: string): string | undefined
   versionMetadata(versionId: string): string | undefined

@@ -6,7 +6,7 @@ import type { Model } from '../observe/model.ts'
 import { Observer } from '../observe/observer.ts'
 import type { CatalogSource } from '../observe/source-state.ts'
 import type { HashSeed } from '../observe/value-hash.ts'
-import { Answers } from '../read/answers.ts'
+import { CatalogAnswers } from '../read/catalog-answers.ts'
 import { CatalogDatabase } from '../store/catalog-database.ts'
 import { purgeSource, removeNarrowed, restartCounting } from '../store/removals.ts'
 import type { KnownId } from '../store/salvage.ts'
@@ -28,7 +28,7 @@ export interface CatalogHooks {
  * @see contracts/schema-catalog.md §4 [D308]
  */
 export class Catalog {
-  readonly answers: Answers
+  readonly answers: CatalogAnswers
   readonly #database: CatalogDatabase
   readonly #state: CatalogState
   readonly #observer: Observer
@@ -46,7 +46,7 @@ export class Catalog {
     this.#counted = { live: this.#position(0), backfill: this.#position(1) }
     this.#state = new CatalogState(this.#database, limits, randomUUID)
     this.#observer = new Observer(this.#state, this.#database, this.#hashSeed(), hooks.onCut)
-    this.answers = new Answers(this.#database, this.#state)
+    this.answers = new CatalogAnswers(this.#database, this.#state)
   }
 
   counted(stream: CatalogStream): number {

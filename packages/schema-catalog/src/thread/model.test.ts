@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import type { JsonObject, JsonValue } from '@millrace/protocol'
 import fc from 'fast-check'
 import { afterAll, expect, test } from 'vitest'
-import type { Page } from './calls.ts'
+import type { ListPage } from './calls.ts'
 import { Catalog } from './catalog.ts'
 import type { CatalogRecord } from './catalog-log.ts'
 import { PlainCatalog, type PlainModel, plainFrequentValues } from './plain-catalog.ts'
@@ -157,7 +157,7 @@ function modelsOf(catalog: Catalog): ShownModel[] {
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: JSON of whatever list
-function itemsOf({ bytes }: Page): any[] {
+function itemsOf({ bytes }: ListPage): any[] {
   return JSON.parse(`[${Buffer.from(bytes).toString()}]`)
 }
 

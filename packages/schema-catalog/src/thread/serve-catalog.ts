@@ -8,7 +8,7 @@ import {
   type CatalogNotice,
   type CatalogThreadData,
   CatalogUnavailableError,
-  type Page,
+  type ListPage,
 } from './calls.ts'
 import { Catalog } from './catalog.ts'
 import type { CatalogLog } from './catalog-log.ts'
@@ -99,7 +99,7 @@ export function serveCatalog(data: CatalogThreadData, log: CatalogLog, clock: Cl
       return read(open)
     })
 
-  const page = (read: (catalog: Catalog) => Page) => {
+  const page = (read: (catalog: Catalog) => ListPage) => {
     const made = answer(read)
     return new Transferred(made, [made.bytes.buffer])
   }
@@ -155,6 +155,6 @@ export function serveCatalog(data: CatalogThreadData, log: CatalogLog, clock: Cl
 
 /** The same functions, seen from inside: lists move to the caller. */
 type ThreadFunctions = Omit<CatalogCalls, Lists> & {
-  [Name in Lists]: (request: Parameters<CatalogCalls[Name]>[0]) => Transferred<Page>
+  [Name in Lists]: (request: Parameters<CatalogCalls[Name]>[0]) => Transferred<ListPage>
 }
 type Lists = 'models' | 'versions' | 'jsonSchemas'

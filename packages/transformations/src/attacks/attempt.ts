@@ -1,4 +1,4 @@
-import type { Transformations } from '../host/transformations.ts'
+import type { Sandboxes } from '../host/sandboxes.ts'
 import { essences, events, open, runOf, version } from '../under-test.ts'
 import type { Attack } from './attacks.ts'
 
@@ -7,7 +7,7 @@ const quiet = JSON.stringify([[events({ attack: false })[0]!.event]])
 const ourFolder = import.meta.dirname.slice(0, import.meta.dirname.indexOf('/packages/'))
 
 /** Where all attacks of a file run: in one set of processes, as in the product. */
-export function openForAttacks(syncMs: number): Transformations {
+export function openForAttacks(syncMs: number): Sandboxes {
   return open({ limits: { syncMs, memoryMb: 64 } })
 }
 
@@ -16,7 +16,7 @@ export function openForAttacks(syncMs: number): Transformations {
  *
  * @returns what of contracts/transformations.md §8 did not hold.
  */
-export async function attempt(transformations: Transformations, attack: Attack): Promise<string[]> {
+export async function attempt(transformations: Sandboxes, attack: Attack): Promise<string[]> {
   const { name, body, before = '', end } = attack
   const step = version(`${before}
 export async function transformEvent(event, metadata) {

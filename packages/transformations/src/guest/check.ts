@@ -1,12 +1,12 @@
 import ivm from 'isolated-vm'
-import type { CheckedCode, CheckResult, Entry, LibraryCode } from '../code.ts'
+import type { CheckedCode, CheckResult, EntryPoint, LibraryCode } from '../code.ts'
 import { MAX_FAILURE_CHARS } from '../limits.ts'
 import { BASE_PLACE, LIBRARY_PLACE } from './failure-text.ts'
 import { type LinkedModules, linkedModules } from './linked-modules.ts'
 import { RefusedCodeError, strippedCode } from './stripped-code.ts'
 import { strippedLibraries } from './versions.ts'
 
-const ENTRIES: readonly Entry[] = ['transformEvent', 'transformBatch']
+const ENTRIES: readonly EntryPoint[] = ['transformEvent', 'transformBatch']
 
 /** Whether code may be saved. It is compiled and linked, and none of it runs. */
 export async function check(

@@ -1,8 +1,8 @@
 import { LARGE_SANDBOX_BYTES } from '../limits.ts'
 import type { ChildOptions, FromChild, RunMessage, SettledMessage, ToChild } from '../messages.ts'
 import { check } from './check.ts'
-import { type PendingFetch, RunSurroundings } from './host-calls.ts'
-import { type Answers, runSteps } from './run-steps.ts'
+import { type PendingFetch, RunDeps } from './host-calls.ts'
+import { type FetchAnswers, runSteps } from './run-steps.ts'
 import { Sandbox } from './sandbox.ts'
 import { SandboxFault } from './sandbox-fault.ts'
 import { type StrippedVersion, strippedVersion, Versions } from './versions.ts'
@@ -23,7 +23,7 @@ export class ChildProgram {
   /** Never used: for the next run that must begin fresh. Only a child that has had such a run makes one. */
   #spare: Sandbox | undefined
   /** By key: who waits for answers. */
-  readonly #waiting = new Map<string, (given: Answers) => void>()
+  readonly #waiting = new Map<string, (given: FetchAnswers) => void>()
 
   constructor(options: ChildOptions, send: Send) {
     this.#options = options
@@ -63,22 +63,22 @@ export class ChildProgram {
       this.#send({ kind: 'needs', code: versions === undefined, credentials: credentials === undefined })
       return
     }
-    const surroundings = new RunSurroundings(message.captureLogs, credentials, message.count)
+    const deps = new RunDeps(message.captureLogs, credentials, message.count)
     const sandbox = this.#sandboxes.get(message.key) ?? this.#newSandbox(message)
     this.#sandboxes.set(message.key, sandbox)
-    sandbox.surroundings = surroundings
+    sandbox.deps = deps
     let steps: readonly string[] = []
     let trouble: SandboxFault | undefined
     try {
       const [events = '', metadata = ''] = texts
       const exchange = (fetches: readonly PendingFetch[]) => this.#exchange(message.key, fetches)
-      steps = await runSteps({ sandbox, surroundings, versions, message, events, metadata, exchange })
+      steps = await runSteps({ sandbox, deps, versions, message, events, metadata, exchange })
     } catch (error) {
       trouble = error instanceof SandboxFault ? error : new SandboxFault('sandbox lost')
       if (trouble !== error) process.stderr.write(`${(error as Error).stack}\n`)
     }
-    sandbox.surroundings = undefined
-    const { logs, loggedBy, loggedFor, usedCredentials } = surroundings
+    sandbox.deps = undefined
+    const { logs, loggedBy, loggedFor, usedCredentials } = deps
     const settled: SettledMessage = {
       kind: 'settled',
       ...(trouble === undefined ? {} : { trouble: trouble.kind }),
@@ -115,8 +115,8 @@ export class ChildProgram {
     return 0
   }
 
-  #exchange(key: string, fetches: readonly PendingFetch[]): Promise<Answers> {
-    const { promise, resolve } = Promise.withResolvers<Answers>()
+  #exchange(key: string, fetches: readonly PendingFetch[]): Promise<FetchAnswers> {
+    const { promise, resolve } = Promise.withResolvers<FetchAnswers>()
     this.#waiting.set(key, resolve)
     const ids = fetches.map(({ id }) => id)
     this.#send(

@@ -16,8 +16,8 @@ export interface PendingFetch {
   readonly text: string
 }
 
-/** What one run may ask of its surroundings, and what it has asked. */
-export class RunSurroundings {
+/** What one run may ask of its deps, and what it has asked. */
+export class RunDeps {
   readonly logs: string[] = []
   /** Which step logged each line: parallel to the lines. */
   readonly loggedBy: number[] = []
@@ -105,7 +105,7 @@ export class RunSurroundings {
  * The one function that a sandbox can call. It belongs to the run that the sandbox is at; between runs it answers
  * nothing but what needs no run.
  */
-export function hostCalls(current: () => RunSurroundings | undefined): HostCall {
+export function hostCalls(current: () => RunDeps | undefined): HostCall {
   return (operation, ...given) => {
     try {
       const texts = given.map(String)
@@ -116,8 +116,8 @@ export function hostCalls(current: () => RunSurroundings | undefined): HostCall 
         case 'wants logs':
           return current()?.wantsLogs ? 'yes' : undefined
         case 'event': {
-          const surroundings = current()
-          if (surroundings !== undefined) surroundings.event = first === '' ? null : Number(first)
+          const deps = current()
+          if (deps !== undefined) deps.event = first === '' ? null : Number(first)
           return undefined
         }
         case 'log':

@@ -1,7 +1,7 @@
 import { MAX_FAILURE_CHARS, MAX_RESULT_BYTES } from '../limits.ts'
 import type { RunMessage, StepHeader, TimeLeft } from '../messages.ts'
 import { isRefusal, refusal } from './check.ts'
-import type { PendingFetch, RunSurroundings } from './host-calls.ts'
+import type { PendingFetch, RunDeps } from './host-calls.ts'
 import type { Realm } from './realm.ts'
 import type { Sandbox } from './sandbox.ts'
 import { SandboxFault } from './sandbox-fault.ts'
@@ -9,7 +9,7 @@ import type { StrippedVersion } from './versions.ts'
 
 export interface StepsOptions {
   readonly sandbox: Sandbox
-  readonly surroundings: RunSurroundings
+  readonly deps: RunDeps
   readonly versions: readonly StrippedVersion[]
   readonly message: RunMessage
   /** JSON array of the events. */
@@ -17,10 +17,10 @@ export interface StepsOptions {
   /** JSON of EventMetadata. */
   readonly metadata: string
   /** Hands over requests and resolves with answers, of these or of earlier ones. */
-  readonly exchange: (fetches: readonly PendingFetch[]) => Promise<Answers>
+  readonly exchange: (fetches: readonly PendingFetch[]) => Promise<FetchAnswers>
 }
 
-export interface Answers extends TimeLeft {
+export interface FetchAnswers extends TimeLeft {
   readonly answers: readonly { readonly id: number; readonly answer: string }[]
 }
 
@@ -38,7 +38,7 @@ export async function runSteps(options: StepsOptions): Promise<readonly string[]
   let bytesLeft = MAX_RESULT_BYTES
   sandbox.allow(timeOf(message))
   for (const [at, version] of versions.entries()) {
-    options.surroundings.step = at
+    options.deps.step = at
     const realm = realmOf(version, options)
     const result =
       typeof realm === 'string' ? failedForAll(realm, of, message.count) : await runStep(realm, events, of, options)
@@ -90,7 +90,7 @@ async function runStep(realm: Realm, events: string, of: string, options: StepsO
     await answers(realm, options)
     result = realm.result()
   }
-  options.surroundings.forgetFetches()
+  options.deps.forgetFetches()
   return result
 }
 
@@ -99,19 +99,19 @@ async function load(realm: Realm, options: StepsOptions): Promise<string | undef
   if (realm.isLoaded) return undefined
   realm.evaluate()
   while (!realm.isReady()) {
-    if (options.surroundings.openFetches === 0 && realm.loadFailure !== undefined) return realm.loadFailure
+    if (options.deps.openFetches === 0 && realm.loadFailure !== undefined) return realm.loadFailure
     await answers(realm, options)
   }
   return undefined
 }
 
 /** @throws SandboxFault when nothing is on its way: what is open now can never settle. */
-async function answers(realm: Realm, { sandbox, surroundings, exchange }: StepsOptions): Promise<void> {
-  if (surroundings.openFetches === 0) throw new SandboxFault('timed out')
-  const given = await exchange(surroundings.takeFetches())
+async function answers(realm: Realm, { sandbox, deps, exchange }: StepsOptions): Promise<void> {
+  if (deps.openFetches === 0) throw new SandboxFault('timed out')
+  const given = await exchange(deps.takeFetches())
   sandbox.allow(timeOf(given))
   for (const { id, answer } of given.answers) {
-    if (surroundings.isAnswered(id)) realm.answer(id, answer)
+    if (deps.isAnswered(id)) realm.answer(id, answer)
   }
 }
 

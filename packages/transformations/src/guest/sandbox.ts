@@ -1,13 +1,13 @@
 import ivm from 'isolated-vm'
-import { hostCalls, type RunSurroundings } from './host-calls.ts'
+import { hostCalls, type RunDeps } from './host-calls.ts'
 import type { HostCall } from './realm/run-program.ts'
 import { type BareRealm, bareRealm, Realm } from './realm.ts'
 import type { StrippedVersion } from './versions.ts'
 
 /** A destination's sandbox: an isolate with a heap of its own, in which each version has a realm. */
 export class Sandbox {
-  /** What the run that is under way may ask of its surroundings; a sandbox runs one batch at a time. */
-  surroundings: RunSurroundings | undefined
+  /** What the run that is under way may ask of its deps; a sandbox runs one batch at a time. */
+  deps: RunDeps | undefined
   readonly #isolate: ivm.Isolate
   readonly #host: HostCall
   readonly #realms = new Map<string, Realm>()
@@ -18,7 +18,7 @@ export class Sandbox {
 
   constructor(memoryMb: number) {
     this.#isolate = new ivm.Isolate({ memoryLimit: memoryMb })
-    this.#host = hostCalls(() => this.surroundings)
+    this.#host = hostCalls(() => this.deps)
   }
 
   /** A stretch begins: it may compute for this long. */

@@ -6,7 +6,7 @@ import { MAX_FAILURE_CHARS, MAX_FRAME_BYTES, MAX_LOG_LINE_BYTES, MAX_OUTPUTS_PER
 import type { RunMessage, ToChild } from '../messages.ts'
 import { version } from '../under-test.ts'
 import { startChild } from './child-command.ts'
-import { type Asked, InvalidMessageError, type Reply, readReply } from './child-messages.ts'
+import { type AskedOfChild, InvalidMessageError, type Reply, readReply } from './child-messages.ts'
 
 // Promises of contracts/transformations.md §8: what a child sends is read as if it came from the internet.
 
@@ -16,7 +16,7 @@ const RUNS = Number(process.env['RUNS'] ?? 10_000)
 /** What a child of ours has sent, and what it had been asked. */
 interface Recorded {
   readonly name: string
-  readonly asked: Asked
+  readonly asked: AskedOfChild
   readonly message: object
   readonly texts: readonly string[]
 }
@@ -144,7 +144,7 @@ describe('refused is', () => {
     residentBytes: 0,
     ...more,
   })
-  const run: Asked = {
+  const run: AskedOfChild = {
     kind: 'run',
     events: 2,
     steps: 1,
@@ -157,7 +157,7 @@ describe('refused is', () => {
   const line = { logs: ['Log: a'], loggedBy: [0], loggedFor: [null] }
   const request = '{"url":"http://a.example","method":"GET","headers":{}}'
 
-  test.each<[string, object, string[], Partial<Asked>?]>([
+  test.each<[string, object, string[], Partial<AskedOfChild>?]>([
     ['an owner that names a prototype', settled(), ['{"of":["__proto__"]}\n[{}]']],
     ['an owner outside of the batch', settled(), ['{"of":[2]}\n[{}]']],
     ['an owner below it', settled(), ['{"of":[-1]}\n[{}]']],
@@ -228,7 +228,7 @@ function textsOf(message: object, texts: readonly string[]): string[] {
 }
 
 /** @returns whether it was read. @throws Error if it was, and is not what the rest of the server may count on. */
-function isSoundOrRefused(texts: readonly string[], asked: Asked): boolean {
+function isSoundOrRefused(texts: readonly string[], asked: AskedOfChild): boolean {
   let reply: Reply
   try {
     reply = readReply(texts, asked)
@@ -253,7 +253,7 @@ function isSoundOrRefused(texts: readonly string[], asked: Asked): boolean {
   return true
 }
 
-function checkSettled(reply: Extract<Reply, { kind: 'settled' }>, asked: Extract<Asked, { kind: 'run' }>): void {
+function checkSettled(reply: Extract<Reply, { kind: 'settled' }>, asked: Extract<AskedOfChild, { kind: 'run' }>): void {
   const within = (value: unknown, end: number) =>
     Number.isInteger(value) && (value as number) >= 0 && (value as number) < end
   for (const { outputs, count, errors } of reply.steps) {
@@ -344,7 +344,12 @@ function membersOf(prototype: object): string {
   return Reflect.ownKeys(prototype).map(String).join() + (prototype as { length?: number }).length
 }
 
-async function record(name: string, asked: Asked, message?: ToChild, texts: readonly string[] = []): Promise<void> {
+async function record(
+  name: string,
+  asked: AskedOfChild,
+  message?: ToChild,
+  texts: readonly string[] = [],
+): Promise<void> {
   if (message !== undefined) child.stdin.write(frame(message, texts))
   let found: string[][] = []
   while (found.length === 0) {

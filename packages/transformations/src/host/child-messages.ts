@@ -22,7 +22,7 @@ import { SANDBOX_TROUBLES, type SandboxTrouble } from '../run.ts'
  */
 
 /** What was asked, and so what may come back. */
-export type Asked =
+export type AskedOfChild =
   | { readonly kind: 'start' }
   | { readonly kind: 'check'; readonly code: CheckedCode['kind'] }
   | {
@@ -85,7 +85,7 @@ export class InvalidMessageError extends Error {
  * @param texts of one frame, the message first (messages.ts).
  * @throws InvalidMessageError
  */
-export function readReply([json = '', ...texts]: readonly string[], asked: Asked): Reply {
+export function readReply([json = '', ...texts]: readonly string[], asked: AskedOfChild): Reply {
   const { kind, ...message } = object(parsed(json, 'a message'), 'a message')
   switch (`${asked.kind}: ${text(kind, 20, 'a kind')}`) {
     case 'start: ready':
@@ -107,7 +107,7 @@ export function readReply([json = '', ...texts]: readonly string[], asked: Asked
   }
 }
 
-type Of<K extends Asked['kind']> = Extract<Asked, { kind: K }>
+type Of<K extends AskedOfChild['kind']> = Extract<AskedOfChild, { kind: K }>
 type Members = Readonly<Record<string, unknown>>
 
 function readCheck(given: unknown, { code }: Of<'check'>): CheckResult {

@@ -5,7 +5,7 @@ import { KILL_GRACE_MS, MAX_FRAME_BYTES, MAX_GROWTH_BYTES, MAX_STDERR_BYTES } fr
 import type { ChildOptions, ToChild } from '../messages.ts'
 import type { TroubleKind } from '../run.ts'
 import { startChild } from './child-command.ts'
-import { type Asked, InvalidMessageError, type Reply, readReply } from './child-messages.ts'
+import { type AskedOfChild, InvalidMessageError, type Reply, readReply } from './child-messages.ts'
 import { processorMs } from './processor-time.ts'
 import { residentMemory } from './resident-memory.ts'
 
@@ -47,7 +47,7 @@ export class Child {
   readonly #started = Promise.withResolvers<boolean>()
   readonly #frames = new FrameReader(MAX_FRAME_BYTES)
   /** What the next message of the child must be a reply to. */
-  #asked: Asked | undefined = { kind: 'start' }
+  #asked: AskedOfChild | undefined = { kind: 'start' }
   #reply: ((reply: Reply | Lost) => void) | undefined
   #limit: Timer | undefined
   #look: Timer | undefined
@@ -110,7 +110,7 @@ export class Child {
    *
    * @param limitMs for the reply; a child that is late is killed.
    */
-  async ask(message: ToChild, texts: readonly string[], asked: Asked, limitMs: number): Promise<Reply | Lost> {
+  async ask(message: ToChild, texts: readonly string[], asked: AskedOfChild, limitMs: number): Promise<Reply | Lost> {
     if (!(await this.#started.promise) || this.isLost) {
       return { kind: 'lost', trouble: 'sandbox lost', isOwnFault: false }
     }

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { FORGERIES } from '../testing/forgeries.ts'
 import { closeAll, essences, events, open, runOf, version } from '../under-test.ts'
-import type { Transformations } from './transformations.ts'
+import type { Sandboxes } from './sandboxes.ts'
 
 // Promises of contracts/transformations.md §8, with a child that forges what it says.
 
@@ -9,7 +9,7 @@ const program = new URL('../testing/forging-child.ts', import.meta.url).pathname
 const same = version('export const transformEvent = (event) => event')
 const given = [[{ type: 'track', messageId: 'm-0', properties: { n: 0 } }]]
 const lost: string[] = []
-let transformations: Transformations
+let transformations: Sandboxes
 beforeAll(() => {
   transformations = open({ program, limits: { syncMs: 2_000 }, logger: { warn: (_fields, text) => lost.push(text) } })
 })

@@ -1,5 +1,5 @@
 import type { JsonObject } from '@millrace/protocol'
-import type { EventMetadata } from '../messages.ts'
+import type { SharedMetadata } from '../messages.ts'
 import type { EventResult, InputEvent, Run, RunResult, StepFlow, StepResult } from '../run.ts'
 import type { StepOutputs } from './child-messages.ts'
 
@@ -12,7 +12,7 @@ export function payloadOf(events: readonly InputEvent[]): [string, string] {
     shared.set(metadata, shared.size)
     return shared.size - 1
   })
-  const metadata: EventMetadata = {
+  const metadata: SharedMetadata = {
     shared: [...shared.keys()].map((each) => JSON.stringify(each)),
     ...(shared.size > 1 ? { use } : {}),
     ...(events.some(({ jobId }) => jobId !== undefined) ? { jobIds: events.map(({ jobId }) => jobId ?? null) } : {}),

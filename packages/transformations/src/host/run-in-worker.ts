@@ -2,7 +2,7 @@ import type { Clock } from '@millrace/std'
 import type { TransformFetch } from '../fetch.ts'
 import type { RunMessage, TimeLeft, ToChild } from '../messages.ts'
 import type { Child, Lost } from './child.ts'
-import type { Asked, Reply, Settled } from './child-messages.ts'
+import type { AskedOfChild, Reply, Settled } from './child-messages.ts'
 import { RunNetwork } from './run-network.ts'
 import type { Worker } from './worker.ts'
 
@@ -115,7 +115,7 @@ class Attempt {
   ): Promise<Reply | Lost> {
     const { clock, credentials, code, syncMs, message: run } = this.#options
     const leftMs = Math.max(1, syncMs - this.#computedMs)
-    const asked: Asked = {
+    const asked: AskedOfChild = {
       kind: 'run',
       events: run.count,
       steps: code.length,

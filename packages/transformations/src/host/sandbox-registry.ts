@@ -1,7 +1,7 @@
 import { IDLE_SANDBOX_MS } from '../limits.ts'
 import type { Worker } from './worker.ts'
 
-interface Entry {
+interface EntryPoint {
   readonly key: string
   readonly worker: Worker
   bytes: number
@@ -18,7 +18,7 @@ interface Entry {
 export class SandboxRegistry {
   readonly #maxSandboxes: number
   readonly #maxBytes: number
-  readonly #entries = new Map<string, Entry>()
+  readonly #entries = new Map<string, EntryPoint>()
   #bytes = 0
 
   constructor(maxSandboxes: number, maxBytes: number) {
@@ -87,7 +87,7 @@ export class SandboxRegistry {
     }
   }
 
-  #forget(entry: Entry): void {
+  #forget(entry: EntryPoint): void {
     this.#entries.delete(entry.key)
     this.#bytes -= entry.bytes
     entry.worker.sandboxes--

@@ -1,22 +1,16 @@
-import type { Clock, Timer } from '@millrace/std'
+import type { Clock, Logger, Timer } from '@millrace/std'
 import { HELD_MS } from '../limits.ts'
 import type { ToChild } from '../messages.ts'
 import { Child, type ChildStart } from './child.ts'
-import { Turns } from './turns.ts'
+import { FairTurns } from './fair-turns.ts'
 
 export type WorkerName = 'live' | 'penalty' | 'test' | 'check'
-
-export interface Logger {
-  info(fields: object, text: string): void
-  warn(fields: object, text: string): void
-  error(fields: object, text: string): void
-}
 
 export interface WorkerOptions {
   readonly name: WorkerName
   readonly start: ChildStart
   /** Those of other workers of its kind, too. */
-  readonly places: Turns
+  readonly places: FairTurns
   /** What somebody has used of the processes: who has used least is next. */
   readonly usedBy: (who: string) => number
   readonly clock: Clock
@@ -31,9 +25,9 @@ export interface WorkerOptions {
  */
 export class Worker {
   readonly name: WorkerName
-  readonly turns: Turns
+  readonly turns: FairTurns
   /** How many runs there may be at a time, waiting for the network or for their turn: each holds a sandbox. */
-  readonly places: Turns
+  readonly places: FairTurns
   /** Sandboxes that it is known to hold. */
   sandboxes = 0
   /** On the monotonic clock. */
@@ -49,7 +43,7 @@ export class Worker {
   constructor({ name, start, places, usedBy, clock, logger, onLost }: WorkerOptions) {
     this.name = name
     this.places = places
-    this.turns = new Turns(1, usedBy)
+    this.turns = new FairTurns(1, usedBy)
     this.#start = start
     this.#clock = clock
     this.#logger = logger

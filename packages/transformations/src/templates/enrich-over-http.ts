@@ -6,7 +6,7 @@ export const enrichOverHttp: TransformationTemplate = {
   description:
     'Asks a service of yours about the user and adds what it knows to the traits; an event goes on as it is when the service does not answer.',
   language: 'javascript',
-  code: `// Answers a GET of <URL><user id> with a JSON object.
+  code: `// FetchAnswers a GET of <URL><user id> with a JSON object.
 const SERVICE = "https://crm.example.com/users/";
 // What of the answer is added.
 const MEMBERS = ["plan", "segment", "country"];

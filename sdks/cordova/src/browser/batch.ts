@@ -2,7 +2,7 @@ import { isoTime } from '../core/clock.ts'
 import { utf8Length } from '../core/utf8.ts'
 import type { NewRow } from './event-database.ts'
 
-export const LARGEST_BODY_BYTES = 512_000
+export const MAX_BODY_BYTES = 512_000
 
 /**
  * What a batch says of itself, so that the server stores no event twice (contracts/ingest.md §4). exit: the page will not see

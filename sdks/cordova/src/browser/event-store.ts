@@ -6,8 +6,8 @@ import type { Change, Counter, EventDatabase, StoredRow, Written } from './event
 
 /** Ids of rows in memory begin here: they are newer than all others. */
 const FIRST_MEMORY_ID = 1e15
-const MOST_IN_MEMORY = 1_000
-const MOST_BYTES_IN_MEMORY = 2 * 1024 * 1024
+const MAX_IN_MEMORY = 1_000
+const MAX_BYTES_IN_MEMORY = 2 * 1024 * 1024
 
 const CODE_OF: Readonly<Record<string, StorageCode>> = {
   QuotaExceededError: 'STORAGE_FULL',
@@ -97,7 +97,7 @@ export function newEventStore(
   }
 
   const writeMemory = (change: Change): Pick<Written, 'ids'> => {
-    const { rows = [], remove = [], keepAtMost = MOST_IN_MEMORY } = change
+    const { rows = [], remove = [], keepAtMost = MAX_IN_MEMORY } = change
     const ids = rows.map((row) => {
       memory.push({ id: nextMemoryId, ...row })
       return nextMemoryId++
@@ -105,7 +105,7 @@ export function newEventStore(
     const before = memory.length
     memory = memory.filter(({ id }) => remove !== 'all' && !remove.includes(id))
     let bytes = memory.reduce((sum, { size }) => sum + size, 0)
-    while (memory.length > Math.min(keepAtMost, MOST_IN_MEMORY) || bytes > MOST_BYTES_IN_MEMORY) {
+    while (memory.length > Math.min(keepAtMost, MAX_IN_MEMORY) || bytes > MAX_BYTES_IN_MEMORY) {
       bytes -= memory.shift()!.size
     }
     learn(change, before - memory.length)

@@ -3,7 +3,7 @@ import type { StoredRow } from './event-database.ts'
 import { KEEPALIVE_BYTES } from './http.ts'
 
 /** As many rows as a store may hold. */
-const MOST_IDS = 100_000
+const MAX_IDS = 100_000
 
 export interface ExitRow {
   readonly body: string
@@ -48,7 +48,7 @@ export function newExitCopy() {
       copies.forEach((row, at) => {
         row.id = ids[at]!
         ownIds.add(row.id)
-        if (ownIds.size > MOST_IDS) ownIds.delete(ownIds.values().next().value!)
+        if (ownIds.size > MAX_IDS) ownIds.delete(ownIds.values().next().value!)
       })
     },
     isOwn: (id: number) => ownIds.has(id),

@@ -2,7 +2,7 @@ import type { Answer } from './http.ts'
 
 export type Verdict = 'accepted' | 'refused' | 'later' | 'KEY_REJECTED' | 'NOT_FOUND' | 'WRONG_ADDRESS'
 
-const LONGEST_RETRY_AFTER_MS = 3_600_000
+const MAX_RETRY_AFTER_MS = 3_600_000
 
 /** What an answer means: by its status and two headers, never by its text. @see contracts/cordova-sdk.md §15.2 */
 export function judged({ httpStatus: status }: Answer): Verdict {
@@ -25,5 +25,5 @@ export const INDEX_HEADER = 'X-Millrace-Event-Index'
 export function retryAfterMs({ header }: Answer, now: number): number {
   const value = (header('Retry-After') || '').trim()
   const ms = /^\d+$/.test(value) ? +value * 1000 : Date.parse(value) - now
-  return Math.min(LONGEST_RETRY_AFTER_MS, Math.max(0, ms || 0))
+  return Math.min(MAX_RETRY_AFTER_MS, Math.max(0, ms || 0))
 }

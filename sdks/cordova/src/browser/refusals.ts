@@ -1,7 +1,7 @@
 import type { StateChanges } from '../core/bridge.ts'
 import { parsedJson } from '../core/parsed-json.ts'
 
-const MOST_AN_HOUR = 20
+const MAX_PER_HOUR = 20
 const HOUR_MS = 3_600_000
 
 /**
@@ -13,5 +13,5 @@ export function refusalsAfter(text: string | undefined, now: number): StateChang
   const times = parsedJson(text)
   // A time ahead of now is of a clock that was wrong.
   const recent = Array.isArray(times) ? times.filter((at) => at > now - HOUR_MS && at <= now) : []
-  return recent.length < MOST_AN_HOUR ? { refusals: JSON.stringify([...recent, now]) } : undefined
+  return recent.length < MAX_PER_HOUR ? { refusals: JSON.stringify([...recent, now]) } : undefined
 }

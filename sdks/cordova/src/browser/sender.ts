@@ -2,7 +2,7 @@ import type { DrainOutcome, EngineSettings } from '../core/bridge.ts'
 import type { Clock } from '../core/clock.ts'
 import { DEBUG, ERROR, VERBOSE } from '../core/log.ts'
 import { parsedObject } from '../core/parsed-json.ts'
-import { type Attempt, batchBytes, batchText, ENVELOPE_BYTES, LARGEST_BODY_BYTES, PER_EVENT_BYTES } from './batch.ts'
+import { type Attempt, batchBytes, batchText, ENVELOPE_BYTES, MAX_BODY_BYTES, PER_EVENT_BYTES } from './batch.ts'
 import type { Diagnostics } from './diagnostics.ts'
 import type { StoredRow } from './event-database.ts'
 import type { EventStore } from './event-store.ts'
@@ -77,7 +77,7 @@ export function newSender(
       if (isPrefix) from = row.id + 1
       if (setAside.has(row.writeKey) || !mayTake(row) || first.writeKey !== row.writeKey) return true
       bytes += row.size + PER_EVENT_BYTES
-      if (rows.length && bytes > LARGEST_BODY_BYTES) return false
+      if (rows.length && bytes > MAX_BODY_BYTES) return false
       return rows.push(row) < flushQueueSize
     }, from)
     return rows

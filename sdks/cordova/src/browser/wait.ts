@@ -2,7 +2,7 @@ import type { Clock } from '../core/clock.ts'
 import type { NoAnswer } from './sender.ts'
 
 const FIRST_MS = 3_000
-const LONGEST_MS = 300_000
+const MAX_MS = 300_000
 
 export interface Waiting {
   readonly outcome: NoAnswer
@@ -28,8 +28,8 @@ export function newWait(clock: Clock, random: () => number) {
   return {
     /** After a failure. @param retryAfterMs the server's wish: a minimum. */
     failed: (why: NoAnswer, retryAfterMs: number) =>
-      begin(why, Math.min(FIRST_MS * 2 ** failures++, LONGEST_MS) * (0.5 + random() / 2), retryAfterMs),
-    longest: () => begin('RETRY_LATER', LONGEST_MS, 0),
+      begin(why, Math.min(FIRST_MS * 2 ** failures++, MAX_MS) * (0.5 + random() / 2), retryAfterMs),
+    longest: () => begin('RETRY_LATER', MAX_MS, 0),
     succeeded() {
       failures = until = retryAfterUntil = 0
     },

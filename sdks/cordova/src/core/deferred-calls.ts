@@ -1,8 +1,8 @@
 import { type Call, isEvent, isPut } from './call.ts'
 import { utf8Length } from './utf8.ts'
 
-const MOST_CALLS = 1_000
-const MOST_BYTES = 512 * 1024
+const MAX_CALLS = 1_000
+const MAX_BYTES = 512 * 1024
 
 /** Calls held until the client is ready and allowed, in their order. Bound: 1,000 calls and 512 KiB of JSON. */
 export function newDeferredCalls() {
@@ -21,7 +21,7 @@ export function newDeferredCalls() {
     /** @returns false when it does not fit: the new call is the one that is lost. */
     add(call: Call): boolean {
       const bytes = utf8Length(JSON.stringify(call))
-      const isFull = held.length >= MOST_CALLS || held.reduce((sum, each) => sum + each.bytes, bytes) > MOST_BYTES
+      const isFull = held.length >= MAX_CALLS || held.reduce((sum, each) => sum + each.bytes, bytes) > MAX_BYTES
       if (!isFull) held.push({ call, bytes })
       return !isFull
     },

@@ -7,7 +7,7 @@ import { utf8Length } from './utf8.ts'
  */
 
 /** UTF-8 bytes of one event as it is sent. */
-const LARGEST_EVENT_BYTES = 32_768
+const MAX_EVENT_BYTES = 32_768
 
 /** `"sentAt":"2026-11-20T09:30:12.481Z",` */
 const SENT_AT_BYTES = 36
@@ -27,6 +27,6 @@ export function eventText(messageId: string, at: number, tail: string): string {
 /** Bytes that an event may still grow; below 0 it is larger than the server takes. */
 export function spareBytes(text: string): number {
   // Quick for nearly all: a UTF-16 unit is at most three bytes.
-  const mostBytes = LARGEST_EVENT_BYTES - SENT_AT_BYTES
+  const mostBytes = MAX_EVENT_BYTES - SENT_AT_BYTES
   return mostBytes - (text.length * 3 <= mostBytes ? 0 : utf8Length(text))
 }

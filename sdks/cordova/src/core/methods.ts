@@ -6,7 +6,7 @@ import { unboxed } from './plain-json.ts'
 import { type CallResult, dropped, type FlushResult, type InitResult, type Status } from './results.ts'
 import { utf8Length } from './utf8.ts'
 
-const LONGEST_ANONYMOUS_ID_BYTES = 128
+const MAX_ANONYMOUS_ID_BYTES = 128
 
 /** What apps call. Every method works without `this`, none throws, and none but `initialize` rejects. */
 export interface ServiceClientMethods {
@@ -80,7 +80,7 @@ export function serviceClient(host: Host): ServiceClientMethods {
         const isAnonymousId = kind === 'anonymousId'
         // An empty advertisement id or token removes the one there is.
         const value = given === '' && !isAnonymousId ? '' : requiredText(given, corrected(method))
-        const isUsable = value !== undefined && !(isAnonymousId && utf8Length(value) > LONGEST_ANONYMOUS_ID_BYTES)
+        const isUsable = value !== undefined && !(isAnonymousId && utf8Length(value) > MAX_ANONYMOUS_ID_BYTES)
         return isUsable ? client.put({ kind, value }) : undefined
       })
 

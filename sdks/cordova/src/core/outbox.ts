@@ -4,7 +4,7 @@ import type { Configuration } from './configuration.ts'
 import type { CallStatus, Sending } from './results.ts'
 
 const FIRST_WAIT_MS = 3_000
-const LONGEST_WAIT_MS = 300_000
+const MAX_WAIT_MS = 300_000
 
 /** Outcomes after which an engine is asked again without being told to. */
 const WAITS: readonly DrainOutcome[] = ['BUSY', 'OFFLINE', 'RETRY_LATER', 'CSP_BLOCKED']
@@ -88,7 +88,7 @@ export function newOutbox(
     } catch (error) {
       onFault(error)
       sending = isPaused ? 'stopped' : 'waiting'
-      setTimer(Math.min(FIRST_WAIT_MS * 2 ** faults++, LONGEST_WAIT_MS))
+      setTimer(Math.min(FIRST_WAIT_MS * 2 ** faults++, MAX_WAIT_MS))
     }
   }
 

@@ -4,7 +4,7 @@ export interface DiffRow {
 }
 
 /** Work that is still done at once; beyond it what differs is told as a whole. */
-const MOST_STEPS = 1_000_000
+const MAX_STEPS = 1_000_000
 
 /**
  * The lines of `after` beside those of `before`, with the fewest changes (Myers 1986) as long as that is quickly found;
@@ -51,7 +51,7 @@ function shortestPath(a: readonly string[], b: readonly string[]): DiffRow[] | u
       if (x >= a.length && y >= b.length) return wayBack(a, b, ways)
     }
     steps += d + ways[d]!.size
-    if (steps > MOST_STEPS) return undefined
+    if (steps > MAX_STEPS) return undefined
   }
   return undefined
 }

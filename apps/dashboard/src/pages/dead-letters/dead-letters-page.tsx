@@ -4,7 +4,7 @@ import { useDestinations } from '../../api/destinations.ts'
 import { namesOf } from '../../api/names.ts'
 import { ApiPopover } from '../../components/api-popover.tsx'
 import { BesidePanel } from '../../components/beside-panel.tsx'
-import { MOST_ROWS } from '../../components/curl-text.ts'
+import { MAX_ROWS } from '../../components/curl-text.ts'
 import { lazyPart } from '../../components/lazy-part.ts'
 import { Empty, EmptyByFilter } from '../../components/states/empty.tsx'
 import { Shown } from '../../components/states/shown.tsx'
@@ -51,7 +51,7 @@ export function DeadLettersPage() {
     <BesidePanel panel={panel}>
       <PageHead
         title="Dead letters"
-        actions={<ApiPopover path="/v2/dead-letters" query={{ ...listed, limit: MOST_ROWS }} />}
+        actions={<ApiPopover path="/v2/dead-letters" query={{ ...listed, limit: MAX_ROWS }} />}
       />
       <div className={styles.filters}>
         <LetterFilters search={search} set={set} />

@@ -14,7 +14,7 @@ import { letterColumns } from './letter-columns.tsx'
 import { type LetterGroup, targetOf } from './letter-groups.ts'
 import { type LetterJob, LetterJobDialog } from './letter-job-dialog.tsx'
 
-const MOST_CHOSEN = 50
+const MAX_CHOSEN = 50
 
 interface LetterListProps {
   readonly filters: DeadLetterFilters
@@ -115,8 +115,8 @@ function toggled(
   rows: readonly { readonly id: string }[],
   id: string,
 ): 'all' | readonly string[] | undefined {
-  const before = chosen === 'all' ? rows.map((row) => row.id).slice(0, MOST_CHOSEN) : chosen
+  const before = chosen === 'all' ? rows.map((row) => row.id).slice(0, MAX_CHOSEN) : chosen
   const after = before.includes(id) ? before.filter((each) => each !== id) : [...before, id]
   if (after.length === 0) return undefined
-  return after.length > MOST_CHOSEN ? 'all' : after
+  return after.length > MAX_CHOSEN ? 'all' : after
 }

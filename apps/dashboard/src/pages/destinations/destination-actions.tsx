@@ -7,7 +7,7 @@ import { Refusal } from '../../components/form/refusal.tsx'
 import { LinkButton } from '../../components/link-button.tsx'
 import { NeedsRole } from '../../components/needs-role.tsx'
 import { destinationTexts } from '../../texts.ts'
-import { MOST_IDS } from '../replays/replays-search.ts'
+import { MAX_IDS } from '../replays/replays-search.ts'
 import type { DestinationTabProps } from './destination-page.tsx'
 
 /** Try it, bring it earlier events, and switch it on or off. */
@@ -58,7 +58,7 @@ export function DestinationActions({ destination }: DestinationTabProps) {
 /** Of every source that it is connected to, unless they are more than a link holds. */
 function replaySearch(destinationId: string, connections: readonly Connection[]): Record<string, string> {
   const sources = connections.filter((each) => each.destinationId === destinationId).map(({ sourceId }) => sourceId)
-  return { destinations: destinationId, sources: sources.length > MOST_IDS ? '' : sources.join(',') }
+  return { destinations: destinationId, sources: sources.length > MAX_IDS ? '' : sources.join(',') }
 }
 
 function WaitingStay({ id }: { readonly id: string }) {

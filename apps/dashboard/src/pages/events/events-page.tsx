@@ -1,5 +1,5 @@
 import { ApiPopover } from '../../components/api-popover.tsx'
-import { MOST_ROWS } from '../../components/curl-text.ts'
+import { MAX_ROWS } from '../../components/curl-text.ts'
 import { PageHead } from '../../shell/page-head.tsx'
 import { useSearchValues } from '../../shell/search-values.ts'
 import { EventsOf } from './events-of.tsx'
@@ -13,7 +13,7 @@ export function EventsPage() {
       head={
         <PageHead
           title="Events"
-          actions={<ApiPopover path="/v2/events" query={{ ...askedEvents(search), limit: MOST_ROWS }} />}
+          actions={<ApiPopover path="/v2/events" query={{ ...askedEvents(search), limit: MAX_ROWS }} />}
         />
       }
       empty={<NoEvents />}

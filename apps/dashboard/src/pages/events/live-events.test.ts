@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { ListedEvent } from '../../api/events.ts'
 import type { TailMessage } from '../../api/tail-messages.ts'
-import { type LiveEvents, MOST_LIVE_ROWS, NO_LIVE_EVENTS, nextLiveEvents, shownRows } from './live-events.ts'
+import { type LiveEvents, MAX_LIVE_ROWS, NO_LIVE_EVENTS, nextLiveEvents, shownRows } from './live-events.ts'
 
 const AT = Date.UTC(2026, 2, 4, 9, 15)
 const event = (n: number): ListedEvent => ({
@@ -107,7 +107,7 @@ test('what was left out is counted', () => {
 })
 
 test('of more than 10,000 live rows the oldest leave', () => {
-  const live = after(Array.from({ length: MOST_LIVE_ROWS + 5 }, (_, n) => accepted(n)))
-  expect(live.rows.length).toBe(MOST_LIVE_ROWS)
+  const live = after(Array.from({ length: MAX_LIVE_ROWS + 5 }, (_, n) => accepted(n)))
+  expect(live.rows.length).toBe(MAX_LIVE_ROWS)
   expect(live.rows.at(-1)?.messageId).toBe('m-5')
 })

@@ -2,9 +2,9 @@ import type { ListedEvent } from '../../api/events.ts'
 import type { TailMessage } from '../../api/tail-messages.ts'
 
 /** Rows that came while the page was watched; older ones of them leave first. */
-export const MOST_LIVE_ROWS = 10_000
+export const MAX_LIVE_ROWS = 10_000
 /** Events that are not among the live rows and of which something new was told. */
-const MOST_TOLD = 10_000
+const MAX_TOLD = 10_000
 
 type EventOutcome = ListedEvent['outcomes'][number]
 
@@ -130,7 +130,7 @@ function tell(told: Map<string, readonly EventOutcome[]>, message: OutcomeMessag
   const outcomes = withOutcomes(told.get(messageId) ?? [], [outcomeOf(message)])
   told.delete(messageId)
   told.set(messageId, outcomes)
-  if (told.size > MOST_TOLD) told.delete(told.keys().next().value!)
+  if (told.size > MAX_TOLD) told.delete(told.keys().next().value!)
 }
 
 function outcomeOf({ destinationId, outcome, reason }: OutcomeMessage): EventOutcome {
@@ -148,5 +148,5 @@ function withOutcomes(before: readonly EventOutcome[], latest: readonly EventOut
 }
 
 function bounded(rows: readonly ListedEvent[]): readonly ListedEvent[] {
-  return rows.length > MOST_LIVE_ROWS ? rows.slice(0, MOST_LIVE_ROWS) : rows
+  return rows.length > MAX_LIVE_ROWS ? rows.slice(0, MAX_LIVE_ROWS) : rows
 }

@@ -8,7 +8,7 @@ import { waitingText } from '../../components/time/waiting-text.ts'
 import styles from './events.module.css'
 import { OUTCOME_MARKS } from './outcome-words.ts'
 
-const MOST_MARKS = 6
+const MAX_MARKS = 6
 
 interface OutcomeMarksProps {
   readonly outcomes: ListedEvent['outcomes']
@@ -40,12 +40,12 @@ export function OutcomeMarks({ outcomes, nameOf }: OutcomeMarksProps) {
         </>
       ) : (
         <>
-          {outcomes.slice(0, MOST_MARKS).map(({ destinationId, outcome }) => (
+          {outcomes.slice(0, MAX_MARKS).map(({ destinationId, outcome }) => (
             <StateMark key={destinationId} kind={OUTCOME_MARKS[outcome].mark}>
               {''}
             </StateMark>
           ))}
-          {outcomes.length > MOST_MARKS && <span aria-hidden="true">+{outcomes.length - MOST_MARKS}</span>}
+          {outcomes.length > MAX_MARKS && <span aria-hidden="true">+{outcomes.length - MAX_MARKS}</span>}
           <VisuallyHidden>{told.join('; ')}</VisuallyHidden>
         </>
       )}

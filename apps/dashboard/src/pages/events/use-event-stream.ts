@@ -9,9 +9,9 @@ import type { AskedEvents } from './events-search.ts'
 import { NO_LIVE_EVENTS, nextLiveEvents, shownRows } from './live-events.ts'
 
 const PAGE = 100
-const MOST_PAGE = 500
+const MAX_PAGE = 500
 /** Looked back over by itself before the reader is asked whether to go on. */
-const MOST_EMPTY_PAGES = 5
+const MAX_EMPTY_PAGES = 5
 /** Where the stream is not to be had, and where it does not tell which events are meant. */
 const POLL_MS = 5000
 const TOLD_AGAIN_MS = 1000
@@ -65,7 +65,7 @@ export function useEventStream(
   const isRecentUsed = isLive && (isFull || isByOutcome)
   const isBehind = live.skipped > 0
   const recent = useRecentEvents(
-    { ...filters, limit: isRecentUsed ? PAGE : MOST_PAGE },
+    { ...filters, limit: isRecentUsed ? PAGE : MAX_PAGE },
     { isEnabled: isRecentUsed || isBehind, ...(isFull || isBehind ? { pollMs: POLL_MS } : {}) },
   )
   recheck.current = useAtMostEvery(TOLD_AGAIN_MS, recent.refetch)
@@ -102,7 +102,7 @@ export function useEventStream(
   const hasLookedBack = last !== undefined && last.paging.next !== '' && last.elements.length < PAGE
   const { fetchNextPage, isFetchingNextPage } = past
   // A busy server may find nothing within the time of one call, also where there is something at once.
-  const isNothingYet = hasLookedBack && listed.length === 0 && (pages?.length ?? 0) < MOST_EMPTY_PAGES
+  const isNothingYet = hasLookedBack && listed.length === 0 && (pages?.length ?? 0) < MAX_EMPTY_PAGES
   useEffect(() => {
     if (isNothingYet && !isFetchingNextPage) void fetchNextPage()
   }, [isNothingYet, isFetchingNextPage, fetchNextPage])

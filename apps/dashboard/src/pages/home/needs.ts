@@ -38,7 +38,7 @@ type NeedyNode = FlowNode & { readonly waiting?: Waiting | null }
 
 /** The catalog follows within a second unless it is busy. */
 const LAG_SECONDS = 60
-const MOST_GROUPS = 8
+const MAX_GROUPS = 8
 
 /** @see contracts/dashboard.md §5 */
 export function needsOf(data: NeedsData): Need[] {
@@ -106,7 +106,7 @@ function deadLetterNeeds({ groups, destinations }: NeedsData): Need[] {
     }),
   )
   const largest = causes.toSorted((a, b) => b.count - a.count)
-  const shown = largest.slice(0, MOST_GROUPS).map(({ stage, reason, count, destinationIds }): Need => {
+  const shown = largest.slice(0, MAX_GROUPS).map(({ stage, reason, count, destinationIds }): Need => {
     const [only, ...others] = destinationIds
     const isOne = others.length === 0
     return {
@@ -118,7 +118,7 @@ function deadLetterNeeds({ groups, destinations }: NeedsData): Need[] {
       search: isOne ? { destinationId: only!, stage, reason } : { stage, reason },
     }
   })
-  const rest = largest.slice(MOST_GROUPS)
+  const rest = largest.slice(MAX_GROUPS)
   if (rest.length === 0) return shown
   const count = rest.reduce((sum, cause) => sum + cause.count, 0)
   const text = `${homeTexts.dead(count)} for ${counted(rest.length, 'other reason')}`

@@ -1,6 +1,6 @@
 import { NumberInput } from '@mantine/core'
 import { type ReactNode, useEffect, useState } from 'react'
-import { MOST_RATE } from './replays-search.ts'
+import { MAX_RATE } from './replays-search.ts'
 
 interface RateFieldProps {
   readonly rate: number
@@ -14,14 +14,14 @@ export function RateField({ rate, onRate, description }: RateFieldProps) {
   useEffect(() => setTyped(rate), [rate])
   const type = (value: string | number) => {
     setTyped(value)
-    if (typeof value === 'number' && value >= 1 && value <= MOST_RATE) onRate(value)
+    if (typeof value === 'number' && value >= 1 && value <= MAX_RATE) onRate(value)
   }
   return (
     <NumberInput
       label="Events per second"
       description={description}
       min={1}
-      max={MOST_RATE}
+      max={MAX_RATE}
       allowDecimal={false}
       allowNegative={false}
       value={typed}

@@ -4,7 +4,7 @@ import { useDestinations } from '../../api/destinations.ts'
 import { namesOf } from '../../api/names.ts'
 import { useReplays } from '../../api/replays.ts'
 import { ApiPopover } from '../../components/api-popover.tsx'
-import { MOST_ROWS } from '../../components/curl-text.ts'
+import { MAX_ROWS } from '../../components/curl-text.ts'
 import { LinkButton } from '../../components/link-button.tsx'
 import { NeedsRole } from '../../components/needs-role.tsx'
 import { Empty } from '../../components/states/empty.tsx'
@@ -31,7 +31,7 @@ export function ReplaysPage() {
         title="Replays"
         actions={
           <>
-            <ApiPopover path="/v2/replays" query={{ limit: MOST_ROWS }} />
+            <ApiPopover path="/v2/replays" query={{ limit: MAX_ROWS }} />
             {add}
           </>
         }

@@ -26,11 +26,11 @@ const GLOBALS: readonly (readonly [label: string, detail: string])[] = [
   ['btoa', ''],
   ['structuredClone', ''],
 ]
-const MOST_PATHS = 500
+const MAX_PATHS = 500
 
 /** Members of events behind `event.`, import names in quotes of an import, else the sandbox's own names. */
 export function codeCompletions({ libraries, models }: Known): CompletionSource {
-  const paths = [...new Set(models.flatMap(({ Schema }) => Object.keys(Schema)))].sort().slice(0, MOST_PATHS)
+  const paths = [...new Set(models.flatMap(({ Schema }) => Object.keys(Schema)))].sort().slice(0, MAX_PATHS)
   return (context: CompletionContext): CompletionResult | null => {
     const imported = context.matchBefore(/from\s+["'][\w$]*$/)
     if (imported !== null) {

@@ -1,13 +1,7 @@
+import type { DocumentError } from '@millrace/control-plane'
 import { CommandError } from '../command-io.ts'
 import { oneLine } from '../paint.ts'
 import type { ConfigFile } from './config-file.ts'
-
-/** Something in a document that the server does not take. */
-export interface DocumentError {
-  /** JSON pointer into the document. */
-  readonly path: string
-  readonly message: string
-}
 
 /** Every one with its line and column. */
 export function documentErrors(file: ConfigFile, errors: readonly DocumentError[]): CommandError {

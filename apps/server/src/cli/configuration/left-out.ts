@@ -1,5 +1,5 @@
+import type { DocumentError } from '@millrace/control-plane'
 import { isJsonObject, type JsonObject, type JsonValue, ownMember } from '@millrace/protocol'
-import type { DocumentError } from './config-errors.ts'
 import type { ChangeAnswer } from './plan-lines.ts'
 
 /** What the server would change to be as a file says. */

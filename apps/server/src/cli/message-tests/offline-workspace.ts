@@ -2,18 +2,19 @@ import { randomBytes } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import type { DocumentError } from '@millrace/control-plane'
 import { ApiError, ControlPlane, MILLRACE } from '@millrace/control-plane'
 import { DestinationRegistry, Masking } from '@millrace/destinations'
 import type { JsonObject } from '@millrace/protocol'
 import { type Clock, systemClock } from '@millrace/std'
 import { OfflineTests, type TestedDestination } from '@millrace/test-api'
-import { DEFAULT_LIMITS, Transformations } from '@millrace/transformations'
+import { DEFAULT_LIMITS, Sandboxes } from '@millrace/transformations'
 import type { Environment } from '../../config/environment.ts'
 import { destinationTypesOf } from '../../destination-types.ts'
 import { VERSION } from '../../version.ts'
 import { CommandError } from '../command-io.ts'
 import { withCode } from '../configuration/code-files.ts'
-import { type DocumentError, documentErrors } from '../configuration/config-errors.ts'
+import { documentErrors } from '../configuration/config-errors.ts'
 import { type ConfigFile, readConfigFile } from '../configuration/config-file.ts'
 import { filled, MASK } from '../configuration/placeholders.ts'
 import { oneLine } from '../paint.ts'
@@ -29,7 +30,7 @@ const TIMEOUT_MS = 60_000
 export class OfflineWorkspace implements AsyncDisposable {
   readonly #folder: string
   readonly #controlPlane: ControlPlane
-  readonly #transformations: Transformations
+  readonly #transformations: Sandboxes
   readonly #tests: OfflineTests
 
   /** @throws CommandError with every error of the file and its place. */
@@ -38,7 +39,7 @@ export class OfflineWorkspace implements AsyncDisposable {
     const document = documentOf(file, env)
     const registry = await DestinationRegistry.load()
     const clock = systemClock
-    const transformations = new Transformations({
+    const transformations = new Sandboxes({
       limits: DEFAULT_LIMITS,
       fetch: async () => ({ ok: false, message: 'nothing is fetched offline' }),
       clock,
@@ -64,12 +65,7 @@ export class OfflineWorkspace implements AsyncDisposable {
     }
   }
 
-  private constructor(
-    folder: string,
-    controlPlane: ControlPlane,
-    transformations: Transformations,
-    tests: OfflineTests,
-  ) {
+  private constructor(folder: string, controlPlane: ControlPlane, transformations: Sandboxes, tests: OfflineTests) {
     this.#folder = folder
     this.#controlPlane = controlPlane
     this.#transformations = transformations
@@ -120,7 +116,7 @@ function openControlPlane(
   folder: string,
   clock: Clock,
   registry: DestinationRegistry,
-  transformations: Transformations,
+  transformations: Sandboxes,
 ): Promise<ControlPlane> {
   return ControlPlane.open({
     file: join(folder, 'control.db'),

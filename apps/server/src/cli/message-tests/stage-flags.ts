@@ -1,11 +1,5 @@
+import type { StageFlags } from '@millrace/test-api'
 import { usageError } from '../command-io.ts'
-
-/** Which stages run, by the members of a request. */
-export interface StageFlags {
-  readonly user_transform: boolean
-  readonly dest_transform: boolean
-  readonly send_to_destination: boolean
-}
 
 const WORDS = ['user', 'dest', 'send'] as const
 

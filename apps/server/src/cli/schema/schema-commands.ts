@@ -19,8 +19,8 @@ interface ModelsOptions extends Common {
 const EVENT_ID = '87295528-1a53-4a1e-beea-6c8efcc64b7d'
 const VERSION_ID = '541091d8-38ed-440a-89e6-f80af9b5f4bc'
 const SHOWN_VALUES = 5
-const LONGEST_NAME = 60
-const LONGEST_PATH = 240
+const MAX_NAME = 60
+const MAX_PATH = 240
 
 /** `millrace schema …`: what events really look like. */
 export function addSchema(program: Command, { io }: CommandContext): void {
@@ -106,7 +106,7 @@ async function diffVersions(
   const lines = columns(
     changes.map(({ path, change, from, to }) => [
       change,
-      oneLine(path, LONGEST_PATH),
+      oneLine(path, MAX_PATH),
       change === 'type changed' ? `${from} → ${to}` : (to ?? from)!,
     ]),
   )
@@ -127,7 +127,7 @@ async function showMetadata(id: string, options: Common, io: CommandIo): Promise
       .slice(0, SHOWN_VALUES)
       .map(({ Value, Frequency }) => `${oneLine(Value, 40)} (${number(Frequency)})`)
     const more = values.length > SHOWN_VALUES ? `, ${values.length - SHOWN_VALUES} more` : ''
-    return [oneLine(path, LONGEST_NAME), `${shown.join(', ')}${more}`]
+    return [oneLine(path, MAX_NAME), `${shown.join(', ')}${more}`]
   })
   print(io, [
     paint('bold', `${number(TotalCount)} ${TotalCount === 1 ? 'event' : 'events'}`),
@@ -172,7 +172,7 @@ async function metadataOf(id: string, api: ServerApi): Promise<MetadataAnswer> {
 }
 
 function title({ EventType, EventIdentifier }: EventModelAnswer): string {
-  return oneLine(EventIdentifier === '' ? EventType : `${EventType} "${EventIdentifier}"`, LONGEST_NAME)
+  return oneLine(EventIdentifier === '' ? EventType : `${EventType} "${EventIdentifier}"`, MAX_NAME)
 }
 
 /** Without the decimals that nobody reads. */

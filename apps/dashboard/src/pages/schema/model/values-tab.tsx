@@ -9,7 +9,7 @@ import { useMetadata } from './use-metadata.ts'
 import { useChosenVersion, VersionSelect } from './version-select.tsx'
 
 /** Shown of each key; further ones are rare. */
-const MOST_VALUES = 20
+const MAX_VALUES = 20
 
 /** Values that come again and again, by key. */
 export function ValuesTab({ model, versions }: ModelTabProps) {
@@ -29,7 +29,7 @@ export function ValuesTab({ model, versions }: ModelTabProps) {
                     <code>{shownText(key)}</code>
                   </h2>
                   <ul className={styles.list}>
-                    {values.slice(0, MOST_VALUES).map(({ Value, Frequency }) => (
+                    {values.slice(0, MAX_VALUES).map(({ Value, Frequency }) => (
                       <li key={Value} className={styles.value}>
                         <span title={Value}>{shownText(Value)}</span>
                         <ShareBar share={Frequency / TotalCount} text={grouped(Frequency)} />

@@ -2,7 +2,7 @@ import { Button, Drawer, Select, TextInput } from '@mantine/core'
 import { useMemo } from 'react'
 import { AUDIT_KINDS, type AuditEntry, type AuditKind, useAuditLog } from '../../../api/audit-log.ts'
 import { ApiPopover } from '../../../components/api-popover.tsx'
-import { MOST_ROWS } from '../../../components/curl-text.ts'
+import { MAX_ROWS } from '../../../components/curl-text.ts'
 import { useMay } from '../../../components/needs-role.tsx'
 import { Empty, EmptyByFilter } from '../../../components/states/empty.tsx'
 import { Shown } from '../../../components/states/shown.tsx'
@@ -24,7 +24,7 @@ export function AuditPage() {
   const isAdmin = useMay('admin')
   return (
     <>
-      <SettingsHead actions={<ApiPopover path="/v2/audit-log" query={{ ...filters, limit: MOST_ROWS }} />} />
+      <SettingsHead actions={<ApiPopover path="/v2/audit-log" query={{ ...filters, limit: MAX_ROWS }} />} />
       {(isAdmin || log.data !== undefined) && (
         <div className={styles.filters}>
           <TextInput

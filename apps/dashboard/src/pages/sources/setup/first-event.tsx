@@ -18,7 +18,7 @@ import styles from '../sources.module.css'
 
 /** Where nothing has come yet somebody waits for it: a refusal is shown within 2 s (contracts/dashboard.md §15 item 10). */
 const WAITING_POLL_MS = 1_500
-const MOST_REFUSALS = 3
+const MAX_REFUSALS = 3
 const SAMPLE: JsonObject = { userId: 'u-4711', event: 'Seat Reserved', properties: { hall: 'B', row: 4, seats: 2 } }
 
 interface Arrived {
@@ -46,7 +46,7 @@ export function FirstEvent({ source }: { readonly source: Source }) {
   const refusals = useRefusals({}, arrived === undefined ? { pollMs: WAITING_POLL_MS } : {})
   const shown = (refusals.data ?? [])
     .filter(({ sourceId, at }) => (sourceId === null || sourceId === source.id) && at >= openedAt)
-    .slice(0, MOST_REFUSALS)
+    .slice(0, MAX_REFUSALS)
   const sample = useMutation({
     mutationFn: async () => {
       const messageId = `sample-${Date.now().toString(36)}-${Math.random().toString(36).slice(2)}`

@@ -5,7 +5,7 @@ import { type Source, useRotateWriteKey } from '../../../api/sources.ts'
 import { ConfirmDialog } from '../../../components/confirm-dialog.tsx'
 
 /** Of control-plane.md §5. */
-const MOST_HOURS = 720
+const MAX_HOURS = 720
 
 interface RotateKeyDialogProps {
   readonly source: Tagged<Source>
@@ -33,7 +33,7 @@ export function RotateKeyDialog({ source: { id, name, etag }, onClose }: RotateK
         value={graceHours}
         onChange={(value) => setGraceHours(Number(value))}
         min={0}
-        max={MOST_HOURS}
+        max={MAX_HOURS}
         allowDecimal={false}
         clampBehavior="strict"
       />

@@ -7,14 +7,14 @@ import { maskedConfig } from '../destinations.ts'
 import { newWriteKey } from '../sources.ts'
 import type { ControlStore } from '../store/control-store.ts'
 import type { CodeChecks } from '../transformations/code-checks.ts'
-import type { Moment, Workspace } from '../workspace.ts'
+import type { ChangeBase, Workspace } from '../workspace.ts'
 import { readBoolean, refuseUnknownMembers } from '../written-fields.ts'
 import { auditedChange } from './audited-change.ts'
 import { configurationDocument } from './document.ts'
 import { type DocumentError, DocumentErrors } from './document-errors.ts'
 import { type Plan, planDocument } from './plan.ts'
 import type { PlannedChange } from './planning.ts'
-import { Turns } from './turns.ts'
+import { StepTurns } from './step-turns.ts'
 import { waitingForRemoved } from './waiting-for-removed.ts'
 
 /** A change as whoever reads a plan sees it. */
@@ -38,7 +38,7 @@ export interface Warned<T> {
 const MAX_AT_ONCE = 8
 
 /** The configuration of the workspace as one document. @see contracts/control-plane.md §9 */
-export class Configuration {
+export class WorkspaceDocument {
   readonly #workspace: Workspace
   readonly #deliveries: Deliveries
   readonly #types: DestinationTypes
@@ -140,7 +140,7 @@ export class Configuration {
 
   async #plan(
     by: Author,
-    { snapshot, at, nextRevision }: Pick<Moment, 'snapshot' | 'at' | 'nextRevision'>,
+    { snapshot, at, nextRevision }: Pick<ChangeBase, 'snapshot' | 'at' | 'nextRevision'>,
     written: JsonObject,
   ): Promise<Plan> {
     const isPruning = readBoolean(written, 'prune', false)
@@ -160,7 +160,7 @@ export class Configuration {
       newWriteKey: () => newWriteKey(workspace.random),
       isPruning,
       errors: new DocumentErrors(),
-      turns: new Turns(),
+      turns: new StepTurns(),
     }
     return planDocument(planning, document)
   }

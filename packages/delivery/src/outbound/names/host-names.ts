@@ -40,7 +40,7 @@ const MAX_KEPT_MS = 300_000
  *
  * @see contracts/delivery.md §9, docs/decisions/0076-names-without-threads.md
  */
-export class Names {
+export class HostNames {
   readonly #hosts: HostsFile
   readonly #configured: LookupQueue
   readonly #named: LookupQueue

@@ -5,7 +5,7 @@ import { byBytes } from '../observe/flatten.ts'
 import { keysAsMembers, parseKeys, type TypedKey } from '../observe/typed-keys.ts'
 import { parseUnversionedKeys } from '../observe/unversioned.ts'
 import type { CatalogDatabase, Row } from '../store/catalog-database.ts'
-import type { CatalogCalls, ListRequest, Page, SourceChoice, SourceStatus } from '../thread/calls.ts'
+import type { CatalogCalls, ListPage, ListRequest, SourceChoice, SourceStatus } from '../thread/calls.ts'
 import { jsonSchemaOf } from './json-schema.ts'
 import { PageWriter } from './page-writer.ts'
 import { MergedValues } from './written-values.ts'
@@ -18,7 +18,7 @@ type Reads = Omit<CatalogCalls, 'open' | 'configure' | 'follow' | 'wake' | 'comm
  *
  * @see contracts/schema-catalog.md §6 to §10
  */
-export class Answers implements Reads {
+export class CatalogAnswers implements Reads {
   readonly #database: CatalogDatabase
   readonly #state: CatalogState
   readonly #limits: CatalogLimits
@@ -29,20 +29,20 @@ export class Answers implements Reads {
     this.#limits = state.limits
   }
 
-  models(request: Parameters<CatalogCalls['models']>[0]): Page {
+  models(request: Parameters<CatalogCalls['models']>[0]): ListPage {
     return this.#modelPage(request, MODEL_COLUMNS, (page, row) => {
       page.add(...modelJson(row, this.#writeKeyOf(row), request.hasExtras))
     })
   }
 
-  jsonSchemas(request: Parameters<CatalogCalls['jsonSchemas']>[0]): Page {
+  jsonSchemas(request: Parameters<CatalogCalls['jsonSchemas']>[0]): ListPage {
     return this.#modelPage(request, '*', (page, row) => {
       const schema = jsonSchemaOf(row['type'], JSON.parse(row['identifier']), keysOf(row))
       if (schema !== undefined) page.add(schema)
     })
   }
 
-  versions({ eventId, ...request }: Parameters<CatalogCalls['versions']>[0]): Page {
+  versions({ eventId, ...request }: Parameters<CatalogCalls['versions']>[0]): ListPage {
     const model = this.#model(eventId)
     if (model === undefined) return new PageWriter().finish(undefined)
     const [at, id] = request.after ?? [-1, -1]
@@ -116,7 +116,7 @@ export class Answers implements Reads {
     request: ListRequest & { source: SourceChoice | undefined },
     columns: string,
     add: (page: PageWriter, row: Row) => void,
-  ): Page {
+  ): ListPage {
     const { source, limit } = request
     const [at, id] = request.after ?? [-1, -1]
     const order = 'AND (created_at, id) > (?, ?) ORDER BY created_at, id LIMIT ? OFFSET ?'
@@ -191,7 +191,7 @@ function offsetOf({ after, offset }: ListRequest): number {
 }
 
 /** @param place the column of the time that the list is ordered by. */
-function pageOf(rows: Iterable<Row>, place: string, add: (page: PageWriter, row: Row) => void): Page {
+function pageOf(rows: Iterable<Row>, place: string, add: (page: PageWriter, row: Row) => void): ListPage {
   const page = new PageWriter()
   for (const row of rows) {
     add(page, row)

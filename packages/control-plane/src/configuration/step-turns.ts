@@ -4,7 +4,7 @@ import { setImmediate } from 'node:timers/promises'
 const STEPS_PER_TURN = 100
 
 /** Takes long work in turns, so that a document of thousands of resources does not hold up the events that come meanwhile. */
-export class Turns {
+export class StepTurns {
   #steps = 0
 
   /** To be called before each step. */

@@ -4,7 +4,7 @@ import path from 'node:path'
 import { ManualClock } from '@millrace/std'
 import { afterEach, expect, test } from 'vitest'
 import { NameServer, type Zone } from './dns-under-test.ts'
-import { type Lookup, Names } from './names.ts'
+import { HostNames, type Lookup } from './host-names.ts'
 
 const endings: (() => unknown)[] = []
 afterEach(async () => {
@@ -19,7 +19,7 @@ async function open(zone: Zone, text: { hosts?: string; resolvConf?: string } = 
   await writeFile(files.hosts, text.hosts ?? '')
   await writeFile(files.resolvConf, text.resolvConf ?? 'search .')
   const clock = new ManualClock(0)
-  const names = new Names({ clock, servers: [server.address], files, families })
+  const names = new HostNames({ clock, servers: [server.address], files, families })
   endings.push(() => rm(folder, { recursive: true }))
   endings.push(() => server[Symbol.asyncDispose]())
   endings.push(() => names.close())

@@ -4,11 +4,11 @@ import { type Dispatcher, Pool, ProxyAgent } from 'undici'
 import type { EgressRules } from './egress-rules.ts'
 import { EgressRefusedError } from './failures.ts'
 import { type Connecting, guardedConnector } from './guarded-connector.ts'
-import type { Lookup } from './names/names.ts'
+import type { Lookup } from './names/host-names.ts'
 import type { Target } from './target.ts'
 
 /** The ways to targets. */
-export interface Connections {
+export interface OutboundConnections {
   /**
    * @param isConfigured whether the destination's own configuration names the target's origin.
    * @throws EgressRefusedError where the guard can tell before connecting.
@@ -35,7 +35,7 @@ export interface DirectConnectionsOptions {
  * A pool of kept connections for each of the latest origins. Loopback may be open to the configured origin only, so
  * connections made for it are kept apart from those to origins that anyone else named.
  */
-export class DirectConnections implements Connections {
+export class DirectConnections implements OutboundConnections {
   readonly #options: DirectConnectionsOptions
   readonly #configured = new Map<string, Pool>()
   readonly #named = new Map<string, Pool>()
@@ -93,7 +93,7 @@ export interface ProxiedConnectionsOptions {
  * Everything through the operator's proxy, which resolves the names: of a name the guard then knows only the lists of
  * hosts, of an address in place of a name everything.
  */
-export class ProxiedConnections implements Connections {
+export class ProxiedConnections implements OutboundConnections {
   readonly #agent: ProxyAgent
   readonly #rules: EgressRules
 

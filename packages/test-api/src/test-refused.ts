@@ -1,6 +1,6 @@
 /** A request that is refused, as `{"message": text}`. @see contracts/test-api.md §8 */
-export class Refused extends Error {
-  override readonly name = 'Refused'
+export class TestRefused extends Error {
+  override readonly name = 'TestRefused'
   readonly code = 'refused'
   readonly status: number
   readonly headers: Readonly<Record<string, string>>

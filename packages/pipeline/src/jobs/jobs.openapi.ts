@@ -14,7 +14,7 @@ import {
 import { EVENT_TYPES } from '@millrace/protocol'
 import { FINAL_OUTCOMES } from '../events/event-filter.ts'
 import { MAX_LIMIT } from '../query.ts'
-import { MOST_PER_SECOND, STANDARD_RATE } from './replay-rate.ts'
+import { MAX_PER_SECOND, STANDARD_RATE } from './replay-rate.ts'
 
 const LETTER = '3EXM1nH9JtMJ06hF5WfzRPot1LW'
 const REPLAY = '37A4poI9SaefdDdDQ6BJiCpwwUV'
@@ -73,7 +73,7 @@ const replay = {
 const text = Type.String()
 const RATE = Type.Integer({
   minimum: 1,
-  maximum: MOST_PER_SECOND,
+  maximum: MAX_PER_SECOND,
   default: STANDARD_RATE,
   description: 'Shared by the destinations.',
 })

@@ -1,6 +1,6 @@
 import { type AnswerDescription, closed, Id, named, oneOf, type RouteDescription, Type } from '@millrace/openapi'
 import { REQUEST_OBJECT } from '@millrace/pipeline'
-import { EXAMPLES } from './examples-in-words.ts'
+import { EXAMPLES } from './examples.openapi.ts'
 import { EXTRA_WORDS } from './extras.ts'
 import { MESSAGE_TYPES } from './test-request.ts'
 import { REFUSAL_TEXTS, STAGE_TEXTS } from './texts.ts'

@@ -2,7 +2,7 @@ import { closed, Id, listOf, named, oneOf, type RouteDescription, refusals, Time
 import { EVENT_TYPES } from '@millrace/protocol'
 import { OUTCOMES } from './events/event-filter.ts'
 import { MAX_LIMIT } from './query.ts'
-import { REQUEST_OBJECT } from './request-object-in-words.ts'
+import { REQUEST_OBJECT } from './request-object.openapi.ts'
 
 const SOURCE_ID = '3iidO0kXIpgrmam9JhPLS2gpoVe'
 const DESTINATION_ID = '3uLMicKvWtFGwbwBkUIwtP0l8lu'

@@ -9,7 +9,7 @@ import type {
 } from '@millrace/delivery'
 import type { DestinationModule } from '@millrace/destinations'
 import type { EventLog } from '@millrace/log'
-import type { Clock } from '@millrace/std'
+import type { Clock, Logger } from '@millrace/std'
 import type { LogTallies } from './backlog/log-tallies.ts'
 import type { ConfiguredDestination } from './configuration.ts'
 import type { DeliveryMetrics } from './delivery-metrics.ts'
@@ -19,7 +19,7 @@ import type { ParsedRecords } from './parsed-records.ts'
 import type { MetadataSource } from './user-metadata.ts'
 
 /** What all destinations have in common. */
-export interface Surroundings {
+export interface DeliveryDeps {
   readonly log: EventLog
   readonly store: DeliveryStore
   readonly clock: Clock
@@ -48,12 +48,6 @@ export interface Surroundings {
 
 /** @param options `maxAnswerBytes` for a destination that looks into answers. */
 export type NewClient = (options: { readonly maxAnswerBytes?: number }) => OutboundClient
-
-export interface Logger {
-  info(fields: object, text: string): void
-  warn(fields: object, text: string): void
-  error(fields: object, text: string): void
-}
 
 /** Where a destination goes on after a restart; of a new one, the end of the log. */
 export interface StartingPoint {

@@ -1,9 +1,9 @@
 import type { DatabaseSync } from 'node:sqlite'
 
-const MOST_REMEMBERED = 10_000
+const MAX_REMEMBERED = 10_000
 
 /** Ids and texts that many rows share, as numbers: the row keeps 1 to 4 bytes instead of the text. */
-export class Names {
+export class StoredNames {
   readonly #insert
   readonly #byName
   readonly #byId
@@ -50,7 +50,7 @@ export class Names {
   }
 
   #remember(number: number, name: string): number {
-    if (this.#numbers.size >= MOST_REMEMBERED) this.forget()
+    if (this.#numbers.size >= MAX_REMEMBERED) this.forget()
     this.#numbers.set(name, number)
     this.#texts.set(number, name)
     return number

@@ -8,7 +8,7 @@ interface Waiting {
  * among equals to the one that has waited longest. Who asks is bounded by the callers: a destination asks for one at a
  * time.
  */
-export class Turns {
+export class FairTurns {
   readonly #used: (who: string) => number
   readonly #waiting: Waiting[] = []
   #free: number

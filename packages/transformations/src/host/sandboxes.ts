@@ -1,17 +1,17 @@
-import type { Clock, Timer } from '@millrace/std'
+import type { Clock, Logger, Timer } from '@millrace/std'
 import type { CheckedCode, CheckResult, LibraryCode } from '../code.ts'
 import type { TransformFetch } from '../fetch.ts'
 import { PENALTY_MS, type TransformationLimits } from '../limits.ts'
 import type { EventResult, Run, RunResult, TroubleKind } from '../run.ts'
 import { CredentialMask } from './credential-mask.ts'
+import { FairTurns } from './fair-turns.ts'
 import { payloadOf, resultsOf } from './payload.ts'
 import { type RunEnd, runInWorker } from './run-in-worker.ts'
 import { SandboxRegistry } from './sandbox-registry.ts'
-import { Turns } from './turns.ts'
 import { Usage } from './usage.ts'
-import { type Logger, Worker, type WorkerName } from './worker.ts'
+import { Worker, type WorkerName } from './worker.ts'
 
-export interface TransformationsOptions {
+export interface SandboxesOptions {
   readonly limits: TransformationLimits
   /** Undefined when the operator has switched it off. */
   readonly fetch: TransformFetch | undefined
@@ -51,8 +51,8 @@ const IDLE_CHILD_MS = 600_000
  *
  * @see contracts/transformations.md §7, §8, decision 0015
  */
-export class Transformations {
-  readonly #options: TransformationsOptions
+export class Sandboxes {
+  readonly #options: SandboxesOptions
   readonly #live: readonly Worker[]
   readonly #penalty: Worker
   readonly #test: Worker
@@ -60,7 +60,7 @@ export class Transformations {
   readonly #registry: SandboxRegistry
   readonly #usage: Usage
   /** By key: its runs one after the other. */
-  readonly #runs = new Map<string, Turns>()
+  readonly #runs = new Map<string, FairTurns>()
   /** By key: until when, on the monotonic clock, it runs in the penalty process. */
   readonly #penalties = new Map<string, number>()
   readonly #credentialIds = new WeakMap<ReadonlyMap<string, string>, number>()
@@ -71,25 +71,25 @@ export class Transformations {
   #runCount = 0
   #sweep: Timer | undefined
 
-  constructor(options: TransformationsOptions) {
+  constructor(options: SandboxesOptions) {
     this.#options = options
     const { limits, clock, logger, program } = options
     this.#registry = new SandboxRegistry(limits.sandboxes, limits.totalMb * 1024 * 1024)
     this.#usage = new Usage(clock, limits.workers)
     const usedBy = (key: string) => this.#usage.usedBy(key)
-    const worker = (name: WorkerName, places: Turns) => {
+    const worker = (name: WorkerName, places: FairTurns) => {
       const start = { memoryMb: limits.memoryMb, niceness: NICENESS[name], program }
       const onLost = (lost: Worker) => this.#registry.lost(lost)
       return new Worker({ name, start, places, usedBy, clock, logger, onLost })
     }
     // Those who wait for a busy penalty or test process must not take the places of live traffic.
     const aside = Math.max(1, Math.floor(limits.sandboxes / 8))
-    const live = new Turns(Math.max(1, limits.sandboxes - 2 * aside), usedBy)
+    const live = new FairTurns(Math.max(1, limits.sandboxes - 2 * aside), usedBy)
     this.#live = Array.from({ length: limits.workers }, () => worker('live', live))
-    this.#penalty = worker('penalty', new Turns(aside, usedBy))
-    this.#test = worker('test', new Turns(aside))
+    this.#penalty = worker('penalty', new FairTurns(aside, usedBy))
+    this.#test = worker('test', new FairTurns(aside))
     // It has no sandbox that stays.
-    this.#check = worker('check', new Turns(1))
+    this.#check = worker('check', new FairTurns(1))
   }
 
   /**
@@ -118,7 +118,7 @@ export class Transformations {
    */
   async run(run: Run): Promise<RunResult> {
     const key = run.mode === 'live' ? run.key : `test ${++this.#freshSandboxes}`
-    const own = this.#runs.get(key) ?? new Turns(1)
+    const own = this.#runs.get(key) ?? new FairTurns(1)
     this.#runs.set(key, own)
     await own.next(key)
     const { places } = this.#workerFor(run, key)

@@ -1,16 +1,16 @@
 import type { Clock, Deadline, Deadlines } from '@millrace/std'
 import type { Dispatcher } from 'undici'
 import { Answer, AnswerBody } from './answer-body.ts'
-import type { Connections } from './connections.ts'
 import { BLOCKED_TEXT, describeFailure, EgressRefusedError, failure, TimedOutError } from './failures.ts'
+import type { OutboundConnections } from './outbound-connections.ts'
 import type { AnswerHeaders, OutboundCall, OutboundRequest, OutboundResult } from './outbound-request.ts'
 import { headersFor, redirectLocation } from './redirects.ts'
 import type { Target, Targets } from './target.ts'
 
 /** What the exchanges of one client share. */
-export interface Surroundings {
+export interface OutboundDeps {
   readonly clock: Clock
-  readonly connections: Connections
+  readonly connections: OutboundConnections
   readonly deadlines: Deadlines
   readonly callTimeoutMs: number
   readonly maxAnswerBytes: number
@@ -27,8 +27,8 @@ const MAX_REDIRECTS = 5
  * What a connection reports counts only while it is the current one: `#controller` is set from the moment at which the
  * request is written until its answer has ended or is given up.
  */
-export class Exchange implements OutboundCall, Dispatcher.DispatchHandler {
-  readonly #surroundings: Surroundings
+export class OutboundExchange implements OutboundCall, Dispatcher.DispatchHandler {
+  readonly #deps: OutboundDeps
   readonly #request: OutboundRequest
   readonly #onDone: (result: OutboundResult) => void
   #deadline: Deadline | undefined
@@ -47,14 +47,14 @@ export class Exchange implements OutboundCall, Dispatcher.DispatchHandler {
   /** Where the answer sends us, if we follow. */
   #location: Target | undefined
 
-  constructor(surroundings: Surroundings, request: OutboundRequest, onDone: (result: OutboundResult) => void) {
-    this.#surroundings = surroundings
+  constructor(deps: OutboundDeps, request: OutboundRequest, onDone: (result: OutboundResult) => void) {
+    this.#deps = deps
     this.#request = request
     this.#onDone = onDone
   }
 
   start(): void {
-    const { deadlines, targets, isClosed } = this.#surroundings
+    const { deadlines, targets, isClosed } = this.#deps
     if (isClosed) {
       queueMicrotask(() => this.abort())
       return
@@ -86,14 +86,14 @@ export class Exchange implements OutboundCall, Dispatcher.DispatchHandler {
     this.#headers = headers
     if (status >= 300 && status < 400 && this.#redirects < MAX_REDIRECTS) {
       const url = redirectLocation(this.#request.method, status, firstOf(headers['location']), this.#target!)
-      const location = url === undefined ? undefined : this.#surroundings.targets.read(url)
+      const location = url === undefined ? undefined : this.#deps.targets.read(url)
       if (typeof location === 'object') this.#location = location
     }
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
     if (controller !== this.#controller) return
-    this.#body ??= new AnswerBody(this.#surroundings.maxAnswerBytes)
+    this.#body ??= new AnswerBody(this.#deps.maxAnswerBytes)
     if (!this.#body.add(chunk)) return
     this.#release(new Error('enough of the answer is read'))
     this.#settle()
@@ -122,7 +122,7 @@ export class Exchange implements OutboundCall, Dispatcher.DispatchHandler {
     this.#target = target
     const isConfigured = this.#isAtHome && target.origin === request.configuredOrigin
     try {
-      this.#surroundings.connections.to(target, isConfigured).dispatch(
+      this.#deps.connections.to(target, isConfigured).dispatch(
         {
           origin: target.origin,
           path: target.pathAndQuery,
@@ -150,13 +150,13 @@ export class Exchange implements OutboundCall, Dispatcher.DispatchHandler {
     this.#headers = {}
     this.#body = undefined
     this.#location = undefined
-    if (this.#surroundings.isClosed) this.#finish({ kind: 'aborted' })
+    if (this.#deps.isClosed) this.#finish({ kind: 'aborted' })
     else this.#visit(location)
   }
 
   #fail(error: unknown, isUnsent: boolean): void {
     if (this.#isDone) return
-    if (this.#surroundings.isClosed) {
+    if (this.#deps.isClosed) {
       this.#finish({ kind: 'aborted' })
     } else if (this.#status !== 0) {
       // The status came and says what became of the event; only the rest of the body is lost.
@@ -203,7 +203,7 @@ export class Exchange implements OutboundCall, Dispatcher.DispatchHandler {
   #finish(result: OutboundResult): void {
     if (this.#isDone) return
     this.#isDone = true
-    if (this.#deadline !== undefined) this.#surroundings.deadlines.clear(this.#deadline)
+    if (this.#deadline !== undefined) this.#deps.deadlines.clear(this.#deadline)
     try {
       this.#onDone(result)
     } catch (error) {
@@ -215,7 +215,7 @@ export class Exchange implements OutboundCall, Dispatcher.DispatchHandler {
   }
 
   #durationMs(): number {
-    const { clock, callTimeoutMs } = this.#surroundings
+    const { clock, callTimeoutMs } = this.#deps
     return clock.monotonic() - (this.#deadline!.due - callTimeoutMs)
   }
 }

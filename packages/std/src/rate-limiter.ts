@@ -1,0 +1,68 @@
+import type { Clock } from './clock.ts'
+
+const WINDOW_MS = 60_000
+/** What sums of fractions may be wrong by. */
+const ROUNDING = 1e-6
+const FORGET_ABOVE = 1_000
+
+export interface RequestRate {
+  readonly isAllowed: boolean
+  /** RateLimit-* of the answer, and Retry-After where it is refused. */
+  readonly headers: Readonly<Record<string, string>>
+}
+
+/**
+ * So many per minute for each key, as an allowance that refills evenly. A request for more than a whole allowance passes
+ * when the allowance is full, and is paid back afterwards.
+ *
+ * @see contracts/ingest.md §9 "Rate limit", contracts/control-plane.md §4 "limits" [D12]
+ */
+export class RateLimiter {
+  readonly #clock: Clock
+  readonly #allowances = new Map<string, { left: number; at: number; perMinute: number }>()
+
+  constructor(clock: Clock) {
+    this.#clock = clock
+  }
+
+  /**
+   * Takes `count` from the allowance of a key, or nothing if it is used up.
+   *
+   * @param perMinute 0 means no limit.
+   */
+  take(key: string, perMinute: number, count = 1): RequestRate {
+    if (perMinute === 0) return { isAllowed: true, headers: {} }
+    const now = this.#clock.monotonic()
+    const perMs = perMinute / WINDOW_MS
+    const before = this.#allowances.get(key) ?? { left: perMinute, at: now }
+    let left = Math.min(perMinute, before.left + (now - before.at) * perMs)
+    const needed = Math.min(count, perMinute)
+    // Rounding must not keep a full allowance from counting as full.
+    const isAllowed = left >= needed - ROUNDING
+    if (isAllowed) left -= count
+    if (this.#allowances.size >= FORGET_ABOVE) this.#forgetFull(now)
+    this.#allowances.set(key, { left, at: now, perMinute })
+    // Half of it, so that what is due after these seconds is sure to pass then.
+    const secondsFor = (missing: number) => Math.max(0, Math.ceil((missing - ROUNDING / 2) / perMs / 1000))
+    const headers = {
+      'RateLimit-Limit': String(perMinute),
+      'RateLimit-Remaining': String(Math.max(0, Math.floor(left + ROUNDING))),
+      'RateLimit-Reset': String(secondsFor(perMinute - left)),
+    }
+    if (isAllowed) return { isAllowed, headers }
+    return { isAllowed, headers: { ...headers, 'Retry-After': String(Math.max(1, secondsFor(needed - left))) } }
+  }
+
+  /** Gives back what a request took and did not use. */
+  giveBack(key: string, count: number): void {
+    const allowance = this.#allowances.get(key)
+    if (allowance !== undefined) allowance.left += count
+  }
+
+  /** Keys come and go; an allowance that is full again by now need not be remembered. */
+  #forgetFull(now: number): void {
+    for (const [key, { left, at, perMinute }] of this.#allowances) {
+      if (left + ((now - at) * perMinute) / WINDOW_MS >= perMinute) this.#allowances.delete(key)
+    }
+  }
+}
