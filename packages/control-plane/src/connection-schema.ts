@@ -1,9 +1,9 @@
 import { closed, Id, named, readOnly, Time, Type } from '@millrace/openapi'
-import { READ_ONLY_MEMBERS } from './written-fields.ts'
+import { RESOURCE_READ_ONLY_MEMBERS } from './written-fields.ts'
 
 /** The readers of written connections and the OpenAPI document go by these. @see contracts/control-plane.md §7 [D709] */
 export const CONNECTION_WRITTEN = closed({
-  ...readOnly(READ_ONLY_MEMBERS.filter((member) => member !== 'key')),
+  ...readOnly(RESOURCE_READ_ONLY_MEMBERS.filter((member) => member !== 'key')),
   sourceId: Type.String({ description: 'Cannot be changed.' }),
   destinationId: Type.String({ description: 'Cannot be changed.' }),
   enabled: Type.Optional(Type.Boolean({ default: true })),

@@ -1,6 +1,6 @@
 import { closed, closedPartial, Id, named, oneOf, readOnly, Time, Type } from '@millrace/openapi'
 import { DEFAULT_DELIVERY } from './destination.ts'
-import { NAME, READ_ONLY_MEMBERS } from './written-fields.ts'
+import { NAME, RESOURCE_READ_ONLY_MEMBERS } from './written-fields.ts'
 
 /** The readers of written destinations and the OpenAPI document go by these. @see contracts/control-plane.md §6 [D708] */
 export const THROTTLE = closed({
@@ -41,7 +41,7 @@ const config = Type.Record(Type.String(), Type.Unknown(), {
 })
 
 export const DESTINATION_WRITTEN = closed({
-  ...readOnly(READ_ONLY_MEMBERS),
+  ...readOnly(RESOURCE_READ_ONLY_MEMBERS),
   name: NAME,
   type: Type.String({ description: 'Name of a destination type, such as WEBHOOK. Cannot be changed.' }),
   enabled: Type.Optional(Type.Boolean({ default: true })),

@@ -1,6 +1,6 @@
 import { closed, closedPartial, Id, named, oneOf, readOnly, Time, Type } from '@millrace/openapi'
 import { SOURCE_TYPES } from './source.ts'
-import { NAME, READ_ONLY_MEMBERS } from './written-fields.ts'
+import { NAME, RESOURCE_READ_ONLY_MEMBERS } from './written-fields.ts'
 
 const catalog = {
   samples: oneOf(['full', 'masked', 'off'], { default: 'full', description: 'What the catalog keeps of values.' }),
@@ -46,7 +46,7 @@ const webhook = {
     description: 'Key of the credential that holds the secret of the signature.',
   }),
 }
-const ONLY_WEBHOOKS = { description: 'Of a source of type Webhook alone.' }
+const ONLY_WEBHOOKS = { description: 'Of a source of type Webhook or Shopify alone.' }
 
 /** The readers of written sources and the OpenAPI document go by these. @see contracts/control-plane.md §5 [D707] */
 export const SOURCE_CATALOG = closed(catalog)
@@ -62,13 +62,16 @@ export const WRITE_KEY = Type.String({
 })
 
 export const SOURCE_WRITTEN = closed({
-  ...readOnly(READ_ONLY_MEMBERS),
+  ...readOnly(RESOURCE_READ_ONLY_MEMBERS),
   name: NAME,
   type: oneOf(SOURCE_TYPES, { description: 'Cannot be changed.' }),
   enabled: Type.Optional(Type.Boolean({ default: true })),
   writeKey: Type.Optional(WRITE_KEY),
   config: Type.Optional(
-    closedPartial({ ...config, catalog: closedPartial(catalog), webhook: closedPartial(webhook, ONLY_WEBHOOKS) }),
+    Type.Union([
+      closedPartial({ ...config, catalog: closedPartial(catalog), webhook: closedPartial(webhook, ONLY_WEBHOOKS) }),
+      Type.Null({ description: 'As if it were left out.' }),
+    ]),
   ),
 })
 

@@ -15,6 +15,12 @@ export const SOURCE_TYPES = [
   'Ruby',
   'PHP',
   'DotNet',
+  'Kotlin',
+  'Swift',
+  'Rust',
+  'Unity',
+  'AMP',
+  'Shopify',
   'HTTP',
   'Pixel',
   'Webhook',
@@ -31,7 +37,7 @@ export interface SourceConfig {
   readonly dedupWindowSeconds: number
   readonly orderShards: number
   readonly catalog: { readonly samples: 'full' | 'masked' | 'off'; readonly values: 'on' | 'off' }
-  /** Of a source of type Webhook, and of no other. */
+  /** Of a source of WEBHOOK_TYPES, and of no other. */
   readonly webhook?: WebhookConfig
 }
 
@@ -67,8 +73,11 @@ export const FIRST_PARTITION = 0
 /** @see contracts/control-plane.md §5 [D735] */
 export function sourceClass(type: SourceType): SourceClass {
   if (type === 'Cordova') return 'cordova'
-  return type === 'Javascript' || type === 'Pixel' ? 'web' : 'cloud'
+  return type === 'Javascript' || type === 'AMP' || type === 'Pixel' ? 'web' : 'cloud'
 }
+
+/** Sources that services post webhooks to, and that take nothing else. */
+export const WEBHOOK_TYPES: readonly SourceType[] = ['Webhook', 'Shopify']
 
 export function sourceJson(source: Source): JsonObject {
   const { rateLimitEventsPerMinute, dedupWindowSeconds, orderShards, catalog, webhook } = source.config

@@ -24,6 +24,7 @@ import {
   type SourceConfig,
   type SourceType,
   sourceJson,
+  WEBHOOK_TYPES,
   type WebhookConfig,
 } from './source.ts'
 import {
@@ -154,7 +155,8 @@ export class Sources implements ResourceService<Source> {
     const isEnabled = readBoolean(written, 'enabled', otherwise.isEnabled)
     refuseUnknownMembers(written, MEMBERS)
     const given = Object.hasOwn(written, 'writeKey') ? readWriteKey(written) : otherwise.writeKey
-    const config = readConfig(Object.hasOwn(written, 'config') ? written['config'] : otherwise.config, type)
+    // Clients in Go write an absent one as null.
+    const config = readConfig(ownMember(written, 'config') ?? otherwise.config, type)
     const writeKey = given ?? this.#newWriteKey()
     if (writeKey !== saved?.writeKey && snapshot.sourceByWriteKey(writeKey) !== undefined) {
       throw new ApiError('conflict', 'writeKey is already in use')
@@ -236,8 +238,9 @@ export function readConfig(written: unknown, type: unknown): SourceConfig {
 }
 
 function readWebhook(written: unknown, type: unknown): WebhookConfig | undefined {
-  if (type !== 'Webhook') {
-    if (written !== undefined) throw invalidConfig('/webhook', 'is for sources of type Webhook alone')
+  if (!WEBHOOK_TYPES.includes(type as SourceType)) {
+    if (written !== undefined)
+      throw invalidConfig('/webhook', `is for sources of type ${WEBHOOK_TYPES.join(' and ')} alone`)
     return undefined
   }
   const webhook = new ConfigReader(SOURCE_WEBHOOK, written ?? {}, '/webhook')

@@ -15,6 +15,9 @@ export function withoutEnvelope(body: JsonObject, envelope: string): JsonObject 
 /** Members of every resource that a client may send back but not change. */
 export const READ_ONLY_MEMBERS = ['id', 'key', 'workspaceId', 'createdAt', 'updatedAt'] as const
 
+/** Of sources, destinations and connections: clients written for other servers send two more. */
+export const RESOURCE_READ_ONLY_MEMBERS = [...READ_ONLY_MEMBERS, 'externalId', 'version'] as const
+
 /** Names of the members that a schema knows. */
 export function membersOf({ properties }: TObject): string[] {
   return Object.keys(properties)

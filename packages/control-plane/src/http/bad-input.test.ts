@@ -92,7 +92,7 @@ const CASES: Record<string, Case> = {
     body: { ...SOURCE, type: 'cordova' },
     expect: [
       400,
-      'Unknown source type cordova; known are Cordova, Javascript, Android, iOS, ReactNative, Flutter, Node, Python, Go, Java, Ruby, PHP, DotNet, HTTP, Pixel, Webhook',
+      'Unknown source type cordova; known are Cordova, Javascript, Android, iOS, ReactNative, Flutter, Node, Python, Go, Java, Ruby, PHP, DotNet, Kotlin, Swift, Rust, Unity, AMP, Shopify, HTTP, Pixel, Webhook',
     ],
   },
   'unknown destination type': {
@@ -197,7 +197,7 @@ const CASES: Record<string, Case> = {
   'settings of a webhook, for another type': {
     send: 'POST /v2/sources',
     body: { ...SOURCE, config: { webhook: {} } },
-    expect: [422, 'Invalid config', { path: '/webhook', message: 'is for sources of type Webhook alone' }],
+    expect: [422, 'Invalid config', { path: '/webhook', message: 'is for sources of type Webhook and Shopify alone' }],
   },
   'a path that is none': {
     send: 'POST /v2/sources',

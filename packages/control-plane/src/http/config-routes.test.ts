@@ -371,7 +371,7 @@ describe('a document with errors', () => {
       ['/sources/one/name', 'name is required'],
       [
         '/sources/one/type',
-        'Unknown source type Fridge; known are Cordova, Javascript, Android, iOS, ReactNative, Flutter, Node, Python, Go, Java, Ruby, PHP, DotNet, HTTP, Pixel, Webhook',
+        'Unknown source type Fridge; known are Cordova, Javascript, Android, iOS, ReactNative, Flutter, Node, Python, Go, Java, Ruby, PHP, DotNet, Kotlin, Swift, Rust, Unity, AMP, Shopify, HTTP, Pixel, Webhook',
       ],
       ['/sources/one/enabled', 'enabled must be a boolean'],
       ['/sources/one/config/shade', 'is not known'],

@@ -60,6 +60,26 @@ describe('sources', () => {
     expect((await plane.source({ name: 'App' }))['config']).not.toHaveProperty('webhook')
   })
 
+  test('what clients for other servers send is taken: a config of null, externalId and version, their source types', async () => {
+    await using plane = await TestPlane.open()
+    const more = { externalId: 'e-1', version: 3 }
+    const types = ['Unity', 'AMP', 'Webhook', 'Shopify', 'Kotlin', 'Swift', 'Rust']
+    for (const type of types) {
+      const source = await plane.source({ type, config: null, ...more })
+      expect(source).not.toHaveProperty('externalId')
+      expect(source['config']).toMatchObject({ orderShards: 1 })
+      await plane.ok('PATCH', `/v2/sources/${source.id}`, { config: { orderShards: 2 } })
+      const patched = (await plane.ok('PATCH', `/v2/sources/${source.id}`, { config: null, ...more })).source
+      expect(patched.config.orderShards).toBe(2)
+      expect(
+        (await plane.ok('PUT', `/v2/sources/${source.id}`, { name: 'x', config: null })).source.config.orderShards,
+      ).toBe(1)
+    }
+    const { id: sourceId } = await plane.source({})
+    const { id: destinationId } = await plane.destination(more)
+    await plane.ok('POST', '/v2/connections', { connection: { sourceId, destinationId, ...more } })
+  })
+
   test('PATCH changes only what it names, PUT resets the rest, read-only members are ignored', async () => {
     await using plane = await TestPlane.open()
     const before = await plane.source({ enabled: false, config: { orderShards: 4 } })

@@ -72,7 +72,7 @@ export function FirstEvent({ source }: { readonly source: Source }) {
         {sample.error !== null && <SampleFailed error={sample.error} />}
       </div>
       {/* Webhooks may have to be signed, and their source takes nothing else. */}
-      {source.type !== 'Webhook' && (
+      {source.config.webhook === undefined && (
         <Button variant="default" loading={sample.isPending} disabled={!source.enabled} onClick={() => sample.mutate()}>
           {sourceTexts.sendSample}
         </Button>
