@@ -1,4 +1,5 @@
-import { driver, go, node, type Program, python, rust, type Toolchain } from './toolchains.ts'
+import { expect } from 'vitest'
+import { driver, go, java, kotlin, node, type Program, python, rust, type Toolchain } from './toolchains.ts'
 
 /** A published client library, and what of it the suite expects. */
 export interface Client {
@@ -13,6 +14,12 @@ export interface Client {
   readonly lacks?: readonly Kind[]
   /** It compresses what it sends. */
   readonly gzip?: boolean
+  /** It may send events of a user in another order than they were made. */
+  readonly overtakes?: boolean
+  /** It speaks https only. */
+  readonly needsTls?: boolean
+  /** What its calls say in other words than those of the others. */
+  readonly sentAs?: Readonly<Partial<Record<Kind | 'anonymous', object>>>
   /** Statuses after which it does not send again; the page says so. */
   readonly givesUpOn?: readonly (429 | 503)[]
   /** One of those that every change is checked with. */
@@ -33,6 +40,9 @@ const PYTHON = python({ 'segment-analytics-python': '2.4.0', 'rudder-sdk-python'
 // It and the newer one have dependencies that exclude each other.
 const OLD_PYTHON = python({ 'analytics-python': '1.2.9', six: '1.17.0' })
 const GO = go({ 'github.com/segmentio/analytics-go/v3': '3.3.0', 'github.com/rudderlabs/analytics-go/v4': '4.2.1' })
+const SEGMENT_JAVA = java({ 'com.segment.analytics.java:analytics': '3.5.4' })
+const RUDDER_JAVA = java({ 'com.rudderstack.sdk.java.analytics:analytics': '3.1.2' })
+const KOTLIN = kotlin({ 'com.segment.analytics.kotlin:core': '1.27.0' })
 const RUST = rust([
   'segment = "=0.2.6"',
   'rudderanalytics = "=2.0.1"',
@@ -98,6 +108,34 @@ export const CLIENTS: readonly Client[] = [
     driver: 'segment.go',
   },
   { name: 'github.com/rudderlabs/analytics-go', version: '4.2.1', page: 'go.md', toolchain: GO, driver: 'rudder.go' },
+  {
+    name: 'com.segment.analytics.java:analytics',
+    version: '3.5.4',
+    page: 'java.md',
+    toolchain: SEGMENT_JAVA,
+    driver: 'segment.java',
+    overtakes: true,
+  },
+  {
+    name: 'com.rudderstack.sdk.java.analytics:analytics',
+    version: '3.1.2',
+    page: 'java.md',
+    toolchain: RUDDER_JAVA,
+    driver: 'rudder.java',
+    overtakes: true,
+  },
+  {
+    name: 'com.segment.analytics.kotlin:core',
+    version: '1.27.0',
+    page: 'kotlin.md',
+    toolchain: KOTLIN,
+    driver: 'segment.kt',
+    lacks: ['page'],
+    gzip: true,
+    needsTls: true,
+    overtakes: true,
+    sentAs: { alias: { userId: 'u-99', previousId: 'u-88' }, anonymous: { anonymousId: expect.any(String) } },
+  },
   {
     name: 'segment (crate)',
     version: '0.2.6',

@@ -4,6 +4,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { type Client, KINDS, type Kind, programOf } from './clients.ts'
 import { expectDelivered } from './delivered.ts'
 import { RecordingProxy } from './recording-proxy.ts'
+import { TlsFront } from './tls-front.ts'
 import type { Program } from './toolchains.ts'
 
 const COUNT = 1_000
@@ -22,28 +23,37 @@ const SENT_AS: Readonly<Record<Kind, object>> = {
 
 /** The same promises for every client: contracts/ingest.md §12 item 29. */
 export function describeClient(client: Client): void {
-  const { name, version, lacks = [], givesUpOn = [] } = client
+  const { name, version, lacks = [], givesUpOn = [], sentAs = {} } = client
   describe(`${name} ${version}`, () => {
     let env: DevEnv
     let webhook: Webhook
     let proxy: RecordingProxy
     let program: Program
+    let front: TlsFront | undefined
     beforeAll(async () => {
       program = await programOf(client)
-      env = await DevEnv.open()
+      env = await DevEnv.open({ settings: client.needsTls ? { MILLRACE_PUBLIC_URL: TlsFront.url } : {} })
       webhook = await env.webhook()
       proxy = await RecordingProxy.open(() => env.url)
+      if (client.needsTls) front = await TlsFront.open(proxy.port)
     }, 600_000)
     afterEach(() => {
       proxy.clear()
       env.sink.clear()
     })
     afterAll(async () => {
+      await front?.[Symbol.asyncDispose]()
       await proxy?.[Symbol.asyncDispose]()
       await env?.[Symbol.asyncDispose]()
     })
     const play = (scenario: string, writeKey = webhook.source.writeKey) =>
-      start(program, { URL: proxy.url, KEY: writeKey, SCENARIO: scenario, COUNT: String(COUNT) })
+      start(program, {
+        ...(front?.javaEnvironment ?? {}),
+        URL: front === undefined ? proxy.url : TlsFront.url,
+        KEY: writeKey,
+        SCENARIO: scenario,
+        COUNT: String(COUNT),
+      })
 
     test('every kind of event arrives as it was sent', async () => {
       const kinds = KINDS.filter((kind) => !lacks.includes(kind))
@@ -53,8 +63,9 @@ export function describeClient(client: Client): void {
       const sent = proxy.events()
       for (const [i, event] of arrived.entries()) {
         expectDelivered(event, sent[i]!)
-        expect(event.userId).toBe('u-88')
-        expect({ ...event, traits: event.traits ?? event.context?.traits }).toMatchObject(SENT_AS[event.type as Kind])
+        const kind = event.type as Kind
+        const expected = { userId: 'u-88', ...SENT_AS[kind], ...sentAs[kind] }
+        expect({ ...event, traits: event.traits ?? event.context?.traits }).toMatchObject(expected)
       }
     })
 
@@ -62,7 +73,15 @@ export function describeClient(client: Client): void {
       await play('anonymous')
       const [request] = await env.sink.waitFor(1, ARRIVAL_MS)
       expectDelivered(request!.json, proxy.events()[0]!)
-      expect(request!.json).toMatchObject({ type: 'track', event: 'Opened', anonymousId: 'a-5' })
+      expect(request!.json).toMatchObject({
+        type: 'track',
+        event: 'Opened',
+        anonymousId: 'a-5',
+        ...sentAs.anonymous,
+      })
+      const { messageId } = request!.json
+      const trace = await env.api('GET', `/v2/events/${encodeURIComponent(messageId)}`)
+      expect(trace.json.events).toMatchObject([{ messageId, sourceId: webhook.source.id }])
     })
 
     test.runIf(client.gzip)('what it sends is compressed', async () => {
@@ -93,6 +112,12 @@ export function describeClient(client: Client): void {
         expect(env.sink.received.map(({ json }) => json.event)).toEqual(['Opened'])
       })
     }
+
+    test.runIf(client.needsTls)('it speaks with no other host', async () => {
+      await play('kinds')
+      await env.sink.waitFor(KINDS.length - lacks.length, ARRIVAL_MS)
+      expect([...front!.wanted]).toEqual([`${new URL(TlsFront.url).host}:443`])
+    })
 
     test(`${COUNT} events of a user arrive, none lost, none twice, in their order`, async () => {
       await play('many')

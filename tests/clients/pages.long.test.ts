@@ -4,18 +4,24 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { CLIENTS } from './clients.ts'
 import { start } from './describe-client.ts'
 import { pageOf } from './pages.ts'
+import { TlsFront } from './tls-front.ts'
 import { openPage } from './web-page.ts'
 
 /* The code of docs/clients, taken out of the pages: what the dashboard's Setup shows, too. */
 
 let env: DevEnv
 let webhook: Webhook
+let front: TlsFront
 beforeAll(async () => {
   env = await DevEnv.open()
+  front = await TlsFront.open(Number(new URL(env.url).port))
   webhook = await env.webhook({ source: await env.source({ type: 'Javascript' }) })
 })
 afterEach(() => env.sink.clear())
-afterAll(() => env?.[Symbol.asyncDispose]())
+afterAll(async () => {
+  await front?.[Symbol.asyncDispose]()
+  await env?.[Symbol.asyncDispose]()
+})
 
 async function expectFirstEvent(type = 'track', name = 'Seat Reserved'): Promise<void> {
   const [request, ...more] = await env.sink.waitFor(1, 60_000)
@@ -26,12 +32,12 @@ describe('the first event of', () => {
   for (const page of new Set(CLIENTS.map((client) => client.page))) {
     test(page, { timeout: 600_000 }, async () => {
       const { code } = await pageOf(page)
-      const { toolchain } = CLIENTS.find((client) => client.page === page && code.includes(importedBy(client)))!
-      const program = await toolchain.build(
+      const client = CLIENTS.find((each) => each.page === page && code.includes(importedBy(each)))!
+      const program = await client.toolchain.build(
         `page-${page.replace('.md', '')}`,
-        filledIn(code, webhook.source.writeKey, env.url),
+        filledIn(code, webhook.source.writeKey, client.needsTls ? TlsFront.url : env.url),
       )
-      await start(program, {})
+      await start(program, client.needsTls ? front.javaEnvironment : {})
       await expectFirstEvent()
     })
   }
@@ -68,4 +74,5 @@ function importedBy({ name }: { readonly name: string }): string {
 const IMPORTS: Readonly<Record<string, string>> = {
   'segment-analytics-python': 'segment.analytics',
   'com.segment.analytics.java:analytics': 'com.segment.analytics.Analytics',
+  'com.segment.analytics.kotlin:core': 'com.segment.analytics.kotlin',
 }

@@ -17,7 +17,7 @@ against the whole product, and compare what it sends with what a destination get
 the install line, the code of the first event, the settings that matter, and what does not work.
 `
 const REST = `
-Not run by our tests: [Java](java.md), [Kotlin](kotlin.md), and, for their registries are out of reach, [Swift](swift.md), [.NET](dotnet.md), [Ruby](ruby.md), [PHP](php.md),
+Not run by our tests, whose machines cannot reach their registries: [Swift](swift.md), [.NET](dotnet.md), [Ruby](ruby.md), [PHP](php.md),
 [React Native](react-native.md), [Flutter](flutter.md). What they send by their public documentation is sent by
 \`packages/gateway/src/documented-clients.test.ts\`.
 

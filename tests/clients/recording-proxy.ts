@@ -39,8 +39,12 @@ export class RecordingProxy implements AsyncDisposable {
     this.#server = createServer((incoming, response) => void this.#take(incoming, response))
   }
 
+  get port(): number {
+    return (this.#server.address() as AddressInfo).port
+  }
+
   get url(): string {
-    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`
+    return `http://127.0.0.1:${this.port}`
   }
 
   /** The events that the product took, as they were sent, each with what its envelope says for all of them. */

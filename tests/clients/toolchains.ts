@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process'
 import { hash } from 'node:crypto'
 import { existsSync } from 'node:fs'
-import { copyFile, mkdir, readFile, writeFile } from 'node:fs/promises'
+import { copyFile, mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { promisify } from 'node:util'
 
@@ -93,9 +93,9 @@ export function go(versions: Readonly<Record<string, string>>): Toolchain {
   }
 }
 
-/** @param versions by `group:artifact`. */
-export function java(versions: Readonly<Record<string, string>>): Toolchain {
-  const folder = once(`java-${digest(versions)}`, async (place) => {
+/** @param versions by `group:artifact`. @returns the folder that holds them in `libs`. */
+function mavenFolder(versions: Readonly<Record<string, string>>): () => Promise<string> {
+  return once(`java-${digest(versions)}`, async (place) => {
     await writeFile(path.join(place, 'pom.xml'), pom(versions))
     await run(
       place,
@@ -106,6 +106,11 @@ export function java(versions: Readonly<Record<string, string>>): Toolchain {
       '-DoutputDirectory=libs',
     )
   })
+}
+
+/** @param versions by `group:artifact`. */
+export function java(versions: Readonly<Record<string, string>>): Toolchain {
+  const folder = mavenFolder(versions)
   return {
     language: 'java',
     async build(name, source) {
@@ -115,6 +120,26 @@ export function java(versions: Readonly<Record<string, string>>): Toolchain {
       await writeFile(path.join(classes, 'Main.java'), source)
       await run(place, 'javac', '-cp', 'libs/*', '-d', classes, path.join(classes, 'Main.java'))
       return { command: 'java', args: ['-cp', `${classes}${path.delimiter}${path.join(place, 'libs/*')}`, 'Main'] }
+    },
+  }
+}
+
+/** @param versions by `group:artifact`. */
+export function kotlin(versions: Readonly<Record<string, string>>): Toolchain {
+  const folder = mavenFolder(versions)
+  const compiler = mavenFolder({ 'org.jetbrains.kotlin:kotlin-compiler-embeddable': '1.9.25' })
+  return {
+    language: 'kotlin',
+    async build(name, source) {
+      const [place, tools] = await Promise.all([folder(), compiler()])
+      const libs = (await readdir(path.join(place, 'libs'))).map((each) => path.join(place, 'libs', each))
+      const classes = path.join(place, name)
+      await mkdir(classes, { recursive: true })
+      await writeFile(path.join(classes, 'Main.kt'), source)
+      const compile = ['-no-stdlib', '-no-reflect', '-cp', libs.join(path.delimiter), '-d', classes]
+      const program = 'org.jetbrains.kotlin.cli.jvm.K2JVMCompiler'
+      await run(place, 'java', '-cp', path.join(tools, 'libs/*'), program, ...compile, path.join(classes, 'Main.kt'))
+      return { command: 'java', args: ['-cp', [classes, ...libs].join(path.delimiter), 'MainKt'] }
     },
   }
 }

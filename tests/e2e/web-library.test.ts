@@ -44,9 +44,10 @@ describe('the settings of a source', () => {
     expect(headers.get('cache-control')).toBe('public, max-age=60')
   })
 
-  test('are not there for a key without a source', async () => {
-    const { status, text, headers } = await settingsOf(env, 'nosuchkey')
-    expect([status, text, headers.get('cache-control')]).toEqual([404, 'Invalid Write Key', 'no-store'])
+  test('lead here for a key without a source, too, which would else go to the vendor', async () => {
+    const { status, json, headers } = await settingsOf(env, 'nosuchkey')
+    expect([status, headers.get('cache-control')]).toEqual([200, 'no-store'])
+    expect(json.integrations['Segment.io'].apiHost).toBe(`${new URL(env.url).host}/v1`)
     expect(headers.get('access-control-allow-origin')).toBe(ORIGIN)
   })
 })

@@ -28,9 +28,10 @@ export function webLibraryRoutes({ isSource, publicAddress }: WebLibraryOptions)
       { config: { describe: settings } },
       async (request, reply) => {
         const { writeKey } = request.params
-        if (!isSource(writeKey)) return answerText(reply, UNKNOWN_KEY)
         const { url, isDerived } = publicAddress(request.raw)
-        reply.header('Cache-Control', `${isDerived ? 'private' : 'public'}, max-age=${KEPT_SECONDS}`)
+        const kept = `${isDerived ? 'private' : 'public'}, max-age=${KEPT_SECONDS}`
+        // Without settings a library would tell its vendor; with them it comes here, and is refused.
+        reply.header('Cache-Control', isSource(writeKey) ? kept : 'no-store')
         return librarySettings(writeKey, url)
       },
     )

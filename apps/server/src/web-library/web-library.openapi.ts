@@ -44,7 +44,6 @@ export const WEB_LIBRARY_IN_WORDS: Record<'settings' | 'script' | 'part', RouteD
         headers: { 'Cache-Control': Type.String() },
         examples: { settings: librarySettings('3PS3MKgFh6ZTxDaxUjKBsLaUg1r', 'https://events.cinema.example') },
       },
-      404: unknownKey,
     },
   },
   script: {
