@@ -65,6 +65,17 @@ test('what a package imports of ours stands in its package.json, and only its su
   expect(offences).toEqual([])
 })
 
+test('no part of the server reaches into another: what it needs of one is handed to it', () => {
+  const parts = [...texts].filter(([file]) => /^apps\/server\/src\/parts\/\w/.test(file))
+  const offences = parts.flatMap(([file, text]) =>
+    references(file, text)
+      .filter((target) => target.startsWith('apps/server/src/parts/') && !target.endsWith('/part.ts'))
+      .map((target) => `${file} imports ${target}: name what it needs in its …Needs, and pass it in compose.ts`),
+  )
+  expect(parts.length).toBeGreaterThan(5)
+  expect(offences).toEqual([])
+})
+
 test('no two packages export a class or a type of the same name', () => {
   const exported = new Map<string, Set<string>>()
   for (const [file, text] of code) {

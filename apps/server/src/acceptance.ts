@@ -1,5 +1,6 @@
 import type { EventLog } from '@millrace/log'
 import type { DiskSpace } from './disk-space.ts'
+import type { Ending } from './ending.ts'
 import type { ServerLogger } from './logger.ts'
 
 interface Obstacle {
@@ -13,9 +14,7 @@ const DISK_FULL: Obstacle = { retryAfterSeconds: 30 }
 export interface AcceptanceOptions {
   readonly log: Pick<EventLog, 'trouble'>
   readonly disk: DiskSpace
-  readonly isStopping: () => boolean
-  /** Why the process is about to end, if it is. */
-  readonly fault: () => string | undefined
+  readonly ending: Ending
   readonly logger: ServerLogger
 }
 
@@ -30,8 +29,8 @@ export class Acceptance {
 
   /** Asked before each request and after each failed write. */
   obstacle(): Obstacle | undefined {
-    const { log, disk, isStopping, fault } = this.#options
-    if (isStopping() || fault() !== undefined) return UNAVAILABLE
+    const { log, disk, ending } = this.#options
+    if (ending.reason !== undefined) return UNAVAILABLE
     const trouble = log.trouble()
     const obstacle = trouble === undefined ? (disk.isLow ? DISK_FULL : undefined) : UNAVAILABLE
     this.#tell(obstacle && (trouble ?? disk.trouble()))

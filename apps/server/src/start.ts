@@ -40,7 +40,7 @@ export async function start(options: StartOptions): Promise<number> {
       const dashboardFolder = settings.isDashboardOn ? await dashboard(options) : undefined
       // From here on whatever is made holds data: by databases, threads and child processes, too.
       process.umask(0o077)
-      const front = await Front.listen(settings.host, settings.port)
+      await using front = await Front.listen(settings.host, settings.port)
       const product = await compose({ ...options, folder, dashboardFolder, front, logger, faults })
       await welcome(product, folder, dashboardFolder !== undefined, options)
       const reason = await stopped

@@ -1,4 +1,3 @@
-import type { JsonObject } from '@millrace/protocol'
 import { formatTime, resourceId } from '@millrace/protocol'
 import { type Clock, type Logger, RateLimiter } from '@millrace/std'
 import { AccessTokens } from './access-tokens.ts'
@@ -8,7 +7,7 @@ import { MILLRACE } from './author.ts'
 import { WorkspaceDocument } from './configuration/workspace-document.ts'
 import { Connections } from './connections.ts'
 import { Credentials } from './credentials.ts'
-import type { Deliveries } from './deliveries.ts'
+import { AttachedDeliveries, type Deliveries } from './deliveries.ts'
 import type { DestinationTypes } from './destination-types.ts'
 import { Destinations } from './destinations.ts'
 import { carriesSession, claimOf, type RequestHeaders } from './http/session-halves.ts'
@@ -39,13 +38,11 @@ export interface ControlPlaneOptions {
   /** Of the program, as /v2/admin/info shows it. */
   readonly version: string
   readonly destinationTypes: DestinationTypes
-  readonly deliveries: Deliveries
   /** Runs user code. */
   readonly code: CodeRuntime
   readonly codeTemplates: readonly CodeTemplate[]
   /** Takes secrets out of what is shown. */
   readonly maskingOf: (secrets: readonly string[]) => Mask
-  readonly facts: () => AdminFacts | Promise<AdminFacts>
   readonly logger: Logger
   /** Per token; 0 means no limit. */
   readonly apiRequestsPerMinute: number
@@ -53,16 +50,6 @@ export interface ControlPlaneOptions {
   readonly port: number
   /** Addresses and CIDR ranges of proxies whose X-Forwarded-For is believed. */
   readonly trustedProxies: readonly string[]
-}
-
-/** What others know of the server, for /v2/admin/info. */
-export interface AdminFacts {
-  readonly logBytes: number
-  /** RFC 3339; null when the log is empty. */
-  readonly logOldestAt: string | null
-  readonly lastBackup: JsonObject | null
-  /** By name of the variable; what is secret is masked already. */
-  readonly settings: JsonObject
 }
 
 /**
@@ -91,13 +78,20 @@ export class ControlPlane implements AsyncDisposable {
   readonly #store: ControlStore
   readonly #workspace: Workspace
   readonly #authentication: Authentication
+  readonly #deliveries: AttachedDeliveries
   readonly #startedAt: number
 
-  private constructor(options: ControlPlaneOptions, store: ControlStore, workspace: Workspace) {
-    const { clock, deliveries, destinationTypes } = options
+  private constructor(
+    options: ControlPlaneOptions,
+    store: ControlStore,
+    workspace: Workspace,
+    deliveries: AttachedDeliveries,
+  ) {
+    const { clock, destinationTypes } = options
     this.options = options
     this.#store = store
     this.#workspace = workspace
+    this.#deliveries = deliveries
     this.audit = new AuditLog(store, workspace, options.logger)
     this.#authentication = new Authentication(workspace, this.audit)
     this.#startedAt = clock.monotonic()
@@ -129,11 +123,17 @@ export class ControlPlane implements AsyncDisposable {
     const newWorkspace = { id: resourceId(now, random(14)), createdAt: now }
     const store = await openSqliteControlStore(file, new SecretBox(secretKey, random), newWorkspace)
     try {
-      return new ControlPlane(options, store, await Workspace.load({ ...options, store }))
+      const deliveries = new AttachedDeliveries()
+      return new ControlPlane(options, store, await Workspace.load({ ...options, store, deliveries }), deliveries)
     } catch (error) {
       await store[Symbol.asyncDispose]()
       throw error
     }
+  }
+
+  /** From here on the delivery side is asked what waits and told of changes; to be called before the first change. */
+  attach(deliveries: Deliveries): void {
+    this.#deliveries.attach(deliveries)
   }
 
   get workspaceId(): string {
@@ -211,18 +211,14 @@ export class ControlPlane implements AsyncDisposable {
     return this.#workspace.change(MILLRACE, async () => ({ changes: [], audit: [], result: await work() }))
   }
 
-  async info(): Promise<JsonObject> {
-    const { logBytes, logOldestAt, lastBackup, settings } = await this.options.facts()
+  /** What the control plane knows of the server, for GET /v2/admin/info. */
+  info() {
     const { count, addresses, lastAt } = this.#authentication.refusedSignIns()
     return {
       version: this.options.version,
       uptimeSeconds: Math.floor((this.options.clock.monotonic() - this.#startedAt) / 1000),
       revision: this.snapshot().revision,
-      logBytes,
-      logOldestAt,
-      lastBackup,
       refusedSignIns: { count, addresses, lastAt: lastAt === undefined ? null : formatTime(lastAt) },
-      settings,
     }
   }
 

@@ -16,3 +16,20 @@ export interface Deliveries {
    */
   changed(before: Snapshot, after: Snapshot): void | Promise<void>
 }
+
+/** The delivery side as the control plane knows it: as long as there is none, nothing waits and a change concerns nobody. */
+export class AttachedDeliveries implements Deliveries {
+  #deliveries: Deliveries | undefined
+
+  attach(deliveries: Deliveries): void {
+    this.#deliveries = deliveries
+  }
+
+  async waiting(scope: DeliveryScope): Promise<number> {
+    return (await this.#deliveries?.waiting(scope)) ?? 0
+  }
+
+  changed(before: Snapshot, after: Snapshot): void | Promise<void> {
+    return this.#deliveries?.changed(before, after)
+  }
+}

@@ -235,7 +235,7 @@ test('the GET routes answer what the pipeline knows', async () => {
   const get = await routesOf(run)
   expect(await get('/v2/events/m%2F1')).toEqual({
     status: 200,
-    body: { events: await run.pipeline.trace('m/1', undefined) },
+    body: { events: await run.pipeline.traces.find('m/1') },
   })
   expect((await get('/v2/events/m%2F1?sourceId=s1')).body.events.length).toBe(1)
   expect(await get('/v2/destinations/d1/delivery')).toEqual({ status: 200, body: await run.state() })
@@ -263,14 +263,14 @@ test('5,000 given up at once are listed one by one and take under 100 bytes of d
 
   const ids = new Set<string>()
   for (let before: number | null = null; ; ) {
-    const { rows, next } = await run.pipeline.deadLetters({ state: 'open', destinationId: 'd1' }, 500, before)
+    const { rows, next } = await run.pipeline.deadLetters.page({ state: 'open', destinationId: 'd1' }, 500, before)
     for (const { id } of rows) ids.add(id)
     if (next === null) break
     before = next
   }
   expect(ids.size).toBe(count)
-  const found = await run.pipeline.deadLetters({ messageId: 'b3-345', from: START }, 500, null)
-  expect(await run.pipeline.deadLetter(found.rows[0]!.id)).toMatchObject({
+  const found = await run.pipeline.deadLetters.page({ messageId: 'b3-345', from: START }, 500, null)
+  expect(await run.pipeline.deadLetters.find(found.rows[0]!.id)).toMatchObject({
     reason: 'retry limit reached',
     state: 'open',
   })

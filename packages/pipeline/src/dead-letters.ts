@@ -1,7 +1,40 @@
-import type { DeadLetterRow } from '@millrace/delivery'
+import type { DeadLetterFilter, DeadLetterGroup, DeadLetterRow, DeliveryStore } from '@millrace/delivery'
 import type { EventLog } from '@millrace/log'
 import { eventName, formatTime, type JsonObject, type StoredEvent, storedEvents } from '@millrace/protocol'
+import { deadLetterGroups } from './dead-letter-groups.ts'
 import type { DestinationDelivery } from './destination-delivery.ts'
+
+/** Events that were given up, as people look at them. */
+export class DeadLetters {
+  readonly #log: EventLog
+  readonly #store: DeliveryStore
+  readonly #deliveries: ReadonlyMap<string, DestinationDelivery>
+
+  constructor(log: EventLog, store: DeliveryStore, deliveries: ReadonlyMap<string, DestinationDelivery>) {
+    this.#log = log
+    this.#store = store
+    this.#deliveries = deliveries
+  }
+
+  /** A page, newest first. @param before the row after which it begins; null: at the newest. */
+  page(filter: DeadLetterFilter, limit: number, before: number | null) {
+    return this.#store.call('deadLetters', { filter, limit, before })
+  }
+
+  /** Largest first; at most `MAX_GROUPS`. */
+  groups(filter: DeadLetterFilter): Promise<DeadLetterGroup[]> {
+    return deadLetterGroups(this.#store, filter)
+  }
+
+  find(id: string): Promise<DeadLetterRow | undefined> {
+    return this.#store.call('deadLetter', id)
+  }
+
+  /** With its payloads; the request of an event without attempts of its own is rendered again. */
+  async detail(row: DeadLetterRow) {
+    return deadLetterDetail(row, this.#log, this.#deliveries.get(row.destinationId))
+  }
+}
 
 /** A dead letter in a list. @see contracts/delivery.md §6 */
 export function deadLetterSummary(row: DeadLetterRow) {
@@ -27,8 +60,7 @@ export function deadLetterSummary(row: DeadLetterRow) {
   }
 }
 
-/** A dead letter with its payloads; the request of an event without attempts of its own is rendered again. */
-export async function deadLetterDetail(row: DeadLetterRow, log: EventLog, delivery: DestinationDelivery | undefined) {
+async function deadLetterDetail(row: DeadLetterRow, log: EventLog, delivery: DestinationDelivery | undefined) {
   const kept = row.requests?.findLast((request) => request !== null)
   const delivered = JSON.parse(row.event) as StoredEvent
   const request = kept === undefined ? await rendered(row, delivered, delivery) : shown(kept)

@@ -13,22 +13,46 @@ export interface StateSources {
   readonly store: DeliveryStore
   readonly clock: Clock
   readonly metrics: DeliveryMetrics
+  readonly deliveries: ReadonlyMap<string, DestinationDelivery>
+  /** Of the configuration, in order of creation. */
+  readonly destinationIds: () => Iterable<string>
 }
 
 export type DeliveryState = Awaited<ReturnType<typeof deliveryState>>
 
 /** Counts and states of destinations. */
-export async function deliveryStates(
-  deliveries: readonly DestinationDelivery[],
-  sources: StateSources,
-): Promise<DeliveryState[]> {
-  const states: DeliveryState[] = []
-  const backlog = await sources.store.call('backlog', undefined)
-  for (const delivery of deliveries) {
-    const open = backlog.find(({ destinationId }) => destinationId === delivery.destination.id) ?? NO_BACKLOG
-    states.push(await deliveryState(delivery, open, sources))
+export class DeliveryStates {
+  readonly #sources: StateSources
+
+  constructor(sources: StateSources) {
+    this.#sources = sources
   }
-  return states
+
+  /** In order of creation. */
+  ids(): string[] {
+    const { deliveries, destinationIds } = this.#sources
+    return [...destinationIds()].filter((id) => deliveries.has(id))
+  }
+
+  /** @returns undefined if there is no destination with this id. */
+  async of(destinationId: string): Promise<DeliveryState | undefined> {
+    const [state] = await this.list([destinationId])
+    return state
+  }
+
+  /** Of those that are there. */
+  async list(destinationIds: readonly string[] = this.ids()): Promise<DeliveryState[]> {
+    const { deliveries, store } = this.#sources
+    const states: DeliveryState[] = []
+    const backlog = await store.call('backlog', undefined)
+    for (const id of destinationIds) {
+      const delivery = deliveries.get(id)
+      if (delivery === undefined) continue
+      const open = backlog.find(({ destinationId }) => destinationId === id) ?? NO_BACKLOG
+      states.push(await deliveryState(delivery, open, this.#sources))
+    }
+    return states
+  }
 }
 
 const NO_BACKLOG = { letters: 0, letterBytes: 0 }

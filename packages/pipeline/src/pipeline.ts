@@ -1,15 +1,6 @@
-import {
-  type DeadLetterFilter,
-  type DeadLetterGroup,
-  type DeadLetterRow,
-  deadLetterOf,
-  MemoryBudget,
-  type RunBefore,
-  type Scope,
-  type UnderWay,
-} from '@millrace/delivery'
-import type { EventLog, StoredRecord } from '@millrace/log'
-import type { EventRecord, JsonObject, StoredEvent } from '@millrace/protocol'
+import { deadLetterOf, MemoryBudget, type RunBefore, type Scope, type UnderWay } from '@millrace/delivery'
+import type { StoredRecord } from '@millrace/log'
+import type { StoredEvent } from '@millrace/protocol'
 import { BackfillTail } from './backfill-tail.ts'
 import { BackedLog } from './backlog/backed-log.ts'
 import { BacklogBudget } from './backlog/backlog-budget.ts'
@@ -17,11 +8,11 @@ import { LogBudget } from './backlog/log-budget.ts'
 import { LogTallies } from './backlog/log-tallies.ts'
 import type { Configuration, ConfiguredDestination, ConfiguredSource } from './configuration.ts'
 import { recordDamage } from './damage.ts'
-import { deadLetterGroups } from './dead-letter-groups.ts'
-import { DeliveredListeners, type Delivery } from './delivered-listeners.ts'
+import { DeadLetters } from './dead-letters.ts'
+import { DeliveredListeners } from './delivered-listeners.ts'
 import type { DeliveryDeps, StartingPoint } from './delivery-deps.ts'
 import { DeliveryMetrics } from './delivery-metrics.ts'
-import { type DeliveryState, deliveryStates } from './delivery-state.ts'
+import { DeliveryStates } from './delivery-state.ts'
 import { DestinationDelivery } from './destination-delivery.ts'
 import { EventList } from './events/event-list.ts'
 import { LiveView } from './events/live-view.ts'
@@ -38,7 +29,7 @@ import { Spans } from './spans.ts'
 import { StartingPlaces } from './starting-places.ts'
 import { storedPayloads } from './stored-payloads.ts'
 import { Tail } from './tail.ts'
-import { traceEvents } from './traces.ts'
+import { Traces } from './traces.ts'
 import type { MetadataSource } from './user-metadata.ts'
 
 /**
@@ -49,10 +40,15 @@ import type { MetadataSource } from './user-metadata.ts'
  */
 export class Pipeline {
   readonly metrics = new DeliveryMetrics()
-  readonly index: MessageIndex
+  /** Told of each delivery. */
+  readonly delivered = new DeliveredListeners()
   readonly jobs: Jobs
   readonly events: EventList
   readonly live: LiveView
+  readonly traces: Traces
+  readonly states: DeliveryStates
+  readonly deadLetters: DeadLetters
+  readonly #index: MessageIndex
   readonly #options: PipelineOptions
   readonly #deps: DeliveryDeps
   readonly #tail: Tail
@@ -60,7 +56,6 @@ export class Pipeline {
   readonly #spans: Spans
   readonly #deliveries = new Map<string, DestinationDelivery>()
   readonly #removals: Removals
-  readonly #deliveredListeners = new DeliveredListeners()
   readonly #housekeeping: Housekeeping
   readonly #backlog: BacklogBudget
   readonly #logBudget: LogBudget
@@ -100,7 +95,7 @@ export class Pipeline {
     this.#options = options
     this.#configuration = options.configuration
     this.#spans = spans
-    this.index = new MessageIndex(store)
+    this.#index = new MessageIndex(store)
     this.live = new LiveView(clock)
     this.events = new EventList({
       log,
@@ -123,6 +118,18 @@ export class Pipeline {
       metrics: this.metrics,
       deliveries: this.#deliveries,
       waiting: (scope) => this.waiting(scope),
+    })
+    const index = this.#index
+    const deliveries = this.#deliveries
+    this.traces = new Traces({ log: backed, store, index, deliveries, clock })
+    this.deadLetters = new DeadLetters(log, store, deliveries)
+    this.states = new DeliveryStates({
+      log,
+      store,
+      clock,
+      metrics: this.metrics,
+      deliveries,
+      destinationIds: () => this.#configuration.destinations.keys(),
     })
     this.#deps = {
       log: backed,
@@ -149,7 +156,7 @@ export class Pipeline {
       backfillEnd: this.#backfillTail.end,
       live: this.live,
       onDelivered: (event, destination, status, durationMs) =>
-        this.#deliveredListeners.tell(event, destination, status, durationMs),
+        this.delivered.tell(event, destination, status, durationMs),
     }
     this.jobs = new Jobs({
       log,
@@ -196,8 +203,8 @@ export class Pipeline {
       logKeepMs: options.logKeepMs,
       traces: options.traces,
       backed,
-      neededFrom: (partition) => this.neededFrom(partition),
-      writeIndex: () => this.index.flush(),
+      neededFrom: (partition) => this.#neededFrom(partition),
+      writeIndex: () => this.#index.flush(),
       spans,
     })
   }
@@ -218,7 +225,7 @@ export class Pipeline {
     const positions = await store.call('positions', undefined)
     const positionOf: PositionOf = (reader, partition, stream) =>
       positions.find((row) => row.reader === reader && row.partition === partition && row.stream === stream)?.position
-    await this.index.catchUp(log, (partition, stream) => positionOf(MESSAGE_INDEX, partition, stream)?.offset ?? 0)
+    await this.#index.catchUp(log, (partition, stream) => positionOf(MESSAGE_INDEX, partition, stream)?.offset ?? 0)
     await this.#removals.recordForgotten(this.#spans.all, this.#configuration, positionOf)
     await this.#spans.write(this.#spans.reconcile(this.#configuration))
     const places = new StartingPlaces(log, this.#spans, this.#deps.tallies, positionOf)
@@ -320,20 +327,18 @@ export class Pipeline {
     for (const { feed } of this.#deliveries.values()) feed.close()
     await this.jobs.stop()
     await Promise.all([...this.#deliveries.values()].map(({ lane }) => lane.stop(deadline)))
-    await this.index.flush()
+    await this.#index.flush()
     await this.events.close()
     await endRun(this.#options)
   }
 
-  /** Takes what the gateway has parsed and is about to store, if a destination will want it. */
-  keep(record: EventRecord, body: JsonObject): void {
-    const { sourceId, route } = record.header
-    if (route !== 'backfill' && this.#bySource.has(sourceId)) this.#deps.parsed.keep(record, body)
-  }
-
-  /** It could not be stored, or has had its turn. */
-  drop(record: EventRecord): void {
-    this.#deps.parsed.drop(record)
+  /** Takes what the gateway has parsed and is about to store, if a destination will want it; drops what could not be stored. */
+  readonly parsed: Pick<ParsedRecords, 'keep' | 'drop'> = {
+    keep: (record, body) => {
+      const { sourceId, route } = record.header
+      if (route !== 'backfill' && this.#bySource.has(sourceId)) this.#deps.parsed.keep(record, body)
+    },
+    drop: (record) => this.#deps.parsed.drop(record),
   }
 
   /** Why events are not taken up or outcomes not written at the moment; undefined when all is well. */
@@ -358,12 +363,8 @@ export class Pipeline {
     return this.#backlog.warning
   }
 
-  delivery(destinationId: string): DestinationDelivery | undefined {
-    return this.#deliveries.get(destinationId)
-  }
-
-  deliveries(): Iterable<DestinationDelivery> {
-    return this.#deliveries.values()
+  get deliveries(): ReadonlyMap<string, DestinationDelivery> {
+    return this.#deliveries
   }
 
   /** Waiting events and open dead letters of a destination, of a source, or of a source at a destination. */
@@ -377,66 +378,20 @@ export class Pipeline {
     return counts.reduce((sum, count) => sum + count, 0)
   }
 
-  trace(messageId: string, sourceId: string | undefined, render?: string): Promise<object[]> {
-    const { store, clock } = this.#options
-    const sources = { log: this.#backed, store, index: this.index, deliveries: () => this.#deliveries.values(), clock }
-    return traceEvents(sources, { messageId, sourceId, render })
-  }
-
-  /** Counts and state of a destination; undefined if there is none with this id. */
-  async state(destinationId: string): Promise<DeliveryState | undefined> {
-    const [state] = await this.states([destinationId])
-    return state
-  }
-
-  /** In order of creation. */
-  destinationIds(): string[] {
-    return [...this.#configuration.destinations.keys()].filter((id) => this.#deliveries.has(id))
-  }
-
-  /** Counts and states of destinations, by default of all; of those that are there. */
-  states(destinationIds: readonly string[] = [...this.#deliveries.keys()]): Promise<DeliveryState[]> {
-    const { log, store, clock } = this.#options
-    const deliveries = destinationIds.flatMap((id) => this.#deliveries.get(id) ?? [])
-    return deliveryStates(deliveries, { log, store, clock, metrics: this.metrics })
-  }
-
-  /** Largest first; at most `MAX_GROUPS`. */
-  deadLetterGroups(filter: DeadLetterFilter): Promise<DeadLetterGroup[]> {
-    return deadLetterGroups(this.#options.store, filter)
-  }
-
-  deadLetters(filter: DeadLetterFilter, limit: number, before: number | null) {
-    return this.#options.store.call('deadLetters', { filter, limit, before })
-  }
-
-  deadLetter(id: string): Promise<DeadLetterRow | undefined> {
-    return this.#options.store.call('deadLetter', id)
-  }
-
-  get log(): EventLog {
-    return this.#options.log
-  }
-
-  /** Calls back after each delivery. @returns a function that stops it. */
-  onDelivered(listener: (delivery: Delivery) => void): () => void {
-    return this.#deliveredListeners.add(listener)
-  }
-
   /** How far everybody has come who reads all records, with that on disk. */
   async #readUpTo(partition: number): Promise<number> {
-    await this.index.flush()
+    await this.#index.flush()
     const { otherReader } = this.#options
     // One that does not go on must not fill the disk.
     const others = otherReader.trouble() === undefined ? otherReader.neededFrom(partition) : Number.POSITIVE_INFINITY
-    return Math.min(this.index.position(partition), this.#tail.offset(partition), others)
+    return Math.min(this.#index.position(partition), this.#tail.offset(partition), others)
   }
 
-  neededFrom(partition: number): number {
+  #neededFrom(partition: number): number {
     const needed = [...this.#deliveries.values()].map((delivery) => delivery.neededFrom(partition))
     const forJobs = this.jobs.neededFrom(partition)
     const others = this.#options.otherReader.neededFrom(partition)
-    return Math.min(this.index.position(partition), this.#tail.offset(partition), forJobs, others, ...needed)
+    return Math.min(this.#index.position(partition), this.#tail.offset(partition), forJobs, others, ...needed)
   }
 
   async #eventsAt(partition: number, places: readonly ScanPlace[]) {
@@ -463,13 +418,13 @@ export class Pipeline {
   #handOut(partition: number, records: readonly StoredRecord[]): void {
     const offered = new Set<DestinationDelivery>()
     for (const record of records) {
-      this.index.add(partition, 0, record)
+      this.#index.add(partition, 0, record)
       if (this.live.isWatched) this.#showAccepted(partition, record)
       for (const delivery of this.#bySource.get(record.header.sourceId) ?? NONE) {
         delivery.feed.offer(partition, record)
         offered.add(delivery)
       }
-      this.drop(record)
+      this.#deps.parsed.drop(record)
     }
     for (const { lane } of offered) lane.pump()
   }
@@ -480,7 +435,7 @@ export class Pipeline {
 
   #takeBackfill(partition: number, records: readonly StoredRecord[]): void {
     for (const record of records) {
-      this.index.add(partition, 1, record)
+      this.#index.add(partition, 1, record)
       if (this.live.isWatched) this.#showAccepted(partition, record)
     }
   }

@@ -100,7 +100,7 @@ test('a batch that is taken up in parts goes on inside the batch after a restart
   await run.settle()
   const state = await run.state()
   expect(state.pending).toBe(5_000)
-  expect(run.pipeline.delivery('d1')!.lane.loaded).toBeLessThanOrEqual(1_000)
+  expect(run.pipeline.deliveries.get('d1')!.lane.loaded).toBeLessThanOrEqual(1_000)
   await run.restart()
   expect((await run.state()).pending).toBe(5_000)
   sink.release()

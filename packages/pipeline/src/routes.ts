@@ -2,7 +2,7 @@ import { DEAD_LETTER_STATES, type DeadLetterFilter, STAGES } from '@millrace/del
 import type { FastifyPluginAsync } from 'fastify'
 import { groupJson } from './dead-letter-groups.ts'
 import { DEAD_LETTERS_IN_WORDS } from './dead-letters.openapi.ts'
-import { deadLetterDetail, deadLetterSummary } from './dead-letters.ts'
+import { deadLetterSummary } from './dead-letters.ts'
 import { eventsPage } from './events/event-route.ts'
 import { LIST_IN_WORDS, STATE_IN_WORDS, STATES_IN_WORDS, TRACE_IN_WORDS } from './events.openapi.ts'
 import { jobRoutes } from './jobs/routes.ts'
@@ -17,39 +17,43 @@ const CURSOR = 'dl'
  *
  * @see contracts/delivery.md §6, §8, §10
  */
-export function deliveryRoutes(pipeline: Pipeline): FastifyPluginAsync {
+export function deliveryRoutes({
+  jobs,
+  events,
+  traces,
+  states,
+  deadLetters,
+}: Pick<Pipeline, 'jobs' | 'events' | 'traces' | 'states' | 'deadLetters'>): FastifyPluginAsync {
   return async (app) => {
-    await app.register(jobRoutes(pipeline))
+    await app.register(jobRoutes(jobs))
 
-    app.get('/events', { config: { describe: LIST_IN_WORDS } }, (request) =>
-      eventsPage(pipeline.events, request.query as Query),
-    )
+    app.get('/events', { config: { describe: LIST_IN_WORDS } }, (request) => eventsPage(events, request.query as Query))
 
     app.get('/events/:messageId', { config: { describe: TRACE_IN_WORDS } }, async (request) => {
       const { messageId } = request.params as { messageId: string }
       const query = request.query as Query
-      const events = await pipeline.trace(messageId, text(query, 'sourceId'), text(query, 'render'))
-      if (events.length === 0) throw new RequestRefused('not_found', `Event with messageId ${messageId} not found`)
-      return { events }
+      const found = await traces.find(messageId, { sourceId: text(query, 'sourceId'), render: text(query, 'render') })
+      if (found.length === 0) throw new RequestRefused('not_found', `Event with messageId ${messageId} not found`)
+      return { events: found }
     })
 
     app.get('/destinations/:id/delivery', { config: { describe: STATE_IN_WORDS } }, async (request) => {
       const { id } = request.params as { id: string }
-      const state = await pipeline.state(id)
+      const state = await states.of(id)
       if (state === undefined) throw new RequestRefused('not_found', `Destination with id ${id} not found`)
       return state
     })
 
     app.get('/delivery', { config: { describe: STATES_IN_WORDS } }, async (request) => {
-      const { items, paging } = pageOf(pipeline.destinationIds(), '/v2/delivery', request.query as Query)
-      return { delivery: await pipeline.states(items), paging }
+      const { items, paging } = pageOf(states.ids(), '/v2/delivery', request.query as Query)
+      return { delivery: await states.list(items), paging }
     })
 
     app.get('/dead-letters', { config: { describe: DEAD_LETTERS_IN_WORDS.list } }, async (request) => {
       const query = request.query as Query
       const limit = limitOf(query)
       const before = rowBefore(query, CURSOR)
-      const { rows, next } = await pipeline.deadLetters(filterOf(query), limit, before)
+      const { rows, next } = await deadLetters.page(filterOf(query), limit, before)
       // Counting a list that grows with traffic would cost more than its page: the total is known when this is all.
       const total = before === null && next === null ? rows.length : null
       const cursor = rowCursor(CURSOR, next)
@@ -60,15 +64,15 @@ export function deliveryRoutes(pipeline: Pipeline): FastifyPluginAsync {
     })
 
     app.get('/dead-letters/groups', { config: { describe: DEAD_LETTERS_IN_WORDS.groups } }, async (request) => {
-      const groups = await pipeline.deadLetterGroups(filterOf(request.query as Query))
+      const groups = await deadLetters.groups(filterOf(request.query as Query))
       return { groups: groups.map(groupJson) }
     })
 
     app.get('/dead-letters/:id', { config: { describe: DEAD_LETTERS_IN_WORDS.get } }, async (request) => {
       const { id } = request.params as { id: string }
-      const row = await pipeline.deadLetter(id)
+      const row = await deadLetters.find(id)
       if (row === undefined) throw new RequestRefused('not_found', `Dead letter with id ${id} not found`)
-      return { deadLetter: await deadLetterDetail(row, pipeline.log, pipeline.delivery(row.destinationId)) }
+      return { deadLetter: await deadLetters.detail(row) }
     })
   }
 }

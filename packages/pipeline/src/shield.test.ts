@@ -87,7 +87,7 @@ test('secrets in the text of such a fault are masked', async () => {
 test('those who watch outcomes change none of them', async () => {
   const { run, sink } = await PipelineUnderTest.withSink()
   await using _ = run
-  run.pipeline.onDelivered(() => fail())
+  run.pipeline.delivered.add(() => fail())
   await run.send(track('m-1'), track('m-2'))
   await run.advance(SECOND)
   expect([await run.outcome('m-1'), await run.outcome('m-2')]).toEqual(['delivered', 'delivered'])

@@ -55,25 +55,32 @@ export interface TraceSources {
   readonly log: EventLog
   readonly store: DeliveryStore
   readonly index: MessageIndex
-  readonly deliveries: () => Iterable<DestinationDelivery>
+  readonly deliveries: ReadonlyMap<string, DestinationDelivery>
   readonly clock: Clock
 }
 
 /** Which events, and what of them. */
-export interface TraceAsked {
-  readonly messageId: string
+interface TraceAsked {
   readonly sourceId?: string | undefined
   /** Id of a destination. */
   readonly render?: string | undefined
 }
 
-/**
- * The journey of each accepted event with a messageId, for the answer of GET /v2/events/{messageId}.
- *
- * @returns empty if there is none.
- * @see contracts/delivery.md §8 [D623]
- */
-export async function traceEvents(sources: TraceSources, { messageId, sourceId, render }: TraceAsked) {
+/** What became of events, by their messageId. @see contracts/delivery.md §8 [D623] */
+export class Traces {
+  readonly #sources: TraceSources
+
+  constructor(sources: TraceSources) {
+    this.#sources = sources
+  }
+
+  /** The journey of each accepted event with this messageId; empty if there is none. */
+  find(messageId: string, asked: TraceAsked = {}): Promise<object[]> {
+    return traceEvents(this.#sources, messageId, asked)
+  }
+}
+
+async function traceEvents(sources: TraceSources, messageId: string, { sourceId, render }: TraceAsked) {
   const { log, index } = sources
   const traces: object[] = []
   for (const position of await index.find(messageId)) {
@@ -114,7 +121,7 @@ async function journeys(
 ): Promise<Journey[]> {
   const recorded = Map.groupBy(await store.call('recorded', { ...position, sourceId }), ([id]) => id)
   const found: Journey[] = []
-  for (const delivery of deliveries()) {
+  for (const delivery of deliveries.values()) {
     const { feed, destination } = delivery
     const { id } = destination
     const records = byReplay((recorded.get(id) ?? []).map(([, record]) => record))
@@ -166,7 +173,7 @@ function replayOf({ replayed }: LaneEvent): string | null {
 /** Nothing is recorded of a duplicate at any destination: the log itself says what it is. */
 function duplicateJourneys({ deliveries }: TraceSources, position: EventPosition, sourceId: string): Journey[] {
   const { partition, offset } = position
-  return [...deliveries()]
+  return [...deliveries.values()]
     .filter(({ feed }) => feed.activity.isConnected(sourceId, partition, offset))
     .map(({ destination }) => journey(destination.id, 'duplicate', null, null, []))
 }

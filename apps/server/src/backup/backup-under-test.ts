@@ -51,11 +51,10 @@ export async function makeBackup(folder: string, events: number, body: object = 
   const batch = Array.from({ length: events }, (_, i) => ({ type: 'track', event: 'x', userId: `u-${i}` }))
   if (events > 0) await call('/v1/batch', { batch }, `Basic ${btoa(`${source.writeKey}:`)}`)
   const { backup } = await post('/v2/admin/backup', body)
-  while ((await product.controlPlane.info())['lastBackup'] !== null) {
-    const { state } = (await product.controlPlane.info())['lastBackup'] as { state: string }
-    if (state === 'done') break
+  for (let state = 'running'; state !== 'done'; ) {
+    const answer = await fetch(`${product.baseUrl}/v2/admin/info`, { headers: { authorization: `Bearer ${TOKEN}` } })
+    state = ((await answer.json()) as { info: { lastBackup: { state: string } } }).info.lastBackup.state
     if (state === 'failed') throw new Error('the backup failed')
-    await new Promise((resolve) => setImmediate(resolve))
   }
   await product.stop()
   return { file: join(folder, backup.file), sourceId: source.id, destinationId: destination.id }

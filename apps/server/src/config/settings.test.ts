@@ -20,6 +20,7 @@ test('without variables everything has the default of its contract', () => {
     host: '127.0.0.1',
     port: 8080,
     dataDir: './data',
+    roles: new Set(['gateway', 'pipeline', 'catalog', 'control']),
     isDashboardOn: true,
     isQuickstartOn: true,
     maxBodyBytes: 4_096_000,
@@ -66,6 +67,8 @@ test('without variables everything has the default of its contract', () => {
 })
 
 const PORT = 'a whole number from 0 to 65,535 (0 = any free one)'
+const ROLES =
+  'all, which is gateway,pipeline,catalog,control: an SQLite database belongs to one process, so that none can be left out'
 const HOST = 'an IP address or a host name, without a port'
 const URL_RULE = 'an http or https URL without user, query and fragment'
 const TOKEN = '24 to 200 printable characters without spaces or colons'
@@ -76,6 +79,12 @@ const NETWORKS = 'IP addresses and CIDR ranges, separated by commas'
 const LEVELS = 'fatal, error, warn, info, debug, trace or silent'
 
 test.each<[name: string, given: string, text: string]>([
+  ['MILLRACE_ROLES', 'gateway', `"gateway"; allowed: ${ROLES}`],
+  [
+    'MILLRACE_ROLES',
+    'gateway,pipeline,catalog,control,cook',
+    `"gateway,pipeline,catalog,control,cook"; allowed: ${ROLES}`,
+  ],
   ['MILLRACE_HOST', 'localhost:8080', `"localhost:8080"; allowed: ${HOST}`],
   ['MILLRACE_HOST', 'http://localhost', `"http://localhost"; allowed: ${HOST}`],
   ['MILLRACE_HOST', '127.0.0.256', `"127.0.0.256"; allowed: ${HOST}`],

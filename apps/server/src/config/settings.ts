@@ -1,4 +1,5 @@
 import { type Environment, type ShownSetting, shownIn, type Values, valuesIn } from './environment.ts'
+import { PROCESS_ROLES, parseRoles } from './roles.ts'
 import { SCHEMA_SETTINGS } from './schema-settings.ts'
 import { KB, MB, number, onOff, optionalNumber, optionalText, secret, text, trueOrFalse } from './setting.ts'
 import {
@@ -31,6 +32,11 @@ const SERVER = {
     parse: parseHost,
   }),
   port: number('MILLRACE_PORT', 8080, { purpose: 'Port to listen on.', from: 0, to: 65_535, zero: 'any free one' }),
+  roles: text('MILLRACE_ROLES', 'all', {
+    purpose: 'What this process does of the product.',
+    allowed: `all, which is ${PROCESS_ROLES.join(',')}: an SQLite database belongs to one process, so that none can be left out`,
+    parse: parseRoles,
+  }),
   dataDir: text('MILLRACE_DATA_DIR', './data', {
     purpose: 'Folder of everything that is kept.',
     allowed: 'a path',

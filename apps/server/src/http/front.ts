@@ -20,7 +20,7 @@ export class ListenError extends Error {
  * The one listening socket. It answers from the first moment: until the product is recovered, that it is not ready yet;
  * while it stops, what is in progress.
  */
-export class Front {
+export class Front implements AsyncDisposable {
   readonly #server: HttpServer
   #handler: Handler = answerNotReady
   #isStopping = false
@@ -79,6 +79,11 @@ export class Front {
     this.#server.close()
     this.#server.closeAllConnections()
     await closed
+  }
+
+  /** Takes nothing more, and waits for nothing. */
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.stop(Promise.resolve(), Promise.resolve())
   }
 
   #handle(request: IncomingMessage, response: ServerResponse): void {

@@ -38,7 +38,7 @@ export async function runQuickstart(quickstart: Quickstart): Promise<void> {
   let shown = 0
   const arrived = new Promise<boolean>((resolve) => {
     const timeout = setTimeout(() => resolve(false), ARRIVAL_TIMEOUT_MS)
-    const stop = pipeline.onDelivered((delivery) => {
+    const stop = pipeline.delivered.add((delivery) => {
       if (delivery.destinationId !== destination.id) return
       say(deliveryLine(delivery))
       if (++shown === SAMPLES.length) {

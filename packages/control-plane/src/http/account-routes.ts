@@ -7,7 +7,7 @@ import { withoutEnvelope } from '../written-fields.ts'
 import { INFO_IN_WORDS, ME_IN_WORDS, TOKENS_IN_WORDS } from './accounts.openapi.ts'
 import { pageOf } from './paging.ts'
 
-/** Who I am, access tokens, and what is told of the server. @see contracts/control-plane.md §7, §10 */
+/** Who I am, and access tokens. @see contracts/control-plane.md §7 */
 export function accountRoutes(controlPlane: ControlPlane): FastifyPluginAsync {
   const { accessTokens } = controlPlane
   return async (app) => {
@@ -38,6 +38,27 @@ export function accountRoutes(controlPlane: ControlPlane): FastifyPluginAsync {
         return reply.code(204).send()
       },
     )
-    app.get('/admin/info', { config: { describe: INFO_IN_WORDS } }, async () => ({ info: await controlPlane.info() }))
+  }
+}
+
+/** What others know of the server. */
+export interface AdminFacts {
+  readonly logBytes: number
+  /** RFC 3339; null when the log is empty. */
+  readonly logOldestAt: string | null
+  readonly lastBackup: JsonObject | null
+  /** By name of the variable; what is secret is masked already. */
+  readonly settings: JsonObject
+}
+
+/** What is told of the server as a whole, below /v2. @see contracts/control-plane.md §10 */
+export function adminInfoRoute(
+  controlPlane: Pick<ControlPlane, 'info'>,
+  facts: () => AdminFacts | Promise<AdminFacts>,
+): FastifyPluginAsync {
+  return async (app) => {
+    app.get('/admin/info', { config: { describe: INFO_IN_WORDS } }, async () => ({
+      info: { ...controlPlane.info(), ...(await facts()) },
+    }))
   }
 }

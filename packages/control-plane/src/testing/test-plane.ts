@@ -7,6 +7,7 @@ import type { JsonObject } from '@millrace/protocol'
 import { ManualClock } from '@millrace/std'
 import fastify, { type FastifyInstance, type FastifyPluginAsync, type InjectOptions } from 'fastify'
 import { ControlPlane, type ControlPlaneOptions } from '../control-plane.ts'
+import { adminInfoRoute } from '../http/account-routes.ts'
 import { answerUnreadablePath, v2Routes } from '../http/v2-routes.ts'
 import type { OwnerSettings } from '../owner.ts'
 import type { Role } from '../role.ts'
@@ -16,6 +17,8 @@ import { testDestinationTypes } from './webhook-types.ts'
 
 export const START = Date.parse('2026-02-27T16:40:11.004Z')
 export const SECRET_KEY = Buffer.alloc(32, 1)
+/** What others tell of the server. */
+const FACTS = { logBytes: 7, logOldestAt: null, lastBackup: null, settings: { MILLRACE_MAX_EVENT_KB: 32 } }
 export const OWNER_TOKEN = 'owner-token-of-the-tests-0123456789'
 
 /** Answer of a request, its body parsed. */
@@ -137,11 +140,9 @@ export class TestPlane implements AsyncDisposable {
       random: (count) => crypto.getRandomValues(new Uint8Array(count)),
       version: '1.0.0',
       destinationTypes: testDestinationTypes,
-      deliveries: this.deliveries,
       code: moduleRuntime,
       codeTemplates: [],
       maskingOf: () => ({ text: (text) => text, value: (value) => value }),
-      facts: () => ({ logBytes: 7, logOldestAt: null, lastBackup: null, settings: { MILLRACE_MAX_EVENT_KB: 32 } }),
       logger: {
         info: () => {},
         warn: (fields, text) => this.logged.push(`${text} ${JSON.stringify(fields)}`),
@@ -152,10 +153,12 @@ export class TestPlane implements AsyncDisposable {
       port: 8080,
       ...this.#options,
     })
+    this.plane.attach(this.deliveries)
     this.app = fastify({ frameworkErrors: answerUnreadablePath })
     const book = new RouteBook()
     book.watch(this.app)
-    await this.app.register(v2Routes(this.plane, this.#more), { prefix: '/v2' })
+    const info = adminInfoRoute(this.plane, () => FACTS)
+    await this.app.register(v2Routes(this.plane, [info, ...this.#more]), { prefix: '/v2' })
     await this.app.ready()
     const about = { title: 'Millrace', version: '1.0.0', description: '', tags: {} }
     this.#conformance = conformanceOf(openApiDocument(about, book.described()))

@@ -3,7 +3,6 @@ import { ManualClock } from '@millrace/std'
 import { MILLRACE } from '../author.ts'
 import { ControlPlane } from '../control-plane.ts'
 import { moduleRuntime } from './module-runtime.ts'
-import { TestDeliveries } from './test-deliveries.ts'
 import { testDestinationTypes } from './webhook-types.ts'
 
 /*
@@ -17,11 +16,9 @@ const plane = await ControlPlane.open({
   random: (count) => crypto.getRandomValues(new Uint8Array(count)),
   version: '1.0.0',
   destinationTypes: testDestinationTypes,
-  deliveries: new TestDeliveries(),
   code: moduleRuntime,
   codeTemplates: [],
   maskingOf: () => ({ text: (text) => text, value: (value) => value }),
-  facts: () => ({ logBytes: 0, logOldestAt: null, lastBackup: null, settings: {} }),
   logger: { info: () => {}, warn: () => {}, error: () => {} },
   apiRequestsPerMinute: 0,
   port: 8080,

@@ -13,7 +13,7 @@ const MAX_LOOKED_AT = 5_000
 const OPEN = DEAD_LETTER_STATES.indexOf('open')
 
 /** Of what a part consists. */
-export interface Part {
+export interface LetterPart {
   readonly destination: number
   readonly filter: DeadLetterFilter
   /** Dead letters that came later are none of the job's. */
@@ -73,7 +73,7 @@ export class JobParts {
   }
 
   /** The next `limit` at most. */
-  step(part: Part, after: PartPlace, limit: number): PartStep {
+  step(part: LetterPart, after: PartPlace, limit: number): PartStep {
     return part.letters === null ? this.#walk(part, after, limit) : this.#named(part.letters, after[0] ?? 0, limit)
   }
 
@@ -97,7 +97,7 @@ export class JobParts {
     return { rows, place: [at], isAtEnd: at === letters.length }
   }
 
-  #walk({ destination, filter, lastLetter }: Part, after: PartPlace, limit: number): PartStep {
+  #walk({ destination, filter, lastLetter }: LetterPart, after: PartPlace, limit: number): PartStep {
     const isWanted = letterJudge(filter, this.#names)
     const { walk, walkWithEvent } = this.#statements
     const { partition, offset, idx, id } = standOf(after)

@@ -12,7 +12,7 @@ import type {
   PartPlace,
   TakenEvents,
 } from './job.ts'
-import { JobParts, type Part, type PartStep } from './job-parts.ts'
+import { JobParts, type LetterPart, type PartStep } from './job-parts.ts'
 import type { LetterRanges } from './letter-ranges.ts'
 import type { StoredNames } from './stored-names.ts'
 
@@ -259,7 +259,7 @@ interface JobPartRow {
   is_at_end: number
 }
 
-interface PlacedPart extends Part {
+interface PlacedPart extends LetterPart {
   readonly job: number
   readonly place: PartPlace
 }

@@ -49,7 +49,7 @@ test('what is delivered a second time stands in the trace beside the first', asy
   const routes = new RoutesUnderTest(run)
   const { id } = await routes.replayLog({ ...RANGE, filter: { messageIds: ['m'] } })
   const journeys = async () => {
-    const [event] = (await run.pipeline.trace('m', undefined)) as { destinations: object[] }[]
+    const [event] = (await run.pipeline.traces.find('m')) as { destinations: object[] }[]
     return event!.destinations
   }
   expect(await journeys()).toMatchObject([

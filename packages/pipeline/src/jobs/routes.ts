@@ -1,10 +1,10 @@
 import type { JsonObject } from '@millrace/protocol'
 import type { FastifyPluginAsync, FastifyRequest } from 'fastify'
-import type { Pipeline } from '../pipeline.ts'
 import { limitOf, nextPath, type Query, rowBefore, rowCursor } from '../query.ts'
 import { RequestRefused } from '../request-refused.ts'
 import { jobJson } from './job-json.ts'
 import { LETTER_ACTIONS_IN_WORDS as LETTERS, REPLAYS_IN_WORDS } from './jobs.openapi.ts'
+import type { Jobs } from './jobs.ts'
 import { readLetterRequest } from './letter-selection.ts'
 import { readLogRequest } from './log-request.ts'
 
@@ -16,7 +16,7 @@ const CURSOR = 'rp'
  *
  * @see contracts/delivery.md §6, §7, §10
  */
-export function jobRoutes({ jobs }: Pick<Pipeline, 'jobs'>): FastifyPluginAsync {
+export function jobRoutes(jobs: Jobs): FastifyPluginAsync {
   return async (app) => {
     const discard = { action: 'discard', kind: 'dead-letter' } as const
     app.delete(

@@ -21,7 +21,7 @@ class Ingest {
 
 async function statsOf(run: PipelineUnderTest, ingest = new Ingest()) {
   const { store, clock, pipeline } = run
-  const deliveries = () => pipeline.deliveries()
+  const deliveries = () => pipeline.deliveries.values()
   const stats = new Stats({ ingest, metrics: pipeline.metrics, deliveries, store, clock, logger: LOGGER })
   await stats.start()
   const ids = { source: ['s1'], transformation: ['t1'], destination: [...run.destinations.keys()] }

@@ -211,7 +211,7 @@ export class PipelineUnderTest implements AsyncDisposable {
 
   /** What became of the one event with this messageId, by destination. */
   async trace(messageId: string): Promise<Record<string, TracedJourney>> {
-    const events = (await this.pipeline.trace(messageId, undefined)) as { destinations: TracedJourney[] }[]
+    const events = (await this.pipeline.traces.find(messageId)) as { destinations: TracedJourney[] }[]
     if (events.length !== 1) throw new Error(`${events.length} events with messageId ${messageId}`)
     return Object.fromEntries(events[0]!.destinations.map((journey) => [journey.destinationId, journey]))
   }
@@ -223,11 +223,11 @@ export class PipelineUnderTest implements AsyncDisposable {
   }
 
   async state(destinationId = 'd1') {
-    return (await this.pipeline.state(destinationId))!
+    return (await this.pipeline.states.of(destinationId))!
   }
 
-  async deadLetters(filter: Parameters<Pipeline['deadLetters']>[0] = {}) {
-    return (await this.pipeline.deadLetters({ state: 'open', ...filter }, 500, null)).rows
+  async deadLetters(filter: Parameters<Pipeline['deadLetters']['page']>[0] = {}) {
+    return (await this.pipeline.deadLetters.page({ state: 'open', ...filter }, 500, null)).rows
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -35,7 +35,8 @@ export class SchemaRoutes {
   /** @returns false for a path that is not below /schemas/. */
   handle(request: IncomingMessage, response: ServerResponse): boolean {
     if (!request.url!.startsWith(SCHEMA_PREFIX)) return false
-    // A body sent anyway is ignored.
+    // A body is ignored; one that is held back would be taken for the next request.
+    if (request.headers.expect !== undefined) response.writeContinue()
     request.resume()
     this.#answer(request, response).catch((error: Error) => {
       if (!(error instanceof CatalogUnavailableError)) this.#options.onError(error)

@@ -1,0 +1,17 @@
+export const PROCESS_ROLES = ['gateway', 'pipeline', 'catalog', 'control'] as const
+
+/** What a process does of the product. @see contracts/decisions.md [D736] */
+export type ProcessRole = (typeof PROCESS_ROLES)[number]
+
+/**
+ * `all`, or a comma list of roles. SQLite belongs to one process, so that on it one process has every role.
+ *
+ * @returns undefined for anything but all of them.
+ */
+export function parseRoles(text: string): ReadonlySet<ProcessRole> | undefined {
+  if (text === 'all') return new Set(PROCESS_ROLES)
+  const given = new Set(text.split(',').map((role) => role.trim()))
+  return given.size === PROCESS_ROLES.length && PROCESS_ROLES.every((role) => given.has(role))
+    ? new Set(PROCESS_ROLES)
+    : undefined
+}

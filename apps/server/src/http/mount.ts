@@ -1,0 +1,102 @@
+import { answerUnreadablePath, type ControlPlane, v2Routes } from '@millrace/control-plane'
+import { isLoopbackHost } from '@millrace/delivery'
+import { RouteBook } from '@millrace/openapi'
+import { type Clock, requestId } from '@millrace/std'
+import { answerUnreadableTestPath } from '@millrace/test-api'
+import { type FastifyInstance, fastify } from 'fastify'
+import type { Settings } from '../config/settings.ts'
+import type { Ending } from '../ending.ts'
+import type { ServerLogger } from '../logger.ts'
+import type { Part } from '../parts/part.ts'
+import type { Callers } from './callers.ts'
+import type { Handler } from './front.ts'
+import { health } from './health.ts'
+import { openApiRoutes } from './openapi-routes.ts'
+import { statusRoutes } from './status-routes.ts'
+
+interface MountNeeds {
+  readonly parts: readonly Part[]
+  readonly controlPlane: ControlPlane
+  readonly callers: Callers
+  readonly settings: Pick<Settings, 'metricsToken' | 'host'>
+  readonly hasDashboard: boolean
+  readonly ending: Ending
+  readonly clock: Clock
+  readonly logger: ServerLogger
+}
+
+/** Every route of the server behind one handler. */
+export interface Mounted extends AsyncDisposable {
+  readonly handler: Handler
+  /** Every route that it answers. */
+  readonly book: RouteBook
+}
+
+/** Joins the routes of parts, with those that tell of the server as a whole. */
+export async function mount(needs: MountNeeds): Promise<Mounted> {
+  const { parts, controlPlane, callers, settings, ending, clock, logger } = needs
+  const book = new RouteBook()
+  for (const { described } of parts) if (described !== undefined) book.add(described)
+  const app = newApp(logger)
+  book.watch(app)
+  await app.register(openApiRoutes(book))
+  await app.register(
+    statusRoutes({
+      health: () => health(parts, ending, clock.now()),
+      notReady: () => ending.reason,
+      metrics: () => metricsText(parts),
+      metricsToken: settings.metricsToken,
+      isLoopbackOnly: isLoopbackHost(settings.host),
+      isAdmin: async (request) => (await callers.actor(request))?.role === 'admin',
+      hasDashboard: needs.hasDashboard,
+    }),
+  )
+  for (const routes of parts.flatMap((part) => part.routes ?? [])) await app.register(routes)
+  const below = parts.flatMap((part) => part.v2Routes ?? [])
+  await app.register(v2Routes(controlPlane, below), { prefix: '/v2' })
+  await app.ready()
+  return { handler: handlerOf(parts, app), book, [Symbol.asyncDispose]: () => app.close() }
+}
+
+function handlerOf(parts: readonly Part[], app: FastifyInstance): Handler {
+  const handlers = parts.flatMap(({ handle }) => handle ?? [])
+  return (request, response) => {
+    for (const handle of handlers) if (handle(request, response)) return
+    if (request.headers.expect !== undefined) response.writeContinue()
+    app.routing(request, response)
+  }
+}
+
+/** The text of /metrics. @see contracts/ingest.md §8 [D137] */
+async function metricsText(parts: readonly Part[]): Promise<string> {
+  const families = await Promise.all(parts.map((part) => part.metrics?.() ?? []))
+  return families.flat().join('')
+}
+
+function newApp(logger: ServerLogger): FastifyInstance {
+  const app = fastify({
+    frameworkErrors: (error, request, reply) => {
+      if (!answerUnreadableTestPath(request.url, reply)) answerUnreadablePath(error, request, reply)
+    },
+    // An id is as long as its event made it; the front bounds the whole header.
+    routerOptions: { maxParamLength: 64 * 1024, ignoreTrailingSlash: true },
+    exposeHeadRoutes: true,
+  })
+  app.setNotFoundHandler((request, reply) => {
+    const url = request.url.split('?', 1)[0]!.replace(/(?<=.)\/$/, '')
+    const isKnown = request.method !== 'GET' && app.hasRoute({ method: 'GET', url })
+    reply.header('X-Request-Id', requestId(request.raw))
+    if (isKnown) {
+      reply.code(405).header('Allow', 'GET, HEAD')
+      return reply.send({ error: 'Method Not Allowed', code: 'method_not_allowed', details: null })
+    }
+    return reply.code(404).send({ error: 'Not Found', code: 'not_found', details: null })
+  })
+  app.setErrorHandler((error, request, reply) => {
+    const id = requestId(request.raw)
+    logger.error({ requestId: id, route: request.routeOptions.url, err: error }, 'a request failed')
+    reply.header('X-Request-Id', id)
+    return reply.code(503).send({ error: 'Service unavailable', code: 'unavailable', details: null })
+  })
+  return app
+}

@@ -1,0 +1,59 @@
+import { randomBytes } from 'node:crypto'
+import { ControlPlane } from '@millrace/control-plane'
+import { type DestinationRegistry, Masking } from '@millrace/destinations'
+import type { Clock } from '@millrace/std'
+import { type Sandboxes, transformationTemplates } from '@millrace/transformations'
+import type { Settings } from '../config/settings.ts'
+import type { DataFolder } from '../data-folder/data-folder.ts'
+import { destinationTypesOf } from '../destination-types.ts'
+import { Callers } from '../http/callers.ts'
+import type { ServerLogger } from '../logger.ts'
+import { VERSION } from '../version.ts'
+import type { Part } from './part.ts'
+
+interface ControlNeeds {
+  readonly folder: DataFolder
+  readonly settings: Settings
+  readonly registry: DestinationRegistry
+  /** Checks and tests code of users. */
+  readonly sandboxes: Sandboxes
+  /** That the server listens on. */
+  readonly port: number
+  readonly clock: Clock
+  readonly logger: ServerLogger
+}
+
+/** The configuration, and who may see and change it. */
+export interface ControlPart extends Part {
+  readonly controlPlane: ControlPlane
+  readonly callers: Callers
+  /** Whether a source has a dedup window. */
+  readonly hasDedup: boolean
+}
+
+/** @throws WrongSecretKeyError, NewerDatabaseError, before anything is written. */
+export async function openControl(needs: ControlNeeds): Promise<ControlPart> {
+  const { folder, settings, registry, sandboxes, port, clock, logger } = needs
+  const controlPlane = await ControlPlane.open({
+    file: folder.file('control.db'),
+    secretKey: folder.secretKey(settings.secretKey),
+    clock,
+    random: randomBytes,
+    version: VERSION,
+    destinationTypes: destinationTypesOf(registry),
+    code: sandboxes,
+    codeTemplates: transformationTemplates,
+    maskingOf: (secrets) => new Masking(secrets),
+    logger,
+    apiRequestsPerMinute: settings.apiRequestsPerMinute,
+    port,
+    trustedProxies: settings.trustedProxies,
+  })
+  return {
+    controlPlane,
+    callers: new Callers(controlPlane),
+    hasDedup: [...controlPlane.snapshot().sources.values()].some(({ config }) => config.dedupWindowSeconds > 0),
+    checks: { config: { trouble: () => undefined } },
+    [Symbol.asyncDispose]: () => controlPlane[Symbol.asyncDispose](),
+  }
+}

@@ -1,0 +1,141 @@
+import { type ControlPlane, MILLRACE, type SourceType, sourceClass } from '@millrace/control-plane'
+import { INTERNAL_ERROR } from '@millrace/delivery'
+import type { DestinationRegistry } from '@millrace/destinations'
+import { deliveryRoutes, ENDED_THE_PROCESS, liveRoute, Pipeline } from '@millrace/pipeline'
+import type { Clock } from '@millrace/std'
+import type { Sandboxes } from '@millrace/transformations'
+import type { Settings } from '../config/settings.ts'
+import { counter, gauges, type MetricSample } from '../http/prometheus-text.ts'
+import type { ServerLogger } from '../logger.ts'
+import type { OutboundClients } from '../outbound-clients.ts'
+import type { StoragePart } from '../storage.ts'
+import { VERSION } from '../version.ts'
+import type { Part } from './part.ts'
+
+const TRACES_KEPT_MS = 168 * 3_600_000
+
+interface DeliveryNeeds {
+  readonly settings: Settings
+  readonly storage: Pick<StoragePart, 'log' | 'store' | 'catalog' | 'disk'>
+  readonly controlPlane: ControlPlane
+  readonly registry: DestinationRegistry
+  readonly sandboxes: Sandboxes
+  readonly outbound: OutboundClients
+  readonly clock: Clock
+  readonly logger: ServerLogger
+}
+
+/** From the log to the destinations. */
+export interface DeliveryPart extends Part {
+  readonly pipeline: Pipeline
+}
+
+/** Goes on where the last run stopped, and follows the configuration from here on. */
+export async function startDelivery(needs: DeliveryNeeds): Promise<DeliveryPart> {
+  const { settings, controlPlane, registry, sandboxes, outbound, clock, logger } = needs
+  const { log, store, catalog, disk } = needs.storage
+  const pipeline = await Pipeline.start({
+    log,
+    store,
+    configuration: controlPlane.snapshot(),
+    findModule: (type) => registry.find(type),
+    sourceClass: (type) => sourceClass(type as SourceType),
+    newClient: (bounds) => outbound.make(bounds),
+    userCode: {
+      run: (run) => sandboxes.run(run),
+      credentials: () => controlPlane.credentials.values(),
+      capturesLogs: (id) => controlPlane.snapshot().transformations.get(id)?.captureLogs === true,
+      onLog: (id, line) => controlPlane.logLines.add(id, [line]),
+    },
+    clock,
+    random: Math.random,
+    userAgent: `Millrace/${VERSION}`,
+    memoryBytes: settings.deliveryMemoryBytes,
+    traces: { keepMs: TRACES_KEPT_MS, maxBytes: settings.traceMaxBytes },
+    logKeepMs: settings.logRetentionMs,
+    otherReader: catalog,
+    backlogMaxBytes: settings.backlogMaxBytes ?? Math.floor(disk.volumeBytes / 2),
+    logMaxBytes: settings.logMaxBytes ?? Math.floor(disk.volumeBytes / 4),
+    isDiskShort: () => disk.isShort,
+    uncleanEnds: settings.uncleanEnds,
+    tellExpired: (destinationId, count) => {
+      const diff = [{ path: '/expired', from: null, to: count }]
+      controlPlane.audit.done(MILLRACE, { action: 'expire', kind: 'destination', resourceId: destinationId, diff })
+    },
+    logger,
+  })
+  controlPlane.attach({
+    waiting: (scope) => pipeline.waiting(scope),
+    changed: (_before, after) => pipeline.configure(after),
+  })
+  return {
+    role: 'pipeline',
+    pipeline,
+    v2Routes: [deliveryRoutes(pipeline), liveRoute(pipeline.live, ({ actor }) => controlPlane.isCurrent(actor))],
+    checks: {
+      delivery: { trouble: () => pipeline.trouble(), stops: 'routing' },
+      backlog: { trouble: () => pipeline.backlogWarning() },
+      readers: { trouble: () => log.readerTrouble() ?? pipeline.readerTrouble() },
+    },
+    metrics: async () => [
+      ...outcomeMetrics(pipeline.metrics),
+      ...stateMetrics(await pipeline.states.list(), clock.now()),
+      gauges(
+        'millrace_dead_letters',
+        'Open dead letters.',
+        (await store.call('openDeadLettersByDestination', undefined)).map(ofDestination),
+      ),
+    ],
+    drain: (deadline) => pipeline.stop(deadline),
+    [Symbol.asyncDispose]: () => pipeline.stop(Promise.resolve()),
+  }
+}
+
+const INTERNAL_REASONS = [INTERNAL_ERROR, ENDED_THE_PROCESS]
+
+function ofDestination([id, count]: readonly [string, number]): MetricSample {
+  return [{ destination_id: id }, count]
+}
+
+function outcomeMetrics({ attempts, outcomes, reasons }: Pipeline['metrics']): string[] {
+  const expired = [...outcomes].flatMap(([id, counts]): MetricSample[] => {
+    const count = counts.get('expired')
+    return count === undefined ? [] : [ofDestination([id, count])]
+  })
+  const internal = [...reasons].flatMap(([id, counts]) =>
+    INTERNAL_REASONS.flatMap((reason): MetricSample[] => {
+      const count = counts.get(`dead_lettered ${reason}`)
+      return count === undefined ? [] : [[{ destination_id: id, reason }, count]]
+    }),
+  )
+  return [
+    counter('millrace_delivery_attempts_total', 'Attempts by class of the answer.', byLabel(attempts, 'class')),
+    counter('millrace_delivery_total', 'Events by final outcome.', byLabel(outcomes, 'outcome')),
+    counter('millrace_internal_dead_letters_total', 'Events given up for a fault of our own.', internal),
+    counter('millrace_expired_total', 'Events given up by the system.', expired),
+  ]
+}
+
+function byLabel(counts: ReadonlyMap<string, ReadonlyMap<string, number>>, label: string): MetricSample[] {
+  return [...counts].flatMap(([id, of]) =>
+    [...of].map(([value, count]): MetricSample => [{ destination_id: id, [label]: value }, count]),
+  )
+}
+
+type State = Awaited<ReturnType<Pipeline['states']['list']>>[number]
+
+function stateMetrics(states: readonly State[], now: number): string[] {
+  const family = (name: string, help: string, read: (state: State) => number) =>
+    gauges(
+      name,
+      help,
+      states.map((state) => ofDestination([state.destinationId, read(state)])),
+    )
+  const ageSeconds = ({ oldestPendingAt: at }: State) => (at === null ? 0 : Math.max(0, (now - Date.parse(at)) / 1000))
+  return [
+    family('millrace_delivery_pending', 'Events not delivered yet.', ({ pending }) => pending),
+    family('millrace_delivery_oldest_pending_seconds', 'Age of the oldest event not delivered yet.', ageSeconds),
+    family('millrace_delivery_blocked_users', 'Users whose events wait for an earlier one.', (s) => s.blockedUsers),
+    family('millrace_backlog_bytes', 'Stored bytes of waiting events and open dead letters.', (s) => s.backlogBytes),
+  ]
+}

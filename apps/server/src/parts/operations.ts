@@ -1,0 +1,100 @@
+import { randomBytes } from 'node:crypto'
+import { adminInfoRoute, type ControlPlane } from '@millrace/control-plane'
+import type { IngestMetrics } from '@millrace/gateway'
+import { type Pipeline, Stats, statsRoutes } from '@millrace/pipeline'
+import { formatTime } from '@millrace/protocol'
+import type { Clock } from '@millrace/std'
+import { backupRoutes } from '../backup/backup-routes.ts'
+import { Backups } from '../backup/backups.ts'
+import type { Settings } from '../config/settings.ts'
+import { DashboardFiles } from '../dashboard/dashboard-files.ts'
+import { dashboardRoutes } from '../dashboard/dashboard-routes.ts'
+import type { DataFolder } from '../data-folder/data-folder.ts'
+import type { Callers } from '../http/callers.ts'
+import type { ServerLogger } from '../logger.ts'
+import { Inbox } from '../quickstart/inbox.ts'
+import type { StoragePart } from '../storage.ts'
+import type { Part } from './part.ts'
+
+interface OperationsNeeds {
+  readonly folder: DataFolder
+  readonly settings: Settings
+  /** By name, secrets masked. */
+  readonly shownSettings: Record<string, string | number | null>
+  readonly storage: Pick<StoragePart, 'log' | 'store' | 'catalog'>
+  readonly controlPlane: ControlPlane
+  readonly callers: Callers
+  readonly ingest: IngestMetrics
+  readonly pipeline: Pick<Pipeline, 'metrics' | 'deliveries'>
+  /** What a build of the dashboard left; undefined: there is none below /ui. */
+  readonly dashboardFolder: string | undefined
+  readonly clock: Clock
+  readonly logger: ServerLogger
+}
+
+/** What people see of a server that runs: figures, backups, its settings, the dashboard, and the inbox of a first start. */
+export interface OperationsPart extends Part {
+  readonly inbox: Inbox
+}
+
+export async function openOperations(needs: OperationsNeeds): Promise<OperationsPart> {
+  const { folder, settings, controlPlane, callers, pipeline, dashboardFolder, clock, logger } = needs
+  const { log, store, catalog } = needs.storage
+  await using opened = new AsyncDisposableStack()
+  const stats = new Stats({
+    ingest: needs.ingest,
+    metrics: pipeline.metrics,
+    deliveries: () => pipeline.deliveries.values(),
+    store,
+    clock,
+    logger,
+  })
+  await stats.start()
+  opened.defer(() => stats.stop())
+  const backups = new Backups({
+    dataFolder: folder.path,
+    directory: settings.backupDir ?? folder.file('backups'),
+    diskFloorBytes: settings.minFreeDiskBytes,
+    log,
+    store,
+    catalog,
+    controlPlane,
+    clock,
+    logger,
+  })
+  opened.defer(() => backups.stop())
+  const inbox = new Inbox(folder.file('inbox.key'))
+  const facts = async () => {
+    const oldest = await log.oldest()
+    return {
+      logBytes: log.sizeBytes(),
+      logOldestAt: oldest === undefined ? null : formatTime(oldest.acceptedAt),
+      lastBackup: backups.last === null ? null : { ...backups.last },
+      settings: needs.shownSettings,
+    }
+  }
+  const dashboard =
+    dashboardFolder === undefined
+      ? []
+      : [dashboardRoutes({ files: new DashboardFiles(dashboardFolder), random: randomBytes })]
+  const closing = opened.move()
+  return {
+    role: 'control',
+    inbox,
+    routes: [
+      ...dashboard,
+      inbox.routes(
+        ({ raw }) => callers.actor(raw),
+        () => clock.now(),
+      ),
+    ],
+    v2Routes: [
+      backupRoutes(backups),
+      adminInfoRoute(controlPlane, facts),
+      statsRoutes({ stats, clock, ids: (kind) => [...controlPlane.snapshot()[STATS_OF[kind]].keys()] }),
+    ],
+    [Symbol.asyncDispose]: () => closing.disposeAsync(),
+  }
+}
+
+const STATS_OF = { source: 'sources', transformation: 'transformations', destination: 'destinations' } as const

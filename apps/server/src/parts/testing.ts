@@ -1,0 +1,73 @@
+import {
+  type ControlPlane,
+  decodeBody,
+  parseBody,
+  readBody,
+  type SourceType,
+  sourceClass,
+} from '@millrace/control-plane'
+import type { DestinationRegistry } from '@millrace/destinations'
+import { type Clock, RateLimiter } from '@millrace/std'
+import { connectionTestRoute, testApiRoutes } from '@millrace/test-api'
+import type { Sandboxes } from '@millrace/transformations'
+import type { Settings } from '../config/settings.ts'
+import type { Ending } from '../ending.ts'
+import type { Callers } from '../http/callers.ts'
+import type { ServerLogger } from '../logger.ts'
+import type { OutboundClients } from '../outbound-clients.ts'
+import { VERSION } from '../version.ts'
+import type { Part } from './part.ts'
+
+/** Of an answer that a test shows. */
+const MAX_SHOWN_ANSWER_BYTES = 1024 * 1024
+
+interface TestingNeeds {
+  readonly settings: Settings
+  readonly controlPlane: ControlPlane
+  readonly callers: Callers
+  readonly registry: DestinationRegistry
+  readonly sandboxes: Sandboxes
+  readonly outbound: OutboundClients
+  readonly ending: Ending
+  readonly clock: Clock
+  readonly logger: ServerLogger
+}
+
+/** What becomes of one message, without storing it, and whether a destination can be reached. */
+export function openTesting(needs: TestingNeeds): Part {
+  const { settings, controlPlane, callers, registry, sandboxes, outbound, ending, clock, logger } = needs
+  const rates = new RateLimiter(clock)
+  const common = {
+    configuration: () => controlPlane.snapshot(),
+    destinationTypes: registry,
+    newClient: () => outbound.make({ maxAnswerBytes: MAX_SHOWN_ANSWER_BYTES }),
+    isReady: () => ending.reason === undefined,
+    clock,
+    version: VERSION,
+  }
+  return {
+    role: 'control',
+    routes: [
+      testApiRoutes({
+        ...common,
+        sourceClass: (type) => sourceClass(type as SourceType),
+        userCode: sandboxes,
+        credentials: () => controlPlane.credentials.values(),
+        authenticate: ({ raw }, id) => callers.tester(raw, id),
+        isFromDashboard: ({ raw }) => callers.isDashboard(raw),
+        takeRequest: (tokenId) => rates.take(tokenId, settings.testApiRequestsPerMinute),
+        bodies: { read: readBody, decode: decodeBody, parse: parseBody },
+        limits: {
+          maxBodyBytes: settings.maxBodyBytes,
+          maxEventBytes: settings.maxEventBytes,
+          concurrency: settings.testApiConcurrency,
+          timeoutMs: settings.testApiTimeoutMs,
+        },
+        areDefinitionsOpen: settings.areDefinitionsOpen,
+        logger,
+      }),
+    ],
+    v2Routes: [connectionTestRoute(common)],
+    [Symbol.asyncDispose]: async () => {},
+  }
+}

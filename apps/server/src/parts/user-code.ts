@@ -1,0 +1,61 @@
+import { TRANSFORM_CLIENT_BOUNDS, TransformClients, transformFetch } from '@millrace/pipeline'
+import type { Clock } from '@millrace/std'
+import { Sandboxes } from '@millrace/transformations'
+import type { Settings } from '../config/settings.ts'
+import { counter, gauge, labelled, total } from '../http/prometheus-text.ts'
+import type { ServerLogger } from '../logger.ts'
+import type { OutboundClients } from '../outbound-clients.ts'
+import { VERSION } from '../version.ts'
+import type { Part } from './part.ts'
+
+interface UserCodeNeeds {
+  readonly settings: Settings
+  readonly outbound: OutboundClients
+  /** Another program for the processes: only for programs that break the product on purpose. */
+  readonly program: string | undefined
+  readonly clock: Clock
+  readonly logger: ServerLogger
+}
+
+/** The processes that code of users runs in: for events on their way, for tests, and to check what is saved. */
+export function openUserCode(needs: UserCodeNeeds): Part & { readonly sandboxes: Sandboxes } {
+  const { settings, outbound, program, clock, logger } = needs
+  const clients = new TransformClients(() => outbound.make(TRANSFORM_CLIENT_BOUNDS))
+  const sandboxes = new Sandboxes({
+    limits: {
+      memoryMb: settings.transformMemoryMb,
+      sandboxes: settings.transformSandboxes,
+      workers: settings.transformWorkers,
+      totalMb: settings.transformTotalMb,
+      syncMs: settings.transformSyncMs,
+      wallMs: settings.transformWallMs,
+    },
+    fetch: settings.isTransformFetchOn ? transformFetch(clients, VERSION, clock) : undefined,
+    clock,
+    logger,
+    ...(program === undefined ? {} : { program }),
+  })
+  return {
+    sandboxes,
+    metrics: () => metricsOf(sandboxes),
+    async [Symbol.asyncDispose]() {
+      await sandboxes.close()
+      await clients.close()
+    },
+  }
+}
+
+function metricsOf(code: Sandboxes): readonly string[] {
+  const { sandboxes, children, penalised, runs, troubles } = code.figures()
+  return [
+    gauge('millrace_transformation_sandboxes', 'Sandboxes of user code alive.', sandboxes),
+    gauge('millrace_transformation_processes', 'Processes that user code runs in.', children),
+    gauge('millrace_transformation_penalised', 'Destinations whose user code runs apart after a fault.', penalised),
+    total('millrace_transformation_runs_total', 'Batches of user code, test runs included.', runs),
+    counter(
+      'millrace_transformation_faults_total',
+      'Runs of user code that the sandbox ended, by fault.',
+      labelled('fault', Object.entries(troubles)),
+    ),
+  ]
+}

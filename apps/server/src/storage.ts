@@ -1,0 +1,94 @@
+import { mkdirSync } from 'node:fs'
+import { DeliveryStore } from '@millrace/delivery'
+import { SqliteEventLog } from '@millrace/log'
+import { SchemaCatalog } from '@millrace/schema-catalog'
+import type { Clock } from '@millrace/std'
+import { catalogLimits } from './catalog/catalog-sources.ts'
+import type { LogPlace } from './catalog/thread.ts'
+import type { Settings } from './config/settings.ts'
+import type { DataFolder } from './data-folder/data-folder.ts'
+import { DiskSpace } from './disk-space.ts'
+import type { Faults } from './faults.ts'
+import { gauge } from './http/prometheus-text.ts'
+import type { ServerLogger } from './logger.ts'
+import type { Part } from './parts/part.ts'
+
+interface StorageNeeds {
+  readonly folder: DataFolder
+  readonly settings: Settings
+  /** Whether a source has a dedup window: then the log looks back. */
+  readonly hasDedup: boolean
+  readonly clock: Clock
+  readonly logger: ServerLogger
+  readonly faults: Faults
+}
+
+/** The engines that are written all the time, on SQLite below the data folder; the configuration has a database of its own. */
+export interface StoragePart extends Part {
+  readonly disk: DiskSpace
+  readonly store: DeliveryStore
+  readonly catalog: SchemaCatalog
+  readonly log: SqliteEventLog
+}
+
+/**
+ * Opens them. The store may refuse to start, the log may not: so it comes after it, and then nothing has been written.
+ *
+ * @throws NewerDatabaseError
+ */
+export async function openStorage(needs: StorageNeeds): Promise<StoragePart> {
+  const { folder, settings, clock, logger, faults } = needs
+  await using opened = new AsyncDisposableStack()
+  const disk = new DiskSpace(folder.path, settings.minFreeDiskBytes, clock)
+  const store = await DeliveryStore.open({
+    file: folder.file('delivery.db'),
+    clock,
+    logger,
+    onFault: (error) => faults.report('The thread that writes outcomes of deliveries ended', error),
+  })
+  opened.defer(() => store.close())
+  folder.noteFormat()
+  const positions = await store.call('positions', undefined)
+  mkdirSync(folder.file('log'), { recursive: true })
+  const catalog = new SchemaCatalog({
+    file: folder.file('catalog.db'),
+    limits: catalogLimits(settings),
+    clock,
+    logger,
+    thread: {
+      file: new URL('./catalog/thread.ts', import.meta.url),
+      data: { logDirectory: folder.file('log') } satisfies LogPlace,
+    },
+    onFault: (error) => faults.report('The thread of the schema catalog ended', error),
+  })
+  const log = await SqliteEventLog.open({
+    directory: folder.file('log'),
+    clock,
+    onFault: (error) => faults.report('The thread that writes the log ended', error),
+    onReaderEnd: (error) => logger.warn({ err: error }, 'a thread that reads ended; it starts again'),
+    notBefore: Math.max(catalog.neededFrom(), ...positions.map(({ position }) => position.offset)),
+    maxRecordBytes: settings.maxBodyBytes + 1024 * 1024,
+    hasDedup: needs.hasDedup,
+  })
+  opened.use(log)
+  opened.defer(() => catalog.close())
+  const closing = opened.move()
+  return {
+    disk,
+    store,
+    catalog,
+    log,
+    checks: {
+      log: { trouble: () => log.check().then(noTrouble, messageOf), stops: 'accepting' },
+      disk: { trouble: () => disk.trouble(), stops: 'accepting' },
+    },
+    metrics: () => [
+      gauge('millrace_log_bytes', 'Disk that the log takes.', log.sizeBytes()),
+      gauge('millrace_disk_free_bytes', 'Free space on the volume of the data folder.', disk.freeBytes),
+    ],
+    [Symbol.asyncDispose]: () => closing.disposeAsync(),
+  }
+}
+
+const noTrouble = () => undefined
+const messageOf = (error: Error) => error.message
