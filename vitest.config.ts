@@ -3,8 +3,8 @@ import { defineConfig } from 'vitest/config'
 // The suffix of a test file says what it needs:
 //   .test.ts           nothing but this checkout; together they are `npm test`
 //   .external.test.ts  servers or a browser, which `.ci/run` installs and starts
-//   .chaos.test.ts     half a minute or more of breaking processes, disks and days of delivery
-//   .long.test.ts      many minutes, and the registries of several languages: `npm run verify:long`
+//   .chaos.test.ts     seconds of breaking processes, disks and days of delivery
+//   .long.test.ts      minutes, or the registries of several languages: `npm run verify:long`
 const hermetic = ['{packages,apps,sdks}/*/src/**/*.test.ts', 'apps/dashboard/build/*.test.ts', 'tests/**/*.test.ts']
 const suffixes = ['external', 'chaos', 'long']
 

@@ -3,7 +3,7 @@ import { createRequire } from 'node:module'
 import { builtDashboard } from '@millrace/dashboard'
 import { DevEnv, type DevEnvOptions } from '@millrace/dev-env'
 import { CHROMIUM_FLAGS } from '@millrace/dev-env/chromium'
-import { type Browser, chromium, type Locator, type Page } from 'playwright-core'
+import { type Browser, type BrowserContext, chromium, type Locator, type Page } from 'playwright-core'
 import { neededChromium } from '../sdk/chromium.ts'
 import { FlakyProxy } from './flaky-proxy.ts'
 
@@ -18,6 +18,8 @@ export interface PageOptions {
   /** Signed in with this token; the owner's unless given; null: not signed in. */
   readonly token?: string | null
   readonly email?: string
+  /** Whether nothing may be in its caches yet. */
+  readonly isFresh?: boolean
 }
 
 /** The running product with its dashboard, a proxy in front of it, and a browser. */
@@ -73,7 +75,49 @@ export function openBrowser(): Promise<Browser> {
 
 /** @param origin of the product, or of the proxy in front of it. */
 export async function openVisit(browser: Browser, origin: string, path: string, options: PageOptions): Promise<Visit> {
-  const { width = 1440, height = 900, theme = 'light', token = null, email = 'owner@localhost' } = options
+  const { width = 1440, height = 900, theme = 'light', token = null, email = 'owner@localhost', isFresh } = options
+  const user = token === null || isFresh ? undefined : JSON.stringify([origin, width, height, theme, email, token])
+  const known = user === undefined ? undefined : leftAsFound(browser).get(user)?.pop()
+  const context = known?.context ?? (await newContext(browser, origin, width, height, theme))
+  const page = await context.newPage()
+  let signedIn = known?.storage
+  if (known !== undefined) {
+    await page.goto(`/ui${path}`)
+    await page.locator('#page').or(page.getByLabel('Personal access token')).waitFor()
+    // The session may have ended since.
+    if (!(await page.locator('#page').isVisible())) {
+      await context.close()
+      return openVisit(browser, origin, path, options)
+    }
+  } else if (token === null) {
+    await page.goto(`/ui${path}`)
+  } else {
+    await page.goto(`/ui/sign-in?next=${encodeURIComponent(`/ui${path}`)}`)
+    await signIn(page, email, token)
+    await page.locator('#page').waitFor()
+    if (user !== undefined) signedIn = await storageOf(context)
+  }
+  return new Visit(page, origin, async () => {
+    if (user === undefined || signedIn === undefined || context.pages().length > 1) return context.close()
+    await page.close()
+    if ((await storageOf(context)) !== signedIn) return context.close()
+    const contexts = leftAsFound(browser)
+    contexts.set(user, [...(contexts.get(user) ?? []), { context, storage: signedIn }])
+  })
+}
+
+/** Contexts with the storage that they had after the sign-in, by who is signed in: their caches are warm. */
+type LeftAsFound = Map<string, { readonly context: BrowserContext; readonly storage: string }[]>
+
+const byBrowser = new WeakMap<Browser, LeftAsFound>()
+
+function leftAsFound(browser: Browser): LeftAsFound {
+  const contexts: LeftAsFound = byBrowser.get(browser) ?? new Map()
+  byBrowser.set(browser, contexts)
+  return contexts
+}
+
+async function newContext(browser: Browser, baseURL: string, width: number, height: number, theme: 'light' | 'dark') {
   const context = await browser.newContext({
     viewport: { width, height },
     colorScheme: theme,
@@ -81,19 +125,16 @@ export async function openVisit(browser: Browser, origin: string, path: string, 
     timezoneId: 'Europe/Amsterdam',
     locale: 'en-GB',
     permissions: ['clipboard-read', 'clipboard-write'],
-    baseURL: origin,
+    baseURL,
   })
   context.setDefaultTimeout(TIMEOUT_MS)
-  const page = await context.newPage()
-  const visit = new Visit(page, origin)
-  if (token === null) {
-    await page.goto(`/ui${path}`)
-  } else {
-    await page.goto(`/ui/sign-in?next=${encodeURIComponent(`/ui${path}`)}`)
-    await signIn(page, email, token)
-    await page.locator('#page').waitFor()
-  }
-  return visit
+  return context
+}
+
+/** Cookies without the time at which they end, and what origins keep. */
+async function storageOf(context: BrowserContext): Promise<string> {
+  const { cookies, origins } = await context.storageState()
+  return JSON.stringify([cookies.map(({ name, value }) => [name, value]), origins])
 }
 
 export async function signIn(page: Page, email: string, token: string): Promise<void> {
@@ -119,8 +160,12 @@ export class Visit implements AsyncDisposable {
   /** What this page did that none may. */
   readonly faults: string[] = []
 
-  constructor(page: Page, origin: string) {
+  readonly #leave: () => Promise<void>
+
+  /** @param leave closes the page, and what nobody else is to find. */
+  constructor(page: Page, origin: string, leave: () => Promise<void>) {
     this.page = page
+    this.#leave = leave
     page.on('console', (message) => {
       // Chromium's own line for each answer above 399, which may well be meant.
       const isOwn = !message.text().startsWith('Failed to load resource')
@@ -167,7 +212,7 @@ export class Visit implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.page.context().close()
+    await this.#leave()
     if (this.faults.length > 0) throw new Error(this.faults.join('\n'))
   }
 }

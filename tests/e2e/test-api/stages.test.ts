@@ -3,7 +3,7 @@ import { type Answer, type Dest, FLAGS, StageTable, type User } from './stage-ta
 
 /*
  * The eight combinations of flags over outcomes of every stage (contracts/test-api.md §6, §14 lines 1–7). What takes time
- * or memory is not multiplied by everything here; stages.chaos.test.ts does that.
+ * or memory is not multiplied by everything here; stages.long.test.ts does that.
  */
 
 let table: StageTable

@@ -1,0 +1,3 @@
+import { testPrograms } from './program-tests.ts'
+
+testPrograms(() => true)
