@@ -1,26 +1,30 @@
-export type { NewAccessToken } from './access-tokens.ts'
-export type { AccessToken, User } from './accounts.ts'
 export { ApiError } from './api-error.ts'
 export type { AuditAction, Audited, AuditKind } from './audit/audit-entry.ts'
-export { type Actor, authorOf } from './authentication.ts'
-export { type Author, MILLRACE } from './author.ts'
 export type { DocumentError } from './configuration/document-errors.ts'
-export type { Connection } from './connection.ts'
 export { ControlPlane, type ControlPlaneOptions } from './control-plane.ts'
-export type { Credential } from './credential.ts'
-export type { Deliveries, DeliveryScope } from './deliveries.ts'
-export type { DeliverySettings, Destination } from './destination.ts'
-export type { ConfigIssue, DestinationType, DestinationTypeDefinition, DestinationTypes } from './destination-types.ts'
-export { FailureBrake } from './failure-brake.ts'
 export { type AdminFacts, adminInfoRoute } from './http/account-routes.ts'
 export { limitAddress, limitGroup, trustedAddresses } from './http/limit-address.ts'
 export { decodeBody, parseBody, readBody } from './http/request-body.ts'
 export { answerUnreadablePath, v2Routes } from './http/v2-routes.ts'
-export { type Owner, OwnerSettingError, type OwnerSettings } from './owner.ts'
-export type { Resource } from './resource.ts'
-export type { Condition, RemoveOptions, ResourceService, Written } from './resource-service.ts'
-export { isAtLeast, ROLES, type Role } from './role.ts'
-export type { Snapshot } from './snapshot.ts'
+export type { NewAccessToken } from './people/access-tokens.ts'
+export type { AccessToken, User } from './people/accounts.ts'
+export { type Actor, authorOf } from './people/authentication.ts'
+export { type Author, MILLRACE } from './people/author.ts'
+export { FailureBrake } from './people/failure-brake.ts'
+export { type Owner, OwnerSettingError, type OwnerSettings } from './people/owner.ts'
+export { isAtLeast, ROLES, type Role } from './people/role.ts'
+export type { NewUser } from './people/users.ts'
+export type { Connection } from './resources/connection.ts'
+export type { Credential } from './resources/credential.ts'
+export type { DeliverySettings, Destination } from './resources/destination.ts'
+export type {
+  ConfigIssue,
+  DestinationType,
+  DestinationTypeDefinition,
+  DestinationTypes,
+} from './resources/destination-types.ts'
+export type { Resource } from './resources/resource.ts'
+export type { Condition, RemoveOptions, ResourceService, Written } from './resources/resource-service.ts'
 export {
   type Source,
   type SourceClass,
@@ -28,8 +32,9 @@ export {
   type SourceType,
   sourceClass,
   type WebhookConfig,
-} from './source.ts'
+} from './resources/source.ts'
 export { NewerDatabaseError, WrongSecretKeyError } from './store/control-store.ts'
 export { destinationNames } from './store/database-look.ts'
 export type { CodeLanguage, PublishedLibrary, PublishedTransformation } from './transformations/code.ts'
-export type { NewUser } from './users.ts'
+export type { Deliveries, DeliveryScope } from './workspace/deliveries.ts'
+export type { Snapshot } from './workspace/snapshot.ts'

@@ -1,18 +1,19 @@
-export { JUDGED_ANSWER_BYTES } from './classify.ts'
-export type { Attempt, RequestHistory, ShownRequest } from './delivery-history.ts'
-export { deadLetterOf } from './event-writes.ts'
-export { Lane } from './lane.ts'
-export { type EventPlace, LaneEvent, REPLAY_STREAM, type Replayed } from './lane-event.ts'
-export type { Classify, LaneOptions, LaneSettings, Prepared } from './lane-options.ts'
-export { LatencyWindow } from './latency-window.ts'
-export { MemoryBudget } from './memory-budget.ts'
+export { JUDGED_ANSWER_BYTES } from './failure/classify.ts'
+export type { Attempt, RequestHistory, ShownRequest } from './lane/delivery-history.ts'
+export { deadLetterOf } from './lane/event-writes.ts'
+export { Lane } from './lane/lane.ts'
+export { type EventPlace, LaneEvent, REPLAY_STREAM, type Replayed } from './lane/lane-event.ts'
+export type { Classify, LaneOptions, LaneSettings, Prepared } from './lane/lane-options.ts'
+export { MemoryBudget } from './lane/memory-budget.ts'
+export type { Position } from './lane/progress.ts'
+export type { Transform, Transformed } from './lane/transformed.ts'
 export { type EgressEntry, parseEgressList } from './outbound/egress-list.ts'
 export { EgressRules, isLoopbackHost } from './outbound/egress-rules.ts'
 export { type Failure, TIMED_OUT } from './outbound/failures.ts'
 export { HostNames, type Lookup } from './outbound/names/host-names.ts'
 export { OutboundClient } from './outbound/outbound-client.ts'
 export type { OutboundRequest, OutboundResult } from './outbound/outbound-request.ts'
-export type { Position } from './progress.ts'
+export { LatencyWindow } from './pace/latency-window.ts'
 export {
   type BacklogRow,
   type BlockWrite,
@@ -33,7 +34,6 @@ export {
   type SubjectKind,
 } from './store/calls.ts'
 export { alignDeliveryCopy, type CopiedMoment } from './store/database-copy.ts'
-export { outcomeOfDeadLetter } from './store/dead-letter-outcome.ts'
 export { DeliveryStore } from './store/delivery-store.ts'
 export {
   JOB_STATES,
@@ -46,12 +46,12 @@ export {
   type LetterSelection,
   type LogSelection,
   type PartPlace,
-} from './store/job.ts'
-export type { LaneOutcomes } from './store/lane-outcomes.ts'
-export { MAX_GROUPS } from './store/letter-groups.ts'
+} from './store/jobs/job.ts'
+export { outcomeOfDeadLetter } from './store/letters/dead-letter-outcome.ts'
+export { MAX_GROUPS } from './store/letters/letter-groups.ts'
 export { findInEntries, HASH_ENTRY_BYTES } from './store/message-hashes.ts'
-export { type FilterReason, filteredEntries } from './store/outcome-block.ts'
-export { OutcomeReader, type RecordedOutcome, type SoughtEvent } from './store/outcome-reader.ts'
-export { INTERNAL_ERROR } from './store/replaced-rows.ts'
+export type { LaneOutcomes } from './store/outcomes/lane-outcomes.ts'
+export { type FilterReason, filteredEntries } from './store/outcomes/outcome-block.ts'
+export { OutcomeReader, type RecordedOutcome, type SoughtEvent } from './store/outcomes/outcome-reader.ts'
+export { INTERNAL_ERROR } from './store/outcomes/replaced-rows.ts'
 export { type RunBefore, UNCLEAN_WITHIN_MS, type UnderWay } from './store/run-table.ts'
-export type { Transform, Transformed } from './transformed.ts'

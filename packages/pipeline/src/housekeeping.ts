@@ -2,7 +2,7 @@ import type { DeliveryStore } from '@millrace/delivery'
 import type { EventLog } from '@millrace/log'
 import type { Clock, Logger, Timer } from '@millrace/std'
 import type { BackedLog } from './backlog/backed-log.ts'
-import type { Spans } from './spans.ts'
+import type { Spans } from './following/spans.ts'
 
 const INTERVAL_MS = 60_000
 const HOUR_MS = 3_600_000

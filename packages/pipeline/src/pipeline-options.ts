@@ -2,9 +2,9 @@ import type { DeliveryStore } from '@millrace/delivery'
 import type { DestinationModule } from '@millrace/destinations'
 import type { EventLog } from '@millrace/log'
 import type { Clock, Logger } from '@millrace/std'
-import type { Configuration } from './configuration.ts'
-import type { NewClient } from './delivery-deps.ts'
-import type { LiveUserCodeAccess } from './live-user-code.ts'
+import type { NewClient } from './delivery/delivery-deps.ts'
+import type { Configuration } from './following/configuration.ts'
+import type { LiveUserCodeAccess } from './stages/live-user-code.ts'
 
 export interface PipelineOptions {
   readonly log: EventLog

@@ -3,7 +3,7 @@ import type { TransformAnswer, TransformFetch, TransformRequest } from './fetch.
 import { closeAll, essences, events, open, runCode, runOf, version } from './under-test.ts'
 
 // Promises of contracts/transformations.md §4 about fetch and fetchV2, as the code sees them. What the server does with
-// such a request is tested where it is done (packages/pipeline/src/transform-fetch.test.ts).
+// such a request is tested where it is done (packages/pipeline/src/stages/transform-fetch.test.ts).
 
 let fetchNow: TransformFetch
 const shared = open({ fetch: (request, signal) => fetchNow(request, signal) })

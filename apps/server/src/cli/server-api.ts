@@ -5,9 +5,9 @@ import type { Clock, Timer } from '@millrace/std'
 import { loadClientSettings, loadSettings, type Settings } from '../config/settings.ts'
 import type { Paging } from './answers.ts'
 import { CommandError, type CommandIo } from './command-io.ts'
+import { type ServerEvent, serverEvents } from './events/server-events.ts'
 import { oneLine } from './paint.ts'
 import { during } from './progress.ts'
-import { type ServerEvent, serverEvents } from './server-events.ts'
 
 /** Options of every command that talks to a server; they go before the environment. */
 export interface ServerOptions {

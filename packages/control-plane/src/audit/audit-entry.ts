@@ -1,6 +1,6 @@
 import { formatTime, type JsonObject } from '@millrace/protocol'
-import type { Author } from '../author.ts'
-import type { DiffLine } from '../document-diff.ts'
+import type { DiffLine } from '../configuration/document-diff.ts'
+import type { Author } from '../people/author.ts'
 
 /** What an entry is about. The filter `kind` of GET /v2/audit-log takes exactly these. */
 export const AUDIT_KINDS = [

@@ -1,4 +1,4 @@
-import { documentDiff, type ShownDocument } from '../document-diff.ts'
+import { documentDiff, type ShownDocument } from '../configuration/document-diff.ts'
 import type { AuditAction, Audited, AuditKind } from './audit-entry.ts'
 import { boundedDiff } from './bounded-diff.ts'
 

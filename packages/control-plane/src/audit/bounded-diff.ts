@@ -1,5 +1,5 @@
 import type { JsonValue } from '@millrace/protocol'
-import type { DiffLine } from '../document-diff.ts'
+import type { DiffLine } from '../configuration/document-diff.ts'
 
 const MAX_LINES = 200
 const MAX_CHARACTERS = 1_000

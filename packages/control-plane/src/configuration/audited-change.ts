@@ -1,6 +1,6 @@
 import type { Audited } from '../audit/audit-entry.ts'
 import { boundedDiff } from '../audit/bounded-diff.ts'
-import { type DiffLine, MASK } from '../document-diff.ts'
+import { type DiffLine, MASK } from './document-diff.ts'
 import type { PlannedChange } from './planning.ts'
 
 /** One entry for each resource that a document changes. */

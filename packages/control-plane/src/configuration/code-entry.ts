@@ -1,7 +1,7 @@
 import { ApiError } from '../api-error.ts'
+import { readBoolean, readName, readText } from '../resources/written-fields.ts'
 import type { CodeVersion } from '../transformations/code.ts'
 import { readDescription, readLanguage, refuseLongCode, type WrittenCode } from '../transformations/written-code.ts'
-import { readBoolean, readName, readText } from '../written-fields.ts'
 import type { Planning } from './planning.ts'
 import type { SectionEntry } from './sections.ts'
 

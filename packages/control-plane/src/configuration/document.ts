@@ -1,10 +1,10 @@
 import type { JsonObject } from '@millrace/protocol'
-import { type Destination, destinationJson } from '../destination.ts'
-import type { Snapshot } from '../snapshot.ts'
-import { type Source, sourceJson } from '../source.ts'
+import { type Destination, destinationJson } from '../resources/destination.ts'
+import { type Source, sourceJson } from '../resources/source.ts'
 import type { CodeVersion } from '../transformations/code.ts'
 import type { Library } from '../transformations/library.ts'
 import { type Transformation, testsJson } from '../transformations/transformation.ts'
+import type { Snapshot } from '../workspace/snapshot.ts'
 
 /** The form of the document that this version reads and writes. */
 export const DOCUMENT_FORM = 1

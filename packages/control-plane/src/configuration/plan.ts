@@ -1,5 +1,5 @@
 import type { JsonObject } from '@millrace/protocol'
-import type { Snapshot } from '../snapshot.ts'
+import type { Snapshot } from '../workspace/snapshot.ts'
 import { connectionKey } from './document.ts'
 import type { DocumentError } from './document-errors.ts'
 import { planConnections } from './planned-connections.ts'

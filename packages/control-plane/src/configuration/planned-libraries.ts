@@ -1,4 +1,3 @@
-import { documentDiff, openDocument } from '../document-diff.ts'
 import type { CodeVersion } from '../transformations/code.ts'
 import { readImportName } from '../transformations/libraries.ts'
 import type { Library } from '../transformations/library.ts'
@@ -6,6 +5,7 @@ import { libraryUsers } from '../transformations/library-users.ts'
 import { type LibraryShelf, linkedLibraries } from '../transformations/linking.ts'
 import { type CodeEntry, isSameCode, judgedAt, madeVersion, readCodeEntry } from './code-entry.ts'
 import { libraryDocument } from './document.ts'
+import { documentDiff, openDocument } from './document-diff.ts'
 import { newIds, type PlannedChange, type Planning, refuseUnknown } from './planning.ts'
 import type { SectionEntry } from './sections.ts'
 

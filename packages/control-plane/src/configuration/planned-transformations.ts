@@ -1,5 +1,4 @@
 import type { JsonValue } from '@millrace/protocol'
-import { type DiffLine, documentDiff, openDocument } from '../document-diff.ts'
 import type { CodeVersion, PublishedTransformation } from '../transformations/code.ts'
 import { linkedLibraries } from '../transformations/linking.ts'
 import { followingLibraries } from '../transformations/publication.ts'
@@ -8,6 +7,7 @@ import type { StoredTest, Transformation } from '../transformations/transformati
 import { readCaptureLogs } from '../transformations/written-code.ts'
 import { type CodeEntry, isSameCode, judgedAt, madeVersion, readCodeEntry } from './code-entry.ts'
 import { transformationDocument } from './document.ts'
+import { type DiffLine, documentDiff, openDocument } from './document-diff.ts'
 import type { PlannedLibraries } from './planned-libraries.ts'
 import { newIds, type PlannedChange, type Planning, refuseUnknown } from './planning.ts'
 import type { SectionEntry } from './sections.ts'

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { SOURCE_TYPES } from '../source.ts'
+import { SOURCE_TYPES } from '../resources/source.ts'
 import { TestPlane } from '../testing/test-plane.ts'
 
 const MASK = '********'

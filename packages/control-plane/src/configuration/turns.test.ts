@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { MILLRACE } from '../author.ts'
+import { MILLRACE } from '../people/author.ts'
 import { TestPlane } from '../testing/test-plane.ts'
 
 const RESOURCES = 2_000

@@ -1,5 +1,5 @@
-import type { Deliveries } from '../deliveries.ts'
-import type { Snapshot } from '../snapshot.ts'
+import type { Deliveries } from '../workspace/deliveries.ts'
+import type { Snapshot } from '../workspace/snapshot.ts'
 import type { PlannedChange } from './planning.ts'
 
 /**

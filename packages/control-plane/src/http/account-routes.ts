@@ -1,9 +1,9 @@
 import type { JsonObject } from '@millrace/protocol'
 import type { FastifyPluginAsync } from 'fastify'
-import { accessTokenTag } from '../access-tokens.ts'
-import { accessTokenJson, userJson } from '../accounts.ts'
 import type { ControlPlane } from '../control-plane.ts'
-import { withoutEnvelope } from '../written-fields.ts'
+import { accessTokenTag } from '../people/access-tokens.ts'
+import { accessTokenJson, userJson } from '../people/accounts.ts'
+import { withoutEnvelope } from '../resources/written-fields.ts'
 import { INFO_IN_WORDS, ME_IN_WORDS, TOKENS_IN_WORDS } from './accounts.openapi.ts'
 import { pageOf } from './paging.ts'
 

@@ -1,5 +1,5 @@
 import { closed, enveloped, named, type RouteDescription, refusals, Time, Type } from '@millrace/openapi'
-import { ACCESS_TOKEN_SHOWN, ACCESS_TOKEN_WRITTEN, TOKEN_VALUE, USER_SHOWN } from '../account-schemas.ts'
+import { ACCESS_TOKEN_SHOWN, ACCESS_TOKEN_WRITTEN, TOKEN_VALUE, USER_SHOWN } from '../people/account-schemas.ts'
 import { USER_EXAMPLE } from './people.openapi.ts'
 import { PAGE_QUERY, pageAnswers } from './resource-descriptions.ts'
 

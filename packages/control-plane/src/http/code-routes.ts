@@ -1,16 +1,16 @@
 import type { JsonObject } from '@millrace/protocol'
 import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import { badRequest } from '../api-error.ts'
-import type { Author } from '../author.ts'
 import type { ControlPlane } from '../control-plane.ts'
-import { entityTag, type Resource } from '../resource.ts'
-import type { Condition } from '../resource-service.ts'
+import type { Author } from '../people/author.ts'
+import { entityTag, type Resource } from '../resources/resource.ts'
+import type { Condition } from '../resources/resource-service.ts'
+import { withoutEnvelope } from '../resources/written-fields.ts'
 import type { CodeVersion, CodeVersionHeader } from '../transformations/code.ts'
 import { versionHeaderJson, versionJson } from '../transformations/code-history.ts'
 import { logLineJson } from '../transformations/log-lines.ts'
 import { testsJson } from '../transformations/transformation.ts'
 import type { SaveOptions } from '../transformations/transformations.ts'
-import { withoutEnvelope } from '../written-fields.ts'
 import {
   LIBRARIES_IN_WORDS,
   LOGS_IN_WORDS,

@@ -1,8 +1,8 @@
 import type { JsonObject } from '@millrace/protocol'
 import type { FastifyPluginAsync, FastifyRequest } from 'fastify'
 import type { ControlPlane } from '../control-plane.ts'
-import { credentialJson, credentialTag } from '../credential.ts'
-import { withoutEnvelope } from '../written-fields.ts'
+import { credentialJson, credentialTag } from '../resources/credential.ts'
+import { withoutEnvelope } from '../resources/written-fields.ts'
 import { pageOf } from './paging.ts'
 import { CREDENTIALS_IN_WORDS } from './people.openapi.ts'
 

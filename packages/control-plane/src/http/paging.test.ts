@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
-import type { Change } from '../change.ts'
-import { SecretBox } from '../secret-box.ts'
-import type { Source } from '../source.ts'
+import type { Source } from '../resources/source.ts'
 import { openSqliteControlStore } from '../store/sqlite-control-store.ts'
 import { OWNER_TOKEN, SECRET_KEY, START, TestPlane } from '../testing/test-plane.ts'
+import type { Change } from '../workspace/change.ts'
+import { SecretBox } from '../workspace/secret-box.ts'
 
 const COUNT = 10_000
 

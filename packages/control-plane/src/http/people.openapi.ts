@@ -10,6 +10,7 @@ import {
   Time,
   Type,
 } from '@millrace/openapi'
+import { AUDIT_KINDS } from '../audit/audit-entry.ts'
 import {
   CREDENTIAL_SHOWN,
   CREDENTIAL_WRITTEN,
@@ -17,8 +18,7 @@ import {
   USER_CHANGED,
   USER_SHOWN,
   USER_WRITTEN,
-} from '../account-schemas.ts'
-import { AUDIT_KINDS } from '../audit/audit-entry.ts'
+} from '../people/account-schemas.ts'
 import { PAGE_QUERY, pageAnswers } from './resource-descriptions.ts'
 
 const requestHeaders = { 'If-Match': Type.String() }

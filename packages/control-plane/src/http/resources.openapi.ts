@@ -1,7 +1,7 @@
 import { closed, type RouteDescription, refusals, Type } from '@millrace/openapi'
-import { CONNECTION_SHOWN, CONNECTION_WRITTEN } from '../connection-schema.ts'
-import { DESTINATION_SHOWN, DESTINATION_WRITTEN } from '../destination-schema.ts'
-import { ROTATION_WRITTEN, SOURCE_SHOWN, SOURCE_WRITTEN } from '../source-schema.ts'
+import { CONNECTION_SHOWN, CONNECTION_WRITTEN } from '../resources/connection-schema.ts'
+import { DESTINATION_SHOWN, DESTINATION_WRITTEN } from '../resources/destination-schema.ts'
+import { ROTATION_WRITTEN, SOURCE_SHOWN, SOURCE_WRITTEN } from '../resources/source-schema.ts'
 import type { ResourceInWords } from './resource-descriptions.ts'
 
 const NAME_ERRORS = ['name is required', 'name is too long', 'type is required', 'enabled must be a boolean']

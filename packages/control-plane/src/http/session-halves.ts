@@ -1,5 +1,5 @@
-import type { Claim } from '../authentication.ts'
-import { SESSION_MS } from '../sessions.ts'
+import type { Claim } from '../people/authentication.ts'
+import { SESSION_MS } from '../people/sessions.ts'
 
 /** Of a request; those of node:http fit. */
 export interface RequestHeaders {

@@ -1,5 +1,5 @@
 import { closed, type RouteDescription, refusals, Time, Type } from '@millrace/openapi'
-import { ACCESS_TOKEN_SHOWN, USER_SHOWN } from '../account-schemas.ts'
+import { ACCESS_TOKEN_SHOWN, USER_SHOWN } from '../people/account-schemas.ts'
 import { USER_EXAMPLE } from './people.openapi.ts'
 
 const { id, name, role } = ACCESS_TOKEN_SHOWN.properties

@@ -1,9 +1,9 @@
 import type { JsonObject } from '@millrace/protocol'
 import type { FastifyPluginAsync, FastifyRequest } from 'fastify'
-import { userJson } from '../accounts.ts'
 import type { ControlPlane } from '../control-plane.ts'
-import { userTag } from '../users.ts'
-import { withoutEnvelope } from '../written-fields.ts'
+import { userJson } from '../people/accounts.ts'
+import { userTag } from '../people/users.ts'
+import { withoutEnvelope } from '../resources/written-fields.ts'
 import { pageOf } from './paging.ts'
 import { USERS_IN_WORDS } from './people.openapi.ts'
 

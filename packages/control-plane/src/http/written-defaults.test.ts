@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { CONNECTION_WRITTEN } from '../connection-schema.ts'
-import { DELIVERY, DESTINATION_WRITTEN } from '../destination-schema.ts'
-import { SOURCE_CATALOG, SOURCE_CONFIG, SOURCE_WRITTEN } from '../source-schema.ts'
+import { CONNECTION_WRITTEN } from '../resources/connection-schema.ts'
+import { DELIVERY, DESTINATION_WRITTEN } from '../resources/destination-schema.ts'
+import { SOURCE_CATALOG, SOURCE_CONFIG, SOURCE_WRITTEN } from '../resources/source-schema.ts'
 import { TestPlane } from '../testing/test-plane.ts'
 
 /** What a schema calls the default of its members, by member. */

@@ -1,5 +1,4 @@
 import type { Kysely, Transaction } from 'kysely'
-import type { CodeOwner, CodeVersionMade } from '../change.ts'
 import {
   type CodeVersion,
   type CodeVersionHeader,
@@ -10,6 +9,7 @@ import {
 } from '../transformations/code.ts'
 import type { Library } from '../transformations/library.ts'
 import type { Transformation } from '../transformations/transformation.ts'
+import type { CodeOwner, CodeVersionMade } from '../workspace/change.ts'
 import type { Tables } from './tables.ts'
 
 type Named<T> = Omit<T, 'newest' | 'published'> & {

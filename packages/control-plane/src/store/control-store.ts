@@ -1,13 +1,13 @@
-import type { AccessToken, Session, User } from '../accounts.ts'
 import type { AuditEntry, AuditKind } from '../audit/audit-entry.ts'
-import type { Change, CodeOwner, Ownership } from '../change.ts'
-import type { Connection } from '../connection.ts'
-import type { Credential } from '../credential.ts'
-import type { Destination } from '../destination.ts'
-import type { Source } from '../source.ts'
+import type { AccessToken, Session, User } from '../people/accounts.ts'
+import type { Connection } from '../resources/connection.ts'
+import type { Credential } from '../resources/credential.ts'
+import type { Destination } from '../resources/destination.ts'
+import type { Source } from '../resources/source.ts'
 import type { CodeVersion, CodeVersionHeader, LibraryPin } from '../transformations/code.ts'
 import type { Library } from '../transformations/library.ts'
 import type { Transformation } from '../transformations/transformation.ts'
+import type { Change, CodeOwner, Ownership } from '../workspace/change.ts'
 
 /** All that is stored. Each list is in order of creation. */
 export interface StoredState {

@@ -1,15 +1,15 @@
 // biome-ignore lint/correctness/noUndeclaredDependencies: a suite for tests, run by the test of each engine
 import { describe, expect, test } from 'vitest'
-import type { AccessToken, User } from '../accounts.ts'
 import type { AuditEntry } from '../audit/audit-entry.ts'
-import type { Change } from '../change.ts'
-import type { Connection } from '../connection.ts'
-import type { Credential } from '../credential.ts'
-import { DEFAULT_DELIVERY, type Destination } from '../destination.ts'
-import type { Source } from '../source.ts'
+import type { AccessToken, User } from '../people/accounts.ts'
+import type { Connection } from '../resources/connection.ts'
+import type { Credential } from '../resources/credential.ts'
+import { DEFAULT_DELIVERY, type Destination } from '../resources/destination.ts'
+import type { Source } from '../resources/source.ts'
 import { type CodeVersion, libraryCode, transformationCode } from '../transformations/code.ts'
 import type { Library } from '../transformations/library.ts'
 import type { Transformation } from '../transformations/transformation.ts'
+import type { Change } from '../workspace/change.ts'
 import { type AuditQuery, type ControlStore, StaleStateError, WrongSecretKeyError } from './control-store.ts'
 
 /** Opens the stores of one database, which is empty at first. */

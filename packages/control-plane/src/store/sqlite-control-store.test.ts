@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { expect, test } from 'vitest'
-import type { Change } from '../change.ts'
-import { SecretBox } from '../secret-box.ts'
+import type { Change } from '../workspace/change.ts'
+import { SecretBox } from '../workspace/secret-box.ts'
 import { NewerDatabaseError, WrongSecretKeyError } from './control-store.ts'
 import {
   describeControlStore,

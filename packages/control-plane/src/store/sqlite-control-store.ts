@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { Kysely } from 'kysely'
-import type { SecretBox } from '../secret-box.ts'
+import type { SecretBox } from '../workspace/secret-box.ts'
 import { type ControlStore, WrongSecretKeyError } from './control-store.ts'
 import { hasTable, refuseNewerDatabase } from './database-look.ts'
 import { KyselyControlStore, type NewWorkspace } from './kysely-control-store.ts'

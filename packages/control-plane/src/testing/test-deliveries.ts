@@ -1,5 +1,5 @@
-import type { Deliveries, DeliveryScope } from '../deliveries.ts'
-import type { Snapshot } from '../snapshot.ts'
+import type { Deliveries, DeliveryScope } from '../workspace/deliveries.ts'
+import type { Snapshot } from '../workspace/snapshot.ts'
 
 /** Counts what waits as it is told to, and remembers what it hears. */
 export class TestDeliveries implements Deliveries {

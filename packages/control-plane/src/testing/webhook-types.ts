@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '@millrace/protocol'
-import type { DestinationTypeDefinition, DestinationTypes } from '../destination-types.ts'
+import type { DestinationTypeDefinition, DestinationTypes } from '../resources/destination-types.ts'
 
 const MASK = '********'
 

@@ -1,7 +1,7 @@
 import { writeSync } from 'node:fs'
 import { ManualClock } from '@millrace/std'
-import { MILLRACE } from '../author.ts'
 import { ControlPlane } from '../control-plane.ts'
+import { MILLRACE } from '../people/author.ts'
 import { moduleRuntime } from './module-runtime.ts'
 import { testDestinationTypes } from './webhook-types.ts'
 

@@ -1,9 +1,9 @@
 import { formatTime, type JsonObject } from '@millrace/protocol'
 import { notFound } from '../api-error.ts'
-import type { Author } from '../author.ts'
-import type { CodeOwner } from '../change.ts'
+import type { Author } from '../people/author.ts'
 import type { ControlStore } from '../store/control-store.ts'
-import type { Workspace } from '../workspace.ts'
+import type { CodeOwner } from '../workspace/change.ts'
+import type { Workspace } from '../workspace/workspace.ts'
 import type { CodeVersion, CodeVersionHeader } from './code.ts'
 
 /** Versions that a list shows; all that there are can be read by their id. */

@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from 'node:util'
 import { type JsonObject, type JsonValue, ownMember } from '@millrace/protocol'
 import { badRequest, unavailable } from '../api-error.ts'
-import type { Credentials } from '../credentials.ts'
+import type { Credentials } from '../resources/credentials.ts'
 import type { ControlStore } from '../store/control-store.ts'
-import type { Workspace } from '../workspace.ts'
+import type { Workspace } from '../workspace/workspace.ts'
 import type { CodeChecks } from './code-checks.ts'
 import type { CodeRun, CodeRuntime, EventRun } from './code-runtime.ts'
 import {

@@ -1,4 +1,4 @@
-import type { Snapshot } from '../snapshot.ts'
+import type { Snapshot } from '../workspace/snapshot.ts'
 import type { Transformation } from './transformation.ts'
 
 export interface LibraryUsers {

@@ -1,5 +1,5 @@
 import { type ApiError, badRequest } from '../api-error.ts'
-import type { Snapshot } from '../snapshot.ts'
+import type { Snapshot } from '../workspace/snapshot.ts'
 import { type CodeVersion, libraryCode, type PublishedLibrary } from './code.ts'
 import { codeTooLarge } from './written-code.ts'
 

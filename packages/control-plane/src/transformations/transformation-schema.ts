@@ -1,5 +1,5 @@
 import { closed, Id, named, oneOf, readOnly, Time, Type } from '@millrace/openapi'
-import { NAME, READ_ONLY_MEMBERS } from '../written-fields.ts'
+import { NAME, READ_ONLY_MEMBERS } from '../resources/written-fields.ts'
 import { CODE_LANGUAGES } from './code.ts'
 import { MAX_DESCRIPTION_LENGTH } from './written-code.ts'
 

@@ -1,6 +1,6 @@
 import { type JsonObject, ownMember } from '@millrace/protocol'
 import { ApiError, badRequest } from '../api-error.ts'
-import { NAME, readBoolean, refuseUnknownMembers } from '../written-fields.ts'
+import { NAME, readBoolean, refuseUnknownMembers } from '../resources/written-fields.ts'
 import { CODE_LANGUAGES, type CodeLanguage } from './code.ts'
 
 const MAX_CODE_BYTES = 256 * 1024

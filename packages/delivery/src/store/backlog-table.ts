@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { BacklogRow, DeliveryCalls, RangeWrite } from './calls.ts'
-import type { DeadLetterTable } from './dead-letter-table.ts'
-import type { OutcomeTables } from './outcome-tables.ts'
+import type { DeadLetterTable } from './letters/dead-letter-table.ts'
+import type { OutcomeTables } from './outcomes/outcome-tables.ts'
 import type { StoredNames } from './stored-names.ts'
 
 /** Dead letters that are given up in one transaction: outcomes that are to be written do not wait long behind it. */

@@ -1,10 +1,10 @@
-import type { RequestHistory } from '../delivery-history.ts'
-import type { EventPlace } from '../lane-event.ts'
-import type { Position } from '../progress.ts'
-import type { JobCalls, ReplayedWrite, ReplayWait } from './job.ts'
-import type { PlainOutcome } from './outcome-block.ts'
+import type { RequestHistory } from '../lane/delivery-history.ts'
+import type { EventPlace } from '../lane/lane-event.ts'
+import type { Position } from '../lane/progress.ts'
+import type { JobCalls, ReplayedWrite, ReplayWait } from './jobs/job.ts'
+import type { PlainOutcome } from './outcomes/outcome-block.ts'
+import type { VersionsWrite } from './outcomes/version-table.ts'
 import type { RunBefore, UnderWay } from './run-table.ts'
-import type { VersionsWrite } from './version-table.ts'
 
 export interface DeliveryThreadData {
   readonly file: string

@@ -1,10 +1,10 @@
 import { DatabaseSync } from 'node:sqlite'
 import type { Span } from './calls.ts'
 import { inTransaction } from './database.ts'
-import { LetterRanges } from './letter-ranges.ts'
-import { OutcomeTables } from './outcome-tables.ts'
+import { LetterRanges } from './letters/letter-ranges.ts'
+import { OutcomeTables } from './outcomes/outcome-tables.ts'
+import { VersionTable } from './outcomes/version-table.ts'
 import { StoredNames } from './stored-names.ts'
-import { VersionTable } from './version-table.ts'
 
 /** The reader of this name has come as far as the log of the last backup: no later record gets an offset before that. */
 const BACKUP_READER = 'backup'

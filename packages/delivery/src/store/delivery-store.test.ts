@@ -4,10 +4,10 @@ import path from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { ManualClock } from '@millrace/std'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { LaneEvent } from '../lane-event.ts'
-import { deadLetterId, rowOfDeadLetterId } from './dead-letter-id.ts'
+import { LaneEvent } from '../lane/lane-event.ts'
 import { DeliveryStore } from './delivery-store.ts'
-import { FILTER_REASONS, type PlainOutcome, readEntry, writeEntry } from './outcome-block.ts'
+import { deadLetterId, rowOfDeadLetterId } from './letters/dead-letter-id.ts'
+import { FILTER_REASONS, type PlainOutcome, readEntry, writeEntry } from './outcomes/outcome-block.ts'
 import { migrate } from './schema.ts'
 
 const NOW = Date.parse('2026-03-04T09:00:00.000Z')

@@ -1,8 +1,8 @@
 import { type Clock, ThreadCalls, type Timer } from '@millrace/std'
-import type { EventPlace } from '../lane-event.ts'
+import type { EventPlace } from '../lane/lane-event.ts'
 import type { DeliveryCalls, DeliveryThreadData, Flush, PositionWrite, RefusedRow } from './calls.ts'
-import { FLUSH_OUTCOMES, LaneOutcomes } from './lane-outcomes.ts'
-import { INTERNAL_ERROR, withoutRefused } from './replaced-rows.ts'
+import { FLUSH_OUTCOMES, LaneOutcomes } from './outcomes/lane-outcomes.ts'
+import { INTERNAL_ERROR, withoutRefused } from './outcomes/replaced-rows.ts'
 import type { UnderWay } from './run-table.ts'
 
 const FLUSH_INTERVAL_MS = 20

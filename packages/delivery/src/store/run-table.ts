@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite'
-import type { EventPlace } from '../lane-event.ts'
+import type { EventPlace } from '../lane/lane-event.ts'
 
 /** Ends further back say nothing of the next one. */
 export const UNCLEAN_WITHIN_MS = 600_000

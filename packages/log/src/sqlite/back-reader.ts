@@ -2,9 +2,9 @@ import type { DatabaseSync } from 'node:sqlite'
 import { crc32 } from 'node:zlib'
 import type { FramedResult, Offset } from '../event-log.ts'
 import { frame } from '../frames.ts'
-import { DamagedSegmentError, type EncodedRecord, hasTable } from './segment.ts'
-import { segmentPath } from './segment-files.ts'
-import { lookInto, segmentsFrom, segmentsIn } from './segment-look.ts'
+import { DamagedSegmentError, type EncodedRecord, hasTable } from './segments/segment.ts'
+import { segmentPath } from './segments/segment-files.ts'
+import { lookInto, segmentsFrom, segmentsIn } from './segments/segment-look.ts'
 
 /** Reads the segments of a directory in any direction, beside the thread that writes, checkpoints and drops them. */
 export class BackReader {

@@ -1,7 +1,7 @@
 import type { DedupRule } from '../dedup.ts'
 import type { FramedResult, Offset, OffsetRange, Stream } from '../event-log.ts'
 import type { CommitSpan } from './commit-ring.ts'
-import type { Commit, EncodedRecord } from './segment.ts'
+import type { Commit, EncodedRecord } from './segments/segment.ts'
 
 /** What the log's thread is started with. */
 export interface LogThreadData {

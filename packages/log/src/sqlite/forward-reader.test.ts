@@ -6,8 +6,8 @@ import { systemClock } from '@millrace/std'
 import { afterAll, expect, test } from 'vitest'
 import type { Stream } from '../event-log.ts'
 import { ForwardReader } from './forward-reader.ts'
-import { Segment } from './segment.ts'
-import { removeSegment, segmentPath, setAside } from './segment-files.ts'
+import { Segment } from './segments/segment.ts'
+import { removeSegment, segmentPath, setAside } from './segments/segment-files.ts'
 import { SqliteEventLog } from './sqlite-event-log.ts'
 
 const root = mkdtempSync(join(tmpdir(), 'millrace-forward-'))

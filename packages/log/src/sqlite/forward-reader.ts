@@ -3,9 +3,9 @@ import { crc32 } from 'node:zlib'
 import { decodeRecord } from '@millrace/protocol'
 import type { Offset, ReadResult, StoredRecord, Stream } from '../event-log.ts'
 import { duplicateIndexes } from '../frames.ts'
-import { DamagedSegmentError, hasTable, STREAM_TABLES } from './segment.ts'
-import { segmentPath } from './segment-files.ts'
-import { SegmentLook, segmentsFrom, segmentsIn } from './segment-look.ts'
+import { DamagedSegmentError, hasTable, STREAM_TABLES } from './segments/segment.ts'
+import { segmentPath } from './segments/segment-files.ts'
+import { SegmentLook, segmentsFrom, segmentsIn } from './segments/segment-look.ts'
 
 /**
  * Reads a stream of the log's files forwards, from any thread, beside the thread that writes, checkpoints and drops them:

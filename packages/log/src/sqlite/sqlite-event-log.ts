@@ -16,8 +16,8 @@ import { recordOf } from '../frames.ts'
 import { addToTally } from '../tally.ts'
 import type { Appended, BackCalls, CommitMessage, DamageNotice, LogCalls, LogThreadData } from './calls.ts'
 import { CommitRing } from './commit-ring.ts'
-import type { EncodedRecord } from './segment.ts'
-import { segmentPath } from './segment-files.ts'
+import type { EncodedRecord } from './segments/segment.ts'
+import { segmentPath } from './segments/segment-files.ts'
 
 export interface SqliteEventLogOptions {
   /** Made if it is missing. */

@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
 import { testRecord } from '../conformance.ts'
 import { LogFolders, notesIn, openLog, segmentFiles } from './log-folders.ts'
-import { SEGMENT_OFFSETS } from './segment.ts'
-import { PAGE_BYTES } from './segment-files.ts'
+import { SEGMENT_OFFSETS } from './segments/segment.ts'
+import { PAGE_BYTES } from './segments/segment-files.ts'
 
 const folders = new LogFolders()
 afterAll(() => folders[Symbol.dispose]())

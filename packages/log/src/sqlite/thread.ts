@@ -2,8 +2,8 @@ import { workerData } from 'node:worker_threads'
 import { answerCalls, notifyCaller, Transferred } from '@millrace/std'
 import type { DamageNotice, LogCalls, LogThreadData } from './calls.ts'
 import { framesOf } from './commit-ring.ts'
-import type { EncodedRecord } from './segment.ts'
-import { Segments } from './segments.ts'
+import type { EncodedRecord } from './segments/segment.ts'
+import { Segments } from './segments/segments.ts'
 
 /** The log's own thread: the only place where its files are read and written. */
 const data = workerData as LogThreadData

@@ -5,7 +5,7 @@ import { afterAll, expect, test } from 'vitest'
 import { noteOf, testRecord } from '../conformance.ts'
 import { STREAMS, type Stream } from '../event-log.ts'
 import { LogFolders } from './log-folders.ts'
-import { Segments } from './segments.ts'
+import { Segments } from './segments/segments.ts'
 
 const folders = new LogFolders()
 afterAll(() => folders[Symbol.dispose]())

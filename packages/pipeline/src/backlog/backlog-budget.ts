@@ -1,7 +1,7 @@
 import type { DeliveryStore } from '@millrace/delivery'
 import type { EventLog } from '@millrace/log'
 import type { Clock, Logger, Timer } from '@millrace/std'
-import type { DestinationDelivery } from '../destination-delivery.ts'
+import type { DestinationDelivery } from '../delivery/destination-delivery.ts'
 import { BacklogExpiry } from './backlog-expiry.ts'
 import { type Share, sharesOf, waitingBytes } from './backlog-figures.ts'
 import type { LogTallies } from './log-tallies.ts'

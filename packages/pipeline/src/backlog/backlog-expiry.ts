@@ -1,7 +1,7 @@
 import type { DeliveryStore, LaneEvent, RangeWrite } from '@millrace/delivery'
 import type { EventLog, OffsetRange, Tally } from '@millrace/log'
 import type { Clock } from '@millrace/std'
-import type { DestinationDelivery } from '../destination-delivery.ts'
+import type { DestinationDelivery } from '../delivery/destination-delivery.ts'
 
 /** What traces give as the reason. */
 const REASON = 'storage budget'

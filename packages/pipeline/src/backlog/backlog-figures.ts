@@ -1,6 +1,6 @@
 import { type BacklogRow, REPLAY_STREAM } from '@millrace/delivery'
 import { type EventLog, type OffsetRange, STREAMS } from '@millrace/log'
-import type { DestinationDelivery } from '../destination-delivery.ts'
+import type { DestinationDelivery } from '../delivery/destination-delivery.ts'
 import type { LogTallies } from './log-tallies.ts'
 
 /** What one destination holds, in stored bytes. */

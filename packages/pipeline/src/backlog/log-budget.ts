@@ -10,7 +10,7 @@ import {
 } from '@millrace/log'
 import { encodedSize, encodeRecord, eventCount } from '@millrace/protocol'
 import type { Clock, Logger, Timer } from '@millrace/std'
-import type { DestinationDelivery } from '../destination-delivery.ts'
+import type { DestinationDelivery } from '../delivery/destination-delivery.ts'
 import type { BackedLog } from './backed-log.ts'
 
 const INTERVAL_MS = 5_000

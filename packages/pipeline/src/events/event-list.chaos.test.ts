@@ -5,7 +5,7 @@ import { MemoryEventLog, SqliteEventLog } from '@millrace/log'
 import { ManualClock } from '@millrace/std'
 import Fastify from 'fastify'
 import { expect, test } from 'vitest'
-import { deliveryRoutes } from '../routes.ts'
+import { deliveryRoutes } from '../http/routes.ts'
 import { HOUR, PipelineUnderTest, SECOND, START, track, tracks } from '../testing/pipeline-under-test.ts'
 
 interface Listed {

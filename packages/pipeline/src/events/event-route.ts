@@ -1,6 +1,6 @@
 import { EVENT_TYPES } from '@millrace/protocol'
-import { cursorText, limitOf, nextPath, oneOf, type Query, text, time } from '../query.ts'
-import { RequestRefused } from '../request-refused.ts'
+import { cursorText, limitOf, nextPath, oneOf, type Query, text, time } from '../http/query.ts'
+import { RequestRefused } from '../http/request-refused.ts'
 import type { ListFilter, LookPlace } from './calls.ts'
 import { formatEventCursor, parseEventCursor } from './event-cursor.ts'
 import { type EventFilter, OUTCOMES } from './event-filter.ts'

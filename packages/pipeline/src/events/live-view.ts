@@ -1,6 +1,6 @@
 import { eventCount, formatTime, type RecordHeader, type StoredEvent } from '@millrace/protocol'
 import type { Clock, Timer } from '@millrace/std'
-import { RequestRefused } from '../request-refused.ts'
+import { RequestRefused } from '../http/request-refused.ts'
 import {
   asksForOutcome,
   eventFacts,

@@ -1,7 +1,7 @@
 import type { OutcomeReader, RecordedOutcome } from '@millrace/delivery'
 import { framedRecords, type StoredRecord } from '@millrace/log'
 import { eventCount, type StoredEvent, storedEvents } from '@millrace/protocol'
-import { Activity } from '../activity.ts'
+import { Activity } from '../following/activity.ts'
 import type { Chunk, FoundEvent, LookBackStart, LookPlace, Step } from './calls.ts'
 import { asksForOutcome, eventFacts, isUnfinished, matchesEvent, matchesOutcome } from './event-filter.ts'
 import { RawSearch } from './raw-search.ts'

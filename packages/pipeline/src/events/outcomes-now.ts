@@ -1,7 +1,7 @@
 import type { LaneEvent } from '@millrace/delivery'
 import type { Clock } from '@millrace/std'
-import type { DestinationDelivery } from '../destination-delivery.ts'
-import { type ToldWaiting, toldWaiting } from '../why-waiting.ts'
+import type { DestinationDelivery } from '../delivery/destination-delivery.ts'
+import { type ToldWaiting, toldWaiting } from '../delivery/why-waiting.ts'
 import type { FoundEvent } from './calls.ts'
 
 /** What became of an event at one destination, as lists show it. */

@@ -1,7 +1,7 @@
 import type { DeliveryStore, Job, JobCalls } from '@millrace/delivery'
 import type { StoredEvent } from '@millrace/protocol'
 import type { Clock, Logger } from '@millrace/std'
-import type { DestinationDelivery } from '../destination-delivery.ts'
+import type { DestinationDelivery } from '../delivery/destination-delivery.ts'
 import type { LogScan } from './log-scan.ts'
 import { Pace } from './pace.ts'
 import type { ScanPlace } from './scan-calls.ts'

@@ -1,7 +1,7 @@
 import { type JobKind, type LetterSelection, STAGES } from '@millrace/delivery'
 import { isJsonObject, type JsonObject } from '@millrace/protocol'
-import { oneOf, text, time } from '../query.ts'
-import { RequestRefused } from '../request-refused.ts'
+import { oneOf, text, time } from '../http/query.ts'
+import { RequestRefused } from '../http/request-refused.ts'
 import { rateIn } from './replay-rate.ts'
 
 const MAX_IDS = 10_000

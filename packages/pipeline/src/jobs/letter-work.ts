@@ -1,5 +1,5 @@
 import type { DeadLetterRow, PartPlace } from '@millrace/delivery'
-import type { DestinationDelivery } from '../destination-delivery.ts'
+import type { DestinationDelivery } from '../delivery/destination-delivery.ts'
 import type { JobContext, JobWork } from './job-context.ts'
 
 /** Discarded in one transaction: outcomes that are to be written do not wait long behind it. */

@@ -1,8 +1,8 @@
 import type { DeliveryStore } from '@millrace/delivery'
 import type { EventLog } from '@millrace/log'
 import { formatTime } from '@millrace/protocol'
-import type { DestinationDelivery } from '../destination-delivery.ts'
-import { RequestRefused } from '../request-refused.ts'
+import type { DestinationDelivery } from '../delivery/destination-delivery.ts'
+import { RequestRefused } from '../http/request-refused.ts'
 import type { LogRequest } from './log-request.ts'
 
 interface Known {

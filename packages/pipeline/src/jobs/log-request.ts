@@ -1,7 +1,7 @@
 import type { LogSelection } from '@millrace/delivery'
 import { EVENT_TYPES, isJsonObject, type JsonObject, parseTime } from '@millrace/protocol'
 import { FINAL_OUTCOMES } from '../events/event-filter.ts'
-import { RequestRefused } from '../request-refused.ts'
+import { RequestRefused } from '../http/request-refused.ts'
 import { refuseUnknown } from './letter-selection.ts'
 import { rateIn } from './replay-rate.ts'
 

@@ -5,7 +5,7 @@ import {
   type JobPart,
   type LogSelection,
 } from '@millrace/delivery'
-import type { DestinationDelivery } from '../destination-delivery.ts'
+import type { DestinationDelivery } from '../delivery/destination-delivery.ts'
 import type { JobContext, JobWork } from './job-context.ts'
 import { deliverWait, type ReplayedEvent, waitOf } from './replayed-event.ts'
 import type { ScanPlace, SelectedEvent } from './scan-calls.ts'

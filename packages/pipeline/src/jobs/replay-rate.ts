@@ -1,5 +1,5 @@
 import type { JsonObject } from '@millrace/protocol'
-import { RequestRefused } from '../request-refused.ts'
+import { RequestRefused } from '../http/request-refused.ts'
 
 /** Events a second of a replay, unless somebody says otherwise. @see contracts/delivery.md §7 [D621] */
 export const STANDARD_RATE = 100

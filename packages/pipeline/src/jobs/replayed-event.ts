@@ -1,7 +1,7 @@
 import { type JourneyWrite, type Lane, LaneEvent, REPLAY_STREAM } from '@millrace/delivery'
 import { hash53, type StoredEvent } from '@millrace/protocol'
-import type { ConfiguredDestination } from '../configuration.ts'
-import { keySeeds } from '../feed.ts'
+import type { ConfiguredDestination } from '../following/configuration.ts'
+import { keySeeds } from '../reading/feed.ts'
 import type { SelectedEvent } from './scan-calls.ts'
 
 /** Payloads of replays that a lane holds at a time: the rest of its room is for live traffic. */

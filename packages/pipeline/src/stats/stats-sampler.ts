@@ -1,6 +1,6 @@
 import type { LatencyWindow, StatsReason, SubjectKind } from '@millrace/delivery'
-import type { DeliveryMetrics } from '../delivery-metrics.ts'
-import type { DestinationDelivery } from '../destination-delivery.ts'
+import type { DeliveryMetrics } from '../delivery/delivery-metrics.ts'
+import type { DestinationDelivery } from '../delivery/destination-delivery.ts'
 import { type Figures, subjectKey } from './stats-step.ts'
 
 /** What the gateway counts since the start. */

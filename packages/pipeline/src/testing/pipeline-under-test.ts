@@ -7,9 +7,9 @@ import { type EventLog, MemoryEventLog, type Offset, type Stream } from '@millra
 import { ENRICHMENT_RULES, type JsonObject, messageHash } from '@millrace/protocol'
 import { type Clock, ManualClock, systemClock } from '@millrace/std'
 import { DEFAULT_LIMITS, Sandboxes } from '@millrace/transformations'
-import type { ConfiguredConnection, ConfiguredDestination, ConfiguredSource } from '../configuration.ts'
-import type { LoggedLine } from '../live-user-code.ts'
+import type { ConfiguredConnection, ConfiguredDestination, ConfiguredSource } from '../following/configuration.ts'
 import { Pipeline } from '../pipeline.ts'
+import type { LoggedLine } from '../stages/live-user-code.ts'
 import { Sink } from './sink.ts'
 
 export const START = Date.parse('2026-03-04T09:00:00.000Z')

@@ -1,5 +1,5 @@
 import Fastify from 'fastify'
-import { deliveryRoutes } from '../routes.ts'
+import { deliveryRoutes } from '../http/routes.ts'
 import type { PipelineUnderTest } from './pipeline-under-test.ts'
 
 /** The routes of deliveries as somebody calls them whose role is high enough. */

@@ -1,7 +1,7 @@
 import { Skeleton, Switch } from '@mantine/core'
 import { Suspense, useState } from 'react'
-import { lazyPart } from '../../components/lazy-part.ts'
 import { commonTexts } from '../../texts.ts'
+import { lazyPart } from '../lazy-part.ts'
 import { PanelBoundary } from '../states/panel-boundary.tsx'
 import { localTime } from '../time/time-text.ts'
 import styles from './chart.module.css'

@@ -1,6 +1,6 @@
 import { Skeleton } from '@mantine/core'
 import { Suspense } from 'react'
-import { lazyPart } from '../../components/lazy-part.ts'
+import { lazyPart } from '../lazy-part.ts'
 import { PanelBoundary } from '../states/panel-boundary.tsx'
 import type { EditorProps } from './editor-props.ts'
 

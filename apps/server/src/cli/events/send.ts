@@ -1,0 +1,102 @@
+import { randomUUID } from 'node:crypto'
+import type { Command } from 'commander'
+import type { SourceAnswer } from '../answers.ts'
+import { type CommandContext, remote, withExample } from '../command.ts'
+import { CommandError, type CommandIo, usageError } from '../command-io.ts'
+import { json, oneLine, paintFor } from '../paint.ts'
+import { readMessage } from '../read-message.ts'
+import { ServerApi, type ServerOptions } from '../server-api.ts'
+import { type EventOptions, eventOfOptions, eventsOfMessage } from './event-to-send.ts'
+import { eventTitle } from './journey.ts'
+
+interface SendOptions extends EventOptions, ServerOptions {
+  readonly writeKey?: string
+  readonly source?: string
+  /** A file, or `-` for standard input. */
+  readonly message?: string
+  readonly backfill?: boolean
+  readonly json?: boolean
+}
+
+const SHOWN_EVENTS = 20
+
+/** `millrace send` */
+export function addSend(program: Command, { io }: CommandContext): void {
+  withExample(
+    remote(program.command('send [type] [name]')),
+    'send track "Seat Reserved" --user u-1 --property hall=B price=18.5',
+  )
+    .description('send an event, or the events of a message')
+    .option('--user <id>', 'userId')
+    .option('--anonymous <id>', 'anonymousId; made up if there is no --user either')
+    .option('--property <name=value...>', 'property (identify, group: trait); a value is read as JSON if it is that')
+    .option('--message <file>', 'JSON of an event, a list or a batch; - is standard input')
+    .option('--backfill', 'send the message as history: it waits while live events are due')
+    .option('--write-key <key>', 'write key of the source')
+    .option('--source <source>', 'id, key or name of the source (default: the one named Quickstart)')
+    .action((type: string | undefined, name: string | undefined, options: SendOptions) => send(type, name, options, io))
+}
+
+/** Sends an event, or those of a message. */
+async function send(
+  type: string | undefined,
+  name: string | undefined,
+  options: SendOptions,
+  io: CommandIo,
+): Promise<void> {
+  const { path, body, events } = await eventsOf(type, name, options, io)
+  if (options.backfill && options.message === undefined) {
+    throw usageError('--backfill sends history: give it as --message, a list or a batch of events.')
+  }
+  const api = new ServerApi(options, io)
+  const source = options.writeKey === undefined ? await findSource(api, options.source) : undefined
+  const answer = await api.postEvents(path, options.writeKey ?? source!.writeKey, JSON.stringify(body))
+  const messageIds = events.map((event) => String(event['messageId']).trim())
+  if (options.json) {
+    io.stdout.write(`${json({ answer, messageIds })}\n`)
+    return
+  }
+  const paint = paintFor(io.stdout, io.env)
+  const shown = events.slice(0, SHOWN_EVENTS)
+  const say = (line: string) => io.stdout.write(`${line}\n`)
+  say(`${paint('green', 'accepted')}  by ${api.url}${source === undefined ? '' : `, source ${oneLine(source.name)}`}`)
+  for (const [i, event] of shown.entries()) {
+    say(`  ${paint('bold', eventTitle(event))}  messageId ${oneLine(messageIds[i]!)}`)
+  }
+  if (events.length > shown.length) say(`  and ${(events.length - shown.length).toLocaleString('en-US')} more`)
+  if (messageIds[0] !== undefined) say(`See what becomes of it: npm run millrace -- trace ${shellWord(messageIds[0])}`)
+}
+
+async function eventsOf(type: string | undefined, name: string | undefined, options: SendOptions, io: CommandIo) {
+  if (options.message === undefined) {
+    if (type === undefined) throw usageError('Say what to send: a type, such as track, or --message.')
+    return eventOfOptions(type, name, options, randomUUID)
+  }
+  if (name !== undefined || options.user !== undefined || options.anonymous !== undefined || options.property) {
+    throw usageError('--message is the whole event: it goes without a name, --user, --anonymous and --property.')
+  }
+  return eventsOfMessage(await readMessage(options.message, io), type, randomUUID, options.backfill)
+}
+
+/** The source that a person means by its id, key or name; without a word, the one that the first start made. */
+async function findSource(api: ServerApi, wanted: string | undefined): Promise<SourceAnswer> {
+  const sources = await api.all<SourceAnswer>('/v2/sources', 'sources')
+  const byId = sources.find(({ id }) => id === wanted)
+  const byKey = sources.find(({ key }) => key === (wanted ?? 'quickstart'))
+  const byName = sources.filter(({ name }) => name === (wanted ?? 'Quickstart'))
+  const found = byId ?? byKey ?? byName[0]
+  if (byId === undefined && byKey === undefined && byName.length > 1) {
+    throw new CommandError(`${byName.length} sources are named "${wanted}".`, 'Name it by its key or id.')
+  }
+  if (found !== undefined) return found
+  const known = sources.slice(0, SHOWN_EVENTS).map(({ key }) => oneLine(key))
+  const advice = known.length === 0 ? 'There are no sources yet.' : `There are: ${known.join(', ')}.`
+  if (wanted !== undefined) throw new CommandError(`No source "${oneLine(wanted)}" at ${api.url}.`, advice)
+  throw new CommandError(`${api.url} has no source "Quickstart"; name one with --source or --write-key.`, advice)
+}
+
+/** As a shell takes it for one word. */
+function shellWord(text: string): string {
+  const plain = oneLine(text, 4_000)
+  return /^[\w.:@/+-]+$/.test(plain) ? plain : `'${plain.replaceAll("'", "'\\''")}'`
+}

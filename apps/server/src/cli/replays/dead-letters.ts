@@ -1,0 +1,160 @@
+import type { Command } from 'commander'
+import type { DeadLetterAnswer, DeadLetterDetail, Paging } from '../answers.ts'
+import { type CommandContext, remote, withExample } from '../command.ts'
+import type { CommandIo } from '../command-io.ts'
+import { attemptLines, named } from '../events/journey.ts'
+import { namesOf } from '../names.ts'
+import { columns, json, oneLine, paintFor, time } from '../paint.ts'
+import { ServerApi, type ServerOptions } from '../server-api.ts'
+import { addDeadLetterActions } from './dead-letter-actions.ts'
+
+interface DeadLetterFilters {
+  readonly destination?: string
+  readonly source?: string
+  readonly stage?: string
+  readonly reason?: string
+  readonly state?: string
+  readonly user?: string
+  readonly message?: string
+  readonly from?: string
+  readonly to?: string
+  readonly limit?: string
+  readonly cursor?: string
+}
+
+interface Common extends ServerOptions {
+  readonly json?: boolean
+}
+
+/** Names of the filters in the query. */
+const QUERY: Record<keyof DeadLetterFilters, string> = {
+  destination: 'destinationId',
+  source: 'sourceId',
+  stage: 'stage',
+  reason: 'reason',
+  state: 'state',
+  user: 'userId',
+  message: 'messageId',
+  from: 'from',
+  to: 'to',
+  limit: 'limit',
+  cursor: 'cursor',
+}
+
+/** `millrace dead-letters …` */
+export function addDeadLetters(program: Command, context: CommandContext): void {
+  const { io } = context
+  const group = program.command('dead-letters').description('events that were given up')
+  const list = remote(group.command('list'))
+  withExample(list, 'dead-letters list --destination 3uLMicKvWtFGwbwBkUIwtP0l8lu')
+    .description('list them, newest first')
+    .option('--destination <id>', 'only of this destination')
+    .option('--source <id>', 'only of this source')
+    .option('--stage <stage>', 'user_transformation, dest_transformation, delivery or internal')
+    .option('--reason <reason>', 'only those given up for this reason')
+    .option('--state <state>', 'open (default), replaying, resolved or discarded')
+    .option('--user <id>', 'only of this userId')
+    .option('--message <id>', 'only of this messageId')
+    .option('--from <time>', 'given up at or after this time')
+    .option('--to <time>', 'given up before this time')
+    .option('--limit <n>', 'how many, 1 to 500 (default 100)')
+    .option('--cursor <cursor>', 'where the list before left off')
+    .action((options: DeadLetterFilters & Common) => listDeadLetters(options, io))
+  withExample(remote(group.command('show <id>')), 'dead-letters show 3EXM1nH9JtMJ06hF5WfzRPot1LW')
+    .description('show one with its event, last request and attempts')
+    .action((id: string, options: Common) => showDeadLetter(id, options, io))
+  addDeadLetterActions(group, context)
+}
+
+async function listDeadLetters(options: DeadLetterFilters & Common, io: CommandIo): Promise<void> {
+  const api = new ServerApi(options, io)
+  const query = new URLSearchParams()
+  for (const [filter, name] of Object.entries(QUERY)) {
+    const value = options[filter as keyof DeadLetterFilters]
+    if (value !== undefined) query.set(name, value)
+  }
+  const path = query.size === 0 ? '/v2/dead-letters' : `/v2/dead-letters?${query}`
+  const answer = await api.get<{ deadLetters: readonly DeadLetterAnswer[]; paging: Paging }>(path)
+  if (options.json) {
+    io.stdout.write(`${json(answer)}\n`)
+    return
+  }
+  const { deadLetters, paging } = answer
+  if (deadLetters.length === 0) {
+    io.stdout.write(`No ${oneLine(options.state ?? 'open')} dead letters${query.size > 0 ? ' that match' : ''}.\n`)
+    return
+  }
+  const paint = paintFor(io.stdout, io.env)
+  const names = await namesOf(api)
+  const [head, ...rows] = columns([
+    ['DEAD AT (UTC)', 'ID', 'EVENT', 'DESTINATION', 'STAGE', 'REASON', 'LAST ANSWER'],
+    ...deadLetters.map((each) => [
+      time(each.deadAt),
+      oneLine(each.id),
+      title(each, 40),
+      oneLine(names.get(each.destinationId) ?? each.destinationId, 30),
+      oneLine(each.stage),
+      oneLine(each.reason, 40),
+      each.lastStatus === null ? '' : oneLine(`${each.lastStatus} ${each.lastAnswer ?? ''}`, 60),
+    ]),
+  ])
+  const cursor = paging.next === '' ? null : new URL(paging.next, api.url).searchParams.get('cursor')
+  io.stdout.write(`${[paint('bold', head!), ...rows.map((row) => row.trimEnd())].join('\n')}\n`)
+  if (cursor !== null)
+    io.stdout.write(`${paint('dim', `There are more: the same with --cursor ${oneLine(cursor, 4_000)}`)}\n`)
+}
+
+async function showDeadLetter(id: string, options: Common, io: CommandIo): Promise<void> {
+  const api = new ServerApi(options, io)
+  const answer = await api.get<{ deadLetter: DeadLetterDetail }>(`/v2/dead-letters/${encodeURIComponent(id)}`)
+  if (options.json) {
+    io.stdout.write(`${json(answer)}\n`)
+    return
+  }
+  const paint = paintFor(io.stdout, io.env)
+  const names = await namesOf(api)
+  const letter = answer.deadLetter
+  const { request, answer: last, history = [] } = letter
+  const facts = columns([
+    ['id', oneLine(letter.id)],
+    ['message', oneLine(letter.messageId)],
+    ...(letter.userId === null ? [] : [['user', oneLine(letter.userId)]]),
+    ['source', named(letter.sourceId, names)],
+    ['destination', named(letter.destinationId, names)],
+    ['accepted', `${time(letter.acceptedAt)} UTC`],
+    ['dead', `${time(letter.deadAt)} UTC, after ${count(letter.attempts, 'attempt')}`],
+    ...(request?.endpoint === undefined
+      ? []
+      : [
+          [
+            'request',
+            `${oneLine(request.method ?? '')} ${oneLine(request.endpoint, 2_000)}${request.rendered ? ' (rendered again)' : ''}`,
+          ],
+        ]),
+    ...Object.entries(request?.headers ?? {}).map(([name, value]) => ['', oneLine(`${name}: ${value}`)]),
+    ...(last === null || last === undefined ? [] : [['answer', oneLine(`${last.status} ${last.text ?? ''}`, 2_000)]]),
+  ])
+  const lines = [
+    `${paint('bold', title(letter))}: ${paint('red', oneLine(letter.reason))} (${oneLine(letter.stage)}, ${oneLine(letter.state)})`,
+    ...facts.map((line) => `  ${line}`),
+    ...(history.length === 0 ? [] : ['', '  attempts', ...attemptLines(history, paint).map((line) => `    ${line}`)]),
+    ...(letter.event === undefined
+      ? []
+      : [
+          '',
+          '  event',
+          ...json(letter.event)
+            .split('\n')
+            .map((line) => `    ${line}`),
+        ]),
+  ]
+  io.stdout.write(`${lines.join('\n')}\n`)
+}
+
+function title({ eventType, eventName }: DeadLetterAnswer, maxLength = 200): string {
+  return oneLine(eventName === null || eventName === '' ? eventType : `${eventType} "${eventName}"`, maxLength)
+}
+
+function count(n: number, noun: string): string {
+  return `${n.toLocaleString('en-US')} ${noun}${n === 1 ? '' : 's'}`
+}

@@ -1,0 +1,37 @@
+import type { ReplayAnswer } from '../answers.ts'
+import type { CommandIo } from '../command-io.ts'
+import type { ServerApi } from '../server-api.ts'
+
+const PATIENCE_MS = 2_000
+const ASK_AGAIN_MS = 500
+
+/**
+ * Follows a job over dead letters until it has ended, or somebody has paused it. On a terminal it says how far it is, once that
+ * takes longer than two seconds; the job goes on without whoever stops watching.
+ */
+export async function followReplay(id: string, api: ServerApi, { stderr, clock }: CommandIo): Promise<ReplayAnswer> {
+  const startedAt = clock.monotonic()
+  let isShown = false
+  for (;;) {
+    const { replay } = await api.get<{ replay: ReplayAnswer }>(`/v2/replays/${encodeURIComponent(id)}`)
+    if (replay.finishedAt !== null || replay.state === 'paused') {
+      if (isShown) stderr.write('\r\u001b[K')
+      return replay
+    }
+    if (stderr.isTTY === true && clock.monotonic() - startedAt >= PATIENCE_MS) {
+      isShown = true
+      stderr.write(`\r${progress(replay)}\u001b[K`)
+    }
+    await new Promise<void>((resolve) => clock.setTimer(resolve, ASK_AGAIN_MS))
+  }
+}
+
+function progress({ state, matched, delivered, filtered, deadLettered, discarded }: ReplayAnswer): string {
+  if (state === 'queued') return 'waiting for other replays'
+  if (matched === null) return 'counting'
+  return `${number(delivered + filtered + deadLettered + discarded)} of ${number(matched)}`
+}
+
+export function number(n: number): string {
+  return n.toLocaleString('en-US')
+}

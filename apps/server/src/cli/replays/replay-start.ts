@@ -1,0 +1,96 @@
+import type { Command } from 'commander'
+import type { ReplayAnswer } from '../answers.ts'
+import { type CommandContext, remote, withExample } from '../command.ts'
+import { type CommandIo, usageError } from '../command-io.ts'
+import { json, oneLine, paintFor } from '../paint.ts'
+import { askFor, refuseUnlessAnswerable } from '../question.ts'
+import { ServerApi, type ServerOptions } from '../server-api.ts'
+import { followReplay, number } from './follow-replay.ts'
+import { atRate, type RateOption, rateOption } from './rate-option.ts'
+
+interface Lists {
+  readonly source?: readonly string[]
+  readonly destination?: readonly string[]
+  readonly type?: readonly string[]
+  readonly event?: readonly string[]
+  readonly user?: readonly string[]
+  readonly message?: readonly string[]
+  readonly outcome?: readonly string[]
+}
+
+interface StartOptions extends Lists, RateOption, ServerOptions {
+  readonly from?: string
+  readonly to?: string
+  readonly dryRun?: boolean
+  readonly yes?: boolean
+  readonly json?: boolean
+}
+
+/** Names of the filters in the body. */
+const FILTERS = { type: 'types', event: 'events', user: 'userIds', message: 'messageIds', outcome: 'outcomes' } as const
+
+/** `millrace replay start`: delivers a range of the log again. */
+export function addReplayStart(group: Command, { io }: CommandContext): void {
+  const command = remote(group.command('start')).description('deliver what was accepted in a range of time again')
+  withExample(
+    command,
+    'replay start --source 3iidO0kXIpgrmam9JhPLS2gpoVe --destination 3uLMicKvWtFGwbwBkUIwtP0l8lu \\',
+    '    --from 2026-03-03T00:00:00Z --to 2026-03-04T00:00:00Z --rate 200 --dry-run',
+  )
+    .option('--source <ids...>', 'events of these sources')
+    .option('--destination <ids...>', 'to these destinations')
+    .option('--from <time>', 'accepted at or after this time')
+    .option('--to <time>', 'accepted before this time (default: now)')
+    .option('--type <types...>', 'only of these types')
+    .option('--event <names...>', 'only of these names')
+    .option('--user <ids...>', 'only of these userIds')
+    .option('--message <ids...>', 'only of these messageIds')
+    .option('--outcome <outcomes...>', 'only those that came to this at the destination, such as expired')
+    .addOption(rateOption())
+    .option('--dry-run', 'only count them')
+    .option('--yes', 'without a question')
+    .action((options: StartOptions) => startReplay(options, io))
+}
+
+async function startReplay(options: StartOptions, io: CommandIo): Promise<void> {
+  const body = bodyOf(options, io)
+  if (!options.dryRun) refuseUnlessAnswerable(options.yes, io)
+  const api = new ServerApi(options, io)
+  if (options.dryRun || !options.yes) {
+    const counted = await followReplay((await start({ ...body, dryRun: true }, api)).id, api, io)
+    if (options.dryRun) {
+      io.stdout.write(options.json ? `${json({ replay: counted })}\n` : `${events(counted)} would be replayed.\n`)
+      return
+    }
+    await askFor(`Replay ${events(counted)}?`, options.yes, io)
+  }
+  const replay = await start(body, api)
+  if (options.json) {
+    io.stdout.write(`${json({ replay })}\n`)
+    return
+  }
+  const paint = paintFor(io.stdout, io.env)
+  io.stdout.write(`${paint('green', oneLine(replay.state))}  ${oneLine(replay.id)}\n`)
+  io.stdout.write(`${paint('dim', `How far it is: millrace replay show ${oneLine(replay.id)}`)}\n`)
+}
+
+async function start(body: object, api: ServerApi): Promise<ReplayAnswer> {
+  return (await api.send<{ replay: ReplayAnswer }>('POST', '/v2/replays', body)).replay
+}
+
+function bodyOf(options: StartOptions, { clock }: CommandIo) {
+  const { source, destination, from, to = new Date(clock.now()).toISOString() } = options
+  if (source === undefined || destination === undefined || from === undefined) {
+    throw usageError('Say --source, --destination and --from.', 'millrace help replay start')
+  }
+  const filter: Record<string, readonly string[]> = {}
+  for (const [option, name] of Object.entries(FILTERS)) {
+    const values = options[option as keyof typeof FILTERS]
+    if (values !== undefined) filter[name] = values
+  }
+  return { sourceIds: source, destinationIds: destination, from, to, filter, ...atRate(options) }
+}
+
+function events({ matched }: ReplayAnswer): string {
+  return `${number(matched ?? 0)} event${matched === 1 ? '' : 's'}`
+}

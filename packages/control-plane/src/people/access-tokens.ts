@@ -1,0 +1,113 @@
+import { createHash } from 'node:crypto'
+import { base62, type JsonObject, ownMember, parseTime } from '@millrace/protocol'
+import { ApiError, badRequest, notFound } from '../api-error.ts'
+import { created, deleted } from '../audit/audited.ts'
+import { type Condition, refuseUnlessTagged } from '../resources/resource-service.ts'
+import { membersOf, readName, readRole, refuseUnknownMembers } from '../resources/written-fields.ts'
+import type { Workspace } from '../workspace/workspace.ts'
+import { ACCESS_TOKEN_WRITTEN } from './account-schemas.ts'
+import type { AccessToken, User } from './accounts.ts'
+import type { Actor } from './authentication.ts'
+import type { Author } from './author.ts'
+import { isAtLeast } from './role.ts'
+
+const MEMBERS = membersOf(ACCESS_TOKEN_WRITTEN)
+
+/** A token made anew: its value is known here and now only. */
+export interface NewAccessToken {
+  readonly accessToken: AccessToken
+  readonly token: string
+}
+
+/** Personal access tokens: everybody's own, and for an admin those of all. @see contracts/control-plane.md §2, §7 */
+export class AccessTokens {
+  readonly #workspace: Workspace
+
+  constructor(workspace: Workspace) {
+    this.#workspace = workspace
+  }
+
+  /** In order of creation. */
+  list(actor: Actor): AccessToken[] {
+    const { tokens } = this.#workspace.state.accounts
+    return [...tokens.values()].filter((token) => mayManage(actor, token))
+  }
+
+  userOf({ userId }: AccessToken): User {
+    return this.#workspace.state.accounts.users.get(userId)!
+  }
+
+  /** Makes a token for the one who asks, with at most the role that the request itself is made with. */
+  create(by: Author, actor: Actor, written: JsonObject): Promise<NewAccessToken> {
+    return this.#workspace.change(by, ({ accounts, at }) => {
+      const name = readName(written, undefined)
+      refuseUnknownMembers(written, MEMBERS)
+      const role = readRole(written, undefined)
+      const expiresAt = readExpiry(written, this.#workspace.clock.now())
+      if (!isAtLeast(actor.role, role)) throw new ApiError('forbidden', 'Forbidden')
+      // The user may have been removed since the request came in.
+      if (!accounts.users.has(actor.user.id)) throw new ApiError('forbidden', 'Forbidden')
+      const { accessToken, token } = newAccessToken(
+        this.#workspace,
+        { userId: actor.user.id, name, role, expiresAt },
+        at,
+      )
+      return {
+        changes: [{ kind: 'access-token', id: accessToken.id, value: accessToken }],
+        audit: [created('access-token', accessToken.id)],
+        result: { accessToken, token },
+      }
+    })
+  }
+
+  /** @throws ApiError 404 also for another's token that the one who asks may not know of. */
+  remove(by: Author, actor: Actor, id: string, { ifMatch }: Condition = {}): Promise<void> {
+    return this.#workspace.change(by, ({ accounts }) => {
+      const token = accounts.tokens.get(id)
+      if (token === undefined || !mayManage(actor, token)) throw notFound('Access token', id)
+      refuseUnlessTagged(accessTokenTag(token), ifMatch)
+      const changes = [{ kind: 'access-token', id, value: undefined }] as const
+      return { changes, audit: [deleted('access-token', id)], result: undefined }
+    })
+  }
+}
+
+/** A token never changes but for its last use, which nobody edits. */
+export function accessTokenTag({ createdAt }: AccessToken): string {
+  return `"${createdAt}"`
+}
+
+/** SHA-256, as hex: a token has far too many possible values to be found from it. */
+export function tokenDigest(token: string): string {
+  return createHash('sha256').update(token).digest('hex')
+}
+
+/** @param token its value; made at random when left out. */
+export function newAccessToken(
+  workspace: Pick<Workspace, 'newId' | 'random'>,
+  fields: Pick<AccessToken, 'userId' | 'name' | 'role' | 'expiresAt'>,
+  at: number,
+  token = `mr_pat_${base62(workspace.random(38), 40)}`,
+): NewAccessToken {
+  const accessToken = {
+    id: workspace.newId(at),
+    ...fields,
+    digest: tokenDigest(token),
+    createdAt: at,
+    lastUsedAt: null,
+  }
+  return { accessToken, token }
+}
+
+function mayManage({ role, user }: Actor, token: AccessToken): boolean {
+  return role === 'admin' || token.userId === user.id
+}
+
+function readExpiry(written: JsonObject, now: number): number | null {
+  const value = ownMember(written, 'expiresAt') ?? null
+  if (value === null) return null
+  const expiresAt = parseTime(value)
+  if (expiresAt === undefined) throw badRequest('expiresAt must be a time')
+  if (expiresAt <= now) throw badRequest('expiresAt must be in the future')
+  return expiresAt
+}

@@ -1,0 +1,60 @@
+import { closed, closedPartial, Id, named, oneOf, readOnly, Time, Type } from '@millrace/openapi'
+import { NAME, READ_ONLY_MEMBERS } from '../resources/written-fields.ts'
+import { ROLES } from './role.ts'
+
+const role = oneOf(ROLES)
+const timeOrNull = Type.Union([Time, Type.Null()])
+
+/** The readers of written tokens and the OpenAPI document go by these. @see contracts/control-plane.md §7 [D712] */
+export const ACCESS_TOKEN_WRITTEN = closed({
+  ...readOnly(['id', 'createdAt', 'updatedAt', 'workspaceId']),
+  name: NAME,
+  role: oneOf(ROLES, { description: 'At most that of the token which asks.' }),
+  expiresAt: Type.Optional(
+    Type.Union([Type.String(), Type.Null()], { default: null, description: 'A time in the future; null: never.' }),
+  ),
+})
+
+export const ACCESS_TOKEN_SHOWN = named(
+  'AccessToken',
+  closed({
+    id: Id,
+    name: NAME,
+    role,
+    userId: Id,
+    email: Type.String(),
+    createdAt: Time,
+    expiresAt: timeOrNull,
+    lastUsedAt: Type.Union([Time, Type.Null()], { description: 'To the minute.' }),
+  }),
+)
+
+/** The value of a token, shown once. */
+export const TOKEN_VALUE = Type.String({ pattern: '^mr_pat_[0-9A-Za-z]{40}$', description: 'Shown this once.' })
+
+export const USER_SHOWN = named(
+  'User',
+  closed({ id: Id, email: Type.String(), role, createdAt: Time, updatedAt: Time }),
+)
+
+const email = Type.String({ maxLength: 254 })
+
+export const USER_WRITTEN = closed({
+  ...readOnly(['id', 'createdAt', 'updatedAt', 'workspaceId']),
+  email,
+  role: oneOf(ROLES),
+})
+
+/** PATCH: what is left out stays. */
+export const USER_CHANGED = closedPartial(USER_WRITTEN.properties)
+
+/** @see contracts/control-plane.md §7 [D726] */
+export const CREDENTIAL_WRITTEN = closed({
+  ...readOnly(READ_ONLY_MEMBERS),
+  value: Type.String({ minLength: 1, description: 'At most 16 KB.' }),
+})
+
+export const CREDENTIAL_SHOWN = named(
+  'Credential',
+  closed({ key: Type.String({ pattern: '^[A-Za-z0-9_.-]{1,64}$' }), updatedAt: Time }),
+)

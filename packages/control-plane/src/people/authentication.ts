@@ -1,0 +1,198 @@
+import { timingSafeEqual } from 'node:crypto'
+import { type Clock, Deadlines } from '@millrace/std'
+import type { AuditLog } from '../audit/audit-log.ts'
+import type { Workspace } from '../workspace/workspace.ts'
+import { tokenDigest } from './access-tokens.ts'
+import type { AccessToken, Session, User } from './accounts.ts'
+import type { Author } from './author.ts'
+import { FailureBrake } from './failure-brake.ts'
+import { lowerRole, type Role } from './role.ts'
+import { isOver } from './sessions.ts'
+import { type RefusedSignIns, SignInLimit } from './sign-in-limit.ts'
+
+const MINUTE_MS = 60_000
+const FAILURE_DELAY_MS = 1_000
+
+/** Who makes a request. */
+export interface Actor {
+  readonly user: User
+  readonly token: AccessToken
+  /** The token's, but never above its user's. */
+  readonly role: Role
+  /** Of the dashboard, where the request came with one instead of the token. */
+  readonly session: Session | null
+}
+
+/** The two halves of a session, as a request carries them. */
+export interface SessionHalves {
+  readonly cookie: string
+  readonly half: string
+}
+
+/** What a request says of who makes it. */
+export interface Claim {
+  /** The header. */
+  readonly authorization?: string | undefined
+  /** Looked at only where there is no such header. */
+  readonly session?: SessionHalves | undefined
+}
+
+/** E-mail address and token, as somebody signs in with them. */
+export interface SignIn {
+  readonly email: string
+  readonly token: string
+}
+
+/**
+ * Finds out who makes a request, by `Bearer token`, `Basic email:token`, `Basic :token`, or both halves of a session.
+ *
+ * @see contracts/control-plane.md §2, test-api.md §2, dashboard.md §4 N2 [D7]
+ */
+export class Authentication {
+  readonly #workspace: Workspace
+  readonly #audit: AuditLog
+  readonly #clock: Clock
+  readonly #brake: FailureBrake
+  readonly #delays: Deadlines
+  readonly #signIns: SignInLimit
+
+  constructor(workspace: Workspace, audit: AuditLog) {
+    this.#workspace = workspace
+    this.#audit = audit
+    this.#clock = workspace.clock
+    this.#brake = new FailureBrake(workspace.clock)
+    this.#delays = new Deadlines(workspace.clock, FAILURE_DELAY_MS)
+    this.#signIns = new SignInLimit(workspace.clock)
+  }
+
+  /**
+   * @param address where the request comes from: failures are counted by it.
+   * @param requestId of the answer.
+   * @returns undefined for whatever is not valid; late, when there were many failures.
+   */
+  async authenticate(
+    { authorization, session }: Claim,
+    address: string,
+    requestId: string | null,
+  ): Promise<Actor | undefined> {
+    if (authorization) return this.signIn(parseCredentials(authorization) ?? NOBODY, address, requestId)
+    // Whoever says nothing has not tried, and a session ends in the midst of work.
+    const actor = session && this.#findBySession(session)
+    if (actor === undefined) return this.#fail(address)
+    await this.#noteUse(actor, address, requestId)
+    return actor
+  }
+
+  /** As `signIn`, for a session of the dashboard. @throws ApiError 429 once the address has been wrong too often. */
+  async beginSession(credentials: SignIn, address: string, requestId: string | null): Promise<Actor | undefined> {
+    // Checked and counted before anything is waited for: attempts in parallel see each other.
+    this.#signIns.check(address)
+    if (this.#findByToken(credentials) === undefined) this.#signIns.noteWrong(address)
+    return this.signIn(credentials, address, requestId)
+  }
+
+  refusedSignIns(): RefusedSignIns {
+    return this.#signIns.refused()
+  }
+
+  /** Finds out who shows a token. @param credentials the e-mail may be left empty. */
+  async signIn(credentials: SignIn, address: string, requestId: string | null): Promise<Actor | undefined> {
+    const actor = this.#findByToken(credentials)
+    if (actor === undefined) {
+      this.#audit.signInFailed({ ...this.#suspect(credentials), address, requestId })
+      return this.#fail(address)
+    }
+    await this.#noteUse(actor, address, requestId)
+    return actor
+  }
+
+  /** Whether somebody who came in earlier could still come in: the token is neither revoked nor expired, its user there. */
+  isCurrent({ token: { id, digest }, session }: Actor): boolean {
+    const { accounts } = this.#workspace.state
+    const token = accounts.tokens.get(id)
+    if (token === undefined || token.digest !== digest || !accounts.users.has(token.userId)) return false
+    if (session !== null) {
+      const lasting = accounts.sessions.get(session.id)
+      if (lasting === undefined || isOver(lasting, token, this.#clock.now())) return false
+    }
+    return token.expiresAt === null || token.expiresAt > this.#clock.now()
+  }
+
+  close(): void {
+    this.#delays.close()
+  }
+
+  async #fail(address: string): Promise<undefined> {
+    if (this.#brake.fail(address)) await new Promise<void>((resolve) => this.#delays.start(resolve))
+  }
+
+  async #noteUse(actor: Actor, address: string, requestId: string | null): Promise<void> {
+    if (actor.token.lastUsedAt === null) {
+      this.#audit.firstUse(authorOf(actor, address, requestId), actor.token.id)
+    }
+    const minute = Math.floor(this.#clock.now() / MINUTE_MS) * MINUTE_MS
+    if (actor.token.lastUsedAt !== minute) await this.#workspace.noteTokenUse(actor.token.id, minute)
+    const { session } = actor
+    const now = this.#clock.now()
+    if (session !== null && now - session.lastUsedAt >= MINUTE_MS) await this.#workspace.noteSessionUse(session.id, now)
+  }
+
+  /** Whose credentials they would have been; of what was sent only what we know already is told. */
+  #suspect({ email, token }: SignIn): Pick<Author, 'actor' | 'tokenName'> {
+    const { accounts } = this.#workspace.state
+    const known = accounts.tokenByDigest(tokenDigest(token))
+    const user = known === undefined ? accounts.userByEmail(email) : accounts.users.get(known.userId)
+    return { actor: user?.email ?? 'unknown', tokenName: known?.name ?? null }
+  }
+
+  #findByToken({ email, token: value }: SignIn): Actor | undefined {
+    const { accounts } = this.#workspace.state
+    const digest = tokenDigest(value)
+    const token = accounts.tokenByDigest(digest)
+    if (token === undefined || !areEqual(token.digest, digest)) return undefined
+    if (token.expiresAt !== null && token.expiresAt <= this.#clock.now()) return undefined
+    const user = accounts.users.get(token.userId)
+    if (user === undefined) return undefined
+    if (email !== '' && !areEqual(tokenDigest(email.toLowerCase()), tokenDigest(user.email.toLowerCase()))) {
+      return undefined
+    }
+    return { user, token, role: lowerRole(token.role, user.role), session: null }
+  }
+
+  #findBySession({ cookie, half }: SessionHalves): Actor | undefined {
+    const { accounts } = this.#workspace.state
+    const digest = tokenDigest(cookie)
+    const session = accounts.sessionByCookie(digest)
+    if (session === undefined || !areEqual(session.cookieDigest, digest)) return undefined
+    if (!areEqual(session.halfDigest, tokenDigest(half))) return undefined
+    const token = accounts.tokens.get(session.tokenId)
+    const user = token && accounts.users.get(token.userId)
+    if (token === undefined || user === undefined || isOver(session, token, this.#clock.now())) return undefined
+    return { user, token, role: lowerRole(token.role, user.role), session }
+  }
+}
+
+/** The one who makes a request, for the audit log. */
+export function authorOf({ user, token }: Actor, address: string | null, requestId: string | null): Author {
+  return { actor: user.email, tokenName: token.name, address, requestId }
+}
+
+const NOBODY: SignIn = { email: '', token: '' }
+
+/** @returns the e-mail empty where none is given. */
+function parseCredentials(authorization: string): SignIn | undefined {
+  const match = /^(Bearer|Basic) +(\S+) *$/i.exec(authorization)
+  if (match === null) return undefined
+  const [, scheme, value] = match as unknown as [string, string, string]
+  if (scheme.toLowerCase() === 'bearer') return { email: '', token: value }
+  if (!/^[A-Za-z0-9+/]+={0,2}$/.test(value)) return undefined
+  const text = Buffer.from(value, 'base64').toString()
+  // A token never holds a colon, an e-mail address may.
+  const colon = text.lastIndexOf(':')
+  return colon === -1 ? undefined : { email: text.slice(0, colon), token: text.slice(colon + 1) }
+}
+
+/** Of two digests as hex. */
+function areEqual(a: string, b: string): boolean {
+  return timingSafeEqual(Buffer.from(a, 'hex'), Buffer.from(b, 'hex'))
+}

@@ -1,0 +1,59 @@
+import { formatTime, type JsonObject } from '@millrace/protocol'
+import type { PublishedTransformation } from '../transformations/code.ts'
+import type { Resource } from './resource.ts'
+
+export interface DeliverySettings {
+  readonly concurrency: number
+  readonly ordering: 'strict' | 'none'
+  readonly throttle: { readonly limit: number; readonly windowSeconds: number } | null
+  readonly onTransformationError: 'dead_letter' | 'pass_through'
+  readonly keepAnswers: 'failed' | 'all'
+}
+
+export const DEFAULT_DELIVERY: DeliverySettings = {
+  concurrency: 100,
+  ordering: 'strict',
+  throttle: null,
+  onTransformationError: 'dead_letter',
+  keepAnswers: 'failed',
+}
+
+export interface Destination extends Resource {
+  /** Names it in configuration as code; stays when the name changes. */
+  readonly key: string
+  readonly name: string
+  /** Of its definition, such as `WEBHOOK`. */
+  readonly type: string
+  /** With its secrets in clear: never to be shown, only `maskConfig` of it. */
+  readonly config: JsonObject
+  readonly transformationIds: readonly string[]
+  /** What these run now, in their order. Belongs to the snapshot, which fills it in; never stored. */
+  readonly transformations: readonly PublishedTransformation[]
+  readonly delivery: DeliverySettings
+  readonly workspaceId: string
+}
+
+/** @param maskedConfig the config as it may be read. */
+export function destinationJson(destination: Destination, maskedConfig: JsonObject): JsonObject {
+  const { concurrency, ordering, throttle, onTransformationError, keepAnswers } = destination.delivery
+  return {
+    id: destination.id,
+    key: destination.key,
+    name: destination.name,
+    type: destination.type,
+    enabled: destination.isEnabled,
+    config: maskedConfig,
+    transformationIds: [...destination.transformationIds],
+    delivery: {
+      concurrency,
+      ordering,
+      throttle: throttle && { ...throttle },
+      onTransformationError,
+      // The contract shows it only where it was chosen.
+      ...(keepAnswers === DEFAULT_DELIVERY.keepAnswers ? {} : { keepAnswers }),
+    },
+    workspaceId: destination.workspaceId,
+    createdAt: formatTime(destination.createdAt),
+    updatedAt: formatTime(destination.updatedAt),
+  }
+}

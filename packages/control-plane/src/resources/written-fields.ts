@@ -1,0 +1,137 @@
+import { type Static, type TObject, type TProperties, Type } from '@millrace/openapi'
+import { isJsonObject, type JsonObject, ownMember } from '@millrace/protocol'
+import { badRequest, invalidConfig } from '../api-error.ts'
+import { isRole, type Role } from '../people/role.ts'
+
+/** Not blank, and at most so many characters. */
+export const NAME = { ...Type.String({ pattern: '\\S' }), maxLength: 200 }
+
+/** What was sent, without the envelope `{"source": {…}}` that requests may leave out. */
+export function withoutEnvelope(body: JsonObject, envelope: string): JsonObject {
+  const inner = ownMember(body, envelope)
+  return isJsonObject(inner) && Object.keys(body).length === 1 ? inner : body
+}
+
+/** Members of every resource that a client may send back but not change. */
+export const READ_ONLY_MEMBERS = ['id', 'key', 'workspaceId', 'createdAt', 'updatedAt'] as const
+
+/** Of sources, destinations and connections: clients written for other servers send two more. */
+export const RESOURCE_READ_ONLY_MEMBERS = [...READ_ONLY_MEMBERS, 'externalId', 'version'] as const
+
+/** Names of the members that a schema knows. */
+export function membersOf({ properties }: TObject): string[] {
+  return Object.keys(properties)
+}
+
+export function refuseUnknownMembers(written: JsonObject, known: readonly string[]): void {
+  const unknown = Object.keys(written).filter((member) => !known.includes(member))
+  if (unknown.length > 0) throw badRequest(`Unknown member: ${unknown.join(', ')}`)
+}
+
+/** @param otherwise taken when the member is absent. */
+export function readName(written: JsonObject, otherwise: string | undefined): string {
+  const name = Object.hasOwn(written, 'name') ? written['name'] : otherwise
+  if (typeof name !== 'string' || name.trim() === '') throw badRequest('name is required')
+  if ([...name].length > NAME.maxLength) throw badRequest('name is too long')
+  return name
+}
+
+export function readBoolean(written: JsonObject, member: string, otherwise: boolean): boolean {
+  const value = Object.hasOwn(written, member) ? written[member] : otherwise
+  if (typeof value !== 'boolean') throw badRequest(`${member} must be a boolean`)
+  return value
+}
+
+/** @param otherwise taken when the member is absent. */
+export function readRole(written: JsonObject, otherwise: Role | undefined): Role {
+  const role = Object.hasOwn(written, 'role') ? written['role'] : otherwise
+  if (role === undefined || role === null || role === '') throw badRequest('role is required')
+  if (!isRole(role)) throw badRequest(`Unknown role ${typeof role === 'string' ? role : JSON.stringify(role)}`)
+  return role
+}
+
+/** A text that must be there. */
+export function readText(written: JsonObject, member: string): string {
+  const value = ownMember(written, member)
+  if (typeof value !== 'string' || value === '') throw badRequest(`${member} is required`)
+  return value
+}
+
+/** Refuses another value than the saved one, where the member is sent at all. */
+export function refuseOther(written: JsonObject, member: string, saved: string): void {
+  if (Object.hasOwn(written, member) && written[member] !== saved) throw badRequest(`${member} cannot be changed`)
+}
+
+/** Reads the members of an object inside a config; what is wrong there is an `Invalid config` with its place. */
+export class ConfigReader<P extends TProperties> {
+  readonly #schema: TObject<P>
+  readonly #object: JsonObject
+  readonly #path: string
+
+  /**
+   * @param schema says which members there are, and of each its range or texts and its default.
+   * @param path JSON pointer of the object.
+   */
+  constructor(schema: TObject<P>, value: unknown, path: string) {
+    if (!isJsonObject(value)) throw invalidConfig(path, 'must be an object')
+    const known = membersOf(schema)
+    const unknown = Object.keys(value).find((member) => !known.includes(member))
+    if (unknown !== undefined) throw invalidConfig(`${path}/${unknown}`, 'is not known')
+    this.#schema = schema
+    this.#object = value
+    this.#path = path
+  }
+
+  /** @param member an integer, one of some texts, or a text of a pattern. */
+  read<M extends keyof P & string>(member: M): Static<P[M]> {
+    const schema = this.#schema.properties[member] as MemberSchema
+    const value = this.#member(member, schema.default)
+    const fault = faultOf(value, schema)
+    if (fault !== undefined) throw invalidConfig(`${this.#path}/${member}`, fault)
+    return value as Static<P[M]>
+  }
+
+  #member(member: string, otherwise: unknown): unknown {
+    const value = ownMember(this.#object, member) ?? (Object.hasOwn(this.#object, member) ? null : otherwise)
+    if (value === undefined) throw invalidConfig(`${this.#path}/${member}`, 'is required')
+    return value
+  }
+}
+
+type MemberSchema = { readonly default?: unknown } & (IntegerRange | { readonly enum: readonly string[] } | Pattern)
+
+interface Pattern {
+  readonly pattern: string
+  /** What a text of the pattern is. */
+  readonly title: string
+  readonly maxLength?: number
+}
+
+function faultOf(value: unknown, schema: MemberSchema): string | undefined {
+  if ('enum' in schema) return faultOfText(value, schema)
+  return 'pattern' in schema ? faultOfPattern(value, schema) : faultOfInteger(value, schema)
+}
+
+function faultOfPattern(
+  value: unknown,
+  { pattern, title, maxLength = Number.POSITIVE_INFINITY }: Pattern,
+): string | undefined {
+  if (typeof value !== 'string') return 'must be a text'
+  if (value.length > maxLength) return `must have at most ${maxLength} characters`
+  return new RegExp(pattern).test(value) ? undefined : `must be ${title}`
+}
+
+interface IntegerRange {
+  readonly minimum: number
+  readonly maximum: number
+}
+
+function faultOfInteger(value: unknown, { minimum, maximum }: IntegerRange): string | undefined {
+  const isWithin = Number.isInteger(value) && (value as number) >= minimum && (value as number) <= maximum
+  return isWithin ? undefined : `must be an integer from ${minimum} to ${maximum}`
+}
+
+function faultOfText(value: unknown, { enum: allowed }: { readonly enum: readonly string[] }): string | undefined {
+  if (allowed.includes(value as string)) return undefined
+  return `must be ${allowed.map((text) => `"${text}"`).join(' or ')}`
+}

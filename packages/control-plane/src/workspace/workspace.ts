@@ -1,0 +1,309 @@
+import { resourceId } from '@millrace/protocol'
+import type { Clock, Logger } from '@millrace/std'
+import { unavailable } from '../api-error.ts'
+import type { AuditEntry, Audited } from '../audit/audit-entry.ts'
+import { type Accounts, buildAccounts } from '../people/accounts.ts'
+import type { Author } from '../people/author.ts'
+import type { Credential } from '../resources/credential.ts'
+import { type ControlStore, StaleStateError, type StoredState, type StoredVersion } from '../store/control-store.ts'
+import { type Change, isConfiguration, type Ownership } from './change.ts'
+import type { Deliveries } from './deliveries.ts'
+import { buildSnapshot, type Snapshot } from './snapshot.ts'
+
+export interface WorkspaceOptions {
+  readonly store: ControlStore
+  readonly clock: Clock
+  readonly random: (byteCount: number) => Uint8Array
+  readonly deliveries: Deliveries
+  readonly logger: Logger
+}
+
+export interface WorkspaceState {
+  readonly snapshot: Snapshot
+  readonly accounts: Accounts
+  /** By key, in order of creation. */
+  readonly credentials: ReadonlyMap<string, Credential>
+  readonly ownership: Ownership | undefined
+}
+
+/** What a change is decided upon. Nothing else changes until it is done. */
+export interface ChangeBase extends WorkspaceState {
+  /** Time of the change: later than that of every change before, so that it tells the order of creation. */
+  readonly at: number
+  /** The configuration revision that the change will make. */
+  readonly nextRevision: number
+}
+
+export interface Decision<T> {
+  readonly changes: readonly Change[]
+  /** One for each resource that changes; stored with the changes. */
+  readonly audit: readonly Audited[]
+  readonly result: T
+}
+
+const MAX_WAITING_CHANGES = 1_000
+
+/**
+ * The state of the workspace in memory, and the one place where it changes. Changes go one after the other: decided
+ * upon the state of the moment, stored, then visible to all at once. What is not stored is never seen.
+ */
+export class Workspace {
+  readonly id: string
+  readonly clock: Clock
+  readonly random: (byteCount: number) => Uint8Array
+  readonly #store: ControlStore
+  readonly #deliveries: Deliveries
+  readonly #logger: Logger
+  readonly #listeners = new Set<(snapshot: Snapshot) => void>()
+  #state: WorkspaceState
+  #version: StoredVersion
+  #latest: number
+  #last: Promise<unknown> = Promise.resolve()
+  #waiting = 0
+
+  private constructor(options: WorkspaceOptions, stored: StoredState) {
+    this.id = stored.workspaceId
+    this.clock = options.clock
+    this.random = options.random
+    this.#store = options.store
+    this.#deliveries = options.deliveries
+    this.#logger = options.logger
+    this.#version = stored.version
+    this.#state = stateOf(stored, this.clock)
+    this.#latest = latestOf(stored)
+  }
+
+  static async load(options: WorkspaceOptions): Promise<Workspace> {
+    return new Workspace(options, await options.store.load())
+  }
+
+  get state(): WorkspaceState {
+    return this.#state
+  }
+
+  /** @returns a function that ends it. */
+  onChange(listener: (snapshot: Snapshot) => void): () => void {
+    this.#listeners.add(listener)
+    return () => this.#listeners.delete(listener)
+  }
+
+  /**
+   * Carries out a change; resolves when it is stored, visible, and known to the delivery side.
+   *
+   * @param by who is told of in the audit log.
+   * @param decide throws the ApiError that refuses the change; then nothing happens.
+   */
+  change<T>(by: Author, decide: (moment: ChangeBase) => Decision<T> | Promise<Decision<T>>): Promise<T> {
+    if (this.#waiting >= MAX_WAITING_CHANGES) return Promise.reject(unavailable())
+    this.#waiting++
+    const done = this.#last.then(() => this.#carryOut(by, decide)).finally(() => this.#waiting--)
+    this.#last = done.catch(() => undefined)
+    return done
+  }
+
+  /** Notes in the background of an answer: a full disk must not keep anybody from reading. */
+  async noteTokenUse(tokenId: string, at: number): Promise<void> {
+    const { accounts } = this.#state
+    const token = accounts.tokens.get(tokenId)
+    if (token === undefined) return
+    const tokens = new Map(accounts.tokens).set(tokenId, { ...token, lastUsedAt: at })
+    this.#state = { ...this.#state, accounts: buildAccounts(accounts.users, tokens, accounts.sessions) }
+    try {
+      await this.#store.noteTokenUse(tokenId, at)
+    } catch (error) {
+      this.#logger.warn({ tokenId, err: error }, 'the last use of a token was not stored')
+    }
+  }
+
+  /** In the background, as for a token. */
+  async noteSessionUse(sessionId: string, at: number): Promise<void> {
+    const { accounts } = this.#state
+    const session = accounts.sessions.get(sessionId)
+    if (session === undefined) return
+    const sessions = new Map(accounts.sessions).set(sessionId, { ...session, lastUsedAt: at })
+    this.#state = { ...this.#state, accounts: buildAccounts(accounts.users, accounts.tokens, sessions) }
+    try {
+      await this.#store.noteSessionUse(sessionId, at)
+    } catch (error) {
+      this.#logger.warn({ sessionId, err: error }, 'the last use of a session was not stored')
+    }
+  }
+
+  /** The time, but later than ever before: it tells the order of creation also when the wall clock goes back. */
+  nextTime(): number {
+    this.#latest = Math.max(this.clock.now(), this.#latest + 1)
+    return this.#latest
+  }
+
+  newId(at: number): string {
+    return resourceId(at, this.random(14))
+  }
+
+  /** Resolves when no change is under way any more. */
+  async settled(): Promise<void> {
+    while (this.#waiting > 0) await this.#last
+  }
+
+  async #carryOut<T>(by: Author, decide: (moment: ChangeBase) => Decision<T> | Promise<Decision<T>>): Promise<T> {
+    for (let isAgain = false; ; isAgain = true) {
+      const at = this.nextTime()
+      const nextRevision = this.#version.revision + 1
+      const { changes, audit, result } = await decide({ ...this.#state, at, nextRevision })
+      if (changes.length === 0) return result
+      try {
+        this.#version = await this.#store.commit(this.#version, changes, this.#entries(by, audit, at))
+      } catch (error) {
+        const isStale = error instanceof StaleStateError
+        this.#logger.error(
+          { err: error },
+          isStale ? 'a change was decided upon an old state' : 'a change could not be stored',
+        )
+        // A commit that failed may have been stored none the less: then every later one would be refused.
+        if (isStale) await this.#reload()
+        if (isStale && !isAgain) continue
+        throw unavailable(error)
+      }
+      // The state is taken anew: the use of a token may have been noted meanwhile.
+      const before = this.#state
+      this.#state = this.#applied(before, changes)
+      if (this.#state.snapshot !== before.snapshot) await this.#announce(before.snapshot)
+      return result
+    }
+  }
+
+  /** Takes over what is stored, as a start would. */
+  async #reload(): Promise<void> {
+    try {
+      const stored = await this.#store.load()
+      const before = this.#state
+      this.#version = stored.version
+      this.#state = stateOf(stored, this.clock)
+      this.#latest = Math.max(this.#latest, latestOf(stored))
+      await this.#announce(before.snapshot)
+    } catch (error) {
+      this.#logger.error({ err: error }, 'the stored state cannot be read')
+      throw unavailable(error)
+    }
+  }
+
+  /** In the order in which they were told, also for whoever sorts them by id. */
+  #entries({ actor, tokenName, address, requestId }: Author, audit: readonly Audited[], at: number): AuditEntry[] {
+    const ids = audit.map(() => this.newId(at)).sort()
+    return audit.map((audited, i) => ({
+      id: ids[i]!,
+      at,
+      actor,
+      tokenName,
+      address,
+      requestId,
+      ...audited,
+      outcome: 'ok',
+    }))
+  }
+
+  #applied(state: WorkspaceState, changes: readonly Change[]): WorkspaceState {
+    const { snapshot, accounts } = state
+    const sources = new Map(snapshot.sources)
+    const destinations = new Map(snapshot.destinations)
+    const connections = new Map(snapshot.connections)
+    const transformations = new Map(snapshot.transformations)
+    const libraries = new Map(snapshot.libraries)
+    const users = new Map(accounts.users)
+    const tokens = new Map(accounts.tokens)
+    const sessions = new Map(accounts.sessions)
+    const credentials = new Map(state.credentials)
+    let { ownership } = state
+    for (const change of changes) {
+      switch (change.kind) {
+        case 'source':
+          put(sources, change)
+          break
+        case 'destination':
+          put(destinations, change)
+          break
+        case 'connection':
+          put(connections, change)
+          break
+        case 'transformation':
+          put(transformations, change)
+          break
+        case 'library':
+          put(libraries, change)
+          break
+        case 'code-version':
+          // Its owner has it, as far as it is needed.
+          break
+        case 'user':
+          put(users, change)
+          break
+        case 'access-token':
+          put(tokens, change)
+          break
+        case 'session':
+          put(sessions, change)
+          break
+        case 'credential':
+          put(credentials, change)
+          break
+        case 'ownership':
+          ownership = change.value
+      }
+    }
+    for (const { id, tokenId } of accounts.sessions.values()) if (!tokens.has(tokenId)) sessions.delete(id)
+    const resources = { sources, destinations, connections, transformations, libraries }
+    return {
+      snapshot: changes.some(isConfiguration)
+        ? buildSnapshot(this.#version.revision, resources, () => this.clock.now())
+        : snapshot,
+      accounts: changes.every(isConfiguration) ? accounts : buildAccounts(users, tokens, sessions),
+      credentials: changes.some(({ kind }) => kind === 'credential') ? credentials : state.credentials,
+      ownership,
+    }
+  }
+
+  async #announce(before: Snapshot): Promise<void> {
+    const after = this.#state.snapshot
+    for (const listener of this.#listeners) listener(after)
+    try {
+      await this.#deliveries.changed(before, after)
+    } catch (error) {
+      // The change is stored and in force. The delivery side finds what it missed as it does after a crash.
+      this.#logger.error({ revision: after.revision, err: error }, 'the delivery side failed to follow a change')
+    }
+  }
+}
+
+function stateOf(stored: StoredState, clock: Clock): WorkspaceState {
+  const { sources, destinations, connections, transformations, libraries } = stored
+  const { users, accessTokens, sessions, credentials, ownership } = stored
+  const resources = {
+    sources: byId(sources),
+    destinations: byId(destinations),
+    connections: byId(connections),
+    transformations: byId(transformations),
+    libraries: byId(libraries),
+  }
+  return {
+    snapshot: buildSnapshot(stored.version.revision, resources, () => clock.now()),
+    accounts: buildAccounts(byId(users), byId(accessTokens), byId(sessions)),
+    credentials: new Map(credentials.map((credential) => [credential.key, credential])),
+    ownership,
+  }
+}
+
+/** The latest time of anything that is stored. */
+function latestOf(stored: StoredState): number {
+  const { sources, destinations, connections, transformations, libraries, users, credentials, accessTokens } = stored
+  const timed = [sources, destinations, connections, transformations, libraries, users, credentials].flat()
+  const made = accessTokens.reduce((latest, { createdAt }) => Math.max(latest, createdAt), 0)
+  return timed.reduce((latest, { updatedAt }) => Math.max(latest, updatedAt), made)
+}
+
+function byId<T extends { readonly id: string }>(items: readonly T[]): Map<string, T> {
+  return new Map(items.map((item) => [item.id, item]))
+}
+
+function put<T>(items: Map<string, T>, { id, value }: { readonly id: string; readonly value: T | undefined }): void {
+  if (value === undefined) items.delete(id)
+  else items.set(id, value)
+}

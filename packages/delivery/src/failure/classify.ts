@@ -1,0 +1,56 @@
+import type { AnswerClass } from '@millrace/protocol'
+import type { Classify } from '../lane/lane-options.ts'
+import type { AnswerHeaders, OutboundResult } from '../outbound/outbound-request.ts'
+import type { Sign } from './outage.ts'
+
+/** Of an answer that a destination's `classify` looks into, so much is read. @see contracts/delivery.md §2 [D604] */
+export const JUDGED_ANSWER_BYTES = 1024 * 1024
+
+/**
+ * What a status means for the event. @see contracts/delivery.md §2 [D602]
+ */
+export function classOfStatus(status: number): AnswerClass {
+  if (status >= 200 && status < 300) return 'delivered'
+  if (status >= 500 || status < 200) return 'retry'
+  return status === 401 || status === 403 || status === 408 || status === 429 ? 'retry' : 'abort'
+}
+
+/** A call that came to an end of its own. */
+export type Ended = Exclude<OutboundResult, { kind: 'aborted' }>
+
+/** The destination's own judgement goes first. */
+export function classOf(result: Ended, classify: Classify | undefined): AnswerClass {
+  if (result.kind === 'no_answer') return 'retry'
+  if (result.kind === 'refused') return 'abort'
+  const own = classify?.({ status: result.status, headers: flat(result.headers), body: parsed(result.text) })
+  return own ?? classOfStatus(result.status)
+}
+
+export function abortReason(result: Ended): string {
+  if (result.kind !== 'answer') return result.text
+  const { status } = result
+  return classOfStatus(status) === 'delivered' ? `answered ${status} with an error` : `answered ${status}`
+}
+
+/** What an attempt that did not deliver says of the destination as a whole. */
+export function signOf({ kind, status }: Exclude<Ended, { kind: 'refused' }>): Sign {
+  if (kind === 'no_answer' || status >= 500 || status < 200) return 'failed'
+  return status === 401 || status === 403 ? 'refused' : 'good'
+}
+
+/** Whether an attempt that did not deliver says that the destination has too much to do. */
+export function isOverload(result: Exclude<Ended, { kind: 'refused' }>): boolean {
+  return result.status === 429 || result.status === 503 || (result.kind === 'no_answer' && result.isTimeout)
+}
+
+function flat(headers: AnswerHeaders): Record<string, string> {
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)]))
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return text
+  }
+}

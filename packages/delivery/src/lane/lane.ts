@@ -1,0 +1,853 @@
+import { type AnswerClass, formatTime } from '@millrace/protocol'
+import type { Waiting } from '@millrace/wording'
+import { abortReason, classOf, type Ended, isOverload, signOf } from '../failure/classify.ts'
+import { allGivenUpInOutage, type ClockReading, giveUpAfterAttempt } from '../failure/give-up.ts'
+import { Outage } from '../failure/outage.ts'
+import { GIVE_UP_AFTER_MS, retryAfterMs, retryWaitMs } from '../failure/retry-schedule.ts'
+import type { OutboundCall, OutboundRequest } from '../outbound/outbound-request.ts'
+import { ConcurrencyLevel } from '../pace/concurrency-level.ts'
+import { LatencyWindow } from '../pace/latency-window.ts'
+import { Throttle } from '../pace/throttle.ts'
+import type { JourneyWrite, Stage } from '../store/calls.ts'
+import { INTERNAL_ERROR } from '../store/outcomes/replaced-rows.ts'
+import { Alarm } from './alarm.ts'
+import {
+  type DeliveryHistory,
+  keptText,
+  lastAttempt,
+  newHistory,
+  noteAttempt,
+  passOver,
+  resumedHistory,
+} from './delivery-history.ts'
+import { deadLetterOf, journeyOf } from './event-writes.ts'
+import { isWaiting, LaneEvent, type Replayed } from './lane-event.ts'
+import { headerText, type LaneOptions, type LaneSettings, type Prepared } from './lane-options.ts'
+import { LaneQueue } from './lane-queue.ts'
+import { Payloads } from './payloads.ts'
+import { type Position, Progress } from './progress.ts'
+import type { Transform } from './transformed.ts'
+import { UserStage } from './user-stage.ts'
+import { eventWait, type Failing, type LaneSituation, laneWait, noAnswerText } from './wait-cause.ts'
+
+/** Events with their payload in memory. */
+const MAX_LOADED = 1_000
+const MAX_LOADED_WHEN_MEMORY_IS_SHORT = 16
+/** Events that wait for a retry, or behind one; what is beyond stays in the log, not taken up. */
+const MAX_WAITING = 100_000
+/** A crash repeats at most this many deliveries and those in flight. */
+const MAX_UNPERSISTED = 1_000
+const LOADED_TOGETHER = 64
+/** After our own code failed outside of any event. */
+const AFTER_FAULT_MS = 1_000
+
+type Ready = Extract<Prepared, { requests: unknown }>
+
+/**
+ * Delivers the events of one destination: in order per user, as many side by side as it bears, again and again until each
+ * has its outcome. Nothing of it is shared with another destination, so its trouble stays here.
+ *
+ * A waiting event is a link and a due time; one timer serves the whole lane.
+ *
+ * @see contracts/delivery.md §3, §4
+ */
+export class Lane {
+  readonly destinationId: string
+  readonly latency = new LatencyWindow()
+  readonly #options: LaneOptions
+  #settings: LaneSettings
+  readonly #queue = new LaneQueue()
+  readonly #payloads: Payloads
+  readonly #progress: { partition: number; stream: number; progress: Progress }[] = []
+  readonly #calls = new Map<LaneEvent, OutboundCall>()
+  /** Those of them that are for replays. */
+  #replayCalls = 0
+  readonly #outage = new Outage()
+  readonly #level: ConcurrencyLevel
+  #throttle: Throttle | undefined
+  #userStage: UserStage | undefined
+  #delivered = 0
+  /** During an outage: somebody may have waited too long since they were last looked at. */
+  #isSweepDue = false
+  #isGivingUp = false
+  #isProbing = false
+  #lastFailure: { status: number; text: string } | undefined
+  /** Since the last good answer. */
+  #failing: Failing | undefined
+  #disabledSince: number | undefined
+  #isStopped = false
+  #isPumping = false
+  #isThrottled = false
+  /** What our own code failed with at the last look, outside of any event. */
+  #fault: string | undefined
+  /** Nothing goes by itself: `runAlone` says what does. */
+  #isAlone = false
+  /** Taken out of the queue by `takeAlone`, and not done. */
+  readonly #aside: LaneEvent[] = []
+  #onAtRest: ((event: LaneEvent) => void) | undefined
+  #onIdle: () => void = () => {}
+  /** Everybody looks again when it rings. */
+  readonly #alarm: Alarm
+
+  constructor(options: LaneOptions) {
+    this.destinationId = options.destinationId
+    this.#options = options
+    this.#settings = options.settings
+    this.#level = new ConcurrencyLevel(options.settings.concurrency)
+    this.#throttle = throttleOf(options.settings)
+    this.#payloads = new Payloads(options)
+    this.#alarm = new Alarm(options.clock, () => this.pump())
+    this.#userStage = this.#newUserStage(options.transform)
+    options.outcomes.onPersisted = () => this.pump()
+    options.outcomes.positions = () => this.positions()
+    options.outcomes.onWaitPersisted = (event) => {
+      if (event.payload === undefined) this.#payloads.dropHistory(event)
+    }
+  }
+
+  // Taking up
+
+  /** How many more events may be taken up now. */
+  get room(): number {
+    const most = this.#options.memory.isUsedUp ? MAX_LOADED_WHEN_MEMORY_IS_SHORT : MAX_LOADED
+    const waiting = this.#queue.unfinished.size - this.#payloads.count
+    return this.#isStopped ? 0 : Math.max(0, Math.min(most - this.#payloads.count, MAX_WAITING - waiting))
+  }
+
+  /** Has the lane keep the position of a stream. @param cursor everything before it has been taken up. */
+  follow(partition: number, stream: number, cursor: () => Position): Progress {
+    const progress = new Progress(cursor)
+    this.#progress.push({ partition, stream, progress })
+    return progress
+  }
+
+  *positions() {
+    for (const { partition, stream, progress } of this.#progress) {
+      yield { partition, stream, position: progress.position() }
+    }
+  }
+
+  /** Takes up an event, with its payload. `pump` is to be called after a batch of them. */
+  add(event: LaneEvent): void {
+    if (this.#outage.state !== 'ok') this.#isSweepDue ||= this.#isOld(event)
+    this.#payloads.took(event)
+    this.#userStage?.add(event)
+    const before = this.#enqueue(event)
+    if (before.some((earlier) => earlier.payload === undefined)) this.#park(event)
+  }
+
+  /** Takes up waits of an earlier process, and events of replays without their payload, in the order of their places. */
+  resume(waits: readonly (JourneyWrite & { readonly replayed?: Replayed })[]): void {
+    const { now, monotonic } = this.#moment()
+    for (const wait of waits) {
+      const event = new LaneEvent(wait, wait, undefined, wait.replayed)
+      event.hasRow = event.isRecorded = true
+      if (wait.attempts > 0) event.history = resumedHistory(wait, now, monotonic)
+      this.#enqueue(event)
+      if (wait.dueAt === null) continue
+      // Whatever the wall clock says now, nobody waits longer than was asked for when the attempt failed.
+      this.#waitForRetry(event, Math.min(Math.max(0, wait.dueAt - now), Math.max(0, wait.dueAt - wait.at)))
+    }
+  }
+
+  // Steering
+
+  /** @param transform user code for events that are not being sent yet. */
+  configure(settings: LaneSettings, transform: Transform | undefined): void {
+    const { concurrency, throttle } = settings
+    this.#level.setHighest(concurrency)
+    if (JSON.stringify(throttle) !== JSON.stringify(this.#settings.throttle)) this.#throttle = throttleOf(settings)
+    if (settings.revision !== this.#settings.revision) this.#outage.probeSoon(this.#options.clock.monotonic())
+    this.#settings = settings
+    this.#replaceUserStage(transform)
+    this.#alarm.ringWithin(0)
+  }
+
+  /** A disabled destination keeps what waits; the time does not count against it. */
+  setEnabled(isEnabled: boolean): void {
+    if (isEnabled === (this.#disabledSince === undefined)) return
+    const now = this.#options.clock.monotonic()
+    if (!isEnabled) {
+      this.#disabledSince = now
+      return
+    }
+    const passed = now - this.#disabledSince!
+    this.#disabledSince = undefined
+    this.#outage.shift(passed)
+    for (const event of this.#queue.unfinished) passOver(event.history, passed)
+    this.#alarm.ringWithin(0)
+  }
+
+  /** Events of these sources wait until they are left out again: their connection is disabled. */
+  holdOnly(sourceIds: ReadonlySet<string>): void {
+    this.#queue.holdOnly(sourceIds, this.#options.clock.monotonic())
+    this.#alarm.ringWithin(0)
+  }
+
+  /** Drops every event of a source, or all: somebody else records what became of them. */
+  discard(sourceId: string | undefined): void {
+    this.#drop((event) => sourceId === undefined || event.sourceId === sourceId)
+  }
+
+  /** Drops what waits before an offset, but for replays and what is in flight: somebody else records that it is given up. */
+  giveUpBefore(partition: number, offset: number): LaneEvent[] {
+    const given = this.waiting(partition).filter((event) => event.offset < offset)
+    const isGiven = new Set(given)
+    this.#drop((event) => isGiven.has(event))
+    return given
+  }
+
+  /** Drops what is delivered again by a replay: it is cancelled. */
+  withdraw(replayId: string): void {
+    this.#drop(({ replayed }) => replayed?.replayId === replayId)
+  }
+
+  #drop(isMeant: (event: LaneEvent) => boolean): void {
+    for (const event of [...this.#queue.unfinished]) {
+      if (!isMeant(event)) continue
+      this.#calls.get(event)?.abort()
+      event.isRecorded = true
+      this.#finish(event)
+    }
+    this.#options.onRoom()
+  }
+
+  /**
+   * Starts no more attempts and waits for those in flight.
+   *
+   * @param deadline calls unanswered by then are aborted; they are repeated after a restart.
+   */
+  async stop(deadline: Promise<void>): Promise<void> {
+    this.#isStopped = true
+    this.#userStage?.close()
+    this.#alarm.close()
+    const idle = new Promise<void>((resolve) => {
+      this.#onIdle = resolve
+      if (this.#calls.size === 0) resolve()
+    })
+    await Promise.race([deadline, idle])
+    for (const call of [...this.#calls.values()]) call.abort()
+    await idle
+    for (const event of this.#queue.unfinished) this.#payloads.drop(event)
+    await this.#options.client.close()
+  }
+
+  // One at a time, after the process ended several times
+
+  /** From here on nothing is sent but by `runAlone`. */
+  beginAlone(): void {
+    this.#isAlone = true
+  }
+
+  /** The next event that may go, taken out; undefined when none may go now. Only between `beginAlone` and `endAlone`. */
+  takeAlone(): LaneEvent | undefined {
+    if (this.#isStopped || this.#disabledSince !== undefined) return undefined
+    this.#queue.takeDueRetries(this.#options.clock.monotonic())
+    for (;;) {
+      const event = this.#queue.takeReady(true)
+      if (event === undefined || !this.#queue.hold(event)) return event
+      this.#leaveMemory(event)
+    }
+  }
+
+  /**
+   * Sends one event that `takeAlone` gave, whatever the others do; resolves when it is done or waits for a retry.
+   * What a destination in trouble gets is only made ready: its code and that of the user have run.
+   */
+  async runAlone(event: LaneEvent): Promise<void> {
+    event.state = 'loading'
+    const isLoaded = await this.#loadOne(event)
+    // What was not loaded in time, or lost, is as it was, or done.
+    if (!isLoaded || this.#isStopped || (this.#userStage !== undefined && event.transformed === undefined)) {
+      if (event.state === 'loading') this.#setAside(event)
+      return
+    }
+    for (let waitMs = this.#throttledMs(event); waitMs > 0; waitMs = this.#throttledMs(event)) {
+      await new Promise<void>((resolve) => this.#options.clock.setTimer(resolve, waitMs))
+      if (this.#isStopped) return
+    }
+    if (this.#outage.state !== 'ok') {
+      this.#park(event)
+      this.#setAside(event)
+      return
+    }
+    const atRest = new Promise<void>((resolve) => {
+      this.#onAtRest = (rested) => {
+        if (rested === event) resolve()
+      }
+    })
+    this.#start(event)
+    await atRest
+    this.#onAtRest = undefined
+  }
+
+  /** Everything goes again as it may. */
+  endAlone(): void {
+    for (const event of this.#aside.splice(0).reverse()) if (event.state === 'ready') this.#queue.putBack(event)
+    this.#isAlone = false
+    this.#alarm.ringWithin(0)
+  }
+
+  #setAside(event: LaneEvent): void {
+    event.state = 'ready'
+    this.#aside.push(event)
+  }
+
+  #throttledMs(event: LaneEvent): number {
+    return this.#throttle?.take(this.#options.clock.monotonic(), this.#mostThrottled(event)) ?? 0
+  }
+
+  // Looking
+
+  /** Why nothing of it goes at the moment, where that is a fault of our own. */
+  get fault(): string | undefined {
+    return this.#fault
+  }
+
+  unfinished(): Iterable<LaneEvent> {
+    return this.#queue.unfinished
+  }
+
+  /** Those of a partition that could be given up now: neither in flight nor of a replay. */
+  waiting(partition: number): LaneEvent[] {
+    const isMeant = (event: LaneEvent) =>
+      event.partition === partition && event.replayed === undefined && isWaiting(event)
+    return [...this.#queue.unfinished].filter(isMeant)
+  }
+
+  get unfinishedCount(): number {
+    return this.#queue.unfinished.size
+  }
+
+  /** Events in each kind of wait, and the id with the most events behind it; known without looking at any event. */
+  get counts() {
+    const { unfinished, retrying, blocked } = this.#queue
+    const [oldest] = unfinished
+    const { hottest } = blocked
+    return {
+      ready: unfinished.size - retrying - blocked.count,
+      unsent: unfinished.size - retrying - blocked.count - this.#calls.size,
+      retrying,
+      blocked: blocked.count,
+      blockedUsers: blocked.users,
+      /** Of the one that was taken up first. */
+      oldestAcceptedAt: oldest?.acceptedAt ?? Number.POSITIVE_INFINITY,
+      hottest: hottest && { ...hottest, event: this.#queue.lastOf(hottest.key) },
+    }
+  }
+
+  /** Stored bytes of all unfinished events. */
+  get unfinishedBytes(): number {
+    return this.#queue.unfinishedBytes
+  }
+
+  /** Events whose payload is in memory. */
+  get loaded(): number {
+    return this.#payloads.count
+  }
+
+  get concurrency(): number {
+    return this.#level.current
+  }
+
+  get outage(): Pick<Outage, 'state'> {
+    return this.#outage
+  }
+
+  get isThrottled(): boolean {
+    return this.#isThrottled
+  }
+
+  /** What is shown of an event that has no final outcome. */
+  outcomeOf({ state }: LaneEvent): 'pending' | 'blocked' | 'throttled' | 'retrying' {
+    if (state === 'blocked' || state === 'retrying') return state
+    return state === 'ready' && this.#isThrottled ? 'throttled' : 'pending'
+  }
+
+  /** Why everything here waits; undefined while nothing is in the way. */
+  get wait(): Waiting | undefined {
+    return laneWait(this.#situation())
+  }
+
+  /** Why one of the unfinished events waits, or one that is not taken up yet. */
+  waitOf(event: LaneEvent | undefined): Waiting {
+    return eventWait(event, event !== undefined && this.#queue.isHeld(event), this.#situation())
+  }
+
+  /** What the last failed attempt said, for people. */
+  get lastFailure(): { status: number; text: string } | undefined {
+    return this.#lastFailure
+  }
+
+  // Sending
+
+  /** Starts whatever may start now. Never throws: what goes wrong here must not reach other lanes. */
+  pump(): void {
+    if (this.#isStopped || this.#isAlone || this.#disabledSince !== undefined || this.#isPumping) return
+    this.#isPumping = true
+    try {
+      this.#pump()
+      this.#fault = undefined
+    } catch (error) {
+      if (this.#fault === undefined) {
+        this.#options.logger.error(
+          { destinationId: this.destinationId, err: error },
+          'delivery to a destination failed',
+        )
+      }
+      this.#fault = (error as Error).message
+      this.#alarm.ringWithin(AFTER_FAULT_MS)
+    } finally {
+      this.#isPumping = false
+    }
+  }
+
+  #pump(): void {
+    this.#userStage?.run()
+    if (this.#outage.state !== 'ok') {
+      this.#probe()
+      return
+    }
+    const now = this.#options.clock.monotonic()
+    const nextDue = this.#queue.takeDueRetries(now)
+    if (nextDue !== undefined) this.#alarm.ringWithin(nextDue - now)
+    this.#isThrottled = false
+    while (this.#calls.size < this.#level.current && this.#options.outcomes.unpersisted < MAX_UNPERSISTED) {
+      const event = this.#queue.takeReady(this.#mayReplay())
+      if (event === undefined) break
+      if (this.#queue.hold(event)) {
+        this.#leaveMemory(event)
+      } else if (event.payload === undefined) {
+        this.#queue.putBack(event)
+        void this.#loadReady()
+        break
+      } else if (this.#userStage !== undefined && event.transformed === undefined) {
+        event.state = 'transforming'
+      } else {
+        const waitMs = this.#throttle?.take(now, this.#mostThrottled(event)) ?? 0
+        if (waitMs > 0) {
+          this.#queue.putBack(event)
+          this.#isThrottled = true
+          this.#alarm.ringWithin(waitMs)
+          break
+        }
+        this.#start(event)
+      }
+    }
+  }
+
+  /** Replays take at most half of what may be in flight, or of a throttle's window: live traffic finds the rest free. */
+  #mayReplay(): boolean {
+    return this.#replayCalls < Math.max(1, Math.floor(this.#level.current / 2))
+  }
+
+  #mostThrottled({ replayed }: LaneEvent): number {
+    const { limit } = this.#throttle!.rule
+    return replayed === undefined ? limit : Math.max(1, Math.floor(limit / 2))
+  }
+
+  /** While the destination rests or refuses us only the first waiting event goes, when it is time. */
+  #probe(): void {
+    this.#giveUpWaiting()
+    if (this.#isGivingUp || this.#isProbing || this.#calls.size > 0) return
+    const waitMs = this.#outage.nextProbe - this.#options.clock.monotonic()
+    if (waitMs > 0) {
+      this.#alarm.ringWithin(waitMs)
+      return
+    }
+    const first = this.#queue.earliest()
+    if (first === undefined) return
+    this.#isProbing = true
+    this.#queue.stopWaiting(first)
+    first.state = 'loading'
+    void this.#loadOne(first).then((isLoaded) => {
+      const isReady = isLoaded && (this.#userStage === undefined || first.transformed !== undefined)
+      if (isReady && !this.#isStopped) {
+        this.#start(first)
+      } else {
+        this.#isProbing = false
+        if (first.state === 'loading') this.#queue.putBack(first)
+        this.#alarm.ringWithin(0)
+      }
+    })
+  }
+
+  #start(event: LaneEvent): void {
+    try {
+      this.#begin(event)
+    } catch (error) {
+      this.#failed(event, error as Error)
+    }
+  }
+
+  #begin(event: LaneEvent): void {
+    event.state = 'sending'
+    if (event.transformed?.kind === 'dropped') {
+      this.#isProbing = false
+      this.#dropped(event)
+      return
+    }
+    if (event.transformed?.kind === 'failed') {
+      this.#isProbing = false
+      this.#giveUp(event, 'user_transformation', event.transformed.error)
+      return
+    }
+    const prepared = this.#options.prepare(event)
+    if ('error' in prepared) {
+      this.#isProbing = false
+      this.#giveUp(event, prepared.stage, prepared.error)
+      return
+    }
+    this.#call(event, prepared, event.history?.deliveredRequests ?? 0)
+  }
+
+  #call(event: LaneEvent, prepared: Ready, number: number): void {
+    const request = prepared.requests[number]
+    if (request === undefined) {
+      this.#isProbing = false
+      this.#delivered++
+      this.#recordDelivered(event)
+      this.#settled(event)
+      return
+    }
+    const startedAt = this.#options.clock.now()
+    if (event.replayed !== undefined) this.#replayCalls++
+    const call = this.#options.client.send(request, (result) => {
+      this.#calls.delete(event)
+      if (event.replayed !== undefined) this.#replayCalls--
+      try {
+        if (result.kind === 'aborted') this.#aborted(event)
+        else this.#judge(event, prepared, number, request, result, startedAt)
+      } catch (error) {
+        this.#failed(event, error as Error)
+      }
+      if (this.#calls.size === 0) this.#onIdle()
+    })
+    this.#calls.set(event, call)
+  }
+
+  #judge(
+    event: LaneEvent,
+    prepared: Ready,
+    number: number,
+    request: OutboundRequest,
+    result: Ended,
+    startedAt: number,
+  ): void {
+    const answerClass = classOf(result, prepared.classify)
+    const wasProbe = this.#isProbing
+    this.#options.onAttempt(answerClass)
+    this.#noteSign(event, result, answerClass)
+    this.latency.add(result.durationMs)
+    if (answerClass === 'delivered') {
+      this.#failing = undefined
+      this.#level.delivered()
+      const isPlain =
+        prepared.requests.length === 1 &&
+        event.history === undefined &&
+        event.replayed?.letterId === undefined &&
+        this.#settings.keepAnswers === 'failed'
+      if (isPlain) {
+        this.#delivered++
+        this.#options.outcomes.delivered(event, result.status, result.durationMs, startedAt, this.#settings.revision)
+        this.#tell('delivered', event, result.status, result.durationMs, null)
+        this.#settled(event)
+        return
+      }
+    }
+    event.history ??= newHistory(startedAt, this.#options.clock.monotonic() - result.durationMs)
+    const { history } = event
+    history.attempts++
+    // A failed probe counts for every waiting event already, and so for this one.
+    if (!wasProbe || this.#outage.state !== 'resting') history.attemptsSinceStart++
+    const text = keptText(prepared.mask(result.text), answerClass)
+    noteAttempt(history, number, () => prepared.show(request), {
+      at: formatTime(startedAt),
+      durationMs: Math.round(result.durationMs),
+      status: result.status,
+      class: answerClass,
+      text,
+    })
+    this.#payloads.countHistory(event)
+    if (answerClass === 'delivered') {
+      history.deliveredRequests = number + 1
+      if (this.#isStopped && number + 1 < prepared.requests.length) this.#record(event, 'waiting', null)
+      else this.#call(event, prepared, number + 1)
+      return
+    }
+    this.#lastFailure = { status: result.status, text }
+    this.#noteFailing(history, result, answerClass, startedAt)
+    if (answerClass === 'abort') this.#giveUp(event, 'delivery', abortReason(result))
+    else this.#retryOrGiveUp(event, result)
+  }
+
+  #retryOrGiveUp(event: LaneEvent, result: Ended): void {
+    const moment = this.#moment()
+    const isAnswer = result.kind === 'answer'
+    const reason = giveUpAfterAttempt(event, result.status, isAnswer, this.#delivered, this.#outage, moment)
+    if (reason !== undefined) {
+      this.#giveUp(event, 'delivery', reason)
+      return
+    }
+    const history = event.history!
+    const asked = isAnswer ? retryAfterMs(headerText(result.headers, 'retry-after'), moment.now) : 0
+    const waitMs = Math.max(retryWaitMs(history.attempts, this.#options.random()), asked)
+    this.#waitForRetry(event, waitMs)
+    this.#record(event, 'waiting', moment.now + waitMs)
+    this.#options.onRetry(event, result.status, result.durationMs)
+    this.#payloads.drop(event)
+    this.#parkFollowers(event)
+    this.#options.onRoom()
+    this.#onAtRest?.(event)
+    this.pump()
+  }
+
+  /** One that may wait for days must not take the room of those that can go. */
+  #leaveMemory(event: LaneEvent): void {
+    if (event.payload === undefined) return
+    this.#park(event)
+    this.#parkFollowers(event)
+    this.#options.onRoom()
+  }
+
+  /** An event that is refused for good says that the destination answers. */
+  #noteFailing(history: DeliveryHistory, { kind, status }: Ended, answerClass: AnswerClass, startedAt: number): void {
+    if (answerClass === 'abort') {
+      if (kind === 'answer') this.#failing = undefined
+      return
+    }
+    const before = this.#failing?.last
+    const noAnswer = kind === 'answer' ? null : noAnswerText(this.#lastFailure!.text)
+    const failed = kind === 'answer' ? { status, noAnswer } : { status: null, noAnswer }
+    const last = before?.status === failed.status && before.noAnswer === noAnswer ? before : failed
+    history.lastFailed = last
+    this.#failing = { since: this.#failing?.since ?? startedAt, last }
+  }
+
+  /** What an attempt says of the destination as a whole. */
+  #noteSign(event: LaneEvent, result: Ended, answerClass: AnswerClass): void {
+    const now = this.#options.clock.monotonic()
+    const wasProbe = this.#isProbing
+    this.#isProbing = false
+    if (result.kind === 'refused') return
+    const isDelivered = answerClass === 'delivered'
+    if (!isDelivered && isOverload(result)) this.#level.overloaded(now - result.durationMs, now)
+    // What is replayed may be what no destination bears: it does not keep live traffic from a destination that works.
+    if (event.replayed !== undefined && this.#outage.state === 'ok') return
+    this.#isSweepDue = true
+    if (!this.#outage.note(isDelivered ? 'good' : signOf(result), wasProbe, now)) return
+    const fields = { destinationId: this.destinationId, state: this.#outage.state, status: result.status }
+    if (this.#outage.state === 'ok') this.#options.logger.info(fields, 'destination answers again')
+    else this.#options.logger.warn(fields, 'destination gets only probes for now')
+    this.#alarm.ringWithin(0)
+  }
+
+  #aborted(event: LaneEvent): void {
+    this.#isProbing = false
+    if (event.state !== 'sending') return
+    event.state = 'ready'
+    // Those of its requests that are delivered are not sent again.
+    if (event.history !== undefined) this.#record(event, 'waiting', null)
+    this.#onAtRest?.(event)
+  }
+
+  // Outcomes
+
+  /** An event that cannot even be taken up: it ends here, and those before and behind it are delivered. */
+  refuse(event: LaneEvent, error: Error): void {
+    if (!this.#queue.unfinished.has(event)) this.#payloads.took(event)
+    this.#failed(event, error)
+  }
+
+  /** Our own code, or that of the destination, failed at an event: the event ends with it, and no other. */
+  #failed(event: LaneEvent, error: Error & { code?: unknown }): void {
+    this.#isProbing = false
+    if (event.state === 'done') throw error
+    if (error.code === 'DESTINATION_CODE') {
+      this.#giveUp(event, 'dest_transformation', this.#options.mask(error.message))
+      return
+    }
+    const { destinationId } = this
+    const { partition, offset, index } = event
+    this.#options.logger.error({ destinationId, partition, offset, index, err: error }, 'an event cannot be handled')
+    this.#giveUp(event, 'internal', INTERNAL_ERROR)
+  }
+
+  /** Those who count and watch change nothing of an outcome. */
+  #tell(...outcome: Parameters<LaneOptions['onOutcome']>): void {
+    try {
+      this.#options.onOutcome(...outcome)
+    } catch (error) {
+      this.#options.logger.error({ destinationId: this.destinationId, err: error }, 'an outcome cannot be shown')
+    }
+  }
+
+  #recordDelivered(event: LaneEvent): void {
+    const now = this.#options.clock.now()
+    this.#record(event, 'delivered', null)
+    this.#options.outcomes.countDelivered(now)
+    const last = lastAttempt(event.history)
+    this.#tell('delivered', event, last?.status ?? 0, last?.durationMs ?? 0, null)
+  }
+
+  #dropped(event: LaneEvent): void {
+    this.#options.outcomes.dropped(event, this.#options.clock.now(), this.#settings.revision)
+    this.#tell('dropped_by_transformation', event, 0, 0, null)
+    this.#settled(event)
+  }
+
+  #giveUp(event: LaneEvent, stage: Stage, reason: string): void {
+    const { destinationId } = this
+    const what = { destinationId, stage, reason, deadAt: this.#options.clock.now(), revision: this.#settings.revision }
+    this.#options.outcomes.deadLetter(event, deadLetterOf(event, what, this.#lastFailure))
+    const last = lastAttempt(event.history)
+    this.#tell('dead_lettered', event, last?.status ?? 0, last?.durationMs ?? 0, reason)
+    this.#settled(event)
+  }
+
+  /** During an outage: whoever has waited long enough is given up; their payloads are read for the dead letter. */
+  #giveUpWaiting(): void {
+    if (!this.#isSweepDue || this.#isGivingUp || this.#payloads.isLoading) return
+    const given = allGivenUpInOutage(this.#queue, this.#outage, this.#moment(), LOADED_TOGETHER)
+    this.#isSweepDue = given.length > 0
+    if (given.length === 0) return
+    this.#isGivingUp = true
+    void this.#load(given.map(({ event }) => event)).then(() => {
+      for (const { event, reason } of given) {
+        // A good answer may have come meanwhile.
+        if (this.#outage.state === 'ok') break
+        if (isWaiting(event) && event.payload !== undefined) this.#giveUp(event, 'delivery', reason)
+      }
+      this.#isGivingUp = false
+      this.#alarm.ringWithin(0)
+    })
+  }
+
+  #isOld({ acceptedAt }: LaneEvent): boolean {
+    return this.#options.clock.now() - acceptedAt >= GIVE_UP_AFTER_MS
+  }
+
+  #lost(event: LaneEvent): void {
+    const reason = 'segment was damaged'
+    this.#record(event, 'expired', null, reason)
+    this.#tell('expired', event, 0, 0, reason)
+    this.#settled(event)
+  }
+
+  #settled(event: LaneEvent): void {
+    this.#finish(event)
+    this.#options.onRoom()
+    this.pump()
+  }
+
+  #finish(event: LaneEvent): void {
+    this.#queue.finish(event)
+    this.#payloads.drop(event)
+    this.#payloads.dropHistory(event)
+    event.replayed?.onEnd()
+    this.#onAtRest?.(event)
+  }
+
+  // Waiting
+
+  /** @returns the earlier events that it waits for. */
+  #enqueue(event: LaneEvent): readonly LaneEvent[] {
+    return this.#queue.add(event, this.#settings.ordering === 'strict')
+  }
+
+  #waitForRetry(event: LaneEvent, waitMs: number): void {
+    this.#queue.waitForRetry(event, this.#options.clock.monotonic() + waitMs)
+    this.#alarm.ringWithin(waitMs)
+  }
+
+  /** Puts an event that waits behind an unloaded one on disk, too: so it costs memory no longer, and nobody's position. */
+  #park(event: LaneEvent): void {
+    this.#record(event, 'waiting', null)
+    this.#payloads.drop(event)
+  }
+
+  #parkFollowers(event: LaneEvent): void {
+    const next = [event.userFollower, event.anonymousFollower]
+    for (let follower = next.pop(); follower !== undefined || next.length > 0; follower = next.pop()) {
+      if (follower === undefined || follower.payload === undefined || follower.state !== 'blocked') continue
+      this.#park(follower)
+      next.push(follower.userFollower, follower.anonymousFollower)
+    }
+  }
+
+  #record(
+    event: LaneEvent,
+    outcome: JourneyWrite['outcome'],
+    dueAt: number | null,
+    reason: string | null = null,
+  ): void {
+    const { destinationId } = this
+    const { revision } = this.#settings
+    const what = { destinationId, outcome, reason, dueAt, revision, at: this.#options.clock.now() }
+    this.#options.outcomes.journey(event, journeyOf(event, what))
+  }
+
+  async #loadReady(): Promise<void> {
+    if (this.#payloads.isLoading) return
+    const most = Math.max(1, Math.min(LOADED_TOGETHER, this.#level.current))
+    const events = this.#queue.takeUnloaded(this.#mayReplay(), most)
+    for (const event of events) event.state = 'loading'
+    await this.#load(events)
+    for (const event of events.reverse()) if (event.state === 'loading') this.#queue.putBack(event)
+    this.pump()
+  }
+
+  async #loadOne(event: LaneEvent): Promise<boolean> {
+    if (event.payload === undefined) await this.#load([event])
+    if (event.payload !== undefined && event.transformed === undefined) await this.#userStage?.runNow(event)
+    return event.payload !== undefined && event.state === 'loading'
+  }
+
+  async #load(events: readonly LaneEvent[]): Promise<void> {
+    for (const event of await this.#payloads.load(events)) this.#lost(event)
+    if (this.#userStage === undefined) return
+    for (const event of events) this.#userStage.add(event)
+  }
+
+  // User code
+
+  #newUserStage(transform: Transform | undefined): UserStage | undefined {
+    if (transform === undefined) return undefined
+    return new UserStage({ transform, queue: this.#queue, payloads: this.#payloads, onDone: () => this.pump() })
+  }
+
+  /** What the code of before made of events that have not gone yet is forgotten. */
+  #replaceUserStage(transform: Transform | undefined): void {
+    if (transform === undefined && this.#userStage === undefined) return
+    this.#userStage?.close()
+    this.#userStage = this.#newUserStage(transform)
+    const transforming: LaneEvent[] = []
+    for (const event of this.#queue.unfinished) {
+      if (event.payload === undefined || event.state === 'sending') continue
+      this.#payloads.setTransformed(event, undefined)
+      this.#userStage?.add(event)
+      if (event.state === 'transforming') transforming.push(event)
+    }
+    if (this.#userStage === undefined) this.#queue.putBackTransforming(transforming)
+  }
+
+  #situation(): LaneSituation {
+    const { now, monotonic } = this.#moment()
+    return {
+      isEnabled: this.#disabledSince === undefined,
+      isThrottled: this.#isThrottled,
+      outage: this.#outage,
+      failing: this.#failing,
+      nextRetry: this.#queue.nextRetry(),
+      wallTime: (at) => now + at - monotonic,
+    }
+  }
+
+  #moment(): ClockReading {
+    return { now: this.#options.clock.now(), monotonic: this.#options.clock.monotonic() }
+  }
+}
+
+function throttleOf({ throttle }: LaneSettings): Throttle | undefined {
+  return throttle === null ? undefined : new Throttle(throttle)
+}

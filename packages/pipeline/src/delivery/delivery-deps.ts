@@ -1,0 +1,56 @@
+import type {
+  DeliveryStore,
+  EventPlaceKey,
+  Lane,
+  LaneEvent,
+  MemoryBudget,
+  OutboundClient,
+  Position,
+} from '@millrace/delivery'
+import type { DestinationModule } from '@millrace/destinations'
+import type { EventLog } from '@millrace/log'
+import type { Clock, Logger } from '@millrace/std'
+import type { LogTallies } from '../backlog/log-tallies.ts'
+import type { LiveView } from '../events/live-view.ts'
+import type { ConfiguredDestination } from '../following/configuration.ts'
+import type { ParsedRecords } from '../reading/parsed-records.ts'
+import type { LiveUserCodeAccess } from '../stages/live-user-code.ts'
+import type { MetadataSource } from '../stages/user-metadata.ts'
+import type { DeliveryMetrics } from './delivery-metrics.ts'
+
+/** What all destinations have in common. */
+export interface DeliveryDeps {
+  readonly log: EventLog
+  readonly store: DeliveryStore
+  readonly clock: Clock
+  readonly random: () => number
+  readonly memory: MemoryBudget
+  readonly parsed: ParsedRecords
+  readonly metrics: DeliveryMetrics
+  readonly tallies: LogTallies
+  readonly userAgent: string
+  readonly newClient: NewClient
+  readonly moduleOf: (type: string) => DestinationModule
+  /** The same object as long as nothing of the source changes. */
+  readonly sourceOf: (sourceId: string) => MetadataSource | undefined
+  readonly userCode: LiveUserCodeAccess
+  readonly tailAt: (partition: number) => number
+  readonly backfillEnd: (partition: number) => number
+  readonly live: LiveView
+  readonly onDelivered: (
+    event: LaneEvent,
+    destination: ConfiguredDestination,
+    status: number,
+    durationMs: number,
+  ) => void
+  readonly logger: Logger
+}
+
+/** @param options `maxAnswerBytes` for a destination that looks into answers. */
+export type NewClient = (options: { readonly maxAnswerBytes?: number }) => OutboundClient
+
+/** Where a destination goes on after a restart; of a new one, the end of the log. */
+export interface StartingPoint {
+  readonly start: (partition: number, stream: number) => Position
+  readonly resumed: { readonly waiting: Parameters<Lane['resume']>[0]; readonly done: readonly EventPlaceKey[] }
+}

@@ -1,0 +1,335 @@
+import {
+  type DeadLetterRow,
+  INTERNAL_ERROR,
+  JUDGED_ANSWER_BYTES,
+  Lane,
+  type LaneEvent,
+  type LaneOutcomes,
+  type Prepared,
+  type Transform,
+} from '@millrace/delivery'
+import type { DestinationModule } from '@millrace/destinations'
+import type { EventPosition, StoredEvent } from '@millrace/protocol'
+import type { LiveResult } from '../events/live-view.ts'
+import type { Activity } from '../following/activity.ts'
+import type { ConfiguredDestination } from '../following/configuration.ts'
+import { replayLetter } from '../jobs/replay-letter.ts'
+import type { ReplayedEvent } from '../jobs/replayed-event.ts'
+import { Feed, isBefore } from '../reading/feed.ts'
+import { acceptedEvents, storedPayloads } from '../reading/stored-payloads.ts'
+import { UntakenEvents } from '../reading/untaken-events.ts'
+import { filterReason } from '../stages/filters.ts'
+import { LiveUserCode, type LiveUserCodeOptions } from '../stages/live-user-code.ts'
+import { Rendering } from '../stages/rendering.ts'
+import { Stages } from '../stages/stages.ts'
+import type { DeliveryDeps, StartingPoint } from './delivery-deps.ts'
+
+/** After the log could not be read. */
+const READ_AGAIN_MS = 1_000
+
+/**
+ * Everything that belongs to one destination: its lane, what feeds it, and the stages that its events pass. A changed
+ * configuration governs the next event; the lane and what waits in it stay.
+ */
+export class DestinationDelivery {
+  readonly lane: Lane
+  readonly feed: Feed
+  readonly untaken: UntakenEvents
+  readonly #deps: DeliveryDeps
+  readonly #module: DestinationModule
+  readonly #outcomes: LaneOutcomes
+  #destination: ConfiguredDestination
+  #stages: Stages
+  #revision: number
+
+  /** @param configurationRevision of the configuration that the destination is of. */
+  constructor(
+    destination: ConfiguredDestination,
+    configurationRevision: number,
+    activity: Activity,
+    from: StartingPoint,
+    deps: DeliveryDeps,
+  ) {
+    const { log, store, clock, random, memory, parsed, metrics, logger } = deps
+    const { id } = destination
+    this.#deps = deps
+    this.#destination = destination
+    this.#module = deps.moduleOf(destination.type)
+    this.#stages = this.#newStages()
+    this.#outcomes = store.outcomesOf(id)
+    this.#outcomes.readAccepted = (places) => acceptedEvents(places, deps)
+    this.#outcomes.onInternalErrors = (count) => metrics.outcome(id, 'dead_lettered', count, INTERNAL_ERROR)
+    this.#revision = effectiveRevision(destination, configurationRevision)
+    this.#noteVersions()
+    this.lane = new Lane({
+      destinationId: id,
+      clock,
+      random,
+      client: deps.newClient(this.#module.classify === undefined ? {} : { maxAnswerBytes: JUDGED_ANSWER_BYTES }),
+      outcomes: this.#outcomes,
+      memory,
+      settings: { ...destination.delivery, revision: this.#revision },
+      transform: this.#newTransform(),
+      prepare: (event) => this.#prepare(event),
+      mask: (text) => this.#stages.maskingOf([]).text(text),
+      load: (events) => this.#load(events),
+      loadHistories: (events) => store.call('histories', { destinationId: id, events: events.map(waitingPlace) }),
+      onRoom: () => this.feed.pull(),
+      onAttempt: (answerClass) => metrics.attempt(id, answerClass),
+      onRetry: ({ payload, sourceId }, status, durationMs) =>
+        this.#show(payload, sourceId, 'retrying', null, status, durationMs),
+      onOutcome: (outcome, event, status, durationMs, reason) => {
+        metrics.outcome(id, outcome, 1, reason)
+        this.#show(event.payload, event.sourceId, outcome, reason, status, durationMs)
+        if (outcome === 'delivered') deps.onDelivered(event, this.#destination, status, durationMs)
+      },
+      logger,
+    })
+    // What waits at or after the position is taken up again by the feed in its place: there may be earlier events of its
+    // user between the position and it.
+    const { true: passed = [], false: ahead = [] } = Object.groupBy(from.resumed.waiting, (wait) =>
+      String(isBefore(wait, from.start(wait.partition, wait.stream))),
+    )
+    this.feed = new Feed({
+      lane: this.lane,
+      outcomes: this.#outcomes,
+      log,
+      parsed,
+      activity,
+      start: from.start,
+      done: from.resumed.done,
+      waiting: ahead,
+      tailAt: deps.tailAt,
+      backfillEnd: deps.backfillEnd,
+      filter: (event, sourceId) => this.filter(event, sourceId),
+      now: () => clock.now(),
+      revision: () => this.#revision,
+      onFiltered: (event, sourceId, reason) => {
+        metrics.outcome(id, 'filtered', 1, reason)
+        this.#show(event, sourceId, 'filtered', reason)
+      },
+      onDuplicate: (event, sourceId) => this.#show(event, sourceId, 'duplicate', null),
+      onError: (error) => {
+        this.#tellOfLog(error)
+        clock.setTimer(() => this.feed.pull(), READ_AGAIN_MS)
+      },
+    })
+    this.untaken = new UntakenEvents(log, deps.tallies, this.feed)
+    this.lane.setEnabled(destination.isEnabled)
+    this.lane.resume(passed)
+  }
+
+  get destination(): ConfiguredDestination {
+    return this.#destination
+  }
+
+  /** Under which outcomes are recorded: that of its last change, also of its user code. */
+  get revision(): number {
+    return this.#revision
+  }
+
+  /** Of the user code that its events pass, in their order. */
+  get versionIds(): string[] {
+    return this.#destination.transformations.map(({ versionId }) => versionId)
+  }
+
+  /** @param heldSources sources whose connection is disabled. */
+  configure(
+    destination: ConfiguredDestination,
+    configurationRevision: number,
+    activity: Activity,
+    heldSources: ReadonlySet<string>,
+  ): void {
+    const before = this.#destination
+    const isChanged = destination.revision !== before.revision || destination.transformations !== before.transformations
+    this.#destination = destination
+    this.feed.activity = activity
+    if (isChanged) {
+      this.#stages = this.#newStages()
+      this.#revision = effectiveRevision(destination, configurationRevision)
+      this.#noteVersions()
+      this.lane.configure({ ...destination.delivery, revision: this.#revision }, this.#newTransform())
+    }
+    this.lane.setEnabled(destination.isEnabled)
+    this.lane.holdOnly(heldSources)
+    this.feed.pull()
+  }
+
+  /** What is made of an event today. */
+  rendering(event: StoredEvent, sourceId: string, place: EventPosition): Rendering {
+    const { userCode, sourceOf } = this.#deps
+    const source = sourceOf(sourceId)
+    return new Rendering({ stages: this.#stages, revision: this.#revision, userCode, source, sourceId, event, place })
+  }
+
+  /**
+   * Takes up a dead letter again, from the beginning of the path: filters, transformation, attempts from the first on.
+   * `lane.pump` is to be called after a batch of them. Nothing is taken up of a source that was removed meanwhile.
+   *
+   * @param onEnd called once the lane has done with it.
+   * @returns whether the lane has it.
+   */
+  replay(letter: DeadLetterRow, onEnd: () => void): boolean {
+    const { clock, metrics } = this.#deps
+    if (!this.feed.activity.knows(letter.sourceId)) return false
+    const payload = JSON.parse(letter.event) as StoredEvent
+    const reason = this.filter(payload, letter.sourceId)
+    if (reason !== undefined && letter.wait === null) {
+      this.#outcomes.replayFiltered(letter.id, reason, clock.now(), this.#revision)
+      metrics.outcome(this.#destination.id, 'filtered', 1, reason)
+      return false
+    }
+    replayLetter(this.lane, letter, payload, onEnd)
+    return true
+  }
+
+  /** Whether an event of the log may be delivered again: not if its first delivery is still to come, or its source is gone. */
+  mayReplay(
+    partition: number,
+    { stream, offset, index, sourceId }: Omit<ReplayedEvent, 'partition' | 'event' | 'sizeBytes'>,
+  ): boolean {
+    const { activity } = this.feed
+    if (!activity.knows(sourceId)) return false
+    return (
+      !activity.isConnected(sourceId, partition, offset) || this.feed.hasPassed(partition, stream, { offset, index })
+    )
+  }
+
+  /** Until `endAlone` nothing is taken up and nothing goes: events are delivered one at a time (`OneAtATime`). */
+  beginAlone(): void {
+    this.lane.beginAlone()
+    this.feed.beginAlone()
+  }
+
+  endAlone(): void {
+    this.lane.endAlone()
+    this.feed.endAlone()
+  }
+
+  /** Reads the payload of an event that is not in memory. */
+  async payloadOf(event: LaneEvent): Promise<StoredEvent | undefined> {
+    return event.payload ?? (await this.#load([event]))[0]
+  }
+
+  /** Events that have no final outcome at this moment: taken up or not. @param sourceId all sources if it is left out. */
+  async waiting(sourceId?: string): Promise<{ events: number; bytes: number }> {
+    const takenUp = this.takenUp(sourceId)
+    const untaken = await this.untaken.count(sourceId)
+    return { events: takenUp.events + untaken.events, bytes: takenUp.bytes + untaken.bytes }
+  }
+
+  takenUp(sourceId?: string): { events: number; bytes: number } {
+    if (sourceId === undefined) return { events: this.lane.unfinishedCount, bytes: this.lane.unfinishedBytes }
+    let events = 0
+    let bytes = 0
+    for (const event of this.lane.unfinished()) {
+      if (event.sourceId !== sourceId) continue
+      events++
+      bytes += event.sizeBytes
+    }
+    return { events, bytes }
+  }
+
+  /** Gives up what waits before an offset, but for what is in flight. Whoever calls records what it returns. */
+  giveUpBefore(partition: number, offset: number) {
+    const cursors = this.feed.skipTo(partition, offset)
+    const events = this.lane.giveUpBefore(partition, offset)
+    const isInFlight = (event: LaneEvent) => event.partition === partition && event.offset < offset
+    const inFlight = [...this.lane.unfinished()].filter(isInFlight)
+    return { cursors, events, inFlight }
+  }
+
+  /** Offsets from here on must stay in the log: a position, or the oldest wait. */
+  neededFrom(partition: number): number {
+    let offset = this.feed.position(partition)
+    for (const event of this.lane.unfinished()) {
+      // A dead letter keeps its event.
+      if (event.replayed?.letterId !== undefined) continue
+      if (event.partition === partition && event.offset < offset) offset = event.offset
+    }
+    return offset
+  }
+
+  /** The destination is gone: nothing more is sent, and nothing of it is written any more. */
+  async remove(): Promise<void> {
+    this.feed.close()
+    this.lane.discard(undefined)
+    this.#outcomes.drop()
+    await this.lane.stop(Promise.resolve())
+  }
+
+  /** Why the filters of today leave an event out; undefined if they do not. */
+  filter(event: StoredEvent, sourceId: string) {
+    const { id, name, config } = this.#destination
+    const filtered = { id, name, config, module: this.#module }
+    return filterReason(event, filtered, this.#deps.sourceOf(sourceId)?.class ?? '')
+  }
+
+  /** For those who watch. An event whose payload is lost has no name to show it by. */
+  #show(
+    payload: StoredEvent | undefined,
+    sourceId: string,
+    outcome: LiveResult['outcome'],
+    reason: string | null,
+    status = 0,
+    durationMs = 0,
+  ): void {
+    const { live } = this.#deps
+    if (!live.isWatched || payload === undefined) return
+    live.outcome(payload, sourceId, { destinationId: this.#destination.id, outcome, reason, status, durationMs })
+  }
+
+  #load(events: readonly LaneEvent[]): Promise<(StoredEvent | undefined)[]> {
+    return storedPayloads(events, this.#deps, (error) => this.#tellOfLog(error))
+  }
+
+  #tellOfLog(error: Error): void {
+    const fields = { destinationId: this.#destination.id, cause: error.message }
+    this.#deps.logger.error(fields, 'the log cannot be read')
+  }
+
+  /** All that is to be sent for an event, or what went wrong with any of it. */
+  #prepare({ payload, transformed, sourceId }: LaneEvent): Prepared {
+    if (transformed?.kind !== 'events') return this.#stages.prepare([payload!], sourceId)
+    return this.#stages.prepare(transformed.events, sourceId, transformed.secrets)
+  }
+
+  #newTransform(): Transform | undefined {
+    if (this.#destination.transformations.length === 0) return undefined
+    const { userCode, clock, sourceOf, metrics, logger } = this.#deps
+    const destination = this.#destination
+    const onError = (transformationId: string) => metrics.transformationError(transformationId)
+    const onFlow: LiveUserCodeOptions['onFlow'] = (...flow) => metrics.flow(...flow)
+    const options = { destination, stages: this.#stages, userCode, clock, sourceOf, onError, onFlow, logger }
+    return new LiveUserCode(options).transform
+  }
+
+  #noteVersions(): void {
+    const { versionIds } = this
+    if (versionIds.length > 0) this.#outcomes.noteVersions(this.#revision, versionIds)
+  }
+
+  #newStages(): Stages {
+    const { userAgent, clock } = this.#deps
+    return new Stages(
+      { ...this.#destination, module: this.#module },
+      { userAgent, isUserAgentAdded: false, nowSeconds: () => Math.floor(clock.now() / 1000) },
+    )
+  }
+}
+
+function waitingPlace({ partition, offset, index, replayed }: LaneEvent) {
+  const { replayId = null, letterId = null } = replayed ?? {}
+  return { partition, offset, index, replayId, letterId }
+}
+
+/**
+ * A new version of user code is no change of the destination: what has user code is under the revision of the whole
+ * configuration, so that each revision of a destination stands for the same versions for ever.
+ */
+function effectiveRevision(
+  { revision, transformations }: ConfiguredDestination,
+  configurationRevision: number,
+): number {
+  return transformations.length === 0 ? revision : configurationRevision
+}

@@ -1,0 +1,92 @@
+import type { DeadLetterFilter, DeadLetterGroup, DeadLetterRow, DeliveryStore } from '@millrace/delivery'
+import type { EventLog } from '@millrace/log'
+import { eventName, formatTime, type JsonObject, type StoredEvent, storedEvents } from '@millrace/protocol'
+import type { DestinationDelivery } from '../delivery/destination-delivery.ts'
+import { deadLetterGroups } from './dead-letter-groups.ts'
+
+/** Events that were given up, as people look at them. */
+export class DeadLetters {
+  readonly #log: EventLog
+  readonly #store: DeliveryStore
+  readonly #deliveries: ReadonlyMap<string, DestinationDelivery>
+
+  constructor(log: EventLog, store: DeliveryStore, deliveries: ReadonlyMap<string, DestinationDelivery>) {
+    this.#log = log
+    this.#store = store
+    this.#deliveries = deliveries
+  }
+
+  /** A page, newest first. @param before the row after which it begins; null: at the newest. */
+  page(filter: DeadLetterFilter, limit: number, before: number | null) {
+    return this.#store.call('deadLetters', { filter, limit, before })
+  }
+
+  /** Largest first; at most `MAX_GROUPS`. */
+  groups(filter: DeadLetterFilter): Promise<DeadLetterGroup[]> {
+    return deadLetterGroups(this.#store, filter)
+  }
+
+  find(id: string): Promise<DeadLetterRow | undefined> {
+    return this.#store.call('deadLetter', id)
+  }
+
+  /** With its payloads; the request of an event without attempts of its own is rendered again. */
+  async detail(row: DeadLetterRow) {
+    return deadLetterDetail(row, this.#log, this.#deliveries.get(row.destinationId))
+  }
+}
+
+/** A dead letter in a list. @see contracts/delivery.md §6 */
+export function deadLetterSummary(row: DeadLetterRow) {
+  const event = JSON.parse(row.event) as StoredEvent
+  const last = row.requests?.findLast(({ attempts }) => attempts.length > 0)?.attempts.at(-1)
+  return {
+    id: row.id,
+    state: row.state,
+    stage: row.stage,
+    reason: row.reason,
+    messageId: event.messageId,
+    eventType: event.type,
+    eventName: eventName(event),
+    userId: event.userId ?? null,
+    sourceId: row.sourceId,
+    destinationId: row.destinationId,
+    acceptedAt: formatTime(row.acceptedAt),
+    deadAt: formatTime(row.deadAt),
+    attempts: row.attempts,
+    lastStatus: row.lastStatus === 0 ? null : row.lastStatus,
+    lastAnswer: last?.text ?? row.lastAnswer,
+    transformationVersionIds: row.versionIds,
+  }
+}
+
+async function deadLetterDetail(row: DeadLetterRow, log: EventLog, delivery: DestinationDelivery | undefined) {
+  const kept = row.requests?.findLast((request) => request !== null)
+  const delivered = JSON.parse(row.event) as StoredEvent
+  const request = kept === undefined ? await rendered(row, delivered, delivery) : shown(kept)
+  const last = kept?.attempts.at(-1)
+  const answer = last ?? (row.lastStatus === 0 ? undefined : { status: row.lastStatus, text: row.lastAnswer ?? '' })
+  return {
+    ...deadLetterSummary(row),
+    event: (await storedEvent(row, log)) ?? delivered,
+    request: request ?? null,
+    answer: answer === undefined ? null : { status: answer.status, text: answer.text },
+    history: (row.requests ?? []).flatMap(({ attempts }) => attempts),
+  }
+}
+
+/** As it was accepted; what is kept with the dead letter, for when the log has dropped it, has its delivery times set. */
+async function storedEvent(row: DeadLetterRow, log: EventLog): Promise<JsonObject | undefined> {
+  const [record] = await log.get(row.partition, [row.offset])
+  return record && storedEvents(record).events[row.index]
+}
+
+function shown({ method, endpoint, headers }: { method: string; endpoint: string; headers: object }) {
+  return { method, endpoint, headers }
+}
+
+async function rendered(row: DeadLetterRow, event: StoredEvent, delivery: DestinationDelivery | undefined) {
+  if (row.stage !== 'delivery' || delivery === undefined || delivery.revision !== row.revision) return undefined
+  const request = await delivery.rendering(event, row.sourceId, row).firstRequest()
+  return request && { ...shown(request), rendered: true }
+}

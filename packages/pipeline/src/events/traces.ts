@@ -1,0 +1,300 @@
+import {
+  type DeliveryStore,
+  type LaneEvent,
+  outcomeOfDeadLetter,
+  type Recorded,
+  type RequestHistory,
+} from '@millrace/delivery'
+import type { EventLog } from '@millrace/log'
+import {
+  type EventPosition,
+  formatPosition,
+  formatTime,
+  type StoredBatch,
+  type StoredEvent,
+  setDeliveryTimes,
+  storedEvents,
+} from '@millrace/protocol'
+import type { Clock } from '@millrace/std'
+import type { DestinationDelivery } from '../delivery/destination-delivery.ts'
+import { type ToldWaiting, toldWaiting } from '../delivery/why-waiting.ts'
+import type { MessageIndex } from '../reading/message-index.ts'
+import type { Rendered, Rendering } from '../stages/rendering.ts'
+
+/** What became of an event at one destination. */
+interface Journey {
+  readonly destinationId: string
+  readonly outcome: string
+  readonly reason: string | null
+  readonly replayId: string | null
+  readonly transformationVersionIds: readonly string[]
+  readonly configRevision: number | null
+  /** Of a retrying one. */
+  readonly nextAttemptAt?: string
+  /** Of a blocked one: messageId of the earlier event of the same user that it waits for. */
+  readonly blockedBy?: string
+  /** Of one without a final outcome. */
+  readonly waiting?: ToldWaiting
+  readonly requests: readonly TracedRequest[]
+  /** For the destination that was asked for: what its code and its transformation make of the event. */
+  readonly rendered?: Rendered & {
+    /** Whether this is what governed the event, or another configuration does by now. */
+    readonly versions: 'recorded' | 'today'
+  }
+}
+
+interface TracedRequest {
+  readonly method?: string
+  readonly endpoint?: string
+  /** The request was not kept: it is shown as it would be made again from the stored event. */
+  readonly rendered?: true
+  readonly attempts: readonly object[]
+}
+
+export interface TraceSources {
+  readonly log: EventLog
+  readonly store: DeliveryStore
+  readonly index: MessageIndex
+  readonly deliveries: ReadonlyMap<string, DestinationDelivery>
+  readonly clock: Clock
+}
+
+/** Which events, and what of them. */
+interface TraceAsked {
+  readonly sourceId?: string | undefined
+  /** Id of a destination. */
+  readonly render?: string | undefined
+}
+
+/** What became of events, by their messageId. @see contracts/delivery.md §8 [D623] */
+export class Traces {
+  readonly #sources: TraceSources
+
+  constructor(sources: TraceSources) {
+    this.#sources = sources
+  }
+
+  /** The journey of each accepted event with this messageId; empty if there is none. */
+  find(messageId: string, asked: TraceAsked = {}): Promise<object[]> {
+    return traceEvents(this.#sources, messageId, asked)
+  }
+}
+
+async function traceEvents(sources: TraceSources, messageId: string, { sourceId, render }: TraceAsked) {
+  const { log, index } = sources
+  const traces: object[] = []
+  for (const position of await index.find(messageId)) {
+    const [record] = await log.get(position.partition, [position.offset])
+    if (record === undefined) continue
+    const batch = storedEvents(record)
+    const event = batch.events[position.index]
+    if (event?.messageId !== messageId) continue
+    const { header } = record
+    if (sourceId !== undefined && sourceId !== header.sourceId) continue
+    traces.push({
+      messageId,
+      sourceId: header.sourceId,
+      acceptedAt: formatTime(header.acceptedAt),
+      position: formatPosition(position),
+      event: structuredClone(event),
+      destinations: record.duplicates?.has(position.index)
+        ? duplicateJourneys(sources, position, header.sourceId)
+        : await journeys(sources, position, header.sourceId, timed(event, batch), render),
+    })
+  }
+  return traces
+}
+
+/** The event as the stages get it. */
+function timed(event: StoredEvent, batch: StoredBatch): StoredEvent {
+  const copy = structuredClone(event)
+  setDeliveryTimes(copy, batch)
+  return copy
+}
+
+async function journeys(
+  { store, deliveries, clock }: TraceSources,
+  position: EventPosition,
+  sourceId: string,
+  event: StoredEvent,
+  render: string | undefined,
+): Promise<Journey[]> {
+  const recorded = Map.groupBy(await store.call('recorded', { ...position, sourceId }), ([id]) => id)
+  const found: Journey[] = []
+  for (const delivery of deliveries.values()) {
+    const { feed, destination } = delivery
+    const { id } = destination
+    const records = byReplay((recorded.get(id) ?? []).map(([, record]) => record))
+    recorded.delete(id)
+    const unfinished = new Map(findUnfinished(delivery, position).map((each) => [replayOf(each), each]))
+    const rendering = delivery.rendering(event, sourceId, position)
+    const untaken = () => toldWaiting(delivery.lane.waitOf(undefined), clock.now())
+    const ofDestination: Journey[] = []
+    const isFirst = feed.activity.isConnected(sourceId, position.partition, position.offset)
+    for (const replayId of new Set([...(isFirst ? [null] : []), ...records.keys(), ...unfinished.keys()])) {
+      const record = records.get(replayId)
+      const waiting = unfinished.get(replayId)
+      if (waiting !== undefined) ofDestination.push(await unfinishedJourney(delivery, waiting, record, clock))
+      else if (record !== undefined) ofDestination.push(await recordedJourney(id, record, rendering))
+      else ofDestination.push({ ...journey(id, 'pending', null, null, []), waiting: untaken() })
+    }
+    found.push(...(id === render ? await withRendered(ofDestination, rendering) : ofDestination))
+  }
+  for (const [id, records] of recorded) {
+    for (const [, record] of records) found.push(await recordedJourney(id, record, undefined))
+  }
+  return found
+}
+
+async function withRendered(journeys: readonly Journey[], rendering: Rendering): Promise<Journey[]> {
+  const rendered = await rendering.all()
+  return journeys.map((each) => ({
+    ...each,
+    rendered: { versions: each.configRevision === rendering.revision ? 'recorded' : 'today', ...rendered },
+  }))
+}
+
+/** By replay of the log; null: the first delivery. A dead letter beside something else of that is of a replay. */
+function byReplay(records: readonly Recorded[]): Map<string | null, Recorded> {
+  const found = new Map<string | null, Recorded>()
+  for (const record of records) {
+    const isPlaced = record.kind === 'plain' || record.kind === 'journey'
+    const isSecond = record.kind === 'dead_letter' && found.has(null)
+    found.set(isPlaced || isSecond ? record.replayId : null, record)
+  }
+  return found
+}
+
+/** A replay of a dead letter goes on with the delivery that it was given up in. */
+function replayOf({ replayed }: LaneEvent): string | null {
+  return replayed === undefined || replayed.letterId !== undefined ? null : replayed.replayId
+}
+
+/** Nothing is recorded of a duplicate at any destination: the log itself says what it is. */
+function duplicateJourneys({ deliveries }: TraceSources, position: EventPosition, sourceId: string): Journey[] {
+  const { partition, offset } = position
+  return [...deliveries.values()]
+    .filter(({ feed }) => feed.activity.isConnected(sourceId, partition, offset))
+    .map(({ destination }) => journey(destination.id, 'duplicate', null, null, []))
+}
+
+function findUnfinished({ lane }: DestinationDelivery, position: EventPosition): LaneEvent[] {
+  return [...lane.unfinished()].filter((event) => isAt(event, position))
+}
+
+async function unfinishedJourney(
+  delivery: DestinationDelivery,
+  event: LaneEvent,
+  recorded: Recorded | undefined,
+  clock: Clock,
+): Promise<Journey> {
+  const { lane, destination } = delivery
+  const requests = event.history?.requests ?? keptRequests(recorded)
+  const now = clock.now()
+  const outcome = lane.outcomeOf(event)
+  const blocker = outcome === 'blocked' ? blockerOf(delivery, event) : undefined
+  const blockedBy = blocker && (await messageIdOf(delivery, blocker))
+  const due = outcome === 'retrying' ? event.history?.due : undefined
+  const reason = blockedBy === undefined ? null : `waits for ${blockedBy}`
+  const replayId = event.replayed?.replayId ?? null
+  return {
+    ...journey(destination.id, outcome, reason, delivery, requests.map(traced)),
+    replayId,
+    ...(due === undefined ? {} : { nextAttemptAt: formatTime(now + Math.round(due - clock.monotonic())) }),
+    ...(blockedBy === undefined ? {} : { blockedBy }),
+    waiting: toldWaiting(waitOf(delivery, event, blocker, blockedBy ?? null), now),
+  }
+}
+
+/** What is on disk of the attempts at an event that waits; of a dead letter that is replaying, those of the replay. */
+function keptRequests(recorded: Recorded | undefined): readonly RequestHistory[] {
+  if (recorded?.kind === 'dead_letter') return recorded.wait?.requests ?? recorded.requests ?? []
+  return (recorded?.kind === 'journey' ? recorded.requests : null) ?? []
+}
+
+/** What keeps the earlier event keeps the one behind it. */
+function waitOf(
+  { lane }: DestinationDelivery,
+  event: LaneEvent,
+  blocker: LaneEvent | undefined,
+  blockedBy: string | null,
+) {
+  const own = lane.waitOf(event)
+  if (own.cause !== 'order' || blocker?.state !== 'retrying') return { ...own, blockedBy }
+  return { ...lane.waitOf(blocker), blockedBy }
+}
+
+/** The earlier event of the same user that is waited for. */
+function blockerOf({ lane }: DestinationDelivery, event: LaneEvent): LaneEvent | undefined {
+  for (const earlier of lane.unfinished()) {
+    if (earlier.userFollower === event || earlier.anonymousFollower === event) return earlier
+  }
+  return undefined
+}
+
+async function messageIdOf(delivery: DestinationDelivery, event: LaneEvent): Promise<string | undefined> {
+  const payload = event.payload ?? (await delivery.payloadOf(event))
+  return payload?.messageId
+}
+
+/** @param rendering undefined where the destination is gone. */
+async function recordedJourney(id: string, recorded: Recorded, rendering: Rendering | undefined): Promise<Journey> {
+  switch (recorded.kind) {
+    case 'plain': {
+      const { outcome, reason, status, durationMs, at, replayId } = recorded
+      if (outcome !== 'delivered') return { ...journey(id, outcome, reason, recorded, []), replayId }
+      const attempt = { n: 1, at: formatTime(at), durationMs, status, class: 'delivered', text: '' }
+      const request = { ...(await rendered(rendering, recorded.revision)), attempts: [attempt] }
+      return { ...journey(id, 'delivered', null, recorded, [request]), replayId }
+    }
+    case 'journey': {
+      const outcome = recorded.outcome === 'waiting' ? 'pending' : recorded.outcome
+      const { reason, requests, replayId } = recorded
+      return { ...journey(id, outcome, reason, recorded, (requests ?? []).map(traced)), replayId }
+    }
+    case 'dead_letter': {
+      const { outcome, reason } = outcomeOfDeadLetter(recorded)
+      const { replayId, requests } = recorded
+      const shown = outcome === 'waiting' ? 'pending' : outcome
+      return { ...journey(id, shown, reason, recorded, (requests ?? []).map(traced)), replayId }
+    }
+    case 'range':
+      return journey(id, recorded.outcome, recorded.reason, null, [])
+  }
+}
+
+/** Method and endpoint made again from the stored event; left out if the configuration is another one by now. */
+async function rendered(
+  rendering: Rendering | undefined,
+  revision: number,
+): Promise<{ method?: string; endpoint?: string; rendered?: true }> {
+  if (rendering?.revision !== revision) return {}
+  const request = await rendering.firstRequest()
+  return request === undefined ? {} : { method: request.method, endpoint: request.endpoint, rendered: true }
+}
+
+function traced({ method, endpoint, attempts }: RequestHistory): TracedRequest {
+  return { method, endpoint, attempts }
+}
+
+function journey(
+  destinationId: string,
+  outcome: string,
+  reason: string | null,
+  configuration: { readonly revision: number; readonly versionIds: readonly string[] } | null,
+  requests: readonly TracedRequest[],
+): Journey {
+  return {
+    destinationId,
+    outcome,
+    reason,
+    replayId: null,
+    transformationVersionIds: configuration?.versionIds ?? [],
+    configRevision: configuration?.revision ?? null,
+    requests,
+  }
+}
+
+function isAt(event: LaneEvent, { partition, offset, index }: EventPosition): boolean {
+  return event.offset === offset && event.index === index && event.partition === partition
+}

@@ -1,0 +1,50 @@
+import type { Position } from '@millrace/delivery'
+import { type EventLog, STREAMS } from '@millrace/log'
+import type { LogTallies } from '../backlog/log-tallies.ts'
+import type { StartingPoint } from '../delivery/delivery-deps.ts'
+import type { PositionOf } from './removals.ts'
+import type { Spans } from './spans.ts'
+
+/**
+ * Where destinations go on after a restart: at their places on disk. That of one that nothing comes for may be long ago: what others'
+ * sources sent since is passed over by its counts, as it would have to be read once for each such destination.
+ */
+export class StartingPlaces {
+  readonly #log: EventLog
+  readonly #spans: Spans
+  readonly #tallies: LogTallies
+  readonly #positionOf: PositionOf
+
+  constructor(log: EventLog, spans: Spans, tallies: LogTallies, positionOf: PositionOf) {
+    this.#log = log
+    this.#spans = spans
+    this.#tallies = tallies
+    this.#positionOf = positionOf
+  }
+
+  async of(destinationId: string): Promise<StartingPoint['start']> {
+    const activity = this.#spans.activityOf(destinationId)
+    const isWanted = (sourceId: string) => activity.knows(sourceId)
+    const partitions = Array.from({ length: this.#log.partitions }, (_, partition) => partition)
+    const places = await Promise.all(
+      partitions.map((partition) =>
+        Promise.all(STREAMS.map((_, stream) => this.#place(destinationId, partition, stream, isWanted))),
+      ),
+    )
+    return (partition, stream) => places[partition]![stream]!
+  }
+
+  async #place(
+    destinationId: string,
+    partition: number,
+    stream: number,
+    isWanted: (sourceId: string) => boolean,
+  ): Promise<Position> {
+    const recorded = this.#positionOf(destinationId, partition, stream)
+    const position = recorded ?? this.#spans.firstConnected(destinationId, partition)
+    const range = { from: position.offset, to: this.#log.end(partition) }
+    // A batch that is taken up in part holds its events.
+    if (position.index > 0 || range.from >= range.to) return position
+    return { offset: await this.#tallies.seek(partition, STREAMS[stream]!, range, isWanted), index: 0 }
+  }
+}

@@ -1,0 +1,92 @@
+import { DEAD_LETTER_STATES, type DeadLetterFilter, STAGES } from '@millrace/delivery'
+import type { FastifyPluginAsync } from 'fastify'
+import { groupJson } from '../events/dead-letter-groups.ts'
+import { deadLetterSummary } from '../events/dead-letters.ts'
+import { eventsPage } from '../events/event-route.ts'
+import { jobRoutes } from '../jobs/routes.ts'
+import type { Pipeline } from '../pipeline.ts'
+import { DEAD_LETTERS_IN_WORDS } from './dead-letters.openapi.ts'
+import { LIST_IN_WORDS, STATE_IN_WORDS, STATES_IN_WORDS, TRACE_IN_WORDS } from './events.openapi.ts'
+import { limitOf, nextPath, oneOf, pageOf, type Query, rowBefore, rowCursor, text, time } from './query.ts'
+import { RequestRefused } from './request-refused.ts'
+
+const CURSOR = 'dl'
+
+/**
+ * What people may see of deliveries, below /v2; whoever registers the routes has checked the credentials.
+ *
+ * @see contracts/delivery.md §6, §8, §10
+ */
+export function deliveryRoutes({
+  jobs,
+  events,
+  traces,
+  states,
+  deadLetters,
+}: Pick<Pipeline, 'jobs' | 'events' | 'traces' | 'states' | 'deadLetters'>): FastifyPluginAsync {
+  return async (app) => {
+    await app.register(jobRoutes(jobs))
+
+    app.get('/events', { config: { describe: LIST_IN_WORDS } }, (request) => eventsPage(events, request.query as Query))
+
+    app.get('/events/:messageId', { config: { describe: TRACE_IN_WORDS } }, async (request) => {
+      const { messageId } = request.params as { messageId: string }
+      const query = request.query as Query
+      const found = await traces.find(messageId, { sourceId: text(query, 'sourceId'), render: text(query, 'render') })
+      if (found.length === 0) throw new RequestRefused('not_found', `Event with messageId ${messageId} not found`)
+      return { events: found }
+    })
+
+    app.get('/destinations/:id/delivery', { config: { describe: STATE_IN_WORDS } }, async (request) => {
+      const { id } = request.params as { id: string }
+      const state = await states.of(id)
+      if (state === undefined) throw new RequestRefused('not_found', `Destination with id ${id} not found`)
+      return state
+    })
+
+    app.get('/delivery', { config: { describe: STATES_IN_WORDS } }, async (request) => {
+      const { items, paging } = pageOf(states.ids(), '/v2/delivery', request.query as Query)
+      return { delivery: await states.list(items), paging }
+    })
+
+    app.get('/dead-letters', { config: { describe: DEAD_LETTERS_IN_WORDS.list } }, async (request) => {
+      const query = request.query as Query
+      const limit = limitOf(query)
+      const before = rowBefore(query, CURSOR)
+      const { rows, next } = await deadLetters.page(filterOf(query), limit, before)
+      // Counting a list that grows with traffic would cost more than its page: the total is known when this is all.
+      const total = before === null && next === null ? rows.length : null
+      const cursor = rowCursor(CURSOR, next)
+      return {
+        deadLetters: rows.map(deadLetterSummary),
+        paging: { total, next: nextPath('/v2/dead-letters', query, cursor) },
+      }
+    })
+
+    app.get('/dead-letters/groups', { config: { describe: DEAD_LETTERS_IN_WORDS.groups } }, async (request) => {
+      const groups = await deadLetters.groups(filterOf(request.query as Query))
+      return { groups: groups.map(groupJson) }
+    })
+
+    app.get('/dead-letters/:id', { config: { describe: DEAD_LETTERS_IN_WORDS.get } }, async (request) => {
+      const { id } = request.params as { id: string }
+      const row = await deadLetters.find(id)
+      if (row === undefined) throw new RequestRefused('not_found', `Dead letter with id ${id} not found`)
+      return { deadLetter: await deadLetters.detail(row) }
+    })
+  }
+}
+
+function filterOf(query: Query): DeadLetterFilter {
+  return {
+    destinationId: text(query, 'destinationId'),
+    sourceId: text(query, 'sourceId'),
+    stage: oneOf(query, 'stage', STAGES),
+    reason: text(query, 'reason'),
+    state: oneOf(query, 'state', DEAD_LETTER_STATES) ?? 'open',
+    userId: text(query, 'userId'),
+    messageId: text(query, 'messageId'),
+    from: time(query, 'from'),
+    to: time(query, 'to'),
+  }
+}

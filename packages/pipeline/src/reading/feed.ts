@@ -1,0 +1,413 @@
+import {
+  type EventPlace,
+  type EventPlaceKey,
+  type FilterReason,
+  type Lane,
+  LaneEvent,
+  type LaneOutcomes,
+  type Position,
+} from '@millrace/delivery'
+import { type EventLog, STREAMS, type StoredRecord } from '@millrace/log'
+import { hash53, type StoredEvent } from '@millrace/protocol'
+import type { Activity } from '../following/activity.ts'
+import type { ParsedRecords } from './parsed-records.ts'
+
+const LIVE = 0
+const BACKFILL = 1
+const MAX_READ_BYTES = 256 * 1024
+const LEAST_READ_BYTES = 16 * 1024
+/** Events of backfills that a lane holds at a time: they fill the gaps of live traffic, they do not crowd it out. */
+const MAX_BACKFILL = 100
+/** A lane that fell behind reads on when there is room for this many, so that a read is worth its while. */
+const WORTHWHILE_ROOM = 100
+
+type Wait = Parameters<Lane['resume']>[0][number]
+
+export interface FeedOptions {
+  readonly lane: Lane
+  readonly outcomes: LaneOutcomes
+  readonly log: EventLog
+  readonly parsed: ParsedRecords
+  readonly activity: Activity
+  /** Where a restart goes on, by partition and stream. */
+  readonly start: (partition: number, stream: number) => Position
+  /** At or after the start, but already recorded. */
+  readonly done: readonly EventPlaceKey[]
+  /** At or after the start, and recorded as waiting. */
+  readonly waiting: readonly Wait[]
+  /** Where the shared reader of the live stream is. */
+  readonly tailAt: (partition: number) => number
+  /** No record of a backfill is at or after it. */
+  readonly backfillEnd: (partition: number) => number
+  readonly filter: (event: StoredEvent, sourceId: string) => FilterReason | undefined
+  readonly now: () => number
+  readonly revision: () => number
+  readonly onFiltered: (event: StoredEvent, sourceId: string, reason: FilterReason) => void
+  /** Of an earlier event: it goes nowhere. */
+  readonly onDuplicate: (event: StoredEvent, sourceId: string) => void
+  readonly onError: (error: Error) => void
+}
+
+/**
+ * Brings a destination's lane the events of its sources. While the lane keeps up it takes them from the shared reader; when
+ * the lane is full it leaves it, reads its own range as there is room, and rejoins at the end.
+ */
+export class Feed {
+  readonly #options: FeedOptions
+  activity: Activity
+  readonly #partitions: PartitionFeed[]
+  #isClosed = false
+  /** Of the last record taken. */
+  #eventBytes = 1024
+  /** Index of the event that was looked at last. */
+  #reached = 0
+  #isAlone = false
+
+  constructor(options: FeedOptions) {
+    this.#options = options
+    this.activity = options.activity
+    this.#partitions = Array.from({ length: options.log.partitions }, (_, partition) => ({
+      partition,
+      live: this.#streamFeed(partition, LIVE),
+      backfill: this.#streamFeed(partition, BACKFILL),
+      recorded: new Map(),
+      isPulling: false,
+    }))
+    for (const [partition, offset, index] of options.done) this.#remember(partition, { offset, index }, undefined)
+    for (const wait of options.waiting) this.#remember(wait.partition, wait, wait)
+  }
+
+  /** Takes a record from the shared reader, unless this lane is behind it. */
+  offer(partition: number, record: StoredRecord): void {
+    const { live } = this.#partitions[partition]!
+    // It may have read ahead of the shared reader before it rejoined.
+    if (!live.isAttached || this.#isClosed || record.offset < live.cursor.offset) return
+    let taken: number | undefined
+    try {
+      taken = this.#take(partition, LIVE, record, 0, Number.POSITIVE_INFINITY)
+    } catch (error) {
+      // The others are offered the record none the less; this one reads it again.
+      taken = this.#reached
+      this.#fail(error as Error)
+    }
+    if (taken === undefined) return
+    live.isAttached = false
+    live.cursor = { offset: record.offset, index: taken }
+  }
+
+  /** Takes what it may from its own place in the log; to be called whenever there may be room, or something new. */
+  pull(): void {
+    for (const feed of this.#partitions)
+      if (!feed.isPulling && this.#wants(feed)) this.#pull(feed).catch((error) => this.#fail(error))
+  }
+
+  /** Until `endAlone` nothing is taken up but by `takeOneByOne`. */
+  beginAlone(): void {
+    this.#isAlone = true
+  }
+
+  endAlone(): void {
+    this.#isAlone = false
+    this.pull()
+  }
+
+  /**
+   * Takes up what the log holds before these offsets, as far as the lane has room, one event after the other.
+   *
+   * @param ends by partition.
+   * @param onEvent called before anything looks at the event; what it returns is called when it was taken up or left out.
+   */
+  async takeOneByOne(
+    ends: readonly number[],
+    onEvent: (event: OfferedEvent) => Promise<(() => Promise<void>) | undefined>,
+  ): Promise<void> {
+    for (const { partition, live, backfill } of this.#partitions) {
+      for (const [stream, feed] of [live, backfill].entries()) {
+        await this.#takeStream(partition, stream, feed, ends[partition]!, onEvent)
+      }
+    }
+  }
+
+  async #takeStream(
+    partition: number,
+    stream: number,
+    feed: StreamFeed,
+    end: number,
+    onEvent: Parameters<Feed['takeOneByOne']>[1],
+  ): Promise<void> {
+    const { lane, log, parsed, outcomes } = this.#options
+    while (feed.cursor.offset < end) {
+      const { records, next } = await log.read(partition, STREAMS[stream]!, feed.cursor.offset, LEAST_READ_BYTES)
+      if (records.length === 0) feed.cursor = { offset: Math.max(next, feed.cursor.offset), index: 0 }
+      for (const record of records) {
+        if (record.offset >= end) return
+        const { sourceId, acceptedAt } = record.header
+        const events = this.activity.isConnected(sourceId, partition, record.offset)
+          ? parsed.eventsOf(partition, record).length
+          : 0
+        for (let index = record.offset === feed.cursor.offset ? feed.cursor.index : 0; index < events; index++) {
+          if (this.#isClosed || lane.room === 0) return
+          const sizeBytes = Math.ceil(record.body.length / events)
+          const place = { partition, stream, offset: record.offset, index }
+          const onTaken = await onEvent({ ...place, sourceId, acceptedAt, sizeBytes })
+          if (onTaken === undefined || this.#isClosed) return
+          this.#take(partition, stream, record, index, Number.POSITIVE_INFINITY, index + 1)
+          feed.cursor = { offset: record.offset, index: index + 1 }
+          await onTaken()
+        }
+        feed.cursor = { offset: record.offset + 1, index: 0 }
+      }
+      outcomes.moved()
+    }
+  }
+
+  /** Offsets from here on are still needed by this reader. */
+  position(partition: number): number {
+    const feed = this.#partitions[partition]!
+    return Math.min(feed.live.progress.position().offset, feed.backfill.progress.position().offset)
+  }
+
+  cursor(partition: number, stream: number): Position {
+    const feed = this.#partitions[partition]!
+    return stream === LIVE ? this.#liveCursor(partition, feed.live) : this.#backfillCursor(partition, feed.backfill)
+  }
+
+  /** Passes over what has not been taken up before an offset: it is given up. @returns from where on, by stream. */
+  skipTo(partition: number, offset: number): Position[] {
+    const { live, backfill } = this.#partitions[partition]!
+    const cursors = [this.cursor(partition, LIVE), this.cursor(partition, BACKFILL)]
+    for (const [stream, feed] of [live, backfill].entries()) {
+      if (cursors[stream]!.offset < offset) feed.cursor = { offset, index: 0 }
+    }
+    this.#options.outcomes.moved()
+    return cursors
+  }
+
+  /** Whether an event has been taken up, and what became of it, or its wait, is recorded. */
+  hasPassed(partition: number, stream: number, place: Position): boolean {
+    const feed = this.#partitions[partition]!
+    const { progress } = stream === LIVE ? feed.live : feed.backfill
+    return isBefore(place, this.cursor(partition, stream)) && !progress.isOpen(place)
+  }
+
+  close(): void {
+    this.#isClosed = true
+  }
+
+  #fail(error: Error): void {
+    if (!this.#isClosed) this.#options.onError(error)
+  }
+
+  #streamFeed(partition: number, stream: number): StreamFeed {
+    const start = this.#options.start(partition, stream)
+    const feed: StreamFeed = { cursor: start, isAttached: false, progress: undefined! }
+    const cursor =
+      stream === LIVE ? () => this.#liveCursor(partition, feed) : () => this.#backfillCursor(partition, feed)
+    feed.progress = this.#options.lane.follow(partition, stream, cursor)
+    return feed
+  }
+
+  #liveCursor(partition: number, feed: StreamFeed): Position {
+    if (!feed.isAttached) return feed.cursor
+    return { offset: Math.max(this.#options.tailAt(partition), feed.cursor.offset), index: 0 }
+  }
+
+  /** Where no backfill was added to there is nothing to take up: the place moves on with the shared reader. */
+  #backfillCursor(partition: number, { cursor }: StreamFeed): Position {
+    const { backfillEnd, tailAt } = this.#options
+    if (cursor.offset < backfillEnd(partition)) return cursor
+    return { offset: Math.max(cursor.offset, tailAt(partition)), index: 0 }
+  }
+
+  #wants({ partition, live, backfill }: PartitionFeed): boolean {
+    if (this.#isClosed || this.#isAlone) return false
+    const { lane, backfillEnd } = this.#options
+    if (!live.isAttached) return lane.room >= Math.min(WORTHWHILE_ROOM, lane.room + lane.loaded) && lane.room > 0
+    return backfill.cursor.offset < backfillEnd(partition) && lane.loaded < MAX_BACKFILL && lane.room > 0
+  }
+
+  async #pull(feed: PartitionFeed): Promise<void> {
+    feed.isPulling = true
+    try {
+      while (this.#wants(feed)) {
+        const progressed = feed.live.isAttached
+          ? await this.#pullStream(feed.partition, BACKFILL, feed.backfill, MAX_BACKFILL)
+          : await this.#pullLive(feed)
+        if (!progressed) break
+      }
+    } finally {
+      feed.isPulling = false
+      // Everything that was recorded before the start has been passed.
+      const { live, backfill, recorded } = feed
+      if (live.isAttached && backfill.cursor.offset >= this.#options.backfillEnd(feed.partition)) recorded.clear()
+    }
+  }
+
+  async #pullLive({ partition, live }: PartitionFeed): Promise<boolean> {
+    const progressed = await this.#pullStream(partition, LIVE, live, Number.POSITIVE_INFINITY)
+    if (live.cursor.index === 0 && live.cursor.offset >= this.#options.tailAt(partition)) {
+      live.isAttached = true
+      return true
+    }
+    return progressed
+  }
+
+  /** @returns whether the cursor moved. */
+  async #pullStream(partition: number, stream: number, feed: StreamFeed, most: number): Promise<boolean> {
+    const before = feed.cursor
+    const { records, next } = await this.#options.log.read(
+      partition,
+      STREAMS[stream]!,
+      before.offset,
+      this.#readBytes(),
+    )
+    // What was read may have been given up meanwhile.
+    if (this.#isClosed || feed.cursor !== before) return !this.#isClosed
+    let left = most
+    for (const record of records) {
+      const first = record.offset === before.offset ? before.index : 0
+      const loaded = this.#options.lane.loaded
+      let taken: number | undefined
+      try {
+        taken = this.#take(partition, stream, record, first, left)
+      } catch (error) {
+        feed.cursor = { offset: record.offset, index: this.#reached }
+        throw error
+      }
+      if (taken !== undefined) {
+        feed.cursor = { offset: record.offset, index: taken }
+        this.#options.lane.pump()
+        return taken > first || record.offset > before.offset
+      }
+      left -= this.#options.lane.loaded - loaded
+      feed.cursor = { offset: record.offset + 1, index: 0 }
+    }
+    if (records.length === 0) feed.cursor = { offset: Math.max(next, before.offset), index: 0 }
+    this.#options.outcomes.moved()
+    this.#options.lane.pump()
+    return feed.cursor.offset > before.offset
+  }
+
+  /** About as much as there is room for: what is read beyond would be read again. */
+  #readBytes(): number {
+    const wanted = this.#options.lane.room * this.#eventBytes
+    return Math.min(MAX_READ_BYTES, Math.max(LEAST_READ_BYTES, wanted))
+  }
+
+  /**
+   * @param until index of the first event that is left for later.
+   * @returns undefined when all before it was taken, else the index of the first event that there was no room for.
+   */
+  #take(
+    partition: number,
+    stream: number,
+    record: StoredRecord,
+    first: number,
+    most: number,
+    until = Number.POSITIVE_INFINITY,
+  ): number | undefined {
+    const { lane, outcomes, parsed, filter, now, revision } = this.#options
+    this.#reached = first
+    const { sourceId, acceptedAt } = record.header
+    const { offset, duplicates } = record
+    if (!this.activity.isConnected(sourceId, partition, offset)) return undefined
+    const events = parsed.eventsOf(partition, record)
+    const isDisabled = this.activity.isDisabled(partition, offset)
+    const { live, backfill, recorded } = this.#partitions[partition]!
+    const { progress } = stream === LIVE ? live : backfill
+    const sizeBytes = Math.ceil(record.body.length / events.length)
+    if (events.length > 0) this.#eventBytes = sizeBytes
+    const keys = keySeeds(sourceId, stream)
+    let room = Math.min(lane.room, most)
+    const end = Math.min(events.length, until)
+    for (let index = first; index < end; index++) {
+      this.#reached = index
+      if (duplicates?.has(index)) {
+        this.#options.onDuplicate(events[index]!, sourceId)
+        continue
+      }
+      if (recorded.size > 0) {
+        const key = placeKey(offset, index)
+        if (recorded.has(key)) {
+          const wait = recorded.get(key)
+          if (wait !== undefined) lane.resume([wait])
+          continue
+        }
+      }
+      const event = events[index]!
+      const place = { partition, stream, offset, index }
+      const facts = { sourceId, acceptedAt, sizeBytes, userKey: 0, anonymousKey: 0 }
+      let laneEvent: LaneEvent | undefined
+      try {
+        const reason = isDisabled ? 'destination is disabled' : filter(event, sourceId)
+        if (reason !== undefined) {
+          outcomes.filtered(place, reason, now(), revision())
+          this.#options.onFiltered(event, sourceId, reason)
+          continue
+        }
+        if (room <= 0) return index
+        room--
+        if (event.userId) facts.userKey = hash53(event.userId, keys.user)
+        if (event.anonymousId) facts.anonymousKey = hash53(event.anonymousId, keys.anonymous)
+        laneEvent = new LaneEvent(place, facts, event)
+        progress.add(laneEvent)
+        lane.add(laneEvent)
+      } catch (error) {
+        lane.refuse(laneEvent ?? new LaneEvent(place, facts, event), error as Error)
+      }
+    }
+    return undefined
+  }
+
+  #remember(partition: number, place: Position, wait: Wait | undefined): void {
+    const { live, backfill, recorded } = this.#partitions[partition]!
+    if (isBefore(place, live.cursor) && isBefore(place, backfill.cursor)) return
+    recorded.set(placeKey(place.offset, place.index), wait)
+  }
+}
+
+export function isBefore(a: Position, b: Position): boolean {
+  return a.offset < b.offset || (a.offset === b.offset && a.index < b.index)
+}
+
+function placeKey(offset: number, index: number): string {
+  return `${offset} ${index}`
+}
+
+/** An event that is about to be taken up. */
+export interface OfferedEvent extends EventPlace {
+  readonly sourceId: string
+  readonly acceptedAt: number
+  readonly sizeBytes: number
+}
+
+interface PartitionFeed {
+  readonly partition: number
+  readonly live: StreamFeed
+  readonly backfill: StreamFeed
+  /** What the last run recorded at or after its position, with the wait if it is one; empty once all of it is passed.
+   * Both streams share one counter of offsets, so one map serves both. */
+  readonly recorded: Map<string, Wait | undefined>
+  isPulling: boolean
+}
+
+interface StreamFeed {
+  /** Of the live stream while attached, the shared reader's place counts instead. */
+  cursor: Position
+  isAttached: boolean
+  progress: ReturnType<Lane['follow']>
+}
+
+/** Order holds for a user of a source within a stream: seeds for the hashes of ids. */
+export function keySeeds(sourceId: string, stream: number): { user: number; anonymous: number } {
+  const key = `${stream} ${sourceId}`
+  let seeds = KEY_SEEDS.get(key)
+  if (seeds === undefined) {
+    if (KEY_SEEDS.size >= 10_000) KEY_SEEDS.clear()
+    seeds = { user: hash53(`user ${key}`) | 0, anonymous: hash53(`anonymous ${key}`) | 0 }
+    KEY_SEEDS.set(key, seeds)
+  }
+  return seeds
+}
+
+const KEY_SEEDS = new Map<string, { user: number; anonymous: number }>()

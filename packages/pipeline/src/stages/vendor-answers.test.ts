@@ -1,0 +1,106 @@
+import { type DestinationModule, DestinationRegistry } from '@millrace/destinations'
+import type { JsonObject } from '@millrace/protocol'
+import { expect, test } from 'vitest'
+import { PipelineUnderTest, track } from '../testing/pipeline-under-test.ts'
+import { Sink, type SinkAnswer } from '../testing/sink.ts'
+
+/*
+ * Each type against a sink that answers as its service does: what a body says of the event reaches the type's `classify`,
+ * and a 200 that names an error is no success (contracts/delivery.md §2 [D524, D604]).
+ */
+
+const registry = await DestinationRegistry.load()
+
+const CONFIGS: Record<string, JsonObject> = {
+  AMPLITUDE: { apiKey: 'x7Hq2exampleApiKeyOnly' },
+  MIXPANEL: { projectToken: 'x7Hq2exampleTokenOnly' },
+  GA4: { measurementId: 'G-12345678', apiSecret: 'x7Hq2exampleSecretOnly' },
+}
+const EVENTS: Record<string, object> = {
+  track: track('m', 'u-4711', { anonymousId: 'a-9' }),
+  identify: { type: 'identify', messageId: 'm', userId: 'u-4711', traits: { plan: 'gold' } },
+}
+
+const json = (status: number, body: unknown): SinkAnswer => ({
+  status,
+  headers: { 'content-type': 'application/json' },
+  body: JSON.stringify(body),
+})
+const text = (status: number, body: string): SinkAnswer => ({
+  status,
+  headers: { 'content-type': 'text/html' },
+  body,
+})
+const withError = 'dead_lettered: answered 200 with an error'
+
+test.each<[type: string, event: string, answer: SinkAnswer, outcome: string]>([
+  ['AMPLITUDE', 'track', json(200, { code: 200, events_ingested: 1, payload_size_bytes: 50 }), 'delivered'],
+  ['AMPLITUDE', 'track', json(200, { code: 400, error: 'Request missing required field' }), withError],
+  ['AMPLITUDE', 'track', json(200, { error: 'invalid_api_key' }), withError],
+  ['AMPLITUDE', 'track', json(200, { code: 429, error: 'Too many requests for some devices and users' }), 'retrying'],
+  ['AMPLITUDE', 'track', json(200, { code: 503 }), 'retrying'],
+  ['AMPLITUDE', 'track', json(400, { code: 400, error: 'Invalid API key' }), 'dead_lettered: answered 400'],
+  ['AMPLITUDE', 'track', json(413, { code: 413, error: 'Payload too large' }), 'dead_lettered: answered 413'],
+  ['AMPLITUDE', 'track', json(429, { code: 429, eps_threshold: 30 }), 'retrying'],
+  ['AMPLITUDE', 'track', text(502, 'bad gateway'), 'retrying'],
+  ['AMPLITUDE', 'track', text(200, 'success'), 'delivered'],
+  ['MIXPANEL', 'track', json(200, { code: 200, num_records_imported: 1, status: 'OK' }), 'delivered'],
+  ['MIXPANEL', 'track', json(400, { code: 400, failed_records: [{ index: 0 }] }), 'dead_lettered: answered 400'],
+  ['MIXPANEL', 'track', json(401, { code: 401, error: 'Invalid credentials' }), 'retrying'],
+  ['MIXPANEL', 'identify', text(200, '1'), 'delivered'],
+  ['MIXPANEL', 'identify', text(200, '0'), withError],
+  ['MIXPANEL', 'identify', json(200, { status: 1, error: null }), 'delivered'],
+  ['MIXPANEL', 'identify', json(200, { status: 0, error: 'token, missing or empty' }), withError],
+  ['SLACK', 'track', text(200, 'ok'), 'delivered'],
+  ['SLACK', 'track', json(200, { ok: true }), 'delivered'],
+  ['SLACK', 'track', json(200, { ok: false, error: 'invalid_blocks' }), withError],
+  ['SLACK', 'track', json(200, { ok: false, error: 'ratelimited' }), 'retrying'],
+  ['SLACK', 'track', text(404, 'no_service'), 'dead_lettered: answered 404'],
+  ['SLACK', 'track', text(410, 'channel_is_archived'), 'dead_lettered: answered 410'],
+  ['SLACK', 'track', text(403, 'action_prohibited'), 'retrying'],
+  ['SLACK', 'track', text(429, 'rate_limited'), 'retrying'],
+  ['SLACK', 'track', text(500, 'rollup_error'), 'retrying'],
+  ['GA4', 'track', { status: 204 }, 'delivered'],
+  ['HTTP', 'track', json(200, { ok: false, error: 'of a service that is not known' }), 'delivered'],
+])('%s, %s answered %j: %s', async (type, event, answer, outcome) => {
+  await using run = await runAgainst(type, answer)
+  await run.send(EVENTS[event]!)
+  expect(await run.outcome('m')).toBe(outcome)
+})
+
+test('an error far behind in the body is found, and 16 KB of the answer are kept', async () => {
+  await using run = await runAgainst('AMPLITUDE', json(200, { detail: 'x'.repeat(900_000), code: 400 }))
+  await run.send(EVENTS['track']!)
+  expect(await run.outcome('m')).toBe(withError)
+  const [attempt] = (await run.trace('m'))['d1']!.requests[0]!.attempts
+  expect(attempt).toMatchObject({ status: 200, class: 'abort' })
+  expect(attempt!.text).toHaveLength(16 * 1024)
+})
+
+test('of an answer over 1 MB only the status counts', async () => {
+  await using run = await runAgainst('AMPLITUDE', json(200, { detail: 'x'.repeat(1024 * 1024), code: 400 }))
+  await run.send(EVENTS['track']!)
+  expect(await run.outcome('m')).toBe('delivered')
+})
+
+/** A pipeline whose destination `d1` is of a type, and a service of that type that always gives the same answer. */
+async function runAgainst(type: string, answer: SinkAnswer): Promise<PipelineUnderTest> {
+  const sink = await Sink.start(answer)
+  const module = atSink(registry.find(type)!, sink)
+  const config = CONFIGS[type] ?? { url: sink.url, webhookUrl: sink.url }
+  const run = await PipelineUnderTest.start({ modules: [module], destinations: { d1: { type, config } } })
+  run.own(sink)
+  return run
+}
+
+/** The type, with its service on this machine. */
+function atSink(module: DestinationModule, sink: Sink): DestinationModule {
+  return {
+    ...module,
+    transform: (event, context) =>
+      module.transform(event, context).map((request) => ({
+        ...request,
+        endpoint: new URL(new URL(request.endpoint).pathname, sink.url).href,
+      })),
+  }
+}
