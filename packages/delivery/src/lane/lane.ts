@@ -1,34 +1,28 @@
-import { type AnswerClass, formatTime } from '@millrace/protocol'
+import { formatTime } from '@millrace/protocol'
 import type { Waiting } from '@millrace/wording'
-import { abortReason, classOf, type Ended, isOverload, signOf } from '../failure/classify.ts'
+import { abortReason, classOf, type Ended } from '../failure/classify.ts'
 import { allGivenUpInOutage, type ClockReading, giveUpAfterAttempt } from '../failure/give-up.ts'
-import { Outage } from '../failure/outage.ts'
+import type { Outage } from '../failure/outage.ts'
 import { GIVE_UP_AFTER_MS, retryAfterMs, retryWaitMs } from '../failure/retry-schedule.ts'
-import type { OutboundCall, OutboundRequest } from '../outbound/outbound-request.ts'
+import { Trouble } from '../failure/trouble.ts'
+import type { OutboundRequest } from '../outbound/outbound-request.ts'
 import { ConcurrencyLevel } from '../pace/concurrency-level.ts'
 import { LatencyWindow } from '../pace/latency-window.ts'
 import { Throttle } from '../pace/throttle.ts'
 import type { JourneyWrite, Stage } from '../store/calls.ts'
 import { INTERNAL_ERROR } from '../store/outcomes/replaced-rows.ts'
 import { Alarm } from './alarm.ts'
-import {
-  type DeliveryHistory,
-  keptText,
-  lastAttempt,
-  newHistory,
-  noteAttempt,
-  passOver,
-  resumedHistory,
-} from './delivery-history.ts'
-import { deadLetterOf, journeyOf } from './event-writes.ts'
+import { CallsInFlight } from './calls-in-flight.ts'
+import { keptText, newHistory, noteAttempt, passOver, resumedHistory } from './delivery-history.ts'
 import { isWaiting, LaneEvent, type Replayed } from './lane-event.ts'
 import { headerText, type LaneOptions, type LaneSettings, type Prepared } from './lane-options.ts'
 import { LaneQueue } from './lane-queue.ts'
+import { OutcomeRecorder } from './outcome-recorder.ts'
 import { Payloads } from './payloads.ts'
 import { type Position, Progress } from './progress.ts'
 import type { Transform } from './transformed.ts'
 import { UserStage } from './user-stage.ts'
-import { eventWait, type Failing, type LaneSituation, laneWait, noAnswerText } from './wait-cause.ts'
+import { eventWait, type LaneSituation, laneWait } from './wait-cause.ts'
 
 /** Events with their payload in memory. */
 const MAX_LOADED = 1_000
@@ -59,21 +53,16 @@ export class Lane {
   readonly #queue = new LaneQueue()
   readonly #payloads: Payloads
   readonly #progress: { partition: number; stream: number; progress: Progress }[] = []
-  readonly #calls = new Map<LaneEvent, OutboundCall>()
-  /** Those of them that are for replays. */
-  #replayCalls = 0
-  readonly #outage = new Outage()
+  readonly #calls: CallsInFlight
+  readonly #trouble: Trouble
   readonly #level: ConcurrencyLevel
+  readonly #recorder: OutcomeRecorder
   #throttle: Throttle | undefined
   #userStage: UserStage | undefined
   #delivered = 0
   /** During an outage: somebody may have waited too long since they were last looked at. */
   #isSweepDue = false
   #isGivingUp = false
-  #isProbing = false
-  #lastFailure: { status: number; text: string } | undefined
-  /** Since the last good answer. */
-  #failing: Failing | undefined
   #disabledSince: number | undefined
   #isStopped = false
   #isPumping = false
@@ -85,7 +74,6 @@ export class Lane {
   /** Taken out of the queue by `takeAlone`, and not done. */
   readonly #aside: LaneEvent[] = []
   #onAtRest: ((event: LaneEvent) => void) | undefined
-  #onIdle: () => void = () => {}
   /** Everybody looks again when it rings. */
   readonly #alarm: Alarm
 
@@ -95,8 +83,11 @@ export class Lane {
     this.#settings = options.settings
     this.#level = new ConcurrencyLevel(options.settings.concurrency)
     this.#throttle = throttleOf(options.settings)
+    this.#calls = new CallsInFlight(options.client)
     this.#payloads = new Payloads(options)
     this.#alarm = new Alarm(options.clock, () => this.pump())
+    this.#recorder = new OutcomeRecorder(options, options.settings.revision)
+    this.#trouble = new Trouble({ ...options, level: this.#level, onChange: () => this.#alarm.ringWithin(0) })
     this.#userStage = this.#newUserStage(options.transform)
     options.outcomes.onPersisted = () => this.pump()
     options.outcomes.positions = () => this.positions()
@@ -129,7 +120,7 @@ export class Lane {
 
   /** Takes up an event, with its payload. `pump` is to be called after a batch of them. */
   add(event: LaneEvent): void {
-    if (this.#outage.state !== 'ok') this.#isSweepDue ||= this.#isOld(event)
+    if (this.#trouble.outage.state !== 'ok') this.#isSweepDue ||= this.#isOld(event)
     this.#payloads.took(event)
     this.#userStage?.add(event)
     const before = this.#enqueue(event)
@@ -157,8 +148,9 @@ export class Lane {
     const { concurrency, throttle } = settings
     this.#level.setHighest(concurrency)
     if (JSON.stringify(throttle) !== JSON.stringify(this.#settings.throttle)) this.#throttle = throttleOf(settings)
-    if (settings.revision !== this.#settings.revision) this.#outage.probeSoon(this.#options.clock.monotonic())
+    if (settings.revision !== this.#settings.revision) this.#trouble.outage.probeSoon(this.#options.clock.monotonic())
     this.#settings = settings
+    this.#recorder.revision = settings.revision
     this.#replaceUserStage(transform)
     this.#alarm.ringWithin(0)
   }
@@ -173,7 +165,7 @@ export class Lane {
     }
     const passed = now - this.#disabledSince!
     this.#disabledSince = undefined
-    this.#outage.shift(passed)
+    this.#trouble.outage.shift(passed)
     for (const event of this.#queue.unfinished) passOver(event.history, passed)
     this.#alarm.ringWithin(0)
   }
@@ -205,7 +197,7 @@ export class Lane {
   #drop(isMeant: (event: LaneEvent) => boolean): void {
     for (const event of [...this.#queue.unfinished]) {
       if (!isMeant(event)) continue
-      this.#calls.get(event)?.abort()
+      this.#calls.abort(event)
       event.isRecorded = true
       this.#finish(event)
     }
@@ -221,13 +213,7 @@ export class Lane {
     this.#isStopped = true
     this.#userStage?.close()
     this.#alarm.close()
-    const idle = new Promise<void>((resolve) => {
-      this.#onIdle = resolve
-      if (this.#calls.size === 0) resolve()
-    })
-    await Promise.race([deadline, idle])
-    for (const call of [...this.#calls.values()]) call.abort()
-    await idle
+    await this.#calls.settled(deadline)
     for (const event of this.#queue.unfinished) this.#payloads.drop(event)
     await this.#options.client.close()
   }
@@ -266,7 +252,7 @@ export class Lane {
       await new Promise<void>((resolve) => this.#options.clock.setTimer(resolve, waitMs))
       if (this.#isStopped) return
     }
-    if (this.#outage.state !== 'ok') {
+    if (this.#trouble.outage.state !== 'ok') {
       this.#park(event)
       this.#setAside(event)
       return
@@ -326,7 +312,7 @@ export class Lane {
     const { hottest } = blocked
     return {
       ready: unfinished.size - retrying - blocked.count,
-      unsent: unfinished.size - retrying - blocked.count - this.#calls.size,
+      unsent: unfinished.size - retrying - blocked.count - this.#calls.count,
       retrying,
       blocked: blocked.count,
       blockedUsers: blocked.users,
@@ -351,7 +337,7 @@ export class Lane {
   }
 
   get outage(): Pick<Outage, 'state'> {
-    return this.#outage
+    return this.#trouble.outage
   }
 
   get isThrottled(): boolean {
@@ -376,7 +362,7 @@ export class Lane {
 
   /** What the last failed attempt said, for people. */
   get lastFailure(): { status: number; text: string } | undefined {
-    return this.#lastFailure
+    return this.#trouble.lastFailure
   }
 
   // Sending
@@ -404,7 +390,7 @@ export class Lane {
 
   #pump(): void {
     this.#userStage?.run()
-    if (this.#outage.state !== 'ok') {
+    if (this.#trouble.outage.state !== 'ok') {
       this.#probe()
       return
     }
@@ -412,7 +398,7 @@ export class Lane {
     const nextDue = this.#queue.takeDueRetries(now)
     if (nextDue !== undefined) this.#alarm.ringWithin(nextDue - now)
     this.#isThrottled = false
-    while (this.#calls.size < this.#level.current && this.#options.outcomes.unpersisted < MAX_UNPERSISTED) {
+    while (this.#calls.count < this.#level.current && this.#options.outcomes.unpersisted < MAX_UNPERSISTED) {
       const event = this.#queue.takeReady(this.#mayReplay())
       if (event === undefined) break
       if (this.#queue.hold(event)) {
@@ -438,7 +424,7 @@ export class Lane {
 
   /** Replays take at most half of what may be in flight, or of a throttle's window: live traffic finds the rest free. */
   #mayReplay(): boolean {
-    return this.#replayCalls < Math.max(1, Math.floor(this.#level.current / 2))
+    return this.#calls.ofReplays < Math.max(1, Math.floor(this.#level.current / 2))
   }
 
   #mostThrottled({ replayed }: LaneEvent): number {
@@ -449,15 +435,15 @@ export class Lane {
   /** While the destination rests or refuses us only the first waiting event goes, when it is time. */
   #probe(): void {
     this.#giveUpWaiting()
-    if (this.#isGivingUp || this.#isProbing || this.#calls.size > 0) return
-    const waitMs = this.#outage.nextProbe - this.#options.clock.monotonic()
+    if (this.#isGivingUp || this.#trouble.isProbing || this.#calls.count > 0) return
+    const waitMs = this.#trouble.outage.nextProbe - this.#options.clock.monotonic()
     if (waitMs > 0) {
       this.#alarm.ringWithin(waitMs)
       return
     }
     const first = this.#queue.earliest()
     if (first === undefined) return
-    this.#isProbing = true
+    this.#trouble.isProbing = true
     this.#queue.stopWaiting(first)
     first.state = 'loading'
     void this.#loadOne(first).then((isLoaded) => {
@@ -465,7 +451,7 @@ export class Lane {
       if (isReady && !this.#isStopped) {
         this.#start(first)
       } else {
-        this.#isProbing = false
+        this.#trouble.isProbing = false
         if (first.state === 'loading') this.#queue.putBack(first)
         this.#alarm.ringWithin(0)
       }
@@ -483,18 +469,19 @@ export class Lane {
   #begin(event: LaneEvent): void {
     event.state = 'sending'
     if (event.transformed?.kind === 'dropped') {
-      this.#isProbing = false
-      this.#dropped(event)
+      this.#trouble.isProbing = false
+      this.#recorder.dropped(event)
+      this.#settled(event)
       return
     }
     if (event.transformed?.kind === 'failed') {
-      this.#isProbing = false
+      this.#trouble.isProbing = false
       this.#giveUp(event, 'user_transformation', event.transformed.error)
       return
     }
     const prepared = this.#options.prepare(event)
     if ('error' in prepared) {
-      this.#isProbing = false
+      this.#trouble.isProbing = false
       this.#giveUp(event, prepared.stage, prepared.error)
       return
     }
@@ -504,26 +491,21 @@ export class Lane {
   #call(event: LaneEvent, prepared: Ready, number: number): void {
     const request = prepared.requests[number]
     if (request === undefined) {
-      this.#isProbing = false
+      this.#trouble.isProbing = false
       this.#delivered++
-      this.#recordDelivered(event)
+      this.#recorder.delivered(event)
       this.#settled(event)
       return
     }
     const startedAt = this.#options.clock.now()
-    if (event.replayed !== undefined) this.#replayCalls++
-    const call = this.#options.client.send(request, (result) => {
-      this.#calls.delete(event)
-      if (event.replayed !== undefined) this.#replayCalls--
+    this.#calls.send(event, request, (result) => {
       try {
         if (result.kind === 'aborted') this.#aborted(event)
         else this.#judge(event, prepared, number, request, result, startedAt)
       } catch (error) {
         this.#failed(event, error as Error)
       }
-      if (this.#calls.size === 0) this.#onIdle()
     })
-    this.#calls.set(event, call)
   }
 
   #judge(
@@ -535,12 +517,12 @@ export class Lane {
     startedAt: number,
   ): void {
     const answerClass = classOf(result, prepared.classify)
-    const wasProbe = this.#isProbing
+    const wasProbe = this.#trouble.isProbing
     this.#options.onAttempt(answerClass)
-    this.#noteSign(event, result, answerClass)
+    this.#trouble.note(result, answerClass, event.replayed !== undefined, this.#options.clock.monotonic())
+    this.#isSweepDue = true
     this.latency.add(result.durationMs)
     if (answerClass === 'delivered') {
-      this.#failing = undefined
       this.#level.delivered()
       const isPlain =
         prepared.requests.length === 1 &&
@@ -549,8 +531,7 @@ export class Lane {
         this.#settings.keepAnswers === 'failed'
       if (isPlain) {
         this.#delivered++
-        this.#options.outcomes.delivered(event, result.status, result.durationMs, startedAt, this.#settings.revision)
-        this.#tell('delivered', event, result.status, result.durationMs, null)
+        this.#recorder.deliveredAtOnce(event, result.status, result.durationMs, startedAt)
         this.#settled(event)
         return
       }
@@ -559,7 +540,7 @@ export class Lane {
     const { history } = event
     history.attempts++
     // A failed probe counts for every waiting event already, and so for this one.
-    if (!wasProbe || this.#outage.state !== 'resting') history.attemptsSinceStart++
+    if (!wasProbe || this.#trouble.outage.state !== 'resting') history.attemptsSinceStart++
     const text = keptText(prepared.mask(result.text), answerClass)
     noteAttempt(history, number, () => prepared.show(request), {
       at: formatTime(startedAt),
@@ -571,12 +552,11 @@ export class Lane {
     this.#payloads.countHistory(event)
     if (answerClass === 'delivered') {
       history.deliveredRequests = number + 1
-      if (this.#isStopped && number + 1 < prepared.requests.length) this.#record(event, 'waiting', null)
+      if (this.#isStopped && number + 1 < prepared.requests.length) this.#recorder.waits(event, null)
       else this.#call(event, prepared, number + 1)
       return
     }
-    this.#lastFailure = { status: result.status, text }
-    this.#noteFailing(history, result, answerClass, startedAt)
+    this.#trouble.noteFailure(result, text, answerClass, history, startedAt)
     if (answerClass === 'abort') this.#giveUp(event, 'delivery', abortReason(result))
     else this.#retryOrGiveUp(event, result)
   }
@@ -584,7 +564,7 @@ export class Lane {
   #retryOrGiveUp(event: LaneEvent, result: Ended): void {
     const moment = this.#moment()
     const isAnswer = result.kind === 'answer'
-    const reason = giveUpAfterAttempt(event, result.status, isAnswer, this.#delivered, this.#outage, moment)
+    const reason = giveUpAfterAttempt(event, result.status, isAnswer, this.#delivered, this.#trouble.outage, moment)
     if (reason !== undefined) {
       this.#giveUp(event, 'delivery', reason)
       return
@@ -593,7 +573,7 @@ export class Lane {
     const asked = isAnswer ? retryAfterMs(headerText(result.headers, 'retry-after'), moment.now) : 0
     const waitMs = Math.max(retryWaitMs(history.attempts, this.#options.random()), asked)
     this.#waitForRetry(event, waitMs)
-    this.#record(event, 'waiting', moment.now + waitMs)
+    this.#recorder.waits(event, moment.now + waitMs)
     this.#options.onRetry(event, result.status, result.durationMs)
     this.#payloads.drop(event)
     this.#parkFollowers(event)
@@ -610,44 +590,12 @@ export class Lane {
     this.#options.onRoom()
   }
 
-  /** An event that is refused for good says that the destination answers. */
-  #noteFailing(history: DeliveryHistory, { kind, status }: Ended, answerClass: AnswerClass, startedAt: number): void {
-    if (answerClass === 'abort') {
-      if (kind === 'answer') this.#failing = undefined
-      return
-    }
-    const before = this.#failing?.last
-    const noAnswer = kind === 'answer' ? null : noAnswerText(this.#lastFailure!.text)
-    const failed = kind === 'answer' ? { status, noAnswer } : { status: null, noAnswer }
-    const last = before?.status === failed.status && before.noAnswer === noAnswer ? before : failed
-    history.lastFailed = last
-    this.#failing = { since: this.#failing?.since ?? startedAt, last }
-  }
-
-  /** What an attempt says of the destination as a whole. */
-  #noteSign(event: LaneEvent, result: Ended, answerClass: AnswerClass): void {
-    const now = this.#options.clock.monotonic()
-    const wasProbe = this.#isProbing
-    this.#isProbing = false
-    if (result.kind === 'refused') return
-    const isDelivered = answerClass === 'delivered'
-    if (!isDelivered && isOverload(result)) this.#level.overloaded(now - result.durationMs, now)
-    // What is replayed may be what no destination bears: it does not keep live traffic from a destination that works.
-    if (event.replayed !== undefined && this.#outage.state === 'ok') return
-    this.#isSweepDue = true
-    if (!this.#outage.note(isDelivered ? 'good' : signOf(result), wasProbe, now)) return
-    const fields = { destinationId: this.destinationId, state: this.#outage.state, status: result.status }
-    if (this.#outage.state === 'ok') this.#options.logger.info(fields, 'destination answers again')
-    else this.#options.logger.warn(fields, 'destination gets only probes for now')
-    this.#alarm.ringWithin(0)
-  }
-
   #aborted(event: LaneEvent): void {
-    this.#isProbing = false
+    this.#trouble.isProbing = false
     if (event.state !== 'sending') return
     event.state = 'ready'
     // Those of its requests that are delivered are not sent again.
-    if (event.history !== undefined) this.#record(event, 'waiting', null)
+    if (event.history !== undefined) this.#recorder.waits(event, null)
     this.#onAtRest?.(event)
   }
 
@@ -661,7 +609,7 @@ export class Lane {
 
   /** Our own code, or that of the destination, failed at an event: the event ends with it, and no other. */
   #failed(event: LaneEvent, error: Error & { code?: unknown }): void {
-    this.#isProbing = false
+    this.#trouble.isProbing = false
     if (event.state === 'done') throw error
     if (error.code === 'DESTINATION_CODE') {
       this.#giveUp(event, 'dest_transformation', this.#options.mask(error.message))
@@ -673,49 +621,22 @@ export class Lane {
     this.#giveUp(event, 'internal', INTERNAL_ERROR)
   }
 
-  /** Those who count and watch change nothing of an outcome. */
-  #tell(...outcome: Parameters<LaneOptions['onOutcome']>): void {
-    try {
-      this.#options.onOutcome(...outcome)
-    } catch (error) {
-      this.#options.logger.error({ destinationId: this.destinationId, err: error }, 'an outcome cannot be shown')
-    }
-  }
-
-  #recordDelivered(event: LaneEvent): void {
-    const now = this.#options.clock.now()
-    this.#record(event, 'delivered', null)
-    this.#options.outcomes.countDelivered(now)
-    const last = lastAttempt(event.history)
-    this.#tell('delivered', event, last?.status ?? 0, last?.durationMs ?? 0, null)
-  }
-
-  #dropped(event: LaneEvent): void {
-    this.#options.outcomes.dropped(event, this.#options.clock.now(), this.#settings.revision)
-    this.#tell('dropped_by_transformation', event, 0, 0, null)
-    this.#settled(event)
-  }
-
   #giveUp(event: LaneEvent, stage: Stage, reason: string): void {
-    const { destinationId } = this
-    const what = { destinationId, stage, reason, deadAt: this.#options.clock.now(), revision: this.#settings.revision }
-    this.#options.outcomes.deadLetter(event, deadLetterOf(event, what, this.#lastFailure))
-    const last = lastAttempt(event.history)
-    this.#tell('dead_lettered', event, last?.status ?? 0, last?.durationMs ?? 0, reason)
+    this.#recorder.deadLetter(event, stage, reason, this.#trouble.lastFailure)
     this.#settled(event)
   }
 
   /** During an outage: whoever has waited long enough is given up; their payloads are read for the dead letter. */
   #giveUpWaiting(): void {
     if (!this.#isSweepDue || this.#isGivingUp || this.#payloads.isLoading) return
-    const given = allGivenUpInOutage(this.#queue, this.#outage, this.#moment(), LOADED_TOGETHER)
+    const given = allGivenUpInOutage(this.#queue, this.#trouble.outage, this.#moment(), LOADED_TOGETHER)
     this.#isSweepDue = given.length > 0
     if (given.length === 0) return
     this.#isGivingUp = true
     void this.#load(given.map(({ event }) => event)).then(() => {
       for (const { event, reason } of given) {
         // A good answer may have come meanwhile.
-        if (this.#outage.state === 'ok') break
+        if (this.#trouble.outage.state === 'ok') break
         if (isWaiting(event) && event.payload !== undefined) this.#giveUp(event, 'delivery', reason)
       }
       this.#isGivingUp = false
@@ -725,13 +646,6 @@ export class Lane {
 
   #isOld({ acceptedAt }: LaneEvent): boolean {
     return this.#options.clock.now() - acceptedAt >= GIVE_UP_AFTER_MS
-  }
-
-  #lost(event: LaneEvent): void {
-    const reason = 'segment was damaged'
-    this.#record(event, 'expired', null, reason)
-    this.#tell('expired', event, 0, 0, reason)
-    this.#settled(event)
   }
 
   #settled(event: LaneEvent): void {
@@ -762,7 +676,7 @@ export class Lane {
 
   /** Puts an event that waits behind an unloaded one on disk, too: so it costs memory no longer, and nobody's position. */
   #park(event: LaneEvent): void {
-    this.#record(event, 'waiting', null)
+    this.#recorder.waits(event, null)
     this.#payloads.drop(event)
   }
 
@@ -773,18 +687,6 @@ export class Lane {
       this.#park(follower)
       next.push(follower.userFollower, follower.anonymousFollower)
     }
-  }
-
-  #record(
-    event: LaneEvent,
-    outcome: JourneyWrite['outcome'],
-    dueAt: number | null,
-    reason: string | null = null,
-  ): void {
-    const { destinationId } = this
-    const { revision } = this.#settings
-    const what = { destinationId, outcome, reason, dueAt, revision, at: this.#options.clock.now() }
-    this.#options.outcomes.journey(event, journeyOf(event, what))
   }
 
   async #loadReady(): Promise<void> {
@@ -804,7 +706,10 @@ export class Lane {
   }
 
   async #load(events: readonly LaneEvent[]): Promise<void> {
-    for (const event of await this.#payloads.load(events)) this.#lost(event)
+    for (const event of await this.#payloads.load(events)) {
+      this.#recorder.lost(event)
+      this.#settled(event)
+    }
     if (this.#userStage === undefined) return
     for (const event of events) this.#userStage.add(event)
   }
@@ -836,8 +741,8 @@ export class Lane {
     return {
       isEnabled: this.#disabledSince === undefined,
       isThrottled: this.#isThrottled,
-      outage: this.#outage,
-      failing: this.#failing,
+      outage: this.#trouble.outage,
+      failing: this.#trouble.failing,
       nextRetry: this.#queue.nextRetry(),
       wallTime: (at) => now + at - monotonic,
     }

@@ -1,0 +1,53 @@
+import type { OutboundClient } from '../outbound/outbound-client.ts'
+import type { OutboundCall, OutboundRequest } from '../outbound/outbound-request.ts'
+import type { LaneEvent } from './lane-event.ts'
+
+type CallResult = Parameters<Parameters<OutboundClient['send']>[1]>[0]
+
+/** The calls of a lane that are in flight: at most one for an event. */
+export class CallsInFlight {
+  readonly #client: OutboundClient
+  readonly #calls = new Map<LaneEvent, OutboundCall>()
+  #ofReplays = 0
+  #onIdle: () => void = () => {}
+
+  constructor(client: OutboundClient) {
+    this.#client = client
+  }
+
+  get count(): number {
+    return this.#calls.size
+  }
+
+  /** Those for events that are replayed. */
+  get ofReplays(): number {
+    return this.#ofReplays
+  }
+
+  /** @param onEnd is called once, when the call is none of these any more. */
+  send(event: LaneEvent, request: OutboundRequest, onEnd: (result: CallResult) => void): void {
+    if (event.replayed !== undefined) this.#ofReplays++
+    const call = this.#client.send(request, (result) => {
+      this.#calls.delete(event)
+      if (event.replayed !== undefined) this.#ofReplays--
+      onEnd(result)
+      if (this.#calls.size === 0) this.#onIdle()
+    })
+    this.#calls.set(event, call)
+  }
+
+  abort(event: LaneEvent): void {
+    this.#calls.get(event)?.abort()
+  }
+
+  /** Waits for all of them; those that are unanswered at the deadline are aborted. */
+  async settled(deadline: Promise<void>): Promise<void> {
+    const idle = new Promise<void>((resolve) => {
+      this.#onIdle = resolve
+      if (this.#calls.size === 0) resolve()
+    })
+    await Promise.race([deadline, idle])
+    for (const call of [...this.#calls.values()]) call.abort()
+    await idle
+  }
+}

@@ -1,0 +1,84 @@
+import type { JourneyWrite, Stage } from '../store/calls.ts'
+import { lastAttempt } from './delivery-history.ts'
+import { deadLetterOf, journeyOf } from './event-writes.ts'
+import type { LaneEvent } from './lane-event.ts'
+import type { LaneOptions } from './lane-options.ts'
+
+export type RecorderOptions = Pick<LaneOptions, 'destinationId' | 'clock' | 'outcomes' | 'onOutcome' | 'logger'>
+
+/** Writes down what becomes of the events of one lane, and tells those who count and watch. */
+export class OutcomeRecorder {
+  /** Of the configuration that decides now. */
+  revision: number
+  readonly #options: RecorderOptions
+
+  constructor(options: RecorderOptions, revision: number) {
+    this.#options = options
+    this.revision = revision
+  }
+
+  /** It waits, and survives a restart. @param dueAt when it is tried again, ms since 1970; null: when it may go. */
+  waits(event: LaneEvent, dueAt: number | null): void {
+    this.#write(event, 'waiting', dueAt, null)
+  }
+
+  /** With a history. */
+  delivered(event: LaneEvent): void {
+    this.#write(event, 'delivered', null, null)
+    this.#options.outcomes.countDelivered(this.#options.clock.now())
+    this.#tellLast('delivered', event, null)
+  }
+
+  /** By its first and only attempt, of which nothing is kept but this. */
+  deliveredAtOnce(event: LaneEvent, status: number, durationMs: number, startedAt: number): void {
+    this.#options.outcomes.delivered(event, status, durationMs, startedAt, this.revision)
+    this.#tell('delivered', event, status, durationMs, null)
+  }
+
+  /** User code dropped it. */
+  dropped(event: LaneEvent): void {
+    this.#options.outcomes.dropped(event, this.#options.clock.now(), this.revision)
+    this.#tell('dropped_by_transformation', event, 0, 0, null)
+  }
+
+  /** The log has lost it. */
+  lost(event: LaneEvent): void {
+    const reason = 'segment was damaged'
+    this.#write(event, 'expired', null, reason)
+    this.#tell('expired', event, 0, 0, reason)
+  }
+
+  /** @param destinationFailure as for `deadLetterOf`. */
+  deadLetter(
+    event: LaneEvent,
+    stage: Stage,
+    reason: string,
+    destinationFailure: { readonly status: number; readonly text: string } | undefined,
+  ): void {
+    const { destinationId, clock, outcomes } = this.#options
+    const what = { destinationId, stage, reason, deadAt: clock.now(), revision: this.revision }
+    outcomes.deadLetter(event, deadLetterOf(event, what, destinationFailure))
+    this.#tellLast('dead_lettered', event, reason)
+  }
+
+  #write(event: LaneEvent, outcome: JourneyWrite['outcome'], dueAt: number | null, reason: string | null): void {
+    const { destinationId, clock, outcomes } = this.#options
+    const what = { destinationId, outcome, reason, dueAt, revision: this.revision, at: clock.now() }
+    outcomes.journey(event, journeyOf(event, what))
+  }
+
+  #tellLast(outcome: 'delivered' | 'dead_lettered', event: LaneEvent, reason: string | null): void {
+    const last = lastAttempt(event.history)
+    this.#tell(outcome, event, last?.status ?? 0, last?.durationMs ?? 0, reason)
+  }
+
+  /** Those who count and watch change nothing of an outcome. */
+  #tell(...outcome: Parameters<LaneOptions['onOutcome']>): void {
+    const { destinationId, onOutcome, logger } = this.#options
+    try {
+      onOutcome(...outcome)
+    } catch (error) {
+      logger.error({ destinationId, err: error }, 'an outcome cannot be shown')
+    }
+  }
+}
