@@ -14,9 +14,7 @@ test('every page has a first event with a place for the key and the address', as
   for (const name of names) {
     const { code } = await pageOf(name)
     const filled = filledIn(code, 'the-key', 'https://cdp.example')
-    expect([name, filled.includes('the-key'), filled.includes('cdp.example')]).toEqual(
-      name === 'ruby.md' || name === 'php.md' ? [name, true, false] : [name, true, true],
-    )
+    expect([name, filled.includes('the-key'), filled.includes('cdp.example')]).toEqual([name, true, true])
     expect(filled).not.toContain(ADDRESS)
     expect(filled).not.toContain(KEY)
   }

@@ -99,6 +99,8 @@ export const sourceTexts = {
   connect: 'Connect a destination',
   waiting: 'Waiting for the first event …',
   arrived: (type: string, name: string) => `First event arrived: ${[type, name].filter(Boolean).join(' ')}.`,
+  needsTls:
+    'This library speaks https only. Put a proxy with a certificate in front of Millrace, and set MILLRACE_PUBLIC_URL to its address.',
   noRefusals: 'No request was refused lately.',
   noConnections: 'These events go nowhere. Connect a destination.',
 } as const

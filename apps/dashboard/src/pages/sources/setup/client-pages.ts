@@ -25,7 +25,7 @@ const PAGES_OF: Readonly<Record<SourceType, readonly string[]>> = {
   Kotlin: ['kotlin', 'http'],
   Swift: ['swift', 'http'],
   Rust: ['rust', 'http'],
-  Unity: ['http'],
+  Unity: ['dotnet', 'http'],
   AMP: ['pixel', 'http'],
   Shopify: ['webhook'],
   HTTP: ['http', 'rust', 'node', 'python', 'go', 'java'],

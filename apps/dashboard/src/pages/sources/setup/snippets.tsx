@@ -2,6 +2,7 @@ import { useId, useMemo, useState } from 'react'
 import type { Source } from '../../../api/sources.ts'
 import { Choice } from '../../../components/choice.tsx'
 import { CopyButton } from '../../../components/copy-button.tsx'
+import { sourceTexts } from '../../../texts.ts'
 import styles from '../sources.module.css'
 import { filledIn } from './client-page.ts'
 import { clientPagesOf } from './client-pages.ts'
@@ -10,7 +11,7 @@ import { clientPagesOf } from './client-pages.ts'
 export function Snippets({ source, url }: { readonly source: Source; readonly url: string }) {
   const pages = useMemo(() => clientPagesOf(source.type), [source.type])
   const [title, setTitle] = useState(pages[0]!.title)
-  const { install, code } = pages.find((page) => page.title === title) ?? pages[0]!
+  const { install, code, needsTls } = pages.find((page) => page.title === title) ?? pages[0]!
   const text = filledIn(code, source.writeKey, url)
   const headingId = useId()
   return (
@@ -25,17 +26,18 @@ export function Snippets({ source, url }: { readonly source: Source; readonly ur
         />
         <CopyButton text={text} what="snippet" />
       </div>
-      {install !== undefined && <Code text={install} />}
-      <Code text={text} />
+      {install !== undefined && <Code text={install} label="Install" />}
+      {needsTls && !url.startsWith('https:') && <p className={styles.snippetNote}>{sourceTexts.needsTls}</p>}
+      <Code text={text} label="Code of the first event" />
     </section>
   )
 }
 
-function Code({ text }: { readonly text: string }) {
+function Code({ text, label }: { readonly text: string; readonly label: string }) {
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls is reached by the keyboard
-    <pre className={styles.snippet} tabIndex={0}>
-      {text}
-    </pre>
+    <section className={styles.snippet} tabIndex={0} aria-label={label}>
+      <pre>{text}</pre>
+    </section>
   )
 }
