@@ -1,9 +1,12 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { setTimeout as delay } from 'node:timers/promises'
 import { gunzipSync } from 'node:zlib'
 
 /** What the collector does with requests that carry events. */
-export type Mood = 'takes' | 'is-unavailable' | 'hangs-up-after-reading'
+export type Mood = 'takes' | 'is-unavailable' | 'hangs-up-after-reading' | 'answers-late'
+
+const LATE_MS = 10_000
 
 /**
  * Takes whatever any of the clients sends, and looks for event names in it: `Event 17 of run 3`. Every client has a wire format of its
@@ -15,6 +18,8 @@ export class Collector implements AsyncDisposable {
   page = ''
   /** How often each event was taken, by its name. */
   readonly taken = new Map<string, number>()
+  /** When the last request came, of any kind. */
+  lastRequestAt = 0
   private readonly server: Server
 
   static async open(): Promise<Collector> {
@@ -37,6 +42,7 @@ export class Collector implements AsyncDisposable {
   }
 
   private async serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    this.lastRequestAt = performance.now()
     const chunks: Buffer[] = []
     try {
       for await (const chunk of request) chunks.push(chunk)
@@ -53,6 +59,7 @@ export class Collector implements AsyncDisposable {
     if (this.mood === 'is-unavailable') return void response.writeHead(503).end()
     for (const name of names) this.taken.set(name, (this.taken.get(name) ?? 0) + 1)
     if (this.mood === 'hangs-up-after-reading') return void request.socket.destroy()
+    if (this.mood === 'answers-late') await delay(LATE_MS)
     const answer = { success: true, status: 1, code: 200, error: null, events_ingested: names.length }
     response.setHeader('Content-Type', 'application/json').end(JSON.stringify(answer))
   }

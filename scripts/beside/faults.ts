@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { Chromium } from '../../tests/sdk/chromium.ts'
-import type { Collector } from './collector.ts'
+import { Collector } from './collector.ts'
 import type { Bundle } from './peers.ts'
 
 /*
@@ -11,8 +11,10 @@ import type { Bundle } from './peers.ts'
 /** Recorded in each fault. */
 export const EVENTS = 50
 
-/** For a client to send what it holds, since the last event that came: longer than the first retry of any of them. */
-const PATIENCE_MS = 20_000
+/** A client that has asked for nothing in this time is done: it is longer than the first waits of any of them. */
+const IDLE_MS = 30_000
+/** For one that is never idle. */
+const AT_MOST_MS = 300_000
 const LOOK_AGAIN_MS = 100
 
 export interface Fault {
@@ -72,6 +74,18 @@ export const FAULTS: readonly Fault[] = [
     },
   },
   {
+    // The server has read the first requests and not answered them; what a client sends one after another still waits in it.
+    name: 'the page is left while events are pending',
+    async happen(stage) {
+      stage.collector.mood = 'answers-late'
+      await stage.start()
+      await stage.record()
+      await delay(3_000)
+      await stage.leave()
+      stage.collector.mood = 'takes'
+    },
+  },
+  {
     name: 'the server answers 503, and the page is left',
     async happen(stage) {
       stage.collector.mood = 'is-unavailable'
@@ -96,22 +110,27 @@ export const FAULTS: readonly Fault[] = [
 
 let runs = 0
 
-/** Lets a fault happen to a client, and opens its page once more afterwards. */
-export async function suffer(fault: Fault, bundle: Bundle, collector: Collector): Promise<Outcome> {
-  collector.mood = 'takes'
-  collector.taken.clear()
+/** Lets a fault happen to a client, and opens its page once more afterwards. @returns what it comes to, once the client is idle. */
+export async function suffer(fault: Fault, bundle: Bundle): Promise<() => Promise<Outcome>> {
+  const collector = await Collector.open()
   collector.page = `<!doctype html><meta charset="utf-8"><title>Shop</title><script>${bundle.text.replaceAll('</', '<\\/')}</script>`
-  await using stage = await Stage.open(collector, ++runs)
+  const stage = await Stage.open(collector, ++runs)
   await fault.happen(stage)
   await stage.again()
-  let taken = -1
-  for (let until = 0; collector.taken.size < EVENTS && (taken !== collector.taken.size || Date.now() < until); ) {
-    if (taken !== collector.taken.size) until = Date.now() + PATIENCE_MS
-    taken = collector.taken.size
+  const outcome = isIdle(collector).then(async () => {
+    await stage[Symbol.asyncDispose]()
+    await collector[Symbol.asyncDispose]()
+    const repeated = [...collector.taken.values()].reduce((sum, times) => sum + times - 1, 0)
+    return { lost: EVENTS - collector.taken.size, repeated }
+  })
+  return () => outcome
+}
+
+async function isIdle(collector: Collector): Promise<void> {
+  const from = performance.now()
+  while (performance.now() < Math.min(from + AT_MOST_MS, Math.max(from, collector.lastRequestAt) + IDLE_MS)) {
     await delay(LOOK_AGAIN_MS)
   }
-  const repeated = [...collector.taken.values()].reduce((sum, times) => sum + times - 1, 0)
-  return { lost: EVENTS - collector.taken.size, repeated }
 }
 
 /** A browser with the page of one client. */

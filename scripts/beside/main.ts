@@ -20,9 +20,10 @@ const results: { bundle: Bundle; cost: StartCost; outcomes: readonly Outcome[] }
 for (const bundle of await bundlePeers(positionals)) {
   console.error(`${bundle.peer.name} …`)
   const cost = await startCost(bundle, collector)
-  const outcomes: Outcome[] = []
-  for (const fault of values['no-faults'] ? [] : FAULTS) outcomes.push(await suffer(fault, bundle, collector))
-  results.push({ bundle, cost, outcomes })
+  // One fault after another; the waits for what comes of them are at the same time.
+  const waits: (() => Promise<Outcome>)[] = []
+  for (const fault of values['no-faults'] ? [] : FAULTS) waits.push(await suffer(fault, bundle))
+  results.push({ bundle, cost, outcomes: await Promise.all(waits.map((wait) => wait())) })
 }
 
 if (values.json) {

@@ -51,6 +51,17 @@ export const PEERS: readonly Peer[] = [
       export const track = (name) => analytics.track(name, { order_id: 'A-1', total: 39.9 })`,
   },
   {
+    name: '@rudderstack/analytics-js',
+    version: '3.34.1',
+    source: `import { RudderAnalytics } from '@rudderstack/analytics-js/bundled'
+      const analytics = new RudderAnalytics()
+      const source = { id: 'shop', name: 'Shop', writeKey: 'key', enabled: true, workspaceId: 'shop', config: {}, destinations: [] }
+      export const start = (url) => new Promise((loaded) => analytics.load('key', url, {
+        onLoaded: loaded, configUrl: url, getSourceConfig: () => ({ source, updatedAt: '2026-01-01T00:00:00.000Z' }),
+      }))
+      export const track = (name) => analytics.track(name, { order_id: 'A-1', total: 39.9 })`,
+  },
+  {
     name: 'posthog-js',
     version: '1.449.2',
     source: `import posthog from 'posthog-js'

@@ -21,6 +21,6 @@ test('no event is lost while the network is gone, the server is, an answer is, o
   const [{ faults }] = JSON.parse(stdout) as [{ faults: readonly Fault[] }]
   // Nobody has waited for these calls to be answered `stored`, which is what survives a kill.
   const promised = faults.filter(({ fault }) => fault !== 'the browser is killed right after the last call')
-  expect(promised).toHaveLength(6)
+  expect(promised).toHaveLength(7)
   expect(promised.filter(({ lost }) => lost > 0)).toEqual([])
 }, 600_000)

@@ -78,12 +78,9 @@ export function newEventStore(
   /** What usually heals: room on a full disk, and a database that is opened anew. */
   const writeAgain = async (change: Change): Promise<Written> => {
     if (diagnostics.lastError()!.code === 'STORAGE_FULL') {
-      if (done.size) {
-        await writeDatabase({ remove: [...done] })
-        done.clear()
-        const written = await attempt(() => writeDatabase(change))
-        if (written) return written
-      }
+      if (done.size && (await attempt(() => writeDatabase({ remove: [...done] })))) done.clear()
+      const written = await attempt(() => writeDatabase(change))
+      if (written) return written
       const removeOldest = Math.floor(leftInDatabase / 10)
       if (removeOldest) {
         await writeDatabase({ removeOldest, countAs: 'trimmed' })

@@ -110,6 +110,11 @@ static void storage_failed(void *self, const char *code, const char *detail) {
   mlr_storage_failed(&core->diagnostics, code, detail);
 }
 
+static void storage_lost(void *self, int64_t events) {
+  mlr_core *core = self;
+  mlr_storage_lost(&core->diagnostics, events);
+}
+
 // ---- What values mean
 
 static void put_guard(mlr_core *core, const mlr_map *changes) {
@@ -335,6 +340,7 @@ mlr_core *mlr_new(const mlr_host *host, const char *folder, const char *os_versi
   mlr_put(&core->platform_version, platform_version == NULL ? "" : platform_version);
   core->store.folder = mlr_text_of(folder, strlen(folder)).at;
   core->store.failed = storage_failed;
+  core->store.lost = storage_lost;
   core->store.self = core;
   core->guard.folder = mlr_text_of(folder, strlen(folder)).at;
   core->identity.store = &core->store;

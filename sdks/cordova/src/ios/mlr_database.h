@@ -58,14 +58,17 @@ mlr_failure mlr_database_count(mlr_database *database);
 mlr_failure mlr_database_newest(mlr_database *database, int64_t *into);
 mlr_failure mlr_database_apply(mlr_database *database, const mlr_change *change);
 mlr_failure mlr_database_create_missing_tables(mlr_database *database);
-/** Makes room on a full disk. */
-mlr_failure mlr_database_drop_oldest_tenth(mlr_database *database);
+/** Makes room on a full disk. @param dropped rows that left */
+mlr_failure mlr_database_drop_oldest_tenth(mlr_database *database, int64_t *dropped);
+/** What the log holds goes into the file itself. */
+mlr_failure mlr_database_empty_log(mlr_database *database);
 /** All rows, and from the disk as well. */
 mlr_failure mlr_database_remove_all(mlr_database *database, const mlr_map *state);
 /** @param into gets the key where it has a value */
 mlr_failure mlr_database_value(mlr_database *database, const char *key, mlr_map *into);
 mlr_failure mlr_database_state(mlr_database *database, mlr_map *into);
-/** @param choose is asked of each row, oldest first; those that it takes are read */
-mlr_failure mlr_database_choose(mlr_database *database, mlr_choose *choose, void *self, int generation, mlr_rows *into);
+/** @param from the least id @param choose is asked of each row, oldest first; those that it takes are read */
+mlr_failure mlr_database_choose(
+    mlr_database *database, int64_t from, mlr_choose *choose, void *self, int generation, mlr_rows *into);
 
 #endif

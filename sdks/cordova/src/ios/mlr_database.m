@@ -205,11 +205,18 @@ mlr_failure mlr_database_apply(mlr_database *database, const mlr_change *change)
   return failure;
 }
 
-mlr_failure mlr_database_drop_oldest_tenth(mlr_database *database) {
+mlr_failure mlr_database_drop_oldest_tenth(mlr_database *database, int64_t *dropped) {
   mlr_failure failure = mlr_database_count(database);
   if (failure != MLR_FINE) return failure;
-  mlr_change change = {.keep_at_most = database->count - database->count / 10};
+  *dropped = database->count / 10;
+  mlr_change change = {.keep_at_most = database->count - *dropped};
   return mlr_database_apply(database, &change);
+}
+
+mlr_failure mlr_database_empty_log(mlr_database *database) {
+  int64_t is_busy = 0;
+  mlr_failure failure = number(database, "PRAGMA wal_checkpoint(TRUNCATE)", &is_busy);
+  return failure == MLR_FINE && is_busy ? told(database, SQLITE_BUSY) : failure;
 }
 
 mlr_failure mlr_database_remove_all(mlr_database *database, const mlr_map *state) {
@@ -220,9 +227,7 @@ mlr_failure mlr_database_remove_all(mlr_database *database, const mlr_map *state
   failure = end(database, failure);
   if (failure != MLR_FINE) return failure;
   database->count = 0;
-  int64_t is_busy = 0;
-  failure = number(database, "PRAGMA wal_checkpoint(TRUNCATE)", &is_busy);
-  return failure == MLR_FINE && is_busy ? told(database, SQLITE_BUSY) : failure;
+  return mlr_database_empty_log(database);
 }
 
 static mlr_text column(sqlite3_stmt *statement, int at) {
@@ -253,10 +258,12 @@ mlr_failure mlr_database_state(mlr_database *database, mlr_map *into) {
   return read_state(database, "SELECT key, value FROM state ORDER BY key", NULL, into);
 }
 
-mlr_failure mlr_database_choose(mlr_database *database, mlr_choose *choose, void *self, int generation, mlr_rows *into) {
-  static const char QUERY[] = "SELECT id, write_key, size, body FROM events ORDER BY id";
+mlr_failure mlr_database_choose(
+    mlr_database *database, int64_t from, mlr_choose *choose, void *self, int generation, mlr_rows *into) {
+  static const char QUERY[] = "SELECT id, write_key, size, body FROM events WHERE id >= ?1 ORDER BY id";
   sqlite3_stmt *statement = NULL;
   int code = sqlite3_prepare_v2(database->file, QUERY, -1, &statement, NULL);
+  if (code == SQLITE_OK) code = sqlite3_bind_int64(statement, 1, from);
   if (code == SQLITE_OK) code = sqlite3_step(statement);
   while (code == SQLITE_ROW) {
     int64_t id = sqlite3_column_int64(statement, 0);

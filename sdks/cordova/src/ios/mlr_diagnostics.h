@@ -24,6 +24,8 @@ void mlr_log(const mlr_diagnostics *diagnostics, int level, const mlr_text *line
 void mlr_failed(mlr_diagnostics *diagnostics, const char *code, const char *detail);
 /** One line per kind and run. */
 void mlr_storage_failed(mlr_diagnostics *diagnostics, const char *code, const char *detail);
+/** So many of the oldest events were deleted, because the disk is full. */
+void mlr_storage_lost(mlr_diagnostics *diagnostics, int64_t events);
 /** `"report":{…}` */
 void mlr_put_report(mlr_text *to, const mlr_diagnostics *diagnostics, mlr_store *store);
 void mlr_diagnostics_free(mlr_diagnostics *diagnostics);

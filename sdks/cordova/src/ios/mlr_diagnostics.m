@@ -30,6 +30,18 @@ void mlr_storage_failed(mlr_diagnostics *diagnostics, const char *code, const ch
   mlr_text_free(&line);
 }
 
+void mlr_storage_lost(mlr_diagnostics *diagnostics, int64_t events) {
+  static const char CODE[] = "STORAGE_FULL";
+  mlr_text line = {0};
+  mlr_put(&line, CODE);
+  mlr_put(&line, " the ");
+  mlr_put_number(&line, events);
+  mlr_put(&line, " oldest events were deleted");
+  mlr_failed(diagnostics, CODE, line.at + sizeof CODE);
+  mlr_log(diagnostics, MLR_LEVEL_ERROR, &line);
+  mlr_text_free(&line);
+}
+
 void mlr_put_report(mlr_text *to, const mlr_diagnostics *diagnostics, mlr_store *store) {
   static const char *const COUNTERS[] = {"trimmed", "refused", "purged"};
   mlr_text dropped = {0};

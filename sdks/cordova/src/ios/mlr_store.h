@@ -1,7 +1,7 @@
 /*
  * The queue and the state: in SQLite, and in memory as far as SQLite fails.
  *
- * What a failure does is in `mend` and `attempt`: it is reported, mended once where that may help, and otherwise the rest of
+ * What a failure does is in `attempt` and `mend`: it is reported, mended once where that may help, and otherwise the rest of
  * this process goes on in memory. Rows that are in the database by then are still sent; those in memory never move into it.
  * State kept in memory is written with the next transaction that succeeds. See contracts/cordova-sdk.md §14, §21.
  */
@@ -15,6 +15,8 @@ typedef struct {
   char *folder;
   /** Hears of each failure, also of those that were mended. */
   void (*failed)(void *self, const char *code, const char *detail);
+  /** So many of the oldest events were deleted, because the disk is full. */
+  void (*lost)(void *self, int64_t events);
   void *self;
 
   mlr_memory_queue memory;
@@ -26,6 +28,9 @@ typedef struct {
   mlr_database database;
   /** Counts the files that there were: the id of a row means nothing in another one. */
   int generation;
+  /** Rows before this one are done with, or of write keys that were passed over: they are not read for each batch. */
+  int64_t from;
+  size_t passed_over;
   /** The newest row that a request may have carried before: of an earlier process, or of this one; and of those in memory. */
   int64_t tried_up_to;
   int64_t tried_in_memory;
@@ -56,7 +61,7 @@ void mlr_store_purge(mlr_store *store, const mlr_map *state);
 /**
  * The oldest rows of one write key, as many as there is room for.
  *
- * @param passed_over write keys that do not count
+ * @param passed_over write keys that do not count; there are more each time, or none
  */
 void mlr_store_oldest(mlr_store *store, const mlr_map *passed_over, mlr_room room, mlr_rows *into);
 

@@ -43,6 +43,7 @@ static mlr_failure report(mlr_store *store, mlr_failure failure) {
 static void close_file(mlr_store *store) {
   mlr_database_close(&store->database);
   store->is_open = false;
+  store->from = 0;
 }
 
 static mlr_failure open_file(mlr_store *store) {
@@ -85,14 +86,35 @@ static bool set_aside(mlr_store *store, const char *name) {
   return is_aside;
 }
 
+/** A failure changes nothing but that they wait for the next transaction. */
+static void remove_done(mlr_store *store) {
+  if (!store->is_open || store->done_count == 0) return;
+  mlr_change change = {.removed = store->done, .removed_count = store->done_count, .keep_at_most = NO_BOUND};
+  if (report(store, mlr_database_apply(&store->database, &change)) == MLR_FINE) forget_done(store);
+}
+
+/** The room that costs no event: that of SQLite's log, and of rows that are done with. */
+static void compact(mlr_store *store) {
+  report(store, mlr_database_empty_log(&store->database));
+  remove_done(store);
+}
+
+static bool drop_oldest_tenth(mlr_store *store) {
+  int64_t lost = 0;
+  bool is_done = report(store, mlr_database_drop_oldest_tenth(&store->database, &lost)) == MLR_FINE;
+  if (is_done && lost > 0) store->lost(store->self, lost);
+  return is_done;
+}
+
 /** @return whether it is worth another try */
 static bool mend(mlr_store *store, mlr_failure failure) {
   switch (failure) {
     case MLR_BUSY:
       return true;
     case MLR_FULL:
-      return store->is_open && report(store, mlr_database_drop_oldest_tenth(&store->database)) == MLR_FINE;
+      return store->is_open && drop_oldest_tenth(store);
     case MLR_NO_TABLE:
+      store->from = 0;
       return store->is_open && report(store, mlr_database_create_missing_tables(&store->database)) == MLR_FINE;
     case MLR_IO:
       close_file(store);
@@ -111,12 +133,22 @@ static bool mend(mlr_store *store, mlr_failure failure) {
 
 /** @return whether the work was done; if not, storage is memory from now on, unless it was only busy */
 static bool attempt(mlr_store *store, query *ask, void *with) {
-  for (int tries = 0;; tries++) {
+  bool is_compacted = false;
+  bool is_mended = false;
+  while (true) {
     mlr_failure failure = store->is_open ? MLR_FINE : open_file(store);
     if (failure == MLR_FINE) failure = ask(store, with);
     if (failure == MLR_FINE) return true;
     report(store, failure);
-    if (tries == 0 && mend(store, failure)) continue;
+    if (failure == MLR_FULL && store->is_open && !is_compacted) {
+      is_compacted = true;
+      compact(store);
+      continue;
+    }
+    if (!is_mended && mend(store, failure)) {
+      is_mended = true;
+      continue;
+    }
     store->is_in_memory = failure != MLR_BUSY || !store->is_open;
     return false;
   }
@@ -236,13 +268,6 @@ static bool is_done(const mlr_store *store, int64_t id) {
   return store->done_count > 0 && bsearch(&id, store->done, store->done_count, sizeof id, by_id) != NULL;
 }
 
-/** A failure changes nothing but that they wait for the next transaction. */
-static void remove_done(mlr_store *store) {
-  if (!store->is_open || store->done_count == 0) return;
-  mlr_change change = {.removed = store->done, .removed_count = store->done_count, .keep_at_most = NO_BOUND};
-  if (report(store, mlr_database_apply(&store->database, &change)) == MLR_FINE) forget_done(store);
-}
-
 bool mlr_store_begin(mlr_store *store, const mlr_row *rows, size_t count) {
   bool is_repeat = false;
   for (size_t at = 0; at < count; at++) {
@@ -299,7 +324,7 @@ void mlr_store_purge(mlr_store *store, const mlr_map *state) {
 }
 
 typedef struct {
-  const mlr_store *store;
+  mlr_store *store;
   const mlr_map *passed_over;
   mlr_room whole;
   mlr_room left;
@@ -310,11 +335,13 @@ typedef struct {
 
 static mlr_choice choose(void *self, int64_t id, const mlr_text *write_key, size_t size) {
   selection *batch = self;
-  if (id >= 0 && is_done(batch->store, id)) return MLR_PASS;
+  bool is_passed = id >= 0 && is_done(batch->store, id);
   if (batch->key->at == NULL) {
-    if (mlr_map_find(batch->passed_over, write_key->at) != NULL) return MLR_PASS;
-    *batch->key = mlr_text_of(write_key->at, write_key->length);
+    is_passed = is_passed || mlr_map_find(batch->passed_over, write_key->at) != NULL;
+    if (is_passed && id >= 0) batch->store->from = id + 1;
   }
+  if (is_passed) return MLR_PASS;
+  if (batch->key->at == NULL) *batch->key = mlr_text_of(write_key->at, write_key->length);
   if (!mlr_text_equals(batch->key, write_key)) return MLR_PASS;
   return mlr_room_takes(&batch->left, size) ? MLR_TAKE : MLR_STOP;
 }
@@ -324,11 +351,13 @@ static mlr_failure choose_rows(mlr_store *store, void *with) {
   mlr_rows_clear(batch->into);
   mlr_text_free(batch->key);
   batch->left = batch->whole;
-  return mlr_database_choose(&store->database, choose, batch, store->generation, batch->into);
+  return mlr_database_choose(&store->database, store->from, choose, batch, store->generation, batch->into);
 }
 
 void mlr_store_oldest(mlr_store *store, const mlr_map *passed_over, mlr_room room, mlr_rows *into) {
   open_once(store);
+  if (passed_over->count < store->passed_over) store->from = 0;
+  store->passed_over = passed_over->count;
   mlr_text key = {0};
   selection batch = {store, passed_over, room, room, &key, into};
   if (!read_only(store, choose_rows, &batch)) {

@@ -1,7 +1,7 @@
 import type { Change, EventDatabase, StoredRow, Written } from '../browser/event-database.ts'
 import type { StorageKind } from '../core/bridge.ts'
 
-/** A database whose writes of rows fail as long as `kind` says so. */
+/** A database whose writes fail as long as `kind` says so: always, once or twice. */
 export class FaultyDatabase implements EventDatabase {
   readonly kind: StorageKind
   private readonly database: EventDatabase
@@ -15,8 +15,9 @@ export class FaultyDatabase implements EventDatabase {
 
   async write(change: Change): Promise<Written> {
     const { kind } = this.faults
-    if (change.rows && change.rows.length > 0 && (kind === 'full' || kind === 'full-once')) {
+    if (kind?.startsWith('full')) {
       if (kind === 'full-once') this.faults.kind = null
+      if (kind === 'full-twice') this.faults.kind = 'full-once'
       throw new DOMException('as the scenario says', 'QuotaExceededError')
     }
     return this.database.write(change)

@@ -280,6 +280,38 @@ describe.skipIf(typeof compiler === 'string' && mayBeSkipped)('the iOS engine', 
     expect(await device.rows()).toEqual([])
   })
 
+  test('on a full disk the log tells how many events were deleted', async () => {
+    await open()
+    await push(...Array.from({ length: 20 }, (_, at) => `e${at}`))
+    await device.fault('full-twice')
+    await push('A')
+    expect(device.logged.map(({ text }) => text)).toContain('STORAGE_FULL the 2 oldest events were deleted')
+  })
+
+  test('rows of a refused former write key are read once, and again when it is no longer set aside', async () => {
+    await open({ writeKey: 'wk-former' })
+    await push(...Array.from({ length: 9_000 }, (_, at) => `former-${at}`))
+    await device.kill()
+    const serves = (status: number) => {
+      device.serve = async (request) => {
+        asked.push(request)
+        return { status: request.headers.Authorization === `Basic ${btoa('wk-former:')}` ? status : 200 }
+      }
+    }
+    serves(401)
+    await open()
+    await push('A')
+    expect(await device.bridge.drain({ force: false })).toMatchObject({ sent: 1, remaining: 9_000 })
+    // Who reads them now would take them for rows of the key of now.
+    device.onDatabase((other) => other.exec("UPDATE events SET write_key = 'wk-secret-1'"))
+    await push('B')
+    expect(await device.bridge.drain({ force: false })).toMatchObject({ sent: 1, remaining: 9_000 })
+    device.onDatabase((other) => other.exec("UPDATE events SET write_key = 'wk-former'"))
+    serves(200)
+    await device.bridge.state({ source: JSON.stringify({ enabled: true }) })
+    expect(await device.bridge.drain({ force: false })).toMatchObject({ sent: 9_000, remaining: 0 })
+  }, 60_000)
+
   test('one line tells of a kind of failure, however often it comes', async () => {
     await open()
     await device.fault('busy')

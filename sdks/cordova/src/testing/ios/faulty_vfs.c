@@ -11,6 +11,7 @@ enum { BUSY_TIMEOUT_US = 3000000 };
 typedef struct {
   sqlite3_file base;
   sqlite3_file *real;
+  bool is_log;
 } faulty_file;
 
 static char fault[32] = "";
@@ -21,9 +22,11 @@ static bool is(const char *kind) {
   return strncmp(fault, kind, strlen(kind)) == 0;
 }
 
-/** One that comes once is over when it has come. */
+/** One that comes once is over when it has come; one that comes twice is then one that comes once. */
 static int failed(int code) {
+  char *twice = strstr(fault, "-twice");
   if (strstr(fault, "-once") != NULL) fault[0] = 0;
+  if (twice != NULL) strcpy(twice, "-once");
   return code;
 }
 
@@ -40,7 +43,8 @@ static int read_file(sqlite3_file *file, void *into, int bytes, sqlite3_int64 fr
 }
 
 static int write_file(sqlite3_file *file, const void *from, int bytes, sqlite3_int64 to) {
-  if (is("full")) return failed(SQLITE_FULL);
+  // What is written to the file itself is a copy of the log; where a transaction needs room is there.
+  if (is("full") && ((faulty_file *)file)->is_log) return failed(SQLITE_FULL);
   if (is("readonly")) return failed(SQLITE_READONLY);
   if (is("io")) return failed(SQLITE_IOERR_WRITE);
   return real(file)->pMethods->xWrite(real(file), from, bytes, to);
@@ -132,6 +136,7 @@ static int open_file(sqlite3_vfs *vfs, const char *name, sqlite3_file *file, int
   ours->base.pMethods = NULL;
   if (is("open") && (flags & SQLITE_OPEN_MAIN_DB)) return failed(SQLITE_CANTOPEN);
   ours->real = (sqlite3_file *)(ours + 1);
+  ours->is_log = flags & SQLITE_OPEN_WAL;
   int code = system_vfs->xOpen(system_vfs, name, ours->real, flags, got);
   if (ours->real->pMethods != NULL) ours->base.pMethods = &METHODS;
   return code;

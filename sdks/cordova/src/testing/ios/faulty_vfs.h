@@ -4,7 +4,7 @@
 
 /** Every database that is opened from now on is on it. */
 void use_faulty_vfs(void);
-/** @param kind `open`, `full`, `readonly`, `io`, `busy`, perhaps with `-once` behind it; empty: no longer */
+/** @param kind `open`, `full`, `readonly`, `io`, `busy`, perhaps with `-once` or `-twice` behind it; empty: no longer */
 void set_fault(const char *kind);
 
 #endif

@@ -231,7 +231,7 @@ final class Device implements AutoCloseable {
   }
 
   /** The signals before it are kept, for those who look later. */
-  private JSONObject awaitSignal(String kind) throws Exception {
+  JSONObject awaitSignal(String kind) throws Exception {
     long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(PATIENCE_S);
     while (System.nanoTime() < deadline) {
       for (JSONObject signal : signals) {

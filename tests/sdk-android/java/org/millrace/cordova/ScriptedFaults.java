@@ -25,7 +25,7 @@ final class ScriptedFaults implements FaultPoint {
     return openings.get();
   }
 
-  /** @param fault as in a scenario; `-once` at its end means the next time only */
+  /** @param fault as in a scenario; `-once` or `-twice` at its end means the next time or two only */
   void set(String fault) {
     this.fault = fault;
   }
@@ -42,6 +42,7 @@ final class ScriptedFaults implements FaultPoint {
     atCommit.run();
     String kind = fault;
     if (kind.endsWith("-once")) fault = "";
+    if (kind.endsWith("-twice")) fault = kind.replace("-twice", "-once");
     if (kind.startsWith("full")) throw new SQLiteFullException("scripted");
     if (kind.startsWith("readonly")) throw new SQLiteReadOnlyDatabaseException("scripted");
     if (kind.startsWith("busy")) throw new SQLiteDatabaseLockedException("scripted");

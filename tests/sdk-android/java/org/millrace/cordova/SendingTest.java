@@ -2,8 +2,10 @@ package org.millrace.cordova;
 
 import static org.junit.Assert.assertEquals;
 import static org.junit.Assert.assertFalse;
+import static org.junit.Assert.assertThrows;
 import static org.junit.Assert.assertTrue;
 
+import android.database.sqlite.SQLiteDatabase;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.net.InetAddress;
@@ -14,7 +16,10 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
+import org.json.JSONArray;
 import org.json.JSONObject;
 import org.junit.After;
 import org.junit.Before;
@@ -27,6 +32,7 @@ import org.robolectric.annotation.Config;
 @RunWith(RobolectricTestRunner.class)
 @Config(sdk = 35)
 public final class SendingTest {
+  private final CountDownLatch held = new CountDownLatch(1);
   private Device device;
 
   @Before
@@ -37,6 +43,7 @@ public final class SendingTest {
   @After
   public void end() throws Exception {
     device.server.hold.release();
+    held.countDown();
     device.close();
   }
 
@@ -147,6 +154,62 @@ public final class SendingTest {
     device.server.hold.release();
     drained.get(30, TimeUnit.SECONDS);
     assertEquals(Collections.singletonList("B"), device.rows());
+  }
+
+  @Test
+  public void beyondTenThousandWaitingCallsOneIsToldQueueFullAndNoSignalOfAndroidIsRefused() throws Exception {
+    device.open();
+    Engine engine = device.engine();
+    engine.worker.post(
+        () -> {
+          try {
+            held.await();
+          } catch (InterruptedException ended) {
+            throw new IllegalStateException(ended);
+          }
+        });
+    List<CompletableFuture<JSONObject>> calls = new ArrayList<>();
+    while (device.lines("QUEUE_FULL").isEmpty() && calls.size() <= 10_001) calls.add(device.begin(engine, "tail", null));
+    CompletableFuture<JSONObject> refused = calls.remove(calls.size() - 1);
+    ExecutionException why = assertThrows(ExecutionException.class, refused::get);
+    assertEquals("QUEUE_FULL", ((Device.Refused) why.getCause()).code);
+    // Asked for by the main thread of the app, in which nothing may be thrown.
+    engine.entered(null);
+    engine.changed();
+    engine.left();
+    held.countDown();
+    assertEquals(10_000, calls.size());
+    for (CompletableFuture<JSONObject> call : calls) call.get(30, TimeUnit.SECONDS);
+    for (String signal : new String[] {"start", "network", "stop"}) device.awaitSignal(signal);
+  }
+
+  @Test
+  public void rowsOfARefusedFormerWriteKeyAreReadOnceAndAgainWhenItIsNoLongerSetAside() throws Exception {
+    device.open("writeKey", "wk-former");
+    String[] names = new String[9_000];
+    for (int at = 0; at < names.length; at++) names[at] = "former-" + at;
+    device.push(names);
+    device.kill();
+    JSONObject refusal = new JSONObject().put("status", 401);
+    device.server.script(new JSONObject().put("answers", new JSONArray().put(refusal)));
+    device.open();
+    device.push("A");
+    JSONObject drained = device.drain(false);
+    assertEquals(1, drained.getInt("sent"));
+    assertEquals("KEY_REJECTED", drained.getString("outcome"));
+    // Who reads them now would take them for rows of the key of now.
+    rename("wk-1");
+    device.push("B");
+    assertEquals(1, device.drain(false).getInt("sent"));
+    rename("wk-former");
+    device.putState("source", "{\"enabled\":true}");
+    assertEquals(9_000, device.drain(false).getInt("sent"));
+  }
+
+  private void rename(String writeKey) {
+    try (SQLiteDatabase file = SQLiteDatabase.openDatabase(device.database.getPath(), null, SQLiteDatabase.OPEN_READWRITE)) {
+      file.execSQL("UPDATE events SET write_key = ?", new String[] {writeKey});
+    }
   }
 
   @Test

@@ -85,6 +85,7 @@ public final class StorageFailureTest {
     assertEquals(19, pushed.getInt("queued"));
     assertEquals(2, pushed.getJSONObject("report").getJSONObject("dropped").getInt("trimmed"));
     assertEquals("e2", device.rows().get(0));
+    assertEquals(1, device.lines("STORAGE_FULL the 2 oldest events were deleted").size());
   }
 
   @Test

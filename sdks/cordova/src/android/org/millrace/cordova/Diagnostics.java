@@ -11,7 +11,7 @@ import org.json.JSONObject;
  *
  * @see "contracts/cordova-sdk.md §2.3, §4"
  */
-final class Diagnostics {
+final class Diagnostics implements EventStore.Reports {
   private static final int DETAIL_LENGTH = 200;
 
   private final Clock clock;
@@ -61,9 +61,17 @@ final class Diagnostics {
   }
 
   /** One line per kind and run. Worker thread only, as are the rest. */
-  void storageFailed(String code, Throwable failure) {
+  @Override
+  public void storageFailed(String code, Throwable failure) {
     failed(code, String.valueOf(failure.getMessage()));
     if (toldFailures.add(code)) log(1, "Storage failed (" + code + "): " + failure.getMessage());
+  }
+
+  @Override
+  public void storageLost(long events) {
+    String detail = "the " + events + " oldest events were deleted";
+    failed("STORAGE_FULL", detail);
+    log(1, "STORAGE_FULL " + detail);
   }
 
   JSONObject report(EventStore store) {

@@ -77,7 +77,7 @@ final class Engine implements Lifecycle.Listener {
     worker = new Worker("ServiceClient", diagnostics::threw);
     asking = new Worker("ServiceClient-asking", diagnostics::threw);
     guard = new GuardFile(folder, worker);
-    store = new EventStore(context, folder, worker, faults, diagnostics::storageFailed);
+    store = new EventStore(context, folder, worker, faults, diagnostics);
     identity = new Identity(store, guard);
     rules = new SendRules(store, clock, random);
     sender = new EventSender(store, rules, identity, diagnostics, facts, worker, clock);

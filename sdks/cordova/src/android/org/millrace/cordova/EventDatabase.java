@@ -35,6 +35,10 @@ final class EventDatabase extends SQLiteOpenHelper {
   /** Kept here because counting reads the whole table; below 0: not counted yet. */
   private long count = -1;
 
+  /** Rows before this one are done with, or of write keys that were passed over: they are not read for each batch. */
+  private long from;
+  private int passedOver;
+
   private EventDatabase(Context context, File file, int generation, FaultPoint faults) {
     // Android's own handler deletes a corrupt file; ours leaves it for EventStore to set aside.
     super(context, file.getPath(), null, VERSION, corrupt -> {});
@@ -86,6 +90,7 @@ final class EventDatabase extends SQLiteOpenHelper {
   void createMissingTables() {
     createTables(database);
     count = -1;
+    from = 0;
   }
 
   long count() {
@@ -111,11 +116,18 @@ final class EventDatabase extends SQLiteOpenHelper {
     count = counted[0];
   }
 
-  /** Makes room on a full disk: the oldest tenth leaves. */
-  void dropOldestTenth() {
+  /** Makes room on a full disk. @return rows that left */
+  long dropOldestTenth() {
+    long tenth = count() / 10;
     Change change = new Change();
-    change.keepAtMost = (int) (count() - count() / 10);
+    change.keepAtMost = (int) (count() - tenth);
     apply(change);
+    return tenth;
+  }
+
+  /** What the log holds goes into the file itself. */
+  void emptyLog() {
+    pragma(database, "wal_checkpoint(TRUNCATE)");
   }
 
   /** All rows, and from the disk as well. */
@@ -126,21 +138,30 @@ final class EventDatabase extends SQLiteOpenHelper {
           database.delete("events", null, null);
         });
     count = 0;
-    pragma(database, "wal_checkpoint(TRUNCATE)");
+    emptyLog();
   }
 
   /**
    * The oldest rows of the write key of the oldest row.
    *
-   * @param passedOver write keys that do not count
+   * @param passedOver write keys that do not count; there are more each time, or none
    * @param done ids that do not count, although they could not be deleted yet
    */
   List<Row> oldest(Collection<String> passedOver, Collection<Long> done, BatchRoom room) {
+    if (passedOver.size() < this.passedOver) from = 0;
+    this.passedOver = passedOver.size();
     String marks = TextUtils.join(",", Collections.nCopies(passedOver.size(), "?"));
-    String where = "write_key NOT IN (" + marks + ") AND id NOT IN (" + TextUtils.join(",", done) + ")";
+    String isOther = "write_key NOT IN (" + marks + ") AND id NOT IN (" + TextUtils.join(",", done) + ")";
     String[] keys = passedOver.toArray(new String[0]);
-    String key = text("SELECT write_key FROM events WHERE " + where + " ORDER BY id LIMIT 1", keys);
-    if (key == null) return new ArrayList<>();
+    String key;
+    String first = "SELECT id, write_key FROM events WHERE id >= " + from + " AND " + isOther + " ORDER BY id LIMIT 1";
+    try (Cursor cursor = database.rawQuery(first, keys)) {
+      boolean isThere = cursor.moveToNext();
+      from = isThere ? cursor.getLong(0) : Math.max(from, newest() + 1);
+      if (!isThere) return new ArrayList<>();
+      key = cursor.getString(1);
+    }
+    String where = "id >= " + from + " AND " + isOther;
 
     // Sizes first: a window of Android's cursor holds 2 MB, and a thousand bodies may be sixteen times that.
     String[] arguments = concat(keys, key);

@@ -17,7 +17,7 @@ import java.util.function.Supplier;
  * The queue and the state: in SQLite, and in memory as far as SQLite fails. No method throws because of storage, none is for
  * another thread than the worker.
  *
- * What a failure does is in `mend` and `attempt`: it is reported, mended once where that may help, and otherwise the rest of
+ * What a failure does is in `attempt` and `mend`: it is reported, mended once where that may help, and otherwise the rest of
  * this process goes on in memory. Rows that are in the database by then are still sent; those in memory never move into it.
  * State kept in memory is written with the next transaction that succeeds.
  *
@@ -52,9 +52,12 @@ final class EventStore {
   private boolean wasOpened;
   private boolean inMemory;
 
-  /** Hears of each failure, also of those that were mended. */
   interface Reports {
-    void failed(String code, Throwable failure);
+    /** Hears of each failure, also of those that were mended. */
+    void storageFailed(String code, Throwable failure);
+
+    /** So many of the oldest events were deleted, because the disk is full. */
+    void storageLost(long events);
   }
 
   EventStore(Context context, File folder, Worker worker, FaultPoint faults, Reports reports) {
@@ -214,14 +217,24 @@ final class EventStore {
 
   /** @return whether the work was done; if not, storage is memory from now on, unless it was only busy */
   private boolean attempt(Work work) {
-    for (int mended = 0; ; mended++) {
+    boolean isCompacted = false;
+    boolean isMended = false;
+    while (true) {
       try {
         if (database == null) database = openFile();
         work.on(database);
         return true;
       } catch (RuntimeException thrown) {
         StorageFailure failure = report(thrown);
-        if (mended == 0 && mend(failure)) continue;
+        if (failure == StorageFailure.FULL && database != null && !isCompacted) {
+          isCompacted = true;
+          compact();
+          continue;
+        }
+        if (!isMended && mend(failure)) {
+          isMended = true;
+          continue;
+        }
         inMemory = failure != StorageFailure.BUSY || database == null;
         return false;
       }
@@ -235,8 +248,10 @@ final class EventStore {
         case BUSY:
           return true;
         case FULL:
-          if (database != null) database.dropOldestTenth();
-          return database != null;
+          if (database == null) return false;
+          long lost = database.dropOldestTenth();
+          if (lost > 0) reports.storageLost(lost);
+          return true;
         case NO_TABLE:
           if (database != null) database.createMissingTables();
           return database != null;
@@ -255,6 +270,16 @@ final class EventStore {
       report(again);
     }
     return false;
+  }
+
+  /** The room that costs no event: that of SQLite's log, and of rows that are done with. */
+  private void compact() {
+    try {
+      database.emptyLog();
+    } catch (RuntimeException failure) {
+      report(failure);
+    }
+    removeDone();
   }
 
   private EventDatabase openFile() {
@@ -293,7 +318,7 @@ final class EventStore {
 
   private StorageFailure report(RuntimeException thrown) {
     StorageFailure failure = StorageFailure.of(thrown);
-    reports.failed(failure.code, thrown);
+    reports.storageFailed(failure.code, thrown);
     return failure;
   }
 }
