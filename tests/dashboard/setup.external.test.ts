@@ -70,12 +70,15 @@ async function expectCode(visit: Visit, page: ClientPage, { writeKey }: SourceMa
 test.each([
   ['light', 1440],
   ['dark', 360],
-] as const)('setup with many snippets: axe finds nothing and nothing scrolls sideways, %s at %d px', async (theme, width) => {
-  const { id } = await dashboard.env.source({ type: 'Javascript' })
-  await using visit = await dashboard.visit(`/sources/${id}/setup`, { theme, width })
-  await visit.page.getByLabel('Code of the first event').waitFor()
-  expect([await visit.axe(), await visit.sideways()]).toEqual([[], 0])
-})
+] as const)(
+  'setup with many snippets: axe finds nothing and nothing scrolls sideways, %s at %d px',
+  async (theme, width) => {
+    const { id } = await dashboard.env.source({ type: 'Javascript' })
+    await using visit = await dashboard.visit(`/sources/${id}/setup`, { theme, width })
+    await visit.page.getByLabel('Code of the first event').waitFor()
+    expect([await visit.axe(), await visit.sideways()]).toEqual([[], 0])
+  },
+)
 
 test('the first event of a source is shown within a second of being sent', async () => {
   const { writeKey, id } = await dashboard.env.source({ type: 'Python' })

@@ -116,6 +116,34 @@ test('every method arrives at the webhook, and shows in the log', async () => {
   await expectQuiet(page)
 })
 
+test('events of many turns share transactions, so that 500 turns cost a few: all arrive, in order, once', async () => {
+  const page = await open()
+  await initialize(page)
+  const { transactions, statuses } = (await page.page.evaluate(`(async () => {
+    const { transaction } = IDBDatabase.prototype
+    let transactions = 0
+    IDBDatabase.prototype.transaction = function (...given) {
+      transactions++
+      return transaction.apply(this, given)
+    }
+    const { port1, port2 } = new MessageChannel()
+    const turn = () => new Promise((resolve) => { port1.onmessage = resolve; port2.postMessage(0) })
+    const calls = []
+    for (const name of ${JSON.stringify(names(500))}) {
+      calls.push(ServiceClient.track(name))
+      await turn()
+    }
+    const statuses = new Set((await Promise.all(calls)).map(({ status }) => status))
+    return { transactions, statuses: [...statuses] }
+  })()`)) as { transactions: number; statuses: string[] }
+  expect(statuses).toEqual(['stored'])
+  expect(transactions).toBeLessThan(250)
+  expect(await page.call('flush')).toMatchObject({ ok: true, sent: 500 })
+  await env.sink.waitFor(500)
+  expect(arrived()).toEqual(names(500))
+  await expectQuiet(page)
+})
+
 test('200 events before a SIGKILL of the whole browser arrive after its restart, in order, once', async () => {
   const page = await open()
   await initialize(page)

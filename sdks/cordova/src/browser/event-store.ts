@@ -2,7 +2,7 @@ import type { Report, StateChanges, StorageCode } from '../core/bridge.ts'
 import { ERROR, WARN } from '../core/log.ts'
 import { applyChanges } from '../core/state-changes.ts'
 import type { Diagnostics } from './diagnostics.ts'
-import type { Change, Counter, EventDatabase, StoredRow, Written } from './event-database.ts'
+import type { Change, Counter, EventDatabase, NewRow, StoredRow, Written } from './event-database.ts'
 
 /** Ids of rows in memory begin here: they are newer than all others. */
 const FIRST_MEMORY_ID = 1e15
@@ -13,6 +13,23 @@ const CODE_OF: Readonly<Record<string, StorageCode>> = {
   QuotaExceededError: 'STORAGE_FULL',
   InvalidStateError: 'STORAGE_LOST',
   NotFoundError: 'STORAGE_LOST',
+}
+
+/** Commits of one transaction. */
+interface Together extends Change {
+  readonly rows: NewRow[]
+  readonly values: Record<string, string | null>
+  keepAtMost?: number
+  /** Ids of the rows. */
+  readonly written: Promise<readonly number[]>
+}
+
+/** Rows that were committed, among those of other calls. */
+interface Kept {
+  readonly ids: readonly number[]
+  /** Where theirs begin in `ids`. */
+  readonly firstAt: number
+  readonly inMemory: boolean
 }
 
 /** @param onMissing a part of the database was missing and is made anew. */
@@ -43,6 +60,8 @@ export function newEventStore(
   const cached: Record<string, string> = {}
   const next = inTurn()
   let leftInDatabase = 0
+  /** Has not begun: more commits may join it. */
+  let waiting: Together | undefined
   /** Rows that are not to be sent any more and are still there: delivered or refused, or such that nobody can read. */
   const done = new Set<number>()
 
@@ -93,7 +112,7 @@ export function newEventStore(
     return writeDatabase(change)
   }
 
-  const writeMemory = (change: Change): Pick<Written, 'ids'> => {
+  const writeMemory = (change: Change): readonly number[] => {
     const { rows = [], remove = [], keepAtMost = MAX_IN_MEMORY } = change
     const ids = rows.map((row) => {
       memory.push({ id: nextMemoryId, ...row })
@@ -106,13 +125,13 @@ export function newEventStore(
       bytes -= memory.shift()!.size
     }
     learn(change, before - memory.length)
-    return { ids }
+    return ids
   }
 
-  const write = async (change: Change): Promise<Pick<Written, 'ids'>> => {
+  const write = async (change: Change): Promise<readonly number[]> => {
     if (!isInMemory) {
       const written = (await attempt(() => writeDatabase(change))) || (await attempt(() => writeAgain(change)))
-      if (written) return written
+      if (written) return written.ids
     }
     isInMemory = true
     return writeMemory(change)
@@ -127,16 +146,13 @@ export function newEventStore(
 
     /** Loads values and counts; once. */
     load(): Promise<void> {
-      opening =
-        opening ||
-        next(async () => {
-          await attempt(async () => {
-            await open()
-            Object.assign(cached, await database!.values())
-            await recount()
-            isInMemory = false
-          }, 'STORAGE_OPEN')
-        })
+      const start = async () => {
+        await open()
+        Object.assign(cached, await database!.values())
+        await recount()
+        isInMemory = false
+      }
+      opening = opening || next(() => attempt(start, 'STORAGE_OPEN'))
       return opening
     },
 
@@ -147,9 +163,23 @@ export function newEventStore(
     /** What another tab has written. */
     adopt: (changes: StateChanges) => applyChanges(cached, changes),
 
-    /** One change: in the database, or in memory when that fails. Ids of rows in memory are at or above 1e15. */
-    commit: (change: Change): Promise<{ ids: readonly number[]; inMemory: boolean }> =>
-      next(async () => ({ ids: (await write(change)).ids, inMemory: isInMemory })),
+    /** In the database, or in memory when that fails; one transaction may serve several calls. Ids of rows in memory are at or above 1e15. */
+    async commit(added: readonly NewRow[], changes: StateChanges, keepAtMost?: number): Promise<Kept> {
+      const whole: Together = waiting || {
+        rows: [],
+        values: {},
+        countAs: 'trimmed',
+        written: next(() => {
+          waiting = undefined
+          return write(whole)
+        }),
+      }
+      waiting = whole
+      const firstAt = whole.rows.push(...added) - added.length
+      Object.assign(whole.values, changes)
+      if (keepAtMost) whole.keepAtMost = keepAtMost
+      return { ids: await whole.written, firstAt, inMemory: isInMemory }
+    },
 
     /** @param countAs absent: they were delivered. */
     remove(ids: readonly number[], countAs?: Counter, values: StateChanges = {}): Promise<void> {
@@ -163,12 +193,14 @@ export function newEventStore(
       })
     },
 
-    purge: (values: StateChanges): Promise<void> =>
-      next(async () => {
+    purge(values: StateChanges): Promise<void> {
+      waiting = undefined
+      return next(async () => {
         const change: Change = { remove: 'all', countAs: 'purged', values }
         writeMemory(change)
         if (!database || (await attempt(() => writeDatabase(change)))) done.clear()
-      }),
+      })
+    },
 
     /** Oldest first, of database and memory, until the visitor answers false. @param from the least id. */
     visit: (visitor: (row: StoredRow) => boolean, from = 0): Promise<void> =>
@@ -204,10 +236,10 @@ function isReadable({ size, body }: StoredRow): boolean {
 
 /** Runs work one after another, so that it takes effect in the order of the calls. */
 export function inTurn(): <T>(work: () => Promise<T>) => Promise<T> {
-  let line: Promise<unknown> = Promise.resolve()
+  // biome-ignore lint/suspicious/noExplicitAny: each link has the result of its own work
+  let line: Promise<any> = Promise.resolve()
   return (work) => {
-    const result = line.then(work, work)
-    line = result
-    return result
+    line = line.then(work, work)
+    return line
   }
 }

@@ -44,11 +44,13 @@ export function newExitCopy() {
       copies.forEach(admit)
       return copies
     },
-    committed(copies: readonly ExitRow[], ids: readonly number[]) {
+    /** @param firstAt where their ids begin. */
+    committed(copies: readonly ExitRow[], ids: readonly number[], firstAt: number) {
       copies.forEach((row, at) => {
-        row.id = ids[at]!
+        row.id = ids[firstAt + at]!
         ownIds.add(row.id)
-        if (ownIds.size > MAX_IDS) ownIds.delete(ownIds.values().next().value!)
+        const [oldest] = ownIds
+        if (ownIds.size > MAX_IDS) ownIds.delete(oldest!)
       })
     },
     isOwn: (id: number) => ownIds.has(id),
@@ -101,10 +103,11 @@ export function newExitCopy() {
     async refill(visit: (visitor: (row: StoredRow) => boolean, from: number) => Promise<void>): Promise<void> {
       if (!isCut || bytes >= KEEPALIVE_BYTES / 2 || ownIds.size <= rows.length) return
       isCut = false
+      const [oldest] = ownIds
       await visit(({ id, body, size }) => {
         if (ownIds.has(id) && !rows.some((row) => row.id === id)) admit({ id, body, size })
         return !isCut
-      }, ownIds.values().next().value!)
+      }, oldest!)
     },
   }
 }

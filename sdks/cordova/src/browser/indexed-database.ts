@@ -116,8 +116,8 @@ function databaseOf(database: IDBDatabase): EventDatabase {
               const oldest = events.getAllKeys(null, surplus)
               oldest.onsuccess = () => events.delete(IDBKeyRange.upperBound(oldest.result[surplus - 1]))
             }
-            state.put(String(left), COUNT)
-            if (countAs && removed) state.put(String(+(last.result || 0) + removed), countAs)
+            state.put(left, COUNT)
+            if (countAs && removed) state.put(+(last.result || 0) + removed, countAs)
           }
         })
         return () => ({ ids, left, removed })
@@ -130,7 +130,7 @@ function databaseOf(database: IDBDatabase): EventDatabase {
         return () => {
           const values: Record<string, string> = {}
           keys.result.forEach((key, at) => {
-            values[String(key)] = String(texts.result[at])
+            values[key as string] = String(texts.result[at])
           })
           return values
         }

@@ -17,7 +17,7 @@ export function pageEngine(clock: Clock, platformVersion: string | undefined): W
     fetch: (url, init) => fetch(url, init),
     clock,
     random: Math.random,
-    newId: () => uuidOf(crypto.getRandomValues(new Uint8Array(16))),
+    nextId: () => uuidOf(crypto.getRandomValues(new Uint8Array(16))),
     gzip: typeof CompressionStream === 'function' ? gzip : undefined,
     locks: locks && tabLocks(locks, clock),
     tabs: typeof BroadcastChannel === 'function' ? tabsOf(new BroadcastChannel(NAME)) : undefined,

@@ -123,14 +123,13 @@ export function newSender(
       diagnostics.failed('RETRY_LATER', detail)
       return wait.failed('RETRY_LATER', retryAfterMs(answer, clock.now()))
     }
-    diagnostics.failed(verdict, detail)
     const { writeKey } = rows[0]!
     if (verdict === 'WRONG_ADDRESS' || writeKey === settings().writeKey) {
-      log(ERROR, `${verdict}: ${detail}`)
+      diagnostics.told(ERROR, verdict, detail)
       stoppedFor = verdict
       return { outcome: verdict }
     }
-    log(ERROR, `${verdict}: ${detail} for a former write key`)
+    diagnostics.told(ERROR, verdict, `${detail} for a former write key`)
     setAside.set(writeKey, verdict)
     return undefined
   }
@@ -172,7 +171,7 @@ export function newSender(
     const plain = await told(rows, text(), bytes)
     if (isAccepted(plain)) {
       const values = { plain: JSON.stringify({ address: dataPlaneUrl, until: clock.now() + PLAIN_MS }) }
-      await store.commit({ values })
+      await store.commit([], values)
     }
     return plain
   }
@@ -215,7 +214,7 @@ export function newSender(
         const end = await deliver(rows, (count) => {
           sent += count
         })
-        if (end) return { outcome: end.outcome, retryAfterMs: end.retryAfterMs, sent }
+        if (end) return { ...end, sent }
         if (rows.length) continue
         const [aside] = setAside.values()
         return { outcome: (store.count() > 0 && aside) || 'EMPTY', sent }

@@ -28,7 +28,7 @@ export interface WebEngineOptions extends SenderPage {
   readonly guardStorage: () => GuardStorage
   readonly fetch: Fetch
   readonly random: () => number
-  readonly newId: () => string
+  readonly nextId: () => string
   /** One holder over all tabs. Absent without Web Locks: each tab then sends its own rows. */
   readonly locks?: TabLocks | undefined
   /** Other tabs of this app. */
@@ -70,7 +70,7 @@ export interface WebEngine extends Bridge {
 
 /** IndexedDB, fetch, page signals. @see BRIDGE.md */
 export function webEngine(options: WebEngineOptions): WebEngine {
-  const { openDatabase, guardStorage, fetch, clock, random, newId, locks, tabs } = options
+  const { openDatabase, guardStorage, fetch, clock, random, nextId, locks, tabs } = options
   const { context, isForeground, platformVersion } = options
   let settings: EngineSettings | undefined
   let tracking: Tracking = 'enabled'
@@ -119,8 +119,8 @@ export function webEngine(options: WebEngineOptions): WebEngine {
     const { writeKey, dbThresholdCount } = settings!
     const rows = bodies.map((body) => rowOf(writeKey, body))
     const copied = exit.add(rows)
-    const { ids, inMemory } = await store.commit({ rows, values, keepAtMost: dbThresholdCount, countAs: 'trimmed' })
-    exit.committed(copied, ids)
+    const { ids, firstAt, inMemory } = await store.commit(rows, values, dbThresholdCount)
+    exit.committed(copied, ids, firstAt)
     share(values)
     return inMemory
   }
@@ -207,7 +207,7 @@ export function webEngine(options: WebEngineOptions): WebEngine {
       const isReadable = tracking !== 'awaiting-consent'
       // An anonymousId that was lost with the database.
       if (isReadable && anonymousId !== undefined && store.value('anonymousId') === undefined) {
-        await store.commit({ values: { anonymousId } })
+        await store.commit([], { anonymousId })
       }
       if (!locks && !foundUpTo) {
         await store.visit(({ id }) => {
@@ -240,7 +240,7 @@ export function webEngine(options: WebEngineOptions): WebEngine {
       follow(values)
       share(values)
       await store.load()
-      await store.commit({ values })
+      await store.commit([], values)
       return null
     },
 
@@ -278,7 +278,7 @@ export function webEngine(options: WebEngineOptions): WebEngine {
       const text = tail
       tail = null
       const stored = text !== null && tracking === 'enabled'
-      const writing = stored && commit([eventText(newId(), clock.now(), text)], {})
+      const writing = stored && commit([eventText(nextId(), clock.now(), text)], {})
       const exiting = sendExitBatch()
       hear({ t: 'stop', stored })
       return drains(async () => {

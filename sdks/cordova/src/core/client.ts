@@ -283,7 +283,7 @@ export function newClient(host: Host) {
   const heardSource = (copy: SourceCopy) => {
     send(bridge.state({ source: JSON.stringify(copy) }))
     if (copy.enabled) outbox.resume()
-    else log(WARN, 'the source is disabled')
+    else log(WARN, 'SOURCE_DISABLED')
     tail.renew()
   }
 

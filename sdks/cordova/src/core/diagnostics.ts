@@ -39,7 +39,7 @@ export function newDiagnostics({ clock, print }: Host) {
     /** Calls that were not recorded, since install. @param stored of earlier runs. */
     load(stored: string | undefined) {
       const before = parsedObject(stored)
-      for (const what of ['tooLarge', 'invalid', 'buffer'] as const) counters[what] += before[what] || 0
+      for (const what of Object.keys(counters) as (keyof typeof counters)[]) counters[what] += before[what] || 0
     },
 
     /** @returns what the store is to keep. */
@@ -70,7 +70,7 @@ export function newDiagnostics({ clock, print }: Host) {
 
     /** The write key, by the source configuration. */
     rejected(status: number) {
-      const detail = `source configuration: status ${status}`
+      const detail = `sourceConfig: status ${status}`
       if (!lastError || lastError.detail !== detail) log(ERROR, `KEY_REJECTED: ${detail}`)
       failed('KEY_REJECTED', detail)
     },

@@ -23,8 +23,8 @@ export function watchLifecycle(configuration: Configuration, launch: Launch, clo
   let isForeground = launch.foreground
 
   const step = (input: LifecycleInput, url?: string): EventCall[] => {
-    const { next, emits } = lifecycleStep(state, input)
-    state = next
+    const { becomes, emits } = lifecycleStep(state, input)
+    state = becomes
     const calls: EventCall[] = []
     for (const emission of isWanted ? emits : []) {
       const event = lifecycleEvent(emission, app, url)

@@ -20,8 +20,8 @@ describe('the machine', () => {
     ['hidden', stop, [], 'hidden'],
     ['cold', start, [], 'cold'],
     ['cold', stop, [], 'cold'],
-  ] as const)('%s, %j emits %j and becomes %s', (state, input, emits, next) => {
-    expect(lifecycleStep(state, input)).toEqual({ emits, next })
+  ] as const)('%s, %j emits %j and becomes %s', (state, input, emits, becomes) => {
+    expect(lifecycleStep(state, input)).toEqual({ emits, becomes })
   })
 
   test('no sequence yields two Opened without a Backgrounded between', () => {
@@ -30,8 +30,8 @@ describe('the machine', () => {
         let state: LifecycleState = 'cold'
         let isOpen = false
         for (const input of inputs) {
-          const { next, emits } = lifecycleStep(state, input)
-          state = next
+          const { becomes, emits } = lifecycleStep(state, input)
+          state = becomes
           for (const emission of emits) {
             if (emission === 'install') continue
             const opens = emission !== 'backgrounded'

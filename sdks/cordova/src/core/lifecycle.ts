@@ -9,7 +9,7 @@ export type LifecycleInput = 'ready' | 'ready-hidden' | 'start' | 'stop'
 export type Emission = 'install' | 'opened' | 'reopened' | 'backgrounded'
 
 export interface LifecycleStep {
-  readonly next: LifecycleState
+  readonly becomes: LifecycleState
   readonly emits: readonly Emission[]
 }
 
@@ -26,8 +26,8 @@ const STEPS: Readonly<Record<string, string>> = {
 
 /** @see contracts/cordova-sdk.md §10 */
 export function lifecycleStep(state: LifecycleState, input: LifecycleInput): LifecycleStep {
-  const [next, ...emits] = (STEPS[`${state} ${input}`] || state).split(' ')
-  return { next, emits } as LifecycleStep
+  const [becomes, ...emits] = (STEPS[`${state} ${input}`] || state).split(' ')
+  return { becomes, emits } as LifecycleStep
 }
 
 export interface LifecycleEvent {

@@ -118,7 +118,7 @@ export class MemoryDevice implements Device {
       fetch: (url, init) => (this.isOnline ? fetch(url, init) : Promise.reject(new TypeError('offline'))),
       clock: this.clock,
       random: () => this.random,
-      newId: randomUUID,
+      nextId: randomUUID,
       gzip: async (text) => new Uint8Array(gzipSync(text)),
       whyNoAnswer: async () => (this.isOnline ? 'RETRY_LATER' : 'OFFLINE'),
       onAnswer: () => undefined,

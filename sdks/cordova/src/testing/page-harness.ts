@@ -42,7 +42,7 @@ export class PageHarness {
       fetch: (url, init) => (this.isOnline ? fetch(url, init) : Promise.reject(new TypeError('offline'))),
       clock: this.clock,
       random: () => start.random,
-      newId: () => uuidOf(crypto.getRandomValues(new Uint8Array(16))),
+      nextId: () => uuidOf(crypto.getRandomValues(new Uint8Array(16))),
       gzip,
       whyNoAnswer: async () => (this.isOnline ? 'RETRY_LATER' : 'OFFLINE'),
       onAnswer: () => undefined,
