@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import { driver, go, java, kotlin, node, type Program, python, rust, type Toolchain } from './toolchains.ts'
+import { DRIVERS, driver, go, java, kotlin, node, type Program, python, rust, type Toolchain } from './toolchains.ts'
 
 /** A published client library, and what of it the suite expects. */
 export interface Client {
@@ -22,6 +22,8 @@ export interface Client {
   readonly sentAs?: Readonly<Partial<Record<Kind | 'anonymous', object>>>
   /** Statuses after which it does not send again; the page says so. */
   readonly givesUpOn?: readonly (429 | 503)[]
+  /** Ends the program of its page, which would go on as an app does. */
+  readonly pageEnd?: string
   /** One of those that every change is checked with. */
   readonly isRepresentative?: boolean
 }
@@ -35,6 +37,12 @@ const NODE = node({
   'analytics-node-6': 'npm:analytics-node@6.2.0',
   '@segment/analytics-node': '3.1.0',
   '@rudderstack/rudder-sdk-node': '3.0.13',
+})
+const REACT_NATIVE = node({
+  '@segment/analytics-react-native': '2.24.1',
+  '@segment/sovran-react-native': '1.1.3',
+  react: '19.2.0',
+  'react-native': `file:${DRIVERS}/react-native`,
 })
 const PYTHON = python({ 'segment-analytics-python': '2.4.0', 'rudder-sdk-python': '2.1.9' })
 // It and the newer one have dependencies that exclude each other.
@@ -135,6 +143,16 @@ export const CLIENTS: readonly Client[] = [
     needsTls: true,
     overtakes: true,
     sentAs: { alias: { userId: 'u-99', previousId: 'u-88' }, anonymous: { anonymousId: expect.any(String) } },
+  },
+  {
+    name: '@segment/analytics-react-native',
+    version: '2.24.1',
+    page: 'react-native.md',
+    toolchain: REACT_NATIVE,
+    driver: 'react-native.mjs',
+    lacks: ['page'],
+    sentAs: { alias: { userId: 'u-99', previousId: 'u-88' }, anonymous: { anonymousId: expect.any(String) } },
+    pageEnd: 'setTimeout(() => process.exit(), 40_000)',
   },
   {
     name: 'segment (crate)',

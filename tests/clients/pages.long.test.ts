@@ -35,7 +35,7 @@ describe('the first event of', () => {
       const client = CLIENTS.find((each) => each.page === page && code.includes(importedBy(each)))!
       const program = await client.toolchain.build(
         `page-${page.replace('.md', '')}`,
-        filledIn(code, webhook.source.writeKey, client.needsTls ? TlsFront.url : env.url),
+        `${filledIn(code, webhook.source.writeKey, client.needsTls ? TlsFront.url : env.url)}\n${client.pageEnd ?? ''}`,
       )
       await start(program, client.needsTls ? front.javaEnvironment : {})
       await expectFirstEvent()

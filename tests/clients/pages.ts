@@ -18,7 +18,7 @@ the install line, the code of the first event, the settings that matter, and wha
 `
 const REST = `
 Not run by our tests, whose machines cannot reach their registries: [Swift](swift.md), [.NET](dotnet.md), [Ruby](ruby.md), [PHP](php.md),
-[React Native](react-native.md), [Flutter](flutter.md). What they send by their public documentation is sent by
+[Flutter](flutter.md). What they send by their public documentation is sent by
 \`packages/gateway/src/documented-clients.test.ts\`.
 
 Without a library: [HTTP](http.md), [Pixel](pixel.md), [Webhook](webhook.md). Our own: [Cordova and Capacitor](cordova.md).

@@ -11,7 +11,7 @@ import { promisify } from 'node:util'
  */
 
 const CACHE = path.join(import.meta.dirname, '../../node_modules/.cache/clients')
-const DRIVERS = path.join(import.meta.dirname, 'drivers')
+export const DRIVERS = path.join(import.meta.dirname, 'drivers')
 const FETCH_MS = 540_000
 
 /** A program that can be started with more environment variables. */
