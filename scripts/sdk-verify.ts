@@ -55,7 +55,7 @@ const steps: readonly Step[] = [
   },
   { name: 'capacitor', tools: [['npm']], holds: () => tests('external', ['tests/sdk/capacitor']) },
   { name: 'browser-app', tools: [CHROMIUM, ['npm']], holds: () => tests('external', ['tests/sdk/browser']) },
-  { name: 'beside', tools: [CHROMIUM, ['npm']], holds: () => tests('external', ['tests/sdk/beside']) },
+  { name: 'beside', tools: [CHROMIUM, ['npm']], holds: () => tests('long', ['tests/sdk/beside']) },
   { name: 'budgets', tools: [CHROMIUM], holds: () => node('scripts/build-sdk.ts') && staysWithinBudgets() },
 ]
 
@@ -103,7 +103,7 @@ function installOf(folder: string): string {
   return `tests/${folder}/install`
 }
 
-function tests(project: 'hermetic' | 'external', files: readonly string[]): boolean {
+function tests(project: 'hermetic' | 'external' | 'long', files: readonly string[]): boolean {
   return node('node_modules/vitest/vitest.mjs', 'run', '--project', project, ...files)
 }
 
