@@ -1,7 +1,7 @@
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { DevEnv, type Webhook } from '@millrace/dev-env'
-import type { Page } from 'playwright-core'
+import type { Page, Request } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { Chromium } from '../sdk/chromium.ts'
 import { KINDS, type Kind } from './clients.ts'
@@ -44,6 +44,7 @@ export function describeWebClient(client: WebClient): void {
     let pages: Server
     let writeKey: string
     const hosts = new Set<string>()
+    const unanswered = new Set<Request>()
     beforeAll(async () => {
       env = await DevEnv.open()
       webhook = await env.webhook({ source: await env.source({ type: 'Javascript' }) })
@@ -56,7 +57,12 @@ export function describeWebClient(client: WebClient): void {
         response.end(isBundle ? await bundleOf(file!) : folder === 'empty' ? '' : html(proxy.url, writeKey))
       })
       await new Promise<void>((resolve) => pages.listen(0, '127.0.0.1', resolve))
-      chromium.context.on('request', (request) => hosts.add(new URL(request.url()).host))
+      chromium.context.on('request', (request) => {
+        hosts.add(new URL(request.url()).host)
+        unanswered.add(request)
+      })
+      chromium.context.on('response', (response) => unanswered.delete(response.request()))
+      chromium.context.on('requestfailed', (request) => unanswered.delete(request))
     }, 600_000)
     afterEach(() => {
       proxy.clear()
@@ -77,6 +83,12 @@ export function describeWebClient(client: WebClient): void {
       await chromium.context.clearCookies()
       await page.goto(origin())
       return page
+    }
+    // A library that has not read the answer when its page goes sends the event once more.
+    const close = async (page: Page) => {
+      await expect.poll(() => unanswered.size).toBe(0)
+      await page.evaluate(() => {})
+      await page.close()
     }
     const posts = () => proxy.passed.filter(({ method, path }) => method === 'POST' && !path.startsWith('/rsa'))
     const sentOf = (event: { messageId: string }) =>
@@ -103,7 +115,7 @@ export function describeWebClient(client: WebClient): void {
       expect([...hosts].filter((host) => host !== new URL(proxy.url).host && host !== new URL(origin()).host)).toEqual(
         [],
       )
-      await page.close()
+      await close(page)
     })
 
     test('an anonymous event arrives', async () => {
@@ -113,7 +125,7 @@ export function describeWebClient(client: WebClient): void {
       expectDelivered(request!.json, sentOf(request!.json))
       expect(request!.json).toMatchObject({ type: 'track', event: 'Opened', anonymousId: expect.stringMatching(/./) })
       expect(request!.json.userId ?? '').toBe('')
-      await page.close()
+      await close(page)
     })
 
     test('with a key without a source nothing is stored', async () => {
@@ -124,7 +136,7 @@ export function describeWebClient(client: WebClient): void {
         .toBeGreaterThan(0)
       expect(posts().filter(({ status }) => status === 200)).toEqual([])
       expect(env.sink.received).toEqual([])
-      await page.close()
+      await close(page)
     })
 
     for (const status of [503, 429] as const) {
@@ -136,7 +148,7 @@ export function describeWebClient(client: WebClient): void {
         await page.evaluate(() => void library.track('Opened'))
         if (isRepeated) await env.sink.waitFor(1, ARRIVAL_MS)
         else await expect.poll(() => posts().length).toBe(1)
-        await page.close()
+        await close(page)
         expect(posts().map((each) => each.status)).toEqual(isRepeated ? [status, 200] : [status])
         expect(env.sink.received.map(({ json }) => json.event)).toEqual(isRepeated ? ['Opened'] : [])
       })
@@ -155,7 +167,7 @@ export function describeWebClient(client: WebClient): void {
       const numbers = env.sink.received.map(({ json }) => json.properties.n)
       if (overtakes) numbers.sort((a, b) => a - b)
       expect(numbers).toEqual([...Array(COUNT).keys()])
-      await page.close()
+      await close(page)
     })
 
     test('what was called just before the page is left arrives', async () => {
@@ -170,7 +182,7 @@ export function describeWebClient(client: WebClient): void {
       await page.goto(origin())
       await env.sink.waitFor(4, ARRIVAL_MS)
       expect(new Set(env.sink.received.slice(1).map(({ json }) => json.properties.n))).toEqual(new Set([1, 2, 3]))
-      await page.close()
+      await close(page)
     })
   })
 }

@@ -17,9 +17,9 @@ against the whole product, and compare what it sends with what a destination get
 the install line, the code of the first event, the settings that matter, and what does not work.
 `
 const REST = `
-Not run by our tests, whose machines cannot reach their registries: [Swift](swift.md), [.NET](dotnet.md), [Ruby](ruby.md), [PHP](php.md),
-[Flutter](flutter.md). What they send by their public documentation is sent by
-\`packages/gateway/src/documented-clients.test.ts\`.
+Our tests do not run the libraries of [Swift](swift.md), [.NET](dotnet.md), [Ruby](ruby.md), [PHP](php.md) and [Flutter](flutter.md): their
+machines cannot reach the registries. \`tests/clients/documented-clients.test.ts\` sends what the public documentation of these libraries
+describes through the whole product.
 
 Without a library: [HTTP](http.md), [Pixel](pixel.md), [Webhook](webhook.md). Our own: [Cordova and Capacitor](cordova.md).
 `

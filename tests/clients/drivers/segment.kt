@@ -1,7 +1,18 @@
 import com.segment.analytics.kotlin.core.Analytics
+import com.segment.analytics.kotlin.core.BaseEvent
+import com.segment.analytics.kotlin.core.platform.Plugin
+import java.util.concurrent.atomic.AtomicInteger
 import kotlin.system.exitProcess
 import kotlinx.serialization.json.buildJsonObject
 import kotlinx.serialization.json.put
+
+val processed = AtomicInteger()
+
+object Counter : Plugin {
+  override val type = Plugin.Type.After
+  override lateinit var analytics: Analytics
+  override fun execute(event: BaseEvent): BaseEvent? = event.also { processed.incrementAndGet() }
+}
 
 fun main() {
   val host = System.getenv("URL").removePrefix("https://") + "/v1"
@@ -12,6 +23,7 @@ fun main() {
     flushAt = 50
     flushInterval = 1
   }
+  analytics.add(Counter)
   when (System.getenv("SCENARIO")) {
     "kinds" -> {
       // Calls overtake each other inside the library.
@@ -22,25 +34,31 @@ fun main() {
         { analytics.group("g-7", buildJsonObject { put("name", "Friends of film") }) },
         { analytics.alias("u-99") },
       )
-      for (call in calls) {
+      calls.forEachIndexed { i, call ->
         call()
-        drain(analytics)
+        drain(analytics, i + 1)
       }
     }
-    "anonymous" -> analytics.track("Opened")
-    else -> repeat(System.getenv("COUNT").toInt()) { n -> analytics.track("Counted", buildJsonObject { put("n", n) }) }
+    "anonymous" -> {
+      analytics.track("Opened")
+      drain(analytics, 1)
+    }
+    else -> {
+      val count = System.getenv("COUNT").toInt()
+      repeat(count) { n -> analytics.track("Counted", buildJsonObject { put("n", n) }) }
+      drain(analytics, count)
+    }
   }
-  drain(analytics)
   exitProcess(0)
 }
 
-// Nothing tells when events have come to its store, so it must have been empty for a while.
-fun drain(analytics: Analytics) {
+// Nothing tells when an event that was processed has come to its store, so that must have been empty for a while.
+fun drain(analytics: Analytics, events: Int) {
   var quiet = 0
   repeat(150) {
     if (quiet == 15) return
     analytics.flush()
     Thread.sleep(100)
-    quiet = if (analytics.pendingUploads().isEmpty()) quiet + 1 else 0
+    quiet = if (processed.get() >= events && analytics.pendingUploads().isEmpty()) quiet + 1 else 0
   }
 }
