@@ -122,6 +122,10 @@ for (const file of boundaries) {
   const known = OWN_NAMES.filter((name) => members.has(name))
   if (known.length > 0) throw new Error(`${file} knows ${known.join(', ')}: no name for the bundle to shorten`)
 }
+/** Calls of a browser's own objects would be shortened as well. */
+const BUILT_IN = ['', [], new Map(), new Set(), new Set().values(), Promise.resolve()].map(Object.getPrototypeOf)
+const taken = OWN_NAMES.filter((name) => BUILT_IN.some((prototype) => Object.hasOwn(prototype, name)))
+if (taken.length > 0) throw new Error(`Browsers know ${taken.join(', ')}: no name for the bundle to shorten`)
 
 const options: BuildOptions = {
   absWorkingDir: folder,

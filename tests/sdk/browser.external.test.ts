@@ -144,6 +144,16 @@ test('events of many turns share transactions, so that 500 turns cost a few: all
   await expectQuiet(page)
 })
 
+test('a queue that is longer than an exit batch is sent without a mistake of ours', async () => {
+  const page = await open()
+  await initialize(page)
+  await page.trackAll(names(60), { text: 'x'.repeat(1_500) })
+  expect(await page.call('flush')).toMatchObject({ ok: true, sent: 60 })
+  expect((await page.call('getStatus')).lastError).toBeUndefined()
+  await page.trackAll(names(1))
+  await expectQuiet(page)
+})
+
 test('200 events before a SIGKILL of the whole browser arrive after its restart, in order, once', async () => {
   const page = await open()
   await initialize(page)
