@@ -1,8 +1,9 @@
-import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs'
+import { mkdirSync, readdirSync, rmSync, statSync } from 'node:fs'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'vite'
 import { compressFiles } from './compress-files.ts'
+import { keepFirst } from './keep-first.ts'
 import { buildFolder, DIST_FOLDER } from './places.ts'
 import { overBudget, sizesOf } from './sizes.ts'
 import { sourcesHash } from './sources-hash.ts'
@@ -29,7 +30,7 @@ try {
   else {
     compressFiles(outDir)
     mkdirSync(DIST_FOLDER, { recursive: true })
-    if (!existsSync(buildFolder(hash))) renameSync(outDir, buildFolder(hash))
+    keepFirst(outDir, buildFolder(hash))
     removeOldBuilds()
   }
 } finally {
