@@ -1,5 +1,5 @@
 import { mkdirSync } from 'node:fs'
-import { DeliveryStore } from '@millrace/delivery'
+import { type DeliveryStore, SqliteDeliveryStore } from '@millrace/delivery'
 import { SqliteEventLog } from '@millrace/log'
 import { SchemaCatalog } from '@millrace/schema-catalog'
 import type { Clock } from '@millrace/std'
@@ -40,7 +40,7 @@ export async function openStorage(needs: StorageNeeds): Promise<StoragePart> {
   const { folder, settings, clock, logger, faults } = needs
   await using opened = new AsyncDisposableStack()
   const disk = new DiskSpace(folder.path, settings.minFreeDiskBytes, clock)
-  const store = await DeliveryStore.open({
+  const store = await SqliteDeliveryStore.open({
     file: folder.file('delivery.db'),
     clock,
     logger,
@@ -48,7 +48,7 @@ export async function openStorage(needs: StorageNeeds): Promise<StoragePart> {
   })
   opened.defer(() => store.close())
   folder.noteFormat()
-  const positions = await store.call('positions', undefined)
+  const positions = await store.outcomes.positions()
   mkdirSync(folder.file('log'), { recursive: true })
   const catalog = new SchemaCatalog({
     file: folder.file('catalog.db'),

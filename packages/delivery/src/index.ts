@@ -14,44 +14,45 @@ export { HostNames, type Lookup } from './outbound/names/host-names.ts'
 export { OutboundClient } from './outbound/outbound-client.ts'
 export type { OutboundRequest, OutboundResult } from './outbound/outbound-request.ts'
 export { LatencyWindow } from './pace/latency-window.ts'
+export type { BacklogRow, BacklogStore, KeptRecord } from './store/backlog-store.ts'
+export { outcomeOfDeadLetter } from './store/dead-letter-outcome.ts'
 export {
-  type BacklogRow,
-  type BlockWrite,
   DEAD_LETTER_STATES,
   type DeadLetterFilter,
   type DeadLetterGroup,
   type DeadLetterRow,
-  type EventPlaceKey,
-  type JourneyWrite,
-  type KeptRecord,
-  type RangeWrite,
-  type Recorded,
-  type Scope,
-  type Span,
+  type DeadLetterStore,
   STAGES,
-  type StatsReason,
-  type StatsRow,
-  type SubjectKind,
-} from './store/calls.ts'
-export { alignDeliveryCopy, type CopiedMoment } from './store/database-copy.ts'
-export { DeliveryStore } from './store/delivery-store.ts'
+} from './store/dead-letter-store.ts'
+export type { DeliveryStore } from './store/delivery-store.ts'
+export type { BlockWrite, JourneyWrite } from './store/flush.ts'
 export {
   JOB_STATES,
   type Job,
-  type JobCalls,
   type JobKind,
   type JobOver,
   type JobPart,
   type JobState,
+  type JobStore,
   type LetterSelection,
   type LogSelection,
   type PartPlace,
-} from './store/jobs/job.ts'
-export { outcomeOfDeadLetter } from './store/letters/dead-letter-outcome.ts'
-export { MAX_GROUPS } from './store/letters/letter-groups.ts'
-export { findInEntries, HASH_ENTRY_BYTES } from './store/message-hashes.ts'
-export type { LaneOutcomes } from './store/outcomes/lane-outcomes.ts'
-export { type FilterReason, filteredEntries } from './store/outcomes/outcome-block.ts'
-export { OutcomeReader, type RecordedOutcome, type SoughtEvent } from './store/outcomes/outcome-reader.ts'
-export { INTERNAL_ERROR } from './store/outcomes/replaced-rows.ts'
-export { type RunBefore, UNCLEAN_WITHIN_MS, type UnderWay } from './store/run-table.ts'
+} from './store/job-store.ts'
+export type { LaneOutcomes } from './store/lane-outcomes.ts'
+export { findInEntries, HASH_ENTRY_BYTES, type MessageStore } from './store/message-store.ts'
+export { type FilterReason, filteredEntries } from './store/outcome-block.ts'
+export type { EventPlaceKey, OutcomeStore, RangeWrite, Recorded, Scope } from './store/outcome-store.ts'
+export {
+  type OutcomesOfEvents,
+  outcomePortData,
+  outcomesBehind,
+  type RecordedOutcome,
+  type SoughtEvent,
+} from './store/outcomes-of-events.ts'
+export { INTERNAL_ERROR } from './store/replaced-rows.ts'
+export { type RunBefore, type RunStore, UNCLEAN_WITHIN_MS, type UnderWay } from './store/run-store.ts'
+export type { Span, SpanStore } from './store/span-store.ts'
+export { alignDeliveryCopy, type CopiedMoment } from './store/sqlite/database-copy.ts'
+export { MAX_GROUPS } from './store/sqlite/letters/letter-groups.ts'
+export { SqliteDeliveryStore } from './store/sqlite/sqlite-delivery-store.ts'
+export type { StatisticsStore, StatsReason, StatsRow, SubjectKind } from './store/statistics-store.ts'

@@ -73,7 +73,7 @@ export class Housekeeping {
       const oldest = await log.oldest(partition)
       const before = backed.kept(partition)
       if (before !== undefined && before.from < neededFrom(partition)) {
-        await store.call('dropKept', { partition, before: neededFrom(partition) })
+        await store.backlog.dropKept({ partition, before: neededFrom(partition) })
         await backed.refresh()
       }
       const offset = backed.kept(partition)?.from ?? oldest?.offset
@@ -81,7 +81,7 @@ export class Housekeeping {
     }
     await this.#pruneSpans(logOldest)
     if (isSuspended) return
-    await store.call('tidy', { finalBefore: clock.now() - traces.keepMs, logOldest, maxBytes: traces.maxBytes })
+    await store.tidy({ finalBefore: clock.now() - traces.keepMs, logOldest, maxBytes: traces.maxBytes })
   }
 
   /** What is neither in the log nor still to be taken up needs no span any more. */

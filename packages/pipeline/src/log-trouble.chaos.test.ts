@@ -160,6 +160,6 @@ test('events of a damaged segment that still waited end as expired, and the othe
   expect(await run.state()).toMatchObject({ expired: 2, retrying: 0, blockedEvents: 0, pending: 0 })
   expect(await run.outcome('after')).toBe('delivered')
   expect(sink.messageIds).not.toContain('behind')
-  const recorded = await run.store.call('recorded', { partition: 0, offset: 0, index: 0, sourceId: 's1' })
+  const recorded = await run.store.outcomes.recorded({ partition: 0, offset: 0, index: 0, sourceId: 's1' })
   expect(recorded).toMatchObject([['d1', { outcome: 'expired', reason: 'segment was damaged' }]])
 })

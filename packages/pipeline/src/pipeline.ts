@@ -77,7 +77,7 @@ export class Pipeline {
   static async start(options: PipelineOptions): Promise<Pipeline> {
     const before = await beginRun(options)
     try {
-      const pipeline = new Pipeline(options, await Spans.read(options.log, options.store))
+      const pipeline = new Pipeline(options, await Spans.read(options.log, options.store.spans))
       await pipeline.#start(before)
       return pipeline
     } catch (error) {
@@ -89,13 +89,13 @@ export class Pipeline {
 
   private constructor(options: PipelineOptions, spans: Spans) {
     const { log, store, clock, random, logger, userAgent, newClient } = options
-    const backed = new BackedLog(log, store)
+    const backed = new BackedLog(log, store.backlog)
     const tellOfThread = (error: Error) => logger.warn({ err: error }, 'a thread that reads ended; it starts again')
     this.#backed = backed
     this.#options = options
     this.#configuration = options.configuration
     this.#spans = spans
-    this.#index = new MessageIndex(store)
+    this.#index = new MessageIndex(store.messages)
     this.live = new LiveView(clock)
     this.events = new EventList({
       log,
@@ -122,7 +122,7 @@ export class Pipeline {
     const index = this.#index
     const deliveries = this.#deliveries
     this.traces = new Traces({ log: backed, store, index, deliveries, clock })
-    this.deadLetters = new DeadLetters(log, store, deliveries)
+    this.deadLetters = new DeadLetters(log, store.deadLetters, deliveries)
     this.states = new DeliveryStates({
       log,
       store,
@@ -164,7 +164,7 @@ export class Pipeline {
       clock,
       random,
       logger,
-      scan: new LogScan(log, store.file, clock, tellOfThread),
+      scan: new LogScan(log, store, clock, tellOfThread),
       eventsAt: (partition, places) => this.#eventsAt(partition, places),
       isConnected: (sourceId, destinationId) => this.#isConnected(sourceId, destinationId),
       flush: () => store.flush(),
@@ -219,10 +219,10 @@ export class Pipeline {
     }
     if (underWay !== undefined) await this.#giveUp(underWay)
     await this.#backed.refresh()
-    for (const { destinationId, expired } of await store.call('backlog', undefined)) {
+    for (const { destinationId, expired } of await store.backlog.byDestination()) {
       if (expired > 0) this.metrics.outcome(destinationId, 'expired', expired)
     }
-    const positions = await store.call('positions', undefined)
+    const positions = await store.outcomes.positions()
     const positionOf: PositionOf = (reader, partition, stream) =>
       positions.find((row) => row.reader === reader && row.partition === partition && row.stream === stream)?.position
     await this.#index.catchUp(log, (partition, stream) => positionOf(MESSAGE_INDEX, partition, stream)?.offset ?? 0)
@@ -230,7 +230,7 @@ export class Pipeline {
     await this.#spans.write(this.#spans.reconcile(this.#configuration))
     const places = new StartingPlaces(log, this.#spans, this.#deps.tallies, positionOf)
     for (const destination of this.#configuration.destinations.values()) {
-      const resumed = await store.call('resume', destination.id)
+      const resumed = await store.outcomes.resume(destination.id)
       const delivery = this.#open(destination, { start: await places.of(destination.id), resumed })
       if (this.#oneAtATime !== undefined) delivery.beginAlone()
     }
@@ -259,11 +259,11 @@ export class Pipeline {
     const { destinationId, partition, offset, index } = underWay
     const destination = this.#configuration.destinations.get(destinationId)
     const event = notedEvent(underWay)
-    const readsBefore = await store.call('countUnderWayRead', undefined)
+    const readsBefore = await store.runs.countRead()
     const [payload] = readsBefore >= MAX_READS ? [UNREADABLE] : await storedPayloads([event], this.#deps, () => {})
     // Without a destination, or with its record lost, it has its outcome otherwise.
     if (destination === undefined || payload === undefined) {
-      await store.call('clearUnderWay', undefined)
+      await store.runs.clear()
       return
     }
     event.payload = payload
@@ -374,7 +374,7 @@ export class Pipeline {
       ({ destination }) => destinationId === undefined || destinationId === destination.id,
     )
     const waits = deliveries.map((delivery) => delivery.waiting(sourceId).then(({ events }) => events))
-    const counts = await Promise.all([this.#options.store.call('openDeadLetters', scope), ...waits])
+    const counts = await Promise.all([this.#options.store.deadLetters.countOpen(scope), ...waits])
     return counts.reduce((sum, count) => sum + count, 0)
   }
 
@@ -494,7 +494,7 @@ export class Pipeline {
 /** A disk that takes nothing at the moment is no reason not to start. */
 async function beginRun({ store, clock, logger }: PipelineOptions): Promise<RunBefore> {
   try {
-    return await store.call('beginRun', clock.now())
+    return await store.runs.begin(clock.now())
   } catch (error) {
     logger.error({ cause: (error as Error).message }, 'how the last runs ended cannot be told')
     return { uncleanEnds: 0, underWay: undefined }
@@ -503,7 +503,7 @@ async function beginRun({ store, clock, logger }: PipelineOptions): Promise<RunB
 
 /** What is not written counts as an unclean end: at worst, events run one at a time for a while. */
 async function endRun({ store, logger }: PipelineOptions): Promise<void> {
-  await store.call('endRun', undefined).catch((error: Error) => {
+  await store.runs.end().catch((error: Error) => {
     logger.warn({ cause: error.message }, 'the end of this run is not on disk')
   })
 }

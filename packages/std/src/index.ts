@@ -15,6 +15,7 @@ export {
   CalledThreadError,
   type CallMap,
   notifyCaller,
+  PortCalls,
   ThreadCalls,
   ThreadEndedError,
   Transferred,

@@ -17,7 +17,13 @@ function threadOf(folder: string, clock: ManualClock, ends: Error[]) {
      answerCalls({ echo: (text) => text, end: () => process.exit(1) })`,
   )
   const onEnd = (error: Error) => void ends.push(error)
-  return new ReaderThread<Calls>({ file: pathToFileURL(file), name: 'reader', data: {}, clock, onEnd })
+  return new ReaderThread<Calls>({
+    file: pathToFileURL(file),
+    name: 'reader',
+    data: () => ({ data: {} }),
+    clock,
+    onEnd,
+  })
 }
 
 test('it starts again after it ended, the later the more often it did, and says so from three times a minute on', async () => {

@@ -11,7 +11,8 @@ const MANY_ENDS = 3
 export interface ReaderThreadOptions {
   readonly file: URL
   readonly name: string
-  readonly data: unknown
+  /** Asked at each start. */
+  readonly data: () => { readonly data: unknown; readonly transfer?: readonly Transferable[] }
   readonly clock: Clock
   /** The thread ended although nobody stopped it. It starts again. */
   readonly onEnd?: (error: Error) => void
@@ -71,7 +72,7 @@ export class ReaderThread<Calls extends CallMap> {
     const thread = new ThreadCalls<Calls>({
       file,
       name,
-      data,
+      ...data(),
       onEnd: (error) => {
         if (this.#thread !== thread) return
         this.#thread = undefined

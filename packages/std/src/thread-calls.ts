@@ -1,4 +1,4 @@
-import { parentPort, type Transferable, Worker } from 'node:worker_threads'
+import { type MessagePort, parentPort, type Transferable, Worker } from 'node:worker_threads'
 
 /** The functions that a thread offers: name → (argument) → result. Arguments and results cross by structured clone. */
 // biome-ignore lint/suspicious/noExplicitAny: the map of a thread names its own arguments and results
@@ -13,14 +13,54 @@ type Request = { id: number; name: string; argument: unknown }
 type Answer = { id: number; result: unknown } | { id: number; error: CrossedError } | { id: 0; notice: unknown }
 type CrossedError = { message: string; code: string | undefined; stack: string | undefined }
 
-/** The caller's end: functions of a worker thread, called as if they were here. Answers come in the order of the calls. */
-export class ThreadCalls<Calls extends CallMap, Notice = never> {
-  readonly #worker: Worker
-  readonly #waiting = new Map<number, { resolve: (result: never) => void; reject: (error: Error) => void }>()
+/** Calls that wait for their answers from another thread. They come in the order of the calls. */
+class Waiting<Calls extends CallMap> {
+  readonly #calls = new Map<number, { resolve: (result: never) => void; reject: (error: Error) => void }>()
+  readonly #post: (request: Request, transfer: readonly Transferable[]) => void
   #lastId = 0
   #ended: Error | undefined
 
+  constructor(post: (request: Request, transfer: readonly Transferable[]) => void) {
+    this.#post = post
+  }
+
+  call<Name extends keyof Calls & string>(
+    name: Name,
+    argument: Argument<Calls, Name>,
+    transfer: readonly Transferable[],
+  ): Promise<CallResult<Calls, Name>> {
+    if (this.#ended !== undefined) return Promise.reject(this.#ended)
+    const id = ++this.#lastId
+    return new Promise((resolve, reject) => {
+      this.#calls.set(id, { resolve, reject })
+      this.#post({ id, name, argument }, transfer)
+    })
+  }
+
+  settle(answer: Exclude<Answer, { notice: unknown }>): void {
+    const call = this.#calls.get(answer.id)
+    this.#calls.delete(answer.id)
+    if ('error' in answer) call?.reject(new CalledThreadError(answer.error))
+    else call?.resolve(answer.result as never)
+  }
+
+  /** Rejects these calls and all that follow. @returns whether it was the first end. */
+  end(error: Error): boolean {
+    if (this.#ended !== undefined) return false
+    this.#ended = error
+    for (const { reject } of this.#calls.values()) reject(error)
+    this.#calls.clear()
+    return true
+  }
+}
+
+/** The caller's end: functions of a worker thread, called as if they were here. */
+export class ThreadCalls<Calls extends CallMap, Notice = never> {
+  readonly #worker: Worker
+  readonly #waiting: Waiting<Calls>
+
   /**
+   * @param transfer what of `data` moves to the thread, such as ports.
    * @param youngMemoryMb bound on the thread's young objects, for one whose work leaves nothing behind.
    * @param onNotice what the thread says unasked.
    * @param onEnd called once if the thread ends although nobody stopped it.
@@ -29,23 +69,22 @@ export class ThreadCalls<Calls extends CallMap, Notice = never> {
     file: URL
     name: string
     data: unknown
+    transfer?: readonly Transferable[]
     youngMemoryMb?: number
     onNotice?: (notice: Notice) => void
     onEnd?: (error: Error) => void
   }) {
-    const { file, name, data: workerData, youngMemoryMb } = options
+    const { file, name, data: workerData, transfer: transferList = [], youngMemoryMb } = options
     const resourceLimits = youngMemoryMb === undefined ? {} : { maxYoungGenerationSizeMb: youngMemoryMb }
-    this.#worker = new Worker(file, { name, workerData, resourceLimits })
+    this.#worker = new Worker(file, { name, workerData, transferList: [...transferList], resourceLimits })
+    this.#waiting = new Waiting((request, transfer) => this.#worker.postMessage(request, transfer))
     this.#worker.on('message', (answer: Answer) => {
       if ('notice' in answer) options.onNotice?.(answer.notice as Notice)
-      else this.#settle(answer)
+      else this.#waiting.settle(answer)
     })
     const end = (cause: unknown) => {
-      if (this.#ended !== undefined) return
-      this.#ended = new ThreadEndedError(`thread ${options.name} ended`, { cause })
-      for (const { reject } of this.#waiting.values()) reject(this.#ended)
-      this.#waiting.clear()
-      options.onEnd?.(this.#ended)
+      const error = new ThreadEndedError(`thread ${options.name} ended`, { cause })
+      if (this.#waiting.end(error)) options.onEnd?.(error)
     }
     this.#worker.on('error', end)
     this.#worker.on('exit', end)
@@ -57,34 +96,45 @@ export class ThreadCalls<Calls extends CallMap, Notice = never> {
     argument: Argument<Calls, Name>,
     transfer: readonly Transferable[] = [],
   ): Promise<CallResult<Calls, Name>> {
-    if (this.#ended !== undefined) return Promise.reject(this.#ended)
-    const id = ++this.#lastId
-    return new Promise((resolve, reject) => {
-      this.#waiting.set(id, { resolve, reject })
-      const request: Request = { id, name, argument }
-      this.#worker.postMessage(request, transfer)
-    })
+    return this.#waiting.call(name, argument, transfer)
   }
 
   /** Ends the thread at once; calls still waiting are rejected. */
   async stop(): Promise<void> {
-    this.#ended ??= new ThreadEndedError('thread was stopped')
+    this.#waiting.end(new ThreadEndedError('thread was stopped'))
     await this.#worker.terminate()
-    for (const { reject } of this.#waiting.values()) reject(this.#ended)
-    this.#waiting.clear()
-  }
-
-  #settle(answer: Exclude<Answer, { notice: unknown }>): void {
-    const call = this.#waiting.get(answer.id)
-    this.#waiting.delete(answer.id)
-    if ('error' in answer) call?.reject(new CalledThreadError(answer.error))
-    else call?.resolve(answer.result as never)
   }
 }
 
-/** The thread's end: answers calls one after the other, in the order in which they came. */
-export function answerCalls<Calls extends CallMap>(functions: Calls): void {
-  const port = parentPort!
+/** The caller's end of a port that another thread answers. */
+export class PortCalls<Calls extends CallMap> {
+  readonly #waiting: Waiting<Calls>
+
+  /** @param onEnd called once when nobody answers any more. */
+  constructor(port: MessagePort, onEnd: (error: Error) => void) {
+    this.#waiting = new Waiting((request, transfer) => port.postMessage(request, [...transfer]))
+    port.on('message', (answer: Exclude<Answer, { notice: unknown }>) => this.#waiting.settle(answer))
+    port.on('close', () => {
+      const error = new ThreadEndedError('the other end of a port is gone')
+      if (this.#waiting.end(error)) onEnd(error)
+    })
+  }
+
+  /** @throws ThreadEndedError when nobody answers any more; else what the function itself throws, with its `code`. */
+  call<Name extends keyof Calls & string>(
+    name: Name,
+    argument: Argument<Calls, Name>,
+  ): Promise<CallResult<Calls, Name>> {
+    return this.#waiting.call(name, argument, [])
+  }
+}
+
+/**
+ * The thread's end: answers calls one after the other, in the order in which they came.
+ *
+ * @param port from which they come; if it is left out, from the thread that started this one.
+ */
+export function answerCalls<Calls extends CallMap>(functions: Calls, port: MessagePort = parentPort!): void {
   let last: Promise<void> = Promise.resolve()
   port.on('message', ({ id, name, argument }: Request) => {
     last = last.then(() => answer(id, name, argument))

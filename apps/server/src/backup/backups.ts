@@ -147,7 +147,7 @@ export class Backups {
     const { spans, logEnd } = await controlPlane.betweenChanges(async () => {
       await copy('control.db')
       return {
-        spans: await store.call('spans', undefined),
+        spans: await store.spans.all(),
         logEnd: hasLog ? await log.closeNewest() : log.end(),
       }
     })

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { DeliveryStore, type Span } from '@millrace/delivery'
+import { type Span, SqliteDeliveryStore } from '@millrace/delivery'
 import { SqliteEventLog, STREAMS } from '@millrace/log'
 import type { Clock } from '@millrace/std'
 
@@ -22,18 +22,18 @@ export async function redeliveries(
   names: ReadonlyMap<string, string>,
   clock: Clock,
 ): Promise<readonly Redelivery[]> {
-  const store = await DeliveryStore.open({ file: join(folder, 'delivery.db'), clock, logger: SILENT })
+  const store = await SqliteDeliveryStore.open({ file: join(folder, 'delivery.db'), clock, logger: SILENT })
   try {
-    const positions = await store.call('positions', undefined)
+    const positions = await store.outcomes.positions()
     const notBefore = Math.max(0, ...positions.map(({ position }) => position.offset))
     await using log = await SqliteEventLog.open({ directory: join(folder, 'log'), clock, notBefore })
-    const spans = await store.call('spans', undefined)
+    const spans = await store.spans.all()
     const found: Redelivery[] = []
     for (const [destinationId, destinationName] of names) {
       const connected = spans.filter((span) => span.kind === 'connection' && span.destinationId === destinationId)
       const start = (stream: number) =>
         positions.find((row) => row.reader === destinationId && row.stream === stream)?.position.offset ?? 0
-      const { waiting, done } = await store.call('resume', destinationId)
+      const { waiting, done } = await store.outcomes.resume(destinationId)
       // Those behind the start are in the log's count.
       const behind = waiting.filter(({ offset, stream }) => offset < start(stream)).length
       const inLog = await countInLog(log, connected, start)

@@ -83,7 +83,7 @@ export async function startDelivery(needs: DeliveryNeeds): Promise<DeliveryPart>
       gauges(
         'millrace_dead_letters',
         'Open dead letters.',
-        (await store.call('openDeadLettersByDestination', undefined)).map(ofDestination),
+        (await store.deadLetters.countOpenByDestination()).map(ofDestination),
       ),
     ],
     drain: (deadline) => pipeline.stop(deadline),

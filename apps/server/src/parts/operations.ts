@@ -45,7 +45,7 @@ export async function openOperations(needs: OperationsNeeds): Promise<Operations
     ingest: needs.ingest,
     metrics: pipeline.metrics,
     deliveries: () => pipeline.deliveries.values(),
-    store,
+    store: store.statistics,
     clock,
     logger,
   })

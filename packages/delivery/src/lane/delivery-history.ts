@@ -1,4 +1,4 @@
-import type { JourneyWrite } from '../store/calls.ts'
+import type { JourneyWrite } from '../store/flush.ts'
 
 export interface Attempt {
   /** 1 is the first. */

@@ -1,4 +1,5 @@
-import type { DeadLetterWrite, JourneyWrite } from '../store/calls.ts'
+import type { DeadLetterWrite } from '../store/dead-letter-store.ts'
+import type { JourneyWrite } from '../store/flush.ts'
 import { lastAttempt } from './delivery-history.ts'
 import type { LaneEvent } from './lane-event.ts'
 

@@ -135,7 +135,7 @@ export class SqliteEventLog implements EventLog {
     this.#backThread = new ReaderThread({
       file: new URL('./back-thread.ts', import.meta.url),
       name: 'log-back',
-      data: options.directory,
+      data: () => ({ data: options.directory }),
       clock: options.clock,
       ...(options.onReaderEnd === undefined ? {} : { onEnd: options.onReaderEnd }),
     })

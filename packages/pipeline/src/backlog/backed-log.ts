@@ -1,4 +1,4 @@
-import type { DeliveryStore, KeptRecord } from '@millrace/delivery'
+import type { BacklogStore, KeptRecord } from '@millrace/delivery'
 import {
   addToTally,
   type EventLog,
@@ -20,11 +20,11 @@ import {
 export class BackedLog implements EventLog {
   readonly partitions: number
   readonly #log: EventLog
-  readonly #store: Pick<DeliveryStore, 'call'>
+  readonly #store: BacklogStore
   /** By partition: where what is kept begins, and where it ends. */
   readonly #kept = new Map<number, OffsetRange>()
 
-  constructor(log: EventLog, store: Pick<DeliveryStore, 'call'>) {
+  constructor(log: EventLog, store: BacklogStore) {
     this.partitions = log.partitions
     this.#log = log
     this.#store = store
@@ -32,7 +32,7 @@ export class BackedLog implements EventLog {
 
   /** Asks what is kept; to be called before the first read, and after each change. */
   async refresh(): Promise<void> {
-    const ranges = await this.#store.call('keptRanges', undefined)
+    const ranges = await this.#store.keptRanges()
     this.#kept.clear()
     for (const { partition, from, to } of ranges) this.#kept.set(partition, { from, to })
   }
@@ -45,7 +45,7 @@ export class BackedLog implements EventLog {
   async read(partition: number, stream: Stream, from: Offset, maxBytes: number): Promise<ReadResult> {
     if (from < (this.#kept.get(partition)?.to ?? 0)) {
       const request = { partition, stream: STREAMS.indexOf(stream), from, maxBytes }
-      const records = (await this.#store.call('readKept', request)).map(storedRecord)
+      const records = (await this.#store.readKept(request)).map(storedRecord)
       const last = records.at(-1)
       if (last !== undefined) return { records, next: last.offset + 1 }
     }
@@ -57,7 +57,7 @@ export class BackedLog implements EventLog {
     const to = this.#kept.get(partition)?.to ?? 0
     const missing = offsets.filter((offset, i) => records[i] === undefined && offset < to)
     if (missing.length === 0) return records
-    const kept = await this.#store.call('getKept', { partition, offsets: missing })
+    const kept = await this.#store.getKept({ partition, offsets: missing })
     const found = new Map(kept.map((record) => [record.offset, storedRecord(record)]))
     return records.map((record, i) => record ?? found.get(offsets[i]!))
   }
@@ -66,7 +66,7 @@ export class BackedLog implements EventLog {
     const tally = await this.#log.tally(partition, stream, range)
     if (range.from >= (this.#kept.get(partition)?.to ?? 0)) return tally
     const sum: Tally = new Map()
-    const kept = await this.#store.call('tallyKept', { partition, stream: STREAMS.indexOf(stream), ...range })
+    const kept = await this.#store.tallyKept({ partition, stream: STREAMS.indexOf(stream), ...range })
     for (const [sourceId, { events, bytes }] of [...tally, ...kept]) addToTally(sum, sourceId, events, bytes)
     return sum
   }

@@ -17,7 +17,7 @@ const TELL_EVERY_MS = 60_000
 
 export interface BacklogBudgetOptions {
   readonly log: EventLog
-  readonly store: Pick<DeliveryStore, 'call' | 'flush'>
+  readonly store: Pick<DeliveryStore, 'backlog' | 'outcomes' | 'deadLetters' | 'flush'>
   readonly clock: Clock
   readonly logger: Logger
   readonly tallies: LogTallies
@@ -105,7 +105,7 @@ export class BacklogBudget {
   async #figures(enough: number): Promise<{ used: number; shares: Share[] }> {
     const { deliveries, store, log, tallies } = this.#options
     const all = [...deliveries()]
-    const rows = await store.call('backlog', undefined)
+    const rows = await store.backlog.byDestination()
     const shares = await sharesOf(all, rows)
     const letters = shares.reduce((sum, { letterBytes }) => sum + letterBytes, 0)
     const most = shares.reduce((sum, share) => sum + share.waitingBytes, letters)

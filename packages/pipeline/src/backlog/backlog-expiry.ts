@@ -8,7 +8,7 @@ const REASON = 'storage budget'
 
 export interface ExpiryOptions {
   readonly log: EventLog
-  readonly store: Pick<DeliveryStore, 'call' | 'flush'>
+  readonly store: Pick<DeliveryStore, 'outcomes' | 'deadLetters' | 'flush'>
   readonly clock: Clock
 }
 
@@ -44,7 +44,7 @@ export class BacklogExpiry {
       const ranges = await this.#ranges(delivery, partition, { from: first, to: before }, events, untaken)
       const count = ranges.reduce((sum, range) => sum + range.count, 0)
       const destinationId = delivery.destination.id
-      await store.call('expireWaiting', { destinationId, partition, before, inFlight, ranges })
+      await store.outcomes.expireWaiting({ destinationId, partition, before, inFlight, ranges })
       // What is given up is on disk: now the position may pass it.
       await store.flush()
       if (count > 0) return count
@@ -103,7 +103,7 @@ export class BacklogExpiry {
   async #expireLetters({ destination }: DestinationDelivery, bytes: number): Promise<number> {
     const { store, clock } = this.#options
     const request = { destinationId: destination.id, bytes, reason: REASON, at: clock.now() }
-    return (await store.call('expireLetters', request)).count
+    return (await store.deadLetters.expire(request)).count
   }
 }
 

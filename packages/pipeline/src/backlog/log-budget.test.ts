@@ -53,7 +53,7 @@ test('over its bound the log gives up its oldest segments, and what destinations
   expect(await run.outcome('m-0')).toBe('delivered')
   // Once nobody needs it, it goes.
   await run.advance(5 * MINUTE)
-  expect(await run.store.call('keptRanges', undefined)).toEqual([])
+  expect(await run.store.backlog.keptRanges()).toEqual([])
 })
 
 test('what was not taken up yet is read from what is kept, in its place before the rest of the log', async () => {

@@ -20,7 +20,7 @@ const READ_BYTES = 1024 * 1024
 export interface LogBudgetOptions {
   readonly log: EventLog
   readonly backed: BackedLog
-  readonly store: Pick<DeliveryStore, 'call'>
+  readonly store: Pick<DeliveryStore, 'backlog'>
   readonly clock: Clock
   readonly logger: Logger
   readonly deliveries: () => Iterable<DestinationDelivery>
@@ -92,7 +92,7 @@ export class LogBudget {
     for (let at = from; at < to; ) {
       const { frames, next } = await log.scan(partition, at, READ_BYTES)
       const records = [...framedRecords(frames)].filter((record) => record.offset < to && isUnfinished(record))
-      if (records.length > 0) await store.call('keepRecords', { partition, records: records.map(keptRecord) })
+      if (records.length > 0) await store.backlog.keepRecords({ partition, records: records.map(keptRecord) })
       copied += records.length
       at = next
     }

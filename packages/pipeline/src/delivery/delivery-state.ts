@@ -44,7 +44,7 @@ export class DeliveryStates {
   async list(destinationIds: readonly string[] = this.ids()): Promise<DeliveryState[]> {
     const { deliveries, store } = this.#sources
     const states: DeliveryState[] = []
-    const backlog = await store.call('backlog', undefined)
+    const backlog = await store.backlog.byDestination()
     for (const id of destinationIds) {
       const delivery = deliveries.get(id)
       if (delivery === undefined) continue
@@ -91,7 +91,7 @@ async function deliveryState(
     concurrency: lane.concurrency,
     waiting: isAnyWaiting && lane.wait !== undefined ? toldWaiting(lane.wait, now) : null,
     oldestPendingAt: oldest === undefined ? null : formatTime(oldest),
-    delivered24h: await store.call('deliveredSince', { destinationId: id, hour: Math.floor(now / HOUR_MS) - 23 }),
+    delivered24h: await store.outcomes.deliveredSince({ destinationId: id, hour: Math.floor(now / HOUR_MS) - 23 }),
     deadLettersOpen: open.letters,
     expired: metrics.outcomes.get(id)?.get('expired') ?? 0,
     backlogBytes: takenUp.bytes + untaken.bytes + open.letterBytes,

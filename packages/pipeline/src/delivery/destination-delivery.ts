@@ -73,7 +73,7 @@ export class DestinationDelivery {
       prepare: (event) => this.#prepare(event),
       mask: (text) => this.#stages.maskingOf([]).text(text),
       load: (events) => this.#load(events),
-      loadHistories: (events) => store.call('histories', { destinationId: id, events: events.map(waitingPlace) }),
+      loadHistories: (events) => store.outcomes.histories({ destinationId: id, events: events.map(waitingPlace) }),
       onRoom: () => this.feed.pull(),
       onAttempt: (answerClass) => metrics.attempt(id, answerClass),
       onRetry: ({ payload, sourceId }, status, durationMs) =>

@@ -126,7 +126,7 @@ test('a payload that ends the process when it is read for its dead letter does n
   const { run } = await withPoison()
   await using _ = run
   for (let end = 0; end < 3; end++) await run.crash()
-  for (let starts = 0; starts < 3; starts++) await run.store.call('countUnderWayRead', undefined)
+  for (let starts = 0; starts < 3; starts++) await run.store.runs.countRead()
   await run.crash()
   expect(await run.deadLetters()).toMatchObject([{ reason: 'Ended the process', offset: 5 }])
   expect(JSON.parse((await run.deadLetters())[0]!.event)).toMatchObject({ event: 'unreadable' })

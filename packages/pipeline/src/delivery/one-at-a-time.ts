@@ -40,7 +40,7 @@ export class OneAtATime {
     for (const delivery of deliveries) await this.#untilDone(() => this.#runAllOf(delivery))
     await this.#untilDone(async () => {
       await this.#options.store.flush()
-      await this.#options.store.call('clearUnderWay', undefined)
+      await this.#options.store.runs.clear()
     })
   }
 

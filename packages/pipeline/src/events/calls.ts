@@ -56,9 +56,9 @@ export interface Step {
   readonly isAtEnd: boolean
 }
 
-/** The functions of the thread that looks at events; it is started with the file of the delivery store. */
+/** The functions of the thread that looks at events; it is started with a port of `DeliveryStore.outcomePort`. */
 export type EventCalls = {
   begin(start: LookBackStart): void
   /** Looks at no more than `mostLooked` events and stops at `mostFound`; then only `begin` goes on. */
-  goOn(request: { chunk: Chunk | undefined; mostFound: number; mostLooked: number }): Step
+  goOn(request: { chunk: Chunk | undefined; mostFound: number; mostLooked: number }): Promise<Step>
 }

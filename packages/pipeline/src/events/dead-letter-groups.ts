@@ -1,11 +1,11 @@
-import { type DeadLetterFilter, type DeadLetterGroup, type DeliveryStore, MAX_GROUPS } from '@millrace/delivery'
+import { type DeadLetterFilter, type DeadLetterGroup, type DeadLetterStore, MAX_GROUPS } from '@millrace/delivery'
 import { formatTime } from '@millrace/protocol'
 
 /** Dead letters that a filter takes, by destination, stage, reason and last status; largest first. */
-export async function deadLetterGroups(store: DeliveryStore, filter: DeadLetterFilter): Promise<DeadLetterGroup[]> {
+export async function deadLetterGroups(store: DeadLetterStore, filter: DeadLetterFilter): Promise<DeadLetterGroup[]> {
   const found = new Map<string, DeadLetterGroup>()
   for (let before: number | null = null; ; ) {
-    const { groups, next }: { groups: DeadLetterGroup[]; next: number | null } = await store.call('deadLetterGroups', {
+    const { groups, next }: { groups: DeadLetterGroup[]; next: number | null } = await store.groups({
       filter,
       before,
     })

@@ -252,7 +252,7 @@ test('5,000 given up at once are listed one by one and take under 100 bytes of d
   const sizeBefore = size(run.file)
   await run.advance(3 * HOUR + 10 * 60 * SECOND)
   expect((await run.state()).deadLettersOpen).toBe(count)
-  const [{ letterBytes } = { letterBytes: 0 }] = await run.store.call('backlog', undefined)
+  const [{ letterBytes } = { letterBytes: 0 }] = await run.store.backlog.byDestination()
   expect(letterBytes).toBeGreaterThan(count * 50)
   expect((size(run.file) - sizeBefore - letterBytes) / count).toBeLessThan(100)
   // Rows are those that had attempts of their own before the destination rested.

@@ -1,4 +1,4 @@
-import type { DeadLetterFilter, DeadLetterGroup, DeadLetterRow, DeliveryStore } from '@millrace/delivery'
+import type { DeadLetterFilter, DeadLetterGroup, DeadLetterRow, DeadLetterStore } from '@millrace/delivery'
 import type { EventLog } from '@millrace/log'
 import { eventName, formatTime, type JsonObject, type StoredEvent, storedEvents } from '@millrace/protocol'
 import type { DestinationDelivery } from '../delivery/destination-delivery.ts'
@@ -7,10 +7,10 @@ import { deadLetterGroups } from './dead-letter-groups.ts'
 /** Events that were given up, as people look at them. */
 export class DeadLetters {
   readonly #log: EventLog
-  readonly #store: DeliveryStore
+  readonly #store: DeadLetterStore
   readonly #deliveries: ReadonlyMap<string, DestinationDelivery>
 
-  constructor(log: EventLog, store: DeliveryStore, deliveries: ReadonlyMap<string, DestinationDelivery>) {
+  constructor(log: EventLog, store: DeadLetterStore, deliveries: ReadonlyMap<string, DestinationDelivery>) {
     this.#log = log
     this.#store = store
     this.#deliveries = deliveries
@@ -18,7 +18,7 @@ export class DeadLetters {
 
   /** A page, newest first. @param before the row after which it begins; null: at the newest. */
   page(filter: DeadLetterFilter, limit: number, before: number | null) {
-    return this.#store.call('deadLetters', { filter, limit, before })
+    return this.#store.page({ filter, limit, before })
   }
 
   /** Largest first; at most `MAX_GROUPS`. */
@@ -27,7 +27,7 @@ export class DeadLetters {
   }
 
   find(id: string): Promise<DeadLetterRow | undefined> {
-    return this.#store.call('deadLetter', id)
+    return this.#store.get(id)
   }
 
   /** With its payloads; the request of an event without attempts of its own is rendered again. */

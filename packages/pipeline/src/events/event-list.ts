@@ -1,4 +1,4 @@
-import type { DeliveryStore, Span } from '@millrace/delivery'
+import { type DeliveryStore, outcomePortData, type Span } from '@millrace/delivery'
 import { type EventLog, framedRecords } from '@millrace/log'
 import { formatTime } from '@millrace/protocol'
 import { type Clock, ReaderThread } from '@millrace/std'
@@ -21,7 +21,7 @@ const NEAR_OFFSETS = 256
 
 export interface EventListOptions {
   readonly log: EventLog
-  readonly store: Pick<DeliveryStore, 'file'>
+  readonly store: Pick<DeliveryStore, 'outcomePort'>
   readonly clock: Clock
   readonly deliveries: () => Iterable<DestinationDelivery>
   readonly spans: () => readonly Span[]
@@ -64,7 +64,7 @@ export class EventList {
     this.#thread = new ReaderThread({
       file: new URL('./thread.ts', import.meta.url),
       name: 'events',
-      data: options.store.file,
+      data: () => outcomePortData(options.store),
       clock: options.clock,
       onEnd: options.onThreadEnd,
     })

@@ -3,7 +3,9 @@ import { expect, test } from 'vitest'
 import { recordOf, START, tracks } from '../testing/pipeline-under-test.ts'
 import { LookBack } from './look-back.ts'
 
-const noOutcomes = { outcomesOf: (_: number, events: readonly unknown[]) => events.map(() => []) }
+const noOutcomes = {
+  outcomesOf: async (_: number, events: readonly unknown[]) => events.map(() => []),
+}
 
 /** A log of three records of ten events, `a-0` to `c-9`, read back as a whole. */
 async function threeRecords() {
@@ -29,10 +31,10 @@ test('a look back looks at exactly as many events as it may, and goes on inside 
   const { chunk, end } = await threeRecords()
   const start = (place: { offset: number; index: number }) =>
     new LookBack({ filter: { userId: 'first' }, places: [place], spans: [] }, noOutcomes)
-  const first = start({ offset: end, index: 0 }).goOn(await chunk(end), 10, 14)
+  const first = await start({ offset: end, index: 0 }).goOn(await chunk(end), 10, 14)
   expect(first).toMatchObject({ looked: 14, places: [{ offset: 1, index: 6 }], isAtEnd: false })
   expect(first.found.map(({ messageId }) => messageId)).toEqual(['c-0'])
-  const second = start(first.places[0]!).goOn(await chunk(2), 10, 1_000)
+  const second = await start(first.places[0]!).goOn(await chunk(2), 10, 1_000)
   expect(second).toMatchObject({ looked: 16, wants: undefined, isAtEnd: true })
   expect(second.found.map(({ messageId }) => messageId)).toEqual(['b-0', 'a-0'])
 })
@@ -40,8 +42,8 @@ test('a look back looks at exactly as many events as it may, and goes on inside 
 test('it wants records until it has some, and stops at as many as are asked for', async () => {
   const { chunk, end } = await threeRecords()
   const lookBack = new LookBack({ filter: {}, places: [{ offset: end, index: 0 }], spans: [] }, noOutcomes)
-  expect(lookBack.goOn(undefined, 3, 1_000)).toMatchObject({ looked: 0, wants: 0, isAtEnd: false })
-  const step = lookBack.goOn(await chunk(end), 3, 1_000)
+  expect(await lookBack.goOn(undefined, 3, 1_000)).toMatchObject({ looked: 0, wants: 0, isAtEnd: false })
+  const step = await lookBack.goOn(await chunk(end), 3, 1_000)
   expect(step).toMatchObject({ places: [{ offset: 2, index: 7 }], wants: undefined, isAtEnd: false })
   expect(step.found.map(({ messageId }) => messageId)).toEqual(['c-9', 'c-8', 'c-7'])
 })
@@ -63,12 +65,10 @@ test('an event is found however its user and name are written', async () => {
     const record = recordOf(tracks(1), 's1', START)
     await log.append('live', { ...record, body: Buffer.from(`{"batch":[${event}]}`) })
     const { frames } = await log.readBack(0, 1, 1)
-    const look = (wanted: object) =>
-      new LookBack({ filter: wanted, places: [{ offset: 1, index: 0 }], spans: [] }, noOutcomes).goOn(
-        { partition: 0, frames, isFirst: true },
-        10,
-        10,
-      ).found.length
-    expect([event, look(filter), look({ ...filter, userId: 'u-2' })]).toEqual([event, 1, 0])
+    const look = async (wanted: object) => {
+      const lookBack = new LookBack({ filter: wanted, places: [{ offset: 1, index: 0 }], spans: [] }, noOutcomes)
+      return (await lookBack.goOn({ partition: 0, frames, isFirst: true }, 10, 10)).found.length
+    }
+    expect([event, await look(filter), await look({ ...filter, userId: 'u-2' })]).toEqual([event, 1, 0])
   }
 })

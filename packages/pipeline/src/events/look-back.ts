@@ -1,4 +1,4 @@
-import type { OutcomeReader, RecordedOutcome } from '@millrace/delivery'
+import type { OutcomesOfEvents, RecordedOutcome } from '@millrace/delivery'
 import { framedRecords, type StoredRecord } from '@millrace/log'
 import { eventCount, type StoredEvent, storedEvents } from '@millrace/protocol'
 import { Activity } from '../following/activity.ts'
@@ -20,13 +20,13 @@ export const CLOCK_MARGIN_MS = 60_000
  */
 export class LookBack {
   readonly #start: LookBackStart
-  readonly #outcomes: Pick<OutcomeReader, 'outcomesOf'>
+  readonly #outcomes: OutcomesOfEvents
   readonly #raw: RawSearch
   readonly #parts: Part[]
   /** By destination. */
   readonly #activities: ReadonlyMap<string, Activity>
 
-  constructor(start: LookBackStart, outcomes: Pick<OutcomeReader, 'outcomesOf'>) {
+  constructor(start: LookBackStart, outcomes: OutcomesOfEvents) {
     this.#start = start
     this.#outcomes = outcomes
     this.#raw = new RawSearch(start.filter)
@@ -41,7 +41,7 @@ export class LookBack {
   }
 
   /** @see EventCalls.goOn */
-  goOn(chunk: Chunk | undefined, mostFound: number, mostLooked: number): Step {
+  async goOn(chunk: Chunk | undefined, mostFound: number, mostLooked: number): Promise<Step> {
     if (chunk !== undefined) this.#take(chunk)
     const found: FoundEvent[] = []
     const together = asksForOutcome(this.#start.filter) ? READ_TOGETHER : mostFound
@@ -56,7 +56,7 @@ export class LookBack {
         looked >= mostLooked ||
         candidates.length >= Math.min(together, mostFound - found.length)
       ) {
-        const taken = this.#withOutcomes(candidates, mostFound - found.length)
+        const taken = await this.#withOutcomes(candidates, mostFound - found.length)
         found.push(...taken.map(({ event }) => event))
         candidates = []
         const isEnough = found.length >= mostFound
@@ -126,11 +126,11 @@ export class LookBack {
   }
 
   /** Those of the candidates whose outcomes are looked for, at most so many. */
-  #withOutcomes(candidates: readonly Candidate[], most: number): Candidate[] {
+  async #withOutcomes(candidates: readonly Candidate[], most: number): Promise<Candidate[]> {
     const recorded = new Map<Candidate, RecordedOutcome[]>()
     for (const [partition, group] of Map.groupBy(candidates, ({ event }) => event.partition)) {
       const sought = group.map(({ event }) => event)
-      const outcomes = this.#outcomes.outcomesOf(partition, sought)
+      const outcomes = await this.#outcomes.outcomesOf(partition, sought)
       for (const [i, candidate] of group.entries()) recorded.set(candidate, outcomes[i]!)
     }
     return candidates

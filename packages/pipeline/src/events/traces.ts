@@ -119,7 +119,7 @@ async function journeys(
   event: StoredEvent,
   render: string | undefined,
 ): Promise<Journey[]> {
-  const recorded = Map.groupBy(await store.call('recorded', { ...position, sourceId }), ([id]) => id)
+  const recorded = Map.groupBy(await store.outcomes.recorded({ ...position, sourceId }), ([id]) => id)
   const found: Journey[] = []
   for (const delivery of deliveries.values()) {
     const { feed, destination } = delivery

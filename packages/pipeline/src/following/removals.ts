@@ -58,9 +58,9 @@ export class Removals {
       if (span.kind !== 'connection' || configuration.connections.has(span.resource)) continue
       const scope = { destinationId, sourceId }
       const toOffset = span.toOffset ?? log.end(partition)
-      let count = await store.call('openDeadLetters', scope)
+      let count = await store.deadLetters.countOpen(scope)
       let oldest = toOffset
-      const { waiting } = await store.call('resume', destinationId)
+      const { waiting } = await store.outcomes.resume(destinationId)
       for (const [stream, name] of STREAMS.entries()) {
         const position = Math.max(fromOffset, positionOf(destinationId, partition, stream)?.offset ?? fromOffset)
         const tally = await log.tally(partition, name, { from: position, to: Math.max(position, toOffset) })
@@ -130,7 +130,7 @@ export class Removals {
       count,
       at,
     }))
-    await store.call('discard', { scope, ranges: rows, reason, at })
+    await store.outcomes.discard({ scope, ranges: rows, reason, at })
     if (count > 0) metrics.outcome(destinationId, 'discarded', count)
   }
 }

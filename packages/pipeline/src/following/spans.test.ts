@@ -23,9 +23,9 @@ test('spans that end before everything the log holds leave, but the last of each
   expect(spansOnDisk(run.file)).toHaveLength(5)
   run.connect('s1', 'd1', false)
   await run.configure()
-  await (await Spans.read(run.log, run.store)).prune([4])
+  await (await Spans.read(run.log, run.store.spans)).prune([4])
   expect(spansOnDisk(run.file).map((span) => span['from_offset'])).toEqual([5, 7])
-  await (await Spans.read(run.log, run.store)).prune([9])
+  await (await Spans.read(run.log, run.store.spans)).prune([9])
   // What is left of it says that there was a connection, and where it ended.
   expect(spansOnDisk(run.file)).toEqual([{ kind: 'connection', from_offset: 7, to_offset: 8 }])
   await run.restart()

@@ -1,4 +1,4 @@
-import type { DeliveryStore, Position, Span } from '@millrace/delivery'
+import type { Position, Span, SpanStore } from '@millrace/delivery'
 import type { EventLog } from '@millrace/log'
 import { Activity } from './activity.ts'
 import type { Configuration } from './configuration.ts'
@@ -15,18 +15,18 @@ export interface SpanChange {
  */
 export class Spans {
   readonly #log: EventLog
-  readonly #store: DeliveryStore
+  readonly #store: SpanStore
   /** By kind and resource, oldest first in each partition; the last one of a partition may be open. */
   readonly #byResource = new Map<string, Span[]>()
   /** By destination: resources that have spans of it. */
   readonly #byDestination = new Map<string, Set<string>>()
 
   /** As they are on disk. */
-  static async read(log: EventLog, store: DeliveryStore): Promise<Spans> {
-    return new Spans(log, store, await store.call('spans', undefined))
+  static async read(log: EventLog, store: SpanStore): Promise<Spans> {
+    return new Spans(log, store, await store.all())
   }
 
-  private constructor(log: EventLog, store: DeliveryStore, all: readonly Span[]) {
+  private constructor(log: EventLog, store: SpanStore, all: readonly Span[]) {
     this.#log = log
     this.#store = store
     for (const span of all.toSorted((a, b) => a.fromOffset - b.fromOffset)) this.#put(span)
@@ -47,7 +47,7 @@ export class Spans {
   }
 
   async write(change: SpanChange): Promise<void> {
-    if (change.put.length > 0 || change.remove.length > 0) await this.#store.call('writeSpans', change)
+    if (change.put.length > 0 || change.remove.length > 0) await this.#store.write(change)
   }
 
   /**
@@ -69,7 +69,7 @@ export class Spans {
         spans.filter((span) => !isOld(span)),
       )
     }
-    if (dropped.length > 0) await this.#store.call('dropSpans', dropped)
+    if (dropped.length > 0) await this.#store.drop(dropped)
   }
 
   activityOf(destinationId: string): Activity {

@@ -11,7 +11,7 @@ test('a discarded dead letter is never sent, stays visible for 168 h, and is gon
   expect(await routes.call('DELETE', `/v2/dead-letters/${id}`)).toEqual({ status: 204, body: undefined })
   expect(await run.outcome('m')).toBe('discarded: dead letter was discarded')
   expect((await run.state()).deadLettersOpen).toBe(1)
-  expect(await run.store.call('openDeadLettersByDestination', undefined)).toEqual([['d1', 1]])
+  expect(await run.store.deadLetters.countOpenByDestination()).toEqual([['d1', 1]])
   expect(run.pipeline.metrics.outcomes.get('d1')!.get('discarded')).toBe(1)
   expect(await run.pipeline.waiting({})).toBe(1)
   const { body } = await routes.call('GET', '/v2/dead-letters?state=discarded')

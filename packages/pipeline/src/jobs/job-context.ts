@@ -1,4 +1,4 @@
-import type { DeliveryStore, Job, JobCalls } from '@millrace/delivery'
+import type { DeliveryStore, Job, JobStore } from '@millrace/delivery'
 import type { StoredEvent } from '@millrace/protocol'
 import type { Clock, Logger } from '@millrace/std'
 import type { DestinationDelivery } from '../delivery/destination-delivery.ts'
@@ -15,7 +15,7 @@ const TRY_AGAIN_MS = 1_000
 
 /** What jobs need of the rest. */
 export interface JobDeps {
-  readonly store: Pick<DeliveryStore, 'call'>
+  readonly store: Pick<DeliveryStore, 'jobs' | 'deadLetters' | 'outcomes'>
   /** Writes every outcome that there is. */
   readonly flush: () => Promise<void>
   readonly clock: Clock
@@ -98,17 +98,10 @@ export class JobContext {
   }
 
   /** What cannot be read or written is tried again: a job fails no more than an outcome does. @returns undefined once it is halted. */
-  async call<Name extends keyof JobCalls & string>(
-    name: Name,
-    argument: Parameters<JobCalls[Name]>[0],
-  ): Promise<ReturnType<JobCalls[Name]> | undefined> {
-    return this.attempt(() => this.deps.store.call(name, argument))
-  }
-
-  async attempt<T>(work: () => Promise<T>): Promise<T | undefined> {
+  async attempt<T>(work: (jobs: JobStore) => Promise<T>): Promise<T | undefined> {
     while (!this.isHalted) {
       try {
-        return await work()
+        return await work(this.deps.store.jobs)
       } catch (error) {
         const { message, code } = error as NodeJS.ErrnoException
         if (code === 'RANGE_LOST') throw error

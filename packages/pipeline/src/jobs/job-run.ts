@@ -59,7 +59,9 @@ export class JobRun {
   }
 
   async #run(): Promise<boolean> {
-    await this.#context.call('changeJob', { id: this.id, from: ['queued'], to: 'running', at: this.#context.now })
+    await this.#context.attempt((jobs) =>
+      jobs.change({ id: this.id, from: ['queued'], to: 'running', at: this.#context.now }),
+    )
     try {
       await this.#carryOut()
     } catch (error) {
@@ -69,7 +71,7 @@ export class JobRun {
     if (this.#context.isHalted) return false
     await this.#deps.flush()
     const at = this.#context.now
-    const done = await this.#context.call('changeJob', { id: this.id, from: ['running'], to: 'done', at })
+    const done = await this.#context.attempt((jobs) => jobs.change({ id: this.id, from: ['running'], to: 'done', at }))
     return done !== undefined
   }
 
@@ -87,7 +89,7 @@ export class JobRun {
     if (this.#isCounted) return
     const matched = await this.#work.count()
     if (matched === undefined) return
-    await this.#context.call('setMatched', { jobId: this.id, matched })
+    await this.#context.attempt((jobs) => jobs.setMatched({ jobId: this.id, matched }))
     this.#isCounted = !this.#context.isHalted
   }
 
@@ -101,7 +103,7 @@ export class JobRun {
   async #fail(error: RangeLostError): Promise<boolean> {
     this.withdraw()
     await this.#deps.flush()
-    await this.#context.call('endJob', { id: this.id, to: 'failed', at: this.#context.now })
+    await this.#context.attempt((jobs) => jobs.end({ id: this.id, to: 'failed', at: this.#context.now }))
     this.#deps.logger.error({ replayId: this.id, cause: error.message }, 'a replay failed')
     return !this.#context.isHalted
   }

@@ -51,8 +51,8 @@ export class Jobs {
   /** Goes on with what the last run left unfinished. */
   async start(): Promise<void> {
     const { store } = this.#options
-    await store.call('reopenForgotten', undefined)
-    for (const job of await store.call('unfinishedJobs', undefined)) {
+    await store.jobs.reopenForgotten()
+    for (const job of await store.jobs.unfinished()) {
       await this.#open(job).resumeTaken()
     }
     this.#startNext()
@@ -96,7 +96,7 @@ export class Jobs {
       starts.push([start.offset, start.index])
     }
     const at = clock.now()
-    const job = await store.call('createLogJob', {
+    const job = await store.jobs.createOfLog({
       id: this.#newId(at),
       isDryRun,
       ratePerSecond,
@@ -120,7 +120,7 @@ export class Jobs {
     const wanted = kind === 'replay' ? destinations.filter(({ isEnabled }) => isEnabled) : destinations
     const destinationIds = wanted.map(({ id }) => id)
     const at = clock.now()
-    const job = await store.call('createJob', {
+    const job = await store.jobs.createOfLetters({
       id: this.#newId(at),
       kind,
       isDryRun,
@@ -143,14 +143,14 @@ export class Jobs {
    */
   async replay(letterId: string, createdBy: string): Promise<Job | undefined> {
     const { store, clock } = this.#options
-    const known = await store.call('deadLetter', letterId)
+    const known = await store.deadLetters.get(letterId)
     if (known === undefined) return undefined
     refuseUnlessOpen(known)
     this.#refuseDisabled(known.destinationId)
     this.#refuseTooMany()
     const at = clock.now()
     const made = { id: this.#newId(at), ratePerSecond: STANDARD_RATE, createdBy, at }
-    const found = await store.call('replayLetter', { letterId, job: made })
+    const found = await store.jobs.createOfLetter({ letterId, job: made })
     // Somebody may have been faster.
     if (found?.job === undefined) return found && refuseUnlessOpen(found.letter)
     const run = this.#open(found.job)
@@ -167,7 +167,7 @@ export class Jobs {
    */
   async discard(letterId: string): Promise<boolean> {
     const { store, clock, onDiscarded } = this.#options
-    const letter = await store.call('discardLetter', { id: letterId, at: clock.now() })
+    const letter = await store.deadLetters.discard({ id: letterId, at: clock.now() })
     if (letter === undefined) return false
     refuseUnlessOpen(letter)
     onDiscarded(letter.destinationId, 1)
@@ -178,14 +178,14 @@ export class Jobs {
   async pause(id: string): Promise<Job> {
     const { store, clock } = this.#options
     await this.#hold(id)
-    const changed = await store.call('changeJob', { id, from: ['queued', 'running'], to: 'paused', at: clock.now() })
+    const changed = await store.jobs.change({ id, from: ['queued', 'running'], to: 'paused', at: clock.now() })
     return this.#changed(id, changed)
   }
 
   /** @throws RequestRefused 404, 409 */
   async resume(id: string): Promise<Job> {
     const { store, clock } = this.#options
-    const changed = await store.call('changeJob', { id, from: ['paused'], to: 'queued', at: clock.now() })
+    const changed = await store.jobs.change({ id, from: ['paused'], to: 'queued', at: clock.now() })
     return this.#changed(id, changed)
   }
 
@@ -196,16 +196,16 @@ export class Jobs {
     run?.withdraw()
     // What has its outcome keeps it.
     await flush()
-    return this.#changed(id, await store.call('endJob', { id, to: 'cancelled', at: clock.now() }))
+    return this.#changed(id, await store.jobs.end({ id, to: 'cancelled', at: clock.now() }))
   }
 
   /** @returns undefined if there is none with this id. */
   get(id: string): Promise<Job | undefined> {
-    return this.#options.store.call('job', id)
+    return this.#options.store.jobs.get(id)
   }
 
   list(limit: number, before: number | null): Promise<{ jobs: Job[]; next: number | null }> {
-    return this.#options.store.call('jobs', { limit, before })
+    return this.#options.store.jobs.list({ limit, before })
   }
 
   async #hold(id: string): Promise<JobRun | undefined> {

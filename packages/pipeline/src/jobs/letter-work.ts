@@ -26,9 +26,8 @@ export class LetterWork implements JobWork {
           destinationId,
           after,
         }
-        const counted: { count: number; next: PartPlace | null } | undefined = await this.#context.call(
-          'countLetters',
-          request,
+        const counted: { count: number; next: PartPlace | null } | undefined = await this.#context.attempt((jobs) =>
+          jobs.countLetters(request),
         )
         if (counted === undefined) return undefined
         matched += counted.count
@@ -47,7 +46,7 @@ export class LetterWork implements JobWork {
   async resumeTaken(): Promise<void> {
     const { job, deps } = this.#context
     if (job.kind === 'discard') return
-    const letters = await deps.store.call('replayingLetters', job.id)
+    const letters = await deps.store.jobs.replayingLetters(job.id)
     for (const [destinationId, ofDestination] of Map.groupBy(letters, (letter) => letter.destinationId)) {
       const delivery = deps.delivery(destinationId)
       if (delivery !== undefined) this.#deliver(delivery, ofDestination)
@@ -64,7 +63,7 @@ export class LetterWork implements JobWork {
     for (const destinationId of this.#partsToDo) {
       for (let isAtEnd = false; !isAtEnd; ) {
         const request = { jobId: job.id, destinationId, limit: DISCARDED_TOGETHER, at: this.#context.now }
-        const discarded = await this.#context.call('discardLetters', request)
+        const discarded = await this.#context.attempt((jobs) => jobs.discardLetters(request))
         if (discarded === undefined) return
         if (discarded.count > 0) deps.onDiscarded(destinationId, discarded.count)
         isAtEnd = discarded.isAtEnd
@@ -86,7 +85,7 @@ export class LetterWork implements JobWork {
       }
       await this.#context.pace(takenTogether)
       const request = { jobId: job.id, destinationId, limit: takenTogether, at: this.#context.now }
-      const taken = await this.#context.call('takeLetters', request)
+      const taken = await this.#context.attempt((jobs) => jobs.takeLetters(request))
       if (taken === undefined) return
       if (deps.delivery(destinationId) === delivery) this.#deliver(delivery, taken.letters)
       isAtEnd = taken.isAtEnd

@@ -31,7 +31,7 @@ export function refuseUnlessReplayable({ sourceIds, destinationIds }: LogRequest
 export async function refuseUnlessKept(
   { sourceIds, from, outcomes }: LogRequest,
   log: EventLog,
-  store: Pick<DeliveryStore, 'call'>,
+  store: Pick<DeliveryStore, 'outcomes'>,
 ): Promise<void> {
   for (const partition of new Set(sourceIds.map((sourceId) => log.partitionOf(sourceId)))) {
     const oldest = await log.oldest(partition)
@@ -39,7 +39,7 @@ export async function refuseUnlessKept(
     if (oldest !== undefined && oldest.offset > 0 && from < oldest.acceptedAt) throw older('log', oldest.acceptedAt)
   }
   if (outcomes.length === 0) return
-  const dropped = await store.call('tracesDroppedUntil', undefined)
+  const dropped = await store.outcomes.droppedUntil()
   if (dropped !== undefined && from < dropped) throw older('traces', dropped)
 }
 

@@ -1,4 +1,4 @@
-import type { LogSelection } from '@millrace/delivery'
+import { type DeliveryStore, type LogSelection, outcomePortData } from '@millrace/delivery'
 import { type EventLog, framedRecords } from '@millrace/log'
 import { type Clock, ReaderThread } from '@millrace/std'
 import { CLOCK_MARGIN_MS } from '../events/look-back.ts'
@@ -35,12 +35,17 @@ export class LogScan {
   #underWay = 0
 
   /** @param onThreadEnd its thread ended, and starts again. */
-  constructor(log: EventLog, storeFile: string, clock: Clock, onThreadEnd: (error: Error) => void) {
+  constructor(
+    log: EventLog,
+    store: Pick<DeliveryStore, 'outcomePort'>,
+    clock: Clock,
+    onThreadEnd: (error: Error) => void,
+  ) {
     this.#log = log
     this.#thread = new ReaderThread({
       file: new URL('./scan-thread.ts', import.meta.url),
       name: 'replays',
-      data: storeFile,
+      data: () => outcomePortData(store),
       clock,
       onEnd: onThreadEnd,
     })
@@ -93,7 +98,7 @@ export class LogScan {
     throw new RangeLostError('the log does not hold the rest of the range any more')
   }
 
-  async #select(request: Parameters<ScanCalls['select']>[0]): Promise<ReturnType<ScanCalls['select']>> {
+  async #select(request: Parameters<ScanCalls['select']>[0]): ReturnType<ScanCalls['select']> {
     this.#underWay++
     try {
       return await this.#thread.call('select', request, [request.frames.buffer])

@@ -53,7 +53,7 @@ export class LogWork implements JobWork {
 
   async resumeTaken(): Promise<void> {
     const { job, deps } = this.#context
-    const waits = await deps.store.call('replayingEvents', job.id)
+    const waits = await deps.store.jobs.replayingEvents(job.id)
     for (const [destinationId, ofDestination] of Map.groupBy(waits, (wait) => wait.destinationId)) {
       const delivery = deps.delivery(destinationId)
       if (delivery === undefined) continue
@@ -135,15 +135,17 @@ export class LogWork implements JobWork {
       else filtered.push({ place: selected, reason })
     }
     const waits = wanted.map((event) => waitOf(event, delivery.destination, job.id, this.#context.now))
-    const indexes = await this.#context.call('takeEvents', {
-      jobId: job.id,
-      destinationId,
-      partition,
-      place: [place.offset, place.index],
-      isAtEnd,
-      waits,
-      filtered: this.#filteredBlocks(part, delivery, filtered),
-    })
+    const indexes = await this.#context.attempt((jobs) =>
+      jobs.takeEvents({
+        jobId: job.id,
+        destinationId,
+        partition,
+        place: [place.offset, place.index],
+        isAtEnd,
+        waits,
+        filtered: this.#filteredBlocks(part, delivery, filtered),
+      }),
+    )
     if (indexes === undefined) return false
     part.place = place
     if (filtered.length > 0) deps.onFiltered(destinationId, filtered.length)

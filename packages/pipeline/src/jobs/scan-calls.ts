@@ -30,7 +30,7 @@ export interface ScanStep {
   readonly isAtEnd: boolean
 }
 
-/** The functions of the thread that looks for the events of jobs; it is started with the file of the delivery store. */
+/** The functions of the thread that looks for the events of jobs; it is started with a port of `DeliveryStore.outcomePort`. */
 export type ScanCalls = {
-  select(request: ScanRequest): ScanStep
+  select(request: ScanRequest): Promise<ScanStep>
 }

@@ -1,4 +1,4 @@
-import type { LogSelection, OutcomeReader } from '@millrace/delivery'
+import type { LogSelection, OutcomesOfEvents } from '@millrace/delivery'
 import { framedRecords, STREAMS, type StoredRecord, streamOf } from '@millrace/log'
 import {
   eventCount,
@@ -12,7 +12,7 @@ import { CLOCK_MARGIN_MS } from '../events/look-back.ts'
 import type { ScanRequest, ScanStep, SelectedEvent } from './scan-calls.ts'
 
 /** Those of some records that a selection means, in their order. @see contracts/delivery.md §7 [D620] */
-export function selectEvents(request: ScanRequest, outcomes: Pick<OutcomeReader, 'outcomesOf'>): ScanStep {
+export async function selectEvents(request: ScanRequest, outcomes: OutcomesOfEvents): Promise<ScanStep> {
   const { partition, frames, from, selection, destinationId } = request
   const wanted = new Wanted(selection)
   const found: (SelectedEvent & { isDuplicate: boolean })[] = []
@@ -30,20 +30,20 @@ export function selectEvents(request: ScanRequest, outcomes: Pick<OutcomeReader,
       found.push({ offset, index, stream, sourceId, acceptedAt, isDuplicate: duplicates?.has(index) === true })
     }
   }
-  return { found: withOutcomes(found, partition, destinationId, selection, outcomes), isAtEnd }
+  return { found: await withOutcomes(found, partition, destinationId, selection, outcomes), isAtEnd }
 }
 
 /** A duplicate went nowhere, so it is meant only where duplicates are asked for. */
-function withOutcomes(
+async function withOutcomes(
   events: readonly (SelectedEvent & { isDuplicate: boolean })[],
   partition: number,
   destinationId: string,
   selection: LogSelection,
-  outcomes: Pick<OutcomeReader, 'outcomesOf'>,
-): SelectedEvent[] {
+  outcomes: OutcomesOfEvents,
+): Promise<SelectedEvent[]> {
   const asked = new Set(selection.outcomes)
   if (asked.size === 0) return events.filter(({ isDuplicate }) => !isDuplicate)
-  const recorded = outcomes.outcomesOf(partition, events)
+  const recorded = await outcomes.outcomesOf(partition, events)
   return events.filter(({ isDuplicate }, i) => {
     if (isDuplicate) return asked.has('duplicate')
     return recorded[i]!.some((each) => each.destinationId === destinationId && asked.has(each.outcome))

@@ -1,4 +1,4 @@
-import { type DeliveryStore, findInEntries, HASH_ENTRY_BYTES } from '@millrace/delivery'
+import { findInEntries, HASH_ENTRY_BYTES, type MessageStore } from '@millrace/delivery'
 import { type EventLog, STREAMS, type StoredRecord } from '@millrace/log'
 import { type EventPosition, eventCount, MESSAGE_HASH_BYTES, messageHash } from '@millrace/protocol'
 
@@ -12,14 +12,14 @@ const CHUNK_EVENTS = 4_096
  * @see contracts/delivery.md §8 [D624]
  */
 export class MessageIndex {
-  readonly #store: Pick<DeliveryStore, 'call'>
+  readonly #store: MessageStore
   /** By partition and stream. */
   readonly #chunks = new Map<string, Chunk>()
   /** Full chunks, oldest first, each with the one that came after it. */
   readonly #unwritten: { full: Chunk; next: Chunk }[] = []
   #writing: Promise<unknown> = Promise.resolve()
 
-  constructor(store: Pick<DeliveryStore, 'call'>) {
+  constructor(store: MessageStore) {
     this.#store = store
   }
 
@@ -56,7 +56,7 @@ export class MessageIndex {
   async find(messageId: string): Promise<EventPosition[]> {
     const hash = messageHash(messageId)
     const inMemory = [...this.#chunks.values()].flatMap((chunk) => chunk.find(hash))
-    const stored = await this.#store.call('findHash', hash)
+    const stored = await this.#store.find(hash)
     const places = new Map(
       [...stored, ...inMemory].map((place) => [`${place.partition} ${place.offset} ${place.index}`, place]),
     )
@@ -95,7 +95,7 @@ export class MessageIndex {
     for (let first = this.#unwritten[0]; first !== undefined; first = this.#unwritten[0]) {
       const { partition, stream, lastOffset } = first.full
       try {
-        await this.#store.call('writeHashes', {
+        await this.#store.write({
           partition,
           lastOffset,
           entries: first.full.entries(),

@@ -21,7 +21,7 @@ export async function storedPayloads(
   )
   if (letters.length > 0) {
     const ids = letters.map(([, { replayed }]) => replayed!.letterId!)
-    const kept = await store.call('letterEvents', ids)
+    const kept = await store.deadLetters.events(ids)
     for (const [i, [at]] of letters.entries()) {
       const event = kept[i]
       payloads[at] = event === undefined ? undefined : JSON.parse(event)

@@ -22,7 +22,7 @@ class Ingest {
 async function statsOf(run: PipelineUnderTest, ingest = new Ingest()) {
   const { store, clock, pipeline } = run
   const deliveries = () => pipeline.deliveries.values()
-  const stats = new Stats({ ingest, metrics: pipeline.metrics, deliveries, store, clock, logger: LOGGER })
+  const stats = new Stats({ ingest, metrics: pipeline.metrics, deliveries, store: store.statistics, clock, logger: LOGGER })
   await stats.start()
   const ids = { source: ['s1'], transformation: ['t1'], destination: [...run.destinations.keys()] }
   const app = Fastify()
@@ -170,7 +170,7 @@ test('short steps are kept for an hour, long ones for 7 days', async () => {
   const { get, stats } = await statsOf(run)
   // The store's thread answers in order: what was to be written is written then.
   await run.clock.advance(2 * HOUR, async () => {
-    for (let turn = 0; turn < 3; turn++) await run.store.call('lastEvents', undefined)
+    for (let turn = 0; turn < 3; turn++) await run.store.statistics.lastEvents()
   })
   const known = async (query: { from: string; to: string; step: number }) => {
     const { body } = await get(query)
@@ -190,9 +190,9 @@ test('short steps are kept for an hour, long ones for 7 days', async () => {
     p99: 1,
   } as const
   const write = { rows: [dayStep], reasons: [], lastEvents: [] }
-  await run.store.call('addStats', { at: START + 168 * HOUR, ...write })
+  await run.store.statistics.add({ at: START + 168 * HOUR, ...write })
   expect(await known({ from: hour(0), to: hour(1), step: 300 })).toBe(12)
-  await run.store.call('addStats', { at: START + 169 * HOUR, ...write })
+  await run.store.statistics.add({ at: START + 169 * HOUR, ...write })
   expect(await known({ from: hour(0), to: hour(2), step: 300 })).toBe(12)
   await stats.stop()
 })

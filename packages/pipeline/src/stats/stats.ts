@@ -1,4 +1,4 @@
-import type { DeliveryStore, StatsReason, StatsRow, SubjectKind } from '@millrace/delivery'
+import type { StatisticsStore, StatsReason, StatsRow, SubjectKind } from '@millrace/delivery'
 import type { Clock, Logger, Timer } from '@millrace/std'
 import { type SampledParts, StatsSampler } from './stats-sampler.ts'
 import { addedFigures, addedReasons, type Figures, type StatsStep, subjectKey } from './stats-step.ts'
@@ -9,7 +9,7 @@ export const LONG_STEP_MS = 300_000
 const MAX_SHORT_STEPS = 360
 
 export interface StatsOptions extends SampledParts {
-  readonly store: DeliveryStore
+  readonly store: StatisticsStore
   readonly clock: Clock
   readonly logger: Logger
 }
@@ -50,7 +50,7 @@ export class Stats {
   }
 
   async start(): Promise<void> {
-    this.#lastEvents = new Map(await this.#options.store.call('lastEvents', undefined))
+    this.#lastEvents = new Map(await this.#options.store.lastEvents())
     this.#wait()
   }
 
@@ -100,7 +100,7 @@ export class Stats {
       )
     const current = await this.#current(range, () => false)
     if (stepMs === SHORT_STEP_MS) return addedReasons(inMemory([...this.#short, current]))
-    const stored = await this.#options.store.call('readStatsReasons', { from, to, destinationId })
+    const stored = await this.#options.store.reasons({ from, to, destinationId })
     return addedReasons([...stored, ...inMemory([this.#long, current])])
   }
 
@@ -121,7 +121,7 @@ export class Stats {
     subjects: readonly Subject[],
     known: Map<number, ReadonlyMap<string, Figures>>,
   ): Promise<void> {
-    const stored = await this.#options.store.call('readStats', { from, to, subjects })
+    const stored = await this.#options.store.read({ from, to, subjects })
     const found = new Map(stored.known.map((at) => [at, new Map<string, Figures>()]))
     for (const { kind, id, at, ...figures } of stored.rows.flat()) found.get(at)?.set(subjectKey(kind, id), figures)
     const current = this.#long
@@ -179,7 +179,7 @@ export class Stats {
     })
     const lastEvents = [...this.lastEvents()].filter(([id, at]) => this.#lastEvents.get(id) !== at)
     try {
-      await this.#options.store.call('addStats', { at: step.at, rows, reasons: step.reasons, lastEvents })
+      await this.#options.store.add({ at: step.at, rows, reasons: step.reasons, lastEvents })
       for (const [id, at] of lastEvents) this.#lastEvents.set(id, at)
     } catch (error) {
       // It is written with the next part of its step, or not at all: nobody waits for it.

@@ -1,7 +1,7 @@
 import { copyFileSync, existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { DeliveryStore, EgressRules, HostNames, OutboundClient } from '@millrace/delivery'
+import { EgressRules, HostNames, OutboundClient, SqliteDeliveryStore } from '@millrace/delivery'
 import { type DestinationModule, DestinationRegistry } from '@millrace/destinations'
 import { type EventLog, MemoryEventLog, type Offset, type Stream } from '@millrace/log'
 import { ENRICHMENT_RULES, type JsonObject, messageHash } from '@millrace/protocol'
@@ -75,7 +75,7 @@ export class PipelineUnderTest implements AsyncDisposable {
   /** Lines that user code logs, of the transformations in it. */
   readonly captured = new Map<string, LoggedLine[]>()
   pipeline!: Pipeline
-  store!: DeliveryStore
+  store!: SqliteDeliveryStore
   /** False while the store cannot write: then quiet does not mean written. */
   writes = true
   readonly #setting: Setting
@@ -195,7 +195,7 @@ export class PipelineUnderTest implements AsyncDisposable {
 
   /** Goes on with a copy of the files as they are at this moment: nothing of what this process would still write is in it. */
   async crash(whileDown: () => unknown = () => {}): Promise<void> {
-    await this.store.call('positions', undefined)
+    await this.store.outcomes.positions()
     const file = path.join(this.folder, `delivery-${++this.#generation}.db`)
     for (const suffix of ['', '-wal']) {
       if (existsSync(this.#file + suffix)) copyFileSync(this.#file + suffix, file + suffix)
@@ -247,7 +247,7 @@ export class PipelineUnderTest implements AsyncDisposable {
     const { syncMs = DEFAULT_LIMITS.syncMs } = this.#setting
     const limits = { ...DEFAULT_LIMITS, workers: 1, syncMs }
     this.#userCode = watched(new Sandboxes({ limits, fetch: undefined, clock: systemClock, logger }), this.#count)
-    this.store = watched(await DeliveryStore.open({ file: this.#file, clock, logger }), this.#count)
+    this.store = watched(await SqliteDeliveryStore.open({ file: this.#file, clock, logger }), this.#count)
     this.pipeline = await Pipeline.start({
       log: this.log,
       store: this.store,
@@ -351,6 +351,7 @@ function watched<T extends object>(target: T, count: (by: number) => void): T {
   return new Proxy(target, {
     get(_, name) {
       const member: unknown = Reflect.get(target, name, target)
+      if (typeof member === 'object' && member !== null) return watched(member, count)
       if (typeof member !== 'function') return member
       return (...args: unknown[]) => {
         const result: unknown = member.apply(target, args)

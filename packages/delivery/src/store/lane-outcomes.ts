@@ -1,0 +1,301 @@
+import type { EventPlace, LaneEvent, Replayed } from '../lane/lane-event.ts'
+import type { Position } from '../lane/progress.ts'
+import type { DeadLetterWrite } from './dead-letter-store.ts'
+import type { BlockWrite, JourneyWrite, ReplacedRow, VersionsWrite } from './flush.ts'
+import type { ReplayedWrite } from './job-store.ts'
+import { DROPPED, ENTRY_BYTES, type FilterReason, writeDelivered, writeEntry } from './outcome-block.ts'
+
+const HOUR_MS = 3_600_000
+/** So many are written at once, without waiting for the interval. */
+export const FLUSH_OUTCOMES = 1_000
+
+/** How far a destination is, asked while a flush is made. */
+export type PositionsOf = () => Iterable<{ partition: number; stream: number; position: Position }>
+
+/** An event as it was accepted. */
+export interface AcceptedEvent {
+  readonly sourceId: string
+  /** Milliseconds since 1970. */
+  readonly acceptedAt: number
+  /** JSON of the stored event. */
+  readonly event: string
+}
+
+/** Reads events of the log; undefined for those that it has lost. @throws when the log cannot be read now. */
+export type ReadAccepted = (places: readonly EventPlace[]) => Promise<readonly (AcceptedEvent | undefined)[]>
+
+/**
+ * The outcomes of one destination on their way to disk: gathered here, written by the store's next flush. What has been
+ * handed over counts as recorded, because the flush that writes it also writes the position behind it, and flushes are
+ * written in order.
+ */
+export class LaneOutcomes {
+  readonly destinationId: string
+  readonly #onDirty: (outcomes: LaneOutcomes) => void
+  /** Set by the lane; called after each flush that held outcomes of it. */
+  onPersisted: () => void = () => {}
+  positions: PositionsOf = () => []
+  /** Set by the destination: where an outcome cannot be written, its event is read again for a dead letter. */
+  readAccepted: ReadAccepted = async (places) => places.map(() => undefined)
+  /** Set by the destination; called for such events once they are on disk as dead letters. */
+  onInternalErrors: (count: number) => void = () => {}
+  /** Set by the lane; called for each wait that is on disk, and no newer one of its event on the way there. */
+  onWaitPersisted: (event: LaneEvent) => void = () => {}
+  /** Outcomes that a crash would repeat. */
+  unpersisted = 0
+  #blocks = new Map<string, OpenBlock>()
+  #lastBlock: OpenBlock | undefined
+  #journeys = new Map<string, JourneyWrite>()
+  #replaced: ReplacedRow[] = []
+  #deadLetters: DeadLetterWrite[] = []
+  /** By dead letter: what is said last counts. */
+  #replayed = new Map<string, ReplayedWrite>()
+  #delivered = new Map<number, number>()
+  #versions: VersionsWrite[] = []
+  /** Events whose journeys are gathered, one for each time. */
+  #journeyEvents: LaneEvent[] = []
+  #gathered = 0
+
+  constructor(destinationId: string, onDirty: (outcomes: LaneOutcomes) => void) {
+    this.destinationId = destinationId
+    this.#onDirty = onDirty
+  }
+
+  /** An event delivered by one request at its first attempt. */
+  delivered(event: LaneEvent, status: number, durationMs: number, startedAt: number, revision: number): void {
+    const block = this.#block(event.partition, revision, event.replayed?.replayId ?? null, event.offset, startedAt)
+    const at = block.reserve()
+    writeDelivered(block.entries, at, event.offset, event.index, status, durationMs, startedAt)
+    if (event.hasRow) this.#replace(event)
+    this.countDelivered(startedAt)
+    this.#recorded(event)
+  }
+
+  filtered(place: EventPlace, reason: FilterReason, at: number, revision: number): void {
+    const block = this.#block(place.partition, revision, null, place.offset, at)
+    const { offset, index } = place
+    writeEntry(block.entries, block.reserve(), {
+      offset,
+      index,
+      outcome: 'filtered',
+      reason,
+      status: 0,
+      durationMs: 0,
+      at,
+    })
+    this.#count()
+  }
+
+  /** User code has left it out. */
+  dropped(event: LaneEvent, at: number, revision: number): void {
+    const { partition, offset, index, replayed } = event
+    if (replayed?.letterId !== undefined) {
+      this.#replay({ kind: 'left_out', letterId: replayed.letterId, reason: DROPPED, at, revision }, event)
+      return
+    }
+    const block = this.#block(partition, revision, replayed?.replayId ?? null, offset, at)
+    writeEntry(block.entries, block.reserve(), {
+      offset,
+      index,
+      outcome: DROPPED,
+      reason: null,
+      status: 0,
+      durationMs: 0,
+      at,
+    })
+    if (event.hasRow) this.#replace(event)
+    this.#recorded(event)
+  }
+
+  /** A wait, or a final outcome that needs more than a block entry. */
+  journey(event: LaneEvent, journey: JourneyWrite): void {
+    event.hasRow = true
+    const { replayed, history } = event
+    if (history !== undefined) {
+      history.unwritten++
+      this.#journeyEvents.push(event)
+    }
+    if (replayed?.letterId !== undefined) {
+      this.#replay({ kind: 'journey', letterId: replayed.letterId, journey }, event)
+      return
+    }
+    this.#journeys.set(journeyKey(event), replayed === undefined ? journey : asAccepted(journey, replayed))
+    this.#recorded(event)
+  }
+
+  deadLetter(event: LaneEvent, letter: DeadLetterWrite): void {
+    const { replayed } = event
+    if (replayed?.letterId !== undefined) {
+      this.#replay({ kind: 'dead_letter', letterId: replayed.letterId, letter }, event)
+      return
+    }
+    this.#journeys.delete(journeyKey(event))
+    this.#deadLetters.push(replayed === undefined ? letter : asAccepted(letter, replayed))
+    this.#recorded(event)
+  }
+
+  /** A dead letter that a filter leaves out today. */
+  replayFiltered(letterId: string, reason: FilterReason, at: number, revision: number): void {
+    this.#replayed.set(letterId, { kind: 'left_out', letterId, reason, at, revision })
+    this.#count()
+  }
+
+  /** Versions of the user code that outcomes under a revision went through; to be told before any of them. */
+  noteVersions(revision: number, versionIds: readonly string[]): void {
+    this.#versions.push({ destinationId: this.destinationId, revision, versionIds })
+    this.#onDirty(this)
+  }
+
+  countDelivered(at: number): void {
+    const hour = Math.floor(at / HOUR_MS)
+    this.#delivered.set(hour, (this.#delivered.get(hour) ?? 0) + 1)
+  }
+
+  /** The cursor moved on without outcomes. */
+  moved(): void {
+    this.#onDirty(this)
+  }
+
+  /** Everything gathered since the last take, for one flush. */
+  take(): {
+    blocks: BlockWrite[]
+    journeys: JourneyWrite[]
+    replaced: ReplacedRow[]
+    deadLetters: DeadLetterWrite[]
+    replayed: ReplayedWrite[]
+    delivered: { destinationId: string; hour: number; count: number }[]
+    versions: VersionsWrite[]
+    journeyEvents: readonly LaneEvent[]
+    count: number
+  } {
+    const { destinationId } = this
+    const taken = {
+      blocks: [...this.#blocks.values()].map((block) => block.finish(destinationId)),
+      journeys: [...this.#journeys.values()],
+      replaced: this.#replaced,
+      deadLetters: this.#deadLetters,
+      replayed: [...this.#replayed.values()],
+      delivered: [...this.#delivered].map(([hour, count]) => ({ destinationId, hour, count })),
+      versions: this.#versions,
+      journeyEvents: this.#journeyEvents,
+      count: this.#gathered,
+    }
+    this.#blocks = new Map()
+    this.#lastBlock = undefined
+    this.#journeys = new Map()
+    this.#replaced = []
+    this.#deadLetters = []
+    this.#replayed = new Map()
+    this.#delivered = new Map()
+    this.#versions = []
+    this.#journeyEvents = []
+    this.#gathered = 0
+    return taken
+  }
+
+  /** What was taken is on disk. */
+  written(events: readonly LaneEvent[]): void {
+    for (const event of events) if (--event.history!.unwritten === 0) this.onWaitPersisted(event)
+  }
+
+  /** Forgets the waits that are not written yet: the destination was removed, and others record what became of them. */
+  drop(): void {
+    for (const [key, { outcome }] of this.#journeys) if (outcome === 'waiting') this.#journeys.delete(key)
+    this.onPersisted = () => {}
+  }
+
+  #replay(write: ReplayedWrite, event: LaneEvent): void {
+    this.#replayed.set(write.letterId, write)
+    this.#recorded(event)
+  }
+
+  #replace(event: LaneEvent): void {
+    this.#journeys.delete(journeyKey(event))
+    const { partition, stream, offset, index, replayed } = event
+    const replayId = replayed?.replayId ?? null
+    this.#replaced.push({ destinationId: this.destinationId, partition, stream, offset, index, replayId })
+  }
+
+  #recorded(event: LaneEvent): void {
+    event.isRecorded = true
+    this.#count()
+  }
+
+  #count(): void {
+    this.#gathered++
+    this.unpersisted++
+    if (this.#gathered === 1 || this.#gathered === FLUSH_OUTCOMES) this.#onDirty(this)
+  }
+
+  #block(partition: number, revision: number, replayId: string | null, offset: number, at: number): OpenBlock {
+    let block = this.#lastBlock
+    if (block?.partition !== partition || block.revision !== revision || block.replayId !== replayId) {
+      const key = `${partition} ${revision} ${replayId}`
+      block = this.#blocks.get(key)
+      if (block === undefined) {
+        block = new OpenBlock(partition, revision, replayId)
+        this.#blocks.set(key, block)
+      }
+      this.#lastBlock = block
+    }
+    block.cover(offset, at)
+    return block
+  }
+}
+
+class OpenBlock {
+  readonly partition: number
+  readonly revision: number
+  readonly replayId: string | null
+  entries = Buffer.allocUnsafeSlow(ENTRY_BYTES * 64)
+  #length = 0
+  #firstOffset = Number.MAX_SAFE_INTEGER
+  #lastOffset = 0
+  #lastAt = 0
+
+  constructor(partition: number, revision: number, replayId: string | null) {
+    this.partition = partition
+    this.revision = revision
+    this.replayId = replayId
+  }
+
+  cover(offset: number, at: number): void {
+    if (offset < this.#firstOffset) this.#firstOffset = offset
+    if (offset > this.#lastOffset) this.#lastOffset = offset
+    if (at > this.#lastAt) this.#lastAt = at
+  }
+
+  /** Makes room for an entry. @returns where it goes. */
+  reserve(): number {
+    const at = this.#length
+    this.#length += ENTRY_BYTES
+    if (this.#length > this.entries.length) {
+      const larger = Buffer.allocUnsafeSlow(this.entries.length * 2)
+      larger.set(this.entries)
+      this.entries = larger
+    }
+    return at
+  }
+
+  finish(destinationId: string): BlockWrite {
+    return {
+      destinationId,
+      partition: this.partition,
+      revision: this.revision,
+      replayId: this.replayId,
+      firstOffset: this.#firstOffset,
+      lastOffset: this.#lastOffset,
+      lastAt: Math.floor(this.#lastAt),
+      entries: this.entries.subarray(0, this.#length),
+    }
+  }
+}
+
+function journeyKey({ partition, offset, index, replayed }: LaneEvent): string {
+  return `${partition} ${offset} ${index} ${replayed?.replayId ?? ''}`
+}
+
+/** For its lane an event that is replayed from the log is as old as its take-up; for everybody else it is not. */
+function asAccepted<T extends JourneyWrite | DeadLetterWrite>(write: T, { acceptedAt, replayId }: Replayed): T {
+  return { ...write, acceptedAt, replayId }
+}

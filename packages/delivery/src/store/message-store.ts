@@ -1,0 +1,17 @@
+import type { PositionWrite } from './flush.ts'
+
+/** 8 bytes hash, 6 bytes offset, 2 bytes index. */
+export const HASH_ENTRY_BYTES = 16
+
+/** Where the messageIds of accepted events are, by their 8-byte hashes. @see contracts/delivery.md §8 [D624] */
+export interface MessageStore {
+  write(chunk: { partition: number; lastOffset: number; entries: Uint8Array; position: PositionWrite }): Promise<void>
+  find(hash: Uint8Array): Promise<{ partition: number; offset: number; index: number }[]>
+}
+
+export function* findInEntries(entries: Buffer, hash: Buffer): Generator<{ offset: number; index: number }> {
+  for (let at = entries.indexOf(hash); at !== -1; at = entries.indexOf(hash, at + 1)) {
+    if (at % HASH_ENTRY_BYTES !== 0) continue
+    yield { offset: entries.readUIntLE(at + 8, 6), index: entries.readUInt16LE(at + 14) }
+  }
+}

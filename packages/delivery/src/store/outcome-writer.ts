@@ -1,0 +1,220 @@
+import type { Clock, Timer } from '@millrace/std'
+import type { EventPlace } from '../lane/lane-event.ts'
+import type { Flush, PositionWrite, RefusedRow } from './flush.ts'
+import { FLUSH_OUTCOMES, LaneOutcomes } from './lane-outcomes.ts'
+import { INTERNAL_ERROR, withoutRefused } from './replaced-rows.ts'
+
+const FLUSH_INTERVAL_MS = 20
+const RETRY_INTERVAL_MS = 1_000
+/** Positions that moved without an outcome are written this late: a crash only reads a little again. */
+const IDLE_FLUSH_INTERVAL_MS = 5_000
+/** Rows of a flush are replaced: their dead letters can be written, or the fault lies deeper. */
+const MAX_REPLACEMENTS = 3
+/** Causes that one flush may log. */
+const MAX_LOGGED = 10
+
+export interface OutcomeWriterOptions {
+  /** Writes all of it in one transaction or, if rows of it cannot be written, nothing. @returns those rows. */
+  readonly write: (flush: Flush) => Promise<readonly RefusedRow[]>
+  readonly clock: Clock
+  readonly logger: { error(fields: object, text: string): void; info(fields: object, text: string): void }
+  /** Called once if nothing can be written any more until a restart. */
+  readonly onFault?: ((error: Error) => void) | undefined
+}
+
+/**
+ * Gathers the outcomes of all destinations and writes them every 20 ms or 1,000 outcomes, together with the positions
+ * behind them. What cannot be written is tried again, for ever: delivery waits meanwhile.
+ *
+ * @see contracts/delivery.md §11
+ */
+export class OutcomeWriter {
+  readonly #options: OutcomeWriterOptions
+  readonly #clock: Clock
+  readonly #logger: OutcomeWriterOptions['logger']
+  readonly #dirty = new Set<LaneOutcomes>()
+  #timer: Timer | undefined
+  #timerIsIdle = false
+  /** Of the flush under way. */
+  #flushing: Promise<void> | undefined
+  #isClosing = false
+  #trouble: string | undefined
+  #underWay: { readonly isRecorded: boolean } | undefined
+  /** Why nothing is written any more. */
+  #fault: Error | undefined
+
+  constructor(options: OutcomeWriterOptions) {
+    this.#options = options
+    this.#clock = options.clock
+    this.#logger = options.logger
+  }
+
+  /** @see DeliveryStore.outcomesOf */
+  outcomesOf(destinationId: string): LaneOutcomes {
+    return new LaneOutcomes(destinationId, (outcomes) => {
+      this.#dirty.add(outcomes)
+      this.#planFlush()
+    })
+  }
+
+  /** The event that is noted as under way: the first flush after it is recorded ends the note. */
+  setUnderWay(state: { readonly isRecorded: boolean } | undefined): void {
+    this.#underWay = state
+  }
+
+  /** Why outcomes cannot be written at the moment. */
+  trouble(): string | undefined {
+    return this.#fault?.message ?? this.#trouble
+  }
+
+  /** Writes what is gathered; resolves when all of it is on disk. @throws the fault after which nothing is written any more. */
+  async flush(): Promise<void> {
+    this.#timer?.cancel()
+    this.#timer = undefined
+    while (this.#flushing !== undefined) await this.#flushing
+    if (this.#fault === undefined && this.#dirty.size > 0) await this.#flush()
+    if (this.#fault !== undefined) throw this.#fault
+  }
+
+  /** Writes the last outcomes, once: what cannot be written is lost with this run, and delivered again after the next start. */
+  async close(): Promise<void> {
+    this.#isClosing = true
+    try {
+      await this.flush()
+    } catch (error) {
+      this.#logger.error({ cause: (error as Error).message }, 'the last outcomes are not on disk')
+    } finally {
+      this.#timer?.cancel()
+    }
+  }
+
+  /** Nothing is written any more: what is gathered is delivered again after a restart. */
+  fail(error: Error): void {
+    if (this.#fault !== undefined) return
+    this.#fault = error
+    if (!this.#isClosing) this.#options.onFault?.(error)
+  }
+
+  #planFlush(): void {
+    if (this.#flushing !== undefined || this.#fault !== undefined) return
+    const gathered = this.#gathered()
+    if (gathered >= FLUSH_OUTCOMES) {
+      this.#timer?.cancel()
+      this.#timer = undefined
+      void this.#flush()
+    } else if (this.#timer === undefined || (this.#timerIsIdle && gathered > 0)) {
+      this.#timer?.cancel()
+      this.#timerIsIdle = gathered === 0
+      this.#timer = this.#clock.setTimer(
+        () => {
+          this.#timer = undefined
+          void this.#flush()
+        },
+        this.#timerIsIdle ? IDLE_FLUSH_INTERVAL_MS : FLUSH_INTERVAL_MS,
+      )
+    }
+  }
+
+  #gathered(): number {
+    let sum = 0
+    for (const outcomes of this.#dirty) sum += outcomes.unpersisted
+    return sum
+  }
+
+  /** One flush at a time. What could not be written is tried again unchanged before anything newer. */
+  #flush(): Promise<void> {
+    this.#flushing = this.#writeDirty().finally(() => {
+      this.#flushing = undefined
+      if (this.#dirty.size > 0) this.#planFlush()
+    })
+    return this.#flushing
+  }
+
+  async #writeDirty(): Promise<void> {
+    const parts = [...this.#dirty].map((outcomes) => ({ outcomes, taken: outcomes.take() }))
+    this.#dirty.clear()
+    const rested: true[] = this.#underWay?.isRecorded === true ? [true] : []
+    const letters = await this.#writeAll(flushOf(parts, rested), parts)
+    // Nobody is told of an outcome that is not on disk.
+    if (letters === undefined) return
+    for (const { outcomes, taken } of parts) {
+      outcomes.unpersisted -= taken.count
+      outcomes.written(taken.journeyEvents)
+      const count = letters.get(outcomes.destinationId)
+      if (count !== undefined) outcomes.onInternalErrors(count)
+      if (taken.count > 0) outcomes.onPersisted()
+    }
+  }
+
+  /** @returns once it is on disk: events by destination whose outcome could not be written. Undefined if it never will be. */
+  async #writeAll(flush: Flush, parts: Parts): Promise<ReadonlyMap<string, number> | undefined> {
+    const letters = new Map<string, number>()
+    let rest = flush
+    for (let replacements = 0; ; ) {
+      try {
+        const refused = await this.#options.write(rest)
+        if (this.#trouble !== undefined) this.#logger.info({}, 'outcomes can be written again')
+        this.#trouble = undefined
+        if (refused.length === 0) return letters
+        if (++replacements > MAX_REPLACEMENTS) throw new Error(`outcomes cannot be written: ${refused[0]!.cause}`)
+        this.#tellOfRefused(rest, refused)
+        const replaced = await withoutRefused(
+          rest,
+          refused,
+          (id, places) => readAccepted(parts, id, places),
+          this.#clock.now(),
+        )
+        for (const [id, count] of replaced.letters) letters.set(id, (letters.get(id) ?? 0) + count)
+        rest = replaced.flush
+      } catch (error) {
+        if (replacements > MAX_REPLACEMENTS) this.fail(error as Error)
+        if (this.#fault !== undefined) return undefined
+        if (this.#trouble === undefined) {
+          this.#logger.error({ cause: (error as Error).message }, 'outcomes cannot be written; delivery waits')
+        }
+        this.#trouble = (error as Error).message
+        if (this.#isClosing) {
+          this.#fault = error as Error
+          return undefined
+        }
+        await new Promise<void>((resolve) => this.#clock.setTimer(resolve, RETRY_INTERVAL_MS))
+      }
+    }
+  }
+
+  #tellOfRefused(flush: Flush, refused: readonly RefusedRow[]): void {
+    for (const { part, at, cause } of refused.slice(0, MAX_LOGGED)) {
+      const { destinationId, offset, index } = flush[part][at] as Partial<Flush['journeys'][number]>
+      const fields = { destinationId, part, offset, index, cause, reason: INTERNAL_ERROR }
+      this.#logger.error(fields, 'a row of delivery.db cannot be written')
+    }
+    if (refused.length > MAX_LOGGED) {
+      this.#logger.error({ rows: refused.length - MAX_LOGGED }, 'further rows of delivery.db cannot be written')
+    }
+  }
+}
+
+type Parts = readonly { outcomes: LaneOutcomes; taken: ReturnType<LaneOutcomes['take']> }[]
+
+async function readAccepted(parts: Parts, destinationId: string, places: readonly EventPlace[]) {
+  const of = parts.find(({ outcomes }) => outcomes.destinationId === destinationId)
+  return of === undefined ? places.map(() => undefined) : of.outcomes.readAccepted(places)
+}
+
+function flushOf(parts: Parts, rested: readonly true[]): Flush {
+  const positions: PositionWrite[] = []
+  for (const { outcomes } of parts) {
+    for (const position of outcomes.positions()) positions.push({ reader: outcomes.destinationId, ...position })
+  }
+  return {
+    blocks: parts.flatMap(({ taken }) => taken.blocks),
+    journeys: parts.flatMap(({ taken }) => taken.journeys),
+    replaced: parts.flatMap(({ taken }) => taken.replaced),
+    deadLetters: parts.flatMap(({ taken }) => taken.deadLetters),
+    replayed: parts.flatMap(({ taken }) => taken.replayed),
+    versions: parts.flatMap(({ taken }) => taken.versions),
+    delivered: parts.flatMap(({ taken }) => taken.delivered),
+    positions,
+    rested,
+  }
+}

@@ -1,0 +1,294 @@
+import type { DatabaseSync } from 'node:sqlite'
+import { DEAD_LETTER_STATES, type DeadLetterFilter, type DeadLetterRow } from '../../dead-letter-store.ts'
+import type {
+  Job,
+  JobOver,
+  JobState,
+  LogSelection,
+  NewJob,
+  NewLetterJob,
+  NewLogJob,
+  PartPlace,
+  TakenEvents,
+} from '../../job-store.ts'
+import type { DeadLetterTable } from '../letters/dead-letter-table.ts'
+import type { LetterRanges } from '../letters/letter-ranges.ts'
+import type { StoredNames } from '../stored-names.ts'
+import { JobParts, type LetterPart, type PartStep } from './job-parts.ts'
+
+const REPLAYING = DEAD_LETTER_STATES.indexOf('replaying')
+const MAX_KEPT = 10_000
+const FINAL: readonly JobState[] = ['done', 'cancelled', 'failed']
+
+/** Jobs: what they are for, and how far they are. */
+export class JobTable {
+  readonly #names: StoredNames
+  readonly #letters: DeadLetterTable
+  readonly #ranges: LetterRanges
+  readonly #parts: JobParts
+  readonly #statements
+
+  constructor(db: DatabaseSync, names: StoredNames, letters: DeadLetterTable, ranges: LetterRanges) {
+    this.#names = names
+    this.#letters = letters
+    this.#ranges = ranges
+    this.#parts = new JobParts(db, names, ranges)
+    this.#statements = {
+      insert: db.prepare(
+        `INSERT INTO jobs (id, kind, origin, state, is_dry_run, rate, filter, last_letter, taken, delivered, filtered,
+           dead_lettered, discarded, created_by, created_at)
+         VALUES (?, ?, ?, 'queued', ?, ?, ?, ?, 0, 0, 0, 0, 0, ?, ?)
+         RETURNING number`,
+      ),
+      insertPart: db.prepare(
+        'INSERT INTO job_parts (job, destination, partition, letters, place, is_at_end) VALUES (?, ?, ?, ?, ?, 0)',
+      ),
+      get: db.prepare('SELECT * FROM jobs WHERE id = ?'),
+      list: db.prepare('SELECT * FROM jobs WHERE number < ? ORDER BY number DESC LIMIT ?'),
+      unfinished: db.prepare('SELECT * FROM jobs WHERE finished_at IS NULL ORDER BY number'),
+      parts: db.prepare(
+        'SELECT destination, partition, place, is_at_end FROM job_parts WHERE job = ? ORDER BY destination, partition',
+      ),
+      part: db.prepare(
+        `SELECT job_parts.*, jobs.filter, jobs.last_letter FROM job_parts JOIN jobs ON jobs.number = job
+         WHERE jobs.id = ? AND destination = ?`,
+      ),
+      change: db.prepare('UPDATE jobs SET state = ?, finished_at = ? WHERE id = ?'),
+      setMatched: db.prepare('UPDATE jobs SET matched = ? WHERE id = ?'),
+      movePart: db.prepare(
+        'UPDATE job_parts SET place = ?, is_at_end = ? WHERE job = ? AND destination = ? AND partition = ?',
+      ),
+      countDiscarded: db.prepare('UPDATE jobs SET taken = taken + ?, discarded = discarded + ? WHERE number = ?'),
+      take: db.prepare('UPDATE dead_letters SET state = ?, state_at = ?, replay = ?, wait = NULL WHERE id = ?'),
+      countTaken: db.prepare('UPDATE jobs SET taken = taken + ? WHERE number = ?'),
+      number: db.prepare('SELECT number FROM jobs WHERE id = ?'),
+      countOutcomes: db.prepare(
+        `UPDATE jobs SET delivered = delivered + ?, filtered = filtered + ?, dead_lettered = dead_lettered + ?
+         WHERE id = ?`,
+      ),
+      forgetLetters: db.prepare(
+        'UPDATE job_parts SET letters = NULL, is_at_end = 1 WHERE job = (SELECT number FROM jobs WHERE id = ?)',
+      ),
+      dropParts: db.prepare('DELETE FROM job_parts WHERE job NOT IN (SELECT number FROM jobs)'),
+      drop: db.prepare(
+        `DELETE FROM jobs WHERE finished_at < ? OR
+           (finished_at IS NOT NULL AND number <= (SELECT max(number) FROM jobs) - ${MAX_KEPT})`,
+      ),
+    }
+  }
+
+  create({ id, kind, isDryRun, ratePerSecond, selection, destinationIds, createdBy, at }: NewLetterJob): Job {
+    const filter = 'filter' in selection ? JSON.stringify(selection.filter) : null
+    const { insert, insertPart } = this.#statements
+    const dryRun = isDryRun ? 1 : 0
+    const last = this.#ranges.lastNumber
+    const row = insert.get(id, kind, 'dead_letters', dryRun, ratePerSecond, filter, last, createdBy, at)
+    const { number } = row as { number: number }
+    for (const [destination, letters] of this.#parts.divide(selection, destinationIds)) {
+      insertPart.run(number, destination, 0, letters && JSON.stringify(letters), '[]')
+    }
+    return this.get(id)!
+  }
+
+  createOverLog({ id, isDryRun, ratePerSecond, selection, destinationIds, starts, createdBy, at }: NewLogJob): Job {
+    const { insert, insertPart } = this.#statements
+    const dryRun = isDryRun ? 1 : 0
+    const row = insert.get(id, 'replay', 'log', dryRun, ratePerSecond, JSON.stringify(selection), 0, createdBy, at)
+    const { number } = row as { number: number }
+    for (const destinationId of destinationIds) {
+      for (const [partition, start] of starts.entries()) {
+        insertPart.run(number, this.#names.number(destinationId), partition, null, JSON.stringify(start))
+      }
+    }
+    return this.get(id)!
+  }
+
+  /** Moves a part of a job over the log. @param taken events, those left out by filters included. */
+  moveOn({ jobId, destinationId, partition, place, isAtEnd }: TakenEvents, taken: number): void {
+    const { number: numberOf, movePart, countTaken } = this.#statements
+    const { number } = numberOf.get(jobId) as { number: number }
+    movePart.run(JSON.stringify(place), isAtEnd ? 1 : 0, number, this.#names.number(destinationId), partition)
+    if (taken > 0) countTaken.run(taken, number)
+  }
+
+  countOutcomes(id: string, { delivered = 0, filtered = 0, deadLettered = 0 }: Outcomes): void {
+    this.#statements.countOutcomes.run(delivered, filtered, deadLettered, id)
+  }
+
+  get(id: string): Job | undefined {
+    const row = this.#statements.get.get(id) as JobRow | undefined
+    return row && this.#job(row)
+  }
+
+  /** Newest first, those before number `before`; `next` is where to go on, null at the end. */
+  list(limit: number, before: number | null): { jobs: Job[]; next: number | null } {
+    const last = before ?? Number.MAX_SAFE_INTEGER
+    const rows = this.#statements.list.all(last, limit + 1) as unknown as JobRow[]
+    const next = rows.length > limit ? rows[limit - 1]!.number : null
+    return { jobs: rows.slice(0, limit).map((row) => this.#job(row)), next }
+  }
+
+  unfinished(): Job[] {
+    return (this.#statements.unfinished.all() as unknown as JobRow[]).map((row) => this.#job(row))
+  }
+
+  change(id: string, from: readonly JobState[], to: JobState, at: number) {
+    const job = this.get(id)
+    if (job === undefined) return undefined
+    const isChanged = from.includes(job.state)
+    if (isChanged) this.#statements.change.run(to, FINAL.includes(to) ? at : null, id)
+    if (isChanged && FINAL.includes(to)) this.#statements.forgetLetters.run(id)
+    return { job: isChanged ? this.get(id)! : job, isChanged }
+  }
+
+  count(id: string, destinationId: string, after: PartPlace): { count: number; next: PartPlace | null } {
+    const part = this.#part(id, destinationId)
+    if (part === undefined) return { count: 0, next: null }
+    const { rows, place, isAtEnd } = this.#parts.step(part, after, Number.POSITIVE_INFINITY)
+    return { count: rows.length, next: isAtEnd ? null : place }
+  }
+
+  setMatched(id: string, matched: number): void {
+    this.#statements.setMatched.run(matched, id)
+  }
+
+  discard(id: string, destinationId: string, limit: number, at: number): { count: number; isAtEnd: boolean } {
+    const part = this.#part(id, destinationId)
+    if (part === undefined) return { count: 0, isAtEnd: true }
+    const step = this.#step(part, limit)
+    this.#letters.discardRows(step.rows, at)
+    this.#statements.countDiscarded.run(step.rows.length, step.rows.length, part.job)
+    return { count: step.rows.length, isAtEnd: step.isAtEnd }
+  }
+
+  take(id: string, destinationId: string, limit: number, at: number): { letters: DeadLetterRow[]; isAtEnd: boolean } {
+    const part = this.#part(id, destinationId)
+    if (part === undefined) return { letters: [], isAtEnd: true }
+    const step = this.#step(part, limit)
+    this.#letters.unpack(step.rows)
+    for (const row of step.rows) this.#take(row, id, at)
+    this.#statements.countTaken.run(step.rows.length, part.job)
+    return { letters: step.rows.map((row) => this.#letters.byRow(row)), isAtEnd: step.isAtEnd }
+  }
+
+  replayOne(letterId: string, { id, ratePerSecond, createdBy, at }: Omit<NewJob, 'isDryRun'>) {
+    const letter = this.#letters.get(letterId)
+    if (letter?.state !== 'open') return letter && { letter, job: undefined }
+    const { destinationId } = letter
+    const selection = { ids: [letterId] }
+    const destinationIds = [destinationId]
+    this.create({ id, kind: 'replay', isDryRun: false, ratePerSecond, selection, destinationIds, createdBy, at })
+    this.setMatched(id, 1)
+    this.take(id, destinationId, 1, at)
+    return { letter, job: this.get(id) }
+  }
+
+  /** Those that finished before this time, or are too many. */
+  drop(finishedBefore: number): void {
+    this.#statements.drop.run(finishedBefore)
+    this.#statements.dropParts.run()
+  }
+
+  #take(row: number, id: string, at: number): void {
+    this.#statements.take.run(REPLAYING, at, this.#names.number(id), row)
+  }
+
+  /** The next dead letters of a part; its place moves on with what is done to them. */
+  #step(part: PlacedPart, limit: number): PartStep {
+    const step = this.#parts.step(part, part.place, limit)
+    this.#statements.movePart.run(JSON.stringify(step.place), step.isAtEnd ? 1 : 0, part.job, part.destination, 0)
+    return step
+  }
+
+  #part(id: string, destinationId: string): PlacedPart | undefined {
+    const row = this.#statements.part.get(id, this.#names.find(destinationId) ?? -1) as PartRow | undefined
+    if (row === undefined) return undefined
+    return {
+      job: row.job,
+      destination: row.destination,
+      filter: row.filter === null ? {} : (JSON.parse(row.filter) as DeadLetterFilter),
+      lastLetter: row.last_letter,
+      letters: row.letters === null ? null : (JSON.parse(row.letters) as number[]),
+      place: JSON.parse(row.place) as number[],
+    }
+  }
+
+  #job(row: JobRow): Job {
+    const parts = this.#statements.parts.all(row.number) as unknown as JobPartRow[]
+    return {
+      id: row.id,
+      kind: row.kind,
+      state: row.state,
+      isDryRun: row.is_dry_run === 1,
+      ratePerSecond: row.rate,
+      over: overOf(row),
+      matched: row.matched,
+      taken: row.taken,
+      delivered: row.delivered,
+      filtered: row.filtered,
+      deadLettered: row.dead_lettered,
+      discarded: row.discarded,
+      parts: parts.map((part) => ({
+        destinationId: this.#names.text(part.destination),
+        partition: part.partition,
+        place: JSON.parse(part.place),
+        isAtEnd: part.is_at_end === 1,
+      })),
+      createdBy: row.created_by,
+      createdAt: row.created_at,
+      finishedAt: row.finished_at,
+    }
+  }
+}
+
+function overOf({ origin, filter }: JobRow): JobOver {
+  if (origin === 'log') return { origin, selection: JSON.parse(filter!) as LogSelection }
+  return { origin, filter: filter === null ? null : JSON.parse(filter) }
+}
+
+interface Outcomes {
+  readonly delivered?: number
+  readonly filtered?: number
+  readonly deadLettered?: number
+}
+
+interface JobPartRow {
+  destination: number
+  partition: number
+  place: string
+  is_at_end: number
+}
+
+interface PlacedPart extends LetterPart {
+  readonly job: number
+  readonly place: PartPlace
+}
+
+interface PartRow {
+  job: number
+  destination: number
+  letters: string | null
+  place: string
+  filter: string | null
+  last_letter: number
+}
+
+interface JobRow {
+  number: number
+  id: string
+  kind: Job['kind']
+  origin: JobOver['origin']
+  rate: number
+  state: JobState
+  is_dry_run: number
+  filter: string | null
+  matched: number | null
+  taken: number
+  delivered: number
+  filtered: number
+  dead_lettered: number
+  discarded: number
+  created_by: string
+  created_at: number
+  finished_at: number | null
+}

@@ -1,0 +1,37 @@
+import type { SQLInputValue } from 'node:sqlite'
+import { type DeadLetterFilter, STAGES } from '../../dead-letter-store.ts'
+import type { StoredNames } from '../stored-names.ts'
+
+/** The columns of a dead letter by which filters tell. */
+export interface JudgedLetter {
+  readonly source: number
+  readonly stage: number
+  readonly reason: number
+  readonly dead_at: number
+  /** Empty unless `needsPayload`. */
+  readonly event: SQLInputValue
+}
+
+/** Whether a filter asks for something that only the payload tells. */
+export function needsPayload({ userId, messageId }: DeadLetterFilter): boolean {
+  return userId !== undefined || messageId !== undefined
+}
+
+/** Judges dead letters of the right state and destination one by one, so that whoever asks can count what it looks at. */
+export function letterJudge(filter: DeadLetterFilter, names: StoredNames): (letter: JudgedLetter) => boolean {
+  const source = names.sought(filter.sourceId)
+  const reason = names.sought(filter.reason)
+  const stage = filter.stage === undefined ? undefined : (STAGES as readonly string[]).indexOf(filter.stage)
+  const { from = Number.NEGATIVE_INFINITY, to = Number.POSITIVE_INFINITY, userId, messageId } = filter
+  return (letter) => {
+    if (source !== undefined && letter.source !== source) return false
+    if (reason !== undefined && letter.reason !== reason) return false
+    if (stage !== undefined && letter.stage !== stage) return false
+    if (letter.dead_at < from || letter.dead_at >= to) return false
+    if (!needsPayload(filter)) return true
+    const event = JSON.parse(letter.event as string) as { userId?: string; messageId: string }
+    return (
+      (userId === undefined || event.userId === userId) && (messageId === undefined || event.messageId === messageId)
+    )
+  }
+}

@@ -1,0 +1,129 @@
+import type { DatabaseSync } from 'node:sqlite'
+import type { RequestHistory } from '../../../lane/delivery-history.ts'
+import { mergedRequests } from '../../../lane/merged-requests.ts'
+import { rowOfDeadLetterId } from '../../dead-letter-id.ts'
+import { DEAD_LETTER_STATES, STAGES } from '../../dead-letter-store.ts'
+import type { JourneyWrite } from '../../flush.ts'
+import type { ReplayedWrite, ReplayWait } from '../../job-store.ts'
+import type { StoredNames } from '../stored-names.ts'
+import { writable } from '../writable.ts'
+
+const OPEN = DEAD_LETTER_STATES.indexOf('open')
+const REPLAYING = DEAD_LETTER_STATES.indexOf('replaying')
+const RESOLVED = DEAD_LETTER_STATES.indexOf('resolved')
+
+/**
+ * What becomes of dead letters that are replaying.
+ *
+ *   replaying → resolved   delivered, or left out by a filter or user code of today
+ *   replaying → open       given up again, with the new attempts added; or its replay was cancelled
+ *
+ * Each is written with the counts of its job, in one transaction.
+ */
+export class ReplayedLetters {
+  readonly #names: StoredNames
+  readonly #statements
+
+  constructor(db: DatabaseSync, names: StoredNames) {
+    this.#names = names
+    this.#statements = {
+      get: db.prepare('SELECT state, attempts, requests, replay, wait FROM dead_letters WHERE id = ?'),
+      of: db.prepare(
+        `SELECT id FROM dead_letters WHERE state > 0 AND state = ? AND replay = ?
+         ORDER BY destination, partition, offset, idx, id`,
+      ),
+      wait: db.prepare('UPDATE dead_letters SET wait = ? WHERE id = ?'),
+      resolve: db.prepare(
+        `UPDATE dead_letters SET state = ?, state_at = ?, end_reason = ?, attempts = attempts + ?, last_status = ?,
+           requests = ?, revision = ?, wait = NULL WHERE id = ?`,
+      ),
+      resolveLeftOut: db.prepare(
+        'UPDATE dead_letters SET state = ?, state_at = ?, end_reason = ?, revision = ?, wait = NULL WHERE id = ?',
+      ),
+      giveUp: db.prepare(
+        `UPDATE dead_letters SET state = ?, stage = ?, reason = ?, attempts = attempts + ?, last_status = ?,
+           last_answer = ?, requests = ?, revision = ?, wait = NULL WHERE id = ?`,
+      ),
+      reopen: db.prepare('UPDATE dead_letters SET state = ?, wait = NULL WHERE state > 0 AND state = ? AND replay = ?'),
+      reopenForgotten: db.prepare(
+        `UPDATE dead_letters SET state = ?, wait = NULL WHERE state > 0 AND state = ? AND replay NOT IN
+           (SELECT names.id FROM names JOIN jobs ON jobs.id = names.name WHERE finished_at IS NULL)`,
+      ),
+      countDelivered: db.prepare('UPDATE jobs SET delivered = delivered + 1 WHERE id = ?'),
+      countFiltered: db.prepare('UPDATE jobs SET filtered = filtered + 1 WHERE id = ?'),
+      countDeadLettered: db.prepare('UPDATE jobs SET dead_lettered = dead_lettered + 1 WHERE id = ?'),
+    }
+  }
+
+  /** Rows that are replaying for a job. */
+  of(jobId: string): number[] {
+    const job = this.#names.find(jobId) ?? -1
+    return (this.#statements.of.all(REPLAYING, job) as { id: number }[]).map(({ id }) => id)
+  }
+
+  write(replayed: ReplayedWrite): void {
+    const id = rowOfDeadLetterId(replayed.letterId)!
+    const row = this.#statements.get.get(id) as Row | undefined
+    if (row?.state !== REPLAYING) return
+    const before = row.requests === null ? null : (JSON.parse(row.requests) as RequestHistory[])
+    const merged = (after: readonly RequestHistory[] | null) => jsonOrNull(mergedRequests(before, after))
+    const job = this.#names.text(row.replay)
+    const { resolve, resolveLeftOut, giveUp, countDelivered, countFiltered, countDeadLettered } = this.#statements
+    switch (replayed.kind) {
+      case 'journey': {
+        const { outcome, at, attempts, requests, revision } = replayed.journey
+        if (outcome === 'waiting') {
+          // Of one that has left memory the attempts are here alone.
+          const kept = row.wait === null ? null : (JSON.parse(row.wait) as ReplayWait).requests
+          this.#statements.wait.run(JSON.stringify({ ...waitOf(replayed.journey), requests: requests ?? kept }), id)
+          return
+        }
+        const status = requests?.at(-1)?.attempts.at(-1)?.status ?? 0
+        resolve.run(...writable([RESOLVED, at, null, attempts, status, merged(requests), revision, id]))
+        countDelivered.run(job)
+        return
+      }
+      case 'left_out': {
+        const { at, reason, revision } = replayed
+        resolveLeftOut.run(...writable([RESOLVED, at, this.#names.number(reason), revision, id]))
+        countFiltered.run(job)
+        return
+      }
+      case 'dead_letter': {
+        const { stage, reason, attempts, lastStatus, lastAnswer, requests, revision } = replayed.letter
+        const answer = lastAnswer === null ? null : this.#names.number(lastAnswer)
+        const why = this.#names.number(reason)
+        const facts = [OPEN, STAGES.indexOf(stage), why, attempts, lastStatus, answer, merged(requests), revision, id]
+        giveUp.run(...writable(facts))
+        countDeadLettered.run(job)
+        return
+      }
+    }
+  }
+
+  /** Of one job. */
+  reopen(jobId: string): void {
+    this.#statements.reopen.run(OPEN, REPLAYING, this.#names.find(jobId) ?? -1)
+  }
+
+  reopenForgotten(): void {
+    this.#statements.reopenForgotten.run(OPEN, REPLAYING)
+  }
+}
+
+function waitOf(journey: JourneyWrite): ReplayWait {
+  const { attempts, deliveredRequests, firstAttemptAt, dueAt, requests, at } = journey
+  return { attempts, deliveredRequests, firstAttemptAt, dueAt, requests, at }
+}
+
+function jsonOrNull(requests: readonly RequestHistory[] | null): string | null {
+  return requests === null || requests.length === 0 ? null : JSON.stringify(requests)
+}
+
+interface Row {
+  state: number
+  attempts: number
+  requests: string | null
+  replay: number
+  wait: string | null
+}

@@ -1,0 +1,167 @@
+import { DatabaseSync } from 'node:sqlite'
+import { outcomeOfDeadLetter } from '../../dead-letter-outcome.ts'
+import { DEAD_LETTER_STATES } from '../../dead-letter-store.ts'
+import { ENTRY_BYTES, readEntry } from '../../outcome-block.ts'
+import type { RecordedOutcome, SoughtEvent } from '../../outcomes-of-events.ts'
+import { LetterRanges } from '../letters/letter-ranges.ts'
+import { StoredNames } from '../stored-names.ts'
+
+/**
+ * Reads outcomes of many events at a time beside the store's own thread, through a connection that only reads: to be
+ * used in a thread of its own.
+ */
+export class OutcomeReader implements Disposable {
+  readonly #db: DatabaseSync
+  readonly #names: StoredNames
+  readonly #ranges: LetterRanges
+  readonly #statements
+
+  /** @param file of the delivery store, which has it open. */
+  constructor(file: string) {
+    const db = new DatabaseSync(file, { readOnly: true, timeout: 1_000 })
+    this.#db = db
+    this.#names = new StoredNames(db)
+    this.#ranges = new LetterRanges(db, this.#names)
+    this.#statements = {
+      destinations: db.prepare('SELECT reader AS id FROM positions UNION SELECT destination FROM ranges'),
+      ranges: db.prepare(
+        `SELECT source, from_offset, to_offset, outcome, reason FROM ranges
+         WHERE destination = ? AND partition = ? AND from_offset <= ? AND to_offset > ? ORDER BY id DESC`,
+      ),
+      blocks: db.prepare(
+        `SELECT entries FROM blocks
+         WHERE destination = ? AND partition = ? AND last_offset >= ? AND first_offset <= ? AND replay = 0`,
+      ),
+      replayBlocks: db.prepare(
+        `SELECT entries FROM blocks
+         WHERE destination = ? AND partition = ? AND last_offset >= ? AND first_offset <= ? AND replay > 0 ORDER BY id`,
+      ),
+      journeys: db.prepare(
+        `SELECT offset, idx, outcome, reason FROM journeys
+         WHERE destination = ? AND partition = ? AND offset >= ? AND offset <= ? AND replay = 0`,
+      ),
+      replayJourneys: db.prepare(
+        `SELECT offset, idx, outcome, reason FROM journeys
+         WHERE destination = ? AND partition = ? AND offset >= ? AND offset <= ? AND replay > 0 AND outcome <> 'waiting'`,
+      ),
+      deadLetters: db.prepare(
+        `SELECT offset, idx, state, reason, end_reason FROM dead_letters
+         WHERE destination = ? AND partition = ? AND offset >= ? AND offset <= ? ORDER BY id`,
+      ),
+    }
+  }
+
+  /** By event, in their order. It costs what all outcomes between the first and the last offset cost. */
+  outcomesOf(partition: number, events: readonly SoughtEvent[]): RecordedOutcome[][] {
+    const found: RecordedOutcome[][] = events.map(() => [])
+    if (events.length === 0) return found
+    const sought = new Sought(events)
+    for (const { id } of this.#statements.destinations.all() as { id: number }[]) {
+      const destinationId = this.#names.text(id)
+      for (const [at, { outcome, reason }] of this.#at(id, partition, events, sought)) {
+        found[at]!.push({ destinationId, outcome, reason })
+      }
+    }
+    return found
+  }
+
+  [Symbol.dispose](): void {
+    this.#db.close()
+  }
+
+  /** Of one destination. What is read later says more than what was read before it. */
+  #at(destination: number, partition: number, events: readonly SoughtEvent[], sought: Sought) {
+    const { first, last } = sought
+    const { ranges, blocks, replayBlocks, journeys, replayJourneys, deadLetters } = this.#statements
+    const found = new Map<number, Omit<RecordedOutcome, 'destinationId'>>()
+    const put = (offset: number, index: number, outcome: RecordedOutcome['outcome'], reason: string | null) => {
+      const at = sought.find(offset, index)
+      if (at !== undefined) found.set(at, { outcome, reason })
+    }
+    for (const each of ranges.iterate(destination, partition, last, first)) {
+      const range = each as unknown as RangeRow
+      const source = range.source === null ? undefined : this.#names.text(range.source)
+      for (const [at, { offset, sourceId }] of events.entries()) {
+        const isInside = offset >= range.from_offset && offset < range.to_offset
+        if (isInside && (source === undefined || source === sourceId)) {
+          found.set(at, { outcome: range.outcome, reason: range.reason })
+        }
+      }
+    }
+    // Of a replay of the log what it came to counts, once it has come to something.
+    for (const [ofBlocks, ofJourneys] of [
+      [blocks, journeys],
+      [replayBlocks, replayJourneys],
+    ] as const) {
+      for (const { entries } of ofBlocks.iterate(destination, partition, first, last)) {
+        const { buffer, byteOffset, byteLength } = entries as Uint8Array
+        const block = Buffer.from(buffer, byteOffset, byteLength)
+        for (let at = 0; at < block.length; at += ENTRY_BYTES) {
+          const { offset, index, outcome, reason } = readEntry(block, at)
+          put(offset, index, outcome, reason)
+        }
+      }
+      for (const each of ofJourneys.iterate(destination, partition, first, last)) {
+        const { offset, idx, outcome, reason } = each as unknown as JourneyRow
+        put(offset, idx, outcome, reason)
+      }
+    }
+    const packed = this.#ranges.between(destination, partition, first, last)
+    const letters = deadLetters.all(destination, partition, first, last) as unknown as DeadLetterRow[]
+    for (const { offset, idx, state, reason, end_reason } of [...packed, ...letters]) {
+      const endReason = end_reason === null ? null : this.#names.text(end_reason)
+      const letter = { state: DEAD_LETTER_STATES[state]!, reason: this.#names.text(reason), endReason }
+      const shown = outcomeOfDeadLetter(letter)
+      put(offset, idx, shown.outcome, shown.reason)
+    }
+    return found
+  }
+}
+
+/** Finds an event of a list by its place. */
+class Sought {
+  readonly first: number
+  readonly last: number
+  readonly #byOffset = new Map<number, Map<number, number>>()
+
+  constructor(events: readonly SoughtEvent[]) {
+    let first = Number.POSITIVE_INFINITY
+    let last = 0
+    for (const [at, { offset, index }] of events.entries()) {
+      first = Math.min(first, offset)
+      last = Math.max(last, offset)
+      const others = this.#byOffset.get(offset)
+      if (others === undefined) this.#byOffset.set(offset, new Map([[index, at]]))
+      else others.set(index, at)
+    }
+    this.first = first
+    this.last = last
+  }
+
+  find(offset: number, index: number): number | undefined {
+    return this.#byOffset.get(offset)?.get(index)
+  }
+}
+
+interface RangeRow {
+  source: number | null
+  from_offset: number
+  to_offset: number
+  outcome: 'discarded' | 'expired'
+  reason: string
+}
+
+interface JourneyRow {
+  offset: number
+  idx: number
+  outcome: 'waiting' | 'delivered' | 'expired'
+  reason: string | null
+}
+
+interface DeadLetterRow {
+  offset: number
+  idx: number
+  state: number
+  reason: number
+  end_reason: number | null
+}

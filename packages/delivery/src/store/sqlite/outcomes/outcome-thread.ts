@@ -1,0 +1,19 @@
+import { type MessagePort, workerData } from 'node:worker_threads'
+import { answerCalls } from '@millrace/std'
+import type { OutcomeCalls } from '../../outcomes-of-events.ts'
+import type { DeliveryThreadData } from '../calls.ts'
+import { OutcomeReader } from './outcome-reader.ts'
+
+export type OutcomeThreadCalls = {
+  /** Answers whoever holds the other end, for as long as it is open. */
+  answer(port: MessagePort): void
+}
+
+/** The thread that reads outcomes of many events, beside the one that writes. */
+const outcomes = new OutcomeReader((workerData as DeliveryThreadData).file)
+
+answerCalls<OutcomeThreadCalls>({
+  answer(port) {
+    answerCalls<OutcomeCalls>({ outcomesOf: ({ partition, events }) => outcomes.outcomesOf(partition, events) }, port)
+  },
+})
