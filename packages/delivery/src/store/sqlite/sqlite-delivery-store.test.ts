@@ -5,6 +5,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { ManualClock } from '@millrace/std'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { LaneEvent } from '../../lane/lane-event.ts'
+import { describeDeliveryStore } from '../conformance.ts'
 import { deadLetterId, rowOfDeadLetterId } from '../dead-letter-id.ts'
 import { FILTER_REASONS, type PlainOutcome, readEntry, writeEntry } from '../outcome-block.ts'
 import { migrate } from './schema.ts'
@@ -23,6 +24,15 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true, force: true }))
 
 const logger = { info() {}, error() {} }
+
+describeDeliveryStore('SQLite', async () => {
+  const place = mkdtempSync(path.join(tmpdir(), 'millrace-delivery-'))
+  return {
+    open: (clock) => SqliteDeliveryStore.open({ file: path.join(place, 'delivery.db'), clock, logger }),
+    [Symbol.asyncDispose]: async () => rmSync(place, { recursive: true }),
+  }
+})
+
 const openStore = () => SqliteDeliveryStore.open({ file, clock, logger })
 
 function eventAt(offset: number, index = 0): LaneEvent {
@@ -228,22 +238,6 @@ test('an entry holds what it is given', () => {
     expect(readEntry(buffer, 20)).toEqual(outcome)
   }
   expect(buffer.subarray(0, 20).every((byte) => byte === 0xff)).toBe(true)
-})
-
-test('an outcome has the versions of user code that its destination had under its revision', async () => {
-  const store = await openStore()
-  const outcomes = store.outcomesOf('d1')
-  outcomes.positions = () => [{ partition: 0, stream: 0, position: { offset: 4, index: 0 } }]
-  outcomes.noteVersions(2, ['v1', 'v2'])
-  outcomes.noteVersions(3, ['v3'])
-  for (const revision of [1, 2, 3]) outcomes.delivered(eventAt(revision), 200, 1, NOW, revision)
-  await store.flush()
-  const versionsAt = async (offset: number) => {
-    const [[, recorded] = []] = await store.outcomes.recorded({ partition: 0, offset, index: 0, sourceId: 's1' })
-    return (recorded as { versionIds: readonly string[] }).versionIds
-  }
-  expect([await versionsAt(1), await versionsAt(2), await versionsAt(3)]).toEqual([[], ['v1', 'v2'], ['v3']])
-  await store.close()
 })
 
 test('versions of the last 1,000 revisions of a destination are kept', async () => {

@@ -9,7 +9,7 @@ import {
   type ReplacedRow,
 } from '../../flush.ts'
 import { ENTRY_BYTES, readEntry } from '../../outcome-block.ts'
-import type { EventPlaceKey, Recorded, WaitingPlace, Scope } from '../../outcome-store.ts'
+import type { EventPlaceKey, Recorded, Scope, WaitingPlace } from '../../outcome-store.ts'
 import type { LetterRanges } from '../letters/letter-ranges.ts'
 import type { StoredNames } from '../stored-names.ts'
 import { writable } from '../writable.ts'
