@@ -161,7 +161,7 @@ const ROWS: readonly Row[] = [
     destination: () => ({ type: 'HTTP', config: { url: `${dashboard.env.sink.url}/users/{{userId}}` } }),
     event: { userId: undefined, anonymousId: 'a-1' },
     outcome: 'dead_lettered',
-    says: 'No request could be made: url needs userId, which the event does not have',
+    says: 'No request could be made: the event has no userId, which url needs',
     action: 'Open in test bench',
     ...toBench,
   },

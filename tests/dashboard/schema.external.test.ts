@@ -18,7 +18,7 @@ const send = (event: object) => dashboard.env.send('/v1/track', { userId: 'u-1',
 
 test('before the first event the page says that none was observed', async () => {
   await using visit = await dashboard.visit('/schema')
-  await visit.page.getByText('No event was observed yet.').waitFor()
+  await visit.page.getByText('No events yet.').waitFor()
 })
 
 test('J9: what an event looks like and what changed between two versions, in 4 clicks', async () => {

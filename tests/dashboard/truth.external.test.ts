@@ -104,7 +104,7 @@ test('a test of a connection that is answered 404 warns, one that is refused nam
   dashboard.env.sink.answer = () => ({ status: 401 })
   await url.fill(`${dashboard.env.sink.url}/asks`)
   await page.getByRole('button', { name: 'Test connection' }).click()
-  await page.getByText(/^It asks for a credential \(401\), and none was sent\./).waitFor()
+  await page.getByText(/^It requires a credential \(401\), and none was sent\./).waitFor()
   dashboard.env.sink.answer = ({ path }) => ({
     status: path === '/waits' ? 503 : path.startsWith('/wrong') ? 404 : 200,
   })

@@ -108,7 +108,7 @@ export const sourceTexts = {
 export const eventTexts = {
   empty: 'No event yet. Send one:',
   newRows: (count: number) => `${grouped(count)} new`,
-  skipped: (count: number) => `${grouped(count)} not shown: over 50 a second. Narrow the filter to see all.`,
+  skipped: (count: number) => `${grouped(count)} not shown: more than 50 a second. Narrow the filter to see all.`,
   lookedBack: (time: string) => `Looked back to ${time}. Go on.`,
   tailFull: '20 people are watching already. New events are loaded every 5 s.',
   unknown: (id: string) =>
@@ -198,7 +198,7 @@ export const replayTexts = {
 } as const
 
 export const schemaTexts = {
-  empty: 'No event was observed yet.',
+  empty: 'No events yet.',
   cut: (keys: number) => `Counts are complete; ${keys === 1 ? '1 key was' : `${grouped(keys)} keys were`} cut.`,
   behind: (seconds: number) => `The catalog is ${seconds} s behind.`,
   samplesOff: 'Samples are switched off for this source.',

@@ -43,7 +43,7 @@ export function startCatalog(needs: CatalogNeeds): CatalogPart {
   catalog.follow(log, catalogSources(controlPlane.snapshot()))
   controlPlane.onChange((snapshot) => {
     catalog.configure(catalogSources(snapshot)).catch((error: Error) => {
-      logger.error({ err: error }, 'the schema catalog cannot be told of sources')
+      logger.error({ err: error }, 'sources cannot be sent to the schema catalog')
     })
   })
   const schemas = new SchemaRoutes({
@@ -72,7 +72,7 @@ export function startCatalog(needs: CatalogNeeds): CatalogPart {
           'Age of the oldest event that the schema catalog has not counted yet.',
           lag,
         ),
-        counter('millrace_schema_cut_total', 'What limits of the schema catalog have cut.', cuts),
+        counter('millrace_schema_cut_total', 'Cuts by limits of the schema catalog.', cuts),
       ]
     },
     [Symbol.asyncDispose]: async () => admin.close(),

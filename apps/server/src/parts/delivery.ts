@@ -111,8 +111,8 @@ function outcomeMetrics({ attempts, outcomes, reasons }: Pipeline['metrics']): s
   return [
     counter('millrace_delivery_attempts_total', 'Attempts by class of the answer.', byLabel(attempts, 'class')),
     counter('millrace_delivery_total', 'Events by final outcome.', byLabel(outcomes, 'outcome')),
-    counter('millrace_internal_dead_letters_total', 'Events given up for a fault of our own.', internal),
-    counter('millrace_expired_total', 'Events given up by the system.', expired),
+    counter('millrace_internal_dead_letters_total', 'Events dead-lettered because of an internal fault.', internal),
+    counter('millrace_expired_total', 'Events expired by the system.', expired),
   ]
 }
 

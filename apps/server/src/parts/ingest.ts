@@ -93,7 +93,7 @@ export function openIngest(needs: IngestNeeds): IngestPart {
     v2Routes: [refusalRoutes(gateway.refusals)],
     metrics: () => [
       ...metricsOf(gateway.metrics),
-      total('millrace_log_sync_failures_total', 'Appends that could not be stored.', syncFailures),
+      total('millrace_log_sync_failures_total', 'Failed appends.', syncFailures),
     ],
     [Symbol.asyncDispose]: async () => gateway.close(),
   }
@@ -111,7 +111,7 @@ function metricsOf(metrics: IngestMetrics): string[] {
     counter('millrace_ingest_requests_total', 'Requests to the ingest routes.', requests),
     counter('millrace_ingest_events_total', 'Accepted events.', events),
     counter('millrace_ingest_rejected_total', 'Refused requests by reason.', rejected),
-    histogram('millrace_ingest_duration_seconds', 'From request to answer.', metrics.durationSeconds),
-    histogram('millrace_log_append_seconds', 'From append to durable.', metrics.appendSeconds),
+    histogram('millrace_ingest_duration_seconds', 'Time from request to answer.', metrics.durationSeconds),
+    histogram('millrace_log_append_seconds', 'Time from append to durable.', metrics.appendSeconds),
   ]
 }

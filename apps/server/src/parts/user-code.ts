@@ -48,13 +48,17 @@ export function openUserCode(needs: UserCodeNeeds): Part & { readonly sandboxes:
 function metricsOf(code: Sandboxes): readonly string[] {
   const { sandboxes, children, penalised, runs, troubles } = code.figures()
   return [
-    gauge('millrace_transformation_sandboxes', 'Sandboxes of user code alive.', sandboxes),
-    gauge('millrace_transformation_processes', 'Processes that user code runs in.', children),
-    gauge('millrace_transformation_penalised', 'Destinations whose user code runs apart after a fault.', penalised),
-    total('millrace_transformation_runs_total', 'Batches of user code, test runs included.', runs),
+    gauge('millrace_transformation_sandboxes', 'Live user-code sandboxes.', sandboxes),
+    gauge('millrace_transformation_processes', 'User-code processes.', children),
+    gauge(
+      'millrace_transformation_penalised',
+      'Destinations whose user code runs in a separate process after a fault.',
+      penalised,
+    ),
+    total('millrace_transformation_runs_total', 'User-code batches, including test runs.', runs),
     counter(
       'millrace_transformation_faults_total',
-      'Runs of user code that the sandbox ended, by fault.',
+      'Runs of user code ended by the sandbox, by fault.',
       labelled('fault', Object.entries(troubles)),
     ),
   ]

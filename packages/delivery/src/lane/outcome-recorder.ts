@@ -79,7 +79,7 @@ export class OutcomeRecorder {
     try {
       onOutcome(...outcome)
     } catch (error) {
-      logger.error({ destinationId, err: error }, 'an outcome cannot be shown')
+      logger.error({ destinationId, err: error }, 'an outcome cannot be sent to the live view')
     }
   }
 }

@@ -103,7 +103,7 @@ export class LiveUserCode {
         const durationMs = clock.monotonic() - startedAt
         for (const [i, step] of result.flow.entries()) onFlow(transformations[i]!.transformationId, step, durationMs)
         const { trouble } = result
-        if (trouble !== undefined) logger.warn({ destinationId: id, trouble }, 'user code ended in a fault')
+        if (trouble !== undefined) logger.warn({ destinationId: id, trouble }, 'user code failed with a fault')
         const results = events.map((event, i) => this.#judge(event, result.results[i]!, result.usedCredentials))
         return { results, trouble, durationMs }
       } catch (error) {

@@ -27,7 +27,7 @@ export function NewTokenDialog({ role: ownRole, onClose }: NewTokenDialogProps) 
   if (token !== undefined) {
     return (
       <ShownOnceDialog title="Your new token" what="token" secret={token} onClose={onClose}>
-        It is shown this once. Store it where your programs find it.
+        It is shown only once. Store it where your programs find it.
       </ShownOnceDialog>
     )
   }

@@ -26,7 +26,7 @@ export function NewUserDialog({ onClose }: { readonly onClose: () => void }) {
         secret={made.body.token}
         onClose={onClose}
       >
-        It is shown this once. Hand it over in private: it signs in here and at the API.
+        It is shown only once. Hand it over in private: it signs in here and at the API.
       </ShownOnceDialog>
     )
   }
