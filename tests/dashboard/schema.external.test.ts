@@ -83,7 +83,7 @@ test('samples that are switched off are told to be', async () => {
     (await models()).find((model: { EventIdentifier: string }) => model.EventIdentifier === 'Unseen')
   await expect.poll(unseen).toBeDefined()
   await using visit = await dashboard.visit(`/schema/${(await unseen()).EventID}?tab=samples`)
-  await visit.page.getByText('Samples are switched off for this source.').waitFor()
+  await visit.page.getByText('Samples are off for this source.').waitFor()
   await visit.page.goto(`/ui/sources/${source.id}/schema`)
   await visit.page.getByRole('row', { name: 'Unseen' }).waitFor()
   expect(await visit.page.getByRole('row', { name: 'Seat Reserved' }).count()).toBe(0)
