@@ -16,14 +16,14 @@ import type { Part } from './parts/part.ts'
 interface StorageNeeds {
   readonly folder: DataFolder
   readonly settings: Settings
-  /** Whether a source has a dedup window: then the log looks back. */
+  /** Whether a source has a dedup window: the log then loads recent keys at start. */
   readonly hasDedup: boolean
   readonly clock: Clock
   readonly logger: ServerLogger
   readonly faults: Faults
 }
 
-/** The engines that are written all the time, on SQLite below the data folder; the configuration has a database of its own. */
+/** The event log and the delivery store, on SQLite in the data folder. The configuration has its own database. */
 export interface StoragePart extends Part {
   readonly disk: DiskSpace
   readonly store: DeliveryStore
@@ -32,7 +32,7 @@ export interface StoragePart extends Part {
 }
 
 /**
- * Opens them. The store may refuse to start, the log may not: so it comes after it, and then nothing has been written.
+ * Opens the engines. The store opens first, because it may refuse to start; nothing has been written by then.
  *
  * @throws NewerDatabaseError
  */

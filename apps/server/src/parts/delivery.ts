@@ -25,12 +25,12 @@ interface DeliveryNeeds {
   readonly logger: ServerLogger
 }
 
-/** From the log to the destinations. */
+/** Reads the log and delivers to the destinations. */
 export interface DeliveryPart extends Part {
   readonly pipeline: Pipeline
 }
 
-/** Goes on where the last run stopped, and follows the configuration from here on. */
+/** Resumes where the last run stopped, and follows configuration changes. */
 export async function startDelivery(needs: DeliveryNeeds): Promise<DeliveryPart> {
   const { settings, controlPlane, registry, sandboxes, outbound, clock, logger } = needs
   const { log, store, catalog, disk } = needs.storage

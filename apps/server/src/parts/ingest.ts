@@ -24,16 +24,16 @@ interface IngestNeeds {
   readonly controlPlane: ControlPlane
   readonly registry: DestinationRegistry
   readonly callers: Callers
-  /** Takes what is parsed here, so that it need not be parsed again. */
+  /** Receives parsed records, so that the pipeline does not parse them again. */
   readonly parsed: NonNullable<GatewayOptions['parsed']>
   readonly ending: Ending
-  /** Of this server, as its own machine reaches it. */
+  /** URL of this server on its own machine. */
   readonly baseUrl: string
   readonly clock: Clock
   readonly logger: ServerLogger
 }
 
-/** From the socket to the log. */
+/** Accepts requests and appends their events to the log. */
 export interface IngestPart extends Part {
   readonly counts: IngestMetrics
 }

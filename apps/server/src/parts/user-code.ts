@@ -11,13 +11,13 @@ import type { Part } from './part.ts'
 interface UserCodeNeeds {
   readonly settings: Settings
   readonly outbound: OutboundClients
-  /** Another program for the processes: only for programs that break the product on purpose. */
+  /** Replaces the program of the processes; only fault injection uses it. */
   readonly program: string | undefined
   readonly clock: Clock
   readonly logger: ServerLogger
 }
 
-/** The processes that code of users runs in: for events on their way, for tests, and to check what is saved. */
+/** Opens the user-code processes: for live events, for tests, and to check code on save. */
 export function openUserCode(needs: UserCodeNeeds): Part & { readonly sandboxes: Sandboxes } {
   const { settings, outbound, program, clock, logger } = needs
   const clients = new TransformClients(() => outbound.make(TRANSFORM_CLIENT_BOUNDS))
