@@ -50,7 +50,7 @@ export async function interactionsMs(visit: Visit): Promise<number[]> {
   await hands.click(page.getByRole('table', { name: 'Groups' }).locator('[data-row="0"]'))
   const letters = page.getByRole('table', { name: 'Dead letters' })
   await hands.click(letters.locator('[data-row="0"]').getByRole('checkbox'))
-  await hands.click(letters.getByRole('checkbox', { name: 'Choose all rows that are loaded' }))
+  await hands.click(letters.getByRole('checkbox', { name: 'Select all loaded rows' }))
   await hands.click(letters.locator('[data-row="1"]'))
   await hands.press('Escape')
 

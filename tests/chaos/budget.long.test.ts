@@ -66,7 +66,7 @@ test('a dead destination uses up the budget: its oldest events expire, and nobod
   for (let n = 0; n < Math.floor(full * 0.88); n++) await send()
   await until('the warning', async () => (await health()).backlog !== 'ok')
   expect(await health()).toEqual({ status: 200, backlog: expect.stringMatching(`^[89]\\d % used, most by ${deadId}$`) })
-  expect(server.stderr).toContain('the backlog is above 80 % of its bound')
+  expect(server.stderr).toContain('the backlog is above 80 % of its limit')
 
   // Far beyond it: clients are answered 200 all the time, and the other destination gets everything.
   while (sent < BATCHES * EVENTS_PER_BATCH) await send()

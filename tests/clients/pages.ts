@@ -12,13 +12,13 @@ export async function pageOf(name: string): Promise<ClientPage> {
 
 const INTRODUCTION = `# Clients
 
-Client libraries that others publish, pointed at Millrace by their public settings alone. The tests in \`tests/clients\` run each of them in the version named here
-against the whole product, and compare what it sends with what a destination gets, member by member; they also make this table. Each page has
-the install line, the code of the first event, the settings that matter, and what does not work.
+These published client libraries work with Millrace through their public settings. The tests in \`tests/clients\` run each of them, in the version named
+here, against the whole product, and compare each sent event with the delivered one, member by member. They also generate this table. Each page
+shows how to install the library, send a first event, and configure it, and lists its limits.
 `
 const REST = `
-Our tests do not run the libraries of [Swift](swift.md), [.NET](dotnet.md), [Ruby](ruby.md), [PHP](php.md) and [Flutter](flutter.md): their
-machines cannot reach the registries. \`tests/clients/documented-clients.test.ts\` sends what the public documentation of these libraries
+Our tests do not run the libraries of [Swift](swift.md), [.NET](dotnet.md), [Ruby](ruby.md), [PHP](php.md) and [Flutter](flutter.md), because the
+test machines cannot reach their registries. \`tests/clients/documented-clients.test.ts\` sends the requests that their public documentation
 describes through the whole product.
 
 Without a library: [HTTP](http.md), [Pixel](pixel.md), [Webhook](webhook.md). Our own: [Cordova and Capacitor](cordova.md).

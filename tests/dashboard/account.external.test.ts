@@ -25,7 +25,7 @@ test('J10: a token is made in 4 clicks, is shown once, works, and only its own b
   await page.keyboard.press('Escape')
   await page.mouse.click(5, 5)
   expect(await dialog.isVisible()).toBe(true)
-  await visit.click(dialog.getByRole('button', { name: 'I have stored it' }))
+  await visit.click(dialog.getByRole('button', { name: 'I have saved it' }))
   await dialog.waitFor({ state: 'detached' })
   expect(visit.clicks).toBe(4)
   expect(await page.content()).not.toContain(token)

@@ -22,7 +22,7 @@ test('a page that was never loaded is opened while the server is stopped: the sh
   const address = new URL(page.url()).origin
   await page.getByRole('navigation', { name: sections }).getByRole('link', { name: 'Replays' }).click()
   await page
-    .getByText(/^No connection to the server\. Next try in [1-5] s\.$/)
+    .getByText(/^No connection to the server\. Retrying in [1-5] s\.$/)
     .first()
     .waitFor()
   await page.getByRole('heading', { name: 'Replays' }).waitFor()
@@ -33,7 +33,7 @@ test('a page that was never loaded is opened while the server is stopped: the sh
   await page.getByRole('combobox', { name: 'Search or go to' }).waitFor()
   await page.keyboard.press('Escape')
   await product.start()
-  await page.getByText('No replay was started.').waitFor()
+  await page.getByText('No replays yet.').waitFor()
   expect(await page.getByText(/No connection to the server/).count()).toBe(0)
 })
 
@@ -45,11 +45,11 @@ test('a part of a page that could not be loaded comes by itself, and what was wr
   await product.stop()
   await page.getByRole('link', { name: 'Refused' }).click()
   await page
-    .getByText(/^No connection to the server\. Next try in [1-5] s\.$/)
+    .getByText(/^No connection to the server\. Retrying in [1-5] s\.$/)
     .first()
     .waitFor()
   await product.start()
-  await page.getByText('No request was refused lately.').waitFor()
+  await page.getByText('No refused requests.').waitFor()
 })
 
 test('a server that hangs: the figures say as of when they are, and the mark turns grey', async () => {
@@ -105,5 +105,5 @@ test('a page change shows its own skeleton at once, and does not wait for a slow
   } finally {
     product.proxy.fate = () => 'pass'
   }
-  await page.getByText('No replay was started.').waitFor()
+  await page.getByText('No replays yet.').waitFor()
 })

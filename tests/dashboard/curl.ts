@@ -5,7 +5,7 @@ import type { Page } from 'playwright-core'
 /** Runs what a page offers as the same from the command line. @returns each answer; of a long list there are several. */
 // biome-ignore lint/suspicious/noExplicitAny: the JSON of any list
 export async function answersOfCurl(page: Page, token: string): Promise<any[]> {
-  const button = page.getByRole('button', { name: 'API: the same from the command line' })
+  const button = page.getByRole('button', { name: 'API: this view as a curl command' })
   await button.click()
   const curl = (await page.getByText(/^curl /).textContent())!
   await page.keyboard.press('Escape')

@@ -28,7 +28,7 @@ async function made(config: object = {}): Promise<string> {
 test('without a destination the page says what one is, and leads to a new one', async () => {
   await using visit = await dashboard.visit('/destinations')
   const { page } = visit
-  await page.getByText('No destination yet. It is where events are sent.').waitFor()
+  await page.getByText('No destinations yet. Create one to deliver events.').waitFor()
   await page.getByRole('main').getByRole('link', { name: 'New destination' }).last().click()
   await page.getByRole('link', { name: 'Webhook' }).waitFor()
 })
@@ -67,7 +67,7 @@ test('J5: a new destination is tried with a real event, and then enabled, in 8 c
   await page.getByRole('textbox', { name: 'Name', exact: true }).fill('Ticket hook')
   await page.getByRole('textbox', { name: 'URL' }).fill(`${env.sink.url}/tickets`)
   await visit.click(page.getByRole('button', { name: 'Create destination' }))
-  await visit.click(page.getByRole('link', { name: 'Try with an event' }))
+  await visit.click(page.getByRole('link', { name: 'Test with an event' }))
   // The newest of its source: nothing has come to the destination itself.
   await page.getByRole('region', { name: 'Message', exact: true }).getByText('"m-first"').waitFor()
   await visit.click(page.getByRole('switch', { name: 'Send' }))
@@ -145,7 +145,7 @@ test('an untouched secret stays, and a changed origin warns that it will not', a
     signingSecret: '********',
     webhookUrl: `${dashboard.env.sink.url}/other`,
   })
-  const warning = 'The address changes to another origin. Saved secrets will be removed unless you enter them again.'
+  const warning = 'The new address has another origin. Enter the secrets again, or they will be removed.'
   expect(await page.getByText(warning).count()).toBe(0)
   await url.fill('https://hooks.cinema.example/in')
   await page.getByText(warning).waitFor()
@@ -158,7 +158,7 @@ test('how events are sent is saved with the rest', async () => {
   const id = await made()
   await using visit = await dashboard.visit(`/destinations/${id}/config`)
   const { page } = visit
-  await page.getByLabel('In flight at once').fill('7')
+  await page.getByLabel('Maximum in flight').fill('7')
   await page.getByRole('switch', { name: 'Rate limit' }).click({ force: true })
   await page.getByLabel('Events', { exact: true }).fill('45')
   await page.getByLabel('In seconds').fill('20')
@@ -192,7 +192,7 @@ test('the chain is made, put in order and saved', async () => {
   const id = await made()
   await using visit = await dashboard.visit(`/destinations/${id}/transformations`)
   const { page } = visit
-  await page.getByText('No transformation. Events are sent as they come.').waitFor()
+  await page.getByText('No transformations. Events are sent unchanged.').waitFor()
   for (const name of ['Add cents', 'Drop tests']) {
     await page.getByRole('combobox', { name: 'Add a transformation' }).click()
     await page.getByRole('option', { name }).click()
@@ -220,7 +220,7 @@ test('the overview shows what became of events and why', async () => {
   await expect.poll(() => new URL(page.url()).search).toBe('?range=24h')
   const quiet = await made()
   await page.goto(`/ui/destinations/${quiet}/overview`)
-  await page.getByText('Nothing was sent here in this time.').waitFor()
+  await page.getByText('Nothing was sent in this time range.').waitFor()
 })
 
 test('a first delivery is part of the overview at once, in every range', async () => {
@@ -229,7 +229,7 @@ test('a first delivery is part of the overview at once, in every range', async (
   await dashboard.env.journey('m-just', 'delivered', destinationId)
   for (const range of ['1h', '6h']) {
     await using visit = await dashboard.visit(`/destinations/${destinationId}/overview?range=${range}`)
-    const shown = visit.page.getByText(/^(Taken up|Nothing was sent here in this time\.)$/)
+    const shown = visit.page.getByText(/^(Taken up|Nothing was sent in this time range\.)$/)
     expect([range, await shown.textContent()]).toEqual([range, 'Taken up'])
   }
 })
@@ -246,7 +246,7 @@ test('disabling says what becomes of waiting events', async () => {
   const { page } = visit
   await page.getByRole('button', { name: 'Disable' }).click()
   const dialog = page.getByRole('dialog')
-  await dialog.getByText('0 waiting events stay and go on when enabled.').waitFor()
+  await dialog.getByText('0 waiting events are kept and sent when you enable it.').waitFor()
   await dialog.getByRole('button', { name: 'Disable' }).click()
   await page.getByRole('button', { name: 'Enable', exact: true }).waitFor()
   expect((await read(hookId)).enabled).toBe(false)
@@ -266,7 +266,7 @@ test('the list is filtered and sorted by the link', async () => {
   await page.getByRole('button', { name: 'Clear filters' }).click()
   await page.getByText('Booking hook').first().waitFor()
   await page.goto('/ui/destinations?state=happy')
-  await page.getByText('The link held an unknown filter (state). It was left out.').waitFor()
+  await page.getByText('The link has an invalid filter (state). It is ignored.').waitFor()
 })
 
 test('a destination with connections and dead letters goes only when both are agreed to', async () => {
@@ -309,7 +309,7 @@ test('no connection and 503 are told, and pass by themselves', async () => {
   await page.getByText(/^The server could not answer \(503\)\./).waitFor()
   dashboard.proxy.fate = (path) => (path.startsWith('/v2/destinations') ? 'cut' : 'pass')
   await page.getByRole('button', { name: 'Retry' }).click()
-  await page.getByText(/^No connection to the server\. Next try in \d s\.$/).waitFor()
+  await page.getByText(/^No connection to the server\. Retrying in \d s\.$/).waitFor()
   dashboard.proxy.fate = () => 'pass'
   await page.getByText('Booking hook').first().waitFor()
 })

@@ -28,7 +28,7 @@ const searchOf = (page: Page) => new URL(page.url()).search
 test('while there is no event the page says how to send one, and shows it when it comes', async () => {
   await using visit = await dashboard.visit('/events')
   const { page } = visit
-  await page.getByText('No event yet. Send one:').waitFor()
+  await page.getByText('No events yet. Send one:').waitFor()
   const told = await page.locator('main pre').textContent()
   expect(told).toContain(`-u "${source.writeKey}:"`)
   await send('m-first')
@@ -65,7 +65,7 @@ test('filters, paused and open panel stand in the link, and Back, reload and ano
   expect(searchOf(page)).toBe('?name=Ticket+Paid&live=off')
 
   await using other = await dashboard.visit('/events?name=Ticket+Paid&live=off&event=m-live&outcome=lost')
-  await other.page.getByText('The link held an unknown filter (outcome). It was left out.').waitFor()
+  await other.page.getByText('The link has an invalid filter (outcome). It is ignored.').waitFor()
   await other.page.getByRole('region', { name: 'Event m-live' }).getByText('track · Ticket Paid').waitFor()
   expect(await other.page.getByRole('row').count()).toBe(2)
 })
@@ -125,12 +125,12 @@ test('J3: two clicks and a pasted id tell why an event did not arrive, which com
   expect(visit.clicks).toBe(2)
   const lanes = await page.locator('details').evaluateAll((all) => all.map((each) => each.getAttribute('aria-label')))
   expect(lanes).toEqual(['Loyalty', 'Booking hook'])
-  await page.getByText('Not connected to this source (today).').waitFor()
+  await page.getByText('Not connected to this source now.').waitFor()
 
   await page.getByRole('button', { name: 'Show each step' }).first().click()
   await page.getByRole('region', { name: 'request body' }).getByText('"Seat Reserved"').waitFor()
   // Made by what governed it, as the server says, and not by a trial with what holds today.
-  expect(await page.getByText("With today's configuration").count()).toBe(0)
+  expect(await page.getByText('With the current configuration').count()).toBe(0)
   env.sink.answer = () => ({ status: 200 })
   await page.getByRole('button', { name: 'Send again' }).click()
   await page.getByText('Given up after').waitFor({ state: 'detached' })
@@ -144,7 +144,7 @@ test('what an event leaves out itself says so and leads to its payload', async (
   await using visit = await dashboard.visit('/events/m-out')
   const { page } = visit
   const lane = page.locator('details[aria-label="Booking hook"]')
-  await lane.getByText('The event itself leaves this destination out (integrations).').waitFor()
+  await lane.getByText('The event excludes this destination (integrations).').waitFor()
   await lane.getByRole('button', { name: 'Show in payload' }).click()
   expect(await page.evaluate('document.activeElement.getAttribute("aria-label")')).toBe('event')
 })
@@ -158,8 +158,8 @@ test('what a disabled destination did not get can be sent now, once it is enable
   await using visit = await dashboard.visit('/events/m-disabled')
   const { page } = visit
   const lane = page.locator('details[aria-label="Booking hook"]').first()
-  await lane.getByText('The destination was disabled when the event came.').waitFor()
-  await lane.getByRole('button', { name: 'Send it now' }).click()
+  await lane.getByText('The destination was disabled when the event was accepted.').waitFor()
+  await lane.getByRole('button', { name: 'Send now' }).click()
   await page.getByText('Sent again as a replay: finished, 1 of 1 delivered.').waitFor()
   await page.locator('details[aria-label="Booking hook"]').getByText('delivered', { exact: true }).first().waitFor()
 })
@@ -187,7 +187,7 @@ test('an unknown messageId leads to the refused requests', async () => {
   await using visit = await dashboard.visit('/events/m-nowhere')
   const { page } = visit
   await page
-    .getByText('No event with messageId m-nowhere is known. It was not accepted, or its trace is no longer kept.')
+    .getByText('No event with messageId m-nowhere found. It was not accepted, or its trace has expired.')
     .waitFor()
   await page.getByRole('button', { name: 'See refused requests' }).click()
   await page.getByRole('row').getByText('aaaa…').waitFor()
@@ -221,7 +221,7 @@ test('who comes when 20 watch already is told, and sees new events all the same'
   using _ = await watchers(20)
   await using visit = await dashboard.visit('/events')
   const { page } = visit
-  await page.getByText('20 people are watching already. New events are loaded every 5 s.').waitFor()
+  await page.getByText('The live view is full (20 viewers). New events are loaded every 5 s.').waitFor()
   await send('m-polled')
   await rowOf(page, 'm-polled').waitFor()
 })
@@ -249,7 +249,7 @@ test('without a connection the rows stay, and come up to date by themselves', as
   await rowOf(page, 'm-polled').waitFor()
   dashboard.proxy.fate = () => 'cut'
   dashboard.proxy.breakAll()
-  await page.getByText(/No connection to the server\. Next try in \d s\./).waitFor()
+  await page.getByText(/No connection to the server\. Retrying in \d s\./).waitFor()
   await rowOf(page, 'm-polled').waitFor()
   await send('m-meanwhile')
   dashboard.proxy.fate = () => 'pass'
@@ -268,7 +268,7 @@ test('a server that cannot answer is named with its request', async () => {
 test('a viewer sees the trace, and sends nothing', async () => {
   const token = await dashboard.newUser('viewer')
   await using visit = await dashboard.visit('/events/m-disabled', { token, email: 'viewer@cinema.example' })
-  expect(await visit.page.getByRole('button', { name: 'Send it now' }).isDisabled()).toBe(true)
+  expect(await visit.page.getByRole('button', { name: 'Send now' }).isDisabled()).toBe(true)
 })
 
 test.each([

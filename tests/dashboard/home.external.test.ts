@@ -76,11 +76,11 @@ describe('a workspace with trouble', () => {
     await expect
       .poll(async () => (await flow.getByRole('link').allTextContents()).filter((name) => names.includes(name)))
       .toEqual(names)
-    for (const words of ['✕credentials refused', '◆resting, not answering', '▲behind 1 min', '○off', '●ok']) {
+    for (const words of ['✕credentials refused', '◆not answering', '▲behind 1 min', '○off', '●ok']) {
       await flow.getByText(words.slice(1), { exact: true }).first().waitFor()
       expect((await flow.textContent())!).toContain(words)
     }
-    const needs = page.getByRole('complementary', { name: 'What needs you' })
+    const needs = page.getByRole('complementary', { name: 'Needs attention' })
     await needs
       .getByRole('link', { name: /^Refusing CRM Queued: destination refuses the credentials \(401\) since/ })
       .waitFor()
@@ -118,12 +118,12 @@ describe('a workspace with trouble', () => {
     await using visit = await dashboard.visit('/')
     const { page } = visit
     const flow = page.getByRole('region', { name: 'Flow of events' })
-    await flow.getByRole('button', { name: 'Show only Website and what it is connected to' }).click()
-    await page.getByText('Only Website and what it is connected to.').waitFor()
+    await flow.getByRole('button', { name: 'Show only Website and its connections' }).click()
+    await page.getByText('Only Website and its connections.').waitFor()
     expect(await flow.getByRole('link', { name: 'Cinema app' }).count()).toBe(0)
     expect(await flow.getByRole('link', { name: 'Booking hook' }).count()).toBe(1)
     await page.reload()
-    await page.getByText('Only Website and what it is connected to.').waitFor()
+    await page.getByText('Only Website and its connections.').waitFor()
     await page.goBack()
     await flow.getByRole('link', { name: 'Cinema app' }).waitFor()
   })
@@ -142,7 +142,7 @@ describe('a workspace with trouble', () => {
   test('a table says in words what the picture shows', async () => {
     await using visit = await dashboard.visit('/')
     const row = visit.page.getByRole('table', { name: 'Connections' }).getByRole('row', { name: /Sleeping CRM/ })
-    await expect.poll(() => row.textContent()).toMatch(/Cinema app.*Add cents.*Sleeping CRM.*resting, not answering/)
+    await expect.poll(() => row.textContent()).toMatch(/Cinema app.*Add cents.*Sleeping CRM.*not answering/)
   })
 
   test('without the server what was read stays, and comes back to life by itself', async () => {
@@ -151,7 +151,7 @@ describe('a workspace with trouble', () => {
     const flow = page.getByRole('region', { name: 'Flow of events' })
     await flow.getByText('credentials refused', { exact: true }).first().waitFor()
     dashboard.proxy.fate = () => 'cut'
-    await page.getByText(/^As of .*\. No connection to the server\. Next try in \d s\.$/).waitFor()
+    await page.getByText(/^As of .*\. No connection to the server\. Retrying in \d s\.$/).waitFor()
     expect(await flow.getByRole('link', { name: 'Refusing CRM' }).isVisible()).toBe(true)
     dashboard.proxy.fate = () => 'pass'
     await page.getByText('No connection to the server.').waitFor({ state: 'detached' })
@@ -178,7 +178,7 @@ describe('a workspace that begins', () => {
 
   test('without a source it says what one is for; a viewer is told whom to ask', async () => {
     await using visit = await dashboard.visit('/')
-    await visit.page.getByText('No source yet. A source gives an app its write key.').waitFor()
+    await visit.page.getByText('No sources yet. Create one to get a write key for your app.').waitFor()
     await visit.page.getByRole('link', { name: 'New source' }).waitFor()
     const token = await dashboard.newUser('viewer')
     await using asViewer = await dashboard.visit('/', { token, email: 'viewer@cinema.example' })
@@ -199,7 +199,7 @@ describe('a workspace that begins', () => {
       quickstart.writeKey,
     )
     await using visit = await dashboard.visit('/')
-    await visit.page.getByText('Three sample events went through. Connect your app next.').waitFor()
-    await visit.page.getByText('Nothing needs you.').waitFor()
+    await visit.page.getByText('Three sample events were delivered. Connect your app next.').waitFor()
+    await visit.page.getByText('Nothing needs attention.').waitFor()
   })
 })

@@ -101,7 +101,7 @@ const ROWS: readonly Row[] = [
       config: { webhookUrl: `${dashboard.env.sink.url}/takes`, connectionMode: { cordova: 'device' } },
     }),
     outcome: 'filtered',
-    says: 'The app delivers this itself.',
+    says: 'The app sends to this destination directly (device mode).',
     ...toConfig,
   },
   {
@@ -109,7 +109,7 @@ const ROWS: readonly Row[] = [
     destination: () => ({ type: 'GA4', config: { measurementId: 'G-12345678', apiSecret: 'ga4-secret-000001' } }),
     event: { type: 'identify', traits: { club: 'gold' } },
     outcome: 'filtered',
-    says: 'Google Analytics 4 takes no identify events.',
+    says: 'Google Analytics 4 does not accept identify events.',
     ...toConfig,
   },
   {
@@ -122,7 +122,7 @@ const ROWS: readonly Row[] = [
       },
     }),
     outcome: 'filtered',
-    says: "Not on the destination's event list.",
+    says: "Not in the destination's event list.",
     ...toConfig,
   },
   {
@@ -161,7 +161,7 @@ const ROWS: readonly Row[] = [
     destination: () => ({ type: 'HTTP', config: { url: `${dashboard.env.sink.url}/users/{{userId}}` } }),
     event: { userId: undefined, anonymousId: 'a-1' },
     outcome: 'dead_lettered',
-    says: 'No request could be made: url needs userId, which the event does not have',
+    says: 'The request could not be created: the event has no userId, which url needs',
     action: 'Open in test bench',
     ...toBench,
   },
@@ -191,7 +191,7 @@ test('integrations: the sentence, and its action shows the payload', async () =>
   await dashboard.env.journey('m-out', 'filtered', made.destinationId)
   const { visit, lane } = await traced(made, 'm-out')
   await using _ = visit
-  await lane.getByText('The event itself leaves this destination out (integrations).').waitFor()
+  await lane.getByText('The event excludes this destination (integrations).').waitFor()
   await lane.getByRole('button', { name: 'Show in payload' }).click()
   expect(await visit.page.evaluate('document.activeElement.getAttribute("aria-label")')).toBe('event')
 })
@@ -249,8 +249,8 @@ const SENT: readonly (readonly [
       await dashboard.env.journey(messageId, 'filtered', destinationId)
       await dashboard.env.api('PATCH', `/v2/destinations/${destinationId}`, { enabled: true })
     },
-    'The destination was disabled when the event came.',
-    'Send it now',
+    'The destination was disabled when the event was accepted.',
+    'Send now',
   ],
   [
     'dead in delivery',
@@ -272,7 +272,7 @@ const SENT: readonly (readonly [
       await dashboard.env.api('DELETE', `/v2/dead-letters/${json.deadLetters[0].id}`)
     },
     'Discarded: dead letter was discarded.',
-    'Send it now',
+    'Send now',
   ],
   [
     'expired',
@@ -283,8 +283,8 @@ const SENT: readonly (readonly [
       for (let n = 0; n < 40; n++) await send(`${messageId}-${n}`, { properties })
       await dashboard.env.journey(messageId, 'expired', destinationId)
     },
-    'Given up: the storage budget was full.',
-    'Send it now',
+    'Expired: the storage budget was full.',
+    'Send now',
   ],
 ]
 

@@ -34,7 +34,7 @@ const link = (fields: Record<string, string> = {}) => {
 
 test('without a job the page says so', async () => {
   await using visit = await dashboard.visit('/replays')
-  await visit.page.getByText('No replay was started.').waitFor()
+  await visit.page.getByText('No replays yet.').waitFor()
 })
 
 test('a range older than the log is refused, and the oldest time is offered', async () => {

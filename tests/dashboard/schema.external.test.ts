@@ -18,7 +18,7 @@ const send = (event: object) => dashboard.env.send('/v1/track', { userId: 'u-1',
 
 test('before the first event the page says that none was observed', async () => {
   await using visit = await dashboard.visit('/schema')
-  await visit.page.getByText('No event was observed yet.').waitFor()
+  await visit.page.getByText('No events yet.').waitFor()
 })
 
 test('J9: what an event looks like and what changed between two versions, in 4 clicks', async () => {
@@ -83,7 +83,7 @@ test('samples that are switched off are told to be', async () => {
     (await models()).find((model: { EventIdentifier: string }) => model.EventIdentifier === 'Unseen')
   await expect.poll(unseen).toBeDefined()
   await using visit = await dashboard.visit(`/schema/${(await unseen()).EventID}?tab=samples`)
-  await visit.page.getByText('Samples are switched off for this source.').waitFor()
+  await visit.page.getByText('Samples are off for this source.').waitFor()
   await visit.page.goto(`/ui/sources/${source.id}/schema`)
   await visit.page.getByRole('row', { name: 'Unseen' }).waitFor()
   expect(await visit.page.getByRole('row', { name: 'Seat Reserved' }).count()).toBe(0)

@@ -39,7 +39,7 @@ test('a user is made, and the first token shown once; then the role is changed a
   const token = (await dialog.locator('code').textContent())!
   await page.keyboard.press('Escape')
   expect(await dialog.isVisible()).toBe(true)
-  await dialog.getByRole('button', { name: 'I have stored it' }).click()
+  await dialog.getByRole('button', { name: 'I have saved it' }).click()
   expect(await page.content()).not.toContain(token)
   const row = page.getByRole('row', { name: 'ada@cinema.example' })
   expect(await row.textContent()).toMatch(/viewer1never/)
@@ -123,7 +123,7 @@ test('audit: the link holds filter and open entry, a bad filter is left out, sec
   })
   await using visit = await dashboard.visit('/settings/audit?kind=destination&colour=blue')
   const { page } = visit
-  await page.getByText('The link held an unknown filter (colour). It was left out.').waitFor()
+  await page.getByText('The link has an invalid filter (colour). It is ignored.').waitFor()
   const row = page.getByRole('row', { name: 'update destination by owner@localhost' })
   await row.first().click()
   const entry = page.getByRole('dialog', { name: 'update destination' })
@@ -145,7 +145,7 @@ test("the audit log's curl gives the entries that are shown", async () => {
   await using visit = await dashboard.visit('/settings/audit?kind=source')
   const { page } = visit
   await page.getByRole('row', { name: 'create source by owner@localhost' }).waitFor()
-  await page.getByRole('button', { name: 'API: the same from the command line' }).click()
+  await page.getByRole('button', { name: 'API: this view as a curl command' }).click()
   const curl = (await page.getByText('curl ').textContent())!
   const { stdout } = await promisify(execFile)('sh', ['-c', `${curl} -s`], {
     env: { ...process.env, MILLRACE_TOKEN: dashboard.env.token },
@@ -188,7 +188,7 @@ test('a backup is started, and its end is told', async () => {
   await using visit = await dashboard.visit('/settings/backup')
   const { page } = visit
   await page.getByText('The secret key is not in the backup. Keep it elsewhere.').waitFor()
-  await page.getByText('No backup was made yet.').waitFor()
+  await page.getByText('No backups yet.').waitFor()
   await page.getByRole('button', { name: 'Start backup' }).click()
   await page.getByRole('region', { name: 'Last backup' }).getByText('done').waitFor()
 })

@@ -55,13 +55,13 @@ test('setup of every type of source shows the code of its page, with the write k
 
 async function expectCode(visit: Visit, page: ClientPage, { writeKey }: SourceMade, type: string): Promise<void> {
   const { proxy } = dashboard
-  const shown = (await visit.page.getByLabel('Code of the first event').textContent())!
+  const shown = (await visit.page.getByLabel('Code for the first event').textContent())!
   const host = new URL(proxy.url).host
   expect(shown, type).toContain(writeKey)
   expect(shown, type).toContain(host)
   const emptied = shown.replaceAll(proxy.url, ADDRESS).replaceAll(host, HOST).replaceAll(writeKey, KEY)
   expect(emptied, type).toBe(page.code)
-  const note = visit.page.getByText('This library speaks https only.')
+  const note = visit.page.getByText('This library supports https only.')
   expect(await note.count(), type).toBe(page.needsTls ? 1 : 0)
   const install = visit.page.getByLabel('Install')
   expect(await install.allTextContents(), type).toEqual(page.install === undefined ? [] : [page.install])
@@ -75,7 +75,7 @@ test.each([
   async (theme, width) => {
     const { id } = await dashboard.env.source({ type: 'Javascript' })
     await using visit = await dashboard.visit(`/sources/${id}/setup`, { theme, width })
-    await visit.page.getByLabel('Code of the first event').waitFor()
+    await visit.page.getByLabel('Code for the first event').waitFor()
     expect([await visit.axe(), await visit.sideways()]).toEqual([[], 0])
   },
 )

@@ -92,10 +92,10 @@ test('revoking the token asks for a new sign-in over the page', async () => {
   await dashboard.env.api('DELETE', `/v2/access-tokens/${made.json.accessToken.id}`)
   await page.keyboard.press('Control+K')
   await page.getByRole('combobox').fill('cinema')
-  await page.getByText('You were signed out. Sign in to go on.').waitFor()
+  await page.getByText('You were signed out. Sign in to continue.').waitFor()
   await page.getByLabel('Personal access token').fill(dashboard.env.token)
   await page.getByRole('button', { name: 'Sign in' }).click()
-  await page.getByText('You were signed out. Sign in to go on.').waitFor({ state: 'detached' })
+  await page.getByText('You were signed out. Sign in to continue.').waitFor({ state: 'detached' })
   await page.getByRole('heading', { name: 'Sources' }).waitFor()
 })
 

@@ -92,8 +92,8 @@ test('the filter lives in the link: a reload and Back give the same view, a bad 
   await page.getByRole('button', { name: 'Clear filters' }).click()
   await page.getByText('Cinema app').first().waitFor()
   await page.goto('/ui/sources?colour=red&sort=size')
-  await page.getByText('The link held an unknown filter (colour). It was left out.').waitFor()
-  await page.getByText('The link held an unknown filter (sort). It was left out.').waitFor()
+  await page.getByText('The link has an invalid filter (colour). It is ignored.').waitFor()
+  await page.getByText('The link has an invalid filter (sort). It is ignored.').waitFor()
   await page.getByText('Cinema app').first().waitFor()
 })
 
@@ -101,7 +101,7 @@ test('a destination is connected, switched off and removed', async () => {
   const { id } = await dashboard.env.source({ name: 'Foyer' })
   await using visit = await dashboard.visit(`/sources/${id}/connections`)
   const { page } = visit
-  await page.getByText('These events go nowhere. Connect a destination.').waitFor()
+  await page.getByText('No destination receives these events. Connect one.').waitFor()
   await page.getByRole('combobox', { name: 'Destination' }).click()
   await page.getByRole('option', { name: 'Booking hook' }).click()
   await page.getByRole('button', { name: 'Connect' }).click()
@@ -116,7 +116,7 @@ test('a destination is connected, switched off and removed', async () => {
   await expect.poll(made).toMatchObject([{ enabled: false }])
   await page.getByRole('button', { name: 'Remove' }).click()
   await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click()
-  await page.getByText('These events go nowhere. Connect a destination.').waitFor()
+  await page.getByText('No destination receives these events. Connect one.').waitFor()
   expect(await made()).toEqual([])
 })
 
@@ -189,12 +189,12 @@ test('no connection, 503 and 429 are told, and pass by themselves', async () => 
   await page.getByText('The server could not answer (503). Request req-1.').waitFor()
   dashboard.proxy.fate = (path) => (path.startsWith('/v2/sources') ? 'cut' : 'pass')
   await page.getByRole('button', { name: 'Retry' }).click()
-  await page.getByText(/^No connection to the server\. Next try in \d s\.$/).waitFor()
+  await page.getByText(/^No connection to the server\. Retrying in \d s\.$/).waitFor()
   dashboard.proxy.fate = () => 'pass'
   await page.getByText('Cinema app').first().waitFor()
   dashboard.proxy.fate = (path) => (path.startsWith('/v2/sources') ? 429 : 'pass')
   await page.reload()
-  await page.getByText(/^Too many requests\. Next try in [1-7] s\.$/).waitFor()
+  await page.getByText(/^Too many requests\. Retrying in [1-7] s\.$/).waitFor()
   dashboard.proxy.fate = () => 'pass'
 })
 

@@ -19,7 +19,7 @@ test('what has not come after 10 s says for how long, and can be asked for again
   // The first one is never answered.
   dashboard.proxy.fate = (path) => (path.startsWith('/v2/sources') && asked++ === 0 ? 'hold' : 'pass')
   await page.goto('/ui/sources')
-  await page.getByText(/^Still loading\. The server has not answered for 1\d s\.$/).waitFor()
+  await page.getByText(/^Still loading\. No answer from the server for 1\d s\.$/).waitFor()
   await page.getByRole('button', { name: 'Retry' }).click()
   await page.getByRole('row', { name: 'Cinema app' }).waitFor()
   dashboard.proxy.fate = () => 'pass'
@@ -30,9 +30,9 @@ test('a fault of our own ends at its panel', async () => {
   const { page } = visit
   await page.route('**/v2/sources?*', (route) => route.fulfill({ json: { sources: [null], paging: { next: '' } } }))
   await page.goto('/ui/sources')
-  await page.getByText('This part of the page failed. The rest works.').waitFor()
+  await page.getByText('This part of the page failed. The rest of the page works.').waitFor()
   await page.getByRole('navigation', { name: 'Sections' }).getByRole('link', { name: 'Replays' }).click()
-  await page.getByText('No replay was started.').waitFor()
+  await page.getByText('No replays yet.').waitFor()
   // React tells the console.
   expect(visit.faults.splice(0).length).toBeGreaterThan(0)
 })
@@ -67,8 +67,8 @@ test('of two who change a source the second may load what the first wrote', asyn
 })
 
 test.each([
-  ['/sources/{id}/refused', 'No request was refused lately.'],
-  ['/transformations', 'No transformation yet. Start from a template.'],
+  ['/sources/{id}/refused', 'No refused requests.'],
+  ['/transformations', 'No transformations yet. Start from a template.'],
 ])('%s with nothing in it: %s', async (path, text) => {
   await using visit = await dashboard.visit(path.replace('{id}', source.id))
   await visit.page.getByText(text).waitFor()
@@ -83,7 +83,7 @@ test('who is signed out while writing signs in over the page, and goes on writin
   await env.api('DELETE', `/v2/access-tokens/${json.accessToken.id}`)
   await page.getByRole('button', { name: 'Create source' }).click()
   const over = page.getByRole('dialog', { name: 'Sign in' })
-  await over.getByText('You were signed out. Sign in to go on.').waitFor()
+  await over.getByText('You were signed out. Sign in to continue.').waitFor()
   await over.getByLabel('Personal access token').fill(env.token)
   await over.getByRole('button', { name: 'Sign in' }).click()
   await over.waitFor({ state: 'detached' })

@@ -85,7 +85,7 @@ const COLLECT = `(async () => {
 test('1,000 events at 20 a second show once each', async () => {
   await using visit = await dashboard.visit('/events')
   const { page } = visit
-  await page.getByText('No event yet. Send one:').waitFor()
+  await page.getByText('No events yet. Send one:').waitFor()
   await page.getByRole('button', { name: 'Live' }).waitFor()
   await send(0, EVENTS, PER_SECOND)
   const last = page.getByRole('row', { name: `m-${EVENTS - 1}` })

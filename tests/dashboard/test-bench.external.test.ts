@@ -202,12 +202,12 @@ test('nothing chosen, an unknown destination, an unknown event, a bad value: eac
   await using visit = await dashboard.visit('/test?colour=red')
   const { page } = visit
   await page.getByText('Choose a destination and a message.').waitFor()
-  await page.getByText('The link held an unknown filter (colour). It was left out.').waitFor()
+  await page.getByText('The link has an invalid filter (colour). It is ignored.').waitFor()
   await page.goto('/ui/test?destination=3nYVQeCTUeuJkM9lAjxVjmbtYyv')
   await page.getByText('Destination 3nYVQeCTUeuJkM9lAjxVjmbtYyv does not exist, or was deleted.').waitFor()
   await page.goto(`/ui/test?destination=${hook}&event=nowhere`)
   await page
-    .getByText('No event with messageId nowhere is known. It was not accepted, or its trace is no longer kept.')
+    .getByText('No event with messageId nowhere found. It was not accepted, or its trace has expired.')
     .waitFor()
 })
 

@@ -104,10 +104,10 @@ test('code fixed and published: diff, tests and destinations are shown; it gover
   await write(page, 'Code', 'export function transformEvent(event) {\n  return { ...event, a: 2 }\n}\n')
   await visit.click(page.getByRole('button', { name: 'Publish' }))
   const dialog = page.getByRole('dialog')
-  await dialog.getByText('Governs the next event of 1 destination.').waitFor()
+  await dialog.getByText('Takes effect with the next event of 1 destination.').waitFor()
   await dialog.getByText('1 of 1 stored tests fail').waitFor()
   await dialog.getByText('a: 2').waitFor()
-  await visit.click(dialog.getByRole('button', { name: 'Publish although 1 test fails' }))
+  await visit.click(dialog.getByRole('button', { name: 'Publish with 1 failing test' }))
   await dialog.waitFor({ state: 'detached' })
   expect(visit.clicks).toBeLessThanOrEqual(5)
   await dashboard.env.send('/v1/track', { ...EVENT, messageId: 'm-two' }, hook.source.writeKey)
@@ -139,7 +139,7 @@ test('a syntax error is refused and marked; what was written survives the end of
   await page.getByRole('alert').waitFor()
   await page.goto('/ui/transformations')
   await page.goto(`/ui/transformations/${id}/code`)
-  await page.getByText('This code was written in this browser and never saved.').waitFor()
+  await page.getByText('This code is an unsaved draft in this browser.').waitFor()
   expect(await codeOf(page).textContent()).toContain('return )')
   await page.getByRole('button', { name: 'Discard it' }).click()
   expect(await codeOf(page).textContent()).toContain('toCents')
@@ -171,7 +171,7 @@ test('of two people who edit it the second is told, sees the difference, and kee
 test('a run is kept as a test, which is run and removed', async () => {
   await using visit = await dashboard.visit(`/transformations/${id}/tests`)
   const { page } = visit
-  await page.getByText('No stored test. Save a run as a test.').waitFor()
+  await page.getByText('No stored tests. Save a run as a test.').waitFor()
   await page.goto(`/ui/transformations/${id}/code?event=m-good`)
   await page.getByText('"m-good"').first().waitFor()
   await page.getByRole('button', { name: 'Run', exact: true }).click()
@@ -185,7 +185,7 @@ test('a run is kept as a test, which is run and removed', async () => {
   await page.getByText('cents are added').click()
   await page.getByRole('button', { name: 'Remove' }).click()
   await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click()
-  await page.getByText('No stored test. Save a run as a test.').waitFor()
+  await page.getByText('No stored tests. Save a run as a test.').waitFor()
 })
 
 test('a stored test is written anew; of two people who do it the second is told, and keeps either', async () => {
@@ -233,7 +233,7 @@ test('live logs are off until they are switched on', async () => {
   const { page } = visit
   await page.getByText('Live logs are off.').waitFor()
   await page.getByRole('switch', { name: 'Live logs' }).click()
-  await page.getByText('Nothing was logged yet.').waitFor()
+  await page.getByText('No log lines yet.').waitFor()
   await dashboard.env.send('/v1/track', { ...EVENT, messageId: 'm-logged' }, source.writeKey)
   await page.getByText('Log: price 18.5').waitFor()
 })
@@ -254,7 +254,7 @@ test('code that nobody uses is deleted', async () => {
   const own = await newTransformation('Unused', 'export function transformEvent(event) {\n  return event\n}\n')
   await using visit = await dashboard.visit(`/transformations/${own}/usage`)
   const { page } = visit
-  await page.getByText('No destination runs it. Attach it at a destination.').waitFor()
+  await page.getByText('No destination uses it. Attach it to one.').waitFor()
   await page.getByRole('button', { name: 'Delete transformation' }).click()
   await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click()
   await page.waitForURL('**/ui/transformations')

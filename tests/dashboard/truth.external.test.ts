@@ -59,7 +59,7 @@ test('the mark in the header covers delivery, and opens the list', async () => {
 test('one wrong URL at 20 destinations is one row with 20, on Home and among the dead letters', async () => {
   await using visit = await dashboard.visit('/')
   const { page } = visit
-  const needs = page.getByRole('complementary', { name: 'What needs you' })
+  const needs = page.getByRole('complementary', { name: 'Needs attention' })
   await needs.getByRole('link', { name: '20 destinations 20 dead: answered 404' }).click()
   await page.waitForURL('**/ui/dead-letters?*')
   await section(visit, 'Dead letters').click()
@@ -104,7 +104,7 @@ test('a test of a connection that is answered 404 warns, one that is refused nam
   dashboard.env.sink.answer = () => ({ status: 401 })
   await url.fill(`${dashboard.env.sink.url}/asks`)
   await page.getByRole('button', { name: 'Test connection' }).click()
-  await page.getByText(/^It asks for a credential \(401\), and none was sent\./).waitFor()
+  await page.getByText(/^It requires a credential \(401\), and none was sent\./).waitFor()
   dashboard.env.sink.answer = ({ path }) => ({
     status: path === '/waits' ? 503 : path.startsWith('/wrong') ? 404 : 200,
   })
@@ -142,21 +142,21 @@ test('a source whose events go nowhere says so wherever it is shown, until it is
     await sample.click()
     await page.getByText(/^Sample event accepted at \d\d:\d\d:\d\d\.$/).waitFor()
     await page
-      .getByText(`Connected to nothing: ${count} event${count === 1 ? '' : 's'} stored, none delivered`)
+      .getByText(`Not connected: ${count} event${count === 1 ? '' : 's'} stored, none delivered`)
       .waitFor({ timeout: 40_000 })
   }
   await section(visit, 'Sources').click()
-  await page.getByRole('row', { name: 'Loose app' }).getByText('connected to nothing').waitFor({ timeout: 20_000 })
+  await page.getByRole('row', { name: 'Loose app' }).getByText('not connected').waitFor({ timeout: 20_000 })
   await section(visit, 'Home').click()
-  const needs = page.getByRole('complementary', { name: 'What needs you' })
-  await needs.getByRole('link', { name: 'Loose app Connected to nothing: 2 events stored, none delivered' }).click()
+  const needs = page.getByRole('complementary', { name: 'Needs attention' })
+  await needs.getByRole('link', { name: 'Loose app Not connected: 2 events stored, none delivered' }).click()
   await page.waitForURL(`**/ui/sources/${loose.id}/connections`)
   await page.goto(`/ui/sources/${loose.id}/events`)
   await page.getByRole('link', { name: 'Connect a destination' }).click()
   await page.getByRole('combobox', { name: 'Destination' }).click()
   await page.getByRole('option', { name: 'Hook 3', exact: true }).click()
   await page.getByRole('button', { name: 'Connect', exact: true }).click()
-  await page.getByText('Connected to nothing').waitFor({ state: 'detached' })
+  await page.getByText('Not connected').waitFor({ state: 'detached' })
 })
 
 test('a sample that the server does not answer says so', async () => {
@@ -182,7 +182,7 @@ test('a waiting event says why, with one sentence on Home, in the list, the trac
   const sentence = /Queued: destination answers 503 since \d\d:\d\d, next attempt (in \d+ s|now)/
   await using visit = await dashboard.visit('/')
   const { page } = visit
-  const needs = page.getByRole('complementary', { name: 'What needs you' })
+  const needs = page.getByRole('complementary', { name: 'Needs attention' })
   await needs.getByRole('link', { name: new RegExp(`^Slow CRM ${sentence.source}$`) }).waitFor()
   await page.goto(`/ui/events?source=${own.id}`)
   await page.getByRole('row', { name: 'w-24' }).getByText(sentence).waitFor()
@@ -226,7 +226,7 @@ test('J6: from Home to the line of code that failed, fixed and published, in fiv
   await env.journey('bad-2', 'dead_lettered', destinationId)
   await using visit = await dashboard.visit('/')
   const { page } = visit
-  const needs = page.getByRole('complementary', { name: 'What needs you' })
+  const needs = page.getByRole('complementary', { name: 'Needs attention' })
   await visit.click(needs.getByRole('link', { name: /^Booking hook 3 dead: RangeError: price below zero/ }))
   await visit.click(page.getByRole('table', { name: 'Dead letters' }).getByRole('row', { name: 'bad-0' }))
   await visit.click(page.getByRole('link', { name: 'Open code at line 3' }))
@@ -256,7 +256,7 @@ test('J5 within 8 clicks with several sources: the one in use is chosen', async 
   await page.getByRole('textbox', { name: 'URL' }).fill(`${env.sink.url}/tickets`)
   await page.getByText('Cinema app', { exact: true }).first().waitFor()
   await visit.click(page.getByRole('button', { name: 'Create destination' }))
-  await visit.click(page.getByRole('link', { name: 'Try with an event' }))
+  await visit.click(page.getByRole('link', { name: 'Test with an event' }))
   await page.getByRole('region', { name: 'Message', exact: true }).getByText('"messageId"').waitFor()
   await visit.click(page.getByRole('switch', { name: 'Send' }))
   await visit.click(page.getByRole('button', { name: /^Send to 127/ }))
@@ -320,8 +320,8 @@ test('60 wrong sign-ins show on Home', async () => {
     })
   }
   await visit.page.reload()
-  const needs = visit.page.getByRole('complementary', { name: 'What needs you' })
-  const text = 'Sign-in 50 sign-ins refused in 24 h, from 1 address: too many wrong tokens'
+  const needs = visit.page.getByRole('complementary', { name: 'Needs attention' })
+  const text = 'Sign-in 50 sign-ins refused in 24 h, from 1 address: too many failed attempts'
   await needs.getByRole('link', { name: text }).click()
   await visit.page.waitForURL('**/ui/settings/audit?kind=session')
 })

@@ -81,7 +81,7 @@ export class ShownOutput {
         .replace(/\b(\d+) ms( {3,})?/g, (_, digits, pad = '') => `2 ms${pad && pad + ' '.repeat(digits.length - 1)}`)
         .replace(/"durationMs": \d+/g, '"durationMs": 2')
         .replace(/^(ok +node +)\S+/m, '$126.10.0')
-        .replace(/^(ok +settings +)given: .*/m, '$1none given, all are defaults')
+        .replace(/^(ok +settings +)given: .*/m, '$1all defaults')
         .replace(/[\d.]+ [KMGT]B free/, '74.1 GB free')
         .replace(/(segments?, )[\d.]+ [KMG]B/, '$1128 KB')
     )

@@ -152,7 +152,7 @@ test('kill -9 and SIGTERM leave a whole backup or none, and the next start remov
     const { info } = (await clientOf(next.url, PLAIN['MILLRACE_OWNER_TOKEN']!).call('GET', '/v2/admin/info')).json
     const isThere = readdirSync(backups).includes(file)
     expect(info.lastBackup).toEqual(
-      isThere ? { file, state: 'done' } : { file, state: 'failed', reason: 'the server stopped while it was made' },
+      isThere ? { file, state: 'done' } : { file, state: 'failed', reason: 'the server stopped during the backup' },
     )
     if (isThere) expect((await command(['doctor', join(backups, file)], {})).code).toBe(0)
     expect(readdirSync(backups).filter((name) => !NAME.test(name))).toEqual(['backup-20260101T000000Z.tar.partial'])

@@ -52,7 +52,7 @@ test('files of code and tests are applied, pulled and stay as they are, and an e
   const missing = await millrace('plan')
   expect([missing.code, missing.err]).toEqual([
     1,
-    'Files of code or tests cannot be read:\n' +
+    'Code or test files cannot be read:\n' +
       'millrace.yaml:4:36 ./libraries/price-rules.ts does not exist (/libraries/price-rules/file)\n' +
       'millrace.yaml:6:54 ./code/add-cents.js does not exist (/transformations/add-cents/file)\n' +
       'millrace.yaml:6:81 ./code/add-cents.tests.json does not exist (/transformations/add-cents/tests)\n',
@@ -103,7 +103,7 @@ test('what is changed over REST comes into the files by a pull, and into a new f
   await env.api('PUT', `/v2/transformations/${transformation.id}?publish=true`, { name: 'Halls', code })
   const again = await millrace('pull')
   expect(again.out.split('\n').slice(0, 2)).toEqual([
-    expect.stringMatching(/^unchanged {2}millrace.yaml, but not its code, from /),
+    expect.stringMatching(/^unchanged {2}millrace.yaml, but not its code files, from /),
     'written  ./transformations/halls.js',
   ])
   expect(read('transformations/halls.js')).toBe(code)

@@ -33,9 +33,9 @@ async function withWebhook(sink: Sink) {
 }
 
 test.each([
-  ['log', { end: 'log' }, 'the thread that writes the log ended', 'thread log ended'],
-  ['delivery', { end: 'delivery' }, 'the thread that writes outcomes of deliveries ended', 'thread delivery ended'],
-  ['catalog', { end: 'catalog' }, 'the thread of the schema catalog ended', 'thread catalog ended'],
+  ['log', { end: 'log' }, 'the log thread ended', 'thread log ended'],
+  ['delivery', { end: 'delivery' }, 'the delivery thread ended', 'thread delivery ended'],
+  ['catalog', { end: 'catalog' }, 'the schema catalog thread ended', 'thread catalog ended'],
   ['an exception', { throwUnhandled: 'exception' }, 'an unexpected error', 'an exception of a test'],
   ['a rejection', { throwUnhandled: 'rejection' }, 'an unexpected error', 'a rejection of a test'],
 ] as const)(
@@ -65,7 +65,7 @@ test.each([
     expect(await server.exited).toBe(70)
     expect(performance.now() - toldAt).toBeLessThan(5_000)
     const lines = server.stderr.trimEnd().split('\n')
-    expect(lines.at(-1)).toBe(`Millrace ended: ${what}. Everything that was acknowledged is on disk; start it again.`)
+    expect(lines.at(-1)).toBe(`Millrace ended: ${what}. All acknowledged events are on disk; start it again.`)
     const told = lines.filter((line) => line.includes('a fault of our own')).map((line) => JSON.parse(line))
     expect(told).toMatchObject([{ level: 60, err: { message: cause } }])
 

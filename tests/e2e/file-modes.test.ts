@@ -24,7 +24,7 @@ test.skipIf(process.platform === 'win32')(
       const headers = { authorization: `Bearer ${PLAIN['MILLRACE_OWNER_TOKEN']}` }
       await fetch(`${server.url}/v2/admin/backup`, { method: 'POST', headers })
       await expectPrivate(folder)
-      expect(server.stderr).not.toContain('others could read')
+      expect(server.stderr).not.toContain('other users could read')
       await server.stop()
     }
     chmodSync(folder, 0o755)
@@ -34,7 +34,7 @@ test.skipIf(process.platform === 'win32')(
     {
       await using server = await ServerProcess.start(environment)
       await expectPrivate(folder)
-      const line = JSON.parse((await server.logged(/.*others could read.*/))[0])
+      const line = JSON.parse((await server.logged(/.*other users could read.*/))[0])
       expect(line).toMatchObject({ level: 40, folder, corrected: 3 })
       await server.stop()
     }

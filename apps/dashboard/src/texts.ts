@@ -9,17 +9,17 @@ import { counted, grouped } from '@millrace/wording'
  */
 
 export const pageTexts = {
-  badLinkFilter: (name: string) => `The link held an unknown filter (${name}). It was left out.`,
+  badLinkFilter: (name: string) => `The link has an invalid filter (${name}). It is ignored.`,
   emptyByFilter: 'Nothing matches these filters.',
   clearFilters: 'Clear filters',
-  stillLoading: (seconds: number) => `Still loading. The server has not answered for ${seconds} s.`,
+  stillLoading: (seconds: number) => `Still loading. No answer from the server for ${seconds} s.`,
   retry: 'Retry',
   asOf: (time: string) => `As of ${time}.`,
   asOfSilent: (time: string) => `as of ${time}`,
-  silent: (seconds: number) => `The server has not answered for ${seconds} s.`,
-  noConnection: (seconds: number) => `No connection to the server. Next try in ${seconds} s.`,
+  silent: (seconds: number) => `No answer from the server for ${seconds} s.`,
+  noConnection: (seconds: number) => `No connection to the server. Retrying in ${seconds} s.`,
   serverFailed: (status: number, requestId: string) => `The server could not answer (${status}). Request ${requestId}.`,
-  tooManyRequests: (seconds: number) => `Too many requests. Next try in ${seconds} s.`,
+  tooManyRequests: (seconds: number) => `Too many requests. Retrying in ${seconds} s.`,
   needsRolePage: (role: string, email: string, ownRole: string) =>
     `This page needs the role ${role}. You are signed in as ${email} with the role ${ownRole}.`,
   needsRole: (role: string) => `Needs the role ${role}.`,
@@ -28,19 +28,19 @@ export const pageTexts = {
   seeDifference: 'See the difference',
   loadTheirs: 'Load theirs',
   keepMine: 'Keep mine',
-  signedOut: 'You were signed out. Sign in to go on.',
-  panelFailed: 'This part of the page failed. The rest works.',
+  signedOut: 'You were signed out. Sign in to continue.',
+  panelFailed: 'This part of the page failed. The rest of the page works.',
 } as const
 
 export const healthTexts = {
   ok: 'Healthy',
-  okMeaning: 'All checks are ok, and every destination takes its events.',
+  okMeaning: 'All checks pass, and every destination accepts its events.',
   warning: 'Warning',
   trouble: 'Trouble',
   noConnection: 'No connection',
   noConnectionMeaning: 'The server cannot be reached.',
   noAnswer: 'No answer',
-  noAnswerMeaning: (time: string) => `The server has not answered since ${time}.`,
+  noAnswerMeaning: (time: string) => `No answer from the server since ${time}.`,
   needAttention: (count: number) =>
     count === 1 ? '1 destination needs attention' : `${grouped(count)} destinations need attention`,
 } as const
@@ -72,75 +72,75 @@ export const paletteTexts = {
 } as const
 
 export const homeTexts = {
-  noSource: 'No source yet. A source gives an app its write key.',
-  onlySamples: 'Three sample events went through. Connect your app next.',
+  noSource: 'No sources yet. Create one to get a write key for your app.',
+  onlySamples: 'Three sample events were delivered. Connect your app next.',
   andMore: (count: number) => `and ${grouped(count)} more`,
   off: 'off',
   unauthorised: 'credentials refused',
-  resting: 'resting, not answering',
+  resting: 'not answering',
   behind: (minutes: number) => `behind ${grouped(minutes)} min`,
   dead: (count: number) => `${grouped(count)} dead`,
   refused: (count: number) => `${grouped(count)} refused`,
-  unconnected: 'connected to nothing',
+  unconnected: 'not connected',
   ok: 'ok',
   signIns: (count: number, addresses: number) =>
-    `${counted(count, 'sign-in')} refused in 24 h, from ${grouped(addresses)} ${addresses === 1 ? 'address' : 'addresses'}: too many wrong tokens`,
+    `${counted(count, 'sign-in')} refused in 24 h, from ${grouped(addresses)} ${addresses === 1 ? 'address' : 'addresses'}: too many failed attempts`,
   destinations: (count: number) => counted(count, 'destination'),
-  needsYou: 'What needs you',
-  nothingNeedsYou: 'Nothing needs you.',
+  needsYou: 'Needs attention',
+  nothingNeedsYou: 'Nothing needs attention.',
 } as const
 
 export const sourceTexts = {
   writeKey: 'Write Key',
   sendSample: 'Send a sample event',
-  sampleUnanswered: 'No answer within 10 s. The server may have taken the event: look for it in Events.',
+  sampleUnanswered: 'No answer within 10 s. The server may have accepted the event: check Events.',
   sampleAccepted: (time: string) => `Sample event accepted at ${time}.`,
-  unconnected: (events: number) => `Connected to nothing: ${counted(events, 'event')} stored, none delivered`,
+  unconnected: (events: number) => `Not connected: ${counted(events, 'event')} stored, none delivered`,
   connect: 'Connect a destination',
   waiting: 'Waiting for the first event …',
   arrived: (type: string, name: string) => `First event arrived: ${[type, name].filter(Boolean).join(' ')}.`,
   needsTls:
-    'This library speaks https only. Put a proxy with a certificate in front of Millrace, and set MILLRACE_PUBLIC_URL to its address.',
-  noRefusals: 'No request was refused lately.',
-  noConnections: 'These events go nowhere. Connect a destination.',
+    'This library supports https only. Put a TLS proxy in front of Millrace, and set MILLRACE_PUBLIC_URL to its address.',
+  noRefusals: 'No refused requests.',
+  noConnections: 'No destination receives these events. Connect one.',
 } as const
 
 export const eventTexts = {
-  empty: 'No event yet. Send one:',
+  empty: 'No events yet. Send one:',
   newRows: (count: number) => `${grouped(count)} new`,
-  skipped: (count: number) => `${grouped(count)} not shown: over 50 a second. Narrow the filter to see all.`,
-  lookedBack: (time: string) => `Looked back to ${time}. Go on.`,
-  tailFull: '20 people are watching already. New events are loaded every 5 s.',
-  unknown: (id: string) =>
-    `No event with messageId ${id} is known. It was not accepted, or its trace is no longer kept.`,
+  skipped: (count: number) => `${grouped(count)} not shown: more than 50 a second. Narrow the filter to see all.`,
+  lookedBack: (time: string) => `Searched back to ${time}. Search further.`,
+  tailFull: 'The live view is full (20 viewers). New events are loaded every 5 s.',
+  unknown: (id: string) => `No event with messageId ${id} found. It was not accepted, or its trace has expired.`,
   seeRefused: 'See refused requests',
 } as const
 
 export const traceTexts = {
-  todaysConfiguration: "With today's configuration",
-  notConnected: 'Not connected to this source (today).',
+  todaysConfiguration: 'With the current configuration',
+  notConnected: 'Not connected to this source now.',
   delivered: (status: number, attempts: number, time: string) =>
     `${status} after ${counted(attempts, 'attempt')}, ${time} after acceptance.`,
-  integrations: 'The event itself leaves this destination out (integrations).',
-  destinationDisabled: 'The destination was disabled when the event came.',
-  deviceMode: 'The app delivers this itself.',
-  typeNotSupported: (destinationType: string, eventType: string) => `${destinationType} takes no ${eventType} events.`,
-  eventFilter: "Not on the destination's event list.",
-  noMapping: 'No mapping takes this event.',
+  integrations: 'The event excludes this destination (integrations).',
+  destinationDisabled: 'The destination was disabled when the event was accepted.',
+  deviceMode: 'The app sends to this destination directly (device mode).',
+  typeNotSupported: (destinationType: string, eventType: string) =>
+    `${destinationType} does not accept ${eventType} events.`,
+  eventFilter: "Not in the destination's event list.",
+  noMapping: 'No mapping matches this event.',
   returnedNothing: (name: string) => `${name} returned nothing.`,
   duplicate: 'Same messageId as an earlier event.',
   pending: 'Queued: its turn comes next.',
   codeFailed: (name: string, text: string) => `${name} failed: ${text}`,
-  noRequest: (text: string) => `No request could be made: ${text}`,
+  noRequest: (text: string) => `The request could not be created: ${text}`,
   /** @param status null: there was no answer. */
-  internal: (reason: string) => `Given up for an error of Millrace itself: ${reason}. Its log says more.`,
+  internal: (reason: string) => `Failed because of an internal error of Millrace: ${reason}. See its log.`,
   givenUp: (attempts: number, reason: string, status: number | null) =>
     `Given up after ${counted(attempts, 'attempt')}: ${reason}.${status === null ? '' : ` Last answer ${status}.`}`,
   discarded: (reason: string) => `Discarded: ${reason}.`,
-  expired: 'Given up: the storage budget was full.',
+  expired: 'Expired: the storage budget was full.',
   useAsTest: 'Use as test',
   showInPayload: 'Show in payload',
-  sendNow: 'Send it now',
+  sendNow: 'Send now',
   openConfig: 'Open config',
   openCodeWithEvent: 'Open code with this event',
   openCodeAtLine: (line: number) => `Open code at line ${line}`,
@@ -159,55 +159,55 @@ export const testBenchTexts = {
 } as const
 
 export const transformationTexts = {
-  empty: 'No transformation yet. Start from a template.',
-  noTests: 'No stored test. Save a run as a test.',
+  empty: 'No transformations yet. Start from a template.',
+  noTests: 'No stored tests. Save a run as a test.',
   logsOff: 'Live logs are off.',
-  governs: (destinations: number) => `Governs the next event of ${counted(destinations, 'destination')}.`,
+  governs: (destinations: number) => `Takes effect with the next event of ${counted(destinations, 'destination')}.`,
   publishAlthough: (failed: number) =>
-    failed === 1 ? 'Publish although 1 test fails' : `Publish although ${grouped(failed)} tests fail`,
+    failed === 1 ? 'Publish with 1 failing test' : `Publish with ${grouped(failed)} failing tests`,
 } as const
 
 export const destinationTexts = {
-  empty: 'No destination yet. It is where events are sent.',
-  nothingSent: 'Nothing was sent here in this time.',
-  noTransformation: 'No transformation. Events are sent as they come.',
+  empty: 'No destinations yet. Create one to deliver events.',
+  nothingSent: 'Nothing was sent in this time range.',
+  noTransformation: 'No transformations. Events are sent unchanged.',
   secretSaved: 'Saved. Type to replace.',
-  originChanges: 'The address changes to another origin. Saved secrets will be removed unless you enter them again.',
+  originChanges: 'The new address has another origin. Enter the secrets again, or they will be removed.',
   testConnection: 'Test connection',
   nothingTested: 'Nothing was tested.',
   notVerified: 'not yet verified here',
-  unauthorisedMeaning: 'Credentials refused: events wait, nothing is lost, a probe goes every 5 minutes.',
+  unauthorisedMeaning: 'Credentials refused: events wait, nothing is lost, one probe every 5 minutes.',
   waitingStay: (waiting: number) =>
     waiting === 1
-      ? '1 waiting event stays and goes on when enabled.'
-      : `${grouped(waiting)} waiting events stay and go on when enabled.`,
+      ? '1 waiting event is kept and sent when you enable it.'
+      : `${grouped(waiting)} waiting events are kept and sent when you enable it.`,
 } as const
 
 export const deadLetterTexts = {
-  failedBefore: (count: number) => `${counted(count, 'failed event')} had this cause. Send again?`,
-  empty: 'No dead letter. Every event found its end.',
+  failedBefore: (count: number) => `${counted(count, 'event')} failed for this reason. Send again?`,
+  empty: 'No dead letters.',
   sendAgain: (count: number, name: string) =>
-    `Send ${counted(count, 'event')} again to ${name} with today's configuration?`,
+    `Send ${counted(count, 'event')} again to ${name} with the current configuration?`,
 } as const
 
 export const replayTexts = {
   seeFailed: (count: number, isAgain: boolean) => `See the ${grouped(count)} that failed${isAgain ? ' again' : ''}`,
-  empty: 'No replay was started.',
+  empty: 'No replays yet.',
   estimate: (count: number, time: string, rate: number) =>
     `${counted(count, 'event')}, about ${time} at ${grouped(rate)}/s`,
 } as const
 
 export const schemaTexts = {
-  empty: 'No event was observed yet.',
+  empty: 'No events yet.',
   cut: (keys: number) => `Counts are complete; ${keys === 1 ? '1 key was' : `${grouped(keys)} keys were`} cut.`,
   behind: (seconds: number) => `The catalog is ${seconds} s behind.`,
-  samplesOff: 'Samples are switched off for this source.',
+  samplesOff: 'Samples are off for this source.',
   useAsTest: 'Use as test',
 } as const
 
 export const settingsTexts = {
-  empty: 'No entry in this time.',
-  stored: 'I have stored it',
+  empty: 'No entries in this time range.',
+  stored: 'I have saved it',
   secretKeyNotInBackup: 'The secret key is not in the backup. Keep it elsewhere.',
 } as const
 

@@ -41,7 +41,7 @@ export class Acceptance {
     const isRefusing = cause !== undefined
     if (isRefusing === this.#isRefusing) return
     this.#isRefusing = isRefusing
-    if (isRefusing) this.#options.logger.error({ cause }, 'events cannot be stored and are refused')
+    if (isRefusing) this.#options.logger.error({ cause }, 'events are refused: they cannot be stored')
     else this.#options.logger.info('events are accepted again')
   }
 }

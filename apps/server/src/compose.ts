@@ -25,17 +25,17 @@ import { openStorage } from './storage.ts'
 
 export interface ComposeOptions {
   readonly settings: Settings
-  /** By name, secrets masked: what /v2/admin/info shows. */
+  /** Settings by name with secrets masked, as /v2/admin/info shows them. */
   readonly shownSettings: Record<string, string | number | null>
   readonly folder: DataFolder
-  /** What a build of the dashboard left; undefined: there is none below /ui. */
+  /** Output of the dashboard build; undefined: no dashboard is served. */
   readonly dashboardFolder?: string | undefined
   readonly front: Front
-  /** Another program for the processes of user code. */
+  /** Replaces the program of the user-code processes. */
   readonly transformationProgram?: string
   readonly logger: ServerLogger
   readonly clock?: Clock
-  /** Where faults of our own are reported; whoever composes ends the process then. */
+  /** Receives internal faults; the caller then ends the process. */
   readonly faults: Faults
 }
 
@@ -44,21 +44,21 @@ export interface Product {
   readonly controlPlane: ControlPlane
   readonly pipeline: Pipeline
   readonly inbox: Inbox
-  /** Of the schema API. */
+  /** Credentials of the schema API. */
   readonly admin: AdminCredentials
-  /** Every route that it answers. */
+  /** Every route of the server. */
   readonly routes: RouteBook
-  /** Of this server, as its own machine reaches it. */
+  /** URL of this server on its own machine. */
   readonly baseUrl: string
-  /** Takes nothing new, finishes what is in progress within the time that the settings give, and closes everything. */
+  /** Stops accepting work, drains within MILLRACE_SHUTDOWN_SECONDS, and closes everything. */
   stop(): Promise<void>
 }
 
-/** Opens the parts one after the other, and hands each what it needs of those before it. A failure closes what is open. */
+/** Opens the parts in order and passes each its inputs from earlier parts. If one fails to open, the open ones are closed. */
 export async function compose(options: ComposeOptions): Promise<Product> {
   const { settings, folder, front, faults, dashboardFolder } = options
   const common = { settings, folder, faults, logger: options.logger, clock: options.clock ?? systemClock }
-  // Closed in the reverse order, also when a later part does not open.
+  // Closes in reverse order, also if a later part fails to open.
   await using opened = new AsyncDisposableStack()
   const { port } = front.address
   const baseUrl = baseUrlOf(settings.host, port)
@@ -105,7 +105,7 @@ export async function compose(options: ComposeOptions): Promise<Product> {
   }
 }
 
-/** What listens on every address is reached over loopback. */
+/** A server that listens on all addresses is reached over loopback. */
 function baseUrlOf(host: string, port: number): string {
   const name = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host
   return `http://${name.includes(':') ? `[${name}]` : name}:${port}`

@@ -42,7 +42,7 @@ export class Faults {
       return
     }
     this.#first = { what }
-    this.#logger.fatal({ what, err: cause }, 'a fault of our own: the process ends')
+    this.#logger.fatal({ what, err: cause }, 'internal fault: the process ends')
     this.#happened.resolve(this.#first)
   }
 
@@ -57,5 +57,5 @@ export class Faults {
 
 /** The last line of a process that ends so. */
 export function lastLine({ what }: Fault): string {
-  return `Millrace ended: ${what[0]!.toLowerCase()}${what.slice(1)}. Everything that was acknowledged is on disk; start it again.\n`
+  return `Millrace ended: ${what[0]!.toLowerCase()}${what.slice(1)}. All acknowledged events are on disk; start it again.\n`
 }

@@ -64,10 +64,10 @@ export async function start(options: StartOptions): Promise<number> {
 function tellModes({ path: folder, correctedModes }: DataFolder, logger: ServerLogger): void {
   const { corrected, failed } = correctedModes
   if (corrected > 0) {
-    logger.warn({ folder, corrected }, 'others could read files of the data folder; now only this user can')
+    logger.warn({ folder, corrected }, 'other users could read files of the data folder; permissions corrected')
   }
   if (failed > 0)
-    logger.error({ folder, failed }, 'others may read files of the data folder that belong to another user')
+    logger.error({ folder, failed }, 'other users can read files of the data folder that this user does not own')
 }
 
 /** Events are taken even where the dashboard cannot be built. @returns undefined then. */
@@ -75,7 +75,7 @@ async function dashboard({ stdout, stderr }: StartOptions): Promise<string | und
   try {
     return await builtDashboard((line) => void stdout.write(`${line}\n`))
   } catch (error) {
-    stderr.write(`Millrace runs without its dashboard, which cannot be built: ${(error as Error).message}\n`)
+    stderr.write(`Millrace runs without its dashboard: the build failed: ${(error as Error).message}\n`)
     return undefined
   }
 }
@@ -89,12 +89,12 @@ async function welcome(product: Product, folder: DataFolder, hasDashboard: boole
   const owner = await controlPlane.ensureOwner({ email: settings.ownerEmail, token: settings.ownerToken })
   if (owner.tokenToPrint !== undefined) {
     say(`Millrace owner: ${owner.email} token: ${owner.tokenToPrint}`)
-    say('  (shown this once; data folder: '.concat(folder.path, ')'))
+    say('  (shown only once; data folder: '.concat(folder.path, ')'))
     await controlPlane.confirmOwnerTokenPrinted()
   }
   if (admin.madePassword !== undefined) {
     say(`Millrace schema API: user: ${admin.user} password: ${admin.madePassword}`)
-    say('  (shown this once; SERVICE_ADMIN_USER and SERVICE_ADMIN_PASSWORD set others)')
+    say('  (shown only once; set your own with SERVICE_ADMIN_USER and SERVICE_ADMIN_PASSWORD)')
     admin.confirmShown()
   }
   await ensureCommandLineToken(product, folder)

@@ -16,14 +16,14 @@ import type { Part } from './parts/part.ts'
 interface StorageNeeds {
   readonly folder: DataFolder
   readonly settings: Settings
-  /** Whether a source has a dedup window: then the log looks back. */
+  /** Whether a source has a dedup window: the log then loads recent keys at start. */
   readonly hasDedup: boolean
   readonly clock: Clock
   readonly logger: ServerLogger
   readonly faults: Faults
 }
 
-/** The engines that are written all the time, on SQLite below the data folder; the configuration has a database of its own. */
+/** The event log and the delivery store, on SQLite in the data folder. The configuration has its own database. */
 export interface StoragePart extends Part {
   readonly disk: DiskSpace
   readonly store: DeliveryStore
@@ -32,7 +32,7 @@ export interface StoragePart extends Part {
 }
 
 /**
- * Opens them. The store may refuse to start, the log may not: so it comes after it, and then nothing has been written.
+ * Opens the engines. The store opens first, because it may refuse to start; nothing has been written by then.
  *
  * @throws NewerDatabaseError
  */
@@ -44,7 +44,7 @@ export async function openStorage(needs: StorageNeeds): Promise<StoragePart> {
     file: folder.file('delivery.db'),
     clock,
     logger,
-    onFault: (error) => faults.report('The thread that writes outcomes of deliveries ended', error),
+    onFault: (error) => faults.report('The delivery thread ended', error),
   })
   opened.defer(() => store.close())
   folder.noteFormat()
@@ -59,13 +59,13 @@ export async function openStorage(needs: StorageNeeds): Promise<StoragePart> {
       file: new URL('./catalog/thread.ts', import.meta.url),
       data: { logDirectory: folder.file('log') } satisfies LogPlace,
     },
-    onFault: (error) => faults.report('The thread of the schema catalog ended', error),
+    onFault: (error) => faults.report('The schema catalog thread ended', error),
   })
   const log = await SqliteEventLog.open({
     directory: folder.file('log'),
     clock,
-    onFault: (error) => faults.report('The thread that writes the log ended', error),
-    onReaderEnd: (error) => logger.warn({ err: error }, 'a thread that reads ended; it starts again'),
+    onFault: (error) => faults.report('The log thread ended', error),
+    onReaderEnd: (error) => logger.warn({ err: error }, 'a read-only thread ended; it restarts'),
     notBefore: Math.max(catalog.neededFrom(), ...positions.map(({ position }) => position.offset)),
     maxRecordBytes: settings.maxBodyBytes + 1024 * 1024,
     hasDedup: needs.hasDedup,
@@ -83,7 +83,7 @@ export async function openStorage(needs: StorageNeeds): Promise<StoragePart> {
       disk: { trouble: () => disk.trouble(), stops: 'accepting' },
     },
     metrics: () => [
-      gauge('millrace_log_bytes', 'Disk that the log takes.', log.sizeBytes()),
+      gauge('millrace_log_bytes', 'Size of the log on disk.', log.sizeBytes()),
       gauge('millrace_disk_free_bytes', 'Free space on the volume of the data folder.', disk.freeBytes),
     ],
     [Symbol.asyncDispose]: () => closing.disposeAsync(),

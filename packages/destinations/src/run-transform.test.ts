@@ -14,7 +14,7 @@ const event = {
 } as StoredEvent
 const metadata = { sourceId: 's-1', destinationId: 'd-1', messageId: 'm-88' }
 const request = requestObject({ method: 'POST', endpoint: 'https://hooks.cinema.example/in' })
-const notAList = { error: 'destination transformation returned no list of request objects' }
+const notAList = { error: 'destination transformation did not return a list of request objects' }
 
 function run(transform: (event: StoredEvent, context: TransformContext) => unknown) {
   return runTransform({ definition, transform } as DestinationModule, event, { hall: 'B' }, metadata)

@@ -24,7 +24,7 @@ export function runTransform(
     if (!Array.isArray(requests) || !requests.every(isRequestObject)) {
       // A rejection that nobody waits for would end the process.
       if (requests instanceof Promise) requests.catch(() => {})
-      return { error: 'destination transformation returned no list of request objects' }
+      return { error: 'destination transformation did not return a list of request objects' }
     }
     if (requests.length > MAX_REQUESTS) return { error: 'too many requests' }
     for (const { body } of requests) filledBody(body)

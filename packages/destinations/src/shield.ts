@@ -86,7 +86,7 @@ function yesOrNo(value: unknown, what: string): boolean {
 function notWhatItShould(value: unknown, what: string): Error {
   // A rejection that nobody waits for would end the process.
   if (value instanceof Promise) value.catch(() => {})
-  return new Error(`\`${what}\` of the destination returned what it must not`)
+  return new Error(`\`${what}\` of the destination returned an invalid value`)
 }
 
 function failureOf(thrown: unknown): DestinationCodeError {

@@ -91,7 +91,7 @@ function article({ path, method, operation }: Route, schemas: Json): Markup {
   const answers = Object.entries(responses).map(([status, each]) => answer(status, each, schemas))
   return html`<details class="route"><summary><b class="${method}">${method}</b> <code>${breakable(path)}</code> <span>${summary}</span></summary>
 <div id="${operationId}">${prose(description)}
-<p class="access">${shown === '' ? 'Open to everybody.' : html`Needs: ${shown.toLowerCase()}.`}</p>
+<p class="access">${shown === '' ? 'No authentication.' : html`Needs: ${shown.toLowerCase()}.`}</p>
 ${parameters.length === 0 ? '' : html`<h3>Parameters</h3>${table(parameters.map((each: Json) => parameter(each, schemas)))}`}
 ${requestBody === undefined ? '' : html`<h3>Body${requestBody.required ? '' : ' (optional)'}</h3>${content(requestBody.content, schemas)}`}
 <h3>Answers</h3>${answers}</div></details>
@@ -123,7 +123,7 @@ function parameter({ name, in: place, description, schema }: Json, schemas: Json
 function table(members: readonly Member[]): Markup {
   const rows = members.map(
     ({ name, type, rule, description, isNeeded }) =>
-      html`<tr><th scope="row"><code>${breakable(name)}</code>${isNeeded ? html` <i title="has to be there">*</i>` : ''}</th>
+      html`<tr><th scope="row"><code>${breakable(name)}</code>${isNeeded ? html` <i title="required">*</i>` : ''}</th>
 <td>${type}${rule === '' ? '' : html`<br><small>${rule}</small>`}</td><td>${prose(description, 'span')}</td></tr>`,
   )
   return html`<div class="table"><table>${rows}</table></div>`

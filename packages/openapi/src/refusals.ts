@@ -8,8 +8,8 @@ const CODES = new Map(Object.entries(ERROR_STATUSES).map(([code, status]) => [st
 const ErrorAnswer = named(
   'Error',
   closed({
-    error: Type.String({ description: 'What is wrong, for people.' }),
-    code: oneOf(Object.keys(ERROR_STATUSES), { description: 'What is wrong, for programs.' }),
+    error: Type.String({ description: 'The error as text.' }),
+    code: oneOf(Object.keys(ERROR_STATUSES), { description: 'The error code.' }),
     details: Type.Union([Type.Record(Type.String(), Type.Unknown()), Type.Null()]),
   }),
 )

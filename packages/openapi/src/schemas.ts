@@ -24,7 +24,7 @@ export const Time = Type.String({
 
 /** Members that a client may send back and the server ignores. */
 export function readOnly<const T extends string>(members: readonly T[]) {
-  const ignored = Type.Optional(Type.Unknown({ readOnly: true, description: 'May be sent back, and is ignored.' }))
+  const ignored = Type.Optional(Type.Unknown({ readOnly: true, description: 'Ignored in requests.' }))
   return Object.fromEntries(members.map((member) => [member, ignored])) as Record<T, typeof ignored>
 }
 
@@ -47,8 +47,8 @@ export function enveloped(name: string, schema: TSchema) {
 export const Paging = named(
   'Paging',
   closed({
-    total: Type.Union([Type.Integer({ minimum: 0 }), Type.Null()], { description: 'null when it is not counted.' }),
-    next: Type.String({ description: 'Path of the next page; empty at the end.' }),
+    total: Type.Union([Type.Integer({ minimum: 0 }), Type.Null()], { description: 'null if it is not counted.' }),
+    next: Type.String({ description: 'Path of the next page; empty on the last.' }),
   }),
 )
 

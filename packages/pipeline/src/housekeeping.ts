@@ -102,7 +102,7 @@ export class Housekeeping {
     this.#offset = offset
     if (Math.abs(jumpMs) > HOUR_MS) {
       this.#suspendedUntil = monotonic + SUSPENSION_MS
-      logger.warn({ jumpMs: Math.round(jumpMs) }, 'the clock was set: nothing is deleted for 24 hours')
+      logger.warn({ jumpMs: Math.round(jumpMs) }, 'the clock jumped: nothing is deleted for 24 hours')
     }
     return monotonic < this.#suspendedUntil
   }

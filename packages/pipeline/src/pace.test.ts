@@ -100,7 +100,7 @@ test('unpersisted outcomes are bounded: while they cannot be written, delivery w
   expect(run.pipeline.trouble()).toBe('database is locked')
   expect(sink.arrivals.length).toBeGreaterThanOrEqual(1_000)
   expect(sink.arrivals.length).toBeLessThanOrEqual(1_000 + 100)
-  expect(run.logged.filter(({ text }) => text === 'outcomes cannot be written; delivery waits').length).toBe(1)
+  expect(run.logged.filter(({ text }) => text === 'outcomes cannot be written; delivery is paused').length).toBe(1)
 
   other.exec('ROLLBACK')
   other.close()

@@ -90,7 +90,7 @@ export class Pipeline {
   private constructor(options: PipelineOptions, spans: Spans) {
     const { log, store, clock, random, logger, userAgent, newClient } = options
     const backed = new BackedLog(log, store.backlog)
-    const tellOfThread = (error: Error) => logger.warn({ err: error }, 'a thread that reads ended; it starts again')
+    const tellOfThread = (error: Error) => logger.warn({ err: error }, 'a read-only thread ended; it restarts')
     this.#backed = backed
     this.#options = options
     this.#configuration = options.configuration
@@ -214,7 +214,7 @@ export class Pipeline {
     const ends = Array.from({ length: log.partitions }, (_, partition) => log.end(partition))
     const most = this.#options.uncleanEnds
     if (most > 0 && uncleanEnds >= most) {
-      logger.warn({ uncleanEnds }, 'the last runs ended unexpectedly: unfinished events are delivered one at a time')
+      logger.warn({ uncleanEnds }, 'the last runs ended uncleanly: unfinished events are delivered one at a time')
       this.#oneAtATime = new OneAtATime({ store, clock, ends, logger })
     }
     if (underWay !== undefined) await this.#giveUp(underWay)
@@ -275,7 +275,7 @@ export class Pipeline {
     this.metrics.outcome(destinationId, 'dead_lettered', 1, ENDED_THE_PROCESS)
     logger.error(
       { destinationId, partition, offset, index },
-      'the process ended while this event ran alone: a dead letter',
+      'the process ended while this event ran alone: the event is dead-lettered',
     )
   }
 
@@ -284,7 +284,7 @@ export class Pipeline {
     await oneAtATime.run(deliveries)
     this.#oneAtATime = undefined
     if (this.#isStopped) return
-    this.#options.logger.info({}, 'unfinished events have run: delivery goes on as ever')
+    this.#options.logger.info({}, 'all unfinished events have run: delivery is back to normal')
     for (const delivery of deliveries) delivery.endAlone()
   }
 
@@ -496,7 +496,7 @@ async function beginRun({ store, clock, logger }: PipelineOptions): Promise<RunB
   try {
     return await store.runs.begin(clock.now())
   } catch (error) {
-    logger.error({ cause: (error as Error).message }, 'how the last runs ended cannot be told')
+    logger.error({ cause: (error as Error).message }, 'the ends of the last runs cannot be read')
     return { uncleanEnds: 0, underWay: undefined }
   }
 }
@@ -504,7 +504,7 @@ async function beginRun({ store, clock, logger }: PipelineOptions): Promise<RunB
 /** What is not written counts as an unclean end: at worst, events run one at a time for a while. */
 async function endRun({ store, logger }: PipelineOptions): Promise<void> {
   await store.runs.end().catch((error: Error) => {
-    logger.warn({ cause: error.message }, 'the end of this run is not on disk')
+    logger.warn({ cause: error.message }, 'the end of this run could not be written')
   })
 }
 

@@ -6,9 +6,9 @@ export interface CatalogLimits {
   readonly versionsPerModel: number
   readonly keysPerEvent: number
   readonly keysPerModel: number
-  /** Elements of an array that give keys. */
+  /** Maximum array elements that give keys. */
   readonly arrayItems: number
-  /** A value is frequent when it is one in so many. */
+  /** A value is frequent if it occurs at least once in this number of observations. */
   readonly frequentPer: number
   readonly valuesPerKey: number
   readonly valuesPerVersion: number

@@ -227,7 +227,7 @@ export class SchemaCatalog {
   #note(notice: CatalogNotice, logger: Logger): void {
     switch (notice.kind) {
       case 'cut':
-        logger.info({ sourceId: notice.sourceId, eventId: notice.eventId }, 'the catalog cut something of a model')
+        logger.info({ sourceId: notice.sourceId, eventId: notice.eventId }, 'the catalog cut data of a model')
         break
       case 'unreadable':
         logger.error({ offset: notice.offset, cause: notice.cause }, 'the catalog cannot read a record')

@@ -16,7 +16,7 @@ const TIMEOUT_MS = 30_000
 
 const CONNECTION_TEST_IN_WORDS: RouteDescription = {
   tag: 'Destinations',
-  summary: 'Try the address and the credentials of a configuration',
+  summary: 'Test the address and the credentials of a configuration',
   details:
     'One request without effect at the destination; nothing is saved. With `destinationId` the configuration is a change of that one: what is left out and `********` stand for saved values, and secrets go to another origin only for an admin. `tested` is false where the type has nothing to test with.',
   access: 'token',

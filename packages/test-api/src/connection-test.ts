@@ -111,6 +111,6 @@ function refusedText(status: number, module: DestinationModule, config: JsonObje
   )
   if (used.length > 0) return `Credentials refused (${status}). Check ${used.map(({ name }) => name).join(', ')}.`
   const places = definition.config.secretKeys.map((key) => key.replace(/\.to$/, ''))
-  const advice = places.length === 0 ? '' : ` One can be given in ${places.join(' or ')}.`
-  return `It asks for a credential (${status}), and none was sent.${advice}`
+  const advice = places.length === 0 ? '' : ` Set it in ${places.join(' or ')}.`
+  return `It requires a credential (${status}), and none was sent.${advice}`
 }

@@ -44,6 +44,6 @@ export class OfflineTests {
 
 const NOWHERE = {
   send: () => {
-    throw new Error('nothing is sent offline')
+    throw new Error('sending is not available offline')
   },
 }

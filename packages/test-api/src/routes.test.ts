@@ -176,7 +176,7 @@ describe('a destination transformation', () => {
     const aborted = { error: 'error encountered in dest_transformation stage. Aborting.' }
     expect(json.map(({ data }: { data: object[] }) => data[0])).toEqual([
       {
-        dest_transformed_payload: { error: 'destination transformation returned no list of request objects' },
+        dest_transformed_payload: { error: 'destination transformation did not return a list of request objects' },
         destination_response: aborted,
       },
       { dest_transformed_payload: { error: 'Invalid URL in destination config' }, destination_response: aborted },

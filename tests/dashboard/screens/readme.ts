@@ -38,7 +38,7 @@ export async function makeReadmePictures(say: (line: string) => void): Promise<v
   mkdirSync(FOLDER, { recursive: true })
   for (const theme of ['light', 'dark'] as const) {
     const { page } = await dashboard.visit('/', { ...SIZE, theme })
-    await page.getByRole('heading', { name: 'What needs you' }).waitFor()
+    await page.getByRole('heading', { name: 'Needs attention' }).waitFor()
     await page.waitForTimeout(SETTLE_MS)
     const file = path.join(FOLDER, `home-${theme}.png`)
     writeFileSync(file, await page.screenshot())

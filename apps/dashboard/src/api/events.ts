@@ -119,7 +119,7 @@ export interface Journey {
 export interface TracedRequest {
   readonly method?: string
   readonly endpoint?: string
-  /** Not kept, but made again from the stored event with the recorded versions. */
+  /** Not kept, but recreated from the stored event with the recorded versions. */
   readonly rendered?: true
   readonly attempts: readonly Attempt[]
 }

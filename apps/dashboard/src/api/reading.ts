@@ -15,7 +15,7 @@ const MAX_PAGES = 20
 export interface Paging {
   /** Null where it is not counted. */
   readonly total: number | null
-  /** Path of the next page; empty at the end. */
+  /** Path of the next page; empty on the last. */
   readonly next: string
 }
 

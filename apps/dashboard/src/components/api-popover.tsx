@@ -7,8 +7,8 @@ export function ApiPopover(request: ShownRequest) {
   return (
     <CommandPopover
       text={commonTexts.api}
-      label={`${commonTexts.api}: the same from the command line`}
-      title="This view, with a token of yours"
+      label={`${commonTexts.api}: this view as a curl command`}
+      title="This view, with your token"
       command={curlText(window.location.origin, request)}
     />
   )

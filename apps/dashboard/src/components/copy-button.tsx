@@ -10,7 +10,7 @@ interface CopyButtonProps {
   readonly what: string
 }
 
-const SAID = { copied: 'Copied', failed: 'The browser does not allow it' } as const
+const SAID = { copied: 'Copied', failed: 'Not allowed by the browser' } as const
 
 /** Copies a text, and says that it did. A plain button: lists have one in each row, and scroll as fast as their rows are made. */
 export function CopyButton({ text, what }: CopyButtonProps) {

@@ -3,8 +3,8 @@ import { useAllKeys, useAreKeysOn } from './keys.ts'
 import styles from './shell.module.css'
 
 const ALWAYS = [
-  { keys: 'Ctrl K', text: 'Search, or go to anything' },
-  { keys: 'Esc', text: 'Close what is open' },
+  { keys: 'Ctrl K', text: 'Search or go to' },
+  { keys: 'Esc', text: 'Close the open panel' },
 ]
 
 export function KeyList({ onClose }: { readonly onClose: () => void }) {
@@ -32,7 +32,7 @@ export function KeyList({ onClose }: { readonly onClose: () => void }) {
       </dl>
       <Switch
         label="Single keys"
-        description="Ctrl K works in either case."
+        description="Ctrl K always works."
         checked={areOn}
         onChange={({ currentTarget }) => setOn(currentTarget.checked)}
       />

@@ -68,7 +68,7 @@ export function usePaletteEntries(words: string, asked: string, onKeys: () => vo
   const more: PaletteEntry[] = [
     { key: 'light', text: 'Light theme', kind: 'Action', icon: 'sun', run: () => setColorScheme('light') } as const,
     { key: 'dark', text: 'Dark theme', kind: 'Action', icon: 'moon', run: () => setColorScheme('dark') } as const,
-    { key: 'keys', text: 'List all keys', kind: 'Action', icon: 'menu', run: onKeys } as const,
+    { key: 'keys', text: 'Show keyboard shortcuts', kind: 'Action', icon: 'menu', run: onKeys } as const,
   ].filter(({ text }) => isPartOf(words, text))
   if (words === '') return [...pages, ...actions, ...more]
 

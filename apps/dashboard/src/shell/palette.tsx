@@ -83,7 +83,7 @@ export function Palette({ onClose, onKeys }: PaletteProps) {
           onKeyDown={onKeyDown}
         />
       </div>
-      <div role="listbox" id={listId} aria-label="What was found" className={styles.list} tabIndex={-1}>
+      <div role="listbox" id={listId} aria-label="Results" className={styles.list} tabIndex={-1}>
         {entries.map(({ key, text, kind, icon }, index) => (
           // biome-ignore lint/a11y/useKeyWithClickEvents: the field above takes the keys
           <div
@@ -102,7 +102,7 @@ export function Palette({ onClose, onKeys }: PaletteProps) {
             <span className={styles.kind}>{kind}</span>
           </div>
         ))}
-        {entries.length === 0 && <p className={styles.none}>Nothing was found.</p>}
+        {entries.length === 0 && <p className={styles.none}>No results.</p>}
       </div>
     </Modal>
   )

@@ -42,7 +42,7 @@ export function Shell({ children }: { readonly children: ReactNode }) {
         run: () => void router.navigate({ to: path }),
       })),
       { keys: '/', text: 'Go to the filter', run: focusFilter },
-      { keys: '?', text: 'List all keys', run: () => setOpen('keys') },
+      { keys: '?', text: 'Show keyboard shortcuts', run: () => setOpen('keys') },
     ]
   }, [router])
   useKeys(keys)

@@ -39,7 +39,7 @@ export class BackupFileWriter implements Disposable {
       const chunk = Buffer.allocUnsafe(CHUNK_BYTES)
       for (let left = size; left > 0; ) {
         const read = readSync(source, chunk, 0, Math.min(left, CHUNK_BYTES), null)
-        if (read === 0) throw new Error(`${path} became shorter while it was copied`)
+        if (read === 0) throw new Error(`${path} shrank while it was copied`)
         hash.update(chunk.subarray(0, read))
         this.#write(chunk.subarray(0, read))
         left -= read

@@ -78,7 +78,7 @@ export function extractBackup(
         await file.writeFile(chunk)
       }
       await file.sync()
-      if (hash.digest('hex') !== hashes.get(header.name)) throw changed(path, `${header.name} is another by now`)
+      if (hash.digest('hex') !== hashes.get(header.name)) throw changed(path, `${header.name} has changed`)
     }
   })
 }
@@ -90,7 +90,7 @@ async function withBackup<T>(path: string, work: (reader: TarReader) => Promise<
     await judgeFormat(path, reader)
     return await work(reader)
   } catch (error) {
-    if (error instanceof CutFileError) throw new BackupFileError(`${path} is cut: it ends in the middle`)
+    if (error instanceof CutFileError) throw new BackupFileError(`${path} is truncated`)
     if (error instanceof TarFormatError) throw changed(path, error.message)
     throw error
   }
@@ -112,31 +112,31 @@ async function judgeFormat(path: string, reader: TarReader): Promise<void> {
   }
   const format = Number((await reader.peekContent()).toString('latin1'))
   if (!Number.isInteger(format)) throw changed(path, `${FORMAT_MEMBER} does not hold a number`)
-  if (format > BACKUP_FORMAT) throw newer(path, `backup format ${format}, this version knows ${BACKUP_FORMAT}`)
+  if (format > BACKUP_FORMAT) throw newer(path, `backup format ${format}, this version supports ${BACKUP_FORMAT}`)
 }
 
 function judge(path: string, found: readonly BackupMember[], texts: ReadonlyMap<string, Buffer>): Manifest {
   const manifestText = texts.get(MANIFEST_MEMBER)
-  if (manifestText === undefined) throw new BackupFileError(`${path} is cut: it has no manifest`)
+  if (manifestText === undefined) throw new BackupFileError(`${path} is truncated: it has no manifest`)
   if (texts.get(DIGEST_MEMBER)?.toString('latin1') !== `${sha256(manifestText)}\n`) {
-    throw changed(path, 'its manifest is not what it was')
+    throw changed(path, 'its manifest has changed')
   }
   const manifest = parseManifest(manifestText.toString())
   if (manifest === undefined) throw changed(path, 'its manifest cannot be read')
   if (manifest.dataFormat > DATA_FORMAT) {
-    throw newer(path, `data format ${manifest.dataFormat}, this version knows ${DATA_FORMAT}`)
+    throw newer(path, `data format ${manifest.dataFormat}, this version supports ${DATA_FORMAT}`)
   }
   const count = Math.max(found.length, manifest.members.length)
   for (let i = 0; i < count; i++) {
     const [is, was] = [found[i], manifest.members[i]]
-    if (is?.name !== was?.name) throw changed(path, `it holds other files than its manifest says`)
+    if (is?.name !== was?.name) throw changed(path, `its files do not match its manifest`)
     if (is?.sizeBytes !== was?.sizeBytes || is?.sha256 !== was?.sha256) {
-      throw changed(path, `${is?.name} is not what it was`)
+      throw changed(path, `${is?.name} has changed`)
     }
-    if (i > 0 && !isBackupMember(is!.name)) throw changed(path, `it holds ${is!.name}`)
+    if (i > 0 && !isBackupMember(is!.name)) throw changed(path, `it contains ${is!.name}`)
   }
   for (const name of ['delivery.db', 'control.db']) {
-    if (!found.some((member) => member.name === name)) throw changed(path, `it holds no ${name}`)
+    if (!found.some((member) => member.name === name)) throw changed(path, `it does not contain ${name}`)
   }
   return manifest
 }

@@ -114,7 +114,7 @@ export class Backups {
       await this.#copy(thread, file, createdAt, hasLog)
       last = { file, state: 'done' }
       const durationMs = Math.round(this.#options.clock.monotonic() - startedAt)
-      logger.info({ file, sizeBytes: statSync(join(directory, file)).size, durationMs }, 'a backup was made')
+      logger.info({ file, sizeBytes: statSync(join(directory, file)).size, durationMs }, 'a backup is complete')
     } catch (error) {
       const reason = this.#stopped.signal.aborted ? INTERRUPTED : (error as Error).message
       last = { file, state: 'failed', reason }
@@ -170,12 +170,12 @@ export class Backups {
     try {
       if (last.state === 'failed') removeLeftovers(directory, last.file)
     } catch (error) {
-      logger.warn({ file: last.file, err: error }, 'what a backup has left behind could not be removed')
+      logger.warn({ file: last.file, err: error }, 'temporary files of a backup could not be removed')
     }
     try {
       this.#note.note(directory, last)
     } catch (error) {
-      logger.warn({ file: last.file, err: error }, 'the end of a backup could not be noted')
+      logger.warn({ file: last.file, err: error }, 'the result of a backup could not be saved')
     }
   }
 

@@ -15,7 +15,7 @@ interface Noted extends LastBackup {
 }
 
 /** Why a backup failed that was not let finish. */
-export const INTERRUPTED = 'the server stopped while it was made'
+export const INTERRUPTED = 'the server stopped during the backup'
 
 /** Remembers the last backup in the data folder, over restarts: so that what a crash left behind is known by its name. */
 export class LastBackupNote {

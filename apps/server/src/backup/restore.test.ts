@@ -45,10 +45,10 @@ test('a folder that is not there is made, with what the backup holds and what te
   expect(out.replaceAll(/20[\d-]{8} [\d:.]{12}/g, '<time>')).toBe(`restored  ${place}  from a backup of <time> UTC
 The start will deliver:
   up to ${EVENTS} events to Booking hook (${made.destinationId})
-Of these, what was delivered after <time> UTC is delivered again, with the same messageId.
+Events delivered after <time> UTC are delivered again, with the same messageId.
 
-The secret key is not in a backup: put it at ${join(place, 'secret.key')}, or set
-MILLRACE_SECRET_KEY, before you start. The token of the command line is not in it either: give yours as MILLRACE_TOKEN.
+A backup does not contain the secret key: copy it to ${join(place, 'secret.key')}, or set
+MILLRACE_SECRET_KEY, before you start. It does not contain the command line's token either: set MILLRACE_TOKEN to yours.
 `)
 })
 
@@ -74,7 +74,7 @@ test('of a backup without the log it says that what waited is gone, and a new ev
   const { file: without } = await makeBackup(folder, EVENTS, { log: false })
   const { code, out } = await restore(without)
   expect(code).toBe(0)
-  expect(out).toContain('The log is not in this backup: what waited in it is gone.')
+  expect(out).toContain('This backup has no log: events that waited for delivery are lost.')
   expect(out).not.toContain('will deliver')
   using database = new DatabaseSync(join(place, 'delivery.db'), { readOnly: true })
   const { offset } = database.prepare('SELECT max(offset) AS offset FROM positions').get() as { offset: number }
@@ -117,17 +117,17 @@ describe('refused, with nothing written', () => {
         const header = tarHeader({ name: 'millrace-backup', sizeBytes: 2, modifiedAt: 0 })
         writeFileSync(file, Buffer.concat([header, Buffer.from('2\n'), Buffer.alloc(5_000, 'later')]))
       },
-      /was made by a newer version of Millrace \(backup format 2, this version knows 1\)/,
+      /was made by a newer version of Millrace \(backup format 2, this version supports 1\)/,
     ],
     [
       'is of a later data folder',
       () => repack(made.file, file, () => {}, { dataFormat: 3 }),
-      /was made by a newer version of Millrace \(data format 3, this version knows 2\)/,
+      /was made by a newer version of Millrace \(data format 3, this version supports 2\)/,
     ],
     [
       'has a later delivery.db',
       () => repack(made.file, file, (folder) => sql(folder, 'delivery.db', 'PRAGMA user_version = 99')),
-      /was made by a newer version of Millrace: restore it with that one/,
+      /was made by a newer version of Millrace: restore it with that version/,
     ],
     [
       'has a later control.db',
@@ -135,7 +135,7 @@ describe('refused, with nothing written', () => {
         repack(made.file, file, (folder) =>
           sql(folder, 'control.db', "INSERT INTO kysely_migration VALUES ('9999-later', '2026-03-04T09:15:30.000Z')"),
         ),
-      /was made by a newer version of Millrace: restore it with that one/,
+      /was made by a newer version of Millrace: restore it with that version/,
     ],
     ['has more at its end', () => writeFileSync(file, Buffer.concat([bytes, Buffer.alloc(512)])), /after its end/],
   ])('a file that %s', async (_, prepare, text) => {
@@ -149,9 +149,9 @@ describe('refused, with nothing written', () => {
     for (const at of [512, bytes.length - 1, bytes.length - 512, bytes.length - 1024, ...places]) {
       writeFileSync(file, bytes.subarray(0, at))
       const { code, out } = await run(['doctor', file], {})
-      expect([code, out], `SEED=${SEED}, cut at ${at}`).toEqual([1, expect.stringContaining(' is cut: ')])
+      expect([code, out], `SEED=${SEED}, cut at ${at}`).toEqual([1, expect.stringContaining(' is truncated')])
     }
-    await refused(/is cut/)
+    await refused(/is truncated/)
   })
 
   test('a file in which any bit is another one', async () => {

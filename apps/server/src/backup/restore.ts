@@ -69,7 +69,7 @@ function readNames(folder: string, file: string): ReadonlyMap<string, string> {
 }
 
 function newer(file: string, cause: unknown): BackupFileError {
-  return new BackupFileError(`${file} was made by a newer version of Millrace: restore it with that one`, { cause })
+  return new BackupFileError(`${file} was made by a newer version of Millrace: restore it with that version`, { cause })
 }
 
 function refuseUnlessEmpty(target: string): void {
@@ -90,7 +90,7 @@ function makeFolderBeside(target: string): string {
     return mkdtempSync(`${target}.restoring-`)
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
-    throw new RestoreError(`nothing can be written beside ${target} (${code})`, { cause: error })
+    throw new RestoreError(`the folder of ${target} is not writable (${code})`, { cause: error })
   }
 }
 
@@ -98,7 +98,7 @@ function refuseIfTooLarge({ members }: Manifest, parent: string): void {
   const needed = members.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0)
   const { bavail, bsize } = statfsSync(parent)
   if (bavail * bsize < needed) {
-    throw new RestoreError(`not enough space in ${parent}: ${needed} bytes are needed, ${bavail * bsize} are free`)
+    throw new RestoreError(`not enough space in ${parent}: ${needed} bytes needed, ${bavail * bsize} free`)
   }
 }
 

@@ -40,7 +40,7 @@ export class TarReader {
     const paddingAt = this.#contentAt + sizeBytes
     const padding = paddingOf(sizeBytes)
     const bytes = await this.#read(paddingAt, padding + BLOCK_BYTES)
-    if (!isZero(bytes.subarray(0, padding))) throw new TarFormatError('there is something between two members')
+    if (!isZero(bytes.subarray(0, padding))) throw new TarFormatError('unexpected data between two members')
     this.#contentAt = paddingAt + padding + BLOCK_BYTES
     this.#header = readTarHeader(bytes.subarray(padding))
     return this.#header
@@ -65,14 +65,14 @@ export class TarReader {
   async expectEnd(): Promise<void> {
     const endAt = this.#contentAt - BLOCK_BYTES
     if (!isZero(await this.#read(endAt, END_BYTES)) || (await this.#file.stat()).size !== endAt + END_BYTES) {
-      throw new TarFormatError('there is something after its end')
+      throw new TarFormatError('unexpected data after its end')
     }
   }
 
   async #read(at: number, length: number): Promise<Buffer> {
     for (let read = 0; read < length; ) {
       const { bytesRead } = await this.#file.read(this.#chunk, read, length - read, at + read)
-      if (bytesRead === 0) throw new CutFileError('the file is cut')
+      if (bytesRead === 0) throw new CutFileError('the file is truncated')
       read += bytesRead
     }
     return this.#chunk.subarray(0, length)

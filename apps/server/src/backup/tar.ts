@@ -33,7 +33,7 @@ const CHECKSUM_AT = 148
 
 /** A header that every tar reads; the files are for their owner alone, as what they hold is. */
 export function tarHeader({ name, sizeBytes, modifiedAt }: TarHeader): Buffer {
-  if (!/^[\x21-\x7e]{1,100}$/.test(name)) throw new Error(`"${name}" is no name for a member of a tar file`)
+  if (!/^[\x21-\x7e]{1,100}$/.test(name)) throw new Error(`"${name}" is not a valid tar member name`)
   const header = Buffer.alloc(BLOCK_BYTES)
   header.write(name, 0, 'latin1')
   header.write('0000600\0', 100)
@@ -67,7 +67,7 @@ export function readTarHeader(block: Buffer): TarHeader | undefined {
     modifiedAt: number(block, 136),
   }
   const isOurs = /^[\x21-\x7e]{1,100}$/.test(header.name) && Number.isSafeInteger(size) && header.modifiedAt >= 0
-  if (!isOurs || !tarHeader(header).equals(block)) throw new TarFormatError('there is no member where one should begin')
+  if (!isOurs || !tarHeader(header).equals(block)) throw new TarFormatError('a member is missing')
   return header
 }
 

@@ -2,7 +2,7 @@
 
 export interface Paging {
   readonly total: number | null
-  /** Path of the next page; empty at the end. */
+  /** Path of the next page; empty on the last. */
   readonly next: string
 }
 

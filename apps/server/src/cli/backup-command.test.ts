@@ -42,7 +42,7 @@ test('leaves the log out when told to, and prints JSON', async () => {
   const { code, out } = await run(['backup', '--no-log', '--json'], env)
   expect([code, JSON.parse(out)]).toEqual([0, { backup: done }])
   expect(server.requests[0]?.body).toBe('{"log":false}')
-  expect((await run(['backup'], env)).out).toContain('(in backups in the data folder of the server)')
+  expect((await run(['backup'], env)).out).toContain("(in backups in the server's data folder)")
 })
 
 test('one that fails is a failure, with its reason', async () => {
@@ -51,7 +51,7 @@ test('one that fails is a failure, with its reason', async () => {
   expect([code, out]).toEqual([1, ''])
   expect(err).toBe(`The backup ${FILE} failed: ENOSPC: no space left on device\n`)
   states = [{ file: 'backup-20270304T091530Z.tar', state: 'running' }]
-  expect((await run(['backup'], env)).err).toContain(`knows nothing of the backup ${FILE} any more`)
+  expect((await run(['backup'], env)).err).toContain(`no longer knows the backup ${FILE}.`)
 })
 
 test('one that takes longer than two seconds is named on a terminal while it lasts', async () => {

@@ -24,8 +24,8 @@ const POLL_MS = 250
 /** `millrace backup` */
 export function addBackup(program: Command, { io }: CommandContext): void {
   withExample(remote(program.command('backup')), 'backup')
-    .description('have the server make a backup of its data, and wait for it')
-    .option('--no-log', 'leave the events out; what waits for delivery is then gone after a restore')
+    .description('create a backup on the server and wait for it')
+    .option('--no-log', 'omit the events; a restore then loses the events that wait for delivery')
     .action((options: BackupOptions) => backup(options, io))
 }
 
@@ -35,10 +35,10 @@ async function backup(options: BackupOptions, io: CommandIo): Promise<void> {
   const { ended, directory } = await during(`backup ${oneLine(begun.file)}`, io, untilEnded(api, begun.file, io))
   if (options.json) io.stdout.write(`${json({ backup: ended })}\n`)
   if (ended.state === 'failed') {
-    throw new CommandError(`The backup ${oneLine(ended.file)} failed: ${oneLine(ended.reason ?? 'no reason is known')}`)
+    throw new CommandError(`The backup ${oneLine(ended.file)} failed: ${oneLine(ended.reason ?? 'unknown reason')}`)
   }
   if (options.json) return
-  const where = directory === null ? 'backups in the data folder of the server' : oneLine(directory)
+  const where = directory === null ? "backups in the server's data folder" : oneLine(directory)
   const lines = [
     `${paintFor(io.stdout, io.env)('green', 'done')}  ${oneLine(ended.file)}  (in ${where})`,
     'The secret key is not in it. Keep secret.key, or the value of MILLRACE_SECRET_KEY, in another safe place.',
@@ -51,7 +51,7 @@ async function untilEnded(api: ServerApi, file: string, { clock }: CommandIo) {
   for (;;) {
     const { info } = await api.get<InfoAnswer>('/v2/admin/info')
     const { lastBackup: last, settings } = info
-    if (last?.file !== file) throw new CommandError(`${api.url} knows nothing of the backup ${oneLine(file)} any more.`)
+    if (last?.file !== file) throw new CommandError(`${api.url} no longer knows the backup ${oneLine(file)}.`)
     if (last.state !== 'running') return { ended: last, directory: settings.MILLRACE_BACKUP_DIR ?? null }
     await new Promise<void>((resolve) => clock.setTimer(resolve, POLL_MS))
   }

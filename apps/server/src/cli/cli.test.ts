@@ -183,7 +183,7 @@ describe('send', () => {
     expect(out).toBe(
       `accepted  by ${server.url}, source Quickstart\n` +
         `  track "Seat Reserved"  messageId ${sent.messageId}\n` +
-        `See what becomes of it: npm run millrace -- trace ${sent.messageId}\n`,
+        `Trace it: npm run millrace -- trace ${sent.messageId}\n`,
     )
   })
 
@@ -257,12 +257,12 @@ describe('send', () => {
 
   test.each<[words: string[], code: number, err: string]>([
     [[], 64, 'Say what to send'],
-    [['Track'], 64, '"Track" is not a type of event.\nThere are identify, track,'],
-    [['identify', 'Ada'], 64, 'identify has no name'],
+    [['Track'], 64, '"Track" is not an event type.\nThere are identify, track,'],
+    [['identify', 'Ada'], 64, 'identify takes no name'],
     [['track', '--property', 'hall'], 64, '"hall" is not of the form name=value'],
     [['track', 'A', '--message', '-'], 64, '--message is the whole event'],
     [['--message', '-'], 64, 'The message is not JSON'],
-    [['track', 'A', '--backfill'], 64, '--backfill sends history'],
+    [['track', 'A', '--backfill'], 64, '--backfill needs --message'],
     [['--message', join(tmpdir(), 'millrace-no-such-file')], 1, 'does not exist'],
     [['track', '--source', 'nope'], 1, 'No source "nope" at http://127.0.0.1:'],
     [['track', '--source', 'nope'], 1, 'There are: quickstart, cinema-app.'],
@@ -385,8 +385,8 @@ There are more: the same with --cursor Zm9v
     [['list', '--limit', '0'], ' answered 400 Invalid limit\n'],
     [['show', 'gone'], ' answered 404 Dead letter with id gone not found\n'],
     [['show', 'private'], 'The role of this token is too low: 403 Forbidden\n'],
-    [['show', 'secret'], 'does not know this token: 401 Invalid Authorization Header\nGive one with --token'],
-    [['show', 'page'], 'answered with something that is not JSON.'],
+    [['show', 'secret'], 'does not know this token: 401 Invalid Authorization Header\nUse --token'],
+    [['show', 'page'], 'did not answer with JSON.'],
     [['show', 'moved'], ' answered 302'],
   ])('%j fails with %s', async (words, err) => {
     const result = await run(['dead-letters', ...words], env)
@@ -486,7 +486,7 @@ describe('the command line itself', () => {
     expect(code).toBe(1)
     expect(err).toBe(
       `Millrace cannot be reached at ${url}: nothing listens there.\n` +
-        'Start it with: npm start. If it runs elsewhere, name it with --url or MILLRACE_URL.\n',
+        'Start it with: npm start. If it runs elsewhere, use --url or MILLRACE_URL.\n',
     )
   })
 

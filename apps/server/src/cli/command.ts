@@ -29,7 +29,7 @@ export function remote(command: Command): Command {
       return parsed
     })
     .option('--email <email>', 'e-mail address to sign in with (default: MILLRACE_EMAIL)')
-    .option('--token <token>', 'access token (default: MILLRACE_TOKEN, else that of the data folder)', (token) => {
+    .option('--token <token>', 'access token (default: MILLRACE_TOKEN, else the one in the data folder)', (token) => {
       if (!/^[!-9;-~]+$/.test(token)) throw new InvalidArgumentError('A token has no spaces and colons.')
       return token
     })

@@ -46,11 +46,11 @@ const COMMANDS: readonly AddCommand[] = [
 export function newProgram(context: CommandContext): Command {
   const { stdout, stderr } = context.io
   const program = new Command('millrace')
-    .description('An open customer data platform: takes events, keeps them, delivers them, and shows every step.')
+    .description('An open customer data platform: accepts events, stores them, delivers them, and traces every step.')
     .version(VERSION, '-V, --version', 'show the version')
     .helpOption('-h, --help', 'show help')
     .helpCommand(false)
-    .showHelpAfterError('(millrace --help shows what there is)')
+    .showHelpAfterError('(see millrace --help)')
     .configureOutput({ writeOut: (text) => stdout.write(text), writeErr: (text) => stderr.write(text) })
     .exitOverride()
     .addHelpText('after', EXAMPLES)
@@ -66,4 +66,4 @@ Examples:
   millrace dead-letters list --destination 3uLMicKvWtFGwbwBkUIwtP0l8lu
 
 Settings are environment variables: millrace settings
-More of a command: millrace help <command>`
+Help on a command: millrace help <command>`

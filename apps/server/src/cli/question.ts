@@ -16,7 +16,7 @@ export async function askFor(question: string, isSaid: boolean | undefined, io: 
 /** To be asked before anything is prepared for a question that nobody would see. @throws CommandError */
 export function refuseUnlessAnswerable(isSaid: boolean | undefined, { stdin, stderr }: CommandIo): void {
   if (isSaid || (stdin.isTTY === true && stderr.isTTY === true)) return
-  throw usageError('There is nobody to ask.', 'Say --yes, or look first with --dry-run.')
+  throw usageError('Cannot ask: this is not a terminal.', 'Use --yes, or count first with --dry-run.')
 }
 
 async function firstLine(stdin: CommandIo['stdin']): Promise<string> {

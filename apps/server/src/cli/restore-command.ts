@@ -15,7 +15,7 @@ interface RestoreCommandOptions {
 /** `millrace restore` */
 export function addRestore(program: Command, { io }: CommandContext): void {
   withExample(program.command('restore <file>'), 'restore backup-20260304T091530Z.tar')
-    .description('make a data folder of a backup, on this machine; MILLRACE_DATA_DIR has to be empty')
+    .description('create a data folder from a backup, on this machine; MILLRACE_DATA_DIR must be empty')
     .option('--json', 'as JSON')
     .action((file: string, options: RestoreCommandOptions) => restore(file, options, io))
 }
@@ -46,21 +46,22 @@ function linesOf({ dataFolder, manifest, redeliveries }: Restored, { stdout, env
     `${paint('green', 'restored')}  ${oneLine(dataFolder, 1_000)}  from a backup of ${made}`,
     ...(manifest.hasLog ? inLog(redeliveries, made) : [NO_LOG]),
     '',
-    `The secret key is not in a backup: put it at ${oneLine(join(dataFolder, 'secret.key'), 1_000)}, or set`,
-    'MILLRACE_SECRET_KEY, before you start. The token of the command line is not in it either: give yours as MILLRACE_TOKEN.',
+    `A backup does not contain the secret key: copy it to ${oneLine(join(dataFolder, 'secret.key'), 1_000)}, or set`,
+    "MILLRACE_SECRET_KEY, before you start. It does not contain the command line's token either: set MILLRACE_TOKEN to yours.",
   ]
 }
 
-const NO_LOG = 'The log is not in this backup: what waited in it is gone. Dead letters are there, with their events.'
+const NO_LOG =
+  'This backup has no log: events that waited for delivery are lost. Dead letters are kept, with their events.'
 
 function inLog(redeliveries: Restored['redeliveries'], made: string): string[] {
   const waiting = redeliveries.filter(({ events }) => events > 0)
   return [
-    waiting.length === 0 ? 'Nothing waits for delivery.' : 'The start will deliver:',
+    waiting.length === 0 ? 'No events wait for delivery.' : 'The start will deliver:',
     ...waiting.map(({ destinationId, destinationName, events }) => {
       const noun = events === 1 ? 'event' : 'events'
       return `  up to ${events.toLocaleString('en-US')} ${noun} to ${oneLine(destinationName)} (${destinationId})`
     }),
-    `Of these, what was delivered after ${made} is delivered again, with the same messageId.`,
+    `Events delivered after ${made} are delivered again, with the same messageId.`,
   ]
 }

@@ -141,7 +141,7 @@ export class ServerApi {
     throw new AnswerError(
       response.status,
       `Not accepted: ${response.status} ${text}${which}`,
-      response.status === 401 ? 'Check the write key; every source shows its own.' : undefined,
+      response.status === 401 ? 'Check the write key: each source shows its own.' : undefined,
     )
   }
 
@@ -221,7 +221,7 @@ class Silence {
 
 /** The schema API says it with 400. */
 const WRONG_CREDENTIALS = 'Invalid admin credentials'
-const TOKEN_ADVICE = 'Give one with --token or MILLRACE_TOKEN; the first start printed that of the owner.'
+const TOKEN_ADVICE = "Use --token or MILLRACE_TOKEN; the first start printed the owner's token."
 
 function authorizationOf({ email, token }: { email?: string | undefined; token: string | undefined }) {
   if (token === undefined) return undefined
@@ -238,13 +238,13 @@ function localToken(url: string, env: CommandIo['env']): { token?: string; why: 
   try {
     settings = loadSettings(env)
   } catch {
-    return { why: 'none is given, and the settings of this machine do not say where its data folder is' }
+    return { why: 'none is given, and the data folder of this machine is unknown' }
   }
   if (!isOnThisMachine(url, settings)) return { why: 'none is given' }
   const file = join(settings.dataDir, TOKEN_FILE)
   try {
     const token = readFileSync(file, 'utf8').trim()
-    return /^[!-9;-~]+$/.test(token) ? { token, why: '' } : { why: `none is given, and ${file} holds none` }
+    return /^[!-9;-~]+$/.test(token) ? { token, why: '' } : { why: `none is given, and ${file} is empty` }
   } catch (error) {
     const isMissing = (error as NodeJS.ErrnoException).code === 'ENOENT'
     return { why: `none is given, and ${file} ${isMissing ? 'does not exist' : 'cannot be read'}` }
@@ -281,17 +281,17 @@ function parseAnswer(text: string, url: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
-    throw new CommandError(`${url} answered with something that is not JSON.`, 'Is that the address of Millrace?')
+    throw new CommandError(`${url} did not answer with JSON.`, 'Is this the address of Millrace?')
   }
 }
 
 function unreachable(url: string, error: Error, timeoutMs = TIMEOUT_MS): CommandError {
-  if (error.name === 'TimeoutError') return new CommandError(`${url} has not answered within ${timeoutMs / 1000} s.`)
+  if (error.name === 'TimeoutError') return new CommandError(`${url} did not answer within ${timeoutMs / 1000} s.`)
   const cause = error.cause as (Error & { code?: string }) | undefined
   const why = CAUSES[cause?.code ?? ''] ?? oneLine(cause?.message || error.message)
   return new CommandError(
     `Millrace cannot be reached at ${url}: ${why}.`,
-    'Start it with: npm start. If it runs elsewhere, name it with --url or MILLRACE_URL.',
+    'Start it with: npm start. If it runs elsewhere, use --url or MILLRACE_URL.',
   )
 }
 

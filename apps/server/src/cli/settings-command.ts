@@ -9,8 +9,8 @@ import { columns, json, oneLine, paintFor } from './paint.ts'
 /** `millrace settings` */
 export function addSettings(program: Command, { io, exitWith }: CommandContext): void {
   withExample(program.command('settings'), 'settings --json')
-    .description('show every setting: its value in force, and what it is for')
-    .option('--json', 'as JSON, with what each may be')
+    .description('show every setting with its current value')
+    .option('--json', 'as JSON, with allowed values')
     .action((options: { json?: boolean }) => exitWith(showSettings(options, io)))
 }
 
@@ -31,9 +31,7 @@ function showSettings(options: { readonly json?: boolean }, { env, stdout, stder
       '  ',
     )
     const lines = rows.map((row, i) => (list[i]!.isGiven ? paint('bold', row) : row))
-    stdout.write(
-      `${lines.join('\n')}\n\n* given in the environment; all others are defaults. What each may be: --json\n`,
-    )
+    stdout.write(`${lines.join('\n')}\n\n* set in the environment; all others are defaults. Allowed values: --json\n`)
   }
   warnOfUnknownSettings({ env, stderr })
   const wrong = [loadSettings, loadClientSettings].flatMap((load) => {

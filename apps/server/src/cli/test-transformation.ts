@@ -27,8 +27,8 @@ export function addTestTransformation(program: Command, { io, exitWith }: Comman
     remote(program.command('test-transformation <file>')),
     'test-transformation transformations/add-cents.js --events event.json',
   )
-    .description('run the code of a file over events, on the server and without saving: exit code 1 when one failed')
-    .requiredOption('--events <file>', 'JSON of an event or a list of events; - is standard input')
+    .description('run the code of a file on events, on the server, without saving; exit code 1 if an event fails')
+    .requiredOption('--events <file>', 'file with an event or a list of events as JSON; - is standard input')
     .action(async (file: string, options: TestTransformationOptions) => exitWith(await test(file, options, io)))
 }
 
@@ -57,7 +57,7 @@ function eventsIn(text: string): readonly JsonValue[] {
   }
   if (Array.isArray(value)) return value
   if (isJsonObject(value)) return [value]
-  throw usageError('The events are neither an event nor a list of events.')
+  throw usageError('The file must hold an event or a list of events.')
 }
 
 /** Code that the server refuses is shown with its place in the file. */

@@ -54,7 +54,7 @@ test('create shows the value once; the role is the lowest unless it is said', as
   const { code, out } = await run(['token', 'create', 'ci'], env)
   expect(code).toBe(0)
   expect(out).toBe(
-    `created  ci, viewer, of ada@cinema.example, never expires\n  ${made.token}\nIt is shown this once.\n`,
+    `created  ci, viewer, of ada@cinema.example, never expires\n  ${made.token}\nIt is shown only once.\n`,
   )
   expect(JSON.parse(lastRequest().body)).toEqual({ name: 'ci', role: 'viewer' })
 })
@@ -82,10 +82,10 @@ test('--json prints the answers of the routes', async () => {
 
 test.each<[words: string[], code: number, err: string]>([
   [['create', 'x', '--role', 'boss'], 1, ' answered 400 Unknown role boss\n'],
-  [['create', 'x', '--expires', 'soon'], 64, '"soon" is neither a time nor a number of days such as 90d.'],
+  [['create', 'x', '--expires', 'soon'], 64, '"soon" is not a time or a number of days such as 90d.'],
   [['create', 'x', '--expires', '0d'], 64, '--expires takes 1d to 36500d.'],
   [['create'], 64, "missing required argument 'name'"],
-  [['revoke', 'twin'], 1, '2 tokens are named "twin".\nName it by its id'],
+  [['revoke', 'twin'], 1, '2 tokens are named "twin".\nUse its id'],
   [['revoke', 'nope'], 1, 'No token "nope" at http://127.0.0.1:'],
 ])('token %j ends with %i: %s', async (words, code, err) => {
   const before = server.requests.length

@@ -19,12 +19,12 @@ const MAX_DAYS = 36_500
 
 /** `millrace token …`: personal access tokens. */
 export function addToken(program: Command, { io }: CommandContext): void {
-  const group = program.command('token').description('access tokens of people and programs')
+  const group = program.command('token').description('access tokens of users and programs')
   withExample(remote(group.command('list')), 'token list')
-    .description('list your tokens; as an admin those of all')
+    .description('list your tokens; as an admin, all tokens')
     .action((options: Common) => listTokens(options, io))
   withExample(remote(group.command('create <name>')), 'token create ci --role viewer --expires 90d')
-    .description('make a token for yourself; its value is shown this once')
+    .description('create a token for yourself; its value is shown only once')
     .option('--role <role>', 'viewer, editor or admin; at most your own', 'viewer')
     .option('--expires <when>', 'a time, or days from now such as 90d (default: never)')
     .action((name: string, options: NewToken) => createToken(name, options, io))
@@ -70,7 +70,7 @@ async function createToken(name: string, options: NewToken, io: CommandIo): Prom
   const lines = [
     `${paint('green', 'created')}  ${oneLine(accessToken.name)}, ${oneLine(accessToken.role)}, of ${oneLine(accessToken.email)}, ${until}`,
     `  ${paint('bold', oneLine(token))}`,
-    'It is shown this once.',
+    'It is shown only once.',
   ]
   io.stdout.write(`${lines.join('\n')}\n`)
 }
@@ -88,14 +88,11 @@ function findToken(tokens: readonly AccessTokenAnswer[], wanted: string, url: st
   const byId = tokens.find(({ id }) => id === wanted)
   const byName = tokens.filter(({ name }) => name === wanted)
   if (byId === undefined && byName.length > 1) {
-    throw new CommandError(
-      `${byName.length} tokens are named "${oneLine(wanted)}".`,
-      'Name it by its id: millrace token list',
-    )
+    throw new CommandError(`${byName.length} tokens are named "${oneLine(wanted)}".`, 'Use its id: millrace token list')
   }
   const found = byId ?? byName[0]
   if (found === undefined) {
-    throw new CommandError(`No token "${oneLine(wanted)}" at ${url}.`, 'millrace token list shows what there is.')
+    throw new CommandError(`No token "${oneLine(wanted)}" at ${url}.`, 'List tokens with: millrace token list')
   }
   return found
 }
@@ -108,7 +105,7 @@ function allTokens(api: ServerApi): Promise<AccessTokenAnswer[]> {
 function expiry(when: string, now: number): string {
   const days = /^(\d{1,5})d$/.exec(when)?.[1]
   if (days === undefined && Number.isNaN(Date.parse(when))) {
-    throw usageError(`"${oneLine(when)}" is neither a time nor a number of days such as 90d.`)
+    throw usageError(`"${oneLine(when)}" is not a time or a number of days such as 90d.`)
   }
   if (days === undefined) return when
   if (Number(days) < 1 || Number(days) > MAX_DAYS) throw usageError(`--expires takes 1d to ${MAX_DAYS}d.`)

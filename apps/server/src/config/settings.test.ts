@@ -68,7 +68,7 @@ test('without variables everything has the default of its contract', () => {
 
 const PORT = 'a whole number from 0 to 65,535 (0 = any free one)'
 const ROLES =
-  'all, which is gateway,pipeline,catalog,control: an SQLite database belongs to one process, so that none can be left out'
+  'all, which is gateway,pipeline,catalog,control: an SQLite database belongs to one process, so one process runs them all'
 const HOST = 'an IP address or a host name, without a port'
 const URL_RULE = 'an http or https URL without user, query and fragment'
 const TOKEN = '24 to 200 printable characters without spaces or colons'

@@ -35,6 +35,6 @@ test('a folder of an earlier release keeps its format until its databases are br
 
 test('a folder of a later release is refused, untouched', () => {
   writeFileSync(join(path, 'format'), '3\n')
-  expect(() => DataFolder.open(path)).toThrow(/newer version of Millrace \(format 3, this version knows 2\)/)
+  expect(() => DataFolder.open(path)).toThrow(/newer version of Millrace \(format 3, this version supports 2\)/)
   expect(readdirSync(path)).toEqual(['format'])
 })

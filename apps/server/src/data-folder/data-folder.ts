@@ -68,11 +68,11 @@ export class DataFolder implements Disposable {
     if (existsSync(file)) {
       const key = Buffer.from(readFileSync(file, 'utf8').trim(), 'base64')
       if (key.length === 32) return key
-      throw new DataFolderError(`${file} is not a key: it has to hold 32 bytes in base64`)
+      throw new DataFolderError(`${file} is not a key: it must hold 32 bytes in base64`)
     }
     if (existsSync(this.file('control.db'))) {
       throw new DataFolderError(
-        `${file} is missing, and saved secrets cannot be read without it: put the file back, or set MILLRACE_SECRET_KEY`,
+        `${file} is missing, and saved secrets cannot be read without it: restore the file, or set MILLRACE_SECRET_KEY`,
       )
     }
     const key = randomBytes(32)
@@ -90,7 +90,7 @@ function refuseNewerFormat(path: string): void {
   const format = readFormat(path)
   if (format > DATA_FORMAT) {
     throw new DataFolderError(
-      `${path} was written by a newer version of Millrace (format ${format}, this version knows ${DATA_FORMAT}); nothing was changed`,
+      `${path} was written by a newer version of Millrace (format ${format}, this version supports ${DATA_FORMAT}); nothing was changed`,
     )
   }
 }
@@ -127,8 +127,6 @@ function takeLock(path: string): DatabaseSync {
   } catch (error) {
     lock.close()
     if (!/locked/.test((error as Error).message)) throw error
-    throw new DataFolderError(
-      `data folder ${path} is in use by another Millrace: stop that one, or set MILLRACE_DATA_DIR`,
-    )
+    throw new DataFolderError(`data folder ${path} is in use by another Millrace: stop it, or set MILLRACE_DATA_DIR`)
   }
 }

@@ -127,10 +127,10 @@ const CLIENT_ERRORS: Readonly<Record<string, [status: string, text: string]>> = 
 }
 
 function listenText({ code, message }: NodeJS.ErrnoException, host: string, port: number): string {
-  if (code === 'EADDRINUSE') return `port ${port} on ${host} is in use: stop what listens there, or set MILLRACE_PORT`
+  if (code === 'EADDRINUSE') return `port ${port} on ${host} is in use: stop the other program, or set MILLRACE_PORT`
   if (code === 'EACCES')
-    return `port ${port} on ${host} may not be used by this user: set MILLRACE_PORT to 1024 or above`
+    return `port ${port} on ${host} is not permitted for this user: set MILLRACE_PORT to 1024 or above`
   if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND')
-    return `${host} is no address of this machine: set MILLRACE_HOST`
+    return `${host} is not an address of this machine: set MILLRACE_HOST`
   return `cannot listen on ${host}:${port}: ${message}`
 }

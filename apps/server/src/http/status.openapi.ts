@@ -53,7 +53,7 @@ export const HEALTH_IN_WORDS: RouteDescription = {
   details: 'A destination that fails is no trouble of this service.',
   access: 'none',
   answers: {
-    200: { text: 'All is well.', schema: Health, examples: { well: health } },
+    200: { text: 'No problems found.', schema: Health, examples: { well: health } },
     503: { text: 'Something is wrong; `checks` says what.', schema: Health, examples: { broken } },
   },
 }

@@ -21,13 +21,13 @@ interface CatalogNeeds {
   readonly logger: ServerLogger
 }
 
-/** What events look like, and the two APIs that tell of it. */
+/** The schema catalog and its two APIs. */
 export interface CatalogPart extends Part {
-  /** Of the schema API. */
+  /** Credentials of the schema API. */
   readonly admin: AdminCredentials
 }
 
-/** Counts what the log holds, for the sources of the configuration. */
+/** Starts counting the events of the log, for the configured sources. */
 export function startCatalog(needs: CatalogNeeds): CatalogPart {
   const { folder, settings, controlPlane, callers, clock, logger } = needs
   const { log, catalog } = needs.storage
@@ -43,7 +43,7 @@ export function startCatalog(needs: CatalogNeeds): CatalogPart {
   catalog.follow(log, catalogSources(controlPlane.snapshot()))
   controlPlane.onChange((snapshot) => {
     catalog.configure(catalogSources(snapshot)).catch((error: Error) => {
-      logger.error({ err: error }, 'the schema catalog cannot be told of sources')
+      logger.error({ err: error }, 'sources cannot be sent to the schema catalog')
     })
   })
   const schemas = new SchemaRoutes({
@@ -60,7 +60,7 @@ export function startCatalog(needs: CatalogNeeds): CatalogPart {
     v2Routes: [catalogRoutes(catalog)],
     checks: { catalog: { trouble: () => catalog.trouble() } },
     metrics: async () => {
-      // A catalog that cannot be read is shown by /health; the other figures are as true as ever.
+      // /health reports an unreadable catalog; the other metrics are still valid.
       const sources = (await catalog.status().catch(() => undefined))?.sources ?? []
       const cuts = CUT_KINDS.map(
         (kind): MetricSample => [{ kind }, sources.reduce((sum, { cut }) => sum + cut[kind], 0)],
@@ -72,7 +72,7 @@ export function startCatalog(needs: CatalogNeeds): CatalogPart {
           'Age of the oldest event that the schema catalog has not counted yet.',
           lag,
         ),
-        counter('millrace_schema_cut_total', 'What limits of the schema catalog have cut.', cuts),
+        counter('millrace_schema_cut_total', 'Cuts by limits of the schema catalog.', cuts),
       ]
     },
     [Symbol.asyncDispose]: async () => admin.close(),

@@ -15,15 +15,15 @@ interface ControlNeeds {
   readonly folder: DataFolder
   readonly settings: Settings
   readonly registry: DestinationRegistry
-  /** Checks and tests code of users. */
+  /** Checks and tests user code. */
   readonly sandboxes: Sandboxes
-  /** That the server listens on. */
+  /** Port that the server listens on. */
   readonly port: number
   readonly clock: Clock
   readonly logger: ServerLogger
 }
 
-/** The configuration, and who may see and change it. */
+/** The configuration, its users and their access. */
 export interface ControlPart extends Part {
   readonly controlPlane: ControlPlane
   readonly callers: Callers

@@ -25,12 +25,12 @@ interface DeliveryNeeds {
   readonly logger: ServerLogger
 }
 
-/** From the log to the destinations. */
+/** Reads the log and delivers to the destinations. */
 export interface DeliveryPart extends Part {
   readonly pipeline: Pipeline
 }
 
-/** Goes on where the last run stopped, and follows the configuration from here on. */
+/** Resumes where the last run stopped, and follows configuration changes. */
 export async function startDelivery(needs: DeliveryNeeds): Promise<DeliveryPart> {
   const { settings, controlPlane, registry, sandboxes, outbound, clock, logger } = needs
   const { log, store, catalog, disk } = needs.storage
@@ -111,8 +111,8 @@ function outcomeMetrics({ attempts, outcomes, reasons }: Pipeline['metrics']): s
   return [
     counter('millrace_delivery_attempts_total', 'Attempts by class of the answer.', byLabel(attempts, 'class')),
     counter('millrace_delivery_total', 'Events by final outcome.', byLabel(outcomes, 'outcome')),
-    counter('millrace_internal_dead_letters_total', 'Events given up for a fault of our own.', internal),
-    counter('millrace_expired_total', 'Events given up by the system.', expired),
+    counter('millrace_internal_dead_letters_total', 'Events dead-lettered because of an internal fault.', internal),
+    counter('millrace_expired_total', 'Events expired by the system.', expired),
   ]
 }
 

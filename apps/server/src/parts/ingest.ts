@@ -24,16 +24,16 @@ interface IngestNeeds {
   readonly controlPlane: ControlPlane
   readonly registry: DestinationRegistry
   readonly callers: Callers
-  /** Takes what is parsed here, so that it need not be parsed again. */
+  /** Receives parsed records, so that the pipeline does not parse them again. */
   readonly parsed: NonNullable<GatewayOptions['parsed']>
   readonly ending: Ending
-  /** Of this server, as its own machine reaches it. */
+  /** URL of this server on its own machine. */
   readonly baseUrl: string
   readonly clock: Clock
   readonly logger: ServerLogger
 }
 
-/** From the socket to the log. */
+/** Accepts requests and appends their events to the log. */
 export interface IngestPart extends Part {
   readonly counts: IngestMetrics
 }
@@ -93,7 +93,7 @@ export function openIngest(needs: IngestNeeds): IngestPart {
     v2Routes: [refusalRoutes(gateway.refusals)],
     metrics: () => [
       ...metricsOf(gateway.metrics),
-      total('millrace_log_sync_failures_total', 'Appends that could not be stored.', syncFailures),
+      total('millrace_log_sync_failures_total', 'Failed appends.', syncFailures),
     ],
     [Symbol.asyncDispose]: async () => gateway.close(),
   }
@@ -111,7 +111,7 @@ function metricsOf(metrics: IngestMetrics): string[] {
     counter('millrace_ingest_requests_total', 'Requests to the ingest routes.', requests),
     counter('millrace_ingest_events_total', 'Accepted events.', events),
     counter('millrace_ingest_rejected_total', 'Refused requests by reason.', rejected),
-    histogram('millrace_ingest_duration_seconds', 'From request to answer.', metrics.durationSeconds),
-    histogram('millrace_log_append_seconds', 'From append to durable.', metrics.appendSeconds),
+    histogram('millrace_ingest_duration_seconds', 'Time from request to answer.', metrics.durationSeconds),
+    histogram('millrace_log_append_seconds', 'Time from append to durable.', metrics.appendSeconds),
   ]
 }

@@ -19,20 +19,20 @@ import type { Part } from './part.ts'
 interface OperationsNeeds {
   readonly folder: DataFolder
   readonly settings: Settings
-  /** By name, secrets masked. */
+  /** Settings by name, with secrets masked. */
   readonly shownSettings: Record<string, string | number | null>
   readonly storage: Pick<StoragePart, 'log' | 'store' | 'catalog'>
   readonly controlPlane: ControlPlane
   readonly callers: Callers
   readonly ingest: IngestMetrics
   readonly pipeline: Pick<Pipeline, 'metrics' | 'deliveries'>
-  /** What a build of the dashboard left; undefined: there is none below /ui. */
+  /** Output of the dashboard build; undefined: no dashboard is served. */
   readonly dashboardFolder: string | undefined
   readonly clock: Clock
   readonly logger: ServerLogger
 }
 
-/** What people see of a server that runs: figures, backups, its settings, the dashboard, and the inbox of a first start. */
+/** Operates a running server: statistics, backups, settings, the dashboard, and the quickstart inbox. */
 export interface OperationsPart extends Part {
   readonly inbox: Inbox
 }

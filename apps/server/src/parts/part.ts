@@ -5,38 +5,38 @@ import type { ProcessRole } from '../config/roles.ts'
 
 /** One row of `checks` in /health. */
 export interface HealthCheck {
-  /** What is wrong in a few words; undefined when all is well. */
+  /** The problem in a few words; undefined if there is none. */
   readonly trouble: () => string | undefined | Promise<string | undefined>
-  /** What does not go on while something is wrong; left out: everything does. */
+  /** What stops during the problem; omitted: nothing. */
   readonly stops?: 'accepting' | 'routing'
 }
 
 /**
- * A part of the product. It takes what it needs as named inputs and gives the members of this interface, which others
- * loop over, beside what it gives to parts that are opened after it. Disposing of it closes what it has opened.
+ * A part of the product. It takes named inputs. The server loops over the members of this interface; later parts may use
+ * further members. Disposing a part closes what it has opened.
  *
  * @see ARCHITECTURE.md, "Parts"
  */
 export interface Part extends AsyncDisposable {
-  /** The role of a process that serves it; left out: every process. */
+  /** Process role that runs this part; omitted: every process runs it. */
   readonly role?: ProcessRole
-  /** At the root. */
+  /** Routes at the root. */
   readonly routes?: readonly FastifyPluginAsync[]
-  /** Below /v2, behind its credentials. */
+  /** Routes under /v2, which require its credentials. */
   readonly v2Routes?: readonly FastifyPluginAsync[]
   /**
-   * Answers routes without Fastify. It is asked before a client that holds its body back is told to send it, and tells it
-   * where it wants one.
+   * Answers routes without Fastify. It runs before the server answers `Expect: 100-continue`, and sends the
+   * `100 Continue` itself if it wants the body.
    *
-   * @returns whether the request was for one of them.
+   * @returns whether it has handled the request.
    */
   readonly handle?: (request: IncomingMessage, response: ServerResponse) => boolean
-  /** What the OpenAPI document says of the routes that `handle` answers. */
+  /** OpenAPI descriptions of the routes that `handle` answers. */
   readonly described?: readonly DescribedRoute[]
-  /** By name. */
+  /** Health checks by name. */
   readonly checks?: Readonly<Record<string, HealthCheck>>
   /** Metric families in the text format of Prometheus. */
   readonly metrics?: () => readonly string[] | Promise<readonly string[]>
-  /** Takes up nothing new, and finishes what is in progress until `deadline`. */
+  /** Takes no new work, and finishes work in progress until `deadline`. */
   readonly drain?: (deadline: Promise<void>) => Promise<void>
 }

@@ -11,13 +11,13 @@ import type { Part } from './part.ts'
 interface UserCodeNeeds {
   readonly settings: Settings
   readonly outbound: OutboundClients
-  /** Another program for the processes: only for programs that break the product on purpose. */
+  /** Replaces the program of the processes; only fault injection uses it. */
   readonly program: string | undefined
   readonly clock: Clock
   readonly logger: ServerLogger
 }
 
-/** The processes that code of users runs in: for events on their way, for tests, and to check what is saved. */
+/** Opens the user-code processes: for live events, for tests, and to check code on save. */
 export function openUserCode(needs: UserCodeNeeds): Part & { readonly sandboxes: Sandboxes } {
   const { settings, outbound, program, clock, logger } = needs
   const clients = new TransformClients(() => outbound.make(TRANSFORM_CLIENT_BOUNDS))
@@ -48,13 +48,17 @@ export function openUserCode(needs: UserCodeNeeds): Part & { readonly sandboxes:
 function metricsOf(code: Sandboxes): readonly string[] {
   const { sandboxes, children, penalised, runs, troubles } = code.figures()
   return [
-    gauge('millrace_transformation_sandboxes', 'Sandboxes of user code alive.', sandboxes),
-    gauge('millrace_transformation_processes', 'Processes that user code runs in.', children),
-    gauge('millrace_transformation_penalised', 'Destinations whose user code runs apart after a fault.', penalised),
-    total('millrace_transformation_runs_total', 'Batches of user code, test runs included.', runs),
+    gauge('millrace_transformation_sandboxes', 'Live user-code sandboxes.', sandboxes),
+    gauge('millrace_transformation_processes', 'User-code processes.', children),
+    gauge(
+      'millrace_transformation_penalised',
+      'Destinations whose user code runs in a separate process after a fault.',
+      penalised,
+    ),
+    total('millrace_transformation_runs_total', 'User-code batches, including test runs.', runs),
     counter(
       'millrace_transformation_faults_total',
-      'Runs of user code that the sandbox ended, by fault.',
+      'Runs of user code ended by the sandbox, by fault.',
       labelled('fault', Object.entries(troubles)),
     ),
   ]

@@ -46,14 +46,14 @@ export async function runQuickstart(quickstart: Quickstart): Promise<void> {
         resolve(true)
       }
       if (shown === MAX_SHOWN) {
-        say('  (further deliveries are not shown here)')
+        say('  (later deliveries are not shown here)')
         stop()
       }
     })
   })
-  say('Three sample events, each as it arrives:')
+  say('Three sample events, as they arrive:')
   await send(baseUrl, source, SAMPLES)
-  if (!(await arrived)) say('  Not all of them arrived: `npm run millrace -- doctor` may say why.')
+  if (!(await arrived)) say('  Not all of them arrived: check with `npm run millrace -- doctor`.')
   say('')
   for (const line of nextSteps(baseUrl, source)) say(line)
 }
@@ -76,11 +76,11 @@ async function send(baseUrl: string, source: Source, batch: readonly object[]): 
 function nextSteps(baseUrl: string, source: Source): string[] {
   const event = { messageId: 'hello-1', userId: 'u-4711', event: 'Hello', properties: { from: 'me' } }
   return [
-    'Send one of your own:',
+    'Send your own event:',
     '',
     `  curl -u ${source.writeKey}: ${baseUrl}/v1/track -d '${JSON.stringify(event)}'`,
     '',
-    'See what became of it:',
+    'Trace it:',
     '',
     '  npm run millrace -- trace hello-1',
     '',

@@ -56,7 +56,7 @@ export class AuditRetention {
         const removed = await store.pruneAuditEntries(clock.now() - KEPT_MS, STEP_ENTRIES)
         if (removed === STEP_ENTRIES) delayMs = STEP_PAUSE_MS
       } catch (error) {
-        logger.warn({ err: error }, 'old audit entries could not be removed yet')
+        logger.warn({ err: error }, 'old audit entries could not be deleted; retrying')
       }
     }
     this.#timer = this.#after(delayMs)

@@ -58,10 +58,10 @@ export class BackgroundEntries {
         await store.addAuditEntries(batch)
         this.#waiting.splice(0, batch.length)
       }
-      if (this.#leftOut > 0) logger.warn({ count: this.#leftOut }, 'audit entries were left out: too many waited')
+      if (this.#leftOut > 0) logger.warn({ count: this.#leftOut }, 'audit entries were dropped: the queue was full')
       this.#leftOut = 0
     } catch (error) {
-      logger.warn({ waiting: this.#waiting.length, err: error }, 'audit entries could not be stored yet')
+      logger.warn({ waiting: this.#waiting.length, err: error }, 'audit entries could not be stored; retrying')
       this.#retry = clock.setTimer(() => {
         this.#writing = this.#write()
       }, RETRY_MS)

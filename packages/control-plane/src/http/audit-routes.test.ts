@@ -258,7 +258,9 @@ describe('coming in', () => {
       }
       expect(await told(plane, '&kind=session')).toEqual([])
     }
-    expect(plane.logged.filter((line) => line.startsWith('audit entries could not be stored yet'))).toHaveLength(1)
+    expect(plane.logged.filter((line) => line.startsWith('audit entries could not be stored; retrying'))).toHaveLength(
+      1,
+    )
     await plane.clock.advance(5_000)
     expect(await told(plane, '&kind=session')).toHaveLength(3)
     expect(await told(plane, '&kind=source')).toHaveLength(3)
@@ -276,7 +278,7 @@ test('of what cannot be written 1,000 entries wait; how many were left out is lo
   await plane.clock.advance(5_000)
   await plane.plane.audit.settled()
   expect(await plane.plane.audit.entries({ kind: 'connection', limit: 2_000 })).toHaveLength(1_000)
-  expect(plane.logged.at(-1)).toBe('audit entries were left out: too many waited {"count":7}')
+  expect(plane.logged.at(-1)).toBe('audit entries were dropped: the queue was full {"count":7}')
 })
 
 describe('reading', () => {

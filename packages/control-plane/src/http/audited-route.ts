@@ -14,7 +14,7 @@ export type AuditedRoute = Pick<Audited, 'action' | 'kind'> | 'none'
 export function auditedRoute(given: AuditedRoute | undefined, method: string, url: string): AuditedRoute {
   if (READING.includes(method)) return 'none'
   const audited = given ?? ownRoute(method, url)
-  if (audited === undefined) throw new Error(`${method} ${url} has to say in config.audited what the audit log tells`)
+  if (audited === undefined) throw new Error(`${method} ${url} must describe its audit entry in config.audited`)
   return audited
 }
 

@@ -108,7 +108,7 @@ describe('signing in', () => {
       expect(answer.status).toBe(429)
       expect(answer.headers['retry-after']).toBe('50')
       expect(answer.body).toMatchObject({
-        error: 'Too many wrong sign-ins from this address: try again in 50 s',
+        error: 'Too many failed sign-ins from this address: try again in 50 s',
         code: 'rate_limited',
       })
     }

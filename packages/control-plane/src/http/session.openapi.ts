@@ -39,7 +39,7 @@ export const SESSION_IN_WORDS: Record<'begin' | 'show' | 'end', RouteDescription
       ...refusals({
         400: ['email is required', 'token is required', 'Unknown member: colour'],
         401: ['Invalid Authorization Header'],
-        429: ['Too many wrong sign-ins from this address: try again in 42 s'],
+        429: ['Too many failed sign-ins from this address: try again in 42 s'],
       }),
     },
   },

@@ -49,7 +49,7 @@ export class SignInLimit {
     attempts.refused++
     attempts.lastRefused = { at: this.#clock.now(), monotonic: now }
     const retryAfter = Math.max(1, Math.ceil((attempts.wrong[0]! + MINUTE_MS - now) / 1_000))
-    throw new ApiError('rate_limited', `Too many wrong sign-ins from this address: try again in ${retryAfter} s`, {
+    throw new ApiError('rate_limited', `Too many failed sign-ins from this address: try again in ${retryAfter} s`, {
       headers: { 'Retry-After': String(retryAfter) },
     })
   }

@@ -89,7 +89,7 @@ export class StaleStateError extends Error {
   readonly code = 'stale_state'
 
   constructor() {
-    super('the stored state has changed meanwhile')
+    super('the stored state has changed')
   }
 }
 
@@ -100,8 +100,8 @@ export class WrongSecretKeyError extends Error {
 
   constructor(where: string) {
     super(
-      `The secret key does not fit ${where}: its secrets were saved with another one. ` +
-        'Start with the key they were saved with (MILLRACE_SECRET_KEY or the file secret.key). Nothing was changed.',
+      `The secret key does not match ${where}: its secrets were saved with another key. ` +
+        'Start with that key (MILLRACE_SECRET_KEY or the file secret.key). Nothing was changed.',
     )
   }
 }

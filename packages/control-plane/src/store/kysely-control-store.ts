@@ -59,7 +59,7 @@ export class KyselyControlStore implements ControlStore {
     where: string,
   ): Promise<KyselyControlStore> {
     const { error } = await new Migrator({ db, provider: { getMigrations: async () => MIGRATIONS } }).migrateToLatest()
-    if (error !== undefined) throw new Error(`${where} could not be brought up to date`, { cause: error })
+    if (error !== undefined) throw new Error(`${where} could not be migrated`, { cause: error })
     const workspace = await db.selectFrom('workspace').select('key_check').executeTakeFirst()
     if (workspace === undefined) await insertWorkspace(db, secrets, newWorkspace)
     else if (!secrets.fits(workspace.key_check)) throw new WrongSecretKeyError(where)

@@ -23,7 +23,7 @@ test('a wrong key leaves every byte of the data as it was', async () => {
   await using database = await filledDatabase()
   const before = database.bytes()
   await expect(database.open('wrong')).rejects.toThrow(WrongSecretKeyError)
-  await expect(database.open('wrong')).rejects.toThrow(`The secret key does not fit ${database.file}`)
+  await expect(database.open('wrong')).rejects.toThrow(`The secret key does not match ${database.file}`)
   expect(database.bytes()).toEqual(before)
 })
 

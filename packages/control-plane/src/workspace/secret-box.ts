@@ -15,7 +15,7 @@ export class SecretBox {
 
   /** @param key 32 bytes. */
   constructor(key: Uint8Array, random: (byteCount: number) => Uint8Array) {
-    if (key.length !== 32) throw new Error(`a secret key has 32 bytes, not ${key.length}`)
+    if (key.length !== 32) throw new Error(`a secret key must have 32 bytes, not ${key.length}`)
     this.#key = key
     this.#random = random
   }

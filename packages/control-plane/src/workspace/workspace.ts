@@ -156,7 +156,7 @@ export class Workspace {
         const isStale = error instanceof StaleStateError
         this.#logger.error(
           { err: error },
-          isStale ? 'a change was decided upon an old state' : 'a change could not be stored',
+          isStale ? 'a change was based on a stale state' : 'a change could not be stored',
         )
         // A commit that failed may have been stored none the less: then every later one would be refused.
         if (isStale) await this.#reload()

@@ -59,7 +59,7 @@ export class Trouble {
     if (!outage.note(isDelivered ? 'good' : signOf(result), wasProbe, now)) return
     const fields = { destinationId, state: outage.state, status: result.status }
     if (outage.state === 'ok') logger.info(fields, 'destination answers again')
-    else logger.warn(fields, 'destination gets only probes for now')
+    else logger.warn(fields, 'destination is failing: only probes are sent')
     onChange()
   }
 

@@ -1,11 +1,11 @@
 import type { Clock, Timer } from '@millrace/std'
 
-/** One timer for many: it rings at the earliest time that anybody asked for, and then everybody looks again. */
+/** One timer for many waits: it rings at the earliest requested time, and then all callers check again. */
 export class Alarm {
   readonly #clock: Clock
   readonly #onRing: () => void
   #timer: Timer | undefined
-  /** Of the timer, by the monotonic clock. */
+  /** Due time of the timer, by the monotonic clock. */
   #due = 0
   #isClosed = false
 
@@ -14,7 +14,7 @@ export class Alarm {
     this.#onRing = onRing
   }
 
-  /** Rings once so much time has passed, or before. */
+  /** Rings after `delayMs` at the latest. */
   ringWithin(delayMs: number): void {
     if (this.#isClosed) return
     const due = this.#clock.monotonic() + delayMs
@@ -27,7 +27,7 @@ export class Alarm {
     }, delayMs)
   }
 
-  /** It never rings again. */
+  /** Stops the timer for good. */
   close(): void {
     this.#isClosed = true
     this.#timer?.cancel()

@@ -1,16 +1,16 @@
 import type { LaneEvent } from './lane-event.ts'
 
-/** More events than this behind one id are shown as `hotId`. @see contracts/delivery.md §4 [D609] */
+/** An id with more blocked events than this is shown as `hotId`. @see contracts/delivery.md §4 [D609] */
 const HOT_ID_EVENTS = 1_000
 
-/** Events of a lane that wait for an earlier one of their user, counted as they come and go: nobody walks over them. */
+/** Counts the events of a lane that wait for an earlier event of their user, without iterating over them. */
 export class BlockedEvents {
   #count = 0
-  /** By user key or, where there is none, anonymous key. */
+  /** By user key or, if there is none, anonymous key. */
   readonly #byUser = new Map<number, number>()
-  /** By anonymous key, of events that have a user key as well. */
+  /** By anonymous key, for events that also have a user key. */
   readonly #byDevice = new Map<number, number>()
-  /** Keys with more than `HOT_ID_EVENTS`. */
+  /** Keys with more than `HOT_ID_EVENTS` blocked events. */
   readonly #hot = new Set<number>()
 
   get count(): number {
@@ -21,7 +21,7 @@ export class BlockedEvents {
     return this.#byUser.size
   }
 
-  /** The key with the most events behind it, if they are many. */
+  /** The key with the most blocked events, if there is a hot one. */
   get hottest(): { key: number; waiting: number } | undefined {
     let hottest: { key: number; waiting: number } | undefined
     for (const key of this.#hot) {

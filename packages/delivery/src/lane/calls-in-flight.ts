@@ -4,7 +4,7 @@ import type { LaneEvent } from './lane-event.ts'
 
 type CallResult = Parameters<Parameters<OutboundClient['send']>[1]>[0]
 
-/** The calls of a lane that are in flight: at most one for an event. */
+/** The calls of a lane that are in flight: at most one per event. */
 export class CallsInFlight {
   readonly #client: OutboundClient
   readonly #calls = new Map<LaneEvent, OutboundCall>()
@@ -19,12 +19,12 @@ export class CallsInFlight {
     return this.#calls.size
   }
 
-  /** Those for events that are replayed. */
+  /** Number of calls for replayed events. */
   get ofReplays(): number {
     return this.#ofReplays
   }
 
-  /** @param onEnd is called once, when the call is none of these any more. */
+  /** @param onEnd called once, after the call has been removed from here. */
   send(event: LaneEvent, request: OutboundRequest, onEnd: (result: CallResult) => void): void {
     if (event.replayed !== undefined) this.#ofReplays++
     const call = this.#client.send(request, (result) => {
@@ -40,7 +40,7 @@ export class CallsInFlight {
     this.#calls.get(event)?.abort()
   }
 
-  /** Waits for all of them; those that are unanswered at the deadline are aborted. */
+  /** Waits for all calls; aborts those without an answer at the deadline. */
   async settled(deadline: Promise<void>): Promise<void> {
     const idle = new Promise<void>((resolve) => {
       this.#onIdle = resolve

@@ -1,7 +1,7 @@
 import type { JourneyWrite } from '../store/flush.ts'
 
 export interface Attempt {
-  /** 1 is the first. */
+  /** Number of the attempt, from 1. */
   readonly n: number
   readonly at: string
   readonly durationMs: number
@@ -22,36 +22,36 @@ export interface RequestHistory extends ShownRequest {
   readonly attempts: Attempt[]
 }
 
-/** An attempt that failed and is repeated, as short as it is told of: events that wait share it. */
+/** Summary of a failed attempt that is retried; waiting events share it. */
 export interface Failed {
-  /** Null: no answer came. */
+  /** Null without an answer. */
   readonly status: number | null
-  /** Why none came. */
+  /** The reason if there was no answer. */
   readonly noAnswer: string | null
 }
 
-/** What is kept of the attempts of one event at one destination. */
+/** The attempts of one event at one destination. */
 export interface DeliveryHistory {
-  /** Undefined while the event waits without its payload: then they are on disk alone. */
+  /** Undefined while the event is unloaded: they are then on disk only. */
   requests: RequestHistory[] | undefined
-  /** What they count in the memory budget. */
+  /** Their size in the memory budget. */
   bytes: number
-  /** Flushes that are to write them. */
+  /** Number of pending flushes that include them. */
   unwritten: number
-  /** Requests of the event that are delivered already; they are not sent again. */
+  /** Number of delivered requests of the event; they are not sent again. */
   deliveredRequests: number
-  /** Attempts in all, over restarts. */
+  /** Total attempts, including those before a restart. */
   attempts: number
   attemptsSinceStart: number
-  /** Wall clock, for the store. */
+  /** By the wall clock, for the store. */
   firstAttemptAt: number
   /** The same moment by the monotonic clock of this process. */
   firstAttempt: number
-  /** What the last attempt came to; undefined before the first, and of an attempt of an earlier process. */
+  /** The last failed attempt; undefined before the first one, and for attempts before a restart. */
   lastFailed: Failed | undefined
-  /** By the monotonic clock; undefined unless it waits for a retry. */
+  /** Time of the next retry by the monotonic clock; undefined if none is scheduled. */
   due: number | undefined
-  /** Answers 401 or 403, and how many events the destination had accepted at the first of them. */
+  /** Number of answers 401 or 403, and how many events the destination had accepted at the first of them. */
   refusals: number
   deliveredAtFirstRefusal: number
 }
@@ -59,21 +59,21 @@ export interface DeliveryHistory {
 const FIRST_KEPT = 5
 const LAST_KEPT = 15
 
-/** An attempt without its text. */
+/** Memory of an attempt without its text. */
 const ATTEMPT_BYTES = 200
 const FAILED_TEXT_BYTES = 16 * 1024
 const DELIVERED_TEXT_LENGTH = 256
 
-/** What is kept of an answer's text, of which more may have been read to judge it. @see contracts/delivery.md §8 [D624] */
+/** Truncates an answer's text for storage. @see contracts/delivery.md §8 [D624] */
 export function keptText(text: string, answerClass: Attempt['class']): string {
   if (answerClass === 'delivered') return text.slice(0, DELIVERED_TEXT_LENGTH)
   if (text.length * 3 <= FAILED_TEXT_BYTES) return text
   const bytes = Buffer.from(text)
-  // As of a stream that goes on: a character that is cut in two is left out.
+  // `stream` drops a character that is cut in half.
   return new TextDecoder().decode(bytes.subarray(0, FAILED_TEXT_BYTES), { stream: true })
 }
 
-/** Adds an attempt at one of the event's requests. @param show called for the first attempt at it. */
+/** Adds an attempt to one of the event's requests. @param show called for the first attempt of a request. */
 export function noteAttempt(
   history: DeliveryHistory,
   number: number,
@@ -87,7 +87,7 @@ export function noteAttempt(
   addAttempt(attempts, { n: (attempts.at(-1)?.n ?? 0) + 1, ...attempt })
 }
 
-/** Of the last request that was attempted. */
+/** The last attempt of the last request. */
 export function lastAttempt(history: DeliveryHistory | undefined): Attempt | undefined {
   return history?.requests?.findLast((request) => request !== undefined)?.attempts.at(-1)
 }
@@ -98,7 +98,7 @@ export function addAttempt(attempts: Attempt[], attempt: Attempt): void {
   attempts.push(attempt)
 }
 
-/** Of an event whose first attempt has just ended. */
+/** History of an event whose first attempt has just ended. */
 export function newHistory(startedAt: number, startedMonotonic: number): DeliveryHistory {
   return {
     requests: [],
@@ -116,7 +116,7 @@ export function newHistory(startedAt: number, startedMonotonic: number): Deliver
   }
 }
 
-/** Of an event that an earlier process attempted; what it attempted stays on disk. */
+/** History of an event that was attempted before a restart; those attempts stay on disk. */
 export function resumedHistory(wait: JourneyWrite, now: number, monotonic: number): DeliveryHistory {
   const firstAttemptAt = wait.firstAttemptAt ?? now
   return {
@@ -127,17 +127,17 @@ export function resumedHistory(wait: JourneyWrite, now: number, monotonic: numbe
   }
 }
 
-/** About what requests take in memory. */
+/** Estimated memory of requests. */
 export function historyBytes(requests: readonly RequestHistory[] | undefined): number {
   let bytes = 0
   for (const request of requests ?? []) {
-    // The first requests may have been delivered at once.
+    // The first requests have no entry if they were delivered at the first attempt.
     for (const { text } of request?.attempts ?? []) bytes += ATTEMPT_BYTES + text.length
   }
   return bytes
 }
 
-/** Time that does not count against an event, because it was not allowed to go. */
+/** Excludes time in which the event was not allowed to be sent. */
 export function passOver(history: DeliveryHistory | undefined, ms: number): void {
   if (history === undefined) return
   history.firstAttempt += ms

@@ -4,7 +4,7 @@ import { lastAttempt } from './delivery-history.ts'
 import type { LaneEvent } from './lane-event.ts'
 
 /*
- * What the store is told of an event of a lane. The outcomes of the lane add which replay it is part of.
+ * Builds the rows of an event for the store. The outcomes of the lane add its replay.
  */
 
 export function journeyOf(
@@ -27,7 +27,7 @@ export function journeyOf(
 
 /**
  * @param event its payload is in memory.
- * @param destinationFailure what the destination said last to another event: the reason why this one got no attempt of its own.
+ * @param destinationFailure the destination's last failure on another event, if this event had no attempt because of it.
  */
 export function deadLetterOf(
   event: LaneEvent,

@@ -2,14 +2,14 @@ import type { LaneEvent } from './lane-event.ts'
 
 /**
  * The order of events that share a user: each waits for the one before it with the same key. One map from key to the
- * last event that bears it, and a link from each event to its follower, so every step is O(1).
+ * last event with it, and a link from each event to its follower, so every step is O(1).
  *
  * @see contracts/delivery.md §4 [D608]
  */
 export class KeyOrder {
   readonly #last = new Map<number, LaneEvent>()
 
-  /** Queues an event behind the earlier ones of its user. @returns the unfinished ones that it waits for, at most two. */
+  /** Queues an event after the earlier events of its user. @returns the unfinished events that block it, at most two. */
   add(event: LaneEvent): LaneEvent[] {
     const user = this.#follow(event, event.userKey)
     const anonymous = this.#follow(event, event.anonymousKey)
@@ -17,7 +17,7 @@ export class KeyOrder {
     return [user, anonymous].filter((before) => before !== undefined)
   }
 
-  /** Ends an event; followers that wait for nobody else are handed to `onFree`. */
+  /** Removes a finished event; calls `onFree` with each follower that nothing else blocks. */
   finish(event: LaneEvent, onFree: (follower: LaneEvent) => void): void {
     const { userFollower, anonymousFollower } = event
     if (event.userKey !== 0 && this.#last.get(event.userKey) === event) this.#last.delete(event.userKey)

@@ -10,22 +10,22 @@ export interface EventPlace {
   readonly index: number
 }
 
-/** Of events that are delivered again; behind the streams of the log, so that those go first. */
+/** Stream of replayed events; after the streams of the log, so that live events go first. */
 export const REPLAY_STREAM = 2
 
-/** What an event is part of, when it is delivered again. */
+/** The replay of a replayed event. */
 export interface Replayed {
   readonly replayId: string
-  /** The dead letter that it is: its outcomes are those of the dead letter, its payload is kept there; undefined: of the log. */
+  /** Id of the dead letter that holds its payload and gets its outcomes; undefined for a replay of the log. */
   readonly letterId: string | undefined
-  /** Milliseconds since 1970. The event's own `acceptedAt` is when the replay took it up: ages count from there. */
+  /** Milliseconds since 1970. Ages count from the event's own `acceptedAt`, the time when the replay read it. */
   readonly acceptedAt: number
-  /** The lane has done with it: it has its outcome, or was taken out. */
+  /** Called when the lane has finished or dropped the event. */
   readonly onEnd: () => void
 }
 
 /**
- * What a lane knows of an event between its take-up and its final outcome.
+ * An unfinished event of a lane, from reading it to its final outcome.
  *
  *   ready ⇄ sending → done          first attempt good, or given up
  *   blocked → ready                 the earlier event of its user is done
@@ -43,23 +43,23 @@ export class LaneEvent implements EventPlace {
   readonly sourceId: string
   readonly acceptedAt: number
   readonly sizeBytes: number
-  /** Order keys: hashes of (source, userId) and (source, anonymousId); 0 for none. */
+  /** Order keys: hashes of (source, userId) and (source, anonymousId); 0 if absent. */
   readonly userKey: number
   readonly anonymousKey: number
   /** The payload, with its delivery times set; undefined while unloaded. */
   payload: StoredEvent | undefined
-  /** What user code made of the payload; undefined until it has run, where there is none, and while unloaded. */
+  /** Result of user code; undefined before it has run, without user code, and while unloaded. */
   transformed: Transformed | undefined
   state: 'blocked' | 'ready' | 'loading' | 'transforming' | 'sending' | 'retrying' | 'done' = 'ready'
-  /** Earlier events that this one waits for: 0, 1 or 2. */
+  /** Number of earlier events that block this one: 0, 1 or 2. */
   blockers = 0
   userFollower: LaneEvent | undefined
   anonymousFollower: LaneEvent | undefined
-  /** Its wait or its final outcome is with the store: the position may pass it. */
+  /** The store has its wait or its final outcome: the position may pass it. */
   isRecorded = false
-  /** A row of the store speaks of it. */
+  /** The store has a row for it. */
   hasRow = false
-  /** Undefined until something goes differently than one request that is delivered at once. */
+  /** Undefined for an event that is one request, delivered at the first attempt. */
   history: DeliveryHistory | undefined
   readonly replayed: Replayed | undefined
 
@@ -83,7 +83,7 @@ export class LaneEvent implements EventPlace {
   }
 }
 
-/** Neither in flight nor on the way there. */
+/** Whether the event waits: neither in flight nor about to be sent. */
 export function isWaiting({ state }: LaneEvent): boolean {
   return state === 'ready' || state === 'retrying' || state === 'blocked'
 }

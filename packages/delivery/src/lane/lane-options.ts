@@ -10,18 +10,18 @@ import type { LaneEvent } from './lane-event.ts'
 import type { MemoryBudget } from './memory-budget.ts'
 import type { Transform } from './transformed.ts'
 
-/** The `delivery` member of a destination, as far as a lane heeds it. */
+/** The members of a destination's `delivery` that a lane uses. */
 export interface LaneSettings {
-  /** Most calls in flight, 1 to 1,000. */
+  /** Maximum calls in flight, 1 to 1,000. */
   readonly concurrency: number
   readonly ordering: 'strict' | 'none'
   readonly throttle: ThrottleRule | null
   readonly keepAnswers: 'failed' | 'all'
-  /** Revision of the destination's configuration: kept with each outcome. */
+  /** Revision of the destination's configuration, stored with each outcome. */
   readonly revision: number
 }
 
-/** An event made ready to be sent: its requests, and how they may be shown. */
+/** An event prepared for sending: its requests, and functions that mask their secrets. */
 export type Prepared =
   | {
       readonly requests: readonly OutboundRequest[]
@@ -33,7 +33,7 @@ export type Prepared =
     }
   | { readonly stage: Stage; readonly error: string }
 
-/** Judges an answer where the status alone would mislead (contracts/destinations.md §7). */
+/** Classifies answers that the status alone does not classify correctly (contracts/destinations.md §7). */
 export type Classify = (answer: {
   status: number
   headers: Record<string, string>
@@ -43,24 +43,24 @@ export type Classify = (answer: {
 export interface LaneOptions {
   readonly destinationId: string
   readonly clock: Clock
-  /** 0 ≤ random < 1, for the spread of waits. */
+  /** 0 ≤ random < 1, for jitter. */
   readonly random: () => number
   readonly client: OutboundClient
   readonly outcomes: LaneOutcomes
   readonly memory: MemoryBudget
   readonly settings: LaneSettings
-  /** User code that runs over events before `prepare`; undefined where there is none. */
+  /** User code that runs before `prepare`; undefined if there is none. */
   readonly transform: Transform | undefined
-  /** Runs the destination transformation over `event.transformed`, else over `event.payload`; never throws. */
+  /** Runs the destination transformation on `event.transformed`, else on `event.payload`; never throws. */
   readonly prepare: (event: LaneEvent) => Prepared
-  /** Reads payloads again; those that the log has lost come back undefined. */
+  /** Reads payloads from the log; undefined for events that the log has lost. */
   readonly load: (events: readonly LaneEvent[]) => Promise<LaneEvent['payload'][]>
   /** As `PayloadsOptions.loadHistories`. */
   readonly loadHistories: (events: readonly LaneEvent[]) => Promise<readonly RequestHistory[][]>
-  /** There is room for more events than before. */
+  /** Called when the lane has room for more events. */
   readonly onRoom: () => void
   readonly onAttempt: (answerClass: AnswerClass) => void
-  /** A final outcome, with the last answer's status (0: none) and duration; its payload is still there. */
+  /** Called with a final outcome and the last answer's status (0: none) and duration, while the payload is in memory. */
   readonly onOutcome: (
     outcome: 'delivered' | 'dropped_by_transformation' | 'dead_lettered' | 'expired',
     event: LaneEvent,
@@ -68,9 +68,9 @@ export interface LaneOptions {
     durationMs: number,
     reason: string | null,
   ) => void
-  /** An attempt failed and there will be another one; the payload is still there. */
+  /** Called when an attempt failed and will be retried, while the payload is in memory. */
   readonly onRetry: (event: LaneEvent, status: number, durationMs: number) => void
-  /** A text of the destination's code without secrets. */
+  /** Masks secrets in a text from the destination's code. */
   readonly mask: (text: string) => string
   readonly logger: {
     info(fields: object, text: string): void
@@ -79,7 +79,7 @@ export interface LaneOptions {
   }
 }
 
-/** One header as a single text; undefined when it did not come. */
+/** A header as one text; undefined if absent. */
 export function headerText(headers: AnswerHeaders, name: string): string | undefined {
   const value = headers[name]
   return Array.isArray(value) ? value[0] : value

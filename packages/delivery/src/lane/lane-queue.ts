@@ -4,7 +4,7 @@ import { passOver } from './delivery-history.ts'
 import { KeyOrder } from './key-order.ts'
 import type { LaneEvent } from './lane-event.ts'
 
-/** Loaded ones that stand before the unloaded ones that are looked for. */
+/** How many loaded events the search for unloaded ones may skip. */
 const MAX_PASSED_OVER = 64
 
 interface Hold {
@@ -13,23 +13,23 @@ interface Hold {
 }
 
 /**
- * Who in a lane goes next: events that are ready, those that wait for an earlier one of their user, for a retry, or
+ * The queue of a lane: events that are ready, blocked by an earlier event of their user, waiting for a retry, or held
  * because their connection is disabled. A waiting event is a link and a due time.
  *
  * All times are of the monotonic clock, in ms.
  */
 export class LaneQueue {
   readonly #order = new KeyOrder()
-  /** Taken up and without final outcome, in the order of take-up. */
+  /** Events without a final outcome, in the order in which they were added. */
   readonly #unfinished = new Set<LaneEvent>()
   #unfinishedBytes = 0
-  /** By stream: those of an earlier stream go first. */
+  /** By stream; earlier streams go first. */
   readonly #readyByStream = [new Queue<LaneEvent>(), new Queue<LaneEvent>(), new Queue<LaneEvent>()] as const
-  /** Those that wait for an earlier one. */
+  /** Events blocked by an earlier one. */
   readonly blocked = new BlockedEvents()
   #retrying = 0
   readonly #retries = new Heap<{ readonly event: LaneEvent; readonly due: number }>(({ due }) => due)
-  /** By source: ready events whose connection is disabled. */
+  /** Ready events of disabled connections, by source. */
   readonly #held = new Map<string, Hold>()
 
   get unfinished(): ReadonlySet<LaneEvent> {
@@ -41,7 +41,7 @@ export class LaneQueue {
     return this.#retrying
   }
 
-  /** The last event that was taken up with a key, of those that are unfinished. */
+  /** The last unfinished event with a key. */
   lastOf(key: number): LaneEvent | undefined {
     return this.#order.lastOf(key)
   }
@@ -50,7 +50,7 @@ export class LaneQueue {
     return this.#unfinishedBytes
   }
 
-  /** @returns the earlier events that it waits for. */
+  /** @returns the earlier events that block it. */
   add(event: LaneEvent, isOrdered: boolean): readonly LaneEvent[] {
     this.#unfinished.add(event)
     this.#unfinishedBytes += event.sizeBytes
@@ -65,13 +65,13 @@ export class LaneQueue {
     return before
   }
 
-  /** Takes out the next that may go. @param mayReplay whether that may be a dead letter that is replayed. */
+  /** Removes and returns the next ready event. @param mayReplay whether it may be a replayed event. */
   takeReady(mayReplay: boolean): LaneEvent | undefined {
     const [live, backfill, replayed] = this.#readyByStream
     return firstReady(live) ?? firstReady(backfill) ?? (mayReplay ? firstReady(replayed) : undefined)
   }
 
-  /** Takes out the next that may go and have no payload. The loaded ones before them keep their places. */
+  /** Removes and returns the next ready events without payload. Loaded events before them keep their places. */
   takeUnloaded(mayReplay: boolean, most: number): LaneEvent[] {
     const unloaded: LaneEvent[] = []
     const others: LaneEvent[] = []
@@ -84,20 +84,20 @@ export class LaneQueue {
     return unloaded
   }
 
-  /** It is the next again. */
+  /** Puts an event back at the front. */
   putBack(event: LaneEvent): void {
     this.stopWaiting(event)
     event.state = 'ready'
     this.#readyOf(event).addFirst(event)
   }
 
-  /** It gets another state than `blocked` or `retrying`. */
+  /** Call before the event leaves the state `blocked` or `retrying`. */
   stopWaiting(event: LaneEvent): void {
     if (event.state === 'blocked') this.blocked.remove(event)
     else if (event.state === 'retrying') this.#retrying--
   }
 
-  /** Of these, whose turn came before user code had run over them are the next again. */
+  /** Puts the events in state `transforming` back at the front. */
   putBackTransforming(events: readonly LaneEvent[]): void {
     for (const event of events.toReversed()) if (event.state === 'transforming') this.putBack(event)
   }
@@ -110,11 +110,11 @@ export class LaneQueue {
     this.#retries.add({ event, due })
   }
 
-  /** @returns when the next one is due, if any waits. */
+  /** @returns the time of the next retry, if there is one. */
   takeDueRetries(now: number): number | undefined {
     for (let first = this.#retries.first(); first !== undefined; first = this.#retries.first()) {
       const { event, due } = first
-      // A probe may have taken the event out of turn: then this entry is void.
+      // A probe may have taken the event early: this entry is then stale.
       if (event.state === 'retrying' && event.history!.due === due) {
         if (due > now) return due
         this.putBack(event)
@@ -124,12 +124,12 @@ export class LaneQueue {
     return undefined
   }
 
-  /** When the next retry is due, if any waits. */
+  /** The time of the next retry, if there is one. */
   nextRetry(): number | undefined {
     return this.takeDueRetries(Number.NEGATIVE_INFINITY)
   }
 
-  /** Events of these sources are held until they are left out again; the time does not count against them. */
+  /** Holds the events of exactly these sources; held time does not count against them. */
   holdOnly(sourceIds: ReadonlySet<string>, now: number): void {
     for (const sourceId of sourceIds) {
       if (!this.#held.has(sourceId)) this.#held.set(sourceId, { since: now, events: [] })
@@ -146,7 +146,7 @@ export class LaneQueue {
     return this.#held.has(sourceId)
   }
 
-  /** Sets a ready event aside if it is held. */
+  /** Sets a ready event aside if its source is held. */
   hold(event: LaneEvent): boolean {
     const hold = this.#held.get(event.sourceId)
     hold?.events.push(event)
@@ -154,8 +154,8 @@ export class LaneQueue {
   }
 
   /**
-   * The earliest in the log that waits for nothing but its time: the one to try when the destination is in trouble. A dead
-   * letter that is replayed is the one only where nobody else waits.
+   * The earliest event in the log that waits only for its time: the event to probe with. A replayed event is chosen only if
+   * no other event waits.
    */
   earliest(): LaneEvent | undefined {
     let earliest: LaneEvent | undefined
@@ -167,7 +167,7 @@ export class LaneQueue {
     return earliest
   }
 
-  /** Those who waited for nobody else become ready. */
+  /** Removes a finished event; followers that nothing else blocks become ready. */
   finish(event: LaneEvent): void {
     this.stopWaiting(event)
     event.state = 'done'
@@ -185,7 +185,7 @@ export class LaneQueue {
   }
 }
 
-/** Takes it out, with those before it that were given up, or sent as a probe, while they stood there. */
+/** Removes and returns it, dropping stale entries before it (given up, or sent as a probe). */
 function firstReady(queue: Queue<LaneEvent>): LaneEvent | undefined {
   for (let event = queue.takeFirst(); event !== undefined; event = queue.takeFirst()) {
     if (event.state === 'ready') return event

@@ -25,22 +25,22 @@ import type { Transform } from './transformed.ts'
 import { UserStage } from './user-stage.ts'
 import { eventWait, type LaneSituation, laneWait } from './wait-cause.ts'
 
-/** Events with their payload in memory. */
+/** Maximum events with their payload in memory. */
 const MAX_LOADED = 1_000
 const MAX_LOADED_WHEN_MEMORY_IS_SHORT = 16
-/** Events that wait for a retry, or behind one; what is beyond stays in the log, not taken up. */
+/** Maximum events that wait for a retry, or behind one; further events stay in the log. */
 const MAX_WAITING = 100_000
-/** A crash repeats at most this many deliveries and those in flight. */
+/** A crash repeats at most this many deliveries, plus those in flight. */
 const MAX_UNPERSISTED = 1_000
 const LOADED_TOGETHER = 64
-/** After our own code failed outside of any event. */
+/** Wait after an internal fault outside of any event. */
 const AFTER_FAULT_MS = 1_000
 
 type Ready = Extract<Prepared, { requests: unknown }>
 
 /**
- * Delivers the events of one destination: in order per user, as many side by side as it bears, again and again until each
- * has its outcome. Nothing of it is shared with another destination, so its trouble stays here.
+ * Delivers the events of one destination: in order per user, as concurrently as the destination tolerates, with retries until
+ * each event has its outcome. Lanes share no state, so one destination's failure does not affect the others.
  *
  * A waiting event is a link and a due time; one timer serves the whole lane.
  *
@@ -61,21 +61,21 @@ export class Lane {
   #throttle: Throttle | undefined
   #userStage: UserStage | undefined
   #delivered = 0
-  /** During an outage: somebody may have waited too long since they were last looked at. */
+  /** During an outage: some event may have exceeded its retry limit since the last sweep. */
   #isSweepDue = false
   #isGivingUp = false
   #disabledSince: number | undefined
   #isStopped = false
   #isPumping = false
   #isThrottled = false
-  /** What our own code failed with at the last look, outside of any event. */
+  /** The last internal fault outside of any event. */
   #fault: string | undefined
-  /** Nothing goes by itself: `runAlone` says what does. */
+  /** Events are sent only by `runAlone`. */
   #isAlone = false
-  /** Taken out of the queue by `takeAlone`, and not done. */
+  /** Events that `takeAlone` removed from the queue and that are not finished. */
   readonly #aside: LaneEvent[] = []
   #onAtRest: ((event: LaneEvent) => void) | undefined
-  /** Everybody looks again when it rings. */
+  /** Pumps the lane when it rings. */
   readonly #alarm: Alarm
 
   constructor(options: LaneOptions) {
@@ -99,14 +99,14 @@ export class Lane {
 
   // Taking up
 
-  /** How many more events may be taken up now. */
+  /** How many more events the lane accepts now. */
   get room(): number {
     const most = this.#options.memory.isUsedUp ? MAX_LOADED_WHEN_MEMORY_IS_SHORT : MAX_LOADED
     const waiting = this.#queue.unfinished.size - this.#payloads.count
     return this.#isStopped ? 0 : Math.max(0, Math.min(most - this.#payloads.count, MAX_WAITING - waiting))
   }
 
-  /** Has the lane keep the position of a stream. @param cursor everything before it has been taken up. */
+  /** Starts to track the position of a stream. @param cursor everything before it has been added. */
   follow(partition: number, stream: number, cursor: () => Position): Progress {
     const progress = new Progress(cursor)
     this.#progress.push({ partition, stream, progress })
@@ -119,7 +119,7 @@ export class Lane {
     }
   }
 
-  /** Takes up an event, with its payload. `pump` is to be called after a batch of them. */
+  /** Adds an event with its payload. Call `pump` after a batch. */
   add(event: LaneEvent): void {
     if (this.#trouble.outage.state !== 'ok') this.#isSweepDue ||= this.#isOld(event)
     this.#payloads.took(event)
@@ -128,7 +128,7 @@ export class Lane {
     if (before.some((earlier) => earlier.payload === undefined)) this.#park(event)
   }
 
-  /** Takes up waits of an earlier process, and events of replays without their payload, in the order of their places. */
+  /** Adds waits from before a restart, and replayed events without payload, in the order of their places. */
   resume(waits: readonly (JourneyWrite & { readonly replayed?: Replayed })[]): void {
     const { now, monotonic } = this.#moment()
     for (const wait of waits) {
@@ -137,14 +137,14 @@ export class Lane {
       if (wait.attempts > 0) event.history = resumedHistory(wait, now, monotonic)
       this.#enqueue(event)
       if (wait.dueAt === null) continue
-      // Whatever the wall clock says now, nobody waits longer than was asked for when the attempt failed.
+      // The wall clock may have jumped: never wait longer than the delay set when the attempt failed.
       this.#waitForRetry(event, Math.min(Math.max(0, wait.dueAt - now), Math.max(0, wait.dueAt - wait.at)))
     }
   }
 
   // Steering
 
-  /** @param transform user code for events that are not being sent yet. */
+  /** @param transform user code for events that are not yet being sent. */
   configure(settings: LaneSettings, transform: Transform | undefined): void {
     const { concurrency, throttle } = settings
     this.#level.setHighest(concurrency)
@@ -156,7 +156,7 @@ export class Lane {
     this.#alarm.ringWithin(0)
   }
 
-  /** A disabled destination keeps what waits; the time does not count against it. */
+  /** A disabled destination keeps its waiting events; the time does not count against them. */
   setEnabled(isEnabled: boolean): void {
     if (isEnabled === (this.#disabledSince === undefined)) return
     const now = this.#options.clock.monotonic()
@@ -171,18 +171,18 @@ export class Lane {
     this.#alarm.ringWithin(0)
   }
 
-  /** Events of these sources wait until they are left out again: their connection is disabled. */
+  /** Holds the events of exactly these sources, whose connections are disabled. */
   holdOnly(sourceIds: ReadonlySet<string>): void {
     this.#queue.holdOnly(sourceIds, this.#options.clock.monotonic())
     this.#alarm.ringWithin(0)
   }
 
-  /** Drops every event of a source, or all: somebody else records what became of them. */
+  /** Drops all events, or those of a source; the caller records their outcomes. */
   discard(sourceId: string | undefined): void {
     this.#drop((event) => sourceId === undefined || event.sourceId === sourceId)
   }
 
-  /** Drops what waits before an offset, but for replays and what is in flight: somebody else records that it is given up. */
+  /** Drops waiting events before an offset, except replayed ones and those in flight; the caller records their outcomes. */
   giveUpBefore(partition: number, offset: number): LaneEvent[] {
     const given = this.waiting(partition).filter((event) => event.offset < offset)
     const isGiven = new Set(given)
@@ -190,7 +190,7 @@ export class Lane {
     return given
   }
 
-  /** Drops what is delivered again by a replay: it is cancelled. */
+  /** Drops the events of a cancelled replay. */
   withdraw(replayId: string): void {
     this.#drop(({ replayed }) => replayed?.replayId === replayId)
   }
@@ -221,12 +221,12 @@ export class Lane {
 
   // One at a time, after the process ended several times
 
-  /** From here on nothing is sent but by `runAlone`. */
+  /** From now on, only `runAlone` sends events. */
   beginAlone(): void {
     this.#isAlone = true
   }
 
-  /** The next event that may go, taken out; undefined when none may go now. Only between `beginAlone` and `endAlone`. */
+  /** Removes and returns the next ready event, if there is one. Only between `beginAlone` and `endAlone`. */
   takeAlone(): LaneEvent | undefined {
     if (this.#isStopped || this.#disabledSince !== undefined) return undefined
     this.#queue.takeDueRetries(this.#options.clock.monotonic())
@@ -238,13 +238,13 @@ export class Lane {
   }
 
   /**
-   * Sends one event that `takeAlone` gave, whatever the others do; resolves when it is done or waits for a retry.
-   * What a destination in trouble gets is only made ready: its code and that of the user have run.
+   * Sends one event returned by `takeAlone`; resolves when it is finished or waits for a retry. If the destination is in an
+   * outage, the event is prepared but not sent, so that user code and destination code have run.
    */
   async runAlone(event: LaneEvent): Promise<void> {
     event.state = 'loading'
     const isLoaded = await this.#loadOne(event)
-    // What was not loaded in time, or lost, is as it was, or done.
+    // An event that could not be loaded keeps its state; a lost event is finished.
     if (!isLoaded || this.#isStopped || (this.#userStage !== undefined && event.transformed === undefined)) {
       if (event.state === 'loading') this.#setAside(event)
       return
@@ -268,7 +268,7 @@ export class Lane {
     this.#onAtRest = undefined
   }
 
-  /** Everything goes again as it may. */
+  /** Returns to normal operation. */
   endAlone(): void {
     for (const event of this.#aside.splice(0).reverse()) if (event.state === 'ready') this.#queue.putBack(event)
     this.#isAlone = false
@@ -286,7 +286,7 @@ export class Lane {
 
   // Looking
 
-  /** Why nothing of it goes at the moment, where that is a fault of our own. */
+  /** The internal fault that currently stops this lane, if any. */
   get fault(): string | undefined {
     return this.#fault
   }
@@ -295,7 +295,7 @@ export class Lane {
     return this.#queue.unfinished
   }
 
-  /** Those of a partition that could be given up now: neither in flight nor of a replay. */
+  /** The events of a partition that can expire now: neither in flight nor replayed. */
   waiting(partition: number): LaneEvent[] {
     const isMeant = (event: LaneEvent) =>
       event.partition === partition && event.replayed === undefined && isWaiting(event)
@@ -306,7 +306,7 @@ export class Lane {
     return this.#queue.unfinished.size
   }
 
-  /** Events in each kind of wait, and the id with the most events behind it; known without looking at any event. */
+  /** Number of events in each kind of wait, and the id with the most blocked events; O(1). */
   get counts() {
     const { unfinished, retrying, blocked } = this.#queue
     const [oldest] = unfinished
@@ -317,7 +317,7 @@ export class Lane {
       retrying,
       blocked: blocked.count,
       blockedUsers: blocked.users,
-      /** Of the one that was taken up first. */
+      /** The event that was added first. */
       oldestAcceptedAt: oldest?.acceptedAt ?? Number.POSITIVE_INFINITY,
       hottest: hottest && { ...hottest, event: this.#queue.lastOf(hottest.key) },
     }
@@ -328,7 +328,7 @@ export class Lane {
     return this.#queue.unfinishedBytes
   }
 
-  /** Events whose payload is in memory. */
+  /** Number of events with their payload in memory. */
   get loaded(): number {
     return this.#payloads.count
   }
@@ -345,30 +345,30 @@ export class Lane {
     return this.#isThrottled
   }
 
-  /** What is shown of an event that has no final outcome. */
+  /** The displayed outcome of an unfinished event. */
   outcomeOf({ state }: LaneEvent): 'pending' | 'blocked' | 'throttled' | 'retrying' {
     if (state === 'blocked' || state === 'retrying') return state
     return state === 'ready' && this.#isThrottled ? 'throttled' : 'pending'
   }
 
-  /** Why everything here waits; undefined while nothing is in the way. */
+  /** Why the whole lane waits; undefined if it does not. */
   get wait(): Waiting | undefined {
     return laneWait(this.#situation())
   }
 
-  /** Why one of the unfinished events waits, or one that is not taken up yet. */
+  /** Why an unfinished event waits, or (undefined) one that is still in the log. */
   waitOf(event: LaneEvent | undefined): Waiting {
     return eventWait(event, event !== undefined && this.#queue.isHeld(event), this.#situation())
   }
 
-  /** What the last failed attempt said, for people. */
+  /** Status and text of the last failed attempt. */
   get lastFailure(): { status: number; text: string } | undefined {
     return this.#trouble.lastFailure
   }
 
   // Sending
 
-  /** Starts whatever may start now. Never throws: what goes wrong here must not reach other lanes. */
+  /** Starts every attempt that may start now. Never throws: a fault here must not reach other lanes. */
   pump(): void {
     if (this.#isStopped || this.#isAlone || this.#disabledSince !== undefined || this.#isPumping) return
     this.#isPumping = true
@@ -423,7 +423,7 @@ export class Lane {
     }
   }
 
-  /** Replays take at most half of what may be in flight, or of a throttle's window: live traffic finds the rest free. */
+  /** Replays use at most half of the concurrency and of a throttle's window, so that live traffic has the rest. */
   #mayReplay(): boolean {
     return this.#calls.ofReplays < Math.max(1, Math.floor(this.#level.current / 2))
   }
@@ -433,7 +433,7 @@ export class Lane {
     return replayed === undefined ? limit : Math.max(1, Math.floor(limit / 2))
   }
 
-  /** While the destination rests or refuses us only the first waiting event goes, when it is time. */
+  /** While the destination is resting or unauthorised, only the first waiting event is sent, when a probe is due. */
   #probe(): void {
     this.#giveUpWaiting()
     if (this.#isGivingUp || this.#trouble.isProbing || this.#calls.count > 0) return
@@ -540,7 +540,7 @@ export class Lane {
     event.history ??= newHistory(startedAt, this.#options.clock.monotonic() - result.durationMs)
     const { history } = event
     history.attempts++
-    // A failed probe counts for every waiting event already, and so for this one.
+    // A failed probe already counts for every waiting event, including this one.
     if (!wasProbe || this.#trouble.outage.state !== 'resting') history.attemptsSinceStart++
     const text = keptText(prepared.mask(result.text), answerClass)
     noteAttempt(history, number, () => prepared.show(request), {
@@ -583,7 +583,7 @@ export class Lane {
     this.pump()
   }
 
-  /** One that may wait for days must not take the room of those that can go. */
+  /** Unloads an event: one that may wait for days must not hold memory that ready events need. */
   #leaveMemory(event: LaneEvent): void {
     if (event.payload === undefined) return
     this.#park(event)
@@ -595,20 +595,20 @@ export class Lane {
     this.#trouble.isProbing = false
     if (event.state !== 'sending') return
     event.state = 'ready'
-    // Those of its requests that are delivered are not sent again.
+    // Delivered requests are recorded, so that they are not sent again.
     if (event.history !== undefined) this.#recorder.waits(event, null)
     this.#onAtRest?.(event)
   }
 
   // Outcomes
 
-  /** An event that cannot even be taken up: it ends here, and those before and behind it are delivered. */
+  /** Dead-letters an event that cannot be added; the events before and after it are delivered. */
   refuse(event: LaneEvent, error: Error): void {
     if (!this.#queue.unfinished.has(event)) this.#payloads.took(event)
     this.#failed(event, error)
   }
 
-  /** Our own code, or that of the destination, failed at an event: the event ends with it, and no other. */
+  /** Dead-letters an event on which our code or the destination's failed; other events are not affected. */
   #failed(event: LaneEvent, error: Error & { code?: unknown }): void {
     this.#trouble.isProbing = false
     if (event.state === 'done') throw error
@@ -627,7 +627,7 @@ export class Lane {
     this.#settled(event)
   }
 
-  /** During an outage: whoever has waited long enough is given up; their payloads are read for the dead letter. */
+  /** During an outage: dead-letters the events that exceeded their retry limit, after reading their payloads. */
   #giveUpWaiting(): void {
     if (!this.#isSweepDue || this.#isGivingUp || this.#payloads.isLoading) return
     const given = allGivenUpInOutage(this.#queue, this.#trouble.outage, this.#moment(), LOADED_TOGETHER)
@@ -636,7 +636,7 @@ export class Lane {
     this.#isGivingUp = true
     void this.#load(given.map(({ event }) => event)).then(() => {
       for (const { event, reason } of given) {
-        // A good answer may have come meanwhile.
+        // The outage may have ended in the meantime.
         if (this.#trouble.outage.state === 'ok') break
         if (isWaiting(event) && event.payload !== undefined) this.#giveUp(event, 'delivery', reason)
       }
@@ -665,7 +665,7 @@ export class Lane {
 
   // Waiting
 
-  /** @returns the earlier events that it waits for. */
+  /** @returns the earlier events that block it. */
   #enqueue(event: LaneEvent): readonly LaneEvent[] {
     return this.#queue.add(event, this.#settings.ordering === 'strict')
   }
@@ -675,7 +675,7 @@ export class Lane {
     this.#alarm.ringWithin(waitMs)
   }
 
-  /** Puts an event that waits behind an unloaded one on disk, too: so it costs memory no longer, and nobody's position. */
+  /** Unloads an event that waits behind an unloaded one, so that it neither holds memory nor blocks the position. */
   #park(event: LaneEvent): void {
     this.#recorder.waits(event, null)
     this.#payloads.drop(event)
@@ -722,7 +722,7 @@ export class Lane {
     return new UserStage({ transform, queue: this.#queue, payloads: this.#payloads, onDone: () => this.pump() })
   }
 
-  /** What the code of before made of events that have not gone yet is forgotten. */
+  /** Discards results of the old code for events that are not yet sent. */
   #replaceUserStage(transform: Transform | undefined): void {
     if (transform === undefined && this.#userStage === undefined) return
     this.#userStage?.close()

@@ -1,4 +1,4 @@
-/** Memory that the payloads of all lanes may take together; when it is used up, each lane holds only a few. */
+/** Memory limit for the payloads of all lanes together; when it is reached, each lane loads only a few events. */
 export class MemoryBudget {
   readonly #maxBytes: number
   #usedBytes = 0

@@ -1,8 +1,8 @@
 import { addAttempt, type RequestHistory } from './delivery-history.ts'
 
 /**
- * The attempts of an event over its replays: those of the last one behind those before it, numbered on, of each request
- * the first 5 and the last 15. A request is shown as it was made last.
+ * Merges the attempts of an event over its replays: the latest replay's attempts come last, numbered consecutively. Each
+ * request keeps its first 5 and last 15 attempts, and shows its latest form.
  */
 export function mergedRequests(
   before: readonly RequestHistory[] | null,

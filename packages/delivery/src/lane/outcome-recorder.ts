@@ -7,9 +7,9 @@ import type { LaneOptions } from './lane-options.ts'
 
 export type RecorderOptions = Pick<LaneOptions, 'destinationId' | 'clock' | 'outcomes' | 'onOutcome' | 'logger'>
 
-/** Writes down what becomes of the events of one lane, and tells those who count and watch. */
+/** Records the outcomes of one lane, and notifies statistics and the live view. */
 export class OutcomeRecorder {
-  /** Of the configuration that decides now. */
+  /** Revision of the current configuration. */
   revision: number
   readonly #options: RecorderOptions
 
@@ -18,19 +18,19 @@ export class OutcomeRecorder {
     this.revision = revision
   }
 
-  /** It waits, and survives a restart. @param dueAt when it is tried again, ms since 1970; null: when it may go. */
+  /** Records a wait, which survives a restart. @param dueAt time of the retry, ms since 1970; null: as soon as it is unblocked. */
   waits(event: LaneEvent, dueAt: number | null): void {
     this.#write(event, 'waiting', dueAt, null)
   }
 
-  /** With a history. */
+  /** Delivered, for an event with a history. */
   delivered(event: LaneEvent): void {
     this.#write(event, 'delivered', null, null)
     this.#options.outcomes.countDelivered(this.#options.clock.now())
     this.#tellLast('delivered', event, null)
   }
 
-  /** By its first and only attempt, of which nothing is kept but this. */
+  /** Delivered by its first and only attempt; nothing else is stored about it. */
   deliveredAtOnce(event: LaneEvent, status: number, durationMs: number, startedAt: number): void {
     this.#options.outcomes.delivered(event, status, durationMs, startedAt, this.revision)
     this.#tell('delivered', event, status, durationMs, null)
@@ -42,7 +42,7 @@ export class OutcomeRecorder {
     this.#tell('dropped_by_transformation', event, 0, 0, null)
   }
 
-  /** The log has lost it. */
+  /** The log has lost the event. */
   lost(event: LaneEvent): void {
     const reason = 'segment was damaged'
     this.#write(event, 'expired', null, reason)
@@ -73,13 +73,13 @@ export class OutcomeRecorder {
     this.#tell(outcome, event, last?.status ?? 0, last?.durationMs ?? 0, reason)
   }
 
-  /** Those who count and watch change nothing of an outcome. */
+  /** Statistics and live view must not affect the outcome. */
   #tell(...outcome: Parameters<LaneOptions['onOutcome']>): void {
     const { destinationId, onOutcome, logger } = this.#options
     try {
       onOutcome(...outcome)
     } catch (error) {
-      logger.error({ destinationId, err: error }, 'an outcome cannot be shown')
+      logger.error({ destinationId, err: error }, 'an outcome cannot be sent to the live view')
     }
   }
 }

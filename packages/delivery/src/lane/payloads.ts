@@ -9,13 +9,13 @@ const LOAD_AGAIN_MS = 1_000
 export interface PayloadsOptions {
   readonly clock: Clock
   readonly memory: MemoryBudget
-  /** Reads payloads again; those that the log has lost come back undefined. */
+  /** Reads payloads from the log; undefined for events that the log has lost. */
   readonly load: (events: readonly LaneEvent[]) => Promise<LaneEvent['payload'][]>
-  /** Reads what earlier attempts at events were, parallel to them. */
+  /** Reads the earlier attempts of events, in the same order. */
   readonly loadHistories: (events: readonly LaneEvent[]) => Promise<readonly RequestHistory[][]>
 }
 
-/** Which events of a lane have their payload in memory, as bytes of a budget that all lanes share. */
+/** The payloads of a lane in memory, counted in a budget that all lanes share. */
 export class Payloads {
   readonly #options: PayloadsOptions
   #count = 0
@@ -25,7 +25,7 @@ export class Payloads {
     this.#options = options
   }
 
-  /** Events that have their payload. */
+  /** Number of events with their payload in memory. */
   get count(): number {
     return this.#count
   }
@@ -34,7 +34,7 @@ export class Payloads {
     return this.#isLoading
   }
 
-  /** An event has come with its payload. */
+  /** Counts an event that was added with its payload. */
   took({ sizeBytes }: LaneEvent): void {
     this.#count++
     this.#options.memory.take(sizeBytes)
@@ -48,7 +48,7 @@ export class Payloads {
     this.#options.memory.giveBack(event.sizeBytes)
   }
 
-  /** Has what is kept of the attempts at an event count in the budget as it is now. */
+  /** Updates the size of an event's attempts in the budget. */
   countHistory({ history }: LaneEvent): void {
     if (history === undefined) return
     const bytes = historyBytes(history.requests)
@@ -56,14 +56,14 @@ export class Payloads {
     history.bytes = bytes
   }
 
-  /** Its attempts are on disk, or nobody asks for them any more. */
+  /** Removes an event's attempts from memory: they are on disk, or no longer needed. */
   dropHistory(event: LaneEvent): void {
     if (event.history === undefined) return
     event.history.requests = undefined
     this.countHistory(event)
   }
 
-  /** Keeps what user code made of an event, beside its payload. */
+  /** Stores the result of user code beside the payload. */
   setTransformed(event: LaneEvent, transformed: Transformed | undefined): void {
     const { memory } = this.#options
     if (event.transformed?.kind === 'events') memory.giveBack(event.transformed.sizeBytes)
@@ -72,9 +72,9 @@ export class Payloads {
   }
 
   /**
-   * Gives events their payloads. When the log cannot be read they stay as they are, and those who asked ask again.
+   * Loads the payloads of events. If the log cannot be read, the events stay unloaded and the caller retries.
    *
-   * @returns those whose payload the log has lost.
+   * @returns the events whose payload the log has lost.
    */
   async load(events: readonly LaneEvent[]): Promise<LaneEvent[]> {
     this.#isLoading = true

@@ -1,22 +1,22 @@
 import type { LaneEvent } from './lane-event.ts'
 
-/** A place in a stream: everything before it is done. */
+/** A place in a stream; everything before it is finished. */
 export interface Position {
   readonly offset: number
   readonly index: number
 }
 
 /**
- * How far a destination has come in one stream of one partition. The cursor says what has been taken up; the position,
- * which is what a restart goes on from, is the lowest event whose outcome or wait is not recorded.
+ * Progress of a destination in one stream of a partition. The cursor marks the events that were read. The position, from
+ * which a restart continues, is the lowest event whose outcome or wait is not recorded.
  */
 export class Progress {
   readonly #cursor: () => Position
-  /** Events taken up, in order; those before `#first` are recorded. */
+  /** Events in order; those before `#first` are recorded. */
   #open: LaneEvent[] = []
   #first = 0
 
-  /** @param cursor everything before it has been taken up; it never goes back. */
+  /** @param cursor everything before it has been read; it never goes back. */
   constructor(cursor: () => Position) {
     this.#cursor = cursor
   }
@@ -25,7 +25,7 @@ export class Progress {
     this.#open.push(event)
   }
 
-  /** Whether neither an outcome nor a wait is recorded of an event that has been taken up. */
+  /** Whether an event was read and has neither an outcome nor a wait recorded. */
   isOpen({ offset, index }: Position): boolean {
     let low = this.#first
     let high = this.#open.length

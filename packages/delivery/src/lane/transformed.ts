@@ -1,19 +1,19 @@
 import type { StoredEvent } from '@millrace/protocol'
 import type { LaneEvent } from './lane-event.ts'
 
-/** What user code made of an event. @see contracts/transformations.md §2 */
+/** Result of user code for an event. @see contracts/transformations.md §2 */
 export type Transformed =
   | {
       readonly kind: 'events'
-      /** What is to be sent for it, as user code left it: it may lack anything. */
+      /** The events to send, as user code returned them: any member may be missing. */
       readonly events: readonly StoredEvent[]
-      /** About what they take in memory. */
+      /** Their estimated memory. */
       readonly sizeBytes: number
-      /** Credentials that user code has read: they are masked wherever something of the events is shown. */
+      /** Credentials that user code has read; they are masked in everything that shows these events. */
       readonly secrets: readonly string[]
     }
   | { readonly kind: 'dropped' }
   | { readonly kind: 'failed'; readonly error: string }
 
-/** Runs user code over events that have their payload. @returns what became of each, in their order; never rejects. */
+/** Runs user code on loaded events. @returns a result per event, in the same order; never rejects. */
 export type Transform = (events: readonly LaneEvent[]) => Promise<readonly Transformed[]>

@@ -10,15 +10,15 @@ export interface UserStageOptions {
   readonly transform: Transform
   readonly queue: LaneQueue
   readonly payloads: Payloads
-  /** Called after each batch, when those whose turn it was may go; not after `close`. */
+  /** Called after each batch, whose events can then be sent; not after `close`. */
   readonly onDone: () => void
 }
 
 /**
- * User code in front of a lane: it runs over events as soon as they are in memory, in the order in which they came there,
- * up to 100 together and one batch at a time. So it has mostly run when an event's turn comes.
+ * Runs user code ahead of sending: on events as soon as they are in memory, in order of arrival, in batches of up to 100, one
+ * batch at a time. So an event is usually transformed before its turn comes.
  *
- * No more wait here than a lane holds in memory.
+ * Holds at most as many events as the lane has in memory.
  *
  * @see contracts/transformations.md §2 [D425]
  */
@@ -32,7 +32,7 @@ export class UserStage {
     this.#options = options
   }
 
-  /** `run` is to be called after a batch of them. */
+  /** Adds an event. Call `run` after a batch. */
   add(event: LaneEvent): void {
     this.#waiting.addLast(event)
   }
@@ -55,13 +55,13 @@ export class UserStage {
     })
   }
 
-  /** Runs over one event before all others: the destination is in trouble, and this one is to try it. */
+  /** Runs on one event before all others: it is the probe of a failing destination. */
   async runNow(event: LaneEvent): Promise<void> {
     const transformed = await this.#options.transform([event])
     if (!this.#isClosed) this.#take([event], transformed)
   }
 
-  /** Other code is in force: what runs comes to nothing. */
+  /** Discards the results of running batches: the code was replaced. */
   close(): void {
     this.#isClosed = true
   }
@@ -76,7 +76,7 @@ export class UserStage {
   }
 }
 
-/** It may have left memory, come back and been added again, or been given up. */
+/** Whether the event still needs user code: it may have been unloaded, reloaded and added again, or given up. */
 function isWanted({ payload, transformed, state }: LaneEvent): boolean {
   return payload !== undefined && transformed === undefined && state !== 'done'
 }

@@ -3,26 +3,26 @@ import type { Outage } from '../failure/outage.ts'
 import type { Failed } from './delivery-history.ts'
 import type { LaneEvent } from './lane-event.ts'
 
-/** What the destination has done since its last good answer. */
+/** Failures of the destination since its last successful answer. */
 export interface Failing {
   /** When the first failed attempt began, ms since 1970. */
   readonly since: number
   readonly last: Failed
 }
 
-/** What a lane knows of the destination as a whole, at this moment. */
+/** The current state of the destination. */
 export interface LaneSituation {
   readonly isEnabled: boolean
   readonly isThrottled: boolean
   readonly outage: Pick<Outage, 'state' | 'nextProbe'>
   readonly failing: Failing | undefined
-  /** By the monotonic clock; undefined: none waits. */
+  /** Time of the next retry by the monotonic clock; undefined if there is none. */
   readonly nextRetry: number | undefined
-  /** Milliseconds since 1970 of a moment of the monotonic clock. */
+  /** Converts a monotonic time to milliseconds since 1970. */
   readonly wallTime: (monotonic: number) => number
 }
 
-/** What keeps every event of a destination; undefined if nothing does. */
+/** Why every event of a destination waits; undefined if they do not. */
 export function laneWait({
   isEnabled,
   isThrottled,
@@ -44,9 +44,9 @@ export function laneWait({
 }
 
 /**
- * Why one event waits. `blockedBy` is left to those who can read payloads.
+ * Why one event waits. Callers that can read payloads add `blockedBy`.
  *
- * @param event undefined: it lies in the log, not taken up.
+ * @param event undefined: it is still in the log.
  * @param isHeld its connection is disabled.
  */
 export function eventWait(event: LaneEvent | undefined, isHeld: boolean, situation: LaneSituation): Waiting {
@@ -58,7 +58,7 @@ export function eventWait(event: LaneEvent | undefined, isHeld: boolean, situati
   const due = state === 'retrying' ? history?.due : undefined
   const dueAt = due === undefined ? null : time(situation.wallTime(due))
   if (ofLane !== undefined && ofLane.cause !== 'rate_limit') {
-    // While the breaker is closed each event has its own time, and one that is ready goes at once.
+    // With a closed breaker each event has its own due time, and a ready event is sent at once.
     const isProbed = situation.outage.state !== 'ok' || state === 'blocked'
     return isProbed ? ofLane : { ...ofLane, nextAttemptAt: dueAt }
   }
@@ -75,7 +75,7 @@ function failingFacts(failing: Failing | undefined): Pick<Waiting, 'status' | 'n
   return { ...failing.last, since: time(failing.since) }
 }
 
-/** Of `[ECONNREFUSED] :: Connection refused`, as a call without an answer is recorded, its text; null for an answer. */
+/** The text of a recorded call without answer, such as `[ECONNREFUSED] :: Connection refused`; null for an answer. */
 export function noAnswerText(text: string): string | null {
   return /^\[E[A-Z0-9_]+\] :: (.+)$/s.exec(text)?.[1] ?? null
 }

@@ -75,7 +75,7 @@ export class OutboundExchange implements OutboundCall, Dispatcher.DispatchHandle
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
-    if (this.#isDone) controller.abort(new Error('given up before it was sent'))
+    if (this.#isDone) controller.abort(new Error('cancelled before it was sent'))
     else this.#controller = controller
   }
 
@@ -95,7 +95,7 @@ export class OutboundExchange implements OutboundCall, Dispatcher.DispatchHandle
     if (controller !== this.#controller) return
     this.#body ??= new AnswerBody(this.#deps.maxAnswerBytes)
     if (!this.#body.add(chunk)) return
-    this.#release(new Error('enough of the answer is read'))
+    this.#release(new Error('answer limit reached'))
     this.#settle()
   }
 

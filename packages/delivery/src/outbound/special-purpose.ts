@@ -34,7 +34,7 @@ export const SPECIAL_PURPOSE: readonly (readonly [block: string, name: string])[
   ['255.255.255.255/32', 'limited broadcast'],
   ['::1/128', 'loopback'],
   ['::/128', 'unspecified'],
-  ['64:ff9b:1::/48', 'IPv4-IPv6 translation of a local network: it alone knows where the IPv4 address lies in it'],
+  ['64:ff9b:1::/48', 'IPv4-IPv6 translation of a local network: the position of the IPv4 address is unknown'],
   ['100::/64', 'discard only'],
   ['100:0:0:1::/64', 'dummy IPv6 prefix'],
   ['2001::/23', 'IETF protocol assignments'],

@@ -170,7 +170,7 @@ export class OutcomeWriter {
         if (replacements > MAX_REPLACEMENTS) this.fail(error as Error)
         if (this.#fault !== undefined) return undefined
         if (this.#trouble === undefined) {
-          this.#logger.error({ cause: (error as Error).message }, 'outcomes cannot be written; delivery waits')
+          this.#logger.error({ cause: (error as Error).message }, 'outcomes cannot be written; delivery is paused')
         }
         this.#trouble = (error as Error).message
         if (this.#isClosing) {
@@ -189,7 +189,7 @@ export class OutcomeWriter {
       this.#logger.error(fields, 'a row of delivery.db cannot be written')
     }
     if (refused.length > MAX_LOGGED) {
-      this.#logger.error({ rows: refused.length - MAX_LOGGED }, 'further rows of delivery.db cannot be written')
+      this.#logger.error({ rows: refused.length - MAX_LOGGED }, 'more rows of delivery.db cannot be written')
     }
   }
 }

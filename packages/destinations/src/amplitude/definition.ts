@@ -21,7 +21,7 @@ export const definition = cloudDefinition({
     fields: [
       { key: 'apiKey', label: 'API key' },
       { key: 'region', label: 'Region of the project' },
-      { key: 'groupType', label: 'Group type', help: 'What a group call is about.' },
+      { key: 'groupType', label: 'Group type', help: 'Group type of group calls.' },
     ],
   },
   createdAt: '2026-11-21T08:00:00.000Z',

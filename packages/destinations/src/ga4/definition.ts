@@ -20,10 +20,10 @@ export const definition = cloudDefinition({
     oneOf: [{ required: ['measurementId'] }, { required: ['firebaseAppId'] }],
   },
   uiConfig: {
-    help: 'Google answers 2xx to anything: an event that was delivered may still be ignored there.',
+    help: 'Google answers 2xx to every request and may still ignore a delivered event.',
     fields: [
-      { key: 'measurementId', label: 'Measurement ID', help: 'Of a web stream, for example G-12345678.' },
-      { key: 'firebaseAppId', label: 'Firebase app ID', help: 'Of an app stream, instead of a measurement ID.' },
+      { key: 'measurementId', label: 'Measurement ID', help: 'For a web stream, for example G-12345678.' },
+      { key: 'firebaseAppId', label: 'Firebase app ID', help: 'For an app stream, instead of a measurement ID.' },
       { key: 'apiSecret', label: 'API secret' },
       { key: 'region', label: 'Region' },
     ],

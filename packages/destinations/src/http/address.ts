@@ -20,7 +20,7 @@ export function filledAddress(url: unknown, values: JsonObject): string {
   })
   const [lacking] = [...missing, ...empty]
   // Without its value the address would be another one: that of a whole collection, say.
-  if (lacking !== undefined) throw new Error(`url needs ${lacking}, which the event does not have`)
+  if (lacking !== undefined) throw new Error(`the event has no ${lacking}, which url needs`)
   const [path = ''] = text.split(/[?#]/, 1)
   if (text !== rest && path.split(/[\\/]/).some((segment) => DOT_SEGMENT.test(segment))) {
     throw new Error('url would lead to another folder')

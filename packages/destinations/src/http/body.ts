@@ -34,7 +34,7 @@ export function describedBody(
     case 'XML': {
       if (typeof template !== 'string') throw new Error('body must be a text of XML')
       const payload = fillText(template, values, escapeXml)
-      if (payload === undefined) throw new Error('body has a placeholder for which the event has no value')
+      if (payload === undefined) throw new Error('the event has no value for a placeholder of body')
       return { body: { XML: { payload } }, contentType: 'application/xml' }
     }
     case 'NONE':

@@ -99,14 +99,14 @@ const shownExamples: DestinationCase[] = [
     documented: true,
     config: { url: 'https://api.cinema.example/v1/users/{{userId}}', method: 'DELETE' },
     event: { type: 'track', event: 'Account Closed', anonymousId: 'a-9' },
-    expected: { error: 'url needs userId, which the event does not have' },
+    expected: { error: 'the event has no userId, which url needs' },
   },
 ]
 
 function bodies(): DestinationCase[] {
   const pair: JsonObject = { hall: '{{properties.hall}}', row: '{{properties.row}}', none: '{{properties.none}}' }
   const form = { 'content-type': 'application/x-www-form-urlencoded' }
-  const noValue = 'body has a placeholder for which the event has no value'
+  const noValue = 'the event has no value for a placeholder of body'
   const table: [what: string, config: JsonObject, expected: DestinationCase['expected']][] = [
     ['without one, POST sends the event', {}, gives({ headers: json, body: { JSON: track } })],
     ['without one, GET sends none', { method: 'get' }, gives({ method: 'GET' })],
@@ -168,10 +168,10 @@ function addresses(): DestinationCase[] {
     [`${h}/{{userId}}%2e`, { userId: '.' }, { error: elsewhere }],
     [`${h}/a\\{{userId}}`, { userId: '..' }, { error: elsewhere }],
     [`${h}/x?path={{userId}}`, { userId: '..' }, `${h}/x?path=..`],
-    [`${h}/{{userId}}`, { userId: '' }, { error: 'url needs userId, which the event does not have' }],
-    [`${h}/{{userId}}`, { userId: null }, { error: 'url needs userId, which the event does not have' }],
-    [`${h}/{{constructor.name}}`, {}, { error: 'url needs constructor.name, which the event does not have' }],
-    [`${h}/{{event.length}}`, {}, { error: 'url needs event.length, which the event does not have' }],
+    [`${h}/{{userId}}`, { userId: '' }, { error: 'the event has no userId, which url needs' }],
+    [`${h}/{{userId}}`, { userId: null }, { error: 'the event has no userId, which url needs' }],
+    [`${h}/{{constructor.name}}`, {}, { error: 'the event has no constructor.name, which url needs' }],
+    [`${h}/{{event.length}}`, {}, { error: 'the event has no event.length, which url needs' }],
     ['{{userId}}', { userId: 'https://evil.example/' }, { error: wrong }],
     ['https://{{userId}}/in', { userId: 'evil.example' }, { error: wrong }],
     ['https://api.cinema.example{{userId}}', { userId: '.evil.example' }, { error: wrong }],

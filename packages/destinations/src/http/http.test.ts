@@ -113,7 +113,7 @@ test.each(['Host', ' host ', 'Connection', 'Transfer-Encoding', 'X-Forwarded-Hos
     const sent = run({}, withHeader('in.cinema.example'))
     expect(sent).toMatchObject({ requests: [{ headers: { [from.trim().toLowerCase()]: 'in.cinema.example' } }] })
     expect(run({ properties: { host: 'evil.example' } }, withHeader('{{properties.host}}'))).toEqual({
-      error: `header ${from.trim()} may not hold placeholders: an event would decide where the request goes`,
+      error: `header ${from.trim()} must not contain placeholders: an event could redirect the request`,
     })
   },
 )

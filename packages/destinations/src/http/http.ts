@@ -69,7 +69,7 @@ function filledPairs(
     const template = entry['to'] ?? ''
     const value = fill(template, values)
     if (variable === 'headers' && value !== template && isConnectionHeader(name)) {
-      throw new Error(`header ${name} may not hold placeholders: an event would decide where the request goes`)
+      throw new Error(`header ${name} must not contain placeholders: an event could redirect the request`)
     }
     if (name === '' || value === undefined) return []
     const text = typeof value === 'object' ? '' : String(value)

@@ -21,7 +21,7 @@ export const definition = cloudDefinition({
     fields: [
       { key: 'projectToken', label: 'Project token' },
       { key: 'region', label: 'Region of the project' },
-      { key: 'groupKey', label: 'Group key', help: 'What a group call is about, as it is set up in Mixpanel.' },
+      { key: 'groupKey', label: 'Group key', help: 'Group key of group calls, as defined in Mixpanel.' },
     ],
   },
   createdAt: '2026-11-21T08:00:00.000Z',

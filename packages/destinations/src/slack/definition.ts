@@ -31,9 +31,9 @@ export const definition = cloudDefinition({
   },
   uiConfig: {
     fields: [
-      { key: 'webhookUrl', label: 'Webhook URL', help: 'It is a credential: whoever has it can post to your channel.' },
-      { key: 'eventTemplates', label: 'Events and their texts', help: 'All track events unless some are named.' },
-      { key: 'identifyTemplate', label: 'Text for an identify', help: 'Without one, no identify is posted.' },
+      { key: 'webhookUrl', label: 'Webhook URL', help: 'Secret: anyone who knows it can post to your channel.' },
+      { key: 'eventTemplates', label: 'Events and their texts', help: 'Default: all track events.' },
+      { key: 'identifyTemplate', label: 'Text for an identify', help: 'If empty, identify events are not posted.' },
     ],
   },
   createdAt: '2026-11-21T08:00:00.000Z',

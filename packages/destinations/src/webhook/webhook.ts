@@ -8,7 +8,7 @@ import { isSecretHeader } from '../secrets.ts'
 import { definition } from './definition.ts'
 
 /**
- * Sends each event to one address, as JSON in the body or as parameters in the query.
+ * Sends each event to one URL, as JSON in the body or as query parameters.
  *
  * @see contracts/destinations.md §5
  */
@@ -24,7 +24,7 @@ function transform(event: StoredEvent, { config }: TransformContext): RequestObj
   const mayHaveSecrets = isTrusted(endpoint, webhookUrl, config)
   const request = requestObject({
     method,
-    // A user and password that the event itself gives are its own.
+    // A user and password in a URL from the event are the event's own.
     endpoint: !mayHaveSecrets && endpoint.startsWith(webhookUrl) ? withoutUser(endpoint) : endpoint,
     headers: headersOf(carriesBody, config['headers'], mayHaveSecrets, event['header']),
   })
@@ -33,7 +33,7 @@ function transform(event: StoredEvent, { config }: TransformContext): RequestObj
   return [request]
 }
 
-/** HEAD: whoever answers it at all is there, and may say what it thinks of the credentials. */
+/** HEAD: any answer proves that the server is reachable, and may reject the credentials. */
 function testConnection({ config }: TransformContext): RequestObject {
   return requestObject({
     method: 'HEAD',
@@ -47,7 +47,7 @@ function addressOf({ webhookUrl }: JsonObject): string {
   return webhookUrl
 }
 
-/** `millrace-signature`, by which the receiver knows that the request comes from here and when it was made. */
+/** Adds `millrace-signature`, which proves the origin and the time of a request. */
 function sign(
   { url, body }: { readonly url: string; readonly body: string },
   config: JsonObject,
@@ -77,9 +77,9 @@ function endpointOf(webhookUrl: string, event: StoredEvent): string {
 }
 
 /**
- * Whether configured secrets may go to an address. Event members come from clients, so an address that they change gets
- * them only if it lies below the configured one, or the configuration names its host: other paths of one host may belong
- * to other people.
+ * Whether configured secrets may be sent to a URL. Clients control event members, so a URL that an event changes gets
+ * secrets only if it is below the configured one, or if `allowedHosts` lists its host. Other paths of the same host may
+ * belong to someone else.
  */
 function isTrusted(endpoint: string, webhookUrl: string, config: JsonObject): boolean {
   if (endpoint === webhookUrl) return true
@@ -93,10 +93,10 @@ function isTrusted(endpoint: string, webhookUrl: string, config: JsonObject): bo
   return address.pathname.startsWith(folder) && !MAY_LEAD_UP.test(address.pathname.slice(folder.length))
 }
 
-/** What URLs keep in a path and servers may still read as a step to the folder above. */
+/** Path parts that URL parsers keep but servers may read as `..`. */
 const MAY_LEAD_UP = /\.\.|;|%(?:25|2e|2f|5c)/i
 
-/** A configured user and password would follow an address to the host that an event made of it. */
+/** Removes the configured user and password, which would otherwise go to a host chosen by the event. */
 function withoutUser(endpoint: string): string {
   const address = URL.parse(endpoint)
   if (address === null || (address.username === '' && address.password === '')) return endpoint
@@ -136,7 +136,7 @@ function eventHeaders(given: unknown): JsonObject {
   )
 }
 
-/** The event without what steers its sending and without top-level nulls; made anew only where that changes something. */
+/** The event without control members and top-level nulls; copied only if something is removed. */
 function eventBody(event: StoredEvent): JsonObject {
   const located = withIp(event)
   for (const name in located) {
@@ -152,7 +152,7 @@ function eventBody(event: StoredEvent): JsonObject {
 const STEERING = new Set(['header', 'fullPath', 'appendPath'])
 
 function withIp(event: StoredEvent): JsonObject {
-  // A message of the Test API, or an event that a user transformation made, may be without `request_ip`.
+  // A Test API message, or an event from a user transformation, may lack `request_ip`.
   const { context, request_ip } = event as JsonObject
   if (!isJsonObject(context) || typeof request_ip !== 'string' || request_ip === '') return event
   const { ip } = context

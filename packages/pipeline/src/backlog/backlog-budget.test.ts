@@ -35,7 +35,7 @@ test('from 80 % on the destination that holds most is named, and at 100 % its ol
   const until = (share: number) => Math.ceil((share * 100 * KB) / each)
   await accept(run, padded(until(0.9) - 150, 'b'))
   expect(run.pipeline.backlogWarning()).toMatch(/^(89|90|91) % used, most by d1$/)
-  expect(run.logged.filter(({ text }) => text === 'the backlog is above 80 % of its bound')).toHaveLength(1)
+  expect(run.logged.filter(({ text }) => text === 'the backlog is above 80 % of its limit')).toHaveLength(1)
   expect((await run.state()).expired).toBe(0)
   await accept(run, padded(until(1.3) - until(0.9), 'c'))
   expect(run.pipeline.backlogWarning()).toMatch(/^9[0-5] % used, most by d1$/)

@@ -118,12 +118,12 @@ export class BacklogBudget {
     const hasWarned = this.#warning !== undefined
     if (used < WARN_AT * maxBytes || largest === undefined) {
       this.#warning = undefined
-      if (hasWarned) logger.info({ usedBytes: used }, 'the backlog is below 80 % of its bound again')
+      if (hasWarned) logger.info({ usedBytes: used }, 'the backlog is below 80 % of its limit again')
       return
     }
     const destinationId = largest.delivery.destination.id
     this.#warning = `${Math.floor((used / maxBytes) * 100)} % used, most by ${destinationId}`
-    if (!hasWarned) logger.warn({ destinationId, usedBytes: used, maxBytes }, 'the backlog is above 80 % of its bound')
+    if (!hasWarned) logger.warn({ destinationId, usedBytes: used, maxBytes }, 'the backlog is above 80 % of its limit')
   }
 
   #note(destinationId: string, count: number): void {
@@ -144,7 +144,7 @@ export class BacklogBudget {
       return
     }
     this.#untold.set(destinationId, { count: 0, toldAt: clock.monotonic() })
-    logger.warn({ destinationId, count }, 'events were given up: the backlog was full')
+    logger.warn({ destinationId, count }, 'events expired: the backlog was full')
     tellExpired(destinationId, count)
   }
 }

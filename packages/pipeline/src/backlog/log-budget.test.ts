@@ -35,7 +35,7 @@ test('over its bound the log gives up its oldest segments, and what destinations
   // Backfills are another stream of the same segments; duplicates and the other destination need nothing of them.
   await run.accept([track('backfilled', 'u-1')], { stream: 'backfill' })
   await untilOldest(run, log, 20)
-  expect(run.logged.some(({ text }) => text === 'a segment left the log before its time')).toBe(true)
+  expect(run.logged.some(({ text }) => text === 'a segment was deleted early')).toBe(true)
   expect(healthy.arrivals.length).toBe(41)
   expect(await run.pipeline.waiting({ destinationId: 'd1' })).toBe(41)
   expect(await run.outcome('m-0')).toMatch(/retrying|blocked|pending/)

@@ -53,7 +53,7 @@ export class LogBudget {
     if (this.#isStopped || (maxBytes === 0 && isDiskShort === undefined)) return
     this.#timer = this.#options.clock.setTimer(() => {
       this.#working = this.#tidy()
-        .catch((error: Error) => this.#options.logger.error({ cause: error.message }, 'the log cannot be made smaller'))
+        .catch((error: Error) => this.#options.logger.error({ cause: error.message }, 'the log cannot be shrunk'))
         .then(() => this.start())
     }, INTERVAL_MS)
   }
@@ -79,7 +79,7 @@ export class LogBudget {
         await log.retain(partition, unit.to, 0)
         // Retention may be held, by a backup or after a jump of the clock.
         if ((await log.oldestUnit(partition))?.from === unit.from) break
-        logger.info({ partition, ...unit, kept }, 'a segment left the log before its time')
+        logger.info({ partition, ...unit, kept }, 'a segment was deleted early')
       }
     }
   }

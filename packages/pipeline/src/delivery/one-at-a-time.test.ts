@@ -30,9 +30,7 @@ test('after three unclean ends events run alone, each noted before it runs; the 
   await run.crash()
   expect(noted(run.file)).toBe(undefined)
   await run.crash()
-  expect(run.logged.at(-1)!.text).toBe(
-    'the last runs ended unexpectedly: unfinished events are delivered one at a time',
-  )
+  expect(run.logged.at(-1)!.text).toBe('the last runs ended uncleanly: unfinished events are delivered one at a time')
   expect(sink.held).toBe(1)
   expect(noted(run.file)).toMatchObject({ destinationId: 'd1', offset: 5, index: 0, replayed: null })
 
@@ -43,7 +41,7 @@ test('after three unclean ends events run alone, each noted before it runs; the 
   for (const n of [6, 7, 8, 9]) expect(await run.outcome(`m-${n}`)).toBe('delivered')
   expect(run.pipeline.metrics.reasons.get('d1')!.get('dead_lettered Ended the process')).toBe(1)
   expect(noted(run.file)).toBe(undefined)
-  expect(run.logged.map(({ text }) => text)).toContain('unfinished events have run: delivery goes on as ever')
+  expect(run.logged.map(({ text }) => text)).toContain('all unfinished events have run: delivery is back to normal')
 
   await run.send(track('later'))
   expect(await run.outcome('later')).toBe('delivered')

@@ -59,7 +59,7 @@ export class OneAtATime {
         return await work()
       } catch (error) {
         if (this.#isOver) return
-        this.#options.logger.error({ cause: (error as Error).message }, 'events that go one at a time wait')
+        this.#options.logger.error({ cause: (error as Error).message }, 'events that run one at a time are waiting')
         await new Promise<void>((resolve) => this.#options.clock.setTimer(resolve, AGAIN_MS))
       }
     }

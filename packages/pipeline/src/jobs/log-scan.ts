@@ -95,7 +95,7 @@ export class LogScan {
     const oldest = await this.#log.oldest(partition)
     const isThere = oldest !== undefined && oldest.offset <= offset
     if (isThere || this.#log.damaged(partition).some(({ from, to }) => from <= offset && offset < to)) return
-    throw new RangeLostError('the log does not hold the rest of the range any more')
+    throw new RangeLostError('the rest of the range is no longer in the log')
   }
 
   async #select(request: Parameters<ScanCalls['select']>[0]): ReturnType<ScanCalls['select']> {

@@ -60,7 +60,7 @@ export class Tail {
   trouble(): string | undefined {
     const now = this.#clock.monotonic()
     const isStalled = this.#waitingSince.some((since) => since !== undefined && now - since >= STALLED_MS)
-    return isStalled ? 'the reader of the log has stood still for 60 s' : undefined
+    return isStalled ? 'the log reader made no progress for 60 s' : undefined
   }
 
   #wake(partition: number): void {

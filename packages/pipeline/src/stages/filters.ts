@@ -2,7 +2,7 @@ import type { FilterReason } from '@millrace/delivery'
 import { type DestinationModule, supportsType, wantsEvent } from '@millrace/destinations'
 import { isJsonObject, type JsonObject, type JsonValue, ownMember, type StoredEvent } from '@millrace/protocol'
 
-/** A destination as its filters see it. */
+/** The parts of a destination that filters use. */
 export interface FilteredDestination {
   readonly id: string
   readonly name: string
@@ -11,10 +11,10 @@ export interface FilteredDestination {
 }
 
 /**
- * Why an event does not go to an enabled destination; undefined if it does. The first reason that holds is given.
+ * Returns why an event is not sent to an enabled destination (the first matching reason), or undefined if it is sent.
  *
  * @param sourceClass `cordova`, `web` or `cloud`.
- * @throws DestinationCodeError where the code of the destination fails at the event.
+ * @throws DestinationCodeError if the destination's code fails on the event.
  * @see contracts/delivery.md §5 [D614]
  */
 export function filterReason(
@@ -29,7 +29,7 @@ export function filterReason(
   return wantsEvent(destination.module, event, destination.config) ? undefined : 'event filter'
 }
 
-/** The table of contracts/delivery.md §5 [D612, D613]: the destination's id, its own name, its definition's name, else All. */
+/** Looks up the destination's id, its name, its type's name, then All. @see contracts/delivery.md §5 [D612, D613] */
 function isWantedByEvent(integrations: JsonValue | undefined, destination: FilteredDestination): boolean {
   if (!isJsonObject(integrations)) return true
   for (const key of [destination.id, destination.name, destination.module.definition.displayName, 'All']) {
@@ -39,7 +39,7 @@ function isWantedByEvent(integrations: JsonValue | undefined, destination: Filte
   return true
 }
 
-/** A value as the sender means it; what means nothing clear is a no: an event that was not sent can still be. */
+/** Unclear values count as no: an event that was not sent can still be replayed. */
 function isYes(value: JsonValue): boolean {
   return value === true || value === 'true' || value === 1 || isJsonObject(value)
 }

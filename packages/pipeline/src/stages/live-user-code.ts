@@ -6,26 +6,26 @@ import type { ConfiguredDestination } from '../following/configuration.ts'
 import type { Stages, UserCode } from './stages.ts'
 import type { MetadataSource } from './user-metadata.ts'
 
-/** Runs of one event that end in a fault of its sandbox; after these it is a dead letter. */
+/** After this many sandbox faults an event becomes a dead letter. */
 const MAX_FAULTS = 3
-/** After a run that could not even begin. */
+/** Wait after a run that could not start. */
 const AGAIN_MS = 1_000
 
-/** A line that user code has logged. */
+/** A line logged by user code. */
 export interface LoggedLine {
   /** Milliseconds since 1970. */
   readonly at: number
   readonly destinationId: string
-  /** Null where the code of several events was under way. */
+  /** Null if the run had several events. */
   readonly messageId: string | null
   readonly line: string
 }
 
-/** What runs user code, and what it may be given. */
+/** Runs user code, and provides its inputs. */
 export interface LiveUserCodeAccess extends UserCode {
-  /** The same map as long as no credential changes. */
+  /** Returns the same map until a credential changes. */
   readonly credentials: () => ReadonlyMap<string, string>
-  /** Whether somebody wants the lines that a transformation logs. */
+  /** Whether to keep the lines that a transformation logs. */
   readonly capturesLogs: (transformationId: string) => boolean
   readonly onLog: (transformationId: string, line: LoggedLine) => void
 }
@@ -41,25 +41,25 @@ export interface LiveUserCodeOptions {
   readonly stages: Pick<Stages, 'userTransform' | 'userMetadata'>
   readonly userCode: LiveUserCodeAccess
   readonly clock: Clock
-  /** The same object as long as nothing of the source changes; undefined for one that was removed. */
+  /** Returns the same object until the source changes; undefined for a removed source. */
   readonly sourceOf: (sourceId: string) => MetadataSource | undefined
   readonly onError: (transformationId: string) => void
-  /** What went through a transformation in one run, and how long all of the run took. */
+  /** Called with the events in and out of a transformation in one run, and the duration of the whole run. */
   readonly onFlow: (transformationId: string, step: StepFlow, durationMs: number) => void
   readonly logger: { warn(fields: object, text: string): void; error(fields: object, text: string): void }
 }
 
 /**
- * User code of one destination under one configuration, as live traffic runs it.
+ * Runs the user code of one destination for live traffic, under one configuration.
  *
- * A fault of the sandbox (too slow, too much memory, lost) is nobody's answer: the batch is run again event by event, so
- * that only the event that causes it becomes a dead letter, after three faults of its own.
+ * After a sandbox fault (too slow, too much memory, lost) the batch runs again event by event, so that only the event that
+ * causes faults becomes a dead letter, after three of them.
  *
  * @see contracts/transformations.md §8 [D424, D425, D433]
  */
 export class LiveUserCode {
   readonly #options: LiveUserCodeOptions
-  /** What user code is told of a source. */
+  /** Metadata for user code, by source. */
   readonly #metadata = new WeakMap<MetadataSource, JsonObject>()
   readonly #withoutSource: JsonObject
 
@@ -103,7 +103,7 @@ export class LiveUserCode {
         const durationMs = clock.monotonic() - startedAt
         for (const [i, step] of result.flow.entries()) onFlow(transformations[i]!.transformationId, step, durationMs)
         const { trouble } = result
-        if (trouble !== undefined) logger.warn({ destinationId: id, trouble }, 'user code ended in a fault')
+        if (trouble !== undefined) logger.warn({ destinationId: id, trouble }, 'user code failed with a fault')
         const results = events.map((event, i) => this.#judge(event, result.results[i]!, result.usedCredentials))
         return { results, trouble, durationMs }
       } catch (error) {
@@ -131,7 +131,7 @@ export class LiveUserCode {
   #judge(event: LaneEvent, result: EventResult, secrets: readonly string[]): Transformed {
     if ('dropped' in result) return { kind: 'dropped' }
     if ('events' in result) {
-      // What was valid on acceptance may lack anything now; destinations bear that.
+      // User code may have removed any member; destinations must tolerate that.
       return { kind: 'events', events: result.events as StoredEvent[], sizeBytes: result.sizeBytes, secrets }
     }
     const { destination, onError } = this.#options

@@ -14,22 +14,22 @@ import type { MetadataSource } from './user-metadata.ts'
 
 export interface RenderingOptions {
   readonly stages: Stages
-  /** Of the configuration that the stages are of. */
+  /** Revision of the configuration of these stages. */
   readonly revision: number
   readonly userCode: LiveUserCodeAccess
   readonly source: MetadataSource | undefined
   readonly sourceId: string
-  /** As the stages get it. */
+  /** The event as input to the stages. */
   readonly event: StoredEvent
   readonly place: EventPosition
 }
 
-/** Secrets masked. @see contracts/dashboard.md §4 N7 */
+/** Results with secrets masked. @see contracts/dashboard.md §4 N7 */
 export interface Rendered {
   readonly steps: readonly {
     readonly transformationId: string
     readonly versionId: string
-    /** Empty when the step dropped the event, or failed. */
+    /** Empty if the step dropped the event or failed. */
     readonly output: readonly JsonValue[]
     readonly error: string | null
   }[]
@@ -43,8 +43,8 @@ interface Made {
 }
 
 /**
- * What a destination's code and its transformation make of an event again, to be shown. User code runs for it apart from live
- * traffic, once however much is asked, and reaches nobody.
+ * Runs the stages again for an event, to show its requests without sending them. User code runs apart from live traffic, at
+ * most once, and without network.
  */
 export class Rendering {
   readonly revision: number
@@ -56,7 +56,7 @@ export class Rendering {
     this.#options = options
   }
 
-  /** The first request; undefined where none is made. */
+  /** The first request; undefined if there is none. */
   async firstRequest(): Promise<ShownRequest | undefined> {
     const { stages, sourceId } = this.#options
     const { events, secrets } = await this.#make()
@@ -65,7 +65,7 @@ export class Rendering {
     return prepared.show(prepared.requests[0])
   }
 
-  /** Everything, step by step. */
+  /** All steps and requests. */
   async all(): Promise<Rendered> {
     const { stages, sourceId } = this.#options
     const { events, secrets, steps } = await this.#make()
@@ -73,7 +73,7 @@ export class Rendering {
     const objects: { request: RequestObject; masking: Masking }[] = []
     for (const event of events) {
       const made = stages.destTransform(event, sourceId)
-      // As live: if one of them fails, nothing is sent.
+      // As in live traffic: if one event fails, nothing is sent.
       if ('error' in made) return { steps: shownSteps, requests: [] }
       const masking = stages.maskingOf([...secrets, ...made.derivedSecrets])
       for (const request of made.objects) objects.push({ request, masking })

@@ -1,16 +1,16 @@
 import { type OutboundClient, type OutboundRequest, type OutboundResult, TIMED_OUT } from '@millrace/delivery'
 
-/** The way out, as far as a test needs it. */
+/** The part of the outbound client that a test needs. */
 export type Sender = Pick<OutboundClient, 'send'>
 
-/** What a request brought: an answer, or status and text of ours that say why there is none. */
+/** The result of a request: an answer, or our status and text if there is no answer. */
 export type Answered = Exclude<OutboundResult, { kind: 'aborted' }>
 
 /**
- * Stage delivery as a test makes it: each request once, one after the other, whatever the one before brought. A lane sends
- * the same requests over the same client, and adds order, retries and outcomes.
+ * Stage delivery for tests: sends each request once, in sequence, whether or not the previous one failed. A lane sends the
+ * same requests over the same client, and adds order, retries and outcomes.
  *
- * @param signal ends the call under way; it and what was not sent by then count as timed out.
+ * @param signal aborts the current call; it and the unsent requests count as timed out.
  * @see contracts/test-api.md §10, §13 [D223, D226]
  */
 export async function* sendOnce(

@@ -37,17 +37,17 @@ test.each<[member: string, faults: Partial<DestinationModule>, outcome: string]>
   [
     'wants, which answers later',
     { wants: ((event: { messageId: string }) => (isBad(event) ? Promise.reject(new Error('late')) : true)) as never },
-    'dead_lettered: `wants` of the destination returned what it must not',
+    'dead_lettered: `wants` of the destination returned an invalid value',
   ],
   [
     'sign, with what is no header',
     { sign: ({ body }) => (body.includes('bad') ? ({ signature: 7 } as never) : {}) },
-    'dead_lettered: `sign` of the destination returned what it must not',
+    'dead_lettered: `sign` of the destination returned an invalid value',
   ],
   [
     'classify, with a class that does not exist',
     { classify: ({ body }) => (String(body).includes('bad') ? ('maybe' as never) : undefined) },
-    'dead_lettered: `classify` of the destination returned what it must not',
+    'dead_lettered: `classify` of the destination returned an invalid value',
   ],
 ])('a fault of `%s` is the failure of that event at that destination', async (_, faults, outcome) => {
   const { run, sink } = await withFaulty(faults)
@@ -92,5 +92,5 @@ test('those who watch outcomes change none of them', async () => {
   await run.advance(SECOND)
   expect([await run.outcome('m-1'), await run.outcome('m-2')]).toEqual(['delivered', 'delivered'])
   expect(sink.messageIds).toEqual(['m-1', 'm-2'])
-  expect(run.logged.map(({ text }) => text)).toContain('an outcome cannot be shown')
+  expect(run.logged.map(({ text }) => text)).toContain('an outcome cannot be sent to the live view')
 })

@@ -16,36 +16,36 @@ import type { JsonObject, StoredEvent } from '@millrace/protocol'
 import { MAX_FAILURE_CHARS, type Run, type RunResult, type TransformationCode } from '@millrace/transformations'
 import { type MetadataSource, userMetadata } from './user-metadata.ts'
 
-/** What runs user code, each destination's apart from every other's: `Transformations` of @millrace/transformations. */
+/** Runs user code, isolated per destination. Implemented by `Transformations` of @millrace/transformations. */
 export interface UserCode {
   run(run: Run): Promise<RunResult>
 }
 
-/** What the stages need to know of a destination. */
+/** The parts of a destination that the stages use. */
 export interface StagedDestination {
   readonly id: string
   readonly name: string
   readonly workspaceId: string
-  /** In order, as they are published. */
+  /** Published versions, in order of execution. */
   readonly transformations: readonly TransformationCode[]
   readonly config: JsonObject
-  /** The config as it is saved, where `config` is one that only a test uses: what is open to saved addresses is not to others. */
+  /** The saved config, if `config` is a test's override: only saved addresses may reach loopback. */
   readonly savedConfig?: JsonObject
   readonly module: DestinationModule
 }
 
 export interface StageDeps {
-  /** Sent unless the configuration or the event names one. */
+  /** Default user agent; the configuration or the event may set another. */
   readonly userAgent: string
-  /** Whether it is then added to the other one, so that a receiver can tell tests apart. */
+  /** Whether to append `userAgent` to a custom one, so that receivers can recognise tests. */
   readonly isUserAgentAdded: boolean
   readonly nowSeconds: () => number
 }
 
-/** What came of stage dest_transformation: request objects, and the same ready for the network. */
+/** Result of stage dest_transformation: request objects, and the same requests ready for the network. */
 export interface MadeRequests {
   readonly objects: readonly RequestObject[]
-  /** Values made on the way that are secret. */
+  /** Secret values derived by the transformation. */
   readonly derivedSecrets: readonly string[]
   readonly ready: Ready
 }
@@ -53,8 +53,8 @@ export interface MadeRequests {
 type Ready = Extract<Prepared, { readonly requests: unknown }>
 
 /**
- * The stages that an event passes on its way to one destination: user transformation, destination transformation, then
- * sending. Live traffic and the Test API both run these; there is no second path.
+ * The stages of an event on its way to one destination: user transformation, destination transformation, delivery. Live
+ * traffic and the Test API run this same code.
  *
  * @see ARCHITECTURE.md, invariant 4
  */
@@ -76,24 +76,24 @@ export class Stages {
     return this.#destination.transformations.length > 0
   }
 
-  /** Stage user_transformation, of a destination that has one. */
+  /** Stage user_transformation; the destination must have transformations. */
   userTransform(userCode: UserCode, run: Omit<Run, 'key' | 'steps'>): Promise<RunResult> {
     const { id, transformations } = this.#destination
     return userCode.run({ key: id, steps: transformations, ...run })
   }
 
-  /** What user code is told of where its events go and come from; to be made once for all events of a source. */
+  /** Metadata of source and destination for user code; create it once per source. */
   userMetadata(source: MetadataSource | undefined): JsonObject {
     const { id, name, workspaceId, module } = this.#destination
     return userMetadata({ id, name, type: module.definition.name, workspaceId }, source)
   }
 
   /**
-   * Stage dest_transformation of what is to be sent for one accepted event, and its requests made ready for the network, as
-   * a lane takes them. If any of it fails, nothing of it is sent. Never throws.
+   * Runs stage dest_transformation for one accepted event, and prepares its requests for a lane. If any request fails, none
+   * is sent. Never throws.
    *
-   * @param events one, unless user code has made several of it.
-   * @param secrets further ones that may show in its requests.
+   * @param events one event, or several if user code split it.
+   * @param secrets additional secrets to mask in its requests.
    */
   prepare(events: readonly StoredEvent[], sourceId: string, secrets: readonly string[] = NONE): Prepared {
     if (events.length === 1 && secrets.length === 0) return this.#prepareOne(events[0]!, sourceId)
@@ -110,7 +110,7 @@ export class Stages {
     const result = this.#transform(event, sourceId)
     const failed = (error: string, derivedSecrets: readonly string[]) => ({
       stage: 'dest_transformation' as const,
-      // It is stored: whatever an event or its user code put into it, it has a bound.
+      // The text is stored, so its length is bounded.
       error: this.maskingOf(derivedSecrets).text(error).slice(0, MAX_FAILURE_CHARS),
     })
     if ('error' in result) return failed(result.error, [])
@@ -122,12 +122,12 @@ export class Stages {
   }
 
   /**
-   * The same with the request objects to look at. Never throws; texts are not masked.
+   * Like `prepare`, but also returns the request objects. Never throws. Texts are not masked.
    *
-   * @param sourceId empty where no source is involved.
+   * @param sourceId empty if no source is involved.
    */
   destTransform(event: JsonObject, sourceId: string): MadeRequests | { readonly error: string } {
-    // A message of a test, or what user code returned, may lack what acceptance guarantees; destinations bear that.
+    // A test message, or an event from user code, may lack members that ingest guarantees; destinations must tolerate that.
     const result = this.#transform(event as StoredEvent, sourceId)
     if ('error' in result) return result
     try {
@@ -138,7 +138,7 @@ export class Stages {
     }
   }
 
-  /** Takes the destination's secrets out of what is shown, and those that its transformation derived. */
+  /** Masks the destination's secrets, and those derived by its transformation. */
   maskingOf(derivedSecrets: readonly string[]): Masking {
     const { module, config } = this.#destination
     if (derivedSecrets.length > 0) return new Masking([...secretValues(module.definition, config), ...derivedSecrets])
@@ -152,7 +152,7 @@ export class Stages {
     return runTransform(module, event, config, metadata)
   }
 
-  /** @throws Error for what cannot be sent, such as a body that is too large. */
+  /** @throws Error if a request cannot be sent, for example because its body is too large. */
   #ready(result: Exclude<TransformResult, { error: string }>): ReadyRequests {
     const ready = new ReadyRequests(this, result.derivedSecrets, this.#classify)
     for (const request of result.requests) ready.requests.push(this.#readyRequest(request, ready))
@@ -169,7 +169,7 @@ export class Stages {
       Object.assign(wire.headers, signed)
       for (const name in signed) shown.derivedSecrets.push(signed[name]!)
     }
-    // The code of a type without an address in its configuration chooses the host; no event does.
+    // If the configuration has no address, the type's code chooses the host; an event never does.
     const hasOwnHosts = module.definition.config.hostKeys.length === 0
     const configuredOrigin = hasOwnHosts ? URL.parse(wire.url)?.origin : this.#configuredOrigin
     return new ReadyRequest(wire, request.endpoint, configuredOrigin, shown)
@@ -178,7 +178,7 @@ export class Stages {
 
 const NONE: readonly never[] = []
 
-/** A user agent of the configuration or the event stays, with the other one behind it. */
+/** Appends ours to a user agent from the configuration or the event. */
 function addUserAgent(headers: Record<string, string>, userAgent: string): void {
   for (const name in headers) {
     if (name.toLowerCase() === 'user-agent' && headers[name] !== userAgent) headers[name] += ` ${userAgent}`
@@ -209,7 +209,7 @@ class ReadyRequest implements OutboundRequest {
     this.#shown = shown
   }
 
-  /** Asked for only when a redirect leaves the origin. */
+  /** Lazy: needed only when a redirect leaves the origin. */
   get secretHeaders(): string[] {
     const { headers } = this.#shown.show(this)
     return Object.keys(headers)
@@ -218,7 +218,7 @@ class ReadyRequest implements OutboundRequest {
   }
 }
 
-/** The Ready form of `Prepared`; what is shown is made only when somebody looks. */
+/** The Ready form of `Prepared`; the masked form is created on demand. */
 class ReadyRequests {
   readonly requests: ReadyRequest[] = []
   readonly classify: Ready['classify']
@@ -251,7 +251,7 @@ class ReadyRequests {
   }
 }
 
-/** The origin that the destination's own configuration names: the only one for which loopback may be open. */
+/** The configured origin: the only one that may be on loopback. */
 function configuredOrigin({ config, savedConfig = config, module }: StagedDestination): string | undefined {
   for (const key of module.definition.config.hostKeys) {
     const address = savedConfig[key]

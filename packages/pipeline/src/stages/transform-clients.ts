@@ -3,20 +3,20 @@ import type { OutboundClient, OutboundRequest, OutboundResult } from '@millrace/
 const MAX_IDLE_CLIENTS = 64
 
 /**
- * One outbound client for the user code of each destination, so that the code of one can use up neither the connections
- * nor the name lookups of another's. Those without a call under way are kept for the latest 64 destinations.
+ * One outbound client per destination for its user code, so that one destination cannot exhaust the connections or DNS
+ * lookups of another. Idle clients are kept for the 64 most recently used destinations.
  */
 export class TransformClients {
   readonly #newClient: () => OutboundClient
-  /** The one used last is the last one. */
+  /** In order of last use. */
   readonly #clients = new Map<string, { readonly client: OutboundClient; underWay: number }>()
 
-  /** @param newClient makes one with TRANSFORM_CLIENT_BOUNDS. */
+  /** @param newClient creates a client with TRANSFORM_CLIENT_BOUNDS. */
   constructor(newClient: () => OutboundClient) {
     this.#newClient = newClient
   }
 
-  /** @param key of the destination. @returns ends the call. */
+  /** @param key of the destination. @returns a function that aborts the call. */
   send(key: string, request: OutboundRequest, onDone: (result: OutboundResult) => void): () => void {
     const used = this.#clients.get(key) ?? { client: this.#newClient(), underWay: 0 }
     this.#clients.delete(key)

@@ -10,12 +10,12 @@ import {
 import type { TransformClients } from './transform-clients.ts'
 import { uncompressed } from './uncompressed.ts'
 
-/** For the outbound client that does the requests of user code; it has no other. */
+/** Limits of the outbound client for user code. */
 export const TRANSFORM_CLIENT_BOUNDS = { callTimeoutMs: FETCH_TIMEOUT_MS, maxAnswerBytes: MAX_FETCH_ANSWER_BYTES }
 
 /**
- * The network of user code: `fetch` and `fetchV2` of a transformation end here, and go through the guard like
- * everything that somebody else names. No address counts as configured, so loopback is never open to it.
+ * Serves `fetch` and `fetchV2` of user code. Requests go through the same egress guard as deliveries. No address counts as
+ * configured, so user code can never reach loopback.
  *
  * @param version of this product, for the User-Agent.
  * @see contracts/transformations.md §4
@@ -66,7 +66,7 @@ async function answerOf({ url }: TransformRequest, result: Result): Promise<Tran
       const body = result.isCut ? 'too large' : await uncompressed(result.bytes, headers['content-encoding'])
       if (body === 'too large') return failed('response is larger than 1 MB')
       if (body === 'unreadable') return failed('response cannot be decompressed')
-      // The decoder leaves a byte order mark out, which no parser of JSON takes.
+      // The decoder strips a byte order mark, which JSON.parse rejects.
       const text = new TextDecoder().decode(body)
       return { ok: true, url: URL.parse(url)?.href ?? url, status: result.status, headers, body: text }
     }
@@ -100,7 +100,7 @@ function failed(message: string): TransformAnswer {
   return { ok: false, message }
 }
 
-/** The texts of delivery for a name without an address (contracts/test-api.md §6). */
+/** Matches the error texts of failed DNS lookups (contracts/test-api.md §6). */
 function isUnresolved(text: string): boolean {
   return text.startsWith('[ENOTFOUND]') || text.startsWith('[EAI_AGAIN]')
 }
@@ -109,13 +109,13 @@ function hostOf(url: string): string {
   return URL.parse(url)?.hostname ?? url
 }
 
-/** Code says what it wants but not who asks, nor which host is meant: the guard judges the one in the URL. */
+/** User code cannot set User-Agent or Host: the guard checks the host in the URL. */
 function sentHeaders(headers: Readonly<Record<string, string>>, userAgent: string): Record<string, string> {
   const given = Object.entries(headers).filter(([name]) => !['user-agent', 'host'].includes(name.toLowerCase()))
   return Object.fromEntries([...given, ['user-agent', userAgent]])
 }
 
-/** Any header may be a secret here, but for those that say what is sent and wanted. */
+/** Every header may be secret, except those that describe content. */
 function secretNames(headers: Readonly<Record<string, string>>): string[] {
   const names = Object.keys(headers).map((name) => name.toLowerCase())
   return names.filter((name) => !['accept', 'accept-language', 'content-type'].includes(name))

@@ -8,7 +8,7 @@ const gunzipped: Undo = promisify(gunzip)
 const inflated: Undo = promisify(inflate)
 const inflatedRaw: Undo = promisify(inflateRaw)
 
-/** RFC 9110 §8.4.1; of `deflate` there are two readings, and servers of both. */
+/** RFC 9110 §8.4.1; servers implement `deflate` in two ways. */
 const UNDO: ReadonlyMap<string, Undo> = new Map([
   ['gzip', gunzipped],
   ['x-gzip', gunzipped],
@@ -16,14 +16,13 @@ const UNDO: ReadonlyMap<string, Undo> = new Map([
   ['zstd', promisify(zstdDecompress) as Undo],
   ['deflate', (bytes, options) => ((bytes[0]! & 0x0f) === 8 ? inflated(bytes, options) : inflatedRaw(bytes, options))],
 ])
-/** A server that compresses more often than twice wants something else. */
+/** More layers of compression are suspicious. */
 const MAX_CODINGS = 2
 
 /**
- * The body of an answer without the compression that its Content-Encoding names. The requests do not ask for any, and some
- * servers compress all the same.
+ * Decompresses a body by its Content-Encoding. Some servers compress although the requests do not ask for it.
  *
- * @returns `too large` above MAX_FETCH_ANSWER_BYTES; `unreadable` for a coding that is unknown, or is not what the bytes are in.
+ * @returns `too large` above MAX_FETCH_ANSWER_BYTES; `unreadable` for an unknown coding or invalid data.
  */
 export async function uncompressed(bytes: Buffer, contentEncoding = ''): Promise<Buffer | 'too large' | 'unreadable'> {
   const codings = contentEncoding.split(',').map((name) => name.trim().toLowerCase())

@@ -1,6 +1,6 @@
 import type { JsonObject } from '@millrace/protocol'
 
-/** A source as user code is told of it. */
+/** The parts of a source that user code sees. */
 export interface MetadataSource {
   readonly id: string
   readonly name: string
@@ -10,9 +10,9 @@ export interface MetadataSource {
 }
 
 /**
- * What `metadata(event)` gives to user code beside messageId and jobId, which are of the event.
+ * What `metadata(event)` returns in user code, without messageId and jobId, which belong to the event.
  *
- * @param source absent where no source is involved, as in the test of one destination.
+ * @param source undefined if no source is involved, as in the test of one destination.
  * @see contracts/transformations.md §1
  */
 export function userMetadata(

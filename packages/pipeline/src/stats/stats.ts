@@ -142,7 +142,7 @@ export class Stats {
     this.#timer = clock.setTimer(
       () => {
         this.#sampling = this.#sample()
-          .catch((error: Error) => logger.warn({ cause: error.message }, 'statistics were not taken'))
+          .catch((error: Error) => logger.warn({ cause: error.message }, 'statistics could not be collected'))
           .finally(() => this.#wait())
       },
       this.#stepAt + SHORT_STEP_MS - now,
@@ -184,7 +184,7 @@ export class Stats {
     } catch (error) {
       // It is written with the next part of its step, or not at all: nobody waits for it.
       this.#long = step
-      this.#options.logger.warn({ cause: (error as Error).message }, 'statistics were not written')
+      this.#options.logger.warn({ cause: (error as Error).message }, 'statistics could not be written')
     }
   }
 }

@@ -88,6 +88,6 @@ export class NewerCatalogError extends Error {
   readonly code = 'NEWER_SCHEMA'
 
   constructor(found: number, known: number) {
-    super(`catalog.db was written by a newer version (schema ${found}, this version knows ${known})`)
+    super(`catalog.db was written by a newer version (schema ${found}, this version supports ${known})`)
   }
 }

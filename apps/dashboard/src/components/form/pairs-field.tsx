@@ -53,7 +53,7 @@ export function PairsField({ value, onChange, disabled, ...frame }: PairsFieldPr
           />
           <Checkbox
             label="Secret"
-            wrapperProps={{ 'data-tip': 'Hidden once it is saved' }}
+            wrapperProps={{ 'data-tip': 'Hidden after saving' }}
             checked={pair.secret ?? pair.to === MASK}
             disabled={disabled}
             onChange={({ currentTarget }) => put(at, { ...pair, secret: currentTarget.checked })}

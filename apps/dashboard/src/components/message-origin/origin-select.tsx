@@ -4,7 +4,7 @@ import styles from './origin-select.module.css'
 import type { MessageName, MessageOrigins } from './use-message-origins.ts'
 
 interface OriginSelectProps {
-  /** Of the control: `Where the message comes from`. */
+  /** Of the control: `Origin of the message`. */
   readonly label: string
   readonly name: MessageName
   readonly origins: MessageOrigins
@@ -34,7 +34,7 @@ export function OriginSelect({ label, name, origins, others, onOther, onName }: 
     <Select
       aria-label={label}
       placeholder="A recent event, dead letter or sample"
-      nothingFoundMessage="Nothing came here yet."
+      nothingFoundMessage="No events yet."
       className={styles.select}
       data={value === undefined || isListed ? options : [named, ...options]}
       value={value ?? null}

@@ -29,7 +29,7 @@ function SelectAll<Row>({ selection, rows, rowId }: SelectAllProps<Row>) {
     // biome-ignore lint/a11y/useFocusableInteractive: its box takes the focus
     <div role="columnheader" className={styles.check}>
       <Box
-        label="Choose all rows that are loaded"
+        label="Select all loaded rows"
         isChecked={isAll}
         isMixed={chosen > 0 && !isAll}
         onChange={() => selection.setAll(isAll ? [] : ids)}

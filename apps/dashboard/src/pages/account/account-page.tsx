@@ -52,7 +52,8 @@ export function AccountPage() {
               {(all) => {
                 // Admins are given those of everybody, whose place is the page of users.
                 const own = all.filter(({ userId }) => userId === user.id)
-                if (own.length === 0) return <Empty text="No token. One signs in here, or a program at the API." />
+                if (own.length === 0)
+                  return <Empty text="No tokens. A token signs you in here, or a program at the API." />
                 return (
                   <DataTable
                     label="Your access tokens"

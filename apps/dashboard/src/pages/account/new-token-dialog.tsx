@@ -27,7 +27,7 @@ export function NewTokenDialog({ role: ownRole, onClose }: NewTokenDialogProps) 
   if (token !== undefined) {
     return (
       <ShownOnceDialog title="Your new token" what="token" secret={token} onClose={onClose}>
-        It is shown this once. Store it where your programs find it.
+        It is shown only once. Store it safely.
       </ShownOnceDialog>
     )
   }
@@ -55,7 +55,7 @@ function TokenForm({ ownRole, onMade }: { readonly ownRole: Role; readonly onMad
       <Refusal error={error} fields={FIELDS} />
       <TextInput
         label="Name"
-        description="What it is for."
+        description="The purpose of the token."
         placeholder="ci"
         value={name}
         onChange={({ currentTarget }) => setName(currentTarget.value)}

@@ -13,8 +13,8 @@ export function RevokeDialog({ token: { id, name }, isOwnSession, onClose }: Rev
     <ConfirmDialog title={`Revoke ${name}`} action="Revoke" onConfirm={() => mutateAsync({ id })} onClose={onClose}>
       <p>
         {isOwnSession
-          ? 'You are signed in with it: you will be signed out everywhere.'
-          : 'Whatever uses it is refused from the next request on.'}
+          ? 'This session uses the token: you will be signed out everywhere.'
+          : 'Requests with this token are refused from now on.'}
       </p>
     </ConfirmDialog>
   )

@@ -60,7 +60,7 @@ export function LetterJobDialog({ job, onClose }: { readonly job: LetterJob; rea
             ? 'Counting …'
             : kind === 'replay'
               ? deadLetterTexts.sendAgain(count, target)
-              : `Discard ${counted(count, 'event')} of ${target}? They are not sent any more.`}
+              : `Discard ${counted(count, 'event')} of ${target}? They will not be sent.`}
         </p>
         {kind === 'replay' && count !== null && count > STANDARD_RATE && (
           <RateField rate={rate} onRate={setRate} description={estimateText(count, rate)} />

@@ -113,7 +113,7 @@ function Discard({ id }: { readonly id: string }) {
           onConfirm={() => mutateAsync({ id })}
           onClose={() => setAsking(false)}
         >
-          <p>It is not sent any more.</p>
+          <p>It will not be sent.</p>
         </ConfirmDialog>
       )}
     </>

@@ -3,7 +3,7 @@ import type { Stage } from '../../api/dead-letters.ts'
 /** Where an event was given up, in words. */
 export const STAGE_WORDS: Readonly<Record<Stage, string>> = {
   user_transformation: 'transformation',
-  dest_transformation: 'making the request',
+  dest_transformation: 'creating the request',
   delivery: 'delivery',
-  internal: 'an error of Millrace',
+  internal: 'internal error',
 }

@@ -20,7 +20,7 @@ export function DestinationActions({ destination }: DestinationTabProps) {
     <>
       <Refusal error={isAsked ? null : error} />
       <LinkButton variant="default" to="/test" search={{ destination: id }}>
-        Try with an event
+        Test with an event
       </LinkButton>
       {enabled && (
         <NeedsRole role="editor">
@@ -48,7 +48,7 @@ export function DestinationActions({ destination }: DestinationTabProps) {
           onClose={() => setAsked(false)}
         >
           <WaitingStay id={id} />
-          <p>Events that come meanwhile are not sent there.</p>
+          <p>New events are not sent to it while it is disabled.</p>
         </ConfirmDialog>
       )}
     </>

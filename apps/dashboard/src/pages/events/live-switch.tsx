@@ -11,7 +11,7 @@ interface LiveSwitchProps {
 /** Whether new events are shown as they come; Space does the same. */
 export function LiveSwitch({ tail, isPaused, onChange }: LiveSwitchProps) {
   return (
-    <Button variant="default" aria-pressed={!isPaused} title="Space pauses and goes on" onClick={onChange}>
+    <Button variant="default" aria-pressed={!isPaused} title="Space pauses and resumes" onClick={onChange}>
       <StateMark kind={isPaused ? 'off' : tail === 'open' ? 'ok' : 'waiting'}>{isPaused ? 'Paused' : 'Live'}</StateMark>
     </Button>
   )

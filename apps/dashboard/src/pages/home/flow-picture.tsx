@@ -78,7 +78,7 @@ interface NodeCardProps {
 
 function NodeCard({ node: { name, state, rate }, to, course, isFocus, onFocus, onPoint }: NodeCardProps) {
   const shown = shownText(name)
-  const label = isFocus ? 'Show all' : `Show only ${shown} and what it is connected to`
+  const label = isFocus ? 'Show all' : `Show only ${shown} and its connections`
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: pointing only marks lines, which the table below tells in words
     <div

@@ -62,7 +62,7 @@ export function HomePage() {
         actions={
           <>
             <Choice
-              label="Time of the totals and small charts"
+              label="Time range of totals and sparklines"
               options={RANGES}
               value={range}
               onChange={(value) => setSearch({ range: value === '24h' ? '24h' : undefined })}
@@ -143,7 +143,7 @@ function Content({ data, notice, courses, totals, range, focus, onFocus }: Conte
           {focus !== undefined && (
             <div className={styles.focused}>
               <span>
-                Only <b>{focused?.name ?? focus}</b> and what it is connected to.
+                Only <b>{focused?.name ?? focus}</b> and its connections.
               </span>
               <Button variant="default" onClick={() => onFocus(undefined)}>
                 Show all

@@ -79,10 +79,10 @@ it('one cause at twenty destinations is one row', () => {
     blockedBy: null,
   } as const
   const destinations = ['d1', 'd2', 'd3'].map((id) => ({
-    ...node(id, 'resting', 'resting, not answering', 1),
+    ...node(id, 'resting', 'not answering', 1),
     waiting,
   }))
-  const other = { ...node('d4', 'resting', 'resting, not answering', 1), waiting: { ...waiting, status: 500 } }
+  const other = { ...node('d4', 'resting', 'not answering', 1), waiting: { ...waiting, status: 500 } }
   expect(told({ destinations: [...destinations, other] })).toEqual([
     ['3 destinations', 'Queued: destination answers 503', '/destinations'],
     ['Name of d4', 'Queued: destination answers 500', '/destinations/d4/overview'],
@@ -103,7 +103,7 @@ it('a source whose events go nowhere, and many wrong sign-ins', () => {
       info: { refusedSignIns: { count: 50, addresses: 1 } } as NeedsData['info'],
     }),
   ).toEqual([
-    ['Sign-in', '50 sign-ins refused in 24 h, from 1 address: too many wrong tokens', '/settings/audit'],
-    ['Name of s1', 'Connected to nothing: 1,204 events stored, none delivered', '/sources/s1/connections'],
+    ['Sign-in', '50 sign-ins refused in 24 h, from 1 address: too many failed attempts', '/settings/audit'],
+    ['Name of s1', 'Not connected: 1,204 events stored, none delivered', '/sources/s1/connections'],
   ])
 })

@@ -72,7 +72,7 @@ export function NewReplayPage() {
         </div>
         <div className={styles.range}>
           <TextInput
-            label="Only events of this name"
+            label="Only events with this name"
             value={name ?? ''}
             onChange={({ currentTarget }) => set({ name: currentTarget.value || undefined })}
           />
@@ -186,7 +186,7 @@ function SourcesField({ value, destinations, onChange }: IdsFieldProps & { reado
     <MultiSelect
       size="xs"
       label="Events of sources"
-      description={destinations.length === 0 ? undefined : 'Those that are connected to the destinations'}
+      description={destinations.length === 0 ? undefined : 'All that are connected to the destinations'}
       data={data
         .filter(({ id }) => value.includes(id) || isConnected(id))
         .map(({ id, name }) => ({ value: id, label: name }))}

@@ -100,7 +100,7 @@ function Steering({ replay }: { readonly replay: Replay }) {
           onConfirm={() => mutateAsync({ id, to: 'cancel' })}
           onClose={() => setAsking(false)}
         >
-          <p>What was taken up goes on; the rest is not sent.</p>
+          <p>Events in delivery still finish; the others are not sent.</p>
         </ConfirmDialog>
       )}
     </>

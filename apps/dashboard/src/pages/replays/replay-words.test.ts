@@ -43,8 +43,8 @@ test('a job that only counts, and one that found nothing, are whole when they ar
 
 test.each([
   [replay({}), 'Replay of the log'],
-  [replay({ dryRun: true }), 'Replay of the log, counted only'],
-  [replay({ origin: 'dead_letters' }), 'Dead letters again'],
+  [replay({ dryRun: true }), 'Replay of the log, dry run'],
+  [replay({ origin: 'dead_letters' }), 'Dead letters replayed'],
   [replay({ origin: 'dead_letters', kind: 'discard' }), 'Dead letters discarded'],
 ])('what a job does is said in words: %#', (job, words) => {
   expect(replayKind(job)).toBe(words)

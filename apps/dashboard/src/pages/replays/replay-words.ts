@@ -12,11 +12,11 @@ const STATE_MARKS: Readonly<Record<ReplayState, MarkKind>> = {
   failed: 'failed',
 }
 
-/** What a job does: `Replay of the log`, `Dead letters again`. */
+/** What a job does: `Replay of the log`, `Dead letters replayed`. */
 export function replayKind({ origin, kind, dryRun }: Pick<Replay, 'origin' | 'kind' | 'dryRun'>): string {
   const what =
-    origin === 'log' ? 'Replay of the log' : kind === 'discard' ? 'Dead letters discarded' : 'Dead letters again'
-  return dryRun ? `${what}, counted only` : what
+    origin === 'log' ? 'Replay of the log' : kind === 'discard' ? 'Dead letters discarded' : 'Dead letters replayed'
+  return dryRun ? `${what}, dry run` : what
 }
 
 /** How much of it has found its end. */

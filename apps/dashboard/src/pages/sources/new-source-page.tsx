@@ -33,7 +33,7 @@ export function NewSourcePage() {
         <Refusal error={error} fields={FIELDS} />
         <TextInput
           label="Name"
-          description="As people will know it: an app, a site, a service."
+          description="The name of the app, site or service."
           value={name}
           onChange={({ currentTarget }) => setName(currentTarget.value)}
           error={refused?.field === 'name' ? refused.text : undefined}
@@ -44,7 +44,7 @@ export function NewSourcePage() {
         />
         <Select
           label="Type"
-          description="Which SDK sends from there; it decides which destinations can be connected."
+          description="The SDK that sends the events. It determines the available destinations."
           data={[...SOURCE_TYPES]}
           value={type}
           onChange={(value) => value !== null && setType(value as SourceType)}

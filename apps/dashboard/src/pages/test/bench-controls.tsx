@@ -36,8 +36,8 @@ export function BenchControls({ bench, workspace, definitions }: BenchControlsPr
     <>
       <div className={styles.controls}>
         <Select
-          aria-label="Destination, or source for all of its"
-          placeholder="Destination, or source for all of its"
+          aria-label="Destination, or source for all its destinations"
+          placeholder="Destination, or source for all its destinations"
           className={styles.target}
           data={options.filter(({ items }) => items.length > 0)}
           value={target === undefined ? null : `${target.kind}:${target.id}`}
@@ -45,7 +45,7 @@ export function BenchControls({ bench, workspace, definitions }: BenchControlsPr
           searchable
           limit={200}
           maxDropdownHeight={420}
-          nothingFoundMessage="None of this name."
+          nothingFoundMessage="No match."
           allowDeselect={false}
         />
         <Checkbox
@@ -82,7 +82,7 @@ export function BenchControls({ bench, workspace, definitions }: BenchControlsPr
               aria-controls={overrideId}
               onClick={() => setOverriding(!isOverriding)}
             >
-              {bench.hasOverride ? 'Overrides in force' : 'Overrides'}
+              {bench.hasOverride ? 'Active overrides' : 'Overrides'}
             </Button>
           </NeedsRole>
         )}
@@ -105,7 +105,7 @@ export function BenchControls({ bench, workspace, definitions }: BenchControlsPr
           <JsonField
             key={target.id}
             label="Overrides"
-            description={`In place of the saved configuration, for this run. Variables: ${(variables?.defaultConfig ?? []).join(', ')}.`}
+            description={`Replaces the saved configuration for this run. Variables: ${(variables?.defaultConfig ?? []).join(', ')}.`}
             value={bench.hasOverride ? override : undefined}
             onChange={(value) => bench.setOverride(isJsonObject(value) ? value : {})}
           />

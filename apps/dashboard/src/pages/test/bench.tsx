@@ -54,8 +54,10 @@ export function Bench({ workspace }: { readonly workspace: Workspace }) {
               <SaveFixture bench={bench} />
               <CommandPopover
                 text="Command"
-                label="Command: this run from the command line"
-                title={bench.hasOverride ? 'This run, but for the overrides: API has them' : 'This run, as a command'}
+                label="Command: this run on the command line"
+                title={
+                  bench.hasOverride ? 'This run without the overrides; API includes them' : 'This run, as a command'
+                }
                 command={benchCommand({ target, stage, force, message: bench.text })}
               />
               <ApiPopover
@@ -134,7 +136,7 @@ function Notice({ text }: { readonly text: string }) {
 }
 
 function goneText(event: string | undefined): string {
-  return event === undefined ? 'No sample of it is kept any more.' : eventTexts.unknown(event)
+  return event === undefined ? 'Its samples are no longer stored.' : eventTexts.unknown(event)
 }
 
 function unknownTarget({ destination, source }: { destination?: string; source?: string }) {

@@ -11,7 +11,7 @@ export function messageOfFixture(text: string): { name: string; message: JsonObj
     return { fault: `line ${line}: ${message}` }
   }
   const [test] = read.tests
-  return test === undefined ? { fault: 'there is no test in it' } : { name: test.name, message: test.message }
+  return test === undefined ? { fault: 'it contains no tests' } : { name: test.name, message: test.message }
 }
 
 export function fixtureFile(tests: readonly MessageTest[]): Blob {

@@ -42,7 +42,7 @@ export function MessagePane({ search, set, origins, text, faults, onWrite, onOri
     <section className={styles.pane} aria-label="Message">
       <h2>Message</h2>
       <div className={styles.origin}>
-        <OriginSelect label="Where the message comes from" name={search} origins={origins} onName={choose} />
+        <OriginSelect label="Origin of the message" name={search} origins={origins} onName={choose} />
         <FileButton accept=".yaml,.yml" onChange={(file) => void openFile(file)}>
           {(props) => (
             <Button variant="default" {...props}>

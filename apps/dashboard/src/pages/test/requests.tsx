@@ -9,7 +9,7 @@ import styles from './test-bench.module.css'
 
 /** Each request with its answer; secrets are masked by the server. */
 export function Requests({ exchanges }: { readonly exchanges: readonly Exchange[] }) {
-  if (exchanges.length === 0) return <p className={styles.dim}>No request was made.</p>
+  if (exchanges.length === 0) return <p className={styles.dim}>No request was created.</p>
   return (
     <ol className={styles.requests}>
       {exchanges.map((exchange, at) => (

@@ -26,11 +26,11 @@ export function StagesPane({ bench, result, names, chosenId, onChoose }: StagesP
         <p className={styles.dim}>
           {target === undefined || message === undefined
             ? testBenchTexts.choose
-            : 'Run it to see what each stage makes of the message.'}
+            : 'Run the message to see the result of each stage.'}
         </p>
       ) : (
         <PanelBoundary>
-          {bench.isOld && <p className={styles.dim}>Of the run before your last change.</p>}
+          {bench.isOld && <p className={styles.dim}>Result of the run before your last change.</p>}
           <ResultChoice run={run} chosenId={chosenId} onChoose={onChoose} />
           {result !== undefined && 'data' in result && (
             <Stages result={result} flags={run.stage} message={run.message} names={names} />

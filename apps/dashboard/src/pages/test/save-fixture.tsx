@@ -51,7 +51,7 @@ export function SaveFixture({ bench }: { readonly bench: Bench }) {
         variant="default"
         loading={isPending}
         disabled={message === undefined || !hasStage || hasOverride}
-        title={hasOverride ? 'A fixture runs with the saved configuration: take the overrides out.' : undefined}
+        title={hasOverride ? 'A fixture uses the saved configuration: remove the overrides.' : undefined}
         onClick={() => void save()}
       >
         {testBenchTexts.saveAsFixture}

@@ -53,7 +53,7 @@ export function Stages({ result, flags, message, names }: StagesProps) {
 const WORDS: Readonly<Record<StageState, { readonly kind: MarkKind; readonly word: string }>> = {
   ran: { kind: 'ok', word: 'ran' },
   refused: { kind: 'failed', word: 'refused' },
-  off: { kind: 'off', word: 'skipped: not asked for' },
+  off: { kind: 'off', word: 'skipped: not selected' },
   aborted: { kind: 'off', word: 'skipped: an earlier stage failed' },
   none: { kind: 'off', word: 'skipped: nothing to do' },
   dropped: { kind: 'behind', word: 'dropped' },
@@ -105,7 +105,7 @@ function StepChange({ step, name }: { readonly step: Step; readonly name: string
           <JsonView key={at} value={event} what={`event ${at + 1} of ${name}`} maxHeight={320} />
         ) : (
           // biome-ignore lint/suspicious/noArrayIndexKey: as above
-          <DiffView key={at} before={before} after={event} what={`what ${name} changed`} same="It changed nothing." />
+          <DiffView key={at} before={before} after={event} what={`what ${name} changed`} same="No changes." />
         )
       })}
     </div>

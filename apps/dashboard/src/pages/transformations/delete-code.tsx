@@ -28,7 +28,7 @@ export function DeleteCode({ kind, code }: CodeTabProps) {
           }}
           onClose={() => setAsking(false)}
         >
-          <p>Its drafts and stored tests go with it.</p>
+          <p>This also deletes its drafts and stored tests.</p>
         </ConfirmDialog>
       )}
     </div>

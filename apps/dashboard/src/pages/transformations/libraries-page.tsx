@@ -22,7 +22,7 @@ export function LibrariesPage() {
       list="/v2/libraries"
       of={useLibraries()}
       columns={COLUMNS}
-      empty="No library yet. It is code that transformations import."
+      empty="No libraries yet. Transformations can import their code."
       newText="New library"
       dialog={(close) => <NewLibrary onClose={close} />}
     />

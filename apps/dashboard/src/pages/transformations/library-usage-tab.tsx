@@ -17,7 +17,7 @@ export function LibraryUsageTab({ kind, code }: CodeTabProps) {
         {(all) => {
           const users = all.filter(({ id }) => usedBy.includes(id))
           if (users.length === 0) {
-            return <Empty text={`No transformation imports it. Write: import { … } from "${importName}"`} />
+            return <Empty text={`No transformation imports it. To use it: import { … } from "${importName}"`} />
           }
           return (
             <ul className={styles.links}>

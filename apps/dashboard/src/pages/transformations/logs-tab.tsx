@@ -52,7 +52,7 @@ export function LogsTab({ code }: CodeTabProps) {
       <Shown of={logs}>
         {(lines) => {
           if (lines.length === 0) {
-            return <Empty text={captureLogs ? 'Nothing was logged yet.' : transformationTexts.logsOff} />
+            return <Empty text={captureLogs ? 'No log lines yet.' : transformationTexts.logsOff} />
           }
           return (
             <>

@@ -38,7 +38,7 @@ export function NewTransformation({ onClose }: NewCodeProps) {
     >
       <Select
         label="Template"
-        description={template?.description ?? 'An entry that returns the event as it is.'}
+        description={template?.description ?? 'A function that returns the event unchanged.'}
         data={[
           { value: NO_TEMPLATE, label: 'Empty' },
           ...templates.map(({ id, name }) => ({ value: id, label: name })),

@@ -117,11 +117,11 @@ function StoredTest({ test, result, onEdit, onRemove, form }: StoredTestProps) {
           ))}
           {result?.status === 'fail' ? (
             <>
-              <p className={styles.dim}>Expected, and what came out</p>
+              <p className={styles.dim}>Expected and actual</p>
               <DiffView
                 before={test.expectedOutput as JsonValue}
                 after={result.actualOutput as JsonValue}
-                what={`expected of ${test.name}, and what came out`}
+                what={`expected and actual events of ${test.name}`}
               />
             </>
           ) : (

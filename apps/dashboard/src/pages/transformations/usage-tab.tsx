@@ -28,7 +28,7 @@ export function UsageTab({ kind, code }: CodeTabProps) {
         <Shown of={useDestinations()}>
           {(all) => {
             const users = all.filter((destination) => destinations.includes(destination.id))
-            if (users.length === 0) return <Empty text="No destination runs it. Attach it at a destination." />
+            if (users.length === 0) return <Empty text="No destination uses it. Attach it to one." />
             return (
               <ul className={styles.links}>
                 {users.map((destination) => (
@@ -45,7 +45,7 @@ export function UsageTab({ kind, code }: CodeTabProps) {
       <Shown of={stats}>
         {({ to, stepSeconds, transformations }) => {
           const own = transformations.find((each) => each.id === id)
-          if (own === undefined) return <p className={styles.dim}>It did not run in the last hour.</p>
+          if (own === undefined) return <p className={styles.dim}>No runs in the last hour.</p>
           const times = stepTimes(to, stepSeconds, own.in.length)
           return (
             <>

@@ -42,7 +42,7 @@ export function parseConfigFile(name: string, text: string): ConfigFile {
   const faults = [...yaml.errors, ...yaml.warnings].slice(0, MAX_SHOWN_ERRORS)
   if (faults.length > 0) {
     const shown = faults.map(({ pos, message }) => `${placeAt(pos[0])} ${oneLine(message)}`)
-    throw new CommandError(`${name} is not YAML as it should be:`, shown.join('\n'))
+    throw new CommandError(`${name} is not valid YAML:`, shown.join('\n'))
   }
   return {
     name,

@@ -6,16 +6,16 @@ import { type PullOptions, pull } from './pull.ts'
 /** The configuration as a file. */
 export function addConfiguration(program: Command, { io, exitWith }: CommandContext): void {
   aboutFile(program.command('pull'), 'pull')
-    .description('write the configuration of the server into a file; what the file says already stays')
+    .description("write the server's configuration into a file, keeping its comments and order")
     .action((options: PullOptions) => pull(options, io))
   aboutFile(program.command('plan'), 'plan --prune')
-    .description('show what the file would change: exit code 0 nothing, 2 something, 1 error')
-    .option('--prune', 'with the removal of what the file does not name')
+    .description('show what the file would change; exit code 0: no changes, 2: changes, 1: error')
+    .option('--prune', 'include removals of resources that the file does not name')
     .action(async (options: PlanOptions) => exitWith(await plan(options, io)))
   aboutFile(program.command('apply'), 'apply')
-    .description('show what the file changes, and change it: all of it or nothing')
-    .option('--prune', 'remove what the file does not name')
-    .option('--discard', 'end events that wait for what is removed')
+    .description('show what the file changes and apply it, all or nothing')
+    .option('--prune', 'remove resources that the file does not name')
+    .option('--discard', 'discard events that wait for a removed resource')
     .action((options: ApplyOptions) => apply(options, io))
 }
 

@@ -92,7 +92,7 @@ describe('millrace plan', () => {
 
   test('exits with 0 where nothing would change', async () => {
     plan = nothing
-    const out = 'no change  <url> at revision 57 has what millrace.yaml says\n'
+    const out = 'no change  <url> at revision 57 matches millrace.yaml\n'
     expect(await millrace(['plan'])).toEqual({ code: 0, out, err: '' })
   })
 
@@ -120,7 +120,7 @@ describe('millrace plan', () => {
       code: 1,
       out: '',
       err:
-        'Variables of the environment are not set, or empty:\n' +
+        'Environment variables that are unset or empty:\n' +
         `millrace.yaml:12:11 ${name} (/destinations/booking-hook/config/headers/0/to)\n`,
     })
     expect(server.requests).toEqual([])
@@ -171,10 +171,10 @@ millrace.yaml /connections: must be a list
     [
       'is broken',
       'millrace: 1\nsources: {a: [}\ntoken: canary\n',
-      'millrace.yaml is not YAML as it should be:\nmillrace.yaml:2:15 ',
+      'millrace.yaml is not valid YAML:\nmillrace.yaml:2:15 ',
     ],
-    ['has a key twice', 'a: 1\na: 2\n', 'millrace.yaml is not YAML as it should be:\nmillrace.yaml:2:1 '],
-    ['has two documents', 'a: 1\n---\na: 2\n', 'millrace.yaml is not YAML as it should be:\nmillrace.yaml:2:1 '],
+    ['has a key twice', 'a: 1\na: 2\n', 'millrace.yaml is not valid YAML:\nmillrace.yaml:2:1 '],
+    ['has two documents', 'a: 1\n---\na: 2\n', 'millrace.yaml is not valid YAML:\nmillrace.yaml:2:1 '],
     ['is a list', '- a\n', 'millrace.yaml must hold an object: '],
     ['is empty', '\n', 'millrace.yaml does not exist or is empty.\n'],
     ['is a bomb', bomb(), 'millrace.yaml cannot be read: Excessive alias count'],
@@ -237,13 +237,13 @@ describe('millrace apply', () => {
     [
       'another change came between',
       [409, { error: 'Configuration has changed', code: 'conflict', details: null }],
-      'Somebody has changed the configuration since the plan; nothing was applied.\nLook at it again with: millrace plan\n',
+      'The configuration changed after the plan was made; nothing was applied.\nSee the new plan with: millrace plan\n',
     ],
     [
       'events wait',
       [409, { error: 'Events are waiting', code: 'conflict', details: { waiting: 7 } }],
-      '7 events wait for what would be removed; nothing was applied.\n' +
-        'Let them be delivered first, or end them as discarded with --discard.\n',
+      '7 events wait for resources that would be removed; nothing was applied.\n' +
+        'Wait until they are delivered, or discard them with --discard.\n',
     ],
     [
       'errors came between',
@@ -274,11 +274,11 @@ describe('millrace pull', () => {
       code: 0,
       out:
         'written  millrace.yaml, from <url> at revision 57\n' +
-        '1 secret read "********": what the server has is kept.\n',
+        '1 secret shown as "********": the saved value is kept.\n',
       err: '',
     })
     expect(readFileSync(file, 'utf8')).toBe(`# Configuration of Millrace, see docs/configuration-as-code.md.
-# A secret reads "********" and stays as the server has it; to set it, write \${NAME}, a variable of the environment.
+# A secret reads "********", which keeps the saved one; to set it, write \${NAME}, an environment variable.
 
 millrace: 1
 sources:
@@ -313,10 +313,10 @@ connections:
       sources: { web: { name: 'Web', type: 'Javascript' } },
       destinations: { 'booking-hook': { name: 'Booking hook', type: 'WEBHOOK', config } },
     }
-    expect((await millrace(['pull'])).out).toContain('1 secret read')
+    expect((await millrace(['pull'])).out).toContain('1 secret shown as')
     const text = readFileSync(file, 'utf8')
     expect(text).toBe(FILE.replace('hooks.cinema.example', 'elsewhere.example'))
-    expect((await millrace(['pull'])).out).toBe('unchanged  millrace.yaml says what <url> at revision 57 has\n')
+    expect((await millrace(['pull'])).out).toBe('unchanged  millrace.yaml matches <url> at revision 57\n')
     expect(readFileSync(file, 'utf8')).toBe(text)
   })
 

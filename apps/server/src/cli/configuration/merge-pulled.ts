@@ -20,7 +20,7 @@ import { escaped, standsFor } from './placeholders.ts'
 type Environment = CommandIo['env']
 
 const HEADING = ` Configuration of Millrace, see docs/configuration-as-code.md.
- A secret reads "********" and stays as the server has it; to set it, write \${NAME}, a variable of the environment.`
+ A secret reads "********", which keeps the saved one; to set it, write \${NAME}, an environment variable.`
 
 /** The text of a file for a document of the server, where there was no file. */
 export function newFileText(pulled: JsonObject): string {
@@ -43,8 +43,8 @@ export function mergedFileText(file: ConfigFile, pulled: JsonObject, env: Enviro
   const { yaml } = parseConfigFile(file.name, file.text)
   const unfit = () =>
     new CommandError(
-      `${file.name} has anchors (&) and aliases (*) that no longer fit what the server has.`,
-      'Pull into another file with --file and compare, or write the shared parts out.',
+      `${file.name} has anchors (&) and aliases (*) that no longer match the server.`,
+      'Pull into another file with --file and compare, or replace the aliases.',
     )
   yaml.contents = merged(yaml, yaml.contents, pulled, env) as typeof yaml.contents
   let text: string

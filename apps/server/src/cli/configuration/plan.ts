@@ -58,12 +58,12 @@ async function planned(options: PlanOptions, io: CommandIo) {
   const { document: filledIn, missing } = filled(file.document, io.env)
   if (missing.length > 0) {
     const lines = missing.map(({ name, path }) => `${file.place(path)} ${name} (${oneLine(path)})`)
-    throw new CommandError('Variables of the environment are not set, or empty:', lines.join('\n'))
+    throw new CommandError('Environment variables that are unset or empty:', lines.join('\n'))
   }
   const { document, missing: unread } = withCode(filledIn, path.dirname(options.file))
   if (unread.length > 0) {
     const lines = unread.map((each) => `${file.place(each.path)} ${oneLine(each.why)} (${oneLine(each.path)})`)
-    throw new CommandError('Files of code or tests cannot be read:', lines.join('\n'))
+    throw new CommandError('Code or test files cannot be read:', lines.join('\n'))
   }
   const body = { document, prune: options.prune === true }
   const warn = (warning: string) =>
@@ -76,7 +76,7 @@ function show({ url }: ServerApi, { name }: ConfigFile, { revision, changes }: P
   const paint = paintFor(io.stdout, io.env)
   const lines =
     changes.length === 0
-      ? [`${paint('green', 'no change')}  ${url} at revision ${revision} has what ${name} says`]
+      ? [`${paint('green', 'no change')}  ${url} at revision ${revision} matches ${name}`]
       : [`What ${name} changes at ${url}, revision ${revision}:`, '', ...planLines(changes, paint)]
   io.stdout.write(`${lines.join('\n')}\n`)
 }
@@ -103,14 +103,14 @@ function explained(error: AnswerError, file: ConfigFile): Error {
   }
   if (text === 'Configuration has changed') {
     return new CommandError(
-      'Somebody has changed the configuration since the plan; nothing was applied.',
-      'Look at it again with: millrace plan',
+      'The configuration changed after the plan was made; nothing was applied.',
+      'See the new plan with: millrace plan',
     )
   }
   if (text === 'Events are waiting' && isJsonObject(details)) {
     return new CommandError(
-      `${oneLine(String(details['waiting']))} events wait for what would be removed; nothing was applied.`,
-      'Let them be delivered first, or end them as discarded with --discard.',
+      `${oneLine(String(details['waiting']))} events wait for resources that would be removed; nothing was applied.`,
+      'Wait until they are delivered, or discard them with --discard.',
     )
   }
   return error

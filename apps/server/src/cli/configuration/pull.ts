@@ -37,15 +37,15 @@ export async function pull(options: PullOptions, io: CommandIo): Promise<void> {
   const paint = paintFor(io.stdout, io.env)
   const whose = `${api.url} at revision ${answer.revision}`
   if (text === file?.text && written.length === 0) {
-    io.stdout.write(`${paint('green', 'unchanged')}  ${options.file} says what ${whose} has\n`)
+    io.stdout.write(`${paint('green', 'unchanged')}  ${options.file} matches ${whose}\n`)
     return
   }
   if (text === file?.text)
-    io.stdout.write(`${paint('green', 'unchanged')}  ${options.file}, but not its code, from ${whose}\n`)
+    io.stdout.write(`${paint('green', 'unchanged')}  ${options.file}, but not its code files, from ${whose}\n`)
   else io.stdout.write(`${paint('green', 'written')}  ${options.file}, from ${whose}\n`)
   for (const name of written) io.stdout.write(`${paint('green', 'written')}  ${oneLine(name)}\n`)
   const masks = JSON.stringify(parseConfigFile(options.file, text).document).split(MASK).length - 1
-  if (masks > 0) io.stdout.write(`${count(masks, 'secret')} read "${MASK}": what the server has is kept.\n`)
+  if (masks > 0) io.stdout.write(`${count(masks, 'secret')} shown as "${MASK}": the saved value is kept.\n`)
 }
 
 /** What the file leaves out, and the server takes as it has it, stays out. */

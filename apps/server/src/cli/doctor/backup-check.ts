@@ -21,9 +21,9 @@ export async function* checkBackup(file: string, isQuick: boolean, io: CommandIo
   const segments = members.filter(({ name }) => name.startsWith('log/')).length
   const log = hasLog ? `${segments} log ${segments === 1 ? 'segment' : 'segments'}` : 'without the log'
   const bytes = size(sizeOf(members))
-  yield ok('backup', `${file} is whole: made ${time(createdAt)} UTC by Millrace ${version}, ${bytes}, ${log}`)
+  yield ok('backup', `${file} is complete: made ${time(createdAt)} UTC by Millrace ${version}, ${bytes}, ${log}`)
   if (!members.some(({ name }) => name === 'catalog.db')) {
-    yield warn('catalog', 'it holds no schema catalog: after a restore that counts what the log holds')
+    yield warn('catalog', 'no schema catalog in it: after a restore it is rebuilt from the log')
   }
   yield* checkDatabasesOf(file, manifest, isQuick, io)
 }

@@ -19,8 +19,11 @@ export function checkDataFolder(given: string): ExaminedFolder {
   if (nearest !== path) {
     const finding =
       refused === undefined
-        ? ok('data folder', `${path} does not exist yet; the first start makes it`)
-        : fail('data folder', `${path} cannot be made, ${nearest} is not writable (${refused}): set MILLRACE_DATA_DIR`)
+        ? ok('data folder', `${path} does not exist yet; the first start creates it`)
+        : fail(
+            'data folder',
+            `${path} cannot be created: ${nearest} is not writable (${refused}): set MILLRACE_DATA_DIR`,
+          )
     return { path, exists: false, nearest, findings: [finding] }
   }
   if (!statSync(path).isDirectory()) {
@@ -38,8 +41,8 @@ export function checkDisk(folder: string, floorBytes: number): Finding {
   const { bavail, bsize } = statfsSync(folder)
   const free = bavail * bsize
   const facts = `${size(free)} free, floor ${floorBytes === 0 ? 'off' : size(floorBytes)}`
-  if (free < floorBytes) return fail('disk', `${facts}: events are refused until there is more space`)
-  if (free < 2 * floorBytes) return warn('disk', `${facts}: close to where events are refused`)
+  if (free < floorBytes) return fail('disk', `${facts}: events are refused until space is freed`)
+  if (free < 2 * floorBytes) return warn('disk', `${facts}: close to the floor, below which events are refused`)
   return ok('disk', facts)
 }
 
@@ -53,7 +56,7 @@ export function checkClock(folder: string, now: number): Finding {
   const newest = Math.max(0, ...filesOf(folder).map((file) => statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0))
   if (newest > now + TOLERANCE_MS) {
     const written = new Date(newest).toISOString()
-    return warn('clock', `${shown}, but the data folder was written at ${written}: one of the two clocks was wrong`)
+    return warn('clock', `${shown}, but the data folder was written at ${written}: the clock is or was wrong`)
   }
   return ok('clock', shown)
 }
@@ -89,7 +92,7 @@ function checkFormat(path: string): Finding[] {
   const format = Number(text)
   if (!/^\d+$/.test(text)) return [fail('format', `${file} does not hold a number`)]
   if (format > DATA_FORMAT) {
-    return [fail('format', `${format} is of a newer version of Millrace; this one knows ${DATA_FORMAT}`)]
+    return [fail('format', `${format} is from a newer version of Millrace; this one supports ${DATA_FORMAT}`)]
   }
   return [ok('format', String(format))]
 }
@@ -101,5 +104,5 @@ function checkSecrets(path: string): Finding[] {
   if (process.platform === 'win32') return []
   return SECRET_FILES.map((name) => join(path, name))
     .filter((file) => ((statSync(file, { throwIfNoEntry: false })?.mode ?? 0) & 0o077) !== 0)
-    .map((file) => warn('secrets', `others may read ${file}: chmod 600 ${file}`))
+    .map((file) => warn('secrets', `other users can read ${file}: chmod 600 ${file}`))
 }

@@ -10,7 +10,7 @@ import { roomNeeded, ScratchFolder } from './scratch-folder.ts'
 const DATABASES: Readonly<Record<string, string>> = {
   'control.db': 'restore a backup',
   'delivery.db': 'restore a backup',
-  'catalog.db': 'count anew what the log holds: millrace schema rebuild',
+  'catalog.db': 'rebuild it from the log: millrace schema rebuild',
 }
 export const DATABASE_NAMES: readonly string[] = Object.keys(DATABASES)
 

@@ -105,12 +105,12 @@ function sha256(file: string): string {
 test('on a fresh machine all is well', async () => {
   const { code, out, err } = await run(['doctor'], { MILLRACE_DATA_DIR: data, MILLRACE_PORT: '0' })
   expect({ code, err }).toEqual({ code: 0, err: '' })
-  expect(out).toContain(`ok    data folder  ${data} does not exist yet; the first start makes it\n`)
+  expect(out).toContain(`ok    data folder  ${data} does not exist yet; the first start creates it\n`)
   expect(out).toMatch(/\nok {4}disk {9}[\d.,]+ [GTM]B free, floor 512 MB\n/)
   expect(out).toContain(
-    'ok    egress       public addresses are open, private ones refused; loopback is open to configured',
+    'ok    egress       public addresses allowed, private ones refused; loopback allowed for configured',
   )
-  expect(out).toMatch(/\n\nAll is well\.\n$/)
+  expect(out).toMatch(/\n\nNo problems found\.\n$/)
   expect(readdirSync(root)).toEqual([])
 })
 
@@ -120,7 +120,7 @@ test('while a log is being written, every record is checked and nothing is chang
   const { code, found } = await examine()
   expect(fingerprint(data)).toEqual(before)
   expect(found['records']).toBe('ok 20 read, every checksum fits')
-  expect(found['log']).toMatch(/^ok 1 segment, [\d.]+ KB; oldest begins at offset 0, newest at 0$/)
+  expect(found['log']).toMatch(/^ok 1 segment, [\d.]+ KB; the oldest starts at offset 0, the newest at 0$/)
   expect(found['format']).toBe('ok 1')
   expect(code).toBe(0)
   await log.append('live', record(20))
@@ -135,7 +135,7 @@ test('a log of closed segments is read without leaving a trace', async () => {
   expect(fingerprint(data)).toEqual(before)
   expect(found['records']).toBe(`ok ${RECORDS} read, every checksum fits`)
   expect(found['log']).toMatch(
-    new RegExp(`^ok ${files.length} segments, .*; oldest begins at offset 0, newest at \\d+$`),
+    new RegExp(`^ok ${files.length} segments, .*; the oldest starts at offset 0, the newest at \\d+$`),
   )
   expect(code).toBe(0)
 })
@@ -150,7 +150,7 @@ describe('damage', () => {
     const { code, found } = await examine()
     expect(code).toBe(1)
     expect(found['records']).toBe(
-      `fail ${second}: offsets ${offset} fail their checksums; it is set aside when they are read`,
+      `fail ${second}: offsets ${offset} fail their checksums; the segment is set aside when they are read`,
     )
   })
 
@@ -175,7 +175,7 @@ describe('damage', () => {
     const [from, to] = [second, third].map((path) => Number.parseInt(path.split('/').at(-1)!, 10)) as [number, number]
     const { code, found } = await examine()
     expect(code).toBe(0)
-    expect(found['damaged']).toContain(`was set aside: offsets ${from} to ${to - 1} are lost, all others are served`)
+    expect(found['damaged']).toContain(`was set aside: offsets ${from} to ${to - 1} are lost`)
     expect(found['records']).toBe(`ok ${RECORDS - (to - from)} read, every checksum fits`)
   })
 })
@@ -192,7 +192,7 @@ describe('data folder', () => {
     writeFileSync(join(data, 'format'), '99\n')
     expect(await examine()).toMatchObject({
       code: 1,
-      found: { format: 'fail 99 is of a newer version of Millrace; this one knows 2' },
+      found: { format: 'fail 99 is from a newer version of Millrace; this one supports 2' },
     })
   })
 
@@ -201,7 +201,7 @@ describe('data folder', () => {
     writeFileSync(join(data, 'cli-token'), 't', { mode: 0o644 })
     writeFileSync(join(data, 'secret.key'), 't', { mode: 0o600 })
     const file = join(data, 'cli-token')
-    expect((await examine()).found['secrets']).toBe(`warn others may read ${file}: chmod 600 ${file}`)
+    expect((await examine()).found['secrets']).toBe(`warn other users can read ${file}: chmod 600 ${file}`)
   })
 
   test('written in what this clock takes for the future', async () => {
@@ -209,12 +209,12 @@ describe('data folder', () => {
     writeFileSync(join(data, 'format'), '1\n')
     const later = Date.now() / 1000 + 7_200
     utimesSync(join(data, 'format'), later, later)
-    expect((await examine()).found['clock']).toMatch(/^warn .*: one of the two clocks was wrong$/)
+    expect((await examine()).found['clock']).toMatch(/^warn .*: the clock is or was wrong$/)
   })
 
   test('on a volume with less space than the floor', async () => {
     const { code, found } = await examine({ MILLRACE_MIN_FREE_DISK_MB: '1048576' })
-    expect(found['disk']).toMatch(/^fail .* free, floor 1\.0 TB: events are refused until there is more space$/)
+    expect(found['disk']).toMatch(/^fail .* free, floor 1\.0 TB: events are refused until space is freed$/)
     expect(code).toBe(1)
     expect((await examine({ MILLRACE_MIN_FREE_DISK_MB: '0' })).found['disk']).toMatch(/^ok .* free, floor off$/)
   })
@@ -231,15 +231,15 @@ describe('port', () => {
       'ours with a full backlog',
       health(200, { log: 'ok', backlog: '82 % used' }),
       0,
-      /^warn .* with trouble: backlog: 82 % used$/,
+      /^warn .* but is unhealthy: backlog: 82 % used$/,
     ],
     [
       'ours and unwell',
       health(503, { log: 'ok', disk: 'free space below 512 MB' }),
       1,
-      /^fail .* with trouble: disk: free space/,
+      /^fail .* but is unhealthy: disk: free space/,
     ],
-    ['of another program', {}, 1, /^fail .* is taken by another program: stop that one, or set MILLRACE_PORT$/],
+    ['of another program', {}, 1, /^fail .* is in use by another program: stop it, or set MILLRACE_PORT$/],
   ])('%s', async (_, answers, code, text) => {
     await using server = await AnsweringServer.start(answers)
     const result = await examine({ MILLRACE_PORT: String(server.port) })
@@ -274,7 +274,7 @@ test('the egress rules in force are told', async () => {
   }
   const { out, found } = await examine(env)
   expect(found['egress']).toMatch(
-    /^ok .*; but allowed: 10\.0\.0\.0\/8; denied: evil\.example \| warn everything goes through http:\/\/\*{8}@p:3128/,
+    /^ok .*; but allowed: 10\.0\.0\.0\/8; denied: evil\.example \| warn all calls go through http:\/\/\*{8}@p:3128/,
   )
   expect(found['egress']).not.toContain('loopback')
   expect(out).not.toContain('canary')

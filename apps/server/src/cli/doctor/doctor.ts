@@ -28,8 +28,8 @@ const COLOURS: Record<Finding['verdict'], Colour> = { ok: 'green', warn: 'yellow
 /** `millrace doctor` */
 export function addDoctor(program: Command, { io, exitWith }: CommandContext): void {
   withExample(program.command('doctor [backup]'), 'doctor --quick')
-    .description('look for trouble on this machine: settings, data folder, log, disk, port; or in the file of a backup')
-    .option('--quick', 'leave out reading every record of the log and page of the databases')
+    .description('check this machine: settings, data folder, log, disk, port; or check a backup file')
+    .option('--quick', 'do not read every record of the log and page of the databases')
     .option('--json', 'as JSON')
     .action(async (backup: string | undefined, options: DoctorOptions) =>
       exitWith(await doctor({ ...options, backup }, io)),
@@ -53,7 +53,7 @@ export async function doctor(options: DoctorOptions, io: CommandIo): Promise<num
   if (options.json) {
     stdout.write(`${json({ findings })}\n`)
   } else {
-    const summary = failed === 0 && warned === 0 ? 'All is well.' : `${failed} failed, ${warned} to look at.`
+    const summary = failed === 0 && warned === 0 ? 'No problems found.' : `${failed} failed, ${warned} to check.`
     stdout.write(`\n${paintFor(stdout, env)('bold', summary)}\n`)
   }
   return failed === 0 ? EXIT.done : EXIT.failed
@@ -106,7 +106,6 @@ function settingsOrFault({ env }: CommandIo): Settings | Finding {
 
 function checkSettings({ env }: CommandIo): Finding[] {
   const given = settingsList(env).filter(({ isGiven, usedBy }) => isGiven && usedBy === 'server')
-  const names =
-    given.length === 0 ? 'none given, all are defaults' : `given: ${given.map(({ name }) => name).join(', ')}`
+  const names = given.length === 0 ? 'all defaults' : `set: ${given.map(({ name }) => name).join(', ')}`
   return [ok('settings', names), ...unknownSettings(env).map((text) => warn('settings', text))]
 }

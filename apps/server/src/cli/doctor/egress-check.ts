@@ -8,16 +8,16 @@ export function checkEgress({ egressAllow, egressDeny, egressProxy, host }: Sett
   const rules = new EgressRules({ allow: egressAllow, deny: egressDeny, listenHost: host })
   const mayReach = (hostname: string) => rules.judgeHost({ hostname, port: 443, isConfigured: true }) === undefined
   const parts = [
-    'public addresses are open, private ones refused',
+    'public addresses allowed, private ones refused',
     ...(egressAllow === undefined ? [] : [`but allowed: ${egressAllow}`]),
     ...(egressAllow === undefined && mayReach('127.0.0.1')
-      ? ['loopback is open to configured destinations, since the server listens on loopback only']
+      ? ['loopback allowed for configured destinations, because the server listens on loopback only']
       : []),
     ...(egressDeny === undefined ? [] : [`denied: ${egressDeny}`]),
   ]
   const findings = [ok('egress', parts.join('; '))]
   if (egressProxy !== undefined) {
-    const text = `everything goes through ${showUrl(egressProxy)}, which resolves the names: of a name only the lists of hosts are known`
+    const text = `all calls go through ${showUrl(egressProxy)}, which resolves names: only the lists of hosts apply to a name`
     findings.push(warn('egress', text))
   }
   return findings

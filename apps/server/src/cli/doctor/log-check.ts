@@ -30,7 +30,7 @@ export function* checkLog(dataFolder: string, { isQuick, progress }: LogCheckOpt
   for (const { first, path, bytes } of damaged) {
     const next = [...segments, ...damaged].map((each) => each.first).filter((other) => other > first)
     const range = next.length === 0 ? `from ${first} on` : `${first} to ${Math.min(...next) - 1}`
-    yield warn('damaged', `${path} (${size(bytes)}) was set aside: offsets ${range} are lost, all others are served`)
+    yield warn('damaged', `${path} (${size(bytes)}) was set aside: offsets ${range} are lost`)
   }
   if (segments.length === 0) return
   if (isQuick) {
@@ -63,7 +63,10 @@ function* checkRecords(segments: readonly SegmentFiles[], progress: Output): Gen
     isAllWell = false
     const shown = report.damagedOffsets.slice(0, 10).join(', ')
     const more = report.damagedOffsets.length > 10 ? ` and ${report.damagedOffsets.length - 10} more` : ''
-    yield fail('records', `${path}: offsets ${shown}${more} fail their checksums; it is set aside when they are read`)
+    yield fail(
+      'records',
+      `${path}: offsets ${shown}${more} fail their checksums; the segment is set aside when they are read`,
+    )
   }
   if (isAllWell) yield ok('records', `${records.toLocaleString('en-US')} read, every checksum fits`)
 }
@@ -75,7 +78,7 @@ function summary(segments: readonly SegmentFiles[]): string {
   const sizes = segments.map((each) => each.bytes)
   const spread = segments.length === 1 ? '' : ` (${size(Math.min(...sizes))} to ${size(Math.max(...sizes))} each)`
   const count = segments.length === 1 ? '1 segment' : `${segments.length.toLocaleString('en-US')} segments`
-  return `${count}, ${size(bytes)}${spread}; oldest begins at offset ${segments[0]!.first}, newest at ${newest.first}`
+  return `${count}, ${size(bytes)}${spread}; the oldest starts at offset ${segments[0]!.first}, the newest at ${newest.first}`
 }
 
 /** Oldest first. */

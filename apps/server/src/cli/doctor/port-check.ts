@@ -15,20 +15,19 @@ export async function checkPort({ host, port }: Pick<Settings, 'host' | 'port'>)
     return fail('port', `${place} cannot be listened on (${obstacle}): see ${ADVICE[obstacle] ?? 'MILLRACE_HOST'}`)
   const health = await healthAt(host, port)
   if (health === undefined) {
-    return fail('port', `${place} is taken by another program: stop that one, or set MILLRACE_PORT`)
+    return fail('port', `${place} is in use by another program: stop it, or set MILLRACE_PORT`)
   }
   const troubles = Object.entries(health.checks ?? {}).filter(([, state]) => state !== 'ok')
-  if (health.status === 200 && troubles.length === 0)
-    return ok('port', `${place} answers: the server runs and is healthy`)
+  if (health.status === 200 && troubles.length === 0) return ok('port', `${place} the server runs and is healthy`)
   const said = troubles.map(([name, state]) => `${name}: ${state}`).join(', ')
   return {
     verdict: health.status === 200 ? 'warn' : 'fail',
     what: 'port',
-    text: oneLine(`${place} answers, with trouble: ${said}`, 500),
+    text: oneLine(`${place} the server runs, but is unhealthy: ${said}`, 500),
   }
 }
 
-const ADVICE: Record<string, string> = { EACCES: 'MILLRACE_PORT; low ports are for the administrator' }
+const ADVICE: Record<string, string> = { EACCES: 'MILLRACE_PORT; ports below 1024 need an administrator' }
 
 /** Listens for a moment: nothing else tells as surely. */
 function obstacleToListening(host: string, port: number): Promise<string | undefined> {

@@ -24,5 +24,5 @@ export class ScratchFolder implements Disposable {
 
 /** To be said of a copy that there is no room for. */
 export function roomNeeded(bytes: number): string {
-  return `needs ${size(bytes)} in ${tmpdir()}; --quick does without`
+  return `needs ${size(bytes)} in ${tmpdir()}; skip it with --quick`
 }

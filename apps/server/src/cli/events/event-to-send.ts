@@ -49,7 +49,7 @@ export function eventOfOptions(
   if (options.user === undefined && options.anonymous === undefined) event['anonymousId'] = newId()
   if (name !== undefined) {
     const member = NAME_MEMBER[eventType]
-    if (member === undefined) throw usageError(`${eventType} has no name, so "${name}" says nothing.`)
+    if (member === undefined) throw usageError(`${eventType} takes no name; remove "${name}".`)
     event[member] = name
   }
   const properties: JsonObject = {}
@@ -84,7 +84,7 @@ export function eventsOfMessage(
     const path = isBackfill ? '/v1/backfill' : '/v1/batch'
     return { path, body: { ...envelope, batch: events }, events: events.filter(isJsonObject) }
   }
-  if (!isJsonObject(message)) throw usageError('The message is neither an event nor a list of events.')
+  if (!isJsonObject(message)) throw usageError('The message must be an event or a list of events.')
   const given = type ?? message['type']
   if (typeof given !== 'string')
     throw usageError('The message has no type.', `Put one before it: ${EVENT_TYPES.join(', ')}.`)
@@ -104,7 +104,7 @@ function withMessageId(event: JsonObject, newId: () => string): JsonObject {
 
 function checkedType(type: string): EventType {
   if (isEventType(type)) return type
-  throw usageError(`"${type}" is not a type of event.`, `There are ${EVENT_TYPES.join(', ')}.`)
+  throw usageError(`"${type}" is not an event type.`, `There are ${EVENT_TYPES.join(', ')}.`)
 }
 
 /** What reads as JSON is that, everything else is text: `price=18.5`, `hall=B`, `tags=["matinee"]`. */

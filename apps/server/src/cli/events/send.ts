@@ -26,12 +26,12 @@ export function addSend(program: Command, { io }: CommandContext): void {
     remote(program.command('send [type] [name]')),
     'send track "Seat Reserved" --user u-1 --property hall=B price=18.5',
   )
-    .description('send an event, or the events of a message')
+    .description('send one event, or a file of events')
     .option('--user <id>', 'userId')
-    .option('--anonymous <id>', 'anonymousId; made up if there is no --user either')
-    .option('--property <name=value...>', 'property (identify, group: trait); a value is read as JSON if it is that')
+    .option('--anonymous <id>', 'anonymousId; generated if --user is missing too')
+    .option('--property <name=value...>', 'property (identify, group: trait); the value may be JSON')
     .option('--message <file>', 'JSON of an event, a list or a batch; - is standard input')
-    .option('--backfill', 'send the message as history: it waits while live events are due')
+    .option('--backfill', 'send the events as history: they wait while live events are due')
     .option('--write-key <key>', 'write key of the source')
     .option('--source <source>', 'id, key or name of the source (default: the one named Quickstart)')
     .action((type: string | undefined, name: string | undefined, options: SendOptions) => send(type, name, options, io))
@@ -46,7 +46,7 @@ async function send(
 ): Promise<void> {
   const { path, body, events } = await eventsOf(type, name, options, io)
   if (options.backfill && options.message === undefined) {
-    throw usageError('--backfill sends history: give it as --message, a list or a batch of events.')
+    throw usageError('--backfill needs --message with a list or a batch of events.')
   }
   const api = new ServerApi(options, io)
   const source = options.writeKey === undefined ? await findSource(api, options.source) : undefined
@@ -64,7 +64,7 @@ async function send(
     say(`  ${paint('bold', eventTitle(event))}  messageId ${oneLine(messageIds[i]!)}`)
   }
   if (events.length > shown.length) say(`  and ${(events.length - shown.length).toLocaleString('en-US')} more`)
-  if (messageIds[0] !== undefined) say(`See what becomes of it: npm run millrace -- trace ${shellWord(messageIds[0])}`)
+  if (messageIds[0] !== undefined) say(`Trace it: npm run millrace -- trace ${shellWord(messageIds[0])}`)
 }
 
 async function eventsOf(type: string | undefined, name: string | undefined, options: SendOptions, io: CommandIo) {
@@ -73,7 +73,7 @@ async function eventsOf(type: string | undefined, name: string | undefined, opti
     return eventOfOptions(type, name, options, randomUUID)
   }
   if (name !== undefined || options.user !== undefined || options.anonymous !== undefined || options.property) {
-    throw usageError('--message is the whole event: it goes without a name, --user, --anonymous and --property.')
+    throw usageError('--message is the whole event: use it without a name, --user, --anonymous and --property.')
   }
   return eventsOfMessage(await readMessage(options.message, io), type, randomUUID, options.backfill)
 }
@@ -86,13 +86,13 @@ async function findSource(api: ServerApi, wanted: string | undefined): Promise<S
   const byName = sources.filter(({ name }) => name === (wanted ?? 'Quickstart'))
   const found = byId ?? byKey ?? byName[0]
   if (byId === undefined && byKey === undefined && byName.length > 1) {
-    throw new CommandError(`${byName.length} sources are named "${wanted}".`, 'Name it by its key or id.')
+    throw new CommandError(`${byName.length} sources are named "${wanted}".`, 'Use its key or id.')
   }
   if (found !== undefined) return found
   const known = sources.slice(0, SHOWN_EVENTS).map(({ key }) => oneLine(key))
   const advice = known.length === 0 ? 'There are no sources yet.' : `There are: ${known.join(', ')}.`
   if (wanted !== undefined) throw new CommandError(`No source "${oneLine(wanted)}" at ${api.url}.`, advice)
-  throw new CommandError(`${api.url} has no source "Quickstart"; name one with --source or --write-key.`, advice)
+  throw new CommandError(`${api.url} has no source "Quickstart": use --source or --write-key.`, advice)
 }
 
 /** As a shell takes it for one word. */

@@ -63,7 +63,7 @@ test('each message is one line, and the lines are aligned', async () => {
     '              delivered      track "Seat Reserved"             → Booking hook 202 84 ms                  m-88',
     '              dead lettered                                    → Booking hook 400 84 ms: answered 400    m-7',
     '              filtered                                         → Booking hook: integrations              m-7',
-    '              1,310 not shown: over 50 a second. Narrow the filter to see all.',
+    '              1,310 not shown: more than 50 a second. Narrow the filter to see all.',
     '',
   ])
 })
@@ -117,7 +117,7 @@ test('a restart of the server is noted, and it goes on when the server is back',
   ])
   expect(code).toBe(0)
   expect(out).toMatch(/m-88\n.*m-89\n$/)
-  const ended = `The connection to ${url} has ended; trying again until it is back.\n`
+  const ended = `The connection to ${url} was lost; reconnecting.\n`
   expect(err.startsWith(`${ended}Connected again to ${url}.\n${ended}`)).toBe(true)
 })
 

@@ -36,12 +36,12 @@ const TRY_AGAIN_MS = 1_000
 /** `millrace tail`. */
 export function addTail(program: Command, { io }: CommandContext): void {
   withExample(remote(program.command('tail')), 'tail --type track --name "Seat Reserved"')
-    .description('show what is accepted and what becomes of it, as it happens; Ctrl-C ends it')
+    .description('show events and their outcomes live; Ctrl-C ends it')
     .option('--source <id>', 'only of this source')
     .option('--type <type>', 'only of this type, such as track')
     .option('--name <name>', 'only events of this name')
     .option('--user <id>', 'only of this userId')
-    .option('--outcome <outcome>', 'only outcomes of this kind, such as dead_lettered')
+    .option('--outcome <outcome>', 'only this outcome, such as dead_lettered')
     .option('--destination <id>', 'only outcomes at this destination')
     .action((options: TailOptions) => tail(options, io))
 }
@@ -71,7 +71,7 @@ async function tail(options: TailOptions, io: CommandIo): Promise<void> {
       if (!wasOpen || !mayPass(error as Error)) throw error
     }
     if (stop.signal.aborted) return
-    if (!isLost) note(`The connection to ${api.url} has ended; trying again until it is back.`)
+    if (!isLost) note(`The connection to ${api.url} was lost; reconnecting.`)
     isLost = true
     await Promise.race([stopped, new Promise<void>((resolve) => io.clock.setTimer(resolve, TRY_AGAIN_MS))])
   }
@@ -124,7 +124,7 @@ function lineFor(names: ResourceNames, paint: Paint): (event: ServerEvent) => st
       return line('', colour === undefined ? what : paint(colour, what), titles.get(messageId) ?? '', where, messageId)
     }
     const { count } = JSON.parse(data) as LiveSkipped
-    const text = `${count.toLocaleString('en-US')} not shown: over 50 a second. Narrow the filter to see all.`
+    const text = `${count.toLocaleString('en-US')} not shown: more than 50 a second. Narrow the filter to see all.`
     return paint('yellow', `${''.padEnd(WIDTHS.time)}  ${text}`)
   }
 }

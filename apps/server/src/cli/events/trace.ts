@@ -24,7 +24,7 @@ const POLL_MS = 100
 /** `millrace trace` */
 export function addTrace(program: Command, { io }: CommandContext): void {
   withExample(remote(program.command('trace <messageId>')), 'trace 8ed31aa9-450f-4a72-87aa-05033556fa4d')
-    .description('show what became of an event at every destination')
+    .description('show the outcome of an event at every destination')
     .option('--source <id>', 'only of this source')
     .action((messageId: string, options: TraceOptions) => trace(messageId, options, io))
 }
@@ -60,7 +60,7 @@ async function settledTrace(api: ServerApi, messageId: string, source: string | 
       throw new AnswerError(
         404,
         `No event with messageId ${oneLine(messageId)} at ${api.url}.`,
-        'It was not accepted, came from another source, or finished more than 168 hours ago.',
+        'It was not accepted, belongs to another source, or finished more than 168 hours ago.',
       )
     }
     await new Promise<void>((resolve) => clock.setTimer(resolve, POLL_MS))

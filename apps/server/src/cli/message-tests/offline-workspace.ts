@@ -41,7 +41,7 @@ export class OfflineWorkspace implements AsyncDisposable {
     const clock = systemClock
     const transformations = new Sandboxes({
       limits: DEFAULT_LIMITS,
-      fetch: async () => ({ ok: false, message: 'nothing is fetched offline' }),
+      fetch: async () => ({ ok: false, message: 'fetch is not available offline' }),
       clock,
       logger: SILENT,
     })
@@ -106,7 +106,7 @@ function documentOf(file: ConfigFile, env: Environment): JsonObject {
   const { document, missing } = withCode(filled(unmasked, env, NO_VALUE).document, dirname(file.name))
   if (missing.length === 0) return document
   const lines = missing.map(({ path, why }) => `${file.place(path)} ${oneLine(why)} (${oneLine(path)})`)
-  throw new CommandError('Files of code or tests cannot be read:', lines.join('\n'))
+  throw new CommandError('Code or test files cannot be read:', lines.join('\n'))
 }
 
 const NO_CREDENTIALS: ReadonlyMap<string, string> = new Map()

@@ -199,7 +199,7 @@ test.each<[string, () => void, string]>([
   [
     'code that is not there',
     () => rmSync(place('transformations/add-cents.ts')),
-    'Files of code or tests cannot be read:\nmillrace.yaml:5:54 ./transformations/add-cents.ts does not exist ',
+    'Code or test files cannot be read:\nmillrace.yaml:5:54 ./transformations/add-cents.ts does not exist ',
   ],
   [
     'code that does not parse',

@@ -20,13 +20,13 @@ export function addTest(program: Command, { io, exitWith }: CommandContext): voi
     .description('run the tests in *.millrace-test.yaml against a configuration file; nothing is sent')
     .option('--config <file>', 'of the configuration, in YAML', 'millrace.yaml')
     .option('--junit <file>', 'write a JUnit report')
-    .option('--json', 'print the outcome of every test')
+    .option('--json', 'print the result of every test')
     .action(async (files: readonly string[], options: TestOptions) => exitWith(await test(files, options, io)))
 }
 
 async function test(named: readonly string[], options: TestOptions, io: CommandIo): Promise<number> {
   const files = named.length > 0 ? named : await testFiles()
-  if (files.length === 0) throw new CommandError(`There is no *${MESSAGE_TEST_FILE_ENDING} in this folder or below it.`)
+  if (files.length === 0) throw new CommandError(`No *${MESSAGE_TEST_FILE_ENDING} in this folder or below.`)
   const read = files.map((file) => ({ file, tests: readTests(file) }))
   // Half the server: the other commands start without it.
   const [{ OfflineWorkspace }, { runTests }] = await Promise.all([

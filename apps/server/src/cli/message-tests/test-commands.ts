@@ -20,10 +20,10 @@ interface TestOptions extends ServerOptions {
 export function addMessageTests(program: Command, { io, exitWith }: CommandContext): void {
   const about = (name: string, what: string, example: string) =>
     withExample(remote(program.command(`${name} <id>`)), example)
-      .description(`show what ${what} makes of a message: exit code 1 when a stage failed`)
-      .option('--message <file>', 'JSON of the message; - is standard input, as is nothing at all')
-      .option('--stage <stages>', 'comma list of user, dest and send', 'user,dest')
-      .option('--force', 'also what is disabled')
+      .description(`run a message through the stages of ${what}; exit code 1 if a stage fails`)
+      .option('--message <file>', 'file with the message as JSON; - or none: standard input')
+      .option('--stage <stages>', 'comma-separated list of user, dest and send', 'user,dest')
+      .option('--force', 'also test disabled destinations')
   about(
     'test-destination',
     'a destination',
@@ -51,7 +51,7 @@ async function answer<T>(operation: string, id: string, options: TestOptions, io
 
 async function messageOf({ message: file }: TestOptions, io: CommandIo): Promise<JsonObject> {
   if (file === undefined && io.stdin.isTTY === true) {
-    throw usageError('Say what to test: --message with a file, or the message on standard input.')
+    throw usageError('No message: use --message with a file, or standard input.')
   }
   const text = await readMessage(file ?? '-', io)
   let message: unknown

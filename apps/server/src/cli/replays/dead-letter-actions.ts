@@ -45,20 +45,20 @@ const FILTERS: Record<keyof Filters, string> = {
 /** `millrace dead-letters replay` and `discard`. */
 export function addDeadLetterActions(group: Command, { io }: CommandContext): void {
   const actions = [
-    ['replay', 'deliver open ones again, with the configuration of today'],
-    ['discard', 'end open ones: they are never sent'],
+    ['replay', 'deliver open dead letters again, with the current configuration'],
+    ['discard', 'end open dead letters without sending them'],
   ] as const
   for (const [action, description] of actions) {
     const command = remote(group.command(`${action} [ids...]`)).description(description)
     withExample(command, `dead-letters ${action} --destination 3uLMicKvWtFGwbwBkUIwtP0l8lu --dry-run`)
-      .option('--destination <id>', 'those of this destination')
-      .option('--source <id>', 'those of this source')
+      .option('--destination <id>', 'only of this destination')
+      .option('--source <id>', 'only of this source')
       .option('--stage <stage>', 'user_transformation, dest_transformation, delivery or internal')
-      .option('--reason <reason>', 'those given up for this reason')
-      .option('--user <id>', 'those of this userId')
-      .option('--message <id>', 'those of this messageId')
-      .option('--from <time>', 'given up at or after this time')
-      .option('--to <time>', 'given up before this time')
+      .option('--reason <reason>', 'only with this reason')
+      .option('--user <id>', 'only of this userId')
+      .option('--message <id>', 'only of this messageId')
+      .option('--from <time>', 'dead-lettered at or after this time')
+      .option('--to <time>', 'dead-lettered before this time')
       .option('--all', 'all of them')
       .option('--dry-run', 'only count them')
       .option('--yes', 'without a question')
@@ -101,7 +101,7 @@ function selectionOf(ids: readonly string[], options: ActionOptions) {
   }
   const isFiltered = Object.keys(filter).length > 0
   if (isFiltered === ids.length > 0) {
-    throw usageError('Name dead letters by their ids, or by filters, or say --all.', 'millrace dead-letters list')
+    throw usageError('Give ids, filters, or --all.', 'millrace dead-letters list')
   }
   const selected = isFiltered ? { filter } : { ids }
   return { ...selected, ...atRate(options) }

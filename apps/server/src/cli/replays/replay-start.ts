@@ -31,7 +31,7 @@ const FILTERS = { type: 'types', event: 'events', user: 'userIds', message: 'mes
 
 /** `millrace replay start`: delivers a range of the log again. */
 export function addReplayStart(group: Command, { io }: CommandContext): void {
-  const command = remote(group.command('start')).description('deliver what was accepted in a range of time again')
+  const command = remote(group.command('start')).description('deliver the events of a time range again')
   withExample(
     command,
     'replay start --source 3iidO0kXIpgrmam9JhPLS2gpoVe --destination 3uLMicKvWtFGwbwBkUIwtP0l8lu \\',
@@ -45,7 +45,7 @@ export function addReplayStart(group: Command, { io }: CommandContext): void {
     .option('--event <names...>', 'only of these names')
     .option('--user <ids...>', 'only of these userIds')
     .option('--message <ids...>', 'only of these messageIds')
-    .option('--outcome <outcomes...>', 'only those that came to this at the destination, such as expired')
+    .option('--outcome <outcomes...>', 'only with these outcomes at the destination, such as expired')
     .addOption(rateOption())
     .option('--dry-run', 'only count them')
     .option('--yes', 'without a question')
@@ -81,7 +81,7 @@ async function start(body: object, api: ServerApi): Promise<ReplayAnswer> {
 function bodyOf(options: StartOptions, { clock }: CommandIo) {
   const { source, destination, from, to = new Date(clock.now()).toISOString() } = options
   if (source === undefined || destination === undefined || from === undefined) {
-    throw usageError('Say --source, --destination and --from.', 'millrace help replay start')
+    throw usageError('--source, --destination and --from are required.', 'millrace help replay start')
   }
   const filter: Record<string, readonly string[]> = {}
   for (const [option, name] of Object.entries(FILTERS)) {

@@ -15,9 +15,9 @@ interface Common extends ServerOptions {
 }
 
 const STEPS = [
-  ['pause', 'take up nothing more; what is taken up goes on'],
-  ['resume', 'go on with a paused one'],
-  ['cancel', 'end one: what is not finished is open again'],
+  ['pause', 'pause a replay; events already taken still finish'],
+  ['resume', 'continue a paused replay'],
+  ['cancel', 'cancel a replay; unfinished dead letters are open again'],
 ] as const
 
 /** `millrace replay …`: replays of the log and jobs over dead letters. */
@@ -29,10 +29,10 @@ export function addReplay(program: Command, context: CommandContext): void {
   addReplayStart(group, context)
   withExample(remote(group.command('list')), 'replay list')
     .description('list them, newest first')
-    .option('--limit <n>', 'how many, 1 to 500 (default 100)')
+    .option('--limit <n>', 'number to show, 1 to 500 (default 100)')
     .action((options: Common & { limit?: string }) => listReplays(options, io))
   withExample(remote(group.command('show <id>')), 'replay show 37A4poI9SaefdDdDQ6BJiCpwwUV')
-    .description('show one, and how far it is')
+    .description('show one with its progress')
     .action((id: string, options: Common) => showReplay(id, options, io))
   for (const [step, description] of STEPS) {
     withExample(remote(group.command(`${step} <id>`)), `replay ${step} 37A4poI9SaefdDdDQ6BJiCpwwUV`)

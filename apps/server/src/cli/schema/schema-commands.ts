@@ -24,17 +24,17 @@ const MAX_PATH = 240
 
 /** `millrace schema …`: what events really look like. */
 export function addSchema(program: Command, { io }: CommandContext): void {
-  const group = program.command('schema').description('what events really look like: models, versions, values')
+  const group = program.command('schema').description('schemas of the received events: models, versions, values')
   withExample(remote(group.command('models')), 'schema models')
     .description('list event models: the events of one source, type and name')
     .option('--write-key <key>', 'only of the source with this write key')
-    .option('--limit <n>', 'how many, 1 to 1,000 (default: all)')
+    .option('--limit <n>', 'number to show, 1 to 1,000 (default: all)')
     .action((options: ModelsOptions) => listModels(options, io))
   withExample(remote(group.command('versions <event-id>')), `schema versions ${EVENT_ID}`)
     .description('list the versions of a model: events with the same keys and types')
     .action((eventId: string, options: Common) => listVersions(eventId, options, io))
   withExample(remote(group.command('diff <event-id> <first> <second>')), `schema diff ${EVENT_ID} 31 34`)
-    .description('show what differs between two versions of a model, each by its number or VersionID')
+    .description('compare two versions of a model, given by number or VersionID')
     .action((eventId: string, first: string, second: string, options: Common) =>
       diffVersions(eventId, [first, second], options, io),
     )
@@ -45,7 +45,7 @@ export function addSchema(program: Command, { io }: CommandContext): void {
     .description('list the keys of the model that a version lacks')
     .action((versionId: string, options: Common) => listMissing(versionId, options, io))
   withExample(remote(group.command('rebuild')), 'schema rebuild')
-    .description('count the events that the log still has anew, for a catalog that is damaged')
+    .description('rebuild a damaged catalog from the events in the log')
     .action((options: Common) => rebuild(options, io))
 }
 
@@ -55,7 +55,7 @@ async function listModels({ writeKey, limit, ...options }: ModelsOptions, io: Co
   if (limit !== undefined) query.set('limit', limit)
   const models = await new ServerApi(options, io).get<readonly EventModelAnswer[]>(`/schemas/event-models?${query}`)
   if (options.json) return print(io, [json(models)])
-  if (models.length === 0) return print(io, ['No event was observed yet.'])
+  if (models.length === 0) return print(io, ['No events yet.'])
   table(io, [
     ['LAST SEEN (UTC)', 'EVENT ID', 'EVENT', 'EVENTS', 'KEYS', 'WRITE KEY'],
     ...models.map((each) => [
@@ -100,7 +100,7 @@ async function diffVersions(
   })
   const changes = versionDiff(first!.Schema, second!.Schema)
   if (options.json) return print(io, [json(changes)])
-  if (changes.length === 0) return print(io, ['They have the same keys with the same types.'])
+  if (changes.length === 0) return print(io, ['Both have the same keys and types.'])
   const paint = paintFor(io.stdout, io.env)
   const colours = { added: 'green', removed: 'red', 'type changed': 'yellow' } as const
   const lines = columns(
@@ -144,16 +144,13 @@ async function listMissing(versionId: string, options: Common, io: CommandIo): P
   const path = `/schemas/event-version/${encodeURIComponent(versionId)}/missing-keys`
   const missing = await new ServerApi(options, io).get<readonly string[]>(path)
   if (options.json) return print(io, [json(missing)])
-  print(
-    io,
-    missing.length === 0 ? ['It lacks none of the keys of its model.'] : missing.map((each) => oneLine(each, 1_100)),
-  )
+  print(io, missing.length === 0 ? ['It has all keys of its model.'] : missing.map((each) => oneLine(each, 1_100)))
 }
 
 async function rebuild(options: Common, io: CommandIo): Promise<void> {
   const answer = await new ServerApi(options, io).send('POST', '/v2/admin/rebuild-catalog')
   if (options.json) return print(io, [json(answer)])
-  print(io, ['The retained log is counted anew; LagSeconds in GET /schemas/status tells how far it is.'])
+  print(io, ['Rebuilding from the log; LagSeconds in GET /schemas/status shows the progress.'])
 }
 
 function versionsOf(eventId: string, api: ServerApi): Promise<readonly EventVersionAnswer[]> {

@@ -309,6 +309,6 @@ export class NewerSchemaError extends Error {
   readonly code = 'NEWER_SCHEMA'
 
   constructor(found: number, known: number) {
-    super(`delivery.db was written by a newer version (schema ${found}, this version knows ${known})`)
+    super(`delivery.db was written by a newer version (schema ${found}, this version supports ${known})`)
   }
 }

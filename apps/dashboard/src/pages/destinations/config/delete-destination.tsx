@@ -13,8 +13,8 @@ import styles from '../destinations.module.css'
 export function DeleteDestination({ destination }: DestinationTabProps) {
   const [isAsked, setAsked] = useState(false)
   return (
-    <section className={styles.danger} aria-label="What cannot be taken back">
-      <p>Delete this destination. What waits for it, and its dead letters, are discarded.</p>
+    <section className={styles.danger} aria-label="Danger zone">
+      <p>Delete this destination. Its waiting events and dead letters are discarded.</p>
       <NeedsRole role="editor">
         <Button variant="outline" color="bad" onClick={() => setAsked(true)}>
           Delete destination
@@ -60,7 +60,7 @@ function DeleteDialog({ destination, onClose }: DestinationTabProps & { readonly
       }}
       onClose={onClose}
     >
-      <p>No event is sent there from this moment on.</p>
+      <p>No more events are sent to it.</p>
     </ConfirmDialog>
   )
 }

@@ -27,7 +27,7 @@ export function DestinationConnections({ destination }: DestinationTabProps) {
               connections={connections.length}
             />
             {rows.length === 0 ? (
-              <Empty text="No source is connected. Nothing comes here." />
+              <Empty text="No source is connected. This destination gets no events." />
             ) : (
               <ConnectionTable rows={rows} sources={sources} onRemove={setRemoved} />
             )}

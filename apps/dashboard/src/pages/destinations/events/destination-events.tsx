@@ -6,5 +6,5 @@ import type { DestinationTabProps } from '../destination-page.tsx'
 /** The events that had to do with one destination, past and live. */
 export function DestinationEvents({ destination: { id } }: DestinationTabProps) {
   const fixed = useMemo(() => ({ destination: id }), [id])
-  return <EventsOf fixed={fixed} empty={<Empty text="No event has come here yet." />} />
+  return <EventsOf fixed={fixed} empty={<Empty text="No events yet." />} />
 }

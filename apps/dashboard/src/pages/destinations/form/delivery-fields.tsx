@@ -23,8 +23,8 @@ export function DeliveryFields({ delivery, errorOf, disabled, onChange }: Delive
     <fieldset className={styles.group}>
       <legend>Delivery</legend>
       <NumberInput
-        label="In flight at once"
-        description={<FieldName name="concurrency" help="At most so many events are under way." />}
+        label="Maximum in flight"
+        description={<FieldName name="concurrency" help="Maximum number of events in flight." />}
         value={delivery.concurrency}
         onChange={(value) => change({ concurrency: Number(value) })}
         error={errorOf('concurrency')}
@@ -36,7 +36,7 @@ export function DeliveryFields({ delivery, errorOf, disabled, onChange }: Delive
       />
       <Select
         label="Order"
-        description={<FieldName name="ordering" help="Strict: a user's events arrive one after the other." />}
+        description={<FieldName name="ordering" help="Strict: a user's events are sent one after the other." />}
         data={[
           { value: 'strict', label: 'Strict, by user' },
           { value: 'none', label: 'None' },
@@ -49,7 +49,7 @@ export function DeliveryFields({ delivery, errorOf, disabled, onChange }: Delive
       />
       <Switch
         label="Rate limit"
-        description={<FieldName name="throttle" help="Events above it wait and use no attempt." />}
+        description={<FieldName name="throttle" help="Events above the limit wait; this is not an attempt." />}
         checked={throttle !== null}
         onChange={({ currentTarget }) => change({ throttle: currentTarget.checked ? FIRST_THROTTLE : null })}
         error={errorOf('throttle')}
@@ -81,7 +81,7 @@ export function DeliveryFields({ delivery, errorOf, disabled, onChange }: Delive
         description={<FieldName name="onTransformationError" />}
         data={[
           { value: 'dead_letter', label: 'Keep the event as a dead letter' },
-          { value: 'pass_through', label: 'Send the event as it came' },
+          { value: 'pass_through', label: 'Send the event unchanged' },
         ]}
         value={delivery.onTransformationError}
         onChange={(value) =>
@@ -92,10 +92,10 @@ export function DeliveryFields({ delivery, errorOf, disabled, onChange }: Delive
         disabled={disabled}
       />
       <Select
-        label="Answers that are kept"
+        label="Stored answers"
         description={<FieldName name="keepAnswers" />}
         data={[
-          { value: 'failed', label: 'Those of failed attempts' },
+          { value: 'failed', label: 'Failed attempts only' },
           { value: 'all', label: 'All' },
         ]}
         value={delivery.keepAnswers ?? 'failed'}

@@ -65,7 +65,7 @@ export function NewDestinationForm({ definition }: { readonly definition: Destin
       <div className={styles.group}>
         <TextInput
           label="Name"
-          description="Events may name it in their integrations."
+          description="Events can use the name in integrations."
           value={name}
           onChange={({ currentTarget }) => setName(currentTarget.value)}
           error={nameRefusal}
@@ -76,7 +76,7 @@ export function NewDestinationForm({ definition }: { readonly definition: Destin
         <MultiSelect
           size="xs"
           label="Sources"
-          description="Whose events go there, once it is enabled."
+          description="Their events are sent here once it is enabled."
           placeholder={sourceIds.length === 0 ? 'None yet' : ''}
           data={sources.map(({ id, name }) => ({ value: id, label: name }))}
           value={[...sourceIds]}
@@ -97,7 +97,7 @@ export function NewDestinationForm({ definition }: { readonly definition: Destin
           if (create.error !== null) create.reset()
         }}
       />
-      <p className={styles.dim}>It is made switched off: try it with an event, then enable it.</p>
+      <p className={styles.dim}>It is created disabled: test it with an event, then enable it.</p>
       <div className={styles.formActions}>
         <NeedsRole role="editor">
           <Button type="submit" loading={create.isPending || connect.isPending}>

@@ -42,7 +42,7 @@ export function DeliveryMeaning({ delivery, isEnabled }: DeliveryMeaningProps) {
         <Figure
           label="Dead"
           value={shortNumber(deadLettersOpen)}
-          meta={deadLettersOpen === 0 ? undefined : waiting === 0 ? kept : `${kept} with what waits`}
+          meta={deadLettersOpen === 0 ? undefined : waiting === 0 ? kept : `${kept} with waiting events`}
           tone={deadLettersOpen > 0 ? 'bad' : 'plain'}
           to="/dead-letters"
           search={{ destinationId }}
@@ -60,7 +60,7 @@ export function DeliveryMeaning({ delivery, isEnabled }: DeliveryMeaningProps) {
 function Off({ waiting }: { readonly waiting: number }) {
   return (
     <Notice mark={<StateMark kind="off">{homeTexts.off}</StateMark>}>
-      {waiting > 0 ? destinationTexts.waitingStay(waiting) : 'Nothing is sent. Try it with an event, then enable it.'}
+      {waiting > 0 ? destinationTexts.waitingStay(waiting) : 'Nothing is sent. Test it with an event, then enable it.'}
     </Notice>
   )
 }
@@ -79,7 +79,7 @@ function Trouble({ delivery }: { readonly delivery: DeliveryState }) {
   if (state === 'resting') {
     return (
       <Notice mark={<StateMark kind="resting">{homeTexts.resting}</StateMark>} detail={why}>
-        Resting: events wait, nothing is lost, a probe goes every 30 seconds.
+        Not answering: events wait, nothing is lost, one probe every 30 seconds.
       </Notice>
     )
   }

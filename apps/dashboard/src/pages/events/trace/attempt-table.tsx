@@ -20,7 +20,7 @@ export function AttemptTable({ request: { method, endpoint, rendered, attempts }
           <code>
             {method} {shownText(endpoint)}
           </code>
-          {rendered && <span className={styles.dim}> made again from the stored event</span>}
+          {rendered && <span className={styles.dim}> recreated from the stored event</span>}
         </p>
       )}
       {attempts.length > 0 && <AttemptRows attempts={attempts} acceptedAt={acceptedAt} />}

@@ -60,32 +60,32 @@ const ROWS: readonly Row[] = [
   },
   {
     journey: { outcome: 'filtered', reason: 'integrations' },
-    sentence: 'The event itself leaves this destination out (integrations).',
+    sentence: 'The event excludes this destination (integrations).',
     action: { kind: 'show-payload' },
   },
   {
     journey: { outcome: 'filtered', reason: 'destination is disabled' },
-    sentence: 'The destination was disabled when the event came.',
+    sentence: 'The destination was disabled when the event was accepted.',
     action: { kind: 'send-now' },
   },
   {
     journey: { outcome: 'filtered', reason: 'device mode' },
-    sentence: 'The app delivers this itself.',
+    sentence: 'The app sends to this destination directly (device mode).',
     action: CONFIG,
   },
   {
     journey: { outcome: 'filtered', reason: 'message type not supported' },
-    sentence: 'Slack takes no alias events.',
+    sentence: 'Slack does not accept alias events.',
     action: CONFIG,
   },
   {
     journey: { outcome: 'filtered', reason: 'event filter' },
-    sentence: "Not on the destination's event list.",
+    sentence: "Not in the destination's event list.",
     action: CONFIG,
   },
   {
     journey: { outcome: 'filtered', reason: 'no mapping matches' },
-    sentence: 'No mapping takes this event.',
+    sentence: 'No mapping matches this event.',
     action: CONFIG,
   },
   {
@@ -126,7 +126,7 @@ const ROWS: readonly Row[] = [
   {
     journey: { outcome: 'dead_lettered', reason: 'Invalid URL in destination config' },
     facts: { letter: letter('dest_transformation') },
-    sentence: 'No request could be made: Invalid URL in destination config',
+    sentence: 'The request could not be created: Invalid URL in destination config',
     action: { kind: 'test-bench' },
   },
   {
@@ -142,7 +142,7 @@ const ROWS: readonly Row[] = [
   },
   {
     journey: { outcome: 'expired' },
-    sentence: 'Given up: the storage budget was full.',
+    sentence: 'Expired: the storage budget was full.',
     action: { kind: 'send-now' },
   },
 ]

@@ -83,7 +83,7 @@ function Steps({ event, rendered, steps }: StepsProps) {
         </section>
       ))}
       {rendered.steps.length === 0 && rendered.requests.length === 0 && (
-        <p className={styles.dim}>No step made anything of it.</p>
+        <p className={styles.dim}>No step produced an event.</p>
       )}
     </>
   )

@@ -5,7 +5,7 @@ import { Empty } from '../../../components/states/empty.tsx'
 import { Shown } from '../../../components/states/shown.tsx'
 import type { ModelTabProps } from './model-page.tsx'
 
-const NOTHING = 'There is nothing to export: no event of this model had properties or traits.'
+const NOTHING = 'Nothing to export: no event of this model has properties or traits.'
 
 /** The shape as JSON Schema, to be taken elsewhere. */
 export function JsonTab({ model }: ModelTabProps) {

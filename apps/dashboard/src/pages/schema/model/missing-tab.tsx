@@ -10,7 +10,7 @@ import { useChosenVersion, VersionSelect } from './version-select.tsx'
 /** Keys of the model that a version lacks; of the newest unless another one is chosen. */
 export function MissingTab({ versions }: ModelTabProps) {
   const versionId = useChosenVersion(versions) ?? versions.at(-1)?.VersionID
-  if (versionId === undefined) return <Empty text="No version is stored." />
+  if (versionId === undefined) return <Empty text="No versions." />
   return (
     <>
       <VersionSelect versions={versions} value={versionId} isClearable={false} />

@@ -22,7 +22,7 @@ export function SamplesTab({ model, versions, source }: ModelTabProps) {
       <Shown of={reading}>
         {({ SampledEvents }) =>
           SampledEvents.length === 0 ? (
-            <Empty text="No sample is kept." />
+            <Empty text="No samples." />
           ) : (
             <div className={styles.samples}>
               {SampledEvents.map((event, at) => (

@@ -20,7 +20,7 @@ export function ValuesTab({ model, versions }: ModelTabProps) {
       <Shown of={useMetadata(model.EventID, versionId)}>
         {({ FrequentValues, TotalCount }) => {
           const keys = Object.entries(FrequentValues).toSorted(([a], [b]) => (a < b ? -1 : 1))
-          if (keys.length === 0) return <Empty text="No value is frequent." />
+          if (keys.length === 0) return <Empty text="No frequent values." />
           return (
             <div className={styles.values}>
               {keys.map(([key, values]) => (

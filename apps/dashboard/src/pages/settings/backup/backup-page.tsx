@@ -28,8 +28,8 @@ export function BackupPage() {
             <section className={styles.part} aria-label="Start a backup">
               <h2>Backup</h2>
               <p>
-                Configuration, delivery state, schema catalog and the log, written on the server's own disk while events
-                go on coming in.
+                Contains configuration, delivery state, schema catalog and log, on the server's disk. The server keeps
+                running.
               </p>
               <p>{settingsTexts.secretKeyNotInBackup}</p>
               <StartBackup isRunning={info.lastBackup?.state === 'running'} onStarted={() => setWatching(true)} />
@@ -41,7 +41,7 @@ export function BackupPage() {
             <section className={styles.part} aria-label="Restore">
               <h2>Restore</h2>
               <CommandLine command={`npm run millrace -- restore ${info.lastBackup?.file ?? '<file>'}`}>
-                On the machine of the new server, into an empty data folder. The secret key is put there by hand.
+                Run this on the new server, with an empty data folder. Copy the secret key there yourself.
               </CommandLine>
             </section>
           </div>
@@ -63,8 +63,8 @@ function StartBackup({ isRunning, onStarted }: StartBackupProps) {
   return (
     <>
       <Checkbox
-        label="With the log of events"
-        description="Without it whatever waits in it is gone after a restore."
+        label="Include the event log"
+        description="Without the log, a restore loses the events that wait for delivery."
         checked={withLog}
         onChange={({ currentTarget }) => setWithLog(currentTarget.checked)}
       />
@@ -89,7 +89,7 @@ function StartBackup({ isRunning, onStarted }: StartBackupProps) {
 const MARKS = { running: 'waiting', done: 'ok', failed: 'failed' } as const
 
 function LastBackup({ info: { lastBackup, settings } }: { readonly info: AdminInfo }) {
-  if (lastBackup === null) return <p className={styles.dim}>No backup was made yet.</p>
+  if (lastBackup === null) return <p className={styles.dim}>No backups yet.</p>
   const { file, state, reason } = lastBackup
   const folder = settings['MILLRACE_BACKUP_DIR']
   return (

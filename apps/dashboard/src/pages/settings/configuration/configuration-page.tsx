@@ -42,11 +42,11 @@ export function ConfigurationPage() {
                   <CommandLine
                     command={`npm run millrace -- apply --file ${FILE_NAME} --url ${window.location.origin}`}
                   >
-                    Carries the plan out: all of it, or nothing.
+                    Applies the plan, all or nothing.
                   </CommandLine>
                 </li>
               </ul>
-              <p className={styles.dim}>The token is read from MILLRACE_TOKEN.</p>
+              <p className={styles.dim}>Set MILLRACE_TOKEN to your token.</p>
             </section>
             <section className={styles.part} aria-label="Document">
               <h2>Document</h2>

@@ -42,7 +42,7 @@ export function CredentialDialog({ credential, onClose }: CredentialDialogProps)
         )}
         <PasswordInput
           label="Value"
-          description="Never shown again."
+          description="It is never shown again."
           value={value}
           onChange={({ currentTarget }) => setValue(currentTarget.value)}
           error={refused?.field === 'value' ? refused.text : undefined}

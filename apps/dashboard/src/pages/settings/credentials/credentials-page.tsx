@@ -44,7 +44,7 @@ export function CredentialsPage() {
       <Shown of={credentials}>
         {(all) =>
           all.length === 0 ? (
-            <Empty text="No credential yet. User code gets one by getCredential(key).">{add}</Empty>
+            <Empty text="No credentials yet. User code reads them with getCredential(key).">{add}</Empty>
           ) : (
             <DataTable label="Credentials" columns={columns} rows={all} rowId={({ key }) => key} />
           )
@@ -66,7 +66,7 @@ function DeleteCredential({ credential: { key }, onClose }: DeleteCredentialProp
   const { mutateAsync } = useDeleteCredential()
   return (
     <ConfirmDialog title={`Delete ${key}`} action="Delete" onConfirm={() => mutateAsync({ key })} onClose={onClose}>
-      <p>User code that asks for it gets undefined from the next event on.</p>
+      <p>User code gets undefined for it from the next event on.</p>
     </ConfirmDialog>
   )
 }

@@ -75,8 +75,8 @@ export function HealthPage() {
                   ]}
                 />
               </section>
-              <section className={styles.part} aria-label="Settings in force">
-                <h2>Settings in force</h2>
+              <section className={styles.part} aria-label="Current settings">
+                <h2>Current settings</h2>
                 <p className={styles.dim}>Environment variables, read when the server starts.</p>
                 <Facts
                   rows={Object.entries(info.settings).map(([name, value]) => ({

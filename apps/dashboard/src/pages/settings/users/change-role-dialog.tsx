@@ -24,7 +24,9 @@ export function ChangeRoleDialog({ user, onClose }: ChangeRoleDialogProps) {
       <form className={styles.form} onSubmit={(event) => void save(event)}>
         <Refusal error={error} />
         <RoleSelect value={role} onChange={setRole} error={undefined} />
-        <p className={styles.dim}>It counts from the next request on. A token never does more than its user may.</p>
+        <p className={styles.dim}>
+          It takes effect with the next request. A token never has more rights than its user.
+        </p>
         <Button type="submit" loading={isPending} disabled={tag.data === undefined || role === user.role}>
           Save
         </Button>

@@ -26,7 +26,7 @@ export function NewUserDialog({ onClose }: { readonly onClose: () => void }) {
         secret={made.body.token}
         onClose={onClose}
       >
-        It is shown this once. Hand it over in private: it signs in here and at the API.
+        It is shown only once. Send it over a private channel: it gives access to this dashboard and the API.
       </ShownOnceDialog>
     )
   }
@@ -60,9 +60,9 @@ interface RoleSelectProps {
 }
 
 const MAY: Readonly<Record<Role, string>> = {
-  viewer: 'Sees everything but people and the audit log; changes nothing.',
-  editor: 'Changes sources, destinations and code; sends again.',
-  admin: 'Also people, the audit log, backups and what is taken away for good.',
+  viewer: 'Reads everything except users and the audit log.',
+  editor: 'Also changes sources, destinations and code, and replays events.',
+  admin: 'Also manages users, the audit log, backups and permanent deletion.',
 }
 
 export function RoleSelect({ value, onChange, error }: RoleSelectProps) {

@@ -15,7 +15,7 @@ export function RemoveUserDialog({ user: { id, email }, onClose }: RemoveUserDia
       onConfirm={async () => mutateAsync({ id, etag: await userTag(id) })}
       onClose={onClose}
     >
-      <p>All tokens of this user are refused from the next request on.</p>
+      <p>All tokens of this user stop working with the next request.</p>
     </ConfirmDialog>
   )
 }

@@ -23,7 +23,7 @@ export function RemoveDialog({ connection: { id }, name, onClose }: RemoveDialog
       onConfirm={async () => mutateAsync({ id, etag: await connectionTag(id), discard: checks.length > 0 })}
       onClose={onClose}
     >
-      <p>Events of this source no longer go there.</p>
+      <p>Events of this source are no longer sent to it.</p>
     </ConfirmDialog>
   )
 }

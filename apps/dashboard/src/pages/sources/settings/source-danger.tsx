@@ -10,15 +10,15 @@ import { NeedsRole } from '../../../components/needs-role.tsx'
 import type { SourceTabProps } from '../source-page.tsx'
 import styles from '../sources.module.css'
 
-/** What cannot be taken back. */
+/** Danger zone. */
 export function SourceDanger({ source }: SourceTabProps) {
   const [open, setOpen] = useState<'delete' | 'purge'>()
   const purge = usePurgeCatalog()
   const close = () => setOpen(undefined)
   return (
-    <section className={styles.danger} aria-label="What cannot be taken back">
+    <section className={styles.danger} aria-label="Danger zone">
       <div className={styles.dangerLine}>
-        <p>Forget what the schema knows of these events.</p>
+        <p>Delete the schema data of these events.</p>
         <NeedsRole role="admin">
           <Button variant="default" onClick={() => setOpen('purge')}>
             Purge schema
@@ -26,7 +26,7 @@ export function SourceDanger({ source }: SourceTabProps) {
         </NeedsRole>
       </div>
       <div className={styles.dangerLine}>
-        <p>Delete this source. Its write key stops at once.</p>
+        <p>Delete this source. Its write key stops working at once.</p>
         <NeedsRole role="editor">
           <Button variant="outline" color="bad" onClick={() => setOpen('delete')}>
             Delete source
@@ -40,7 +40,7 @@ export function SourceDanger({ source }: SourceTabProps) {
           onConfirm={() => purge.mutateAsync({ id: source.id })}
           onClose={close}
         >
-          <p>Its models, versions, samples and counts are gone. New events make new ones.</p>
+          <p>Deletes its models, versions, samples and counts. New events create new ones.</p>
         </ConfirmDialog>
       )}
       {open === 'delete' && <DeleteDialog source={source} onClose={close} />}
@@ -74,7 +74,7 @@ function DeleteDialog({ source, onClose }: SourceTabProps & { readonly onClose: 
       }}
       onClose={onClose}
     >
-      <p>Apps that send with its key are refused from this moment on.</p>
+      <p>Apps with its write key are refused at once.</p>
     </ConfirmDialog>
   )
 }

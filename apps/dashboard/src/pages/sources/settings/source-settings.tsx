@@ -48,14 +48,14 @@ export function SourceSettings({ source }: SourceTabProps) {
         />
         <Switch
           label="Takes events"
-          description="Switched off, its write key is refused at once."
+          description="If off, its write key is refused at once."
           checked={written.enabled}
           onChange={({ currentTarget }) => change({ enabled: currentTarget.checked })}
           disabled={!mayEdit}
         />
         <NumberInput
           label="Rate limit"
-          description="Events a minute; 0: none."
+          description="Events per minute; 0: no limit."
           value={written.config.rateLimitEventsPerMinute}
           onChange={(value) => configure({ rateLimitEventsPerMinute: Number(value) })}
           error={errorOf('rateLimitEventsPerMinute')}
@@ -66,7 +66,7 @@ export function SourceSettings({ source }: SourceTabProps) {
         />
         <NumberInput
           label="Duplicates"
-          description="For how many seconds a messageId that came before is left out; 0: never."
+          description="Seconds during which a repeated messageId is dropped; 0: off."
           value={written.config.dedupWindowSeconds}
           onChange={(value) => configure({ dedupWindowSeconds: Number(value) })}
           error={errorOf('dedupWindowSeconds')}
@@ -78,7 +78,7 @@ export function SourceSettings({ source }: SourceTabProps) {
         />
         <NumberInput
           label="Order shards"
-          description="1 keeps the order of all events; more spread users over a cluster."
+          description="1 keeps the order of all events; higher values spread users over a cluster."
           value={written.config.orderShards}
           onChange={(value) => configure({ orderShards: Number(value) })}
           error={errorOf('orderShards')}
@@ -90,7 +90,7 @@ export function SourceSettings({ source }: SourceTabProps) {
         <Select
           label="Samples in the schema"
           data={[
-            { value: 'full', label: 'As they came' },
+            { value: 'full', label: 'Full' },
             { value: 'masked', label: 'Values masked' },
             { value: 'off', label: 'None' },
           ]}

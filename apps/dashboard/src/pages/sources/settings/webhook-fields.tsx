@@ -29,7 +29,7 @@ export function WebhookFields({ config, onChange, disabled }: WebhookFieldsProps
       ))}
       <Select
         label="Signature"
-        description="With a service, requests without its signature are refused."
+        description="If set, requests without the service's signature are refused."
         data={SIGNATURES}
         value={config.signature}
         onChange={(value) => value !== null && onChange({ ...config, signature: value as WebhookConfig['signature'] })}
@@ -39,7 +39,7 @@ export function WebhookFields({ config, onChange, disabled }: WebhookFieldsProps
       {config.signature !== 'none' && (
         <Select
           label="Secret of the signature"
-          description="The credential that holds it. Credentials are kept in the settings of the workspace."
+          description="The credential with the secret. Manage credentials in Settings."
           data={[...keys]}
           value={config.secretCredential === '' ? null : config.secretCredential}
           onChange={(value) => onChange({ ...config, secretCredential: value ?? '' })}
@@ -55,20 +55,20 @@ const PATHS = [
   {
     name: 'eventPath',
     label: 'Path of the event name',
-    description: 'Member names joined by dots. Without a name there, events are named Webhook Received.',
+    description: 'Member names joined by dots. If no name is found, the event is named Webhook Received.',
     placeholder: 'type',
   },
   {
     name: 'userIdPath',
     label: 'Path of the userId',
-    description: 'Without an id there, each event gets an anonymousId of its own.',
+    description: 'If no id is found, each event gets a new anonymousId.',
     placeholder: 'data.object.customer',
   },
   { name: 'anonymousIdPath', label: 'Path of the anonymousId', description: '', placeholder: 'client_reference_id' },
   {
     name: 'messageIdPath',
     label: 'Path of the messageId',
-    description: 'Lets the setting Duplicates recognize a webhook that is sent again.',
+    description: 'Lets the setting Duplicates detect repeated webhooks.',
     placeholder: 'id',
   },
 ] as const

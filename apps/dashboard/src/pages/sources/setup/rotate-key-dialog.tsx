@@ -24,8 +24,8 @@ export function RotateKeyDialog({ source: { id, name, etag }, onClose }: RotateK
     >
       <p>
         {graceHours === 0
-          ? 'Apps that send with the old key are refused from this moment on.'
-          : 'A new key is made. The old one goes on working for a while, so that apps can change.'}
+          ? 'Apps with the old key are refused at once.'
+          : 'Creates a new key. The old key keeps working for a while, so that you can update your apps.'}
       </p>
       <NumberInput
         label="The old key works for"

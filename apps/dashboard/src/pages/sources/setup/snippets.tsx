@@ -28,7 +28,7 @@ export function Snippets({ source, url }: { readonly source: Source; readonly ur
       </div>
       {install !== undefined && <Code text={install} label="Install" />}
       {needsTls && !url.startsWith('https:') && <p className={styles.snippetNote}>{sourceTexts.needsTls}</p>}
-      <Code text={text} label="Code of the first event" />
+      <Code text={text} label="Code for the first event" />
     </section>
   )
 }

@@ -95,7 +95,7 @@ export function CodeTab({ kind, code }: CodeTabProps) {
       {isPublished && <FailedCode code={code} />}
       {writing.isKept && !writing.isChanged && (
         <div className={styles.notice} role="status">
-          <span>This code was written in this browser and never saved.</span>
+          <span>This code is an unsaved draft in this browser.</span>
           <Button variant="default" onClick={writing.discard}>
             Discard it
           </Button>

@@ -32,7 +32,7 @@ export function RunResults({ runs, logs, onPlace }: RunResultsProps) {
               before={run.input}
               after={output}
               what={`what changed in event ${at + 1}`}
-              same="It changed nothing."
+              same="No changes."
             />
           ))}
         </section>

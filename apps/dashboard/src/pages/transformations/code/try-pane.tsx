@@ -94,7 +94,7 @@ export function TryPane({ transformation, written, runner, onPlace, onFailure }:
     <section className={styles.pane} aria-label="Try it">
       <div className={styles.paneLine}>
         <OriginSelect
-          label="Where the event comes from"
+          label="Origin of the event"
           name={first}
           origins={origins}
           others={{
@@ -120,7 +120,7 @@ export function TryPane({ transformation, written, runner, onPlace, onFailure }:
       </div>
       {named === null && (
         <p className={styles.dim} role="status">
-          {first.event === undefined ? 'No sample of it is kept any more.' : eventTexts.unknown(first.event)}
+          {first.event === undefined ? 'Its samples are no longer stored.' : eventTexts.unknown(first.event)}
         </p>
       )}
       <CodeEditor

@@ -42,7 +42,7 @@ export function PublishDialog({ kind, code, versionId, onClose, onPublished }: P
           <DiffView
             before={before?.code ?? ''}
             after={after.code}
-            what="what is published, and what will be"
+            what="published version and this version"
             same="The code is the same."
           />
         )}
@@ -95,6 +95,6 @@ function TestsMark({ isRunning, total, count, error }: FailedTests) {
 }
 
 function governs(thing: string, code: Code): string {
-  if (thing === 'library') return 'A transformation follows when it is published again.'
+  if (thing === 'library') return 'Transformations use it after they are published again.'
   return transformationTexts.governs((code as Code as Transformation).destinations.length)
 }

@@ -51,7 +51,7 @@ export function VersionsTab({ kind, code }: CodeTabProps) {
                   <Select
                     className={styles.against}
                     aria-label="Against"
-                    placeholder="Against nothing before"
+                    placeholder="Against an empty file"
                     data={newestFirst
                       .filter(({ versionId }) => versionId !== shown.versionId)
                       .map((each) => ({ value: each.versionId, label: `Against ${versionText(each)}` }))}
