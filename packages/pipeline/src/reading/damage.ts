@@ -4,7 +4,11 @@ import type { Clock } from '@millrace/std'
 
 /** Events that destinations had still to take up from damaged segments end as expired. */
 export async function recordDamage(
-  { log, store, clock }: { readonly log: EventLog; readonly store: Pick<DeliveryStore, 'outcomes'>; readonly clock: Clock },
+  {
+    log,
+    store,
+    clock,
+  }: { readonly log: EventLog; readonly store: Pick<DeliveryStore, 'outcomes'>; readonly clock: Clock },
   destinationIds: () => Iterable<string>,
 ): Promise<void> {
   for (let partition = 0; partition < log.partitions; partition++) {

@@ -22,7 +22,14 @@ class Ingest {
 async function statsOf(run: PipelineUnderTest, ingest = new Ingest()) {
   const { store, clock, pipeline } = run
   const deliveries = () => pipeline.deliveries.values()
-  const stats = new Stats({ ingest, metrics: pipeline.metrics, deliveries, store: store.statistics, clock, logger: LOGGER })
+  const stats = new Stats({
+    ingest,
+    metrics: pipeline.metrics,
+    deliveries,
+    store: store.statistics,
+    clock,
+    logger: LOGGER,
+  })
   await stats.start()
   const ids = { source: ['s1'], transformation: ['t1'], destination: [...run.destinations.keys()] }
   const app = Fastify()
