@@ -1,4 +1,3 @@
-export { ApiError } from './api-error.ts'
 export type { AuditAction, Audited, AuditKind } from './audit/audit-entry.ts'
 export type { DocumentError } from './configuration/document-errors.ts'
 export { ControlPlane, type ControlPlaneOptions } from './control-plane.ts'

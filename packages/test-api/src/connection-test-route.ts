@@ -1,6 +1,5 @@
 import type { DestinationRegistry } from '@millrace/destinations'
-import { closed, oneOf, type RouteDescription, refusals, Type } from '@millrace/openapi'
-import { RequestRefused } from '@millrace/pipeline'
+import { ApiError, closed, oneOf, type RouteDescription, refusals, Type } from '@millrace/openapi'
 import { isJsonObject, type JsonObject } from '@millrace/protocol'
 import type { FastifyPluginAsync } from 'fastify'
 import { testConnection } from './connection-test.ts'
@@ -82,7 +81,7 @@ export function connectionTestRoute(options: ConnectionTestOptions): FastifyPlug
       async (request) => {
         const asked = askedIn(request.body as JsonObject, options)
         const giveBack = options.isReady() ? await places.take() : undefined
-        if (giveBack === undefined) throw new RequestRefused('unavailable', 'Service unavailable')
+        if (giveBack === undefined) throw new ApiError('unavailable', 'Service unavailable')
         request.audit({ action: 'test', kind: 'destination', resourceId: asked.saved?.id ?? null, diff: [] })
         const sender = options.newClient()
         using limit = new TimeLimit(clock, clock.monotonic(), TIMEOUT_MS)
@@ -101,23 +100,23 @@ export function connectionTestRoute(options: ConnectionTestOptions): FastifyPlug
 /** @throws TestRefused */
 function askedIn(body: JsonObject, { destinationTypes, configuration }: ConnectionTestOptions) {
   const { type, config, destinationId, ...others } = body
-  if (typeof type !== 'string' || type === '') throw new RequestRefused('bad_request', 'type is required')
+  if (typeof type !== 'string' || type === '') throw new ApiError('bad_request', 'type is required')
   const module = destinationTypes.find(type)
   if (module === undefined) {
-    throw new RequestRefused(
+    throw new ApiError(
       'bad_request',
       `Unknown destination type ${type}; known are ${destinationTypes.names().join(', ')}`,
     )
   }
-  if (!isJsonObject(config)) throw new RequestRefused('bad_request', 'config must be an object')
+  if (!isJsonObject(config)) throw new ApiError('bad_request', 'config must be an object')
   const [unknown] = Object.keys(others)
-  if (unknown !== undefined) throw new RequestRefused('bad_request', `Unknown member: ${unknown}`)
+  if (unknown !== undefined) throw new ApiError('bad_request', `Unknown member: ${unknown}`)
   const isNew = destinationId === undefined || destinationId === null
   const saved = isNew ? undefined : configuration().destinations.get(String(destinationId))
   if (!isNew && saved?.type !== type) {
-    throw new RequestRefused('not_found', `Destination with id ${destinationId} not found`)
+    throw new ApiError('not_found', `Destination with id ${destinationId} not found`)
   }
   const [fault] = destinationTypes.faultsIn(module, { ...saved?.config, ...config })
-  if (fault !== undefined) throw new RequestRefused('invalid_config', 'Invalid config', { ...fault })
+  if (fault !== undefined) throw new ApiError('invalid_config', 'Invalid config', { details: { ...fault } })
   return { module, config, saved }
 }

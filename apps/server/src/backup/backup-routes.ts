@@ -1,4 +1,4 @@
-import { ApiError } from '@millrace/control-plane'
+import { ApiError } from '@millrace/openapi'
 import type { JsonObject } from '@millrace/protocol'
 import type { FastifyPluginAsync } from 'fastify'
 import { BACKUP_IN_WORDS } from './backup.openapi.ts'

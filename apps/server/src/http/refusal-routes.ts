@@ -1,6 +1,5 @@
-import { ApiError } from '@millrace/control-plane'
 import type { RefusalBook } from '@millrace/gateway'
-import { closed, Id, type RouteDescription, refusals, Time, Type } from '@millrace/openapi'
+import { ApiError, closed, Id, type RouteDescription, refusals, Time, Type } from '@millrace/openapi'
 import { formatTime } from '@millrace/protocol'
 import type { FastifyPluginAsync } from 'fastify'
 

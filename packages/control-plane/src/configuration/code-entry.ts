@@ -1,4 +1,4 @@
-import { ApiError } from '../api-error.ts'
+import { ApiError } from '@millrace/openapi'
 import { readBoolean, readName, readText } from '../resources/written-fields.ts'
 import type { CodeVersion } from '../transformations/code.ts'
 import { readDescription, readLanguage, refuseLongCode, type WrittenCode } from '../transformations/written-code.ts'

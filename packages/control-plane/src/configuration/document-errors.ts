@@ -1,4 +1,4 @@
-import { ApiError } from '../api-error.ts'
+import { ApiError } from '@millrace/openapi'
 
 /** Something in a document that cannot be. */
 export interface DocumentError {

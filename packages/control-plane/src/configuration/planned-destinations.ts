@@ -1,5 +1,6 @@
+import { badRequest } from '@millrace/openapi'
 import { isJsonObject, type JsonValue } from '@millrace/protocol'
-import { badRequest, invalidConfig } from '../api-error.ts'
+import { invalidConfig } from '../refusals.ts'
 import type { Destination } from '../resources/destination.ts'
 import { MAX_TRANSFORMATIONS } from '../resources/destination-schema.ts'
 import type { DestinationType } from '../resources/destination-types.ts'

@@ -1,5 +1,5 @@
+import { ApiError, badRequest } from '@millrace/openapi'
 import type { JsonObject } from '@millrace/protocol'
-import { ApiError, badRequest } from '../api-error.ts'
 import { FIRST_PARTITION, type Source } from '../resources/source.ts'
 import { readConfig, readType, readWriteKey } from '../resources/sources.ts'
 import { readBoolean, readName } from '../resources/written-fields.ts'

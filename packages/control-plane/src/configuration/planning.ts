@@ -1,5 +1,5 @@
+import { ApiError } from '@millrace/openapi'
 import { isJsonObject, type JsonObject, type JsonValue } from '@millrace/protocol'
-import { ApiError } from '../api-error.ts'
 import type { DestinationTypes } from '../resources/destination-types.ts'
 import type { ControlStore } from '../store/control-store.ts'
 import type { CodeChecks } from '../transformations/code-checks.ts'

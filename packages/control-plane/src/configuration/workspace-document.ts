@@ -1,6 +1,7 @@
+import { ApiError, badRequest } from '@millrace/openapi'
 import { isJsonObject, type JsonObject, ownMember } from '@millrace/protocol'
-import { ApiError, badRequest, unavailable } from '../api-error.ts'
 import { type Author, MILLRACE } from '../people/author.ts'
+import { unavailable } from '../refusals.ts'
 import type { DestinationTypes } from '../resources/destination-types.ts'
 import { maskedConfig } from '../resources/destinations.ts'
 import { newWriteKey } from '../resources/sources.ts'

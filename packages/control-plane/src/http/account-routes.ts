@@ -5,7 +5,7 @@ import { accessTokenTag } from '../people/access-tokens.ts'
 import { accessTokenJson, userJson } from '../people/accounts.ts'
 import { withoutEnvelope } from '../resources/written-fields.ts'
 import { INFO_IN_WORDS, ME_IN_WORDS, TOKENS_IN_WORDS } from './accounts.openapi.ts'
-import { pageOf } from './paging.ts'
+import { searchedPage } from './searched-page.ts'
 
 /** Who I am, and access tokens. @see contracts/control-plane.md §7 */
 export function accountRoutes(controlPlane: ControlPlane): FastifyPluginAsync {
@@ -16,7 +16,11 @@ export function accountRoutes(controlPlane: ControlPlane): FastifyPluginAsync {
       token: { id: token.id, name: token.name, role: token.role },
     }))
     app.get('/access-tokens', { config: { describe: TOKENS_IN_WORDS.list } }, async ({ actor, query }) => {
-      const { items, paging } = pageOf(accessTokens.list(actor), '/v2/access-tokens', query as Record<string, unknown>)
+      const { items, paging } = searchedPage(
+        accessTokens.list(actor),
+        '/v2/access-tokens',
+        query as Record<string, unknown>,
+      )
       return { accessTokens: items.map((token) => accessTokenJson(token, accessTokens.userOf(token))), paging }
     })
     app.post(

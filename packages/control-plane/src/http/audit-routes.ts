@@ -1,10 +1,9 @@
+import { badRequest, limitOf } from '@millrace/openapi'
 import { parseTime } from '@millrace/protocol'
 import type { FastifyPluginAsync } from 'fastify'
-import { badRequest } from '../api-error.ts'
 import { AUDIT_KINDS, type AuditEntry, type AuditKind, auditEntryJson } from '../audit/audit-entry.ts'
 import type { ControlPlane } from '../control-plane.ts'
 import type { AuditQuery } from '../store/control-store.ts'
-import { limitOf } from './paging.ts'
 import { AUDIT_IN_WORDS } from './people.openapi.ts'
 
 type Query = Readonly<Record<string, unknown>>

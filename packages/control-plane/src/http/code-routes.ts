@@ -1,6 +1,6 @@
+import { badRequest } from '@millrace/openapi'
 import type { JsonObject } from '@millrace/protocol'
 import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
-import { badRequest } from '../api-error.ts'
 import type { ControlPlane } from '../control-plane.ts'
 import type { Author } from '../people/author.ts'
 import { entityTag, type Resource } from '../resources/resource.ts'
@@ -20,7 +20,7 @@ import {
   TRANSFORMATIONS_IN_WORDS,
 } from './code.openapi.ts'
 import { type CodeInWords, codeDescriptions } from './code-descriptions.ts'
-import { pageOf } from './paging.ts'
+import { searchedPage } from './searched-page.ts'
 
 const MAX_TEST_BODY_BYTES = 4_000 * 1024
 
@@ -47,7 +47,11 @@ export function codeRoutes(controlPlane: ControlPlane): FastifyPluginAsync {
     })
     app.get('/transformation-templates', { config: { describe: TEMPLATES_IN_WORDS } }, async ({ query }) => {
       const { codeTemplates } = controlPlane.options
-      const { items, paging } = pageOf(codeTemplates, '/v2/transformation-templates', query as Record<string, unknown>)
+      const { items, paging } = searchedPage(
+        codeTemplates,
+        '/v2/transformation-templates',
+        query as Record<string, unknown>,
+      )
       const templates = items.map(({ id, name, description, language, code }) => {
         return { id, name, description, language, code }
       })
@@ -85,7 +89,7 @@ function addRoutes<T extends Code>(app: FastifyInstance, face: CodeFace<T>): voi
   const { name, plural } = words
   const described = codeDescriptions(words)
   app.get(`/${plural}`, { config: { describe: described.list } }, async ({ query }) => {
-    const { items, paging } = pageOf(service.list(), `/v2/${plural}`, query as Record<string, unknown>)
+    const { items, paging } = searchedPage(service.list(), `/v2/${plural}`, query as Record<string, unknown>)
     return { [plural]: items.map(face.json()), paging }
   })
   app.post(`/${plural}`, { config: { describe: described.create } }, async (request, reply) =>

@@ -3,14 +3,14 @@ import type { FastifyPluginAsync, FastifyRequest } from 'fastify'
 import type { ControlPlane } from '../control-plane.ts'
 import { credentialJson, credentialTag } from '../resources/credential.ts'
 import { withoutEnvelope } from '../resources/written-fields.ts'
-import { pageOf } from './paging.ts'
 import { CREDENTIALS_IN_WORDS } from './people.openapi.ts'
+import { searchedPage } from './searched-page.ts'
 
 /** Values for user code, which go in and never come out. @see contracts/control-plane.md §7 [D726] */
 export function credentialRoutes({ credentials }: ControlPlane): FastifyPluginAsync {
   return async (app) => {
     app.get('/credentials', { config: { describe: CREDENTIALS_IN_WORDS.list } }, async ({ query }) => {
-      const { items, paging } = pageOf(credentials.list(), '/v2/credentials', query as Record<string, unknown>)
+      const { items, paging } = searchedPage(credentials.list(), '/v2/credentials', query as Record<string, unknown>)
       return { credentials: items.map(credentialJson), paging }
     })
     app.put('/credentials/:key', { config: { describe: CREDENTIALS_IN_WORDS.put } }, async (request, reply) => {

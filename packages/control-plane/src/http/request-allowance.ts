@@ -1,5 +1,5 @@
+import { ApiError } from '@millrace/openapi'
 import type { FastifyReply } from 'fastify'
-import { ApiError } from '../api-error.ts'
 import type { ControlPlane } from '../control-plane.ts'
 import type { Actor } from '../people/authentication.ts'
 

@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http'
 import { promisify } from 'node:util'
 import { brotliDecompress, gunzip, inflate, inflateRaw } from 'node:zlib'
+import { ApiError, badRequest } from '@millrace/openapi'
 import { isJsonObject, type JsonObject } from '@millrace/protocol'
-import { ApiError, badRequest } from '../api-error.ts'
 
 const MAX_DEPTH = 200
 /** Bytes of a body that is too large which are still read, so that the client gets to see why it is refused. */

@@ -3,13 +3,13 @@ import {
   type ErrorTexts,
   enveloped,
   listOf,
+  MAX_LIMIT,
   type RouteDescription,
   refusals,
   type TObject,
   type TSchema,
   Type,
 } from '@millrace/openapi'
-import { MAX_LIMIT } from './paging.ts'
 
 /** What the descriptions of one kind of resource differ in. */
 export interface ResourceInWords {

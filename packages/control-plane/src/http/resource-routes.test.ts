@@ -1,3 +1,4 @@
+import { ApiError } from '@millrace/openapi'
 import { describe, expect, test } from 'vitest'
 import { TestPlane } from '../testing/test-plane.ts'
 
@@ -513,7 +514,7 @@ describe('common rules', () => {
             const config = { audited: 'none' } as const
             app.post('/dead-letters/replay', { config }, async ({ body }, reply) => reply.code(202).send({ body }))
             app.get('/dead-letters', async () => {
-              throw { status: 409, code: 'conflict', message: 'Dead letter is resolved', details: { n: 1 } }
+              throw new ApiError('conflict', 'Dead letter is resolved', { details: { n: 1 } })
             })
             app.get('/tail', { config: { role: 'admin' } }, async () => {
               throw new Error('out of order')

@@ -7,7 +7,6 @@ import { entityTag, type Resource } from '../resources/resource.ts'
 import type { Condition, RemoveOptions, ResourceService, Written } from '../resources/resource-service.ts'
 import { sourceJson } from '../resources/source.ts'
 import { withoutEnvelope } from '../resources/written-fields.ts'
-import { pageOf } from './paging.ts'
 import { type ResourceInWords, resourceDescriptions } from './resource-descriptions.ts'
 import {
   CONNECTIONS_IN_WORDS,
@@ -15,6 +14,7 @@ import {
   ROTATION_IN_WORDS,
   SOURCES_IN_WORDS,
 } from './resources.openapi.ts'
+import { searchedPage } from './searched-page.ts'
 
 /** How resources of one kind are reached and shown. */
 interface ResourceFace<T extends Resource> {
@@ -52,7 +52,7 @@ function addRoutes<T extends Resource>(app: FastifyInstance, face: ResourceFace<
   const { name, plural } = words
   const described = resourceDescriptions(words)
   app.get(`/${plural}`, { config: { describe: described.list } }, async (request) => {
-    const { items, paging } = pageOf(service.list(), `/v2/${plural}`, request.query as Record<string, unknown>)
+    const { items, paging } = searchedPage(service.list(), `/v2/${plural}`, request.query as Record<string, unknown>)
     return { [plural]: items.map(json), paging }
   })
   app.post(`/${plural}`, { config: { describe: described.create } }, async (request, reply) =>

@@ -4,15 +4,15 @@ import type { ControlPlane } from '../control-plane.ts'
 import { userJson } from '../people/accounts.ts'
 import { userTag } from '../people/users.ts'
 import { withoutEnvelope } from '../resources/written-fields.ts'
-import { pageOf } from './paging.ts'
 import { USERS_IN_WORDS } from './people.openapi.ts'
+import { searchedPage } from './searched-page.ts'
 
 /** Who may come in: for admins alone, also to read. @see contracts/control-plane.md §1, §7 [D712] */
 export function userRoutes({ users }: ControlPlane): FastifyPluginAsync {
   const role = 'admin'
   return async (app) => {
     app.get('/users', { config: { role, describe: USERS_IN_WORDS.list } }, async ({ query }) => {
-      const { items, paging } = pageOf(users.list(), '/v2/users', query as Record<string, unknown>)
+      const { items, paging } = searchedPage(users.list(), '/v2/users', query as Record<string, unknown>)
       return { users: items.map(userJson), paging }
     })
     app.post('/users', { config: { role, describe: USERS_IN_WORDS.create } }, async ({ author, body }, reply) => {

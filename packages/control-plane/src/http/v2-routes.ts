@@ -1,13 +1,14 @@
 import type { IncomingMessage } from 'node:http'
+import { ApiError } from '@millrace/openapi'
 import type { JsonObject } from '@millrace/protocol'
 import { requestId } from '@millrace/std'
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
-import { ApiError, unauthorized, unavailable } from '../api-error.ts'
 import type { Audited } from '../audit/audit-entry.ts'
 import type { ControlPlane } from '../control-plane.ts'
 import { type Actor, authorOf } from '../people/authentication.ts'
 import type { Author } from '../people/author.ts'
 import { isAtLeast, type Role } from '../people/role.ts'
+import { unauthorized, unavailable } from '../refusals.ts'
 import { accountRoutes } from './account-routes.ts'
 import { auditRoutes } from './audit-routes.ts'
 import { type AuditedRoute, auditedRoute } from './audited-route.ts'
@@ -55,7 +56,7 @@ const WITH_BODY = ['POST', 'PUT', 'PATCH']
  * role are checked here, in this order; what is left for a route is its id, fields and state.
  *
  * @param more routes of other packages, with paths below /v2. They are checked like ours, read `request.actor`, may set
- * `config.role`, `config.body` and `config.maxBodyBytes`, and refuse by throwing anything of the shape of an ApiError.
+ * `config.role`, `config.body` and `config.maxBodyBytes`, and refuse by throwing an ApiError.
  * @see contracts/control-plane.md §4, §8
  */
 export function v2Routes(controlPlane: ControlPlane, more: readonly FastifyPluginAsync[] = []): FastifyPluginAsync {
@@ -152,26 +153,12 @@ async function bodyOf(request: FastifyRequest): Promise<JsonObject> {
   return use === 'optional' && bytes.length === 0 ? {} : parseBody(bytes)
 }
 
-/** Whatever looks like an ApiError is one, so that other packages need not know ours. */
-interface Refusal {
-  readonly status: number
-  readonly code: string
-  readonly message: string
-  readonly details?: JsonObject | null
-  readonly headers?: Readonly<Record<string, string>>
-}
-
-function isRefusal(error: unknown): error is Refusal {
-  const { status, code, message } = error as Partial<Refusal>
-  return typeof status === 'number' && typeof code === 'string' && typeof message === 'string'
-}
-
 function answerError(controlPlane: ControlPlane, error: unknown, request: FastifyRequest, reply: FastifyReply): void {
-  if (!isRefusal(error)) {
+  if (!(error instanceof ApiError)) {
     const fields = { method: request.method, route: request.routeOptions.url, err: error }
     if (!request.raw.destroyed) controlPlane.options.logger.error(fields, 'a request failed')
   }
-  const { status, code, message, details = null, headers = {} } = isRefusal(error) ? error : unavailable()
+  const { status, code, message, details, headers } = error instanceof ApiError ? error : unavailable()
   // Without an actor the credentials were not good, or never looked at.
   if (request.actor !== undefined && code !== 'unavailable') auditRefusal(controlPlane, request, code)
   reply.code(status).headers(headers).send({ error: message, code, details })

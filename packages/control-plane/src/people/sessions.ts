@@ -1,5 +1,5 @@
-import { unauthorized } from '../api-error.ts'
 import { created, deleted } from '../audit/audited.ts'
+import { unauthorized } from '../refusals.ts'
 import type { Change } from '../workspace/change.ts'
 import type { Workspace } from '../workspace/workspace.ts'
 import { tokenDigest } from './access-tokens.ts'

@@ -1,5 +1,5 @@
+import { ApiError } from '@millrace/openapi'
 import type { Clock } from '@millrace/std'
-import { ApiError } from '../api-error.ts'
 import { limitGroup } from '../http/limit-address.ts'
 
 const WRONG_A_MINUTE = 10

@@ -1,5 +1,5 @@
+import { ApiError, badRequest } from '@millrace/openapi'
 import type { JsonObject } from '@millrace/protocol'
-import { ApiError, badRequest } from '../api-error.ts'
 import { created, deleted, updated } from '../audit/audited.ts'
 import { MASK, type ShownDocument } from '../configuration/document-diff.ts'
 import { CREDENTIAL_WRITTEN } from '../people/account-schemas.ts'

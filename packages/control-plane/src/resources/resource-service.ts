@@ -1,5 +1,5 @@
+import { ApiError } from '@millrace/openapi'
 import type { JsonObject } from '@millrace/protocol'
-import { ApiError } from '../api-error.ts'
 import type { Author } from '../people/author.ts'
 import type { Deliveries, DeliveryScope } from '../workspace/deliveries.ts'
 import { entityTag, type Resource } from './resource.ts'

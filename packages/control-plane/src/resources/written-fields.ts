@@ -1,7 +1,7 @@
-import { type Static, type TObject, type TProperties, Type } from '@millrace/openapi'
+import { badRequest, type Static, type TObject, type TProperties, Type } from '@millrace/openapi'
 import { isJsonObject, type JsonObject, ownMember } from '@millrace/protocol'
-import { badRequest, invalidConfig } from '../api-error.ts'
 import { isRole, type Role } from '../people/role.ts'
+import { invalidConfig } from '../refusals.ts'
 
 /** Not blank, and at most so many characters. */
 export const NAME = { ...Type.String({ pattern: '\\S' }), maxLength: 200 }

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
-import { ApiError, unavailable } from '../api-error.ts'
+import { ApiError } from '@millrace/openapi'
+import { unavailable } from '../refusals.ts'
 import { libraryCode, type PublishedLibrary } from './code.ts'
 import type { CodeEntry, CodeRuntime, CodeToCheck } from './code-runtime.ts'
 import type { LibraryShelf } from './linking.ts'

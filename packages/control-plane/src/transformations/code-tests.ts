@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
+import { badRequest } from '@millrace/openapi'
 import { type JsonObject, type JsonValue, ownMember } from '@millrace/protocol'
-import { badRequest, unavailable } from '../api-error.ts'
+import { unavailable } from '../refusals.ts'
 import type { Credentials } from '../resources/credentials.ts'
 import type { ControlStore } from '../store/control-store.ts'
 import type { Workspace } from '../workspace/workspace.ts'

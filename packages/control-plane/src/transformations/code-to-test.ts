@@ -1,5 +1,6 @@
+import { badRequest } from '@millrace/openapi'
 import { isJsonObject, type JsonObject, ownMember } from '@millrace/protocol'
-import { badRequest, notFound } from '../api-error.ts'
+import { notFound } from '../refusals.ts'
 import { refuseUnknownMembers } from '../resources/written-fields.ts'
 import type { ControlStore } from '../store/control-store.ts'
 import type { Snapshot } from '../workspace/snapshot.ts'

@@ -1,4 +1,4 @@
-import { type ApiError, badRequest } from '../api-error.ts'
+import { type ApiError, badRequest } from '@millrace/openapi'
 import type { Snapshot } from '../workspace/snapshot.ts'
 import { type CodeVersion, libraryCode, type PublishedLibrary } from './code.ts'
 import { codeTooLarge } from './written-code.ts'

@@ -1,6 +1,5 @@
-import { closed, Type } from '@millrace/openapi'
+import { badRequest, closed, Type } from '@millrace/openapi'
 import { isJsonObject, type JsonObject, type JsonValue, ownMember } from '@millrace/protocol'
-import { badRequest } from '../api-error.ts'
 import { NAME, readText, refuseUnknownMembers } from '../resources/written-fields.ts'
 import type { StoredTest } from './transformation.ts'
 

@@ -1,5 +1,5 @@
+import { ApiError, badRequest } from '@millrace/openapi'
 import { type JsonObject, ownMember } from '@millrace/protocol'
-import { ApiError, badRequest } from '../api-error.ts'
 import { NAME, readBoolean, refuseUnknownMembers } from '../resources/written-fields.ts'
 import { CODE_LANGUAGES, type CodeLanguage } from './code.ts'
 

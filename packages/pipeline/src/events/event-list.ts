@@ -1,9 +1,9 @@
 import { type DeliveryStore, outcomePortData, type Span } from '@millrace/delivery'
 import { type EventLog, framedRecords } from '@millrace/log'
+import { ApiError } from '@millrace/openapi'
 import { formatTime } from '@millrace/protocol'
 import { type Clock, ReaderThread } from '@millrace/std'
 import type { DestinationDelivery } from '../delivery/destination-delivery.ts'
-import { RequestRefused } from '../http/request-refused.ts'
 import type { EventCalls, FoundEvent, ListFilter, LookPlace, Step } from './calls.ts'
 import { asksForOutcome, matchesOutcome } from './event-filter.ts'
 import { CLOCK_MARGIN_MS } from './look-back.ts'
@@ -75,9 +75,9 @@ export class EventList {
     return this.#thread.trouble()
   }
 
-  /** @throws RequestRefused 503 when too many others wait. */
+  /** @throws ApiError 503 when too many others wait. */
   async list(filter: ListFilter, limit: number, places: readonly LookPlace[] | undefined): Promise<EventPage> {
-    if (this.#isClosed || this.#waiting > MAX_WAITING) throw new RequestRefused('unavailable', 'Too many searches')
+    if (this.#isClosed || this.#waiting > MAX_WAITING) throw new ApiError('unavailable', 'Too many searches')
     this.#waiting++
     const page = this.#last.then(() => this.#lookBack(filter, limit, places))
     this.#last = page.catch(() => {}).finally(() => this.#waiting--)

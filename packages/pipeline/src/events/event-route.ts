@@ -1,6 +1,6 @@
+import { badRequest, choice, cursorText, limitOf, nextPath, type Query, text } from '@millrace/openapi'
 import { EVENT_TYPES } from '@millrace/protocol'
-import { cursorText, limitOf, nextPath, oneOf, type Query, text, time } from '../http/query.ts'
-import { RequestRefused } from '../http/request-refused.ts'
+import { time } from '../http/time.ts'
 import type { ListFilter, LookPlace } from './calls.ts'
 import { formatEventCursor, parseEventCursor } from './event-cursor.ts'
 import { type EventFilter, OUTCOMES } from './event-filter.ts'
@@ -9,7 +9,7 @@ import type { EventList } from './event-list.ts'
 /**
  * The answer of GET /v2/events.
  *
- * @throws RequestRefused
+ * @throws ApiError
  * @see contracts/delivery.md §8 [D623], §10
  */
 export async function eventsPage(list: EventList, query: Query) {
@@ -20,16 +20,16 @@ export async function eventsPage(list: EventList, query: Query) {
   return { events, paging: { total: null, next: nextPath('/v2/events', query, cursor) } }
 }
 
-/** @throws RequestRefused */
+/** @throws ApiError */
 export function eventFilterOf(query: Query): EventFilter {
   return {
     sourceId: text(query, 'sourceId'),
-    type: oneOf(query, 'type', EVENT_TYPES),
+    type: choice(query, 'type', EVENT_TYPES),
     name: text(query, 'name'),
     notName: text(query, 'notName'),
     userId: text(query, 'userId'),
     anonymousId: text(query, 'anonymousId'),
-    outcome: oneOf(query, 'outcome', OUTCOMES),
+    outcome: choice(query, 'outcome', OUTCOMES),
     destinationId: text(query, 'destinationId'),
   }
 }
@@ -37,8 +37,7 @@ export function eventFilterOf(query: Query): EventFilter {
 function listFilterOf(query: Query): ListFilter {
   const filter = { ...eventFilterOf(query), from: time(query, 'from'), to: time(query, 'to') }
   const { from, to } = filter
-  if (from !== undefined && to !== undefined && from >= to)
-    throw new RequestRefused('bad_request', 'from must be before to')
+  if (from !== undefined && to !== undefined && from >= to) throw badRequest('from must be before to')
   return filter
 }
 
@@ -46,6 +45,6 @@ function placesOf(query: Query, ends: readonly number[]): LookPlace[] | undefine
   const given = cursorText(query)
   if (given === undefined) return undefined
   const places = parseEventCursor(given, ends)
-  if (places === undefined) throw new RequestRefused('bad_request', 'Invalid cursor')
+  if (places === undefined) throw badRequest('Invalid cursor')
   return places
 }

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
+import type { Query } from '@millrace/openapi'
 import type { FastifyPluginAsync, FastifyRequest } from 'fastify'
 import { TAIL_IN_WORDS } from '../http/events.openapi.ts'
-import type { Query } from '../http/query.ts'
 import { eventFilterOf } from './event-route.ts'
 import type { LiveView } from './live-view.ts'
 

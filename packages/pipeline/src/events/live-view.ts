@@ -1,6 +1,6 @@
+import { ApiError } from '@millrace/openapi'
 import { eventCount, formatTime, type RecordHeader, type StoredEvent } from '@millrace/protocol'
 import type { Clock, Timer } from '@millrace/std'
-import { RequestRefused } from '../http/request-refused.ts'
 import {
   asksForOutcome,
   eventFacts,
@@ -47,10 +47,10 @@ export class LiveView {
     return this.#listeners.size > 0
   }
 
-  /** @throws RequestRefused 503 for the 21st listener. */
+  /** @throws ApiError 503 for the 21st listener. */
   open(options: Omit<LiveListenerOptions, 'clock'>): LiveListener {
-    if (this.#listeners.size >= MAX_LISTENERS) throw new RequestRefused('unavailable', 'Too many listeners')
-    if (this.#isClosed) throw new RequestRefused('unavailable', 'Service unavailable')
+    if (this.#listeners.size >= MAX_LISTENERS) throw new ApiError('unavailable', 'Too many listeners')
+    if (this.#isClosed) throw new ApiError('unavailable', 'Service unavailable')
     const listener: LiveListener = new LiveListener({
       ...options,
       clock: this.#clock,

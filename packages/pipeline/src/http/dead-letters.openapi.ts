@@ -1,7 +1,17 @@
 import { DEAD_LETTER_STATES, STAGES } from '@millrace/delivery'
-import { closed, Id, listOf, named, oneOf, type RouteDescription, refusals, Time, Type } from '@millrace/openapi'
+import {
+  closed,
+  Id,
+  listOf,
+  MAX_LIMIT,
+  named,
+  oneOf,
+  type RouteDescription,
+  refusals,
+  Time,
+  Type,
+} from '@millrace/openapi'
 import { ATTEMPT, STORED_EVENT } from './events.openapi.ts'
-import { MAX_LIMIT } from './query.ts'
 
 const textOrNull = Type.Union([Type.String(), Type.Null()])
 

@@ -1,7 +1,17 @@
-import { closed, Id, listOf, named, oneOf, type RouteDescription, refusals, Time, Type } from '@millrace/openapi'
+import {
+  closed,
+  Id,
+  listOf,
+  MAX_LIMIT,
+  named,
+  oneOf,
+  type RouteDescription,
+  refusals,
+  Time,
+  Type,
+} from '@millrace/openapi'
 import { EVENT_TYPES } from '@millrace/protocol'
 import { OUTCOMES } from '../events/event-filter.ts'
-import { MAX_LIMIT } from './query.ts'
 import { REQUEST_OBJECT } from './request-object.openapi.ts'
 
 const SOURCE_ID = '3iidO0kXIpgrmam9JhPLS2gpoVe'

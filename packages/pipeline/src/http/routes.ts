@@ -1,4 +1,5 @@
 import { DEAD_LETTER_STATES, type DeadLetterFilter, STAGES } from '@millrace/delivery'
+import { ApiError, choice, limitOf, nextPath, pageOf, type Query, rowBefore, rowCursor, text } from '@millrace/openapi'
 import type { FastifyPluginAsync } from 'fastify'
 import { groupJson } from '../events/dead-letter-groups.ts'
 import { deadLetterSummary } from '../events/dead-letters.ts'
@@ -7,8 +8,7 @@ import { jobRoutes } from '../jobs/routes.ts'
 import type { Pipeline } from '../pipeline.ts'
 import { DEAD_LETTERS_IN_WORDS } from './dead-letters.openapi.ts'
 import { LIST_IN_WORDS, STATE_IN_WORDS, STATES_IN_WORDS, TRACE_IN_WORDS } from './events.openapi.ts'
-import { limitOf, nextPath, oneOf, pageOf, type Query, rowBefore, rowCursor, text, time } from './query.ts'
-import { RequestRefused } from './request-refused.ts'
+import { time } from './time.ts'
 
 const CURSOR = 'dl'
 
@@ -33,14 +33,14 @@ export function deliveryRoutes({
       const { messageId } = request.params as { messageId: string }
       const query = request.query as Query
       const found = await traces.find(messageId, { sourceId: text(query, 'sourceId'), render: text(query, 'render') })
-      if (found.length === 0) throw new RequestRefused('not_found', `Event with messageId ${messageId} not found`)
+      if (found.length === 0) throw new ApiError('not_found', `Event with messageId ${messageId} not found`)
       return { events: found }
     })
 
     app.get('/destinations/:id/delivery', { config: { describe: STATE_IN_WORDS } }, async (request) => {
       const { id } = request.params as { id: string }
       const state = await states.of(id)
-      if (state === undefined) throw new RequestRefused('not_found', `Destination with id ${id} not found`)
+      if (state === undefined) throw new ApiError('not_found', `Destination with id ${id} not found`)
       return state
     })
 
@@ -71,7 +71,7 @@ export function deliveryRoutes({
     app.get('/dead-letters/:id', { config: { describe: DEAD_LETTERS_IN_WORDS.get } }, async (request) => {
       const { id } = request.params as { id: string }
       const row = await deadLetters.find(id)
-      if (row === undefined) throw new RequestRefused('not_found', `Dead letter with id ${id} not found`)
+      if (row === undefined) throw new ApiError('not_found', `Dead letter with id ${id} not found`)
       return { deadLetter: await deadLetters.detail(row) }
     })
   }
@@ -81,9 +81,9 @@ function filterOf(query: Query): DeadLetterFilter {
   return {
     destinationId: text(query, 'destinationId'),
     sourceId: text(query, 'sourceId'),
-    stage: oneOf(query, 'stage', STAGES),
+    stage: choice(query, 'stage', STAGES),
     reason: text(query, 'reason'),
-    state: oneOf(query, 'state', DEAD_LETTER_STATES) ?? 'open',
+    state: choice(query, 'state', DEAD_LETTER_STATES) ?? 'open',
     userId: text(query, 'userId'),
     messageId: text(query, 'messageId'),
     from: time(query, 'from'),

@@ -4,6 +4,7 @@ import {
   closedPartial,
   Id,
   listOf,
+  MAX_LIMIT,
   named,
   oneOf,
   type RouteDescription,
@@ -13,7 +14,6 @@ import {
 } from '@millrace/openapi'
 import { EVENT_TYPES } from '@millrace/protocol'
 import { FINAL_OUTCOMES } from '../events/event-filter.ts'
-import { MAX_LIMIT } from '../http/query.ts'
 import { MAX_PER_SECOND, STANDARD_RATE } from './replay-rate.ts'
 
 const LETTER = '3EXM1nH9JtMJ06hF5WfzRPot1LW'

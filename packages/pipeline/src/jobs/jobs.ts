@@ -1,9 +1,9 @@
 import type { DeadLetterRow, Job, JobKind } from '@millrace/delivery'
 import type { EventLog } from '@millrace/log'
+import { ApiError } from '@millrace/openapi'
 import { resourceId } from '@millrace/protocol'
 import type { Timer } from '@millrace/std'
 import type { DestinationDelivery } from '../delivery/destination-delivery.ts'
-import { RequestRefused } from '../http/request-refused.ts'
 import type { JobDeps } from './job-context.ts'
 import { JobRun } from './job-run.ts'
 import type { LetterRequest } from './letter-selection.ts'
@@ -81,7 +81,7 @@ export class Jobs {
     return Math.min(...[...this.#runs.values()].map((run) => run.neededFrom(partition)))
   }
 
-  /** Begins a replay of the log. @throws RequestRefused 400, 409 */
+  /** Begins a replay of the log. @throws ApiError 400, 409 */
   async createOverLog(request: LogRequest, createdBy: string): Promise<Job> {
     const { store, clock, log, scan } = this.#options
     refuseUnlessReplayable(request, this.#options)
@@ -111,7 +111,7 @@ export class Jobs {
     return job
   }
 
-  /** @throws RequestRefused 409 */
+  /** @throws ApiError 409 */
   async create({ kind, selection, isDryRun, ratePerSecond = STANDARD_RATE, createdBy }: JobRequest): Promise<Job> {
     this.#refuseTooMany()
     const { store, clock } = this.#options
@@ -139,7 +139,7 @@ export class Jobs {
    * Replays one dead letter.
    *
    * @returns the job; undefined if there is no dead letter with this id.
-   * @throws RequestRefused 409 unless it is open, and its destination enabled.
+   * @throws ApiError 409 unless it is open, and its destination enabled.
    */
   async replay(letterId: string, createdBy: string): Promise<Job | undefined> {
     const { store, clock } = this.#options
@@ -163,7 +163,7 @@ export class Jobs {
    * Discards one dead letter.
    *
    * @returns false if there is none with this id.
-   * @throws RequestRefused 409 unless it is open.
+   * @throws ApiError 409 unless it is open.
    */
   async discard(letterId: string): Promise<boolean> {
     const { store, clock, onDiscarded } = this.#options
@@ -174,7 +174,7 @@ export class Jobs {
     return true
   }
 
-  /** Nothing more is taken up; what has been goes on. @throws RequestRefused 404, 409 */
+  /** Nothing more is taken up; what has been goes on. @throws ApiError 404, 409 */
   async pause(id: string): Promise<Job> {
     const { store, clock } = this.#options
     await this.#hold(id)
@@ -182,14 +182,14 @@ export class Jobs {
     return this.#changed(id, changed)
   }
 
-  /** @throws RequestRefused 404, 409 */
+  /** @throws ApiError 404, 409 */
   async resume(id: string): Promise<Job> {
     const { store, clock } = this.#options
     const changed = await store.jobs.change({ id, from: ['paused'], to: 'queued', at: clock.now() })
     return this.#changed(id, changed)
   }
 
-  /** Calls under way are aborted; what is not finished is open again. @throws RequestRefused 404, 409 */
+  /** Calls under way are aborted; what is not finished is open again. @throws ApiError 404, 409 */
   async cancel(id: string): Promise<Job> {
     const { store, clock, flush } = this.#options
     const run = await this.#hold(id)
@@ -218,13 +218,13 @@ export class Jobs {
 
   /** Has the run of a job do what its state says now. */
   #changed(id: string, changed: { job: Job; isChanged: boolean } | undefined): Job {
-    if (changed === undefined) throw new RequestRefused('not_found', `Replay with id ${id} not found`)
+    if (changed === undefined) throw new ApiError('not_found', `Replay with id ${id} not found`)
     const { job, isChanged } = changed
     const run = this.#runs.get(id)
     if (run !== undefined) run.isPaused = job.state === 'paused'
     if (job.finishedAt !== null) this.#runs.delete(id)
     this.#startNext()
-    if (!isChanged) throw new RequestRefused('conflict', `Replay is ${job.state}`)
+    if (!isChanged) throw new ApiError('conflict', `Replay is ${job.state}`)
     return job
   }
 
@@ -260,13 +260,13 @@ export class Jobs {
   }
 
   #refuseTooMany(): void {
-    if (this.#runs.size >= MAX_UNFINISHED) throw new RequestRefused('conflict', 'Too many unfinished replays')
+    if (this.#runs.size >= MAX_UNFINISHED) throw new ApiError('conflict', 'Too many unfinished replays')
   }
 
   #refuseDisabled(destinationId: string | undefined): void {
     const delivery = destinationId === undefined ? undefined : this.#options.delivery(destinationId)
     if (delivery?.destination.isEnabled === false) {
-      throw new RequestRefused('conflict', `Destination with id ${destinationId} is disabled`)
+      throw new ApiError('conflict', `Destination with id ${destinationId} is disabled`)
     }
   }
 
@@ -279,5 +279,5 @@ export class Jobs {
 }
 
 function refuseUnlessOpen({ state }: DeadLetterRow): undefined {
-  if (state !== 'open') throw new RequestRefused('conflict', `Dead letter is ${state}`)
+  if (state !== 'open') throw new ApiError('conflict', `Dead letter is ${state}`)
 }

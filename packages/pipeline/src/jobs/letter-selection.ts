@@ -1,7 +1,7 @@
 import { type JobKind, type LetterSelection, STAGES } from '@millrace/delivery'
+import { type ApiError, badRequest, choice, text } from '@millrace/openapi'
 import { isJsonObject, type JsonObject } from '@millrace/protocol'
-import { oneOf, text, time } from '../http/query.ts'
-import { RequestRefused } from '../http/request-refused.ts'
+import { time } from '../http/time.ts'
 import { rateIn } from './replay-rate.ts'
 
 const MAX_IDS = 10_000
@@ -22,34 +22,33 @@ export interface LetterRequest {
  * Reads the body of such a call: those with these ids, or those that a filter finds. Only open ones can be
  * meant, so the filter `{"state":"open"}` means all.
  *
- * @throws RequestRefused 400
+ * @throws ApiError 400
  * @see contracts/delivery.md §6 [D617], §10
  */
 export function readLetterRequest(kind: JobKind, body: JsonObject): LetterRequest {
   refuseUnknown(body, MEMBERS_OF[kind])
   const { ids, filter, dryRun = false } = body
-  if (typeof dryRun !== 'boolean') throw new RequestRefused('bad_request', 'dryRun must be a boolean')
+  if (typeof dryRun !== 'boolean') throw badRequest('dryRun must be a boolean')
   if ((ids === undefined) === (filter === undefined)) throw nothingMeant()
   const selection = ids === undefined ? { filter: readFilter(filter) } : { ids: readIds(ids) }
   return { selection, isDryRun: dryRun, ratePerSecond: rateIn(body) }
 }
 
 function readIds(ids: unknown): string[] {
-  if (!Array.isArray(ids) || ids.some((id) => typeof id !== 'string'))
-    throw new RequestRefused('bad_request', 'Invalid ids')
+  if (!Array.isArray(ids) || ids.some((id) => typeof id !== 'string')) throw badRequest('Invalid ids')
   if (ids.length === 0) throw nothingMeant()
-  if (ids.length > MAX_IDS) throw new RequestRefused('bad_request', `At most ${MAX_IDS} ids`)
+  if (ids.length > MAX_IDS) throw badRequest(`At most ${MAX_IDS} ids`)
   return ids
 }
 
 function readFilter(filter: unknown) {
-  if (!isJsonObject(filter)) throw new RequestRefused('bad_request', 'Invalid filter')
+  if (!isJsonObject(filter)) throw badRequest('Invalid filter')
   refuseUnknown(filter, FILTERS)
-  oneOf(filter, 'state', ['open'])
+  choice(filter, 'state', ['open'])
   const read = {
     destinationId: text(filter, 'destinationId'),
     sourceId: text(filter, 'sourceId'),
-    stage: oneOf(filter, 'stage', STAGES),
+    stage: choice(filter, 'stage', STAGES),
     reason: text(filter, 'reason'),
     userId: text(filter, 'userId'),
     messageId: text(filter, 'messageId'),
@@ -62,12 +61,12 @@ function readFilter(filter: unknown) {
   return read
 }
 
-/** @throws RequestRefused 400 */
+/** @throws ApiError 400 */
 export function refuseUnknown(written: JsonObject, known: readonly string[]): void {
   const unknown = Object.keys(written).filter((member) => !known.includes(member))
-  if (unknown.length > 0) throw new RequestRefused('bad_request', `Unknown member: ${unknown.join(', ')}`)
+  if (unknown.length > 0) throw badRequest(`Unknown member: ${unknown.join(', ')}`)
 }
 
-function nothingMeant(): RequestRefused {
-  return new RequestRefused('bad_request', 'ids or filter required')
+function nothingMeant(): ApiError {
+  return badRequest('ids or filter required')
 }

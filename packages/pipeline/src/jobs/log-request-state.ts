@@ -1,8 +1,8 @@
 import type { DeliveryStore } from '@millrace/delivery'
 import type { EventLog } from '@millrace/log'
+import { ApiError, badRequest } from '@millrace/openapi'
 import { formatTime } from '@millrace/protocol'
 import type { DestinationDelivery } from '../delivery/destination-delivery.ts'
-import { RequestRefused } from '../http/request-refused.ts'
 import type { LogRequest } from './log-request.ts'
 
 interface Known {
@@ -10,22 +10,22 @@ interface Known {
   readonly isConnected: (sourceId: string, destinationId: string) => boolean
 }
 
-/** @throws RequestRefused 400 for ids that are unknown or not connected, then 409 for a disabled destination. */
+/** @throws ApiError 400 for ids that are unknown or not connected, then 409 for a disabled destination. */
 export function refuseUnlessReplayable({ sourceIds, destinationIds }: LogRequest, known: Known): void {
   for (const id of destinationIds) {
     if (sourceIds.every((sourceId) => known.isConnected(sourceId, id))) continue
-    throw new RequestRefused('bad_request', `Destination with id ${id} is not connected to the given sources`)
+    throw badRequest(`Destination with id ${id} is not connected to the given sources`)
   }
   for (const id of destinationIds) {
     if (known.delivery(id)?.destination.isEnabled === true) continue
-    throw new RequestRefused('conflict', `Destination with id ${id} is disabled`)
+    throw new ApiError('conflict', `Destination with id ${id} is disabled`)
   }
 }
 
 /**
  * Refuses a range from which the log has dropped something, or where outcomes are asked for, the traces.
  *
- * @throws RequestRefused 409
+ * @throws ApiError 409
  * @see contracts/delivery.md §10 [D620, D621]
  */
 export async function refuseUnlessKept(
@@ -43,6 +43,8 @@ export async function refuseUnlessKept(
   if (dropped !== undefined && from < dropped) throw older('traces', dropped)
 }
 
-function older(than: string, availableFrom: number): RequestRefused {
-  return new RequestRefused('conflict', `Range is older than the ${than}`, { availableFrom: formatTime(availableFrom) })
+function older(than: string, availableFrom: number): ApiError {
+  return new ApiError('conflict', `Range is older than the ${than}`, {
+    details: { availableFrom: formatTime(availableFrom) },
+  })
 }

@@ -1,7 +1,7 @@
 import type { LogSelection } from '@millrace/delivery'
+import { badRequest } from '@millrace/openapi'
 import { EVENT_TYPES, isJsonObject, type JsonObject, parseTime } from '@millrace/protocol'
 import { FINAL_OUTCOMES } from '../events/event-filter.ts'
-import { RequestRefused } from '../http/request-refused.ts'
 import { refuseUnknown } from './letter-selection.ts'
 import { rateIn } from './replay-rate.ts'
 
@@ -21,17 +21,17 @@ export interface LogRequest extends Omit<LogSelection, 'ends'> {
 /**
  * Reads the body of POST /v2/replays.
  *
- * @throws RequestRefused 400
+ * @throws ApiError 400
  * @see contracts/delivery.md §7 [D620], §10
  */
 export function readLogRequest(body: JsonObject): LogRequest {
   refuseUnknown(body, MEMBERS)
   const { filter = {}, dryRun = false } = body
   const [from, to] = [timeIn(body, 'from'), timeIn(body, 'to')]
-  if (from >= to) throw new RequestRefused('bad_request', 'from must be before to')
-  if (!isJsonObject(filter)) throw new RequestRefused('bad_request', 'Invalid filter')
+  if (from >= to) throw badRequest('from must be before to')
+  if (!isJsonObject(filter)) throw badRequest('Invalid filter')
   refuseUnknown(filter, FILTERS)
-  if (typeof dryRun !== 'boolean') throw new RequestRefused('bad_request', 'dryRun must be a boolean')
+  if (typeof dryRun !== 'boolean') throw badRequest('dryRun must be a boolean')
   return {
     sourceIds: required(body, 'sourceIds'),
     destinationIds: required(body, 'destinationIds'),
@@ -50,13 +50,13 @@ export function readLogRequest(body: JsonObject): LogRequest {
 function timeIn(body: JsonObject, name: string): number {
   const value = body[name]
   const time = typeof value === 'string' ? parseTime(value) : undefined
-  if (time === undefined) throw new RequestRefused('bad_request', `Invalid time in ${name}`)
+  if (time === undefined) throw badRequest(`Invalid time in ${name}`)
   return time
 }
 
 function required(body: JsonObject, name: string): string[] {
   const listed = list(body, name)
-  if (listed.length === 0) throw new RequestRefused('bad_request', `Invalid ${name}`)
+  if (listed.length === 0) throw badRequest(`Invalid ${name}`)
   return listed
 }
 
@@ -67,6 +67,6 @@ function list(of: JsonObject, name: string, allowed?: readonly string[]): string
     Array.isArray(value) &&
     value.length <= MAX_LISTED &&
     value.every((each) => typeof each === 'string' && (allowed === undefined || allowed.includes(each)))
-  if (!isList) throw new RequestRefused('bad_request', `Invalid ${name}`)
+  if (!isList) throw badRequest(`Invalid ${name}`)
   return [...new Set(value as string[])]
 }

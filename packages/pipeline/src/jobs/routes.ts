@@ -1,7 +1,6 @@
+import { ApiError, limitOf, nextPath, type Query, rowBefore, rowCursor } from '@millrace/openapi'
 import type { JsonObject } from '@millrace/protocol'
 import type { FastifyPluginAsync, FastifyRequest } from 'fastify'
-import { limitOf, nextPath, type Query, rowBefore, rowCursor } from '../http/query.ts'
-import { RequestRefused } from '../http/request-refused.ts'
 import { jobJson } from './job-json.ts'
 import { LETTER_ACTIONS_IN_WORDS as LETTERS, REPLAYS_IN_WORDS } from './jobs.openapi.ts'
 import type { Jobs } from './jobs.ts'
@@ -24,7 +23,7 @@ export function jobRoutes(jobs: Jobs): FastifyPluginAsync {
       { config: { audited: discard, describe: LETTERS.discard } },
       async (request, reply) => {
         const id = idOf(request)
-        if (!(await jobs.discard(id))) throw new RequestRefused('not_found', `Dead letter with id ${id} not found`)
+        if (!(await jobs.discard(id))) throw new ApiError('not_found', `Dead letter with id ${id} not found`)
         request.audit({ ...discard, resourceId: id, diff: [] })
         return reply.code(204).send()
       },
@@ -37,7 +36,7 @@ export function jobRoutes(jobs: Jobs): FastifyPluginAsync {
       async (request, reply) => {
         const id = idOf(request)
         const job = await jobs.replay(id, request.author.actor)
-        if (job === undefined) throw new RequestRefused('not_found', `Dead letter with id ${id} not found`)
+        if (job === undefined) throw new ApiError('not_found', `Dead letter with id ${id} not found`)
         request.audit({ ...replay, resourceId: id, diff: [{ path: '/replayId', from: null, to: job.id }] })
         return reply.code(202).send({ replayId: job.id })
       },
@@ -99,7 +98,7 @@ export function jobRoutes(jobs: Jobs): FastifyPluginAsync {
     app.get('/replays/:id', { config: { describe: REPLAYS_IN_WORDS.get } }, async (request) => {
       const id = idOf(request)
       const job = await jobs.get(id)
-      if (job === undefined) throw new RequestRefused('not_found', `Replay with id ${id} not found`)
+      if (job === undefined) throw new ApiError('not_found', `Replay with id ${id} not found`)
       return { replay: jobJson(job) }
     })
   }

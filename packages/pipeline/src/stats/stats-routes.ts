@@ -1,9 +1,9 @@
 import type { SubjectKind } from '@millrace/delivery'
+import { badRequest, choice, type Query, text } from '@millrace/openapi'
 import { formatTime } from '@millrace/protocol'
 import type { Clock } from '@millrace/std'
 import type { FastifyPluginAsync } from 'fastify'
-import { oneOf, type Query, text, time } from '../http/query.ts'
-import { RequestRefused } from '../http/request-refused.ts'
+import { time } from '../http/time.ts'
 import { STATS_IN_WORDS } from './stats.openapi.ts'
 import { LONG_STEP_MS, SHORT_STEP_MS, type Stats, type StatsRange, type Subject } from './stats.ts'
 import { seriesOf } from './stats-step.ts'
@@ -23,7 +23,7 @@ export function statsRoutes({ stats, clock, ids }: StatsRoutesOptions): FastifyP
     app.get('/stats', { config: { describe: STATS_IN_WORDS } }, async (request) => {
       const query = request.query as Query
       const range = rangeOf(query, clock.now())
-      const isByReason = oneOf(query, 'by', ['reason']) !== undefined
+      const isByReason = choice(query, 'by', ['reason']) !== undefined
       const chosen = choiceOf(query)
       const subjectsOf = (kind: SubjectKind): Subject[] =>
         ids(kind).flatMap((id): Subject[] => (isChosen(chosen, kind, id) ? [[kind, id]] : []))
@@ -66,13 +66,13 @@ function isChosen(choice: Choice, kind: SubjectKind, id: string): boolean {
   return isAnyNamed ? choice[kind] === id : true
 }
 
-/** Rounded outwards to whole steps. @throws RequestRefused */
+/** Rounded outwards to whole steps. @throws ApiError */
 function rangeOf(query: Query, now: number): StatsRange {
-  const stepMs = (oneOf(query, 'step', ['10', '300']) ?? '10') === '10' ? SHORT_STEP_MS : LONG_STEP_MS
+  const stepMs = (choice(query, 'step', ['10', '300']) ?? '10') === '10' ? SHORT_STEP_MS : LONG_STEP_MS
   const givenTo = time(query, 'to') ?? now
   const givenFrom = time(query, 'from') ?? givenTo - MAX_STEPS * stepMs
-  if (givenFrom >= givenTo) throw new RequestRefused('bad_request', 'from must be before to')
-  if (givenTo - givenFrom > MAX_STEPS * stepMs) throw new RequestRefused('bad_request', 'At most 360 steps')
+  if (givenFrom >= givenTo) throw badRequest('from must be before to')
+  if (givenTo - givenFrom > MAX_STEPS * stepMs) throw badRequest('At most 360 steps')
   const to = Math.ceil(givenTo / stepMs) * stepMs
   const from = Math.floor(givenFrom / stepMs) * stepMs
   return { from: Math.max(from, to - MAX_STEPS * stepMs), to, stepMs }

@@ -1,19 +1,6 @@
-import { closed, Id, oneOf, type RouteDescription, refusals } from '@millrace/openapi'
+import { ApiError, closed, Id, oneOf, type RouteDescription, refusals } from '@millrace/openapi'
 import type { FastifyPluginAsync } from 'fastify'
 import type { SchemaCatalog } from '../schema-catalog.ts'
-
-/** Refuses in the form of the routes below /v2. */
-class CatalogRefusal extends Error {
-  override name = 'CatalogRefusal'
-  readonly status: number
-  readonly code: string
-
-  constructor(status: number, code: string, message: string) {
-    super(message)
-    this.status = status
-    this.code = code
-  }
-}
 
 const SOURCE_ID = '3iidO0kXIpgrmam9JhPLS2gpoVe'
 
@@ -54,7 +41,7 @@ export function catalogRoutes(catalog: Pick<SchemaCatalog, 'ask' | 'rebuild'>): 
       async (request, reply) => {
         const { id } = request.params as { id: string }
         const wasKnown = await catalog.ask('purge', id).catch(refuse)
-        if (!wasKnown) throw new CatalogRefusal(404, 'not_found', `Source with id ${id} not found`)
+        if (!wasKnown) throw new ApiError('not_found', `Source with id ${id} not found`)
         request.audit({ action: 'delete', kind: 'catalog', resourceId: id, diff: [] })
         return reply.code(204).send()
       },
@@ -79,5 +66,5 @@ export function catalogRoutes(catalog: Pick<SchemaCatalog, 'ask' | 'rebuild'>): 
 }
 
 function refuse(): never {
-  throw new CatalogRefusal(503, 'unavailable', 'Service unavailable')
+  throw new ApiError('unavailable', 'Service unavailable')
 }

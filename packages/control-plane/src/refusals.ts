@@ -1,0 +1,19 @@
+import { ApiError } from '@millrace/openapi'
+
+export function notFound(what: string, id: string): ApiError {
+  return new ApiError('not_found', `${what} with id ${id} not found`)
+}
+
+/** Credentials that are missing or not good. */
+export function unauthorized(): ApiError {
+  return new ApiError('unauthorized', 'Invalid Authorization Header', { headers: { 'WWW-Authenticate': 'Bearer' } })
+}
+
+/** @param path JSON pointer into the config. */
+export function invalidConfig(path: string, message: string): ApiError {
+  return new ApiError('invalid_config', 'Invalid config', { details: { path, message } })
+}
+
+export function unavailable(cause?: unknown): ApiError {
+  return new ApiError('unavailable', 'Service unavailable', { cause })
+}
