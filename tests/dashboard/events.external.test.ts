@@ -214,7 +214,7 @@ test('over 50 a second the page says how many are missing', async () => {
     messageId: `b-${n}`,
   }))
   await dashboard.env.send('/v1/batch', { batch }, source.writeKey)
-  await page.getByText(/^\d+ not shown: over 50 a second\. Narrow the filter to see all\.$/).waitFor()
+  await page.getByText(/^\d+ not shown: more than 50 a second\. Narrow the filter to see all\.$/).waitFor()
 })
 
 test('who comes when 20 watch already is told, and sees new events all the same', async () => {

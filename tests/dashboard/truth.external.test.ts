@@ -237,7 +237,7 @@ test('J6: from Home to the line of code that failed, fixed and published, in fiv
   await page.keyboard.press('Escape')
   await visit.click(page.getByRole('button', { name: 'Publish', exact: true }))
   await visit.click(page.getByRole('dialog').getByRole('button', { name: 'Publish', exact: true }))
-  await page.getByText('3 failed events had this cause. Send again?').waitFor()
+  await page.getByText('3 events failed for this reason. Send again?').waitFor()
   expect(visit.clicks).toBe(5)
   await page.getByRole('button', { name: 'Send again' }).click()
   await page.getByRole('dialog').getByRole('button', { name: 'Send again' }).click()
@@ -272,7 +272,7 @@ test('after a changed configuration what had failed is offered to be sent again'
   const { page } = visit
   await page.getByRole('textbox', { name: 'URL' }).fill(`${dashboard.env.sink.url}/right`)
   await page.getByRole('button', { name: 'Save' }).click()
-  await page.getByText('1 failed event had this cause. Send again?').waitFor()
+  await page.getByText('1 event failed for this reason. Send again?').waitFor()
   await page.getByRole('button', { name: 'Send again' }).click()
   await page.getByRole('dialog').getByRole('button', { name: 'Send again' }).click()
   await page.getByText('finished, 1 of 1 delivered').waitFor()

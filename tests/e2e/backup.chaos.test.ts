@@ -33,7 +33,7 @@ test('a backup is begun with 202, shown while it runs and when it is done, and w
   if (process.platform !== 'win32') expect(statSync(join(folder, file)).mode & 0o777).toBe(0o600)
   const { code, out } = await command(['doctor', join(folder, file)], {})
   expect(out).toMatch(
-    /^ok {4}backup {7}.*\.tar is whole: made .* UTC by Millrace .*, 1 log segment\nok {4}databases .*\n\nAll is well\.\n$/,
+    /^ok {4}backup {7}.*\.tar is complete: made .* UTC by Millrace .*, 1 log segment\nok {4}databases .*\n\nNo problems found\.\n$/,
   )
   expect(code).toBe(0)
 

@@ -23,7 +23,7 @@ const userOrAnonymous = {
 }
 const properties = {
   ...userOrAnonymous,
-  messageId: Type.Optional(Type.String({ description: 'Made up when it is left out.' })),
+  messageId: Type.Optional(Type.String({ description: 'Generated if omitted.' })),
   event: Type.Optional(Type.String({ description: 'Name of a track event.' })),
   name: Type.Optional(Type.String({ description: 'Name of a page or screen.' })),
   properties: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
@@ -32,12 +32,12 @@ const properties = {
   integrations: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
   originalTimestamp: Type.Optional(Type.String()),
   sentAt: Type.Optional(Type.String()),
-  writeKey: Type.Optional(Type.String({ description: 'Where there is no Authorization header.' })),
+  writeKey: Type.Optional(Type.String({ description: 'If there is no Authorization header.' })),
 }
-const about = 'userId or anonymousId has to be there. Any other member is kept as it is.'
+const about = 'userId or anonymousId is required. Other members are stored unchanged.'
 const shared = (member: string) =>
   Type.Record(Type.String(), Type.Unknown(), {
-    description: `Merged into \`${member}\` of each event, whose own values win.`,
+    description: `Merged into \`${member}\` of each event; the event's own values win.`,
   })
 const Event = named('Event', Type.Object(properties, { description: about }))
 const Batch = named(
@@ -50,7 +50,7 @@ const Batch = named(
     attempt: Type.Optional(
       Type.String({
         description:
-          'exit or first: the events are remembered for a day. repeat: one that is remembered is not stored twice.',
+          'exit or first: the server remembers the events for a day. repeat: it drops events that it remembers.',
       }),
     ),
     writeKey: properties.writeKey,
@@ -76,12 +76,12 @@ function descriptionOf(path: string, route: IngestRoute): RouteDescription {
   const details = [
     'A 200 means that every event is on disk, synced. A batch is all or nothing.',
     ...(route.record === 'backfill'
-      ? ['For history in bulk: live events go first. It takes five times as many events.']
+      ? ['For importing history: live events go first. Accepts five times as many events.']
       : []),
     ...(route.writeKeyIn === 'X-Write-Key'
-      ? ['For the web library of Jitsu: the answer is JSON, and a secret after the key is not looked at.']
+      ? ['For the web library of Jitsu: the answer is JSON, and a secret after the key is ignored.']
       : []),
-    ...(isBeacon ? ['The Content-Type of the request is not looked at.'] : []),
+    ...(isBeacon ? ['The Content-Type of the request is ignored.'] : []),
     ...(path === route.path ? [] : [`The same as ${route.path}.`]),
   ]
   return {
@@ -116,7 +116,9 @@ function inJson(answers: Record<number, AnswerDescription>): Record<number, Answ
 
 const JsonRefusal = named('IngestRefusal', closed({ success: Type.Literal(false), error: Type.String() }))
 const OWN_HEADER = {
-  'X-Write-Key': Type.String({ description: 'The write key, also as `key:secret`; it counts before the others.' }),
+  'X-Write-Key': Type.String({
+    description: 'The write key, also as `key:secret`; it takes precedence over other keys.',
+  }),
 }
 
 const PRIORITY = {
@@ -132,10 +134,10 @@ function webhook({ writeKeyIn }: IngestRoute): RouteDescription {
   const isInPath = writeKeyIn === 'path'
   return {
     tag: TAG,
-    summary: 'Send what a service reports by a webhook',
+    summary: 'Receive a webhook of a service',
     details:
       'For sources of type Webhook, and services that cannot set a header. Each JSON object becomes a `track` event with the object as ' +
-      'its properties; name and ids are taken from the paths that the source is configured with.',
+      'its properties; the paths configured for the source give name and ids.',
     access: isInPath ? 'none' : 'write key in query',
     ...(isInPath ? { pathParameters: { writeKey: Type.String({ description: 'Write key of the source.' }) } } : {}),
     body: {
@@ -179,7 +181,7 @@ function refused(left: readonly RefusalReason[]): Record<number, AnswerDescripti
 
 const seconds = Type.String({ pattern: '^\\d+$', description: 'Seconds.' })
 const EVENT_INDEX = {
-  headers: { 'X-Millrace-Event-Index': Type.String({ description: 'The event that is refused, counted from 0.' }) },
+  headers: { 'X-Millrace-Event-Index': Type.String({ description: 'Index of the refused event, from 0.' }) },
 }
 const HEADERS: Readonly<Record<number, Pick<AnswerDescription, 'headers'>>> = {
   415: { headers: { 'Accept-Encoding': Type.String() } },
@@ -221,7 +223,7 @@ function pixel(path: string): RouteDescription {
     answers: {
       200: {
         ...gif,
-        text: 'A transparent image, also for what is refused.',
+        text: 'A transparent image, also for a refused event.',
         headers: { 'X-Millrace-Error': Type.String({ description: 'Why the event is refused.' }) },
       },
       503: { ...gif, text: 'The event could not be stored.' },

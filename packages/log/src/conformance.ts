@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import type { EventLog, Offset, Stream } from './event-log.ts'
 import { framedRecords } from './frames.ts'
 
-/** A record of `events` small events; `note` tells it from others. */
+/** A record of `events` small events; `note` identifies it. */
 export function testRecord(sourceId: string, note: string, events = 1): EventRecord {
   const batch = Array.from({ length: events }, (_, i) => ({ type: 'track', userId: 'u', messageId: `${note}-${i}` }))
   return {
@@ -58,7 +58,7 @@ export async function scanAll(log: EventLog, partition: number, from: Offset, ma
   return found
 }
 
-/** What every engine of the event log promises. `open` gives a log without records. */
+/** Tests that every engine of the event log must pass. `open` returns an empty log. */
 export function describeEventLog(engine: string, open: () => Promise<EventLog>): void {
   const SOURCES = ['source-a', 'source-b', 'source-c', 'source-d', 'source-e']
 
@@ -87,7 +87,7 @@ export function describeEventLog(engine: string, open: () => Promise<EventLog>):
         ['live', at(59, 'source-a', ['n', 'o']), dedup, [0]],
         ['backfill', at(59.999, 'source-a', ['m', 'p']), dedup, [0]],
         ['live', at(59.999, 'source-b', ['m']), dedup, undefined],
-        // A duplicate does not lengthen the window of the first.
+        // A duplicate does not extend the window of the first event.
         ['live', at(60, 'source-a', ['m', 'n', 'o', 'p']), dedup, [2, 3]],
         ['live', at(61, 'source-a', ['q', 'q']), undefined, undefined],
         ['live', at(62, 'source-a', ['q', 'm']), dedup, [1]],

@@ -1,23 +1,23 @@
 import { type EventRecord, MESSAGE_HASH_BYTES, messageHash } from '@millrace/protocol'
 
-/** Longest window of a source, and how long the events of an attempt are remembered. */
+/** Longest window of a source, and retention of the keys of an attempt. */
 export const MAX_DEDUP_WINDOW_MS = 86_400_000
 
 /**
- * Which attempt of its sender a batch is. `exit`: its sender is going away and will not see the answer. `first`: its
- * sender may miss the answer. `repeat`: some of its events may have been stored before.
+ * Attempt number of a batch. `exit`: the sender is closing and will not see the answer. `first`: the sender may miss the
+ * answer. `repeat`: some of its events may already be stored.
  */
 export const ATTEMPTS = ['exit', 'first', 'repeat'] as const
 export type BatchAttempt = (typeof ATTEMPTS)[number]
 
-/** A source with a window: an event is a duplicate if its messageId was accepted less than this before. 0 < windowMs ≤ one day. */
+/** Rule of a source with a window: a messageId accepted less than this ago is a duplicate. 0 < windowMs ≤ one day. */
 export interface WindowRule {
   readonly windowMs: number
 }
 
 /**
- * A source without a window: the log remembers the events of the batch for a day. In a repeat, an event that is remembered is
- * a duplicate. Of exits and of firsts at most 1,000,000 events each are remembered; what a repeat stores counts as exit.
+ * Rule of a source without a window: the log remembers the batch's keys for a day, and an event of a repeat with a remembered
+ * key is a duplicate. It remembers at most 1,000,000 keys each of exits and firsts; keys stored by a repeat count as exits.
  */
 export interface AttemptRule {
   readonly attempt: BatchAttempt
@@ -25,13 +25,13 @@ export interface AttemptRule {
 
 export type DedupRule = WindowRule | AttemptRule
 
-/** How an append treats events whose messageId the source has sent before. */
+/** How an append treats events with a messageId that the source has already sent. */
 export type Dedup = DedupRule & {
-  /** Told of the events that are duplicates, by their indexes in the record, before the append resolves; not of none. */
+  /** Called with the indexes of the duplicates in the record before the append resolves; not called without duplicates. */
   readonly onDuplicates?: (indexes: readonly number[]) => void
 }
 
-/** The events of a record under which the log finds them again: 8 bytes each, with the source's id mixed in. */
+/** Deduplication keys of a record's events: 8 bytes each, with the source's id mixed in. */
 export function dedupKeys({ header: { sourceId, messageHashes } }: Pick<EventRecord, 'header'>): Buffer {
   const keys = Buffer.from(messageHashes)
   const source = messageHash(sourceId)

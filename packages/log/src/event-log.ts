@@ -1,28 +1,28 @@
 import type { EventRecord, Route } from '@millrace/protocol'
 import type { Dedup } from './dedup.ts'
 
-/** Live events, and backfills: history that clients send in bulk. Order holds inside each, not between them. */
+/** Live events, and backfills (history sent in bulk). Events are ordered within a stream, not across streams. */
 export const STREAMS = ['live', 'backfill'] as const
 export type Stream = (typeof STREAMS)[number]
 
-/** The stream in which a record lies. */
+/** The stream of a record. */
 export function streamOf({ route }: { readonly route: Route }): Stream {
   return route === 'backfill' ? 'backfill' : 'live'
 }
 
 /**
- * Place of a record in its partition. Grows from record to record, with gaps; both streams share one counter. Compared
- * only inside a partition, and never computed with outside the log.
+ * Place of a record in its partition. Increases with gaps; both streams share one counter. Compare offsets only within a
+ * partition; outside the log, do no arithmetic with them.
  */
 export type Offset = number
 
 export interface StoredRecord extends EventRecord {
   readonly offset: Offset
-  /** Indexes of the events that are duplicates: they are there to be found, and are neither counted nor delivered. */
+  /** Indexes of duplicate events: they can be traced, but are neither counted nor delivered. */
   readonly duplicates?: ReadonlySet<number>
 }
 
-/** What a range of offsets holds of each source, by source id. */
+/** Events and bytes in a range of offsets, by source id. */
 export type Tally = Map<string, { events: number; bytes: number }>
 
 /** `from` ≤ offset < `to`. */
@@ -32,23 +32,23 @@ export interface OffsetRange {
 }
 
 export interface ReadResult {
-  /** In order of their offsets; empty at the end of the log. */
+  /** In offset order; empty at the end of the log. */
   readonly records: readonly StoredRecord[]
-  /** Where to read on. */
+  /** Offset for the next read. */
   readonly next: Offset
 }
 
-/** What `readBack` and `scan` give: bytes, so that another thread can be handed them as they are. */
+/** Result of `readBack` and `scan`: bytes that can be transferred to another thread without copying. */
 export interface FramedResult {
-  /** Encoded records in the order of the reading; `framedRecords` reads them. Empty when there are none. */
+  /** Encoded records in reading order, decoded by `framedRecords`; empty if there are none. */
   readonly frames: Uint8Array<ArrayBuffer>
-  /** Where to read on: back before it, until it is 0; on from it, until it is the end. */
+  /** Where to continue: backwards before it, until it is 0; forwards from it, until the end. */
   readonly next: Offset
 }
 
 /**
- * The ordered, durable, replayable row of what was accepted. One contract, several engines: whatever this says is shown
- * for each of them by conformance.ts.
+ * The ordered, durable, replayable log of accepted events. One contract for all engines; conformance.ts tests each engine
+ * against it.
  *
  * @see contracts/ingest.md §11, decision 0003
  */
@@ -62,68 +62,68 @@ export interface EventLog extends AsyncDisposable {
    * Appends one record to a stream of its source's partition; resolves once it survives the loss of power. Records of
    * one source get their offsets in the order of the calls.
    *
-   * @param dedup of a source with a window. What is a duplicate is decided with the commit and stored beside it, so that
-   * every reader finds the same, also after a restart. Both streams share what they know.
-   * @throws LogUnavailableError if it could not be stored; then no reader of this process ever sees it.
+   * @param dedup rule for duplicates. The commit decides which events are duplicates and stores the result, so that every
+   * reader sees the same, also after a restart. Both streams share their keys.
+   * @throws LogUnavailableError if the record could not be stored; then no reader of this process ever sees it.
    */
   append(stream: Stream, record: EventRecord, dedup?: Dedup): Promise<Offset>
 
   /**
-   * Reads a stream from `from` on, up to `maxBytes` of records, but at least one if there is one. Never waits for more
-   * to come. Offsets that retention dropped or damage took are passed over; see `damaged`.
+   * Reads a stream from `from` on, up to `maxBytes` of records, but at least one record if there is one. Does not wait for
+   * new records. Skips offsets deleted by retention or lost to damage; see `damaged`.
    */
   read(partition: number, stream: Stream, from: Offset, maxBytes: number): Promise<ReadResult>
 
   /**
-   * Reads both streams backwards: records before `before`, up to `maxBytes` of them, but at least one if there is one.
-   * For people who look at what was, so it neither waits for an append nor makes one wait. What damage took is passed over.
+   * Reads both streams backwards: records before `before`, up to `maxBytes`, but at least one record if there is one. Used
+   * for searches, so it neither waits for appends nor delays them. Skips damaged records.
    */
   readBack(partition: number, before: Offset, maxBytes: number): Promise<FramedResult>
 
-  /** Reads both streams forwards, in the order of their offsets, beside everybody else like `readBack`: records from `from` on. */
+  /** Reads both streams forwards from `from` on, in offset order. Like `readBack`, it does not delay appends. */
   scan(partition: number, from: Offset, maxBytes: number): Promise<FramedResult>
 
-  /** The records at these offsets, in the order asked for; undefined for those that are not there any more. */
+  /** The records at these offsets, in the given order; undefined for those that no longer exist. */
   get(partition: number, offsets: readonly Offset[]): Promise<(StoredRecord | undefined)[]>
 
-  /** Events (but for duplicates) and bytes that a stream holds in a range, by source: what it costs is the range's commits, not its bytes. */
+  /** Counts events (without duplicates) and bytes of a stream in a range, by source. Cost: O(commits), not O(bytes). */
   tally(partition: number, stream: Stream, range: OffsetRange): Promise<Tally>
 
-  /** The oldest offset that is still kept, and when its record was accepted; undefined of an empty partition. */
+  /** The oldest retained offset and its acceptance time; undefined for an empty partition. */
   oldest(partition: number): Promise<{ offset: Offset; acceptedAt: number } | undefined>
 
-  /** The oldest storage unit that `retain` could give back; undefined where there is none, or the broker sees to that. */
+  /** The oldest storage unit that `retain` could delete; undefined if there is none, or if the broker deletes by itself. */
   oldestUnit(partition: number): Promise<OffsetRange | undefined>
 
-  /** What the next appended record will reach at least. Known without waiting. */
+  /** A lower bound of the next record's offset, without waiting. */
   end(partition: number): Offset
 
-  /** Calls back after each commit to a stream, before its `append` resolves. @returns a function that stops it. */
+  /** Calls back after each commit to a stream, before its `append` resolves. @returns a function that unsubscribes. */
   onCommit(listener: (partition: number, stream: Stream) => void): () => void
 
-  /** Ranges that were lost to damage, oldest first. */
+  /** Ranges lost to damage, oldest first. */
   damaged(partition: number): readonly OffsetRange[]
 
-  /** Calls back when damage is found. @returns a function that stops it. */
+  /** Calls back when damage is found. @returns a function that unsubscribes. */
   onDamage(listener: (partition: number, range: OffsetRange) => void): () => void
 
   /**
-   * Gives back the space of what is no longer needed: of storage units all of whose records are before `finishedBefore`
-   * and have been so for `keepMs`. Engines whose broker does this itself do nothing.
+   * Deletes storage units whose records have all been before `finishedBefore` for `keepMs`. Engines whose broker deletes by
+   * itself do nothing.
    */
   retain(partition: number, finishedBefore: Offset, keepMs: number): Promise<void>
 
   /** Resolves if the last commit succeeded less than two seconds ago, else tries one. @throws LogUnavailableError */
   check(): Promise<void>
 
-  /** Why appends are refused at the moment, known without waiting; undefined when they are not. */
+  /** Why appends are currently refused, without waiting; undefined if they are accepted. */
   trouble(): string | undefined
 
-  /** Bytes of disk that the log takes. */
+  /** Size of the log on disk, in bytes. */
   sizeBytes(): number
 }
 
-/** An append failed or is refused: nothing of the record is or becomes visible while this process lives. */
+/** An append failed or was refused: the record is not visible, and never becomes visible in this process. */
 export class LogUnavailableError extends Error {
   override name = 'LogUnavailableError'
   readonly code = 'LOG_UNAVAILABLE'

@@ -2,7 +2,7 @@ import { decodeRecord } from '@millrace/protocol'
 import type { Offset, StoredRecord } from './event-log.ts'
 
 /*
- * Records on their way to another thread, one after the other, numbers little-endian:
+ * Wire format of records between threads, one after the other, numbers little-endian:
  *
  *   0  u48  offset
  *   6  u32  length of the encoded record
@@ -20,7 +20,7 @@ export interface FramedRecord {
   readonly duplicates?: Uint8Array
 }
 
-/** Copies encoded records into one buffer, which can be handed to another thread as a whole. */
+/** Copies encoded records into one buffer that can be transferred to another thread. */
 export function frame(records: readonly FramedRecord[]): Uint8Array<ArrayBuffer> {
   const size = records.reduce((sum, { bytes, duplicates = NONE }) => {
     return sum + HEAD_BYTES + duplicates.length + bytes.length
@@ -38,7 +38,7 @@ export function frame(records: readonly FramedRecord[]): Uint8Array<ArrayBuffer>
   return frames
 }
 
-/** The records of `frame`, in its order; their parts are views of the bytes, not copies. */
+/** Decodes the result of `frame`, in its order; the records are views of the bytes, not copies. */
 export function* framedRecords(bytes: Uint8Array): Generator<StoredRecord> {
   const frames = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   for (let at = 0; at < frames.length; ) {
@@ -58,7 +58,7 @@ export function recordOf({ offset, bytes, duplicates }: FramedRecord): StoredRec
   return duplicates === undefined ? record : { ...record, duplicates: duplicateIndexes(duplicates) }
 }
 
-/** @param bytes each a u16, wherever they lie in memory. */
+/** @param bytes u16 values, at any alignment. */
 export function duplicateIndexes(bytes: Uint8Array): ReadonlySet<number> {
   return new Set(new Uint16Array(Uint8Array.from(bytes).buffer))
 }

@@ -3,12 +3,12 @@ import type { StoredEvent } from './event.ts'
 import { EARLIEST_TIME, formatTime, LATEST_TIME, parseTime } from './time.ts'
 
 /**
- * Sets the four times of an event that is taken up for delivery. `originalTimestamp` and `sentAt` are by the device's clock, so
- * the event happened `sentAt − originalTimestamp` before it was received: that is its `timestamp`. Many libraries write the time
- * of the event as `timestamp` alone; it is by the device's clock too, and stands in for `originalTimestamp` from rules 2 on. A
- * `timestamp` beside an `originalTimestamp` has been corrected before, and is kept. Changes the event in place.
+ * Sets the four times of an event that is read for delivery. `originalTimestamp` and `sentAt` use the device's clock, so
+ * the event happened `sentAt − originalTimestamp` before it was received: that is its `timestamp`. Many libraries send only
+ * `timestamp`; it uses the device's clock too, and replaces `originalTimestamp` from rules 2 on. A `timestamp` beside an
+ * `originalTimestamp` is already corrected, and is kept. Changes the event in place.
  *
- * @param batch that the event came in.
+ * @param batch the event's batch.
  * @see contracts/ingest.md §5, the table of times at take-up
  */
 export function setDeliveryTimes(event: StoredEvent, batch: Pick<StoredBatch, 'sentAt' | 'rules'>): void {
@@ -22,6 +22,6 @@ export function setDeliveryTimes(event: StoredEvent, batch: Pick<StoredBatch, 's
   event.receivedAt = formatTime(receivedAt)
   event['sentAt'] = formatTime(sentAt)
   event['originalTimestamp'] = formatTime(originalTimestamp)
-  // Absurd clocks could lead out of the years that can be written.
+  // A wrong clock could give a year that RFC 3339 cannot write.
   event['timestamp'] = formatTime(timestamp >= EARLIEST_TIME && timestamp <= LATEST_TIME ? timestamp : receivedAt)
 }

@@ -9,11 +9,11 @@ import { formatTime, parseTime } from './time.ts'
 import { webhookEvents } from './webhook.ts'
 
 /**
- * Number of the rules below. A changed rule gets a new number; records keep the one they were accepted under.
+ * Version of the rules below. A changed rule gets a new number; records keep the number they were accepted under.
  *
  *   2  `context` and `integrations` of a batch's envelope are merged into its events; no event keeps `writeKey` or `_metadata`;
  *      an event's `timestamp` stands in for its `originalTimestamp` (delivery-times.ts)
- *   1  of the envelope only `sentAt` counts; single events lose `writeKey`, and no other event loses a member
+ *   1  of the envelope only `sentAt` is used; single events lose `writeKey`, other events lose no member
  */
 export const ENRICHMENT_RULES = 2
 
@@ -21,15 +21,15 @@ export interface StoredBatch {
   readonly events: StoredEvent[]
   /** `sentAt` of the batch envelope, kept beside its events. */
   readonly sentAt: JsonValue | undefined
-  /** Number of the rules that made the events. */
+  /** Number of the rules that produced the events. */
   readonly rules: number
 }
 
 /**
- * The stored events of a record: a pure function of its header and bytes, so every reader, today or in a replay,
- * sees the same. The objects are new at each call.
+ * Derives the stored events of a record. A pure function of its header and bytes, so live reads and replays see the same
+ * events. Returns new objects at each call.
  *
- * @param parsed what JSON.parse makes of the bytes, if somebody has it; it becomes part of the result.
+ * @param parsed the parsed bytes, if available; the result reuses them.
  * @throws RecordFormatError for a record accepted under rules that this version does not know.
  * @see contracts/ingest.md §5
  */
@@ -70,7 +70,7 @@ export function storedEvents(record: EventRecord, parsed?: JsonObject): StoredBa
   }
 }
 
-/** What client libraries tell the server alone: the write key, and what the library has loaded. */
+/** Removes members that are meant for the server: the write key, and the library's loaded integrations. */
 function removeClientMembers(event: JsonObject): void {
   if (event['writeKey'] !== undefined) delete event['writeKey']
   if (event['_metadata'] !== undefined) delete event['_metadata']
@@ -93,7 +93,7 @@ function enrichId(event: JsonObject, member: 'userId' | 'anonymousId'): void {
   else delete event[member]
 }
 
-/** The body of an accepted record is known to be a JSON object in UTF-8. */
+/** Parses the body of an accepted record, which is always a JSON object in UTF-8. */
 function parseBody(body: Uint8Array): JsonObject {
   const buffer = Buffer.from(body.buffer, body.byteOffset, body.byteLength)
   const parsed: unknown = JSON.parse(buffer.toString('utf8'))

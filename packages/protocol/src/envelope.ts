@@ -1,12 +1,12 @@
 import { isJsonObject, type JsonObject, type JsonValue, ownMember, setMember } from './json.ts'
 
-/** What the envelope of a batch says for each of its events. */
+/** Members of a batch envelope that apply to each of its events. */
 export interface EnvelopeMembers {
   readonly context: JsonObject | undefined
   readonly integrations: JsonObject | undefined
 }
 
-/** @returns undefined when the envelope has neither as an object; then its events are what they are. */
+/** @returns undefined if neither is an object; the events then stay unchanged. */
 export function envelopeMembers(envelope: JsonObject): EnvelopeMembers | undefined {
   const context = objectOf(envelope['context'])
   const integrations = objectOf(envelope['integrations'])
@@ -14,9 +14,9 @@ export function envelopeMembers(envelope: JsonObject): EnvelopeMembers | undefin
 }
 
 /**
- * Merges the members of the envelope into an event, in place. The event's own values win: `context` is merged object by object,
- * arrays are not merged, `integrations` are merged by name. What the event lacks it shares with the other events of the batch:
- * only the objects that both have grow.
+ * Merges the envelope's members into an event, in place. The event's own values win: `context` is merged object by object,
+ * arrays are not merged, `integrations` are merged by name. Objects that the event lacks are shared by all events of the batch;
+ * only objects that both have are extended.
  *
  * @see contracts/ingest.md §4
  */
@@ -25,7 +25,7 @@ export function mergeEnvelope(event: JsonObject, { context, integrations }: Enve
   if (integrations !== undefined) mergeMember(event, 'integrations', integrations, addMissing)
 }
 
-/** How many members `mergeEnvelope` adds to objects of the event: what the merge costs in memory, beyond what is shared. */
+/** Number of members that `mergeEnvelope` adds to the event's objects: its memory cost, without shared objects. */
 export function mergedMembers(event: JsonObject, { context, integrations }: EnvelopeMembers): number {
   const ownContext = context && objectOf(event['context'])
   const ownIntegrations = integrations && objectOf(event['integrations'])

@@ -1,4 +1,4 @@
-/** A userId or anonymousId in its one comparable form; undefined when there is none (steps 2 and 3). */
+/** Normalises a userId or anonymousId for comparison; undefined if there is none (steps 2 and 3). */
 export function normalizedId(value: unknown): string | undefined {
   if (typeof value === 'number') return String(value)
   if (typeof value !== 'string') return undefined

@@ -9,8 +9,8 @@ export function isEventType(value: unknown): value is EventType {
 }
 
 /**
- * An event as every reader sees it: what the client sent, with the few members that acceptance guarantees.
- * Made from a record by `storedEvents` alone, so it is the same today and in a replay.
+ * An event as every reader sees it: the client's event, plus the members that ingest guarantees.
+ * Only `storedEvents` creates it from a record, so live reads and replays see the same event.
  */
 export type StoredEvent = JsonObject & {
   type: EventType
@@ -22,8 +22,8 @@ export type StoredEvent = JsonObject & {
 }
 
 /**
- * Name by which people know an event: `event` of a track, `name` of a page or screen, else "". Native client libraries put
- * the name of a screen in `event` and `properties.name` instead.
+ * Display name of an event: `event` of a track, `name` of a page or screen, else "". Native client libraries send the name
+ * of a screen in `event` and `properties.name` instead.
  */
 export function eventName(event: JsonObject): string {
   if (event['type'] === 'track') return textOf(event['event'])

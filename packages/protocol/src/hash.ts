@@ -1,6 +1,6 @@
 /**
- * Two 32-bit halves of a hash over the UTF-16 units of a text, in the manner of MurmurHash3's mixing. Fast and well
- * spread, not secret: whoever relies on equality of texts compares the texts themselves afterwards.
+ * Two 32-bit halves of a hash over the UTF-16 units of a text, mixed like MurmurHash3. Fast and well distributed, but not
+ * collision-resistant: compare the texts themselves if equality matters.
  */
 let high = 0
 let low = 0
@@ -28,7 +28,7 @@ export function writeHash64(text: string, target: Buffer, at: number): void {
   target.writeUInt32LE(high, at + 4)
 }
 
-/** A hash that a number holds exactly: 53 bits, never negative. */
+/** A 53-bit hash, which a number represents exactly; never negative. */
 export function hash53(text: string, seed = 0): number {
   hash(text, seed)
   return (high & 0x1fffff) * 0x1_0000_0000 + low

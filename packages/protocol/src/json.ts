@@ -1,4 +1,4 @@
-/** A value as JSON.parse gives it. Member names such as `__proto__` are ordinary own members. */
+/** A value as JSON.parse returns it. Names such as `__proto__` are ordinary own members. */
 export type JsonValue = string | number | boolean | null | JsonValue[] | JsonObject
 export type JsonObject = { [name: string]: JsonValue }
 
@@ -6,7 +6,7 @@ export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** Sets a member that may bear any name: plain assignment to `__proto__` would change the prototype instead. */
+/** Sets a member of any name: plain assignment to `__proto__` would change the prototype. */
 export function setMember(target: JsonObject, name: string, value: JsonValue): void {
   if (name === '__proto__') {
     Object.defineProperty(target, name, { value, enumerable: true, configurable: true, writable: true })
@@ -15,12 +15,12 @@ export function setMember(target: JsonObject, name: string, value: JsonValue): v
   }
 }
 
-/** Reads a member of the object itself, never one of its prototype. */
+/** Reads an own member, never one of the prototype. */
 export function ownMember(target: JsonObject, name: string): JsonValue | undefined {
   return Object.hasOwn(target, name) ? target[name] : undefined
 }
 
-/** Whether an object or array is nested deeper than `levels`; the value itself, an object or array, is level 1. */
+/** Whether an object or array is nested deeper than `levels`; the value itself is level 1. */
 export function isNestedDeeper(value: object, levels: number): boolean {
   if (levels === 0) return true
   if (Array.isArray(value)) {

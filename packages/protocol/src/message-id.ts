@@ -3,8 +3,8 @@ import { writeHash64 } from './hash.ts'
 import { MESSAGE_HASH_BYTES } from './record.ts'
 
 /**
- * The messageId of an event that came without one: SHA-256 of the record's seed and the event's index (32 bits,
- * little-endian), cut to the form of a UUIDv4. Whoever reads the record gets the same one.
+ * The messageId of an event without one: SHA-256 of the record's seed and the event's index (32 bits, little-endian),
+ * truncated to a UUIDv4. Every reader of the record derives the same id.
  */
 export function derivedMessageId(seed: Uint8Array, index: number): string {
   const input = Buffer.alloc(seed.length + 4)
@@ -15,7 +15,7 @@ export function derivedMessageId(seed: Uint8Array, index: number): string {
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-${variant}${hex.slice(17, 20)}-${hex.slice(20, 32)}`
 }
 
-/** The messageId that an event is known by: its own when that is a text with something in it, else the derived one. */
+/** The event's own messageId if it is a non-empty text, else the derived one. */
 export function messageIdOf(given: unknown, seed: Uint8Array, index: number): string {
   if (typeof given === 'string') {
     const trimmed = given.trim()
@@ -24,7 +24,7 @@ export function messageIdOf(given: unknown, seed: Uint8Array, index: number): st
   return derivedMessageId(seed, index)
 }
 
-/** The 8 bytes under which a messageId is found again. */
+/** The 8-byte hash that indexes a messageId. */
 export function messageHash(messageId: string): Buffer {
   const bytes = Buffer.alloc(MESSAGE_HASH_BYTES)
   writeHash64(messageId, bytes, 0)

@@ -5,20 +5,20 @@ export const MESSAGE_TEST_FILE_ENDING = '.millrace-test.yaml'
 
 const TESTED_STAGES = ['user', 'dest'] as const
 
-/** A message, and what one destination makes of it. @see contracts/control-plane.md §10, dashboard.md N11 */
+/** A message and its expected result at one destination. @see contracts/control-plane.md §10, dashboard.md N11 */
 export interface MessageTest {
   readonly name: string
-  /** Key of the destination in the document of the configuration. */
+  /** Key of the destination in the configuration file. */
   readonly destination: string
-  /** What is compared: what the user transformations make of the message, or the requests that the destination makes. */
+  /** The compared result: of the user transformations, or the requests of the destination. */
   readonly stage: (typeof TESTED_STAGES)[number]
   readonly message: JsonObject
-  /** Members of the result, to be there as they stand here; the result may have more. */
+  /** Members that the result must have; it may have more. */
   readonly expect: JsonValue
 }
 
 export interface MessageTestFault {
-  /** From 1. */
+  /** Line, from 1. */
   readonly line: number
   readonly column: number
   readonly message: string
@@ -31,7 +31,7 @@ export type MessageTestFile =
 const MEMBERS = ['name', 'destination', 'stage', 'message', 'expect']
 const MAX_FAULTS = 100
 
-/** Reads a `*.millrace-test.yaml`: `tests`, a list of tests. Whatever is wrong is told with its place. */
+/** Reads a `*.millrace-test.yaml` (`tests`, a list of tests). Returns faults with their places. */
 export function readMessageTestFile(text: string): MessageTestFile {
   const lines = new LineCounter()
   const yaml = parseDocument(text, { lineCounter: lines, prettyErrors: false, stringKeys: true })
@@ -45,7 +45,7 @@ export function readMessageTestFile(text: string): MessageTestFile {
   try {
     value = yaml.toJS()
   } catch (error) {
-    // Aliases that stand for nothing, or for so much that they would fill the memory.
+    // Aliases that are undefined, or so large that they would exhaust memory.
     return { faults: [{ line: 1, column: 1, message: (error as Error).message }] }
   }
   const faults = faultsIn(value)
@@ -54,7 +54,7 @@ export function readMessageTestFile(text: string): MessageTestFile {
   return { faults: placed }
 }
 
-/** The text of a file with these tests. */
+/** Formats a file with these tests. */
 export function messageTestFileText(tests: readonly MessageTest[]): string {
   const list = tests.map(({ name, destination, stage, message, expect }) => {
     return { name, destination, stage, message, expect }
@@ -94,7 +94,7 @@ function faultsInTest(test: JsonValue, path: Fault['path']): Fault[] {
   return faults
 }
 
-/** Of the last thing on the way of a path that the file has. */
+/** Offset of the deepest node of a path that exists in the file. */
 function offsetOf(yaml: Document, path: Fault['path']): number {
   let node: unknown = yaml.contents
   let offset = 0

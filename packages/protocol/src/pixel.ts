@@ -1,8 +1,8 @@
 import { isJsonObject, type JsonObject, ownMember, setMember } from './json.ts'
 
 /**
- * The event that a pixel's query string stands for, before enrichment: every member is a text, dotted names become
- * nested objects, the last of equal names wins.
+ * The event in a pixel's query string, before enrichment: every value is a text, dotted names become nested objects, and
+ * the last of equal names wins.
  *
  * @param now RFC 3339 time of acceptance.
  * @see contracts/ingest.md §7
@@ -21,7 +21,7 @@ export function pixelEvent(query: string, type: 'track' | 'page', now: string): 
   return event
 }
 
-/** Levels of nesting that the event of a query would have, found without building it. */
+/** Nesting of the event in a query, computed without building it. */
 export function pixelNesting(query: string): number {
   let levels = 1
   for (const name of new URLSearchParams(query).keys()) {

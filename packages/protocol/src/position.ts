@@ -1,6 +1,6 @@
 /**
- * Where an event lies in the log: partition, offset of its record, index in the record. Outside the log positions are
- * opaque texts such as `0-184467-3`, compared only inside a partition (contracts/delivery.md §4).
+ * Position of an event in the log: partition, offset of its record, index in the record. Outside the log, positions are
+ * opaque texts such as `0-184467-3`; compare them only within a partition (contracts/delivery.md §4).
  */
 export interface EventPosition {
   readonly partition: number

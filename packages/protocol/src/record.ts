@@ -1,12 +1,12 @@
 import { EVENT_TYPES, type EventType } from './event.ts'
 
 /**
- * What came in by one request, as the log keeps it: the bytes as received, and a header of what the bytes do not say.
- * Everything else about its events is derived from these two by `storedEvents`.
+ * One accepted request, as the log stores it: the bytes as received, and a header with facts that are not in the bytes.
+ * `storedEvents` derives everything else about its events from these two.
  */
 export interface EventRecord {
   readonly header: RecordHeader
-  /** The decoded request body; of a pixel, its query string; of a webhook, the body with the paths to read it by (webhook.ts). */
+  /** The decoded request body; for a pixel its query string; for a webhook the body with its paths (webhook.ts). */
   readonly body: Uint8Array
 }
 
@@ -16,18 +16,18 @@ export interface RecordHeader {
   /** Milliseconds since 1970, by the clock of the server that accepted it. */
   readonly acceptedAt: number
   readonly clientAddress: string
-  /** 16 random bytes, from which missing messageIds are derived. */
+  /** 16 random bytes; missing messageIds are derived from them. */
   readonly seed: Uint8Array
-  /** Number of the enrichment rules that read this record (enrich.ts). */
+  /** Number of the enrichment rules for this record (enrich.ts). */
   readonly rules: number
-  /** Number of the policy set that treated the events before they were stored; 0: none did. */
+  /** Number of the policy set applied to the events before storage; 0: none. */
   readonly policySet: number
-  /** 8 bytes for each event, in order: the hash of its messageId (message-id.ts). */
+  /** The hash of each event's messageId, in order, 8 bytes each (message-id.ts). */
   readonly messageHashes: Uint8Array
 }
 
 /**
- * How a record came in: it decides how its bytes are read, and `backfill` that it lies in the stream of that name. Order is
+ * Route of a record. It determines how to read the bytes; `backfill` records go to the stream of that name. The order is
  * part of the format: append only.
  */
 export const ROUTES = [...EVENT_TYPES, 'batch', 'backfill', 'pixel-track', 'pixel-page', 'webhook'] as const
@@ -51,10 +51,10 @@ const FORMAT = 2
  *  12  16   seed                           8n   messageId hashes
  *  28  u32  number of events, n                 the body, up to the end
  *
- * Flags: bit 0 is set when the record holds erased events; the other bits are 0. This version sets none, and refuses a
- * record with one, because it would read what is erased as a damaged event.
+ * Flags: bit 0 means that the record holds erased events; the other bits are 0. This version sets no flag, and rejects
+ * records with one, because it would read erased events as damage.
  *
- * Format 1 has neither flags nor policy set: the source id follows at 32. It is read as policy set 0, and never written.
+ * Format 1 has neither flags nor policy set: the source id starts at 32. It is read as policy set 0, and never written.
  */
 const FIXED_BYTES = 38
 const FIXED_BYTES_OF_FORMAT_1 = 32
@@ -64,7 +64,7 @@ export function encodedSize(record: EventRecord): number {
   return FIXED_BYTES + 1 + sourceId.length + 1 + clientAddress.length + messageHashes.length + record.body.length
 }
 
-/** Writes the record at `start`; returns where it ends. Source ids and addresses are ASCII of at most 255 characters. */
+/** Writes the record at `start`; returns its end. Source ids and addresses are ASCII, at most 255 characters. */
 export function encodeRecord(record: EventRecord, target: Buffer, start: number): number {
   const { header, body } = record
   target[start] = FORMAT
@@ -86,7 +86,7 @@ export function encodeRecord(record: EventRecord, target: Buffer, start: number)
 /**
  * Reads an encoded record; its parts are views of `bytes`, not copies.
  *
- * @throws RecordFormatError for bytes that are no record, or one of a later version.
+ * @throws RecordFormatError for bytes that are not a record, or a record of a later version.
  */
 export function decodeRecord(bytes: Uint8Array): EventRecord {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)

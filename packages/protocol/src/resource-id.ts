@@ -4,10 +4,10 @@ const EPOCH_SECONDS = 1_400_000_000
 const LAST_MS = (EPOCH_SECONDS + 0xff_ff_ff_ff) * 1000
 
 /**
- * Id of a resource: 27 characters base62 that sort by creation, laid out as a KSUID (seconds since 2014-05-13, 4 bytes)
- * whose next 2 bytes continue the time below the second.
+ * Id of a resource: 27 base62 characters that sort by creation time. The layout is a KSUID (seconds since 2014-05-13, 4
+ * bytes) whose next 2 bytes hold the fraction of the second.
  *
- * @param nowMs a clock that was never set may say 1970: the id then has the first or last time that it can hold.
+ * @param nowMs clamped to the range of the id; an unset clock may say 1970.
  * @param random 14 bytes.
  * @see contracts/control-plane.md §4 "ids"
  */
@@ -20,7 +20,7 @@ export function resourceId(nowMs: number, random: Uint8Array): string {
   return base62(bytes, LENGTH)
 }
 
-/** The bytes, read as one big-endian number, in base62 with leading zeros; higher digits than `length` are cut. */
+/** Encodes the bytes, as one big-endian number, in base62: zero-padded or truncated to `length` digits. */
 export function base62(bytes: Uint8Array, length: number): string {
   let rest = BigInt(`0x${Buffer.from(bytes).toString('hex')}`)
   let text = ''

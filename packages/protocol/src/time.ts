@@ -11,11 +11,11 @@ export function parseTime(value: unknown): number | undefined {
   return isCanonical(value) ? parseCanonical(value) : parseAnyForm(value)
 }
 
-/** The years 0 to 9999 are what RFC 3339 can write. */
+/** RFC 3339 can write the years 0 to 9999. */
 export const EARLIEST_TIME = Date.parse('0000-01-01T00:00:00.000Z')
 export const LATEST_TIME = Date.parse('9999-12-31T23:59:59.999Z')
 
-/** RFC 3339 in UTC with milliseconds and Z, the one form in which times leave the product. */
+/** Formats a time as RFC 3339 in UTC with milliseconds and Z, the only format in outputs. */
 export function formatTime(ms: number): string {
   const day = Math.floor(ms / MS_PER_DAY)
   const slot = formattedDays[day & DAY_SLOTS_MASK]!
@@ -44,13 +44,13 @@ const COLON = 58
 const POINT = 46
 const LETTER_Z = 90
 
-// Every event brings about four times, nearly always of a few days and in our own form. A few remembered days make that
-// case cheap: the codes of `2026-03-04T` by day number, and the start of a day by its written date.
+// An event has about four times, nearly always of a few days and in our own format. A small cache of days makes this case
+// cheap: the character codes of `2026-03-04T` by day number, and the start of a day by its written date.
 const DAY_SLOTS_MASK = 15
 const formattedDays = Array.from({ length: DAY_SLOTS_MASK + 1 }, () => ({ day: Number.NaN, codes: [] as number[] }))
 const parsedDays = Array.from({ length: DAY_SLOTS_MASK + 1 }, () => ({ date: -1, ms: undefined as number | undefined }))
 
-/** Whether a text has the shape `2026-03-04T09:15:27.120Z`; its numbers may still be out of range. */
+/** Whether a text has the form `2026-03-04T09:15:27.120Z`; its numbers may still be out of range. */
 function isCanonical(text: string): boolean {
   if (text.length !== 24) return false
   for (let i = 0; i < 24; i++) {
@@ -84,7 +84,7 @@ function twoDigits(text: string, at: number): number {
   return text.charCodeAt(at) * 10 + text.charCodeAt(at + 1) - 528
 }
 
-// Date; optionally a time with seconds and a fraction; optionally Z or an offset. A blank may stand for the T (RFC 3339).
+// A date, an optional time with seconds and fraction, and an optional Z or offset. A blank may replace the T (RFC 3339).
 const DATE = /(\d{4})-(\d\d)-(\d\d)/.source
 const TIME = /(\d\d):(\d\d)(?::(\d\d)(?:[.,](\d+))?)?/.source
 const OFFSET = /[Zz]|([+-])(\d\d)(?::?(\d\d))?/.source
@@ -98,11 +98,11 @@ function parseAnyForm(text: string): number | undefined {
   if (month < 1 || month > 12 || day < 1 || day > daysInMonth(year, month)) return undefined
   if (hour > 23 || minute > 59 || second > 59 || +offsetHour > 23 || +offsetMinute > 59) return undefined
   const milliseconds = Number(`${fraction}000`.slice(0, 3))
-  // Date.UTC reads the years 0 to 99 as 1900 to 1999; 400 years are exactly so many days, so going there and back helps.
+  // Date.UTC reads the years 0 to 99 as 1900 to 1999. So add 400 years, a whole number of days, and subtract them again.
   const utc = Date.UTC(year + 400, month - 1, day, hour, minute, second, milliseconds) - DAYS_IN_400_YEARS * MS_PER_DAY
   const offsetMs = (+offsetHour * 60 + +offsetMinute) * 60_000
   const ms = sign === '-' ? utc + offsetMs : utc - offsetMs
-  // An offset could lead out of the years that can be written.
+  // An offset could give a year that RFC 3339 cannot write.
   return ms >= EARLIEST_TIME && ms <= LATEST_TIME ? ms : undefined
 }
 

@@ -2,7 +2,7 @@ import { normalizedId } from './event-id.ts'
 import { isJsonObject, type JsonObject, type JsonValue, ownMember } from './json.ts'
 import { derivedMessageId } from './message-id.ts'
 
-/** Where the events of a webhook are found in what the service sends: names joined by dots; "" where nothing is looked for. */
+/** Paths of an event's members in a webhook body: names joined by dots; "" for none. */
 export interface WebhookPaths {
   readonly event: string
   readonly userId: string
@@ -11,12 +11,12 @@ export interface WebhookPaths {
 }
 
 const UNNAMED = 'Webhook Received'
-/** What is derived for anonymousIds lies behind the indexes that messageIds are derived for. */
+/** First index for derived anonymousIds; lower indexes are for messageIds. */
 const ANONYMOUS = 0x8000_0000
 
 /**
- * The body of a record of a webhook: `{"paths":{…},"payload":…}`, the payload byte for byte as it was received. The paths are those of the
- * moment, so that a record is read the same after they have been changed.
+ * Builds the body of a webhook record: `{"paths":{…},"payload":…}`, with the payload byte for byte as received. It stores the
+ * current paths, so that a later change does not affect the record.
  *
  * @param payload JSON, an object or an array of objects.
  */
@@ -27,10 +27,10 @@ export function webhookBody(paths: WebhookPaths, payload: Uint8Array): Buffer {
 }
 
 /**
- * A `track` event for each object of a webhook, before enrichment. An event without an id gets an anonymousId that is made of the seed and
- * its index: the same one for every reader.
+ * Creates a `track` event for each object of a webhook, before enrichment. An event without an id gets an anonymousId derived
+ * from the seed and its index, the same for every reader.
  *
- * @param body of the record, parsed.
+ * @param body the parsed body of the record.
  * @see contracts/ingest.md §7
  */
 export function webhookEvents(body: JsonObject, seed: Uint8Array): JsonObject[] {
@@ -50,7 +50,7 @@ export function webhookEvents(body: JsonObject, seed: Uint8Array): JsonObject[] 
   })
 }
 
-/** A text with something in it, or a number as text. */
+/** A non-empty text, or a number as text. */
 function textAt(from: JsonValue, path: string): string | undefined {
   const value = valueAt(from, path)
   if (typeof value === 'number') return String(value)

@@ -29,13 +29,13 @@ const CONNECTION_TEST_IN_WORDS: RouteDescription = {
   },
   answers: {
     200: {
-      text: 'What came of it.',
+      text: 'The result.',
       schema: closed({
         tested: Type.Boolean(),
         verdict: oneOf(['good', 'doubtful', 'bad', 'unknown'], {
           description: 'good: 2xx or 3xx; doubtful: reached, with another answer below 500; unknown: not tested.',
         }),
-        ok: Type.Boolean({ description: 'Of `good` and `unknown`.' }),
+        ok: Type.Boolean({ description: 'true for `good` and `unknown`.' }),
         text: Type.String(),
         durationMs: Type.Integer({ minimum: 0 }),
       }),

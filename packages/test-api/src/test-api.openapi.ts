@@ -8,11 +8,11 @@ import { REFUSAL_TEXTS, STAGE_TEXTS } from './texts.ts'
 type Answers = RouteDescription['answers']
 
 const object = Type.Record(Type.String(), Type.Unknown())
-const flag = Type.Optional(Type.Union([Type.Boolean(), Type.Null()], { description: 'Left out or null: false.' }))
+const flag = Type.Optional(Type.Union([Type.Boolean(), Type.Null()], { description: 'Default (also null): false.' }))
 
 const Message = Type.Object(
   { type: oneOf(MESSAGE_TYPES) },
-  { additionalProperties: true, description: 'An event; it is used exactly as it is.' },
+  { additionalProperties: true, description: 'An event; it is used exactly as sent.' },
 )
 const Stage = closedExceptOthers({ user_transform: flag, dest_transform: flag, send_to_destination: flag })
 const OVERRIDE = Type.Optional(
@@ -37,7 +37,7 @@ const StageResult = named(
     dest_transformed_payload: Type.Optional(Type.Union([Type.Array(REQUEST_OBJECT), StageError])),
     destination_response: Type.Optional(
       Type.Union([Type.Array(object), StageError], {
-        description: 'Bodies that are JSON objects as they are, any other as `{"body": value}`.',
+        description: 'JSON objects as they are, other bodies as `{"body": value}`.',
       }),
     ),
     destination_response_status: Type.Optional(Type.Array(Type.Integer())),
@@ -96,7 +96,7 @@ const Definition = named(
     displayName: Type.String(),
     category: Type.String(),
     kind: Type.String(),
-    defaultConfig: Type.Array(Type.String(), { description: 'Names that may be used in `destinationConfig`.' }),
+    defaultConfig: Type.Array(Type.String(), { description: 'Names allowed in `destinationConfig`.' }),
     config: object,
   }),
 )
@@ -138,9 +138,9 @@ const TESTED = {
 }
 
 const QUERY = {
-  force: Type.String({ description: '`true`: what is disabled is tested all the same.' }),
+  force: Type.String({ description: '`true`: also test disabled destinations.' }),
   include: Type.String({ description: `A comma list of ${[...EXTRA_WORDS].join(', ')}: adds the member \`extras\`.` }),
-  reveal: Type.String({ description: '`none`: secrets that the request supplies are masked, too.' }),
+  reveal: Type.String({ description: '`none`: also mask secrets that the request supplies.' }),
 }
 
 const DETAILS = `Stages run in the order user_transform, dest_transform, send_to_destination, each only when its flag is \
@@ -158,26 +158,26 @@ export const IN_WORDS: Readonly<
 > = {
   testDestination: {
     tag: 'Test API',
-    summary: 'What one destination makes of a message',
+    summary: 'Test a message on a destination',
     details: DETAILS,
     access: 'token',
-    pathParameters: { id: Type.String({ description: 'Of the destination.' }) },
+    pathParameters: { id: Type.String({ description: 'Id of the destination.' }) },
     query: QUERY,
     body: {
       schema: closedExceptOthers({ stage: Type.Optional(Stage), message: Message, destinationConfig: OVERRIDE }),
       example: EXAMPLES.destinationRequest,
     },
     answers: answers(
-      { text: 'The result, whatever the stages reported.', schema: DestinationResult, examples: EXAMPLES.destination },
+      { text: 'The result, also if a stage failed.', schema: DestinationResult, examples: EXAMPLES.destination },
       { ...TESTED, 400: [...BAD_BODY, REFUSAL_TEXTS.overrideNoObject], 404: [REFUSAL_TEXTS.destinationNotFound(id)] },
     ),
   },
   testSource: {
     tag: 'Test API',
-    summary: 'What every connected destination of a source makes of a message',
+    summary: 'Test a message on every connected destination of a source',
     details: DETAILS,
     access: 'token',
-    pathParameters: { id: Type.String({ description: 'Of the source.' }) },
+    pathParameters: { id: Type.String({ description: 'Id of the source.' }) },
     query: QUERY,
     body: {
       schema: closedExceptOthers({ stage: Type.Optional(Stage), message: Message }),
@@ -203,18 +203,22 @@ export const IN_WORDS: Readonly<
   },
   definitions: {
     tag: 'Test API',
-    summary: 'The destination types and the names of their variables',
-    details: 'With MILLRACE_OPEN_DEFINITIONS it asks for no credentials.',
+    summary: 'List destination types with the names of their variables',
+    details: 'With MILLRACE_OPEN_DEFINITIONS, no credentials are needed.',
     access: 'token',
-    query: { include: Type.String({ description: '`schema`: with all that is needed to save a configuration.' }) },
+    query: { include: Type.String({ description: '`schema`: adds the configuration schema.' }) },
     answers: answers(
-      { text: 'All of them.', schema: Type.Array(Definition), examples: { definitions: [EXAMPLES.definition] } },
+      {
+        text: 'All destination types.',
+        schema: Type.Array(Definition),
+        examples: { definitions: [EXAMPLES.definition] },
+      },
       ADMITTED,
     ),
   },
   definition: {
     tag: 'Test API',
-    summary: 'One destination type, with its schema',
+    summary: 'Show a destination type with its schema',
     access: 'token',
     pathParameters: { name: Type.String({ description: 'Such as `WEBHOOK`.' }) },
     answers: answers(

@@ -3,12 +3,16 @@ import { closed, oneOf, type RouteDescription, refusals, Type } from '@millrace/
 export const BACKUP_IN_WORDS: RouteDescription = {
   tag: 'Administration',
   summary: 'Begin a backup',
-  details: 'It is written while everything goes on; GET /v2/admin/info tells how it goes. The secret key is not in it.',
+  details:
+    'The server keeps running; GET /v2/admin/info shows the progress. The backup does not contain the secret key.',
   access: 'token',
   body: {
     schema: closed({
       log: Type.Optional(
-        Type.Boolean({ default: true, description: 'false leaves the log out, with what waits in it.' }),
+        Type.Boolean({
+          default: true,
+          description: 'false: without the log; a restore then loses the events that wait in it.',
+        }),
       ),
     }),
     example: { log: true },
@@ -16,7 +20,7 @@ export const BACKUP_IN_WORDS: RouteDescription = {
   },
   answers: {
     202: {
-      text: 'It has begun.',
+      text: 'Started.',
       schema: closed({ backup: closed({ file: Type.String(), state: oneOf(['running']) }) }),
       examples: { backup: { backup: { file: 'backup-20260304T091530Z.tar', state: 'running' } } },
     },

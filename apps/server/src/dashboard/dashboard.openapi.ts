@@ -9,7 +9,7 @@ export const DASHBOARD_IN_WORDS: Record<'start' | 'page' | 'asset', RouteDescrip
   asset: {
     tag: TAG,
     summary: 'A script or style sheet of the dashboard',
-    details: 'Its name changes with its content: it may be kept for ever.',
+    details: 'The name changes with the content: cache it without limit.',
     access: 'none',
     answers: {
       200: { text: 'The file.', schema: Type.String(), mediaType: 'text/javascript' },

@@ -5,9 +5,9 @@ import type { FastifyPluginAsync } from 'fastify'
 
 const REFUSALS_IN_WORDS: RouteDescription = {
   tag: 'Events',
-  summary: 'List ingest requests that were refused lately',
+  summary: 'List refused ingest requests',
   details:
-    'The last 1,000 since the start of the server, newest first, without payloads. With `sourceId` only those whose write key was of that source.',
+    'The last 1,000 since the server started, newest first, without payloads. With `sourceId`, only those with a write key of that source.',
   access: 'token',
   query: { sourceId: Type.String() },
   answers: {
@@ -18,15 +18,15 @@ const REFUSALS_IN_WORDS: RouteDescription = {
           closed({
             at: Time,
             route: Type.String(),
-            status: Type.Integer({ description: 'Of the reason: a pixel itself is answered 200.' }),
+            status: Type.Integer({ description: 'Status of the reason; a pixel itself is answered with 200.' }),
             text: Type.String(),
             sourceId: Type.Union([Id, Type.Null()], {
-              description: 'null: the key was of no source, or there was none.',
+              description: 'null: the key was missing or unknown.',
             }),
             keyStart: Type.String({ maxLength: 4, description: 'The first 4 characters of the write key.' }),
             address: Type.String(),
             userAgent: Type.String(),
-            bytes: Type.Integer({ minimum: 0, description: 'Of the body, as the header says, or as they came.' }),
+            bytes: Type.Integer({ minimum: 0, description: 'Size of the body, from the header or as received.' }),
           }),
         ),
       }),

@@ -24,7 +24,7 @@ const SourceConfiguration = named(
           name: Type.String(),
           enabled: on,
           updatedAt: Time,
-          config: Type.Record(Type.String(), Type.Unknown(), { description: 'Only what its definition calls public.' }),
+          config: Type.Record(Type.String(), Type.Unknown(), { description: 'Only the public variables of the type.' }),
           destinationDefinition: closed({ name: Type.String(), displayName: Type.String(), updatedAt: Time }),
           shouldApplyDeviceModeTransformation: on,
           propagateEventsUntransformedOnError: on,
@@ -38,10 +38,10 @@ const refused = (message: string) => ({ [message]: { message } })
 
 export const SOURCE_CONFIG_IN_WORDS: RouteDescription = {
   tag: 'Ingest',
-  summary: 'What a client library needs to know of its source',
-  details: 'The write key goes in the Authorization header or, without one, in the query. It holds no secrets.',
+  summary: 'Show the configuration of a source to its client library',
+  details: 'Send the write key in the Authorization header or, without one, in the query. The answer holds no secrets.',
   access: 'write key',
-  query: { writeKey: Type.String({ description: 'Where there is no Authorization header.' }) },
+  query: { writeKey: Type.String({ description: 'If there is no Authorization header.' }) },
   requestHeaders: { 'If-None-Match': Type.String() },
   answers: {
     200: {
@@ -67,7 +67,7 @@ export const SOURCE_CONFIG_IN_WORDS: RouteDescription = {
         },
       },
     },
-    304: { text: 'It is still what `If-None-Match` names.' },
+    304: { text: 'Not changed since the ETag in `If-None-Match`.' },
     400: {
       text: '`Failed to read writeKey from header`, `Invalid Write Key`',
       schema: closed({ message: Type.String() }),

@@ -3,7 +3,7 @@ import { closed, named, oneOf, type RouteDescription, refusals, Time, Type } fro
 const TAG = 'Status'
 const upOrDown = oneOf(['UP', 'DOWN'])
 const trueOrFalse = oneOf(['TRUE', 'FALSE'])
-const check = Type.String({ description: '`ok`, or what is wrong.' })
+const check = Type.String({ description: '`ok`, or the problem.' })
 
 const Health = named(
   'Health',
@@ -50,29 +50,29 @@ const plain = (text: string, example: string) => ({
 export const HEALTH_IN_WORDS: RouteDescription = {
   tag: TAG,
   summary: 'Whether events can be stored and delivered',
-  details: 'A destination that fails is no trouble of this service.',
+  details: 'A failing destination does not make the server unhealthy.',
   access: 'none',
   answers: {
     200: { text: 'No problems found.', schema: Health, examples: { well: health } },
-    503: { text: 'Something is wrong; `checks` says what.', schema: Health, examples: { broken } },
+    503: { text: 'There is a problem; see `checks`.', schema: Health, examples: { broken } },
   },
 }
 
 export const ROOT_IN_WORDS: RouteDescription = {
   ...HEALTH_IN_WORDS,
   summary: 'The same as /health',
-  details: 'Who asks for HTML is sent to the dashboard, unless that is off.',
+  details: 'A request for HTML is redirected to the dashboard, unless it is off.',
   answers: { ...HEALTH_IN_WORDS.answers, 302: { text: 'The dashboard is at /ui/.' } },
 }
 
 export const READY_IN_WORDS: RouteDescription = {
   tag: TAG,
-  summary: 'Whether events are taken',
+  summary: 'Whether the server accepts events',
   access: 'none',
   answers: {
     200: { text: 'They are.', schema: closed({ ready: Type.Literal(true) }), examples: { ready: { ready: true } } },
     503: {
-      text: 'They are not.',
+      text: 'It does not.',
       schema: closed({
         ready: Type.Literal(false),
         reason: oneOf(['recovering log', 'shutting down', 'ending after a fault']),
@@ -84,11 +84,11 @@ export const READY_IN_WORDS: RouteDescription = {
 
 export const VERSION_IN_WORDS: RouteDescription = {
   tag: TAG,
-  summary: 'Which version this is',
+  summary: 'Show the version',
   access: 'none',
   answers: {
     200: {
-      text: 'The version, and what it can do.',
+      text: 'The version and its features.',
       schema: closed({
         Version: Type.String(),
         Revision: Type.String(),
@@ -102,10 +102,10 @@ export const VERSION_IN_WORDS: RouteDescription = {
 
 export const METRICS_IN_WORDS: RouteDescription = {
   tag: TAG,
-  summary: 'Metrics, as Prometheus reads them',
+  summary: 'Metrics in the Prometheus text format',
   details:
-    'Open while the server listens on loopback only and MILLRACE_METRICS_TOKEN is not set; else a Bearer token: that one, or ' +
-    'the access token of an admin.',
+    'Without authentication while the server listens on loopback only and MILLRACE_METRICS_TOKEN is not set; else with a Bearer token: that one, or ' +
+    "an admin's access token.",
   access: 'metrics token',
   answers: {
     200: plain('Text format 0.0.4.', 'millrace_log_bytes 73400320\n'),
@@ -115,7 +115,7 @@ export const METRICS_IN_WORDS: RouteDescription = {
 
 export const ROBOTS_IN_WORDS: RouteDescription = {
   tag: TAG,
-  summary: 'Tells search engines to stay away',
+  summary: 'Keep search engines away',
   access: 'none',
   answers: { 200: plain('Text.', 'User-agent: *\nDisallow: /\n') },
 }

@@ -3,7 +3,7 @@ import { closed, type RouteDescription, refusals, Time, Type } from '@millrace/o
 export const INBOX_IN_WORDS: Record<'show' | 'receive', RouteDescription> = {
   show: {
     tag: 'Quickstart',
-    summary: 'Show what the built-in inbox has received',
+    summary: 'List the requests to the built-in inbox',
     details: 'The last 100 requests, newest first; secret headers are masked.',
     access: 'token',
     answers: {
@@ -15,7 +15,7 @@ export const INBOX_IN_WORDS: Record<'show' | 'receive', RouteDescription> = {
               at: Time,
               method: Type.String(),
               headers: Type.Record(Type.String(), Type.String()),
-              body: Type.Unknown({ description: 'Parsed when it is JSON.' }),
+              body: Type.Unknown({ description: 'Parsed if it is JSON.' }),
             }),
           ),
         }),
@@ -37,8 +37,8 @@ export const INBOX_IN_WORDS: Record<'show' | 'receive', RouteDescription> = {
   },
   receive: {
     tag: 'Quickstart',
-    summary: 'Where the quickstart’s destination posts to',
-    details: 'The key is the secret of this server: only the configuration of the destination holds it.',
+    summary: 'Receive requests of the quickstart destination',
+    details: 'The key is secret: only the configuration of the destination contains it.',
     access: 'none',
     // The registered path holds the key.
     path: '/inbox/{key}',

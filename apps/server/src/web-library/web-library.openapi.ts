@@ -16,7 +16,7 @@ const LibrarySettings = named(
       }),
       plan: anything,
     },
-    { description: 'Other members hold what some version of a library reads.' },
+    { description: 'Other members are read by some versions of a library.' },
   ),
 )
 const refused = (text: string) => ({
@@ -34,7 +34,7 @@ export const WEB_LIBRARY_IN_WORDS: Record<'settings' | 'script' | 'part', RouteD
   settings: {
     tag: TAG,
     summary: 'Settings for the libraries of Segment for the web, Kotlin and Swift',
-    details: 'Their `cdnURL` or `cdnHost` leads here. What they read makes them send to this server.',
+    details: 'Set their `cdnURL` or `cdnHost` to this server. The settings make them send events to this server.',
     access: 'none',
     pathParameters: { writeKey },
     answers: {
@@ -52,7 +52,7 @@ export const WEB_LIBRARY_IN_WORDS: Record<'settings' | 'script' | 'part', RouteD
     details: 'The published @segment/analytics-next, which sends to the address that it was loaded from.',
     access: 'none',
     pathParameters: { writeKey },
-    answers: { 200: javascript, 304: { text: 'It is still what `If-None-Match` names.' }, 404: unknownKey },
+    answers: { 200: javascript, 304: { text: 'Not changed since the ETag in `If-None-Match`.' }, 404: unknownKey },
   },
   part: {
     tag: TAG,
@@ -60,7 +60,7 @@ export const WEB_LIBRARY_IN_WORDS: Record<'settings' | 'script' | 'part', RouteD
     access: 'none',
     answers: {
       200: javascript,
-      304: { text: 'It is still what `If-None-Match` names.' },
+      304: { text: 'Not changed since the ETag in `If-None-Match`.' },
       404: refused('No such part of the library'),
     },
   },

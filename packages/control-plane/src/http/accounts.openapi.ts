@@ -17,11 +17,11 @@ const { id, name, role } = ACCESS_TOKEN_SHOWN.properties
 
 export const ME_IN_WORDS: RouteDescription = {
   tag: 'Accounts',
-  summary: 'Who asks: the user and the token',
+  summary: 'Show the current user and token',
   access: 'token',
   answers: {
     200: {
-      text: 'The user and the token that the request is made with.',
+      text: 'The user and the token of the request.',
       schema: closed({ user: USER_SHOWN, token: closed({ id, name, role }) }),
       examples: { me: { user: USER_EXAMPLE, token: { id: token.id, name: token.name, role: token.role } } },
     },
@@ -32,14 +32,14 @@ export const TOKENS_IN_WORDS: Record<'list' | 'create' | 'remove', RouteDescript
   list: {
     tag: 'Accounts',
     summary: 'List access tokens',
-    details: 'Everybody’s own; to an admin those of all. Without their values.',
+    details: 'Your own; an admin sees all. Without their values.',
     access: 'token',
     query: PAGE_QUERY,
     answers: pageAnswers('accessTokens', ACCESS_TOKEN_SHOWN, token, 'tokens'),
   },
   create: {
     tag: 'Accounts',
-    summary: 'Make an access token for oneself',
+    summary: 'Create an access token for yourself',
     access: 'token',
     body: {
       schema: enveloped('accessToken', ACCESS_TOKEN_WRITTEN),
@@ -47,7 +47,7 @@ export const TOKENS_IN_WORDS: Record<'list' | 'create' | 'remove', RouteDescript
     },
     answers: {
       200: {
-        text: 'The token, and its value this once.',
+        text: 'The token with its value, shown only once.',
         schema: closed({ accessToken: ACCESS_TOKEN_SHOWN, token: TOKEN_VALUE }),
         examples: {
           token: { accessToken: token, token: 'mr_pat_Zk3vN8qT1yWc5RbE7uJd0LfS2gHx6mPa9oVi4XeB' },
@@ -71,11 +71,11 @@ export const TOKENS_IN_WORDS: Record<'list' | 'create' | 'remove', RouteDescript
   remove: {
     tag: 'Accounts',
     summary: 'Revoke an access token',
-    details: 'One’s own; an admin those of all. It is refused from the next request on.',
+    details: 'Your own; an admin may revoke any. The token is refused from the next request on.',
     access: 'token',
     requestHeaders: { 'If-Match': Type.String() },
     answers: {
-      204: { text: 'It is revoked.' },
+      204: { text: 'Revoked.' },
       ...refusals({ 404: [`Access token with id ${token.id} not found`], 412: ['Resource has changed'] }),
     },
   },
@@ -86,27 +86,30 @@ const Info = named(
   closed({
     version: Type.String(),
     uptimeSeconds: Type.Integer({ minimum: 0 }),
-    revision: Type.Integer({ minimum: 0, description: 'Of the configuration.' }),
+    revision: Type.Integer({ minimum: 0, description: 'Revision of the configuration.' }),
     logBytes: Type.Integer({ minimum: 0 }),
-    logOldestAt: Type.Union([Time, Type.Null()], { description: 'null when the log is empty.' }),
+    logOldestAt: Type.Union([Time, Type.Null()], { description: 'null if the log is empty.' }),
     lastBackup: Type.Union([Type.Record(Type.String(), Type.Unknown()), Type.Null()]),
     refusedSignIns: closed(
       {
         count: Type.Integer({ minimum: 0 }),
-        addresses: Type.Integer({ minimum: 0, description: 'From how many; of IPv6 the first 64 bits count.' }),
+        addresses: Type.Integer({
+          minimum: 0,
+          description: 'Number of client addresses; IPv6 addresses by their first 64 bits.',
+        }),
         lastAt: Type.Union([Time, Type.Null()]),
       },
       { description: 'Sign-ins answered 429 in the last 24 hours, since the server started.' },
     ),
     settings: Type.Record(Type.String(), Type.Union([Type.String(), Type.Number(), Type.Boolean(), Type.Null()]), {
-      description: 'In force, by variable; secrets masked.',
+      description: 'Current values by variable; secrets masked.',
     }),
   }),
 )
 
 export const INFO_IN_WORDS: RouteDescription = {
   tag: 'Administration',
-  summary: 'What there is to know of the server',
+  summary: 'Show version, sizes and settings of the server',
   access: 'token',
   answers: {
     200: {

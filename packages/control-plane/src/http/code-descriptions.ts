@@ -36,12 +36,14 @@ const VERSION_ID = '3OcjFpHW1yxUNp7EHCeq1H0gpPz'
 const pathParameters = { id: Type.String() }
 const versionParameters = { ...pathParameters, versionId: Type.String() }
 const requestHeaders = {
-  'If-Match': Type.String({ description: 'The ETag of the state that is meant; another one is refused with 412.' }),
+  'If-Match': Type.String({
+    description: 'The ETag of the expected state; if the resource has another one, the answer is 412.',
+  }),
 }
-const ETAG = { ETag: Type.String({ description: 'Of this state of the resource.' }) }
+const ETAG = { ETag: Type.String({ description: 'ETag of the resource.' }) }
 const CHANGED: ErrorTexts = { 412: ['Resource has changed'] }
 const PUBLISH = {
-  publish: Type.Boolean({ default: false, description: 'Puts the code in force; otherwise it is a draft.' }),
+  publish: Type.Boolean({ default: false, description: 'Publishes the code; otherwise it is a draft.' }),
 }
 
 /** What is wrong with code, wherever it is sent. */
@@ -108,7 +110,7 @@ export function codeDescriptions(words: CodeInWords) {
     replace: {
       ...common,
       summary: `Replace a ${name}`,
-      details: 'Other code makes a new version. Members that are left out get their defaults.',
+      details: 'Changed code creates a new version. Omitted members get their defaults.',
       pathParameters,
       requestHeaders,
       query: PUBLISH,
@@ -118,10 +120,10 @@ export function codeDescriptions(words: CodeInWords) {
     remove: {
       ...common,
       summary: `Remove a ${name}`,
-      details: 'Its versions stay readable.',
+      details: 'Its versions can still be read.',
       pathParameters,
       requestHeaders,
-      answers: { 204: { text: 'It is gone.' }, ...refusals({ ...unknown, ...CHANGED, ...words.removeErrors }) },
+      answers: { 204: { text: 'Deleted.' }, ...refusals({ ...unknown, ...CHANGED, ...words.removeErrors }) },
     },
     versions: {
       ...common,
@@ -154,7 +156,7 @@ export function codeDescriptions(words: CodeInWords) {
     },
     publish: {
       ...common,
-      summary: `Put a version of a ${name} in force, also an older one`,
+      summary: `Publish a version of a ${name}, also an older one`,
       details: words.publishing,
       pathParameters: versionParameters,
       requestHeaders,

@@ -49,8 +49,8 @@ export const TRANSFORMATIONS_IN_WORDS: CodeInWords = {
     ...times,
   },
   publishing:
-    'Governs the next event. A version that was never published pins the libraries that are published now; the one in force, ' +
-    'published again, follows them, as a new version if they have changed; an older one comes back with the libraries it had.',
+    'Takes effect with the next event. A version that was never published pins the currently published libraries. The published version, ' +
+    'published again, uses the current libraries, as a new version if they have changed. An older version keeps the libraries it had.',
   errors: { 400: ['Expected one of transformEvent,transformBatch. Found ', 'captureLogs must be a boolean'] },
   removeErrors: { 409: [['Transformation is attached', { destinationIds: ['3uLMicKvWtFGwbwBkUIwtP0l8lu'] }]] },
 }
@@ -74,7 +74,7 @@ export const LIBRARIES_IN_WORDS: CodeInWords = {
     workspaceId,
     ...times,
   },
-  publishing: 'What is published already runs on as it is: a transformation follows when it is published again.',
+  publishing: 'Published transformations keep their library versions until they are published again.',
   errors: {
     400: [
       'name must have a letter or a digit',
@@ -92,18 +92,21 @@ const codeToTest = {
   code: Type.Optional(Type.String()),
   versionId: Type.Optional(Type.String({ description: 'Default: the newest version.' })),
   libraryVersionIDs: Type.Optional(
-    Type.Array(Type.String(), { default: [], description: 'Used in place of published versions of their libraries.' }),
+    Type.Array(Type.String(), {
+      default: [],
+      description: 'Used instead of the published versions of these libraries.',
+    }),
   ),
 }
-const Input = Type.Integer({ minimum: 0, description: 'Index of the event that was sent.' })
+const Input = Type.Integer({ minimum: 0, description: 'Index of the input event.' })
 const versionErrors = ['versionId must be a text', 'libraryVersionIDs must be a list of ids']
 
 export const TEST_IN_WORDS: RouteDescription = {
   tag: 'Transformations',
-  summary: 'Run code over events, without saving or sending anything',
+  summary: 'Run code on events, without saving or sending anything',
   details:
-    'Instead of code, a transformation and one of its versions can be named. transformBatch gets all events as one batch. ' +
-    'At most 60 s in all.',
+    'Instead of code, give a transformation and one of its versions. transformBatch gets all events as one batch. ' +
+    'Time limit: 60 s.',
   access: 'token',
   body: {
     schema: closed({
@@ -112,7 +115,7 @@ export const TEST_IN_WORDS: RouteDescription = {
       events: Type.Array(Event, { minItems: 1, maxItems: MAX_TEST_EVENTS }),
       metadata: Type.Optional(
         Type.Record(Type.String(), Type.Unknown(), {
-          description: 'What metadata(event) gives beside messageId and workspaceId, such as sourceName.',
+          description: 'Further members of metadata(event), such as sourceName.',
         }),
       ),
     }),
@@ -124,7 +127,7 @@ export const TEST_IN_WORDS: RouteDescription = {
   },
   answers: {
     200: {
-      text: 'One element for each event that comes out, error and drop, in the order of what was sent.',
+      text: 'One element per resulting event, error or drop, in the order of the input.',
       schema: closed({
         transformedEvents: Type.Array(
           Type.Union([
@@ -168,7 +171,7 @@ const testsAnswer: RouteDescription['answers'] = {
     text: 'The stored tests.',
     schema: Tests,
     examples: { tests: { tests: [test] } },
-    headers: { ETag: Type.String({ description: 'Of the transformation.' }) },
+    headers: { ETag: Type.String({ description: 'ETag of the transformation.' }) },
   },
 }
 const unknown = { 404: [`Transformation with id ${TRANSFORMATION_ID} not found`] }
@@ -200,13 +203,13 @@ export const STORED_TESTS_IN_WORDS: Record<'get' | 'put' | 'run', RouteDescripti
   run: {
     tag: 'Transformations',
     summary: 'Run the stored tests of a transformation',
-    details: 'Over its newest version, another version, or code of the request. At most 60 s in all.',
+    details: 'On its newest version, another version, or code in the request. Time limit: 60 s.',
     access: 'token',
     pathParameters: { id: Type.String() },
     body: { schema: closed(codeToTest), example: { versionId: VERSION_ID }, isOptional: true },
     answers: {
       200: {
-        text: 'What came out. The order of members says nothing.',
+        text: 'The results. The order of members does not matter.',
         schema: closed({
           pass: Type.Boolean(),
           results: Type.Array(
@@ -233,7 +236,7 @@ export const STORED_TESTS_IN_WORDS: Record<'get' | 'put' | 'run', RouteDescripti
 
 export const LOGS_IN_WORDS: RouteDescription = {
   tag: 'Transformations',
-  summary: 'Show what live runs of a transformation logged',
+  summary: 'Show the live logs of a transformation',
   details:
     'The last 1,000 lines since the start of the server, newest first; lines are kept while `captureLogs` is on.',
   access: 'token',
@@ -278,7 +281,7 @@ const Template = closed({
 
 export const TEMPLATES_IN_WORDS: RouteDescription = {
   tag: 'Transformations',
-  summary: 'List the templates that a transformation can begin with',
+  summary: 'List templates for transformations',
   access: 'token',
   query: PAGE_QUERY,
   answers: pageAnswers(

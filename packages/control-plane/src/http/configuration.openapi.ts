@@ -29,26 +29,28 @@ const changes = [
 const Document = Type.Record(Type.String(), Type.Unknown(), {
   description: 'Sources, libraries, transformations and destinations by key, and the connections between them.',
 })
-const Revision = Type.Integer({ minimum: 0, description: 'One more with every change of the configuration.' })
+const Revision = Type.Integer({ minimum: 0, description: 'Increases with every change of the configuration.' })
 const Changes = Type.Array(
   named(
     'PlannedChange',
     closed({
       action: oneOf(['create', 'update', 'delete']),
       kind: oneOf(['source', 'library', 'transformation', 'destination', 'connection']),
-      key: Type.String({ description: 'Of a connection those of its ends: `cinema-app/booking-hook`.' }),
+      key: Type.String({ description: 'For a connection the keys of both ends: `cinema-app/booking-hook`.' }),
       diff: Type.Array(DIFF_LINE),
     }),
   ),
 )
-const prune = Type.Optional(Type.Boolean({ default: false, description: 'Removes what the document does not name.' }))
+const prune = Type.Optional(
+  Type.Boolean({ default: false, description: 'Removes resources that the document does not name.' }),
+)
 const warning = { 'X-Millrace-Warning': Type.String() }
 const NOT_A_DOCUMENT = ['document must be an object', 'prune must be a boolean', 'Unknown member: colour']
 
 export const CONFIGURATION_IN_WORDS: Record<'pull' | 'plan' | 'apply', RouteDescription> = {
   pull: {
     tag: 'Configuration',
-    summary: 'The whole configuration as one document',
+    summary: 'Show the whole configuration as one document',
     details: 'Without users, tokens and credentials; secrets as `********`.',
     access: 'token',
     answers: {
@@ -62,8 +64,8 @@ export const CONFIGURATION_IN_WORDS: Record<'pull' | 'plan' | 'apply', RouteDesc
   },
   plan: {
     tag: 'Configuration',
-    summary: 'What a document would change',
-    details: 'What is wrong in the document stands in `errors`; with errors it cannot be applied.',
+    summary: 'Show what a document would change',
+    details: '`errors` lists the problems of the document; with errors it cannot be applied.',
     access: 'token',
     body: { schema: closed({ document: Document, prune }), example: { document, prune: false } },
     answers: {
@@ -82,20 +84,22 @@ export const CONFIGURATION_IN_WORDS: Record<'pull' | 'plan' | 'apply', RouteDesc
   },
   apply: {
     tag: 'Configuration',
-    summary: 'Carry out a document: all of it or nothing',
+    summary: 'Apply a document, all or nothing',
     access: 'token',
     body: {
       schema: closed({
         document: Document,
         prune,
-        revision: Type.Integer({ description: 'Of the plan.' }),
-        discard: Type.Optional(Type.Boolean({ default: false, description: 'Ends events that wait for what goes.' })),
+        revision: Type.Integer({ description: 'Revision of the plan.' }),
+        discard: Type.Optional(
+          Type.Boolean({ default: false, description: 'Discards events that wait for removed resources.' }),
+        ),
       }),
       example: { document, prune: false, revision: 57 },
     },
     answers: {
       200: {
-        text: 'What was changed.',
+        text: 'The applied changes.',
         schema: closed({ revision: Revision, changes: Changes }),
         examples: { applied: { revision: 58, changes } },
         headers: warning,

@@ -51,12 +51,12 @@ export const USERS_IN_WORDS: Record<'list' | 'create' | 'get' | 'update' | 'remo
   },
   create: {
     tag: 'Accounts',
-    summary: 'Make a user with a first token',
+    summary: 'Create a user with a first token',
     access: 'token',
     body: { schema: enveloped('user', USER_WRITTEN), example: { email: USER_EXAMPLE.email, role: USER_EXAMPLE.role } },
     answers: {
       200: {
-        text: 'The user, and the first token this once.',
+        text: 'The user, and the first token, shown only once.',
         schema: closed({ user: USER_SHOWN, token: TOKEN_VALUE }),
         examples: { user: { user: USER_EXAMPLE, token: 'mr_pat_4tQx9ZbW2mLr7VnC0pKd8sFy1aGh3uEjTiRwB6oM' } },
         headers: ETAG,
@@ -73,12 +73,12 @@ export const USERS_IN_WORDS: Record<'list' | 'create' | 'get' | 'update' | 'remo
   update: {
     tag: 'Accounts',
     summary: 'Change a user',
-    details: 'A lower role holds for the next request, also with tokens that were made before.',
+    details: 'A lower role takes effect with the next request, also for existing tokens.',
     access: 'token',
     requestHeaders,
     body: { schema: enveloped('user', USER_CHANGED), example: { role: 'viewer' } },
     answers: {
-      200: { ...oneUser('The user as it is now.') },
+      200: { ...oneUser('The changed user.') },
       ...refusals({ 400: USER_ERRORS, ...UNKNOWN_USER, 409: ['Last admin', 'email is already in use'], ...CHANGED }),
     },
   },
@@ -88,7 +88,7 @@ export const USERS_IN_WORDS: Record<'list' | 'create' | 'get' | 'update' | 'remo
     access: 'token',
     requestHeaders,
     answers: {
-      204: { text: 'The user is removed; no token of theirs is taken any more.' },
+      204: { text: 'The user is removed; all their tokens are refused.' },
       ...refusals({ ...UNKNOWN_USER, 409: ['Last admin'], ...CHANGED }),
     },
   },
@@ -111,7 +111,7 @@ export const CREDENTIALS_IN_WORDS: Record<'list' | 'put' | 'remove', RouteDescri
   },
   put: {
     tag: 'Credentials',
-    summary: 'Make a credential, or give it another value',
+    summary: 'Create a credential, or change its value',
     details: 'Its value is stored encrypted and never returned.',
     access: 'token',
     requestHeaders,
@@ -140,7 +140,7 @@ export const CREDENTIALS_IN_WORDS: Record<'list' | 'put' | 'remove', RouteDescri
     summary: 'Remove a credential',
     access: 'token',
     requestHeaders,
-    answers: { 204: { text: 'It is removed.' }, ...refusals({ ...UNKNOWN_CREDENTIAL, ...CHANGED }) },
+    answers: { 204: { text: 'Removed.' }, ...refusals({ ...UNKNOWN_CREDENTIAL, ...CHANGED }) },
   },
 }
 
@@ -150,8 +150,8 @@ export const DIFF_LINE = named(
   'DiffLine',
   closed({
     path: Type.String({ description: 'JSON pointer.' }),
-    from: Type.Unknown({ description: 'null where there was nothing.' }),
-    to: Type.Unknown({ description: 'null where there is nothing any more.' }),
+    from: Type.Unknown({ description: 'null if there was no value.' }),
+    to: Type.Unknown({ description: 'null if there is no value.' }),
     secretChanged: Type.Optional(Type.Literal(true)),
   }),
 )
@@ -160,7 +160,7 @@ const AuditEntry = named(
   closed({
     id: Id,
     at: Time,
-    actor: Type.String({ description: 'E-mail address; `millrace` is the program itself, `unknown` nobody we know.' }),
+    actor: Type.String({ description: 'E-mail address; `millrace` is the server itself, `unknown` an unknown user.' }),
     tokenName: textOrNull,
     address: textOrNull,
     action: Type.String(),
@@ -174,7 +174,7 @@ const AuditEntry = named(
 
 export const AUDIT_IN_WORDS: RouteDescription = {
   tag: 'Administration',
-  summary: 'Who did what, newest first',
+  summary: 'List the audit log, newest first',
   access: 'token',
   query: {
     from: Type.String({ description: 'At or after this time.' }),
@@ -182,7 +182,7 @@ export const AUDIT_IN_WORDS: RouteDescription = {
     actor: Type.String(),
     kind: oneOf(AUDIT_KINDS),
     limit: PAGE_QUERY.limit,
-    cursor: Type.String({ description: 'Of the page before.' }),
+    cursor: Type.String({ description: '`paging.next` of the previous page.' }),
   },
   answers: {
     200: {

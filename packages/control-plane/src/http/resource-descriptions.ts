@@ -36,16 +36,18 @@ export interface ResourceInWords {
 const NO_ID = '3iidO0kXIpgrmam9JhPLS2gpoVe'
 const pathParameters = { id: Type.String() }
 const conditional = {
-  'If-Match': Type.String({ description: 'The ETag of the state that is meant; another one is refused with 412.' }),
+  'If-Match': Type.String({
+    description: 'The ETag of the expected state; if the resource has another one, the answer is 412.',
+  }),
 }
-const ETAG = { ETag: Type.String({ description: 'Of this state of the resource.' }) }
+const ETAG = { ETag: Type.String({ description: 'ETag of the resource.' }) }
 const CHANGED: ErrorTexts = { 412: ['Resource has changed'] }
 
 /** Query of a list. */
 export const PAGE_QUERY = {
-  q: Type.String({ description: 'Part of the name, key, e-mail address or id, whatever its letter case.' }),
+  q: Type.String({ description: 'Part of the name, key, e-mail address or id, case-insensitive.' }),
   page: Type.Integer({ minimum: 1, default: 1 }),
-  limit: Type.Integer({ minimum: 1, maximum: MAX_LIMIT, default: 100, description: 'Resources in a page.' }),
+  limit: Type.Integer({ minimum: 1, maximum: MAX_LIMIT, default: 100, description: 'Resources per page.' }),
 }
 const PAGE_ERRORS: ErrorTexts = { 400: ['Invalid page', 'Invalid limit', 'Invalid q'] }
 
@@ -103,14 +105,14 @@ export function resourceDescriptions(words: ResourceInWords) {
     replace: {
       ...rewrite,
       summary: `Replace a ${name}`,
-      details: 'Members that are left out get their defaults.',
+      details: 'Omitted members get their defaults.',
       body: { schema: enveloped(name, needing(written, words.neededInPut)), example: writtenExample },
       answers: { ...writtenOne, ...rewriteErrors },
     },
     update: {
       ...rewrite,
       summary: `Change members of a ${name}`,
-      details: 'Members that are left out stay as they are.',
+      details: 'Omitted members do not change.',
       body: { schema: enveloped(name, needing(written, [])), example: { enabled: false } },
       answers: { ...writtenOne, ...rewriteErrors },
     },
@@ -120,11 +122,11 @@ export function resourceDescriptions(words: ResourceInWords) {
       query: {
         ...(name === 'connection'
           ? {}
-          : { cascade: Type.Boolean({ default: false, description: 'Removes its connections, too.' }) }),
+          : { cascade: Type.Boolean({ default: false, description: 'Also removes its connections.' }) }),
         discard: Type.Boolean({ default: false, description: 'Ends waiting events as discarded.' }),
       },
       answers: {
-        204: { text: 'It is gone.' },
+        204: { text: 'Deleted.' },
         ...refusals({ ...unknown, ...CHANGED, ...words.removeErrors }),
       },
     },
@@ -132,7 +134,7 @@ export function resourceDescriptions(words: ResourceInWords) {
 }
 
 const WARNING = {
-  'X-Millrace-Warning': Type.String({ description: 'Says that saved secrets were removed: the host is another one.' }),
+  'X-Millrace-Warning': Type.String({ description: 'Says that saved secrets were removed because the host changed.' }),
 }
 
 /** The same members, of which only some have to be there. */

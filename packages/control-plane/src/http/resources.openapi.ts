@@ -151,7 +151,7 @@ export const CONNECTIONS_IN_WORDS: ResourceInWords = {
 export const ROTATION_IN_WORDS: RouteDescription = {
   tag: 'Sources',
   summary: 'Give a source a new write key',
-  details: 'The key of now goes on working for the grace time.',
+  details: 'The old key keeps working for the grace time.',
   access: 'token',
   pathParameters: { id: Type.String() },
   requestHeaders: { 'If-Match': Type.String() },

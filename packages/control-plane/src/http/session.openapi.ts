@@ -6,9 +6,9 @@ const { id, name, role } = ACCESS_TOKEN_SHOWN.properties
 const shown = {
   user: USER_SHOWN,
   token: closed({ id, name, role }),
-  expiresAt: { ...Time, description: 'However much it is used; unused it ends after 12 hours.' },
+  expiresAt: { ...Time, description: 'End of the session; without use it ends after 12 hours.' },
 }
-const half = Type.String({ pattern: '^[0-9A-Za-z_-]{43}$', description: 'Shown this once.' })
+const half = Type.String({ pattern: '^[0-9A-Za-z_-]{43}$', description: 'Shown only once.' })
 const session = {
   user: USER_EXAMPLE,
   token: { id: '3HKbh3KJUutcOg0TP3JBduW9TBn', name: 'ci', role: 'viewer' },
@@ -22,8 +22,8 @@ export const SESSION_IN_WORDS: Record<'begin' | 'show' | 'end', RouteDescription
     tag: 'Accounts',
     summary: 'Sign in to the dashboard',
     details:
-      'A session acts for the token, and ends with it, after 7 days, or after 12 hours without use. The answer holds one ' +
-      'half of it and sets a cookie with the other; requests show both, `half` as `X-Millrace-Session`.',
+      'A session acts for the token. It ends with the token, after 7 days, or after 12 hours without use. The answer holds one ' +
+      'half of it and sets a cookie with the other; requests send both, `half` as `X-Millrace-Session`.',
     access: 'none',
     body: {
       schema: closed({ email: Type.String({ minLength: 1 }), token: Type.String({ minLength: 1 }) }),
@@ -45,7 +45,7 @@ export const SESSION_IN_WORDS: Record<'begin' | 'show' | 'end', RouteDescription
   },
   show: {
     tag: 'Accounts',
-    summary: 'Show the session that asks',
+    summary: 'Show the current session',
     access: 'token',
     answers: {
       200: {
@@ -60,6 +60,6 @@ export const SESSION_IN_WORDS: Record<'begin' | 'show' | 'end', RouteDescription
     tag: 'Accounts',
     summary: 'Sign out of the dashboard',
     access: 'token',
-    answers: { 204: { text: 'The session is over.', headers: SET_COOKIE }, ...refusals(NO_SESSION) },
+    answers: { 204: { text: 'Signed out.', headers: SET_COOKIE }, ...refusals(NO_SESSION) },
   },
 }

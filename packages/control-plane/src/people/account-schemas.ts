@@ -9,7 +9,7 @@ const timeOrNull = Type.Union([Time, Type.Null()])
 export const ACCESS_TOKEN_WRITTEN = closed({
   ...readOnly(['id', 'createdAt', 'updatedAt', 'workspaceId']),
   name: NAME,
-  role: oneOf(ROLES, { description: 'At most that of the token which asks.' }),
+  role: oneOf(ROLES, { description: "At most the role of the request's token." }),
   expiresAt: Type.Optional(
     Type.Union([Type.String(), Type.Null()], { default: null, description: 'A time in the future; null: never.' }),
   ),
@@ -30,7 +30,7 @@ export const ACCESS_TOKEN_SHOWN = named(
 )
 
 /** The value of a token, shown once. */
-export const TOKEN_VALUE = Type.String({ pattern: '^mr_pat_[0-9A-Za-z]{40}$', description: 'Shown this once.' })
+export const TOKEN_VALUE = Type.String({ pattern: '^mr_pat_[0-9A-Za-z]{40}$', description: 'Shown only once.' })
 
 export const USER_SHOWN = named(
   'User',

@@ -4,7 +4,7 @@ import { NAME, RESOURCE_READ_ONLY_MEMBERS } from './written-fields.ts'
 
 /** The readers of written destinations and the OpenAPI document go by these. @see contracts/control-plane.md §6 [D708] */
 export const THROTTLE = closed({
-  limit: Type.Integer({ minimum: 1, maximum: 1_000_000, description: 'Requests in a window.' }),
+  limit: Type.Integer({ minimum: 1, maximum: 1_000_000, description: 'Maximum requests in a window.' }),
   windowSeconds: Type.Integer({ minimum: 1, maximum: 86_400 }),
 })
 
@@ -13,7 +13,7 @@ export const DELIVERY = closed({
     minimum: 1,
     maximum: 1_000,
     default: DEFAULT_DELIVERY.concurrency,
-    description: 'Most requests at a time.',
+    description: 'Maximum concurrent requests.',
   }),
   ordering: oneOf(['strict', 'none'], {
     default: DEFAULT_DELIVERY.ordering,
@@ -23,7 +23,7 @@ export const DELIVERY = closed({
   onTransformationError: oneOf(['dead_letter', 'pass_through'], { default: DEFAULT_DELIVERY.onTransformationError }),
   keepAnswers: oneOf(['failed', 'all'], {
     default: DEFAULT_DELIVERY.keepAnswers,
-    description: 'Of which attempts the answers are kept in traces.',
+    description: 'Attempts whose answers are stored in traces.',
   }),
 })
 
@@ -37,7 +37,7 @@ const TRANSFORMATION_IDS = Type.Array(Type.String(), {
 
 const config = Type.Record(Type.String(), Type.Unknown(), {
   description:
-    'By the configSchema of the type. Secrets are shown as `********`; a mask sent back keeps the saved value.',
+    'Validated by the configSchema of the type. Secrets are shown as `********`; sending the mask keeps the saved value.',
 })
 
 export const DESTINATION_WRITTEN = closed({
@@ -54,7 +54,7 @@ export const DESTINATION_SHOWN = named(
   'Destination',
   closed({
     id: Id,
-    key: Type.String({ description: 'Names it in configuration as code.' }),
+    key: Type.String({ description: 'Key in configuration as code.' }),
     name: NAME,
     type: Type.String(),
     enabled: Type.Boolean(),

@@ -3,7 +3,7 @@ import { SOURCE_TYPES } from './source.ts'
 import { NAME, RESOURCE_READ_ONLY_MEMBERS } from './written-fields.ts'
 
 const catalog = {
-  samples: oneOf(['full', 'masked', 'off'], { default: 'full', description: 'What the catalog keeps of values.' }),
+  samples: oneOf(['full', 'masked', 'off'], { default: 'full', description: 'How the catalog stores samples.' }),
   values: oneOf(['on', 'off'], { default: 'on', description: 'Whether the catalog counts values.' }),
 }
 const config = {
@@ -17,7 +17,7 @@ const config = {
     minimum: 0,
     maximum: 86_400,
     default: 0,
-    description: 'How long a repeated messageId of this source counts as a duplicate. 0 means never.',
+    description: 'Time in which a repeated messageId of this source is a duplicate. 0: never.',
   }),
   orderShards: Type.Integer({ minimum: 1, maximum: 64, default: 1, description: 'Partitions of its log.' }),
 }
@@ -33,20 +33,20 @@ const path = (description: string) =>
 const webhook = {
   eventPath: path('Name of the event, such as `type`; else `Webhook Received`.'),
   userIdPath: path('userId, such as `data.object.customer`.'),
-  anonymousIdPath: path('anonymousId; made up where there is neither.'),
-  messageIdPath: path('messageId: a repeated webhook has the same one, and is left out within dedupWindowSeconds.'),
+  anonymousIdPath: path('anonymousId; generated if there is neither.'),
+  messageIdPath: path('messageId; repeated webhooks are dropped within dedupWindowSeconds.'),
   signature: oneOf(['none', 'github', 'stripe', 'shopify'], {
     default: 'none',
-    description: 'The service whose signature each request has to have.',
+    description: 'The service whose signature every request must have.',
   }),
   secretCredential: Type.String({
     pattern: '^[A-Za-z0-9_.-]{0,64}$',
     title: 'the key of a credential',
     default: '',
-    description: 'Key of the credential that holds the secret of the signature.',
+    description: 'Key of the credential with the signing secret.',
   }),
 }
-const ONLY_WEBHOOKS = { description: 'Of a source of type Webhook or Shopify alone.' }
+const ONLY_WEBHOOKS = { description: 'Only for sources of type Webhook or Shopify.' }
 
 /** The readers of written sources and the OpenAPI document go by these. @see contracts/control-plane.md §5 [D707] */
 export const SOURCE_CATALOG = closed(catalog)
@@ -58,7 +58,7 @@ export const MAX_GRACE_HOURS = 720
 
 export const WRITE_KEY = Type.String({
   pattern: WRITE_KEY_PATTERN.source,
-  description: 'What client libraries are initialised with. Made by the server unless given; unique.',
+  description: 'Key for client libraries; unique. Generated if omitted.',
 })
 
 export const SOURCE_WRITTEN = closed({
@@ -70,7 +70,7 @@ export const SOURCE_WRITTEN = closed({
   config: Type.Optional(
     Type.Union([
       closedPartial({ ...config, catalog: closedPartial(catalog), webhook: closedPartial(webhook, ONLY_WEBHOOKS) }),
-      Type.Null({ description: 'As if it were left out.' }),
+      Type.Null({ description: 'Same as omitted.' }),
     ]),
   ),
 })
@@ -79,7 +79,7 @@ export const SOURCE_SHOWN = named(
   'Source',
   closed({
     id: Id,
-    key: Type.String({ description: 'Names it in configuration as code.' }),
+    key: Type.String({ description: 'Key in configuration as code.' }),
     name: NAME,
     type: oneOf(SOURCE_TYPES),
     writeKey: WRITE_KEY,
@@ -97,7 +97,7 @@ export const ROTATION_WRITTEN = closed({
       minimum: 0,
       maximum: MAX_GRACE_HOURS,
       default: 0,
-      description: 'How long the key of now goes on working.',
+      description: 'Time that the old key keeps working.',
     }),
   ),
 })

@@ -13,7 +13,7 @@ export const STORED_TEST = closed({
   id: Type.String({ minLength: 1, maxLength: MAX_ID_LENGTH, description: 'Unique among the tests.' }),
   name: NAME,
   input: Type.Array(event, { minItems: 1, maxItems: MAX_TEST_EVENTS }),
-  expectedOutput: Type.Array(event, { description: 'Every event that comes out, in order.' }),
+  expectedOutput: Type.Array(event, { description: 'All resulting events, in order.' }),
 })
 
 const MEMBERS = Object.keys(STORED_TEST.properties)

@@ -12,13 +12,13 @@ const written = {
 }
 const shown = {
   id: Id,
-  versionId: Type.String({ description: 'Of the code that is shown: the version saved last.' }),
-  publishedVersionId: Type.Union([Id, Type.Null()], { description: 'Of the version that is in force; null: none.' }),
+  versionId: Type.String({ description: 'Version of the shown code: the last saved one.' }),
+  publishedVersionId: Type.Union([Id, Type.Null()], { description: 'The published version; null: none.' }),
   name: NAME,
   description: Type.String(),
   language: oneOf(CODE_LANGUAGES),
   code: Type.String(),
-  imports: Type.Array(Type.String(), { description: 'Import names of the libraries that the code names.' }),
+  imports: Type.Array(Type.String(), { description: 'Import names of the libraries that the code imports.' }),
 }
 const common = { workspaceId: Id, createdAt: Time, updatedAt: Time }
 
@@ -27,7 +27,7 @@ export const TRANSFORMATION_WRITTEN = closed({
   ...written,
   ...readOnly(['destinations']),
   captureLogs: Type.Optional(
-    Type.Boolean({ default: false, description: 'Whether lines that live runs log are kept: the last 1,000.' }),
+    Type.Boolean({ default: false, description: 'Whether to keep the last 1,000 lines logged by live runs.' }),
   ),
 })
 
@@ -35,7 +35,7 @@ export const TRANSFORMATION_SHOWN = named(
   'Transformation',
   closed({
     ...shown,
-    destinations: Type.Array(Id, { description: 'Ids of those that it is attached to.' }),
+    destinations: Type.Array(Id, { description: 'Ids of the destinations that it is attached to.' }),
     captureLogs: Type.Boolean(),
     ...common,
   }),
@@ -47,8 +47,8 @@ export const LIBRARY_SHOWN = named(
   'Library',
   closed({
     ...shown,
-    importName: Type.String({ description: 'The camel-cased name, by which code imports it.' }),
-    usedBy: Type.Array(Id, { description: 'Ids of the transformations that need it.' }),
+    importName: Type.String({ description: 'The name in camel case, for imports.' }),
+    usedBy: Type.Array(Id, { description: 'Ids of the transformations that use it.' }),
     ...common,
   }),
 )
@@ -57,7 +57,7 @@ const header = {
   versionId: Id,
   createdAt: Time,
   createdBy: Type.String({ description: 'E-mail of the user, or `millrace`.' }),
-  published: Type.Boolean({ description: 'Whether it is in force.' }),
+  published: Type.Boolean({ description: 'Whether it is the published version.' }),
 }
 
 export const VERSION_LISTED = closed(header)

@@ -19,13 +19,13 @@ interface Partition {
   end: Offset
 }
 
-/** The event log without durability, at any number of partitions: for tests, and for trying the readers of a cluster. */
+/** An in-memory event log with any number of partitions, for tests. */
 export class MemoryEventLog implements EventLog {
   readonly partitions: number
   readonly #partitions: Partition[]
   readonly #commitListeners = new Set<(partition: number, stream: Stream) => void>()
 
-  /** When an event of a source with a dedup window, or of an attempt, was accepted last, by its key. */
+  /** Last acceptance time by deduplication key, for windows and attempts. */
   readonly #known = new Map<string, number>()
 
   constructor(partitions = 1) {

@@ -6,7 +6,7 @@ import { DamagedSegmentError, type EncodedRecord, hasTable } from './segments/se
 import { segmentPath } from './segments/segment-files.ts'
 import { lookInto, segmentsFrom, segmentsIn } from './segments/segment-look.ts'
 
-/** Reads the segments of a directory in any direction, beside the thread that writes, checkpoints and drops them. */
+/** Reads the segments of a directory in both directions, concurrently with the log thread. */
 export class BackReader {
   readonly #directory: string
 
@@ -24,7 +24,7 @@ export class BackReader {
     return { frames: frame([]), next: 0 }
   }
 
-  /** @see EventLog.scan; `next` is `from` where nothing is. */
+  /** @see EventLog.scan; `next` is `from` if there are no records. */
   scan(from: Offset, maxBytes: number): FramedResult {
     for (const first of segmentsFrom(segmentsIn(this.#directory), from)) {
       const records = this.#readSegment(first, FORWARDS, from, maxBytes)
@@ -69,7 +69,7 @@ function readRecords(
   let left = maxBytes
   for (const row of rows.iterate(place)) {
     const { offset, crc, bytes } = row as unknown as EncodedRecord & { crc: number }
-    // The log's own thread finds damage and sets the segment aside; whoever looks back passes it over.
+    // Skips damage; the log thread finds it and sets the segment aside.
     if (crc32(bytes) !== crc) continue
     if (found.length > 0 && bytes.length > left) break
     const duplicates = duplicatesOf?.get(offset)?.['indexes'] as Uint8Array | undefined

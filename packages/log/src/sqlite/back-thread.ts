@@ -4,7 +4,7 @@ import type { FramedResult } from '../event-log.ts'
 import { BackReader } from './back-reader.ts'
 import type { BackCalls } from './calls.ts'
 
-/** A thread beside the log's own: what it reads for people takes nothing from those who write and deliver. */
+/** A read-only thread for searches, so that they do not slow down appends and delivery. */
 const reader = new BackReader(workerData as string)
 
 answerCalls<ThreadFunctions>({

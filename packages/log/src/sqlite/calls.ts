@@ -3,34 +3,34 @@ import type { FramedResult, Offset, OffsetRange, Stream } from '../event-log.ts'
 import type { CommitSpan } from './commit-ring.ts'
 import type { Commit, EncodedRecord } from './segments/segment.ts'
 
-/** What the log's thread is started with. */
+/** Start data of the log thread. */
 export interface LogThreadData {
   readonly directory: string
   readonly segmentBytes: number
   readonly segmentMs: number
   readonly notBefore: Offset
-  /** Whether sources have a window: then what it holds is read at the start, and not with the first append. */
+  /** Whether a source has a window: recent keys are then loaded at start, not with the first append. */
   readonly hasDedup: boolean
 }
 
-/** One commit as it crosses to the log's thread: its records lie in the memory that both share. */
+/** A commit sent to the log thread; its records are in shared memory. */
 export interface CommitMessage extends CommitSpan {
   readonly tallies: Commit['tallies']
-  /** Of records of which duplicates are told, or may be later: their places in the commit. */
+  /** Deduplication rules by the record's place in the commit, for records that have one. */
   readonly rules: readonly (readonly [place: number, rule: DedupRule])[]
 }
 
 export interface Appended {
-  /** Offset of the first record; the others follow without gaps. */
+  /** Offset of the first record; the rest follow without gaps. */
   readonly first: Offset
-  /** Indexes of duplicates, by the record's place in the commit. */
+  /** Indexes of duplicates by the record's place in the commit. */
   readonly duplicates: ReadonlyMap<number, readonly number[]>
 }
 
-/** The functions of the log's thread. */
+/** Calls to the log thread. */
 export type LogCalls = {
   open(nothing: undefined): { end: Offset; damaged: readonly OffsetRange[]; sizeBytes: number }
-  /** The memory that commits are read from; comes before the first of them. */
+  /** Sets the shared memory of commits; call it before the first commit. */
   share(memory: SharedArrayBuffer): void
   append(commit: CommitMessage): Appended
   probe(nothing: undefined): void
@@ -46,13 +46,13 @@ export type LogCalls = {
   close(nothing: undefined): Promise<void>
 }
 
-/** The functions of the thread that reads for those who look at what was; it is started with the directory. */
+/** Calls to the read-only thread for searches; its start data is the directory. */
 export type BackCalls = {
   readBack(request: { before: Offset; maxBytes: number }): FramedResult
   scan(request: { from: Offset; maxBytes: number }): FramedResult
 }
 
-/** What the thread says unasked: a segment was set aside. */
+/** Notification of the thread: a segment was set aside. */
 export interface DamageNotice {
   readonly range: OffsetRange
   readonly cause: string

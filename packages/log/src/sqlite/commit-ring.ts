@@ -6,24 +6,24 @@ import { type Offset, STREAMS, type StoredRecord, type Stream } from '../event-l
  */
 const FRAME_BYTES = 5
 
-/** Where the frames of one commit lie in the ring's memory. */
+/** Range of a commit's frames in the ring's memory. */
 export interface CommitSpan {
   readonly start: number
   readonly end: number
 }
 
 interface Commit extends CommitSpan {
-  /** Offset of its first record; undefined until it is stored. */
+  /** Offset of its first record; undefined until the commit is stored. */
   first: Offset | undefined
   readonly count: number
-  /** Indexes of duplicates, by the record's place in the commit. */
+  /** Indexes of duplicates by the record's place in the commit. */
   duplicates: ReadonlyMap<number, readonly number[]>
 }
 
 /**
- * Memory that the log's two threads share. Records are written here once: the thread stores them from here, and
- * readers that keep up are served from here until newer commits take the place. Commits lie one after the other and
- * begin again at the start when the end is reached.
+ * A ring buffer shared by the main thread and the log thread. A record is written here once: the log thread stores it from
+ * here, and readers that keep up read it from here until newer commits overwrite it. Commits are contiguous and wrap
+ * around at the end.
  */
 export class CommitRing {
   readonly memory: SharedArrayBuffer
@@ -31,17 +31,17 @@ export class CommitRing {
   readonly #maxStoredBytes: number
   #storedBytes = 0
   #commits: Commit[] = []
-  /** Commits before this place are gone; they are cut off now and then. */
+  /** Index of the oldest readable commit; older entries are trimmed from time to time. */
   #oldest = 0
   #writeAt = 0
   #coveredFrom: Offset
 
   /**
-   * @param maxStoredBytes how much of what is stored can be read again, at most.
-   * @param maxCommitBytes of one commit; two may be under way at a time.
+   * @param maxStoredBytes bytes of stored records that stay readable.
+   * @param maxCommitBytes maximum size of a commit; two may be in flight.
    */
   constructor(maxStoredBytes: number, maxCommitBytes: number, end: Offset) {
-    // Two commits under way, a third being written, and what is left unused when the third does not fit before the end.
+    // Two commits in flight, a third being written, and the gap if the third does not fit before the end.
     this.memory = new SharedArrayBuffer(maxStoredBytes + 4 * maxCommitBytes)
     this.#bytes = Buffer.from(this.memory)
     this.#maxStoredBytes = maxStoredBytes
@@ -52,7 +52,7 @@ export class CommitRing {
     return FRAME_BYTES + encodedSize(record)
   }
 
-  /** Writes the records of a commit. They can be read once `stored` is called. */
+  /** Writes the records of a commit. They become readable with `stored`. */
   write(entries: readonly { stream: Stream; record: EventRecord; size: number }[]): CommitSpan {
     const size = entries.reduce((sum, entry) => sum + entry.size, 0)
     const start = this.#makeRoom(size)
@@ -75,14 +75,14 @@ export class CommitRing {
     this.#forgetWhile(() => this.#storedBytes > this.#maxStoredBytes)
   }
 
-  /** Nothing of a commit that failed is ever read. */
+  /** Removes a failed commit, which is never read. */
   failed(span: CommitSpan): void {
     this.#commits = this.#commits.filter((commit) => commit !== span)
   }
 
   /**
-   * Copies of the records of a stream from `from` on, up to `maxBytes` but at least one; undefined where older ones are
-   * needed than are here.
+   * Copies the records of a stream from `from` on, up to `maxBytes` but at least one; undefined if the ring no longer has
+   * `from`.
    */
   read(stream: Stream, from: Offset, maxBytes: number): StoredRecord[] | undefined {
     if (from < this.#coveredFrom) return undefined
@@ -118,7 +118,7 @@ export class CommitRing {
     return this.#copy([{ offset, start: start + FRAME_BYTES, end, duplicates }], end - start)[0]
   }
 
-  /** What is read outlives its place in the ring. */
+  /** Copies records, because the ring may overwrite them. */
   #copy(found: readonly Found[], bytes: number): StoredRecord[] {
     const copy = Buffer.allocUnsafeSlow(bytes)
     let at = 0
@@ -133,7 +133,7 @@ export class CommitRing {
   #makeRoom(size: number): number {
     const wraps = this.#writeAt + size > this.#bytes.length
     const start = wraps ? 0 : this.#writeAt
-    // What lies ahead of the writing place is the oldest; on wrapping that is first what is left behind at the end.
+    // The commits ahead of the write position are the oldest; on wrapping, those left at the end come first.
     if (wraps) this.#forgetWhile((commit) => commit.start >= this.#writeAt)
     this.#forgetWhile((commit) => commit.start < start + size && commit.end > start)
     this.#writeAt = start + size
@@ -152,7 +152,7 @@ export class CommitRing {
     this.#oldest = 0
   }
 
-  /** Index of the commit that holds an offset, or of the first one after it. */
+  /** Index of the commit with an offset, or of the first one after it. */
   #indexOf(offset: Offset): number {
     let low = this.#oldest
     let high = this.#commits.length
@@ -175,7 +175,7 @@ interface Found {
   readonly duplicates: readonly number[] | undefined
 }
 
-/** The frames of a commit, read back by the thread that stores them. */
+/** Iterates over the frames of a commit, in the log thread. */
 export function* framesOf(
   memory: Uint8Array,
   { start, end }: CommitSpan,

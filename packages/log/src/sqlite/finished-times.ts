@@ -4,8 +4,8 @@ import { formatTime, parseTime } from '@millrace/protocol'
 import type { Offset } from '../event-log.ts'
 
 /**
- * When each segment was first seen to be finished everywhere, kept over restarts in `finished.json`: first offset →
- * time. A lost or unreadable file only means that segments are kept longer.
+ * When each segment was first found finished at every destination, stored in `finished.json`: first offset → time. If the
+ * file is lost or unreadable, segments are only kept longer.
  */
 export class FinishedTimes {
   readonly #file: string
@@ -17,7 +17,7 @@ export class FinishedTimes {
     this.#times = readTimes(this.#file)
   }
 
-  /** When the segment was finished; noted as now if this is the first time that anybody asks. */
+  /** When the segment was finished; the first call stores `now`. */
   since(first: Offset, now: number): number {
     const known = this.#times.get(first)
     if (known !== undefined) return known

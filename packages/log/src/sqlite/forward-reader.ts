@@ -8,29 +8,29 @@ import { segmentPath } from './segments/segment-files.ts'
 import { SegmentLook, segmentsFrom, segmentsIn } from './segments/segment-look.ts'
 
 /**
- * Reads a stream of the log's files forwards, from any thread, beside the thread that writes, checkpoints and drops them:
- * for a reader that wants nothing of those who accept and deliver. It keeps the file open that it reads.
+ * Reads a stream of the log's files forwards from any thread, concurrently with the log thread, so that the reader does not
+ * slow down ingest and delivery. Keeps the current file open.
  */
 export class ForwardReader {
   readonly #directory: string
   readonly #onDamage: (first: Offset, cause: string) => void
   readonly #look = new SegmentLook()
-  /** First offsets of the segments that the folder had when it was last read. Some may be gone, and others have come. */
+  /** First offsets of the segments at the last listing of the folder; segments may have been added or deleted since. */
   #firsts: readonly Offset[] = []
-  /** One past the newest record that was found: no segment begins before it that is not known. */
+  /** One past the newest record found: every segment that starts before it is listed. */
   #reach: Offset = 0
 
-  /** @param onDamage told of what could not be read and is passed over: a segment by its first offset, or a record. */
+  /** @param onDamage called for skipped damage: the first offset of a segment, or the offset of a record. */
   constructor(directory: string, onDamage: (offset: Offset, cause: string) => void) {
     this.#directory = directory
     this.#onDamage = onDamage
   }
 
   /**
-   * Records of a stream from `from` on, up to `maxBytes` of them, but at least one if there is one.
+   * Reads a stream from `from` on, up to `maxBytes` of records, but at least one record if there is one.
    *
-   * @param end what the log has committed at least: without a record the next read begins there.
-   * @throws DamagedSegmentError when the segment that is being written cannot be read at the moment.
+   * @param end an offset up to which the log has committed; without records the next read starts there.
+   * @throws DamagedSegmentError if the open segment cannot be read at the moment.
    */
   read(stream: Stream, from: Offset, end: Offset, maxBytes: number): ReadResult {
     for (const first of this.#segmentsFrom(from, end)) {
@@ -43,12 +43,12 @@ export class ForwardReader {
     return { records: [], next: Math.max(from, end) }
   }
 
-  /** Closes the file that it reads, so that its space is free when it is dropped: for whoever does not read on at once. */
+  /** Closes the current file, so that deleting it frees its space. Call it before a pause. */
   release(): void {
     this.#look.release()
   }
 
-  /** The folder is read when the segments that are known are used up, and do not reach as far as the log does. */
+  /** Lists the folder again when the known segments end before the log does. */
   *#segmentsFrom(from: Offset, end: Offset): Generator<Offset> {
     yield* segmentsFrom(this.#firsts, from)
     if (this.#reach >= end) return

@@ -6,7 +6,7 @@ import { noteOf, readAll } from '../conformance.ts'
 import { STREAMS } from '../event-log.ts'
 import { SqliteEventLog, type SqliteEventLogOptions } from './sqlite-event-log.ts'
 
-/** Folders for logs that tests break; all of them go at the end. */
+/** Temporary folders for logs that tests break; deleted at the end. */
 export class LogFolders implements Disposable {
   readonly root: string
   #count = 0
@@ -15,12 +15,12 @@ export class LogFolders implements Disposable {
     this.root = root
   }
 
-  /** A new folder's path; nothing is there yet. */
+  /** Path of a new folder, which does not exist yet. */
   create(): string {
     return join(this.root, `log-${++this.#count}`)
   }
 
-  /** A copy of a folder, also of one in use: what a crash at this moment would leave. */
+  /** Copies a folder, also one in use, as a crash at this moment would leave it. */
   copy(directory: string): string {
     const copy = this.create()
     mkdirSync(copy)

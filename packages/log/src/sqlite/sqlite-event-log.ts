@@ -20,32 +20,32 @@ import type { EncodedRecord } from './segments/segment.ts'
 import { segmentPath } from './segments/segment-files.ts'
 
 export interface SqliteEventLogOptions {
-  /** Made if it is missing. */
+  /** Created if missing. */
   readonly directory: string
   readonly clock: Clock
-  /** Offsets that readers have already passed: the next record comes after them, even if the log was cut. Default 0. */
+  /** Highest offset that a reader has passed: new records come after it, even if the log was truncated. Default 0. */
   readonly notBefore?: Offset
-  /** Whether a source has a dedup window: then what it holds is read at once. Default false. */
+  /** Whether a source has a dedup window: recent keys are then loaded at start. Default false. */
   readonly hasDedup?: boolean
   /** Default 256 MB. */
   readonly segmentBytes?: number
   /** Default one hour. */
   readonly segmentMs?: number
-  /** Memory from which the newest records are read. Default 32 MB. */
+  /** Size of the ring that serves the newest records. Default 32 MB. */
   readonly cacheBytes?: number
-  /** Of one encoded record. Default 4 MiB. */
+  /** Maximum size of an encoded record. Default 4 MiB. */
   readonly maxRecordBytes?: number
-  /** The thread that writes ended: nothing can be appended any more. */
+  /** Called when the log thread ended: no more appends are possible. */
   readonly onFault?: (error: Error) => void
-  /** The thread that looks back ended; it starts again. */
+  /** Called when the search thread ended; it restarts. */
   readonly onReaderEnd?: (error: Error) => void
 }
 
 const MAX_COMMIT_RECORDS = 64
 const MAX_COMMIT_BYTES = 4 * 1024 * 1024
-/** Bytes that make a commit worth its fsync, even if more records may come. */
+/** A commit of this size starts without waiting for more records. */
 const WORTHWHILE_COMMIT_BYTES = 256 * 1024
-/** While one commit is being synced the next is made ready behind it. */
+/** One commit is prepared while another one is synced. */
 const MAX_COMMITS_UNDER_WAY = 2
 const PROBE_INTERVAL_MS = 1_000
 const FRESH_MS = 2_000
@@ -62,8 +62,8 @@ interface Waiting {
 }
 
 /**
- * The event log in a row of SQLite files, one partition, written by a thread of its own. Appends that come while a
- * commit is under way go into the next one together, so each fsync serves as many requests as there are.
+ * The event log on SQLite files, with one partition, written by a separate thread. Appends during a commit are grouped into
+ * the next one, so that each fsync serves all waiting requests.
  */
 export class SqliteEventLog implements EventLog {
   readonly partitions = 1
@@ -178,7 +178,7 @@ export class SqliteEventLog implements EventLog {
 
   async scan(_partition: number, from: Offset, maxBytes: number): Promise<FramedResult> {
     if (this.#isClosed) throw new LogUnavailableError('the log is closed')
-    // What is committed meanwhile is not passed over.
+    // Taken before the read, so that records committed during it are not skipped.
     const end = this.#end
     const { frames, next } = await this.#backThread.call('scan', { from, maxBytes })
     return { frames, next: frames.length === 0 ? Math.max(from, end) : next }
@@ -229,18 +229,18 @@ export class SqliteEventLog implements EventLog {
     this.#sizeBytes = await this.#thread.call('sizeBytes', undefined)
   }
 
-  /** Ends the newest segment: the next record goes into a new one. @returns where that one begins. */
+  /** Closes the newest segment. @returns the first offset of the next one. */
   closeNewest(): Promise<Offset> {
     return this.#thread.call('closeNewest', undefined)
   }
 
   /**
-   * Waits until all segments before `end`, which `closeNewest` has returned, are closed; appends go on meanwhile. A closed
-   * segment is one file that is never written again: to be copied as it is, while retention is held.
+   * Waits until all segments before `end` (from `closeNewest`) are closed, while appends continue. A closed segment is one
+   * immutable file, which can be copied while `holdRetention` is in effect.
    *
-   * @param signal ends the wait.
+   * @param signal aborts the wait.
    * @returns the files, oldest first.
-   * @throws LogUnavailableError when they have not been closed within ten minutes, as on a full disk.
+   * @throws LogUnavailableError if they are not closed within ten minutes, for example on a full disk.
    * @see contracts/ingest.md §11 [D149]
    */
   async closedSegments(end: Offset, signal?: AbortSignal): Promise<readonly string[]> {
@@ -253,7 +253,7 @@ export class SqliteEventLog implements EventLog {
     }
   }
 
-  /** Keeps every segment that there is until the result is disposed of. */
+  /** Prevents the deletion of segments until the result is disposed. */
   holdRetention(): Disposable {
     this.#retentionHolds++
     let isHeld = true
@@ -275,7 +275,7 @@ export class SqliteEventLog implements EventLog {
     return this.#trouble
   }
 
-  /** That the thread which looks back ends again and again. */
+  /** The error if the search thread ends repeatedly. */
   readerTrouble(): string | undefined {
     return this.#backThread.trouble()
   }
@@ -284,7 +284,7 @@ export class SqliteEventLog implements EventLog {
     return this.#sizeBytes
   }
 
-  /** Finishes the appends that were begun, then closes the files. */
+  /** Finishes pending appends, then closes the files. */
   async [Symbol.asyncDispose](): Promise<void> {
     if (this.#isClosed) return
     this.#isClosed = true
@@ -298,8 +298,8 @@ export class SqliteEventLog implements EventLog {
   }
 
   /**
-   * A commit is begun when a turn of the event loop has brought no further request, or enough have come. So a lone
-   * request goes to disk at once, and under load as many as possible share the cost of one fsync.
+   * Starts a commit when a turn of the event loop added no request, or when it is large enough. So a single request is
+   * written at once, and under load many requests share one fsync.
    */
   #planFlush(): void {
     if (this.#isFlushPlanned || !this.#mayCommit()) return
@@ -377,7 +377,7 @@ export class SqliteEventLog implements EventLog {
     if (!this.#isClosed) this.#planProbe()
   }
 
-  /** While appends fail, one commit a second is tried; the first that succeeds ends the trouble. */
+  /** While appends fail, tests one commit a second; appends resume with the first success. */
   #planProbe(): void {
     this.#probeTimer?.cancel()
     this.#probeTimer = this.#clock.setTimer(() => {
@@ -412,7 +412,7 @@ function rulesOf(group: readonly Waiting[]): CommitMessage['rules'] {
   return group.flatMap(({ dedup }, place) => (dedup === undefined ? [] : [[place, ruleOf(dedup)] as const]))
 }
 
-/** Without its listener, which stays in this thread. */
+/** The rule without its listener, which stays in this thread. */
 function ruleOf(dedup: Dedup): DedupRule {
   return 'windowMs' in dedup ? { windowMs: dedup.windowMs } : { attempt: dedup.attempt }
 }

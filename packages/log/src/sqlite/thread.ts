@@ -5,7 +5,7 @@ import { framesOf } from './commit-ring.ts'
 import type { EncodedRecord } from './segments/segment.ts'
 import { Segments } from './segments/segments.ts'
 
-/** The log's own thread: the only place where its files are read and written. */
+/** The log thread: the only writer of its files. */
 const data = workerData as LogThreadData
 let segments: Segments
 let memory: Uint8Array
@@ -42,7 +42,7 @@ answerCalls<ThreadFunctions>({
   close: () => segments.close(),
 })
 
-/** The same functions, seen from inside: two of them move buffers to the caller. */
+/** The calls as implemented here: two of them transfer buffers to the caller. */
 type ThreadFunctions = Omit<LogCalls, 'read' | 'get'> & {
   read(request: Parameters<LogCalls['read']>[0]): Transferred<ReturnType<LogCalls['read']>>
   get(offsets: Parameters<LogCalls['get']>[0]): Transferred<ReturnType<LogCalls['get']>>

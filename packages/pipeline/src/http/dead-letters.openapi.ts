@@ -80,20 +80,20 @@ const FILTERS = {
   state: oneOf(DEAD_LETTER_STATES, { default: 'open' }),
   userId: Type.String(),
   messageId: Type.String(),
-  from: time('Given up at or after this time.'),
-  to: time('Given up before this time.'),
+  from: time('Dead-lettered at or after this time.'),
+  to: time('Dead-lettered before this time.'),
 }
 
 export const DEAD_LETTERS_IN_WORDS: Record<'list' | 'groups' | 'get', RouteDescription> = {
   list: {
     tag: 'Dead letters',
     summary: 'List dead letters',
-    details: 'Newest first. The list grows while it is read, so it goes by a cursor.',
+    details: 'Newest first, paged by a cursor.',
     access: 'token',
     query: {
       ...FILTERS,
       limit: Type.Integer({ minimum: 1, maximum: MAX_LIMIT, default: 100 }),
-      cursor: Type.String({ description: 'As it stands in `paging.next`.' }),
+      cursor: Type.String({ description: 'From `paging.next`.' }),
     },
     answers: {
       200: {

@@ -26,7 +26,7 @@ export const ATTEMPT = named(
     n: Type.Integer({ minimum: 1 }),
     at: Time,
     durationMs: Type.Number({ minimum: 0 }),
-    status: Type.Integer({ description: 'Of the answer; 500 and above also for what had none.' }),
+    status: Type.Integer({ description: 'Status of the answer; 500 or above also without an answer.' }),
     class: oneOf(['delivered', 'retry', 'abort']),
     text: Type.Union([Type.String(), Type.Null()]),
   }),
@@ -47,12 +47,12 @@ const waiting = named(
       'rate_limit',
       'turn',
     ]),
-    status: Type.Union([Type.Integer(), Type.Null()], { description: 'The last answer; null: none came.' }),
-    noAnswer: Type.Union([Type.String(), Type.Null()], { description: 'Why none came.' }),
+    status: Type.Union([Type.Integer(), Type.Null()], { description: 'Status of the last answer; null without one.' }),
+    noAnswer: Type.Union([Type.String(), Type.Null()], { description: 'The reason if there was no answer.' }),
     since: timeOrNull,
     nextAttemptAt: timeOrNull,
     blockedBy: Type.Union([Type.String(), Type.Null()], { description: 'messageId of an earlier event of the user.' }),
-    sentence: Type.String({ description: 'All of it for people; its times are in UTC.' }),
+    sentence: Type.String({ description: 'The reason as a sentence, with times in UTC.' }),
   }),
 )
 const waitingExample = {
@@ -79,15 +79,15 @@ const journey = named(
         method: Type.Optional(Type.String()),
         endpoint: Type.Optional(Type.String()),
         rendered: Type.Optional(
-          Type.Literal(true, { description: 'The request was not kept: it is shown as it would be made again.' }),
+          Type.Literal(true, { description: 'The request was not stored; it is recreated from the event.' }),
         ),
         attempts: Type.Array(ATTEMPT),
       }),
     ),
-    nextAttemptAt: Type.Optional({ ...Time, description: 'Of a retrying one.' }),
+    nextAttemptAt: Type.Optional({ ...Time, description: 'If it is retrying.' }),
     blockedBy: Type.Optional(
       Type.String({
-        description: 'Of a blocked one: messageId of the earlier event of the same user that it waits for.',
+        description: 'If it is blocked: messageId of the earlier event of the same user.',
       }),
     ),
     waiting: Type.Optional(waiting),
@@ -95,19 +95,19 @@ const journey = named(
       closed(
         {
           versions: oneOf(['recorded', 'today'], {
-            description: 'today: another configuration than the one that governed the event.',
+            description: 'today: the configuration has changed since the event.',
           }),
           steps: Type.Array(
             closed({
               transformationId: Id,
               versionId: Id,
-              output: Type.Array(STORED_EVENT, { description: 'Empty when the step dropped the event, or failed.' }),
+              output: Type.Array(STORED_EVENT, { description: 'Empty if the step dropped the event or failed.' }),
               error: Type.Union([Type.String(), Type.Null()]),
             }),
           ),
           requests: Type.Array(REQUEST_OBJECT),
         },
-        { description: 'For the destination that `render` names: made again from the stored event, reaching nobody.' },
+        { description: 'For the destination in `render`: recreated from the stored event, without sending.' },
       ),
     ),
   }),
@@ -117,14 +117,14 @@ const event = { type: 'track', event: 'Seat Reserved', userId: 'u-4711', message
 
 export const TRACE_IN_WORDS: RouteDescription = {
   tag: 'Events',
-  summary: 'Show what became of an event',
+  summary: 'Trace an event',
   details:
-    'The journey of each accepted event with that messageId. Visible within 1 s, and for 168 h after its outcome.',
+    'The journeys of each accepted event with this messageId. Visible within 1 s, until 168 h after the outcome.',
   access: 'token',
   query: {
     sourceId: Type.String({ description: 'Only of this source.' }),
     render: Type.String({
-      description: 'Id of a destination: shows what its code and its transformation make of the event.',
+      description: 'Id of a destination: adds the results of its transformations and its requests.',
     }),
   },
   answers: {
@@ -136,7 +136,7 @@ export const TRACE_IN_WORDS: RouteDescription = {
             messageId: Type.String(),
             sourceId: Id,
             acceptedAt: Time,
-            position: Type.String({ description: 'In the log.' }),
+            position: Type.String({ description: 'Position in the log.' }),
             event: STORED_EVENT,
             destinations: Type.Array(journey),
           }),
@@ -209,7 +209,7 @@ const FILTERS = {
   sourceId: Type.String(),
   type: oneOf(EVENT_TYPES),
   name: Type.String(),
-  notName: Type.String({ description: 'All but those of this name.' }),
+  notName: Type.String({ description: 'Only events with another name.' }),
   userId: Type.String(),
   anonymousId: Type.String(),
   outcome: oneOf(OUTCOMES),
@@ -220,14 +220,14 @@ export const LIST_IN_WORDS: RouteDescription = {
   tag: 'Events',
   summary: 'List accepted events with their outcomes, newest first',
   details:
-    'Without payloads. One call looks back over at most 1,000,000 events or one second; `paging.next` goes on, also where nothing was found so far.',
+    'Without payloads. One call scans at most 1,000,000 events, or for one second. Follow `paging.next`, also after an empty page.',
   access: 'token',
   query: {
     ...FILTERS,
     from: Type.String({ description: 'Accepted at or after this time.' }),
     to: Type.String({ description: 'Accepted before this time.' }),
     limit: Type.Integer({ minimum: 1, maximum: MAX_LIMIT, default: 100 }),
-    cursor: Type.String({ description: 'Of the page before.' }),
+    cursor: Type.String({ description: '`paging.next` of the previous page.' }),
   },
   answers: {
     200: {
@@ -262,14 +262,13 @@ export const LIST_IN_WORDS: RouteDescription = {
 
 export const TAIL_IN_WORDS: RouteDescription = {
   tag: 'Events',
-  summary: 'Watch events and their outcomes as they happen',
-  details:
-    'Messages `accepted`, `outcome` and, where more than 50 came in a second, `skipped` with their count. At most 20 listeners.',
+  summary: 'Watch events and their outcomes live',
+  details: 'Messages `accepted`, `outcome`, and above 50 a second `skipped` with a count. At most 20 listeners.',
   access: 'token',
   query: FILTERS,
   answers: {
     200: {
-      text: 'Messages, until the client leaves, the token is not good any more, or the server stops.',
+      text: 'Messages, until the client disconnects, the token becomes invalid, or the server stops.',
       schema: Type.String(),
       mediaType: 'text/event-stream',
       examples: { accepted: `event: accepted\ndata: ${JSON.stringify(accepted)}\n\n` },
@@ -296,7 +295,7 @@ const deliveryState = named(
     hotId: Type.Union([closed({ id: Type.String(), waiting: count }), Type.Null()]),
     concurrency: count,
     waiting: Type.Union([waiting, Type.Null()], {
-      description: 'Why events wait, where one reason holds for all of them.',
+      description: 'Why events wait, if there is one reason for all.',
     }),
     oldestPendingAt: Type.Union([Time, Type.Null()]),
     delivered24h: count,
@@ -328,7 +327,7 @@ const deliveryStateExample = {
 
 export const STATE_IN_WORDS: RouteDescription = {
   tag: 'Destinations',
-  summary: 'Show how delivery to a destination goes',
+  summary: 'Show the delivery state of a destination',
   access: 'token',
   answers: {
     200: { text: 'Counts and state.', schema: deliveryState, examples: { state: deliveryStateExample } },
@@ -338,7 +337,7 @@ export const STATE_IN_WORDS: RouteDescription = {
 
 export const STATES_IN_WORDS: RouteDescription = {
   tag: 'Destinations',
-  summary: 'Show how delivery to all destinations goes',
+  summary: 'Show the delivery state of all destinations',
   details: 'In order of creation.',
   access: 'token',
   query: {

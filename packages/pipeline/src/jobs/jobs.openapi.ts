@@ -26,15 +26,18 @@ const REPLAY_SHOWN = named(
   'Replay',
   closed({
     id: Id,
-    origin: oneOf(['log', 'dead_letters'], { description: 'Where its events come from.' }),
-    kind: oneOf(['replay', 'discard'], { description: 'What is done with them.' }),
-    dryRun: Type.Boolean({ description: 'It only counts.' }),
+    origin: oneOf(['log', 'dead_letters'], { description: 'Origin of its events.' }),
+    kind: oneOf(['replay', 'discard'], { description: 'Action on them.' }),
+    dryRun: Type.Boolean({ description: 'Counts only.' }),
     state: oneOf(JOB_STATES),
     matched: Type.Union([count, Type.Null()], { description: 'null until counted.' }),
     taken: count,
     delivered: count,
     filtered: count,
-    deadLettered: Type.Integer({ minimum: 0, description: 'Given up; of dead letters, again: they are open again.' }),
+    deadLettered: Type.Integer({
+      minimum: 0,
+      description: 'Events that failed; replayed dead letters are open again.',
+    }),
     discarded: count,
     sourceIds: Type.Array(Type.String()),
     destinationIds: Type.Array(Id),
@@ -88,10 +91,10 @@ const SELECTION = {
       state: oneOf(['open']),
       userId: text,
       messageId: text,
-      from: Type.String({ description: 'Given up at or after this time.' }),
-      to: Type.String({ description: 'Given up before this time.' }),
+      from: Type.String({ description: 'Dead-lettered at or after this time.' }),
+      to: Type.String({ description: 'Dead-lettered before this time.' }),
     },
-    { description: 'Not empty; `{"state": "open"}` means all.' },
+    { description: 'Not empty; `{"state": "open"}` matches all.' },
   ),
   dryRun: Type.Boolean({ default: false, description: 'Only count.' }),
 }
@@ -105,7 +108,7 @@ const LETTERS_DISCARDED = {
 }
 
 const started = {
-  text: 'The id of the job: GET /v2/replays/{id} shows it.',
+  text: 'The id of the job; see GET /v2/replays/{id}.',
   schema: closed({ replayId: Id }),
   examples: { started: { replayId: REPLAY } },
 }
@@ -123,7 +126,7 @@ export const LETTER_ACTIONS_IN_WORDS: Record<'replay' | 'discard' | 'replayMany'
   replay: {
     tag: 'Dead letters',
     summary: 'Replay a dead letter',
-    details: 'From the beginning of the destination’s path, with its configuration of today.',
+    details: 'Runs all stages again, with the current configuration.',
     access: 'token',
     answers: { 202: started, ...refusals({ 404: [letterUnknown], 409: ['Dead letter is replaying', disabled] }) },
   },
@@ -139,7 +142,7 @@ export const LETTER_ACTIONS_IN_WORDS: Record<'replay' | 'discard' | 'replayMany'
   replayMany: {
     tag: 'Dead letters',
     summary: 'Replay many dead letters',
-    details: 'Open ones of enabled destinations, those named or those that a filter finds.',
+    details: 'Open dead letters of enabled destinations, by ids or by a filter.',
     access: 'token',
     body: LETTERS_REPLAYED,
     answers: { 202: started, ...refusals({ 400: [...ASKED_WRONGLY, 'Invalid rateEventsPerSecond'], 409: [disabled] }) },
@@ -147,7 +150,7 @@ export const LETTER_ACTIONS_IN_WORDS: Record<'replay' | 'discard' | 'replayMany'
   discardMany: {
     tag: 'Dead letters',
     summary: 'Discard many dead letters',
-    details: 'Open ones, those named or those that a filter finds.',
+    details: 'Open dead letters, by ids or by a filter.',
     access: 'token',
     body: LETTERS_DISCARDED,
     answers: { 202: started, ...refusals({ 400: ASKED_WRONGLY, 409: ['Too many unfinished replays'] }) },
@@ -170,22 +173,22 @@ const LOG_REQUEST = {
     destinationIds: Type.Array(text, {
       minItems: 1,
       maxItems: 10_000,
-      description: 'Each is connected to each of the sources.',
+      description: 'Each must be connected to each source.',
     }),
     from: Type.String({ description: 'Accepted at or after this time.' }),
-    to: Type.String({ description: 'Accepted before this time; what comes in later than the call is left out.' }),
+    to: Type.String({ description: 'Accepted before this time; events accepted after the call are excluded.' }),
     filter: Type.Optional(
       closedPartial(
         {
           types: Type.Array(oneOf(EVENT_TYPES)),
-          events: Type.Array(text, { description: 'Names, as lists of events show them.' }),
+          events: Type.Array(text, { description: 'Event names as in lists of events.' }),
           userIds: Type.Array(text),
           messageIds: Type.Array(text),
           outcomes: Type.Array(oneOf(FINAL_OUTCOMES), {
-            description: 'What became of the event at the destination that it is to go to.',
+            description: 'Outcome of the event at the destination.',
           }),
         },
-        { description: 'Empty lists do not restrict.' },
+        { description: 'An empty list matches all.' },
       ),
     ),
     rateEventsPerSecond: Type.Optional(RATE),
@@ -207,8 +210,8 @@ export const REPLAYS_IN_WORDS: Record<'create' | 'list' | 'get' | 'pause' | 'res
     tag: 'Replays',
     summary: 'Replay a range of the log',
     details:
-      'Delivers what was accepted in a range of time again, or for the first time to a new destination, with its filters and ' +
-      'configuration of today, beside live events and behind them. An event whose first delivery is still to come is left out.',
+      'Delivers the events of a time range again, or delivers them to a new destination, with the current filters and ' +
+      'configuration. Live events go first. Events that still wait for their first delivery are skipped.',
     access: 'token',
     body: LOG_REQUEST,
     answers: {
@@ -231,11 +234,11 @@ export const REPLAYS_IN_WORDS: Record<'create' | 'list' | 'get' | 'pause' | 'res
   list: {
     tag: 'Replays',
     summary: 'List replays, and discards of many dead letters',
-    details: 'Newest first; those that finished within the last 168 hours, and all that have not.',
+    details: 'Newest first; all unfinished jobs, and those finished within the last 168 hours.',
     access: 'token',
     query: {
       limit: Type.Integer({ minimum: 1, maximum: MAX_LIMIT, default: 100 }),
-      cursor: Type.String({ description: 'As it stands in `paging.next`.' }),
+      cursor: Type.String({ description: 'From `paging.next`.' }),
     },
     answers: {
       200: {
@@ -252,11 +255,11 @@ export const REPLAYS_IN_WORDS: Record<'create' | 'list' | 'get' | 'pause' | 'res
     access: 'token',
     answers: { 200: shown, ...refusals({ 404: [replayUnknown] }) },
   },
-  pause: steering('Pause a job', 'It takes up nothing more; what it has taken up goes on.', 'Replay is done'),
-  resume: steering('Resume a paused job', 'It goes on where it was.', 'Replay is running'),
+  pause: steering('Pause a job', 'It takes no more events; events already taken still finish.', 'Replay is done'),
+  resume: steering('Resume a paused job', 'It continues where it stopped.', 'Replay is running'),
   cancel: steering(
     'Cancel a job',
-    'Calls under way are aborted; dead letters that are not finished are open again.',
+    'Calls in flight are aborted; unfinished dead letters are open again.',
     'Replay is done',
   ),
 }

@@ -7,15 +7,15 @@ const DESTINATION_ID = '3uLMicKvWtFGwbwBkUIwtP0l8lu'
 
 export const STATS_IN_WORDS: RouteDescription = {
   tag: 'Events',
-  summary: 'Count what sources, transformations and destinations did, step by step',
+  summary: 'Show statistics of sources, transformations and destinations',
   details:
     'Steps of 10 s are kept for an hour, steps of 300 s for 7 days; at most 360 a call. A series has one value for each step; null: not known, as while the server did not run. A step that still goes on has what is known of it: its counts grow. `waiting` is a state at the end of the step, and the percentiles are of the calls in it (at most the last 1,000), for a transformation of runs of all the code of a destination.',
   access: 'token',
   query: {
-    from: Type.String({ description: 'By default 360 steps before `to`.' }),
-    to: Type.String({ description: 'By default now.' }),
+    from: Type.String({ description: 'Default: 360 steps before `to`.' }),
+    to: Type.String({ description: 'Default: now.' }),
     step: oneOf(['10', '300'], { default: '10', description: 'Seconds.' }),
-    sourceId: Type.String({ description: 'With an id only what is named is shown, of each kind.' }),
+    sourceId: Type.String({ description: 'With an id, only this resource is shown.' }),
     destinationId: Type.String(),
     transformationId: Type.String(),
     by: oneOf(['reason'], { description: 'Adds `reasons`.' }),

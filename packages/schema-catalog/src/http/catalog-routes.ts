@@ -6,26 +6,26 @@ const SOURCE_ID = '3iidO0kXIpgrmam9JhPLS2gpoVe'
 
 const PURGE_IN_WORDS: RouteDescription = {
   tag: 'Schema catalog',
-  summary: 'Remove what the catalog knows of a source',
+  summary: 'Remove the catalog of a source',
   details:
-    'Models, versions, samples and values, also of a source that is deleted. Counting goes on with the next event.',
+    'Removes models, versions, samples and values, also of a deleted source. Counting continues with the next event.',
   access: 'token',
   pathParameters: { id: Id },
   answers: {
-    204: { text: 'It is removed.' },
+    204: { text: 'Removed.' },
     ...refusals({ 404: [`Source with id ${SOURCE_ID} not found`] }),
   },
 }
 
 const REBUILD_IN_WORDS: RouteDescription = {
   tag: 'Administration',
-  summary: 'Count the retained log anew into the schema catalog',
+  summary: 'Rebuild the schema catalog from the log',
   details:
-    'For a catalog that is damaged. Each event that the log still has is counted once; ids that can be read are kept. GET /schemas/status tells how far it is.',
+    'For a damaged catalog. Counts each event in the log once, and keeps readable ids. GET /schemas/status shows the progress.',
   access: 'token',
   answers: {
     202: {
-      text: 'It has begun.',
+      text: 'Started.',
       schema: closed({ rebuild: closed({ state: oneOf(['running']) }) }),
       examples: { rebuild: { rebuild: { state: 'running' } } },
     },

@@ -19,7 +19,7 @@ const Micros = Type.String({
 })
 const count = Type.Integer({ minimum: 0 })
 const Schema = Type.Record(Type.String(), Type.String(), {
-  description: 'Type by dotted key path: string, float64, bool; several, joined by commas, in a model only.',
+  description: 'Type by dotted key path: string, float64, bool; a model may have several, joined by commas.',
 })
 const KeyCounts = Type.Record(Type.String(), count)
 
@@ -124,7 +124,7 @@ const jsonSchema = {
   schemaIdentifier: 'Seat Reserved',
 }
 const PAGING = {
-  limit: Type.Integer({ minimum: 1, maximum: 1_000, description: 'Without it the list is whole.' }),
+  limit: Type.Integer({ minimum: 1, maximum: 1_000, description: 'Default: the whole list.' }),
   offset: Type.Integer({ minimum: 0, default: 0 }),
 }
 const writeKey = Type.String({ description: 'Only of the source with this write key.' })
@@ -140,7 +140,7 @@ export function schemaInWords(): DescribedRoute[] {
   const routes: Record<string, RouteDescription> = {
     '/schemas/event-models': {
       ...described('List event models', {
-        text: 'Models in the order of their creation.',
+        text: 'Models in order of creation.',
         schema: Type.Array(EventModel),
         examples: { models: [model] },
       }),
@@ -158,7 +158,7 @@ export function schemaInWords(): DescribedRoute[] {
         { 400: 'Mandatory field: EventID missing' },
       ),
       details: 'A version groups the events of a model that have the same keys with the same types.',
-      query: { EventID: Type.String({ description: 'Required. Of a model.' }), ...PAGING },
+      query: { EventID: Type.String({ description: 'Required. Id of a model.' }), ...PAGING },
     },
     '/schemas/event-model/{EventID}/metadata': described(
       'Show samples and frequent values of a model',
@@ -198,7 +198,7 @@ export function schemaInWords(): DescribedRoute[] {
       ),
       query: { WriteKey: writeKey },
     },
-    '/schemas/status': described('Show how far behind the catalog is, and what it cut', {
+    '/schemas/status': described('Show the lag of the catalog, and what its limits cut', {
       text: 'The state of the catalog.',
       schema: CatalogStatus,
       examples: { status },

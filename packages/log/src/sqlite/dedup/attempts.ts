@@ -1,15 +1,15 @@
 import { type BatchAttempt, MAX_DEDUP_WINDOW_MS } from '../../dedup.ts'
 import { DedupWindow } from './dedup-window.ts'
 
-/** Events that came with an exit batch (or were stored by a repeat), and those of other first attempts. */
+/** Keys of exit batches (and of events stored by a repeat), and keys of other first attempts. */
 export const ATTEMPT_KINDS = ['exit', 'first'] as const
 export type AttemptKind = (typeof ATTEMPT_KINDS)[number]
 
 const MAX_EVENTS = 1_000_000
-/** A request that the network has held back may come after its own repeat, by this much. */
+/** A delayed request may arrive up to this long after its repeat. */
 const LATE_MS = 600_000
 
-/** Events of one commit that are remembered, as they are written: 8 bytes each. */
+/** Remembered keys of one commit as stored: 8 bytes each. */
 export interface AttemptEntry {
   /** Offset of the commit's first record. */
   readonly first: number
@@ -19,8 +19,8 @@ export interface AttemptEntry {
 }
 
 /**
- * The events that a sender may send again because it did not see the answer. First attempts do not push out those of exit
- * batches: each of these is repeated, of the others only a few.
+ * Keys of events that a sender may send again because it did not see the answer. Keys of first attempts do not evict keys
+ * of exit batches: every exit batch is repeated, but few first attempts are.
  *
  * @see decision 0085
  */
@@ -37,12 +37,12 @@ export class Attempts {
     return this.#known.exit.size + this.#known.first.size
   }
 
-  /** Whether events of this attempt are looked up: those of a repeat, and for a while after one those that may come late. */
+  /** Whether to check this attempt for duplicates: repeats, and for a while after a repeat, attempts that may be late. */
   isLookedUp(attempt: BatchAttempt, acceptedAt: number): boolean {
     return attempt === 'repeat' || acceptedAt - this.#lastRepeatAt < LATE_MS
   }
 
-  /** When an event was remembered last; undefined if it is not known. */
+  /** Last acceptance time of a key; undefined if unknown. */
   acceptedAt(low: number, high: number): number | undefined {
     return this.#known.exit.acceptedAt(low, high) ?? this.#known.first.acceptedAt(low, high)
   }
@@ -54,7 +54,7 @@ export class Attempts {
     }
   }
 
-  /** A repeat was stored: its first attempt may still be under way. */
+  /** Notes a repeat: its first attempt may still arrive. */
   noteRepeat(acceptedAt: number): void {
     this.#lastRepeatAt = acceptedAt
   }

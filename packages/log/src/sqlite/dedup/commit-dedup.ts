@@ -5,34 +5,34 @@ import { DEDUP_ENTRY_BYTES, DedupWindow } from './dedup-window.ts'
 
 const KEY_BYTES = 8
 
-/** What is decided of the events of one commit, before it is written. */
+/** Deduplication result of a commit, before it is written. */
 export interface DecidedCommit {
-  /** Indexes of the duplicates, by the record's place in the commit; only of records that have some. */
+  /** Indexes of duplicates by the record's place in the commit; only records with duplicates. */
   readonly duplicates: ReadonlyMap<number, readonly number[]>
-  /** The other events of sources with a window, to be written with the records. */
+  /** Keys of the other events of sources with a window, written with the records. */
   readonly entries: Buffer
-  /** The other events of attempts, likewise. */
+  /** Keys of the other events of attempts, written with the records. */
   readonly attempts: readonly AttemptEntry[]
   readonly hasRepeat: boolean
 }
 
-/** What is known of the events before the commit. */
+/** Recent keys before the commit. */
 export interface KnownEvents {
-  /** There if a record of the commit has a window. */
+  /** Set if a record of the commit has a window. */
   readonly window: DedupWindow | undefined
-  /** There if a repeat has come. */
+  /** Set once a repeat has arrived. */
   readonly attempts: Attempts | undefined
 }
 
 export interface RecordToDecide {
-  /** In the commit. */
+  /** Place in the commit. */
   readonly place: number
   readonly bytes: Uint8Array
   readonly rule: DedupRule
 }
 
 /**
- * Tells which events of a commit are duplicates: of events before it, or of earlier ones in it.
+ * Finds the duplicates in a commit: of earlier events, also within the commit.
  *
  * @param first offset of the commit. @param records that have a rule, in order.
  */
@@ -44,7 +44,7 @@ export function decideCommit(
   const duplicates = new Map<number, number[]>()
   const entries: Buffer[] = []
   const remembered: Record<AttemptKind, Buffer[]> = { exit: [], first: [] }
-  /** Of this commit: they are known to the next one once it is stored. */
+  /** Keys of this commit; the next commit sees them once this one is stored. */
   let added: DedupWindow | undefined
   const hasRepeat = records.some(({ rule }) => 'attempt' in rule && rule.attempt === 'repeat')
   let latestAt = 0
@@ -109,7 +109,7 @@ function windowEntries(keys: Buffer, acceptedAt: number): Buffer {
   return entries
 }
 
-/** Notes entries that are on disk. */
+/** Adds entries that are on disk. */
 export function addEntries(window: DedupWindow, bytes: Uint8Array): void {
   const entries = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   for (let at = 0; at < entries.length; at += DEDUP_ENTRY_BYTES) {
@@ -117,7 +117,7 @@ export function addEntries(window: DedupWindow, bytes: Uint8Array): void {
   }
 }
 
-/** Of the last entry, which is there. */
+/** Acceptance time of the last entry, which must exist. */
 export function lastAcceptedAt(parts: readonly Uint8Array[]): number {
   const { buffer, byteOffset, byteLength } = parts.at(-1)!
   return new DataView(buffer).getFloat64(byteOffset + byteLength - 8, true)

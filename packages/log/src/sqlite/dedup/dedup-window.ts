@@ -1,21 +1,21 @@
 /*
- * Entries lie in a ring, oldest first; a table of open addressing finds them by key. For each entry of the capacity:
+ * A ring of entries, oldest first, with an open-addressing hash table. Memory per entry of the capacity:
  *
  *   8 bytes  key          in the ring
  *   8 bytes  accepted at  in the ring
- *   6 to 12  places of the table, each 4 bytes: the number of an entry in the ring plus one; 0 is free
+ *   6 to 12  table slots of 4 bytes: index of an entry in the ring plus one; 0 is free
  *
- * The capacity doubles as needed. At the bound an event costs 23 bytes, 227 MB in all; while the capacity grows to that,
- * the memory before it is needed too, for a moment.
+ * The capacity doubles as needed. At the limit an entry takes 23 bytes, 227 MB in all. While the ring grows, the old memory
+ * is needed too, for a moment.
  */
 export const MAX_DEDUP_ENTRIES = 10_000_000
 const FIRST_CAPACITY = 4_096
-/** As they are written beside the records: the key, and the time as f64, little-endian. */
+/** An entry on disk: the key, and the time as f64, little-endian. */
 export const DEDUP_ENTRY_BYTES = 16
 
 /**
- * The events by which duplicates are told, as of the last commit. What is in here follows from the entries that were
- * added, in their order, and from nothing else: so it is the same after a restart that adds them again.
+ * Recently seen deduplication keys, as of the last commit. The content depends only on the added entries and their order,
+ * so a restart that adds them again restores the same state.
  */
 export class DedupWindow {
   readonly #maxEntries: number
@@ -25,14 +25,14 @@ export class DedupWindow {
   #high: Uint32Array
   #at: Float64Array
   #table: Uint32Array
-  /** Place of the oldest entry in the ring. */
+  /** Index of the oldest entry in the ring. */
   #first = 0
   #count = 0
 
   /**
-   * @param keepMs of the longest window.
-   * @param maxEntries above it the oldest leave first, also inside their window.
-   * @param expectedEntries for which there is room from the beginning.
+   * @param keepMs length of the longest window.
+   * @param maxEntries above it the oldest entries are evicted, even within their window.
+   * @param expectedEntries initial capacity.
    */
   constructor(keepMs: number, maxEntries = MAX_DEDUP_ENTRIES, expectedEntries = 0) {
     this.#keepMs = keepMs
@@ -48,13 +48,13 @@ export class DedupWindow {
     return this.#count
   }
 
-  /** When the last event with this key was accepted; undefined if none is known. */
+  /** Acceptance time of the last event with this key; undefined if unknown. */
   acceptedAt(low: number, high: number): number | undefined {
     const entry = this.#table[this.#slotOf(low, high)]!
     return entry === 0 ? undefined : this.#at[entry - 1]
   }
 
-  /** Notes an event that is no duplicate. What is older than the longest window before it leaves. */
+  /** Adds an event that is not a duplicate. Evicts entries older than the longest window. */
   add(low: number, high: number, at: number): void {
     while (this.#count > 0 && this.#at[this.#first]! <= at - this.#keepMs) this.#removeFirst()
     if (this.#count === this.#maxEntries) this.#removeFirst()
@@ -67,7 +67,7 @@ export class DedupWindow {
     this.#table[this.#slotOf(low, high)] = place + 1
   }
 
-  /** Where a key is in the table, or where it would be put. */
+  /** Slot of a key in the table, or the free slot for it. */
   #slotOf(low: number, high: number): number {
     const mask = this.#table.length - 1
     for (let slot = low & mask; ; slot = (slot + 1) & mask) {
@@ -79,13 +79,13 @@ export class DedupWindow {
   #removeFirst(): void {
     const place = this.#first
     const slot = this.#slotOf(this.#low[place]!, this.#high[place]!)
-    // A later event with the same key may have taken its place.
+    // A later event with the same key may have replaced it.
     if (this.#table[slot] === place + 1) this.#free(slot)
     this.#first = (place + 1) % this.#capacity
     this.#count--
   }
 
-  /** Moves what comes behind forward, so that no search ends at the gap. */
+  /** Frees a slot and moves the following entries up, so that no search stops at the gap. */
   #free(slot: number): void {
     const mask = this.#table.length - 1
     let gap = slot
@@ -117,7 +117,7 @@ export class DedupWindow {
   }
 }
 
-/** A power of two, a third of which at least is free: so searches stay short. */
+/** A power of two with at least a third of the slots free, so that searches stay short. */
 function tablePlaces(capacity: number): number {
   return 2 ** Math.ceil(Math.log2(capacity * 1.5))
 }

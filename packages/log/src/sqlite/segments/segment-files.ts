@@ -6,21 +6,21 @@ export function segmentPath(directory: string, first: Offset): string {
   return join(directory, `${first}.db`)
 }
 
-/** Files that SQLite keeps beside a database that is open or was not closed. */
+/** Files beside a database that is open or was not closed. */
 export const SIDE_FILES = ['-wal', '-shm', '-journal'] as const
 
 export function hasWal(path: string): boolean {
   return (statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0
 }
 
-/** Tells a file from another that came to its place; undefined if there is none. */
+/** Identifies a file even if another replaces it; undefined if there is none. */
 export function inodeOf(path: string): bigint | undefined {
   return statSync(path, { bigint: true, throwIfNoEntry: false })?.ino
 }
 
 /**
- * Whether a segment was begun but nothing was ever written to it: its file is the one page that `begin` made. One that
- * was cut to that size names tables that are not there, and proves damaged when it is opened.
+ * Whether a segment was created but never written: its file is the single page of `begin`. A segment truncated to that
+ * size refers to missing tables and is detected as damaged when it is opened.
  */
 export function isBlank(path: string): boolean {
   return statSync(path).size === PAGE_BYTES && !hasWal(path)
@@ -29,7 +29,7 @@ export function isBlank(path: string): boolean {
 /** Size of a page of a segment's database. */
 export const PAGE_BYTES = 16_384
 
-/** Gives the files of a segment the ending `.damaged`, for a person to look at; nothing reads them again. */
+/** Renames the files of a segment to `*.damaged`, for manual inspection; the server never reads them again. */
 export function setAside(path: string): void {
   for (const file of [path, ...SIDE_FILES.map((ending) => path + ending)]) {
     if (existsSync(file)) renameSync(file, `${file}.damaged`)

@@ -5,7 +5,7 @@ import type { Offset } from '../../event-log.ts'
 import { guardDamage } from './segment.ts'
 import { hasWal, inodeOf, isBlank, PAGE_BYTES } from './segment-files.ts'
 
-/** First offsets of the segments of a directory, oldest first, as they are there at the moment. */
+/** First offsets of the segments that a directory has now, oldest first. */
 export function segmentsIn(directory: string): Offset[] {
   return readdirSync(directory)
     .flatMap((name) => /^(\d+)\.db$/.exec(name)?.[1] ?? [])
@@ -13,7 +13,7 @@ export function segmentsIn(directory: string): Offset[] {
     .sort((a, b) => a - b)
 }
 
-/** Of segments, oldest first, those that may hold something from an offset on. */
+/** The segments, oldest first, that may hold records from an offset on. */
 export function segmentsFrom(firsts: readonly Offset[], from: Offset): readonly Offset[] {
   return firsts.slice(
     Math.max(
@@ -30,15 +30,14 @@ export function lookInto<T>(path: string, work: (database: DatabaseSync) => T): 
 }
 
 /**
- * Reads segments beside the thread that writes, checkpoints and drops them. The connection to the last one stays open, as
- * opening costs more than a read; it holds no lock that a checkpoint waits for, but a dropped segment keeps its space
- * until `release`.
+ * Reads segments concurrently with the log thread. It keeps the last connection open, because opening costs more than a
+ * read. The connection holds no lock that blocks a checkpoint, but a deleted segment keeps its space until `release`.
  */
 export class SegmentLook implements Disposable {
   #held: HeldSegment | undefined
 
   /**
-   * @returns undefined when the segment was dropped or set aside, or nothing was ever written to it.
+   * @returns undefined if the segment was deleted, set aside or never written.
    * @throws DamagedSegmentError
    */
   into<T>(path: string, work: (database: DatabaseSync) => T): T | undefined {
@@ -50,7 +49,7 @@ export class SegmentLook implements Disposable {
         })
       } catch (error) {
         this.release()
-        // It was dropped, or its WAL was moved into its file between the look and the opening: then it reads well now.
+        // Retry: it may have been deleted, or its WAL checkpointed, between the check and the opening.
         if (!isLastTry) continue
         if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
         throw error
@@ -58,7 +57,7 @@ export class SegmentLook implements Disposable {
     }
   }
 
-  /** Closes what is open. It is opened again when it is read again. */
+  /** Closes the connection; the next read opens it again. */
   release(): void {
     const held = this.#held
     this.#held = undefined
@@ -75,7 +74,7 @@ export class SegmentLook implements Disposable {
     if (isBlank(path)) return undefined
     const [inode, isWritten] = [inodeOf(path), hasWal(path)]
     const location = pathToFileURL(path)
-    // Without a WAL nobody writes the file any more: SQLite needs no locks and no side files for it.
+    // Without a WAL the file is read-only: SQLite needs no locks and no side files.
     if (!isWritten) location.search = '?immutable=1'
     const database = new DatabaseSync(location, { readOnly: true, timeout: 1_000 })
     this.#held = { path, inode, isWritten, database }
@@ -88,17 +87,17 @@ export class SegmentLook implements Disposable {
 interface HeldSegment {
   readonly path: string
   readonly inode: bigint | undefined
-  /** Whether it had a WAL when it was opened. */
+  /** Whether the segment had a WAL when it was opened. */
   readonly isWritten: boolean
   readonly database: DatabaseSync
 }
 
-/** A start may write the newest segment again after it was closed: what was opened without a WAL would never see that. */
+/** A start may reopen the newest segment for writing; a connection opened without a WAL would not see its new records. */
 function isStill({ path, inode, isWritten }: HeldSegment, wanted: string): boolean {
   return path === wanted && inode !== undefined && inode === inodeOf(path) && isWritten === hasWal(path)
 }
 
-/** Its tables come with its first commit, of which parts may be in the WAL already: until then there is nothing to read. */
+/** The first commit creates the tables; before it is complete in the WAL there is nothing to read. */
 function isBegun(path: string, database: DatabaseSync): boolean {
   return (
     statSync(path).size !== PAGE_BYTES || database.prepare('SELECT 1 FROM sqlite_schema LIMIT 1').get() !== undefined

@@ -10,38 +10,38 @@ import { ATTEMPT_KINDS, type AttemptEntry } from '../dedup/attempts.ts'
 import type { DecidedCommit } from '../dedup/commit-dedup.ts'
 import { hasWal, inodeOf, PAGE_BYTES, removeSegment, segmentPath } from './segment-files.ts'
 
-/** A segment never holds more offsets than this, so what follows one of unknown end is known all the same. */
+/** Maximum offsets of a segment. It bounds the range of a damaged segment whose end is unknown. */
 export const SEGMENT_OFFSETS = 2 ** 24
 
 export interface EncodedRecord {
   readonly offset: Offset
   readonly bytes: Uint8Array<ArrayBuffer>
-  /** Indexes of its duplicates, as u16. */
+  /** Indexes of its duplicates, as u16 values. */
   readonly duplicates?: Uint8Array
 }
 
 /** One commit: records of both streams, in the order of their offsets. */
 export interface Commit {
   readonly entries: readonly { readonly stream: Stream; readonly bytes: Uint8Array }[]
-  /** For each stream with entries: source id, events, bytes. */
+  /** Per stream with entries: source id, events, bytes. */
   readonly tallies: readonly { readonly stream: Stream; readonly counts: readonly [string, number, number][] }[]
-  /** Of sources with a dedup window; absent without any. */
+  /** Deduplication result; absent without a rule. */
   readonly decided?: DecidedCommit
 }
 
 /**
- * One file of the log, `<first offset>.db`: an SQLite database in WAL mode, never checkpointed while it is written.
- * Everything committed then lies in the WAL, whose frames SQLite checks one by one: a cut costs only what comes after it.
+ * One file of the log, `<first offset>.db`: an SQLite database in WAL mode, never checkpointed while it is written. So all
+ * commits are in the WAL, whose frames SQLite verifies one by one: a truncation loses only the commits after it.
  *
  *   live, import   offset, CRC-32 of the bytes, encoded record (protocol/record.ts); `import` is the stream of backfills
  *   tally          per commit and stream: first and last offset, and [source id, events, bytes] as JSON
- *   probe          one row, written to find out whether writing works
+ *   probe          one row, written to test whether writes succeed
  *
- * Only if a source has a dedup window, or events came that are remembered for the sake of repeats:
+ * Only if a source has a dedup window, or keys are remembered for repeats:
  *
  *   duplicates     offset of a record, indexes of its duplicates as u16, little-endian
- *   dedup          first offset of a commit, the entries that its other events are for the window (dedup-window.ts)
- *   attempts       first offset of a commit, kind, time, 8 bytes for each event that is remembered (attempts.ts)
+ *   dedup          first offset of a commit, window entries of its other events (dedup-window.ts)
+ *   attempts       first offset of a commit, kind, time, 8 bytes per remembered event (attempts.ts)
  */
 export class Segment {
   readonly first: Offset
@@ -53,7 +53,7 @@ export class Segment {
   readonly #inode: bigint | undefined
   /** Whether it has a table of duplicates. */
   #hasDedup: boolean
-  /** Made with the tables that they write to, when they are first needed. */
+  /** Prepared statements, created with their tables on first use. */
   #dedupWrites: DedupWrites | undefined
 
   private constructor(path: string, first: Offset, database: DatabaseSync, isWritable: boolean) {
@@ -69,7 +69,7 @@ export class Segment {
     if (isWritable) this.#writes = prepareWrites(database)
   }
 
-  /** Begins a segment: there never is a file of that name that is not at least a blank database. */
+  /** Creates a segment. A file of that name is always at least a blank database. */
   static begin(directory: string, first: Offset): Segment {
     const path = segmentPath(directory, first)
     if (!existsSync(path)) {
@@ -86,7 +86,7 @@ export class Segment {
     return Segment.openForWriting(directory, first)
   }
 
-  /** Recovers what a crash left, and takes appends. */
+  /** Opens the newest segment for appends, after SQLite has recovered it from a crash. */
   static openForWriting(directory: string, first: Offset): Segment {
     const path = segmentPath(directory, first)
     refuseEmptied(path)
@@ -112,16 +112,16 @@ export class Segment {
     })
   }
 
-  /** Opens a segment that is written no more. */
+  /** Opens a read-only segment. */
   static openClosed(directory: string, first: Offset): Segment {
     const path = segmentPath(directory, first)
     const location = pathToFileURL(path)
-    // The file is whole and nobody writes it: SQLite needs no locks and no side files for it.
+    // The file is complete and read-only: SQLite needs no locks and no side files.
     location.search = '?immutable=1'
     return guardDamage(path, () => new Segment(path, first, new DatabaseSync(location, { readOnly: true }), false))
   }
 
-  /** Writes one commit from `first` on and syncs it to disk; a failure leaves nothing of it visible. */
+  /** Writes one commit from `first` on and syncs it to disk. A failed commit leaves nothing visible. */
   append(first: Offset, commit: Commit): void {
     const { begin, insert, insertTally, commit: commitNow, rollback } = this.#writable()
     begin.run()
@@ -141,7 +141,7 @@ export class Segment {
     }
   }
 
-  /** Entries of the dedup window, in the order of their commits. @throws DamagedSegmentError */
+  /** Entries of the dedup window, in commit order. @throws DamagedSegmentError */
   dedupEntries(): Uint8Array[] {
     if (!this.#hasDedup) return []
     return guardDamage(this.path, () => {
@@ -150,7 +150,7 @@ export class Segment {
     })
   }
 
-  /** Events that are remembered for the sake of repeats, in the order of their commits. @throws DamagedSegmentError */
+  /** Keys remembered for repeats, in commit order. @throws DamagedSegmentError */
   attemptEntries(): AttemptEntry[] {
     if (!hasTable(this.#database, 'attempts')) return []
     return guardDamage(this.path, () =>
@@ -166,7 +166,7 @@ export class Segment {
     )
   }
 
-  /** Writes such events of another segment. */
+  /** Copies remembered keys from another segment. */
   keepAttempts(entries: readonly AttemptEntry[]): void {
     const { begin, commit, rollback } = this.#writable()
     begin.run()
@@ -181,7 +181,7 @@ export class Segment {
     }
   }
 
-  /** Tries a commit that leaves no record behind. */
+  /** Tests a commit without adding a record. */
   probe(): void {
     this.#writable().probe.run()
   }
@@ -225,7 +225,7 @@ export class Segment {
     })
   }
 
-  /** The first offset of either stream. @throws DamagedSegmentError */
+  /** The first record of either stream. @throws DamagedSegmentError */
   firstRecord(): EncodedRecord | undefined {
     return guardDamage(this.path, () => {
       const row = this.#database
@@ -237,7 +237,7 @@ export class Segment {
     })
   }
 
-  /** One past the last offset of either stream; `first` of an empty segment. @throws DamagedSegmentError */
+  /** One past the last offset of either stream; `first` if the segment is empty. @throws DamagedSegmentError */
   end(): Offset {
     return guardDamage(this.path, () => {
       const row = this.#database
@@ -249,12 +249,12 @@ export class Segment {
     })
   }
 
-  /** Whether the file at the segment's path is still the one that is open here. */
+  /** Whether the file at the segment's path is still the open one. */
   isInPlace(): boolean {
     return this.#inode !== undefined && inodeOf(this.path) === this.#inode
   }
 
-  /** Moves what lies in the WAL into the database file. Afterwards the segment must not be written any more. */
+  /** Moves the WAL into the database file. Do not write to the segment afterwards. */
   checkpoint(): void {
     checkpoint(this.#database)
   }
@@ -305,13 +305,13 @@ export class Segment {
   }
 }
 
-/** The file of a segment is no database, is cut, or a record in it fails its checksum. */
+/** A segment file is not a database, is truncated, or has a record that fails its checksum. */
 export class DamagedSegmentError extends Error {
   override name = 'DamagedSegmentError'
   readonly code = 'SEGMENT_DAMAGED'
 }
 
-/** Its name in every segment: those of earlier releases have this one for backfills. */
+/** Table names; `import` for backfills, as in segments of earlier releases. */
 export const STREAM_TABLES: Readonly<Record<Stream, string>> = { live: 'live', backfill: 'import' }
 
 function perStream<T>(make: (table: string) => T): Record<Stream, T> {
@@ -329,7 +329,7 @@ export function hasTable(database: DatabaseSync, name: string): boolean {
   return database.prepare("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?").get(name) !== undefined
 }
 
-/** Checkpoints a segment through a connection of one's own, while another one may still read it. */
+/** Checkpoints a segment on a separate connection, while another one may still read it. */
 export function checkpointFile(path: string): void {
   refuseEmptied(path)
   const database = new DatabaseSync(path, { timeout: 5_000 })
@@ -381,18 +381,18 @@ function prepareDedupWrites(database: DatabaseSync): DedupWrites {
   }
 }
 
-// An empty database beside a WAL makes SQLite throw the WAL away; then nobody could look at it any more.
+// SQLite deletes the WAL of an empty database; refuse to open it, so that the WAL can still be inspected.
 function refuseEmptied(path: string): void {
   if (statSync(path, { throwIfNoEntry: false })?.size === 0 && hasWal(path)) {
     throw new DamagedSegmentError(`${path} is empty beside a WAL`)
   }
 }
 
-// What SQLite says of a file that is not what it was; SQLITE_ERROR (1) when a table of ours is missing.
+// SQLite's error codes for damaged files; SQLITE_ERROR (1) if one of our tables is missing.
 const DAMAGE_CODES = new Set([1, 11, 26])
 const SQLITE_IOERR_SHORT_READ = 522
 
-/** @throws DamagedSegmentError in place of what SQLite says of a damaged file. */
+/** Runs `work`. @throws DamagedSegmentError instead of SQLite's errors for damaged files. */
 export function guardDamage<T>(path: string, work: () => T): T {
   try {
     return work()
@@ -405,6 +405,6 @@ export function guardDamage<T>(path: string, work: () => T): T {
 function isDamage(error: Error & { errcode?: number; code?: string }): boolean {
   if (error.errcode !== undefined)
     return DAMAGE_CODES.has(error.errcode & 0xff) || error.errcode === SQLITE_IOERR_SHORT_READ
-  // Numbers and texts that nobody wrote.
+  // Values that we never write.
   return error.code === 'ERR_OUT_OF_RANGE' || error instanceof SyntaxError
 }

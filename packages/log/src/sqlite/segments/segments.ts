@@ -14,11 +14,11 @@ import { hasWal, isBlank, removeSegment, SIDE_FILES, segmentPath, setAside } fro
 
 export interface SegmentsOptions {
   readonly directory: string
-  /** A segment is closed when its WAL has grown to this, … */
+  /** A segment is closed when its WAL reaches this size, … */
   readonly segmentBytes: number
-  /** … or when it has been open for this long. */
+  /** … or when it has been open this long. */
   readonly segmentMs: number
-  /** Offsets below this have been given out before, whatever the files say. */
+  /** Offsets below this are already used, even if the files do not show it. */
   readonly notBefore: Offset
   /** Whether sources have a dedup window. */
   readonly hasDedup: boolean
@@ -26,33 +26,33 @@ export interface SegmentsOptions {
 }
 
 /*
- * A segment is `open` (the newest, the only one that is written), then `closing` (its WAL is moved into its database
- * file, by a thread of its own, while it is still read here), then `closed` (one read-only file).
+ * States of a segment: `open` (the newest, the only writable one), `closing` (a separate thread moves its WAL into its
+ * database file, while it is still read here), `closed` (one read-only file).
  */
 interface Entry {
   readonly first: Offset
   state: 'open' | 'closing' | 'closed'
-  /** Open handle; closed segments are opened when they are read. */
+  /** Open handle; a closed segment is opened on its first read. */
   segment: Segment | undefined
 }
 
 const MAX_OPEN_CLOSED_SEGMENTS = 8
 const MAX_WAITING_CHECKPOINTS = 3
 
-/** The row of segments in one directory: it knows which file holds an offset, starts new ones and drops old ones. */
+/** The segments of one directory: finds the file of an offset, creates new segments and deletes old ones. */
 export class Segments {
   readonly #options: SegmentsOptions
   readonly #finished: FinishedTimes
-  /** By first offset; the last one is open. */
+  /** In offset order; the last one is open. */
   #entries: Entry[] = []
   #damaged: OffsetRange[] = []
   #end: Offset
   #openedAt = 0
   #lastPlaceCheck = Number.NEGATIVE_INFINITY
   #checkpointing: Worker | undefined
-  /** Read from the segments when it is first needed. */
+  /** Loaded from the segments on first use. */
   #dedup: DedupWindow | undefined
-  /** Likewise. */
+  /** Loaded from the segments on first use. */
   #attempts: Attempts | undefined
 
   constructor(options: SegmentsOptions) {
@@ -85,7 +85,7 @@ export class Segments {
     return this.#damaged
   }
 
-  /** Appends and syncs one commit; tells what is a duplicate in it. */
+  /** Appends and syncs one commit; returns its duplicates. */
   append(commit: Commit, rules: CommitMessage['rules'] = []): Appended {
     this.#refuseIfMoved()
     this.#rotateIfDue()
@@ -96,7 +96,7 @@ export class Segments {
     return { first, duplicates: NO_DUPLICATES }
   }
 
-  /** Tries a commit. @throws what keeps it from succeeding. */
+  /** Tests a commit. @throws the error of a failed commit. */
   probe(): void {
     this.#lastPlaceCheck = Number.NEGATIVE_INFINITY
     this.#refuseIfMoved()
@@ -147,10 +147,10 @@ export class Segments {
     return oldest?.state === 'closed' ? { from: oldest.first, to: this.#endOf(0) } : undefined
   }
 
-  /** Drops segments, oldest first, that have been finished for `keepMs` and are closed. */
+  /** Deletes closed segments, oldest first, that have been finished for `keepMs`. */
   retain(finishedBefore: Offset, keepMs: number, now: number): void {
     const finished = this.#entries.filter((entry, at) => entry.state !== 'open' && this.#endOf(at) <= finishedBefore)
-    // What a restart could not read again would be forgotten by it.
+    // Keep segments with keys that a restart still needs.
     const leastKeepMs =
       this.#dedup !== undefined && this.#dedup.size > 0 ? Math.max(keepMs, MAX_DEDUP_WINDOW_MS) : keepMs
     const finishedSince = finished.map((entry) => this.#finished.since(entry.first, now))
@@ -163,11 +163,11 @@ export class Segments {
       this.#finished.forget(entry.first)
     }
     this.#finished.save()
-    // Last: on a full disk it may fail, and what was dropped is what helps.
+    // Last, because it may fail on a full disk, where the deletions above help.
     this.#rotateIfDue()
   }
 
-  /** Ends the newest segment, as if it were full. @returns where the next one begins. */
+  /** Closes the newest segment, as if it were full. @returns the first offset of the next one. */
   closeNewest(): Offset {
     const newest = this.#entries.at(-1)
     if (newest?.state === 'open' && this.#end > newest.first) {
@@ -177,7 +177,7 @@ export class Segments {
     return this.#end
   }
 
-  /** The segments before an offset; undefined while one of them is not closed. A checkpoint that failed is tried again. */
+  /** The segments before an offset; undefined until all are closed. Retries failed checkpoints. */
   closedBefore(end: Offset): Offset[] | undefined {
     const wanted = this.#entries.filter(({ first }) => first < end)
     if (wanted.every(({ state }) => state === 'closed')) return wanted.map(({ first }) => first)
@@ -195,7 +195,7 @@ export class Segments {
     return bytes
   }
 
-  /** Closes the newest segment like any other; the next start begins a new one. An unfinished checkpoint is made up for then. */
+  /** Closes the newest segment; the next start creates a new one and finishes an interrupted checkpoint. */
   async close(): Promise<void> {
     const checkpointing = this.#checkpointing
     this.#checkpointing = undefined
@@ -212,7 +212,7 @@ export class Segments {
     for (const entry of this.#entries) entry.segment?.close()
   }
 
-  /** The newest segment goes on if it was being written, or has nothing in it; a closed one is never written again. */
+  /** Reopens the newest segment if it was open or is empty; a closed segment is never written again. */
   #recoverNewest(): void {
     const newest = this.#entries.at(-1)
     if (newest === undefined) return
@@ -229,14 +229,14 @@ export class Segments {
 
   #appendDeduplicated(first: Offset, commit: Commit, rules: CommitMessage['rules']): Appended {
     if (rules.some(([, rule]) => 'windowMs' in rule)) this.#dedup ??= this.#readDedup()
-    // Until the first repeat comes, what is remembered need only be on disk.
+    // Before the first repeat, the keys need not be in memory.
     if (rules.some(([, rule]) => 'attempt' in rule && rule.attempt === 'repeat'))
       this.#attempts ??= this.#readAttempts()
     const records = rules.map(([place, rule]) => ({ place, rule, bytes: commit.entries[place]!.bytes }))
     const decided = decideCommit({ window: this.#dedup, attempts: this.#attempts }, first, records)
     this.#open().append(first, { ...commit, tallies: withoutDuplicates(commit, decided.duplicates), decided })
     this.#end += commit.entries.length
-    // Only what is stored counts: the events of a commit that failed come again.
+    // Add keys only after the commit: clients send the events of a failed commit again.
     if (this.#dedup !== undefined) addEntries(this.#dedup, decided.entries)
     if (this.#attempts !== undefined) noteDecided(this.#attempts, decided)
     return { first, duplicates: decided.duplicates }
@@ -248,14 +248,14 @@ export class Segments {
       const entries = this.#guarded(entry, (segment) => segment.attemptEntries())
       if (entries !== 'damaged') found.push(...entries)
     }
-    // What retention has carried into a newer segment stands there behind what is older.
+    // Retention may have copied older keys into a newer segment.
     found.sort((one, other) => one.first - other.first)
     const attempts = new Attempts()
     for (const entry of found) attempts.add(entry)
     return attempts
   }
 
-  /** A segment that is dropped may hold events that are still to be remembered: they go into the newest one. */
+  /** Copies keys that are still needed from a segment to be deleted into the newest one. */
   #carryAttempts(entry: Entry, now: number): void {
     const entries = this.#guarded(entry, (segment) => segment.attemptEntries())
     if (entries === 'damaged') return
@@ -264,12 +264,12 @@ export class Segments {
     try {
       this.#open().keepAttempts(due)
     } catch {
-      // A full disk. Dropping the segment is what helps; they are remembered until the process ends.
+      // The disk is full, so deleting the segment matters more. The keys stay in memory until the process ends.
       this.#attempts ??= this.#readAttempts()
     }
   }
 
-  /** Newest segments first, until they hold as much as is ever known; then added in the order of their commits. */
+  /** Reads the newest segments first, until the window is full, then adds the entries in commit order. */
   #readDedup(): DedupWindow {
     const found: Uint8Array[][] = []
     let entries = 0
@@ -279,7 +279,7 @@ export class Segments {
       if (parts === 'damaged' || parts.length === 0) continue
       const at = lastAcceptedAt(parts)
       newestAt = Math.max(newestAt, at)
-      // Twice as far back as needed, for clocks that were set.
+      // Twice as far back as needed, in case the clock was changed.
       if (at < newestAt - 2 * MAX_DEDUP_WINDOW_MS || entries >= MAX_DEDUP_ENTRIES) break
       found.push(parts)
       for (const { length } of parts) entries += length / DEDUP_ENTRY_BYTES
@@ -310,7 +310,7 @@ export class Segments {
     this.#startSegment()
   }
 
-  /** One checkpoint at a time beside the writing; when they do not keep up, appends wait for one here. */
+  /** Runs one checkpoint at a time in the background; if checkpoints fall behind, appends wait here. */
   #startNextCheckpoint(): void {
     const waiting = this.#entries.filter((entry) => entry.state === 'closing')
     if (waiting.length > MAX_WAITING_CHECKPOINTS) this.#checkpointHere(waiting.at(-1)!)
@@ -324,7 +324,7 @@ export class Segments {
     worker.once('message', (error: string | undefined) => {
       if (error === undefined && this.#entries.includes(entry)) this.#becomeClosed(entry)
     })
-    // A failed checkpoint (a full disk) is tried again with the next segment, or at the next start.
+    // A failed checkpoint (full disk) is retried with the next segment, or at the next start.
     worker.once('error', () => {})
     worker.once('exit', () => {
       if (this.#checkpointing !== worker) return
@@ -339,18 +339,18 @@ export class Segments {
       this.#handle(entry).checkpoint()
       this.#becomeClosed(entry)
     } catch {
-      // Like the thread's: tried again with the next segment. What is in the WAL is as safe as ever.
+      // Retried with the next segment; the data is safe in the WAL.
     }
   }
 
-  /** Else one that can never be checkpointed would keep those after it from their turn. */
+  /** A segment that can never be checkpointed would block the ones after it. */
   #setAsideIfDamaged(entry: Entry): void {
     try {
       entry.segment?.close()
       entry.segment = undefined
       this.#guarded(entry, (segment) => segment.end())
     } catch {
-      // It cannot be opened at the moment, which says nothing of what it holds.
+      // It cannot be opened at the moment, which does not mean that it is damaged.
     }
   }
 
@@ -360,7 +360,7 @@ export class Segments {
     entry.state = 'closed'
   }
 
-  /** The segment that is written; begun if there is none. */
+  /** The open segment; created if there is none. */
   #open(): Segment {
     const newest = this.#entries.at(-1)
     return newest?.state === 'open' ? newest.segment! : this.#startSegment()
@@ -374,7 +374,7 @@ export class Segments {
     return this.#entries[index + 1]?.first ?? this.#end
   }
 
-  /** The segment that holds an offset, or the first one after it. */
+  /** Index of the segment with an offset, or of the first one after it. */
   #entryIndexOf(offset: Offset): number {
     let low = 0
     let high = this.#entries.length
@@ -386,7 +386,7 @@ export class Segments {
     return low
   }
 
-  /** Reads from a segment; one that proves damaged is set aside, and the row goes on without it. */
+  /** Reads from a segment; if it is damaged, sets it aside and continues without it. */
   #guarded<T>(entry: Entry, work: (segment: Segment) => T): T | 'damaged' {
     try {
       return work(this.#handle(entry))
@@ -432,7 +432,7 @@ export class Segments {
 const PLACE_CHECK_MS = 1_000
 const NO_DUPLICATES: Appended['duplicates'] = new Map()
 
-/** The tallies of a commit without the events that are duplicates. */
+/** The tallies of a commit without its duplicates. */
 function withoutDuplicates({ entries, tallies }: Commit, duplicates: Appended['duplicates']): Commit['tallies'] {
   const fewer = new Map<string, number>()
   for (const [place, indexes] of duplicates) {
