@@ -1,12 +1,14 @@
 export { JUDGED_ANSWER_BYTES } from './failure/classify.ts'
-export type { Attempt, RequestHistory, ShownRequest } from './lane/delivery-history.ts'
+export type { EventPlace } from './lane/event-place.ts'
 export { deadLetterOf } from './lane/event-writes.ts'
 export { Lane } from './lane/lane.ts'
-export { type EventPlace, LaneEvent, REPLAY_STREAM, type Replayed } from './lane/lane-event.ts'
+export { LaneEvent, REPLAY_STREAM, type Replayed } from './lane/lane-event.ts'
 export type { Classify, LaneOptions, LaneSettings, Prepared } from './lane/lane-options.ts'
 export { MemoryBudget } from './lane/memory-budget.ts'
-export type { Position } from './lane/progress.ts'
-export type { Transform, Transformed } from './lane/transformed.ts'
+export type { Position } from './lane/position.ts'
+export type { Attempt, RequestHistory, ShownRequest } from './lane/request-history.ts'
+export type { Transform } from './lane/transform.ts'
+export type { Transformed } from './lane/transformed.ts'
 export { type EgressEntry, parseEgressList } from './outbound/egress-list.ts'
 export { EgressRules, isLoopbackHost } from './outbound/egress-rules.ts'
 export { type Failure, TIMED_OUT } from './outbound/failures.ts'
@@ -16,16 +18,17 @@ export type { OutboundRequest, OutboundResult } from './outbound/outbound-reques
 export { LatencyWindow } from './pace/latency-window.ts'
 export type { BacklogRow, BacklogStore, KeptRecord } from './store/backlog-store.ts'
 export { outcomeOfDeadLetter } from './store/dead-letter-outcome.ts'
+export type { Scope } from './store/dead-letter-store.ts'
 export {
   DEAD_LETTER_STATES,
   type DeadLetterFilter,
   type DeadLetterGroup,
   type DeadLetterRow,
   type DeadLetterStore,
-  STAGES,
 } from './store/dead-letter-store.ts'
 export type { DeliveryStore } from './store/delivery-store.ts'
 export type { BlockWrite, JourneyWrite } from './store/flush.ts'
+export { STAGES } from './store/flush.ts'
 export {
   JOB_STATES,
   type Job,
@@ -41,7 +44,7 @@ export {
 export type { LaneOutcomes } from './store/lane-outcomes.ts'
 export { findInEntries, HASH_ENTRY_BYTES, type MessageStore } from './store/message-store.ts'
 export { type FilterReason, filteredEntries } from './store/outcome-block.ts'
-export type { EventPlaceKey, OutcomeStore, RangeWrite, Recorded, Scope } from './store/outcome-store.ts'
+export type { EventPlaceKey, OutcomeStore, RangeWrite, Recorded } from './store/outcome-store.ts'
 export {
   type OutcomesOfEvents,
   outcomePortData,

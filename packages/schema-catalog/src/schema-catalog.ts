@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { type Clock, type Logger, ThreadCalls } from '@millrace/std'
 import type { CatalogLimits } from './limits.ts'
 import type { CutCounts } from './observe/cut.ts'
-import type { CatalogSource } from './observe/source-state.ts'
+import type { CatalogSource } from './observe/model.ts'
 import { countedPlaces } from './store/counted-places.ts'
 import {
   type CatalogCalls,

@@ -2,9 +2,9 @@ import type { DestinationModule, Override, RequestObject } from '@millrace/desti
 import { type MadeRequests, Stages, sendOnce } from '@millrace/pipeline'
 import { isNestedDeeper, type JsonObject } from '@millrace/protocol'
 import type { RunResult, StepResult } from '@millrace/transformations'
-import type { TestRun } from './run.ts'
 import { shownAnswer } from './shown-answer.ts'
 import type { TestedDestination } from './test-api-options.ts'
+import type { TestRun } from './test-run.ts'
 import { STAGE_TEXTS } from './texts.ts'
 
 /** Of all answers that one destination's result holds; what is beyond is cut. */

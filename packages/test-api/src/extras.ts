@@ -3,8 +3,8 @@ import { type DestinationModule, type Masking, maskConfig, type Override } from 
 import { filterReason } from '@millrace/pipeline'
 import { isJsonObject, type JsonObject, type JsonValue, type StoredEvent } from '@millrace/protocol'
 import type { DestinationTest } from './destination-test.ts'
-import type { TestRun } from './run.ts'
 import type { TestedDestination } from './test-api-options.ts'
+import type { TestRun } from './test-run.ts'
 import { WARNING_TEXTS } from './texts.ts'
 
 /** What extras are made of. */

@@ -1,5 +1,5 @@
 export { connectionTestRoute } from './connection-test-route.ts'
 export { OfflineTests, type OfflineTestsOptions } from './offline-tests.ts'
 export { answerUnreadableTestPath, testApiRoutes } from './routes.ts'
+export type { StageFlags } from './stage-flags.ts'
 export type { TestApiOptions, TestClient, TestedConfiguration, TestedDestination, Tester } from './test-api-options.ts'
-export type { StageFlags } from './test-request.ts'

@@ -1,7 +1,9 @@
 import type { JsonObject } from '@millrace/protocol'
-import { type RunOptions, testDestination } from './run.ts'
+import { testDestination } from './run.ts'
+import type { StageFlags } from './stage-flags.ts'
 import type { TestedDestination } from './test-api-options.ts'
-import { messageOf, type StageFlags } from './test-request.ts'
+import { messageOf } from './test-request.ts'
+import type { RunOptions } from './test-run.ts'
 import { TimeLimit } from './time-limit.ts'
 
 export type OfflineTestsOptions = Omit<RunOptions, 'limits' | 'sourceClass'> & { readonly timeoutMs: number }

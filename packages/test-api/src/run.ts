@@ -1,33 +1,11 @@
 import { type DestinationModule, type Override, overriddenConfig } from '@millrace/destinations'
-import type { Sender } from '@millrace/pipeline'
 import type { JsonObject } from '@millrace/protocol'
 import { DestinationTest } from './destination-test.ts'
 import { extrasOf } from './extras.ts'
 import { maskingOf, shownReport } from './shown-report.ts'
-import type { TestApiOptions, TestedDestination, TestedSource, Tester } from './test-api-options.ts'
-import type { StageFlags, TestOptions } from './test-request.ts'
+import type { TestedDestination } from './test-api-options.ts'
+import type { TestRun } from './test-run.ts'
 import { RESULT_TEXTS } from './texts.ts'
-import type { TimeLimit } from './time-limit.ts'
-
-/** What a run needs of the others. */
-export type RunOptions = Pick<
-  TestApiOptions,
-  'destinationTypes' | 'sourceClass' | 'userCode' | 'credentials' | 'clock' | 'version'
-> & { readonly limits: { readonly maxEventBytes: number } }
-
-/** One request: what is common to all destinations that it tests. */
-export interface TestRun {
-  readonly options: RunOptions
-  readonly tester: Tester
-  readonly flags: StageFlags
-  readonly asked: TestOptions
-  readonly message: JsonObject
-  /** Absent in the test of one destination. */
-  readonly source: TestedSource | undefined
-  readonly override: JsonObject | undefined
-  readonly client: Sender
-  readonly limit: TimeLimit
-}
 
 /**
  * The test of one destination, up to its result object.

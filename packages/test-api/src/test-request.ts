@@ -1,14 +1,8 @@
 import { EVENT_TYPES, isJsonObject, type JsonObject, type JsonValue } from '@millrace/protocol'
 import { EXTRA_WORDS } from './extras.ts'
+import type { StageFlags, TestOptions } from './stage-flags.ts'
 import { TestRefused } from './test-refused.ts'
 import { REFUSAL_TEXTS } from './texts.ts'
-
-/** Which stages run. */
-export interface StageFlags {
-  readonly user_transform: boolean
-  readonly dest_transform: boolean
-  readonly send_to_destination: boolean
-}
 
 const FLAGS = ['user_transform', 'dest_transform', 'send_to_destination'] as const
 
@@ -46,16 +40,6 @@ function flagOf(flag: string, value: JsonValue | undefined): boolean {
     throw new TestRefused(400, REFUSAL_TEXTS.flagNoBoolean(flag))
   }
   return value === true
-}
-
-/** What the query asks for beside the result. */
-export interface TestOptions {
-  /** Whether what is disabled is tested, too. */
-  readonly force: boolean
-  /** Words of `?include=` that are known. @see contracts/test-api.md §11 */
-  readonly include: ReadonlySet<string>
-  /** Whether secrets that the caller supplied are masked like the others. @see contracts/test-api.md §9 [D228] */
-  readonly masksSupplied: boolean
 }
 
 /** A member that came several times is a list. */

@@ -2,11 +2,9 @@ import { type QueryClient, useQuery, useQueryClient } from '@tanstack/react-quer
 import { useSyncExternalStore } from 'react'
 import { api } from './client.ts'
 import { reading } from './reading.ts'
+import { ROLES, type Role } from './role.ts'
 import { endSession, keepSessionHalf, sessionHalf, watchSessionHalf } from './session-half.ts'
 import type { User } from './users.ts'
-
-export const ROLES = ['viewer', 'editor', 'admin'] as const
-export type Role = (typeof ROLES)[number]
 
 /** Who is signed in. @see contracts/dashboard.md §4 N2 */
 export interface Session {
@@ -33,10 +31,6 @@ export function useRole(): Role | undefined {
   const { data } = useSession()
   if (data === undefined) return undefined
   return ROLES[Math.min(ROLES.indexOf(data.token.role), ROLES.indexOf(data.user.role))]
-}
-
-export function isAtLeast(role: Role, needed: Role): boolean {
-  return ROLES.indexOf(role) >= ROLES.indexOf(needed)
 }
 
 /**

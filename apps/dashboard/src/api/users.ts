@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { api } from './client.ts'
 import { readingAll, readingOne, useWriting } from './reading.ts'
-import type { Role } from './session.ts'
+import type { Role } from './role.ts'
 
 /** @see contracts/control-plane.md §7 */
 export interface User {

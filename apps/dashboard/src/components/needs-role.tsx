@@ -1,5 +1,6 @@
 import { cloneElement, type ReactElement } from 'react'
-import { isAtLeast, type Role, useRole } from '../api/session.ts'
+import { isAtLeast, type Role } from '../api/role.ts'
+import { useRole } from '../api/session.ts'
 import { pageTexts } from '../texts.ts'
 import styles from './needs-role.module.css'
 

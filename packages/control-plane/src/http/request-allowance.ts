@@ -1,7 +1,7 @@
 import { ApiError } from '@millrace/openapi'
 import type { FastifyReply } from 'fastify'
 import type { ControlPlane } from '../control-plane.ts'
-import type { Actor } from '../people/authentication.ts'
+import type { Actor } from '../people/actor.ts'
 
 /** Takes one request from the allowance of a token, and says what is left of it. @throws ApiError 429 */
 export function takeRequest({ rates, options }: ControlPlane, { token }: Actor, reply: FastifyReply): void {

@@ -8,7 +8,7 @@ import { membersOf, readName, readRole, refuseUnknownMembers } from '../resource
 import type { Workspace } from '../workspace/workspace.ts'
 import { ACCESS_TOKEN_WRITTEN } from './account-schemas.ts'
 import type { AccessToken, User } from './accounts.ts'
-import type { Actor } from './authentication.ts'
+import type { Actor } from './actor.ts'
 import type { Author } from './author.ts'
 import { isAtLeast } from './role.ts'
 

@@ -3,25 +3,15 @@ import { type Clock, Deadlines } from '@millrace/std'
 import type { AuditLog } from '../audit/audit-log.ts'
 import type { Workspace } from '../workspace/workspace.ts'
 import { tokenDigest } from './access-tokens.ts'
-import type { AccessToken, Session, User } from './accounts.ts'
+import type { Actor } from './actor.ts'
 import type { Author } from './author.ts'
 import { FailureBrake } from './failure-brake.ts'
-import { lowerRole, type Role } from './role.ts'
+import { lowerRole } from './role.ts'
 import { isOver } from './sessions.ts'
 import { type RefusedSignIns, SignInLimit } from './sign-in-limit.ts'
 
 const MINUTE_MS = 60_000
 const FAILURE_DELAY_MS = 1_000
-
-/** Who makes a request. */
-export interface Actor {
-  readonly user: User
-  readonly token: AccessToken
-  /** The token's, but never above its user's. */
-  readonly role: Role
-  /** Of the dashboard, where the request came with one instead of the token. */
-  readonly session: Session | null
-}
 
 /** The two halves of a session, as a request carries them. */
 export interface SessionHalves {

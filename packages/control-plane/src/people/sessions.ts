@@ -4,7 +4,7 @@ import type { Change } from '../workspace/change.ts'
 import type { Workspace } from '../workspace/workspace.ts'
 import { tokenDigest } from './access-tokens.ts'
 import type { AccessToken, Session } from './accounts.ts'
-import type { Actor } from './authentication.ts'
+import type { Actor } from './actor.ts'
 import type { Author } from './author.ts'
 
 const HOUR_MS = 3_600_000

@@ -1,26 +1,5 @@
 import type { JourneyWrite } from '../store/flush.ts'
-
-export interface Attempt {
-  /** Number of the attempt, from 1. */
-  readonly n: number
-  readonly at: string
-  readonly durationMs: number
-  readonly status: number
-  readonly class: 'delivered' | 'retry' | 'abort'
-  readonly text: string
-}
-
-/** A request as traces and dead letters show it: without secrets, without its body. */
-export interface ShownRequest {
-  readonly method: string
-  readonly endpoint: string
-  readonly headers: Readonly<Record<string, string>>
-}
-
-export interface RequestHistory extends ShownRequest {
-  /** The first 5 and the last 15. */
-  readonly attempts: Attempt[]
-}
+import type { Attempt, RequestHistory, ShownRequest } from './request-history.ts'
 
 /** Summary of a failed attempt that is retried; waiting events share it. */
 export interface Failed {

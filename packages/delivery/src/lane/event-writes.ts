@@ -1,5 +1,4 @@
-import type { DeadLetterWrite } from '../store/dead-letter-store.ts'
-import type { JourneyWrite } from '../store/flush.ts'
+import type { DeadLetterWrite, JourneyWrite } from '../store/flush.ts'
 import { lastAttempt } from './delivery-history.ts'
 import type { LaneEvent } from './lane-event.ts'
 

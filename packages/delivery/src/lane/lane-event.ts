@@ -1,14 +1,7 @@
 import type { StoredEvent } from '@millrace/protocol'
 import type { DeliveryHistory } from './delivery-history.ts'
+import type { EventPlace } from './event-place.ts'
 import type { Transformed } from './transformed.ts'
-
-/** Place of an event in the log; `stream` is the index of its stream in the log's list of streams. */
-export interface EventPlace {
-  readonly partition: number
-  readonly stream: number
-  readonly offset: number
-  readonly index: number
-}
 
 /** Stream of replayed events; after the streams of the log, so that live events go first. */
 export const REPLAY_STREAM = 2

@@ -3,12 +3,12 @@ import type { Clock } from '@millrace/std'
 import type { OutboundClient } from '../outbound/outbound-client.ts'
 import type { AnswerHeaders, OutboundRequest } from '../outbound/outbound-request.ts'
 import type { ThrottleRule } from '../pace/throttle.ts'
-import type { Stage } from '../store/dead-letter-store.ts'
+import type { Stage } from '../store/flush.ts'
 import type { LaneOutcomes } from '../store/lane-outcomes.ts'
-import type { RequestHistory, ShownRequest } from './delivery-history.ts'
 import type { LaneEvent } from './lane-event.ts'
 import type { MemoryBudget } from './memory-budget.ts'
-import type { Transform } from './transformed.ts'
+import type { RequestHistory, ShownRequest } from './request-history.ts'
+import type { Transform } from './transform.ts'
 
 /** The members of a destination's `delivery` that a lane uses. */
 export interface LaneSettings {

@@ -7,11 +7,12 @@ import { retryAfterMs, retryWaitMs } from '../failure/retry-schedule.ts'
 import { ConcurrencyLevel } from '../pace/concurrency-level.ts'
 import { Throttle } from '../pace/throttle.ts'
 import { Alarm } from './alarm.ts'
-import { type Attempt, addAttempt } from './delivery-history.ts'
+import { addAttempt } from './delivery-history.ts'
 import { KeyOrder } from './key-order.ts'
 import { LaneEvent } from './lane-event.ts'
 import { MemoryBudget } from './memory-budget.ts'
 import { Progress } from './progress.ts'
+import type { Attempt } from './request-history.ts'
 
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE

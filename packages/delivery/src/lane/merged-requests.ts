@@ -1,4 +1,5 @@
-import { addAttempt, type RequestHistory } from './delivery-history.ts'
+import { addAttempt } from './delivery-history.ts'
+import type { RequestHistory } from './request-history.ts'
 
 /**
  * Merges the attempts of an event over its replays: the latest replay's attempts come last, numbered consecutively. Each

@@ -1,5 +1,4 @@
-import type { Stage } from '../store/dead-letter-store.ts'
-import type { JourneyWrite } from '../store/flush.ts'
+import type { JourneyWrite, Stage } from '../store/flush.ts'
 import { lastAttempt } from './delivery-history.ts'
 import { deadLetterOf, journeyOf } from './event-writes.ts'
 import type { LaneEvent } from './lane-event.ts'

@@ -1,7 +1,8 @@
 import type { Clock } from '@millrace/std'
-import { historyBytes, type RequestHistory } from './delivery-history.ts'
+import { historyBytes } from './delivery-history.ts'
 import type { LaneEvent } from './lane-event.ts'
 import type { MemoryBudget } from './memory-budget.ts'
+import type { RequestHistory } from './request-history.ts'
 import type { Transformed } from './transformed.ts'
 
 const LOAD_AGAIN_MS = 1_000

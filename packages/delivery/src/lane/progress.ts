@@ -1,10 +1,5 @@
 import type { LaneEvent } from './lane-event.ts'
-
-/** A place in a stream; everything before it is finished. */
-export interface Position {
-  readonly offset: number
-  readonly index: number
-}
+import type { Position } from './position.ts'
 
 /**
  * Progress of a destination in one stream of a partition. The cursor marks the events that were read. The position, from

@@ -1,5 +1,4 @@
 import type { StoredEvent } from '@millrace/protocol'
-import type { LaneEvent } from './lane-event.ts'
 
 /** Result of user code for an event. @see contracts/transformations.md §2 */
 export type Transformed =
@@ -14,6 +13,3 @@ export type Transformed =
     }
   | { readonly kind: 'dropped' }
   | { readonly kind: 'failed'; readonly error: string }
-
-/** Runs user code on loaded events. @returns a result per event, in the same order; never rejects. */
-export type Transform = (events: readonly LaneEvent[]) => Promise<readonly Transformed[]>

@@ -2,7 +2,8 @@ import { Queue } from '@millrace/std'
 import type { LaneEvent } from './lane-event.ts'
 import type { LaneQueue } from './lane-queue.ts'
 import type { Payloads } from './payloads.ts'
-import type { Transform, Transformed } from './transformed.ts'
+import type { Transform } from './transform.ts'
+import type { Transformed } from './transformed.ts'
 
 const MAX_TOGETHER = 100
 

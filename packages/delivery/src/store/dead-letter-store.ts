@@ -1,31 +1,8 @@
-import type { RequestHistory } from '../lane/delivery-history.ts'
-import type { EventPlace } from '../lane/lane-event.ts'
-import type { ReplayWait } from './job-store.ts'
-import type { Scope, WithVersions } from './outcome-store.ts'
+import type { RequestHistory } from '../lane/request-history.ts'
+import type { DeadLetterWrite, Stage, WithVersions } from './flush.ts'
 
-/** `internal`: our own code failed at the event. The order is part of the format: append only. */
-export const STAGES = ['user_transformation', 'dest_transformation', 'delivery', 'internal'] as const
-export type Stage = (typeof STAGES)[number]
 export const DEAD_LETTER_STATES = ['open', 'replaying', 'resolved', 'discarded'] as const
 export type DeadLetterState = (typeof DEAD_LETTER_STATES)[number]
-
-export interface DeadLetterWrite extends EventPlace {
-  readonly destinationId: string
-  /** Of the replay that took it up last, of the log or of dead letters; null if there was none. */
-  readonly replayId: string | null
-  readonly sourceId: string
-  readonly stage: Stage
-  readonly reason: string
-  readonly acceptedAt: number
-  readonly deadAt: number
-  readonly attempts: number
-  readonly lastStatus: number
-  readonly lastAnswer: string | null
-  readonly revision: number
-  readonly requests: readonly RequestHistory[] | null
-  /** JSON of the stored event. */
-  readonly event: string
-}
 
 export interface DeadLetterRow extends DeadLetterWrite, WithVersions {
   readonly id: string
@@ -94,4 +71,19 @@ export interface DeadLetterStore {
     count: number
     bytes: number
   }>
+}
+
+/** How far the attempts of a dead letter that is replaying are. */
+export interface ReplayWait {
+  readonly attempts: number
+  readonly deliveredRequests: number
+  readonly firstAttemptAt: number | null
+  readonly dueAt: number | null
+  readonly requests: readonly RequestHistory[] | null
+  readonly at: number
+}
+
+export interface Scope {
+  readonly destinationId?: string | undefined
+  readonly sourceId?: string | undefined
 }

@@ -1,8 +1,7 @@
-import type { RequestHistory } from '../lane/delivery-history.ts'
-import type { EventPlace } from '../lane/lane-event.ts'
-import type { Position } from '../lane/progress.ts'
-import type { DeadLetterWrite } from './dead-letter-store.ts'
-import type { ReplayedWrite } from './job-store.ts'
+import type { EventPlace } from '../lane/event-place.ts'
+import type { Position } from '../lane/position.ts'
+import type { RequestHistory } from '../lane/request-history.ts'
+import type { DROPPED, FilterReason } from './outcome-block.ts'
 
 /** Plain outcomes of one destination under one revision of its configuration, 20 bytes each. */
 export interface BlockWrite {
@@ -83,4 +82,43 @@ export interface RefusedRow {
   readonly at: number
   /** For the log. */
   readonly cause: string
+}
+
+/** `internal`: our own code failed at the event. The order is part of the format: append only. */
+export const STAGES = ['user_transformation', 'dest_transformation', 'delivery', 'internal'] as const
+export type Stage = (typeof STAGES)[number]
+
+export interface DeadLetterWrite extends EventPlace {
+  readonly destinationId: string
+  /** Of the replay that took it up last, of the log or of dead letters; null if there was none. */
+  readonly replayId: string | null
+  readonly sourceId: string
+  readonly stage: Stage
+  readonly reason: string
+  readonly acceptedAt: number
+  readonly deadAt: number
+  readonly attempts: number
+  readonly lastStatus: number
+  readonly lastAnswer: string | null
+  readonly revision: number
+  readonly requests: readonly RequestHistory[] | null
+  /** JSON of the stored event. */
+  readonly event: string
+}
+
+/** What becomes of a dead letter that is replaying. One that is in another state by now stays as it is. */
+export type ReplayedWrite = { readonly letterId: string } & (
+  | { readonly kind: 'journey'; readonly journey: JourneyWrite }
+  | { readonly kind: 'dead_letter'; readonly letter: DeadLetterWrite }
+  | {
+      readonly kind: 'left_out'
+      readonly reason: FilterReason | typeof DROPPED
+      readonly at: number
+      readonly revision: number
+    }
+)
+
+/** Versions of the user code that it went through, in their order. */
+export interface WithVersions {
+  readonly versionIds: readonly string[]
 }

@@ -1,7 +1,5 @@
-import type { RequestHistory } from '../lane/delivery-history.ts'
-import type { DeadLetterFilter, DeadLetterRow, DeadLetterWrite } from './dead-letter-store.ts'
+import type { DeadLetterFilter, DeadLetterRow } from './dead-letter-store.ts'
 import type { BlockWrite, JourneyWrite } from './flush.ts'
-import type { DROPPED, FilterReason } from './outcome-block.ts'
 
 export const JOB_STATES = ['queued', 'running', 'paused', 'done', 'cancelled', 'failed'] as const
 export type JobState = (typeof JOB_STATES)[number]
@@ -113,28 +111,6 @@ export interface TakenEvents {
   /** Those that a filter of today leaves out. */
   readonly filtered: readonly BlockWrite[]
 }
-
-/** How far the attempts of a dead letter that is replaying are. */
-export interface ReplayWait {
-  readonly attempts: number
-  readonly deliveredRequests: number
-  readonly firstAttemptAt: number | null
-  readonly dueAt: number | null
-  readonly requests: readonly RequestHistory[] | null
-  readonly at: number
-}
-
-/** What becomes of a dead letter that is replaying. One that is in another state by now stays as it is. */
-export type ReplayedWrite = { readonly letterId: string } & (
-  | { readonly kind: 'journey'; readonly journey: JourneyWrite }
-  | { readonly kind: 'dead_letter'; readonly letter: DeadLetterWrite }
-  | {
-      readonly kind: 'left_out'
-      readonly reason: FilterReason | typeof DROPPED
-      readonly at: number
-      readonly revision: number
-    }
-)
 
 /** Jobs; every write is whole on disk when it is answered. */
 export interface JobStore {

@@ -1,8 +1,7 @@
-import type { EventPlace, LaneEvent, Replayed } from '../lane/lane-event.ts'
-import type { Position } from '../lane/progress.ts'
-import type { DeadLetterWrite } from './dead-letter-store.ts'
-import type { BlockWrite, JourneyWrite, ReplacedRow, VersionsWrite } from './flush.ts'
-import type { ReplayedWrite } from './job-store.ts'
+import type { EventPlace } from '../lane/event-place.ts'
+import type { LaneEvent, Replayed } from '../lane/lane-event.ts'
+import type { Position } from '../lane/position.ts'
+import type { BlockWrite, DeadLetterWrite, JourneyWrite, ReplacedRow, ReplayedWrite, VersionsWrite } from './flush.ts'
 import { DROPPED, ENTRY_BYTES, type FilterReason, writeDelivered, writeEntry } from './outcome-block.ts'
 
 const HOUR_MS = 3_600_000

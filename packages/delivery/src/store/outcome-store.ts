@@ -1,6 +1,6 @@
-import type { RequestHistory } from '../lane/delivery-history.ts'
-import type { DeadLetterRow } from './dead-letter-store.ts'
-import type { JourneyWrite, PositionWrite } from './flush.ts'
+import type { RequestHistory } from '../lane/request-history.ts'
+import type { DeadLetterRow, Scope } from './dead-letter-store.ts'
+import type { JourneyWrite, PositionWrite, WithVersions } from './flush.ts'
 import type { PlainOutcome } from './outcome-block.ts'
 
 export interface RangeWrite {
@@ -24,11 +24,6 @@ export interface WaitingPlace {
   readonly letterId: string | null
 }
 
-/** Versions of the user code that it went through, in their order. */
-export interface WithVersions {
-  readonly versionIds: readonly string[]
-}
-
 /** What is recorded of an event at a destination. */
 export type Recorded =
   | ({ kind: 'plain'; revision: number; replayId: string | null } & Omit<PlainOutcome, 'offset' | 'index'> &
@@ -36,11 +31,6 @@ export type Recorded =
   | ({ kind: 'journey' } & JourneyWrite & WithVersions)
   | ({ kind: 'dead_letter' } & DeadLetterRow)
   | { kind: 'range'; outcome: 'discarded' | 'expired'; reason: string }
-
-export interface Scope {
-  readonly destinationId?: string | undefined
-  readonly sourceId?: string | undefined
-}
 
 /** `partition:stream`, offset and index of an event that has its outcome, as numbers in a row. */
 export type EventPlaceKey = readonly [partition: number, offset: number, index: number]

@@ -1,5 +1,5 @@
 import type { Clock, Timer } from '@millrace/std'
-import type { EventPlace } from '../lane/lane-event.ts'
+import type { EventPlace } from '../lane/event-place.ts'
 import type { Flush, PositionWrite, RefusedRow } from './flush.ts'
 import { FLUSH_OUTCOMES, LaneOutcomes } from './lane-outcomes.ts'
 import { INTERNAL_ERROR, withoutRefused } from './replaced-rows.ts'

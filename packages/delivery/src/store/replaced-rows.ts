@@ -1,7 +1,6 @@
-import { type EventPlace, REPLAY_STREAM } from '../lane/lane-event.ts'
-import type { DeadLetterWrite } from './dead-letter-store.ts'
-import type { Flush, JourneyWrite, RefusedRow } from './flush.ts'
-import type { ReplayedWrite } from './job-store.ts'
+import type { EventPlace } from '../lane/event-place.ts'
+import { REPLAY_STREAM } from '../lane/lane-event.ts'
+import type { DeadLetterWrite, Flush, JourneyWrite, RefusedRow, ReplayedWrite } from './flush.ts'
 import type { AcceptedEvent } from './lane-outcomes.ts'
 import { ENTRY_BYTES, readEntry } from './outcome-block.ts'
 

@@ -1,4 +1,4 @@
-import type { EventPlace } from '../lane/lane-event.ts'
+import type { EventPlace } from '../lane/event-place.ts'
 
 /** Ends further back say nothing of the next one. */
 export const UNCLEAN_WITHIN_MS = 600_000

@@ -1,6 +1,6 @@
-import type { SamplePriorities } from './samples.ts'
+import type { CutCounts } from './cut.ts'
+import type { SampleMode, SamplePriorities } from './samples.ts'
 import type { Shapes } from './shapes.ts'
-import type { SourceState } from './source-state.ts'
 import type { Unversioned } from './unversioned.ts'
 import type { Version } from './version.ts'
 
@@ -85,5 +85,38 @@ export class Model {
 
   get owner(): number {
     return 2 * this.id
+  }
+}
+
+/** What the catalog is told of a source. */
+export interface CatalogSource {
+  readonly id: string
+  readonly writeKey: string
+  readonly samples: SampleMode
+  readonly hasValues: boolean
+}
+
+/** A source as it is observed. */
+export class SourceState {
+  readonly id: string
+  writeKey: string
+  samples: SampleMode
+  hasValues: boolean
+  modelCount: number
+  /** Of all that is kept of it, about. */
+  bytes: number
+  readonly cut: CutCounts
+  isChanged = false
+  /** The models in memory, by type and identifier. */
+  readonly models = new Map<string, Map<string, Model>>()
+
+  constructor({ id, writeKey, samples, hasValues }: CatalogSource, modelCount: number, bytes: number, cut: CutCounts) {
+    this.id = id
+    this.writeKey = writeKey
+    this.samples = samples
+    this.hasValues = hasValues
+    this.modelCount = modelCount
+    this.bytes = bytes
+    this.cut = cut
   }
 }

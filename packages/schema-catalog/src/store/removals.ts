@@ -1,7 +1,7 @@
 import type { JsonObject } from '@millrace/protocol'
 import { noCuts } from '../observe/cut.ts'
+import type { CatalogSource } from '../observe/model.ts'
 import { masked } from '../observe/samples.ts'
-import type { CatalogSource } from '../observe/source-state.ts'
 import type { CatalogDatabase } from './catalog-database.ts'
 import { ROW_BYTES, SAMPLE_BYTES, UNVERSIONED_BYTES, VALUES_BYTES } from './stored-bytes.ts'
 

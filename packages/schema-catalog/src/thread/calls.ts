@@ -1,6 +1,6 @@
 import type { CatalogLimits } from '../limits.ts'
 import type { CutCounts } from '../observe/cut.ts'
-import type { CatalogSource } from '../observe/source-state.ts'
+import type { CatalogSource } from '../observe/model.ts'
 
 /** What the catalog's thread is started with; whoever composes it adds how the log is read. */
 export interface CatalogThreadData {

@@ -1,7 +1,7 @@
 import { existsSync, renameSync } from 'node:fs'
 import { threadCpuUsage } from 'node:process'
 import { answerCalls, type Clock, notifyCaller, Transferred } from '@millrace/std'
-import type { CatalogSource } from '../observe/source-state.ts'
+import type { CatalogSource } from '../observe/model.ts'
 import { salvagedIds } from '../store/salvage.ts'
 import {
   type CatalogCalls,

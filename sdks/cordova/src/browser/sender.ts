@@ -9,14 +9,12 @@ import type { EventStore } from './event-store.ts'
 import type { Answer, Body, Http } from './http.ts'
 import { INDEX_HEADER, judged, refusedOf, retryAfterMs } from './judge.ts'
 import { refusalsAfter } from './refusals.ts'
-import type { Wait } from './wait.ts'
+import type { NoAnswer, Wait } from './wait.ts'
 
 const GZIP_FROM_BYTES = 1_024
 const PLAIN_MS = 7 * 24 * 3_600_000
 const ANSWER_BYTES = 4 * 1024
 const DETAIL_LENGTH = 200
-
-export type NoAnswer = 'CSP_BLOCKED' | 'OFFLINE' | 'RETRY_LATER'
 
 /** What a sender is given of the page. */
 export interface SenderPage {

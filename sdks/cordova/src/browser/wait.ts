@@ -1,5 +1,6 @@
 import type { Clock } from '../core/clock.ts'
-import type { NoAnswer } from './sender.ts'
+
+export type NoAnswer = 'CSP_BLOCKED' | 'OFFLINE' | 'RETRY_LATER'
 
 const FIRST_MS = 3_000
 const MAX_MS = 300_000

@@ -1,4 +1,4 @@
-import type { Series } from '../../api/stats.ts'
+import type { Series } from '../../api/stats-answer.ts'
 
 /** Of a rate: long enough to be calm, short enough to be now. */
 export const RATE_SECONDS = 60

@@ -3,10 +3,10 @@ import { useWindowVirtualizer } from '@tanstack/react-virtual'
 import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react'
 import { useIsNarrow } from '../use-is-narrow.ts'
 import styles from './data-table.module.css'
+import type { DataTableProps } from './data-table-props.ts'
 import { fittingColumns } from './fitting-columns.ts'
 import { type Column, nextSort, type SortText, sortOf } from './table-column.ts'
 import { TableRow } from './table-row.tsx'
-import type { RowSelection } from './table-selection.tsx'
 import { useRowKeys } from './use-row-keys.ts'
 
 /** Heights of rows, in pixels: of a line, and of a card below 900 px. They never differ, so that nothing is measured. */
@@ -15,29 +15,6 @@ const CARD = 56
 /** Of rows that are drawn beyond the window. */
 const OVERSCAN = 12
 const NOWHERE: Place = { scrollMargin: 0, room: Number.POSITIVE_INFINITY }
-
-export interface DataTableProps<Row> {
-  /** What is listed: `Sources`. */
-  readonly label: string
-  readonly columns: readonly Column<Row>[]
-  readonly rows: readonly Row[]
-  readonly rowId: (row: Row) => string
-  /** Opens a row: by a click, or Enter. */
-  readonly onOpen?: (row: Row) => void
-  /** What a screen reader calls the row when it is opened by itself; the id when left out. */
-  readonly rowName?: (row: Row) => string
-  /** The row whose panel is open. */
-  readonly currentId?: string | undefined
-  readonly sort?: SortText | undefined
-  readonly onSort?: (sort: SortText | undefined) => void
-  readonly selection?: RowSelection
-  /** How many there are in all; null when that is not known. Left out, `rows` are all. */
-  readonly total?: number | null
-  /** The end of the rows came near: time to load more. Not given while that fails, or it would be asked for at once again. */
-  readonly onNearEnd?: () => void
-  /** What `c` copies of a row; its id when left out. */
-  readonly copied?: (row: Row) => string
-}
 
 /**
  * A list of any length. Only the rows near the window are in the document; it scrolls with the page. Below 900 px rows are

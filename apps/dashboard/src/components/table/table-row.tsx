@@ -1,6 +1,6 @@
 import { type KeyboardEvent, type MouseEvent, memo, type ReactNode } from 'react'
 import styles from './data-table.module.css'
-import type { DataTableProps } from './data-table.tsx'
+import type { DataTableProps } from './data-table-props.ts'
 import type { Column } from './table-column.ts'
 
 interface TableRowProps<Row>

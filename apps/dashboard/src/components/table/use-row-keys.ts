@@ -1,7 +1,7 @@
 import { type RefObject, useCallback, useMemo, useRef, useState } from 'react'
 import { type KeyBinding, useKeys } from '../../shell/keys.ts'
 import { copyText } from '../copy-text.ts'
-import type { DataTableProps } from './data-table.tsx'
+import type { DataTableProps } from './data-table-props.ts'
 
 /** j, k and `c`, wherever the focus is on the page but in another table; the row that they reached takes it. */
 export function useRowKeys<Row>(

@@ -1,7 +1,7 @@
 import { Button, Modal, Select, TextInput } from '@mantine/core'
 import { type FormEvent, useState } from 'react'
 import { useCreateAccessToken } from '../../api/access-tokens.ts'
-import { ROLES, type Role } from '../../api/session.ts'
+import { ROLES, type Role } from '../../api/role.ts'
 import { fieldRefusal, Refusal } from '../../components/form/refusal.tsx'
 import { ShownOnceDialog } from '../../components/shown-once-dialog.tsx'
 import styles from './account.module.css'

@@ -8,7 +8,7 @@ import { LinkButton } from '../../components/link-button.tsx'
 import { NeedsRole } from '../../components/needs-role.tsx'
 import { destinationTexts } from '../../texts.ts'
 import { MAX_IDS } from '../replays/replays-search.ts'
-import type { DestinationTabProps } from './destination-page.tsx'
+import type { DestinationTabProps } from './destination-tab-props.ts'
 
 /** Try it, bring it earlier events, and switch it on or off. */
 export function DestinationActions({ destination }: DestinationTabProps) {

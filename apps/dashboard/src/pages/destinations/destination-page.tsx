@@ -1,8 +1,7 @@
 import { useParams } from '@tanstack/react-router'
 import { type ComponentType, Suspense } from 'react'
 import { useDestinationDefinition } from '../../api/destination-definitions.ts'
-import { type Destination, useDeliveryState, useDestination } from '../../api/destinations.ts'
-import type { Tagged } from '../../api/reading.ts'
+import { useDeliveryState, useDestination } from '../../api/destinations.ts'
 import { serverNow } from '../../api/server-clock.ts'
 import { lazyPart } from '../../components/lazy-part.ts'
 import { destinationState } from '../../components/node-state.ts'
@@ -14,10 +13,7 @@ import { Shown } from '../../components/states/shown.tsx'
 import { PageHead } from '../../shell/page-head.tsx'
 import { PageMissing } from '../../shell/page-missing.tsx'
 import { DestinationActions } from './destination-actions.tsx'
-
-export interface DestinationTabProps {
-  readonly destination: Tagged<Destination>
-}
+import type { DestinationTabProps } from './destination-tab-props.ts'
 
 interface Tab {
   readonly name: string

@@ -1,6 +1,6 @@
 import { describe, expect, it, test } from 'vitest'
 import type { DeliveryState, Destination } from '../../api/destinations.ts'
-import type { Stats } from '../../api/stats.ts'
+import type { Stats } from '../../api/stats-answer.ts'
 import { deliveredPerMinute } from './destination-activity.ts'
 import { fitsFilter, listedDestinations } from './listed-destination.ts'
 

@@ -1,4 +1,4 @@
-import type { Series } from '../../api/stats.ts'
+import type { Series } from '../../api/stats-answer.ts'
 
 interface Course {
   /** When the last step ends, ms since 1970. */

@@ -1,7 +1,6 @@
 import { useParams } from '@tanstack/react-router'
 import { type ComponentType, Suspense } from 'react'
-import type { Tagged } from '../../api/reading.ts'
-import { type Source, useSource } from '../../api/sources.ts'
+import { useSource } from '../../api/sources.ts'
 import { lazyPart } from '../../components/lazy-part.ts'
 import { ShownId } from '../../components/shown-id.tsx'
 import { OnOffMark } from '../../components/state-mark.tsx'
@@ -11,10 +10,7 @@ import { Shown } from '../../components/states/shown.tsx'
 import { Unconnected } from '../../components/unconnected.tsx'
 import { PageHead } from '../../shell/page-head.tsx'
 import { PageMissing } from '../../shell/page-missing.tsx'
-
-export interface SourceTabProps {
-  readonly source: Tagged<Source>
-}
+import type { SourceTabProps } from './source-tab-props.ts'
 
 interface Tab {
   readonly name: string

@@ -7,7 +7,7 @@ import { useDeleteDestination, useDeliveryState, waitingOf } from '../../../api/
 import { ApiError } from '../../../api/failure.ts'
 import { ConfirmDialog } from '../../../components/confirm-dialog.tsx'
 import { NeedsRole } from '../../../components/needs-role.tsx'
-import type { DestinationTabProps } from '../destination-page.tsx'
+import type { DestinationTabProps } from '../destination-tab-props.ts'
 import styles from '../destinations.module.css'
 
 export function DeleteDestination({ destination }: DestinationTabProps) {

@@ -7,7 +7,7 @@ import { Shown } from '../../../components/states/shown.tsx'
 import { DataTable } from '../../../components/table/data-table.tsx'
 import { connectionColumns } from '../../sources/connections/connection-columns.tsx'
 import { RemoveDialog } from '../../sources/connections/remove-dialog.tsx'
-import type { DestinationTabProps } from '../destination-page.tsx'
+import type { DestinationTabProps } from '../destination-tab-props.ts'
 import { ConnectSource } from './connect-source.tsx'
 
 /** Whose events go there. */

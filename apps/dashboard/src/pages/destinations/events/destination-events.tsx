@@ -1,7 +1,7 @@
 import { useMemo } from 'react'
 import { Empty } from '../../../components/states/empty.tsx'
 import { EventsOf } from '../../events/events-of.tsx'
-import type { DestinationTabProps } from '../destination-page.tsx'
+import type { DestinationTabProps } from '../destination-tab-props.ts'
 
 /** The events that had to do with one destination, past and live. */
 export function DestinationEvents({ destination: { id } }: DestinationTabProps) {

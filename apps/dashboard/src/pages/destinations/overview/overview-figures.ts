@@ -1,4 +1,4 @@
-import type { Series, Stats } from '../../../api/stats.ts'
+import type { Series, Stats } from '../../../api/stats-answer.ts'
 import { stepTimes } from '../../../components/chart/chart-series.ts'
 import { greatest, summed, sumOf } from '../../../components/figures/series.ts'
 

@@ -9,7 +9,7 @@ import { shownText } from '../../../components/json/shown-text.ts'
 import { Shown } from '../../../components/states/shown.tsx'
 import { traceTexts } from '../../../texts.ts'
 import { renderedJourney, renderedToday } from './rendered-journey.ts'
-import type { StepDiffsProps } from './step-diffs.tsx'
+import type { StepDiffsProps } from './step-diffs-props.ts'
 import styles from './trace.module.css'
 
 /** What each step makes of an event, with the versions of the time where they can still be used. */

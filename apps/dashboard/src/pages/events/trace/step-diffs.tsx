@@ -1,19 +1,12 @@
 import { Button } from '@mantine/core'
 import { Suspense, useState } from 'react'
-import type { EventTrace, Journey } from '../../../api/events.ts'
 import { lazyPart } from '../../../components/lazy-part.ts'
+import type { StepDiffsProps } from './step-diffs-props.ts'
 import styles from './trace.module.css'
-import type { NamedStep } from './use-trace-names.ts'
 
 const RenderedSteps = lazyPart(() =>
   import('./rendered-steps.tsx').then(({ RenderedSteps }) => ({ default: RenderedSteps })),
 )
-
-export interface StepDiffsProps {
-  readonly trace: EventTrace
-  readonly journey: Journey
-  readonly steps: readonly NamedStep[]
-}
 
 /** What each step made of the event, up to the request; asked for, because it runs the code again. */
 export function StepDiffs(props: StepDiffsProps) {

@@ -3,7 +3,7 @@ import { type ModelJsonSchema, useModelJsonSchemas } from '../../../api/schemas.
 import { JsonView } from '../../../components/json/json-view.tsx'
 import { Empty } from '../../../components/states/empty.tsx'
 import { Shown } from '../../../components/states/shown.tsx'
-import type { ModelTabProps } from './model-page.tsx'
+import type { ModelTabProps } from './model-tab-props.ts'
 
 const NOTHING = 'Nothing to export: no event of this model has properties or traits.'
 

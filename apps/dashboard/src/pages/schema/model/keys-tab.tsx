@@ -14,7 +14,7 @@ import { useSearchValues } from '../../../shell/search-values.ts'
 import styles from '../schema.module.css'
 import { modelSearch } from '../schema-search.ts'
 import { type KeyRow, keyRows } from './key-rows.ts'
-import type { ModelTabProps } from './model-page.tsx'
+import type { ModelTabProps } from './model-tab-props.ts'
 
 /** Every key that any event of the model had. */
 export function KeysTab({ model, versions }: ModelTabProps) {

@@ -2,7 +2,7 @@ import { counted } from '@millrace/wording'
 import { useParams } from '@tanstack/react-router'
 import { type ComponentType, Suspense } from 'react'
 import { ApiError } from '../../../api/failure.ts'
-import { type EventModel, type EventVersion, useEventModels, useEventVersions } from '../../../api/schemas.ts'
+import { type EventModel, useEventModels, useEventVersions } from '../../../api/schemas.ts'
 import { type Source, useSources } from '../../../api/sources.ts'
 import { ApiPopover } from '../../../components/api-popover.tsx'
 import { lazyPart } from '../../../components/lazy-part.ts'
@@ -18,14 +18,7 @@ import { CatalogLag } from '../catalog-lag.tsx'
 import { modelName } from '../model-columns.tsx'
 import styles from '../schema.module.css'
 import { type ModelTab, modelSearch } from '../schema-search.ts'
-
-export interface ModelTabProps {
-  readonly model: EventModel
-  /** By first seen. */
-  readonly versions: readonly EventVersion[]
-  /** Undefined when it was deleted. */
-  readonly source: Source | undefined
-}
+import type { ModelTabProps } from './model-tab-props.ts'
 
 interface Tab {
   readonly text: string

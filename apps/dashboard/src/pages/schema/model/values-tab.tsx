@@ -4,7 +4,7 @@ import { shownText } from '../../../components/json/shown-text.ts'
 import { Empty } from '../../../components/states/empty.tsx'
 import { Shown } from '../../../components/states/shown.tsx'
 import styles from '../schema.module.css'
-import type { ModelTabProps } from './model-page.tsx'
+import type { ModelTabProps } from './model-tab-props.ts'
 import { useMetadata } from './use-metadata.ts'
 import { useChosenVersion, VersionSelect } from './version-select.tsx'
 

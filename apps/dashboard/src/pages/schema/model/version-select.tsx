@@ -2,7 +2,7 @@ import { Select } from '@mantine/core'
 import { useSearchValues } from '../../../shell/search-values.ts'
 import styles from '../schema.module.css'
 import { modelSearch } from '../schema-search.ts'
-import type { ModelTabProps } from './model-page.tsx'
+import type { ModelTabProps } from './model-tab-props.ts'
 
 interface VersionSelectProps extends Pick<ModelTabProps, 'versions'> {
   /** Undefined: of all. */

@@ -7,7 +7,7 @@ import { Time } from '../../../components/time/time.tsx'
 import { useSearchValues } from '../../../shell/search-values.ts'
 import styles from '../schema.module.css'
 import { modelSearch } from '../schema-search.ts'
-import type { ModelTabProps } from './model-page.tsx'
+import type { ModelTabProps } from './model-tab-props.ts'
 import { SchemaChanges } from './schema-changes.tsx'
 import { comparedVersions, type VersionBar, versionBars } from './version-bars.ts'
 

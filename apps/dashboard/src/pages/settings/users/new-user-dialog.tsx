@@ -1,6 +1,6 @@
 import { Button, Modal, Select, TextInput } from '@mantine/core'
 import { type FormEvent, useState } from 'react'
-import { ROLES, type Role } from '../../../api/session.ts'
+import { ROLES, type Role } from '../../../api/role.ts'
 import { useCreateUser } from '../../../api/users.ts'
 import { fieldRefusal, Refusal } from '../../../components/form/refusal.tsx'
 import { ShownOnceDialog } from '../../../components/shown-once-dialog.tsx'

@@ -3,7 +3,7 @@ import { RefusalTable } from '../../../components/refusal-table.tsx'
 import { Empty } from '../../../components/states/empty.tsx'
 import { Shown } from '../../../components/states/shown.tsx'
 import { sourceTexts } from '../../../texts.ts'
-import type { SourceTabProps } from '../source-page.tsx'
+import type { SourceTabProps } from '../source-tab-props.ts'
 
 const POLL_MS = 10_000
 

@@ -4,7 +4,7 @@ import { Shown } from '../../../components/states/shown.tsx'
 import { schemaTexts } from '../../../texts.ts'
 import { CatalogLag } from '../../schema/catalog-lag.tsx'
 import { ModelList } from '../../schema/model-list.tsx'
-import type { SourceTabProps } from '../source-page.tsx'
+import type { SourceTabProps } from '../source-tab-props.ts'
 
 /** The events of one source, each with its shape. */
 export function SourceSchema({ source }: SourceTabProps) {

@@ -7,7 +7,7 @@ import { useConnections } from '../../../api/connections.ts'
 import { useDeleteSource, usePurgeCatalog } from '../../../api/sources.ts'
 import { ConfirmDialog } from '../../../components/confirm-dialog.tsx'
 import { NeedsRole } from '../../../components/needs-role.tsx'
-import type { SourceTabProps } from '../source-page.tsx'
+import type { SourceTabProps } from '../source-tab-props.ts'
 import styles from '../sources.module.css'
 
 /** Danger zone. */

@@ -1,13 +1,9 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { deadLetterId, rowOfDeadLetterId } from '../../dead-letter-id.ts'
-import {
-  DEAD_LETTER_STATES,
-  type DeadLetterFilter,
-  type DeadLetterRow,
-  type DeadLetterWrite,
-  STAGES,
-} from '../../dead-letter-store.ts'
-import type { Recorded, Scope } from '../../outcome-store.ts'
+import type { Scope } from '../../dead-letter-store.ts'
+import { DEAD_LETTER_STATES, type DeadLetterFilter, type DeadLetterRow } from '../../dead-letter-store.ts'
+import { type DeadLetterWrite, STAGES } from '../../flush.ts'
+import type { Recorded } from '../../outcome-store.ts'
 import { mergedBy } from '../outcomes/merged.ts'
 import type { VersionTable } from '../outcomes/version-table.ts'
 import type { StoredNames } from '../stored-names.ts'

@@ -1,5 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
-import { type DeadLetterFilter, type DeadLetterGroup, STAGES } from '../../dead-letter-store.ts'
+import type { DeadLetterFilter, DeadLetterGroup } from '../../dead-letter-store.ts'
+import { STAGES } from '../../flush.ts'
 import type { StoredNames } from '../stored-names.ts'
 import type { DeadLetterTable, LookedAt } from './dead-letter-table.ts'
 import { letterCondition } from './letter-condition.ts'

@@ -1,5 +1,6 @@
 import type { SQLInputValue } from 'node:sqlite'
-import { type DeadLetterFilter, STAGES } from '../../dead-letter-store.ts'
+import type { DeadLetterFilter } from '../../dead-letter-store.ts'
+import { STAGES } from '../../flush.ts'
 import type { StoredNames } from '../stored-names.ts'
 
 /** The columns of a dead letter by which filters tell. */

@@ -1,5 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
-import { DEAD_LETTER_STATES, type DeadLetterWrite, STAGES } from '../../dead-letter-store.ts'
+import { DEAD_LETTER_STATES } from '../../dead-letter-store.ts'
+import { type DeadLetterWrite, STAGES } from '../../flush.ts'
 import type { PartPlace } from '../../job-store.ts'
 import type { StoredNames } from '../stored-names.ts'
 import { countPlaces, findPlace, packLetters, readPlace, unpackEvents } from './letter-block.ts'

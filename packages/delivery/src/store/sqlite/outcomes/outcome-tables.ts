@@ -1,6 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite'
-import type { RequestHistory } from '../../../lane/delivery-history.ts'
-import type { EventPlace } from '../../../lane/lane-event.ts'
+import type { EventPlace } from '../../../lane/event-place.ts'
+import type { RequestHistory } from '../../../lane/request-history.ts'
+import type { Scope } from '../../dead-letter-store.ts'
 import {
   type BlockWrite,
   JOURNEY_OUTCOMES,
@@ -9,7 +10,7 @@ import {
   type ReplacedRow,
 } from '../../flush.ts'
 import { ENTRY_BYTES, readEntry } from '../../outcome-block.ts'
-import type { EventPlaceKey, Recorded, Scope, WaitingPlace } from '../../outcome-store.ts'
+import type { EventPlaceKey, Recorded, WaitingPlace } from '../../outcome-store.ts'
 import type { LetterRanges } from '../letters/letter-ranges.ts'
 import type { StoredNames } from '../stored-names.ts'
 import { writable } from '../writable.ts'
