@@ -174,7 +174,7 @@ test('of two who change a destination the second is told, and keeps theirs', asy
   await page.getByRole('textbox', { name: 'Name', exact: true }).fill('Mine')
   await api('PATCH', `/v2/destinations/${id}`, { name: 'Theirs' })
   await page.getByRole('button', { name: 'Save' }).click()
-  await page.getByText('Somebody changed this destination since you opened it.').waitFor()
+  await page.getByText('Someone changed this destination since you opened it.').waitFor()
   await page.getByRole('button', { name: 'See the difference' }).click()
   await page.getByText('"name": "Theirs"').waitFor()
   await page.getByRole('button', { name: 'Keep mine' }).click()

@@ -127,7 +127,7 @@ test('of two who change a source the second is told, sees the difference, and ke
   await page.getByLabel('Name').fill('Twice, mine')
   await dashboard.env.api('PATCH', `/v2/sources/${id}`, { name: 'Twice, theirs' })
   await page.getByRole('button', { name: 'Save' }).click()
-  await page.getByText('Somebody changed this source since you opened it.').waitFor()
+  await page.getByText('Someone changed this source since you opened it.').waitFor()
   expect(await page.getByLabel('Name').inputValue()).toBe('Twice, mine')
   await page.getByRole('button', { name: 'See the difference' }).click()
   await page.getByText('"name": "Twice, theirs"').waitFor()

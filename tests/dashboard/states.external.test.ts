@@ -60,7 +60,7 @@ test('of two who change a source the second may load what the first wrote', asyn
   await page.getByLabel('Name').fill('Twice, mine')
   await dashboard.env.api('PATCH', `/v2/sources/${id}`, { name: 'Twice, theirs' })
   await page.getByRole('button', { name: 'Save' }).click()
-  await page.getByText('Somebody changed this source since you opened it.').waitFor()
+  await page.getByText('Someone changed this source since you opened it.').waitFor()
   await page.getByRole('button', { name: 'Load theirs' }).click()
   await expect.poll(() => page.getByLabel('Name').inputValue()).toBe('Twice, theirs')
   expect(await page.getByText('Somebody changed this').count()).toBe(0)

@@ -24,7 +24,7 @@ export const pageTexts = {
     `This page needs the role ${role}. You are signed in as ${email} with the role ${ownRole}.`,
   needsRole: (role: string) => `Needs the role ${role}.`,
   gone: (thing: string, id: string) => `${thing} ${id} does not exist, or was deleted.`,
-  changedMeanwhile: (thing: string) => `Somebody changed this ${thing} since you opened it.`,
+  changedMeanwhile: (thing: string) => `Someone changed this ${thing} since you opened it.`,
   seeDifference: 'See the difference',
   loadTheirs: 'Load theirs',
   keepMine: 'Keep mine',

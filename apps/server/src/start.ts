@@ -38,7 +38,7 @@ export async function start(options: StartOptions): Promise<number> {
     tellModes(folder, logger)
     const run = async () => {
       const dashboardFolder = settings.isDashboardOn ? await dashboard(options) : undefined
-      // From here on whatever is made holds data: by databases, threads and child processes, too.
+      // From here on, every created file holds data, also those of databases, threads and child processes.
       process.umask(0o077)
       await using front = await Front.listen(settings.host, settings.port)
       const product = await compose({ ...options, folder, dashboardFolder, front, logger, faults })
@@ -103,7 +103,7 @@ async function welcome(product: Product, folder: DataFolder, hasDashboard: boole
   await runQuickstart({ controlPlane, pipeline, baseUrl, inboxPath: inbox.path, say })
 }
 
-/** A token for the commands on this machine, readable by whoever may read the data folder. @see contracts/control-plane.md §10 [D734] */
+/** Creates the command line token of this machine; readable with the data folder. @see contracts/control-plane.md §10 [D734] */
 async function ensureCommandLineToken({ controlPlane }: Product, folder: DataFolder) {
   if (!folder.isNew) return
   const token = await controlPlane.newOwnerToken('command line')

@@ -4,7 +4,7 @@ export const maskPersonalData: TransformationTemplate = {
   id: 'mask-personal-data',
   name: 'Mask personal data',
   description:
-    'Replaces the values of personal members, wherever they are in the event, by a hash: equal people stay equal, and nobody can be read.',
+    'Replaces the values of personal members, anywhere in the event, by a hash. The same person always has the same hash.',
   language: 'javascript',
   code: `// Members that hold personal data, in lower case and without - and _.
 const PERSONAL = ["email", "phone", "firstname", "lastname", "name", "address", "street", "birthday", "ip"];
