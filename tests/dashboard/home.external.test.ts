@@ -76,7 +76,7 @@ describe('a workspace with trouble', () => {
     await expect
       .poll(async () => (await flow.getByRole('link').allTextContents()).filter((name) => names.includes(name)))
       .toEqual(names)
-    for (const words of ['✕credentials refused', '◆not answering', '▲behind 1 min', '○off', '●ok']) {
+    for (const words of ['✕credentials refused', '◆failing', '▲behind 1 min', '○off', '●ok']) {
       await flow.getByText(words.slice(1), { exact: true }).first().waitFor()
       expect((await flow.textContent())!).toContain(words)
     }
@@ -142,7 +142,7 @@ describe('a workspace with trouble', () => {
   test('a table says in words what the picture shows', async () => {
     await using visit = await dashboard.visit('/')
     const row = visit.page.getByRole('table', { name: 'Connections' }).getByRole('row', { name: /Sleeping CRM/ })
-    await expect.poll(() => row.textContent()).toMatch(/Cinema app.*Add cents.*Sleeping CRM.*not answering/)
+    await expect.poll(() => row.textContent()).toMatch(/Cinema app.*Add cents.*Sleeping CRM.*failing/)
   })
 
   test('without the server what was read stays, and comes back to life by itself', async () => {

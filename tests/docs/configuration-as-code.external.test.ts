@@ -78,7 +78,7 @@ test('removing what events wait for is refused, unless they are discarded', asyn
   const refused = await sh('millrace apply --prune')
   expect(refused.code).toBe(1)
   expect(refused.out).toContain('- delete connection   cinema-app → booking-hook\n')
-  expect(refused.err).toMatch(/^1 events wait for what would be removed; nothing was applied\./)
+  expect(refused.err).toMatch(/^Waiting events of resources that would be removed: 1\. Nothing was applied\./)
   expect((await env.api('GET', '/v2/config')).json.revision).toBe(1)
 
   expect((await sh('millrace apply --prune --discard')).out).toContain('applied  revision 2\n')

@@ -77,7 +77,7 @@ export const homeTexts = {
   andMore: (count: number) => `and ${grouped(count)} more`,
   off: 'off',
   unauthorised: 'credentials refused',
-  resting: 'not answering',
+  resting: 'failing',
   behind: (minutes: number) => `behind ${grouped(minutes)} min`,
   dead: (count: number) => `${grouped(count)} dead`,
   refused: (count: number) => `${grouped(count)} refused`,

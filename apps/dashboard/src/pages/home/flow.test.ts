@@ -28,7 +28,7 @@ describe('the state of a destination is the first that holds', () => {
   const cases: [Partial<DeliveryState>, string, string][] = [
     [{}, 'ok', 'ok'],
     [{ state: 'unauthorised', deadLettersOpen: 3 }, 'failed', 'credentials refused'],
-    [{ state: 'resting', oldestPendingAt: '2026-11-21T11:00:00.000Z' }, 'resting', 'not answering'],
+    [{ state: 'resting', oldestPendingAt: '2026-11-21T11:00:00.000Z' }, 'resting', 'failing'],
     [{ oldestPendingAt: '2026-11-21T11:55:30.000Z', deadLettersOpen: 3 }, 'behind', 'behind 4 min'],
     [{ oldestPendingAt: '2026-11-21T11:59:01.000Z' }, 'ok', 'ok'],
     [{ hotId: { id: 'u', waiting: 9 } }, 'behind', 'behind 1 min'],

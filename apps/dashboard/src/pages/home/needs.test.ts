@@ -79,10 +79,10 @@ it('one cause at twenty destinations is one row', () => {
     blockedBy: null,
   } as const
   const destinations = ['d1', 'd2', 'd3'].map((id) => ({
-    ...node(id, 'resting', 'not answering', 1),
+    ...node(id, 'resting', 'failing', 1),
     waiting,
   }))
-  const other = { ...node('d4', 'resting', 'not answering', 1), waiting: { ...waiting, status: 500 } }
+  const other = { ...node('d4', 'resting', 'failing', 1), waiting: { ...waiting, status: 500 } }
   expect(told({ destinations: [...destinations, other] })).toEqual([
     ['3 destinations', 'Queued: destination answers 503', '/destinations'],
     ['Name of d4', 'Queued: destination answers 500', '/destinations/d4/overview'],

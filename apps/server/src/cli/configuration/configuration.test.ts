@@ -242,7 +242,7 @@ describe('millrace apply', () => {
     [
       'events wait',
       [409, { error: 'Events are waiting', code: 'conflict', details: { waiting: 7 } }],
-      '7 events wait for resources that would be removed; nothing was applied.\n' +
+      'Waiting events of resources that would be removed: 7. Nothing was applied.\n' +
         'Wait until they are delivered, or discard them with --discard.\n',
     ],
     [

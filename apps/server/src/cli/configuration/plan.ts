@@ -109,7 +109,7 @@ function explained(error: AnswerError, file: ConfigFile): Error {
   }
   if (text === 'Events are waiting' && isJsonObject(details)) {
     return new CommandError(
-      `${oneLine(String(details['waiting']))} events wait for resources that would be removed; nothing was applied.`,
+      `Waiting events of resources that would be removed: ${oneLine(String(details['waiting']))}. Nothing was applied.`,
       'Wait until they are delivered, or discard them with --discard.',
     )
   }

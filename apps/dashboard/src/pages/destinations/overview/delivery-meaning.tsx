@@ -79,7 +79,7 @@ function Trouble({ delivery }: { readonly delivery: DeliveryState }) {
   if (state === 'resting') {
     return (
       <Notice mark={<StateMark kind="resting">{homeTexts.resting}</StateMark>} detail={why}>
-        Not answering: events wait, nothing is lost, one probe every 30 seconds.
+        Failing: events wait, nothing is lost, one probe every 30 seconds.
       </Notice>
     )
   }
