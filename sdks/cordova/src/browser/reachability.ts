@@ -1,7 +1,7 @@
 import { originOf } from '../core/addresses.ts'
 import { type Clock, passed } from '../core/clock.ts'
 import { ALWAYS } from '../core/log.ts'
-import type { NoAnswer } from './sender.ts'
+import type { NoAnswer } from './wait.ts'
 
 const FAILURES_IN_A_ROW = 3
 
