@@ -1,25 +1,24 @@
-import { formatTime } from '@millrace/protocol'
 import type { Waiting } from '@millrace/wording'
-import { abortReason, classOf, type Ended } from '../failure/classify.ts'
-import { allGivenUpInOutage, type ClockReading, giveUpAfterAttempt } from '../failure/give-up.ts'
+import type { Ended } from '../failure/classify.ts'
+import type { ClockReading } from '../failure/give-up.ts'
 import type { Outage } from '../failure/outage.ts'
-import { GIVE_UP_AFTER_MS, retryAfterMs, retryWaitMs } from '../failure/retry-schedule.ts'
 import { Trouble } from '../failure/trouble.ts'
-import type { OutboundRequest } from '../outbound/outbound-request.ts'
 import { ConcurrencyLevel } from '../pace/concurrency-level.ts'
 import { LatencyWindow } from '../pace/latency-window.ts'
 import { Throttle } from '../pace/throttle.ts'
-import type { JourneyWrite, Stage } from '../store/flush.ts'
-import { INTERNAL_ERROR } from '../store/replaced-rows.ts'
+import type { JourneyWrite } from '../store/flush.ts'
 import { Alarm } from './alarm.ts'
+import { Attempts } from './attempts.ts'
 import { CallsInFlight } from './calls-in-flight.ts'
-import { keptText, newHistory, noteAttempt, passOver, resumedHistory } from './delivery-history.ts'
+import { passOver, resumedHistory } from './delivery-history.ts'
 import { isWaiting, LaneEvent, type Replayed } from './lane-event.ts'
-import { headerText, type LaneOptions, type LaneSettings, type Prepared } from './lane-options.ts'
+import type { LaneOptions, LaneSettings } from './lane-options.ts'
 import { LaneQueue } from './lane-queue.ts'
 import { OutcomeRecorder } from './outcome-recorder.ts'
-import { Payloads } from './payloads.ts'
+import { Parking } from './parking.ts'
+import { LOADED_TOGETHER, Payloads } from './payloads.ts'
 import type { Position } from './position.ts'
+import { Probing } from './probing.ts'
 import { Progress } from './progress.ts'
 import type { Transform } from './transform.ts'
 import { UserStage } from './user-stage.ts'
@@ -32,11 +31,8 @@ const MAX_LOADED_WHEN_MEMORY_IS_SHORT = 16
 const MAX_WAITING = 100_000
 /** A crash repeats at most this many deliveries, plus those in flight. */
 const MAX_UNPERSISTED = 1_000
-const LOADED_TOGETHER = 64
 /** Wait after an internal fault outside of any event. */
 const AFTER_FAULT_MS = 1_000
-
-type Ready = Extract<Prepared, { requests: unknown }>
 
 /**
  * Delivers the events of one destination: in order per user, as concurrently as the destination tolerates, with retries until
@@ -58,12 +54,11 @@ export class Lane {
   readonly #trouble: Trouble
   readonly #level: ConcurrencyLevel
   readonly #recorder: OutcomeRecorder
+  readonly #parking: Parking
+  readonly #attempts: Attempts
+  readonly #probing: Probing
   #throttle: Throttle | undefined
   #userStage: UserStage | undefined
-  #delivered = 0
-  /** During an outage: some event may have exceeded its retry limit since the last sweep. */
-  #isSweepDue = false
-  #isGivingUp = false
   #disabledSince: number | undefined
   #isStopped = false
   #isPumping = false
@@ -89,6 +84,34 @@ export class Lane {
     this.#alarm = new Alarm(options.clock, () => this.pump())
     this.#recorder = new OutcomeRecorder(options, options.settings.revision)
     this.#trouble = new Trouble({ ...options, level: this.#level, onChange: () => this.#alarm.ringWithin(0) })
+    this.#parking = new Parking(this.#recorder, this.#payloads)
+    this.#attempts = new Attempts({
+      options,
+      calls: this.#calls,
+      recorder: this.#recorder,
+      trouble: this.#trouble,
+      level: this.#level,
+      payloads: this.#payloads,
+      latency: this.latency,
+      settings: () => this.#settings,
+      isStopped: () => this.#isStopped,
+      onJudged: () => this.#probing.sweepAfterAttempt(),
+      onSettled: (event) => this.#settled(event),
+      onRetry: (event, result, waitMs) => this.#retryLater(event, result, waitMs),
+      onAborted: (event) => this.#onAtRest?.(event),
+    })
+    this.#probing = new Probing({
+      queue: this.#queue,
+      trouble: this.#trouble,
+      payloads: this.#payloads,
+      calls: this.#calls,
+      alarm: this.#alarm,
+      clock: options.clock,
+      load: (events) => this.#load(events),
+      loadOne: async (event) => (await this.#loadOne(event)) && this.#isPrepared(event) && !this.#isStopped,
+      start: (event) => this.#attempts.start(event),
+      giveUp: (event, reason) => this.#attempts.giveUp(event, 'delivery', reason),
+    })
     this.#userStage = this.#newUserStage(options.transform)
     options.outcomes.onPersisted = () => this.pump()
     options.outcomes.positions = () => this.positions()
@@ -121,11 +144,11 @@ export class Lane {
 
   /** Adds an event with its payload. Call `pump` after a batch. */
   add(event: LaneEvent): void {
-    if (this.#trouble.outage.state !== 'ok') this.#isSweepDue ||= this.#isOld(event)
+    this.#probing.sweepFor(event)
     this.#payloads.took(event)
     this.#userStage?.add(event)
     const before = this.#enqueue(event)
-    if (before.some((earlier) => earlier.payload === undefined)) this.#park(event)
+    if (before.some((earlier) => earlier.payload === undefined)) this.#parking.park(event)
   }
 
   /** Adds waits from before a restart, and replayed events without payload, in the order of their places. */
@@ -245,7 +268,7 @@ export class Lane {
     event.state = 'loading'
     const isLoaded = await this.#loadOne(event)
     // An event that could not be loaded keeps its state; a lost event is finished.
-    if (!isLoaded || this.#isStopped || (this.#userStage !== undefined && event.transformed === undefined)) {
+    if (!isLoaded || this.#isStopped || !this.#isPrepared(event)) {
       if (event.state === 'loading') this.#setAside(event)
       return
     }
@@ -254,7 +277,7 @@ export class Lane {
       if (this.#isStopped) return
     }
     if (this.#trouble.outage.state !== 'ok') {
-      this.#park(event)
+      this.#parking.park(event)
       this.#setAside(event)
       return
     }
@@ -263,7 +286,7 @@ export class Lane {
         if (rested === event) resolve()
       }
     })
-    this.#start(event)
+    this.#attempts.start(event)
     await atRest
     this.#onAtRest = undefined
   }
@@ -392,7 +415,7 @@ export class Lane {
   #pump(): void {
     this.#userStage?.run()
     if (this.#trouble.outage.state !== 'ok') {
-      this.#probe()
+      this.#probing.probe()
       return
     }
     const now = this.#options.clock.monotonic()
@@ -408,7 +431,7 @@ export class Lane {
         this.#queue.putBack(event)
         void this.#loadReady()
         break
-      } else if (this.#userStage !== undefined && event.transformed === undefined) {
+      } else if (!this.#isPrepared(event)) {
         event.state = 'transforming'
       } else {
         const waitMs = this.#throttle?.take(now, this.#mostThrottled(event)) ?? 0
@@ -418,7 +441,7 @@ export class Lane {
           this.#alarm.ringWithin(waitMs)
           break
         }
-        this.#start(event)
+        this.#attempts.start(event)
       }
     }
   }
@@ -433,171 +456,23 @@ export class Lane {
     return replayed === undefined ? limit : Math.max(1, Math.floor(limit / 2))
   }
 
-  /** While the destination is resting or unauthorised, only the first waiting event is sent, when a probe is due. */
-  #probe(): void {
-    this.#giveUpWaiting()
-    if (this.#isGivingUp || this.#trouble.isProbing || this.#calls.count > 0) return
-    const waitMs = this.#trouble.outage.nextProbe - this.#options.clock.monotonic()
-    if (waitMs > 0) {
-      this.#alarm.ringWithin(waitMs)
-      return
-    }
-    const first = this.#queue.earliest()
-    if (first === undefined) return
-    this.#trouble.isProbing = true
-    this.#queue.stopWaiting(first)
-    first.state = 'loading'
-    void this.#loadOne(first).then((isLoaded) => {
-      const isReady = isLoaded && (this.#userStage === undefined || first.transformed !== undefined)
-      if (isReady && !this.#isStopped) {
-        this.#start(first)
-      } else {
-        this.#trouble.isProbing = false
-        if (first.state === 'loading') this.#queue.putBack(first)
-        this.#alarm.ringWithin(0)
-      }
-    })
-  }
-
-  #start(event: LaneEvent): void {
-    try {
-      this.#begin(event)
-    } catch (error) {
-      this.#failed(event, error as Error)
-    }
-  }
-
-  #begin(event: LaneEvent): void {
-    event.state = 'sending'
-    if (event.transformed?.kind === 'dropped') {
-      this.#trouble.isProbing = false
-      this.#recorder.dropped(event)
-      this.#settled(event)
-      return
-    }
-    if (event.transformed?.kind === 'failed') {
-      this.#trouble.isProbing = false
-      this.#giveUp(event, 'user_transformation', event.transformed.error)
-      return
-    }
-    const prepared = this.#options.prepare(event)
-    if ('error' in prepared) {
-      this.#trouble.isProbing = false
-      this.#giveUp(event, prepared.stage, prepared.error)
-      return
-    }
-    this.#call(event, prepared, event.history?.deliveredRequests ?? 0)
-  }
-
-  #call(event: LaneEvent, prepared: Ready, number: number): void {
-    const request = prepared.requests[number]
-    if (request === undefined) {
-      this.#trouble.isProbing = false
-      this.#delivered++
-      this.#recorder.delivered(event)
-      this.#settled(event)
-      return
-    }
-    const startedAt = this.#options.clock.now()
-    this.#calls.send(event, request, (result) => {
-      try {
-        if (result.kind === 'aborted') this.#aborted(event)
-        else this.#judge(event, prepared, number, request, result, startedAt)
-      } catch (error) {
-        this.#failed(event, error as Error)
-      }
-    })
-  }
-
-  #judge(
-    event: LaneEvent,
-    prepared: Ready,
-    number: number,
-    request: OutboundRequest,
-    result: Ended,
-    startedAt: number,
-  ): void {
-    const answerClass = classOf(result, prepared.classify)
-    const wasProbe = this.#trouble.isProbing
-    this.#options.onAttempt(answerClass)
-    this.#trouble.note(result, answerClass, event.replayed !== undefined, this.#options.clock.monotonic())
-    this.#isSweepDue = true
-    this.latency.add(result.durationMs)
-    if (answerClass === 'delivered') {
-      this.#level.delivered()
-      const isPlain =
-        prepared.requests.length === 1 &&
-        event.history === undefined &&
-        event.replayed?.letterId === undefined &&
-        this.#settings.keepAnswers === 'failed'
-      if (isPlain) {
-        this.#delivered++
-        this.#recorder.deliveredAtOnce(event, result.status, result.durationMs, startedAt)
-        this.#settled(event)
-        return
-      }
-    }
-    event.history ??= newHistory(startedAt, this.#options.clock.monotonic() - result.durationMs)
-    const { history } = event
-    history.attempts++
-    // A failed probe already counts for every waiting event, including this one.
-    if (!wasProbe || this.#trouble.outage.state !== 'resting') history.attemptsSinceStart++
-    const text = keptText(prepared.mask(result.text), answerClass)
-    noteAttempt(history, number, () => prepared.show(request), {
-      at: formatTime(startedAt),
-      durationMs: Math.round(result.durationMs),
-      status: result.status,
-      class: answerClass,
-      text,
-    })
-    this.#payloads.countHistory(event)
-    if (answerClass === 'delivered') {
-      history.deliveredRequests = number + 1
-      if (this.#isStopped && number + 1 < prepared.requests.length) this.#recorder.waits(event, null)
-      else this.#call(event, prepared, number + 1)
-      return
-    }
-    this.#trouble.noteFailure(result, text, answerClass, history, startedAt)
-    if (answerClass === 'abort') this.#giveUp(event, 'delivery', abortReason(result))
-    else this.#retryOrGiveUp(event, result)
-  }
-
-  #retryOrGiveUp(event: LaneEvent, result: Ended): void {
-    const moment = this.#moment()
-    const isAnswer = result.kind === 'answer'
-    const reason = giveUpAfterAttempt(event, result.status, isAnswer, this.#delivered, this.#trouble.outage, moment)
-    if (reason !== undefined) {
-      this.#giveUp(event, 'delivery', reason)
-      return
-    }
-    const history = event.history!
-    const asked = isAnswer ? retryAfterMs(headerText(result.headers, 'retry-after'), moment.now) : 0
-    const waitMs = Math.max(retryWaitMs(history.attempts, this.#options.random()), asked)
-    this.#waitForRetry(event, waitMs)
-    this.#recorder.waits(event, moment.now + waitMs)
-    this.#options.onRetry(event, result.status, result.durationMs)
-    this.#payloads.drop(event)
-    this.#parkFollowers(event)
-    this.#options.onRoom()
-    this.#onAtRest?.(event)
-    this.pump()
-  }
-
   /** Unloads an event: one that may wait for days must not hold memory that ready events need. */
   #leaveMemory(event: LaneEvent): void {
     if (event.payload === undefined) return
-    this.#park(event)
-    this.#parkFollowers(event)
+    this.#parking.park(event)
+    this.#parking.parkFollowers(event)
     this.#options.onRoom()
   }
 
-  #aborted(event: LaneEvent): void {
-    this.#trouble.isProbing = false
-    if (event.state !== 'sending') return
-    event.state = 'ready'
-    // Delivered requests are recorded, so that they are not sent again.
-    if (event.history !== undefined) this.#recorder.waits(event, null)
+  #retryLater(event: LaneEvent, { status, durationMs }: Ended, waitMs: number): void {
+    this.#waitForRetry(event, waitMs)
+    this.#recorder.waits(event, this.#options.clock.now() + waitMs)
+    this.#options.onRetry(event, status, durationMs)
+    this.#payloads.drop(event)
+    this.#parking.parkFollowers(event)
+    this.#options.onRoom()
     this.#onAtRest?.(event)
+    this.pump()
   }
 
   // Outcomes
@@ -605,48 +480,7 @@ export class Lane {
   /** Dead-letters an event that cannot be added; the events before and after it are delivered. */
   refuse(event: LaneEvent, error: Error): void {
     if (!this.#queue.unfinished.has(event)) this.#payloads.took(event)
-    this.#failed(event, error)
-  }
-
-  /** Dead-letters an event on which our code or the destination's failed; other events are not affected. */
-  #failed(event: LaneEvent, error: Error & { code?: unknown }): void {
-    this.#trouble.isProbing = false
-    if (event.state === 'done') throw error
-    if (error.code === 'DESTINATION_CODE') {
-      this.#giveUp(event, 'dest_transformation', this.#options.mask(error.message))
-      return
-    }
-    const { destinationId } = this
-    const { partition, offset, index } = event
-    this.#options.logger.error({ destinationId, partition, offset, index, err: error }, 'an event cannot be handled')
-    this.#giveUp(event, 'internal', INTERNAL_ERROR)
-  }
-
-  #giveUp(event: LaneEvent, stage: Stage, reason: string): void {
-    this.#recorder.deadLetter(event, stage, reason, this.#trouble.lastFailure)
-    this.#settled(event)
-  }
-
-  /** During an outage: dead-letters the events that exceeded their retry limit, after reading their payloads. */
-  #giveUpWaiting(): void {
-    if (!this.#isSweepDue || this.#isGivingUp || this.#payloads.isLoading) return
-    const given = allGivenUpInOutage(this.#queue, this.#trouble.outage, this.#moment(), LOADED_TOGETHER)
-    this.#isSweepDue = given.length > 0
-    if (given.length === 0) return
-    this.#isGivingUp = true
-    void this.#load(given.map(({ event }) => event)).then(() => {
-      for (const { event, reason } of given) {
-        // The outage may have ended in the meantime.
-        if (this.#trouble.outage.state === 'ok') break
-        if (isWaiting(event) && event.payload !== undefined) this.#giveUp(event, 'delivery', reason)
-      }
-      this.#isGivingUp = false
-      this.#alarm.ringWithin(0)
-    })
-  }
-
-  #isOld({ acceptedAt }: LaneEvent): boolean {
-    return this.#options.clock.now() - acceptedAt >= GIVE_UP_AFTER_MS
+    this.#attempts.fail(event, error)
   }
 
   #settled(event: LaneEvent): void {
@@ -675,21 +509,6 @@ export class Lane {
     this.#alarm.ringWithin(waitMs)
   }
 
-  /** Unloads an event that waits behind an unloaded one, so that it neither holds memory nor blocks the position. */
-  #park(event: LaneEvent): void {
-    this.#recorder.waits(event, null)
-    this.#payloads.drop(event)
-  }
-
-  #parkFollowers(event: LaneEvent): void {
-    const next = [event.userFollower, event.anonymousFollower]
-    for (let follower = next.pop(); follower !== undefined || next.length > 0; follower = next.pop()) {
-      if (follower === undefined || follower.payload === undefined || follower.state !== 'blocked') continue
-      this.#park(follower)
-      next.push(follower.userFollower, follower.anonymousFollower)
-    }
-  }
-
   async #loadReady(): Promise<void> {
     if (this.#payloads.isLoading) return
     const most = Math.max(1, Math.min(LOADED_TOGETHER, this.#level.current))
@@ -716,6 +535,11 @@ export class Lane {
   }
 
   // User code
+
+  /** User code has run over the event, if there is any. */
+  #isPrepared(event: LaneEvent): boolean {
+    return this.#userStage === undefined || event.transformed !== undefined
+  }
 
   #newUserStage(transform: Transform | undefined): UserStage | undefined {
     if (transform === undefined) return undefined

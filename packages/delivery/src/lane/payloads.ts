@@ -5,6 +5,9 @@ import type { MemoryBudget } from './memory-budget.ts'
 import type { RequestHistory } from './request-history.ts'
 import type { Transformed } from './transformed.ts'
 
+/** Events whose payloads are read together. */
+export const LOADED_TOGETHER = 64
+
 const LOAD_AGAIN_MS = 1_000
 
 export interface PayloadsOptions {
