@@ -18,7 +18,7 @@ import type { Payloads } from './payloads.ts'
 type Ready = Extract<Prepared, { requests: unknown }>
 
 /** Parts of a lane that its attempts use, and what the lane does after them. */
-export interface AttemptsDeps {
+export interface DeliveryAttemptsDeps {
   readonly options: LaneOptions
   readonly calls: CallsInFlight
   readonly recorder: OutcomeRecorder
@@ -42,12 +42,12 @@ export interface AttemptsDeps {
  * The attempts of a lane: sends the requests of an event one after the other, classifies each answer, and gives the event its
  * outcome or another attempt.
  */
-export class Attempts {
-  readonly #deps: AttemptsDeps
+export class DeliveryAttempts {
+  readonly #deps: DeliveryAttemptsDeps
   /** Events delivered since the start. */
   #delivered = 0
 
-  constructor(deps: AttemptsDeps) {
+  constructor(deps: DeliveryAttemptsDeps) {
     this.#deps = deps
   }
 

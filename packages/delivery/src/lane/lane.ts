@@ -8,7 +8,7 @@ import { LatencyWindow } from '../pace/latency-window.ts'
 import { Throttle } from '../pace/throttle.ts'
 import type { JourneyWrite } from '../store/flush.ts'
 import { Alarm } from './alarm.ts'
-import { Attempts } from './attempts.ts'
+import { DeliveryAttempts } from './attempts.ts'
 import { CallsInFlight } from './calls-in-flight.ts'
 import { passOver, resumedHistory } from './delivery-history.ts'
 import { isWaiting, LaneEvent, type Replayed } from './lane-event.ts'
@@ -55,7 +55,7 @@ export class Lane {
   readonly #level: ConcurrencyLevel
   readonly #recorder: OutcomeRecorder
   readonly #parking: Parking
-  readonly #attempts: Attempts
+  readonly #attempts: DeliveryAttempts
   readonly #probing: Probing
   #throttle: Throttle | undefined
   #userStage: UserStage | undefined
@@ -85,7 +85,7 @@ export class Lane {
     this.#recorder = new OutcomeRecorder(options, options.settings.revision)
     this.#trouble = new Trouble({ ...options, level: this.#level, onChange: () => this.#alarm.ringWithin(0) })
     this.#parking = new Parking(this.#recorder, this.#payloads)
-    this.#attempts = new Attempts({
+    this.#attempts = new DeliveryAttempts({
       options,
       calls: this.#calls,
       recorder: this.#recorder,
