@@ -140,7 +140,9 @@ describe('a batch path', () => {
 
 describe('paths and methods', () => {
   test('a path that no contract names is not taken', async () => {
-    const paths = ['/v1', '/v1/', '/v1/track//', '/v1/tracks', '/v1/m', '/V1/track', '/hooks', '/v1/audiencelist']
+    // Of other servers, which no client that we run needs: decision 0092.
+    const foreign = ['/v1/audiencelist', '/v1/retl', '/v1/replay', '/rsaRequest']
+    const paths = ['/v1', '/v1/', '/v1/track//', '/v1/tracks', '/v1/m', '/V1/track', '/hooks', ...foreign]
     for (const path of [...paths, '/internal/v1/batch', '/beacon/v1/track', '/pixel/v1/identify', '/', '/v1/%74rack']) {
       expect([path, (await under.send({ path, body: '{"userId":"u"}' })).status]).toEqual([path, 404])
     }
