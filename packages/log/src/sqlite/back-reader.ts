@@ -2,9 +2,11 @@ import type { DatabaseSync } from 'node:sqlite'
 import { crc32 } from 'node:zlib'
 import type { FramedResult, Offset } from '../event-log.ts'
 import { frame } from '../frames.ts'
-import { DamagedSegmentError, type EncodedRecord, hasTable } from './segments/segment.ts'
+import type { EncodedRecord } from './segments/commit.ts'
+import { DamagedSegmentError } from './segments/damaged-segment.ts'
 import { segmentPath } from './segments/segment-files.ts'
 import { lookInto, segmentsFrom, segmentsIn } from './segments/segment-look.ts'
+import { hasTable } from './segments/segment-tables.ts'
 
 /** Reads the segments of a directory in both directions, concurrently with the log thread. */
 export class BackReader {

@@ -1,7 +1,7 @@
 import type { DedupRule } from '../dedup.ts'
 import type { FramedResult, Offset, OffsetRange, Stream } from '../event-log.ts'
 import type { CommitSpan } from './commit-ring.ts'
-import type { Commit, EncodedRecord } from './segments/segment.ts'
+import type { Commit, EncodedRecord } from './segments/commit.ts'
 
 /** Start data of the log thread. */
 export interface LogThreadData {

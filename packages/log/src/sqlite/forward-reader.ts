@@ -3,9 +3,10 @@ import { crc32 } from 'node:zlib'
 import { decodeRecord } from '@millrace/protocol'
 import type { Offset, ReadResult, StoredRecord, Stream } from '../event-log.ts'
 import { duplicateIndexes } from '../frames.ts'
-import { DamagedSegmentError, hasTable, STREAM_TABLES } from './segments/segment.ts'
+import { DamagedSegmentError } from './segments/damaged-segment.ts'
 import { segmentPath } from './segments/segment-files.ts'
 import { SegmentLook, segmentsFrom, segmentsIn } from './segments/segment-look.ts'
+import { hasTable, STREAM_TABLES } from './segments/segment-tables.ts'
 
 /**
  * Reads a stream of the log's files forwards from any thread, concurrently with the log thread, so that the reader does not

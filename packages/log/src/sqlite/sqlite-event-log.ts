@@ -1,6 +1,6 @@
-import { type EventRecord, eventCount } from '@millrace/protocol'
-import { type Clock, ClockJumps, ReaderThread, ThreadCalls, type Timer } from '@millrace/std'
-import type { Dedup, DedupRule } from '../dedup.ts'
+import type { EventRecord } from '@millrace/protocol'
+import { type Clock, ClockJumps, ReaderThread, ThreadCalls } from '@millrace/std'
+import type { Dedup } from '../dedup.ts'
 import {
   type EventLog,
   type FramedResult,
@@ -13,10 +13,10 @@ import {
   type Tally,
 } from '../event-log.ts'
 import { recordOf } from '../frames.ts'
-import { addToTally } from '../tally.ts'
-import type { Appended, BackCalls, CommitMessage, DamageNotice, LogCalls, LogThreadData } from './calls.ts'
+import type { BackCalls, DamageNotice, LogCalls, LogThreadData } from './calls.ts'
 import { CommitRing } from './commit-ring.ts'
-import type { EncodedRecord } from './segments/segment.ts'
+import { type Committed, GroupCommit, MAX_COMMIT_BYTES } from './group-commit.ts'
+import type { EncodedRecord } from './segments/commit.ts'
 import { segmentPath } from './segments/segment-files.ts'
 
 export interface SqliteEventLogOptions {
@@ -41,30 +41,10 @@ export interface SqliteEventLogOptions {
   readonly onReaderEnd?: (error: Error) => void
 }
 
-const MAX_COMMIT_RECORDS = 64
-const MAX_COMMIT_BYTES = 4 * 1024 * 1024
-/** A commit of this size starts without waiting for more records. */
-const WORTHWHILE_COMMIT_BYTES = 256 * 1024
-/** One commit is prepared while another one is synced. */
-const MAX_COMMITS_UNDER_WAY = 2
-const PROBE_INTERVAL_MS = 1_000
-const FRESH_MS = 2_000
 const LOOK_AGAIN_MS = 50
 const MAX_CLOSING_MS = 600_000
 
-interface Waiting {
-  readonly stream: Stream
-  readonly record: EventRecord
-  readonly size: number
-  readonly dedup: Dedup | undefined
-  readonly resolve: (offset: Offset) => void
-  readonly reject: (error: LogUnavailableError) => void
-}
-
-/**
- * The event log on SQLite files, with one partition, written by a separate thread. Appends during a commit are grouped into
- * the next one, so that each fsync serves all waiting requests.
- */
+/** The event log on SQLite files, with one partition, written by a separate thread. */
 export class SqliteEventLog implements EventLog {
   readonly partitions = 1
   readonly #directory: string
@@ -72,19 +52,13 @@ export class SqliteEventLog implements EventLog {
   readonly #clockJumps: ClockJumps
   readonly #thread: ThreadCalls<LogCalls, DamageNotice>
   readonly #ring: CommitRing
+  readonly #writer: GroupCommit
   readonly #backThread: ReaderThread<BackCalls>
   readonly #commitListeners = new Set<(partition: number, stream: Stream) => void>()
   readonly #damageListeners = new Set<(partition: number, range: OffsetRange) => void>()
   #damaged: OffsetRange[]
   #end: Offset
   #sizeBytes: number
-  #waiting: Waiting[] = []
-  #waitingBytes = 0
-  #commitsUnderWay = 0
-  #isFlushPlanned = false
-  #lastCommitAt = Number.NEGATIVE_INFINITY
-  #trouble: string | undefined
-  #probeTimer: Timer | undefined
   #isClosed = false
   #retentionHolds = 0
 
@@ -131,6 +105,12 @@ export class SqliteEventLog implements EventLog {
     this.#end = opened.end
     this.#damaged = [...opened.damaged]
     this.#sizeBytes = opened.sizeBytes
+    this.#writer = new GroupCommit({
+      thread,
+      ring,
+      clock: options.clock,
+      onCommit: (committed) => this.#publish(committed),
+    })
     hooks.onNotice = (notice) => this.#noteDamage(notice)
     this.#backThread = new ReaderThread({
       file: new URL('./back-thread.ts', import.meta.url),
@@ -140,8 +120,7 @@ export class SqliteEventLog implements EventLog {
       ...(options.onReaderEnd === undefined ? {} : { onEnd: options.onReaderEnd }),
     })
     hooks.onEnd = (error) => {
-      this.#trouble = error.message
-      this.#probeTimer?.cancel()
+      this.#writer.threadEnded(error)
       options.onFault?.(error)
     }
   }
@@ -151,14 +130,7 @@ export class SqliteEventLog implements EventLog {
   }
 
   append(stream: Stream, record: EventRecord, dedup?: Dedup): Promise<Offset> {
-    const trouble = this.#isClosed ? 'the log is closed' : this.#trouble
-    if (trouble !== undefined) return Promise.reject(new LogUnavailableError(trouble))
-    return new Promise((resolve, reject) => {
-      const size = CommitRing.framedSize(record)
-      this.#waiting.push({ stream, record, size, dedup, resolve, reject })
-      this.#waitingBytes += size
-      this.#planFlush()
-    })
+    return this.#writer.append(stream, record, dedup)
   }
 
   async read(_partition: number, stream: Stream, from: Offset, maxBytes: number): Promise<ReadResult> {
@@ -265,14 +237,12 @@ export class SqliteEventLog implements EventLog {
     }
   }
 
-  async check(): Promise<void> {
-    if (this.#trouble === undefined && this.#clock.monotonic() - this.#lastCommitAt < FRESH_MS) return
-    await this.#probe()
-    if (this.#trouble !== undefined) throw new LogUnavailableError(this.#trouble)
+  check(): Promise<void> {
+    return this.#writer.check()
   }
 
   trouble(): string | undefined {
-    return this.#trouble
+    return this.#writer.trouble
   }
 
   /** The error if the search thread ends repeatedly. */
@@ -288,111 +258,19 @@ export class SqliteEventLog implements EventLog {
   async [Symbol.asyncDispose](): Promise<void> {
     if (this.#isClosed) return
     this.#isClosed = true
-    this.#probeTimer?.cancel()
-    while (this.#waiting.length > 0 || this.#commitsUnderWay > 0) await new Promise((resolve) => setImmediate(resolve))
+    await this.#writer.close()
     try {
-      if (this.#trouble === undefined) await this.#thread.call('close', undefined)
+      if (this.#writer.trouble === undefined) await this.#thread.call('close', undefined)
     } finally {
       await Promise.all([this.#thread.stop(), this.#backThread.close()])
     }
   }
 
-  /**
-   * Starts a commit when a turn of the event loop added no request, or when it is large enough. So a single request is
-   * written at once, and under load many requests share one fsync.
-   */
-  #planFlush(): void {
-    if (this.#isFlushPlanned || !this.#mayCommit()) return
-    this.#isFlushPlanned = true
-    const waitingBefore = this.#waiting.length
-    setImmediate(() => {
-      this.#isFlushPlanned = false
-      if (this.#waiting.length === waitingBefore || this.#isWorthAnFsync()) this.#commitWaiting()
-      else this.#planFlush()
-    })
-  }
-
-  #commitWaiting(): void {
-    while (this.#mayCommit()) void this.#commit(this.#takeWaiting())
-  }
-
-  #mayCommit(): boolean {
-    if (this.#waiting.length === 0 || this.#commitsUnderWay >= MAX_COMMITS_UNDER_WAY) return false
-    return this.#commitsUnderWay === 0 || this.#isWorthAnFsync()
-  }
-
-  #isWorthAnFsync(): boolean {
-    return this.#waiting.length >= MAX_COMMIT_RECORDS || this.#waitingBytes >= WORTHWHILE_COMMIT_BYTES
-  }
-
-  #takeWaiting(): Waiting[] {
-    let count = 0
-    let bytes = 0
-    while (count < this.#waiting.length && count < MAX_COMMIT_RECORDS) {
-      bytes += this.#waiting[count]!.size
-      if (count > 0 && bytes > MAX_COMMIT_BYTES) break
-      count++
-    }
-    const group = this.#waiting.splice(0, count)
-    for (const { size } of group) this.#waitingBytes -= size
-    return group
-  }
-
-  async #commit(group: Waiting[]): Promise<void> {
-    this.#commitsUnderWay++
-    const span = this.#ring.write(group)
-    let appended: Appended
-    try {
-      const { start, end } = span
-      const message = { start, end, tallies: talliesOf(group), rules: rulesOf(group) }
-      appended = await this.#thread.call('append', message)
-    } catch (error) {
-      this.#commitsUnderWay--
-      this.#ring.failed(span)
-      this.#fail(error as Error)
-      for (const { reject } of group) reject(new LogUnavailableError((error as Error).message, { cause: error }))
-      return
-    }
-    this.#commitsUnderWay--
-    this.#ring.stored(span, appended.first, appended.duplicates)
-    this.#publish(group, appended, span.end - span.start)
-    this.#planFlush()
-  }
-
-  #publish(group: Waiting[], { first, duplicates }: Appended, bytes: number): void {
-    this.#lastCommitAt = this.#clock.monotonic()
+  #publish({ end, bytes, streams }: Committed): void {
+    this.#end = end
     this.#sizeBytes += bytes
-    this.#end = first + group.length
-    for (const stream of new Set(group.map((waiting) => waiting.stream))) {
+    for (const stream of streams) {
       for (const listener of this.#commitListeners) listener(0, stream)
-    }
-    for (const [place, indexes] of duplicates) group[place]!.dedup?.onDuplicates?.(indexes)
-    for (const [i, { resolve }] of group.entries()) resolve(first + i)
-  }
-
-  #fail(error: Error): void {
-    this.#trouble = error.message
-    this.#waitingBytes = 0
-    for (const { reject } of this.#waiting.splice(0)) reject(new LogUnavailableError(error.message, { cause: error }))
-    if (!this.#isClosed) this.#planProbe()
-  }
-
-  /** While appends fail, tests one commit a second; appends resume with the first success. */
-  #planProbe(): void {
-    this.#probeTimer?.cancel()
-    this.#probeTimer = this.#clock.setTimer(() => {
-      this.#probeTimer = undefined
-      void this.#probe()
-    }, PROBE_INTERVAL_MS)
-  }
-
-  async #probe(): Promise<void> {
-    try {
-      await this.#thread.call('probe', undefined)
-      this.#lastCommitAt = this.#clock.monotonic()
-      this.#trouble = undefined
-    } catch (error) {
-      this.#fail(error as Error)
     }
   }
 
@@ -406,28 +284,6 @@ export class SqliteEventLog implements EventLog {
 interface Hooks {
   onNotice?: (notice: DamageNotice) => void
   onEnd?: (error: Error) => void
-}
-
-function rulesOf(group: readonly Waiting[]): CommitMessage['rules'] {
-  return group.flatMap(({ dedup }, place) => (dedup === undefined ? [] : [[place, ruleOf(dedup)] as const]))
-}
-
-/** The rule without its listener, which stays in this thread. */
-function ruleOf(dedup: Dedup): DedupRule {
-  return 'windowMs' in dedup ? { windowMs: dedup.windowMs } : { attempt: dedup.attempt }
-}
-
-function talliesOf(group: readonly Waiting[]): CommitMessage['tallies'] {
-  const tallies = new Map<Stream, Tally>()
-  for (const { stream, record, size } of group) {
-    const tally: Tally = tallies.get(stream) ?? new Map()
-    tallies.set(stream, tally)
-    addToTally(tally, record.header.sourceId, eventCount(record.header), size)
-  }
-  return [...tallies].map(([stream, tally]) => ({
-    stream,
-    counts: [...tally].map(([sourceId, { events, bytes }]): [string, number, number] => [sourceId, events, bytes]),
-  }))
 }
 
 function decodeIfFound(record: EncodedRecord | undefined): StoredRecord | undefined {

@@ -2,7 +2,7 @@ import { workerData } from 'node:worker_threads'
 import { answerCalls, notifyCaller, Transferred } from '@millrace/std'
 import type { DamageNotice, LogCalls, LogThreadData } from './calls.ts'
 import { framesOf } from './commit-ring.ts'
-import type { EncodedRecord } from './segments/segment.ts'
+import type { EncodedRecord } from './segments/commit.ts'
 import { Segments } from './segments/segments.ts'
 
 /** The log thread: the only writer of its files. */

@@ -1,5 +1,5 @@
 import { parentPort, workerData } from 'node:worker_threads'
-import { checkpointFile } from './segment.ts'
+import { checkpointFile } from './checkpoint.ts'
 
 try {
   checkpointFile(workerData as string)

@@ -2,7 +2,7 @@ import { readdirSync, statSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { pathToFileURL } from 'node:url'
 import type { Offset } from '../../event-log.ts'
-import { guardDamage } from './segment.ts'
+import { guardDamage } from './damaged-segment.ts'
 import { hasWal, inodeOf, isBlank, PAGE_BYTES } from './segment-files.ts'
 
 /** First offsets of the segments that a directory has now, oldest first. */

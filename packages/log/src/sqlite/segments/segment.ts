@@ -1,33 +1,20 @@
-import { existsSync, renameSync, statSync } from 'node:fs'
+import { existsSync, renameSync } from 'node:fs'
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import { pathToFileURL } from 'node:url'
 import { crc32 } from 'node:zlib'
 import { decodeRecord, eventCount } from '@millrace/protocol'
 import { type Offset, type OffsetRange, STREAMS, type Stream, type Tally } from '../../event-log.ts'
-import { duplicateBytes } from '../../frames.ts'
 import { addToTally } from '../../tally.ts'
-import { ATTEMPT_KINDS, type AttemptEntry } from '../dedup/attempts.ts'
-import type { DecidedCommit } from '../dedup/commit-dedup.ts'
-import { hasWal, inodeOf, PAGE_BYTES, removeSegment, segmentPath } from './segment-files.ts'
+import type { AttemptEntry } from '../dedup/attempts.ts'
+import { checkpoint } from './checkpoint.ts'
+import type { Commit, EncodedRecord } from './commit.ts'
+import { DamagedSegmentError, guardDamage, refuseEmptied } from './damaged-segment.ts'
+import { inodeOf, PAGE_BYTES, removeSegment, segmentPath } from './segment-files.ts'
+import { SegmentKeys } from './segment-keys.ts'
+import { createTables, perStream, prepareWrites, type Writes } from './segment-tables.ts'
 
 /** Maximum offsets of a segment. It bounds the range of a damaged segment whose end is unknown. */
 export const SEGMENT_OFFSETS = 2 ** 24
-
-export interface EncodedRecord {
-  readonly offset: Offset
-  readonly bytes: Uint8Array<ArrayBuffer>
-  /** Indexes of its duplicates, as u16 values. */
-  readonly duplicates?: Uint8Array
-}
-
-/** One commit: records of both streams, in the order of their offsets. */
-export interface Commit {
-  readonly entries: readonly { readonly stream: Stream; readonly bytes: Uint8Array }[]
-  /** Per stream with entries: source id, events, bytes. */
-  readonly tallies: readonly { readonly stream: Stream; readonly counts: readonly [string, number, number][] }[]
-  /** Deduplication result; absent without a rule. */
-  readonly decided?: DecidedCommit
-}
 
 /**
  * One file of the log, `<first offset>.db`: an SQLite database in WAL mode, never checkpointed while it is written. So all
@@ -37,11 +24,7 @@ export interface Commit {
  *   tally          per commit and stream: first and last offset, and [source id, events, bytes] as JSON
  *   probe          one row, written to test whether writes succeed
  *
- * Only if a source has a dedup window, or keys are remembered for repeats:
- *
- *   duplicates     offset of a record, indexes of its duplicates as u16, little-endian
- *   dedup          first offset of a commit, window entries of its other events (dedup-window.ts)
- *   attempts       first offset of a commit, kind, time, 8 bytes per remembered event (attempts.ts)
+ * and the tables of `SegmentKeys`, only if a source has a dedup window or keys are remembered for repeats.
  */
 export class Segment {
   readonly first: Offset
@@ -51,17 +34,14 @@ export class Segment {
   readonly #gets: Record<Stream, StatementSync>
   #writes: Writes | undefined
   readonly #inode: bigint | undefined
-  /** Whether it has a table of duplicates. */
-  #hasDedup: boolean
-  /** Prepared statements, created with their tables on first use. */
-  #dedupWrites: DedupWrites | undefined
+  readonly #keys: SegmentKeys
 
   private constructor(path: string, first: Offset, database: DatabaseSync, isWritable: boolean) {
     this.path = path
     this.first = first
     this.#database = database
     this.#inode = inodeOf(path)
-    this.#hasDedup = hasTable(database, 'duplicates')
+    this.#keys = new SegmentKeys(path, database)
     this.#reads = perStream((table) =>
       database.prepare(`SELECT offset, crc, bytes FROM ${table} WHERE offset >= ? AND offset < ? ORDER BY offset`),
     )
@@ -93,17 +73,8 @@ export class Segment {
     return guardDamage(path, () => {
       const database = new DatabaseSync(path, { timeout: 5_000 })
       try {
-        database.exec(`
-          PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 0;
-          BEGIN IMMEDIATE;
-          CREATE TABLE IF NOT EXISTS live (offset INTEGER PRIMARY KEY, crc INTEGER NOT NULL, bytes BLOB NOT NULL) STRICT;
-          CREATE TABLE IF NOT EXISTS import (offset INTEGER PRIMARY KEY, crc INTEGER NOT NULL, bytes BLOB NOT NULL) STRICT;
-          CREATE TABLE IF NOT EXISTS tally (
-            stream INTEGER NOT NULL, first INTEGER NOT NULL, last INTEGER NOT NULL, counts TEXT NOT NULL,
-            PRIMARY KEY (stream, first)
-          ) STRICT, WITHOUT ROWID;
-          CREATE TABLE IF NOT EXISTS probe (id INTEGER PRIMARY KEY, written INTEGER NOT NULL) STRICT;
-          COMMIT`)
+        database.exec('PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 0')
+        createTables(database)
         return new Segment(path, first, database, true)
       } catch (error) {
         database.close()
@@ -122,63 +93,32 @@ export class Segment {
   }
 
   /** Writes one commit from `first` on and syncs it to disk. A failed commit leaves nothing visible. */
-  append(first: Offset, commit: Commit): void {
-    const { begin, insert, insertTally, commit: commitNow, rollback } = this.#writable()
-    begin.run()
-    try {
+  append(first: Offset, { entries, tallies, decided }: Commit): void {
+    this.#transaction(({ insert, insertTally }) => {
       let offset = first
-      for (const { stream, bytes } of commit.entries) insert[stream].run(offset++, crc32(bytes), bytes)
-      for (const { stream, counts } of commit.tallies) {
+      for (const { stream, bytes } of entries) insert[stream].run(offset++, crc32(bytes), bytes)
+      for (const { stream, counts } of tallies) {
         insertTally.run(STREAMS.indexOf(stream), first, offset - 1, JSON.stringify(counts))
       }
-      if (commit.decided !== undefined) this.#writeDecided(first, commit.decided)
-      commitNow.run()
-      this.#hasDedup ||= commit.decided !== undefined
-    } catch (error) {
-      this.#dedupWrites = undefined
-      if (this.#database.isTransaction) rollback.run()
-      throw error
-    }
+      if (decided !== undefined) this.#keys.write(first, decided)
+    })
+    if (decided !== undefined) this.#keys.committed()
   }
 
   /** Entries of the dedup window, in commit order. @throws DamagedSegmentError */
-  dedupEntries(): Uint8Array[] {
-    if (!this.#hasDedup) return []
-    return guardDamage(this.path, () => {
-      const rows = this.#database.prepare('SELECT entries FROM dedup ORDER BY first').all()
-      return rows.map(({ entries }) => entries as Uint8Array)
-    })
+  windowEntries(): Uint8Array[] {
+    return this.#keys.windowEntries()
   }
 
   /** Keys remembered for repeats, in commit order. @throws DamagedSegmentError */
   attemptEntries(): AttemptEntry[] {
-    if (!hasTable(this.#database, 'attempts')) return []
-    return guardDamage(this.path, () =>
-      this.#database
-        .prepare('SELECT first, kind, accepted_at, keys FROM attempts ORDER BY first')
-        .all()
-        .map(({ first, kind, accepted_at: acceptedAt, keys }) => ({
-          first: first as number,
-          kind: ATTEMPT_KINDS[kind as number]!,
-          acceptedAt: acceptedAt as number,
-          keys: keys as Uint8Array,
-        })),
-    )
+    return this.#keys.attemptEntries()
   }
 
   /** Copies remembered keys from another segment. */
   keepAttempts(entries: readonly AttemptEntry[]): void {
-    const { begin, commit, rollback } = this.#writable()
-    begin.run()
-    try {
-      this.#insertAttempts(entries)
-      commit.run()
-      this.#hasDedup = true
-    } catch (error) {
-      this.#dedupWrites = undefined
-      if (this.#database.isTransaction) rollback.run()
-      throw error
-    }
+    this.#transaction(() => this.#keys.keep(entries))
+    this.#keys.committed()
   }
 
   /** Tests a commit without adding a record. */
@@ -263,6 +203,19 @@ export class Segment {
     this.#database.close()
   }
 
+  #transaction(work: (writes: Writes) => void): void {
+    const writes = this.#writable()
+    writes.begin.run()
+    try {
+      work(writes)
+      writes.commit.run()
+    } catch (error) {
+      this.#keys.rolledBack()
+      if (this.#database.isTransaction) writes.rollback.run()
+      throw error
+    }
+  }
+
   #writable(): Writes {
     if (this.#writes === undefined) throw new Error(`segment ${this.first} is closed`)
     return this.#writes
@@ -272,27 +225,8 @@ export class Segment {
     const { offset, crc, bytes } = row as { offset: number; crc: number; bytes: Uint8Array<ArrayBuffer> }
     if (!(bytes instanceof Uint8Array) || crc32(bytes) !== crc)
       throw new DamagedSegmentError(`record ${offset} fails its checksum`)
-    const duplicates = this.#hasDedup ? this.#duplicatesOf(offset) : undefined
+    const duplicates = this.#keys.duplicatesOf(offset)
     return duplicates === undefined ? { offset, bytes } : { offset, bytes, duplicates }
-  }
-
-  #duplicatesOf(offset: Offset): Uint8Array | undefined {
-    const row = this.#database.prepare('SELECT indexes FROM duplicates WHERE offset = ?').get(offset)
-    return row?.['indexes'] as Uint8Array | undefined
-  }
-
-  #insertAttempts(entries: readonly AttemptEntry[]): void {
-    this.#dedupWrites ??= prepareDedupWrites(this.#database)
-    for (const { first, kind, acceptedAt, keys } of entries) {
-      this.#dedupWrites.attempts.run(first, ATTEMPT_KINDS.indexOf(kind), acceptedAt, keys)
-    }
-  }
-
-  #writeDecided(first: Offset, { duplicates, entries, attempts }: DecidedCommit): void {
-    this.#insertAttempts(attempts)
-    const writes = this.#dedupWrites!
-    for (const [place, indexes] of duplicates) writes.duplicates.run(first + place, duplicateBytes(indexes))
-    if (entries.length > 0) writes.window.run(first, entries)
   }
 
   #tallyRecords(stream: Stream, range: OffsetRange, into: Tally): void {
@@ -303,108 +237,4 @@ export class Segment {
       addToTally(into, header.sourceId, events, bytes.length)
     }
   }
-}
-
-/** A segment file is not a database, is truncated, or has a record that fails its checksum. */
-export class DamagedSegmentError extends Error {
-  override name = 'DamagedSegmentError'
-  readonly code = 'SEGMENT_DAMAGED'
-}
-
-/** Table names; `import` for backfills, as in segments of earlier releases. */
-export const STREAM_TABLES: Readonly<Record<Stream, string>> = { live: 'live', backfill: 'import' }
-
-function perStream<T>(make: (table: string) => T): Record<Stream, T> {
-  return { live: make(STREAM_TABLES.live), backfill: make(STREAM_TABLES.backfill) }
-}
-
-const DEDUP_TABLES = `
-  CREATE TABLE IF NOT EXISTS duplicates (offset INTEGER PRIMARY KEY, indexes BLOB NOT NULL) STRICT;
-  CREATE TABLE IF NOT EXISTS dedup (first INTEGER PRIMARY KEY, entries BLOB NOT NULL) STRICT;
-  CREATE TABLE IF NOT EXISTS attempts (
-    first INTEGER NOT NULL, kind INTEGER NOT NULL, accepted_at INTEGER NOT NULL, keys BLOB NOT NULL
-  ) STRICT`
-
-export function hasTable(database: DatabaseSync, name: string): boolean {
-  return database.prepare("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?").get(name) !== undefined
-}
-
-/** Checkpoints a segment on a separate connection, while another one may still read it. */
-export function checkpointFile(path: string): void {
-  refuseEmptied(path)
-  const database = new DatabaseSync(path, { timeout: 5_000 })
-  try {
-    database.exec('PRAGMA synchronous = FULL')
-    checkpoint(database)
-  } finally {
-    database.close()
-  }
-}
-
-function checkpoint(database: DatabaseSync): void {
-  const result = database.prepare('PRAGMA wal_checkpoint(TRUNCATE)').get() as { busy: number }
-  if (result.busy !== 0) throw new Error('segment is busy and cannot be checkpointed')
-}
-
-interface Writes {
-  readonly begin: StatementSync
-  readonly commit: StatementSync
-  readonly rollback: StatementSync
-  readonly insert: Record<Stream, StatementSync>
-  readonly insertTally: StatementSync
-  readonly probe: StatementSync
-}
-
-function prepareWrites(database: DatabaseSync): Writes {
-  return {
-    begin: database.prepare('BEGIN IMMEDIATE'),
-    commit: database.prepare('COMMIT'),
-    rollback: database.prepare('ROLLBACK'),
-    insert: perStream((table) => database.prepare(`INSERT INTO ${table} (offset, crc, bytes) VALUES (?, ?, ?)`)),
-    insertTally: database.prepare('INSERT INTO tally (stream, first, last, counts) VALUES (?, ?, ?, ?)'),
-    probe: database.prepare('INSERT INTO probe VALUES (1, 1) ON CONFLICT DO UPDATE SET written = written + 1'),
-  }
-}
-
-interface DedupWrites {
-  readonly duplicates: StatementSync
-  readonly window: StatementSync
-  readonly attempts: StatementSync
-}
-
-function prepareDedupWrites(database: DatabaseSync): DedupWrites {
-  database.exec(DEDUP_TABLES)
-  return {
-    duplicates: database.prepare('INSERT INTO duplicates (offset, indexes) VALUES (?, ?)'),
-    window: database.prepare('INSERT INTO dedup (first, entries) VALUES (?, ?)'),
-    attempts: database.prepare('INSERT INTO attempts (first, kind, accepted_at, keys) VALUES (?, ?, ?, ?)'),
-  }
-}
-
-// SQLite deletes the WAL of an empty database; refuse to open it, so that the WAL can still be inspected.
-function refuseEmptied(path: string): void {
-  if (statSync(path, { throwIfNoEntry: false })?.size === 0 && hasWal(path)) {
-    throw new DamagedSegmentError(`${path} is empty beside a WAL`)
-  }
-}
-
-// SQLite's error codes for damaged files; SQLITE_ERROR (1) if one of our tables is missing.
-const DAMAGE_CODES = new Set([1, 11, 26])
-const SQLITE_IOERR_SHORT_READ = 522
-
-/** Runs `work`. @throws DamagedSegmentError instead of SQLite's errors for damaged files. */
-export function guardDamage<T>(path: string, work: () => T): T {
-  try {
-    return work()
-  } catch (error) {
-    if (!isDamage(error as Error)) throw error
-    throw new DamagedSegmentError(`${path}: ${(error as Error).message}`, { cause: error })
-  }
-}
-
-function isDamage(error: Error & { errcode?: number; code?: string }): boolean {
-  if (error.errcode !== undefined)
-    return DAMAGE_CODES.has(error.errcode & 0xff) || error.errcode === SQLITE_IOERR_SHORT_READ
-  // Values that we never write.
-  return error.code === 'ERR_OUT_OF_RANGE' || error instanceof SyntaxError
 }

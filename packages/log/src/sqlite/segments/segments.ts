@@ -1,15 +1,16 @@
 import { mkdirSync, readdirSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { Worker } from 'node:worker_threads'
 import { decodeRecord } from '@millrace/protocol'
 import { MAX_DEDUP_WINDOW_MS } from '../../dedup.ts'
 import type { Offset, OffsetRange, Stream, Tally } from '../../event-log.ts'
 import type { Appended, CommitMessage } from '../calls.ts'
-import { type AttemptEntry, Attempts } from '../dedup/attempts.ts'
-import { addEntries, type DecidedCommit, decideCommit, lastAcceptedAt } from '../dedup/commit-dedup.ts'
-import { DEDUP_ENTRY_BYTES, DedupWindow, MAX_DEDUP_ENTRIES } from '../dedup/dedup-window.ts'
+import type { AttemptEntry } from '../dedup/attempts.ts'
+import { KnownKeys, withoutDuplicates } from '../dedup/known-keys.ts'
 import { FinishedTimes } from '../finished-times.ts'
-import { type Commit, DamagedSegmentError, type EncodedRecord, SEGMENT_OFFSETS, Segment } from './segment.ts'
+import { BackgroundCheckpoint } from './background-checkpoint.ts'
+import type { Commit, EncodedRecord } from './commit.ts'
+import { DamagedSegmentError } from './damaged-segment.ts'
+import { SEGMENT_OFFSETS, Segment } from './segment.ts'
 import { hasWal, isBlank, removeSegment, SIDE_FILES, segmentPath, setAside } from './segment-files.ts'
 
 export interface SegmentsOptions {
@@ -49,11 +50,11 @@ export class Segments {
   #end: Offset
   #openedAt = 0
   #lastPlaceCheck = Number.NEGATIVE_INFINITY
-  #checkpointing: Worker | undefined
-  /** Loaded from the segments on first use. */
-  #dedup: DedupWindow | undefined
-  /** Loaded from the segments on first use. */
-  #attempts: Attempts | undefined
+  readonly #checkpoint = new BackgroundCheckpoint()
+  readonly #keys = new KnownKeys({
+    windowEntries: () => this.#windowEntries(),
+    attemptEntries: () => this.#attemptEntries(),
+  })
 
   constructor(options: SegmentsOptions) {
     this.#options = options
@@ -74,7 +75,7 @@ export class Segments {
     }
     this.#open()
     this.#startNextCheckpoint()
-    if (options.hasDedup) this.#dedup = this.#readDedup()
+    if (options.hasDedup) this.#keys.loadWindow()
   }
 
   get end(): Offset {
@@ -151,8 +152,7 @@ export class Segments {
   retain(finishedBefore: Offset, keepMs: number, now: number): void {
     const finished = this.#entries.filter((entry, at) => entry.state !== 'open' && this.#endOf(at) <= finishedBefore)
     // Keep segments with keys that a restart still needs.
-    const leastKeepMs =
-      this.#dedup !== undefined && this.#dedup.size > 0 ? Math.max(keepMs, MAX_DEDUP_WINDOW_MS) : keepMs
+    const leastKeepMs = this.#keys.hasWindowKeys ? Math.max(keepMs, MAX_DEDUP_WINDOW_MS) : keepMs
     const finishedSince = finished.map((entry) => this.#finished.since(entry.first, now))
     for (const [at, entry] of finished.entries()) {
       if (now - finishedSince[at]! < leastKeepMs || entry.state !== 'closed') break
@@ -197,9 +197,7 @@ export class Segments {
 
   /** Closes the newest segment; the next start creates a new one and finishes an interrupted checkpoint. */
   async close(): Promise<void> {
-    const checkpointing = this.#checkpointing
-    this.#checkpointing = undefined
-    if (checkpointing !== undefined) await new Promise((resolve) => checkpointing.once('exit', resolve))
+    await this.#checkpoint.stop()
     const newest = this.#entries.at(-1)
     if (newest?.state === 'open') {
       const segment = newest.segment!
@@ -228,31 +226,25 @@ export class Segments {
   }
 
   #appendDeduplicated(first: Offset, commit: Commit, rules: CommitMessage['rules']): Appended {
-    if (rules.some(([, rule]) => 'windowMs' in rule)) this.#dedup ??= this.#readDedup()
-    // Before the first repeat, the keys need not be in memory.
-    if (rules.some(([, rule]) => 'attempt' in rule && rule.attempt === 'repeat'))
-      this.#attempts ??= this.#readAttempts()
-    const records = rules.map(([place, rule]) => ({ place, rule, bytes: commit.entries[place]!.bytes }))
-    const decided = decideCommit({ window: this.#dedup, attempts: this.#attempts }, first, records)
+    const decided = this.#keys.decide(first, commit, rules)
     this.#open().append(first, { ...commit, tallies: withoutDuplicates(commit, decided.duplicates), decided })
     this.#end += commit.entries.length
-    // Add keys only after the commit: clients send the events of a failed commit again.
-    if (this.#dedup !== undefined) addEntries(this.#dedup, decided.entries)
-    if (this.#attempts !== undefined) noteDecided(this.#attempts, decided)
+    this.#keys.committed(decided)
     return { first, duplicates: decided.duplicates }
   }
 
-  #readAttempts(): Attempts {
-    const found: AttemptEntry[] = []
-    for (const entry of [...this.#entries]) {
-      const entries = this.#guarded(entry, (segment) => segment.attemptEntries())
-      if (entries !== 'damaged') found.push(...entries)
+  *#windowEntries(): Generator<Uint8Array[]> {
+    for (const entry of [...this.#entries].reverse()) {
+      const parts = this.#guarded(entry, (segment) => segment.windowEntries())
+      if (parts !== 'damaged' && parts.length > 0) yield parts
     }
-    // Retention may have copied older keys into a newer segment.
-    found.sort((one, other) => one.first - other.first)
-    const attempts = new Attempts()
-    for (const entry of found) attempts.add(entry)
-    return attempts
+  }
+
+  #attemptEntries(): AttemptEntry[] {
+    return [...this.#entries].flatMap((entry) => {
+      const entries = this.#guarded(entry, (segment) => segment.attemptEntries())
+      return entries === 'damaged' ? [] : entries
+    })
   }
 
   /** Copies keys that are still needed from a segment to be deleted into the newest one. */
@@ -265,28 +257,8 @@ export class Segments {
       this.#open().keepAttempts(due)
     } catch {
       // The disk is full, so deleting the segment matters more. The keys stay in memory until the process ends.
-      this.#attempts ??= this.#readAttempts()
+      this.#keys.loadAttempts()
     }
-  }
-
-  /** Reads the newest segments first, until the window is full, then adds the entries in commit order. */
-  #readDedup(): DedupWindow {
-    const found: Uint8Array[][] = []
-    let entries = 0
-    let newestAt = Number.NEGATIVE_INFINITY
-    for (const entry of [...this.#entries].reverse()) {
-      const parts = this.#guarded(entry, (segment) => segment.dedupEntries())
-      if (parts === 'damaged' || parts.length === 0) continue
-      const at = lastAcceptedAt(parts)
-      newestAt = Math.max(newestAt, at)
-      // Twice as far back as needed, in case the clock was changed.
-      if (at < newestAt - 2 * MAX_DEDUP_WINDOW_MS || entries >= MAX_DEDUP_ENTRIES) break
-      found.push(parts)
-      for (const { length } of parts) entries += length / DEDUP_ENTRY_BYTES
-    }
-    const window = new DedupWindow(MAX_DEDUP_WINDOW_MS, MAX_DEDUP_ENTRIES, entries)
-    for (const part of found.reverse().flat()) addEntries(window, part)
-    return window
   }
 
   #startSegment(): Segment {
@@ -315,20 +287,11 @@ export class Segments {
     const waiting = this.#entries.filter((entry) => entry.state === 'closing')
     if (waiting.length > MAX_WAITING_CHECKPOINTS) this.#checkpointHere(waiting.at(-1)!)
     const entry = waiting[0]
-    if (entry === undefined || this.#checkpointing !== undefined) return
-    const worker = new Worker(new URL('./checkpoint-thread.ts', import.meta.url), {
-      name: 'log-checkpoint',
-      workerData: this.#path(entry),
-    })
-    this.#checkpointing = worker
-    worker.once('message', (error: string | undefined) => {
-      if (error === undefined && this.#entries.includes(entry)) this.#becomeClosed(entry)
-    })
-    // A failed checkpoint (full disk) is retried with the next segment, or at the next start.
-    worker.once('error', () => {})
-    worker.once('exit', () => {
-      if (this.#checkpointing !== worker) return
-      this.#checkpointing = undefined
+    if (entry === undefined || this.#checkpoint.isRunning) return
+    const onDone = () => {
+      if (this.#entries.includes(entry)) this.#becomeClosed(entry)
+    }
+    this.#checkpoint.start(this.#path(entry), onDone, () => {
       if (entry.state === 'closing') this.#setAsideIfDamaged(entry)
       if (entry.state === 'closed' || !this.#entries.includes(entry)) this.#startNextCheckpoint()
     })
@@ -431,30 +394,6 @@ export class Segments {
 
 const PLACE_CHECK_MS = 1_000
 const NO_DUPLICATES: Appended['duplicates'] = new Map()
-
-/** The tallies of a commit without its duplicates. */
-function withoutDuplicates({ entries, tallies }: Commit, duplicates: Appended['duplicates']): Commit['tallies'] {
-  const fewer = new Map<string, number>()
-  for (const [place, indexes] of duplicates) {
-    const { stream, bytes } = entries[place]!
-    const key = `${stream} ${decodeRecord(bytes).header.sourceId}`
-    fewer.set(key, (fewer.get(key) ?? 0) + indexes.length)
-  }
-  return tallies.map(({ stream, counts }) => ({
-    stream,
-    counts: counts.map(([sourceId, events, bytes]): [string, number, number] => [
-      sourceId,
-      events - (fewer.get(`${stream} ${sourceId}`) ?? 0),
-      bytes,
-    ]),
-  }))
-}
-
-function noteDecided(attempts: Attempts, decided: DecidedCommit): void {
-  for (const entry of decided.attempts) attempts.add(entry)
-  const at = decided.attempts[0]?.acceptedAt
-  if (decided.hasRepeat && at !== undefined) attempts.noteRepeat(at)
-}
 
 function listFirsts(directory: string, pattern: RegExp): Offset[] {
   return readdirSync(directory)

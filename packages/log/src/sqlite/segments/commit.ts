@@ -1,0 +1,18 @@
+import type { Offset, Stream } from '../../event-log.ts'
+import type { DecidedCommit } from '../dedup/commit-dedup.ts'
+
+export interface EncodedRecord {
+  readonly offset: Offset
+  readonly bytes: Uint8Array<ArrayBuffer>
+  /** Indexes of its duplicates, as u16 values. */
+  readonly duplicates?: Uint8Array
+}
+
+/** One commit: records of both streams, in the order of their offsets. */
+export interface Commit {
+  readonly entries: readonly { readonly stream: Stream; readonly bytes: Uint8Array }[]
+  /** Per stream with entries: source id, events, bytes. */
+  readonly tallies: readonly { readonly stream: Stream; readonly counts: readonly [string, number, number][] }[]
+  /** Deduplication result; absent without a rule. */
+  readonly decided?: DecidedCommit
+}
