@@ -44,6 +44,10 @@ export class OneAtATime {
     })
   }
 
+  get isStopped(): boolean {
+    return this.#isStopped
+  }
+
   stop(): void {
     this.#isStopped = true
   }

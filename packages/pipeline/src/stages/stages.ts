@@ -1,9 +1,7 @@
-import type { OutboundRequest, Prepared, ShownRequest } from '@millrace/delivery'
+import type { Prepared } from '@millrace/delivery'
 import {
   classifierOf,
   type DestinationModule,
-  isSecretHeader,
-  MASK,
   Masking,
   type RequestObject,
   runTransform,
@@ -14,6 +12,7 @@ import {
 } from '@millrace/destinations'
 import type { JsonObject, StoredEvent } from '@millrace/protocol'
 import { MAX_FAILURE_CHARS, type Run, type RunResult, type TransformationCode } from '@millrace/transformations'
+import { type Ready, ReadyRequest, ReadyRequests } from './ready-requests.ts'
 import { type MetadataSource, userMetadata } from './user-metadata.ts'
 
 /** Runs user code, isolated per destination. Implemented by `Transformations` of @millrace/transformations. */
@@ -49,8 +48,6 @@ export interface MadeRequests {
   readonly derivedSecrets: readonly string[]
   readonly ready: Ready
 }
-
-type Ready = Extract<Prepared, { readonly requests: unknown }>
 
 /**
  * The stages of an event on its way to one destination: user transformation, destination transformation, delivery. Live
@@ -97,7 +94,7 @@ export class Stages {
    */
   prepare(events: readonly StoredEvent[], sourceId: string, secrets: readonly string[] = NONE): Prepared {
     if (events.length === 1 && secrets.length === 0) return this.#prepareOne(events[0]!, sourceId)
-    const all = new ReadyRequests(this, [...secrets], this.#classify)
+    const all = new ReadyRequests(this.maskingOf, [...secrets], this.#classify)
     for (const event of events) {
       const prepared = this.#prepareOne(event, sourceId)
       if ('error' in prepared) return { ...prepared, error: this.maskingOf(secrets).text(prepared.error) }
@@ -139,7 +136,7 @@ export class Stages {
   }
 
   /** Masks the destination's secrets, and those derived by its transformation. */
-  maskingOf(derivedSecrets: readonly string[]): Masking {
+  readonly maskingOf = (derivedSecrets: readonly string[]): Masking => {
     const { module, config } = this.#destination
     if (derivedSecrets.length > 0) return new Masking([...secretValues(module.definition, config), ...derivedSecrets])
     this.#masking ??= new Masking(secretValues(module.definition, config))
@@ -154,7 +151,7 @@ export class Stages {
 
   /** @throws Error if a request cannot be sent, for example because its body is too large. */
   #ready(result: Exclude<TransformResult, { error: string }>): ReadyRequests {
-    const ready = new ReadyRequests(this, result.derivedSecrets, this.#classify)
+    const ready = new ReadyRequests(this.maskingOf, result.derivedSecrets, this.#classify)
     for (const request of result.requests) ready.requests.push(this.#readyRequest(request, ready))
     return ready
   }
@@ -182,72 +179,6 @@ const NONE: readonly never[] = []
 function addUserAgent(headers: Record<string, string>, userAgent: string): void {
   for (const name in headers) {
     if (name.toLowerCase() === 'user-agent' && headers[name] !== userAgent) headers[name] += ` ${userAgent}`
-  }
-}
-
-class ReadyRequest implements OutboundRequest {
-  readonly method: string
-  readonly url: string
-  readonly headers: Record<string, string>
-  readonly body: string
-  readonly configuredOrigin: string | undefined
-  readonly endpoint: string
-  readonly #shown: ReadyRequests
-
-  constructor(
-    wire: ReturnType<typeof toWire>,
-    endpoint: string,
-    configuredOrigin: string | undefined,
-    shown: ReadyRequests,
-  ) {
-    this.method = wire.method
-    this.url = wire.url
-    this.headers = wire.headers
-    this.body = wire.body
-    this.endpoint = endpoint
-    this.configuredOrigin = configuredOrigin
-    this.#shown = shown
-  }
-
-  /** Lazy: needed only when a redirect leaves the origin. */
-  get secretHeaders(): string[] {
-    const { headers } = this.#shown.show(this)
-    return Object.keys(headers)
-      .filter((name) => headers[name] !== this.headers[name])
-      .map((name) => name.toLowerCase())
-  }
-}
-
-/** The Ready form of `Prepared`; the masked form is created on demand. */
-class ReadyRequests {
-  readonly requests: ReadyRequest[] = []
-  readonly classify: Ready['classify']
-  readonly derivedSecrets: string[]
-  readonly #stages: Stages
-
-  constructor(stages: Stages, derivedSecrets: string[], classify: Ready['classify']) {
-    this.#stages = stages
-    this.derivedSecrets = derivedSecrets
-    this.classify = classify
-  }
-
-  add(others: ReadyRequests): void {
-    this.requests.push(...others.requests)
-    this.derivedSecrets.push(...others.derivedSecrets)
-  }
-
-  show(request: OutboundRequest): ShownRequest {
-    const masking = this.#stages.maskingOf(this.derivedSecrets)
-    const { method, endpoint, headers } = request as ReadyRequest
-    const shown: Record<string, string> = {}
-    for (const [name, value] of Object.entries(headers)) {
-      shown[name] = isSecretHeader(name, value) ? MASK : masking.text(value)
-    }
-    return { method, endpoint: masking.address(endpoint), headers: shown }
-  }
-
-  mask(text: string): string {
-    return this.#stages.maskingOf(this.derivedSecrets).text(text)
   }
 }
 

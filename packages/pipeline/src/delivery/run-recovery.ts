@@ -1,0 +1,118 @@
+import { type DeliveryStore, deadLetterOf, type RunBefore, type UnderWay } from '@millrace/delivery'
+import type { EventLog } from '@millrace/log'
+import type { StoredEvent } from '@millrace/protocol'
+import type { Clock, Logger } from '@millrace/std'
+import type { Configuration } from '../following/configuration.ts'
+import { storedPayloads } from '../reading/stored-payloads.ts'
+import type { DeliveryDeps } from './delivery-deps.ts'
+import type { DestinationDelivery } from './destination-delivery.ts'
+import { ENDED_THE_PROCESS, notedEvent, OneAtATime } from './one-at-a-time.ts'
+
+export interface RunRecoveryOptions {
+  readonly log: EventLog
+  readonly store: DeliveryStore
+  readonly clock: Clock
+  readonly logger: Logger
+  /** From this many unclean ends on, unfinished events run one at a time; 0: never. */
+  readonly uncleanEnds: number
+}
+
+/** A start that ends while it reads the payload is repeated this often. */
+const MAX_READS = 3
+/** Shown for an event whose payload ends the process when it is read. */
+const UNREADABLE: StoredEvent = { type: 'track', event: 'unreadable', messageId: '', receivedAt: '', request_ip: '' }
+
+/**
+ * Notes the begin and the end of a run. After several unclean ends in a row it finds the event that ends the process.
+ *
+ * @see contracts/delivery.md §11, decision 0071
+ */
+export class RunRecovery {
+  readonly #options: RunRecoveryOptions
+  readonly #before: RunBefore
+  #oneAtATime: OneAtATime | undefined
+
+  private constructor(options: RunRecoveryOptions, before: RunBefore) {
+    this.#options = options
+    this.#before = before
+    const { log, store, clock, logger, uncleanEnds } = options
+    if (uncleanEnds === 0 || before.uncleanEnds < uncleanEnds) return
+    const fields = { uncleanEnds: before.uncleanEnds }
+    logger.warn(fields, 'the last runs ended uncleanly: unfinished events are delivered one at a time')
+    const ends = Array.from({ length: log.partitions }, (_, partition) => log.end(partition))
+    this.#oneAtATime = new OneAtATime({ store, clock, ends, logger })
+  }
+
+  /** A disk that cannot be read or written now does not prevent the start. */
+  static async begin(options: RunRecoveryOptions): Promise<RunRecovery> {
+    const { store, clock, logger } = options
+    try {
+      return new RunRecovery(options, await store.runs.begin(clock.now()))
+    } catch (error) {
+      logger.error({ cause: (error as Error).message }, 'the ends of the last runs cannot be read')
+      return new RunRecovery(options, { uncleanEnds: 0, underWay: undefined })
+    }
+  }
+
+  /** Whether unfinished events run one at a time. */
+  get isOneAtATime(): boolean {
+    return this.#oneAtATime !== undefined
+  }
+
+  /** Makes a dead letter of the event that ended the last run while it ran alone, before anything else happens. */
+  async giveUpEvent(configuration: Configuration, deps: DeliveryDeps): Promise<void> {
+    const { underWay } = this.#before
+    if (underWay === undefined) return
+    const { store, clock, logger } = this.#options
+    const { destinationId, partition, offset, index } = underWay
+    const destination = configuration.destinations.get(destinationId)
+    const event = notedEvent(underWay)
+    const payload = await this.#payloadOf(underWay, deps)
+    // Without a destination, or with its record lost, it has its outcome otherwise.
+    if (destination === undefined || payload === undefined) {
+      await store.runs.clear()
+      return
+    }
+    event.payload = payload
+    await store.noteUnderWay(underWay, event)
+    const { revision } = destination
+    const what = { destinationId, stage: 'internal', reason: ENDED_THE_PROCESS, deadAt: clock.now(), revision } as const
+    store.outcomesOf(destinationId).deadLetter(event, deadLetterOf(event, what, undefined))
+    await store.flush()
+    deps.metrics.outcome(destinationId, 'dead_lettered', 1, ENDED_THE_PROCESS)
+    logger.error(
+      { destinationId, partition, offset, index },
+      'the process ended while this event ran alone: the event is dead-lettered',
+    )
+  }
+
+  /** Runs the unfinished events one at a time, and then lets the deliveries go on as usual. */
+  async runOneAtATime(deliveries: readonly DestinationDelivery[]): Promise<void> {
+    const oneAtATime = this.#oneAtATime
+    if (oneAtATime === undefined) return
+    await oneAtATime.run(deliveries)
+    this.#oneAtATime = undefined
+    if (oneAtATime.isStopped) return
+    this.#options.logger.info({}, 'all unfinished events have run: delivery is back to normal')
+    for (const delivery of deliveries) delivery.endAlone()
+  }
+
+  stop(): void {
+    this.#oneAtATime?.stop()
+  }
+
+  /** The run ended cleanly. If this cannot be written, it counts as unclean: at worst, events run one at a time for a while. */
+  async end(): Promise<void> {
+    const { store, logger } = this.#options
+    await store.runs.end().catch((error: Error) => {
+      logger.warn({ cause: error.message }, 'the end of this run could not be written')
+    })
+  }
+
+  async #payloadOf(underWay: UnderWay, deps: DeliveryDeps): Promise<StoredEvent | undefined> {
+    const readsBefore = await this.#options.store.runs.countRead()
+    if (readsBefore >= MAX_READS) return UNREADABLE
+    const [payload] = await storedPayloads([notedEvent(underWay)], deps, () => {})
+    return payload
+  }
+}

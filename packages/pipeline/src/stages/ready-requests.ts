@@ -1,0 +1,74 @@
+import type { OutboundRequest, Prepared, ShownRequest } from '@millrace/delivery'
+import { isSecretHeader, MASK, type Masking, type toWire } from '@millrace/destinations'
+
+export type Ready = Extract<Prepared, { readonly requests: unknown }>
+
+/** Masks the secrets of a destination, and those derived by its transformation. */
+export type MaskingOf = (derivedSecrets: readonly string[]) => Masking
+
+/** A request ready for the network. */
+export class ReadyRequest implements OutboundRequest {
+  readonly method: string
+  readonly url: string
+  readonly headers: Record<string, string>
+  readonly body: string
+  readonly configuredOrigin: string | undefined
+  readonly endpoint: string
+  readonly #shown: ReadyRequests
+
+  constructor(
+    wire: ReturnType<typeof toWire>,
+    endpoint: string,
+    configuredOrigin: string | undefined,
+    shown: ReadyRequests,
+  ) {
+    this.method = wire.method
+    this.url = wire.url
+    this.headers = wire.headers
+    this.body = wire.body
+    this.endpoint = endpoint
+    this.configuredOrigin = configuredOrigin
+    this.#shown = shown
+  }
+
+  /** Lazy: needed only when a redirect leaves the origin. */
+  get secretHeaders(): string[] {
+    const { headers } = this.#shown.show(this)
+    return Object.keys(headers)
+      .filter((name) => headers[name] !== this.headers[name])
+      .map((name) => name.toLowerCase())
+  }
+}
+
+/** The requests of one event, ready for the network; their masked form is created on demand. */
+export class ReadyRequests {
+  readonly requests: ReadyRequest[] = []
+  readonly classify: Ready['classify']
+  readonly derivedSecrets: string[]
+  readonly #maskingOf: MaskingOf
+
+  constructor(maskingOf: MaskingOf, derivedSecrets: string[], classify: Ready['classify']) {
+    this.#maskingOf = maskingOf
+    this.derivedSecrets = derivedSecrets
+    this.classify = classify
+  }
+
+  add(others: ReadyRequests): void {
+    this.requests.push(...others.requests)
+    this.derivedSecrets.push(...others.derivedSecrets)
+  }
+
+  show(request: OutboundRequest): ShownRequest {
+    const masking = this.#maskingOf(this.derivedSecrets)
+    const { method, endpoint, headers } = request as ReadyRequest
+    const shown: Record<string, string> = {}
+    for (const [name, value] of Object.entries(headers)) {
+      shown[name] = isSecretHeader(name, value) ? MASK : masking.text(value)
+    }
+    return { method, endpoint: masking.address(endpoint), headers: shown }
+  }
+
+  mask(text: string): string {
+    return this.#maskingOf(this.derivedSecrets).text(text)
+  }
+}
