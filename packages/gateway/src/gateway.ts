@@ -8,41 +8,28 @@ import { BodyDecoder, contentEncoding, type Encoding } from './content-encoding.
 import { answerPreflight } from './cors.ts'
 import { type CheckedEvents, checkEvents, type EventLimits, parseEventBody } from './event-check.ts'
 import { Exchange, type ExchangeDeps } from './exchange.ts'
+import type { GatewaySource } from './gateway-source.ts'
 import { IngestMetrics } from './ingest-metrics.ts'
-import { type IngestRoute, ingestRoute, writeKeyInPath } from './ingest-routes.ts'
+import { type IngestRoute, ingestRoute } from './ingest-routes.ts'
 import { JsonExchange } from './json-exchange.ts'
+import { type FindSource, NamedSource } from './named-source.ts'
 import { checkPixel, PixelExchange, pixelData } from './pixel.ts'
 import { RefusalBook } from './refusal-book.ts'
 import { Refusal } from './refusals.ts'
 import { BodyReader } from './request-body.ts'
-import { checkWebhook, type WebhookSettings } from './webhook.ts'
-import { basicUserName, isBearer, withoutSecret } from './write-key.ts'
+import { type InProgressLimits, RequestsInProgress, UNAVAILABLE } from './requests-in-progress.ts'
+import { checkWebhook } from './webhook.ts'
 
-/** What the gateway has to know of a source. */
-export interface GatewaySource {
-  readonly id: string
-  readonly isEnabled: boolean
-  /** 0 means no limit. */
-  readonly rateLimitEventsPerMinute: number
-  /** Absent or 0: repeated messageIds are all accepted. */
-  readonly dedupWindowSeconds?: number
-  /** Of a source of webhooks, which takes nothing else. */
-  readonly webhook?: WebhookSettings
-}
-
-export interface GatewayLimits extends EventLimits {
+export interface GatewayLimits extends EventLimits, InProgressLimits {
   /** Bytes of a body as sent, and again after decoding. */
   readonly maxBodyBytes: number
-  readonly maxConcurrentRequests: number
-  readonly maxBodyBytesInProgress: number
   /** From the end of the header to the end of the body. */
   readonly bodyTimeoutMs: number
 }
 
 export interface GatewayOptions {
   readonly log: Pick<EventLog, 'append'>
-  /** By the snapshot of the moment; never waits. */
-  readonly findSource: (writeKey: string) => GatewaySource | undefined
+  readonly findSource: FindSource
   /** Why nothing can be accepted at the moment (log not writable, disk full, stopping); undefined when all is well. */
   readonly obstacle: () => { readonly retryAfterSeconds: number } | undefined
   /** Is given what is about to be stored in its parsed form, and told if it could not be: so nobody parses it again. */
@@ -58,11 +45,6 @@ export interface GatewayOptions {
 }
 
 const LINGERING_MS = 1_000
-/** Of the requests in progress, what one address may have: one client cannot keep out all others. */
-const SHARE_OF_ADDRESS = 1 / 4
-/** Bodies of full size for which there is room above the limit of bytes in progress. */
-const RESERVED_BODIES = 16
-
 /**
  * HTTP in: reads, checks, appends, answers. A 200 means that every event of the request is durably stored; every other
  * status that none of them is.
@@ -77,16 +59,14 @@ export class Gateway {
   readonly #bodies: BodyReader
   readonly #decoder: BodyDecoder
   readonly #deps: ExchangeDeps
-  #requestsInProgress = 0
-  /** Of each address that has any. */
-  readonly #inProgressOf = new Map<string, number>()
-  readonly #maxOfAddress: number
-  #bodyBytesInProgress = 0
+  readonly #inProgress: RequestsInProgress
+  readonly #sources: NamedSource
   #seeds = Buffer.alloc(0)
 
   constructor(options: GatewayOptions) {
     this.#options = options
-    this.#maxOfAddress = Math.max(1, Math.floor(options.limits.maxConcurrentRequests * SHARE_OF_ADDRESS))
+    this.#inProgress = new RequestsInProgress(options.limits)
+    this.#sources = new NamedSource(options.findSource)
     this.#rates = new RateLimiter(options.clock)
     this.#bodies = new BodyReader(options.limits.maxBodyBytes, options.limits.bodyTimeoutMs, options.clock)
     this.#decoder = new BodyDecoder(options.limits.maxBodyBytes)
@@ -96,11 +76,7 @@ export class Gateway {
       refusals: this.refusals,
       logger: options.logger,
       lingering: new Deadlines(options.clock, LINGERING_MS),
-      onEnd: (exchange) => {
-        this.#requestsInProgress--
-        this.#countHolder(exchange.holder, -1)
-        this.#bodyBytesInProgress -= exchange.bodyBytes
-      },
+      onEnd: (exchange) => this.#inProgress.end(exchange),
     }
   }
 
@@ -116,9 +92,8 @@ export class Gateway {
     }
     const exchange = new (exchangeOf(route))(request, response, route.path, this.#deps)
     const query = queryStart === -1 ? '' : url.slice(queryStart + 1)
-    this.#requestsInProgress++
     exchange.holder = this.#options.addressOf(request)
-    this.#countHolder(exchange.holder, 1)
+    this.#inProgress.begin(exchange)
     if (request.method === route.method) {
       if (route.method === 'POST') this.#receive(exchange, route, query)
       else this.#receivePixel(exchange, route, query)
@@ -132,7 +107,7 @@ export class Gateway {
 
   /** Requests that are not answered yet. */
   get requestsInProgress(): number {
-    return this.#requestsInProgress
+    return this.#inProgress.count
   }
 
   close(): void {
@@ -146,7 +121,7 @@ export class Gateway {
       exchange.refuse(admitted)
       return
     }
-    const countBytes = (bytes: number) => this.#countBytes(exchange, bytes)
+    const countBytes = (bytes: number) => this.#inProgress.addBodyBytes(exchange, bytes)
     this.#bodies.read(exchange, countBytes, (body) => {
       if (body === 'gone') {
         exchange.abandon()
@@ -164,24 +139,15 @@ export class Gateway {
     })
   }
 
-  /** Requests that were let in may bring more than the limit together, but not without end. */
-  #countBytes(exchange: Exchange, bytes: number): Refusal | undefined {
-    const { maxBodyBytes, maxBodyBytesInProgress } = this.#options.limits
-    exchange.bodyBytes += bytes
-    this.#bodyBytesInProgress += bytes
-    const isTooMuch = this.#bodyBytesInProgress > maxBodyBytesInProgress + RESERVED_BODIES * maxBodyBytes
-    return isTooMuch ? UNAVAILABLE : undefined
-  }
-
   #receivePixel(exchange: Exchange, route: IngestRoute, query: string): void {
     this.#store(exchange, this.#judgePixel(exchange, route, query))
   }
 
   /** Checks 2 to 7 of contracts/ingest.md §6. Of the source, only if the body need not be asked for it. */
   #admit(exchange: Exchange, route: IngestRoute, query: string): Admitted | Refusal {
-    const overload = this.#overload(exchange)
+    const overload = this.#inProgress.overload(exchange)
     if (overload !== undefined) return overload
-    const source = this.#sourceOf(exchange, route, query)
+    const source = this.#sources.ofRequest(exchange, route, query)
     if (source instanceof Refusal) return source
     const obstacle = this.#obstacle()
     if (obstacle !== undefined) return obstacle
@@ -201,7 +167,7 @@ export class Gateway {
     }
     const parsed = parseEventBody(body, route, limits)
     if (parsed instanceof Refusal) return parsed
-    const source = known ?? this.#sourceInBody(exchange, route, parsed.value)
+    const source = known ?? this.#sources.ofBody(exchange, route, parsed.value)
     if (source instanceof Refusal) return source
     const seed = this.#seed()
     const events = checkEvents(parsed, body, route, seed, limits)
@@ -211,12 +177,12 @@ export class Gateway {
   }
 
   #judgePixel(exchange: Exchange, route: IngestRoute, query: string): Draft | Refusal {
-    const overload = this.#overload(exchange)
+    const overload = this.#inProgress.overload(exchange)
     if (overload !== undefined) return overload
     if (route.writeKeyIn === 'data') {
       return this.#obstacle() ?? this.#judge(exchange, route, undefined, pixelData(query))
     }
-    const source = this.#sourceInQuery(exchange, route, query)
+    const source = this.#sources.ofQuery(exchange, route, query)
     if (source instanceof Refusal) return source
     const obstacle = this.#obstacle()
     if (obstacle !== undefined) return obstacle
@@ -281,60 +247,9 @@ export class Gateway {
     )
   }
 
-  #overload({ holder }: Exchange): Refusal | undefined {
-    const { maxConcurrentRequests, maxBodyBytesInProgress } = this.#options.limits
-    if (this.#requestsInProgress > maxConcurrentRequests || this.#bodyBytesInProgress >= maxBodyBytesInProgress) {
-      return UNAVAILABLE
-    }
-    return holder !== undefined && this.#inProgressOf.get(holder)! > this.#maxOfAddress ? ABOVE_SHARE : undefined
-  }
-
-  #countHolder(holder: string | undefined, by: 1 | -1): void {
-    if (holder === undefined) return
-    const count = (this.#inProgressOf.get(holder) ?? 0) + by
-    if (count === 0) this.#inProgressOf.delete(holder)
-    else this.#inProgressOf.set(holder, count)
-  }
-
   #obstacle(): Refusal | undefined {
     const obstacle = this.#options.obstacle()
     return obstacle && new Refusal('unavailable', { headers: { 'Retry-After': String(obstacle.retryAfterSeconds) } })
-  }
-
-  /** The source that a request's header or query names; undefined when the body has to say it. */
-  #sourceOf(exchange: Exchange, route: IngestRoute, query: string): GatewaySource | Refusal | undefined {
-    if (route.writeKeyIn === 'query') return this.#sourceInQuery(exchange, route, query)
-    if (route.writeKeyIn === 'path') {
-      return this.#source(exchange, route, writeKeyInPath(exchange.request.url!.split('?', 1)[0]!) ?? '')
-    }
-    const { authorization, 'x-write-key': ownHeader } = exchange.request.headers
-    if (route.writeKeyIn === 'X-Write-Key' && typeof ownHeader === 'string') {
-      return this.#source(exchange, route, withoutSecret(ownHeader))
-    }
-    if (authorization === undefined || isBearer(authorization)) return undefined
-    const writeKey = basicUserName(authorization)
-    return writeKey === undefined ? new Refusal('no_write_key') : this.#source(exchange, route, writeKey)
-  }
-
-  #sourceInQuery(exchange: Exchange, route: IngestRoute, query: string): GatewaySource | Refusal {
-    const writeKey = new URLSearchParams(query).get('writeKey')
-    return writeKey ? this.#source(exchange, route, writeKey) : new Refusal('no_query_write_key')
-  }
-
-  #sourceInBody(exchange: Exchange, route: IngestRoute, body: JsonObject): GatewaySource | Refusal {
-    const writeKey = body['writeKey']
-    if (typeof writeKey !== 'string' || writeKey.trim() === '') return new Refusal('no_write_key')
-    return this.#source(exchange, route, writeKey)
-  }
-
-  #source(exchange: Exchange, route: IngestRoute, writeKey: string): GatewaySource | Refusal {
-    exchange.writeKey = writeKey
-    const source = this.#options.findSource(writeKey)
-    if (source === undefined) return new Refusal('unknown_write_key')
-    exchange.sourceId = source.id
-    // Else an unsigned event could come in beside the signed ones of a source of webhooks.
-    if ((source.webhook !== undefined) !== (route.record === 'webhook')) return new Refusal('source_route')
-    return source.isEnabled ? source : new Refusal('source_disabled')
   }
 
   /** 16 random bytes, taken from a supply: asking the system for each would cost more than the rest of the record. */
@@ -388,6 +303,3 @@ function dedupRuleOf(
 }
 
 const SEED_BYTES = 16
-
-const ABOVE_SHARE = new Refusal('address_share', { headers: { 'Retry-After': '1' } })
-const UNAVAILABLE = new Refusal('unavailable', { headers: { 'Retry-After': '1' } })

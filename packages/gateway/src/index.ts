@@ -1,5 +1,6 @@
 export { answerPreflight, corsHeaders } from './cors.ts'
-export { Gateway, type GatewayLimits, type GatewayOptions, type GatewaySource } from './gateway.ts'
+export { Gateway, type GatewayLimits, type GatewayOptions } from './gateway.ts'
+export type { GatewaySource } from './gateway-source.ts'
 export { ingestInWords } from './ingest.openapi.ts'
 export { IngestMetrics } from './ingest-metrics.ts'
 export type { RefusalBook } from './refusal-book.ts'

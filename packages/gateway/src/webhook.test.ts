@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { GatewaySource } from './gateway.ts'
+import type { GatewaySource } from './gateway-source.ts'
 import { basic, GatewayUnderTest, KEY, LIMITS } from './gateway-under-test.ts'
 
 const NOW = Date.parse('2026-03-04T09:15:30.000Z')

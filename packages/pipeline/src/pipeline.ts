@@ -5,10 +5,10 @@ import { BacklogBudget } from './backlog/backlog-budget.ts'
 import { LogBudget } from './backlog/log-budget.ts'
 import { LogTallies } from './backlog/log-tallies.ts'
 import { DeliveredListeners } from './delivery/delivered-listeners.ts'
-import { Deliveries } from './delivery/deliveries.ts'
 import type { DeliveryDeps } from './delivery/delivery-deps.ts'
 import { DeliveryMetrics } from './delivery/delivery-metrics.ts'
 import { DeliveryStates } from './delivery/delivery-state.ts'
+import { DestinationDeliveries } from './delivery/destination-deliveries.ts'
 import type { DestinationDelivery } from './delivery/destination-delivery.ts'
 import { RunRecovery } from './delivery/run-recovery.ts'
 import { DeadLetters } from './events/dead-letters.ts'
@@ -53,7 +53,7 @@ export class Pipeline {
   readonly #tail: Tail
   readonly #backfillTail: BackfillTail
   readonly #spans: Spans
-  readonly #deliveries: Deliveries
+  readonly #deliveries: DestinationDeliveries
   readonly #recovery: RunRecovery
   readonly #removals: Removals
   readonly #housekeeping: Housekeeping
@@ -90,7 +90,7 @@ export class Pipeline {
     this.#configuration = options.configuration
     this.#spans = spans
     this.#recovery = recovery
-    this.#deliveries = new Deliveries(spans, log, store.deadLetters)
+    this.#deliveries = new DestinationDeliveries(spans, log, store.deadLetters)
     const deliveries = this.#deliveries.byId
     const sources = new ConfiguredSources(() => this.#configuration, options.sourceClass)
     this.#index = new MessageIndex(store.messages)

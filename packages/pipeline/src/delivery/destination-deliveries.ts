@@ -6,7 +6,7 @@ import type { DeliveryDeps, StartingPoint } from './delivery-deps.ts'
 import { DestinationDelivery } from './destination-delivery.ts'
 
 /** The deliveries of all destinations, by destination and by source. */
-export class Deliveries {
+export class DestinationDeliveries {
   /** By destination. A removal takes its delivery out. */
   readonly byId = new Map<string, DestinationDelivery>()
   readonly #spans: Spans
