@@ -1,19 +1,15 @@
 import type { UUID } from 'node:crypto'
-import { type CatalogLimits, countersPerKey, LEAST_VALUES, OTHER_IDENTIFIER, UNVERSIONED_VALUES } from '../limits.ts'
-import type { CatalogDatabase, Row } from '../store/catalog-database.ts'
-import { ROW_BYTES, UNVERSIONED_BYTES, VALUES_BYTES } from '../store/stored-bytes.ts'
-import { noCuts } from './cut.ts'
-import { type CatalogSource, Model, SourceState } from './model.ts'
-import { SamplePriorities } from './samples.ts'
-import { Shapes } from './shapes.ts'
-import { formatKeys, parseKeys, type TypedKey } from './typed-keys.ts'
-import { Unversioned } from './unversioned.ts'
-import { ValueTable } from './value-table.ts'
-import { Version } from './version.ts'
+import { type CatalogLimits, OTHER_IDENTIFIER } from '../limits.ts'
+import type { CatalogDatabase } from '../store/catalog-database.ts'
+import { CatalogRows } from '../store/catalog-rows.ts'
+import type { CatalogSource, Model, SourceState } from './model.ts'
+import type { TypedKey } from './typed-keys.ts'
+import type { Unversioned } from './unversioned.ts'
+import type { ValueTable } from './value-table.ts'
+import type { Version } from './version.ts'
 
 /** Of a model or version in memory, beside what it counts. */
 const ENTRY_BYTES = 2_000
-const NONE = new Uint8Array()
 
 /**
  * Models and versions in memory, in front of the database: what is not here is read from there, what was changed is
@@ -23,8 +19,7 @@ export class CatalogState {
   readonly limits: CatalogLimits
   /** Whether a model or version was made since the last commit: nobody may see it before the next. */
   hasNew = false
-  readonly #database: CatalogDatabase
-  readonly #newUuid: () => UUID
+  readonly #rows: CatalogRows
   readonly #sources = new Map<string, SourceState>()
   readonly #changedModels = new Set<Model>()
   readonly #changedVersions = new Set<Version>()
@@ -32,23 +27,22 @@ export class CatalogState {
   readonly #owners = new Map<Version, Model>()
 
   constructor(database: CatalogDatabase, limits: CatalogLimits, newUuid: () => UUID) {
-    this.#database = database
+    this.#rows = new CatalogRows(database, limits, newUuid)
     this.limits = limits
-    this.#newUuid = newUuid
   }
 
   /** A source of which nothing is known yet counts like any other, with everything kept. */
   source(id: string): SourceState {
     let source = this.#sources.get(id)
     if (source === undefined) {
-      source = this.#readSource(id) ?? this.#addSource({ id, writeKey: '', samples: 'full', hasValues: true })
+      source = this.#rows.readSource(id) ?? this.#rows.addSource({ id, writeKey: '', samples: 'full', hasValues: true })
       this.#sources.set(id, source)
     }
     return source
   }
 
   *sources(): Generator<SourceState> {
-    for (const { id } of this.#database.all('SELECT id FROM sources ORDER BY id')) yield this.source(id)
+    for (const id of this.#rows.sourceIds()) yield this.source(id)
   }
 
   forgetSource(id: string): void {
@@ -67,11 +61,14 @@ export class CatalogState {
     }
     let model = byIdentifier.get(identifier)
     if (model === undefined) {
-      model = this.#readModel(source, type, identifier)
+      model = this.#rows.readModel(source, type, identifier)
       if (model === undefined && source.modelCount >= this.limits.modelsPerSource && identifier !== OTHER_IDENTIFIER) {
         return this.model(source, type, OTHER_IDENTIFIER, acceptedAt)
       }
-      model ??= this.#addModel(source, type, identifier, acceptedAt)
+      if (model === undefined) {
+        model = this.#rows.addModel(source, type, identifier, acceptedAt)
+        this.hasNew = true
+      }
       byIdentifier.set(identifier, model)
       this.#models.add(model)
     }
@@ -83,11 +80,12 @@ export class CatalogState {
     const name = shape.toString('latin1')
     let version = model.versions.get(name)
     if (version === undefined) {
-      version = this.#readVersion(model, shape)
+      version = this.#rows.readVersion(model, shape)
       if (version === undefined) {
         const isFull = model.versionCount >= this.limits.versionsPerModel || this.isFull(model.source)
         if (isFull) return undefined
-        version = this.#addVersion(model, shape, keys, acceptedAt)
+        version = this.#rows.addVersion(model, shape, keys, acceptedAt)
+        this.hasNew = true
       }
       model.versions.set(name, version)
       this.#owners.set(version, model)
@@ -97,24 +95,12 @@ export class CatalogState {
 
   /** The values of a version, in memory. */
   values(version: Version): ValueTable {
-    if (version.values === undefined) {
-      const row = this.#database.get('SELECT counters, texts FROM version_values WHERE version = ?', version.id)
-      const { valuesPerVersion } = this.limits
-      const capacity = countersPerKey(this.limits)
-      version.values =
-        row === undefined
-          ? new ValueTable(capacity, valuesPerVersion)
-          : ValueTable.read({ counters: row['counters'], texts: row['texts'] }, capacity, valuesPerVersion)
-    }
+    version.values ??= this.#rows.readValues(version)
     return version.values
   }
 
   rest(model: Model): Unversioned {
-    if (model.rest === undefined) {
-      const row = this.#database.get('SELECT keys, counters, texts FROM unversioned WHERE model = ?', model.id)
-      const capacity = Math.max(LEAST_VALUES, countersPerKey(this.limits))
-      model.rest = new Unversioned(capacity, UNVERSIONED_VALUES, row as ConstructorParameters<typeof Unversioned>[2])
-    }
+    model.rest ??= this.#rows.readRest(model)
     return model.rest
   }
 
@@ -134,14 +120,14 @@ export class CatalogState {
 
   /** Writes the counts that lists show, but not what is large: cheap enough for every reader. */
   writeHeads(): void {
-    for (const source of this.#sources.values()) if (source.isChanged) this.#writeSource(source)
-    for (const model of this.#changedModels) if (model.isChanged) this.#writeModel(model)
-    for (const version of this.#changedVersions) if (version.isChanged) this.#writeVersion(version)
+    for (const source of this.#sources.values()) if (source.isChanged) this.#rows.writeSource(source)
+    for (const model of this.#changedModels) if (model.isChanged) this.#rows.writeModel(model)
+    for (const version of this.#changedVersions) if (version.isChanged) this.#rows.writeVersion(version)
   }
 
   /** Writes everything that was changed. */
   write(): void {
-    for (const model of this.#changedModels) this.#writeRest(model)
+    for (const model of this.#changedModels) this.#rows.writeRest(model)
     for (const version of this.#changedVersions) this.#writeValues(version)
     this.writeHeads()
     this.#changedModels.clear()
@@ -151,7 +137,7 @@ export class CatalogState {
   /** Writes the values of one model's versions in memory, for whoever is about to read them all. */
   writeValuesOf(model: number): void {
     for (const [version, owner] of this.#owners) if (owner.id === model) this.#writeValues(version)
-    for (const each of this.#models) if (each.id === model) this.#writeRest(each)
+    for (const each of this.#models) if (each.id === model) this.#rows.writeRest(each)
   }
 
   /** Bytes in memory, about, and how many of them are not written yet. */
@@ -207,11 +193,11 @@ export class CatalogState {
   }
 
   #release(model: Model): void {
-    this.#writeRest(model)
-    if (model.isChanged) this.#writeModel(model)
+    this.#rows.writeRest(model)
+    if (model.isChanged) this.#rows.writeModel(model)
     for (const version of model.versions.values()) {
       this.#writeValues(version)
-      if (version.isChanged) this.#writeVersion(version)
+      if (version.isChanged) this.#rows.writeVersion(version)
       this.#owners.delete(version)
       this.#changedVersions.delete(version)
     }
@@ -220,188 +206,8 @@ export class CatalogState {
     model.source.models.get(model.type)?.delete(model.identifier)
   }
 
-  #readSource(id: string): SourceState | undefined {
-    const row = this.#database.get('SELECT * FROM sources WHERE id = ?', id)
-    if (row === undefined) return undefined
-    const told = { id, writeKey: row['write_key'], samples: row['samples'], hasValues: row['has_values'] === 1 }
-    return new SourceState(told, row['models'], row['bytes'], { ...noCuts(), ...JSON.parse(row['cut']) })
-  }
-
-  #addSource(told: CatalogSource): SourceState {
-    const source = new SourceState(told, 0, 0, noCuts())
-    source.isChanged = true
-    return source
-  }
-
-  #writeSource(source: SourceState): void {
-    const { id, writeKey, samples, hasValues, modelCount, bytes, cut } = source
-    const values = [writeKey, samples, hasValues ? 1 : 0, modelCount, bytes, JSON.stringify(cut)]
-    this.#database.run('INSERT OR REPLACE INTO sources VALUES (?, ?, ?, ?, ?, ?, ?)', id, ...values)
-    source.isChanged = false
-  }
-
-  #readModel(source: SourceState, type: string, identifier: string): Model | undefined {
-    const row = this.#database.get(
-      `SELECT *, (SELECT ${UNVERSIONED_BYTES} FROM unversioned WHERE model = id) AS rest_bytes
-       FROM models WHERE source = ? AND type = ? AND identifier = ?`,
-      source.id,
-      type,
-      JSON.stringify(identifier),
-    )
-    if (row === undefined) return undefined
-    return this.#newModel(row, source, identifier)
-  }
-
-  #addModel(source: SourceState, type: string, identifier: string, acceptedAt: number): Model {
-    const name = [source.id, type, JSON.stringify(identifier)]
-    const known = this.#takeKnown(name, NONE)
-    const createdAt = known?.first_at ?? acceptedAt
-    const counts = [createdAt, createdAt, 0, 0, 0, 0, '[]']
-    const eventId = known?.uuid ?? this.#newUuid()
-    const id =
-      known === undefined
-        ? this.#database.run(
-            'INSERT INTO models VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)',
-            eventId,
-            ...name,
-            ...counts,
-          )
-        : this.#database.run(
-            'INSERT INTO models VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)',
-            known.id,
-            eventId,
-            ...name,
-            ...counts,
-          )
-    if (identifier !== OTHER_IDENTIFIER) source.modelCount++
-    source.bytes += ROW_BYTES + Buffer.byteLength(identifier)
-    source.isChanged = true
-    this.hasNew = true
-    const row = { id, event_id: eventId, type, created_at: createdAt, last_seen: createdAt, keys: '[]', cut_keys: 0 }
-    return this.#newModel({ ...row, total: 0, unversioned: 0, versions: 0, rest_bytes: null }, source, identifier)
-  }
-
-  #newModel(row: Row, source: SourceState, identifier: string): Model {
-    const { arrayItems, capturesUnknowns } = this.limits
-    return new Model({
-      id: row['id'],
-      eventId: row['event_id'],
-      source,
-      type: row['type'],
-      identifier,
-      createdAt: row['created_at'],
-      lastSeen: row['last_seen'],
-      total: row['total'],
-      unversioned: row['unversioned'],
-      versionCount: row['versions'],
-      cutKeys: row['cut_keys'],
-      keys: new Map(parseKeys(row['keys'])),
-      keyBytes: Buffer.byteLength(row['keys']),
-      samples: this.#samplesOf(2 * row['id']),
-      shapes: new Shapes(arrayItems, capturesUnknowns),
-      restBytes: row['rest_bytes'] ?? 0,
-    })
-  }
-
-  #writeModel(model: Model): void {
-    const { id, lastSeen, total, unversioned, versionCount, cutKeys } = model
-    this.#database.run(
-      'UPDATE models SET last_seen = ?, total = ?, unversioned = ?, versions = ?, cut_keys = ? WHERE id = ?',
-      ...[lastSeen, total, unversioned, versionCount, cutKeys, id],
-    )
-    if (model.areKeysChanged) {
-      const keys = formatKeys([...model.keys])
-      this.#database.run('UPDATE models SET keys = ? WHERE id = ?', keys, id)
-      const bytes = Buffer.byteLength(keys)
-      this.#grow(model.source, bytes - model.keyBytes)
-      model.keyBytes = bytes
-      model.areKeysChanged = false
-    }
-    model.isChanged = false
-  }
-
-  #readVersion(model: Model, shape: Buffer): Version | undefined {
-    const row = this.#database.get(
-      `SELECT *, (SELECT ${VALUES_BYTES} FROM version_values WHERE version = id) AS value_bytes
-       FROM versions WHERE model = ? AND shape = ?`,
-      model.id,
-      shape,
-    )
-    if (row === undefined) return undefined
-    return new Version({
-      id: row['id'],
-      firstSeen: row['first_seen'],
-      lastSeen: row['last_seen'],
-      total: row['total'],
-      valued: row['valued'],
-      samples: this.#samplesOf(2 * row['id'] + 1),
-      valueBytes: row['value_bytes'] ?? 0,
-    })
-  }
-
-  #addVersion(model: Model, shape: Buffer, keys: readonly TypedKey[], acceptedAt: number): Version {
-    const known = this.#takeKnown([model.source.id, model.type, JSON.stringify(model.identifier)], shape)
-    const firstSeen = known?.first_at ?? acceptedAt
-    const text = formatKeys(keys)
-    const rest = [known?.uuid ?? this.#newUuid(), model.id, shape, firstSeen, firstSeen, 0, 0, text] as const
-    const id =
-      known === undefined
-        ? this.#database.run('INSERT INTO versions VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?)', ...rest)
-        : this.#database.run('INSERT INTO versions VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)', known.id, ...rest)
-    model.versionCount++
-    this.#grow(model.source, ROW_BYTES + Buffer.byteLength(text))
-    this.hasNew = true
-    const fields = { id, firstSeen, lastSeen: firstSeen, total: 0, valued: 0, valueBytes: 0 }
-    return new Version({ ...fields, samples: this.#samplesOf(2 * id + 1) })
-  }
-
-  #writeVersion(version: Version): void {
-    const { id, lastSeen, total, valued } = version
-    const sql = 'UPDATE versions SET last_seen = ?, total = ?, valued = ? WHERE id = ?'
-    this.#database.run(sql, lastSeen, total, valued, id)
-    version.isChanged = false
-  }
-
   #writeValues(version: Version): void {
-    if (!version.areValuesChanged) return
-    const { counters, texts } = version.values!.write(() => version.valued, this.limits.frequentPer)
-    this.#database.run('INSERT OR REPLACE INTO version_values VALUES (?, ?, ?)', version.id, counters, texts)
-    const bytes = counters.length + Buffer.byteLength(texts)
-    this.#grow(this.#owners.get(version)!.source, bytes - version.valueBytes)
-    version.valueBytes = bytes
-    version.areValuesChanged = false
-  }
-
-  #writeRest(model: Model): void {
-    if (!model.isRestChanged) return
-    const { keys, counters, texts } = model.rest!.write(this.limits.frequentPer)
-    const sql = 'INSERT OR REPLACE INTO unversioned VALUES (?, ?, ?, ?)'
-    this.#database.run(sql, model.id, keys, counters, texts)
-    const bytes = Buffer.byteLength(keys) + counters.length + Buffer.byteLength(texts)
-    this.#grow(model.source, bytes - model.restBytes)
-    model.restBytes = bytes
-    model.isRestChanged = false
-  }
-
-  #samplesOf(owner: number): SamplePriorities {
-    const rows = this.#database.all('SELECT priority FROM samples WHERE owner = ?', owner)
-    return new SamplePriorities(
-      this.limits.samples,
-      rows.map(({ priority }) => priority),
-    )
-  }
-
-  /** What a rebuild has kept of a model or version: used once. */
-  #takeKnown(name: readonly string[], shape: Uint8Array): { id: number; uuid: string; first_at: number } | undefined {
-    const where = 'FROM known WHERE source = ? AND type = ? AND identifier = ? AND shape = ?'
-    const row = this.#database.get(`SELECT id, uuid, first_at ${where}`, ...name, shape)
-    if (row !== undefined) this.#database.run(`DELETE ${where}`, ...name, shape)
-    return row as { id: number; uuid: string; first_at: number } | undefined
-  }
-
-  #grow(source: SourceState, bytes: number): void {
-    source.bytes += bytes
-    source.isChanged = true
+    this.#rows.writeValues(version, this.#owners.get(version)!)
   }
 }
 
