@@ -52,7 +52,7 @@ test.each([
 
     const toldAt = performance.now()
     server.tell(message)
-    await server.logged(/a fault of our own/)
+    await server.logged(/internal fault: the process ends/)
     const ready = await fetch(`${server.url}/ready`)
     expect([ready.status, await ready.json()]).toEqual([503, { ready: false, reason: 'ending after a fault' }])
     const health = await fetch(`${server.url}/health`)
@@ -66,7 +66,7 @@ test.each([
     expect(performance.now() - toldAt).toBeLessThan(5_000)
     const lines = server.stderr.trimEnd().split('\n')
     expect(lines.at(-1)).toBe(`Millrace ended: ${what}. All acknowledged events are on disk; start it again.`)
-    const told = lines.filter((line) => line.includes('a fault of our own')).map((line) => JSON.parse(line))
+    const told = lines.filter((line) => line.includes('internal fault: the process ends')).map((line) => JSON.parse(line))
     expect(told).toMatchObject([{ level: 60, err: { message: cause } }])
 
     await using again = await ServerProcess.start(environment)
@@ -87,7 +87,7 @@ test('while outcomes cannot be recorded none is shown, and the event is delivere
   await send('m-2')
   await sink.waitFor(2)
   server.tell({ end: 'delivery' })
-  await server.logged(/a fault of our own/)
+  await server.logged(/internal fault: the process ends/)
   answer.resolve({ status: 200 })
   expect(await server.exited).toBe(70)
 
@@ -111,7 +111,7 @@ test('a thread that only reads starts again, and /health says so once it ends ag
     expect(json.events).toMatchObject([{ messageId: 'm-1' }])
     expect(await readers()).toBe('ok')
     server.tell({ end: 'events' })
-    await expect.poll(() => server.stderr.match(/a thread that reads ended/g)?.length ?? 0).toBe(ends)
+    await expect.poll(() => server.stderr.match(/a read-only thread ended/g)?.length ?? 0).toBe(ends)
   }
   expect(await readers()).toBe('thread events ended 3 times within a minute')
   expect((await fetch(`${server.url}/health`)).status).toBe(200)
