@@ -94,7 +94,7 @@ async function live(run: Run, folder: string, rounds: number, trouble: Trouble, 
   const ghosts = load.refused.filter((each) => webhooks.all[0]!.arrivals.times(each) > 0)
   run.check(ghosts.length === 0, `${trouble.name}: ${ghosts.length} events were refused and delivered`)
   run.check(
-    product.lines.some((line) => line.includes('events cannot be stored')),
+    product.lines.some((line) => line.includes('events are refused')),
     `${trouble.name}: the log says nothing`,
   )
   await stopped(run, product)

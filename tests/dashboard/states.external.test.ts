@@ -63,7 +63,7 @@ test('of two who change a source the second may load what the first wrote', asyn
   await page.getByText('Someone changed this source since you opened it.').waitFor()
   await page.getByRole('button', { name: 'Load theirs' }).click()
   await expect.poll(() => page.getByLabel('Name').inputValue()).toBe('Twice, theirs')
-  expect(await page.getByText('Somebody changed this').count()).toBe(0)
+  expect(await page.getByText('Someone changed this').count()).toBe(0)
 })
 
 test.each([

@@ -78,7 +78,7 @@ test('a replay of which every event failed says so, in red, and leads to them', 
   await page.waitForURL('**/ui/replays/*')
   await page.getByText('finished, 1 of 1 failed again').waitFor()
   expect(new URL(page.url()).search).toBe('')
-  expect(await page.getByText(/The link held an unknown filter/).count()).toBe(0)
+  expect(await page.getByText(/The link has an invalid filter/).count()).toBe(0)
   const parts = page.locator('main [role=status] [data-tone]')
   const widths = await parts.evaluateAll((all) => all.map((part) => [part.dataset.tone, part.style.width]))
   expect(widths).toEqual([
