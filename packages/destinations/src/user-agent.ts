@@ -1,4 +1,4 @@
-import type { JsonValue } from '@millrace/protocol'
+import { isJsonObject, type JsonValue, type StoredEvent } from '@millrace/protocol'
 import { parse } from 'bowser'
 
 /** What a user agent names. A member is missing where it names nothing. */
@@ -20,7 +20,12 @@ const MAX_CHARACTERS = 1_000
 const MAX_KNOWN = 1_000
 const known = new Map<string, UserAgentFacts>()
 
-/** Browser, operating system and device that `context.userAgent` names. */
+/** What `context.userAgent` of an event names. */
+export function agentOf({ context }: StoredEvent): UserAgentFacts {
+  return userAgentFacts(isJsonObject(context) ? context['userAgent'] : undefined)
+}
+
+/** Browser, operating system and device that a user agent names. */
 export function userAgentFacts(userAgent: JsonValue | undefined): UserAgentFacts {
   if (typeof userAgent !== 'string' || userAgent === '') return NOTHING
   // A cut text may keep the long one in memory, so it is not a key of the cache.

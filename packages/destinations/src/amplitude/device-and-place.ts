@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue, type StoredEvent } from '@millrace/protocol'
 import { contextObject, deviceAddress, present } from '../event-facts.ts'
-import { type UserAgentFacts, userAgentFacts } from '../user-agent.ts'
+import { agentOf } from '../user-agent.ts'
 
 const APPLE = /^(ios|ipados|macos|tvos|watchos|visionos)$/i
 const ANDROID = /^android$/i
@@ -55,10 +55,6 @@ function systemOf(event: StoredEvent, os: JsonObject, device: JsonObject): Recor
     device_manufacturer: hasDevice ? device['manufacturer'] : agent.manufacturer,
     device_model: hasDevice ? device['model'] : model,
   }
-}
-
-function agentOf({ context }: StoredEvent): UserAgentFacts {
-  return userAgentFacts(isJsonObject(context) ? context['userAgent'] : undefined)
 }
 
 function isNamed(value: JsonValue | undefined): boolean {

@@ -1,8 +1,9 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '@millrace/protocol'
+import { amountOf } from '../amount.ts'
 import { present } from '../event-facts.ts'
 
-/** Amplitude takes up to 2,000 events in one request; one of them is the order. */
-const MAX_PRODUCTS = 1_999
+/** Amplitude takes fewer than 2,000 events in one request; the order and its attribution are two of them. */
+const MAX_PRODUCTS = 1_997
 
 /**
  * The revenue of an event by its `properties`; empty without `revenue`.
@@ -10,9 +11,9 @@ const MAX_PRODUCTS = 1_999
  * Given all three, Amplitude counts price × quantity and not `revenue`, so these go along only where they agree with it.
  */
 export function eventRevenue(properties: JsonObject): JsonObject {
-  const revenue = numberOf(properties['revenue'])
+  const revenue = amountOf(properties['revenue'])
   if (revenue === undefined) return {}
-  const price = numberOf(properties['price'])
+  const price = amountOf(properties['price'])
   const quantity = wholeNumberOf(properties['quantity'])
   const agrees = price !== undefined && Math.abs(price * (quantity ?? 1) - revenue) < 0.005
   return present({ ...(agrees ? { price, quantity } : {}), revenue, ...productOf(properties) })
@@ -20,7 +21,7 @@ export function eventRevenue(properties: JsonObject): JsonObject {
 
 /** The products of an order: those of an event with a revenue. @throws Error for too many. */
 export function orderedProducts({ revenue, products }: JsonObject): JsonObject[] {
-  if (numberOf(revenue) === undefined || !Array.isArray(products)) return []
+  if (amountOf(revenue) === undefined || !Array.isArray(products)) return []
   if (products.length > MAX_PRODUCTS) {
     throw new Error(`properties.products has ${products.length} products; Amplitude takes ${MAX_PRODUCTS} at once`)
   }
@@ -29,7 +30,7 @@ export function orderedProducts({ revenue, products }: JsonObject): JsonObject[]
 
 /** The revenue of one product; empty without a price. */
 export function productRevenue(product: JsonObject): JsonObject {
-  const price = numberOf(product['price'])
+  const price = amountOf(product['price'])
   if (price === undefined) return {}
   return present({ price, quantity: wholeNumberOf(product['quantity']), ...productOf(product) })
 }
@@ -39,13 +40,7 @@ function productOf({ product_id, sku, revenueType }: JsonObject): Record<string,
   return { productId: typeof id === 'number' ? String(id) : id, revenueType }
 }
 
-/** A number, also one that is written as text. */
-function numberOf(value: JsonValue | undefined): number | undefined {
-  if (typeof value === 'number') return value
-  return typeof value === 'string' && /^-?\d{1,15}(\.\d{1,15})?$/.test(value) ? Number(value) : undefined
-}
-
 function wholeNumberOf(value: JsonValue | undefined): number | undefined {
-  const number = numberOf(value)
+  const number = amountOf(value)
   return Number.isSafeInteger(number) ? number : undefined
 }
