@@ -3,9 +3,12 @@ import {
   isJsonObject,
   type JsonObject,
   type JsonValue,
+  ownMember,
   parseTime,
   type StoredEvent,
+  setMember,
 } from '@millrace/protocol'
+import { replacePlaceholders } from './template.ts'
 
 /*
  * What several types of destination ask of an event, so that the same event means the same everywhere.
@@ -55,6 +58,13 @@ export function groupId(event: StoredEvent): string {
   return id
 }
 
+/** The id that an alias replaces. @throws Error without one. */
+export function previousId(event: StoredEvent): string {
+  const id = idText(event['previousId'])
+  if (id === undefined) throw new Error('previousId is missing')
+  return id
+}
+
 /** Of `context.externalId`, the id of a type. */
 export function externalId(event: StoredEvent, type: string): string | undefined {
   const { context } = event
@@ -68,6 +78,32 @@ export function viewName(event: StoredEvent): string {
   const kind = event.type === 'page' ? 'Page' : 'Screen'
   const name = eventName(event)
   return name === '' ? `Viewed ${kind}` : `Viewed ${name} ${kind}`
+}
+
+/**
+ * The name of a view by a template such as `Viewed {{name}} Page`. A value that the event lacks is left out, with the space
+ * beside it.
+ *
+ * @throws Error if nothing is left.
+ */
+export function viewNameBy(template: string, variable: string, event: StoredEvent): string {
+  const values = { ...withTraits(event), name: eventName(event) }
+  const name = replacePlaceholders(template, values, (text) => text)
+    .text.replace(/\s+/g, ' ')
+    .trim()
+  if (name === '') throw new Error(`${variable} gives no name: the event has none of its values`)
+  return name
+}
+
+/** The groups of a user: each listed trait is a kind of group, its value the id or the list of ids. */
+export function traitGroups(traits: JsonObject, names: readonly string[]): Record<string, string | string[]> {
+  const groups: Record<string, string | string[]> = {}
+  for (const name of names) {
+    const value = ownMember(traits, name)
+    const ids = Array.isArray(value) ? value.flatMap((each) => idText(each) ?? []) : idText(value)
+    if (ids !== undefined && ids.length > 0) setMember(groups, name, ids)
+  }
+  return groups
 }
 
 /** The name of a track. @throws Error without one. */

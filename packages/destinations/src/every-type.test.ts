@@ -129,6 +129,11 @@ describe.each(types)('$folder', ({ folder, destination, definition, cases }) => 
       expect(cases.map(({ name }) => name)).toEqual([...new Set(cases.map(({ name }) => name))])
     })
 
+    test('every variable is in one of them', () => {
+      const used = new Set(cases.flatMap(({ config }) => Object.keys(config)))
+      expect(definition.defaultConfig.filter((variable) => !used.has(variable))).toEqual([])
+    })
+
     test('what the guide shows may be saved', () => {
       for (const { config, expected, documented } of cases) {
         if (documented && 'requests' in expected) expect(registry.faultsIn(destination, config)).toEqual([])
@@ -145,11 +150,11 @@ describe.each(types)('$folder', ({ folder, destination, definition, cases }) => 
     })
 
     test('any event gives requests that can be sent, or an error in words, and is itself unchanged', () => {
-      const { config: given } = cases.find(({ documented, expected }) => documented && 'requests' in expected)!
+      const given = cases.filter(({ documented, expected }) => documented && 'requests' in expected)
       fc.assert(
-        fc.property(anyEvent, (event) => {
+        fc.property(anyEvent, fc.constantFrom(...given), (event, { config }) => {
           const before = JSON.stringify(event)
-          const result = runTransform(destination, event as StoredEvent, given, metadata)
+          const result = runTransform(destination, event as StoredEvent, config, metadata)
           expect(JSON.stringify(event)).toBe(before)
           if ('error' in result) {
             expect(result.error).not.toMatch(/not a function|Cannot read|is not iterable|call stack/)

@@ -1,6 +1,7 @@
 import type { JsonObject } from '@millrace/protocol'
 import type { DestinationCase } from '../destination-case.ts'
 import { requestObject } from '../request-object.ts'
+import { documentedCases } from './documented-cases.ts'
 
 const config = { apiKey: 'x7Hq2exampleApiKeyOnly' }
 const stored = { messageId: 'm-88', receivedAt: '2026-03-04T09:15:31.900Z' }
@@ -22,103 +23,6 @@ function grouped(identification: string, host = 'api2.amplitude.com') {
 
 const plain = { event_properties: {}, user_properties: {} }
 const reserved = { user_id: 'u-4711', event_type: 'Seat Reserved', insert_id: 'm-88', ...plain }
-
-const shownExamples: DestinationCase[] = [
-  {
-    name: 'An event with its user, device and place',
-    documented: true,
-    config: { apiKey: 'x7Hq2exampleApiKeyOnly' },
-    event: {
-      type: 'track',
-      event: 'Seat Reserved',
-      userId: 'u-4711',
-      anonymousId: 'a-9',
-      messageId: 'm-88',
-      timestamp: '2026-03-04T09:15:27.120Z',
-      properties: { hall: 'B', row: 7 },
-      request_ip: '203.0.113.9',
-      context: {
-        traits: { plan: 'gold' },
-        app: { version: '3.2.0' },
-        device: { manufacturer: 'Google', model: 'Pixel 8', type: 'Android' },
-        os: { name: 'Android', version: '15' },
-        locale: 'de-DE',
-        sessionId: 1772615700,
-      },
-    },
-    expected: {
-      requests: [
-        {
-          version: '1',
-          type: 'REST',
-          method: 'POST',
-          endpoint: 'https://api2.amplitude.com/2/httpapi',
-          headers: { 'content-type': 'application/json' },
-          params: {},
-          body: {
-            JSON: {
-              api_key: 'x7Hq2exampleApiKeyOnly',
-              events: [
-                {
-                  user_id: 'u-4711',
-                  device_id: 'a-9',
-                  event_type: 'Seat Reserved',
-                  time: 1772615727120,
-                  insert_id: 'm-88',
-                  session_id: 1772615700000,
-                  event_properties: { hall: 'B', row: 7 },
-                  user_properties: { plan: 'gold' },
-                  platform: 'Android',
-                  os_name: 'Android',
-                  os_version: '15',
-                  device_manufacturer: 'Google',
-                  device_model: 'Pixel 8',
-                  app_version: '3.2.0',
-                  language: 'de-DE',
-                  ip: '203.0.113.9',
-                },
-              ],
-              options: { min_id_length: 1 },
-            },
-            JSON_ARRAY: {},
-            XML: {},
-            FORM: {},
-          },
-          files: {},
-        },
-      ],
-    },
-  },
-  {
-    name: 'A group call says what its group is',
-    documented: true,
-    config: { apiKey: 'x7Hq2exampleApiKeyOnly', region: 'EU', groupType: 'cinema' },
-    event: { type: 'group', userId: 'u-4711', groupId: 'c-12', traits: { city: 'Graz', halls: 4 } },
-    expected: {
-      requests: [
-        {
-          version: '1',
-          type: 'REST',
-          method: 'POST',
-          endpoint: 'https://api.eu.amplitude.com/groupidentify',
-          headers: { 'content-type': 'application/x-www-form-urlencoded' },
-          params: {},
-          body: {
-            JSON: {},
-            JSON_ARRAY: {},
-            XML: {},
-            FORM: {
-              api_key: 'x7Hq2exampleApiKeyOnly',
-              identification:
-                '[{"group_type":"cinema","group_value":"c-12","group_properties":{"city":"Graz","halls":4}}]',
-            },
-          },
-          files: {},
-        },
-      ],
-    },
-  },
-]
 
 function others(): DestinationCase[] {
   const viewed = (event_type: string) => uploaded({ ...reserved, event_type })
@@ -206,4 +110,182 @@ function others(): DestinationCase[] {
   return table.map(([name, given, event, expected]) => ({ name, config: given, event, expected }))
 }
 
-export const cases: DestinationCase[] = [...shownExamples, ...others()]
+const IPHONE =
+  'Mozilla/5.0 (iPhone; CPU iPhone OS 17_5 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/17.5 Mobile/15E148 Safari/604.1'
+const MAC =
+  'Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/17.5 Safari/605.1.15'
+
+type Row = [what: string, config: JsonObject, event: JsonObject, expected: DestinationCase['expected']]
+
+/** What an event says of revenue, device and view. */
+function mappings(): DestinationCase[] {
+  const sold = (properties: JsonObject, revenue: JsonObject) =>
+    [{ ...track, properties }, uploaded({ ...reserved, event_properties: properties, ...revenue })] as const
+  const seen = (context: JsonObject, device: JsonObject, more: JsonObject = {}) =>
+    [{ ...track, ...more, context }, uploaded({ ...reserved, ...device })] as const
+  const safari = { os_name: 'Safari', os_version: '17.5', device_manufacturer: 'Apple' }
+  const page = { ...track, type: 'page', name: 'Hall  B' }
+  const viewed = (event_type: string, event_properties: JsonObject) =>
+    uploaded({ ...reserved, event_type, event_properties })
+  const many = Array.from({ length: 2_000 }, () => ({ price: 1 }))
+  const table: Row[] = [
+    ['a revenue as text', config, ...sold({ revenue: '39.90' }, { revenue: 39.9 })],
+    ['a refund', config, ...sold({ revenue: -5, sku: 7 }, { revenue: -5, productId: '7' })],
+    ['a price without revenue is no revenue', config, ...sold({ price: 10, product_id: 'seat-b7' }, {})],
+    [
+      'a price that differs from the revenue stays a property',
+      config,
+      ...sold({ revenue: 80, price: 100, quantity: 1, revenueType: 'sale' }, { revenue: 80, revenueType: 'sale' }),
+    ],
+    ['a revenue that is no number', config, ...sold({ revenue: 'much', price: 1 }, {})],
+    ['revenue is switched off', { ...config, revenue: 'none' }, ...sold({ revenue: 10 }, {})],
+    [
+      'revenue of a page does not count',
+      config,
+      { ...page, properties: { revenue: 1 } },
+      viewed('Viewed Hall  B Page', { revenue: 1 }),
+    ],
+    [
+      'revenue by product of an order without products',
+      { ...config, revenue: 'product' },
+      ...sold({ revenue: 10 }, { revenue: 10 }),
+    ],
+    ['products that are only looked at', { ...config, revenue: 'product' }, ...sold({ products: [{ price: 10 }] }, {})],
+    [
+      'too many products',
+      { ...config, revenue: 'product' },
+      { ...track, properties: { revenue: 1, products: many } },
+      { error: 'properties.products has 2000 products; Amplitude takes 1997 at once' },
+    ],
+    ['a phone by its user agent', config, ...seen({ userAgent: IPHONE }, { ...safari, device_model: 'iPhone' })],
+    ['a computer by its user agent', config, ...seen({ userAgent: MAC }, { ...safari, device_model: 'macOS' })],
+    [
+      'an app by its user agent',
+      config,
+      ...seen(
+        { userAgent: IPHONE },
+        { os_name: 'iOS', os_version: '17.5', device_manufacturer: 'Apple', device_model: 'iPhone' },
+        { channel: 'mobile' },
+      ),
+    ],
+    [
+      'the context goes before the user agent',
+      config,
+      ...seen(
+        { userAgent: IPHONE, os: { name: 'Android', version: '15' }, device: { model: 'Pixel 8' } },
+        { os_name: 'Android', os_version: '15', device_model: 'Pixel 8' },
+      ),
+    ],
+    ['a user agent that names nothing', config, ...seen({ userAgent: 'curl/8.4.0' }, {})],
+    [
+      'an Android device with its id, and a market area',
+      config,
+      ...seen(
+        { device: { type: 'Android', id: 'and-1' }, location: { dma: 'Graz' }, sessionId: '1772615700' },
+        { session_id: 1_772_615_700_000, platform: 'Android', dma: 'Graz', android_id: 'and-1' },
+      ),
+    ],
+    [
+      'a screen by a template',
+      { ...config, screenName: '{{context.app.name}}: {{name}}' },
+      { ...track, type: 'screen', event: 'Hall', context: { app: { name: 'Cinema' } } },
+      viewed('Cinema: Hall', { name: 'Hall' }),
+    ],
+    [
+      'a page without a value of the template',
+      { ...config, pageName: '{{name}} {{properties.hall}} seen' },
+      page,
+      viewed('Hall B seen', { name: 'Hall  B' }),
+    ],
+    [
+      'a page without any value of the template',
+      { ...config, pageName: '{{properties.hall}}' },
+      page,
+      { error: 'pageName gives no name: the event has none of its values' },
+    ],
+    ['a counter that is no whole number', { ...config, eventId: '{{properties.n}}' }, ...sold({ n: 1.5 }, {})],
+  ]
+  return table.map(([name, given, event, expected]) => ({ name, config: given, event, expected }))
+}
+
+/** What an event says of user, groups and aliases. */
+function identities(): DestinationCase[] {
+  const identify = (traits: JsonObject, more: JsonObject = {}) => ({
+    type: 'identify',
+    userId: 'u-4711',
+    traits,
+    ...stored,
+    ...more,
+  })
+  const identified = (user_properties: JsonObject) =>
+    uploaded({ ...reserved, event_type: '$identify', user_properties })
+  const alias = { type: 'alias', userId: 'u-4711', previousId: 'u-12', ...stored }
+  const mapping = (host: string) => ({
+    requests: [
+      requestObject({
+        method: 'POST',
+        endpoint: `https://${host}/usermap`,
+        params: { mapping: '[{"user_id":"u-12","global_user_id":"u-4711"}]', api_key: 'x7Hq2exampleApiKeyOnly' },
+      }),
+    ],
+  })
+  const groupTraits = { ...config, groupTraits: ['team', 'none', 'empty'] }
+  const campaign = { page: { url: 'https://www.cinema.example/', referrer: 'https://www.cinema.example/a' } }
+  const table: Row[] = [
+    ['an alias', { ...config, mapAlias: true, region: 'EU' }, alias, mapping('api.eu.amplitude.com')],
+    ['an alias that is not wanted', config, alias, { error: 'message type alias not supported' }],
+    ['an alias of nobody', { ...config, mapAlias: true }, { ...alias, userId: null }, { error: 'userId is missing' }],
+    [
+      'an alias without the former id',
+      { ...config, mapAlias: true },
+      { ...alias, previousId: '' },
+      { error: 'previousId is missing' },
+    ],
+    [
+      'several groups',
+      groupTraits,
+      { ...track, context: { traits: { team: ['a', 7, null], empty: [] } } },
+      uploaded({ ...reserved, user_properties: { team: ['a', 7, null], empty: [] }, groups: { team: ['a', '7'] } }),
+    ],
+    [
+      'a trait that cannot be added',
+      { ...config, addTraits: ['visits'] },
+      identify({ visits: 'many' }),
+      { error: 'traits.visits must be a number, because addTraits lists it' },
+    ],
+    [
+      'a trait to remove that has a value',
+      { ...config, unsetTraits: ['plan'], setOnceTraits: ['a'] },
+      identify({ plan: 'gold', a: 1 }),
+      identified({ $set: { plan: 'gold' }, $setOnce: { a: 1 } }),
+    ],
+    ['no trait of an operation', { ...config, setOnceTraits: ['a'] }, identify({ b: 1 }), identified({ b: 1 })],
+    [
+      'traits of an operation stay out of other events',
+      { ...config, setOnceTraits: ['a'] },
+      { ...track, context: { traits: { a: 1, b: 2 } } },
+      uploaded({ ...reserved, user_properties: { b: 2 } }),
+    ],
+    [
+      'a list that is none',
+      { ...config, setOnceTraits: 'a', groupTraits: { a: 1 } },
+      identify({ a: 1 }),
+      identified({ a: 1 }),
+    ],
+    [
+      'a referrer of the same site',
+      { ...config, attribution: true },
+      { ...track, context: campaign },
+      uploaded(reserved),
+    ],
+    [
+      'the campaign of an identify',
+      { ...config, attribution: true },
+      identify({ plan: 'gold' }, { context: { campaign: { source: 'news' } } }),
+      identified({ $set: { utm_source: 'news', plan: 'gold' }, $setOnce: { initial_utm_source: 'news' } }),
+    ],
+  ]
+  return table.map(([name, given, event, expected]) => ({ name, config: given, event, expected }))
+}
+
+export const cases: DestinationCase[] = [...documentedCases, ...others(), ...mappings(), ...identities()]

@@ -1,47 +1,34 @@
 import { type AnswerClass, isJsonObject, type JsonObject, type StoredEvent } from '@millrace/protocol'
 import type { DestinationModule, TransformContext } from '../definition.ts'
-import {
-  anonymousId,
-  contextObject,
-  deviceAddress,
-  duplicateId,
-  eventProperties,
-  eventTime,
-  groupId,
-  groupTraits,
-  present,
-  trackName,
-  userId,
-  userTraits,
-  viewName,
-} from '../event-facts.ts'
+import { groupId, groupTraits, previousId, userId } from '../event-facts.ts'
 import { type RequestObject, requestObject } from '../request-object.ts'
 import { definition } from './definition.ts'
+import { membership, uploadedEvents } from './uploaded-events.ts'
 
 /**
- * Sends events by Amplitude's HTTP V2 API, and what is said of groups by its Group Identify API.
+ * Sends events by Amplitude's HTTP V2 API, properties of groups by its Group Identify API, and aliases by its User Mapping API.
  *
  * @see docs/destinations/amplitude.md
  */
-export const destination: DestinationModule = { definition, transform, classify }
+export const destination: DestinationModule = { definition, transform, accepts, classify }
 
 function transform(event: StoredEvent, { config }: TransformContext): RequestObject[] {
-  const { apiKey, region, groupType } = config
+  const { apiKey, region } = config
   if (typeof apiKey !== 'string' || apiKey === '') throw new Error('apiKey is missing')
   const host = hostOf(region)
-  if (event.type === 'group') {
-    const type = typeof groupType === 'string' && groupType !== '' ? groupType : 'company'
-    const group = { group_type: type, group_value: groupId(event), group_properties: groupTraits(event) }
-    const headers = { 'content-type': 'application/x-www-form-urlencoded' }
-    const identify = { api_key: apiKey, identification: JSON.stringify([group]) }
-    return [
-      requestObject({ method: 'POST', endpoint: `https://${host}/groupidentify`, headers, body: { FORM: identify } }),
-    ]
+  switch (event.type) {
+    case 'alias':
+      return [mapped(event, apiKey, host)]
+    case 'group':
+      return grouped(event, config, apiKey, host)
+    default:
+      return [upload(uploadedEvents(event, config), apiKey, host)]
   }
-  const headers = { 'content-type': 'application/json' }
-  // Ids are as long as the customer makes them; Amplitude would leave out those under five characters.
-  const upload = { api_key: apiKey, events: [amplitudeEvent(event)], options: { min_id_length: 1 } }
-  return [requestObject({ method: 'POST', endpoint: `https://${host}/2/httpapi`, headers, body: { JSON: upload } })]
+}
+
+/** Without the Portfolio add-on Amplitude would refuse every alias. */
+function accepts(messageType: string, { mapAlias }: JsonObject): boolean {
+  return messageType !== 'alias' || mapAlias === true
 }
 
 /** The body has a status of its own, which goes first. */
@@ -66,72 +53,36 @@ function hostOf(region: unknown): string {
   }
 }
 
-function amplitudeEvent(event: StoredEvent): JsonObject {
+function upload(events: JsonObject[], apiKey: string, host: string): RequestObject {
+  const headers = { 'content-type': 'application/json' }
+  // Ids are as long as the customer makes them; Amplitude would leave out those under five characters.
+  const json = { api_key: apiKey, events, options: { min_id_length: 1 } }
+  return requestObject({ method: 'POST', endpoint: `https://${host}/2/httpapi`, headers, body: { JSON: json } })
+}
+
+/** The properties of the group, then that the user belongs to it. */
+function grouped(event: StoredEvent, config: JsonObject, apiKey: string, host: string): RequestObject[] {
+  const { groupType } = config
+  const type = typeof groupType === 'string' && groupType !== '' ? groupType : 'company'
+  const group = { group_type: type, group_value: groupId(event), group_properties: groupTraits(event) }
+  const headers = { 'content-type': 'application/x-www-form-urlencoded' }
+  const form = { api_key: apiKey, identification: JSON.stringify([group]) }
+  const member = membership(event, config, { [type]: group.group_value })
+  return [
+    requestObject({ method: 'POST', endpoint: `https://${host}/groupidentify`, headers, body: { FORM: form } }),
+    ...(member === undefined ? [] : [upload([member], apiKey, host)]),
+  ]
+}
+
+/** In the United States user mapping has another host than events. */
+function mapped(event: StoredEvent, apiKey: string, host: string): RequestObject {
   const user = userId(event)
-  const device = anonymousId(event)
-  if (user === undefined && device === undefined) throw new Error('userId or anonymousId is missing')
-  return {
-    ...present({
-      user_id: user,
-      device_id: device,
-      event_type: eventType(event),
-      time: eventTime(event),
-      insert_id: duplicateId(event),
-      session_id: sessionId(event),
-    }),
-    event_properties: event.type === 'identify' ? {} : eventProperties(event),
-    user_properties: userTraits(event),
-    ...deviceAndPlace(event),
-  }
-}
-
-function eventType(event: StoredEvent): string {
-  switch (event.type) {
-    case 'identify':
-      return '$identify'
-    case 'track':
-      return trackName(event)
-    default:
-      return viewName(event)
-  }
-}
-
-/** Ours is the second at which the session began, Amplitude's the millisecond. */
-function sessionId({ context }: StoredEvent): number | undefined {
-  const seconds = isJsonObject(context) ? context['sessionId'] : undefined
-  if (typeof seconds !== 'number' || !Number.isSafeInteger(seconds) || seconds <= 0) return undefined
-  return seconds < FIRST_MILLISECONDS ? seconds * 1_000 : seconds
-}
-
-/** As seconds the year 5138, as milliseconds 1973: what is smaller counts seconds. */
-const FIRST_MILLISECONDS = 100_000_000_000
-
-function deviceAndPlace(event: StoredEvent): JsonObject {
-  const { context, channel } = event
-  const { locale } = isJsonObject(context) ? context : {}
-  const app = contextObject(event, 'app')
-  const os = contextObject(event, 'os')
-  const device = contextObject(event, 'device')
-  const location = contextObject(event, 'location')
-  const isApple = /^(ios|ipados|macos|tvos|watchos|visionos)$/i.test(String(os['name'] ?? device['type'] ?? ''))
-  const advertisingId = device['advertisingId']
-  return present({
-    platform: device['type'] ?? (channel === 'web' ? 'Web' : undefined),
-    os_name: os['name'],
-    os_version: os['version'],
-    device_brand: device['brand'],
-    device_manufacturer: device['manufacturer'],
-    device_model: device['model'],
-    carrier: contextObject(event, 'network')['carrier'],
-    app_version: app['version'],
-    language: locale,
-    country: location['country'],
-    region: location['region'],
-    city: location['city'],
-    location_lat: location['latitude'],
-    location_lng: location['longitude'],
-    ip: deviceAddress(event),
-    idfa: isApple ? advertisingId : undefined,
-    adid: isApple ? undefined : advertisingId,
+  if (user === undefined) throw new Error('userId is missing')
+  const mapping = JSON.stringify([{ user_id: previousId(event), global_user_id: user }])
+  const mappingHost = host === 'api2.amplitude.com' ? 'api.amplitude.com' : host
+  return requestObject({
+    method: 'POST',
+    endpoint: `https://${mappingHost}/usermap`,
+    params: { mapping, api_key: apiKey },
   })
 }

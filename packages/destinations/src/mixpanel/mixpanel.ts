@@ -1,56 +1,51 @@
-import { createHash } from 'node:crypto'
-import {
-  type AnswerClass,
-  isJsonObject,
-  type JsonObject,
-  type JsonValue,
-  type StoredEvent,
-  setMember,
-} from '@millrace/protocol'
+import { type AnswerClass, isJsonObject, type JsonObject, type JsonValue, type StoredEvent } from '@millrace/protocol'
 import type { DestinationModule, TransformContext } from '../definition.ts'
-import {
-  anonymousId,
-  deviceAddress,
-  duplicateId,
-  eventProperties,
-  eventTime,
-  groupId,
-  groupTraits,
-  present,
-  trackName,
-  userId,
-  userTraits,
-  viewName,
-} from '../event-facts.ts'
 import { type RequestObject, requestObject } from '../request-object.ts'
 import { definition } from './definition.ts'
+import { alias, hasOriginalMerge, identification, merge } from './identity.ts'
+import { importedEvent } from './imported-event.ts'
+import { chargeUpdates, deletion, groupUpdates, userUpdates } from './profile.ts'
 
 /**
  * Sends events to Mixpanel's import, and what is said of users and groups to their profiles.
  *
  * @see docs/destinations/mixpanel.md
  */
-export const destination: DestinationModule = { definition, transform, classify }
+export const destination: DestinationModule = { definition, transform, accepts, classify }
 
 function transform(event: StoredEvent, { config, basicAuth }: TransformContext): RequestObject[] {
-  const { projectToken: token, region, groupKey } = config
+  const { projectToken: token, region } = config
   if (typeof token !== 'string' || token === '') throw new Error('projectToken is missing')
   const origin = `https://${hostOf(region)}`
+  const imported = (record: JsonObject, userName: string) => {
+    const request = posted(`${origin}/import`, [record])
+    request.params['strict'] = 1
+    request.headers['authorization'] = basicAuth(userName, '')
+    return request
+  }
   switch (event.type) {
-    case 'identify':
-      return [posted(`${origin}/engage`, profile(event, token))]
-    case 'group': {
-      const key = typeof groupKey === 'string' && groupKey !== '' ? groupKey : 'company'
-      const group = { $token: token, $group_key: key, $group_id: groupId(event), $set: groupTraits(event) }
-      return [posted(`${origin}/groups`, group)]
+    case 'identify': {
+      const known = hasOriginalMerge(config) ? identification(event, token) : undefined
+      const updated = posted(`${origin}/engage`, userUpdates(event, token, config))
+      return known === undefined ? [updated] : [tracked(origin, known), updated]
     }
+    case 'group':
+      return [posted(`${origin}/groups`, groupUpdates(event, token, config))]
+    case 'alias':
+      if (config['aliasAs'] !== 'merge') return [tracked(origin, alias(event, token))]
+      return [imported(merge(event, token), secretOf(config))]
     default: {
-      const request = posted(`${origin}/import`, importedEvent(event))
-      request.params['strict'] = 1
-      request.headers['authorization'] = basicAuth(token, '')
-      return [request]
+      const updates = chargeUpdates(event, token, config)
+      if (isDeletion(event, config)) updates.push(deletion(event, token, config))
+      const request = imported(importedEvent(event, config), token)
+      return updates.length === 0 ? [request] : [request, posted(`${origin}/engage`, updates)]
     }
   }
+}
+
+/** The simplified merge knows no aliases. */
+function accepts(messageType: string, config: JsonObject): boolean {
+  return messageType !== 'alias' || hasOriginalMerge(config)
 }
 
 /**
@@ -83,59 +78,23 @@ function hostOf(region: unknown): string {
   }
 }
 
-/** Every route takes a list. */
-function posted(endpoint: string, record: JsonObject): RequestObject {
+function secretOf({ apiSecret }: JsonObject): string {
+  if (typeof apiSecret === 'string' && apiSecret !== '') return apiSecret
+  throw new Error('apiSecret is missing: Mixpanel merges users only with it')
+}
+
+function isDeletion(event: StoredEvent, { deletionEvent }: JsonObject): boolean {
+  return event.type === 'track' && hasText(deletionEvent) && event['event'] === deletionEvent
+}
+
+function posted(endpoint: string, records: JsonObject[]): RequestObject {
   const headers = { 'content-type': 'application/json' }
-  return requestObject({ method: 'POST', endpoint, headers, body: { JSON_ARRAY: { batch: JSON.stringify([record]) } } })
+  return requestObject({ method: 'POST', endpoint, headers, body: { JSON_ARRAY: { batch: JSON.stringify(records) } } })
 }
 
-function importedEvent(event: StoredEvent): JsonObject {
-  const name = event.type === 'track' ? trackName(event) : viewName(event)
-  const own = present({
-    time: eventTime(event),
-    $device_id: anonymousId(event),
-    $user_id: userId(event),
-    $insert_id: insertId(event),
-    ip: deviceAddress(event),
-  })
-  return { event: name, properties: { ...eventProperties(event), ...own, distinct_id: distinctId(event) } }
-}
-
-function profile(event: StoredEvent, token: string): JsonObject {
-  const id = distinctId(event)
-  if (id === '') throw new Error('userId or anonymousId is missing')
-  // Without an address Mixpanel would place the user where this server is; "0" says that it is not known.
-  return { $token: token, $distinct_id: id, $ip: deviceAddress(event) ?? '0', $set: profileTraits(userTraits(event)) }
-}
-
-/** As Mixpanel makes it itself; empty where there is no user, or it would invent one for this server. */
-function distinctId(event: StoredEvent): string {
-  const device = anonymousId(event)
-  return userId(event) ?? (device === undefined ? '' : `$device:${device}`)
-}
-
-const INSERT_ID = /^[A-Za-z0-9-]{1,36}$/
-
-/** Mixpanel takes 36 letters, digits and hyphens; any other id is stood for by its digest. */
-function insertId(event: StoredEvent): string | undefined {
-  const id = duplicateId(event)
-  if (id === undefined || INSERT_ID.test(id)) return id
-  return createHash('sha256').update(id).digest('hex').slice(0, 36)
-}
-
-/** Traits that Mixpanel's profiles show under names of their own. */
-const PROFILE_NAMES = new Map([
-  ['email', '$email'],
-  ['name', '$name'],
-  ['firstName', '$first_name'],
-  ['lastName', '$last_name'],
-  ['phone', '$phone'],
-  ['avatar', '$avatar'],
-  ['createdAt', '$created'],
-])
-
-function profileTraits(traits: JsonObject): JsonObject {
-  const named: JsonObject = {}
-  for (const [name, value] of Object.entries(traits)) setMember(named, PROFILE_NAMES.get(name) ?? name, value)
-  return named
+/** Events that join ids go to the route for one event, as Mixpanel describes them. */
+function tracked(origin: string, record: JsonObject): RequestObject {
+  const headers = { 'content-type': 'application/x-www-form-urlencoded' }
+  const body = { FORM: { data: JSON.stringify(record) } }
+  return requestObject({ method: 'POST', endpoint: `${origin}/track`, headers, body })
 }

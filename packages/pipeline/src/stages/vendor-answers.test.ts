@@ -13,11 +13,12 @@ const registry = await DestinationRegistry.load()
 
 const CONFIGS: Record<string, JsonObject> = {
   AMPLITUDE: { apiKey: 'x7Hq2exampleApiKeyOnly' },
-  MIXPANEL: { projectToken: 'x7Hq2exampleTokenOnly' },
+  MIXPANEL: { projectToken: 'x7Hq2exampleTokenOnly', trackCharges: true },
   GA4: { measurementId: 'G-12345678', apiSecret: 'x7Hq2exampleSecretOnly' },
 }
 const EVENTS: Record<string, object> = {
   track: track('m', 'u-4711', { anonymousId: 'a-9' }),
+  sale: { ...track('m', 'u-4711'), properties: { revenue: 39.9 } },
   identify: { type: 'identify', messageId: 'm', userId: 'u-4711', traits: { plan: 'gold' } },
 }
 
@@ -47,6 +48,8 @@ test.each<[type: string, event: string, answer: SinkAnswer, outcome: string]>([
   ['MIXPANEL', 'track', json(200, { code: 200, num_records_imported: 1, status: 'OK' }), 'delivered'],
   ['MIXPANEL', 'track', json(400, { code: 400, failed_records: [{ index: 0 }] }), 'dead_lettered: answered 400'],
   ['MIXPANEL', 'track', json(401, { code: 401, error: 'Invalid credentials' }), 'retrying'],
+  ['MIXPANEL', 'sale', text(200, '1'), 'delivered'],
+  ['MIXPANEL', 'sale', text(200, '0'), withError],
   ['MIXPANEL', 'identify', text(200, '1'), 'delivered'],
   ['MIXPANEL', 'identify', text(200, '0'), withError],
   ['MIXPANEL', 'identify', json(200, { status: 1, error: null }), 'delivered'],
