@@ -1,4 +1,4 @@
-import type { AnswerClass, JsonObject, StoredEvent } from '@millrace/protocol'
+import type { AnswerClass, BatchOutcome, JsonObject, StoredEvent } from '@millrace/protocol'
 import type { RequestObject } from './request-object.ts'
 
 /** How a destination is delivered to (contracts/destinations.md §6). Only `cloud` ones are built so far. */
@@ -58,6 +58,31 @@ export interface TransformContext {
 }
 
 /**
+ * How the requests of several events travel as one. All functions are pure. Every request of such a configuration whose key is
+ * set goes through `join`, alone or with others; an event with several requests always travels alone.
+ *
+ * @see contracts/destinations.md §7a
+ */
+export interface RequestBatches {
+  /** Bounds of a batch; bytes are those of the bodies. Undefined: under this configuration each event travels alone. */
+  limits(config: JsonObject): { readonly maxEvents: number; readonly maxBytes: number } | undefined
+  /** Whether several events of one user may share a batch, in order: only where one answer covers all of them. */
+  readonly takesManyOfOneUser: boolean
+  /** Requests with the same key may travel together; undefined: this one travels alone. */
+  key(request: RequestObject): string | undefined
+  /**
+   * @param bodies the JSON of each request's body.
+   * @throws Error whose message tells the customer why there is no request.
+   */
+  join(requests: readonly RequestObject[], bodies: readonly string[], config: JsonObject): RequestObject
+  /** One outcome for each event, in their order; undefined, or left out: the answer says the same about all of them. */
+  outcomes?(
+    answer: { status: number; headers: Record<string, string>; body: unknown },
+    count: number,
+  ): readonly BatchOutcome[] | undefined
+}
+
+/**
  * The code of one destination type. Live traffic and the Test API call the same functions, through shield.ts and
  * run-transform.ts alone: what it throws is the failure of the event at hand.
  *
@@ -87,6 +112,8 @@ export interface DestinationModule {
    * says, else its text; of one over 1 MB or of another type than text only the status tells anything.
    */
   classify?(answer: { status: number; headers: Record<string, string>; body: unknown }): AnswerClass | undefined
+  /** Left out where each event travels alone. */
+  readonly batches?: RequestBatches
   /** Further hosts that this configuration trusts with its secrets, whatever address an event names. */
   trustedHosts?(config: JsonObject): readonly string[]
   /** Headers made while sending, over the bytes that are sent; not part of the request object. */

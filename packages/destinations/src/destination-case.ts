@@ -13,5 +13,7 @@ export interface DestinationCase {
   readonly config: JsonObject
   /** As the log or a user transformation gives it; the latter may have removed anything. */
   readonly event: JsonObject
+  /** Further events that travel with it, and the request that then carries all of them. */
+  readonly batch?: { readonly events: readonly JsonObject[]; readonly expected: RequestObject }
   readonly expected: { readonly requests: readonly RequestObject[] } | { readonly error: string }
 }

@@ -10,6 +10,7 @@ import { DestinationRegistry } from './registry.ts'
 import { requestObject } from './request-object.ts'
 import { runTransform } from './run-transform.ts'
 import { secretValues } from './secrets.ts'
+import { batchKeyOf, batchLimitsOf, joinedRequest } from './shield.ts'
 import { toWire } from './wire.ts'
 
 /** What holds for each destination type. A new folder is tested by being there. */
@@ -178,6 +179,23 @@ describe.each(types)('$folder', ({ folder, destination, definition, cases }) => 
         const shown = JSON.stringify(new Masking(secrets).value(result.requests as unknown as JsonValue))
         for (const secret of secrets) if (secret.length >= 16) expect(shown).not.toContain(secret)
       }
+    })
+
+    test.each(cases.filter(({ batch }) => batch !== undefined))('$name, in a batch', ({ event, config, batch }) => {
+      const { batches } = destination
+      const requests = [event, ...batch!.events].map((each) => {
+        const result = runTransform(destination, each as StoredEvent, config, metadata)
+        if ('error' in result || result.requests.length !== 1) throw new Error('no request, or several')
+        return result.requests[0]!
+      })
+      expect(batchLimitsOf(destination, config)!.maxEvents).toBeGreaterThanOrEqual(requests.length)
+      expect(new Set(requests.map((request) => batchKeyOf(batches!, request))).size).toBe(1)
+      const bodies = requests.map(({ body }) => JSON.stringify(body.JSON))
+      expect(joinedRequest(batches!, requests, bodies, config)).toEqual(batch!.expected)
+    })
+
+    test.runIf(destination.batches !== undefined)('some case is a batch', () => {
+      expect(cases.some(({ batch }) => batch !== undefined)).toBe(true)
     })
 
     test('a type of event that is not supported is told by its name', () => {

@@ -4,6 +4,7 @@ export type {
   DestinationKind,
   DestinationModule,
   EventMetadata,
+  RequestBatches,
   TransformContext,
 } from './definition.ts'
 export { maskedRequestObject } from './masked-request-object.ts'
@@ -22,5 +23,16 @@ export {
   withoutMasks,
   withoutSecrets,
 } from './secrets.ts'
-export { classifierOf, DestinationCodeError, signatureOf, supportsType, trustedHostsOf, wantsEvent } from './shield.ts'
+export {
+  batchKeyOf,
+  batchLimitsOf,
+  batchOutcomesOf,
+  classifierOf,
+  DestinationCodeError,
+  joinedRequest,
+  signatureOf,
+  supportsType,
+  trustedHostsOf,
+  wantsEvent,
+} from './shield.ts'
 export { toWire, type WireRequest } from './wire.ts'

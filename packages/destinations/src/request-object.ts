@@ -65,3 +65,27 @@ export function requestObject(parts: {
     files: {},
   }
 }
+
+export function isRequestObject(value: unknown): value is RequestObject {
+  const request = value as RequestObject | null
+  return (
+    typeof request === 'object' &&
+    request !== null &&
+    request.version === '1' &&
+    request.type === 'REST' &&
+    typeof request.method === 'string' &&
+    typeof request.endpoint === 'string' &&
+    isObject(request.headers) &&
+    isObject(request.params) &&
+    isObject(request.body) &&
+    isObject(request.body.JSON) &&
+    isObject(request.body.JSON_ARRAY) &&
+    isObject(request.body.XML) &&
+    isObject(request.body.FORM) &&
+    isObject(request.files)
+  )
+}
+
+function isObject(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

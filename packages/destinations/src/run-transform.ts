@@ -1,6 +1,6 @@
 import type { JsonObject, StoredEvent } from '@millrace/protocol'
 import type { DestinationModule, EventMetadata, TransformContext } from './definition.ts'
-import { filledBody, type RequestObject } from './request-object.ts'
+import { filledBody, isRequestObject, type RequestObject } from './request-object.ts'
 import { supportsType } from './shield.ts'
 
 const MAX_REQUESTS = 100
@@ -67,28 +67,4 @@ class Context implements TransformContext {
     const { secret } = this
     return (token: string): string => secret(`Bearer ${secret(token)}`)
   }
-}
-
-function isRequestObject(value: unknown): value is RequestObject {
-  const request = value as RequestObject | null
-  return (
-    typeof request === 'object' &&
-    request !== null &&
-    request.version === '1' &&
-    request.type === 'REST' &&
-    typeof request.method === 'string' &&
-    typeof request.endpoint === 'string' &&
-    isObject(request.headers) &&
-    isObject(request.params) &&
-    isObject(request.body) &&
-    isObject(request.body.JSON) &&
-    isObject(request.body.JSON_ARRAY) &&
-    isObject(request.body.XML) &&
-    isObject(request.body.FORM) &&
-    isObject(request.files)
-  )
-}
-
-function isObject(value: unknown): boolean {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -1,5 +1,6 @@
-import type { AnswerClass, JsonObject, StoredEvent } from '@millrace/protocol'
-import type { DestinationModule } from './definition.ts'
+import type { AnswerClass, BatchOutcome, JsonObject, StoredEvent } from '@millrace/protocol'
+import type { DestinationModule, RequestBatches } from './definition.ts'
+import { isRequestObject, type RequestObject } from './request-object.ts'
 
 /*
  * Every call into the code of a destination goes through here: whatever that code does, it costs the event at hand and
@@ -64,6 +65,61 @@ export function signatureOf(
       return signed as Record<string, string>
     }
     throw notWhatItShould(signed, 'sign')
+  } catch (thrown) {
+    throw failureOf(thrown)
+  }
+}
+
+/** Bounds of a destination's batches; undefined where each event travels alone. @throws DestinationCodeError */
+export function batchLimitsOf(module: DestinationModule, config: JsonObject) {
+  try {
+    return module.batches?.limits(config)
+  } catch (thrown) {
+    throw failureOf(thrown)
+  }
+}
+
+/** The key of a request's batch; undefined if it travels alone. @throws DestinationCodeError */
+export function batchKeyOf(batches: RequestBatches, request: RequestObject): string | undefined {
+  try {
+    const key: unknown = batches.key(request)
+    if (key === undefined || typeof key === 'string') return key
+    throw notWhatItShould(key, 'key')
+  } catch (thrown) {
+    throw failureOf(thrown)
+  }
+}
+
+/** @throws DestinationCodeError */
+export function joinedRequest(
+  batches: RequestBatches,
+  requests: readonly RequestObject[],
+  bodies: readonly string[],
+  config: JsonObject,
+): RequestObject {
+  try {
+    const joined: unknown = batches.join(requests, bodies, config)
+    if (isRequestObject(joined)) return joined
+    throw notWhatItShould(joined, 'join')
+  } catch (thrown) {
+    throw failureOf(thrown)
+  }
+}
+
+const BATCH_OUTCOMES: readonly unknown[] = ['delivered', 'retry', 'abort', 'resend'] satisfies BatchOutcome[]
+
+/** What an answer says about each event of a batch; undefined where it says the same about all. @throws DestinationCodeError */
+export function batchOutcomesOf(
+  batches: RequestBatches,
+  answer: Answer,
+  count: number,
+): readonly BatchOutcome[] | undefined {
+  try {
+    const outcomes: unknown = batches.outcomes?.(answer, count)
+    if (outcomes === undefined) return undefined
+    const isWhole = Array.isArray(outcomes) && outcomes.length === count
+    if (isWhole && outcomes.every((outcome) => BATCH_OUTCOMES.includes(outcome))) return outcomes
+    throw notWhatItShould(outcomes, 'outcomes')
   } catch (thrown) {
     throw failureOf(thrown)
   }

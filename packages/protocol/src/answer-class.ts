@@ -1,2 +1,5 @@
 /** What an answer of a destination means for the event. @see contracts/delivery.md §2 [D602] */
 export type AnswerClass = 'delivered' | 'retry' | 'abort'
+
+/** What an answer says about one event of a batch; `resend`: the batch was refused because of its other events. */
+export type BatchOutcome = AnswerClass | 'resend'

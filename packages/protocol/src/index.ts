@@ -1,4 +1,4 @@
-export type { AnswerClass } from './answer-class.ts'
+export type { AnswerClass, BatchOutcome } from './answer-class.ts'
 export { setDeliveryTimes } from './delivery-times.ts'
 export { ENRICHMENT_RULES, type StoredBatch, storedEvents } from './enrich.ts'
 export { type EnvelopeMembers, envelopeMembers, mergedMembers } from './envelope.ts'

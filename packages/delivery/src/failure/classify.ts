@@ -1,5 +1,5 @@
 import type { AnswerClass } from '@millrace/protocol'
-import type { Classify } from '../lane/lane-options.ts'
+import type { Classify } from '../lane/prepared.ts'
 import type { AnswerHeaders, OutboundResult } from '../outbound/outbound-request.ts'
 import type { Sign } from './outage.ts'
 
@@ -22,7 +22,7 @@ export type Ended = Exclude<OutboundResult, { kind: 'aborted' }>
 export function classOf(result: Ended, classify: Classify | undefined): AnswerClass {
   if (result.kind === 'no_answer') return 'retry'
   if (result.kind === 'refused') return 'abort'
-  const own = classify?.({ status: result.status, headers: flat(result.headers), body: parsed(result.text) })
+  const own = classify?.({ status: result.status, headers: flatHeaders(result.headers), body: parsedBody(result.text) })
   return own ?? classOfStatus(result.status)
 }
 
@@ -43,11 +43,11 @@ export function isOverload(result: Exclude<Ended, { kind: 'refused' }>): boolean
   return result.status === 429 || result.status === 503 || (result.kind === 'no_answer' && result.isTimeout)
 }
 
-function flat(headers: AnswerHeaders): Record<string, string> {
+export function flatHeaders(headers: AnswerHeaders): Record<string, string> {
   return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)]))
 }
 
-function parsed(text: string): unknown {
+export function parsedBody(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {

@@ -1,4 +1,4 @@
-import { formatTime } from '@millrace/protocol'
+import { type AnswerClass, formatTime } from '@millrace/protocol'
 import { abortReason, classOf, type Ended } from '../failure/classify.ts'
 import { type ClockReading, giveUpAfterAttempt } from '../failure/give-up.ts'
 import { retryAfterMs, retryWaitMs } from '../failure/retry-schedule.ts'
@@ -11,11 +11,10 @@ import { INTERNAL_ERROR } from '../store/replaced-rows.ts'
 import type { CallsInFlight } from './calls-in-flight.ts'
 import { keptText, newHistory, noteAttempt } from './delivery-history.ts'
 import type { LaneEvent } from './lane-event.ts'
-import { headerText, type LaneOptions, type LaneSettings, type Prepared } from './lane-options.ts'
+import { headerText, type LaneOptions, type LaneSettings } from './lane-options.ts'
 import type { OutcomeRecorder } from './outcome-recorder.ts'
 import type { Payloads } from './payloads.ts'
-
-type Ready = Extract<Prepared, { requests: unknown }>
+import type { Classify, ReadyRequests } from './prepared.ts'
 
 /** Parts of a lane that its attempts use, and what the lane does after them. */
 export interface DeliveryAttemptsDeps {
@@ -38,6 +37,18 @@ export interface DeliveryAttemptsDeps {
   readonly onAborted: (event: LaneEvent) => void
 }
 
+/** A call that has ended. */
+export interface EndedCall {
+  /** Which of the event's requests it was. */
+  readonly number: number
+  readonly request: OutboundRequest
+  readonly result: Ended
+  /** Milliseconds since 1970. */
+  readonly startedAt: number
+  /** How many events it carried. */
+  readonly events: number
+}
+
 /**
  * The attempts of a lane: sends the requests of an event one after the other, classifies each answer, and gives the event its
  * outcome or another attempt.
@@ -51,39 +62,45 @@ export class DeliveryAttempts {
     this.#deps = deps
   }
 
-  /** Sends a loaded event. Never throws: what fails ends this event alone. */
+  /** Sends a loaded event by itself. Never throws: what fails ends this event alone. */
   start(event: LaneEvent): void {
+    const ready = this.prepare(event)
+    if (ready !== undefined) this.startReady(event, ready)
+  }
+
+  /** As `start`, for an event that is prepared. */
+  startReady(event: LaneEvent, ready: ReadyRequests): void {
+    event.state = 'sending'
+    this.#guarded(event, () => this.#call(event, ready, event.history?.deliveredRequests ?? 0))
+  }
+
+  /** Prepares a loaded event for sending. @returns undefined if the event has ended instead. */
+  prepare(event: LaneEvent): ReadyRequests | undefined {
+    event.state = 'sending'
     try {
-      this.#begin(event)
+      const prepared = event.transformed?.kind === 'dropped' ? 'dropped' : this.#prepared(event)
+      if (prepared !== 'dropped' && 'requests' in prepared) return prepared
+      this.#deps.trouble.isProbing = false
+      if (prepared === 'dropped') {
+        this.#deps.recorder.dropped(event)
+        this.#deps.onSettled(event)
+      } else {
+        this.giveUp(event, prepared.stage, prepared.error)
+      }
     } catch (error) {
       this.fail(event, error as Error)
     }
+    return undefined
   }
 
-  #begin(event: LaneEvent): void {
-    event.state = 'sending'
-    if (event.transformed?.kind === 'dropped') {
-      this.#deps.trouble.isProbing = false
-      this.#deps.recorder.dropped(event)
-      this.#deps.onSettled(event)
-      return
-    }
-    if (event.transformed?.kind === 'failed') {
-      this.#deps.trouble.isProbing = false
-      this.giveUp(event, 'user_transformation', event.transformed.error)
-      return
-    }
-    const prepared = this.#deps.options.prepare(event)
-    if ('error' in prepared) {
-      this.#deps.trouble.isProbing = false
-      this.giveUp(event, prepared.stage, prepared.error)
-      return
-    }
-    this.#call(event, prepared, event.history?.deliveredRequests ?? 0)
+  #prepared(event: LaneEvent) {
+    const { transformed } = event
+    if (transformed?.kind === 'failed') return { stage: 'user_transformation', error: transformed.error } as const
+    return this.#deps.options.prepare(event)
   }
 
-  #call(event: LaneEvent, prepared: Ready, number: number): void {
-    const request = prepared.requests[number]
+  #call(event: LaneEvent, ready: ReadyRequests, number: number): void {
+    const request = ready.requests[number]
     if (request === undefined) {
       this.#deps.trouble.isProbing = false
       this.#delivered++
@@ -92,90 +109,105 @@ export class DeliveryAttempts {
       return
     }
     const startedAt = this.#deps.options.clock.now()
-    this.#deps.calls.send(event, request, (result) => {
-      try {
+    this.#deps.calls.send(event, request, (result) =>
+      this.#guarded(event, () => {
         if (result.kind === 'aborted') this.#aborted(event)
-        else this.#judge(event, prepared, number, request, result, startedAt)
-      } catch (error) {
-        this.fail(event, error as Error)
-      }
-    })
+        else this.#judge(event, ready, { number, request, result, startedAt, events: 1 })
+      }),
+    )
   }
 
-  #judge(
-    event: LaneEvent,
-    prepared: Ready,
-    number: number,
-    request: OutboundRequest,
-    result: Ended,
-    startedAt: number,
-  ): void {
-    const answerClass = classOf(result, prepared.classify)
+  #judge(event: LaneEvent, ready: ReadyRequests, call: EndedCall): void {
     const wasProbe = this.#deps.trouble.isProbing
-    this.#deps.options.onAttempt(answerClass)
-    this.#deps.trouble.note(result, answerClass, event.replayed !== undefined, this.#deps.options.clock.monotonic())
-    this.#deps.onJudged()
-    this.#deps.latency.add(result.durationMs)
-    if (answerClass === 'delivered') {
-      this.#deps.level.delivered()
-      const isPlain =
-        prepared.requests.length === 1 &&
-        event.history === undefined &&
-        event.replayed?.letterId === undefined &&
-        this.#deps.settings().keepAnswers === 'failed'
-      if (isPlain) {
-        this.#delivered++
-        this.#deps.recorder.deliveredAtOnce(event, result.status, result.durationMs, startedAt)
-        this.#deps.onSettled(event)
-        return
-      }
+    const answerClass = this.judge(call.result, ready.classify, event.replayed !== undefined)
+    if (answerClass === 'delivered' && ready.requests.length === 1 && this.#isPlain(event)) {
+      this.#deliveredAtOnce(event, call)
+      this.#deps.onSettled(event)
+      return
     }
-    event.history ??= newHistory(startedAt, this.#deps.options.clock.monotonic() - result.durationMs)
+    this.#note(event, ready, call, answerClass, wasProbe)
+    const { result, number } = call
+    if (answerClass === 'delivered') {
+      if (this.#deps.isStopped() && number + 1 < ready.requests.length) this.#deps.recorder.waits(event, null)
+      else this.#call(event, ready, number + 1)
+    } else if (answerClass === 'abort') this.giveUp(event, 'delivery', abortReason(result))
+    else if (!this.giveUpIfDue(event, result)) this.#deps.onRetry(event, result, this.waitMs([event], result))
+  }
+
+  /** Classifies an answer, and notes what it says about the destination. */
+  judge(result: Ended, classify: Classify | undefined, isReplay: boolean): AnswerClass {
+    const { options, trouble, latency, level, onJudged } = this.#deps
+    const answerClass = classOf(result, classify)
+    options.onAttempt(answerClass)
+    trouble.note(result, answerClass, isReplay, options.clock.monotonic())
+    onJudged()
+    latency.add(result.durationMs)
+    if (answerClass === 'delivered') level.delivered()
+    return answerClass
+  }
+
+  /** Records a delivered event of a batch. */
+  noteDelivered(event: LaneEvent, ready: ReadyRequests, call: EndedCall): void {
+    if (this.#isPlain(event)) {
+      this.#deliveredAtOnce(event, call)
+      return
+    }
+    this.#note(event, ready, call, 'delivered', false)
+    this.#delivered++
+    this.#deps.recorder.delivered(event)
+  }
+
+  /** Notes the failed attempt of an event of a batch. @param answerClass what it means for this event. */
+  noteFailed(event: LaneEvent, ready: ReadyRequests, call: EndedCall, answerClass: 'retry' | 'abort'): void {
+    this.#note(event, ready, call, answerClass, false)
+  }
+
+  /** Whether nothing has to be stored of a delivered event but that. */
+  #isPlain({ history, replayed }: LaneEvent): boolean {
+    return history === undefined && replayed?.letterId === undefined && this.#deps.settings().keepAnswers === 'failed'
+  }
+
+  #deliveredAtOnce(event: LaneEvent, { result, startedAt, events }: EndedCall): void {
+    this.#delivered++
+    this.#deps.recorder.deliveredAtOnce(event, result.status, result.durationMs, startedAt, events)
+  }
+
+  #note(event: LaneEvent, ready: ReadyRequests, call: EndedCall, answerClass: AnswerClass, wasProbe: boolean): void {
+    const { number, request, result, startedAt, events } = call
+    const { options, payloads, trouble } = this.#deps
+    event.history ??= newHistory(startedAt, options.clock.monotonic() - result.durationMs)
     const { history } = event
     history.attempts++
     // A failed probe already counts for every waiting event, including this one.
-    if (!wasProbe || this.#deps.trouble.outage.state !== 'resting') history.attemptsSinceStart++
-    const text = keptText(prepared.mask(result.text), answerClass)
-    noteAttempt(history, number, () => prepared.show(request), {
+    if (!wasProbe || trouble.outage.state !== 'resting') history.attemptsSinceStart++
+    const text = keptText(ready.mask(result.text), answerClass)
+    noteAttempt(history, number, () => ready.show(request), {
       at: formatTime(startedAt),
       durationMs: Math.round(result.durationMs),
       status: result.status,
       class: answerClass,
       text,
+      ...(events > 1 ? { batch: events } : {}),
     })
-    this.#deps.payloads.countHistory(event)
-    if (answerClass === 'delivered') {
-      history.deliveredRequests = number + 1
-      if (this.#deps.isStopped() && number + 1 < prepared.requests.length) this.#deps.recorder.waits(event, null)
-      else this.#call(event, prepared, number + 1)
-      return
-    }
-    this.#deps.trouble.noteFailure(result, text, answerClass, history, startedAt)
-    if (answerClass === 'abort') this.giveUp(event, 'delivery', abortReason(result))
-    else this.#retryOrGiveUp(event, result)
+    payloads.countHistory(event)
+    if (answerClass === 'delivered') history.deliveredRequests = number + 1
+    else trouble.noteFailure(result, text, answerClass, history, startedAt)
   }
 
-  #retryOrGiveUp(event: LaneEvent, result: Ended): void {
-    const moment = this.#moment()
-    const isAnswer = result.kind === 'answer'
-    const reason = giveUpAfterAttempt(
-      event,
-      result.status,
-      isAnswer,
-      this.#delivered,
-      this.#deps.trouble.outage,
-      moment,
-    )
-    if (reason !== undefined) {
-      this.giveUp(event, 'delivery', reason)
-      return
-    }
-    const asked = isAnswer ? retryAfterMs(headerText(result.headers, 'retry-after'), moment.now) : 0
-    this.#deps.onRetry(
-      event,
-      result,
-      Math.max(retryWaitMs(event.history!.attempts, this.#deps.options.random()), asked),
-    )
+  /** Dead-letters an event whose failed attempt was its last. @returns whether it was. */
+  giveUpIfDue(event: LaneEvent, { kind, status }: Ended): boolean {
+    const { outage } = this.#deps.trouble
+    const reason = giveUpAfterAttempt(event, status, kind === 'answer', this.#delivered, outage, this.#moment())
+    if (reason !== undefined) this.giveUp(event, 'delivery', reason)
+    return reason !== undefined
+  }
+
+  /** How long events of a failed call wait. */
+  waitMs(events: readonly LaneEvent[], result: Ended): number {
+    const { now } = this.#moment()
+    const asked = result.kind === 'answer' ? retryAfterMs(headerText(result.headers, 'retry-after'), now) : 0
+    const attempts = events.reduce((most, { history }) => Math.max(most, history!.attempts), 1)
+    return Math.max(retryWaitMs(attempts, this.#deps.options.random()), asked)
   }
 
   #aborted(event: LaneEvent): void {
@@ -185,6 +217,14 @@ export class DeliveryAttempts {
     // Delivered requests are recorded, so that they are not sent again.
     if (event.history !== undefined) this.#deps.recorder.waits(event, null)
     this.#deps.onAborted(event)
+  }
+
+  #guarded(event: LaneEvent, work: () => void): void {
+    try {
+      work()
+    } catch (error) {
+      this.fail(event, error as Error)
+    }
   }
 
   /** Dead-letters an event on which our code or the destination's failed; other events are not affected. */

@@ -4,10 +4,12 @@ import type { LaneEvent } from './lane-event.ts'
 
 type CallResult = Parameters<Parameters<OutboundClient['send']>[1]>[0]
 
-/** The calls of a lane that are in flight: at most one per event. */
+/** The calls of a lane that are in flight: at most one per event, and one for all events of a batch. */
 export class CallsInFlight {
   readonly #client: OutboundClient
   readonly #calls = new Map<LaneEvent, OutboundCall>()
+  /** Events of batches, by the first one of each, which stands for it in `#calls`. */
+  readonly #batches = new Map<LaneEvent, readonly LaneEvent[]>()
   #ofReplays = 0
   #onIdle: () => void = () => {}
 
@@ -17,6 +19,13 @@ export class CallsInFlight {
 
   get count(): number {
     return this.#calls.size
+  }
+
+  /** Number of events in flight. */
+  get events(): number {
+    let events = this.#calls.size
+    for (const batch of this.#batches.values()) events += batch.length - 1
+    return events
   }
 
   /** Number of calls for replayed events. */
@@ -36,8 +45,19 @@ export class CallsInFlight {
     this.#calls.set(event, call)
   }
 
+  /** As `send`, for events that travel together. */
+  sendBatch(events: readonly LaneEvent[], request: OutboundRequest, onEnd: (result: CallResult) => void): void {
+    const [first] = events
+    this.#batches.set(first!, events)
+    this.send(first!, request, (result) => {
+      this.#batches.delete(first!)
+      onEnd(result)
+    })
+  }
+
+  /** Ends the call of an event. That of a batch goes on: its other events need the answer. */
   abort(event: LaneEvent): void {
-    this.#calls.get(event)?.abort()
+    if (!this.#batches.has(event)) this.#calls.get(event)?.abort()
   }
 
   /** Waits for all calls; aborts those without an answer at the deadline. */

@@ -22,7 +22,7 @@ export interface Replayed {
  *
  *   ready ⇄ sending → done          first attempt good, or given up
  *   blocked → ready                 the earlier event of its user is done
- *   sending → retrying → ready      an attempt failed; due after a wait
+ *   sending → retrying → ready      an attempt failed; due after a wait; an event in a batch that fills is sending, too
  *   ready → transforming → ready    its turn came before user code had run over it
  *
  * An event that is retrying, or blocked behind one that is, is unloaded: its payload leaves memory, its wait is a row on
@@ -46,6 +46,10 @@ export class LaneEvent implements EventPlace {
   state: 'blocked' | 'ready' | 'loading' | 'transforming' | 'sending' | 'retrying' | 'done' = 'ready'
   /** Number of earlier events that block this one: 0, 1 or 2. */
   blockers = 0
+  /** The batch that earlier events of its user have joined, how many of its blockers those are, and the key of its batch. */
+  joinedBehind: object | undefined
+  blockersJoined = 0
+  batchKey = ''
   userFollower: LaneEvent | undefined
   anonymousFollower: LaneEvent | undefined
   /** The store has its wait or its final outcome: the position may pass it. */

@@ -1,13 +1,13 @@
 import type { AnswerClass } from '@millrace/protocol'
 import type { Clock } from '@millrace/std'
 import type { OutboundClient } from '../outbound/outbound-client.ts'
-import type { AnswerHeaders, OutboundRequest } from '../outbound/outbound-request.ts'
+import type { AnswerHeaders } from '../outbound/outbound-request.ts'
 import type { ThrottleRule } from '../pace/throttle.ts'
-import type { Stage } from '../store/flush.ts'
 import type { LaneOutcomes } from '../store/lane-outcomes.ts'
 import type { LaneEvent } from './lane-event.ts'
 import type { MemoryBudget } from './memory-budget.ts'
-import type { RequestHistory, ShownRequest } from './request-history.ts'
+import type { Prepared } from './prepared.ts'
+import type { RequestHistory } from './request-history.ts'
 import type { Transform } from './transform.ts'
 
 /** The members of a destination's `delivery` that a lane uses. */
@@ -17,28 +17,11 @@ export interface LaneSettings {
   readonly ordering: 'strict' | 'none'
   readonly throttle: ThrottleRule | null
   readonly keepAnswers: 'failed' | 'all'
+  /** Maximum events of a batch; 1: events travel alone. */
+  readonly batchEvents: number
   /** Revision of the destination's configuration, stored with each outcome. */
   readonly revision: number
 }
-
-/** An event prepared for sending: its requests, and functions that mask their secrets. */
-export type Prepared =
-  | {
-      readonly requests: readonly OutboundRequest[]
-      /** The request without secrets. */
-      show(request: OutboundRequest): ShownRequest
-      /** A text of the destination without secrets. */
-      mask(text: string): string
-      readonly classify: Classify | undefined
-    }
-  | { readonly stage: Stage; readonly error: string }
-
-/** Classifies answers that the status alone does not classify correctly (contracts/destinations.md §7). */
-export type Classify = (answer: {
-  status: number
-  headers: Record<string, string>
-  body: unknown
-}) => AnswerClass | undefined
 
 export interface LaneOptions {
   readonly destinationId: string

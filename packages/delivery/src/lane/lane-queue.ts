@@ -59,8 +59,7 @@ export class LaneQueue {
       event.state = 'ready'
       this.#readyOf(event).addLast(event)
     } else {
-      event.state = 'blocked'
-      this.blocked.add(event)
+      this.block(event)
     }
     return before
   }
@@ -89,6 +88,18 @@ export class LaneQueue {
     this.stopWaiting(event)
     event.state = 'ready'
     this.#readyOf(event).addFirst(event)
+  }
+
+  /** Puts an event that was in a batch back at the front; it may be blocked by another one of that batch. */
+  putBackUnsent(event: LaneEvent): void {
+    if (event.blockers > 0) this.block(event)
+    else this.putBack(event)
+  }
+
+  /** Makes an event wait for the earlier ones of its user. */
+  block(event: LaneEvent): void {
+    event.state = 'blocked'
+    this.blocked.add(event)
   }
 
   /** Call before the event leaves the state `blocked` or `retrying`. */

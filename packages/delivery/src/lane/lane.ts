@@ -9,6 +9,8 @@ import { Throttle } from '../pace/throttle.ts'
 import type { JourneyWrite } from '../store/flush.ts'
 import { Alarm } from './alarm.ts'
 import { DeliveryAttempts } from './attempts.ts'
+import { BatchAttempts } from './batch-attempts.ts'
+import { Batching } from './batching.ts'
 import { CallsInFlight } from './calls-in-flight.ts'
 import { passOver, resumedHistory } from './delivery-history.ts'
 import { isWaiting, LaneEvent, type Replayed } from './lane-event.ts'
@@ -27,6 +29,8 @@ import { eventWait, type LaneSituation, laneWait } from './wait-cause.ts'
 /** Maximum events with their payload in memory. */
 const MAX_LOADED = 1_000
 const MAX_LOADED_WHEN_MEMORY_IS_SHORT = 16
+/** A lane may have so many full batches more in memory. */
+const FILLING_BATCHES = 2
 /** Maximum events that wait for a retry, or behind one; further events stay in the log. */
 const MAX_WAITING = 100_000
 /** A crash repeats at most this many deliveries, plus those in flight. */
@@ -57,6 +61,7 @@ export class Lane {
   readonly #parking: Parking
   readonly #attempts: DeliveryAttempts
   readonly #probing: Probing
+  readonly #batching: Batching
   #throttle: Throttle | undefined
   #userStage: UserStage | undefined
   #disabledSince: number | undefined
@@ -112,6 +117,7 @@ export class Lane {
       start: (event) => this.#attempts.start(event),
       giveUp: (event, reason) => this.#attempts.giveUp(event, 'delivery', reason),
     })
+    this.#batching = this.#newBatching()
     this.#userStage = this.#newUserStage(options.transform)
     options.outcomes.onPersisted = () => this.pump()
     options.outcomes.positions = () => this.positions()
@@ -124,7 +130,9 @@ export class Lane {
 
   /** How many more events the lane accepts now. */
   get room(): number {
-    const most = this.#options.memory.isUsedUp ? MAX_LOADED_WHEN_MEMORY_IS_SHORT : MAX_LOADED
+    const { batchEvents } = this.#settings
+    const usual = batchEvents === 1 ? MAX_LOADED : MAX_LOADED + FILLING_BATCHES * batchEvents
+    const most = this.#options.memory.isUsedUp ? MAX_LOADED_WHEN_MEMORY_IS_SHORT : usual
     const waiting = this.#queue.unfinished.size - this.#payloads.count
     return this.#isStopped ? 0 : Math.max(0, Math.min(most - this.#payloads.count, MAX_WAITING - waiting))
   }
@@ -170,6 +178,7 @@ export class Lane {
   /** @param transform user code for events that are not yet being sent. */
   configure(settings: LaneSettings, transform: Transform | undefined): void {
     const { concurrency, throttle } = settings
+    this.#batching.disband()
     this.#level.setHighest(concurrency)
     if (JSON.stringify(throttle) !== JSON.stringify(this.#settings.throttle)) this.#throttle = throttleOf(settings)
     if (settings.revision !== this.#settings.revision) this.#trouble.outage.probeSoon(this.#options.clock.monotonic())
@@ -184,6 +193,7 @@ export class Lane {
     if (isEnabled === (this.#disabledSince === undefined)) return
     const now = this.#options.clock.monotonic()
     if (!isEnabled) {
+      this.#batching.disband()
       this.#disabledSince = now
       return
     }
@@ -196,6 +206,7 @@ export class Lane {
 
   /** Holds the events of exactly these sources, whose connections are disabled. */
   holdOnly(sourceIds: ReadonlySet<string>): void {
+    this.#batching.disband()
     this.#queue.holdOnly(sourceIds, this.#options.clock.monotonic())
     this.#alarm.ringWithin(0)
   }
@@ -222,6 +233,7 @@ export class Lane {
     for (const event of [...this.#queue.unfinished]) {
       if (!isMeant(event)) continue
       this.#calls.abort(event)
+      if (event.state === 'sending') this.#batching.remove(event)
       event.isRecorded = true
       this.#finish(event)
     }
@@ -234,6 +246,7 @@ export class Lane {
    * @param deadline calls unanswered by then are aborted; they are repeated after a restart.
    */
   async stop(deadline: Promise<void>): Promise<void> {
+    if (this.#trouble.outage.state === 'ok') this.#batching.startAll()
     this.#isStopped = true
     this.#userStage?.close()
     this.#alarm.close()
@@ -272,7 +285,8 @@ export class Lane {
       if (event.state === 'loading') this.#setAside(event)
       return
     }
-    for (let waitMs = this.#throttledMs(event); waitMs > 0; waitMs = this.#throttledMs(event)) {
+    const throttleMs = () => this.#throttleMs(event, this.#options.clock.monotonic())
+    for (let waitMs = throttleMs(); waitMs > 0; waitMs = throttleMs()) {
       await new Promise<void>((resolve) => this.#options.clock.setTimer(resolve, waitMs))
       if (this.#isStopped) return
     }
@@ -301,10 +315,6 @@ export class Lane {
   #setAside(event: LaneEvent): void {
     event.state = 'ready'
     this.#aside.push(event)
-  }
-
-  #throttledMs(event: LaneEvent): number {
-    return this.#throttle?.take(this.#options.clock.monotonic(), this.#mostThrottled(event)) ?? 0
   }
 
   // Looking
@@ -336,7 +346,7 @@ export class Lane {
     const { hottest } = blocked
     return {
       ready: unfinished.size - retrying - blocked.count,
-      unsent: unfinished.size - retrying - blocked.count - this.#calls.count,
+      unsent: unfinished.size - retrying - blocked.count - this.#calls.events,
       retrying,
       blocked: blocked.count,
       blockedUsers: blocked.users,
@@ -415,6 +425,7 @@ export class Lane {
   #pump(): void {
     this.#userStage?.run()
     if (this.#trouble.outage.state !== 'ok') {
+      this.#batching.disband()
       this.#probing.probe()
       return
     }
@@ -422,28 +433,46 @@ export class Lane {
     const nextDue = this.#queue.takeDueRetries(now)
     if (nextDue !== undefined) this.#alarm.ringWithin(nextDue - now)
     this.#isThrottled = false
-    while (this.#calls.count < this.#level.current && this.#options.outcomes.unpersisted < MAX_UNPERSISTED) {
-      const event = this.#queue.takeReady(this.#mayReplay())
+    if (this.#settings.batchEvents > 1) {
+      this.#batching.pump(now)
+      return
+    }
+    while (this.#calls.count < this.#level.current) {
+      const event = this.#takeReady()
       if (event === undefined) break
+      const waitMs = this.#throttleMs(event, now)
+      if (waitMs > 0) {
+        this.#queue.putBack(event)
+        this.#throttled(waitMs)
+        break
+      }
+      this.#attempts.start(event)
+    }
+  }
+
+  /** Removes the next event that can be sent now from the queue. */
+  #takeReady(): LaneEvent | undefined {
+    while (this.#options.outcomes.unpersisted < MAX_UNPERSISTED) {
+      const event = this.#queue.takeReady(this.#mayReplay())
+      if (event === undefined) return undefined
       if (this.#queue.hold(event)) {
         this.#leaveMemory(event)
       } else if (event.payload === undefined) {
         this.#queue.putBack(event)
         void this.#loadReady()
-        break
-      } else if (!this.#isPrepared(event)) {
-        event.state = 'transforming'
+        return undefined
+      } else if (this.#isPrepared(event)) {
+        return event
       } else {
-        const waitMs = this.#throttle?.take(now, this.#mostThrottled(event)) ?? 0
-        if (waitMs > 0) {
-          this.#queue.putBack(event)
-          this.#isThrottled = true
-          this.#alarm.ringWithin(waitMs)
-          break
-        }
-        this.#attempts.start(event)
+        event.state = 'transforming'
       }
     }
+    return undefined
+  }
+
+  #throttled(waitMs: number): void {
+    this.#isThrottled = true
+    this.#alarm.ringWithin(waitMs)
   }
 
   /** Replays use at most half of the concurrency and of a throttle's window, so that live traffic has the rest. */
@@ -451,9 +480,11 @@ export class Lane {
     return this.#calls.ofReplays < Math.max(1, Math.floor(this.#level.current / 2))
   }
 
-  #mostThrottled({ replayed }: LaneEvent): number {
-    const { limit } = this.#throttle!.rule
-    return replayed === undefined ? limit : Math.max(1, Math.floor(limit / 2))
+  /** How long an event has to wait for the throttle; 0 if it took its place. */
+  #throttleMs({ replayed }: LaneEvent, now: number): number {
+    if (this.#throttle === undefined) return 0
+    const { limit } = this.#throttle.rule
+    return this.#throttle.take(now, replayed === undefined ? limit : Math.max(1, Math.floor(limit / 2)))
   }
 
   /** Unloads an event: one that may wait for days must not hold memory that ready events need. */
@@ -473,6 +504,63 @@ export class Lane {
     this.#options.onRoom()
     this.#onAtRest?.(event)
     this.pump()
+  }
+
+  // Batches
+
+  #newBatching(): Batching {
+    const { clock, memory, onRoom } = this.#options
+    const batches = new BatchAttempts({
+      attempts: this.#attempts,
+      calls: this.#calls,
+      clock,
+      onDelivered: (events) => {
+        for (const event of events) this.#finish(event)
+      },
+      onRetry: (events, result, waitMs) => this.#retryTogether(events, result, waitMs),
+      onUnsent: (events) => this.#putBackUnsent(events),
+      onEnd: () => {
+        onRoom()
+        this.pump()
+      },
+    })
+    return new Batching({
+      queue: this.#queue,
+      calls: this.#calls,
+      level: this.#level,
+      memory,
+      alarm: this.#alarm,
+      clock,
+      attempts: this.#attempts,
+      batches,
+      next: () => this.#takeReady(),
+      isLoadedAndPrepared: (event) => event.payload !== undefined && this.#isPrepared(event),
+      load: (events) => this.#load(events),
+      throttleMs: (event, now) => this.#throttleMs(event, now),
+      onThrottled: (waitMs) => this.#throttled(waitMs),
+    })
+  }
+
+  /** Events of a failed batch wait together; one behind another of its user waits for that one. */
+  #retryTogether(events: readonly LaneEvent[], { status, durationMs }: Ended, waitMs: number): void {
+    const dueAt = this.#options.clock.now() + waitMs
+    for (const event of events) {
+      const isBlocked = event.blockers > 0
+      if (isBlocked) this.#queue.block(event)
+      else this.#waitForRetry(event, waitMs)
+      this.#recorder.waits(event, isBlocked ? null : dueAt)
+      this.#options.onRetry(event, status, durationMs)
+      this.#payloads.drop(event)
+    }
+    for (const event of events) this.#parking.parkFollowers(event)
+  }
+
+  /** Delivered requests are recorded, so that they are not sent again. */
+  #putBackUnsent(events: readonly LaneEvent[]): void {
+    for (const event of events.toReversed()) {
+      this.#queue.putBackUnsent(event)
+      if (event.history !== undefined) this.#recorder.waits(event, null)
+    }
   }
 
   // Outcomes
@@ -511,7 +599,7 @@ export class Lane {
 
   async #loadReady(): Promise<void> {
     if (this.#payloads.isLoading) return
-    const most = Math.max(1, Math.min(LOADED_TOGETHER, this.#level.current))
+    const most = Math.max(1, Math.min(LOADED_TOGETHER, this.#level.current * this.#settings.batchEvents))
     const events = this.#queue.takeUnloaded(this.#mayReplay(), most)
     for (const event of events) event.state = 'loading'
     await this.#load(events)

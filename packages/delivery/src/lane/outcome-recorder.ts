@@ -29,9 +29,9 @@ export class OutcomeRecorder {
     this.#tellLast('delivered', event, null)
   }
 
-  /** Delivered by its first and only attempt; nothing else is stored about it. */
-  deliveredAtOnce(event: LaneEvent, status: number, durationMs: number, startedAt: number): void {
-    this.#options.outcomes.delivered(event, status, durationMs, startedAt, this.revision)
+  /** Delivered by its first and only attempt; nothing else is stored about it. @param batch events of its call. */
+  deliveredAtOnce(event: LaneEvent, status: number, durationMs: number, startedAt: number, batch: number): void {
+    this.#options.outcomes.delivered(event, status, durationMs, startedAt, this.revision, batch)
     this.#tell('delivered', event, status, durationMs, null)
   }
 

@@ -6,6 +6,8 @@ export interface Attempt {
   readonly status: number
   readonly class: 'delivered' | 'retry' | 'abort'
   readonly text: string
+  /** How many events its call carried; absent for one. */
+  readonly batch?: number
 }
 
 /** A request as traces and dead letters show it: without secrets, without its body. */

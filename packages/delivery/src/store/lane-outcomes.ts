@@ -2,7 +2,7 @@ import type { EventPlace } from '../lane/event-place.ts'
 import type { LaneEvent, Replayed } from '../lane/lane-event.ts'
 import type { Position } from '../lane/position.ts'
 import type { BlockWrite, DeadLetterWrite, JourneyWrite, ReplacedRow, ReplayedWrite, VersionsWrite } from './flush.ts'
-import { DROPPED, ENTRY_BYTES, type FilterReason, writeDelivered, writeEntry } from './outcome-block.ts'
+import { DROPPED, ENTRY_BYTES, type FilterReason, writeBatch, writeDelivered, writeEntry } from './outcome-block.ts'
 
 const HOUR_MS = 3_600_000
 /** So many are written at once, without waiting for the interval. */
@@ -60,11 +60,19 @@ export class LaneOutcomes {
     this.#onDirty = onDirty
   }
 
-  /** An event delivered by one request at its first attempt. */
-  delivered(event: LaneEvent, status: number, durationMs: number, startedAt: number, revision: number): void {
+  /** An event delivered by one request at its first attempt. @param batch events of that request. */
+  delivered(
+    event: LaneEvent,
+    status: number,
+    durationMs: number,
+    startedAt: number,
+    revision: number,
+    batch = 1,
+  ): void {
     const block = this.#block(event.partition, revision, event.replayed?.replayId ?? null, event.offset, startedAt)
     const at = block.reserve()
     writeDelivered(block.entries, at, event.offset, event.index, status, durationMs, startedAt)
+    if (batch > 1) writeBatch(block.entries, at, batch)
     if (event.hasRow) this.#replace(event)
     this.countDelivered(startedAt)
     this.#recorded(event)

@@ -17,6 +17,8 @@ export interface PlainOutcome {
   readonly reason: FilterReason | null
   readonly status: number
   readonly durationMs: number
+  /** How many events its call carried; absent for one. */
+  readonly batch?: number
   /** When the attempt began; of an event that was not sent, when that was decided. Ms since 1970. */
   readonly at: number
 }
@@ -27,17 +29,27 @@ export const DROPPED = 'dropped_by_transformation'
 
 const KIND_AT = 19
 const DELIVERED_KIND = 0
+const BATCHED_KIND = 254
 const DROPPED_KIND = 255
+
+const STATUS_BITS = 10
+const DURATION_BITS = 16
+const MAX_BATCH = 2 ** 14 - 1
 
 /*
  * A block entry, numbers little-endian:
  *
  *    0  u48  offset        8  u16  status            13  u48  at
- *    6  u16  index        10  u24  duration in ms    19  u8   0 delivered, 255 dropped by user code, else 1 + index in FILTER_REASONS
+ *    6  u16  index        10  u24  duration in ms    19  u8   0 delivered, 254 delivered in a batch,
+ *                                                             255 dropped by user code, else 1 + index in FILTER_REASONS
+ *
+ * Delivered in a batch: the 6 high bits of the status hold the low ones of the number of events, and the 8 high bits of the
+ * duration, which is then at most 65 s, the high ones.
  */
 export function writeEntry(target: Buffer, at: number, outcome: PlainOutcome): void {
   writeDelivered(target, at, outcome.offset, outcome.index, outcome.status, outcome.durationMs, outcome.at)
   if (outcome.outcome === DROPPED) target[at + KIND_AT] = DROPPED_KIND
+  else if (outcome.batch !== undefined) writeBatch(target, at, outcome.batch)
   else if (outcome.reason !== null) target[at + KIND_AT] = 1 + FILTER_REASONS.indexOf(outcome.reason)
 }
 
@@ -59,6 +71,16 @@ export function writeDelivered(
   target[at + KIND_AT] = DELIVERED_KIND
 }
 
+/** Notes in the entry of a delivered event how many events its call carried. */
+export function writeBatch(target: Buffer, at: number, batch: number): void {
+  const events = Math.min(batch, MAX_BATCH)
+  const status = Math.min(target.readUInt16LE(at + 8), 2 ** STATUS_BITS - 1)
+  const durationMs = Math.min(target.readUIntLE(at + 10, 3), 2 ** DURATION_BITS - 1)
+  target.writeUInt16LE(status | ((events & 0x3f) << STATUS_BITS), at + 8)
+  target.writeUIntLE(durationMs | ((events >> 6) << DURATION_BITS), at + 10, 3)
+  target[at + KIND_AT] = BATCHED_KIND
+}
+
 /** Entries of events that filters left out, as one block. */
 export function filteredEntries(outcomes: readonly PlainOutcome[]): Buffer {
   const entries = Buffer.allocUnsafeSlow(outcomes.length * ENTRY_BYTES)
@@ -69,19 +91,28 @@ export function filteredEntries(outcomes: readonly PlainOutcome[]): Buffer {
 /** How many entries say that the event was delivered. */
 export function countDelivered(entries: Uint8Array): number {
   let count = 0
-  for (let at = KIND_AT; at < entries.length; at += ENTRY_BYTES) if (entries[at] === DELIVERED_KIND) count++
+  for (let at = KIND_AT; at < entries.length; at += ENTRY_BYTES) {
+    if (entries[at] === DELIVERED_KIND || entries[at] === BATCHED_KIND) count++
+  }
   return count
 }
 
 export function readEntry(source: Buffer, at: number): PlainOutcome {
   const kind = source[at + KIND_AT]!
-  return {
+  const [status, durationMs] = [source.readUInt16LE(at + 8), source.readUIntLE(at + 10, 3)]
+  const entry = {
     offset: source.readUIntLE(at, 6),
     index: source.readUInt16LE(at + 6),
-    status: source.readUInt16LE(at + 8),
-    durationMs: source.readUIntLE(at + 10, 3),
     at: source.readUIntLE(at + 13, 6),
-    ...kindOf(kind),
+  }
+  if (kind !== BATCHED_KIND) return { ...entry, status, durationMs, ...kindOf(kind) }
+  return {
+    ...entry,
+    status: status & (2 ** STATUS_BITS - 1),
+    durationMs: durationMs & (2 ** DURATION_BITS - 1),
+    batch: (status >> STATUS_BITS) | ((durationMs >> DURATION_BITS) << 6),
+    outcome: 'delivered',
+    reason: null,
   }
 }
 

@@ -1,5 +1,6 @@
 import type { JsonObject } from '@millrace/protocol'
 import { cloudDefinition } from '../cloud-definition.ts'
+import { LIST_BATCH_FIELDS, LIST_BATCH_PROPERTIES } from '../list-batches.ts'
 import { ONE_PLACEHOLDER_PATTERN } from '../template.ts'
 
 const MESSAGE_TYPES = ['identify', 'track', 'page', 'screen', 'group', 'alias']
@@ -35,6 +36,8 @@ export const definition = cloudDefinition({
     'password',
     'token',
     'messageTypes',
+    'batchSize',
+    'batchFormat',
   ],
   secretKeys: ['headers.to', 'params.to', 'password', 'token'],
   hostKeys: ['url'],
@@ -63,6 +66,7 @@ export const definition = cloudDefinition({
       password: { type: 'string' },
       token: { type: 'string' },
       messageTypes: { type: 'array', minItems: 1, items: { type: 'string', enum: MESSAGE_TYPES } },
+      ...LIST_BATCH_PROPERTIES,
     },
     allOf: [
       whereIs('authType', 'basic', { required: ['username'], properties: { username: { minLength: 1 } } }),
@@ -92,6 +96,7 @@ export const definition = cloudDefinition({
       { key: 'password', label: 'Password' },
       { key: 'token', label: 'Token' },
       { key: 'messageTypes', label: 'Message types', help: 'Default: all six.' },
+      ...LIST_BATCH_FIELDS,
     ],
   },
   createdAt: '2026-11-21T08:00:00.000Z',

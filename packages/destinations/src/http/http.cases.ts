@@ -247,4 +247,23 @@ function others(): DestinationCase[] {
   }))
 }
 
-export const cases: DestinationCase[] = [...shownExamples, ...bodies(), ...addresses(), ...others()]
+const batched: DestinationCase[] = [
+  ['JSON', 'application/json', '[{"seat":"B7"},{"seat":"C7"}]'] as const,
+  ['NDJSON', 'application/x-ndjson', '{"seat":"B7"}\n{"seat":"C7"}\n'] as const,
+].map(([batchFormat, type, batch]) => ({
+  name: `a list of events as ${batchFormat}`,
+  config: { url, batchSize: 10, batchFormat, body: { seat: '{{properties.hall}}{{properties.row}}' } },
+  event: track,
+  batch: {
+    events: [{ ...track, properties: { hall: 'C', row: 7 } }],
+    expected: requestObject({
+      method: 'POST',
+      endpoint: url,
+      headers: { 'content-type': type },
+      body: { JSON_ARRAY: { batch } },
+    }),
+  },
+  expected: gives({ headers: json, body: { JSON: { seat: 'B7' } } }),
+}))
+
+export const cases: DestinationCase[] = [...shownExamples, ...bodies(), ...addresses(), ...others(), ...batched]

@@ -2,6 +2,7 @@ import { isJsonObject, type JsonObject, type JsonValue, type StoredEvent, setMem
 import { isConnectionHeader } from '../connection-headers.ts'
 import type { DestinationModule, TransformContext } from '../definition.ts'
 import { withTraits } from '../event-facts.ts'
+import { listBatches } from '../list-batches.ts'
 import { type RequestObject, requestObject } from '../request-object.ts'
 import { credentialsOf, isSecretHeader } from '../secrets.ts'
 import { fill } from '../template.ts'
@@ -14,7 +15,7 @@ import { definition } from './definition.ts'
  *
  * @see docs/destinations/http.md, decision 0028
  */
-export const destination: DestinationModule = { definition, transform, accepts }
+export const destination: DestinationModule = { definition, transform, accepts, batches: listBatches }
 
 function transform(event: StoredEvent, context: TransformContext): RequestObject[] {
   const { config } = context

@@ -1,4 +1,5 @@
 import { cloudDefinition } from '../cloud-definition.ts'
+import { LIST_BATCH_PROPERTIES } from '../list-batches.ts'
 
 export const definition = cloudDefinition({
   id: '3Z9L6wfMBPRNmAYA9ws16Wv6fts',
@@ -6,7 +7,7 @@ export const definition = cloudDefinition({
   displayName: 'Webhook',
   category: 'webhooks',
   variables: ['webhookUrl', 'webhookMethod', 'headers'],
-  extraConfig: ['signingSecret', 'allowedHosts'],
+  extraConfig: ['signingSecret', 'allowedHosts', 'batchSize', 'batchFormat'],
   secretKeys: ['headers.to', 'signingSecret'],
   hostKeys: ['webhookUrl'],
   messageTypes: ['identify', 'track', 'page', 'screen', 'group', 'alias'],
@@ -35,6 +36,7 @@ export const definition = cloudDefinition({
       },
       signingSecret: { type: 'string', minLength: 16 },
       allowedHosts: { type: 'array', items: { type: 'string' } },
+      ...LIST_BATCH_PROPERTIES,
     },
   },
   uiConfig: {

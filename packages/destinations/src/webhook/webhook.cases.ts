@@ -608,8 +608,27 @@ const messageTypes: DestinationCase[] = [
   ),
 ]
 
+const batched: DestinationCase[] = [
+  {
+    name: 'a list of events',
+    config: { webhookUrl: url, batchSize: 100 },
+    event: track,
+    batch: {
+      events: [identify],
+      expected: requestObject({
+        method: 'POST',
+        endpoint: url,
+        headers: json,
+        body: { JSON_ARRAY: { batch: JSON.stringify([track, identify]) } },
+      }),
+    },
+    expected: posted({}),
+  },
+]
+
 export const cases: DestinationCase[] = [
   ...shownExamples,
+  ...batched,
   ...addresses,
   ...methods,
   ...headers,

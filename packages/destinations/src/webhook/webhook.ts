@@ -3,16 +3,24 @@ import { isJsonObject, type JsonObject, type StoredEvent, setMember } from '@mil
 import { isConnectionHeader } from '../connection-headers.ts'
 import type { DestinationModule, TransformContext } from '../definition.ts'
 import { flatten } from '../flatten.ts'
+import { listBatches } from '../list-batches.ts'
 import { type RequestObject, requestObject } from '../request-object.ts'
 import { isSecretHeader } from '../secrets.ts'
 import { definition } from './definition.ts'
 
 /**
- * Sends each event to one URL, as JSON in the body or as query parameters.
+ * Sends each event to one URL, as JSON in the body or as query parameters; with `batchSize` several events in one body.
  *
  * @see contracts/destinations.md §5
  */
-export const destination: DestinationModule = { definition, transform, testConnection, sign, trustedHosts }
+export const destination: DestinationModule = {
+  definition,
+  transform,
+  testConnection,
+  sign,
+  trustedHosts,
+  batches: listBatches,
+}
 
 const METHODS = ['POST', 'PUT', 'PATCH', 'GET', 'DELETE']
 

@@ -5,6 +5,7 @@ import {
   Lane,
   type LaneEvent,
   type LaneOutcomes,
+  type LaneSettings,
   type Prepared,
   type Transform,
 } from '@millrace/delivery'
@@ -65,10 +66,10 @@ export class DestinationDelivery {
       destinationId: id,
       clock,
       random,
-      client: deps.newClient(this.#module.classify === undefined ? {} : { maxAnswerBytes: JUDGED_ANSWER_BYTES }),
+      client: deps.newClient(readsAnswers(this.#module) ? { maxAnswerBytes: JUDGED_ANSWER_BYTES } : {}),
       outcomes: this.#outcomes,
       memory,
-      settings: { ...destination.delivery, revision: this.#revision },
+      settings: this.#laneSettings(),
       transform: this.#newTransform(),
       prepare: (event) => this.#prepare(event),
       mask: (text) => this.#stages.maskingOf([]).text(text),
@@ -148,7 +149,7 @@ export class DestinationDelivery {
       this.#stages = this.#newStages()
       this.#revision = effectiveRevision(destination, configurationRevision)
       this.#noteVersions()
-      this.lane.configure({ ...destination.delivery, revision: this.#revision }, this.#newTransform())
+      this.lane.configure(this.#laneSettings(), this.#newTransform())
     }
     this.lane.setEnabled(destination.isEnabled)
     this.lane.holdOnly(heldSources)
@@ -294,6 +295,11 @@ export class DestinationDelivery {
     return this.#stages.prepare(transformed.events, sourceId, transformed.secrets)
   }
 
+  #laneSettings(): LaneSettings {
+    const { batchEvents } = this.#stages
+    return { ...this.#destination.delivery, revision: this.#revision, batchEvents }
+  }
+
   #newTransform(): Transform | undefined {
     if (this.#destination.transformations.length === 0) return undefined
     const { userCode, clock, sourceOf, metrics, logger } = this.#deps
@@ -316,6 +322,10 @@ export class DestinationDelivery {
       { userAgent, isUserAgentAdded: false, nowSeconds: () => Math.floor(clock.now() / 1000) },
     )
   }
+}
+
+function readsAnswers({ classify, batches }: DestinationModule): boolean {
+  return classify !== undefined || batches?.outcomes !== undefined
 }
 
 function waitingPlace({ partition, offset, index, replayed }: LaneEvent) {

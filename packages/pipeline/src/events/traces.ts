@@ -241,9 +241,10 @@ async function messageIdOf(delivery: DestinationDelivery, event: LaneEvent): Pro
 async function recordedJourney(id: string, recorded: Recorded, rendering: Rendering | undefined): Promise<Journey> {
   switch (recorded.kind) {
     case 'plain': {
-      const { outcome, reason, status, durationMs, at, replayId } = recorded
+      const { outcome, reason, status, durationMs, at, replayId, batch } = recorded
       if (outcome !== 'delivered') return { ...journey(id, outcome, reason, recorded, []), replayId }
-      const attempt = { n: 1, at: formatTime(at), durationMs, status, class: 'delivered', text: '' }
+      const alone = { n: 1, at: formatTime(at), durationMs, status, class: 'delivered', text: '' }
+      const attempt = batch === undefined ? alone : { ...alone, batch }
       const request = { ...(await rendered(rendering, recorded.revision)), attempts: [attempt] }
       return { ...journey(id, 'delivered', null, recorded, [request]), replayId }
     }

@@ -26,7 +26,7 @@ export interface ConfiguredDestination {
   readonly isEnabled: boolean
   /** With its secrets in clear. */
   readonly config: JsonObject
-  readonly delivery: Omit<LaneSettings, 'revision'> & {
+  readonly delivery: Omit<LaneSettings, 'revision' | 'batchEvents'> & {
     readonly onTransformationError: 'dead_letter' | 'pass_through'
   }
   /** In order; the same list as long as nothing of it changes. */

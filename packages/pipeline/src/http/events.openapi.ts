@@ -26,6 +26,9 @@ export const ATTEMPT = named(
     n: Type.Integer({ minimum: 1 }),
     at: Time,
     durationMs: Type.Number({ minimum: 0 }),
+    batch: Type.Optional(
+      Type.Integer({ minimum: 2, description: 'How many events its request carried; absent for one.' }),
+    ),
     status: Type.Integer({ description: 'Status of the answer; 500 or above also without an answer.' }),
     class: oneOf(['delivered', 'retry', 'abort']),
     text: Type.Union([Type.String(), Type.Null()]),

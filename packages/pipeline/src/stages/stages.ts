@@ -1,5 +1,6 @@
-import type { Prepared } from '@millrace/delivery'
+import type { Classify, Prepared, ReadyRequests } from '@millrace/delivery'
 import {
+  batchLimitsOf,
   classifierOf,
   type DestinationModule,
   Masking,
@@ -12,8 +13,10 @@ import {
 } from '@millrace/destinations'
 import type { JsonObject, StoredEvent } from '@millrace/protocol'
 import { MAX_FAILURE_CHARS, type Run, type RunResult, type TransformationCode } from '@millrace/transformations'
-import { type Ready, ReadyRequest, ReadyRequests } from './ready-requests.ts'
+import type { EventPart } from './event-part.ts'
+import { RequestJoiner } from './request-joiner.ts'
 import { type MetadataSource, userMetadata } from './user-metadata.ts'
+import { WiredRequest, WiredRequests } from './wired-requests.ts'
 
 /** Runs user code, isolated per destination. Implemented by `Transformations` of @millrace/transformations. */
 export interface UserCode {
@@ -46,7 +49,7 @@ export interface MadeRequests {
   readonly objects: readonly RequestObject[]
   /** Secret values derived by the transformation. */
   readonly derivedSecrets: readonly string[]
-  readonly ready: Ready
+  readonly ready: ReadyRequests
 }
 
 /**
@@ -59,7 +62,8 @@ export class Stages {
   readonly #destination: StagedDestination
   readonly #deps: StageDeps
   readonly #configuredOrigin: string | undefined
-  readonly #classify: Ready['classify']
+  readonly #classify: Classify | undefined
+  readonly #joiner: RequestJoiner | undefined
   #masking: Masking | undefined
 
   constructor(destination: StagedDestination, deps: StageDeps) {
@@ -67,6 +71,12 @@ export class Stages {
     this.#deps = deps
     this.#configuredOrigin = configuredOrigin(destination)
     this.#classify = classifierOf(destination.module)
+    this.#joiner = this.#newJoiner()
+  }
+
+  /** Maximum events of a batch; 1: they travel alone. */
+  get batchEvents(): number {
+    return this.#joiner?.maxEvents ?? 1
   }
 
   get hasUserTransformation(): boolean {
@@ -94,7 +104,7 @@ export class Stages {
    */
   prepare(events: readonly StoredEvent[], sourceId: string, secrets: readonly string[] = NONE): Prepared {
     if (events.length === 1 && secrets.length === 0) return this.#prepareOne(events[0]!, sourceId)
-    const all = new ReadyRequests(this.maskingOf, [...secrets], this.#classify)
+    const all = new WiredRequests(this.maskingOf, [...secrets], this.#classify)
     for (const event of events) {
       const prepared = this.#prepareOne(event, sourceId)
       if ('error' in prepared) return { ...prepared, error: this.maskingOf(secrets).text(prepared.error) }
@@ -103,7 +113,10 @@ export class Stages {
     return all
   }
 
-  #prepareOne(event: StoredEvent, sourceId: string): ReadyRequests | Extract<Prepared, { readonly error: string }> {
+  #prepareOne(
+    event: StoredEvent,
+    sourceId: string,
+  ): WiredRequests | EventPart | Extract<Prepared, { readonly error: string }> {
     const result = this.#transform(event, sourceId)
     const failed = (error: string, derivedSecrets: readonly string[]) => ({
       stage: 'dest_transformation' as const,
@@ -129,6 +142,8 @@ export class Stages {
     if ('error' in result) return result
     try {
       const ready = this.#ready(result)
+      // A test sends the event alone.
+      void ready.requests
       return { objects: result.requests, derivedSecrets: ready.derivedSecrets, ready }
     } catch (thrown) {
       return { error: (thrown as Error).message }
@@ -150,13 +165,30 @@ export class Stages {
   }
 
   /** @throws Error if a request cannot be sent, for example because its body is too large. */
-  #ready(result: Exclude<TransformResult, { error: string }>): ReadyRequests {
-    const ready = new ReadyRequests(this.maskingOf, result.derivedSecrets, this.#classify)
+  #ready(result: Exclude<TransformResult, { error: string }>): WiredRequests | EventPart {
+    const [first] = result.requests
+    const part = result.requests.length === 1 ? this.#joiner?.partOf(first!, result.derivedSecrets) : undefined
+    if (part !== undefined) return part
+    const ready = new WiredRequests(this.maskingOf, result.derivedSecrets, this.#classify)
     for (const request of result.requests) ready.requests.push(this.#readyRequest(request, ready))
     return ready
   }
 
-  #readyRequest(request: RequestObject, shown: ReadyRequests): ReadyRequest {
+  #newJoiner(): RequestJoiner | undefined {
+    const { module, config } = this.#destination
+    const limits = batchLimitsOf(module, config)
+    if (module.batches === undefined || limits === undefined || limits.maxEvents < 2) return undefined
+    return new RequestJoiner({
+      batches: module.batches,
+      limits,
+      config,
+      classify: this.#classify,
+      maskingOf: this.maskingOf,
+      toReady: (request, shown) => this.#readyRequest(request, shown),
+    })
+  }
+
+  #readyRequest(request: RequestObject, shown: WiredRequests): WiredRequest {
     const { module, config } = this.#destination
     const { userAgent, isUserAgentAdded, nowSeconds } = this.#deps
     const wire = toWire(request, userAgent)
@@ -169,7 +201,7 @@ export class Stages {
     // If the configuration has no address, the type's code chooses the host; an event never does.
     const hasOwnHosts = module.definition.config.hostKeys.length === 0
     const configuredOrigin = hasOwnHosts ? URL.parse(wire.url)?.origin : this.#configuredOrigin
-    return new ReadyRequest(wire, request.endpoint, configuredOrigin, shown)
+    return new WiredRequest(wire, request.endpoint, configuredOrigin, shown)
   }
 }
 

@@ -13,7 +13,10 @@ export type SinkAnswer =
 export interface Arrival {
   readonly path: string
   readonly headers: IncomingHttpHeaders
+  /** The first of `events`. */
   readonly event: StoredEvent
+  /** All of a batch, or the one. */
+  readonly events: readonly StoredEvent[]
   /** How often this messageId has come to this path; 1 is the first. */
   readonly n: number
 }
@@ -47,7 +50,7 @@ export class Sink {
 
   /** In order of arrival, repeats included. */
   get messageIds(): string[] {
-    return this.arrivals.map(({ event }) => event.messageId)
+    return this.arrivals.flatMap(({ events }) => events.map(({ messageId }) => messageId))
   }
 
   /** Answers what it holds, and holds nothing from now on. */
@@ -68,12 +71,13 @@ export class Sink {
     } catch {
       return
     }
-    const event = JSON.parse(Buffer.concat(chunks).toString()) as StoredEvent
+    const events = eventsOf(Buffer.concat(chunks).toString())
+    const event = events[0]!
     const path = request.url!
     const key = `${path} ${event.messageId}`
     const n = (this.#times.get(key) ?? 0) + 1
     this.#times.set(key, n)
-    const arrival = { path, headers: request.headers, event, n }
+    const arrival = { path, headers: request.headers, event, events, n }
     this.arrivals.push(arrival)
     const answer = this.answer(arrival)
     if (answer === 'reset') request.socket.resetAndDestroy()
@@ -93,6 +97,13 @@ export class Sink {
       if (this.#release.delete(release)) this.held--
     })
   }
+}
+
+/** One event, a JSON array of them, or one on each line. */
+function eventsOf(body: string): StoredEvent[] {
+  const lines = body.trimEnd().split('\n')
+  const parsed = lines.map((line) => JSON.parse(line) as StoredEvent | StoredEvent[])
+  return parsed.flat()
 }
 
 function write(response: ServerResponse, answer: SinkAnswer): void {

@@ -1,26 +1,24 @@
-import type { OutboundRequest, Prepared, ShownRequest } from '@millrace/delivery'
+import type { OutboundRequest, ReadyRequests, ShownRequest } from '@millrace/delivery'
 import { isSecretHeader, MASK, type Masking, type toWire } from '@millrace/destinations'
-
-export type Ready = Extract<Prepared, { readonly requests: unknown }>
 
 /** Masks the secrets of a destination, and those derived by its transformation. */
 export type MaskingOf = (derivedSecrets: readonly string[]) => Masking
 
 /** A request ready for the network. */
-export class ReadyRequest implements OutboundRequest {
+export class WiredRequest implements OutboundRequest {
   readonly method: string
   readonly url: string
   readonly headers: Record<string, string>
   readonly body: string
   readonly configuredOrigin: string | undefined
   readonly endpoint: string
-  readonly #shown: ReadyRequests
+  readonly #shown: WiredRequests
 
   constructor(
     wire: ReturnType<typeof toWire>,
     endpoint: string,
     configuredOrigin: string | undefined,
-    shown: ReadyRequests,
+    shown: WiredRequests,
   ) {
     this.method = wire.method
     this.url = wire.url
@@ -41,26 +39,27 @@ export class ReadyRequest implements OutboundRequest {
 }
 
 /** The requests of one event, ready for the network; their masked form is created on demand. */
-export class ReadyRequests {
-  readonly requests: ReadyRequest[] = []
-  readonly classify: Ready['classify']
+export class WiredRequests implements ReadyRequests {
+  readonly requests: WiredRequest[] = []
+  readonly part = undefined
+  readonly classify: ReadyRequests['classify']
   readonly derivedSecrets: string[]
   readonly #maskingOf: MaskingOf
 
-  constructor(maskingOf: MaskingOf, derivedSecrets: string[], classify: Ready['classify']) {
+  constructor(maskingOf: MaskingOf, derivedSecrets: string[], classify: ReadyRequests['classify']) {
     this.#maskingOf = maskingOf
     this.derivedSecrets = derivedSecrets
     this.classify = classify
   }
 
-  add(others: ReadyRequests): void {
+  add(others: Pick<WiredRequests, 'requests' | 'derivedSecrets'>): void {
     this.requests.push(...others.requests)
     this.derivedSecrets.push(...others.derivedSecrets)
   }
 
   show(request: OutboundRequest): ShownRequest {
     const masking = this.#maskingOf(this.derivedSecrets)
-    const { method, endpoint, headers } = request as ReadyRequest
+    const { method, endpoint, headers } = request as WiredRequest
     const shown: Record<string, string> = {}
     for (const [name, value] of Object.entries(headers)) {
       shown[name] = isSecretHeader(name, value) ? MASK : masking.text(value)

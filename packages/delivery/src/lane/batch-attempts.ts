@@ -1,0 +1,182 @@
+import type { BatchOutcome } from '@millrace/protocol'
+import type { Clock } from '@millrace/std'
+import { abortReason, type Ended, flatHeaders, parsedBody } from '../failure/classify.ts'
+import type { DeliveryAttempts, EndedCall } from './attempts.ts'
+import type { Batch } from './batch.ts'
+import type { CallsInFlight } from './calls-in-flight.ts'
+import type { LaneEvent } from './lane-event.ts'
+import type { Joiner, ReadyRequests } from './prepared.ts'
+
+/** Parts of a lane that batches use, and what the lane does after them. */
+export interface BatchAttemptsDeps {
+  readonly attempts: DeliveryAttempts
+  readonly calls: CallsInFlight
+  readonly clock: Clock
+  /** They have their outcome. */
+  readonly onDelivered: (events: readonly LaneEvent[]) => void
+  /** They are to be sent again after a wait, together. */
+  readonly onRetry: (events: readonly LaneEvent[], result: Ended, waitMs: number) => void
+  /** They were not sent, or their call was aborted. */
+  readonly onUnsent: (events: readonly LaneEvent[]) => void
+  /** The batch has ended: the lane may start another call. */
+  readonly onEnd: () => void
+}
+
+/** Answers that may be about one event of a batch. */
+const MAY_BE_ABOUT_ONE = new Set([400, 413, 422])
+/** Requests for one batch whose events are refused; what is left then waits. */
+const MAX_REQUESTS = 64
+
+interface Group {
+  readonly events: readonly LaneEvent[]
+  readonly parts: readonly ReadyRequests[]
+}
+
+/** A batch that is being sent: as one request or, if that is refused, in parts, one after the other. */
+interface Run {
+  readonly joiner: Joiner
+  readonly pending: Group[]
+  requests: number
+}
+
+/**
+ * Sends batches, and gives each of their events its outcome.
+ *
+ * @see contracts/delivery.md §4a
+ */
+export class BatchAttempts {
+  readonly #deps: BatchAttemptsDeps
+
+  constructor(deps: BatchAttemptsDeps) {
+    this.#deps = deps
+  }
+
+  /** Never throws: what fails ends the events at fault alone. */
+  start({ joiner, events, parts }: Batch): void {
+    this.#sendNext({ joiner, pending: [{ events, parts }], requests: 0 })
+  }
+
+  #sendNext(run: Run): void {
+    for (let group = run.pending.shift(); group !== undefined; group = run.pending.shift()) {
+      const left = unfinished(group)
+      if (left.events.length > 0 && this.#send(run, left)) return
+    }
+    this.#deps.onEnd()
+  }
+
+  /** @returns whether a call was started. */
+  #send(run: Run, group: Group): boolean {
+    const { attempts, calls, clock } = this.#deps
+    const { events, parts } = group
+    let ready: ReadyRequests
+    try {
+      ready = run.joiner.join(parts)
+    } catch (error) {
+      if (events.length === 1) attempts.fail(events[0]!, error as Error)
+      else run.pending.unshift(...halves(group))
+      return false
+    }
+    const request = ready.requests[0]!
+    const startedAt = clock.now()
+    run.requests++
+    calls.sendBatch(events, request, (result) => {
+      try {
+        if (result.kind === 'aborted') this.#stopRun(run, events)
+        else this.#judge(run, group, ready, { number: 0, request, result, startedAt, events: events.length })
+      } catch (error) {
+        for (const event of events) if (event.state === 'sending') attempts.fail(event, error as Error)
+      }
+      this.#sendNext(run)
+    })
+    return true
+  }
+
+  #judge(run: Run, group: Group, ready: ReadyRequests, call: EndedCall): void {
+    const { attempts } = this.#deps
+    const { result } = call
+    const each = outcomesOf(run.joiner, result, group.events.length)
+    const whole = attempts.judge(result, ready.classify, group.events[0]!.replayed !== undefined)
+    const isSplit = each === undefined && whole === 'abort' && group.events.length > 1 && mayBeAboutOne(result)
+    if (isSplit && this.#mayAdd(run, 2)) {
+      run.pending.unshift(...halves(group))
+      return
+    }
+    this.#settle(run, group, ready, call, (at) => each?.[at] ?? (isSplit ? 'retry' : whole))
+  }
+
+  #settle(
+    run: Run,
+    group: Group,
+    ready: ReadyRequests,
+    call: EndedCall,
+    outcomeOf: (at: number) => BatchOutcome,
+  ): void {
+    const { attempts, onDelivered, onRetry } = this.#deps
+    const delivered: LaneEvent[] = []
+    const failed: LaneEvent[] = []
+    const refused: LaneEvent[] = []
+    const again: { events: LaneEvent[]; parts: ReadyRequests[] } = { events: [], parts: [] }
+    for (const [at, event] of group.events.entries()) {
+      // It may have been dropped meanwhile.
+      if (event.state === 'done') continue
+      const outcome = outcomeOf(at)
+      if (outcome === 'delivered') {
+        attempts.noteDelivered(event, ready, call)
+        delivered.push(event)
+      } else if (outcome === 'resend' && this.#mayAdd(run, 1)) {
+        again.events.push(event)
+        again.parts.push(group.parts[at]!)
+      } else {
+        attempts.noteFailed(event, ready, call, outcome === 'abort' ? 'abort' : 'retry')
+        if (outcome === 'abort') refused.push(event)
+        else failed.push(event)
+      }
+    }
+    onDelivered(delivered)
+    for (const event of refused) attempts.giveUp(event, 'delivery', abortReason(call.result))
+    if (again.events.length > 0) run.pending.unshift(again)
+    if (failed.length === 0) return
+    // The batch waits as a whole: what is left of it was part of the call that failed first.
+    for (const event of run.pending.splice(0).flatMap(({ events }) => events)) {
+      if (event.state !== 'sending') continue
+      attempts.noteFailed(event, ready, call, 'retry')
+      failed.push(event)
+    }
+    const waiting = failed.filter((event) => !attempts.giveUpIfDue(event, call.result))
+    if (waiting.length > 0) onRetry(waiting, call.result, attempts.waitMs(waiting, call.result))
+  }
+
+  #stopRun(run: Run, events: readonly LaneEvent[]): void {
+    const unsent = [...events, ...run.pending.splice(0).flatMap((group) => group.events)]
+    this.#deps.onUnsent(unsent.filter(({ state }) => state === 'sending'))
+  }
+
+  #mayAdd(run: Run, requests: number): boolean {
+    return run.requests + run.pending.length + requests <= MAX_REQUESTS
+  }
+}
+
+function unfinished({ events, parts }: Group): Group {
+  if (events.every(({ state }) => state === 'sending')) return { events, parts }
+  const isLeft = (at: number) => events[at]!.state === 'sending'
+  return { events: events.filter((_, at) => isLeft(at)), parts: parts.filter((_, at) => isLeft(at)) }
+}
+
+function halves({ events, parts }: Group): Group[] {
+  const middle = Math.ceil(events.length / 2)
+  return [
+    { events: events.slice(0, middle), parts: parts.slice(0, middle) },
+    { events: events.slice(middle), parts: parts.slice(middle) },
+  ]
+}
+
+function mayBeAboutOne({ kind, status }: Ended): boolean {
+  return kind === 'answer' && MAY_BE_ABOUT_ONE.has(status)
+}
+
+function outcomesOf(joiner: Joiner, result: Ended, count: number): readonly BatchOutcome[] | undefined {
+  if (result.kind !== 'answer' || joiner.outcomes === undefined) return undefined
+  const { status, headers, text } = result
+  const outcomes = joiner.outcomes({ status, headers: flatHeaders(headers), body: parsedBody(text) }, count)
+  return outcomes?.length === count ? outcomes : undefined
+}

@@ -1,0 +1,48 @@
+import type { LaneEvent } from './lane-event.ts'
+import type { BatchPart, Joiner, ReadyRequests } from './prepared.ts'
+
+/** Events that travel in one request. While it fills, events join; then it is sent. */
+export class Batch {
+  readonly joiner: Joiner
+  readonly key: string
+  /** Of all its events: live events, backfills and replays never share a batch. */
+  readonly stream: number
+  /** When the first event joined (monotonic). */
+  readonly since: number
+  readonly events: LaneEvent[] = []
+  readonly parts: ReadyRequests[] = []
+  bytes = 0
+
+  constructor({ joiner, key }: BatchPart, stream: number, since: number) {
+    this.joiner = joiner
+    this.key = key
+    this.stream = stream
+    this.since = since
+  }
+
+  get isFull(): boolean {
+    return this.events.length >= this.joiner.maxEvents || this.bytes >= this.joiner.maxBytes
+  }
+
+  get dueAt(): number {
+    return this.since + this.joiner.maxAgeMs
+  }
+
+  hasRoomFor({ bytes }: BatchPart): boolean {
+    return this.events.length < this.joiner.maxEvents && this.bytes + bytes <= this.joiner.maxBytes
+  }
+
+  add(event: LaneEvent, ready: ReadyRequests): void {
+    this.events.push(event)
+    this.parts.push(ready)
+    this.bytes += ready.part!.bytes
+  }
+
+  /** Removes an event that is no longer to be sent. */
+  remove(event: LaneEvent): void {
+    const at = this.events.indexOf(event)
+    this.events.splice(at, 1)
+    const [ready] = this.parts.splice(at, 1)
+    this.bytes -= ready!.part!.bytes
+  }
+}

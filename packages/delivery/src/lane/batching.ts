@@ -1,0 +1,258 @@
+import { type Clock, Queue } from '@millrace/std'
+import type { ConcurrencyLevel } from '../pace/concurrency-level.ts'
+import type { Alarm } from './alarm.ts'
+import type { DeliveryAttempts } from './attempts.ts'
+import { Batch } from './batch.ts'
+import type { BatchAttempts } from './batch-attempts.ts'
+import type { CallsInFlight } from './calls-in-flight.ts'
+import type { LaneEvent } from './lane-event.ts'
+import type { LaneQueue } from './lane-queue.ts'
+import type { MemoryBudget } from './memory-budget.ts'
+import { LOADED_TOGETHER } from './payloads.ts'
+import type { ReadyRequests } from './prepared.ts'
+
+/** Parts of a lane that batching uses. */
+export interface BatchingDeps {
+  readonly queue: LaneQueue
+  readonly calls: CallsInFlight
+  readonly level: ConcurrencyLevel
+  readonly memory: MemoryBudget
+  readonly alarm: Alarm
+  readonly clock: Clock
+  readonly attempts: DeliveryAttempts
+  readonly batches: BatchAttempts
+  /** Removes the next ready event from the queue that is loaded, not held and prepared by user code. */
+  readonly next: () => LaneEvent | undefined
+  /** Whether a blocked event could be sent but for the events before it. */
+  readonly isLoadedAndPrepared: (event: LaneEvent) => boolean
+  readonly load: (events: readonly LaneEvent[]) => Promise<void>
+  /** @returns how long the event has to wait for the throttle; 0 if it took its place. */
+  readonly throttleMs: (event: LaneEvent, now: number) => number
+  readonly onThrottled: (waitMs: number) => void
+}
+
+/** Events of batches that fill, at most. */
+const MAX_JOINED = 1_000
+
+/**
+ * Fills batches, one for each key, and starts them: at once while no call is in flight, else when they are full or their first
+ * event has waited long enough.
+ *
+ * @see contracts/delivery.md §4a
+ */
+export class Batching {
+  readonly #deps: BatchingDeps
+  /** By key, oldest first. */
+  readonly #filling = new Map<string, Batch>()
+  #joined = 0
+  /** Blocked events whose earlier events have all joined one batch. */
+  readonly #followers = new Queue<LaneEvent>()
+  #isLoadingFollowers = false
+  /** Since the last pump; the lane rings when the throttle lets the next event go. */
+  #isThrottled = false
+
+  constructor(deps: BatchingDeps) {
+    this.#deps = deps
+  }
+
+  /** Takes what is ready, and starts what is due. */
+  pump(now: number): void {
+    const wasIdle = this.#deps.calls.count === 0
+    this.#isThrottled = false
+    for (let goesOn = true; goesOn; ) {
+      this.#start(now, (batch) => batch.isFull || batch.dueAt <= now || this.#deps.memory.isUsedUp)
+      goesOn = this.#joined < MAX_JOINED && (this.#takeNext(now) || this.#takeFollower(now))
+    }
+    if (wasIdle) this.#start(now, () => true)
+    const first = this.#filling.values().next().value
+    if (first !== undefined && this.#hasSlot() && !this.#isThrottled)
+      this.#deps.alarm.ringWithin(Math.max(0, first.dueAt - now))
+  }
+
+  /** Starts all batches that a slot is free for; the lane is about to stop. */
+  startAll(): void {
+    this.#start(this.#deps.clock.monotonic(), () => true)
+  }
+
+  /** Puts the events of all batches that fill back into the queue, in their order. */
+  disband(): void {
+    const batches = [...this.#filling.values()]
+    this.#filling.clear()
+    for (const batch of batches) this.#ended(batch)
+    for (const batch of batches.reverse()) this.#putBack(batch.events)
+  }
+
+  /** Removes an event that is dropped from the batch that it joined. */
+  remove(event: LaneEvent): void {
+    for (const batch of this.#filling.values()) {
+      if (!batch.events.includes(event)) continue
+      const { bytes } = batch
+      batch.remove(event)
+      this.#joined--
+      this.#deps.memory.giveBack(bytes - batch.bytes)
+      if (batch.events.length === 0) this.#filling.delete(keyOf(batch.stream, batch.key))
+      return
+    }
+  }
+
+  /** Puts events that were not sent back into the queue. */
+  #putBack(events: readonly LaneEvent[]): void {
+    for (const event of events.toReversed()) this.#deps.queue.putBackUnsent(event)
+  }
+
+  #hasSlot(): boolean {
+    return this.#deps.calls.count < this.#deps.level.current
+  }
+
+  /** @returns whether there may be more to take. */
+  #takeNext(now: number): boolean {
+    const event = this.#deps.next()
+    if (event === undefined) return false
+    const ready = this.#deps.attempts.prepare(event)
+    if (ready === undefined || this.#join(event, ready, now)) return true
+    const isAlone = ready.part === undefined || ready.part.bytes > ready.part.joiner.maxBytes
+    if (isAlone && this.#hasSlot()) {
+      const waitMs = this.#deps.throttleMs(event, now)
+      if (waitMs === 0) {
+        this.#deps.attempts.startReady(event, ready)
+        return true
+      }
+      this.#throttled(waitMs)
+    }
+    this.#deps.queue.putBack(event)
+    return false
+  }
+
+  /** Lets an event join the batch of the earlier ones of its user. */
+  #takeFollower(now: number): boolean {
+    const { queue, attempts, isLoadedAndPrepared } = this.#deps
+    const unloaded: LaneEvent[] = []
+    let isTaken = false
+    for (let event = this.#followers.takeFirst(); event !== undefined; event = this.#followers.takeFirst()) {
+      const batch = this.#filling.get(event.batchKey)
+      if (!isFollower(event, batch) || batch.isFull || queue.isHeld(event)) continue
+      if (event.payload === undefined) {
+        unloaded.push(event)
+      } else if (isLoadedAndPrepared(event)) {
+        queue.stopWaiting(event)
+        const ready = attempts.prepare(event)
+        isTaken = ready === undefined || (isOf(batch, ready, event) && this.#join(event, ready, now))
+        if (isTaken) break
+        queue.block(event)
+      }
+    }
+    if (unloaded.length > 0) void this.#loadFollowers(unloaded)
+    return isTaken
+  }
+
+  async #loadFollowers(followers: readonly LaneEvent[]): Promise<void> {
+    if (this.#isLoadingFollowers) return
+    this.#isLoadingFollowers = true
+    await this.#deps.load(chainsOf(followers))
+    this.#isLoadingFollowers = false
+    for (const event of followers) this.#followers.addLast(event)
+    this.#deps.alarm.ringWithin(0)
+  }
+
+  #join(event: LaneEvent, ready: ReadyRequests, now: number): boolean {
+    const { part } = ready
+    if (part === undefined || part.bytes > part.joiner.maxBytes) return false
+    const key = keyOf(event.stream, part.key)
+    let batch = this.#filling.get(key)
+    if (batch !== undefined && !batch.hasRoomFor(part)) {
+      if (!this.#start(now, (each) => each === batch)) return false
+      batch = undefined
+    }
+    if (batch === undefined) {
+      batch = new Batch(part, event.stream, now)
+      this.#filling.set(key, batch)
+    }
+    batch.add(event, ready)
+    this.#joined++
+    this.#deps.memory.take(part.bytes)
+    event.batchKey = key
+    if (part.joiner.takesManyOfOneUser) this.#noteFollowers(event, batch)
+    return true
+  }
+
+  /** Counts, for the events behind one that has joined, how many of their blockers are in its batch. */
+  #noteFollowers(event: LaneEvent, batch: Batch): void {
+    for (const follower of [event.userFollower, event.anonymousFollower]) {
+      if (follower === undefined || follower.state !== 'blocked') continue
+      if (follower.joinedBehind !== batch) {
+        follower.joinedBehind = batch
+        follower.blockersJoined = 0
+        follower.batchKey = event.batchKey
+      }
+      if (++follower.blockersJoined === follower.blockers) this.#followers.addLast(follower)
+    }
+  }
+
+  /** @returns whether one was started. */
+  #start(now: number, isMeant: (batch: Batch) => boolean): boolean {
+    let isStarted = false
+    for (const [key, batch] of this.#filling) {
+      if (!this.#hasSlot()) break
+      if (!isMeant(batch)) continue
+      const allowed = this.#allowedBy(batch, now)
+      if (allowed === 0) break
+      this.#filling.delete(key)
+      this.#ended(batch)
+      if (allowed < batch.events.length) {
+        this.#putBack(batch.events.splice(allowed))
+        batch.parts.splice(allowed)
+      }
+      isStarted = true
+      this.#deps.batches.start(batch)
+    }
+    return isStarted
+  }
+
+  /** How many events of a batch the throttle lets go now. */
+  #allowedBy({ events }: Batch, now: number): number {
+    for (const [at, event] of events.entries()) {
+      const waitMs = this.#deps.throttleMs(event, now)
+      if (waitMs === 0) continue
+      this.#throttled(waitMs)
+      return at
+    }
+    return events.length
+  }
+
+  #throttled(waitMs: number): void {
+    this.#isThrottled = true
+    this.#deps.onThrottled(waitMs)
+  }
+
+  /** The batch no longer fills. */
+  #ended({ events, bytes }: Batch): void {
+    this.#joined -= events.length
+    this.#deps.memory.giveBack(bytes)
+  }
+}
+
+function keyOf(stream: number, key: string): string {
+  return `${stream} ${key}`
+}
+
+function isFollower(event: LaneEvent, batch: Batch | undefined): batch is Batch {
+  if (batch === undefined || event.state !== 'blocked' || event.joinedBehind !== batch) return false
+  return event.blockersJoined === event.blockers
+}
+
+function isOf(batch: Batch, { part }: ReadyRequests, { stream }: LaneEvent): boolean {
+  return part?.joiner === batch.joiner && part.key === batch.key && stream === batch.stream && batch.hasRoomFor(part)
+}
+
+/** Blocked events, and those behind them, that are to be read together. */
+function chainsOf(followers: readonly LaneEvent[]): LaneEvent[] {
+  const chain = new Set<LaneEvent>()
+  const next = [...followers].reverse()
+  while (next.length > 0 && chain.size < LOADED_TOGETHER) {
+    const event = next.pop()
+    if (event === undefined || event.state !== 'blocked' || chain.has(event)) continue
+    if (event.payload === undefined) chain.add(event)
+    next.push(...[event.anonymousFollower, event.userFollower].filter((follower) => follower !== undefined))
+  }
+  return [...chain]
+}

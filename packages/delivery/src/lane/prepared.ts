@@ -1,0 +1,51 @@
+import type { AnswerClass, BatchOutcome } from '@millrace/protocol'
+import type { OutboundRequest } from '../outbound/outbound-request.ts'
+import type { Stage } from '../store/flush.ts'
+import type { ShownRequest } from './request-history.ts'
+
+/** An event prepared for sending: its requests, and functions that mask their secrets. */
+export interface ReadyRequests {
+  readonly requests: readonly OutboundRequest[]
+  /** Set if its request may travel with those of other events. */
+  readonly part: BatchPart | undefined
+  /** The request without secrets. */
+  show(request: OutboundRequest): ShownRequest
+  /** A text of the destination without secrets. */
+  mask(text: string): string
+  readonly classify: Classify | undefined
+}
+
+/** The requests of an event, or why there are none. */
+export type Prepared = ReadyRequests | { readonly stage: Stage; readonly error: string }
+
+/** One event's share of a batch. */
+export interface BatchPart {
+  readonly joiner: Joiner
+  /** Parts with the same joiner and key may travel together. */
+  readonly key: string
+  readonly bytes: number
+}
+
+/** Joins the requests of events into one, as the destination's type and configuration say. */
+export interface Joiner {
+  readonly maxEvents: number
+  /** Of all parts; a larger part travels alone. */
+  readonly maxBytes: number
+  /** How long an event waits for others while calls are in flight. */
+  readonly maxAgeMs: number
+  /** Whether several events of one user may share a batch, in order: only where one answer covers all of them. */
+  readonly takesManyOfOneUser: boolean
+  /** @returns one request. @throws Error whose message tells why there is none. */
+  join(parts: readonly ReadyRequests[]): ReadyRequests
+  /** What an answer says about each event; undefined if it says the same about all. */
+  readonly outcomes:
+    | ((answer: Parameters<Classify>[0], count: number) => readonly BatchOutcome[] | undefined)
+    | undefined
+}
+
+/** Classifies answers that the status alone does not classify correctly (contracts/destinations.md §7). */
+export type Classify = (answer: {
+  status: number
+  headers: Record<string, string>
+  body: unknown
+}) => AnswerClass | undefined
