@@ -22,5 +22,13 @@ export {
   withoutMasks,
   withoutSecrets,
 } from './secrets.ts'
-export { classifierOf, DestinationCodeError, signatureOf, supportsType, trustedHostsOf, wantsEvent } from './shield.ts'
+export {
+  classifierOf,
+  DestinationCodeError,
+  refusalOf,
+  signatureOf,
+  supportsType,
+  trustedHostsOf,
+  wantsEvent,
+} from './shield.ts'
 export { toWire, type WireRequest } from './wire.ts'
