@@ -140,7 +140,7 @@ test.each([
     '/url',
     'must be an http or https address without placeholders in its host',
   ],
-  ['SLACK', {}, '/webhookUrl', 'is required'],
+  ['SLACK', {}, '', 'must have exactly one of webhookUrl, botToken'],
   ['GA4', { apiSecret: TOKEN }, '', 'must have exactly one of measurementId, firebaseAppId'],
   ['AMPLITUDE', { apiKey: TOKEN, region: 'Mars' }, '/region', 'must be one of US, EU'],
   ['MIXPANEL', { projectToken: [TOKEN] }, '/projectToken', 'must be of type string'],
