@@ -160,7 +160,7 @@ test.each([
     '/url',
     'must be an http or https address without placeholders in its host',
   ],
-  ['SLACK', {}, '/webhookUrl', 'is required'],
+  ['SLACK', {}, '', 'must have exactly one of webhookUrl, botToken'],
   ['GA4', { apiSecret: TOKEN }, '', 'must have exactly one of measurementId, firebaseAppId'],
   ['AMPLITUDE', { apiKey: TOKEN, region: 'Mars' }, '/region', 'must be one of US, EU'],
   ['MIXPANEL', { projectToken: [TOKEN] }, '/projectToken', 'must be of type string'],
@@ -188,6 +188,29 @@ test('an address with placeholders is open on loopback by default, as the config
   const [received] = await direct.sink.waitFor(1)
   expect(received!.path).toBe('/users/u%2F4711')
   expect(received!.body.toString()).toBe('hall=B%20%26%20C&rows=7&rows=8')
+})
+
+test('the Test API asks the validation server of Google, which a saved destination cannot', async () => {
+  const config = { measurementId: 'G-12345678', apiSecret: TOKEN }
+  const { json } = await env.api('POST', '/v2/destinations', { name: 'Validated', type: 'GA4', config })
+  const validationMessages = [{ fieldPath: 'events', description: 'bad', validationCode: 'NAME_INVALID' }]
+  services.answer = () => ({ status: 200, type: 'application/json', body: JSON.stringify({ validationMessages }) })
+  services.received.length = 0
+  const tested = await env.api('POST', `/v0/testDestination/${json.destination.id}`, {
+    destinationConfig: { debug: true },
+    stage: { dest_transform: true, send_to_destination: true },
+    message: { type: 'track', event: 'Seat Reserved', userId: 'u-4711' },
+  })
+  expect(services.received.map(({ host, path }) => `${host}${path}`)).toEqual([
+    `www.google-analytics.com/debug/mp/collect?measurement_id=G-12345678&api_secret=${TOKEN}`,
+  ])
+  expect(tested.text).toContain('NAME_INVALID')
+  expect(tested.text).not.toContain(TOKEN)
+  const saved = await env.api('PUT', `/v2/destinations/${json.destination.id}`, {
+    ...json.destination,
+    config: { ...config, debug: true },
+  })
+  expect([saved.status, saved.json.details.path]).toEqual([422, '/debug'])
 })
 
 describe.each(TYPES)('$type, $route', ({ type, config, shown, route, event, request, body, headers = {}, taken }) => {

@@ -66,7 +66,9 @@ test.each([
     expect(performance.now() - toldAt).toBeLessThan(5_000)
     const lines = server.stderr.trimEnd().split('\n')
     expect(lines.at(-1)).toBe(`Millrace ended: ${what}. All acknowledged events are on disk; start it again.`)
-    const told = lines.filter((line) => line.includes('internal fault: the process ends')).map((line) => JSON.parse(line))
+    const told = lines
+      .filter((line) => line.includes('internal fault: the process ends'))
+      .map((line) => JSON.parse(line))
     expect(told).toMatchObject([{ level: 60, err: { message: cause } }])
 
     await using again = await ServerProcess.start(environment)

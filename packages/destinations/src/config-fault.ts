@@ -30,7 +30,7 @@ function faultOf({ instancePath: path, keyword, params, schema, parentSchema, me
     case 'oneOf':
       return { path, message: choiceInWords(schema as JsonObject[]) }
     case 'enum':
-      return { path, message: `must be one of ${(schema as string[]).join(', ')}` }
+      return { path, message: `must be ${enumInWords(schema as string[], parentSchema as JsonObject)}` }
     case 'pattern':
       return { path, message: `must be ${patternInWords(schema as string, parentSchema as JsonObject)}` }
     case 'type':
@@ -48,6 +48,10 @@ function faultOf({ instancePath: path, keyword, params, schema, parentSchema, me
     default:
       return { path, message: message ?? 'is not allowed' }
   }
+}
+
+function enumInWords(words: readonly string[], { description }: JsonObject): string {
+  return typeof description === 'string' ? description : `one of ${words.join(', ')}`
 }
 
 function choiceInWords(forms: readonly JsonObject[]): string {

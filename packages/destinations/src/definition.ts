@@ -108,6 +108,11 @@ export interface DestinationModule {
   /** Whether a configuration wants an event of a type that it accepts. For one that it does not, `transform` gives no request. */
   wants?(event: StoredEvent, config: JsonObject): boolean
   /**
+   * Says why the service would not take an event at this time although it may answer 2xx; undefined if it would. Pure: the
+   * clock is an argument. Live traffic and the Test API ask before each transformation.
+   */
+  refusal?(event: StoredEvent, config: JsonObject, nowMs: number): string | undefined
+  /**
    * Judges an answer where the status alone would mislead; undefined leaves it to the status. The body is what its JSON
    * says, else its text; of one over 1 MB or of another type than text only the status tells anything.
    */

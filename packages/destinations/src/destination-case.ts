@@ -11,6 +11,10 @@ export interface DestinationCase {
   /** Shown in `docs/destinations/<folder>.md` under this name, member by member. */
   readonly documented?: true
   readonly config: JsonObject
+  /** The configuration is an override of the Test API that cannot be saved. */
+  readonly testOnly?: true
+  /** ISO 8601; the time of delivery, for a type that asks for it (`refusal`). */
+  readonly now?: string
   /** As the log or a user transformation gives it; the latter may have removed anything. */
   readonly event: JsonObject
   /** Further events that travel with it, and the request that then carries all of them. */

@@ -10,7 +10,7 @@ import { DestinationRegistry } from './registry.ts'
 import { requestObject } from './request-object.ts'
 import { runTransform } from './run-transform.ts'
 import { secretValues } from './secrets.ts'
-import { batchKeyOf, batchLimitsOf, joinedRequest } from './shield.ts'
+import { batchKeyOf, batchLimitsOf, joinedRequest, refusalOf } from './shield.ts'
 import { toWire } from './wire.ts'
 
 /** What holds for each destination type. A new folder is tested by being there. */
@@ -136,8 +136,10 @@ describe.each(types)('$folder', ({ folder, destination, definition, cases }) => 
     })
 
     test('what the guide shows may be saved', () => {
-      for (const { config, expected, documented } of cases) {
-        if (documented && 'requests' in expected) expect(registry.faultsIn(destination, config)).toEqual([])
+      for (const { config, expected, documented, testOnly } of cases) {
+        const faults = registry.faultsIn(destination, config)
+        if (testOnly) expect(faults).not.toEqual([])
+        else if (documented && 'requests' in expected) expect(faults).toEqual([])
       }
     })
 
@@ -230,7 +232,9 @@ describe.each(types)('$folder', ({ folder, destination, definition, cases }) => 
       )
     })
 
-    test.each(cases)('$name', ({ event, config, expected }) => {
+    test.each(cases)('$name', ({ event, config, now, expected }) => {
+      const refusal = now && refusalOf(destination, frozen(event) as StoredEvent, frozen(config), Date.parse(now))
+      if (refusal) return expect({ error: refusal }).toStrictEqual(expected)
       const result = runTransform(destination, frozen(event) as StoredEvent, frozen(config), metadata)
       const { derivedSecrets: _, ...outcome } = result as { derivedSecrets?: string[] }
       expect(outcome).toStrictEqual(expected)

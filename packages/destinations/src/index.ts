@@ -30,6 +30,7 @@ export {
   classifierOf,
   DestinationCodeError,
   joinedRequest,
+  refusalOf,
   signatureOf,
   supportsType,
   trustedHostsOf,

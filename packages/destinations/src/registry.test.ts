@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import type { JsonObject } from '@millrace/protocol'
+import type { JsonObject, JsonValue } from '@millrace/protocol'
 import { describe, expect, test } from 'vitest'
 import type { DestinationDefinition, DestinationModule } from './definition.ts'
 import { DestinationRegistry } from './registry.ts'
@@ -97,6 +97,25 @@ describe('a config about to be saved', () => {
     ['GA4', '', streams, { apiSecret: 'x', measurementId: 'G-1', firebaseAppId: '1:2' }],
     ['GA4', '/apiSecret', 'is required', { measurementId: 'G-1' }],
     ['GA4', '/region', 'must be one of global, eu', { apiSecret: 'x', measurementId: 'G-1', region: 'EU' }],
+    [
+      'GA4',
+      '/debug',
+      'must be off in a saved destination, because the validation server records nothing',
+      { apiSecret: 'x', measurementId: 'G-1', debug: true },
+    ],
+    ['GA4', '/userPropertyNames', 'is required', { apiSecret: 'x', measurementId: 'G-1', userProperties: 'listed' }],
+    [
+      'GA4',
+      '/userPropertyNames',
+      'must not be empty',
+      { apiSecret: 'x', measurementId: 'G-1', userProperties: 'listed', userPropertyNames: [] },
+    ],
+    [
+      'GA4',
+      '/adUserData',
+      'must be one of GRANTED, DENIED',
+      { apiSecret: 'x', measurementId: 'G-1', adUserData: 'yes' },
+    ],
     ['AMPLITUDE', '/apiKey', 'must not be empty', { apiKey: '' }],
     ['AMPLITUDE', '/region', 'must be one of US, EU', { apiKey: 'x', region: 'IN' }],
     ['AMPLITUDE', '/groupType', 'must be of type string', { apiKey: 'x', groupType: null }],
@@ -126,6 +145,18 @@ describe('a config about to be saved', () => {
       { path: '', message: 'is too large' },
     ])
   })
+})
+
+test('a config that is nested deeply is refused', async () => {
+  const all = await DestinationRegistry.load()
+  const nested = (levels: number) => JSON.parse(`${'['.repeat(levels)}${']'.repeat(levels)}`) as JsonValue
+  const config = (levels: number) => ({
+    botToken: 'x',
+    channel: 'C',
+    identifyBlocks: [{ type: 'a', a: nested(levels) }],
+  })
+  expect(all.faultsIn(all.find('SLACK')!, config(100))).toEqual([])
+  expect(all.faultsIn(all.find('SLACK')!, config(10_000))).toEqual([{ path: '', message: 'is nested too deeply' }])
 })
 
 test('the type that the guide adds, a folder and nothing else, works beside the others', () => {

@@ -1,12 +1,14 @@
 import assert from 'node:assert/strict'
 import { readdirSync } from 'node:fs'
-import type { JsonObject } from '@millrace/protocol'
+import { isNestedDeeper, type JsonObject } from '@millrace/protocol'
 import { Ajv, type ValidateFunction } from 'ajv'
 import { type ConfigFault, faultsOf } from './config-fault.ts'
 import type { DestinationModule } from './definition.ts'
 import { reservedKind } from './reserved-names.ts'
 
 const MAX_CONFIG_BYTES = 64 * 1024
+/** Schemas and templates follow a config by recursion. */
+const MAX_CONFIG_LEVELS = 200
 
 /** The destination types there are. A type is a folder beside this file whose module bears the folder's name. */
 export class DestinationRegistry {
@@ -51,6 +53,7 @@ export class DestinationRegistry {
   /** Checks the config of a destination about to be saved; members that the type does not know are no fault. */
   faultsIn(module: DestinationModule, config: JsonObject): ConfigFault[] {
     if (Buffer.byteLength(JSON.stringify(config)) > MAX_CONFIG_BYTES) return [{ path: '', message: 'is too large' }]
+    if (isNestedDeeper(config, MAX_CONFIG_LEVELS)) return [{ path: '', message: 'is nested too deeply' }]
     const { name, configSchema } = module.definition
     let validate = this.#validators.get(name)
     if (validate === undefined) {

@@ -34,6 +34,27 @@ export function wantsEvent(module: DestinationModule, event: StoredEvent, config
   }
 }
 
+/**
+ * Why the service would not take an event now, or why the destination's code could not tell. Undefined for an event that it
+ * would take, or whose type is not supported. Never throws.
+ */
+export function refusalOf(
+  module: DestinationModule,
+  event: StoredEvent,
+  config: JsonObject,
+  nowMs: number,
+): string | undefined {
+  if (module.refusal === undefined) return undefined
+  try {
+    if (!supportsType(module, event.type, config)) return undefined
+    const reason: unknown = module.refusal(event, config, nowMs)
+    if (reason === undefined || typeof reason === 'string') return reason
+    throw notWhatItShould(reason, 'refusal')
+  } catch (thrown) {
+    return failureOf(thrown).message
+  }
+}
+
 type Answer = Parameters<NonNullable<DestinationModule['classify']>>[0]
 
 /** The destination's own judgement of answers; undefined where it has none. It throws DestinationCodeError. */

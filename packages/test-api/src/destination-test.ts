@@ -1,6 +1,6 @@
 import type { DestinationModule, Override, RequestObject } from '@millrace/destinations'
 import { type MadeRequests, Stages, sendOnce } from '@millrace/pipeline'
-import { isNestedDeeper, type JsonObject } from '@millrace/protocol'
+import { isNestedDeeper, type JsonObject, type StoredEvent } from '@millrace/protocol'
 import type { RunResult, StepResult } from '@millrace/transformations'
 import { shownAnswer } from './shown-answer.ts'
 import type { TestedDestination } from './test-api-options.ts'
@@ -119,7 +119,7 @@ export class DestinationTest {
     const since = this.#now()
     const transformed: MadeRequests[] = []
     for (const event of events) {
-      const result = this.#stages.destTransform(event, source?.id ?? '')
+      const result = this.#stages.refusal([event as StoredEvent]) ?? this.#stages.destTransform(event, source?.id ?? '')
       if ('error' in result) {
         if (flags.dest_transform) this.report.dest = result
         if (flags.send_to_destination) {

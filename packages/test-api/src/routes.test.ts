@@ -169,6 +169,21 @@ describe('a destination transformation', () => {
     expect(shown).toEqual([dest, sent, { ...dest, ...sent }])
   })
 
+  test('is not run for an event that the service would not take now', async () => {
+    const others = { ...(await module(() => [])), refusal: () => 'too late' }
+    const api = await open({ modules: [others], destinations: [{ type: 'OTHER' }] })
+    const shown = []
+    for (const stage of flags)
+      shown.push((await api.post('testDestination/d0', { stage, message: MESSAGE })).json.data[0])
+    const error = { error: 'too late' }
+    const aborted = { error: 'error encountered in dest_transformation stage. Aborting.' }
+    expect(shown).toEqual([
+      { dest_transformed_payload: error },
+      { destination_response: error },
+      { dest_transformed_payload: error, destination_response: aborted },
+    ])
+  })
+
   test('that returns nonsense, or throws no error, fails its stage alone', async () => {
     const nonsense = await module((() => 'nonsense') as never)
     const api = await open({ modules: [nonsense], destinations: [{ type: 'OTHER' }, { config: {} }] })

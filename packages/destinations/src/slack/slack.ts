@@ -1,32 +1,28 @@
 import { type AnswerClass, isJsonObject, type JsonObject, type JsonValue, type StoredEvent } from '@millrace/protocol'
 import type { DestinationModule, TransformContext } from '../definition.ts'
-import { anonymousId, trackName, userId, withTraits } from '../event-facts.ts'
 import { type RequestObject, requestObject } from '../request-object.ts'
-import { replacePlaceholders } from '../template.ts'
 import { definition } from './definition.ts'
+import { templateOf } from './event-templates.ts'
+import { messageOf, type SlackMessage } from './message.ts'
 
 /**
- * Posts a message to the channel of an incoming webhook.
+ * Posts a message to the channel of an incoming webhook, or with a bot token to any channel of the app.
  *
  * @see docs/destinations/slack.md
  */
 export const destination: DestinationModule = { definition, transform, accepts, wants, classify }
 
-function transform(event: StoredEvent, { config, secret }: TransformContext): RequestObject[] {
-  const { webhookUrl } = config
-  if (typeof webhookUrl !== 'string' || webhookUrl === '') throw new Error('Invalid URL in destination config')
-  // The path alone is enough to post to the channel.
-  const path = URL.parse(webhookUrl)?.pathname
-  if (path !== undefined && path !== '/') secret(path)
-  const text = event.type === 'identify' ? filled(config['identifyTemplate'], event) : trackText(event, config)
-  if (text === undefined) return []
-  if (text.trim() === '') throw new Error('the message has no text')
-  const headers = { 'content-type': 'application/json' }
-  return [requestObject({ method: 'POST', endpoint: webhookUrl, headers, body: { JSON: { text } } })]
+function transform(event: StoredEvent, context: TransformContext): RequestObject[] {
+  const { eventTemplates, identifyTemplate, identifyBlocks } = context.config
+  if (event.type === 'identify') return [posted(messageOf(event, identifyTemplate, identifyBlocks), undefined, context)]
+  if (!hasEntries(eventTemplates)) return [posted(messageOf(event, undefined, undefined), undefined, context)]
+  const template = templateOf(event, eventTemplates)
+  if (template === undefined) return []
+  return [posted(messageOf(event, template['text'], template['blocks']), template['channel'], context)]
 }
 
-function accepts(messageType: string, { identifyTemplate }: JsonObject): boolean {
-  return messageType !== 'identify' || (typeof identifyTemplate === 'string' && identifyTemplate !== '')
+function accepts(messageType: string, { postIdentify, identifyTemplate, identifyBlocks }: JsonObject): boolean {
+  return messageType !== 'identify' || postIdentify === true || isText(identifyTemplate) || hasEntries(identifyBlocks)
 }
 
 /** With a list of events, only those on it. */
@@ -37,38 +33,42 @@ function wants(event: StoredEvent, { eventTemplates }: JsonObject): boolean {
 /** An error may come with status 200, as everywhere in Slack's API. */
 function classify({ status, body }: { status: number; body: unknown }): AnswerClass | undefined {
   if (status < 200 || status > 299 || !isJsonObject(body) || body['ok'] !== false) return undefined
-  return RATE_LIMITED.has(String(body['error'])) ? 'retry' : 'abort'
+  return PASSING.has(String(body['error'])) ? 'retry' : 'abort'
 }
 
-const RATE_LIMITED = new Set(['ratelimited', 'rate_limited'])
+/** Slack's own trouble, and a token that has to be renewed: as with an answer 401, the events wait for it. */
+const PASSING = new Set(['ratelimited', 'rate_limited', 'internal_error', 'invalid_auth', 'account_inactive'])
 
-/** @returns undefined for an event that is not among those that are listed. */
-function trackText(event: StoredEvent, { eventTemplates }: JsonObject): string | undefined {
-  if (!hasEntries(eventTemplates)) return defaultText(event)
-  const template = templateOf(event, eventTemplates)
-  return template === undefined ? undefined : filled(template['text'], event) || defaultText(event)
+function posted(message: SlackMessage, ofEvent: JsonValue | undefined, context: TransformContext): RequestObject {
+  const { webhookUrl, botToken, channel } = context.config
+  const headers: JsonObject = { 'content-type': 'application/json' }
+  if (!isText(botToken)) {
+    return requestObject({
+      method: 'POST',
+      endpoint: hook(webhookUrl, context),
+      headers,
+      body: { JSON: { ...message } },
+    })
+  }
+  const place = [ofEvent, channel].find(isText)
+  if (place === undefined) throw new Error('channel is missing: a bot token needs one')
+  headers['authorization'] = context.bearer(botToken)
+  const endpoint = 'https://slack.com/api/chat.postMessage'
+  return requestObject({ method: 'POST', endpoint, headers, body: { JSON: { channel: place, ...message } } })
+}
+
+function hook(webhookUrl: JsonValue | undefined, { secret }: TransformContext): string {
+  if (!isText(webhookUrl)) throw new Error('Invalid URL in destination config')
+  // The path alone is enough to post to the channel.
+  const path = URL.parse(webhookUrl)?.pathname
+  if (path !== undefined && path !== '/') secret(path)
+  return webhookUrl
 }
 
 function hasEntries(list: JsonValue | undefined): list is JsonValue[] {
   return Array.isArray(list) && list.length > 0
 }
 
-function templateOf(event: StoredEvent, templates: readonly JsonValue[]): JsonObject | undefined {
-  return templates.filter(isJsonObject).find(({ eventName }) => eventName === event['event'])
-}
-
-function defaultText(event: StoredEvent): string {
-  const user = userId(event) ?? anonymousId(event)
-  const name = escapeText(trackName(event))
-  return user === undefined ? name : `${name} by ${escapeText(user)}`
-}
-
-/** The text with the values of the event; where it has none, with nothing in their place. */
-function filled(template: JsonValue | undefined, event: StoredEvent): string {
-  return replacePlaceholders(String(template ?? ''), withTraits(event), escapeText).text
-}
-
-/** Of what an event says nothing becomes a link, or calls everybody in the channel. */
-function escapeText(text: string): string {
-  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
+function isText(value: JsonValue | undefined): value is string {
+  return typeof value === 'string' && value !== ''
 }

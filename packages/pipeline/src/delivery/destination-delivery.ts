@@ -291,8 +291,11 @@ export class DestinationDelivery {
 
   /** All that is to be sent for an event, or what went wrong with any of it. */
   #prepare({ payload, transformed, sourceId }: LaneEvent): Prepared {
-    if (transformed?.kind !== 'events') return this.#stages.prepare([payload!], sourceId)
-    return this.#stages.prepare(transformed.events, sourceId, transformed.secrets)
+    const [events, secrets] =
+      transformed?.kind === 'events' ? [transformed.events, transformed.secrets] : [[payload!], undefined]
+    const refused = this.#stages.refusal(events)
+    if (refused !== undefined) return { stage: 'dest_transformation', ...refused }
+    return this.#stages.prepare(events, sourceId, secrets)
   }
 
   #laneSettings(): LaneSettings {

@@ -32,6 +32,12 @@ test.each<[member: string, faults: Partial<DestinationModule>, outcome: string]>
     { transform: (event, context) => (isBad(event) ? fail() : webhook.transform(event, context)) },
     refused,
   ],
+  ['refusal', { refusal: (event) => (isBad(event) ? fail() : undefined) }, refused],
+  [
+    'refusal, with what is no text',
+    { refusal: (event) => (isBad(event) ? (7 as never) : undefined) },
+    'dead_lettered: `refusal` of the destination returned an invalid value',
+  ],
   ['sign', { sign: ({ body }) => (body.includes('bad') ? fail() : {}) }, refused],
   ['classify', { classify: ({ body }) => (String(body).includes('bad') ? fail() : undefined) }, refused],
   [

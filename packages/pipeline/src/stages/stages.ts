@@ -5,6 +5,7 @@ import {
   type DestinationModule,
   Masking,
   type RequestObject,
+  refusalOf,
   runTransform,
   secretValues,
   signatureOf,
@@ -93,6 +94,21 @@ export class Stages {
   userMetadata(source: MetadataSource | undefined): JsonObject {
     const { id, name, workspaceId, module } = this.#destination
     return userMetadata({ id, name, type: module.definition.name, workspaceId }, source)
+  }
+
+  /**
+   * Returns why stage dest_transformation fails for events that the service would not take now. It is a step of its own,
+   * because the requests of an event that was delivered long ago can still be shown. Never throws.
+   */
+  refusal(events: readonly StoredEvent[]): { readonly error: string } | undefined {
+    const { module, config } = this.#destination
+    if (module.refusal === undefined) return undefined
+    const nowMs = this.#deps.nowSeconds() * 1_000
+    for (const event of events) {
+      const error = refusalOf(module, event, config, nowMs)
+      if (error !== undefined) return { error: this.maskingOf(NONE).text(error).slice(0, MAX_FAILURE_CHARS) }
+    }
+    return undefined
   }
 
   /**

@@ -1,7 +1,7 @@
 import { type DestinationModule, DestinationRegistry } from '@millrace/destinations'
 import type { JsonObject } from '@millrace/protocol'
 import { expect, test } from 'vitest'
-import { PipelineUnderTest, track } from '../testing/pipeline-under-test.ts'
+import { PipelineUnderTest, START, track } from '../testing/pipeline-under-test.ts'
 import { Sink, type SinkAnswer } from '../testing/sink.ts'
 
 /*
@@ -64,11 +64,23 @@ test.each<[type: string, event: string, answer: SinkAnswer, outcome: string]>([
   ['SLACK', 'track', text(429, 'rate_limited'), 'retrying'],
   ['SLACK', 'track', text(500, 'rollup_error'), 'retrying'],
   ['GA4', 'track', { status: 204 }, 'delivered'],
+  ['GA4', 'track', json(200, { validationMessages: [] }), 'delivered'],
+  ['GA4', 'track', json(200, { validationMessages: [{ validationCode: 'NAME_INVALID' }] }), withError],
   ['HTTP', 'track', json(200, { ok: false, error: 'of a service that is not known' }), 'delivered'],
 ])('%s, %s answered %j: %s', async (type, event, answer, outcome) => {
   await using run = await runAgainst(type, answer)
   await run.send(EVENTS[event]!)
   expect(await run.outcome('m')).toBe(outcome)
+})
+
+test('an event that is too old for GA4 when it is sent is a dead letter', async () => {
+  await using run = await runAgainst('GA4', { status: 204 })
+  const time = (hours: number) => new Date(START - hours * 3_600_000).toISOString()
+  await run.send(track('new', 'u', { timestamp: time(71) }), track('old', 'u', { timestamp: time(73) }))
+  expect(await run.outcome('new')).toBe('delivered')
+  const reason = `GA4 refuses events older than 72 hours: this one is from ${time(73)}`
+  expect(await run.outcome('old')).toBe(`dead_lettered: ${reason}`)
+  expect(await run.deadLetters()).toMatchObject([{ stage: 'dest_transformation', reason }])
 })
 
 test('an error far behind in the body is found, and 16 KB of the answer are kept', async () => {
