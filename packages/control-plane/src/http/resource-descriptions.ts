@@ -139,6 +139,6 @@ const WARNING = {
 
 /** The same members, of which only some have to be there. */
 function needing(schema: TObject, needed: readonly string[]): TSchema {
-  const { required: _, ...rest } = schema
+  const { required: _, $id: __, ...rest } = schema as TObject & { $id?: string }
   return (needed.length === 0 ? rest : { ...rest, required: needed }) as TSchema
 }

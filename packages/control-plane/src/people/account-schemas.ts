@@ -2,7 +2,7 @@ import { closed, closedPartial, Id, named, oneOf, readOnly, Time, Type } from '@
 import { NAME, READ_ONLY_MEMBERS } from '../resources/written-fields.ts'
 import { ROLES } from './role.ts'
 
-const role = oneOf(ROLES)
+const role = named('Role', oneOf(ROLES))
 const timeOrNull = Type.Union([Time, Type.Null()])
 
 /** The readers of written tokens and the OpenAPI document go by these. @see contracts/control-plane.md §7 [D712] */
@@ -42,7 +42,7 @@ const email = Type.String({ maxLength: 254 })
 export const USER_WRITTEN = closed({
   ...readOnly(['id', 'createdAt', 'updatedAt', 'workspaceId']),
   email,
-  role: oneOf(ROLES),
+  role,
 })
 
 /** PATCH: what is left out stays. */

@@ -3,9 +3,11 @@ import {
   closed,
   type DescribedRoute,
   named,
+  oneOf,
   type RouteDescription,
   Type,
 } from '@millrace/openapi'
+import { EVENT_TYPES } from '@millrace/protocol'
 
 const TAG = 'Schema catalog'
 const WRITE_KEY = '3PS3MKgFh6ZTxDaxUjKBsLaUg1r'
@@ -18,9 +20,12 @@ const Micros = Type.String({
   description: 'RFC 3339 in UTC with microseconds.',
 })
 const count = Type.Integer({ minimum: 0 })
-const Schema = Type.Record(Type.String(), Type.String(), {
-  description: 'Type by dotted key path: string, float64, bool; a model may have several, joined by commas.',
-})
+const Schema = named(
+  'KeyTypes',
+  Type.Record(Type.String(), Type.String(), {
+    description: 'Type by dotted key path: string, float64, bool; a model may have several, joined by commas.',
+  }),
+)
 const KeyCounts = Type.Record(Type.String(), count)
 
 const EventModel = named(
@@ -29,7 +34,7 @@ const EventModel = named(
     ID: Type.Integer(),
     EventID: Uuid,
     WriteKey: Type.String(),
-    EventType: Type.String(),
+    EventType: named('EventType', oneOf(EVENT_TYPES)),
     EventIdentifier: Type.String(),
     CreatedAt: Micros,
     Schema,
@@ -186,11 +191,14 @@ export function schemaInWords(): DescribedRoute[] {
         {
           text: 'One for each track, page, screen, identify and group model with properties or traits.',
           schema: Type.Array(
-            closed({
-              schema: Type.Record(Type.String(), Type.Unknown()),
-              schemaType: Type.String(),
-              schemaIdentifier: Type.String(),
-            }),
+            named(
+              'ModelJsonSchema',
+              closed({
+                schema: Type.Record(Type.String(), Type.Unknown()),
+                schemaType: Type.String(),
+                schemaIdentifier: Type.String(),
+              }),
+            ),
           ),
           examples: { schemas: [jsonSchema] },
         },
