@@ -406,27 +406,6 @@ export type DestinationDefinition = {
     readonly supportedMessageTypes: { readonly [name: string]: readonly string[] }
     readonly supportedConnectionModes: { readonly [name: string]: readonly string[] }
     readonly supportedSourceTypes: readonly string[]
-  }
-}
-
-export type DestinationDefinitionWithSchema = {
-  readonly id: string
-  /** Such as `WEBHOOK`. */
-  readonly name: string
-  readonly displayName: string
-  readonly category: string
-  readonly kind: 'cloud' | 'stream' | 'object-storage' | 'key-value' | 'spreadsheet' | 'warehouse-stream'
-  /** Names allowed in `destinationConfig`. */
-  readonly defaultConfig: readonly string[]
-  readonly config: {
-    readonly destConfig: {
-      readonly defaultConfig: readonly string[]
-    }
-    /** Paths of variables that hold secrets. */
-    readonly secretKeys: readonly string[]
-    readonly supportedMessageTypes: { readonly [name: string]: readonly string[] }
-    readonly supportedConnectionModes: { readonly [name: string]: readonly string[] }
-    readonly supportedSourceTypes: readonly string[]
     readonly extraConfig: readonly string[]
     readonly commonConfig: readonly string[]
     /** Paths of variables that decide the host of requests. */
@@ -445,6 +424,27 @@ export type DestinationDefinitionWithSchema = {
   readonly createdAt: string
   /** RFC 3339 in UTC with milliseconds. */
   readonly updatedAt: string
+}
+
+export type DestinationDefinitionHead = {
+  readonly id: string
+  /** Such as `WEBHOOK`. */
+  readonly name: string
+  readonly displayName: string
+  readonly category: string
+  readonly kind: 'cloud' | 'stream' | 'object-storage' | 'key-value' | 'spreadsheet' | 'warehouse-stream'
+  /** Names allowed in `destinationConfig`. */
+  readonly defaultConfig: readonly string[]
+  readonly config: {
+    readonly destConfig: {
+      readonly defaultConfig: readonly string[]
+    }
+    /** Paths of variables that hold secrets. */
+    readonly secretKeys: readonly string[]
+    readonly supportedMessageTypes: { readonly [name: string]: readonly string[] }
+    readonly supportedConnectionModes: { readonly [name: string]: readonly string[] }
+    readonly supportedSourceTypes: readonly string[]
+  }
 }
 
 export type DestinationResult =
@@ -567,12 +567,23 @@ export type EventModel = {
   /** RFC 3339 in UTC with microseconds. */
   readonly LastSeen: string
   readonly TotalCount: number
-  /** With extras=true. */
-  readonly VersionCount?: number
-  /** With extras=true. */
-  readonly UnversionedCount?: number
-  /** With extras=true. */
-  readonly CutKeys?: number
+}
+
+export type EventModelWithExtras = {
+  readonly ID: number
+  readonly EventID: string
+  readonly WriteKey: string
+  readonly EventType: EventType
+  readonly EventIdentifier: string
+  /** RFC 3339 in UTC with microseconds. */
+  readonly CreatedAt: string
+  readonly Schema: KeyTypes
+  /** RFC 3339 in UTC with microseconds. */
+  readonly LastSeen: string
+  readonly TotalCount: number
+  readonly VersionCount: number
+  readonly UnversionedCount: number
+  readonly CutKeys: number
 }
 
 export type EventTrace = {
@@ -1273,23 +1284,7 @@ export type TransformationLog = {
 }
 
 export type TransformationRun = {
-  readonly transformedEvents: readonly (
-    | {
-        /** Index of the input event. */
-        readonly input: number
-        readonly event: JsonObject
-      }
-    | {
-        /** Index of the input event. */
-        readonly input: number
-        readonly dropped: true
-      }
-    | {
-        /** Index of the input event. */
-        readonly input: number
-        readonly error: string
-      }
-  )[]
+  readonly transformedEvents: readonly TransformedEvent[]
   readonly logs: readonly string[]
 }
 
@@ -1343,6 +1338,23 @@ export type TransformationWritten = {
   /** Whether to keep the last 1,000 lines logged by live runs. */
   readonly captureLogs?: boolean
 }
+
+export type TransformedEvent =
+  | {
+      /** Index of the input event. */
+      readonly input: number
+      readonly event: JsonObject
+    }
+  | {
+      /** Index of the input event. */
+      readonly input: number
+      readonly dropped: true
+    }
+  | {
+      /** Index of the input event. */
+      readonly input: number
+      readonly error: string
+    }
 
 export type UiField = {
   readonly key: string

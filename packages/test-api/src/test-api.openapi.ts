@@ -106,9 +106,9 @@ const definitionConfig = {
   supportedConnectionModes: textsByName,
   supportedSourceTypes: texts,
 }
-const Definition = named('DestinationDefinition', closed({ ...definition, config: closed(definitionConfig) }))
-const DefinitionWithSchema = named(
-  'DestinationDefinitionWithSchema',
+const DefinitionHead = named('DestinationDefinitionHead', closed({ ...definition, config: closed(definitionConfig) }))
+const Definition = named(
+  'DestinationDefinition',
   closed({
     ...definition,
     config: closed({
@@ -242,7 +242,7 @@ export const IN_WORDS: Readonly<
     answers: answers(
       {
         text: 'All destination types.',
-        schema: Type.Union([Type.Array(Definition), Type.Array(DefinitionWithSchema)]),
+        schema: Type.Union([Type.Array(DefinitionHead), Type.Array(Definition)]),
         examples: { definitions: [EXAMPLES.definition] },
       },
       ADMITTED,
@@ -256,7 +256,7 @@ export const IN_WORDS: Readonly<
     answers: answers(
       {
         text: 'The definition.',
-        schema: DefinitionWithSchema,
+        schema: Definition,
         examples: { definition: EXAMPLES.definitionWithSchema },
       },
       { ...ADMITTED, 404: [REFUSAL_TEXTS.definitionNotFound('NAME')] },

@@ -1,20 +1,7 @@
+import type { AccessToken, Role } from '@millrace/api-types'
 import { useQuery } from '@tanstack/react-query'
 import { api } from './client.ts'
 import { readingAll, useWriting } from './reading.ts'
-import type { Role } from './role.ts'
-
-/** @see contracts/control-plane.md §7 */
-export interface AccessToken {
-  readonly id: string
-  readonly name: string
-  readonly role: Role
-  readonly userId: string
-  readonly email: string
-  readonly createdAt: string
-  readonly expiresAt: string | null
-  /** To the minute. */
-  readonly lastUsedAt: string | null
-}
 
 const ACCESS_TOKENS = '/v2/access-tokens'
 

@@ -1,16 +1,7 @@
+import type { Connection } from '@millrace/api-types'
 import { useQuery } from '@tanstack/react-query'
 import { api } from './client.ts'
 import { readingAll, useWriting } from './reading.ts'
-
-/** @see contracts/control-plane.md §7 */
-export interface Connection {
-  readonly id: string
-  readonly sourceId: string
-  readonly destinationId: string
-  readonly enabled: boolean
-  readonly createdAt: string
-  readonly updatedAt: string
-}
 
 const CONNECTIONS = '/v2/connections'
 const pathOf = (id: string) => `${CONNECTIONS}/${encodeURIComponent(id)}`

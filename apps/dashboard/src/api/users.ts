@@ -1,16 +1,7 @@
+import type { Role, User } from '@millrace/api-types'
 import { useQuery } from '@tanstack/react-query'
 import { api } from './client.ts'
 import { readingAll, readingOne, useWriting } from './reading.ts'
-import type { Role } from './role.ts'
-
-/** @see contracts/control-plane.md §7 */
-export interface User {
-  readonly id: string
-  readonly email: string
-  readonly role: Role
-  readonly createdAt: string
-  readonly updatedAt: string
-}
 
 const USERS = '/v2/users'
 const pathOf = (id: string) => `${USERS}/${encodeURIComponent(id)}`

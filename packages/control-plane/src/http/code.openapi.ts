@@ -135,11 +135,14 @@ export const TEST_IN_WORDS: RouteDescription = {
         'TransformationRun',
         closed({
           transformedEvents: Type.Array(
-            Type.Union([
-              closed({ input: Input, event: Event }),
-              closed({ input: Input, dropped: Type.Literal(true) }),
-              closed({ input: Input, error: Type.String() }),
-            ]),
+            named(
+              'TransformedEvent',
+              Type.Union([
+                closed({ input: Input, event: Event }),
+                closed({ input: Input, dropped: Type.Literal(true) }),
+                closed({ input: Input, error: Type.String() }),
+              ]),
+            ),
           ),
           logs: Type.Array(Type.String()),
         }),

@@ -28,22 +28,21 @@ const Schema = named(
 )
 const KeyCounts = Type.Record(Type.String(), count)
 
-const EventModel = named(
-  'EventModel',
-  closed({
-    ID: Type.Integer(),
-    EventID: Uuid,
-    WriteKey: Type.String(),
-    EventType: named('EventType', oneOf(EVENT_TYPES)),
-    EventIdentifier: Type.String(),
-    CreatedAt: Micros,
-    Schema,
-    LastSeen: Micros,
-    TotalCount: count,
-    VersionCount: Type.Optional(Type.Integer({ description: 'With extras=true.' })),
-    UnversionedCount: Type.Optional(Type.Integer({ description: 'With extras=true.' })),
-    CutKeys: Type.Optional(Type.Integer({ description: 'With extras=true.' })),
-  }),
+const eventModel = {
+  ID: Type.Integer(),
+  EventID: Uuid,
+  WriteKey: Type.String(),
+  EventType: named('EventType', oneOf(EVENT_TYPES)),
+  EventIdentifier: Type.String(),
+  CreatedAt: Micros,
+  Schema,
+  LastSeen: Micros,
+  TotalCount: count,
+}
+const EventModel = named('EventModel', closed(eventModel))
+const EventModelWithExtras = named(
+  'EventModelWithExtras',
+  closed({ ...eventModel, VersionCount: count, UnversionedCount: count, CutKeys: count }),
 )
 const EventVersion = named(
   'EventVersion',
@@ -146,11 +145,15 @@ export function schemaInWords(): DescribedRoute[] {
     '/schemas/event-models': {
       ...described('List event models', {
         text: 'Models in order of creation.',
-        schema: Type.Array(EventModel),
+        schema: Type.Union([Type.Array(EventModel), Type.Array(EventModelWithExtras)]),
         examples: { models: [model] },
       }),
       details: 'A model groups the events of one source, type and name.',
-      query: { WriteKey: writeKey, ...PAGING, extras: Type.Boolean({ default: false }) },
+      query: {
+        WriteKey: writeKey,
+        ...PAGING,
+        extras: Type.Boolean({ default: false, description: 'Adds VersionCount, UnversionedCount and CutKeys.' }),
+      },
     },
     '/schemas/event-versions': {
       ...described(
