@@ -22,6 +22,14 @@ export type AccessToken = {
   readonly lastUsedAt: string | null
 }
 
+export type AccessTokenWritten = {
+  readonly name: string
+  /** At most the role of the request's token. */
+  readonly role: 'viewer' | 'editor' | 'admin'
+  /** A time in the future; null: never. */
+  readonly expiresAt?: string | null
+}
+
 export type AppliedConfiguration = {
   /** Increases with every change of the configuration. */
   readonly revision: number
@@ -194,6 +202,14 @@ export type ConnectionTestWritten = {
   readonly type: string
   readonly config: JsonObject
   readonly destinationId?: string
+}
+
+export type ConnectionWritten = {
+  /** Cannot be changed. */
+  readonly sourceId: string
+  /** Cannot be changed. */
+  readonly destinationId: string
+  readonly enabled?: boolean
 }
 
 export type Credential = {
@@ -1371,6 +1387,11 @@ export type User = {
   readonly createdAt: string
   /** RFC 3339 in UTC with milliseconds. */
   readonly updatedAt: string
+}
+
+export type UserWritten = {
+  readonly email: string
+  readonly role: Role
 }
 
 export type Version = {

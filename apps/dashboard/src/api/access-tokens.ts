@@ -1,4 +1,4 @@
-import type { AccessToken, Role } from '@millrace/api-types'
+import type { AccessToken, AccessTokenWritten } from '@millrace/api-types'
 import { useQuery } from '@tanstack/react-query'
 import { api } from './client.ts'
 import { readingAll, useWriting } from './reading.ts'
@@ -13,8 +13,7 @@ export function useAccessTokens() {
 /** The answer's `token` is shown this once. */
 export function useCreateAccessToken() {
   return useWriting(
-    (body: { name: string; role: Role; expiresAt: string | null }) =>
-      api<{ accessToken: AccessToken; token: string }>('POST', ACCESS_TOKENS, { body }),
+    (body: AccessTokenWritten) => api<{ accessToken: AccessToken; token: string }>('POST', ACCESS_TOKENS, { body }),
     [ACCESS_TOKENS],
   )
 }

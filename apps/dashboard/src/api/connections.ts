@@ -1,4 +1,4 @@
-import type { Connection } from '@millrace/api-types'
+import type { Connection, ConnectionWritten } from '@millrace/api-types'
 import { useQuery } from '@tanstack/react-query'
 import { api } from './client.ts'
 import { readingAll, useWriting } from './reading.ts'
@@ -12,8 +12,7 @@ export const useConnections = () => useQuery(readingConnections())
 
 export function useCreateConnection() {
   return useWriting(
-    (body: { sourceId: string; destinationId: string; enabled?: boolean }) =>
-      api<{ connection: Connection }>('POST', CONNECTIONS, { body }),
+    (body: ConnectionWritten) => api<{ connection: Connection }>('POST', CONNECTIONS, { body }),
     [CONNECTIONS],
   )
 }

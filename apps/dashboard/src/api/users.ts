@@ -1,4 +1,4 @@
-import type { Role, User } from '@millrace/api-types'
+import type { Role, User, UserWritten } from '@millrace/api-types'
 import { useQuery } from '@tanstack/react-query'
 import { api } from './client.ts'
 import { readingAll, readingOne, useWriting } from './reading.ts'
@@ -14,7 +14,7 @@ export function useUsers(options: { isEnabled?: boolean } = {}) {
 /** The answer's `token` is shown this once. */
 export function useCreateUser() {
   return useWriting(
-    (body: { email: string; role: Role }) => api<{ user: User; token: string }>('POST', USERS, { body }),
+    (body: UserWritten) => api<{ user: User; token: string }>('POST', USERS, { body }),
     [USERS, '/v2/access-tokens'],
   )
 }
