@@ -55,7 +55,9 @@ function* within(
 
 function resolved(schema: Schema, schemas: Readonly<Record<string, Schema>>): Schema {
   const name = /^#\/components\/schemas\/(.+)$/.exec(schema?.$ref ?? '')?.[1]
-  return name === undefined ? schema : schemas[name]
+  if (name === undefined) return schema
+  const { $ref: _, ...beside } = schema
+  return { ...schemas[name], ...beside }
 }
 
 function typeOf(schema: Schema, schemas: Readonly<Record<string, Schema>>): string {

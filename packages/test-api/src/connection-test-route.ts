@@ -1,5 +1,5 @@
 import type { DestinationRegistry } from '@millrace/destinations'
-import { ApiError, closed, oneOf, type RouteDescription, refusals, Type } from '@millrace/openapi'
+import { ApiError, closed, named, oneOf, type RouteDescription, refusals, Type } from '@millrace/openapi'
 import { isJsonObject, type JsonObject } from '@millrace/protocol'
 import type { FastifyPluginAsync } from 'fastify'
 import { testConnection } from './connection-test.ts'
@@ -20,25 +20,31 @@ const CONNECTION_TEST_IN_WORDS: RouteDescription = {
     'One request without effect at the destination; nothing is saved. With `destinationId` the configuration is a change of that one: what is left out and `********` stand for saved values, and secrets go to another origin only for an admin. `tested` is false where the type has nothing to test with.',
   access: 'token',
   body: {
-    schema: closed({
-      type: Type.String(),
-      config: Type.Record(Type.String(), Type.Unknown()),
-      destinationId: Type.Optional(Type.String()),
-    }),
+    schema: named(
+      'ConnectionTestWritten',
+      closed({
+        type: Type.String(),
+        config: Type.Record(Type.String(), Type.Unknown()),
+        destinationId: Type.Optional(Type.String()),
+      }),
+    ),
     example: { type: 'WEBHOOK', config: { webhookUrl: 'https://hooks.cinema.example/in' } },
   },
   answers: {
     200: {
       text: 'The result.',
-      schema: closed({
-        tested: Type.Boolean(),
-        verdict: oneOf(['good', 'doubtful', 'bad', 'unknown'], {
-          description: 'good: 2xx or 3xx; doubtful: reached, with another answer below 500; unknown: not tested.',
+      schema: named(
+        'ConnectionTest',
+        closed({
+          tested: Type.Boolean({ description: 'false: the type has nothing to test with.' }),
+          verdict: oneOf(['good', 'doubtful', 'bad', 'unknown'], {
+            description: 'good: 2xx or 3xx; doubtful: reached, with another answer below 500; unknown: not tested.',
+          }),
+          ok: Type.Boolean({ description: 'true for `good` and `unknown`.' }),
+          text: Type.String(),
+          durationMs: Type.Integer({ minimum: 0 }),
         }),
-        ok: Type.Boolean({ description: 'true for `good` and `unknown`.' }),
-        text: Type.String(),
-        durationMs: Type.Integer({ minimum: 0 }),
-      }),
+      ),
       examples: {
         answered: { tested: true, verdict: 'good', ok: true, text: 'Answered 204.', durationMs: 84 },
         missing: {

@@ -10,6 +10,22 @@ const disabled = {
   error: `Destination with id ${disabledId} is disabled`,
 }
 
+const definition = {
+  id: '3Z9L6wfMBPRNmAYA9ws16Wv6fts',
+  name: 'WEBHOOK',
+  displayName: 'Webhook',
+  category: 'webhooks',
+  kind: 'cloud',
+  defaultConfig: ['webhookUrl', 'webhookMethod', 'headers'],
+  config: {
+    destConfig: { defaultConfig: ['webhookUrl', 'webhookMethod', 'headers'] },
+    secretKeys: ['headers.to', 'signingSecret'],
+    supportedMessageTypes: { cloud: ['identify', 'track', 'page', 'screen', 'group', 'alias'] },
+    supportedConnectionModes: { cordova: ['cloud'], web: ['cloud'], cloud: ['cloud'] },
+    supportedSourceTypes: ['cordova', 'web', 'cloud'],
+  },
+}
+
 /** What /openapi.json shows of requests and answers. */
 export const EXAMPLES = {
   destinationRequest: {
@@ -62,19 +78,14 @@ export const EXAMPLES = {
       disabled,
     ],
   },
-  definition: {
-    id: '3Z9L6wfMBPRNmAYA9ws16Wv6fts',
-    name: 'WEBHOOK',
-    displayName: 'Webhook',
-    category: 'webhooks',
-    kind: 'cloud',
-    defaultConfig: ['webhookUrl', 'webhookMethod', 'headers'],
-    config: {
-      destConfig: { defaultConfig: ['webhookUrl', 'webhookMethod', 'headers'] },
-      secretKeys: ['headers.to', 'signingSecret'],
-      supportedMessageTypes: { cloud: ['identify', 'track', 'page', 'screen', 'group', 'alias'] },
-      supportedConnectionModes: { cordova: ['cloud'], web: ['cloud'], cloud: ['cloud'] },
-      supportedSourceTypes: ['cordova', 'web', 'cloud'],
-    },
+  definition,
+  definitionWithSchema: {
+    ...definition,
+    config: { ...definition.config, extraConfig: [], commonConfig: [], hostKeys: ['webhookUrl'], publicKeys: [] },
+    configSchema: { type: 'object', required: ['webhookUrl'] },
+    uiConfig: { fields: [{ key: 'webhookUrl', label: 'URL' }] },
+    options: {},
+    createdAt: '2025-11-20T09:00:00.000Z',
+    updatedAt: '2025-11-20T09:00:00.000Z',
   },
 }

@@ -1,4 +1,4 @@
-import { type AnswerDescription, closed, Id, named, oneOf, type RouteDescription, Type } from '@millrace/openapi'
+import { type AnswerDescription, closed, Id, named, oneOf, type RouteDescription, Time, Type } from '@millrace/openapi'
 import { REQUEST_OBJECT } from '@millrace/pipeline'
 import { EXAMPLES } from './examples.openapi.ts'
 import { EXTRA_WORDS } from './extras.ts'
@@ -88,16 +88,48 @@ const DestinationResult = named(
   ]),
 )
 
+const texts = Type.Array(Type.String())
+const textsByName = Type.Record(Type.String(), texts)
+const KINDS = ['cloud', 'stream', 'object-storage', 'key-value', 'spreadsheet', 'warehouse-stream'] as const
+const definition = {
+  id: Type.String(),
+  name: Type.String({ description: 'Such as `WEBHOOK`.' }),
+  displayName: Type.String(),
+  category: Type.String(),
+  kind: oneOf(KINDS),
+  defaultConfig: Type.Array(Type.String(), { description: 'Names allowed in `destinationConfig`.' }),
+}
+const definitionConfig = {
+  destConfig: closed({ defaultConfig: texts }),
+  secretKeys: Type.Array(Type.String(), { description: 'Paths of variables that hold secrets.' }),
+  supportedMessageTypes: textsByName,
+  supportedConnectionModes: textsByName,
+  supportedSourceTypes: texts,
+}
+const DefinitionHead = named('DestinationDefinitionHead', closed({ ...definition, config: closed(definitionConfig) }))
 const Definition = named(
   'DestinationDefinition',
-  Type.Object({
-    id: Type.String(),
-    name: Type.String(),
-    displayName: Type.String(),
-    category: Type.String(),
-    kind: Type.String(),
-    defaultConfig: Type.Array(Type.String(), { description: 'Names allowed in `destinationConfig`.' }),
-    config: object,
+  closed({
+    ...definition,
+    config: closed({
+      ...definitionConfig,
+      extraConfig: texts,
+      commonConfig: texts,
+      hostKeys: Type.Array(Type.String(), { description: 'Paths of variables that decide the host of requests.' }),
+      publicKeys: Type.Array(Type.String(), { description: 'Variables that a client library may see.' }),
+    }),
+    configSchema: Type.Record(Type.String(), Type.Unknown(), { description: 'JSON Schema draft-07 of a config.' }),
+    uiConfig: closed({
+      help: Type.Optional(Type.String()),
+      fields: Type.Optional(
+        Type.Array(
+          named('UiField', closed({ key: Type.String(), label: Type.String(), help: Type.Optional(Type.String()) })),
+        ),
+      ),
+    }),
+    options: object,
+    createdAt: Time,
+    updatedAt: Time,
   }),
 )
 
@@ -210,7 +242,7 @@ export const IN_WORDS: Readonly<
     answers: answers(
       {
         text: 'All destination types.',
-        schema: Type.Array(Definition),
+        schema: Type.Union([Type.Array(DefinitionHead), Type.Array(Definition)]),
         examples: { definitions: [EXAMPLES.definition] },
       },
       ADMITTED,
@@ -222,7 +254,11 @@ export const IN_WORDS: Readonly<
     access: 'token',
     pathParameters: { name: Type.String({ description: 'Such as `WEBHOOK`.' }) },
     answers: answers(
-      { text: 'The definition.', schema: Definition, examples: { definition: EXAMPLES.definition } },
+      {
+        text: 'The definition.',
+        schema: Definition,
+        examples: { definition: EXAMPLES.definitionWithSchema },
+      },
       { ...ADMITTED, 404: [REFUSAL_TEXTS.definitionNotFound('NAME')] },
     ),
   },

@@ -1,20 +1,7 @@
+import type { AccessToken, AccessTokenWritten } from '@millrace/api-types'
 import { useQuery } from '@tanstack/react-query'
 import { api } from './client.ts'
 import { readingAll, useWriting } from './reading.ts'
-import type { Role } from './role.ts'
-
-/** @see contracts/control-plane.md §7 */
-export interface AccessToken {
-  readonly id: string
-  readonly name: string
-  readonly role: Role
-  readonly userId: string
-  readonly email: string
-  readonly createdAt: string
-  readonly expiresAt: string | null
-  /** To the minute. */
-  readonly lastUsedAt: string | null
-}
 
 const ACCESS_TOKENS = '/v2/access-tokens'
 
@@ -26,8 +13,7 @@ export function useAccessTokens() {
 /** The answer's `token` is shown this once. */
 export function useCreateAccessToken() {
   return useWriting(
-    (body: { name: string; role: Role; expiresAt: string | null }) =>
-      api<{ accessToken: AccessToken; token: string }>('POST', ACCESS_TOKENS, { body }),
+    (body: AccessTokenWritten) => api<{ accessToken: AccessToken; token: string }>('POST', ACCESS_TOKENS, { body }),
     [ACCESS_TOKENS],
   )
 }

@@ -1,4 +1,4 @@
-import type { JsonValue } from '@millrace/protocol/json'
+import type { AuditEntry, AuditKind } from '@millrace/api-types'
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { readingPages } from './reading.ts'
 
@@ -17,32 +17,7 @@ export const AUDIT_KINDS = [
   'backup',
   'catalog',
   'session',
-] as const
-export type AuditKind = (typeof AUDIT_KINDS)[number]
-
-/** @see contracts/control-plane.md §10 */
-export interface AuditEntry {
-  readonly id: string
-  readonly at: string
-  readonly actor: string
-  readonly tokenName: string | null
-  readonly address: string | null
-  readonly action: string
-  readonly kind: AuditKind
-  readonly resourceId: string | null
-  /** `ok`, or the code of the error that refused it. */
-  readonly outcome: string
-  readonly requestId: string | null
-  readonly diff: readonly DiffLine[]
-}
-
-export interface DiffLine {
-  /** JSON pointer. */
-  readonly path: string
-  readonly from: JsonValue
-  readonly to: JsonValue
-  readonly secretChanged?: true
-}
+] as const satisfies readonly AuditKind[]
 
 export interface AuditFilters {
   readonly from?: string

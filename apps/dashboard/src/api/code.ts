@@ -1,43 +1,12 @@
+import type { CodeVersion, CodeVersionHead, Library, LibraryWritten } from '@millrace/api-types'
 import { useQuery } from '@tanstack/react-query'
 import { api } from './client.ts'
 import { reading, useWriting } from './reading.ts'
 
 /** What transformations and libraries have in common. @see contracts/transformations.md §9 */
-export interface Code {
-  readonly id: string
-  /** Of the newest version, which may be a draft. */
-  readonly versionId: string
-  /** Of the one that runs in live traffic; null before the first. */
-  readonly publishedVersionId: string | null
-  readonly name: string
-  readonly description: string
-  readonly language: 'javascript' | 'typescript'
-  readonly code: string
-  /** Import names of libraries. */
-  readonly imports: readonly string[]
-  readonly workspaceId: string
-  readonly createdAt: string
-  readonly updatedAt: string
-}
+export type Code = Omit<Library, 'importName' | 'usedBy'>
 
-export interface CodeWritten {
-  readonly name: string
-  readonly description?: string
-  readonly language?: Code['language']
-  readonly code: string
-}
-
-export interface CodeVersion {
-  readonly versionId: string
-  readonly createdAt: string
-  readonly createdBy: string
-  readonly published: boolean
-  readonly language: Code['language']
-  readonly code: string
-  readonly imports: readonly string[]
-}
-
-export type CodeVersionHead = Omit<CodeVersion, 'language' | 'code' | 'imports'>
+export type CodeWritten = LibraryWritten
 
 /*
  * What both lists of code can be asked alike; `list` is the path of one of them.

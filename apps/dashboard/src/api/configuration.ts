@@ -1,11 +1,11 @@
-import type { JsonObject } from '@millrace/protocol/json'
+import type { Configuration } from '@millrace/api-types'
 import { useQuery } from '@tanstack/react-query'
 import { reading } from './reading.ts'
 
 /** The whole workspace as one document; secrets are `********`. @see contracts/control-plane.md §9 */
 export function useConfiguration(options: { isEnabled?: boolean } = {}) {
   return useQuery({
-    ...reading<{ revision: number; document: JsonObject }>('/v2/config'),
+    ...reading<Configuration>('/v2/config'),
     enabled: options.isEnabled ?? true,
   })
 }

@@ -1,16 +1,7 @@
+import type { Connection, ConnectionWritten } from '@millrace/api-types'
 import { useQuery } from '@tanstack/react-query'
 import { api } from './client.ts'
 import { readingAll, useWriting } from './reading.ts'
-
-/** @see contracts/control-plane.md §7 */
-export interface Connection {
-  readonly id: string
-  readonly sourceId: string
-  readonly destinationId: string
-  readonly enabled: boolean
-  readonly createdAt: string
-  readonly updatedAt: string
-}
 
 const CONNECTIONS = '/v2/connections'
 const pathOf = (id: string) => `${CONNECTIONS}/${encodeURIComponent(id)}`
@@ -21,8 +12,7 @@ export const useConnections = () => useQuery(readingConnections())
 
 export function useCreateConnection() {
   return useWriting(
-    (body: { sourceId: string; destinationId: string; enabled?: boolean }) =>
-      api<{ connection: Connection }>('POST', CONNECTIONS, { body }),
+    (body: ConnectionWritten) => api<{ connection: Connection }>('POST', CONNECTIONS, { body }),
     [CONNECTIONS],
   )
 }

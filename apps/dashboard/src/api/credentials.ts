@@ -1,12 +1,7 @@
+import type { Credential } from '@millrace/api-types'
 import { useQuery } from '@tanstack/react-query'
 import { api } from './client.ts'
 import { readingAll, useWriting } from './reading.ts'
-
-/** What user code gets by `getCredential(key)`; values are never read back. @see contracts/control-plane.md §7 [D726] */
-export interface Credential {
-  readonly key: string
-  readonly updatedAt: string
-}
 
 const CREDENTIALS = '/v2/credentials'
 const pathOf = (key: string) => `${CREDENTIALS}/${encodeURIComponent(key)}`

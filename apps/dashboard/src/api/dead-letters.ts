@@ -1,15 +1,28 @@
-import type { EventType } from '@millrace/protocol/event'
-import type { JsonObject } from '@millrace/protocol/json'
+import type {
+  DeadLetter,
+  DeadLetterGroup,
+  DeadLetterState,
+  DeadLetterWithPayloads,
+  Stage,
+  StartedReplay,
+} from '@millrace/api-types'
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { api } from './client.ts'
-import type { Attempt } from './events.ts'
 import { reading, readingPages, useWriting } from './reading.ts'
 import { pollEvery } from './retry.ts'
 
-export const STAGES = ['user_transformation', 'dest_transformation', 'delivery', 'internal'] as const
-export const DEAD_LETTER_STATES = ['open', 'replaying', 'resolved', 'discarded'] as const
-export type Stage = (typeof STAGES)[number]
-export type DeadLetterState = (typeof DEAD_LETTER_STATES)[number]
+export const STAGES = [
+  'user_transformation',
+  'dest_transformation',
+  'delivery',
+  'internal',
+] as const satisfies readonly Stage[]
+export const DEAD_LETTER_STATES = [
+  'open',
+  'replaying',
+  'resolved',
+  'discarded',
+] as const satisfies readonly DeadLetterState[]
 
 /** @see contracts/delivery.md §6 */
 export interface DeadLetterFilters {
@@ -23,49 +36,6 @@ export interface DeadLetterFilters {
   readonly messageId?: string
   readonly from?: string
   readonly to?: string
-}
-
-export interface DeadLetter {
-  readonly id: string
-  readonly state: DeadLetterState
-  readonly stage: Stage
-  readonly reason: string
-  readonly messageId: string
-  readonly eventType: EventType
-  readonly eventName: string | null
-  readonly userId: string | null
-  readonly sourceId: string
-  readonly destinationId: string
-  readonly acceptedAt: string
-  readonly deadAt: string
-  readonly attempts: number
-  readonly lastStatus: number | null
-  readonly lastAnswer: string | null
-  readonly transformationVersionIds: readonly string[]
-}
-
-export interface DeadLetterWithPayloads extends DeadLetter {
-  readonly event: JsonObject
-  readonly request: {
-    readonly method: string
-    readonly endpoint: string
-    readonly headers: Readonly<Record<string, string>>
-    readonly rendered?: true
-  } | null
-  readonly answer: { readonly status: number; readonly text: string | null } | null
-  /** The first 5 and the last 15 attempts. */
-  readonly history: readonly Attempt[]
-}
-
-/** @see contracts/dashboard.md §4 N8 */
-export interface DeadLetterGroup {
-  readonly destinationId: string
-  readonly stage: Stage
-  readonly reason: string
-  readonly lastStatus: number | null
-  readonly count: number
-  readonly oldestAt: string
-  readonly newestAt: string
 }
 
 const DEAD_LETTERS = '/v2/dead-letters'
@@ -109,21 +79,20 @@ export type DeadLetterChoice =
 export function useReplayDeadLetters() {
   return useWriting(
     (body: DeadLetterChoice & { dryRun?: boolean; rateEventsPerSecond?: number }) =>
-      api<{ replayId: string }>('POST', `${DEAD_LETTERS}/replay`, { body }),
+      api<StartedReplay>('POST', `${DEAD_LETTERS}/replay`, { body }),
     CHANGED,
   )
 }
 
 export function useDiscardDeadLetters() {
   return useWriting(
-    (body: DeadLetterChoice & { dryRun?: boolean }) =>
-      api<{ replayId: string }>('POST', `${DEAD_LETTERS}/discard`, { body }),
+    (body: DeadLetterChoice & { dryRun?: boolean }) => api<StartedReplay>('POST', `${DEAD_LETTERS}/discard`, { body }),
     CHANGED,
   )
 }
 
 export function useReplayDeadLetter() {
-  return useWriting(({ id }: { id: string }) => api<{ replayId: string }>('POST', `${pathOf(id)}/replay`), CHANGED)
+  return useWriting(({ id }: { id: string }) => api<StartedReplay>('POST', `${pathOf(id)}/replay`), CHANGED)
 }
 
 export function useDiscardDeadLetter() {

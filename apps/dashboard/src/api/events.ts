@@ -1,11 +1,8 @@
-import type { EventType } from '@millrace/protocol/event'
-import type { JsonObject } from '@millrace/protocol/json'
-import type { Waiting } from '@millrace/wording'
+import type { EventTrace, EventType, ListedEvent, Outcome, Paging } from '@millrace/api-types'
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { api, pathWith } from './client.ts'
-import { type Paging, reading, readingPages } from './reading.ts'
+import { reading, readingPages } from './reading.ts'
 import { pollEvery } from './retry.ts'
-import type { RequestObject } from './test-api.ts'
 
 export const OUTCOMES = [
   'pending',
@@ -19,8 +16,7 @@ export const OUTCOMES = [
   'dead_lettered',
   'discarded',
   'expired',
-] as const
-export type Outcome = (typeof OUTCOMES)[number]
+] as const satisfies readonly Outcome[]
 
 /** @see contracts/delivery.md §8, dashboard.md §4 N7 */
 export interface EventFilters {
@@ -32,24 +28,6 @@ export interface EventFilters {
   readonly anonymousId?: string
   readonly outcome?: Outcome
   readonly destinationId?: string
-}
-
-/** One accepted event, without its payload. */
-export interface ListedEvent {
-  readonly messageId: string
-  readonly sourceId: string
-  readonly acceptedAt: string
-  readonly type: EventType
-  readonly name: string | null
-  readonly userId: string | null
-  readonly anonymousId: string | null
-  readonly outcomes: readonly {
-    readonly destinationId: string
-    readonly outcome: Outcome
-    readonly reason: string | null
-    /** Of one without a final outcome. */
-    readonly waiting?: Waiting
-  }[]
 }
 
 /** Newest first. A page may be empty although older events follow: one call looks back over at most a second. */
@@ -86,64 +64,6 @@ export function useRecentEvents(
     refetchInterval: pollEvery(options.pollMs ?? null),
     enabled: options.isEnabled ?? true,
   })
-}
-
-/** One accepted event with its journey to each destination. */
-export interface EventTrace {
-  readonly messageId: string
-  readonly sourceId: string
-  readonly acceptedAt: string
-  readonly position: string
-  readonly event: JsonObject
-  readonly destinations: readonly Journey[]
-}
-
-export interface Journey {
-  readonly destinationId: string
-  readonly outcome: Outcome
-  readonly reason: string | null
-  readonly replayId: string | null
-  readonly transformationVersionIds: readonly string[]
-  readonly configRevision: number | null
-  readonly requests: readonly TracedRequest[]
-  /** Of a retrying one. */
-  readonly nextAttemptAt?: string
-  /** messageId of the event that a blocked one waits behind. */
-  readonly blockedBy?: string
-  /** Of one without a final outcome. */
-  readonly waiting?: Waiting
-  /** Only for the destination that was asked to be rendered. */
-  readonly rendered?: Rendered
-}
-
-export interface TracedRequest {
-  readonly method?: string
-  readonly endpoint?: string
-  /** Not kept, but recreated from the stored event with the recorded versions. */
-  readonly rendered?: true
-  readonly attempts: readonly Attempt[]
-}
-
-export interface Attempt {
-  readonly n: number
-  readonly at: string
-  readonly durationMs: number
-  readonly status: number
-  readonly class: 'delivered' | 'retry' | 'abort'
-  readonly text: string | null
-}
-
-/** What the steps of one destination make of the event. @see contracts/dashboard.md §4 N7 */
-export interface Rendered {
-  /** Whether the versions of the time could still be used. */
-  readonly versions: 'recorded' | 'today'
-  readonly steps: readonly {
-    readonly transformationId: string
-    readonly versionId: string
-    readonly output: readonly JsonObject[]
-    readonly error: string | null
-  }[]
-  readonly requests: readonly RequestObject[]
 }
 
 const readingTrace = (messageId: string, query: { sourceId?: string; render?: string } = {}) =>

@@ -1,14 +1,8 @@
+import type { Library, LibraryWritten } from '@millrace/api-types'
 import { useQuery } from '@tanstack/react-query'
 import { api } from './client.ts'
-import { type Code, type CodeWritten, useCodeVersion, useCodeVersions, useDeletingCode, usePublishing } from './code.ts'
+import { useCodeVersion, useCodeVersions, useDeletingCode, usePublishing } from './code.ts'
 import { readingAll, readingOne, type Tagged, useWriting } from './reading.ts'
-
-/** @see contracts/transformations.md §3, §9 */
-export interface Library extends Code {
-  readonly importName: string
-  /** Ids of transformations. */
-  readonly usedBy: readonly string[]
-}
 
 const LIBRARIES = '/v2/libraries'
 const pathOf = (id: string) => `${LIBRARIES}/${encodeURIComponent(id)}`
@@ -26,7 +20,7 @@ export function useLibrary(id: string) {
 
 export function useCreateLibrary() {
   return useWriting(
-    ({ publish, ...body }: CodeWritten & { publish?: boolean }) =>
+    ({ publish, ...body }: LibraryWritten & { publish?: boolean }) =>
       api<{ library: Library }>('POST', LIBRARIES, { query: { publish }, body }),
     [LIBRARIES],
   )
@@ -34,7 +28,7 @@ export function useCreateLibrary() {
 
 export function useChangeLibrary() {
   return useWriting(
-    ({ id, etag, publish, ...body }: CodeWritten & { id: string; etag: string | null; publish?: boolean }) =>
+    ({ id, etag, publish, ...body }: LibraryWritten & { id: string; etag: string | null; publish?: boolean }) =>
       api<{ library: Library }>('PUT', pathOf(id), { query: { publish }, body, etag }),
     [LIBRARIES],
   )

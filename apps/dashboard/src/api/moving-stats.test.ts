@@ -1,6 +1,6 @@
+import type { Stats } from '@millrace/api-types'
 import { describe, expect, test } from 'vitest'
 import { askedFrom, movedOn } from './moving-stats.ts'
-import type { Stats } from './stats-answer.ts'
 
 /* Counts that are read again and again: only the newest steps are asked for (dashboard.md §5 "every 5 s"). */
 

@@ -1,4 +1,4 @@
-import type { Stats } from './stats-answer.ts'
+import type { Stats } from '@millrace/api-types'
 
 /** Steps that are asked for again: the one that went on, and one whose end had not been counted yet. */
 const ASKED_AGAIN = 2

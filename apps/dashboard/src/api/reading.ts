@@ -1,3 +1,4 @@
+import type { Paging } from '@millrace/api-types'
 import {
   infiniteQueryOptions,
   type QueryClient,
@@ -11,13 +12,6 @@ import { type Answer, api, pathWith, type QueryValues } from './client.ts'
 
 /** Most pages of a list that is read whole: 20 of 500. */
 const MAX_PAGES = 20
-
-export interface Paging {
-  /** Null where it is not counted. */
-  readonly total: number | null
-  /** Path of the next page; empty on the last. */
-  readonly next: string
-}
 
 /** A resource with the ETag that a later write has to send. */
 export type Tagged<T> = T & { readonly etag: string | null }

@@ -1,17 +1,10 @@
+import type { NewSession, Role, Session } from '@millrace/api-types'
 import { type QueryClient, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useSyncExternalStore } from 'react'
 import { api } from './client.ts'
 import { reading } from './reading.ts'
-import { ROLES, type Role } from './role.ts'
+import { ROLES } from './role.ts'
 import { endSession, keepSessionHalf, sessionHalf, watchSessionHalf } from './session-half.ts'
-import type { User } from './users.ts'
-
-/** Who is signed in. @see contracts/dashboard.md §4 N2 */
-export interface Session {
-  readonly user: User
-  readonly token: { readonly id: string; readonly name: string; readonly role: Role }
-  readonly expiresAt: string
-}
 
 /** Whether this browser holds a half of a session; it may have ended without our knowing. */
 export function useHasSession(): boolean {
@@ -39,7 +32,7 @@ export function useRole(): Role | undefined {
  * @throws ApiError of kind `session` for a wrong e-mail or token.
  */
 export async function signIn(client: QueryClient, written: { email: string; token: string }): Promise<void> {
-  const { body } = await api<{ session: Session & { half: string } }>('POST', '/v2/session', { body: written })
+  const { body } = await api<{ session: NewSession }>('POST', '/v2/session', { body: written })
   const { half, ...session } = body.session
   const before = client.getQueryData<{ session: Session }>(SESSION.queryKey)?.session
   // Another person must not see what the one before was shown; the same one goes on where they were.

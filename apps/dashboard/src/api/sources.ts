@@ -1,3 +1,4 @@
+import type { Refusal, Source, SourceType, SourceWritten } from '@millrace/api-types'
 import { useQuery } from '@tanstack/react-query'
 import { api } from './client.ts'
 import { reading, readingAll, readingOne, type Tagged, useWriting } from './reading.ts'
@@ -26,51 +27,7 @@ export const SOURCE_TYPES = [
   'HTTP',
   'Pixel',
   'Webhook',
-] as const
-export type SourceType = (typeof SOURCE_TYPES)[number]
-
-/** @see contracts/control-plane.md §5 */
-export interface Source {
-  readonly id: string
-  readonly key: string
-  readonly name: string
-  readonly type: SourceType
-  readonly writeKey: string
-  readonly enabled: boolean
-  readonly config: SourceConfig
-  readonly workspaceId: string
-  readonly createdAt: string
-  readonly updatedAt: string
-}
-
-/** A type, not an interface, so that it is also a JSON object. */
-export type SourceConfig = {
-  /** 0: none. */
-  readonly rateLimitEventsPerMinute: number
-  readonly dedupWindowSeconds: number
-  readonly orderShards: number
-  readonly catalog: { readonly samples: 'full' | 'masked' | 'off'; readonly values: 'on' | 'off' }
-  /** Of a source of type Webhook. */
-  readonly webhook?: WebhookConfig
-}
-
-/** Paths are member names joined by dots; "" looks for nothing. */
-export type WebhookConfig = {
-  readonly eventPath: string
-  readonly userIdPath: string
-  readonly anonymousIdPath: string
-  readonly messageIdPath: string
-  readonly signature: 'none' | 'github' | 'stripe' | 'shopify'
-  /** Key of the credential that holds the secret. */
-  readonly secretCredential: string
-}
-
-export interface SourceWritten {
-  readonly name: string
-  readonly type: SourceType
-  readonly enabled?: boolean
-  readonly config?: Partial<SourceConfig>
-}
+] as const satisfies readonly SourceType[]
 
 const SOURCES = '/v2/sources'
 const pathOf = (id: string) => `${SOURCES}/${encodeURIComponent(id)}`
@@ -118,21 +75,6 @@ export function useRotateWriteKey() {
 /** Takes away all that the schema catalog knows of a source. */
 export function usePurgeCatalog() {
   return useWriting(({ id }: { id: string }) => api<null>('DELETE', `${pathOf(id)}/catalog`), ['/schemas'])
-}
-
-/** One refused ingest request, without its payload. @see contracts/dashboard.md §4 N5 */
-export interface Refusal {
-  readonly at: string
-  readonly route: string
-  readonly status: number
-  readonly text: string
-  /** Null when the key was of no source. */
-  readonly sourceId: string | null
-  /** The first 4 characters of the write key. */
-  readonly keyStart: string
-  readonly address: string
-  readonly userAgent: string
-  readonly bytes: number
 }
 
 /** The last 1,000 refused requests, newest first; of a source, or with those of unknown keys. */

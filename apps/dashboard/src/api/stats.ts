@@ -1,10 +1,10 @@
+import type { Stats } from '@millrace/api-types'
 import { queryOptions, useQuery } from '@tanstack/react-query'
 import { api } from './client.ts'
 import { askedFrom, movedOn } from './moving-stats.ts'
 import { onceShown } from './reading.ts'
 import { pollEvery } from './retry.ts'
 import { serverNow } from './server-clock.ts'
-import type { Stats } from './stats-answer.ts'
 
 export interface StatsAsked {
   /** How far back; at most 360 steps. */

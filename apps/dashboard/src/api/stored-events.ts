@@ -1,7 +1,7 @@
+import type { Source } from '@millrace/api-types'
 import { useQueries } from '@tanstack/react-query'
 import { pollEvery } from './retry.ts'
 import { readingEventModels } from './schemas.ts'
-import type { Source } from './sources.ts'
 
 const MAX_SOURCES = 5
 

@@ -1,28 +1,10 @@
-import type { EventType } from '@millrace/protocol/event'
-import type { Outcome } from './events.ts'
+import type { TailAccepted, TailOutcome, TailSkipped } from '@millrace/api-types'
 
 /** One message of GET /v2/tail. @see contracts/delivery.md §8 [D639], dashboard.md §4 N7 */
 export type TailMessage =
-  | {
-      readonly kind: 'accepted'
-      readonly messageId: string
-      readonly sourceId: string
-      readonly acceptedAt: string
-      readonly type: EventType
-      readonly name: string | null
-      readonly userId: string | null
-      readonly anonymousId: string | null
-    }
-  | {
-      readonly kind: 'outcome'
-      readonly messageId: string
-      readonly destinationId: string
-      readonly outcome: Outcome
-      readonly reason: string | null
-      readonly status: number | null
-      readonly durationMs: number | null
-    }
-  | { readonly kind: 'skipped'; readonly count: number }
+  | ({ readonly kind: 'accepted' } & TailAccepted)
+  | ({ readonly kind: 'outcome' } & TailOutcome)
+  | ({ readonly kind: 'skipped' } & TailSkipped)
 
 const KINDS = ['accepted', 'outcome', 'skipped']
 

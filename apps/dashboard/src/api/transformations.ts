@@ -1,16 +1,19 @@
-import type { JsonObject } from '@millrace/protocol/json'
+import type {
+  CodeLanguage,
+  Transformation,
+  TransformationLog,
+  TransformationRun,
+  TransformationRunWritten,
+  TransformationTemplate,
+  TransformationTest,
+  TransformationTestsRun,
+  TransformationWritten,
+} from '@millrace/api-types'
 import { useQuery } from '@tanstack/react-query'
 import { api } from './client.ts'
-import { type Code, type CodeWritten, useCodeVersion, useCodeVersions, useDeletingCode, usePublishing } from './code.ts'
+import { useCodeVersion, useCodeVersions, useDeletingCode, usePublishing } from './code.ts'
 import { reading, readingAll, readingOne, type Tagged, useWriting } from './reading.ts'
 import { pollEvery } from './retry.ts'
-
-/** @see contracts/transformations.md §9 */
-export interface Transformation extends Code {
-  /** Ids of the destinations that run it. */
-  readonly destinations: readonly string[]
-  readonly captureLogs: boolean
-}
 
 const TRANSFORMATIONS = '/v2/transformations'
 const pathOf = (id: string) => `${TRANSFORMATIONS}/${encodeURIComponent(id)}`
@@ -28,7 +31,7 @@ export function useTransformation(id: string) {
 
 export function useCreateTransformation() {
   return useWriting(
-    ({ publish, ...body }: CodeWritten & { publish?: boolean; captureLogs?: boolean }) =>
+    ({ publish, ...body }: TransformationWritten & { publish?: boolean }) =>
       api<{ transformation: Transformation }>('POST', TRANSFORMATIONS, { query: { publish }, body }),
     [TRANSFORMATIONS],
   )
@@ -37,12 +40,7 @@ export function useCreateTransformation() {
 /** All writable members are replaced; changed code makes a new version, a draft unless `publish`. */
 export function useChangeTransformation() {
   return useWriting(
-    ({
-      id,
-      etag,
-      publish,
-      ...body
-    }: CodeWritten & { id: string; etag: string | null; publish?: boolean; captureLogs?: boolean }) =>
+    ({ id, etag, publish, ...body }: TransformationWritten & { id: string; etag: string | null; publish?: boolean }) =>
       api<{ transformation: Transformation }>('PUT', pathOf(id), { query: { publish }, body, etag }),
     [TRANSFORMATIONS],
   )
@@ -54,13 +52,6 @@ export const useTransformationVersions = (id: string) => useCodeVersions(TRANSFO
 export const useTransformationVersion = (id: string, versionId: string | undefined) =>
   useCodeVersion(TRANSFORMATIONS, id, versionId)
 export const usePublishTransformation = () => usePublishing<{ transformation: Transformation }>(TRANSFORMATIONS)
-
-export interface TransformationTest {
-  readonly id: string
-  readonly name: string
-  readonly input: readonly JsonObject[]
-  readonly expectedOutput: readonly JsonObject[]
-}
 
 export function useTransformationTests(id: string, options: { isEnabled?: boolean } = {}) {
   return useQuery({
@@ -79,59 +70,21 @@ export function useSaveTransformationTests() {
   )
 }
 
-export interface TransformationTestsRun {
-  readonly pass: boolean
-  readonly results: readonly {
-    readonly id: string
-    readonly name: string
-    readonly status: 'pass' | 'fail' | 'error'
-    readonly actualOutput: readonly JsonObject[]
-    readonly errors: readonly string[]
-  }[]
-}
-
 /** Runs the stored tests over a version, over code that is not saved, or over the published version. */
 export function useRunTransformationTests() {
   return useWriting(
-    ({ id, ...body }: { id: string; versionId?: string; code?: string; language?: Code['language'] }) =>
+    ({ id, ...body }: { id: string; versionId?: string; code?: string; language?: CodeLanguage }) =>
       api<TransformationTestsRun>('POST', `${pathOf(id)}/tests/run`, { body }),
     [],
   )
 }
 
-/** @see contracts/transformations.md §9 "POST /v2/transformations/test" */
-export interface TransformationRun {
-  readonly transformedEvents: readonly TransformedEvent[]
-  readonly logs: readonly string[]
-}
-
-export type TransformedEvent =
-  | { readonly input: number; readonly event: JsonObject }
-  | { readonly input: number; readonly dropped: true }
-  | { readonly input: number; readonly error: string }
-
-export interface TransformationRunAsked {
-  readonly code?: string
-  readonly language?: Code['language']
-  readonly transformationId?: string
-  readonly versionId?: string
-  readonly libraryVersionIDs?: readonly string[]
-  readonly events: readonly JsonObject[]
-}
-
 /** Fails as `refused` with details `{line, column}` for a syntax error. */
 export function useRunTransformation() {
   return useWriting(
-    (body: TransformationRunAsked) => api<TransformationRun>('POST', `${TRANSFORMATIONS}/test`, { body }),
+    (body: TransformationRunWritten) => api<TransformationRun>('POST', `${TRANSFORMATIONS}/test`, { body }),
     [],
   )
-}
-
-export interface TransformationLog {
-  readonly at: string
-  readonly destinationId: string
-  readonly messageId: string | null
-  readonly line: string
 }
 
 /** Live log lines, kept only while `captureLogs` is on. */
@@ -141,14 +94,6 @@ export function useTransformationLogs(id: string, options: { pollMs?: number } =
     select: ({ logs }) => logs,
     refetchInterval: pollEvery(options.pollMs ?? null),
   })
-}
-
-export interface TransformationTemplate {
-  readonly id: string
-  readonly name: string
-  readonly description: string
-  readonly language: Code['language']
-  readonly code: string
 }
 
 export function useTransformationTemplates() {

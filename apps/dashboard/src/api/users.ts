@@ -1,16 +1,7 @@
+import type { Role, User, UserWritten } from '@millrace/api-types'
 import { useQuery } from '@tanstack/react-query'
 import { api } from './client.ts'
 import { readingAll, readingOne, useWriting } from './reading.ts'
-import type { Role } from './role.ts'
-
-/** @see contracts/control-plane.md §7 */
-export interface User {
-  readonly id: string
-  readonly email: string
-  readonly role: Role
-  readonly createdAt: string
-  readonly updatedAt: string
-}
 
 const USERS = '/v2/users'
 const pathOf = (id: string) => `${USERS}/${encodeURIComponent(id)}`
@@ -23,7 +14,7 @@ export function useUsers(options: { isEnabled?: boolean } = {}) {
 /** The answer's `token` is shown this once. */
 export function useCreateUser() {
   return useWriting(
-    (body: { email: string; role: Role }) => api<{ user: User; token: string }>('POST', USERS, { body }),
+    (body: UserWritten) => api<{ user: User; token: string }>('POST', USERS, { body }),
     [USERS, '/v2/access-tokens'],
   )
 }

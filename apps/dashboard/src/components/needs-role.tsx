@@ -1,5 +1,6 @@
+import type { Role } from '@millrace/api-types'
 import { cloneElement, type ReactElement } from 'react'
-import { isAtLeast, type Role } from '../api/role.ts'
+import { isAtLeast } from '../api/role.ts'
 import { useRole } from '../api/session.ts'
 import { pageTexts } from '../texts.ts'
 import styles from './needs-role.module.css'

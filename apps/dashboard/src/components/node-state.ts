@@ -1,5 +1,4 @@
-import type { DeliveryState, Destination } from '../api/destinations.ts'
-import type { Source } from '../api/sources.ts'
+import type { DeliveryState, Destination, Source } from '@millrace/api-types'
 import { homeTexts } from '../texts.ts'
 import type { MarkKind } from './state-mark.tsx'
 

@@ -1,4 +1,4 @@
-import type { Refusal } from '../api/sources.ts'
+import type { Refusal } from '@millrace/api-types'
 import { bytesText } from './figures/figure-text.ts'
 import { DataTable } from './table/data-table.tsx'
 import type { Column } from './table/table-column.ts'

@@ -1,5 +1,5 @@
+import type { Source } from '@millrace/api-types'
 import { useConnections } from '../api/connections.ts'
-import type { Source } from '../api/sources.ts'
 import { useStoredEvents } from '../api/stored-events.ts'
 import { sourceTexts } from '../texts.ts'
 import { LinkButton } from './link-button.tsx'

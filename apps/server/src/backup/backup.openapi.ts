@@ -1,4 +1,4 @@
-import { closed, oneOf, type RouteDescription, refusals, Type } from '@millrace/openapi'
+import { closed, named, oneOf, type RouteDescription, refusals, Type } from '@millrace/openapi'
 
 export const BACKUP_IN_WORDS: RouteDescription = {
   tag: 'Administration',
@@ -21,7 +21,7 @@ export const BACKUP_IN_WORDS: RouteDescription = {
   answers: {
     202: {
       text: 'Started.',
-      schema: closed({ backup: closed({ file: Type.String(), state: oneOf(['running']) }) }),
+      schema: closed({ backup: named('StartedBackup', closed({ file: Type.String(), state: oneOf(['running']) })) }),
       examples: { backup: { backup: { file: 'backup-20260304T091530Z.tar', state: 'running' } } },
     },
     ...refusals({

@@ -1,5 +1,5 @@
+import type { Info, StartedBackup } from '@millrace/api-types'
 import type { Command } from 'commander'
-import type { LastBackup } from '../backup/last-backup.ts'
 import { type CommandContext, remote, withExample } from './command.ts'
 import { CommandError, type CommandIo } from './command-io.ts'
 import { json, oneLine, paintFor } from './paint.ts'
@@ -10,13 +10,6 @@ interface BackupOptions extends ServerOptions {
   /** False for --no-log. */
   readonly log: boolean
   readonly json?: boolean
-}
-
-interface InfoAnswer {
-  readonly info: {
-    readonly lastBackup: LastBackup | null
-    readonly settings: { readonly MILLRACE_BACKUP_DIR?: string | null }
-  }
 }
 
 const POLL_MS = 250
@@ -31,14 +24,14 @@ export function addBackup(program: Command, { io }: CommandContext): void {
 
 async function backup(options: BackupOptions, io: CommandIo): Promise<void> {
   const api = new ServerApi(options, io)
-  const { backup: begun } = await api.send<{ backup: LastBackup }>('POST', '/v2/admin/backup', { log: options.log })
+  const { backup: begun } = await api.send<{ backup: StartedBackup }>('POST', '/v2/admin/backup', { log: options.log })
   const { ended, directory } = await during(`backup ${oneLine(begun.file)}`, io, untilEnded(api, begun.file, io))
   if (options.json) io.stdout.write(`${json({ backup: ended })}\n`)
   if (ended.state === 'failed') {
     throw new CommandError(`The backup ${oneLine(ended.file)} failed: ${oneLine(ended.reason ?? 'unknown reason')}`)
   }
   if (options.json) return
-  const where = directory === null ? "backups in the server's data folder" : oneLine(directory)
+  const where = directory === null ? "backups in the server's data folder" : oneLine(String(directory))
   const lines = [
     `${paintFor(io.stdout, io.env)('green', 'done')}  ${oneLine(ended.file)}  (in ${where})`,
     'The secret key is not in it. Keep secret.key, or the value of MILLRACE_SECRET_KEY, in another safe place.',
@@ -49,7 +42,7 @@ async function backup(options: BackupOptions, io: CommandIo): Promise<void> {
 /** Nothing announces the end of a backup, so this asks again. */
 async function untilEnded(api: ServerApi, file: string, { clock }: CommandIo) {
   for (;;) {
-    const { info } = await api.get<InfoAnswer>('/v2/admin/info')
+    const { info } = await api.get<{ info: Info }>('/v2/admin/info')
     const { lastBackup: last, settings } = info
     if (last?.file !== file) throw new CommandError(`${api.url} no longer knows the backup ${oneLine(file)}.`)
     if (last.state !== 'running') return { ended: last, directory: settings.MILLRACE_BACKUP_DIR ?? null }

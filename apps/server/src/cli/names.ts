@@ -1,4 +1,4 @@
-import type { NamedResource } from './answers.ts'
+import type { Destination, Source } from '@millrace/api-types'
 import type { ServerApi } from './server-api.ts'
 
 /** Names of sources and destinations, by id. */
@@ -9,7 +9,7 @@ export async function namesOf(api: ServerApi): Promise<ResourceNames> {
   const lists = await Promise.all(
     ['sources', 'destinations'].map((kind) =>
       api
-        .get<Record<string, readonly NamedResource[]>>(`/v2/${kind}?limit=500`)
+        .get<Record<string, readonly (Source | Destination)[]>>(`/v2/${kind}?limit=500`)
         .then((answer) => answer[kind] ?? [])
         .catch(() => []),
     ),

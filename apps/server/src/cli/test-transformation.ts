@@ -1,3 +1,4 @@
+import type { TransformationRun } from '@millrace/api-types'
 import { isJsonObject, type JsonValue } from '@millrace/protocol'
 import type { Command } from 'commander'
 import { type CommandContext, remote, withExample } from './command.ts'
@@ -10,15 +11,6 @@ interface TestTransformationOptions extends ServerOptions {
   /** A file, or `-` for standard input. */
   readonly events: string
   readonly json?: boolean
-}
-
-interface TestAnswer {
-  readonly transformedEvents: readonly (
-    | { readonly input: number; readonly event: object }
-    | { readonly input: number; readonly dropped: true }
-    | { readonly input: number; readonly error: string }
-  )[]
-  readonly logs: readonly string[]
 }
 
 /** `millrace test-transformation` */
@@ -39,7 +31,7 @@ async function test(file: string, options: TestTransformationOptions, io: Comman
   const language = /\.[mc]?ts$/.test(file) ? 'typescript' : 'javascript'
   const api = new ServerApi(options, io)
   const answer = await api
-    .test<TestAnswer>('/v2/transformations/test', { language, code, events })
+    .test<TransformationRun>('/v2/transformations/test', { language, code, events })
     .catch((error: Error) => {
       throw error instanceof AnswerError ? placed(error, file) : error
     })
@@ -69,7 +61,7 @@ function placed(error: AnswerError, file: string): Error {
 }
 
 /** What came of each event, then what the code logged. */
-function lines({ transformedEvents, logs }: TestAnswer, paint: Paint): string[] {
+function lines({ transformedEvents, logs }: TransformationRun, paint: Paint): string[] {
   const outcomes = transformedEvents.flatMap((each) => {
     const which = `event ${each.input}`
     if ('event' in each) return [`${paint('green', which)}  ${json(each.event, 0)}`]

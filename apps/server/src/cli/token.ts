@@ -1,5 +1,5 @@
+import type { AccessToken } from '@millrace/api-types'
 import type { Command } from 'commander'
-import type { AccessTokenAnswer } from './answers.ts'
 import { type CommandContext, remote, withExample } from './command.ts'
 import { CommandError, type CommandIo, usageError } from './command-io.ts'
 import { columns, json, oneLine, paintFor, time } from './paint.ts'
@@ -59,7 +59,7 @@ async function createToken(name: string, options: NewToken, io: CommandIo): Prom
   const expiresAt = options.expires === undefined ? undefined : expiry(options.expires, io.clock.now())
   const api = new ServerApi(options, io)
   const written = { name, role: options.role, ...(expiresAt === undefined ? {} : { expiresAt }) }
-  const answer = await api.send<{ accessToken: AccessTokenAnswer; token: string }>('POST', '/v2/access-tokens', written)
+  const answer = await api.send<{ accessToken: AccessToken; token: string }>('POST', '/v2/access-tokens', written)
   if (options.json) {
     io.stdout.write(`${json(answer)}\n`)
     return
@@ -84,7 +84,7 @@ async function revokeToken(wanted: string, options: Common, io: CommandIo): Prom
   io.stdout.write(`${paintFor(io.stdout, io.env)('green', 'revoked')}  ${oneLine(name)} (${oneLine(id)})\n`)
 }
 
-function findToken(tokens: readonly AccessTokenAnswer[], wanted: string, url: string): AccessTokenAnswer {
+function findToken(tokens: readonly AccessToken[], wanted: string, url: string): AccessToken {
   const byId = tokens.find(({ id }) => id === wanted)
   const byName = tokens.filter(({ name }) => name === wanted)
   if (byId === undefined && byName.length > 1) {
@@ -97,7 +97,7 @@ function findToken(tokens: readonly AccessTokenAnswer[], wanted: string, url: st
   return found
 }
 
-function allTokens(api: ServerApi): Promise<AccessTokenAnswer[]> {
+function allTokens(api: ServerApi): Promise<AccessToken[]> {
   return api.all('/v2/access-tokens', 'accessTokens')
 }
 

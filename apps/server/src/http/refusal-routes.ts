@@ -1,5 +1,5 @@
 import type { RefusalBook } from '@millrace/gateway'
-import { ApiError, closed, Id, type RouteDescription, refusals, Time, Type } from '@millrace/openapi'
+import { ApiError, closed, Id, named, type RouteDescription, refusals, Time, Type } from '@millrace/openapi'
 import { formatTime } from '@millrace/protocol'
 import type { FastifyPluginAsync } from 'fastify'
 
@@ -15,19 +15,22 @@ const REFUSALS_IN_WORDS: RouteDescription = {
       text: 'The refused requests.',
       schema: closed({
         refusals: Type.Array(
-          closed({
-            at: Time,
-            route: Type.String(),
-            status: Type.Integer({ description: 'Status of the reason; a pixel itself is answered with 200.' }),
-            text: Type.String(),
-            sourceId: Type.Union([Id, Type.Null()], {
-              description: 'null: the key was missing or unknown.',
+          named(
+            'Refusal',
+            closed({
+              at: Time,
+              route: Type.String(),
+              status: Type.Integer({ description: 'Status of the reason; a pixel itself is answered with 200.' }),
+              text: Type.String(),
+              sourceId: Type.Union([Id, Type.Null()], {
+                description: 'null: the key was missing or unknown.',
+              }),
+              keyStart: Type.String({ maxLength: 4, description: 'The first 4 characters of the write key.' }),
+              address: Type.String(),
+              userAgent: Type.String(),
+              bytes: Type.Integer({ minimum: 0, description: 'Size of the body, from the header or as received.' }),
             }),
-            keyStart: Type.String({ maxLength: 4, description: 'The first 4 characters of the write key.' }),
-            address: Type.String(),
-            userAgent: Type.String(),
-            bytes: Type.Integer({ minimum: 0, description: 'Size of the body, from the header or as received.' }),
-          }),
+          ),
         ),
       }),
       examples: {

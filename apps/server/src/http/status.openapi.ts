@@ -89,12 +89,15 @@ export const VERSION_IN_WORDS: RouteDescription = {
   answers: {
     200: {
       text: 'The version and its features.',
-      schema: closed({
-        Version: Type.String(),
-        Revision: Type.String(),
-        BuildDate: Type.String(),
-        Features: Type.Array(Type.String()),
-      }),
+      schema: named(
+        'Version',
+        closed({
+          Version: Type.String(),
+          Revision: Type.String(),
+          BuildDate: Type.String(),
+          Features: Type.Array(Type.String()),
+        }),
+      ),
       examples: { version: { Version: '1.0.0', Revision: 'unknown', BuildDate: 'unknown', Features: [] } },
     },
   },

@@ -1,4 +1,4 @@
-import { closed, enveloped, named, type RouteDescription, refusals, Time, Type } from '@millrace/openapi'
+import { closed, enveloped, named, oneOf, type RouteDescription, refusals, Time, Type } from '@millrace/openapi'
 import { ACCESS_TOKEN_SHOWN, ACCESS_TOKEN_WRITTEN, TOKEN_VALUE, USER_SHOWN } from '../people/account-schemas.ts'
 import { USER_EXAMPLE } from './people.openapi.ts'
 import { PAGE_QUERY, pageAnswers } from './resource-descriptions.ts'
@@ -81,6 +81,15 @@ export const TOKENS_IN_WORDS: Record<'list' | 'create' | 'remove', RouteDescript
   },
 }
 
+const Backup = named(
+  'Backup',
+  closed({
+    file: Type.String({ description: 'Name of its file.' }),
+    state: oneOf(['running', 'done', 'failed']),
+    reason: Type.Optional(Type.String({ description: 'Why it failed.' })),
+  }),
+)
+
 const Info = named(
   'Info',
   closed({
@@ -89,7 +98,7 @@ const Info = named(
     revision: Type.Integer({ minimum: 0, description: 'Revision of the configuration.' }),
     logBytes: Type.Integer({ minimum: 0 }),
     logOldestAt: Type.Union([Time, Type.Null()], { description: 'null if the log is empty.' }),
-    lastBackup: Type.Union([Type.Record(Type.String(), Type.Unknown()), Type.Null()]),
+    lastBackup: Type.Union([Backup, Type.Null()]),
     refusedSignIns: closed(
       {
         count: Type.Integer({ minimum: 0 }),

@@ -1,4 +1,4 @@
-import { closed, Id, oneOf, type RouteDescription, refusals, Time, Type } from '@millrace/openapi'
+import { closed, Id, named, oneOf, type RouteDescription, refusals, Time, Type } from '@millrace/openapi'
 import { CODE_LANGUAGES } from '../transformations/code.ts'
 import { MAX_TEST_EVENTS, STORED_TEST } from '../transformations/stored-tests.ts'
 import {
@@ -109,16 +109,19 @@ export const TEST_IN_WORDS: RouteDescription = {
     'Time limit: 60 s.',
   access: 'token',
   body: {
-    schema: closed({
-      ...codeToTest,
-      transformationId: Type.Optional(Type.String()),
-      events: Type.Array(Event, { minItems: 1, maxItems: MAX_TEST_EVENTS }),
-      metadata: Type.Optional(
-        Type.Record(Type.String(), Type.Unknown(), {
-          description: 'Further members of metadata(event), such as sourceName.',
-        }),
-      ),
-    }),
+    schema: named(
+      'TransformationRunWritten',
+      closed({
+        ...codeToTest,
+        transformationId: Type.Optional(Type.String()),
+        events: Type.Array(Event, { minItems: 1, maxItems: MAX_TEST_EVENTS }),
+        metadata: Type.Optional(
+          Type.Record(Type.String(), Type.Unknown(), {
+            description: 'Further members of metadata(event), such as sourceName.',
+          }),
+        ),
+      }),
+    ),
     example: {
       language: 'typescript',
       code: 'export function transformEvent(event: any) {\n  log("hall", event.properties.hall);\n  return event;\n}\n',
@@ -128,16 +131,22 @@ export const TEST_IN_WORDS: RouteDescription = {
   answers: {
     200: {
       text: 'One element per resulting event, error or drop, in the order of the input.',
-      schema: closed({
-        transformedEvents: Type.Array(
-          Type.Union([
-            closed({ input: Input, event: Event }),
-            closed({ input: Input, dropped: Type.Literal(true) }),
-            closed({ input: Input, error: Type.String() }),
-          ]),
-        ),
-        logs: Type.Array(Type.String()),
-      }),
+      schema: named(
+        'TransformationRun',
+        closed({
+          transformedEvents: Type.Array(
+            named(
+              'TransformedEvent',
+              Type.Union([
+                closed({ input: Input, event: Event }),
+                closed({ input: Input, dropped: Type.Literal(true) }),
+                closed({ input: Input, error: Type.String() }),
+              ]),
+            ),
+          ),
+          logs: Type.Array(Type.String()),
+        }),
+      ),
       examples: {
         run: {
           transformedEvents: [
@@ -210,18 +219,21 @@ export const STORED_TESTS_IN_WORDS: Record<'get' | 'put' | 'run', RouteDescripti
     answers: {
       200: {
         text: 'The results. The order of members does not matter.',
-        schema: closed({
-          pass: Type.Boolean(),
-          results: Type.Array(
-            closed({
-              id: Type.String(),
-              name: Type.String(),
-              status: oneOf(['pass', 'fail', 'error']),
-              actualOutput: Type.Array(Event),
-              errors: Type.Array(Type.String()),
-            }),
-          ),
-        }),
+        schema: named(
+          'TransformationTestsRun',
+          closed({
+            pass: Type.Boolean(),
+            results: Type.Array(
+              closed({
+                id: Type.String(),
+                name: Type.String(),
+                status: oneOf(['pass', 'fail', 'error']),
+                actualOutput: Type.Array(Event),
+                errors: Type.Array(Type.String()),
+              }),
+            ),
+          }),
+        ),
         examples: {
           run: {
             pass: true,
@@ -246,12 +258,15 @@ export const LOGS_IN_WORDS: RouteDescription = {
       text: 'The lines.',
       schema: closed({
         logs: Type.Array(
-          closed({
-            at: Time,
-            destinationId: Id,
-            messageId: Type.Union([Type.String(), Type.Null()]),
-            line: Type.String(),
-          }),
+          named(
+            'TransformationLog',
+            closed({
+              at: Time,
+              destinationId: Id,
+              messageId: Type.Union([Type.String(), Type.Null()]),
+              line: Type.String(),
+            }),
+          ),
         ),
       }),
       examples: {
@@ -271,13 +286,16 @@ export const LOGS_IN_WORDS: RouteDescription = {
   },
 }
 
-const Template = closed({
-  id: Type.String(),
-  name: Type.String(),
-  description: Type.String(),
-  language: oneOf(CODE_LANGUAGES),
-  code: Type.String(),
-})
+const Template = named(
+  'TransformationTemplate',
+  closed({
+    id: Type.String(),
+    name: Type.String(),
+    description: Type.String(),
+    language: oneOf(CODE_LANGUAGES),
+    code: Type.String(),
+  }),
+)
 
 export const TEMPLATES_IN_WORDS: RouteDescription = {
   tag: 'Transformations',

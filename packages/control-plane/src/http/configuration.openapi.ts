@@ -56,7 +56,7 @@ export const CONFIGURATION_IN_WORDS: Record<'pull' | 'plan' | 'apply', RouteDesc
     answers: {
       200: {
         text: 'The document and its revision.',
-        schema: closed({ revision: Revision, document: Document }),
+        schema: named('Configuration', closed({ revision: Revision, document: Document })),
         examples: { configuration: { revision: 57, document } },
         headers: { ETag: Type.String() },
       },
@@ -71,11 +71,14 @@ export const CONFIGURATION_IN_WORDS: Record<'pull' | 'plan' | 'apply', RouteDesc
     answers: {
       200: {
         text: 'The plan.',
-        schema: closed({
-          revision: Revision,
-          changes: Changes,
-          errors: Type.Array(closed({ path: Type.String(), message: Type.String() })),
-        }),
+        schema: named(
+          'ConfigurationPlan',
+          closed({
+            revision: Revision,
+            changes: Changes,
+            errors: Type.Array(named('DocumentFault', closed({ path: Type.String(), message: Type.String() }))),
+          }),
+        ),
         examples: { plan: { revision: 57, changes, errors: [] } },
         headers: warning,
       },
@@ -100,7 +103,7 @@ export const CONFIGURATION_IN_WORDS: Record<'pull' | 'plan' | 'apply', RouteDesc
     answers: {
       200: {
         text: 'The applied changes.',
-        schema: closed({ revision: Revision, changes: Changes }),
+        schema: named('AppliedConfiguration', closed({ revision: Revision, changes: Changes })),
         examples: { applied: { revision: 58, changes } },
         headers: warning,
       },

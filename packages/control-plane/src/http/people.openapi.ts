@@ -164,7 +164,7 @@ const AuditEntry = named(
     tokenName: textOrNull,
     address: textOrNull,
     action: Type.String(),
-    kind: oneOf(AUDIT_KINDS),
+    kind: named('AuditKind', oneOf(AUDIT_KINDS)),
     resourceId: textOrNull,
     outcome: Type.String({ description: '`ok`, or the code of the error that refused it.' }),
     requestId: textOrNull,

@@ -139,6 +139,7 @@ const WARNING = {
 
 /** The same members, of which only some have to be there. */
 function needing(schema: TObject, needed: readonly string[]): TSchema {
-  const { required: _, ...rest } = schema
+  // Another schema needs another name, or none.
+  const { required: _, $id: __, ...rest }: TObject & { readonly $id?: string } = schema
   return (needed.length === 0 ? rest : { ...rest, required: needed }) as TSchema
 }

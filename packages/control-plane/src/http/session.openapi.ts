@@ -1,4 +1,4 @@
-import { closed, type RouteDescription, refusals, Time, Type } from '@millrace/openapi'
+import { closed, named, type RouteDescription, refusals, Time, Type } from '@millrace/openapi'
 import { ACCESS_TOKEN_SHOWN, USER_SHOWN } from '../people/account-schemas.ts'
 import { USER_EXAMPLE } from './people.openapi.ts'
 
@@ -32,7 +32,7 @@ export const SESSION_IN_WORDS: Record<'begin' | 'show' | 'end', RouteDescription
     answers: {
       200: {
         text: 'The session.',
-        schema: closed({ session: closed({ half, ...shown }) }),
+        schema: closed({ session: named('NewSession', closed({ half, ...shown })) }),
         examples: { session: { session: { half: 'kMq0nX3rY7vT2sB8dF1gH5jL9pZ4cW6eR0tU_iO-aSx', ...session } } },
         headers: SET_COOKIE,
       },
@@ -50,7 +50,7 @@ export const SESSION_IN_WORDS: Record<'begin' | 'show' | 'end', RouteDescription
     answers: {
       200: {
         text: 'The session, without its halves.',
-        schema: closed({ session: closed(shown) }),
+        schema: closed({ session: named('Session', closed(shown)) }),
         examples: { session: { session } },
       },
       ...refusals(NO_SESSION),

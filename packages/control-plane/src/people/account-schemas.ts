@@ -2,18 +2,21 @@ import { closed, closedPartial, Id, named, oneOf, readOnly, Time, Type } from '@
 import { NAME, READ_ONLY_MEMBERS } from '../resources/written-fields.ts'
 import { ROLES } from './role.ts'
 
-const role = oneOf(ROLES)
+const role = named('Role', oneOf(ROLES))
 const timeOrNull = Type.Union([Time, Type.Null()])
 
 /** The readers of written tokens and the OpenAPI document go by these. @see contracts/control-plane.md §7 [D712] */
-export const ACCESS_TOKEN_WRITTEN = closed({
-  ...readOnly(['id', 'createdAt', 'updatedAt', 'workspaceId']),
-  name: NAME,
-  role: oneOf(ROLES, { description: "At most the role of the request's token." }),
-  expiresAt: Type.Optional(
-    Type.Union([Type.String(), Type.Null()], { default: null, description: 'A time in the future; null: never.' }),
-  ),
-})
+export const ACCESS_TOKEN_WRITTEN = named(
+  'AccessTokenWritten',
+  closed({
+    ...readOnly(['id', 'createdAt', 'updatedAt', 'workspaceId']),
+    name: NAME,
+    role: oneOf(ROLES, { description: "At most the role of the request's token." }),
+    expiresAt: Type.Optional(
+      Type.Union([Type.String(), Type.Null()], { default: null, description: 'A time in the future; null: never.' }),
+    ),
+  }),
+)
 
 export const ACCESS_TOKEN_SHOWN = named(
   'AccessToken',
@@ -39,11 +42,14 @@ export const USER_SHOWN = named(
 
 const email = Type.String({ maxLength: 254 })
 
-export const USER_WRITTEN = closed({
-  ...readOnly(['id', 'createdAt', 'updatedAt', 'workspaceId']),
-  email,
-  role: oneOf(ROLES),
-})
+export const USER_WRITTEN = named(
+  'UserWritten',
+  closed({
+    ...readOnly(['id', 'createdAt', 'updatedAt', 'workspaceId']),
+    email,
+    role,
+  }),
+)
 
 /** PATCH: what is left out stays. */
 export const USER_CHANGED = closedPartial(USER_WRITTEN.properties)

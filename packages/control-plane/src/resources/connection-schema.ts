@@ -2,12 +2,15 @@ import { closed, Id, named, readOnly, Time, Type } from '@millrace/openapi'
 import { RESOURCE_READ_ONLY_MEMBERS } from './written-fields.ts'
 
 /** The readers of written connections and the OpenAPI document go by these. @see contracts/control-plane.md §7 [D709] */
-export const CONNECTION_WRITTEN = closed({
-  ...readOnly(RESOURCE_READ_ONLY_MEMBERS.filter((member) => member !== 'key')),
-  sourceId: Type.String({ description: 'Cannot be changed.' }),
-  destinationId: Type.String({ description: 'Cannot be changed.' }),
-  enabled: Type.Optional(Type.Boolean({ default: true })),
-})
+export const CONNECTION_WRITTEN = named(
+  'ConnectionWritten',
+  closed({
+    ...readOnly(RESOURCE_READ_ONLY_MEMBERS.filter((member) => member !== 'key')),
+    sourceId: Type.String({ description: 'Cannot be changed.' }),
+    destinationId: Type.String({ description: 'Cannot be changed.' }),
+    enabled: Type.Optional(Type.Boolean({ default: true })),
+  }),
+)
 
 export const CONNECTION_SHOWN = named(
   'Connection',

@@ -40,15 +40,18 @@ const config = Type.Record(Type.String(), Type.Unknown(), {
     'Validated by the configSchema of the type. Secrets are shown as `********`; sending the mask keeps the saved value.',
 })
 
-export const DESTINATION_WRITTEN = closed({
-  ...readOnly(RESOURCE_READ_ONLY_MEMBERS),
-  name: NAME,
-  type: Type.String({ description: 'Name of a destination type, such as WEBHOOK. Cannot be changed.' }),
-  enabled: Type.Optional(Type.Boolean({ default: true })),
-  config: Type.Optional(config),
-  transformationIds: Type.Optional(TRANSFORMATION_IDS),
-  delivery: Type.Optional(closedPartial(DELIVERY.properties)),
-})
+export const DESTINATION_WRITTEN = named(
+  'DestinationWritten',
+  closed({
+    ...readOnly(RESOURCE_READ_ONLY_MEMBERS),
+    name: NAME,
+    type: Type.String({ description: 'Name of a destination type, such as WEBHOOK. Cannot be changed.' }),
+    enabled: Type.Optional(Type.Boolean({ default: true })),
+    config: Type.Optional(config),
+    transformationIds: Type.Optional(TRANSFORMATION_IDS),
+    delivery: Type.Optional(closedPartial(DELIVERY.properties)),
+  }),
+)
 
 export const DESTINATION_SHOWN = named(
   'Destination',
@@ -61,7 +64,10 @@ export const DESTINATION_SHOWN = named(
     config,
     transformationIds: TRANSFORMATION_IDS,
     // Shown only where it was chosen.
-    delivery: closed({ ...DELIVERY.properties, keepAnswers: Type.Optional(DELIVERY.properties.keepAnswers) }),
+    delivery: named(
+      'DeliverySettings',
+      closed({ ...DELIVERY.properties, keepAnswers: Type.Optional(DELIVERY.properties.keepAnswers) }),
+    ),
     workspaceId: Id,
     createdAt: Time,
     updatedAt: Time,

@@ -50,8 +50,11 @@ const ONLY_WEBHOOKS = { description: 'Only for sources of type Webhook or Shopif
 
 /** The readers of written sources and the OpenAPI document go by these. @see contracts/control-plane.md §5 [D707] */
 export const SOURCE_CATALOG = closed(catalog)
-export const SOURCE_WEBHOOK = closed(webhook, ONLY_WEBHOOKS)
-export const SOURCE_CONFIG = closed({ ...config, catalog: SOURCE_CATALOG, webhook: Type.Optional(SOURCE_WEBHOOK) })
+export const SOURCE_WEBHOOK = named('WebhookConfig', closed(webhook, ONLY_WEBHOOKS))
+export const SOURCE_CONFIG = named(
+  'SourceConfig',
+  closed({ ...config, catalog: SOURCE_CATALOG, webhook: Type.Optional(SOURCE_WEBHOOK) }),
+)
 
 export const WRITE_KEY_PATTERN = /^[0-9A-Za-z]{20,64}$/
 export const MAX_GRACE_HOURS = 720
@@ -61,19 +64,22 @@ export const WRITE_KEY = Type.String({
   description: 'Key for client libraries; unique. Generated if omitted.',
 })
 
-export const SOURCE_WRITTEN = closed({
-  ...readOnly(RESOURCE_READ_ONLY_MEMBERS),
-  name: NAME,
-  type: oneOf(SOURCE_TYPES, { description: 'Cannot be changed.' }),
-  enabled: Type.Optional(Type.Boolean({ default: true })),
-  writeKey: Type.Optional(WRITE_KEY),
-  config: Type.Optional(
-    Type.Union([
-      closedPartial({ ...config, catalog: closedPartial(catalog), webhook: closedPartial(webhook, ONLY_WEBHOOKS) }),
-      Type.Null({ description: 'Same as omitted.' }),
-    ]),
-  ),
-})
+export const SOURCE_WRITTEN = named(
+  'SourceWritten',
+  closed({
+    ...readOnly(RESOURCE_READ_ONLY_MEMBERS),
+    name: NAME,
+    type: oneOf(SOURCE_TYPES, { description: 'Cannot be changed.' }),
+    enabled: Type.Optional(Type.Boolean({ default: true })),
+    writeKey: Type.Optional(WRITE_KEY),
+    config: Type.Optional(
+      Type.Union([
+        closedPartial({ ...config, catalog: closedPartial(catalog), webhook: closedPartial(webhook, ONLY_WEBHOOKS) }),
+        Type.Null({ description: 'Same as omitted.' }),
+      ]),
+    ),
+  }),
+)
 
 export const SOURCE_SHOWN = named(
   'Source',
@@ -81,7 +87,7 @@ export const SOURCE_SHOWN = named(
     id: Id,
     key: Type.String({ description: 'Key in configuration as code.' }),
     name: NAME,
-    type: oneOf(SOURCE_TYPES),
+    type: named('SourceType', oneOf(SOURCE_TYPES)),
     writeKey: WRITE_KEY,
     enabled: Type.Boolean(),
     config: SOURCE_CONFIG,

@@ -1,4 +1,4 @@
-import { badRequest, closed, Type } from '@millrace/openapi'
+import { badRequest, closed, named, Type } from '@millrace/openapi'
 import { isJsonObject, type JsonObject, type JsonValue, ownMember } from '@millrace/protocol'
 import { NAME, readText, refuseUnknownMembers } from '../resources/written-fields.ts'
 import type { StoredTest } from './transformation.ts'
@@ -9,12 +9,15 @@ const MAX_ID_LENGTH = 64
 
 const event = Type.Record(Type.String(), Type.Unknown())
 
-export const STORED_TEST = closed({
-  id: Type.String({ minLength: 1, maxLength: MAX_ID_LENGTH, description: 'Unique among the tests.' }),
-  name: NAME,
-  input: Type.Array(event, { minItems: 1, maxItems: MAX_TEST_EVENTS }),
-  expectedOutput: Type.Array(event, { description: 'All resulting events, in order.' }),
-})
+export const STORED_TEST = named(
+  'TransformationTest',
+  closed({
+    id: Type.String({ minLength: 1, maxLength: MAX_ID_LENGTH, description: 'Unique among the tests.' }),
+    name: NAME,
+    input: Type.Array(event, { minItems: 1, maxItems: MAX_TEST_EVENTS }),
+    expectedOutput: Type.Array(event, { description: 'All resulting events, in order.' }),
+  }),
+)
 
 const MEMBERS = Object.keys(STORED_TEST.properties)
 

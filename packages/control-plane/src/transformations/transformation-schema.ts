@@ -16,20 +16,23 @@ const shown = {
   publishedVersionId: Type.Union([Id, Type.Null()], { description: 'The published version; null: none.' }),
   name: NAME,
   description: Type.String(),
-  language: oneOf(CODE_LANGUAGES),
+  language: named('CodeLanguage', oneOf(CODE_LANGUAGES)),
   code: Type.String(),
   imports: Type.Array(Type.String(), { description: 'Import names of the libraries that the code imports.' }),
 }
 const common = { workspaceId: Id, createdAt: Time, updatedAt: Time }
 
 /** The readers of written code and the OpenAPI document go by these. @see contracts/transformations.md §9 [D401] */
-export const TRANSFORMATION_WRITTEN = closed({
-  ...written,
-  ...readOnly(['destinations']),
-  captureLogs: Type.Optional(
-    Type.Boolean({ default: false, description: 'Whether to keep the last 1,000 lines logged by live runs.' }),
-  ),
-})
+export const TRANSFORMATION_WRITTEN = named(
+  'TransformationWritten',
+  closed({
+    ...written,
+    ...readOnly(['destinations']),
+    captureLogs: Type.Optional(
+      Type.Boolean({ default: false, description: 'Whether to keep the last 1,000 lines logged by live runs.' }),
+    ),
+  }),
+)
 
 export const TRANSFORMATION_SHOWN = named(
   'Transformation',
@@ -41,7 +44,7 @@ export const TRANSFORMATION_SHOWN = named(
   }),
 )
 
-export const LIBRARY_WRITTEN = closed({ ...written, ...readOnly(['importName', 'usedBy']) })
+export const LIBRARY_WRITTEN = named('LibraryWritten', closed({ ...written, ...readOnly(['importName', 'usedBy']) }))
 
 export const LIBRARY_SHOWN = named(
   'Library',
@@ -60,7 +63,7 @@ const header = {
   published: Type.Boolean({ description: 'Whether it is the published version.' }),
 }
 
-export const VERSION_LISTED = closed(header)
+export const VERSION_LISTED = named('CodeVersionHead', closed(header))
 
 export const VERSION_SHOWN = named(
   'CodeVersion',

@@ -11,17 +11,19 @@ import {
   Time,
   Type,
 } from '@millrace/openapi'
-import { ATTEMPT, STORED_EVENT } from './events.openapi.ts'
+import { ATTEMPT, EVENT_TYPE, STORED_EVENT } from './events.openapi.ts'
 
 const textOrNull = Type.Union([Type.String(), Type.Null()])
 
+const STAGE = named('Stage', oneOf(STAGES))
+
 const summary = {
   id: Type.String(),
-  state: oneOf(DEAD_LETTER_STATES),
-  stage: oneOf(STAGES),
+  state: named('DeadLetterState', oneOf(DEAD_LETTER_STATES)),
+  stage: STAGE,
   reason: Type.String(),
   messageId: Type.String(),
-  eventType: Type.String(),
+  eventType: EVENT_TYPE,
   eventName: textOrNull,
   userId: textOrNull,
   sourceId: Id,
@@ -115,15 +117,18 @@ export const DEAD_LETTERS_IN_WORDS: Record<'list' | 'groups' | 'get', RouteDescr
         text: 'The groups.',
         schema: closed({
           groups: Type.Array(
-            closed({
-              destinationId: Id,
-              stage: oneOf(STAGES),
-              reason: Type.String(),
-              lastStatus: Type.Union([Type.Integer(), Type.Null()], { description: 'null: there was no answer.' }),
-              count: Type.Integer({ minimum: 1 }),
-              oldestAt: Time,
-              newestAt: Time,
-            }),
+            named(
+              'DeadLetterGroup',
+              closed({
+                destinationId: Id,
+                stage: STAGE,
+                reason: Type.String(),
+                lastStatus: Type.Union([Type.Integer(), Type.Null()], { description: 'null: there was no answer.' }),
+                count: Type.Integer({ minimum: 1 }),
+                oldestAt: Time,
+                newestAt: Time,
+              }),
+            ),
           ),
         }),
         examples: {

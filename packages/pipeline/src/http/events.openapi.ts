@@ -14,6 +14,9 @@ import { EVENT_TYPES } from '@millrace/protocol'
 import { OUTCOMES } from '../events/event-filter.ts'
 import { REQUEST_OBJECT } from './request-object.openapi.ts'
 
+export const EVENT_TYPE = named('EventType', oneOf(EVENT_TYPES))
+const OUTCOME = named('Outcome', oneOf(OUTCOMES))
+
 const SOURCE_ID = '3iidO0kXIpgrmam9JhPLS2gpoVe'
 const DESTINATION_ID = '3uLMicKvWtFGwbwBkUIwtP0l8lu'
 
@@ -72,20 +75,23 @@ const journey = named(
   'Journey',
   closed({
     destinationId: Id,
-    outcome: oneOf(OUTCOMES),
+    outcome: OUTCOME,
     reason: Type.Union([Type.String(), Type.Null()]),
     replayId: Type.Union([Id, Type.Null()]),
     transformationVersionIds: Type.Array(Id),
     configRevision: Type.Union([Type.Integer(), Type.Null()]),
     requests: Type.Array(
-      closed({
-        method: Type.Optional(Type.String()),
-        endpoint: Type.Optional(Type.String()),
-        rendered: Type.Optional(
-          Type.Literal(true, { description: 'The request was not stored; it is recreated from the event.' }),
-        ),
-        attempts: Type.Array(ATTEMPT),
-      }),
+      named(
+        'TracedRequest',
+        closed({
+          method: Type.Optional(Type.String()),
+          endpoint: Type.Optional(Type.String()),
+          rendered: Type.Optional(
+            Type.Literal(true, { description: 'The request was not stored; it is recreated from the event.' }),
+          ),
+          attempts: Type.Array(ATTEMPT),
+        }),
+      ),
     ),
     nextAttemptAt: Type.Optional({ ...Time, description: 'If it is retrying.' }),
     blockedBy: Type.Optional(
@@ -95,22 +101,25 @@ const journey = named(
     ),
     waiting: Type.Optional(waiting),
     rendered: Type.Optional(
-      closed(
-        {
-          versions: oneOf(['recorded', 'today'], {
-            description: 'today: the configuration has changed since the event.',
-          }),
-          steps: Type.Array(
-            closed({
-              transformationId: Id,
-              versionId: Id,
-              output: Type.Array(STORED_EVENT, { description: 'Empty if the step dropped the event or failed.' }),
-              error: Type.Union([Type.String(), Type.Null()]),
+      named(
+        'Rendered',
+        closed(
+          {
+            versions: oneOf(['recorded', 'today'], {
+              description: 'today: the configuration has changed since the event.',
             }),
-          ),
-          requests: Type.Array(REQUEST_OBJECT),
-        },
-        { description: 'For the destination in `render`: recreated from the stored event, without sending.' },
+            steps: Type.Array(
+              closed({
+                transformationId: Id,
+                versionId: Id,
+                output: Type.Array(STORED_EVENT, { description: 'Empty if the step dropped the event or failed.' }),
+                error: Type.Union([Type.String(), Type.Null()]),
+              }),
+            ),
+            requests: Type.Array(REQUEST_OBJECT),
+          },
+          { description: 'For the destination in `render`: recreated from the stored event, without sending.' },
+        ),
       ),
     ),
   }),
@@ -135,14 +144,17 @@ export const TRACE_IN_WORDS: RouteDescription = {
       text: 'The journeys.',
       schema: closed({
         events: Type.Array(
-          closed({
-            messageId: Type.String(),
-            sourceId: Id,
-            acceptedAt: Time,
-            position: Type.String({ description: 'Position in the log.' }),
-            event: STORED_EVENT,
-            destinations: Type.Array(journey),
-          }),
+          named(
+            'EventTrace',
+            closed({
+              messageId: Type.String(),
+              sourceId: Id,
+              acceptedAt: Time,
+              position: Type.String({ description: 'Position in the log.' }),
+              event: STORED_EVENT,
+              destinations: Type.Array(journey),
+            }),
+          ),
         ),
       }),
       examples: {
@@ -194,7 +206,7 @@ const facts = {
   messageId: Type.String(),
   sourceId: Id,
   acceptedAt: Time,
-  type: oneOf(EVENT_TYPES),
+  type: EVENT_TYPE,
   name: textOrNull,
   userId: textOrNull,
   anonymousId: textOrNull,
@@ -237,17 +249,20 @@ export const LIST_IN_WORDS: RouteDescription = {
       text: 'A page of events.',
       schema: listOf(
         'events',
-        closed({
-          ...facts,
-          outcomes: Type.Array(
-            closed({
-              destinationId: Id,
-              outcome: oneOf(OUTCOMES),
-              reason: textOrNull,
-              waiting: Type.Optional(waiting),
-            }),
-          ),
-        }),
+        named(
+          'ListedEvent',
+          closed({
+            ...facts,
+            outcomes: Type.Array(
+              closed({
+                destinationId: Id,
+                outcome: OUTCOME,
+                reason: textOrNull,
+                waiting: Type.Optional(waiting),
+              }),
+            ),
+          }),
+        ),
       ),
       examples: {
         page: {
@@ -263,6 +278,25 @@ export const LIST_IN_WORDS: RouteDescription = {
   },
 }
 
+/** The data of each message. The format of a stream has no words for the name of a message: the components have them. */
+const TAIL_STREAM = Type.String({
+  contentSchema: Type.Union([
+    named('TailAccepted', closed(facts)),
+    named(
+      'TailOutcome',
+      closed({
+        messageId: Type.String(),
+        destinationId: Id,
+        outcome: OUTCOME,
+        reason: textOrNull,
+        status: Type.Union([Type.Integer(), Type.Null()], { description: 'Status of the answer.' }),
+        durationMs: Type.Union([Type.Integer({ minimum: 0 }), Type.Null()]),
+      }),
+    ),
+    named('TailSkipped', closed({ count: Type.Integer({ minimum: 1, description: 'Messages that are not shown.' }) })),
+  ]),
+})
+
 export const TAIL_IN_WORDS: RouteDescription = {
   tag: 'Events',
   summary: 'Watch events and their outcomes live',
@@ -272,7 +306,7 @@ export const TAIL_IN_WORDS: RouteDescription = {
   answers: {
     200: {
       text: 'Messages, until the client disconnects, the token becomes invalid, or the server stops.',
-      schema: Type.String(),
+      schema: TAIL_STREAM,
       mediaType: 'text/event-stream',
       examples: { accepted: `event: accepted\ndata: ${JSON.stringify(accepted)}\n\n` },
     },
@@ -290,12 +324,14 @@ const deliveryState = named(
     destinationId: Id,
     state: oneOf(['ok', 'resting', 'unauthorised'], { description: 'resting: the breaker is open.' }),
     statusText: Type.Union([Type.String(), Type.Null()]),
-    pending: count,
+    pending: Type.Integer({ minimum: 0, description: 'Events that no lane has taken yet, before filters.' }),
     retrying: count,
-    throttled: count,
+    throttled: Type.Integer({ minimum: 0, description: 'Events of `pending` that wait for the rate limit.' }),
     blockedEvents: count,
     blockedUsers: count,
-    hotId: Type.Union([closed({ id: Type.String(), waiting: count }), Type.Null()]),
+    hotId: Type.Union([closed({ id: Type.String(), waiting: count }), Type.Null()], {
+      description: 'The user with the most waiting events.',
+    }),
     concurrency: count,
     waiting: Type.Union([waiting, Type.Null()], {
       description: 'Why events wait, if there is one reason for all.',

@@ -29,7 +29,7 @@ const REPLAY_SHOWN = named(
     origin: oneOf(['log', 'dead_letters'], { description: 'Origin of its events.' }),
     kind: oneOf(['replay', 'discard'], { description: 'Action on them.' }),
     dryRun: Type.Boolean({ description: 'Counts only.' }),
-    state: oneOf(JOB_STATES),
+    state: named('ReplayState', oneOf(JOB_STATES)),
     matched: Type.Union([count, Type.Null()], { description: 'null until counted.' }),
     taken: count,
     delivered: count,
@@ -99,17 +99,17 @@ const SELECTION = {
   dryRun: Type.Boolean({ default: false, description: 'Only count.' }),
 }
 const LETTERS_REPLAYED = {
-  schema: closedPartial({ ...SELECTION, rateEventsPerSecond: RATE }),
+  schema: named('DeadLettersReplayed', closedPartial({ ...SELECTION, rateEventsPerSecond: RATE })),
   example: { filter: { destinationId: DESTINATION }, rateEventsPerSecond: 200, dryRun: false },
 }
 const LETTERS_DISCARDED = {
-  schema: closedPartial(SELECTION),
+  schema: named('DeadLettersDiscarded', closedPartial(SELECTION)),
   example: { filter: { destinationId: DESTINATION }, dryRun: false },
 }
 
 const started = {
   text: 'The id of the job; see GET /v2/replays/{id}.',
-  schema: closed({ replayId: Id }),
+  schema: named('StartedReplay', closed({ replayId: Id })),
   examples: { started: { replayId: REPLAY } },
 }
 const shown = {
@@ -168,32 +168,35 @@ function steering(summary: string, details: string, conflict: string): RouteDesc
 }
 
 const LOG_REQUEST = {
-  schema: closed({
-    sourceIds: Type.Array(text, { minItems: 1, maxItems: 10_000 }),
-    destinationIds: Type.Array(text, {
-      minItems: 1,
-      maxItems: 10_000,
-      description: 'Each must be connected to each source.',
-    }),
-    from: Type.String({ description: 'Accepted at or after this time.' }),
-    to: Type.String({ description: 'Accepted before this time; events accepted after the call are excluded.' }),
-    filter: Type.Optional(
-      closedPartial(
-        {
-          types: Type.Array(oneOf(EVENT_TYPES)),
-          events: Type.Array(text, { description: 'Event names as in lists of events.' }),
-          userIds: Type.Array(text),
-          messageIds: Type.Array(text),
-          outcomes: Type.Array(oneOf(FINAL_OUTCOMES), {
-            description: 'Outcome of the event at the destination.',
-          }),
-        },
-        { description: 'An empty list matches all.' },
+  schema: named(
+    'ReplayWritten',
+    closed({
+      sourceIds: Type.Array(text, { minItems: 1, maxItems: 10_000 }),
+      destinationIds: Type.Array(text, {
+        minItems: 1,
+        maxItems: 10_000,
+        description: 'Each must be connected to each source.',
+      }),
+      from: Type.String({ description: 'Accepted at or after this time.' }),
+      to: Type.String({ description: 'Accepted before this time; events accepted after the call are excluded.' }),
+      filter: Type.Optional(
+        closedPartial(
+          {
+            types: Type.Array(oneOf(EVENT_TYPES)),
+            events: Type.Array(text, { description: 'Event names as in lists of events.' }),
+            userIds: Type.Array(text),
+            messageIds: Type.Array(text),
+            outcomes: Type.Array(oneOf(FINAL_OUTCOMES), {
+              description: 'Outcome of the event at the destination.',
+            }),
+          },
+          { description: 'An empty list matches all.' },
+        ),
       ),
-    ),
-    rateEventsPerSecond: Type.Optional(RATE),
-    dryRun: Type.Optional(Type.Boolean({ default: false, description: 'Only count.' })),
-  }),
+      rateEventsPerSecond: Type.Optional(RATE),
+      dryRun: Type.Optional(Type.Boolean({ default: false, description: 'Only count.' })),
+    }),
+  ),
   example: {
     sourceIds: [SOURCE],
     destinationIds: [DESTINATION],

@@ -1,6 +1,12 @@
-import { closed, Id, oneOf, type RouteDescription, refusals, Time, Type } from '@millrace/openapi'
+import { closed, Id, named, oneOf, type RouteDescription, refusals, Time, Type } from '@millrace/openapi'
 
-const series = Type.Array(Type.Union([Type.Number({ minimum: 0 }), Type.Null()]), { maxItems: 360 })
+const series = named(
+  'Series',
+  Type.Array(Type.Union([Type.Number({ minimum: 0 }), Type.Null()]), {
+    maxItems: 360,
+    description: 'A value for each step; null: not known, as while the server did not run.',
+  }),
+)
 const SOURCE_ID = '3iidO0kXIpgrmam9JhPLS2gpoVe'
 const TRANSFORMATION_ID = '3dRIkg3yt5dHQvrpFIWbdCOITv7'
 const DESTINATION_ID = '3uLMicKvWtFGwbwBkUIwtP0l8lu'
@@ -23,34 +29,37 @@ export const STATS_IN_WORDS: RouteDescription = {
   answers: {
     200: {
       text: 'The series.',
-      schema: closed({
-        from: Time,
-        to: Time,
-        stepSeconds: Type.Integer(),
-        sources: Type.Array(
-          closed({ id: Id, accepted: series, refused: series, lastEventAt: Type.Union([Time, Type.Null()]) }),
-        ),
-        transformations: Type.Array(closed({ id: Id, in: series, out: series, errors: series, p95Ms: series })),
-        destinations: Type.Array(
-          closed({
-            id: Id,
-            delivered: series,
-            filtered: series,
-            dropped: series,
-            deadLettered: series,
-            retries: series,
-            waiting: series,
-            p50Ms: series,
-            p95Ms: series,
-            p99Ms: series,
-          }),
-        ),
-        reasons: Type.Optional(
-          Type.Array(
-            closed({ destinationId: Id, outcome: Type.String(), reason: Type.String(), count: Type.Integer() }),
+      schema: named(
+        'Stats',
+        closed({
+          from: Time,
+          to: Time,
+          stepSeconds: Type.Integer(),
+          sources: Type.Array(
+            closed({ id: Id, accepted: series, refused: series, lastEventAt: Type.Union([Time, Type.Null()]) }),
           ),
-        ),
-      }),
+          transformations: Type.Array(closed({ id: Id, in: series, out: series, errors: series, p95Ms: series })),
+          destinations: Type.Array(
+            closed({
+              id: Id,
+              delivered: series,
+              filtered: series,
+              dropped: series,
+              deadLettered: series,
+              retries: series,
+              waiting: series,
+              p50Ms: series,
+              p95Ms: series,
+              p99Ms: series,
+            }),
+          ),
+          reasons: Type.Optional(
+            Type.Array(
+              closed({ destinationId: Id, outcome: Type.String(), reason: Type.String(), count: Type.Integer() }),
+            ),
+          ),
+        }),
+      ),
       examples: {
         series: {
           from: '2026-03-04T09:15:00.000Z',

@@ -3,9 +3,11 @@ import {
   closed,
   type DescribedRoute,
   named,
+  oneOf,
   type RouteDescription,
   Type,
 } from '@millrace/openapi'
+import { EVENT_TYPES } from '@millrace/protocol'
 
 const TAG = 'Schema catalog'
 const WRITE_KEY = '3PS3MKgFh6ZTxDaxUjKBsLaUg1r'
@@ -18,27 +20,29 @@ const Micros = Type.String({
   description: 'RFC 3339 in UTC with microseconds.',
 })
 const count = Type.Integer({ minimum: 0 })
-const Schema = Type.Record(Type.String(), Type.String(), {
-  description: 'Type by dotted key path: string, float64, bool; a model may have several, joined by commas.',
-})
+const Schema = named(
+  'KeyTypes',
+  Type.Record(Type.String(), Type.String(), {
+    description: 'Type by dotted key path: string, float64, bool; a model may have several, joined by commas.',
+  }),
+)
 const KeyCounts = Type.Record(Type.String(), count)
 
-const EventModel = named(
-  'EventModel',
-  closed({
-    ID: Type.Integer(),
-    EventID: Uuid,
-    WriteKey: Type.String(),
-    EventType: Type.String(),
-    EventIdentifier: Type.String(),
-    CreatedAt: Micros,
-    Schema,
-    LastSeen: Micros,
-    TotalCount: count,
-    VersionCount: Type.Optional(Type.Integer({ description: 'With extras=true.' })),
-    UnversionedCount: Type.Optional(Type.Integer({ description: 'With extras=true.' })),
-    CutKeys: Type.Optional(Type.Integer({ description: 'With extras=true.' })),
-  }),
+const eventModel = {
+  ID: Type.Integer(),
+  EventID: Uuid,
+  WriteKey: Type.String(),
+  EventType: named('EventType', oneOf(EVENT_TYPES)),
+  EventIdentifier: Type.String(),
+  CreatedAt: Micros,
+  Schema,
+  LastSeen: Micros,
+  TotalCount: count,
+}
+const EventModel = named('EventModel', closed(eventModel))
+const EventModelWithExtras = named(
+  'EventModelWithExtras',
+  closed({ ...eventModel, VersionCount: count, UnversionedCount: count, CutKeys: count }),
 )
 const EventVersion = named(
   'EventVersion',
@@ -141,11 +145,15 @@ export function schemaInWords(): DescribedRoute[] {
     '/schemas/event-models': {
       ...described('List event models', {
         text: 'Models in order of creation.',
-        schema: Type.Array(EventModel),
+        schema: Type.Union([Type.Array(EventModel), Type.Array(EventModelWithExtras)]),
         examples: { models: [model] },
       }),
       details: 'A model groups the events of one source, type and name.',
-      query: { WriteKey: writeKey, ...PAGING, extras: Type.Boolean({ default: false }) },
+      query: {
+        WriteKey: writeKey,
+        ...PAGING,
+        extras: Type.Boolean({ default: false, description: 'Adds VersionCount, UnversionedCount and CutKeys.' }),
+      },
     },
     '/schemas/event-versions': {
       ...described(
@@ -186,11 +194,14 @@ export function schemaInWords(): DescribedRoute[] {
         {
           text: 'One for each track, page, screen, identify and group model with properties or traits.',
           schema: Type.Array(
-            closed({
-              schema: Type.Record(Type.String(), Type.Unknown()),
-              schemaType: Type.String(),
-              schemaIdentifier: Type.String(),
-            }),
+            named(
+              'ModelJsonSchema',
+              closed({
+                schema: Type.Record(Type.String(), Type.Unknown()),
+                schemaType: Type.String(),
+                schemaIdentifier: Type.String(),
+              }),
+            ),
           ),
           examples: { schemas: [jsonSchema] },
         },

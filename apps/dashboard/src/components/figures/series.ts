@@ -1,4 +1,4 @@
-import type { Series } from '../../api/stats-answer.ts'
+import type { Series } from '@millrace/api-types'
 
 /** Of a rate: long enough to be calm, short enough to be now. */
 export const RATE_SECONDS = 60

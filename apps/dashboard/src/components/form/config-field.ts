@@ -1,5 +1,5 @@
+import type { DestinationDefinition } from '@millrace/api-types'
 import { isJsonObject, type JsonObject, type JsonValue } from '@millrace/protocol/json'
-import type { DestinationDefinition } from '../../api/destination-definitions.ts'
 
 /** `pairs` is a list of `{from, to}`; `json` is whatever no simpler control can hold. */
 export type FieldControl = 'text' | 'secret' | 'select' | 'switch' | 'number' | 'tags' | 'pairs' | 'json'

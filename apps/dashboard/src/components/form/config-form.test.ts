@@ -1,6 +1,6 @@
+import type { DestinationDefinition } from '@millrace/api-types'
 import type { JsonObject } from '@millrace/protocol/json'
 import { describe, expect, it } from 'vitest'
-import type { DestinationDefinition } from '../../api/destination-definitions.ts'
 import { configFaults } from './config-faults.ts'
 import { configFields } from './config-field.ts'
 import { losesSecrets } from './origin-change.ts'

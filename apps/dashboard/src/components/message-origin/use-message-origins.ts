@@ -1,7 +1,8 @@
+import type { DeadLetter, EventModelWithExtras, ListedEvent } from '@millrace/api-types'
 import type { JsonObject } from '@millrace/protocol/json'
-import { type DeadLetter, type DeadLetterFilters, useDeadLetter, useDeadLetters } from '../../api/dead-letters.ts'
-import { type ListedEvent, useEventPayload, useRecentEvents } from '../../api/events.ts'
-import { type EventModel, useEventModels, useModelSample } from '../../api/schemas.ts'
+import { type DeadLetterFilters, useDeadLetter, useDeadLetters } from '../../api/dead-letters.ts'
+import { useEventPayload, useRecentEvents } from '../../api/events.ts'
+import { useEventModels, useModelSample } from '../../api/schemas.ts'
 
 /** Of each kind. */
 const MOST = 20
@@ -12,7 +13,7 @@ const POLL_MS = 10_000
 export interface MessageOrigins {
   readonly recent: readonly ListedEvent[]
   readonly deadLetters: readonly DeadLetter[]
-  readonly models: readonly EventModel[]
+  readonly models: readonly EventModelWithExtras[]
   /** No event ever came this way. */
   readonly isEmpty: boolean
 }

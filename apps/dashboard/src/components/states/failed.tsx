@@ -1,7 +1,7 @@
 import { Button } from '@mantine/core'
+import type { Role } from '@millrace/api-types'
 import { ApiError } from '../../api/failure.ts'
 import { nextTryMs } from '../../api/retry.ts'
-import type { Role } from '../../api/role.ts'
 import { useSession } from '../../api/session.ts'
 import { pageTexts } from '../../texts.ts'
 import type { ReadState } from './read-state.ts'

@@ -1,6 +1,7 @@
 import { Button, Switch } from '@mantine/core'
+import type { AccessToken } from '@millrace/api-types'
 import { useMemo, useState } from 'react'
-import { type AccessToken, useAccessTokens } from '../../api/access-tokens.ts'
+import { useAccessTokens } from '../../api/access-tokens.ts'
 import { useSession } from '../../api/session.ts'
 import { ApiPopover } from '../../components/api-popover.tsx'
 import { Empty } from '../../components/states/empty.tsx'

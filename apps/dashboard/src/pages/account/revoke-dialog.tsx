@@ -1,4 +1,5 @@
-import { type AccessToken, useRevokeAccessToken } from '../../api/access-tokens.ts'
+import type { AccessToken } from '@millrace/api-types'
+import { useRevokeAccessToken } from '../../api/access-tokens.ts'
 import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
 
 interface RevokeDialogProps {

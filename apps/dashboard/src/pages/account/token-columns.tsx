@@ -1,5 +1,5 @@
 import { Button } from '@mantine/core'
-import type { AccessToken } from '../../api/access-tokens.ts'
+import type { AccessToken } from '@millrace/api-types'
 import { ShownId } from '../../components/shown-id.tsx'
 import type { Column } from '../../components/table/table-column.ts'
 import { Time } from '../../components/time/time.tsx'

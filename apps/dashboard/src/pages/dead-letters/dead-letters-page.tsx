@@ -1,5 +1,6 @@
+import type { Stage } from '@millrace/api-types'
 import { Suspense, useMemo } from 'react'
-import { type Stage, useDeadLetterGroups } from '../../api/dead-letters.ts'
+import { useDeadLetterGroups } from '../../api/dead-letters.ts'
 import { useDestinations } from '../../api/destinations.ts'
 import { namesOf } from '../../api/names.ts'
 import { ApiPopover } from '../../components/api-popover.tsx'

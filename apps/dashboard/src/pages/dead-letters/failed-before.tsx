@@ -1,6 +1,7 @@
 import { Button } from '@mantine/core'
+import type { Stage } from '@millrace/api-types'
 import { useState } from 'react'
-import { STAGES, type Stage, useDeadLetterGroups } from '../../api/dead-letters.ts'
+import { STAGES, useDeadLetterGroups } from '../../api/dead-letters.ts'
 import { NeedsRole } from '../../components/needs-role.tsx'
 import { Notice } from '../../components/states/notice.tsx'
 import { deadLetterTexts } from '../../texts.ts'

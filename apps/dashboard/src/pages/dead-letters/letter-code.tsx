@@ -1,4 +1,4 @@
-import type { DeadLetterWithPayloads } from '../../api/dead-letters.ts'
+import type { DeadLetterWithPayloads } from '@millrace/api-types'
 import { ownPlace } from '../../components/code/failure-places.ts'
 import { LinkButton } from '../../components/link-button.tsx'
 import { traceTexts } from '../../texts.ts'

@@ -1,4 +1,4 @@
-import type { DeadLetter } from '../../api/dead-letters.ts'
+import type { DeadLetter } from '@millrace/api-types'
 import { firstLine, shownText } from '../../components/json/shown-text.ts'
 import type { Column } from '../../components/table/table-column.ts'
 import { Time } from '../../components/time/time.tsx'

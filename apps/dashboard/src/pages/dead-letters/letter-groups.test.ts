@@ -1,5 +1,5 @@
+import type { DeadLetterGroup } from '@millrace/api-types'
 import { expect, test } from 'vitest'
-import type { DeadLetterGroup } from '../../api/dead-letters.ts'
 import { letterGroups, narrowedTo, targetOf } from './letter-groups.ts'
 
 const group = (fields: Partial<DeadLetterGroup>): DeadLetterGroup => ({

@@ -1,5 +1,6 @@
+import type { DeadLetterGroup, Stage } from '@millrace/api-types'
 import { counted } from '@millrace/wording'
-import type { DeadLetterFilters, DeadLetterGroup, Stage } from '../../api/dead-letters.ts'
+import type { DeadLetterFilters } from '../../api/dead-letters.ts'
 
 /** Dead letters of one cause, wherever they were to go: what can be filtered by, and so be sent again together. */
 export interface LetterGroup {

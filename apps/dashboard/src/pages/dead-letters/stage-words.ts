@@ -1,4 +1,4 @@
-import type { Stage } from '../../api/dead-letters.ts'
+import type { Stage } from '@millrace/api-types'
 
 /** Where an event was given up, in words. */
 export const STAGE_WORDS: Readonly<Record<Stage, string>> = {

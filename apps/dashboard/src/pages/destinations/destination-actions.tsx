@@ -1,6 +1,7 @@
 import { Button } from '@mantine/core'
+import type { Connection } from '@millrace/api-types'
 import { useState } from 'react'
-import { type Connection, useConnections } from '../../api/connections.ts'
+import { useConnections } from '../../api/connections.ts'
 import { useChangeDestination, useDeliveryState, waitingOf } from '../../api/destinations.ts'
 import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
 import { Refusal } from '../../components/form/refusal.tsx'

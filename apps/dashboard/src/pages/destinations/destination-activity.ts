@@ -1,4 +1,4 @@
-import type { Stats } from '../../api/stats-answer.ts'
+import type { Stats } from '@millrace/api-types'
 import { rateOf } from '../../components/figures/series.ts'
 
 /** Deliveries a minute of each destination, by its id; null where nothing is known. @see contracts/dashboard.md §4 N3 */

@@ -1,4 +1,4 @@
-import type { Destination } from '../../api/destinations.ts'
+import type { Destination } from '@millrace/api-types'
 import type { Tagged } from '../../api/reading.ts'
 
 export interface DestinationTabProps {

@@ -1,9 +1,5 @@
-import {
-  type Destination,
-  type DestinationWritten,
-  useChangeDestination,
-  useDestination,
-} from '../../api/destinations.ts'
+import type { Destination, DestinationWritten } from '@millrace/api-types'
+import { useChangeDestination, useDestination } from '../../api/destinations.ts'
 import type { EditedKind } from '../../components/form/use-edited.ts'
 
 /** For `useEdited`. */

@@ -1,6 +1,5 @@
+import type { DeliveryState, Destination, Stats } from '@millrace/api-types'
 import { describe, expect, it, test } from 'vitest'
-import type { DeliveryState, Destination } from '../../api/destinations.ts'
-import type { Stats } from '../../api/stats-answer.ts'
 import { deliveredPerMinute } from './destination-activity.ts'
 import { fitsFilter, listedDestinations } from './listed-destination.ts'
 

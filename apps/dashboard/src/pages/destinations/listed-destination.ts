@@ -1,4 +1,5 @@
-import { type DeliveryState, type Destination, waitingOf } from '../../api/destinations.ts'
+import type { DeliveryState, Destination } from '@millrace/api-types'
+import { waitingOf } from '../../api/destinations.ts'
 import { destinationState, type NodeState, needsAttention } from '../../components/node-state.ts'
 import { isPartOf } from '../../components/part-of.ts'
 import type { MarkKind } from '../../components/state-mark.tsx'

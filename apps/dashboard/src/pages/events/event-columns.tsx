@@ -1,4 +1,4 @@
-import type { ListedEvent } from '../../api/events.ts'
+import type { ListedEvent } from '@millrace/api-types'
 import { shownText } from '../../components/json/shown-text.ts'
 import type { Column } from '../../components/table/table-column.ts'
 import { Time } from '../../components/time/time.tsx'

@@ -1,7 +1,7 @@
 import { Button } from '@mantine/core'
+import type { ListedEvent } from '@millrace/api-types'
 import { type ReactNode, useCallback, useEffect, useMemo, useRef, useState } from 'react'
 import { useDestinations } from '../../api/destinations.ts'
-import type { ListedEvent } from '../../api/events.ts'
 import { namesOf } from '../../api/names.ts'
 import { useSources } from '../../api/sources.ts'
 import { EmptyByFilter } from '../../components/states/empty.tsx'

@@ -1,5 +1,5 @@
+import type { ListedEvent } from '@millrace/api-types'
 import { expect, test } from 'vitest'
-import type { ListedEvent } from '../../api/events.ts'
 import type { TailMessage } from '../../api/tail-messages.ts'
 import { type LiveEvents, MAX_LIVE_ROWS, NO_LIVE_EVENTS, nextLiveEvents, shownRows } from './live-events.ts'
 

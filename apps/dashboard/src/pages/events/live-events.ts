@@ -1,4 +1,4 @@
-import type { ListedEvent } from '../../api/events.ts'
+import type { ListedEvent } from '@millrace/api-types'
 import type { TailMessage } from '../../api/tail-messages.ts'
 
 /** Rows that came while the page was watched; older ones of them leave first. */

@@ -1,6 +1,6 @@
 import { VisuallyHidden } from '@mantine/core'
+import type { ListedEvent } from '@millrace/api-types'
 import type { Waiting } from '@millrace/wording'
-import type { ListedEvent } from '../../api/events.ts'
 import { serverNow } from '../../api/server-clock.ts'
 import { firstLine } from '../../components/json/shown-text.ts'
 import { StateMark } from '../../components/state-mark.tsx'

@@ -1,4 +1,4 @@
-import type { Outcome } from '../../api/events.ts'
+import type { Outcome } from '@millrace/api-types'
 import type { MarkKind } from '../../components/state-mark.tsx'
 
 /** How an outcome is marked, and the word beside it. */

@@ -1,6 +1,7 @@
+import type { ListedEvent } from '@millrace/api-types'
 import { useQuery } from '@tanstack/react-query'
 import { useCallback, useEffect, useMemo, useReducer, useRef } from 'react'
-import { type ListedEvent, useEvents, useRecentEvents } from '../../api/events.ts'
+import { useEvents, useRecentEvents } from '../../api/events.ts'
 import { reading } from '../../api/reading.ts'
 import { type TailState, useTail } from '../../api/tail.ts'
 import type { TailMessage } from '../../api/tail-messages.ts'

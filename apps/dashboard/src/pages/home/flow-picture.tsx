@@ -1,6 +1,6 @@
+import type { Series } from '@millrace/api-types'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
-import type { Series } from '../../api/stats-answer.ts'
 import { rateText } from '../../components/figures/figure-text.ts'
 import { Sparkline } from '../../components/figures/sparkline.tsx'
 import { shownText } from '../../components/json/shown-text.ts'

@@ -1,5 +1,5 @@
+import type { DeliveryState } from '@millrace/api-types'
 import { describe, expect, it } from 'vitest'
-import type { DeliveryState } from '../../api/destinations.ts'
 import { type FlowData, flowOf, totalRates } from './flow.ts'
 
 const NOW = Date.parse('2026-11-21T12:00:00.000Z')

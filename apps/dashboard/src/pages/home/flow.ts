@@ -1,9 +1,5 @@
+import type { Connection, DeliveryState, Destination, Series, Source, Stats, Transformation } from '@millrace/api-types'
 import type { Waiting } from '@millrace/wording'
-import type { Connection } from '../../api/connections.ts'
-import type { DeliveryState, Destination } from '../../api/destinations.ts'
-import type { Source } from '../../api/sources.ts'
-import type { Series, Stats } from '../../api/stats-answer.ts'
-import type { Transformation } from '../../api/transformations.ts'
 import { rateOf, sumOf } from '../../components/figures/series.ts'
 import { destinationState, type NodeState, sourceState } from '../../components/node-state.ts'
 

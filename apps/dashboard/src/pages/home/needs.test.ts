@@ -4,11 +4,13 @@ import { type NeedsData, needsOf } from './needs.ts'
 const node = (id: string, kind: string, word: string, rank: number) =>
   ({ id, name: `Name of ${id}`, type: 'X', rate: null, state: { kind, word, rank } }) as NeedsData['sources'][number]
 
+const checks = { log: 'ok', disk: 'ok', config: 'ok', catalog: 'ok', delivery: 'ok', backlog: 'ok', readers: 'ok' }
+
 const nothing: NeedsData = {
   sources: [node('s1', 'ok', 'ok', 5)],
   destinations: [node('d1', 'ok', 'ok', 5), node('d2', 'off', 'off', 4)],
   groups: [],
-  health: { acceptingEvents: 'TRUE', routingEvents: 'TRUE', checks: { log: 'ok', backlog: 'ok' } },
+  health: { acceptingEvents: 'TRUE', routingEvents: 'TRUE', checks },
   catalog: {
     LagEvents: 0,
     LagSeconds: 0.1,
@@ -55,7 +57,7 @@ it('refused requests, failed checks, the storage budget, catalog cuts and lag, a
   expect(
     told({
       sources: [node('s1', 'refused', '2 refused', 3)],
-      health: { ...nothing.health!, checks: { disk: '12 MB free', backlog: '83 % of the budget', log: 'ok' } },
+      health: { ...nothing.health!, checks: { ...checks, disk: '12 MB free', backlog: '83 % of the budget' } },
       catalog: { ...nothing.catalog!, LagSeconds: 125, Sources: [{ WriteKey: 'k1', Models: 3, Cut: { keys: 3 } }] },
       info: { lastBackup: { file: 'a.tar', state: 'failed' } } as NeedsData['info'],
     }),

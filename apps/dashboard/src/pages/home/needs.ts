@@ -1,8 +1,6 @@
+import type { CatalogStatus, DeadLetterGroup, Health, Info, Source } from '@millrace/api-types'
 import { counted, durationText, grouped, type Waiting } from '@millrace/wording'
-import type { DeadLetterGroup } from '../../api/dead-letters.ts'
-import { type AdminInfo, type Health, troublesOf } from '../../api/health.ts'
-import type { CatalogStatus } from '../../api/schemas.ts'
-import type { Source } from '../../api/sources.ts'
+import { troublesOf } from '../../api/health.ts'
 import { firstLine } from '../../components/json/shown-text.ts'
 import type { MarkKind } from '../../components/state-mark.tsx'
 import { waitingText } from '../../components/time/waiting-text.ts'
@@ -24,10 +22,10 @@ export interface NeedsData {
   readonly sources: readonly FlowNode[]
   readonly destinations: readonly NeedyNode[]
   readonly groups: readonly DeadLetterGroup[]
-  readonly health: Health | undefined
+  readonly health: Pick<Health, 'acceptingEvents' | 'routingEvents' | 'checks'> | undefined
   readonly catalog: CatalogStatus | undefined
   readonly sourceList: readonly Source[]
-  readonly info: AdminInfo | undefined
+  readonly info: Info | undefined
   /** Of sources that are connected to nothing: their events, by id. */
   readonly stored: ReadonlyMap<string, number>
   /** At the server, ms since 1970. */

@@ -1,5 +1,5 @@
+import type { Source } from '@millrace/api-types'
 import { useEventModels } from '../../api/schemas.ts'
-import type { Source } from '../../api/sources.ts'
 import { LinkButton } from '../../components/link-button.tsx'
 import { NeedsRole } from '../../components/needs-role.tsx'
 import { homeTexts } from '../../texts.ts'

@@ -1,5 +1,5 @@
+import type { Series, Stats } from '@millrace/api-types'
 import { useStats } from '../../api/stats.ts'
-import type { Series, Stats } from '../../api/stats-answer.ts'
 import { summed, sumOf } from '../../components/figures/series.ts'
 import { withoutGaps } from './without-gaps.ts'
 

@@ -1,4 +1,4 @@
-import type { Series } from '../../api/stats-answer.ts'
+import type { Series } from '@millrace/api-types'
 
 interface Course {
   /** When the last step ends, ms since 1970. */

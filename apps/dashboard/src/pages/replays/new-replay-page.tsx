@@ -1,4 +1,5 @@
 import { Button, MultiSelect, TextInput } from '@mantine/core'
+import type { ReplayWritten } from '@millrace/api-types'
 import { EVENT_TYPES, type EventType } from '@millrace/protocol/event'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
@@ -6,7 +7,7 @@ import { ApiError } from '../../api/client.ts'
 import { useConnections } from '../../api/connections.ts'
 import { useDestinations } from '../../api/destinations.ts'
 import { useAdminInfo } from '../../api/health.ts'
-import { isRunning, type ReplayAsked, useReplay, useStartReplay } from '../../api/replays.ts'
+import { isRunning, useReplay, useStartReplay } from '../../api/replays.ts'
 import { useSources } from '../../api/sources.ts'
 import { ApiPopover } from '../../components/api-popover.tsx'
 import { Refusal } from '../../components/form/refusal.tsx'
@@ -34,7 +35,7 @@ export function NewReplayPage() {
   const oldest = info.data?.logOldestAt ?? weekAgo
   // A range that begins before the log is refused, and what came in this very minute is meant too.
   const { from = oldest > weekAgo ? oldest : weekAgo, to = wholeMinute(openedAt + MINUTE_MS) } = search
-  const asked: ReplayAsked = {
+  const asked: ReplayWritten = {
     sourceIds: sources,
     destinationIds: destinations,
     from,
@@ -95,7 +96,7 @@ export function NewReplayPage() {
 }
 
 interface CountAndStartProps {
-  readonly asked: ReplayAsked
+  readonly asked: ReplayWritten
   /** Whether the range is that which is meant. */
   readonly isKnown: boolean
   readonly onFrom: (availableFrom: string) => void

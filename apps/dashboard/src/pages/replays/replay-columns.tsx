@@ -1,5 +1,5 @@
+import type { Replay } from '@millrace/api-types'
 import { counted } from '@millrace/wording'
-import type { Replay } from '../../api/replays.ts'
 import { ShareBar } from '../../components/figures/share-bar.tsx'
 import { StateMark } from '../../components/state-mark.tsx'
 import type { Column } from '../../components/table/table-column.ts'

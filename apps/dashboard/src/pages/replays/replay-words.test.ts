@@ -1,5 +1,5 @@
+import type { Replay } from '@millrace/api-types'
 import { expect, test } from 'vitest'
-import type { Replay } from '../../api/replays.ts'
 import { estimateText, progressShare, progressText, replayKind } from './replay-words.ts'
 
 const replay = (fields: Partial<Replay>): Replay => ({

@@ -1,5 +1,6 @@
+import type { Replay, ReplayState } from '@millrace/api-types'
 import { counted, durationText, grouped, replayOutcome } from '@millrace/wording'
-import { isRunning, type Replay, type ReplayState } from '../../api/replays.ts'
+import { isRunning } from '../../api/replays.ts'
 import type { MarkKind } from '../../components/state-mark.tsx'
 import { replayTexts } from '../../texts.ts'
 

@@ -1,18 +1,20 @@
-import type { EventModel } from '../../api/schemas.ts'
+import type { EventModelWithExtras } from '@millrace/api-types'
 import { shownText } from '../../components/json/shown-text.ts'
 import { countColumn } from '../../components/table/count-column.ts'
 import { type Column, compareTexts } from '../../components/table/table-column.ts'
 import { Time } from '../../components/time/time.tsx'
 
 /** What a model is called: events of some types have no name. */
-export function modelName({ EventIdentifier, EventType }: EventModel): string {
+export function modelName({ EventIdentifier, EventType }: EventModelWithExtras): string {
   return EventIdentifier === '' ? EventType : EventIdentifier
 }
 
 /** @param sourceNames by write key; undefined where all are of one source. */
-export function modelColumns(sourceNames: ReadonlyMap<string, string> | undefined): readonly Column<EventModel>[] {
-  const sourceOf = ({ WriteKey }: EventModel) => sourceNames?.get(WriteKey) ?? 'Deleted source'
-  const source: Column<EventModel> = {
+export function modelColumns(
+  sourceNames: ReadonlyMap<string, string> | undefined,
+): readonly Column<EventModelWithExtras>[] {
+  const sourceOf = ({ WriteKey }: EventModelWithExtras) => sourceNames?.get(WriteKey) ?? 'Deleted source'
+  const source: Column<EventModelWithExtras> = {
     key: 'source',
     title: 'Source',
     width: 'minmax(112px, 1fr)',

@@ -1,12 +1,12 @@
+import type { EventModelWithExtras } from '@millrace/api-types'
 import { useNavigate } from '@tanstack/react-router'
 import { useMemo } from 'react'
-import type { EventModel } from '../../api/schemas.ts'
 import { DataTable } from '../../components/table/data-table.tsx'
 import { sortedRows } from '../../components/table/table-column.ts'
 import { modelColumns, modelName } from './model-columns.tsx'
 
 interface ModelListProps {
-  readonly models: readonly EventModel[]
+  readonly models: readonly EventModelWithExtras[]
   /** By write key; left out where all are of one source. */
   readonly sourceNames?: ReadonlyMap<string, string>
   readonly sort?: string | undefined

@@ -1,8 +1,9 @@
 import { Select } from '@mantine/core'
+import type { EventModelWithExtras, Source } from '@millrace/api-types'
 import { EVENT_TYPES, type EventType } from '@millrace/protocol/event'
 import { useMemo } from 'react'
-import { type EventModel, useEventModels } from '../../api/schemas.ts'
-import { type Source, useSources } from '../../api/sources.ts'
+import { useEventModels } from '../../api/schemas.ts'
+import { useSources } from '../../api/sources.ts'
 import { ApiPopover } from '../../components/api-popover.tsx'
 import { isPartOf } from '../../components/part-of.ts'
 import { SearchField } from '../../components/search-field.tsx'
@@ -38,7 +39,7 @@ export function SchemaPage() {
 }
 
 interface ModelsProps {
-  readonly models: readonly EventModel[]
+  readonly models: readonly EventModelWithExtras[]
   readonly sources: readonly Source[]
 }
 
@@ -80,7 +81,11 @@ function Models({ models, sources }: ModelsProps) {
   )
 }
 
-function fits(model: EventModel, search: SearchValues<typeof schemaSearch>, sources: readonly Source[]): boolean {
+function fits(
+  model: EventModelWithExtras,
+  search: SearchValues<typeof schemaSearch>,
+  sources: readonly Source[],
+): boolean {
   const { q = '', source, type } = search
   return (
     isPartOf(q, model.EventIdentifier) &&

@@ -1,4 +1,4 @@
-import type { Stats } from '../../api/stats-answer.ts'
+import type { Stats } from '@millrace/api-types'
 import { rateOf } from '../../components/figures/series.ts'
 
 export interface SourceActivity {

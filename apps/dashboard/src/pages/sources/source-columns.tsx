@@ -1,4 +1,4 @@
-import type { Source } from '../../api/sources.ts'
+import type { Source } from '@millrace/api-types'
 import { ShownId } from '../../components/shown-id.tsx'
 import { OnOffMark, StateMark } from '../../components/state-mark.tsx'
 import { countColumn } from '../../components/table/count-column.ts'

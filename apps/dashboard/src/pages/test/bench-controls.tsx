@@ -1,7 +1,7 @@
 import { Button, Checkbox, Select, Switch } from '@mantine/core'
+import type { DestinationDefinition } from '@millrace/api-types'
 import { isJsonObject } from '@millrace/protocol/json'
 import { useId, useState } from 'react'
-import type { DestinationDefinition } from '../../api/destination-definitions.ts'
 import { JsonField } from '../../components/form/json-field.tsx'
 import { NeedsRole } from '../../components/needs-role.tsx'
 import { sendText, type Workspace } from './bench-target.ts'

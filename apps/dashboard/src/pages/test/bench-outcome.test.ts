@@ -1,5 +1,5 @@
+import type { TestExtras } from '@millrace/api-types'
 import { expect, test } from 'vitest'
-import type { TestExtras } from '../../api/test-api.ts'
 import { exchanges, type ProcessedResult, type StageState, stageOutcomes, stepsOf } from './bench-outcome.ts'
 
 const ALL = { user_transform: true, dest_transform: true, send_to_destination: true }

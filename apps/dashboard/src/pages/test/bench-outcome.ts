@@ -1,7 +1,8 @@
+import type { DestinationResult, RequestObject, TestExtras } from '@millrace/api-types'
 import { isJsonObject, type JsonObject, type JsonValue } from '@millrace/protocol/json'
-import type { RequestObject, StageFlags, TestExtras, TestResult } from '../../api/test-api.ts'
+import type { StageFlags } from '../../api/test-api.ts'
 
-export type ProcessedResult = Extract<TestResult, { readonly data: unknown }>
+export type ProcessedResult = Extract<DestinationResult, { readonly data: unknown }>
 
 /** `refused`: sent, and answered with something else than 2xx; `off`: not asked for; `aborted`: an earlier stage failed; `none`: there is nothing to run. */
 export type StageState = 'ran' | 'refused' | 'off' | 'aborted' | 'none' | 'dropped' | 'error'

@@ -1,8 +1,5 @@
+import type { Connection, Destination, DestinationDefinition, Source } from '@millrace/api-types'
 import type { JsonObject, JsonValue } from '@millrace/protocol/json'
-import type { Connection } from '../../api/connections.ts'
-import type { DestinationDefinition } from '../../api/destination-definitions.ts'
-import type { Destination } from '../../api/destinations.ts'
-import type { Source } from '../../api/sources.ts'
 import { testBenchTexts } from '../../texts.ts'
 import type { BenchSearch } from './bench-search.ts'
 

@@ -1,6 +1,7 @@
+import type { RequestObject } from '@millrace/api-types'
 import type { JsonObject, JsonValue } from '@millrace/protocol/json'
 import { durationText } from '@millrace/wording'
-import { type RequestObject, usedBody } from '../../api/test-api.ts'
+import { usedBody } from '../../api/test-api.ts'
 import { JsonView } from '../../components/json/json-view.tsx'
 import { shownText } from '../../components/json/shown-text.ts'
 import { StateMark } from '../../components/state-mark.tsx'

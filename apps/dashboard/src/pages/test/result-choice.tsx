@@ -1,4 +1,4 @@
-import type { TestResult } from '../../api/test-api.ts'
+import type { DestinationResult } from '@millrace/api-types'
 import { shownText } from '../../components/json/shown-text.ts'
 import { type MarkKind, StateMark } from '../../components/state-mark.tsx'
 import { exchanges, isRefused, stageOutcomes } from './bench-outcome.ts'
@@ -42,7 +42,7 @@ export function ResultChoice({ run, chosenId, onChoose }: ResultChoiceProps) {
 }
 
 /** How a destination fared, in a word. */
-function fateOf(result: TestResult, { stage }: BenchRun): { kind: MarkKind; word: string } {
+function fateOf(result: DestinationResult, { stage }: BenchRun): { kind: MarkKind; word: string } {
   if ('error' in result) return { kind: 'off', word: 'not run' }
   const outcomes = Object.values(stageOutcomes(result, stage))
   if (outcomes.some(({ state }) => state === 'error')) return { kind: 'failed', word: 'error' }

@@ -1,6 +1,7 @@
+import type { DestinationResult } from '@millrace/api-types'
 import type { JsonObject } from '@millrace/protocol/json'
 import { useEffect, useMemo, useState } from 'react'
-import { type StageFlags, type TestResult, useTestDestination, useTestSource } from '../../api/test-api.ts'
+import { type StageFlags, useTestDestination, useTestSource } from '../../api/test-api.ts'
 import { useMessageOrigins, useNamedMessage } from '../../components/message-origin/use-message-origins.ts'
 import { useSearchValues } from '../../shell/search-values.ts'
 import { benchSearch } from './bench-search.ts'
@@ -9,7 +10,7 @@ import { readMessage } from './message-text.ts'
 
 /** What came of a run, with what it was made of. */
 export interface BenchRun {
-  readonly results: readonly TestResult[]
+  readonly results: readonly DestinationResult[]
   readonly stage: StageFlags
   readonly message: JsonObject
   /** Of all that was asked for: another one makes another run. */

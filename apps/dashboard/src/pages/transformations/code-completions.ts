@@ -1,11 +1,11 @@
 import type { CompletionContext, CompletionResult, CompletionSource } from '@codemirror/autocomplete'
-import type { EventModel } from '../../api/schemas.ts'
+import type { EventModelWithExtras } from '@millrace/api-types'
 
 interface Known {
   /** Import names. */
   readonly libraries: readonly string[]
   /** Of the models that are connected. */
-  readonly models: readonly Pick<EventModel, 'Schema'>[]
+  readonly models: readonly Pick<EventModelWithExtras, 'Schema'>[]
 }
 
 /** @see contracts/transformations.md §4 */

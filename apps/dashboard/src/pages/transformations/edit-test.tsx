@@ -1,12 +1,9 @@
 import { Button, TextInput } from '@mantine/core'
+import type { TransformationTest } from '@millrace/api-types'
 import type { JsonValue } from '@millrace/protocol/json'
 import { type FormEvent, useState } from 'react'
 import { ApiError } from '../../api/client.ts'
-import {
-  type TransformationTest,
-  useSaveTransformationTests,
-  useTransformationTests,
-} from '../../api/transformations.ts'
+import { useSaveTransformationTests, useTransformationTests } from '../../api/transformations.ts'
 import { CodeEditor } from '../../components/editor/code-editor.tsx'
 import { ChangedMeanwhile } from '../../components/form/changed-meanwhile.tsx'
 import { fieldRefusal, Refusal } from '../../components/form/refusal.tsx'

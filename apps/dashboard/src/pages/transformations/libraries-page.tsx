@@ -1,4 +1,5 @@
-import { type Library, useLibraries } from '../../api/libraries.ts'
+import type { Library } from '@millrace/api-types'
+import { useLibraries } from '../../api/libraries.ts'
 import { countColumn } from '../../components/table/count-column.ts'
 import { codeColumns } from './code-columns.tsx'
 import { CodeList } from './code-list.tsx'

@@ -1,6 +1,6 @@
+import type { Library } from '@millrace/api-types'
 import { Link } from '@tanstack/react-router'
 import type { Code } from '../../api/code.ts'
-import type { Library } from '../../api/libraries.ts'
 import { useTransformations } from '../../api/transformations.ts'
 import { Empty } from '../../components/states/empty.tsx'
 import { Shown } from '../../components/states/shown.tsx'

@@ -1,15 +1,11 @@
 import { Switch } from '@mantine/core'
+import type { Transformation, TransformationLog } from '@millrace/api-types'
 import { Link } from '@tanstack/react-router'
 import type { Code } from '../../api/code.ts'
 import { useDestinations } from '../../api/destinations.ts'
 import { namesOf } from '../../api/names.ts'
 import type { Tagged } from '../../api/reading.ts'
-import {
-  type Transformation,
-  type TransformationLog,
-  useChangeTransformation,
-  useTransformationLogs,
-} from '../../api/transformations.ts'
+import { useChangeTransformation, useTransformationLogs } from '../../api/transformations.ts'
 import { Refusal } from '../../components/form/refusal.tsx'
 import { shownText } from '../../components/json/shown-text.ts'
 import { NeedsRole } from '../../components/needs-role.tsx'

@@ -1,4 +1,4 @@
-import type { TransformationTest } from '../../api/transformations.ts'
+import type { TransformationTest } from '@millrace/api-types'
 
 /** The tests of a transformation, which are written all together. */
 export interface StoredTests {

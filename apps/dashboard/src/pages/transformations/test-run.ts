@@ -1,5 +1,5 @@
+import type { TransformationRun } from '@millrace/api-types'
 import { isJsonObject, type JsonObject } from '@millrace/protocol/json'
-import type { TransformationRun } from '../../api/transformations.ts'
 import type { CodeFault } from '../../components/editor/editor-props.ts'
 import { jsonFault } from '../../components/json/json-fault.ts'
 

@@ -1,9 +1,8 @@
 import { Button } from '@mantine/core'
+import type { TransformationTest, TransformationTestsRun } from '@millrace/api-types'
 import type { JsonValue } from '@millrace/protocol/json'
 import { type ReactNode, useState } from 'react'
 import {
-  type TransformationTest,
-  type TransformationTestsRun,
   useRunTransformationTests,
   useSaveTransformationTests,
   useTransformationTests,

@@ -1,6 +1,7 @@
+import type { Transformation } from '@millrace/api-types'
 import { useMemo } from 'react'
 import { useStats } from '../../api/stats.ts'
-import { type Transformation, useTransformations } from '../../api/transformations.ts'
+import { useTransformations } from '../../api/transformations.ts'
 import { sumOf } from '../../components/figures/series.ts'
 import { countColumn } from '../../components/table/count-column.ts'
 import { transformationTexts } from '../../texts.ts'

@@ -1,18 +1,15 @@
-import type { DocumentError } from '@millrace/control-plane'
+import type { ConfigurationPlan } from '@millrace/api-types'
 import { isJsonObject, type JsonObject, type JsonValue, ownMember } from '@millrace/protocol'
-import type { ChangeAnswer } from './plan-lines.ts'
-
-/** What the server would change to be as a file says. */
-export interface Difference {
-  readonly changes: readonly ChangeAnswer[]
-  readonly errors: readonly DocumentError[]
-}
 
 /**
  * What the server has, without what a file leaves out and means nevertheless: members that have their default, and write
  * keys. Those are the ones that the plan of the file would not change.
  */
-export function withoutLeftOut(pulled: JsonObject, written: JsonObject, { changes, errors }: Difference): JsonObject {
+export function withoutLeftOut(
+  pulled: JsonObject,
+  written: JsonObject,
+  { changes, errors }: Pick<ConfigurationPlan, 'changes' | 'errors'>,
+): JsonObject {
   const shortened = (kind: string, key: string, path: string, resource: JsonValue, member: JsonValue | undefined) => {
     const isUnclear = errors.some((error) => error.path === path || error.path.startsWith(`${path}/`))
     if (!isJsonObject(resource) || !isJsonObject(member) || isUnclear) return resource

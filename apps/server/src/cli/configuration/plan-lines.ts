@@ -1,19 +1,8 @@
+import type { PlannedChange } from '@millrace/api-types'
 import type { JsonValue } from '@millrace/protocol'
 import { type Colour, oneLine, type Paint } from '../paint.ts'
 
-export interface ChangeAnswer {
-  readonly action: 'create' | 'update' | 'delete'
-  readonly kind: string
-  readonly key: string
-  readonly diff: readonly {
-    readonly path: string
-    readonly from: JsonValue
-    readonly to: JsonValue
-    readonly secretChanged?: boolean
-  }[]
-}
-
-const LOOKS: Record<ChangeAnswer['action'], { readonly sign: string; readonly colour: Colour }> = {
+const LOOKS: Record<PlannedChange['action'], { readonly sign: string; readonly colour: Colour }> = {
   create: { sign: '+', colour: 'green' },
   update: { sign: '~', colour: 'yellow' },
   delete: { sign: '-', colour: 'red' },
@@ -21,7 +10,7 @@ const LOOKS: Record<ChangeAnswer['action'], { readonly sign: string; readonly co
 const MAX_VALUE_LENGTH = 80
 
 /** A plan for people: a line for each resource, and below it one for each path that changes. */
-export function planLines(changes: readonly ChangeAnswer[], paint: Paint): string[] {
+export function planLines(changes: readonly PlannedChange[], paint: Paint): string[] {
   const width = Math.max(0, ...changes.map(({ kind }) => kind.length))
   const lines = changes.flatMap(({ action, kind, key, diff }) => {
     const { sign, colour } = LOOKS[action]
@@ -34,7 +23,7 @@ export function planLines(changes: readonly ChangeAnswer[], paint: Paint): strin
   return [...lines, '', `${counts.join(', ')}.`]
 }
 
-function difference({ from, to, secretChanged }: ChangeAnswer['diff'][number]): string {
+function difference({ from, to, secretChanged }: PlannedChange['diff'][number]): string {
   if (!secretChanged) return `${value(from)} → ${value(to)}`
   if (from === null) return '(secret added)'
   return to === null ? '(secret removed)' : '(secret changed)'

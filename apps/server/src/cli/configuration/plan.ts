@@ -1,4 +1,5 @@
 import path from 'node:path'
+import type { AppliedConfiguration, ConfigurationPlan } from '@millrace/api-types'
 import type { DocumentError } from '@millrace/control-plane'
 import { isJsonObject, type JsonObject } from '@millrace/protocol'
 import { CommandError, type CommandIo, EXIT } from '../command-io.ts'
@@ -8,7 +9,7 @@ import { withCode } from './code-files.ts'
 import { documentErrors } from './config-errors.ts'
 import { type ConfigFile, readConfigFile } from './config-file.ts'
 import { filled } from './placeholders.ts'
-import { type ChangeAnswer, planLines } from './plan-lines.ts'
+import { planLines } from './plan-lines.ts'
 
 export interface PlanOptions extends ServerOptions {
   readonly file: string
@@ -18,12 +19,6 @@ export interface PlanOptions extends ServerOptions {
 
 export interface ApplyOptions extends PlanOptions {
   readonly discard?: boolean
-}
-
-interface PlanAnswer {
-  readonly revision: number
-  readonly changes: readonly ChangeAnswer[]
-  readonly errors: readonly DocumentError[]
 }
 
 /** Shows what a file would change. @returns the exit code: done without a change, else that there are some. */
@@ -68,11 +63,11 @@ async function planned(options: PlanOptions, io: CommandIo) {
   const body = { document, prune: options.prune === true }
   const warn = (warning: string) =>
     io.stderr.write(`${paintFor(io.stderr, io.env)('yellow', 'Warning:')} ${oneLine(warning, 1_000)}\n`)
-  const answer = await api.post<PlanAnswer>('/v2/config/plan', body, warn)
+  const answer = await api.post<ConfigurationPlan>('/v2/config/plan', body, warn)
   return { api, file, document, answer }
 }
 
-function show({ url }: ServerApi, { name }: ConfigFile, { revision, changes }: PlanAnswer, io: CommandIo): void {
+function show({ url }: ServerApi, { name }: ConfigFile, { revision, changes }: ConfigurationPlan, io: CommandIo): void {
   const paint = paintFor(io.stdout, io.env)
   const lines =
     changes.length === 0
@@ -87,7 +82,7 @@ async function carryOut(
   document: JsonObject,
   revision: number,
   { prune = false, discard = false }: ApplyOptions,
-): Promise<Pick<PlanAnswer, 'revision' | 'changes'>> {
+): Promise<AppliedConfiguration> {
   try {
     return await api.post('/v2/config/apply', { document, prune, revision, discard })
   } catch (error) {

@@ -1,12 +1,12 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
-import type { JsonObject } from '@millrace/protocol'
+import type { Configuration, ConfigurationPlan } from '@millrace/api-types'
 import { CommandError, type CommandIo } from '../command-io.ts'
 import { json, oneLine, paintFor } from '../paint.ts'
 import { ServerApi, type ServerOptions } from '../server-api.ts'
 import { type CodeInFiles, inFiles, withCode } from './code-files.ts'
 import { type ConfigFile, parseConfigFile, readConfigFileIfAny } from './config-file.ts'
-import { type Difference, withoutLeftOut, withStated } from './left-out.ts'
+import { withoutLeftOut, withStated } from './left-out.ts'
 import { mergedFileText, newFileText } from './merge-pulled.ts'
 import { filled, MASK } from './placeholders.ts'
 
@@ -15,16 +15,11 @@ export interface PullOptions extends ServerOptions {
   readonly json?: boolean
 }
 
-interface PullAnswer {
-  readonly revision: number
-  readonly document: JsonObject
-}
-
 /** Writes the configuration of the server into a file. @see contracts/control-plane.md §9 [D716] */
 export async function pull(options: PullOptions, io: CommandIo): Promise<void> {
   const api = new ServerApi(options, io)
   const file = readConfigFileIfAny(options.file)
-  const answer = await api.get<PullAnswer>('/v2/config')
+  const answer = await api.get<Configuration>('/v2/config')
   const { document, files } = inFiles(answer.document, file?.document ?? {})
   const inForm = { ...answer, document }
   const text = file === undefined ? newFileText(document) : await textOver(file, inForm, api, io)
@@ -49,9 +44,9 @@ export async function pull(options: PullOptions, io: CommandIo): Promise<void> {
 }
 
 /** What the file leaves out, and the server takes as it has it, stays out. */
-async function textOver(file: ConfigFile, answer: PullAnswer, api: ServerApi, { env }: CommandIo): Promise<string> {
+async function textOver(file: ConfigFile, answer: Configuration, api: ServerApi, { env }: CommandIo): Promise<string> {
   const { document } = withCode(filled(file.document, env, MASK).document, path.dirname(file.name))
-  const plan = await api.post<Difference & { readonly revision: number }>('/v2/config/plan', { document })
+  const plan = await api.post<ConfigurationPlan>('/v2/config/plan', { document })
   const isOfTheSame = plan.revision === answer.revision
   const pulled = isOfTheSame ? withoutLeftOut(answer.document, file.document, plan) : answer.document
   return mergedFileText(file, withStated(pulled, file.document), env)

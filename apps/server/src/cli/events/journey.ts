@@ -1,4 +1,4 @@
-import type { AttemptAnswer, DestinationJourney, EventJourney } from '../answers.ts'
+import type { Attempt, EventTrace, Journey } from '@millrace/api-types'
 import type { ResourceNames } from '../names.ts'
 import { type Colour, columns, duration, oneLine, type Paint, time } from '../paint.ts'
 
@@ -13,12 +13,12 @@ export const OUTCOME_COLOURS: Readonly<Record<string, Colour>> = {
 }
 
 /** Outcomes that come to an event sooner or later without anybody's doing. */
-export function isOnItsWay({ destinations }: EventJourney): boolean {
+export function isOnItsWay({ destinations }: EventTrace): boolean {
   return destinations.some(({ outcome }) => outcome === 'pending')
 }
 
 /** What became of an accepted event at each destination, as lines for people. */
-export function journeyLines(journey: EventJourney, names: ResourceNames, paint: Paint): string[] {
+export function journeyLines(journey: EventTrace, names: ResourceNames, paint: Paint): string[] {
   const { messageId, sourceId, acceptedAt, position, destinations } = journey
   const facts = columns([
     ['message', oneLine(messageId)],
@@ -38,7 +38,7 @@ export function journeyLines(journey: EventJourney, names: ResourceNames, paint:
 }
 
 /** `track "Seat Reserved"` */
-export function eventTitle(event: EventJourney['event']): string {
+export function eventTitle(event: EventTrace['event']): string {
   const type = oneLine(String(event?.['type'] ?? 'event'))
   const name = event?.['event'] ?? event?.['name']
   return typeof name === 'string' && name !== '' ? `${type} "${oneLine(name)}"` : type
@@ -50,7 +50,7 @@ export function named(id: string, names: ResourceNames): string {
 }
 
 /** One line an attempt. */
-export function attemptLines(attempts: readonly AttemptAnswer[], paint: Paint): string[] {
+export function attemptLines(attempts: readonly Attempt[], paint: Paint): string[] {
   const rows = attempts.map(({ n, at, durationMs, status, text, ...attempt }) => [
     `${n}.`,
     time(at),
@@ -64,7 +64,7 @@ export function attemptLines(attempts: readonly AttemptAnswer[], paint: Paint): 
   })
 }
 
-function destinationLines(destination: DestinationJourney, names: ResourceNames, paint: Paint): string[] {
+function destinationLines(destination: Journey, names: ResourceNames, paint: Paint): string[] {
   const { destinationId, outcome, reason, replayId, waiting, requests } = destination
   const colour = OUTCOME_COLOURS[outcome]
   const shownOutcome = oneLine(outcome).replaceAll('_', ' ')

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
+import type { Source } from '@millrace/api-types'
 import type { Command } from 'commander'
-import type { SourceAnswer } from '../answers.ts'
 import { type CommandContext, remote, withExample } from '../command.ts'
 import { CommandError, type CommandIo, usageError } from '../command-io.ts'
 import { json, oneLine, paintFor } from '../paint.ts'
@@ -79,8 +79,8 @@ async function eventsOf(type: string | undefined, name: string | undefined, opti
 }
 
 /** The source that a person means by its id, key or name; without a word, the one that the first start made. */
-async function findSource(api: ServerApi, wanted: string | undefined): Promise<SourceAnswer> {
-  const sources = await api.all<SourceAnswer>('/v2/sources', 'sources')
+async function findSource(api: ServerApi, wanted: string | undefined): Promise<Source> {
+  const sources = await api.all<Source>('/v2/sources', 'sources')
   const byId = sources.find(({ id }) => id === wanted)
   const byKey = sources.find(({ key }) => key === (wanted ?? 'quickstart'))
   const byName = sources.filter(({ name }) => name === (wanted ?? 'Quickstart'))

@@ -1,5 +1,5 @@
+import type { TailAccepted, TailOutcome, TailSkipped } from '@millrace/api-types'
 import type { Command } from 'commander'
-import type { LiveAccepted, LiveOutcome, LiveSkipped } from '../answers.ts'
 import { type CommandContext, remote, withExample } from '../command.ts'
 import { CommandError, type CommandIo } from '../command-io.ts'
 import { namesOf, type ResourceNames } from '../names.ts'
@@ -106,7 +106,7 @@ function lineFor(names: ResourceNames, paint: Paint): (event: ServerEvent) => st
     [at.padEnd(WIDTHS.time), what, cell(title, WIDTHS.event), cell(where, WIDTHS.where), oneLine(messageId)].join('  ')
   return ({ name, data }) => {
     if (name === 'accepted') {
-      const { messageId, acceptedAt, sourceId, type, userId, ...event } = JSON.parse(data) as LiveAccepted
+      const { messageId, acceptedAt, sourceId, type, userId, ...event } = JSON.parse(data) as TailAccepted
       const title = eventTitle({ type, name: event.name })
       if (titles.size >= MAX_TITLES) titles.delete(titles.keys().next().value!)
       titles.set(messageId, title)
@@ -115,7 +115,7 @@ function lineFor(names: ResourceNames, paint: Paint): (event: ServerEvent) => st
       return line(time(acceptedAt).slice(11), paint('cyan', 'accepted'.padEnd(WIDTHS.what)), title, where, messageId)
     }
     if (name === 'outcome') {
-      const { messageId, destinationId, outcome, reason, status, durationMs } = JSON.parse(data) as LiveOutcome
+      const { messageId, destinationId, outcome, reason, status, durationMs } = JSON.parse(data) as TailOutcome
       const colour = OUTCOME_COLOURS[outcome]
       const what = cell(outcome.replaceAll('_', ' '), WIDTHS.what)
       const destination = `→ ${names.get(destinationId) ?? destinationId}`
@@ -123,7 +123,7 @@ function lineFor(names: ResourceNames, paint: Paint): (event: ServerEvent) => st
       const where = `${destination}${answer}${reason === null ? '' : `: ${reason}`}`
       return line('', colour === undefined ? what : paint(colour, what), titles.get(messageId) ?? '', where, messageId)
     }
-    const { count } = JSON.parse(data) as LiveSkipped
+    const { count } = JSON.parse(data) as TailSkipped
     const text = `${count.toLocaleString('en-US')} not shown: more than 50 a second. Narrow the filter to see all.`
     return paint('yellow', `${''.padEnd(WIDTHS.time)}  ${text}`)
   }

@@ -1,6 +1,6 @@
+import type { EventTrace } from '@millrace/api-types'
 import type { Clock } from '@millrace/std'
 import type { Command } from 'commander'
-import type { EventJourney } from '../answers.ts'
 import { type CommandContext, remote, withExample } from '../command.ts'
 import type { CommandIo } from '../command-io.ts'
 import { namesOf } from '../names.ts'
@@ -11,10 +11,6 @@ import { isOnItsWay, journeyLines } from './journey.ts'
 interface TraceOptions extends ServerOptions {
   readonly source?: string
   readonly json?: boolean
-}
-
-interface TraceAnswer {
-  readonly events: readonly EventJourney[]
 }
 
 /** An event shows within a second; one that was just sent mostly reaches its destinations in that time too. */
@@ -50,7 +46,7 @@ async function settledTrace(api: ServerApi, messageId: string, source: string | 
   const path = `/v2/events/${encodeURIComponent(messageId)}${query}`
   const end = clock.monotonic() + PATIENCE_MS
   for (;;) {
-    const answer = await api.get<TraceAnswer>(path).catch((error: Error) => {
+    const answer = await api.get<{ events: readonly EventTrace[] }>(path).catch((error: Error) => {
       if (error instanceof AnswerError && error.status === 404) return undefined
       throw error
     })

@@ -1,50 +1,24 @@
+import type { DestinationResult, RequestObject, StageError, StageResult } from '@millrace/api-types'
 import { indentedLine, json, oneLine, type Paint } from '../paint.ts'
-
-interface Failed {
-  readonly error: string
-}
-
-/** @see contracts/test-api.md §4 */
-export interface DestinationResult {
-  readonly destinationId: string
-  readonly destination?: string
-  readonly destinationName: string
-  readonly error?: string
-  readonly data?: readonly StageResult[]
-}
-
-/** @see contracts/test-api.md §6 */
-export interface StageResult {
-  readonly user_transformed_payload?: object | Failed
-  readonly dest_transformed_payload?: readonly Request[] | Failed
-  readonly destination_response?: readonly object[] | Failed
-  readonly destination_response_status?: readonly number[]
-}
-
-interface Request {
-  readonly method: string
-  readonly endpoint: string
-}
 
 const NO_TRANSFORMATION = 'Transformation VersionID not found'
 
 /** Whether it was not tested, or a stage failed; that there is no transformation is no failure. */
-export function hasFailed({ error, data = [] }: DestinationResult): boolean {
-  return error !== undefined || data.some((each) => stagesOf(each).some(({ state }) => state === 'failed'))
+export function hasFailed(result: DestinationResult): boolean {
+  return 'error' in result || result.data.some((each) => stagesOf(each).some(({ state }) => state === 'failed'))
 }
 
 /** Results for people: what each stage made, and of a failure why. */
 export function resultLines(results: readonly DestinationResult[], paint: Paint): string[] {
-  return results.flatMap(({ destinationId, destination, destinationName, error, data = [] }, i) => {
-    const title = [paint('bold', oneLine(destinationName)), destination, destinationId].filter(
-      (part) => part !== undefined,
-    )
-    const stages = data.flatMap(stagesOf)
+  return results.flatMap((result, i) => {
+    const { destinationId, destinationName } = result
+    const type = 'error' in result ? [] : [result.destination]
     return [
       ...(i === 0 ? [] : ['']),
-      title.join('  '),
-      ...(error === undefined ? [] : [`  ${paint('red', 'not tested')}  ${oneLine(error)}`]),
-      ...stages.flatMap((stage) => stageLines(stage, paint)),
+      [paint('bold', oneLine(destinationName)), ...type, destinationId].join('  '),
+      ...('error' in result
+        ? [`  ${paint('red', 'not tested')}  ${oneLine(result.error)}`]
+        : result.data.flatMap(stagesOf).flatMap((stage) => stageLines(stage, paint))),
     ]
   })
 }
@@ -78,7 +52,7 @@ function userStage(user: object): Stage {
   return user.error === NO_TRANSFORMATION ? { name, state: 'none', summary: 'none', details: [] } : failed(name, user)
 }
 
-function destStage(dest: readonly Request[] | Failed): Stage {
+function destStage(dest: readonly RequestObject[] | StageError): Stage {
   const name = 'destination transformation'
   if (isFailed(dest)) return failed(name, dest)
   const summary = dest.length === 1 ? '1 request' : `${dest.length} requests`
@@ -86,7 +60,7 @@ function destStage(dest: readonly Request[] | Failed): Stage {
   return { name, state: 'ok', summary, details }
 }
 
-function deliveryStages(response: readonly object[] | Failed, statuses: readonly number[]): Stage[] {
+function deliveryStages(response: readonly object[] | StageError, statuses: readonly number[]): Stage[] {
   const name = 'delivery'
   if (isFailed(response)) return [failed(name, response)]
   if (response.length === 0) return [{ name, state: 'none', summary: 'nothing to send', details: [] }]
@@ -97,11 +71,11 @@ function deliveryStages(response: readonly object[] | Failed, statuses: readonly
   })
 }
 
-function failed(name: string, { error }: Failed): Stage {
+function failed(name: string, { error }: StageError): Stage {
   return { name, state: 'failed', summary: 'failed', details: error.split('\n').map(indentedLine) }
 }
 
 /** An object with an error and nothing else; an event has a type at least. */
-function isFailed(value: object): value is Failed {
-  return typeof (value as Partial<Failed>).error === 'string' && Object.keys(value).length === 1
+function isFailed(value: object): value is StageError {
+  return typeof (value as Partial<StageError>).error === 'string' && Object.keys(value).length === 1
 }

@@ -1,3 +1,4 @@
+import type { DestinationResult } from '@millrace/api-types'
 import { isJsonObject, type JsonObject } from '@millrace/protocol'
 import type { Command } from 'commander'
 import { type CommandContext, remote, withExample } from '../command.ts'
@@ -5,7 +6,7 @@ import { type CommandIo, EXIT, usageError } from '../command-io.ts'
 import { json, paintFor } from '../paint.ts'
 import { readMessage } from '../read-message.ts'
 import { ServerApi, type ServerOptions } from '../server-api.ts'
-import { type DestinationResult, hasFailed, resultLines } from './result-lines.ts'
+import { hasFailed, resultLines } from './result-lines.ts'
 import { stageFlags } from './stage-flags.ts'
 
 interface TestOptions extends ServerOptions {

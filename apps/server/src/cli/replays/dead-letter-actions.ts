@@ -1,6 +1,6 @@
+import type { Replay, StartedReplay } from '@millrace/api-types'
 import { replayOutcome } from '@millrace/wording'
 import type { Command } from 'commander'
-import type { ReplayAnswer } from '../answers.ts'
 import { type CommandContext, remote, withExample } from '../command.ts'
 import { type CommandIo, usageError } from '../command-io.ts'
 import { json, type Paint, paintFor } from '../paint.ts'
@@ -84,7 +84,7 @@ async function act(action: Action, ids: readonly string[], options: ActionOption
     show(action, await startAndFollow(action, selection, api, io), options, io)
   } else if (action === 'replay') {
     const path = `/v2/dead-letters/${encodeURIComponent(only)}/replay`
-    const { replayId } = await api.send<{ replayId: string }>('POST', path)
+    const { replayId } = await api.send<StartedReplay>('POST', path)
     show(action, await followReplay(replayId, api, io), options, io)
   } else {
     await api.send('DELETE', `/v2/dead-letters/${encodeURIComponent(only)}`)
@@ -112,17 +112,17 @@ async function countOf(action: Action, selection: object, api: ServerApi, io: Co
   return matched ?? 0
 }
 
-async function startAndFollow(action: Action, body: object, api: ServerApi, io: CommandIo): Promise<ReplayAnswer> {
-  const { replayId } = await api.post<{ replayId: string }>(`/v2/dead-letters/${action}`, body)
+async function startAndFollow(action: Action, body: object, api: ServerApi, io: CommandIo): Promise<Replay> {
+  const { replayId } = await api.post<StartedReplay>(`/v2/dead-letters/${action}`, body)
   return followReplay(replayId, api, io)
 }
 
-function show(action: Action, replay: ReplayAnswer, options: ActionOptions, io: CommandIo): void {
+function show(action: Action, replay: Replay, options: ActionOptions, io: CommandIo): void {
   if (options.json) io.stdout.write(`${json({ replay })}\n`)
   else io.stdout.write(`${resultLine(action, replay, paintFor(io.stdout, io.env))}\n`)
 }
 
-function resultLine(action: Action, replay: ReplayAnswer, paint: Paint): string {
+function resultLine(action: Action, replay: Replay, paint: Paint): string {
   const { dryRun, state, matched, deadLettered } = replay
   if (dryRun) return `${letters(matched ?? 0)} would be ${action === 'replay' ? 'replayed' : 'discarded'}.`
   const colour = deadLettered > 0 ? 'red' : state === 'done' ? 'green' : 'yellow'

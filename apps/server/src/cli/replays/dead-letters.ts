@@ -1,5 +1,5 @@
+import type { DeadLetter, DeadLetterWithPayloads, Paging } from '@millrace/api-types'
 import type { Command } from 'commander'
-import type { DeadLetterAnswer, DeadLetterDetail, Paging } from '../answers.ts'
 import { type CommandContext, remote, withExample } from '../command.ts'
 import type { CommandIo } from '../command-io.ts'
 import { attemptLines, named } from '../events/journey.ts'
@@ -74,7 +74,7 @@ async function listDeadLetters(options: DeadLetterFilters & Common, io: CommandI
     if (value !== undefined) query.set(name, value)
   }
   const path = query.size === 0 ? '/v2/dead-letters' : `/v2/dead-letters?${query}`
-  const answer = await api.get<{ deadLetters: readonly DeadLetterAnswer[]; paging: Paging }>(path)
+  const answer = await api.get<{ deadLetters: readonly DeadLetter[]; paging: Paging }>(path)
   if (options.json) {
     io.stdout.write(`${json(answer)}\n`)
     return
@@ -106,7 +106,7 @@ async function listDeadLetters(options: DeadLetterFilters & Common, io: CommandI
 
 async function showDeadLetter(id: string, options: Common, io: CommandIo): Promise<void> {
   const api = new ServerApi(options, io)
-  const answer = await api.get<{ deadLetter: DeadLetterDetail }>(`/v2/dead-letters/${encodeURIComponent(id)}`)
+  const answer = await api.get<{ deadLetter: DeadLetterWithPayloads }>(`/v2/dead-letters/${encodeURIComponent(id)}`)
   if (options.json) {
     io.stdout.write(`${json(answer)}\n`)
     return
@@ -151,7 +151,7 @@ async function showDeadLetter(id: string, options: Common, io: CommandIo): Promi
   io.stdout.write(`${lines.join('\n')}\n`)
 }
 
-function title({ eventType, eventName }: DeadLetterAnswer, maxLength = 200): string {
+function title({ eventType, eventName }: DeadLetter, maxLength = 200): string {
   return oneLine(eventName === null || eventName === '' ? eventType : `${eventType} "${eventName}"`, maxLength)
 }
 

@@ -1,4 +1,4 @@
-import type { ReplayAnswer } from '../answers.ts'
+import type { Replay } from '@millrace/api-types'
 import type { CommandIo } from '../command-io.ts'
 import type { ServerApi } from '../server-api.ts'
 
@@ -9,11 +9,11 @@ const ASK_AGAIN_MS = 500
  * Follows a job over dead letters until it has ended, or somebody has paused it. On a terminal it says how far it is, once that
  * takes longer than two seconds; the job goes on without whoever stops watching.
  */
-export async function followReplay(id: string, api: ServerApi, { stderr, clock }: CommandIo): Promise<ReplayAnswer> {
+export async function followReplay(id: string, api: ServerApi, { stderr, clock }: CommandIo): Promise<Replay> {
   const startedAt = clock.monotonic()
   let isShown = false
   for (;;) {
-    const { replay } = await api.get<{ replay: ReplayAnswer }>(`/v2/replays/${encodeURIComponent(id)}`)
+    const { replay } = await api.get<{ replay: Replay }>(`/v2/replays/${encodeURIComponent(id)}`)
     if (replay.finishedAt !== null || replay.state === 'paused') {
       if (isShown) stderr.write('\r\u001b[K')
       return replay
@@ -26,7 +26,7 @@ export async function followReplay(id: string, api: ServerApi, { stderr, clock }
   }
 }
 
-function progress({ state, matched, delivered, filtered, deadLettered, discarded }: ReplayAnswer): string {
+function progress({ state, matched, delivered, filtered, deadLettered, discarded }: Replay): string {
   if (state === 'queued') return 'waiting for other replays'
   if (matched === null) return 'counting'
   return `${number(delivered + filtered + deadLettered + discarded)} of ${number(matched)}`

@@ -1,5 +1,5 @@
+import type { Replay } from '@millrace/api-types'
 import type { Command } from 'commander'
-import type { ReplayAnswer } from '../answers.ts'
 import { type CommandContext, remote, withExample } from '../command.ts'
 import { type CommandIo, usageError } from '../command-io.ts'
 import { json, oneLine, paintFor } from '../paint.ts'
@@ -74,8 +74,8 @@ async function startReplay(options: StartOptions, io: CommandIo): Promise<void> 
   io.stdout.write(`${paint('dim', `How far it is: millrace replay show ${oneLine(replay.id)}`)}\n`)
 }
 
-async function start(body: object, api: ServerApi): Promise<ReplayAnswer> {
-  return (await api.send<{ replay: ReplayAnswer }>('POST', '/v2/replays', body)).replay
+async function start(body: object, api: ServerApi): Promise<Replay> {
+  return (await api.send<{ replay: Replay }>('POST', '/v2/replays', body)).replay
 }
 
 function bodyOf(options: StartOptions, { clock }: CommandIo) {
@@ -91,6 +91,6 @@ function bodyOf(options: StartOptions, { clock }: CommandIo) {
   return { sourceIds: source, destinationIds: destination, from, to, filter, ...atRate(options) }
 }
 
-function events({ matched }: ReplayAnswer): string {
+function events({ matched }: Replay): string {
   return `${number(matched ?? 0)} event${matched === 1 ? '' : 's'}`
 }

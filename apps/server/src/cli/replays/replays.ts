@@ -1,6 +1,6 @@
+import type { Paging, Replay } from '@millrace/api-types'
 import { replayOutcome } from '@millrace/wording'
 import type { Command } from 'commander'
-import type { Paging, ReplayAnswer } from '../answers.ts'
 import { type CommandContext, remote, withExample } from '../command.ts'
 import type { CommandIo } from '../command-io.ts'
 import { named } from '../events/journey.ts'
@@ -44,7 +44,7 @@ export function addReplay(program: Command, context: CommandContext): void {
 async function listReplays(options: Common & { limit?: string }, io: CommandIo): Promise<void> {
   const api = new ServerApi(options, io)
   const query = options.limit === undefined ? '' : `?${new URLSearchParams({ limit: options.limit })}`
-  const answer = await api.get<{ replays: readonly ReplayAnswer[]; paging: Paging }>(`/v2/replays${query}`)
+  const answer = await api.get<{ replays: readonly Replay[]; paging: Paging }>(`/v2/replays${query}`)
   if (options.json) {
     io.stdout.write(`${json(answer)}\n`)
     return
@@ -72,7 +72,7 @@ async function listReplays(options: Common & { limit?: string }, io: CommandIo):
 
 async function showReplay(id: string, options: Common, io: CommandIo): Promise<void> {
   const api = new ServerApi(options, io)
-  const answer = await api.get<{ replay: ReplayAnswer }>(`/v2/replays/${encodeURIComponent(id)}`)
+  const answer = await api.get<{ replay: Replay }>(`/v2/replays/${encodeURIComponent(id)}`)
   if (options.json) {
     io.stdout.write(`${json(answer)}\n`)
     return
@@ -101,14 +101,14 @@ async function showReplay(id: string, options: Common, io: CommandIo): Promise<v
 }
 
 /** What is done, and with what. */
-function whatIsDone({ kind, origin, dryRun }: ReplayAnswer): string {
+function whatIsDone({ kind, origin, dryRun }: Replay): string {
   const what = origin === 'log' ? `${oneLine(kind)} of the log` : oneLine(kind)
   return dryRun ? `${what} (dry run)` : what
 }
 
 async function steer(step: (typeof STEPS)[number][0], id: string, options: Common, io: CommandIo): Promise<void> {
   const api = new ServerApi(options, io)
-  const answer = await api.send<{ replay: ReplayAnswer }>('POST', `/v2/replays/${encodeURIComponent(id)}/${step}`)
+  const answer = await api.send<{ replay: Replay }>('POST', `/v2/replays/${encodeURIComponent(id)}/${step}`)
   const { state, id: ofReplay } = answer.replay
   io.stdout.write(options.json ? `${json(answer)}\n` : `${oneLine(ofReplay)} is ${oneLine(state)}\n`)
 }

@@ -1,10 +1,10 @@
+import type { EventMetadata, EventModel, EventVersion } from '@millrace/api-types'
 import type { Command } from 'commander'
 import { type CommandContext, remote, withExample } from '../command.ts'
 import { CommandError, type CommandIo } from '../command-io.ts'
 import { columns, json, oneLine, paintFor, time } from '../paint.ts'
 import { number } from '../replays/follow-replay.ts'
 import { AnswerError, ServerApi, type ServerOptions } from '../server-api.ts'
-import type { EventModelAnswer, EventVersionAnswer, MetadataAnswer } from './schema-answers.ts'
 import { versionDiff } from './version-diff.ts'
 
 interface Common extends ServerOptions {
@@ -53,7 +53,7 @@ async function listModels({ writeKey, limit, ...options }: ModelsOptions, io: Co
   const query = new URLSearchParams()
   if (writeKey !== undefined) query.set('WriteKey', writeKey)
   if (limit !== undefined) query.set('limit', limit)
-  const models = await new ServerApi(options, io).get<readonly EventModelAnswer[]>(`/schemas/event-models?${query}`)
+  const models = await new ServerApi(options, io).get<readonly EventModel[]>(`/schemas/event-models?${query}`)
   if (options.json) return print(io, [json(models)])
   if (models.length === 0) return print(io, ['No events yet.'])
   table(io, [
@@ -153,12 +153,12 @@ async function rebuild(options: Common, io: CommandIo): Promise<void> {
   print(io, ['Rebuilding from the log; LagSeconds in GET /schemas/status shows the progress.'])
 }
 
-function versionsOf(eventId: string, api: ServerApi): Promise<readonly EventVersionAnswer[]> {
+function versionsOf(eventId: string, api: ServerApi): Promise<readonly EventVersion[]> {
   return api.get(`/schemas/event-versions?EventID=${encodeURIComponent(eventId)}`)
 }
 
 /** Ids of models and versions are never the same, so one command does for both. */
-async function metadataOf(id: string, api: ServerApi): Promise<MetadataAnswer> {
+async function metadataOf(id: string, api: ServerApi): Promise<EventMetadata> {
   const encoded = encodeURIComponent(id)
   try {
     return await api.get(`/schemas/event-model/${encoded}/metadata`)
@@ -168,7 +168,7 @@ async function metadataOf(id: string, api: ServerApi): Promise<MetadataAnswer> {
   }
 }
 
-function title({ EventType, EventIdentifier }: EventModelAnswer): string {
+function title({ EventType, EventIdentifier }: EventModel): string {
   return oneLine(EventIdentifier === '' ? EventType : `${EventType} "${EventIdentifier}"`, MAX_NAME)
 }
 

@@ -1,7 +1,7 @@
 import { Button, Select } from '@mantine/core'
+import type { Source } from '@millrace/api-types'
 import { useState } from 'react'
 import { useCreateConnection } from '../../../api/connections.ts'
-import type { Source } from '../../../api/sources.ts'
 import { ApiPopover } from '../../../components/api-popover.tsx'
 import { Refusal } from '../../../components/form/refusal.tsx'
 import { NeedsRole } from '../../../components/needs-role.tsx'

@@ -1,6 +1,6 @@
+import type { DestinationDefinition } from '@millrace/api-types'
 import type { JsonObject } from '@millrace/protocol/json'
 import { useMemo } from 'react'
-import type { DestinationDefinition } from '../../../api/destination-definitions.ts'
 import { configFields } from '../../../components/form/config-field.ts'
 import { ConfigForm } from '../../../components/form/config-form.tsx'
 import { losesSecrets } from '../../../components/form/origin-change.ts'

@@ -1,6 +1,7 @@
 import { Button } from '@mantine/core'
+import type { ConnectionTest } from '@millrace/api-types'
 import type { JsonObject } from '@millrace/protocol/json'
-import { type ConnectionTest, useTestConnection } from '../../../api/destinations.ts'
+import { useTestConnection } from '../../../api/destinations.ts'
 import { Refusal } from '../../../components/form/refusal.tsx'
 import { NeedsRole } from '../../../components/needs-role.tsx'
 import { StateMark } from '../../../components/state-mark.tsx'

@@ -1,5 +1,5 @@
 import { NumberInput, Select, Switch } from '@mantine/core'
-import type { DeliverySettings } from '../../../api/destinations.ts'
+import type { DeliverySettings } from '@millrace/api-types'
 import { FieldName } from '../../../components/form/config-form.tsx'
 import styles from '../destinations.module.css'
 

@@ -1,5 +1,5 @@
+import type { DestinationDefinition } from '@millrace/api-types'
 import { Link } from '@tanstack/react-router'
-import type { DestinationDefinition } from '../../../api/destination-definitions.ts'
 import { compareTexts } from '../../../components/table/table-column.ts'
 import styles from '../destinations.module.css'
 

@@ -1,6 +1,6 @@
+import type { DestinationDefinition } from '@millrace/api-types'
 import type { JsonObject } from '@millrace/protocol/json'
 import { useMemo, useState } from 'react'
-import type { DestinationDefinition } from '../../../api/destination-definitions.ts'
 import { configFaults } from '../../../components/form/config-faults.ts'
 import { configFields } from '../../../components/form/config-field.ts'
 import { fieldRefusal } from '../../../components/form/refusal.tsx'

@@ -1,6 +1,7 @@
+import type { DeliveryState } from '@millrace/api-types'
 import { grouped } from '@millrace/wording'
 import type { ReactNode } from 'react'
-import { type DeliveryState, waitingOf } from '../../../api/destinations.ts'
+import { waitingOf } from '../../../api/destinations.ts'
 import { serverNow } from '../../../api/server-clock.ts'
 import { Figure, Figures } from '../../../components/figures/figure.tsx'
 import { bytesText, shortNumber } from '../../../components/figures/figure-text.ts'

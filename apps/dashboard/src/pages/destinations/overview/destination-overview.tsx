@@ -1,5 +1,6 @@
+import type { DeliveryState } from '@millrace/api-types'
 import { useMemo } from 'react'
-import { type DeliveryState, useDeliveryState, waitingOf } from '../../../api/destinations.ts'
+import { useDeliveryState, waitingOf } from '../../../api/destinations.ts'
 import { useStats } from '../../../api/stats.ts'
 import { ApiPopover } from '../../../components/api-popover.tsx'
 import { Choice } from '../../../components/choice.tsx'

@@ -1,5 +1,5 @@
+import type { Stats } from '@millrace/api-types'
 import { describe, expect, it } from 'vitest'
-import type { Stats } from '../../../api/stats-answer.ts'
 import { overviewFigures } from './overview-figures.ts'
 
 const TO = '2026-03-04T09:16:00.000Z'

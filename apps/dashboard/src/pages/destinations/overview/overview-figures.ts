@@ -1,4 +1,4 @@
-import type { Series, Stats } from '../../../api/stats-answer.ts'
+import type { Series, Stats } from '@millrace/api-types'
 import { stepTimes } from '../../../components/chart/chart-series.ts'
 import { greatest, summed, sumOf } from '../../../components/figures/series.ts'
 

@@ -1,7 +1,7 @@
 import { ActionIcon, Button, Select } from '@mantine/core'
+import type { Destination } from '@millrace/api-types'
 import { Link } from '@tanstack/react-router'
 import type { FormEvent } from 'react'
-import type { Destination } from '../../../api/destinations.ts'
 import { namesOf } from '../../../api/names.ts'
 import { useTransformations } from '../../../api/transformations.ts'
 import { ApiPopover } from '../../../components/api-popover.tsx'

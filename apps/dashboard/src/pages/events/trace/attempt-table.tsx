@@ -1,6 +1,6 @@
+import type { Attempt, TracedRequest } from '@millrace/api-types'
 import { durationText } from '@millrace/wording'
 import { Fragment } from 'react'
-import type { Attempt, TracedRequest } from '../../../api/events.ts'
 import { shownText } from '../../../components/json/shown-text.ts'
 import { Time } from '../../../components/time/time.tsx'
 import { useIsNarrow } from '../../../components/use-is-narrow.ts'

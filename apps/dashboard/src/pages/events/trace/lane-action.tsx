@@ -1,5 +1,5 @@
 import { Button } from '@mantine/core'
-import type { EventTrace, Journey } from '../../../api/events.ts'
+import type { EventTrace, Journey } from '@millrace/api-types'
 import type { FailurePlace } from '../../../components/code/failure-places.ts'
 import { LinkButton } from '../../../components/link-button.tsx'
 import { traceTexts as texts } from '../../../texts.ts'

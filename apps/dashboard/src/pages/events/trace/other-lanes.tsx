@@ -1,4 +1,4 @@
-import type { EventTrace } from '../../../api/events.ts'
+import type { EventTrace } from '@millrace/api-types'
 import { StateMark } from '../../../components/state-mark.tsx'
 import { traceTexts } from '../../../texts.ts'
 import { SendNow } from './send-now.tsx'

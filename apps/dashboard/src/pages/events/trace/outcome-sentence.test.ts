@@ -1,6 +1,5 @@
-import type { Waiting } from '@millrace/wording'
+import type { Attempt, Journey, Waiting } from '@millrace/api-types'
 import { expect, test } from 'vitest'
-import type { Attempt, Journey } from '../../../api/events.ts'
 import { type DeadLetterFacts, explained, type OutcomeFacts, type TraceAction } from './outcome-sentence.ts'
 
 /* Every row of the table in contracts/dashboard.md §6, word for word; numbers and a noun after 1 as in docs/decisions/0048. */
@@ -13,6 +12,7 @@ const wait = (facts: Partial<Waiting> & Pick<Waiting, 'cause'>): Waiting => ({
   since: null,
   nextAttemptAt: null,
   blockedBy: null,
+  sentence: '',
   ...facts,
 })
 const at = (seconds: number) => new Date(NOW.getTime() + seconds * 1000).toISOString()

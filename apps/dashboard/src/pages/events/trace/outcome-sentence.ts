@@ -1,7 +1,6 @@
+import type { Journey, Stage } from '@millrace/api-types'
 import type { EventType } from '@millrace/protocol/event'
 import { durationText } from '@millrace/wording'
-import type { Stage } from '../../../api/dead-letters.ts'
-import type { Journey } from '../../../api/events.ts'
 import { type FailurePlace, ownPlace } from '../../../components/code/failure-places.ts'
 import { firstLine } from '../../../components/json/shown-text.ts'
 import { waitingText } from '../../../components/time/waiting-text.ts'

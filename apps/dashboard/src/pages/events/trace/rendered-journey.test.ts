@@ -1,5 +1,5 @@
+import type { EventTrace, Journey } from '@millrace/api-types'
 import { expect, test } from 'vitest'
-import type { EventTrace, Journey } from '../../../api/events.ts'
 import { renderedJourney, renderedToday } from './rendered-journey.ts'
 
 const journey = (destinationId: string, replayId: string | null, versions?: 'recorded' | 'today') =>

@@ -1,5 +1,4 @@
-import type { EventTrace, Journey, Rendered } from '../../../api/events.ts'
-import type { TestResult } from '../../../api/test-api.ts'
+import type { DestinationResult, EventTrace, Journey, Rendered } from '@millrace/api-types'
 
 /**
  * What the server's answer to `?render=` says of one journey of the event at `position`; undefined where it can make nothing
@@ -17,7 +16,7 @@ export function renderedJourney(
 }
 
 /** The same of a run of the Test API, which knows today's configuration only. */
-export function renderedToday({ data, extras }: Extract<TestResult, { readonly data: unknown }>): Rendered {
+export function renderedToday({ data, extras }: Extract<DestinationResult, { readonly data: unknown }>): Rendered {
   const steps = (extras?.steps ?? []).map(({ output = [], error = null, ...step }) => ({ ...step, output, error }))
   const requests = data.flatMap(({ dest_transformed_payload: made }) => (Array.isArray(made) ? made : []))
   return { versions: 'today', steps, requests }

@@ -1,6 +1,7 @@
+import type { Rendered } from '@millrace/api-types'
 import type { JsonValue } from '@millrace/protocol/json'
 import { useEffect } from 'react'
-import { type Rendered, useRenderedTrace } from '../../../api/events.ts'
+import { useRenderedTrace } from '../../../api/events.ts'
 import { usedBody, useTestDestination } from '../../../api/test-api.ts'
 import { DiffView } from '../../../components/diff/diff-view.tsx'
 import { Refusal } from '../../../components/form/refusal.tsx'

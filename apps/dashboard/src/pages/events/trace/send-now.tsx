@@ -1,5 +1,5 @@
 import { Button } from '@mantine/core'
-import type { EventTrace } from '../../../api/events.ts'
+import type { EventTrace } from '@millrace/api-types'
 import { useStartReplay } from '../../../api/replays.ts'
 import { Refusal } from '../../../components/form/refusal.tsx'
 import { NeedsRole } from '../../../components/needs-role.tsx'

@@ -1,4 +1,4 @@
-import type { EventTrace, Journey } from '../../../api/events.ts'
+import type { EventTrace, Journey } from '@millrace/api-types'
 import type { NamedStep } from './use-trace-names.ts'
 
 export interface StepDiffsProps {

@@ -1,5 +1,6 @@
+import type { ModelJsonSchema } from '@millrace/api-types'
 import { ApiError } from '../../../api/failure.ts'
-import { type ModelJsonSchema, useModelJsonSchemas } from '../../../api/schemas.ts'
+import { useModelJsonSchemas } from '../../../api/schemas.ts'
 import { JsonView } from '../../../components/json/json-view.tsx'
 import { Empty } from '../../../components/states/empty.tsx'
 import { Shown } from '../../../components/states/shown.tsx'

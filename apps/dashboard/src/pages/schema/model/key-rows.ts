@@ -1,4 +1,4 @@
-import type { EventVersion, KeyTypes } from '../../../api/schemas.ts'
+import type { EventVersion, KeyTypes } from '@millrace/api-types'
 
 /** One key path of a model. */
 export interface KeyRow {

@@ -1,9 +1,10 @@
+import type { EventModelWithExtras, Source } from '@millrace/api-types'
 import { counted } from '@millrace/wording'
 import { useParams } from '@tanstack/react-router'
 import { type ComponentType, Suspense } from 'react'
 import { ApiError } from '../../../api/failure.ts'
-import { type EventModel, useEventModels, useEventVersions } from '../../../api/schemas.ts'
-import { type Source, useSources } from '../../../api/sources.ts'
+import { useEventModels, useEventVersions } from '../../../api/schemas.ts'
+import { useSources } from '../../../api/sources.ts'
 import { ApiPopover } from '../../../components/api-popover.tsx'
 import { lazyPart } from '../../../components/lazy-part.ts'
 import { ShownId } from '../../../components/shown-id.tsx'
@@ -109,7 +110,7 @@ function ModelMeta({ model, source }: Pick<ModelTabProps, 'model' | 'source'>) {
   )
 }
 
-function isOf({ WriteKey }: EventModel) {
+function isOf({ WriteKey }: EventModelWithExtras) {
   return ({ writeKey }: Source) => writeKey === WriteKey
 }
 

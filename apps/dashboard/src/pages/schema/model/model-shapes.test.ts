@@ -1,5 +1,5 @@
+import type { EventVersion, KeyTypes } from '@millrace/api-types'
 import { describe, expect, it } from 'vitest'
-import type { EventVersion, KeyTypes } from '../../../api/schemas.ts'
 import { keyRows } from './key-rows.ts'
 import { schemaChanges } from './schema-change.ts'
 import { comparedVersions, versionBars } from './version-bars.ts'

@@ -1,8 +1,7 @@
-import type { EventModel, EventVersion } from '../../../api/schemas.ts'
-import type { Source } from '../../../api/sources.ts'
+import type { EventModelWithExtras, EventVersion, Source } from '@millrace/api-types'
 
 export interface ModelTabProps {
-  readonly model: EventModel
+  readonly model: EventModelWithExtras
   /** By first seen. */
   readonly versions: readonly EventVersion[]
   /** Undefined when it was deleted. */

@@ -1,4 +1,4 @@
-import type { KeyTypes } from '../../../api/schemas.ts'
+import type { KeyTypes } from '@millrace/api-types'
 
 /** What sets one shape apart from another, by key path. */
 export interface SchemaChange {

@@ -1,4 +1,4 @@
-import type { EventVersion } from '../../../api/schemas.ts'
+import type { EventVersion } from '@millrace/api-types'
 
 /** A version as it stands in the list. */
 export interface VersionBar {

@@ -1,4 +1,4 @@
-import type { AuditEntry } from '../../../api/audit-log.ts'
+import type { AuditEntry } from '@millrace/api-types'
 import { shownText } from '../../../components/json/shown-text.ts'
 import { ShownId } from '../../../components/shown-id.tsx'
 import { StateMark } from '../../../components/state-mark.tsx'

@@ -1,5 +1,5 @@
+import type { AuditEntry } from '@millrace/api-types'
 import type { JsonValue } from '@millrace/protocol/json'
-import type { AuditEntry } from '../../../api/audit-log.ts'
 import { shownText } from '../../../components/json/shown-text.ts'
 import { ShownId } from '../../../components/shown-id.tsx'
 import { Time } from '../../../components/time/time.tsx'

@@ -1,6 +1,7 @@
 import { Button, Drawer, Select, TextInput } from '@mantine/core'
+import type { AuditEntry, AuditKind } from '@millrace/api-types'
 import { useMemo } from 'react'
-import { AUDIT_KINDS, type AuditEntry, type AuditKind, useAuditLog } from '../../../api/audit-log.ts'
+import { AUDIT_KINDS, useAuditLog } from '../../../api/audit-log.ts'
 import { ApiPopover } from '../../../components/api-popover.tsx'
 import { MAX_ROWS } from '../../../components/curl-text.ts'
 import { useMay } from '../../../components/needs-role.tsx'

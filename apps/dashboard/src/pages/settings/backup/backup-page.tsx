@@ -1,6 +1,7 @@
 import { Button, Checkbox } from '@mantine/core'
+import type { Info } from '@millrace/api-types'
 import { useState } from 'react'
-import { type AdminInfo, useAdminInfo, useStartBackup } from '../../../api/health.ts'
+import { useAdminInfo, useStartBackup } from '../../../api/health.ts'
 import { ApiPopover } from '../../../components/api-popover.tsx'
 import { bytesText } from '../../../components/figures/figure-text.ts'
 import { Refusal } from '../../../components/form/refusal.tsx'
@@ -88,7 +89,7 @@ function StartBackup({ isRunning, onStarted }: StartBackupProps) {
 
 const MARKS = { running: 'waiting', done: 'ok', failed: 'failed' } as const
 
-function LastBackup({ info: { lastBackup, settings } }: { readonly info: AdminInfo }) {
+function LastBackup({ info: { lastBackup, settings } }: { readonly info: Info }) {
   if (lastBackup === null) return <p className={styles.dim}>No backups yet.</p>
   const { file, state, reason } = lastBackup
   const folder = settings['MILLRACE_BACKUP_DIR']

@@ -1,5 +1,5 @@
 import { Button } from '@mantine/core'
-import type { Credential } from '../../../api/credentials.ts'
+import type { Credential } from '@millrace/api-types'
 import { CopyButton } from '../../../components/copy-button.tsx'
 import { NeedsRole } from '../../../components/needs-role.tsx'
 import type { Column } from '../../../components/table/table-column.ts'

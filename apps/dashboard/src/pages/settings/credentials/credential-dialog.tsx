@@ -1,6 +1,7 @@
 import { Button, Modal, PasswordInput, TextInput } from '@mantine/core'
+import type { Credential } from '@millrace/api-types'
 import { type FormEvent, useState } from 'react'
-import { type Credential, useSaveCredential } from '../../../api/credentials.ts'
+import { useSaveCredential } from '../../../api/credentials.ts'
 import { fieldRefusal, Refusal } from '../../../components/form/refusal.tsx'
 import styles from '../settings.module.css'
 

@@ -1,6 +1,7 @@
 import { Button } from '@mantine/core'
+import type { Credential } from '@millrace/api-types'
 import { useMemo, useState } from 'react'
-import { type Credential, useCredentials, useDeleteCredential } from '../../../api/credentials.ts'
+import { useCredentials, useDeleteCredential } from '../../../api/credentials.ts'
 import { ApiPopover } from '../../../components/api-popover.tsx'
 import { ConfirmDialog } from '../../../components/confirm-dialog.tsx'
 import { NeedsRole } from '../../../components/needs-role.tsx'

@@ -1,5 +1,4 @@
-import type { DeliveryState } from '../../../api/destinations.ts'
-import type { AdminInfo } from '../../../api/health.ts'
+import type { DeliveryState, Info } from '@millrace/api-types'
 import { bytesText } from '../../../components/figures/figure-text.ts'
 import { ShareBar } from '../../../components/figures/share-bar.tsx'
 
@@ -7,7 +6,7 @@ const MB = 1_048_576
 
 interface BudgetProps {
   readonly deliveries: readonly DeliveryState[]
-  readonly settings: AdminInfo['settings']
+  readonly settings: Info['settings']
   /** What the check says of it: `ok` below 80 %. */
   readonly warning: string | undefined
 }

@@ -1,6 +1,7 @@
 import { Button, Modal } from '@mantine/core'
+import type { User } from '@millrace/api-types'
 import { type FormEvent, useState } from 'react'
-import { type User, useChangeUser, useUserTag } from '../../../api/users.ts'
+import { useChangeUser, useUserTag } from '../../../api/users.ts'
 import { Refusal } from '../../../components/form/refusal.tsx'
 import styles from '../settings.module.css'
 import { RoleSelect } from './new-user-dialog.tsx'

@@ -1,4 +1,5 @@
-import { type User, useDeleteUser, userTag } from '../../../api/users.ts'
+import type { User } from '@millrace/api-types'
+import { useDeleteUser, userTag } from '../../../api/users.ts'
 import { ConfirmDialog } from '../../../components/confirm-dialog.tsx'
 
 interface RemoveUserDialogProps {

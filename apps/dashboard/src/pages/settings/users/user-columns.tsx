@@ -1,7 +1,6 @@
 import { Button } from '@mantine/core'
+import type { AccessToken, User } from '@millrace/api-types'
 import { grouped } from '@millrace/wording'
-import type { AccessToken } from '../../../api/access-tokens.ts'
-import type { User } from '../../../api/users.ts'
 import { NeedsRole } from '../../../components/needs-role.tsx'
 import { ShownId } from '../../../components/shown-id.tsx'
 import type { Column } from '../../../components/table/table-column.ts'

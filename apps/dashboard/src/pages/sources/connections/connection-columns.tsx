@@ -1,6 +1,7 @@
 import { Button, Switch } from '@mantine/core'
+import type { Connection } from '@millrace/api-types'
 import { Link } from '@tanstack/react-router'
-import { type Connection, connectionTag, useChangeConnection } from '../../../api/connections.ts'
+import { connectionTag, useChangeConnection } from '../../../api/connections.ts'
 import { NeedsRole } from '../../../components/needs-role.tsx'
 import { OnOffMark } from '../../../components/state-mark.tsx'
 import type { Column } from '../../../components/table/table-column.ts'

@@ -1,6 +1,7 @@
 import { Button, Select } from '@mantine/core'
+import type { Connection } from '@millrace/api-types'
 import { useMemo, useState } from 'react'
-import { type Connection, useConnections, useCreateConnection } from '../../../api/connections.ts'
+import { useConnections, useCreateConnection } from '../../../api/connections.ts'
 import { useTypeName } from '../../../api/destination-definitions.ts'
 import { useDestinations } from '../../../api/destinations.ts'
 import { ApiPopover } from '../../../components/api-popover.tsx'

@@ -1,6 +1,7 @@
 import { Button, NumberInput, Select, Switch, TextInput } from '@mantine/core'
+import type { Source, SourceConfig, SourceWritten } from '@millrace/api-types'
 import type { FormEvent } from 'react'
-import { type Source, type SourceConfig, type SourceWritten, useChangeSource, useSource } from '../../../api/sources.ts'
+import { useChangeSource, useSource } from '../../../api/sources.ts'
 import { ApiPopover } from '../../../components/api-popover.tsx'
 import { EditedRefusal } from '../../../components/form/edited-refusal.tsx'
 import { fieldRefusal } from '../../../components/form/refusal.tsx'

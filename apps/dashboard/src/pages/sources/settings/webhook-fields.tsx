@@ -1,6 +1,6 @@
 import { Select, TextInput } from '@mantine/core'
+import type { WebhookConfig } from '@millrace/api-types'
 import { useCredentials } from '../../../api/credentials.ts'
-import type { WebhookConfig } from '../../../api/sources.ts'
 
 interface WebhookFieldsProps {
   readonly config: WebhookConfig

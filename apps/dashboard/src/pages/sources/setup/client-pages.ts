@@ -1,4 +1,4 @@
-import type { SourceType } from '../../../api/sources.ts'
+import type { SourceType } from '@millrace/api-types'
 import { type ClientPage, readClientPage } from './client-page.ts'
 
 const PAGES = import.meta.glob<string>(['../../../../../../docs/clients/*.md', '!**/README.md'], {

@@ -1,7 +1,8 @@
 import { NumberInput } from '@mantine/core'
+import type { Source } from '@millrace/api-types'
 import { useState } from 'react'
 import type { Tagged } from '../../../api/reading.ts'
-import { type Source, useRotateWriteKey } from '../../../api/sources.ts'
+import { useRotateWriteKey } from '../../../api/sources.ts'
 import { ConfirmDialog } from '../../../components/confirm-dialog.tsx'
 
 /** Of control-plane.md §5. */

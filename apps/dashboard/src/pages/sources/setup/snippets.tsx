@@ -1,5 +1,5 @@
+import type { Source } from '@millrace/api-types'
 import { useId, useMemo, useState } from 'react'
-import type { Source } from '../../../api/sources.ts'
 import { Choice } from '../../../components/choice.tsx'
 import { CopyButton } from '../../../components/copy-button.tsx'
 import { sourceTexts } from '../../../texts.ts'

@@ -1,10 +1,7 @@
 import { Button, Popover, TextInput } from '@mantine/core'
+import type { Transformation } from '@millrace/api-types'
 import { type FormEvent, useState } from 'react'
-import {
-  type Transformation,
-  useSaveTransformationTests,
-  useTransformationTests,
-} from '../../../api/transformations.ts'
+import { useSaveTransformationTests, useTransformationTests } from '../../../api/transformations.ts'
 import { Refusal } from '../../../components/form/refusal.tsx'
 import { NeedsRole } from '../../../components/needs-role.tsx'
 import { newTestId, withTest } from '../stored-tests.ts'

@@ -1,6 +1,6 @@
 import { Button, Select } from '@mantine/core'
+import type { CodeVersionHead } from '@millrace/api-types'
 import { useState } from 'react'
-import type { CodeVersionHead } from '../../../api/code.ts'
 import { DiffView } from '../../../components/diff/diff-view.tsx'
 import { NeedsRole } from '../../../components/needs-role.tsx'
 import { ShownId } from '../../../components/shown-id.tsx'
