@@ -153,6 +153,7 @@ export const traceTexts = {
 export const testBenchTexts = {
   choose: 'Choose a destination and a message.',
   wouldSkip: (reason: string) => `Live traffic would skip this: ${reason}.`,
+  wouldBatch: (maxEvents: number) => `In live traffic one request carries up to ${counted(maxEvents, 'event')}.`,
   sendToHost: (host: string) => `Send to ${host}`,
   sendToDestinations: (count: number) => `Send to ${counted(count, 'destination')}`,
   saveAsFixture: 'Save as fixture',

@@ -1257,6 +1257,9 @@ export type TestExtras = {
     readonly skipped: boolean
     readonly reason: string | null
   }
+  readonly batch?: {
+    readonly maxEvents: number
+  } | null
   readonly warnings?: readonly string[]
 }
 

@@ -68,17 +68,19 @@ export interface RequestBatches {
   limits(config: JsonObject): { readonly maxEvents: number; readonly maxBytes: number } | undefined
   /** Whether several events of one user may share a batch, in order: only where one answer covers all of them. */
   readonly takesManyOfOneUser: boolean
+  /** Maximum requests like this one in a batch; left out: those of the limits. */
+  maxEvents?(request: RequestObject): number
   /** Requests with the same key may travel together; undefined: this one travels alone. */
   key(request: RequestObject): string | undefined
   /**
-   * @param bodies the JSON of each request's body.
+   * @param bodies the JSON of each request's body, which `JSON` or `JSON_ARRAY` holds.
    * @throws Error whose message tells the customer why there is no request.
    */
   join(requests: readonly RequestObject[], bodies: readonly string[], config: JsonObject): RequestObject
   /** One outcome for each event, in their order; undefined, or left out: the answer says the same about all of them. */
   outcomes?(
     answer: { status: number; headers: Record<string, string>; body: unknown },
-    count: number,
+    requests: readonly RequestObject[],
   ): readonly BatchOutcome[] | undefined
 }
 

@@ -11,7 +11,7 @@ export { maskedRequestObject } from './masked-request-object.ts'
 export { Masking } from './masking.ts'
 export { type Override, overriddenConfig } from './override.ts'
 export { DestinationRegistry } from './registry.ts'
-export type { RequestObject } from './request-object.ts'
+export { jsonBody, type RequestObject } from './request-object.ts'
 export { runTransform, type TransformResult } from './run-transform.ts'
 export {
   credentialNames,

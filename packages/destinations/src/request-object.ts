@@ -41,6 +41,13 @@ export function isFilled(part: JsonObject): boolean {
   return false
 }
 
+/** The JSON text of a body; empty for one of another kind. */
+export function jsonBody({ body }: RequestObject): string {
+  if (isFilled(body.JSON)) return JSON.stringify(body.JSON)
+  const { batch } = body.JSON_ARRAY
+  return typeof batch === 'string' ? batch : ''
+}
+
 /** A request with the given parts; what is left out is empty. */
 export function requestObject(parts: {
   method: string

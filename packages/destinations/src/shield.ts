@@ -100,11 +100,16 @@ export function batchLimitsOf(module: DestinationModule, config: JsonObject) {
   }
 }
 
-/** The key of a request's batch; undefined if it travels alone. @throws DestinationCodeError */
-export function batchKeyOf(batches: RequestBatches, request: RequestObject): string | undefined {
+/** The key of a request's batch, and how many may be in it; undefined if it travels alone. @throws DestinationCodeError */
+export function batchKeyOf(
+  batches: RequestBatches,
+  request: RequestObject,
+): { readonly key: string; readonly maxEvents: number } | undefined {
   try {
     const key: unknown = batches.key(request)
-    if (key === undefined || typeof key === 'string') return key
+    if (key === undefined) return undefined
+    const maxEvents: unknown = batches.maxEvents?.(request) ?? Number.POSITIVE_INFINITY
+    if (typeof key === 'string' && typeof maxEvents === 'number') return { key, maxEvents }
     throw notWhatItShould(key, 'key')
   } catch (thrown) {
     throw failureOf(thrown)
@@ -133,12 +138,12 @@ const BATCH_OUTCOMES: readonly unknown[] = ['delivered', 'retry', 'abort', 'rese
 export function batchOutcomesOf(
   batches: RequestBatches,
   answer: Answer,
-  count: number,
+  requests: readonly RequestObject[],
 ): readonly BatchOutcome[] | undefined {
   try {
-    const outcomes: unknown = batches.outcomes?.(answer, count)
+    const outcomes: unknown = batches.outcomes?.(answer, requests)
     if (outcomes === undefined) return undefined
-    const isWhole = Array.isArray(outcomes) && outcomes.length === count
+    const isWhole = Array.isArray(outcomes) && outcomes.length === requests.length
     if (isWhole && outcomes.every((outcome) => BATCH_OUTCOMES.includes(outcome))) return outcomes
     throw notWhatItShould(outcomes, 'outcomes')
   } catch (thrown) {

@@ -39,6 +39,8 @@ export class DestinationTest {
   usedCredentials: readonly string[] = []
   /** What the destination's code has made of secrets. */
   readonly derivedSecrets: string[] = []
+  /** What the destination transformation made of the events. */
+  made: readonly MadeRequests[] = []
   readonly #run: TestRun
   readonly #stages: Stages
 
@@ -131,6 +133,7 @@ export class DestinationTest {
       transformed.push(result)
     }
     this.timings.destTransformMs = this.#now() - since
+    this.made = transformed
     if (flags.dest_transform) this.report.dest = transformed.flatMap(({ objects }) => objects)
     return transformed
   }

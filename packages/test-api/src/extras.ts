@@ -1,5 +1,12 @@
 import { createHash } from 'node:crypto'
-import { type DestinationModule, type Masking, maskConfig, type Override } from '@millrace/destinations'
+import {
+  batchKeyOf,
+  batchLimitsOf,
+  type DestinationModule,
+  type Masking,
+  maskConfig,
+  type Override,
+} from '@millrace/destinations'
 import { filterReason } from '@millrace/pipeline'
 import { isJsonObject, type JsonObject, type JsonValue, type StoredEvent } from '@millrace/protocol'
 import type { DestinationTest } from './destination-test.ts'
@@ -44,6 +51,7 @@ const EXTRAS: Readonly<Record<string, (parts: TestedParts) => JsonObject>> = {
       : 'destination is disabled'
     return { filter: { skipped: reason !== null, reason } }
   },
+  batch: (parts) => ({ batch: batch(parts) }),
   warnings: (parts) => ({ warnings: warnings(parts).map((text) => parts.masking.text(text)) }),
 }
 
@@ -52,6 +60,14 @@ export const EXTRA_WORDS: ReadonlySet<string> = new Set(Object.keys(EXTRAS))
 export function extrasOf(parts: TestedParts): JsonObject {
   const { include } = parts.run.asked
   return Object.assign({}, ...Object.keys(EXTRAS).map((word) => (include.has(word) ? EXTRAS[word]!(parts) : {})))
+}
+
+/** How many live events may share the request; null where it carries one. */
+function batch({ module, override, test }: TestedParts): JsonObject | null {
+  const limits = batchLimitsOf(module, override.config)
+  const requests = test.made.flatMap(({ objects }) => objects)
+  const part = requests.length === 1 && limits !== undefined ? batchKeyOf(module.batches!, requests[0]!) : undefined
+  return part === undefined ? null : { maxEvents: Math.min(limits!.maxEvents, part.maxEvents) }
 }
 
 function warnings({ run, module, override }: TestedParts): string[] {

@@ -70,6 +70,7 @@ const Extras = named(
       }),
     ),
     filter: Type.Optional(closed({ skipped: Type.Boolean(), reason: Type.Union([Type.String(), Type.Null()]) })),
+    batch: Type.Optional(Type.Union([closed({ maxEvents: Type.Integer({ minimum: 1 }) }), Type.Null()])),
     warnings: Type.Optional(Type.Array(Type.String())),
   }),
 )

@@ -266,6 +266,7 @@ describe('extras', () => {
       logs: ['logs'],
       timings: ['timings'],
       filter: ['filter'],
+      batch: ['batch'],
       warnings: ['warnings'],
     }
     for (const [word, members] of Object.entries(words)) {
@@ -275,6 +276,15 @@ describe('extras', () => {
     }
     const { json } = await api.source(sourceId, body, `?include=${Object.keys(words).join(',')}`)
     expect(Object.keys(json[0].extras).sort()).toEqual(Object.values(words).flat().sort())
+  })
+
+  test('the request of the one message is shown, with how many live events it may carry', async () => {
+    const asked = async (destinationConfig: object) => {
+      const { json } = await api.destination(id, { ...body, destinationConfig }, '?include=batch')
+      return { batch: json.extras.batch, request: json.data[0].dest_transformed_payload[0] }
+    }
+    expect(await asked({})).toEqual({ batch: null, request: posted(url, MESSAGE) })
+    expect(await asked({ batchSize: 50 })).toEqual({ batch: { maxEvents: 50 }, request: posted(url, MESSAGE) })
   })
 
   test('versions tell of the configuration by a hash that secrets do not change', async () => {

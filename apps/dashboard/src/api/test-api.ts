@@ -22,7 +22,7 @@ interface TestAsked {
   readonly force: boolean
 }
 
-const INCLUDE = 'versions,steps,events,logs,timings,filter,warnings'
+const INCLUDE = 'versions,steps,events,logs,timings,filter,batch,warnings'
 
 /** Runs a message through one destination, optionally with other values of its configuration. */
 export function useTestDestination() {

@@ -22,7 +22,7 @@ export interface BatchAttemptsDeps {
   readonly onEnd: () => void
 }
 
-/** Answers that may be about one event of a batch. */
+/** Refusals that may be about one event of a batch; so may be an error in the body of a 2xx. */
 const MAY_BE_ABOUT_ONE = new Set([400, 413, 422])
 /** Requests for one batch whose events are refused; what is left then waits. */
 const MAX_REQUESTS = 64
@@ -94,7 +94,7 @@ export class BatchAttempts {
   #judge(run: Run, group: Group, ready: ReadyRequests, call: EndedCall): void {
     const { attempts } = this.#deps
     const { result } = call
-    const each = outcomesOf(run.joiner, result, group.events.length)
+    const each = outcomesOf(run.joiner, result, group.parts)
     const whole = attempts.judge(result, ready.classify, group.events[0]!.replayed !== undefined)
     const isSplit = each === undefined && whole === 'abort' && group.events.length > 1 && mayBeAboutOne(result)
     if (isSplit && this.#mayAdd(run, 2)) {
@@ -171,12 +171,16 @@ function halves({ events, parts }: Group): Group[] {
 }
 
 function mayBeAboutOne({ kind, status }: Ended): boolean {
-  return kind === 'answer' && MAY_BE_ABOUT_ONE.has(status)
+  return kind === 'answer' && (MAY_BE_ABOUT_ONE.has(status) || (status >= 200 && status < 300))
 }
 
-function outcomesOf(joiner: Joiner, result: Ended, count: number): readonly BatchOutcome[] | undefined {
+function outcomesOf(
+  joiner: Joiner,
+  result: Ended,
+  parts: readonly ReadyRequests[],
+): readonly BatchOutcome[] | undefined {
   if (result.kind !== 'answer' || joiner.outcomes === undefined) return undefined
   const { status, headers, text } = result
-  const outcomes = joiner.outcomes({ status, headers: flatHeaders(headers), body: parsedBody(text) }, count)
-  return outcomes?.length === count ? outcomes : undefined
+  const outcomes = joiner.outcomes({ status, headers: flatHeaders(headers), body: parsedBody(text) }, parts)
+  return outcomes?.length === parts.length ? outcomes : undefined
 }

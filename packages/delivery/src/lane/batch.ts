@@ -12,16 +12,18 @@ export class Batch {
   readonly events: LaneEvent[] = []
   readonly parts: ReadyRequests[] = []
   bytes = 0
+  readonly #maxEvents: number
 
-  constructor({ joiner, key }: BatchPart, stream: number, since: number) {
+  constructor({ joiner, key, maxEvents }: BatchPart, stream: number, since: number) {
     this.joiner = joiner
     this.key = key
+    this.#maxEvents = Math.min(joiner.maxEvents, maxEvents)
     this.stream = stream
     this.since = since
   }
 
   get isFull(): boolean {
-    return this.events.length >= this.joiner.maxEvents || this.bytes >= this.joiner.maxBytes
+    return this.events.length >= this.#maxEvents || this.bytes >= this.joiner.maxBytes
   }
 
   get dueAt(): number {
@@ -29,7 +31,7 @@ export class Batch {
   }
 
   hasRoomFor({ bytes }: BatchPart): boolean {
-    return this.events.length < this.joiner.maxEvents && this.bytes + bytes <= this.joiner.maxBytes
+    return this.events.length < this.#maxEvents && this.bytes + bytes <= this.joiner.maxBytes
   }
 
   add(event: LaneEvent, ready: ReadyRequests): void {

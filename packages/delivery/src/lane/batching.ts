@@ -17,6 +17,8 @@ export interface BatchingDeps {
   readonly calls: CallsInFlight
   readonly level: ConcurrencyLevel
   readonly memory: MemoryBudget
+  /** Maximum events of a batch. */
+  readonly batchEvents: () => number
   readonly alarm: Alarm
   readonly clock: Clock
   readonly attempts: DeliveryAttempts
@@ -31,7 +33,7 @@ export interface BatchingDeps {
   readonly onThrottled: (waitMs: number) => void
 }
 
-/** Events of batches that fill, at most. */
+/** Events of batches that fill: at most two full batches, or so many if that is more. */
 const MAX_JOINED = 1_000
 
 /**
@@ -60,13 +62,18 @@ export class Batching {
     const wasIdle = this.#deps.calls.count === 0
     this.#isThrottled = false
     for (let goesOn = true; goesOn; ) {
-      this.#start(now, (batch) => batch.isFull || batch.dueAt <= now || this.#deps.memory.isUsedUp)
-      goesOn = this.#joined < MAX_JOINED && (this.#takeNext(now) || this.#takeFollower(now))
+      const isCrowded = this.#isCrowded || this.#deps.memory.isUsedUp
+      this.#start(now, (batch) => isCrowded || batch.isFull || batch.dueAt <= now)
+      goesOn = !this.#isCrowded && (this.#takeNext(now) || this.#takeFollower(now))
     }
     if (wasIdle) this.#start(now, () => true)
     const first = this.#filling.values().next().value
     if (first !== undefined && this.#hasSlot() && !this.#isThrottled)
       this.#deps.alarm.ringWithin(Math.max(0, first.dueAt - now))
+  }
+
+  get #isCrowded(): boolean {
+    return this.#joined >= Math.max(MAX_JOINED, 2 * this.#deps.batchEvents())
   }
 
   /** Starts all batches that a slot is free for; the lane is about to stop. */

@@ -529,6 +529,7 @@ export class Lane {
       calls: this.#calls,
       level: this.#level,
       memory,
+      batchEvents: () => this.#settings.batchEvents,
       alarm: this.#alarm,
       clock,
       attempts: this.#attempts,

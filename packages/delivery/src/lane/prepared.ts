@@ -23,6 +23,8 @@ export interface BatchPart {
   readonly joiner: Joiner
   /** Parts with the same joiner and key may travel together. */
   readonly key: string
+  /** Maximum parts of a batch with this key; the joiner may allow fewer. */
+  readonly maxEvents: number
   readonly bytes: number
 }
 
@@ -39,7 +41,7 @@ export interface Joiner {
   join(parts: readonly ReadyRequests[]): ReadyRequests
   /** What an answer says about each event; undefined if it says the same about all. */
   readonly outcomes:
-    | ((answer: Parameters<Classify>[0], count: number) => readonly BatchOutcome[] | undefined)
+    | ((answer: Parameters<Classify>[0], parts: readonly ReadyRequests[]) => readonly BatchOutcome[] | undefined)
     | undefined
 }
 

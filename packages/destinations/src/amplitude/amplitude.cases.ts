@@ -288,4 +288,35 @@ function identities(): DestinationCase[] {
   return table.map(([name, given, event, expected]) => ({ name, config: given, event, expected }))
 }
 
-export const cases: DestinationCase[] = [...documentedCases, ...others(), ...mappings(), ...identities()]
+function uploadOf(users: readonly string[], route: string) {
+  const events = users.map((user_id) => ({
+    user_id,
+    event_type: 'Seat Reserved',
+    insert_id: 'm-88',
+    event_properties: {},
+    user_properties: {},
+  }))
+  return requestObject({
+    method: 'POST',
+    endpoint: `https://api2.amplitude.com${route}`,
+    headers: { 'content-type': 'application/json' },
+    body: { JSON: { api_key: 'x7Hq2exampleKeyOnly', events, options: { min_id_length: 1 } } },
+  })
+}
+
+const tenUsers = Array.from({ length: 10 }, (_, n) => `u-${n}`)
+const batched: DestinationCase[] = [
+  ['ten uploads in one request', tenUsers.slice(1), '/2/httpapi'] as const,
+  ['more than ten by the batch endpoint', tenUsers, '/batch'] as const,
+].map(([name, users, route]) => ({
+  name,
+  config: { apiKey: 'x7Hq2exampleKeyOnly' },
+  event: { type: 'track', event: 'Seat Reserved', userId: 'u-first', messageId: 'm-88' },
+  batch: {
+    events: users.map((userId) => ({ type: 'track', event: 'Seat Reserved', userId, messageId: 'm-88' })),
+    expected: uploadOf(['u-first', ...users], route),
+  },
+  expected: { requests: [uploadOf(['u-first'], '/2/httpapi')] },
+}))
+
+export const cases: DestinationCase[] = [...documentedCases, ...others(), ...mappings(), ...identities(), ...batched]

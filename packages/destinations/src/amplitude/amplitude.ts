@@ -2,6 +2,7 @@ import { type AnswerClass, isJsonObject, type JsonObject, type StoredEvent } fro
 import type { DestinationModule, TransformContext } from '../definition.ts'
 import { groupId, groupTraits, previousId, userId } from '../event-facts.ts'
 import { type RequestObject, requestObject } from '../request-object.ts'
+import { batches } from './batches.ts'
 import { definition } from './definition.ts'
 import { membership, uploadedEvents } from './uploaded-events.ts'
 
@@ -10,7 +11,7 @@ import { membership, uploadedEvents } from './uploaded-events.ts'
  *
  * @see docs/destinations/amplitude.md
  */
-export const destination: DestinationModule = { definition, transform, accepts, classify }
+export const destination: DestinationModule = { definition, transform, accepts, classify, batches }
 
 function transform(event: StoredEvent, { config }: TransformContext): RequestObject[] {
   const { apiKey, region } = config

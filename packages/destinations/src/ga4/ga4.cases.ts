@@ -341,4 +341,27 @@ function manyTraits(count: number): JsonObject {
   return Object.fromEntries(Array.from({ length: count }, (_, n) => [`t${n}`, n]))
 }
 
-export const cases: DestinationCase[] = [...examples, ...names(), ...others()]
+const batched: DestinationCase[] = [
+  {
+    name: 'events of one client in one request, each with its time',
+    config,
+    event: { ...track, timestamp: '2026-03-04T09:15:31.000Z' },
+    batch: {
+      events: [{ ...track, event: 'Seat Released', timestamp: '2026-03-04T09:15:32.000Z' }],
+      expected: collected({
+        client_id: 'a-9',
+        events: [
+          { name: 'seat_reserved', params: {}, timestamp_micros: 1_772_615_731_000_000 },
+          { name: 'seat_released', params: {}, timestamp_micros: 1_772_615_732_000_000 },
+        ],
+      }).requests[0]!,
+    },
+    expected: collected({
+      client_id: 'a-9',
+      timestamp_micros: 1_772_615_731_000_000,
+      events: [{ name: 'seat_reserved', params: {} }],
+    }),
+  },
+]
+
+export const cases: DestinationCase[] = [...examples, ...names(), ...others(), ...batched]

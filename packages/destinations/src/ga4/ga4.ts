@@ -2,6 +2,7 @@ import { type AnswerClass, isJsonObject, type JsonObject, type StoredEvent } fro
 import type { DestinationModule, TransformContext } from '../definition.ts'
 import { eventTime, present, userId } from '../event-facts.ts'
 import { type RequestObject, requestObject } from '../request-object.ts'
+import { batches } from './batches.ts'
 import { consent } from './consent.ts'
 import { definition } from './definition.ts'
 import { ga4Event } from './event-name.ts'
@@ -14,7 +15,7 @@ import { userProperties } from './user-properties.ts'
  *
  * @see docs/destinations/ga4.md
  */
-export const destination: DestinationModule = { definition, transform, refusal, classify }
+export const destination: DestinationModule = { definition, transform, refusal, classify, batches }
 
 function transform(event: StoredEvent, { config }: TransformContext): RequestObject[] {
   const { measurementId, firebaseAppId, apiSecret, region, debug } = config

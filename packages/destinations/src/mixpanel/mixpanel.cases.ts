@@ -335,4 +335,35 @@ function identities(): DestinationCase[] {
   return table.map(([name, given, event, expected]) => ({ name, config: given, event, expected }))
 }
 
-export const cases: DestinationCase[] = [...documentedCases, ...others(), ...contexts(), ...profiles(), ...identities()]
+function importOf(users: readonly string[]) {
+  const records = users.map((user) => ({
+    event: 'Seat Reserved',
+    properties: { $user_id: user, $insert_id: 'm-88', distinct_id: user },
+  }))
+  return requestObject({
+    method: 'POST',
+    endpoint: 'https://api.mixpanel.com/import',
+    headers: { 'content-type': 'application/json', authorization: 'Basic eDdIcTJleGFtcGxlVG9rZW5Pbmx5Og==' },
+    params: { strict: 1 },
+    body: { JSON_ARRAY: { batch: JSON.stringify(records) } },
+  })
+}
+
+const batched: DestinationCase[] = [
+  {
+    name: 'events of several users in one import',
+    config,
+    event: track,
+    batch: { events: [{ ...track, userId: 'u-2' }], expected: importOf(['u-4711', 'u-2']) },
+    expected: { requests: [importOf(['u-4711'])] },
+  },
+]
+
+export const cases: DestinationCase[] = [
+  ...documentedCases,
+  ...others(),
+  ...contexts(),
+  ...profiles(),
+  ...identities(),
+  ...batched,
+]

@@ -1,6 +1,7 @@
 import { type AnswerClass, isJsonObject, type JsonObject, type JsonValue, type StoredEvent } from '@millrace/protocol'
 import type { DestinationModule, TransformContext } from '../definition.ts'
 import { type RequestObject, requestObject } from '../request-object.ts'
+import { batches } from './batches.ts'
 import { definition } from './definition.ts'
 import { alias, hasOriginalMerge, identification, merge } from './identity.ts'
 import { importedEvent } from './imported-event.ts'
@@ -11,7 +12,7 @@ import { chargeUpdates, deletion, groupUpdates, userUpdates } from './profile.ts
  *
  * @see docs/destinations/mixpanel.md
  */
-export const destination: DestinationModule = { definition, transform, accepts, classify }
+export const destination: DestinationModule = { definition, transform, accepts, classify, batches }
 
 function transform(event: StoredEvent, { config, basicAuth }: TransformContext): RequestObject[] {
   const { projectToken: token, region } = config

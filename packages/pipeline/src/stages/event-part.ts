@@ -1,5 +1,5 @@
 import type { BatchPart, Joiner, OutboundRequest, ReadyRequests, ShownRequest } from '@millrace/delivery'
-import type { RequestObject } from '@millrace/destinations'
+import { jsonBody, type RequestObject } from '@millrace/destinations'
 import type { WiredRequest, WiredRequests } from './wired-requests.ts'
 
 /** Joins parts into the one request that carries them. */
@@ -11,6 +11,7 @@ export interface PartsJoiner extends Joiner {
 export class EventPart implements ReadyRequests, BatchPart {
   readonly joiner: PartsJoiner
   readonly key: string
+  readonly maxEvents: number
   readonly bytes: number
   readonly request: RequestObject
   /** JSON of the body. */
@@ -21,15 +22,16 @@ export class EventPart implements ReadyRequests, BatchPart {
 
   constructor(
     joiner: PartsJoiner,
-    key: string,
+    { key, maxEvents }: Pick<BatchPart, 'key' | 'maxEvents'>,
     request: RequestObject,
     derivedSecrets: string[],
     classify: ReadyRequests['classify'],
   ) {
     this.joiner = joiner
     this.key = key
+    this.maxEvents = maxEvents
     this.request = request
-    this.body = JSON.stringify(request.body.JSON)
+    this.body = jsonBody(request)
     this.bytes = Buffer.byteLength(this.body)
     this.derivedSecrets = derivedSecrets
     this.classify = classify

@@ -39,7 +39,8 @@ export class RequestJoiner implements PartsJoiner {
     this.maxEvents = limits.maxEvents
     this.maxBytes = limits.maxBytes
     this.takesManyOfOneUser = batches.takesManyOfOneUser
-    this.outcomes = batches.outcomes && ((answer, count) => batchOutcomesOf(batches, answer, count))
+    this.outcomes =
+      batches.outcomes && ((answer, parts) => batchOutcomesOf(batches, answer, requestsOf(parts as EventPart[])))
   }
 
   /** The part of an event; undefined if its request travels as it is. @throws DestinationCodeError */
@@ -51,9 +52,8 @@ export class RequestJoiner implements PartsJoiner {
   /** @throws DestinationCodeError */
   join(parts: readonly EventPart[]): WiredRequests {
     const { batches, config, classify, maskingOf, toReady } = this.#options
-    const requests = parts.map(({ request }) => request)
     const bodies = parts.map(({ body }) => body)
-    const joined = joinedRequest(batches, requests, bodies, config)
+    const joined = joinedRequest(batches, requestsOf(parts), bodies, config)
     const secrets = new Set(parts.flatMap(({ derivedSecrets }) => derivedSecrets))
     const ready = new WiredRequests(maskingOf, [...secrets], classify)
     try {
@@ -63,4 +63,8 @@ export class RequestJoiner implements PartsJoiner {
     }
     return ready
   }
+}
+
+function requestsOf(parts: readonly EventPart[]): RequestObject[] {
+  return parts.map(({ request }) => request)
 }

@@ -75,6 +75,9 @@ export function Bench({ workspace }: { readonly workspace: Workspace }) {
       {unknown !== undefined && <Notice text={pageTexts.gone(unknown.thing, unknown.id)} />}
       <Refusal error={bench.error} />
       {skipReason !== undefined && <Notice text={testBenchTexts.wouldSkip(skipReason)} />}
+      {result?.extras?.batch && (
+        <p className={styles.note}>{testBenchTexts.wouldBatch(result.extras.batch.maxEvents)}</p>
+      )}
       {result?.extras?.warnings?.map((text) => (
         <Notice key={text} text={text} />
       ))}

@@ -55,7 +55,7 @@ export function attemptLines(attempts: readonly Attempt[], paint: Paint): string
     `${n}.`,
     time(at),
     duration(durationMs),
-    `${status} ${oneLine(attempt.class)}`,
+    `${status} ${oneLine(attempt.class)}${attempt.batch === undefined ? '' : ` in a batch of ${attempt.batch}`}`,
     oneLine(text ?? ''),
   ])
   return columns(rows).map((line, i) => {

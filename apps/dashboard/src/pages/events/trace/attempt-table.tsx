@@ -62,6 +62,7 @@ export function AttemptRows({ attempts, acceptedAt }: AttemptRowsProps) {
                 </td>
                 <td className={styles.status} data-class={attempt.class}>
                   {attempt.status}
+                  {attempt.batch !== undefined && <span className={styles.dim}> in a batch of {attempt.batch}</span>}
                 </td>
                 <td>{durationText(attempt.durationMs)}</td>
                 <td>{durationText(Date.parse(attempt.at) - endBefore(attempts, at, acceptedAt))}</td>
