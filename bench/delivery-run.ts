@@ -53,10 +53,10 @@ export async function deliver(
   ])
   await delay(SETTLING_MS)
   const cpuUsedMs = cpuMs(program.pid) - cpuBefore
-  const { requests, strays, lastMicros, latencyMicros } = await sink.call('arrivals', undefined, TIMEOUT_MS)
-  if (requests !== events * destinations || strays !== 0) {
+  const { received, strays, lastMicros, latencyMicros } = await sink.call('arrivals', undefined, TIMEOUT_MS)
+  if (received !== events * destinations || strays !== 0) {
     throw new Error(
-      `${events} events sent to ${destinations}, ${requests} requests arrived, and ${strays} of no event of this run`,
+      `${events} events sent to ${destinations}, ${received} arrived, and ${strays} of no event of this run`,
     )
   }
   const eventsASecond = (events * 1e6) / (lastMicros - firstMicros)

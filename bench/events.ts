@@ -87,18 +87,19 @@ export function writeIndex(bytes: Buffer, place: number, index: number): void {
 const stampMark = Buffer.from(STAMP)
 const messageIdMark = Buffer.from(MESSAGE_ID)
 
-/** What the sink needs of an event, wherever in its bytes the product has put it. */
-export function readEvent(bytes: Buffer): {
-  readonly run: number
-  readonly index: number
-  readonly sentMicros: number
-} {
-  const id = bytes.indexOf(messageIdMark) + MESSAGE_ID.length
-  const sent = bytes.indexOf(stampMark) + STAMP.length
-  return {
-    run: digitsAt(bytes, id + 14, 4),
-    index: digitsAt(bytes, id + 24, INDEX_DIGITS),
-    sentMicros: digitsAt(bytes, sent, STAMP_DIGITS),
+/** What the sink needs of each event of a request, wherever in its bytes the product has put it. */
+export function* readEvents(
+  bytes: Buffer,
+): Generator<{ readonly run: number; readonly index: number; readonly sentMicros: number }> {
+  let sentAt = 0
+  for (let idAt = bytes.indexOf(messageIdMark); idAt >= 0; idAt = bytes.indexOf(messageIdMark, idAt)) {
+    idAt += MESSAGE_ID.length
+    sentAt = bytes.indexOf(stampMark, sentAt) + STAMP.length
+    yield {
+      run: digitsAt(bytes, idAt + 14, 4),
+      index: digitsAt(bytes, idAt + 24, INDEX_DIGITS),
+      sentMicros: digitsAt(bytes, sentAt, STAMP_DIGITS),
+    }
   }
 }
 

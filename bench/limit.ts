@@ -10,9 +10,9 @@ const files = {
   deliver: new URL('./limits/deliver-main.ts', import.meta.url).pathname,
 }
 
-/** @param webhookUrl where `deliver` posts to. */
-export function startLimit(name: keyof typeof files, ...webhookUrl: readonly string[]): Promise<Program> {
-  return Program.start({ command: (folder) => [files[name], databaseFile(folder), ...webhookUrl] })
+/** @param options of `deliver`: where it posts to and, for lists, how many events at most. */
+export function startLimit(name: keyof typeof files, ...options: readonly string[]): Promise<Program> {
+  return Program.start({ command: (folder) => [files[name], databaseFile(folder), ...options] })
 }
 
 /** Requests that the limit has stored. */

@@ -7,6 +7,7 @@ import { operatorsTable } from './operators.ts'
 import { profileSummary } from './profile.ts'
 import type { Row } from './row.ts'
 import { acceptanceRows } from './rows/acceptance.ts'
+import { batchRows } from './rows/batches.ts'
 import { catalogRows } from './rows/catalog.ts'
 import { dashboardRows } from './rows/dashboard.ts'
 import { deliveryRows } from './rows/delivery.ts'
@@ -31,6 +32,7 @@ const rows: readonly Row[] = [
   ...acceptanceRows,
   ...duplicatesRows,
   ...deliveryRows,
+  ...batchRows,
   ...userCodeRows,
   ...fanOutRows,
   ...isolationRows,

@@ -87,6 +87,20 @@ async function connect(product: Program, sourceId: string, destinationId: string
   await post(product, 'connections', { sourceId, destinationId })
 }
 
+/** Makes a source with a webhook that gets events in lists. @returns its write key. */
+export async function addBatchedSource(
+  product: Program,
+  webhookUrl: string,
+  batchSize: number,
+  concurrency: number,
+): Promise<string> {
+  const config = { webhookUrl, batchSize }
+  const { destination } = await post(product, 'destinations', {
+    ...{ name: 'Sink', type: 'WEBHOOK', config, delivery: { concurrency } },
+  })
+  return addSourceOf(product, [destination!.id])
+}
+
 /** Makes a webhook, with a transformation of this code where some is given. @returns its id. */
 export async function addDestination(product: Program, webhookUrl: string, code?: string): Promise<string> {
   const transformationIds = code === undefined ? [] : [await addTransformation(product, code)]

@@ -1,18 +1,18 @@
 import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { answerCalls } from './calls.ts'
-import { nowMicros, type RunNumber, readEvent } from './events.ts'
+import { nowMicros, type RunNumber, readEvents } from './events.ts'
 
 /*
  * The webhooks' side, by path: /in/<n> answers 200 at once and notes of each event that it came, how often, and after what
- * time; /spare answers and notes nothing; /hang takes requests and never answers.
+ * time, also of those that come as a list; /in/<n>/slow answers after 150 ms; /spare answers and notes nothing; /hang takes requests and never answers.
  */
 
 export interface Arrivals {
-  /** Requests of this run, repeats among them. */
-  readonly requests: number
+  /** Events of this run, repeats among them. */
+  readonly received: number
   /** Events of this run, each once per destination. */
   readonly events: number
-  /** Requests of no event of this run. */
+  /** Events of other runs. */
   readonly strays: number
   readonly lastMicros: number
   /** From sending to arrival, of each event at each destination. */
@@ -31,13 +31,17 @@ export type SinkCalls = {
 const OK = Buffer.from('HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 2\r\n\r\nok')
 const END_OF_HEAD = Buffer.from('\r\n\r\n')
 const COUNTED = Buffer.from('POST /in/')
+/** Behind the number of the webhook. */
+const SLOW = Buffer.from('/slow')
+const SLOW_AT = COUNTED.length + 1
+const SLOW_MS = 150
 const HANGING = Buffer.from('POST /hang')
 
 let expected = -1
 let eventsOfRun = 0
 let times = new Uint32Array(0)
 let latencyMicros = new Float64Array(0)
-let requests = 0
+let received = 0
 let events = 0
 let strays = 0
 let lastMicros = 0
@@ -55,11 +59,11 @@ const calls: SinkCalls = {
     eventsOfRun = run.events
     times = new Uint32Array(run.events * run.destinations)
     latencyMicros = new Float64Array(run.events * run.destinations)
-    requests = events = strays = lastMicros = 0
+    received = events = strays = lastMicros = 0
     everything = Promise.withResolvers()
   },
   allArrived: () => everything.promise,
-  arrivals: () => ({ requests, events, strays, lastMicros, latencyMicros }),
+  arrivals: () => ({ received, events, strays, lastMicros, latencyMicros }),
 }
 answerCalls(calls)
 
@@ -76,7 +80,9 @@ function serve(socket: Socket): void {
         return
       }
       if (begins(bytes, COUNTED)) note(bytes.subarray(0, end))
-      if (!begins(bytes, HANGING)) socket.write(OK)
+      if (bytes.compare(SLOW, 0, SLOW.length, SLOW_AT, SLOW_AT + SLOW.length) === 0)
+        setTimeout(() => socket.write(OK), SLOW_MS)
+      else if (!begins(bytes, HANGING)) socket.write(OK)
       bytes = bytes.subarray(end)
     }
   })
@@ -96,16 +102,18 @@ function endOfRequest(bytes: Buffer): number {
 }
 
 function note(request: Buffer): void {
-  const { run, index, sentMicros } = readEvent(request)
-  const slot = (request[COUNTED.length]! - 48) * eventsOfRun + index
-  if (run !== expected || index >= eventsOfRun || !(slot < times.length)) {
-    strays++
-    return
+  const destination = request[COUNTED.length]! - 48
+  for (const { run, index, sentMicros } of readEvents(request)) {
+    const slot = destination * eventsOfRun + index
+    if (run !== expected || index >= eventsOfRun || !(slot < times.length)) {
+      strays++
+      continue
+    }
+    received++
+    if (times[slot]!++ > 0) continue
+    lastMicros = nowMicros()
+    latencyMicros[slot] = lastMicros - sentMicros
+    events++
   }
-  requests++
-  if (times[slot]!++ > 0) return
-  lastMicros = nowMicros()
-  latencyMicros[slot] = lastMicros - sentMicros
-  events++
   if (events === times.length) everything.resolve()
 }

@@ -1,12 +1,14 @@
 import { Pool } from 'undici'
 import { accept } from './accept.ts'
 
-// node deliver-main.ts <database file> <webhook URL>: the limit of P3. Accepts batches and posts each event.
+// node deliver-main.ts <database file> <webhook URL> [<events per request>]: the limit of P3, and with more than one event per
+// request of P19. Accepts batches and posts what waits.
 
 const CONNECTIONS = 64
 const headers = { 'content-type': 'application/json' }
 
 const { origin, pathname: path } = new URL(process.argv[3]!)
+const perRequest = Number(process.argv[4] ?? 1)
 const pool = new Pool(origin, { connections: CONNECTIONS })
 let queue: unknown[] = []
 let taken = 0
@@ -18,16 +20,19 @@ accept(process.argv[2]!, (value) => {
 })
 
 function postNext(): void {
-  while (inProgress < CONNECTIONS && taken < queue.length) void post(queue[taken++])
+  while (inProgress < CONNECTIONS && taken < queue.length) {
+    void post(perRequest === 1 ? queue[taken] : queue.slice(taken, taken + perRequest))
+    taken += perRequest
+  }
   if (taken < queue.length) return
   queue = []
   taken = 0
 }
 
-async function post(event: unknown): Promise<void> {
+async function post(body: unknown): Promise<void> {
   inProgress++
-  const { body } = await pool.request({ method: 'POST', path, headers, body: JSON.stringify(event) })
-  await body.dump()
+  const answer = await pool.request({ method: 'POST', path, headers, body: JSON.stringify(body) })
+  await answer.body.dump()
   inProgress--
   postNext()
 }

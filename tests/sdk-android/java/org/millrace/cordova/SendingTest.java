@@ -160,14 +160,17 @@ public final class SendingTest {
   public void beyondTenThousandWaitingCallsOneIsToldQueueFullAndNoSignalOfAndroidIsRefused() throws Exception {
     device.open();
     Engine engine = device.engine();
+    CountDownLatch isHeld = new CountDownLatch(1);
     engine.worker.post(
         () -> {
+          isHeld.countDown();
           try {
             held.await();
           } catch (InterruptedException ended) {
             throw new IllegalStateException(ended);
           }
         });
+    assertTrue(isHeld.await(30, TimeUnit.SECONDS));
     List<CompletableFuture<JSONObject>> calls = new ArrayList<>();
     while (device.lines("QUEUE_FULL").isEmpty() && calls.size() <= 10_001) calls.add(device.begin(engine, "tail", null));
     CompletableFuture<JSONObject> refused = calls.remove(calls.size() - 1);

@@ -1,0 +1,72 @@
+import type { Bench } from '../bench.ts'
+import { alternate, compared, type Samples } from '../comparison.ts'
+import { deliver } from '../delivery-run.ts'
+import { ANY_WRITE_KEY, startLimit } from '../limit.ts'
+import { addBatchedSource, addSource, startProduct } from '../product.ts'
+import type { Row } from '../row.ts'
+import { perSecond } from '../table.ts'
+
+/* P19 and P20: P3's load to a webhook that gets lists of 100 events. */
+
+const ROUNDS = 5
+const BATCH = 100
+const SLOW_CONNECTIONS = 20
+/** As usual. */
+const CONCURRENCY = 100
+
+export const batchRows: readonly Row[] = [
+  {
+    name: 'P19',
+    figure: 'delivered events/s in batches of 100, whole product',
+    goal: '≥ 0.80',
+    measure: async (bench) => compared(await besideLimit(bench), perSecond),
+  },
+  {
+    name: 'P19b',
+    figure: 'the same beside single events (P3), of one product',
+    goal: '≥ 1.6',
+    measure: async (bench) => compared(await besideSingles(bench), perSecond),
+  },
+  {
+    name: 'P20',
+    figure: 'the same, answered after 150 ms, 20 connections',
+    goal: '≥ 5,000',
+    measure: async (bench) => {
+      const eventsPerSecond = await slowRuns(bench)
+      const sorted = eventsPerSecond.toSorted((a, b) => a - b)
+      return { measured: perSecond(sorted[sorted.length >> 1]!), samples: { eventsPerSecond } }
+    },
+  },
+]
+
+async function besideLimit(bench: Bench): Promise<Samples<number>> {
+  await using limit = await startLimit('deliver', bench.sinkUrl(), String(BATCH))
+  await using product = await startProduct(bench)
+  const writeKey = await addBatchedSource(product, bench.sinkUrl(), BATCH, CONCURRENCY)
+  const throughLimit = () => speed(bench, limit, ANY_WRITE_KEY)
+  const throughProduct = () => speed(bench, product, writeKey)
+  await alternate(1, throughLimit, throughProduct)
+  return alternate(ROUNDS, throughLimit, throughProduct)
+}
+
+async function besideSingles(bench: Bench): Promise<Samples<number>> {
+  await using product = await startProduct(bench)
+  const single = await addSource(product, bench.sinkUrl())
+  const batched = await addBatchedSource(product, bench.sinkUrl(), BATCH, CONCURRENCY)
+  const oneByOne = () => speed(bench, product, single)
+  const inBatches = () => speed(bench, product, batched)
+  await alternate(1, oneByOne, inBatches)
+  return alternate(ROUNDS, oneByOne, inBatches)
+}
+
+async function slowRuns(bench: Bench): Promise<number[]> {
+  await using product = await startProduct(bench)
+  const writeKey = await addBatchedSource(product, `${bench.sinkUrl()}/slow`, BATCH, SLOW_CONNECTIONS)
+  const speeds: number[] = []
+  for (let round = 0; round <= ROUNDS; round++) speeds.push(await speed(bench, product, writeKey))
+  return speeds.slice(1)
+}
+
+async function speed(bench: Bench, program: Parameters<typeof deliver>[1], writeKey: string): Promise<number> {
+  return (await deliver(bench, program, { port: program.port, writeKey })).eventsPerSecond
+}
