@@ -46,7 +46,7 @@ async function besideLimit(bench: Bench): Promise<Samples<number>> {
   const throughLimit = () => speed(bench, limit, ANY_WRITE_KEY)
   const throughProduct = () => speed(bench, product, writeKey)
   await alternate(1, throughLimit, throughProduct)
-  return alternate(ROUNDS, throughLimit, throughProduct)
+  return await alternate(ROUNDS, throughLimit, throughProduct)
 }
 
 async function besideSingles(bench: Bench): Promise<Samples<number>> {
@@ -56,7 +56,7 @@ async function besideSingles(bench: Bench): Promise<Samples<number>> {
   const oneByOne = () => speed(bench, product, single)
   const inBatches = () => speed(bench, product, batched)
   await alternate(1, oneByOne, inBatches)
-  return alternate(ROUNDS, oneByOne, inBatches)
+  return await alternate(ROUNDS, oneByOne, inBatches)
 }
 
 async function slowRuns(bench: Bench): Promise<number[]> {
