@@ -10,8 +10,10 @@ const files = {
   deliver: new URL('./limits/deliver-main.ts', import.meta.url).pathname,
 }
 
+export type LimitName = keyof typeof files
+
 /** @param options of `deliver`: where it posts to and, for lists, how many events at most. */
-export function startLimit(name: keyof typeof files, ...options: readonly string[]): Promise<Program> {
+export function startLimit(name: LimitName, ...options: readonly string[]): Promise<Program> {
   return Program.start({ command: (folder) => [files[name], databaseFile(folder), ...options] })
 }
 

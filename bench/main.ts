@@ -26,7 +26,7 @@ import { userCodeRows } from './rows/user-code.ts'
 import { watchedRows } from './rows/watched.ts'
 import { type Line, resultOf, tableOf } from './table.ts'
 
-// npm run bench -- [P1 P2 … | operators] [--json] [--profile] [--small]
+// npm run bench -- [P1 P2 … | operators] [--json] [--profile] [--small] [--against <folder of another checkout>]
 
 const rows: readonly Row[] = [
   ...acceptanceRows,
@@ -55,6 +55,7 @@ const { values, positionals } = parseArgs({
     json: { type: 'boolean', default: false },
     profile: { type: 'boolean', default: false },
     small: { type: 'boolean', default: false },
+    against: { type: 'string' },
   },
 })
 const isForOperators = positionals.includes('operators')
@@ -68,7 +69,11 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => pr
 
 const profileTo = values.profile ? mkdtempSync(path.join(tmpdir(), 'millrace-profile-')) : undefined
 process.on('exit', () => profileTo !== undefined && rmSync(profileTo, { recursive: true, force: true }))
-using bench = await Bench.open({ profileTo, isSmall: values.small })
+using bench = await Bench.open({
+  profileTo,
+  isSmall: values.small,
+  against: values.against && path.resolve(values.against),
+})
 if (isForOperators) process.stdout.write(await operatorsTable(bench))
 const lines: Line[] = []
 const isEvery = names.length === 0 && !isForOperators

@@ -24,6 +24,8 @@ export interface ProductOptions {
   readonly dataFolder?: string
   readonly startTimeoutMs?: number
   readonly environment?: Readonly<Record<string, string>>
+  /** Folder of the checkout whose product it is; this one unless given. */
+  readonly checkout?: string | undefined
   /** As of a program. */
   readonly through?: readonly string[] | undefined
 }
@@ -32,7 +34,7 @@ export interface ProductOptions {
 export function startProduct(options: ProductOptions = {}): Promise<Program> {
   const { profileTo, prepare = () => {}, startTimeoutMs, environment, through } = options
   const dataFolderIn = (folder: string) => options.dataFolder ?? path.join(folder, 'data')
-  const root = path.dirname(import.meta.dirname)
+  const root = options.checkout ?? path.dirname(import.meta.dirname)
   const profiling = profileTo === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${profileTo}`]
   return Program.start({
     startTimeoutMs,

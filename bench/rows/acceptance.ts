@@ -1,6 +1,7 @@
 import type { Bench } from '../bench.ts'
+import { startOther } from '../compared-with.ts'
 import { alternate, compared } from '../comparison.ts'
-import { ANY_WRITE_KEY, startLimit, storedRequests } from '../limit.ts'
+import { storedRequests } from '../limit.ts'
 import type { Target } from '../load-process.ts'
 import { acceptedEvents, addSource, startProduct } from '../product.ts'
 import type { Measured, Row } from '../row.ts'
@@ -31,10 +32,10 @@ export const acceptanceRows: readonly Row[] = [
 ]
 
 async function measure(bench: Bench, shape: { connections: number; batch: number }): Promise<Measured> {
-  await using limit = await startLimit('accept')
+  await using other = await startOther(bench, 'accept', (program) => addSource(program))
   await using product = await startProduct(bench)
   const writeKey = await addSource(product)
-  const toLimit = contender(bench, shape, { port: limit.port, writeKey: ANY_WRITE_KEY })
+  const toLimit = contender(bench, shape, { port: other.program.port, writeKey: other.writeKey })
   const toProduct = contender(bench, shape, { port: product.port, writeKey })
 
   await toLimit.burst(WARM_UP_MS)
@@ -45,7 +46,10 @@ async function measure(bench: Bench, shape: { connections: number; batch: number
     () => toProduct.burst(COUNTED_MS),
   )
   expectEqual('events that the product counts', await acceptedEvents(product), toProduct.acknowledged())
-  expectEqual('requests that the limit stored', storedRequests(limit), toLimit.acknowledged() / shape.batch)
+  if (other.isLimit) {
+    const stored = storedRequests(other.program)
+    expectEqual('requests that the limit stored', stored, toLimit.acknowledged() / shape.batch)
+  }
   return compared(samples, perSecond)
 }
 

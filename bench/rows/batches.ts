@@ -1,8 +1,9 @@
 import type { Bench } from '../bench.ts'
+import { startOther } from '../compared-with.ts'
 import { alternate, compared, type Samples } from '../comparison.ts'
 import { deliver } from '../delivery-run.ts'
-import { ANY_WRITE_KEY, startLimit } from '../limit.ts'
 import { addBatchedSource, addSource, startProduct } from '../product.ts'
+import type { Program } from '../programs.ts'
 import type { Row } from '../row.ts'
 import { perSecond } from '../table.ts'
 
@@ -40,10 +41,11 @@ export const batchRows: readonly Row[] = [
 ]
 
 async function besideLimit(bench: Bench): Promise<Samples<number>> {
-  await using limit = await startLimit('deliver', bench.sinkUrl(), String(BATCH))
+  const setUp = (program: Program) => addBatchedSource(program, bench.sinkUrl(), BATCH, CONCURRENCY)
+  await using other = await startOther(bench, 'deliver', setUp, bench.sinkUrl(), String(BATCH))
   await using product = await startProduct(bench)
-  const writeKey = await addBatchedSource(product, bench.sinkUrl(), BATCH, CONCURRENCY)
-  const throughLimit = () => speed(bench, limit, ANY_WRITE_KEY)
+  const writeKey = await setUp(product)
+  const throughLimit = () => speed(bench, other.program, other.writeKey)
   const throughProduct = () => speed(bench, product, writeKey)
   await alternate(1, throughLimit, throughProduct)
   return await alternate(ROUNDS, throughLimit, throughProduct)
@@ -67,6 +69,6 @@ async function slowRuns(bench: Bench): Promise<number[]> {
   return speeds.slice(1)
 }
 
-async function speed(bench: Bench, program: Parameters<typeof deliver>[1], writeKey: string): Promise<number> {
+async function speed(bench: Bench, program: Program, writeKey: string): Promise<number> {
   return (await deliver(bench, program, { port: program.port, writeKey })).eventsPerSecond
 }

@@ -1,8 +1,9 @@
 import type { Bench } from '../bench.ts'
+import { startOther } from '../compared-with.ts'
 import { alternate, compared, type Samples } from '../comparison.ts'
 import { type DeliveryRun, deliver } from '../delivery-run.ts'
-import { ANY_WRITE_KEY, startLimit } from '../limit.ts'
 import { addSource, startProduct } from '../product.ts'
+import type { Program } from '../programs.ts'
 import { oncePerBench, type Row } from '../row.ts'
 import { micros, perSecond } from '../table.ts'
 
@@ -26,10 +27,11 @@ export const deliveryRows: readonly Row[] = [
 ]
 
 const comparedRuns = oncePerBench(async (bench: Bench): Promise<Samples<DeliveryRun>> => {
-  await using limit = await startLimit('deliver', bench.sinkUrl())
+  const setUp = (program: Program) => addSource(program, bench.sinkUrl())
+  await using other = await startOther(bench, 'deliver', setUp, bench.sinkUrl())
   await using product = await startProduct(bench)
-  const writeKey = await addSource(product, bench.sinkUrl())
-  const throughLimit = () => deliver(bench, limit, { port: limit.port, writeKey: ANY_WRITE_KEY })
+  const writeKey = await setUp(product)
+  const throughLimit = () => deliver(bench, other.program, { port: other.program.port, writeKey: other.writeKey })
   const throughProduct = () => deliver(bench, product, { port: product.port, writeKey })
 
   await alternate(1, throughLimit, throughProduct)

@@ -53,6 +53,24 @@ test('events of one user share a batch in order; those behind wait for it', asyn
   expect(sink.messageIds).toEqual(['m-0', 'm-1', 'm-2', 'm-3', 'm-4', 'm-5', 'm-6'])
 })
 
+test('an event that user code drops lets none behind it overtake the one before', async () => {
+  const versionId = 'v1'
+  const code = `export function transformEvent(event) {
+    if (event.messageId === 'm-1') return null
+    return { ...event, appendPath: event.messageId === 'm-2' ? '/other' : '' }
+  }`
+  const transformations = [{ transformationId: 't1', versionId, language: 'javascript' as const, code, libraries: [] }]
+  const { run, sink } = await PipelineUnderTest.withSink('hang', { d1: { ...batchOf(10, 8), transformations } })
+  await using _ = run
+  await run.send(...tracks(3, () => 'u'))
+  await run.advance(SECOND)
+  expect(sink.messageIds).toEqual(['m-0'])
+  sink.release()
+  await run.settle()
+  expect(sink.messageIds).toEqual(['m-0', 'm-2'])
+  expect(await run.outcome('m-1')).toBe('dropped_by_transformation')
+})
+
 test('a batch that fails waits as a whole, and goes again in order', async () => {
   const { run, sink } = await PipelineUnderTest.withSink(503, { d1: batchOf(10) })
   await using _ = run

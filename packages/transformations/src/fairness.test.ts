@@ -71,8 +71,8 @@ test('saving code waits for no test run', async () => {
 })
 
 test('a batch that has no time left is one that its events, alone, may have', async () => {
-  const transformations = open({ limits: { syncMs: 400 } })
-  const code = busy(150)
+  const transformations = open({ limits: { syncMs: 2_000 } })
+  const code = busy(700)
   const together = await transformations.run(runOf([code], { events: events({}, {}, {}, {}) }))
   expect(together.trouble?.kind).toBe('timed out')
   expect(await transformations.run(runOf([code], { events: events({ n: 0 }) }))).not.toHaveProperty('trouble')

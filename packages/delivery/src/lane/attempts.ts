@@ -93,6 +93,17 @@ export class DeliveryAttempts {
     return undefined
   }
 
+  /** The requests of an event that waits for earlier ones; undefined if it would end instead, which is not its turn yet. */
+  requestsOf(event: LaneEvent): ReadyRequests | undefined {
+    try {
+      const prepared = event.transformed?.kind === 'dropped' ? undefined : this.#prepared(event)
+      return prepared !== undefined && 'requests' in prepared ? prepared : undefined
+    } catch {
+      // It fails again, and is told, when its turn comes.
+      return undefined
+    }
+  }
+
   #prepared(event: LaneEvent) {
     const { transformed } = event
     if (transformed?.kind === 'failed') return { stage: 'user_transformation', error: transformed.error } as const

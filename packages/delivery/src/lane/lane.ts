@@ -9,8 +9,8 @@ import { Throttle } from '../pace/throttle.ts'
 import type { JourneyWrite } from '../store/flush.ts'
 import { Alarm } from './alarm.ts'
 import { DeliveryAttempts } from './attempts.ts'
-import { BatchAttempts } from './batch-attempts.ts'
-import { Batching } from './batching.ts'
+import { BatchAttempts } from './batches/batch-attempts.ts'
+import { Batching } from './batches/batching.ts'
 import { CallsInFlight } from './calls-in-flight.ts'
 import { passOver, resumedHistory } from './delivery-history.ts'
 import { isWaiting, LaneEvent, type Replayed } from './lane-event.ts'
@@ -536,7 +536,10 @@ export class Lane {
       batches,
       next: () => this.#takeReady(),
       isLoadedAndPrepared: (event) => event.payload !== undefined && this.#isPrepared(event),
-      load: (events) => this.#load(events),
+      loadBlocked: async (events) => {
+        await this.#payloads.load(events)
+        for (const event of events) this.#userStage?.add(event)
+      },
       throttleMs: (event, now) => this.#throttleMs(event, now),
       onThrottled: (waitMs) => this.#throttled(waitMs),
     })

@@ -192,7 +192,7 @@ export class Stages {
 
   #newJoiner(): RequestJoiner | undefined {
     const { module, config } = this.#destination
-    const limits = batchLimitsOf(module, config)
+    const limits = batchLimits(module, config)
     if (module.batches === undefined || limits === undefined || limits.maxEvents < 2) return undefined
     return new RequestJoiner({
       batches: module.batches,
@@ -222,6 +222,15 @@ export class Stages {
 }
 
 const NONE: readonly never[] = []
+
+/** Events travel alone where the code of the destination fails. */
+function batchLimits(module: DestinationModule, config: JsonObject): ReturnType<typeof batchLimitsOf> {
+  try {
+    return batchLimitsOf(module, config)
+  } catch {
+    return undefined
+  }
+}
 
 /** Appends ours to a user agent from the configuration or the event. */
 function addUserAgent(headers: Record<string, string>, userAgent: string): void {

@@ -1,15 +1,15 @@
 import { type Clock, Queue } from '@millrace/std'
-import type { ConcurrencyLevel } from '../pace/concurrency-level.ts'
-import type { Alarm } from './alarm.ts'
-import type { DeliveryAttempts } from './attempts.ts'
+import type { ConcurrencyLevel } from '../../pace/concurrency-level.ts'
+import type { Alarm } from '../alarm.ts'
+import type { DeliveryAttempts } from '../attempts.ts'
+import type { CallsInFlight } from '../calls-in-flight.ts'
+import type { LaneEvent } from '../lane-event.ts'
+import type { LaneQueue } from '../lane-queue.ts'
+import type { MemoryBudget } from '../memory-budget.ts'
+import { LOADED_TOGETHER } from '../payloads.ts'
+import type { ReadyRequests } from '../prepared.ts'
 import { Batch } from './batch.ts'
 import type { BatchAttempts } from './batch-attempts.ts'
-import type { CallsInFlight } from './calls-in-flight.ts'
-import type { LaneEvent } from './lane-event.ts'
-import type { LaneQueue } from './lane-queue.ts'
-import type { MemoryBudget } from './memory-budget.ts'
-import { LOADED_TOGETHER } from './payloads.ts'
-import type { ReadyRequests } from './prepared.ts'
 
 /** Parts of a lane that batching uses. */
 export interface BatchingDeps {
@@ -27,7 +27,8 @@ export interface BatchingDeps {
   readonly next: () => LaneEvent | undefined
   /** Whether a blocked event could be sent but for the events before it. */
   readonly isLoadedAndPrepared: (event: LaneEvent) => boolean
-  readonly load: (events: readonly LaneEvent[]) => Promise<void>
+  /** Reads the payloads of blocked events. What the log has lost is told when its turn comes. */
+  readonly loadBlocked: (events: readonly LaneEvent[]) => Promise<void>
   /** @returns how long the event has to wait for the throttle; 0 if it took its place. */
   readonly throttleMs: (event: LaneEvent, now: number) => number
   readonly onThrottled: (waitMs: number) => void
@@ -141,11 +142,12 @@ export class Batching {
       if (event.payload === undefined) {
         unloaded.push(event)
       } else if (isLoadedAndPrepared(event)) {
+        const ready = attempts.requestsOf(event)
+        if (ready === undefined || !isOf(batch, ready, event)) continue
         queue.stopWaiting(event)
-        const ready = attempts.prepare(event)
-        isTaken = ready === undefined || (isOf(batch, ready, event) && this.#join(event, ready, now))
-        if (isTaken) break
-        queue.block(event)
+        event.state = 'sending'
+        isTaken = this.#join(event, ready, now)
+        break
       }
     }
     if (unloaded.length > 0) void this.#loadFollowers(unloaded)
@@ -155,7 +157,7 @@ export class Batching {
   async #loadFollowers(followers: readonly LaneEvent[]): Promise<void> {
     if (this.#isLoadingFollowers) return
     this.#isLoadingFollowers = true
-    await this.#deps.load(chainsOf(followers))
+    await this.#deps.loadBlocked(chainsOf(followers))
     this.#isLoadingFollowers = false
     for (const event of followers) this.#followers.addLast(event)
     this.#deps.alarm.ringWithin(0)

@@ -1,11 +1,11 @@
 import type { BatchOutcome } from '@millrace/protocol'
 import type { Clock } from '@millrace/std'
-import { abortReason, type Ended, flatHeaders, parsedBody } from '../failure/classify.ts'
-import type { DeliveryAttempts, EndedCall } from './attempts.ts'
+import { abortReason, type Ended, flatHeaders, parsedBody } from '../../failure/classify.ts'
+import type { DeliveryAttempts, EndedCall } from '../attempts.ts'
+import type { CallsInFlight } from '../calls-in-flight.ts'
+import type { LaneEvent } from '../lane-event.ts'
+import type { Joiner, ReadyRequests } from '../prepared.ts'
 import type { Batch } from './batch.ts'
-import type { CallsInFlight } from './calls-in-flight.ts'
-import type { LaneEvent } from './lane-event.ts'
-import type { Joiner, ReadyRequests } from './prepared.ts'
 
 /** Parts of a lane that batches use, and what the lane does after them. */
 export interface BatchAttemptsDeps {
@@ -142,7 +142,8 @@ export class BatchAttempts {
       attempts.noteFailed(event, ready, call, 'retry')
       failed.push(event)
     }
-    const waiting = failed.filter((event) => !attempts.giveUpIfDue(event, call.result))
+    // None is given up before the earlier ones of its user.
+    const waiting = failed.filter((event) => event.blockers > 0 || !attempts.giveUpIfDue(event, call.result))
     if (waiting.length > 0) onRetry(waiting, call.result, attempts.waitMs(waiting, call.result))
   }
 
