@@ -4,6 +4,7 @@ import { builtDashboard } from '@millrace/dashboard'
 import { DevEnv, type DevEnvOptions } from '@millrace/dev-env'
 import { CHROMIUM_FLAGS, headlessProgram } from '@millrace/dev-env/chromium'
 import { type Browser, type BrowserContext, chromium, type Locator, type Page } from 'playwright-core'
+import { neededChromium } from '../sdk/chromium.ts'
 import { FlakyProxy } from './flaky-proxy.ts'
 
 const TIMEOUT_MS = 15_000
@@ -69,9 +70,7 @@ export class Dashboard implements AsyncDisposable {
 }
 
 export function openBrowser(): Promise<Browser> {
-  const executablePath = headlessProgram()
-  if (executablePath === undefined) throw new Error('These tests need Chromium; .ci/run installs it')
-  return chromium.launch({ executablePath, args: [...CHROMIUM_FLAGS] })
+  return chromium.launch({ executablePath: neededChromium(headlessProgram), args: [...CHROMIUM_FLAGS] })
 }
 
 /** @param origin of the product, or of the proxy in front of it. */

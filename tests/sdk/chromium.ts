@@ -85,8 +85,8 @@ export class Chromium implements AsyncDisposable {
 }
 
 /** @throws Error where there is no Chromium. */
-export function neededChromium(): string {
-  const program = chromiumProgram()
+export function neededChromium(find = chromiumProgram): string {
+  const program = find()
   if (program === undefined) throw new Error('These tests need Chromium; .ci/run installs it')
   return program
 }

@@ -47,6 +47,18 @@ test('Amplitude: an event that is several of theirs is refused if one of them is
   expect(outcomes('AMPLITUDE', requests, 400, body)).toEqual(['resend', 'abort', 'resend'])
 })
 
+test('several records of one request that are refused cost no other request', () => {
+  const products = [
+    { product_id: 'a', price: 1 },
+    { product_id: 'b', price: 2 },
+  ]
+  const change = { properties: { revenue: 3, products } }
+  const requests = requestsOf('AMPLITUDE', { apiKey: 'x7Hq2exampleKeyOnly', revenue: 'product' }, change)
+  const body = (price: number[]) => ({ code: 400, events_with_invalid_fields: { price } })
+  expect(outcomes('AMPLITUDE', requests, 400, body([0, 1]))).toEqual(['abort', 'resend', 'resend'])
+  expect(outcomes('AMPLITUDE', requests, 400, body([3, 7]))).toEqual(['resend', 'abort', 'abort'])
+})
+
 test('Mixpanel: a strict import takes the events that it does not name', () => {
   const requests = requestsOf('MIXPANEL', { projectToken: 'x7Hq2exampleTokenOnly' })
   const body = { code: 400, num_records_imported: 2, failed_records: [{ index: 0, field: 'time', message: 'bad' }] }

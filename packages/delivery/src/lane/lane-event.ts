@@ -46,10 +46,9 @@ export class LaneEvent implements EventPlace {
   state: 'blocked' | 'ready' | 'loading' | 'transforming' | 'sending' | 'retrying' | 'done' = 'ready'
   /** Number of earlier events that block this one: 0, 1 or 2. */
   blockers = 0
-  /** The batch that earlier events of its user have joined, how many of its blockers those are, and the key of its batch. */
+  /** The batch that earlier events of its user have joined, and how many of its blockers those are. */
   joinedBehind: object | undefined
   blockersJoined = 0
-  batchKey = ''
   userFollower: LaneEvent | undefined
   anonymousFollower: LaneEvent | undefined
   /** The store has its wait or its final outcome: the position may pass it. */

@@ -1,5 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '@millrace/protocol'
 import type { RequestBatches } from '../definition.ts'
+import { refusedRequests } from '../refused-requests.ts'
 import type { RequestObject } from '../request-object.ts'
 
 const UPLOAD = '/2/httpapi'
@@ -30,8 +31,8 @@ export const batches: RequestBatches = {
       ...indexesIn(body['events_with_invalid_id_lengths']),
     ])
     if (refused.size === 0) return undefined
-    let at = 0
-    return requests.map((request) => (eventsOf(request).some(() => refused.has(at++)) ? 'abort' : 'resend'))
+    const counts = requests.map((request) => eventsOf(request).length)
+    return refusedRequests(counts, refused).map((isRefused) => (isRefused ? 'abort' : 'resend'))
   },
 }
 

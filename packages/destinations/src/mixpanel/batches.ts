@@ -1,5 +1,6 @@
 import { isJsonObject, type JsonObject } from '@millrace/protocol'
 import type { RequestBatches } from '../definition.ts'
+import { refusedRequests } from '../refused-requests.ts'
 import type { RequestObject } from '../request-object.ts'
 
 /** By route: maximum records of a request. */
@@ -30,8 +31,8 @@ export const batches: RequestBatches = {
     const failed = status === 400 && isJsonObject(body) ? body['failed_records'] : undefined
     if (!Array.isArray(failed)) return undefined
     const refused = new Set(failed.map((record) => (isJsonObject(record) ? Number(record['index']) : Number.NaN)))
-    let at = 0
-    return requests.map((request) => (recordsOf(request).some(() => refused.has(at++)) ? 'abort' : 'delivered'))
+    const counts = requests.map((request) => recordsOf(request).length)
+    return refusedRequests(counts, refused).map((isRefused) => (isRefused ? 'abort' : 'delivered'))
   },
 }
 

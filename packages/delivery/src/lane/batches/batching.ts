@@ -34,6 +34,11 @@ export interface BatchingDeps {
   readonly onThrottled: (waitMs: number) => void
 }
 
+interface Follower {
+  readonly event: LaneEvent
+  readonly batch: Batch
+}
+
 /** Events of batches that fill: at most two full batches, or so many if that is more. */
 const MAX_JOINED = 1_000
 
@@ -49,7 +54,7 @@ export class Batching {
   readonly #filling = new Map<string, Batch>()
   #joined = 0
   /** Blocked events whose earlier events have all joined one batch. */
-  readonly #followers = new Queue<LaneEvent>()
+  readonly #followers = new Queue<Follower>()
   #isLoadingFollowers = false
   /** Since the last pump; the lane rings when the throttle lets the next event go. */
   #isThrottled = false
@@ -134,13 +139,13 @@ export class Batching {
   /** Lets an event join the batch of the earlier ones of its user. */
   #takeFollower(now: number): boolean {
     const { queue, attempts, isLoadedAndPrepared } = this.#deps
-    const unloaded: LaneEvent[] = []
+    const unloaded: Follower[] = []
     let isTaken = false
-    for (let event = this.#followers.takeFirst(); event !== undefined; event = this.#followers.takeFirst()) {
-      const batch = this.#filling.get(event.batchKey)
-      if (!isFollower(event, batch) || batch.isFull || queue.isHeld(event)) continue
+    for (let follower = this.#followers.takeFirst(); follower; follower = this.#followers.takeFirst()) {
+      const { event, batch } = follower
+      if (!this.#mayFollow(follower) || batch.isFull || queue.isHeld(event)) continue
       if (event.payload === undefined) {
-        unloaded.push(event)
+        unloaded.push(follower)
       } else if (isLoadedAndPrepared(event)) {
         const ready = attempts.requestsOf(event)
         if (ready === undefined || !isOf(batch, ready, event)) continue
@@ -154,12 +159,12 @@ export class Batching {
     return isTaken
   }
 
-  async #loadFollowers(followers: readonly LaneEvent[]): Promise<void> {
+  async #loadFollowers(followers: readonly Follower[]): Promise<void> {
     if (this.#isLoadingFollowers) return
     this.#isLoadingFollowers = true
-    await this.#deps.loadBlocked(chainsOf(followers))
+    await this.#deps.loadBlocked(chainsOf(followers.map(({ event }) => event)))
     this.#isLoadingFollowers = false
-    for (const event of followers) this.#followers.addLast(event)
+    for (const follower of followers) this.#followers.addLast(follower)
     this.#deps.alarm.ringWithin(0)
   }
 
@@ -179,7 +184,6 @@ export class Batching {
     batch.add(event, ready)
     this.#joined++
     this.#deps.memory.take(part.bytes)
-    event.batchKey = key
     if (part.joiner.takesManyOfOneUser) this.#noteFollowers(event, batch)
     return true
   }
@@ -191,10 +195,15 @@ export class Batching {
       if (follower.joinedBehind !== batch) {
         follower.joinedBehind = batch
         follower.blockersJoined = 0
-        follower.batchKey = event.batchKey
       }
-      if (++follower.blockersJoined === follower.blockers) this.#followers.addLast(follower)
+      if (++follower.blockersJoined === follower.blockers) this.#followers.addLast({ event: follower, batch })
     }
+  }
+
+  /** Whether the batch still fills, and all blockers of the event are still in it. */
+  #mayFollow({ event, batch }: Follower): boolean {
+    if (this.#filling.get(keyOf(batch.stream, batch.key)) !== batch || event.state !== 'blocked') return false
+    return event.joinedBehind === batch && event.blockersJoined === event.blockers
   }
 
   /** @returns whether one was started. */
@@ -242,11 +251,6 @@ export class Batching {
 
 function keyOf(stream: number, key: string): string {
   return `${stream} ${key}`
-}
-
-function isFollower(event: LaneEvent, batch: Batch | undefined): batch is Batch {
-  if (batch === undefined || event.state !== 'blocked' || event.joinedBehind !== batch) return false
-  return event.blockersJoined === event.blockers
 }
 
 function isOf(batch: Batch, { part }: ReadyRequests, { stream }: LaneEvent): boolean {
