@@ -36,7 +36,7 @@ export const duplicatesRows: readonly Row[] = [
     name: 'P21',
     figure: 'P1 with batches that are remembered for repeats, against others',
     goal: '≥ 0.99',
-    // A repeat has come shortly before: until ten minutes after it these are looked up as well, which is the dearest case.
+    // A repeat has come shortly before: until ten minutes after it these are compared with it, which is the dearest case.
     measure: (bench) => measure(bench, BATCHES, 0),
   },
 ]

@@ -31,10 +31,19 @@ export type Dedup = DedupRule & {
   readonly onDuplicates?: (indexes: readonly number[]) => void
 }
 
-/** Deduplication keys of a record's events: 8 bytes each, with the source's id mixed in. */
-export function dedupKeys({ header: { sourceId, messageHashes } }: Pick<EventRecord, 'header'>): Buffer {
-  const keys = Buffer.from(messageHashes)
+/** Calls back with the deduplication key of each event of a record: 8 bytes as two numbers, with the source's id mixed in. */
+export function forEachDedupKey(
+  { header: { sourceId, messageHashes } }: Pick<EventRecord, 'header'>,
+  visit: (low: number, high: number, index: number) => void,
+): void {
+  const { buffer, byteOffset, byteLength } = messageHashes
+  const hashes = new DataView(buffer, byteOffset, byteLength)
   const source = messageHash(sourceId)
-  for (let at = 0; at < keys.length; at++) keys[at]! ^= source[at % MESSAGE_HASH_BYTES]!
-  return keys
+  const sourceLow = source.readUInt32LE(0)
+  const sourceHigh = source.readUInt32LE(4)
+  for (let at = 0; at < byteLength; at += MESSAGE_HASH_BYTES) {
+    const low = hashes.getUint32(at, true) ^ sourceLow
+    const high = hashes.getUint32(at + 4, true) ^ sourceHigh
+    visit(low >>> 0, high >>> 0, at / MESSAGE_HASH_BYTES)
+  }
 }

@@ -1,5 +1,5 @@
-import { type EventRecord, encodedSize, encodeRecord, eventCount, hash53, MESSAGE_HASH_BYTES } from '@millrace/protocol'
-import { type Dedup, dedupKeys, MAX_DEDUP_WINDOW_MS } from '../dedup.ts'
+import { type EventRecord, encodedSize, encodeRecord, eventCount, hash53 } from '@millrace/protocol'
+import { type Dedup, forEachDedupKey, MAX_DEDUP_WINDOW_MS } from '../dedup.ts'
 import type {
   EventLog,
   FramedResult,
@@ -50,15 +50,16 @@ export class MemoryEventLog implements EventLog {
   }
 
   #decide(record: EventRecord, dedup: Dedup): number[] {
-    const keys = dedupKeys(record)
     const windowMs = 'windowMs' in dedup ? dedup.windowMs : dedup.attempt === 'repeat' ? MAX_DEDUP_WINDOW_MS : 0
     const { acceptedAt } = record.header
-    return Array.from({ length: eventCount(record.header) }, (_, index) => index).filter((index) => {
-      const key = keys.toString('latin1', index * MESSAGE_HASH_BYTES, (index + 1) * MESSAGE_HASH_BYTES)
+    const duplicates: number[] = []
+    forEachDedupKey(record, (low, high, index) => {
+      const key = `${low} ${high}`
       const isDuplicate = acceptedAt - (this.#known.get(key) ?? Number.NEGATIVE_INFINITY) < windowMs
-      if (!isDuplicate) this.#known.set(key, acceptedAt)
-      return isDuplicate
+      if (isDuplicate) duplicates.push(index)
+      else this.#known.set(key, acceptedAt)
     })
+    return duplicates
   }
 
   async read(partition: number, stream: Stream, from: Offset, maxBytes: number): Promise<ReadResult> {

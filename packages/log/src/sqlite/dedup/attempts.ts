@@ -18,6 +18,9 @@ export interface AttemptEntry {
   readonly keys: Uint8Array
 }
 
+/** Finds the last acceptance time of a key; undefined if unknown. */
+export type KeyLookup = Pick<DedupWindow, 'acceptedAt'>
+
 /**
  * Keys of events that a sender may send again because it did not see the answer. Keys of first attempts do not evict keys
  * of exit batches: every exit batch is repeated, but few first attempts are.
@@ -26,20 +29,27 @@ export interface AttemptEntry {
  */
 export class Attempts {
   readonly #known: Record<AttemptKind, DedupWindow>
+  /** All keys of recent repeats, also of events that they did not store. */
+  readonly #repeated: DedupWindow
   #lastRepeatAt = Number.NEGATIVE_INFINITY
 
   constructor(maxEvents = MAX_EVENTS) {
     const memory = () => new DedupWindow(MAX_DEDUP_WINDOW_MS, maxEvents)
     this.#known = { exit: memory(), first: memory() }
+    this.#repeated = new DedupWindow(LATE_MS, maxEvents)
   }
 
   get size(): number {
     return this.#known.exit.size + this.#known.first.size
   }
 
-  /** Whether to check this attempt for duplicates: repeats, and for a while after a repeat, attempts that may be late. */
-  isLookedUp(attempt: BatchAttempt, acceptedAt: number): boolean {
-    return attempt === 'repeat' || acceptedAt - this.#lastRepeatAt < LATE_MS
+  /**
+   * Where to look up the keys of an attempt; undefined if it is not checked for duplicates. A repeat is checked against
+   * all keys. Other attempts may have come later than their own repeat: they are checked against recent repeats.
+   */
+  lookupFor(attempt: BatchAttempt, acceptedAt: number): KeyLookup | undefined {
+    if (attempt === 'repeat') return this
+    return acceptedAt - this.#lastRepeatAt < LATE_MS ? this.#repeated : undefined
   }
 
   /** Last acceptance time of a key; undefined if unknown. */
@@ -48,14 +58,20 @@ export class Attempts {
   }
 
   add({ kind, acceptedAt, keys }: AttemptEntry): void {
-    const view = new DataView(keys.buffer, keys.byteOffset, keys.byteLength)
-    for (let at = 0; at < keys.byteLength; at += 8) {
-      this.#known[kind].add(view.getUint32(at, true), view.getUint32(at + 4, true), acceptedAt)
-    }
+    addKeys(this.#known[kind], keys, acceptedAt)
   }
 
-  /** Notes a repeat: its first attempt may still arrive. */
-  noteRepeat(acceptedAt: number): void {
+  /** Notes a repeat: its first attempt may still arrive. @param keys of all its events. */
+  noteRepeat(acceptedAt: number, keys: Uint8Array): void {
     this.#lastRepeatAt = acceptedAt
+    addKeys(this.#repeated, keys, acceptedAt)
+  }
+}
+
+function addKeys(window: DedupWindow, keys: Uint8Array, acceptedAt: number): void {
+  const { buffer, byteOffset, byteLength } = keys
+  const view = new DataView(buffer, byteOffset, byteLength)
+  for (let at = 0; at < byteLength; at += 8) {
+    window.add(view.getUint32(at, true), view.getUint32(at + 4, true), acceptedAt)
   }
 }

@@ -1,6 +1,6 @@
 import { decodeRecord } from '@millrace/protocol'
-import { type DedupRule, dedupKeys, MAX_DEDUP_WINDOW_MS } from '../../dedup.ts'
-import { ATTEMPT_KINDS, type AttemptEntry, type AttemptKind, type Attempts } from './attempts.ts'
+import { type DedupRule, forEachDedupKey, MAX_DEDUP_WINDOW_MS } from '../../dedup.ts'
+import { ATTEMPT_KINDS, type AttemptEntry, type AttemptKind, type Attempts, type KeyLookup } from './attempts.ts'
 import { DEDUP_ENTRY_BYTES, DedupWindow } from './dedup-window.ts'
 
 const KEY_BYTES = 8
@@ -10,10 +10,11 @@ export interface DecidedCommit {
   /** Indexes of duplicates by the record's place in the commit; only records with duplicates. */
   readonly duplicates: ReadonlyMap<number, readonly number[]>
   /** Keys of the other events of sources with a window, written with the records. */
-  readonly entries: Buffer
+  readonly entries: Uint8Array
   /** Keys of the other events of attempts, written with the records. */
   readonly attempts: readonly AttemptEntry[]
-  readonly hasRepeat: boolean
+  /** Keys of all events of repeats, and the time of the last one; undefined without any. */
+  readonly repeated: { readonly acceptedAt: number; readonly keys: Uint8Array } | undefined
 }
 
 /** Recent keys before the commit. */
@@ -31,89 +32,109 @@ export interface RecordToDecide {
   readonly rule: DedupRule
 }
 
-/**
- * Finds the duplicates in a commit: of earlier events, also within the commit.
- *
- * @param first offset of the commit. @param records that have a rule, in order.
- */
-export function decideCommit(
-  { window, attempts }: KnownEvents,
-  first: number,
-  records: readonly RecordToDecide[],
-): DecidedCommit {
-  const duplicates = new Map<number, number[]>()
-  const entries: Buffer[] = []
-  const remembered: Record<AttemptKind, Buffer[]> = { exit: [], first: [] }
-  /** Keys of this commit; the next commit sees them once this one is stored. */
-  let added: DedupWindow | undefined
-  const hasRepeat = records.some(({ rule }) => 'attempt' in rule && rule.attempt === 'repeat')
-  let latestAt = 0
-  for (const { place, bytes, rule } of records) {
-    const record = decodeRecord(bytes)
-    const { acceptedAt } = record.header
-    latestAt = Math.max(latestAt, acceptedAt)
-    const keys = dedupKeys(record)
-    const isWindow = 'windowMs' in rule
-    const isLookedUp = isWindow || hasRepeat || attempts?.isLookedUp(rule.attempt, acceptedAt) === true
-    const known = isWindow ? window : attempts
-    const windowMs = isWindow ? rule.windowMs : MAX_DEDUP_WINDOW_MS
-    if (isLookedUp) added ??= new DedupWindow(Number.POSITIVE_INFINITY)
-    const indexes = added && isLookedUp ? duplicatesAmong(keys, acceptedAt, known, added, windowMs) : []
-    if (indexes.length > 0) duplicates.set(place, indexes)
-    const fresh = indexes.length === 0 ? keys : withoutKeys(keys, indexes)
-    if (isWindow) entries.push(windowEntries(fresh, acceptedAt))
-    else remembered[rule.attempt === 'first' ? 'first' : 'exit'].push(fresh)
+/** Finds the duplicates in commits: of earlier events, also within the commit. */
+export class CommitDedup {
+  /** Keys of the commit at hand: the next one sees them once they are stored. */
+  readonly #added = new DedupWindow(Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY)
+  readonly #entries = new KeyBytes()
+  readonly #remembered: Record<AttemptKind, KeyBytes> = { exit: new KeyBytes(), first: new KeyBytes() }
+  readonly #repeated = new KeyBytes()
+
+  /** @param first offset of the commit. @param records that have a rule, in order. */
+  decide({ window, attempts }: KnownEvents, first: number, records: readonly RecordToDecide[]): DecidedCommit {
+    this.#added.clear()
+    const duplicates = new Map<number, number[]>()
+    const hasRepeat = records.some(({ rule }) => 'attempt' in rule && rule.attempt === 'repeat')
+    let latestAt = 0
+    for (const { place, bytes, rule } of records) {
+      const record = decodeRecord(bytes)
+      const { acceptedAt } = record.header
+      latestAt = Math.max(latestAt, acceptedAt)
+      const isWindow = 'windowMs' in rule
+      const known = isWindow ? window : attempts?.lookupFor(rule.attempt, acceptedAt)
+      // Attempts of one commit are compared with each other if one of them is a repeat.
+      const added = isWindow || hasRepeat ? this.#added : undefined
+      const isKnown = isDuplicateOf(known, added, acceptedAt, isWindow ? rule.windowMs : MAX_DEDUP_WINDOW_MS)
+      const isRepeat = !isWindow && rule.attempt === 'repeat'
+      const fresh = isWindow ? this.#entries : this.#remembered[rule.attempt === 'first' ? 'first' : 'exit']
+      const indexes: number[] = []
+      forEachDedupKey(record, (low, high, index) => {
+        if (isRepeat) this.#repeated.addKey(low, high)
+        if (isKnown(low, high)) {
+          indexes.push(index)
+        } else {
+          added?.add(low, high, acceptedAt)
+          fresh.addKey(low, high)
+          if (isWindow) fresh.addTime(acceptedAt)
+        }
+      })
+      if (indexes.length > 0) duplicates.set(place, indexes)
+    }
+    const attemptEntries = ATTEMPT_KINDS.map((kind) => ({
+      first,
+      kind,
+      acceptedAt: latestAt,
+      keys: this.#remembered[kind].take(),
+    })).filter(({ keys }) => keys.length > 0)
+    const repeated = this.#repeated.take()
+    return {
+      duplicates,
+      entries: this.#entries.take(),
+      attempts: attemptEntries,
+      repeated: hasRepeat ? { acceptedAt: latestAt, keys: repeated } : undefined,
+    }
   }
-  const attemptEntries = ATTEMPT_KINDS.map((kind) => ({
-    first,
-    kind,
-    acceptedAt: latestAt,
-    keys: Buffer.concat(remembered[kind]),
-  })).filter(({ keys }) => keys.length > 0)
-  return { duplicates, entries: Buffer.concat(entries), attempts: attemptEntries, hasRepeat }
 }
 
-function duplicatesAmong(
-  keys: Buffer,
+function isDuplicateOf(
+  known: KeyLookup | undefined,
+  added: DedupWindow | undefined,
   acceptedAt: number,
-  known: Pick<DedupWindow, 'acceptedAt'> | undefined,
-  added: DedupWindow,
   windowMs: number,
-): number[] {
-  const indexes: number[] = []
-  for (let at = 0; at < keys.length; at += KEY_BYTES) {
-    const low = keys.readUInt32LE(at)
-    const high = keys.readUInt32LE(at + 4)
-    const before = added.acceptedAt(low, high) ?? known?.acceptedAt(low, high)
-    if (before !== undefined && acceptedAt - before < windowMs) indexes.push(at / KEY_BYTES)
-    else added.add(low, high, acceptedAt)
+): (low: number, high: number) => boolean {
+  if (known === undefined && added === undefined) return () => false
+  return (low, high) => {
+    const before = added?.acceptedAt(low, high) ?? known?.acceptedAt(low, high)
+    return before !== undefined && acceptedAt - before < windowMs
   }
-  return indexes
 }
 
-function withoutKeys(keys: Buffer, indexes: readonly number[]): Buffer {
-  const left = new Set(indexes)
-  const kept: Buffer[] = []
-  for (let at = 0; at < keys.length; at += KEY_BYTES) {
-    if (!left.has(at / KEY_BYTES)) kept.push(keys.subarray(at, at + KEY_BYTES))
-  }
-  return Buffer.concat(kept)
-}
+/** Collects keys in memory that is used again. */
+class KeyBytes {
+  #view = new DataView(new ArrayBuffer(1_024))
+  #end = 0
 
-function windowEntries(keys: Buffer, acceptedAt: number): Buffer {
-  const entries = Buffer.allocUnsafe((keys.length / KEY_BYTES) * DEDUP_ENTRY_BYTES)
-  for (let from = 0, to = 0; from < keys.length; from += KEY_BYTES, to += DEDUP_ENTRY_BYTES) {
-    keys.copy(entries, to, from, from + KEY_BYTES)
-    entries.writeDoubleLE(acceptedAt, to + KEY_BYTES)
+  addKey(low: number, high: number): void {
+    this.#reserve()
+    this.#view.setUint32(this.#end, low, true)
+    this.#view.setUint32(this.#end + 4, high, true)
+    this.#end += KEY_BYTES
   }
-  return entries
+
+  addTime(at: number): void {
+    this.#reserve()
+    this.#view.setFloat64(this.#end, at, true)
+    this.#end += KEY_BYTES
+  }
+
+  /** Takes out a copy of all bytes. */
+  take(): Uint8Array {
+    const bytes = new Uint8Array(this.#view.buffer.slice(0, this.#end))
+    this.#end = 0
+    return bytes
+  }
+
+  #reserve(): void {
+    if (this.#end + KEY_BYTES <= this.#view.byteLength) return
+    this.#view = new DataView(this.#view.buffer.transfer(this.#view.byteLength * 2))
+  }
 }
 
 /** Adds entries that are on disk. */
-export function addEntries(window: DedupWindow, bytes: Uint8Array): void {
-  const entries = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-  for (let at = 0; at < entries.length; at += DEDUP_ENTRY_BYTES) {
-    window.add(entries.readUInt32LE(at), entries.readUInt32LE(at + 4), entries.readDoubleLE(at + KEY_BYTES))
+export function addEntries(window: DedupWindow, { buffer, byteOffset, byteLength }: Uint8Array): void {
+  const view = new DataView(buffer, byteOffset, byteLength)
+  for (let at = 0; at < byteLength; at += DEDUP_ENTRY_BYTES) {
+    window.add(view.getUint32(at, true), view.getUint32(at + 4, true), view.getFloat64(at + KEY_BYTES, true))
   }
 }
 

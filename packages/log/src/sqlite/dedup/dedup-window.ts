@@ -3,9 +3,12 @@
  *
  *   8 bytes  key          in the ring
  *   8 bytes  accepted at  in the ring
- *   6 to 12  table slots of 4 bytes: index of an entry in the ring plus one; 0 is free
+ *   2 to 3  table slots of 1 byte: 0 is free, else 128 plus seven bits of the key. A search reads hardly more than these.
+ *   6 to 12  table slots of 4 bytes: index of an entry in the ring
  *
- * The capacity doubles as needed. At the limit an entry takes 23 bytes, 227 MB in all. While the ring grows, the old memory
+ * New entries are only in the ring. The next search puts them into the table, so keys that nobody asks for cost little.
+ *
+ * The capacity doubles as needed. At the limit an entry takes 24 bytes, 244 MB in all. While the ring grows, the old memory
  * is needed too, for a moment.
  */
 export const MAX_DEDUP_ENTRIES = 10_000_000
@@ -24,10 +27,13 @@ export class DedupWindow {
   #low: Uint32Array
   #high: Uint32Array
   #at: Float64Array
+  #tags: Uint8Array
   #table: Uint32Array
   /** Index of the oldest entry in the ring. */
   #first = 0
   #count = 0
+  /** Entries that are in the table too: the oldest ones. */
+  #indexed = 0
 
   /**
    * @param keepMs length of the longest window.
@@ -41,7 +47,8 @@ export class DedupWindow {
     this.#low = new Uint32Array(this.#capacity)
     this.#high = new Uint32Array(this.#capacity)
     this.#at = new Float64Array(this.#capacity)
-    this.#table = new Uint32Array(tablePlaces(this.#capacity))
+    this.#tags = new Uint8Array(slotsFor(this.#capacity))
+    this.#table = new Uint32Array(slotsFor(this.#capacity))
   }
 
   get size(): number {
@@ -50,8 +57,9 @@ export class DedupWindow {
 
   /** Acceptance time of the last event with this key; undefined if unknown. */
   acceptedAt(low: number, high: number): number | undefined {
-    const entry = this.#table[this.#slotOf(low, high)]!
-    return entry === 0 ? undefined : this.#at[entry - 1]
+    if (this.#indexed < this.#count) this.#index()
+    const slot = this.#slotOf(low, high)
+    return this.#tags[slot] === 0 ? undefined : this.#at[this.#table[slot]!]
   }
 
   /** Adds an event that is not a duplicate. Evicts entries older than the longest window. */
@@ -64,38 +72,62 @@ export class DedupWindow {
     this.#high[place] = high
     this.#at[place] = at
     this.#count++
-    this.#table[this.#slotOf(low, high)] = place + 1
   }
 
-  /** Slot of a key in the table, or the free slot for it. */
+  /** Removes all entries; the memory stays reserved. */
+  clear(): void {
+    if (this.#indexed > 0) this.#tags.fill(0)
+    this.#first = 0
+    this.#count = 0
+    this.#indexed = 0
+  }
+
+  #index(): void {
+    for (; this.#indexed < this.#count; this.#indexed++) {
+      const place = (this.#first + this.#indexed) % this.#capacity
+      const high = this.#high[place]!
+      const slot = this.#slotOf(this.#low[place]!, high)
+      this.#tags[slot] = tagOf(high)
+      this.#table[slot] = place
+    }
+  }
+
+  /** Slot of a key, or the free slot for it. */
   #slotOf(low: number, high: number): number {
-    const mask = this.#table.length - 1
+    const tag = tagOf(high)
+    const mask = this.#tags.length - 1
     for (let slot = low & mask; ; slot = (slot + 1) & mask) {
-      const entry = this.#table[slot]!
-      if (entry === 0 || (this.#low[entry - 1] === low && this.#high[entry - 1] === high)) return slot
+      const found = this.#tags[slot]!
+      if (found === 0) return slot
+      if (found !== tag) continue
+      const place = this.#table[slot]!
+      if (this.#low[place] === low && this.#high[place] === high) return slot
     }
   }
 
   #removeFirst(): void {
     const place = this.#first
-    const slot = this.#slotOf(this.#low[place]!, this.#high[place]!)
-    // A later event with the same key may have replaced it.
-    if (this.#table[slot] === place + 1) this.#free(slot)
     this.#first = (place + 1) % this.#capacity
     this.#count--
+    if (this.#indexed === 0) return
+    this.#indexed--
+    const slot = this.#slotOf(this.#low[place]!, this.#high[place]!)
+    // A later event with the same key may have replaced it.
+    if (this.#tags[slot] !== 0 && this.#table[slot] === place) this.#free(slot)
   }
 
   /** Frees a slot and moves the following entries up, so that no search stops at the gap. */
   #free(slot: number): void {
-    const mask = this.#table.length - 1
+    const mask = this.#tags.length - 1
     let gap = slot
-    for (let next = (slot + 1) & mask; this.#table[next] !== 0; next = (next + 1) & mask) {
-      const home = this.#low[this.#table[next]! - 1]! & mask
+    for (let next = (slot + 1) & mask; this.#tags[next] !== 0; next = (next + 1) & mask) {
+      const home = this.#low[this.#table[next]!]! & mask
       if (((next - home) & mask) < ((next - gap) & mask)) continue
+      this.#tags[gap] = this.#tags[next]!
       this.#table[gap] = this.#table[next]!
       gap = next
     }
-    this.#table[gap] = 0
+    this.#tags[gap] = 0
   }
 
   #grow(): void {
@@ -105,19 +137,24 @@ export class DedupWindow {
     this.#low = new Uint32Array(this.#capacity)
     this.#high = new Uint32Array(this.#capacity)
     this.#at = new Float64Array(this.#capacity)
-    this.#table = new Uint32Array(tablePlaces(this.#capacity))
+    this.#tags = new Uint8Array(slotsFor(this.#capacity))
+    this.#table = new Uint32Array(slotsFor(this.#capacity))
     this.#first = 0
+    this.#indexed = 0
     for (let i = 0; i < count; i++) {
       const place = (first + i) % from
       this.#low[i] = low[place]!
       this.#high[i] = high[place]!
       this.#at[i] = at[place]!
-      this.#table[this.#slotOf(this.#low[i]!, this.#high[i]!)] = i + 1
     }
   }
 }
 
+function tagOf(high: number): number {
+  return 128 | (high & 127)
+}
+
 /** A power of two with at least a third of the slots free, so that searches stay short. */
-function tablePlaces(capacity: number): number {
+function slotsFor(capacity: number): number {
   return 2 ** Math.ceil(Math.log2(capacity * 1.5))
 }

@@ -4,7 +4,7 @@ import type { Offset } from '../../event-log.ts'
 import type { CommitMessage } from '../calls.ts'
 import type { Commit } from '../segments/commit.ts'
 import { type AttemptEntry, Attempts } from './attempts.ts'
-import { addEntries, type DecidedCommit, decideCommit, lastAcceptedAt } from './commit-dedup.ts'
+import { addEntries, CommitDedup, type DecidedCommit, lastAcceptedAt } from './commit-dedup.ts'
 import { DEDUP_ENTRY_BYTES, DedupWindow, MAX_DEDUP_ENTRIES } from './dedup-window.ts'
 
 /** The keys that the segments hold. */
@@ -17,6 +17,7 @@ export interface StoredKeys {
 /** The keys of recent events, as of the last commit. They are read from the segments on first use. */
 export class KnownKeys {
   readonly #stored: StoredKeys
+  readonly #dedup = new CommitDedup()
   #window: DedupWindow | undefined
   #attempts: Attempts | undefined
 
@@ -47,7 +48,7 @@ export class KnownKeys {
     // Before the first repeat, the keys need not be in memory.
     if (rules.some(([, rule]) => 'attempt' in rule && rule.attempt === 'repeat')) this.loadAttempts()
     const records = rules.map(([place, rule]) => ({ place, rule, bytes: commit.entries[place]!.bytes }))
-    return decideCommit({ window: this.#window, attempts: this.#attempts }, first, records)
+    return this.#dedup.decide({ window: this.#window, attempts: this.#attempts }, first, records)
   }
 
   /** Adds the keys of a commit that is on disk: clients send the events of a failed one again. */
@@ -55,8 +56,7 @@ export class KnownKeys {
     if (this.#window !== undefined) addEntries(this.#window, decided.entries)
     if (this.#attempts === undefined) return
     for (const entry of decided.attempts) this.#attempts.add(entry)
-    const at = decided.attempts[0]?.acceptedAt
-    if (decided.hasRepeat && at !== undefined) this.#attempts.noteRepeat(at)
+    if (decided.repeated) this.#attempts.noteRepeat(decided.repeated.acceptedAt, decided.repeated.keys)
   }
 }
 
