@@ -1,4 +1,3 @@
-import type { DedupRule } from '../dedup.ts'
 import type { FramedResult, Offset, OffsetRange, Stream } from '../event-log.ts'
 import type { CommitSpan } from './commit-ring.ts'
 import type { Commit, EncodedRecord } from './segments/commit.ts'
@@ -13,11 +12,9 @@ export interface LogThreadData {
   readonly hasDedup: boolean
 }
 
-/** A commit sent to the log thread; its records are in shared memory. */
+/** A commit sent to the log thread; its records and their rules are in shared memory. */
 export interface CommitMessage extends CommitSpan {
   readonly tallies: Commit['tallies']
-  /** Deduplication rules by the record's place in the commit, for records that have one. */
-  readonly rules: readonly (readonly [place: number, rule: DedupRule])[]
 }
 
 export interface Appended {

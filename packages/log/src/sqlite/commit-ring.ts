@@ -1,10 +1,17 @@
 import { decodeRecord, type EventRecord, encodedSize, encodeRecord } from '@millrace/protocol'
+import { ATTEMPTS, type DedupRule } from '../dedup.ts'
 import { type Offset, STREAMS, type StoredRecord, type Stream } from '../event-log.ts'
 
 /*
- * A frame in the ring: u32 length of the encoded record, u8 index of its stream in STREAMS, the encoded record.
+ * A frame in the ring, numbers little-endian:
+ *
+ *   0  u32  length of the encoded record
+ *   4  u8   index of its stream in STREAMS
+ *   5  u32  rule for duplicates: 0 for none, 1 to 3 for the index of an attempt in ATTEMPTS plus one, else the window in
+ *           milliseconds plus 3
+ *   9       the encoded record
  */
-const FRAME_BYTES = 5
+const FRAME_BYTES = 9
 
 /** Range of a commit's frames in the ring's memory. */
 export interface CommitSpan {
@@ -53,13 +60,16 @@ export class CommitRing {
   }
 
   /** Writes the records of a commit. They become readable with `stored`. */
-  write(entries: readonly { stream: Stream; record: EventRecord; size: number }[]): CommitSpan {
+  write(
+    entries: readonly { stream: Stream; record: EventRecord; size: number; dedup?: DedupRule | undefined }[],
+  ): CommitSpan {
     const size = entries.reduce((sum, entry) => sum + entry.size, 0)
     const start = this.#makeRoom(size)
     let at = start
     for (const entry of entries) {
       this.#bytes.writeUInt32LE(entry.size - FRAME_BYTES, at)
       this.#bytes[at + 4] = STREAMS.indexOf(entry.stream)
+      this.#bytes.writeUInt32LE(numberOf(entry.dedup), at + 5)
       at = encodeRecord(entry.record, this.#bytes, at + FRAME_BYTES)
     }
     const commit: Commit = { start, end: at, first: undefined, count: entries.length, duplicates: NONE }
@@ -179,12 +189,24 @@ interface Found {
 export function* framesOf(
   memory: Uint8Array,
   { start, end }: CommitSpan,
-): Generator<{ stream: Stream; bytes: Uint8Array }> {
+): Generator<{ stream: Stream; bytes: Uint8Array; rule: DedupRule | undefined }> {
   const view = new DataView(memory.buffer)
   for (let at = start; at < end; ) {
     const length = view.getUint32(at, true)
     const from = at + FRAME_BYTES
-    yield { stream: STREAMS[memory[at + 4]!]!, bytes: memory.subarray(from, from + length) }
+    const rule = ruleOf(view.getUint32(at + 5, true))
+    yield { stream: STREAMS[memory[at + 4]!]!, bytes: memory.subarray(from, from + length), rule }
     at = from + length
   }
+}
+
+function numberOf(rule: DedupRule | undefined): number {
+  if (rule === undefined) return 0
+  return 'windowMs' in rule ? rule.windowMs + ATTEMPTS.length : ATTEMPTS.indexOf(rule.attempt) + 1
+}
+
+function ruleOf(number: number): DedupRule | undefined {
+  if (number === 0) return undefined
+  const attempt = ATTEMPTS[number - 1]
+  return attempt === undefined ? { windowMs: number - ATTEMPTS.length } : { attempt }
 }

@@ -1,6 +1,6 @@
 import { type EventRecord, eventCount } from '@millrace/protocol'
 import type { Clock, ThreadCalls, Timer } from '@millrace/std'
-import type { Dedup, DedupRule } from '../dedup.ts'
+import type { Dedup } from '../dedup.ts'
 import { LogUnavailableError, type Offset, type Stream, type Tally } from '../event-log.ts'
 import { addToTally } from '../tally.ts'
 import type { Appended, CommitMessage, LogCalls } from './calls.ts'
@@ -150,7 +150,7 @@ export class GroupCommit {
     let appended: Appended
     try {
       const { start, end } = span
-      const message = { start, end, tallies: talliesOf(group), rules: rulesOf(group) }
+      const message = { start, end, tallies: talliesOf(group) }
       appended = await this.#thread.call('append', message)
     } catch (error) {
       this.#commitsUnderWay--
@@ -198,15 +198,6 @@ export class GroupCommit {
       this.#fail(error as Error)
     }
   }
-}
-
-function rulesOf(group: readonly Waiting[]): CommitMessage['rules'] {
-  return group.flatMap(({ dedup }, place) => (dedup === undefined ? [] : [[place, ruleOf(dedup)] as const]))
-}
-
-/** The rule without its listener, which stays in this thread. */
-function ruleOf(dedup: Dedup): DedupRule {
-  return 'windowMs' in dedup ? { windowMs: dedup.windowMs } : { attempt: dedup.attempt }
 }
 
 function talliesOf(group: readonly Waiting[]): CommitMessage['tallies'] {

@@ -21,8 +21,7 @@ answerCalls<ThreadFunctions>({
   share(shared) {
     memory = new Uint8Array(shared)
   },
-  append: ({ start, end, tallies, rules }) =>
-    segments.append({ entries: [...framesOf(memory, { start, end })], tallies }, rules),
+  append: ({ start, end, tallies }) => segments.append({ entries: [...framesOf(memory, { start, end })], tallies }),
   probe: () => segments.probe(),
   read({ stream, from, maxBytes }) {
     const result = segments.read(stream, from, maxBytes)

@@ -1,21 +1,11 @@
 import { decodeRecord } from '@millrace/protocol'
 import { type DedupRule, forEachDedupKey, MAX_DEDUP_WINDOW_MS } from '../../dedup.ts'
-import { ATTEMPT_KINDS, type AttemptEntry, type AttemptKind, type Attempts, type KeyLookup } from './attempts.ts'
+import type { CommitEntry } from '../segments/commit.ts'
+import { ATTEMPT_KINDS, type AttemptKind, type Attempts, type KeyLookup } from './attempts.ts'
+import type { DecidedCommit } from './decided-commit.ts'
 import { DEDUP_ENTRY_BYTES, DedupWindow } from './dedup-window.ts'
 
 const KEY_BYTES = 8
-
-/** Deduplication result of a commit, before it is written. */
-export interface DecidedCommit {
-  /** Indexes of duplicates by the record's place in the commit; only records with duplicates. */
-  readonly duplicates: ReadonlyMap<number, readonly number[]>
-  /** Keys of the other events of sources with a window, written with the records. */
-  readonly entries: Uint8Array
-  /** Keys of the other events of attempts, written with the records. */
-  readonly attempts: readonly AttemptEntry[]
-  /** Keys of all events of repeats, and the time of the last one; undefined without any. */
-  readonly repeated: { readonly acceptedAt: number; readonly keys: Uint8Array } | undefined
-}
 
 /** Recent keys before the commit. */
 export interface KnownEvents {
@@ -23,13 +13,6 @@ export interface KnownEvents {
   readonly window: DedupWindow | undefined
   /** Set once a repeat has arrived. */
   readonly attempts: Attempts | undefined
-}
-
-export interface RecordToDecide {
-  /** Place in the commit. */
-  readonly place: number
-  readonly bytes: Uint8Array
-  readonly rule: DedupRule
 }
 
 /** Finds the duplicates in commits: of earlier events, also within the commit. */
@@ -40,13 +23,14 @@ export class CommitDedup {
   readonly #remembered: Record<AttemptKind, KeyBytes> = { exit: new KeyBytes(), first: new KeyBytes() }
   readonly #repeated = new KeyBytes()
 
-  /** @param first offset of the commit. @param records that have a rule, in order. */
-  decide({ window, attempts }: KnownEvents, first: number, records: readonly RecordToDecide[]): DecidedCommit {
+  /** @param first offset of the commit. */
+  decide({ window, attempts }: KnownEvents, first: number, records: readonly CommitEntry[]): DecidedCommit {
     this.#added.clear()
     const duplicates = new Map<number, number[]>()
-    const hasRepeat = records.some(({ rule }) => 'attempt' in rule && rule.attempt === 'repeat')
+    const hasRepeat = records.some(({ rule }) => isRepeat(rule))
     let latestAt = 0
-    for (const { place, bytes, rule } of records) {
+    for (const [place, { bytes, rule }] of records.entries()) {
+      if (rule === undefined) continue
       const record = decodeRecord(bytes)
       const { acceptedAt } = record.header
       latestAt = Math.max(latestAt, acceptedAt)
@@ -55,11 +39,11 @@ export class CommitDedup {
       // Attempts of one commit are compared with each other if one of them is a repeat.
       const added = isWindow || hasRepeat ? this.#added : undefined
       const isKnown = isDuplicateOf(known, added, acceptedAt, isWindow ? rule.windowMs : MAX_DEDUP_WINDOW_MS)
-      const isRepeat = !isWindow && rule.attempt === 'repeat'
+      const repeated = isRepeat(rule) ? this.#repeated : undefined
       const fresh = isWindow ? this.#entries : this.#remembered[rule.attempt === 'first' ? 'first' : 'exit']
       const indexes: number[] = []
       forEachDedupKey(record, (low, high, index) => {
-        if (isRepeat) this.#repeated.addKey(low, high)
+        repeated?.addKey(low, high)
         if (isKnown(low, high)) {
           indexes.push(index)
         } else {
@@ -84,6 +68,10 @@ export class CommitDedup {
       repeated: hasRepeat ? { acceptedAt: latestAt, keys: repeated } : undefined,
     }
   }
+}
+
+function isRepeat(rule: DedupRule | undefined): boolean {
+  return rule !== undefined && 'attempt' in rule && rule.attempt === 'repeat'
 }
 
 function isDuplicateOf(

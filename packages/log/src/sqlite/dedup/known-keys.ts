@@ -1,10 +1,10 @@
 import { decodeRecord } from '@millrace/protocol'
 import { MAX_DEDUP_WINDOW_MS } from '../../dedup.ts'
 import type { Offset } from '../../event-log.ts'
-import type { CommitMessage } from '../calls.ts'
 import type { Commit } from '../segments/commit.ts'
 import { type AttemptEntry, Attempts } from './attempts.ts'
-import { addEntries, CommitDedup, type DecidedCommit, lastAcceptedAt } from './commit-dedup.ts'
+import { addEntries, CommitDedup, lastAcceptedAt } from './commit-dedup.ts'
+import type { DecidedCommit } from './decided-commit.ts'
 import { DEDUP_ENTRY_BYTES, DedupWindow, MAX_DEDUP_ENTRIES } from './dedup-window.ts'
 
 /** The keys that the segments hold. */
@@ -43,12 +43,12 @@ export class KnownKeys {
   }
 
   /** Finds the duplicates of a commit. @param first its offset. */
-  decide(first: Offset, commit: Commit, rules: CommitMessage['rules']): DecidedCommit {
-    if (rules.some(([, rule]) => 'windowMs' in rule)) this.loadWindow()
+  decide(first: Offset, { entries }: Commit): DecidedCommit {
+    const rules = entries.flatMap(({ rule }) => rule ?? [])
+    if (rules.some((rule) => 'windowMs' in rule)) this.loadWindow()
     // Before the first repeat, the keys need not be in memory.
-    if (rules.some(([, rule]) => 'attempt' in rule && rule.attempt === 'repeat')) this.loadAttempts()
-    const records = rules.map(([place, rule]) => ({ place, rule, bytes: commit.entries[place]!.bytes }))
-    return this.#dedup.decide({ window: this.#window, attempts: this.#attempts }, first, records)
+    if (rules.some((rule) => 'attempt' in rule && rule.attempt === 'repeat')) this.loadAttempts()
+    return this.#dedup.decide({ window: this.#window, attempts: this.#attempts }, first, entries)
   }
 
   /** Adds the keys of a commit that is on disk: clients send the events of a failed one again. */

@@ -1,5 +1,6 @@
+import type { DedupRule } from '../../dedup.ts'
 import type { Offset, Stream } from '../../event-log.ts'
-import type { DecidedCommit } from '../dedup/commit-dedup.ts'
+import type { DecidedCommit } from '../dedup/decided-commit.ts'
 
 export interface EncodedRecord {
   readonly offset: Offset
@@ -8,9 +9,15 @@ export interface EncodedRecord {
   readonly duplicates?: Uint8Array
 }
 
+export interface CommitEntry {
+  readonly stream: Stream
+  readonly bytes: Uint8Array
+  readonly rule?: DedupRule | undefined
+}
+
 /** One commit: records of both streams, in the order of their offsets. */
 export interface Commit {
-  readonly entries: readonly { readonly stream: Stream; readonly bytes: Uint8Array }[]
+  readonly entries: readonly CommitEntry[]
   /** Per stream with entries: source id, events, bytes. */
   readonly tallies: readonly { readonly stream: Stream; readonly counts: readonly [string, number, number][] }[]
   /** Deduplication result; absent without a rule. */

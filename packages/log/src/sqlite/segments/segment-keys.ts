@@ -2,7 +2,7 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import type { Offset } from '../../event-log.ts'
 import { duplicateBytes } from '../../frames.ts'
 import { ATTEMPT_KINDS, type AttemptEntry } from '../dedup/attempts.ts'
-import type { DecidedCommit } from '../dedup/commit-dedup.ts'
+import type { DecidedCommit } from '../dedup/decided-commit.ts'
 import { guardDamage } from './damaged-segment.ts'
 import { hasTable } from './segment-tables.ts'
 

@@ -3,7 +3,7 @@ import { dirname } from 'node:path'
 import { decodeRecord } from '@millrace/protocol'
 import { MAX_DEDUP_WINDOW_MS } from '../../dedup.ts'
 import type { Offset, OffsetRange, Stream, Tally } from '../../event-log.ts'
-import type { Appended, CommitMessage } from '../calls.ts'
+import type { Appended } from '../calls.ts'
 import type { AttemptEntry } from '../dedup/attempts.ts'
 import { KnownKeys, withoutDuplicates } from '../dedup/known-keys.ts'
 import { FinishedTimes } from '../finished-times.ts'
@@ -87,12 +87,12 @@ export class Segments {
   }
 
   /** Appends and syncs one commit; returns its duplicates. */
-  append(commit: Commit, rules: CommitMessage['rules'] = []): Appended {
+  append(commit: Commit): Appended {
     this.#refuseIfMoved()
     this.#rotateIfDue()
     const first = this.#end
-    if (rules.length === 0) this.#open().append(first, commit)
-    else return this.#appendDeduplicated(first, commit, rules)
+    if (commit.entries.some(({ rule }) => rule !== undefined)) return this.#appendDeduplicated(first, commit)
+    this.#open().append(first, commit)
     this.#end += commit.entries.length
     return { first, duplicates: NO_DUPLICATES }
   }
@@ -225,8 +225,8 @@ export class Segments {
     this.#openedAt = performance.now()
   }
 
-  #appendDeduplicated(first: Offset, commit: Commit, rules: CommitMessage['rules']): Appended {
-    const decided = this.#keys.decide(first, commit, rules)
+  #appendDeduplicated(first: Offset, commit: Commit): Appended {
+    const decided = this.#keys.decide(first, commit)
     this.#open().append(first, { ...commit, tallies: withoutDuplicates(commit, decided.duplicates), decided })
     this.#end += commit.entries.length
     this.#keys.committed(decided)
