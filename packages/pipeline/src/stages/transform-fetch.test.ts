@@ -5,7 +5,7 @@ import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync, zstdCompress
 import { EgressRules, type Lookup, OutboundClient } from '@millrace/delivery'
 import { systemClock } from '@millrace/std'
 import { DEFAULT_LIMITS, Sandboxes } from '@millrace/transformations'
-import { afterEach, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, describe, expect, test } from 'vitest'
 import { TransformClients } from './transform-clients.ts'
 import { TRANSFORM_CLIENT_BOUNDS, transformFetch } from './transform-fetch.ts'
 
@@ -41,10 +41,21 @@ async function startServer(respond: (request: IncomingMessage, response: ServerR
   return { received, port, origin: `http://127.0.0.1:${port}` }
 }
 
+/** By rules, where no names are given: a sandbox's process takes longer to start than most tests. */
+const shared = new Map<string, { run: ReturnType<typeof start>['run']; end: () => Promise<void> }>()
+afterAll(() => Promise.all([...shared.values()].map(({ end }) => end())))
+
 type NamesUnderTest = Readonly<Record<string, readonly string[]>>
 
 /** @param names addresses of names; the last one given stays. Other names do not resolve. */
-function open(rules: { allow?: string; deny?: string } = {}, names: NamesUnderTest = {}) {
+function open(rules: { allow?: string; deny?: string } = {}, names?: NamesUnderTest) {
+  if (names === undefined) return shared.getOrInsertComputed(JSON.stringify(rules), () => start(rules, {})).run
+  const { run, end } = start(rules, names)
+  endings.push(end)
+  return run
+}
+
+function start(rules: { allow?: string; deny?: string }, names: NamesUnderTest) {
   const asked: Record<string, number> = {}
   const lookup: Lookup = (name, onFound) => {
     const addresses = names[name] ?? []
@@ -66,10 +77,10 @@ function open(rules: { allow?: string; deny?: string } = {}, names: NamesUnderTe
   const fetch = transformFetch(clients, '0.1.0', systemClock)
   const logger = { info() {}, warn() {}, error() {} }
   const transformations = new Sandboxes({ limits: DEFAULT_LIMITS, fetch, clock: systemClock, logger })
-  endings.push(() => transformations.close().then(() => clients.close()))
+  const end = () => transformations.close().then(() => clients.close())
 
   /** What an expression is worth in a transformation. */
-  return async (expression: string): Promise<unknown> => {
+  const run = async (expression: string): Promise<unknown> => {
     const caught = `(async () => (${expression}))().catch((error) => ({ message: error.message }))`
     const code = `export const transformEvent = async () => ({ value: await ${caught} })`
     const { results } = await transformations.run({
@@ -83,6 +94,7 @@ function open(rules: { allow?: string; deny?: string } = {}, names: NamesUnderTe
     const [result] = results
     return result !== undefined && 'events' in result ? result.events[0]!['value'] : result
   }
+  return { run, end }
 }
 
 const json = (body: string) => (_: IncomingMessage, response: ServerResponse) => {
