@@ -66,7 +66,7 @@ async function fillLog(directory: string, { events, models, shapes }: Stock, sou
       const number = next++
       // One model after the other, as if each had had its day: the catalog keeps at hand what is counted now.
       const model = Math.floor((number * models) / records)
-      await log.append('live', recordOf(templates[model]!, number, sourceIds[model % sourceIds.length]!))
+      await log.append(0, 'live', recordOf(templates[model]!, number, sourceIds[model % sourceIds.length]!))
     }
   })
   await Promise.all(appending)

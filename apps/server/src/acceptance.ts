@@ -1,4 +1,4 @@
-import type { EventLog } from '@millrace/log'
+import type { LogWriter } from '@millrace/log'
 import type { DiskSpace } from './disk-space.ts'
 import type { Ending } from './ending.ts'
 import type { ServerLogger } from './logger.ts'
@@ -12,7 +12,7 @@ const UNAVAILABLE: Obstacle = { retryAfterSeconds: 1 }
 const DISK_FULL: Obstacle = { retryAfterSeconds: 30 }
 
 export interface AcceptanceOptions {
-  readonly log: Pick<EventLog, 'trouble'>
+  readonly log: Pick<LogWriter, 'trouble'>
   readonly disk: DiskSpace
   readonly ending: Ending
   readonly logger: ServerLogger

@@ -16,6 +16,7 @@ export function gatewaySources(snapshot: () => Snapshot, credential: (key: strin
       view = {
         id: source.id,
         isEnabled: source.isEnabled,
+        partition: source.partition,
         rateLimitEventsPerMinute,
         dedupWindowSeconds,
         ...(webhook === undefined ? {} : { webhook: webhookSettings(webhook, credential) }),

@@ -4,6 +4,8 @@ import type { WebhookSettings } from './webhook.ts'
 export interface GatewaySource {
   readonly id: string
   readonly isEnabled: boolean
+  /** The partition of the log that its events go to. */
+  readonly partition: number
   /** 0 means no limit. */
   readonly rateLimitEventsPerMinute: number
   /** Absent or 0: repeated messageIds are all accepted. */

@@ -1,6 +1,14 @@
 import { type Agent, createServer, type IncomingHttpHeaders, request, type Server } from 'node:http'
 import { type AddressInfo, connect, type Socket } from 'node:net'
-import { type EventLog, MemoryEventLog, type Offset, STREAMS, type StoredRecord, type Stream } from '@millrace/log'
+import {
+  type EventLog,
+  type LogWriter,
+  MemoryEventLog,
+  type Offset,
+  STREAMS,
+  type StoredRecord,
+  type Stream,
+} from '@millrace/log'
 import { decodeRecord, encodedSize, encodeRecord, type StoredEvent, storedEvents } from '@millrace/protocol'
 import { type Clock, systemClock } from '@millrace/std'
 import { Gateway, type GatewayLimits, type GatewayOptions } from './gateway.ts'
@@ -11,9 +19,9 @@ export const OTHER_KEY = '3PS3SbVbxzI7hQSvvn1dZpQlbYI'
 export const DISABLED_KEY = '3PS3Vd0nZ6Cq5Yk2oVgk0rXw3aT'
 
 const SOURCES: Record<string, GatewaySource> = {
-  [KEY]: { id: 'source-1', isEnabled: true, rateLimitEventsPerMinute: 0 },
-  [OTHER_KEY]: { id: 'source-2', isEnabled: true, rateLimitEventsPerMinute: 0 },
-  [DISABLED_KEY]: { id: 'source-3', isEnabled: false, rateLimitEventsPerMinute: 0 },
+  [KEY]: { id: 'source-1', isEnabled: true, partition: 0, rateLimitEventsPerMinute: 0 },
+  [OTHER_KEY]: { id: 'source-2', isEnabled: true, partition: 0, rateLimitEventsPerMinute: 0 },
+  [DISABLED_KEY]: { id: 'source-3', isEnabled: false, partition: 0, rateLimitEventsPerMinute: 0 },
 }
 
 /** The limits of contracts/ingest.md §9. */
@@ -60,7 +68,7 @@ export interface Found {
 interface Setting {
   readonly limits?: Partial<GatewayLimits>
   readonly clock?: Clock
-  readonly log?: EventLog
+  readonly log?: EventLog & LogWriter
   readonly sources?: Record<string, Partial<GatewaySource>>
   /** Of its share; none counts unless given. */
   readonly addressOf?: GatewayOptions['addressOf']
@@ -68,7 +76,7 @@ interface Setting {
 
 /** A gateway behind a real HTTP server and before a real log, for tests. */
 export class GatewayUnderTest implements AsyncDisposable {
-  readonly log: EventLog
+  readonly log: EventLog & LogWriter
   readonly gateway: Gateway
   readonly server: Server
   readonly logged: object[] = []
@@ -88,14 +96,14 @@ export class GatewayUnderTest implements AsyncDisposable {
   }
 
   private constructor(setting: Setting) {
-    const base = { id: 'source', isEnabled: true, rateLimitEventsPerMinute: 0 }
+    const base = { id: 'source', isEnabled: true, partition: 0, rateLimitEventsPerMinute: 0 }
     this.sources = new Map(Object.entries(SOURCES))
     for (const [key, source] of Object.entries(setting.sources ?? {})) {
       this.sources.set(key, { ...(this.sources.get(key) ?? base), ...source })
     }
     this.log = setting.log ?? new MemoryEventLog()
     const options: GatewayOptions = {
-      log: { append: (stream, record) => this.#append(stream, record) },
+      log: { append: (...given) => this.#append(...given) },
       findSource: (writeKey) => this.sources.get(writeKey),
       obstacle: () => this.obstacle,
       addressOf: setting.addressOf ?? (() => undefined),
@@ -195,10 +203,10 @@ export class GatewayUnderTest implements AsyncDisposable {
     await this.log[Symbol.asyncDispose]()
   }
 
-  async #append(stream: Stream, record: Parameters<EventLog['append']>[1]): Promise<Offset> {
+  async #append(...given: Parameters<LogWriter['append']>): Promise<Offset> {
     await this.appendsWaitFor
     if (this.appendsFailWith !== undefined) throw this.appendsFailWith
-    return this.log.append(stream, record)
+    return this.log.append(...given)
   }
 
   async #records(stream: Stream, from: Offset): Promise<StoredRecord[]> {

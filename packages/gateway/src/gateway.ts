@@ -1,6 +1,6 @@
 import { randomFillSync } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { ATTEMPTS, type DedupRule, type EventLog, streamOf } from '@millrace/log'
+import { ATTEMPTS, type DedupRule, type LogWriter, streamOf } from '@millrace/log'
 import { ENRICHMENT_RULES, type EventRecord, type EventType, type JsonObject, type Route } from '@millrace/protocol'
 import { type Clock, Deadlines, RateLimiter, requestId } from '@millrace/std'
 import { clientAddress } from './client-address.ts'
@@ -28,7 +28,7 @@ export interface GatewayLimits extends EventLimits, InProgressLimits {
 }
 
 export interface GatewayOptions {
-  readonly log: Pick<EventLog, 'append'>
+  readonly log: Pick<LogWriter, 'append'>
   readonly findSource: FindSource
   /** Why nothing can be accepted at the moment (log not writable, disk full, stopping); undefined when all is well. */
   readonly obstacle: () => { readonly retryAfterSeconds: number } | undefined
@@ -214,7 +214,7 @@ export class Gateway {
       messageHashes: events.messageHashes,
     }
     const dedup = dedupRuleOf(source, route, parsed)
-    return { record: { header, body }, parsed, types: events.types, dedup, headers }
+    return { partition: source.partition, record: { header, body }, parsed, types: events.types, dedup, headers }
   }
 
   /** Check 14: the answer is 200 once the record is durable, and no earlier. */
@@ -233,7 +233,7 @@ export class Gateway {
         duplicates = new Set(indexes)
       },
     }
-    this.#options.log.append(streamOf(draft.record.header), draft.record, dedup).then(
+    this.#options.log.append(draft.partition, streamOf(draft.record.header), draft.record, dedup).then(
       () => {
         this.metrics.appendSeconds.observe((this.#options.clock.monotonic() - startedAt) / 1000)
         this.metrics.countEvents(sourceId, draft.types, acceptedAt, duplicates)
@@ -274,6 +274,7 @@ interface Admitted {
 
 /** A request that passed every check: what is left is to store it. */
 interface Draft {
+  readonly partition: number
   readonly record: EventRecord
   /** Undefined of a pixel, whose body is no JSON. */
   readonly parsed: JsonObject | undefined

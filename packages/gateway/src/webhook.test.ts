@@ -12,6 +12,7 @@ let secret: string | undefined = SECRET
 const source = (webhook: GatewaySource['webhook']): GatewaySource => ({
   id: 'hooks',
   isEnabled: true,
+  partition: 0,
   rateLimitEventsPerMinute: 0,
   ...(webhook && { webhook }),
 })

@@ -1,6 +1,7 @@
-import { ENRICHMENT_RULES, type EventRecord, messageHash } from '@millrace/protocol'
+import { ENRICHMENT_RULES, type EventRecord, hash53, messageHash } from '@millrace/protocol'
 import { describe, expect, test } from 'vitest'
-import type { EventLog, Offset, Stream } from './event-log.ts'
+import type { Dedup } from './dedup.ts'
+import type { EventLog, LogWriter, Offset, Stream } from './event-log.ts'
 import { framedRecords } from './frames.ts'
 
 /** A record of `events` small events; `note` identifies it. */
@@ -58,21 +59,20 @@ export async function scanAll(log: EventLog, partition: number, from: Offset, ma
   return found
 }
 
+/** Any rule would do: whoever appends chooses. */
+export function partitionOf({ partitions }: EventLog, sourceId: string): number {
+  return hash53(sourceId) % partitions
+}
+
+function append(log: EventLog & LogWriter, stream: Stream, record: EventRecord, dedup?: Dedup): Promise<Offset> {
+  return log.append(partitionOf(log, record.header.sourceId), stream, record, dedup)
+}
+
 /** Tests that every engine of the event log must pass. `open` returns an empty log. */
-export function describeEventLog(engine: string, open: () => Promise<EventLog>): void {
+export function describeEventLog(engine: string, open: () => Promise<EventLog & LogWriter>): void {
   const SOURCES = ['source-a', 'source-b', 'source-c', 'source-d', 'source-e']
 
   describe(`event log: ${engine}`, () => {
-    test('a source has one partition, the same at every call', async () => {
-      await using log = await open()
-      for (const source of SOURCES) {
-        const partition = log.partitionOf(source)
-        expect(partition).toBeGreaterThanOrEqual(0)
-        expect(partition).toBeLessThan(log.partitions)
-        expect(log.partitionOf(source)).toBe(partition)
-      }
-    })
-
     test('an event is a duplicate if its messageId came from the same source inside the window, whatever the stream', async () => {
       await using log = await open()
       const at = (seconds: number, sourceId: string, messageIds: readonly string[]) => {
@@ -92,15 +92,15 @@ export function describeEventLog(engine: string, open: () => Promise<EventLog>):
         ['live', at(61, 'source-a', ['q', 'q']), undefined, undefined],
         ['live', at(62, 'source-a', ['q', 'm']), dedup, [1]],
       ]
-      const offsets = await Promise.all(cases.map(([stream, record, window]) => log.append(stream, record, window)))
+      const offsets = await Promise.all(cases.map(([stream, record, window]) => append(log, stream, record, window)))
       const expected = cases.map(([, , , duplicates]) => duplicates)
       expect(told).toEqual(expected.filter((each) => each !== undefined))
       for (const [i, [, { header }]] of cases.entries()) {
-        const partition = log.partitionOf(header.sourceId)
+        const partition = partitionOf(log, header.sourceId)
         const [got] = await log.get(partition, [offsets[i]!])
         expect([i, got?.duplicates && [...got.duplicates]]).toEqual([i, expected[i]])
       }
-      const partition = log.partitionOf('source-a')
+      const partition = partitionOf(log, 'source-a')
       const read = await readAll(log, partition, 'live')
       const marks = new Map(read.map(({ offset, duplicates }) => [offset, duplicates && [...duplicates]]))
       expect(marks.get(offsets[0]!)).toEqual([2, 3])
@@ -113,8 +113,8 @@ export function describeEventLog(engine: string, open: () => Promise<EventLog>):
     test('records come back as appended: header, bytes and offset', async () => {
       await using log = await open()
       const record = testRecord('source-a', 'first', 3)
-      const offset = await log.append('live', record)
-      const partition = log.partitionOf('source-a')
+      const offset = await append(log, 'live', record)
+      const partition = partitionOf(log, 'source-a')
       const [read] = await readAll(log, partition, 'live')
       const [got] = await log.get(partition, [offset])
       for (const stored of [read, got]) {
@@ -132,10 +132,10 @@ export function describeEventLog(engine: string, open: () => Promise<EventLog>):
 
     test('records of one source keep the order of the calls, whichever way they are read', async () => {
       await using log = await open()
-      await Promise.all(Array.from({ length: 300 }, (_, i) => log.append('live', testRecord(SOURCES[i % 5]!, `${i}`))))
+      await Promise.all(Array.from({ length: 300 }, (_, i) => append(log, 'live', testRecord(SOURCES[i % 5]!, `${i}`))))
       for (const maxBytes of [1, 3_000, 10_000_000]) {
         for (const [s, source] of SOURCES.entries()) {
-          const all = await readAll(log, log.partitionOf(source), 'live', 0, maxBytes)
+          const all = await readAll(log, partitionOf(log, source), 'live', 0, maxBytes)
           const notes = all.filter((record) => record.header.sourceId === source).map(noteOf)
           expect(notes).toEqual(Array.from({ length: 60 }, (_, i) => `${i * 5 + s}`))
         }
@@ -145,10 +145,10 @@ export function describeEventLog(engine: string, open: () => Promise<EventLog>):
     test('offsets grow inside a partition and `end` is past the last one', async () => {
       await using log = await open()
       for (let i = 0; i < 20; i++) {
-        const offset = await log.append(i % 3 === 0 ? 'backfill' : 'live', testRecord('source-a', `${i}`))
-        expect(log.end(log.partitionOf('source-a'))).toBeGreaterThan(offset)
+        const offset = await append(log, i % 3 === 0 ? 'backfill' : 'live', testRecord('source-a', `${i}`))
+        expect(log.end(partitionOf(log, 'source-a'))).toBeGreaterThan(offset)
       }
-      const partition = log.partitionOf('source-a')
+      const partition = partitionOf(log, 'source-a')
       const all = [...(await readAll(log, partition, 'live')), ...(await readAll(log, partition, 'backfill'))]
       expect(new Set(all.map((record) => record.offset)).size).toBe(20)
       const live = (await readAll(log, partition, 'live')).map((record) => record.offset)
@@ -157,16 +157,16 @@ export function describeEventLog(engine: string, open: () => Promise<EventLog>):
 
     test('the two streams are read apart and do not hide each other', async () => {
       await using log = await open()
-      for (let i = 0; i < 10; i++) await log.append(i < 5 ? 'backfill' : 'live', testRecord('source-a', `${i}`))
-      const partition = log.partitionOf('source-a')
+      for (let i = 0; i < 10; i++) await append(log, i < 5 ? 'backfill' : 'live', testRecord('source-a', `${i}`))
+      const partition = partitionOf(log, 'source-a')
       expect((await readAll(log, partition, 'live')).map(noteOf)).toEqual(['5', '6', '7', '8', '9'])
       expect((await readAll(log, partition, 'backfill')).map(noteOf)).toEqual(['0', '1', '2', '3', '4'])
     })
 
     test('a read gives at least one record, however large, and no more than asked for', async () => {
       await using log = await open()
-      for (let i = 0; i < 4; i++) await log.append('live', testRecord('source-a', `${i}`, 50))
-      const partition = log.partitionOf('source-a')
+      for (let i = 0; i < 4; i++) await append(log, 'live', testRecord('source-a', `${i}`, 50))
+      const partition = partitionOf(log, 'source-a')
       expect((await log.read(partition, 'live', 0, 1)).records).toHaveLength(1)
       const size = (await log.read(partition, 'live', 0, 1)).records[0]!.body.length
       expect((await log.read(partition, 'live', 0, size * 3)).records.length).toBeLessThanOrEqual(3)
@@ -174,11 +174,11 @@ export function describeEventLog(engine: string, open: () => Promise<EventLog>):
 
     test('reading at the end gives nothing, does not wait, and goes on from there later', async () => {
       await using log = await open()
-      const partition = log.partitionOf('source-a')
-      await log.append('live', testRecord('source-a', 'before'))
+      const partition = partitionOf(log, 'source-a')
+      await append(log, 'live', testRecord('source-a', 'before'))
       const { records, next } = await log.read(partition, 'live', log.end(partition), 1_000)
       expect(records).toEqual([])
-      await log.append('live', testRecord('source-a', 'after'))
+      await append(log, 'live', testRecord('source-a', 'after'))
       expect((await readAll(log, partition, 'live', next)).map(noteOf)).toEqual(['after'])
     })
 
@@ -186,7 +186,7 @@ export function describeEventLog(engine: string, open: () => Promise<EventLog>):
       await using log = await open()
       await Promise.all(
         Array.from({ length: 200 }, (_, i) =>
-          log.append(i % 7 === 0 ? 'backfill' : 'live', testRecord(SOURCES[i % 5]!, `${i}`)),
+          append(log, i % 7 === 0 ? 'backfill' : 'live', testRecord(SOURCES[i % 5]!, `${i}`)),
         ),
       )
       for (let partition = 0; partition < log.partitions; partition++) {
@@ -210,12 +210,12 @@ export function describeEventLog(engine: string, open: () => Promise<EventLog>):
 
     test('reading back begins before the offset given, also while more is appended, and finds nothing before the first', async () => {
       await using log = await open()
-      const partition = log.partitionOf('source-a')
+      const partition = partitionOf(log, 'source-a')
       expect(await log.readBack(partition, log.end(partition), 1_000)).toMatchObject({ next: 0 })
       const offsets: Offset[] = []
-      for (let i = 0; i < 10; i++) offsets.push(await log.append('live', testRecord('source-a', `${i}`)))
+      for (let i = 0; i < 10; i++) offsets.push(await append(log, 'live', testRecord('source-a', `${i}`)))
       const before = readAllBack(log, partition, offsets[6]!, 1)
-      const appended = log.append('live', testRecord('source-a', 'newer'))
+      const appended = append(log, 'live', testRecord('source-a', 'newer'))
       expect((await before).map(noteOf)).toEqual(['5', '4', '3', '2', '1', '0'])
       await appended
       expect(noteOf((await readAllBack(log, partition, log.end(partition)))[0])).toBe('newer')
@@ -224,11 +224,11 @@ export function describeEventLog(engine: string, open: () => Promise<EventLog>):
 
     test('scanning begins at the offset given, and finds nothing at the end', async () => {
       await using log = await open()
-      const partition = log.partitionOf('source-a')
+      const partition = partitionOf(log, 'source-a')
       expect(await log.scan(partition, 0, 1_000)).toMatchObject({ next: log.end(partition) })
       const offsets: Offset[] = []
       for (let i = 0; i < 10; i++) {
-        offsets.push(await log.append(i === 7 ? 'backfill' : 'live', testRecord('source-a', `${i}`)))
+        offsets.push(await append(log, i === 7 ? 'backfill' : 'live', testRecord('source-a', `${i}`)))
       }
       expect((await scanAll(log, partition, offsets[6]!, 1)).map(noteOf)).toEqual(['6', '7', '8', '9'])
       const end = log.end(partition)
@@ -240,35 +240,69 @@ export function describeEventLog(engine: string, open: () => Promise<EventLog>):
       await using log = await open()
       const announced: [number, Stream][] = []
       const stop = log.onCommit((partition, stream) => announced.push([partition, stream]))
-      await log.append('backfill', testRecord('source-b', 'x'))
-      expect(announced).toEqual([[log.partitionOf('source-b'), 'backfill']])
+      await append(log, 'backfill', testRecord('source-b', 'x'))
+      expect(announced).toEqual([[partitionOf(log, 'source-b'), 'backfill']])
       stop()
-      await log.append('backfill', testRecord('source-b', 'y'))
+      await append(log, 'backfill', testRecord('source-b', 'y'))
       expect(announced).toHaveLength(1)
     })
 
     test('offsets that were never given out have no record', async () => {
       await using log = await open()
-      const offset = await log.append('live', testRecord('source-a', 'x'))
-      const partition = log.partitionOf('source-a')
+      const offset = await append(log, 'live', testRecord('source-a', 'x'))
+      const partition = partitionOf(log, 'source-a')
       const [missing, present] = await log.get(partition, [offset + 1_000, offset])
       expect(missing).toBeUndefined()
       expect(noteOf(present)).toBe('x')
     })
 
+    test('a record is in its partition only, whichever way it is read', async () => {
+      await using log = await open()
+      const last = log.partitions - 1
+      const offsets = await Promise.all(
+        Array.from({ length: 12 }, (_, i) => {
+          return log.append(i % 3 === 0 ? last : 0, i % 2 === 0 ? 'live' : 'backfill', testRecord('source-a', `${i}`))
+        }),
+      )
+      const inLast = log.partitions === 1 ? offsets.keys().toArray() : [0, 3, 6, 9]
+      for (let partition = 0; partition < log.partitions; partition++) {
+        const inZero = offsets
+          .keys()
+          .filter((i) => !inLast.includes(i))
+          .toArray()
+        const expected = (partition === last ? inLast : partition === 0 ? inZero : []).map(String)
+        const read = [...(await readAll(log, partition, 'live')), ...(await readAll(log, partition, 'backfill'))]
+        const byNumber = (notes: (string | undefined)[]) => notes.toSorted((a, b) => Number(a) - Number(b))
+        expect(byNumber(read.map(noteOf))).toEqual(expected)
+        expect((await readAllBack(log, partition, log.end(partition))).map(noteOf)).toEqual(expected.toReversed())
+        expect((await scanAll(log, partition, 0)).map(noteOf)).toEqual(expected)
+        const own = expected.map((i) => offsets[Number(i)]!)
+        expect((await log.get(partition, own)).map(noteOf)).toEqual(expected)
+        expect((await log.oldest(partition))?.offset).toBe(own[0])
+        const range = { from: 0, to: log.end(partition) }
+        const counted = await Promise.all([
+          log.tally(partition, 'live', range),
+          log.tally(partition, 'backfill', range),
+        ])
+        const events = counted.reduce((sum, tally) => sum + (tally.get('source-a')?.events ?? 0), 0)
+        expect(events).toBe(expected.length)
+      }
+      await expect(log.append(log.partitions, 'live', testRecord('source-a', 'x'))).rejects.toThrow(RangeError)
+    })
+
     test('the tally of a range counts events and bytes by source and stream', async () => {
       await using log = await open()
       const offsets = []
-      for (let i = 0; i < 6; i++) offsets.push(await log.append('live', testRecord('source-a', `${i}`, i + 1)))
-      await log.append('backfill', testRecord('source-a', 'other stream', 100))
-      await log.append('live', testRecord('source-b', 'other source', 9))
-      const partition = log.partitionOf('source-a')
+      for (let i = 0; i < 6; i++) offsets.push(await append(log, 'live', testRecord('source-a', `${i}`, i + 1)))
+      await append(log, 'backfill', testRecord('source-a', 'other stream', 100))
+      await append(log, 'live', testRecord('source-b', 'other source', 9))
+      const partition = partitionOf(log, 'source-a')
       const tally = await log.tally(partition, 'live', { from: offsets[1]!, to: offsets[4]! })
       expect(tally.get('source-a')?.events).toBe(2 + 3 + 4)
       expect(tally.get('source-a')?.bytes).toBeGreaterThan(0)
-      const all = await log.tally(log.partitionOf('source-b'), 'live', {
+      const all = await log.tally(partitionOf(log, 'source-b'), 'live', {
         from: 0,
-        to: log.end(log.partitionOf('source-b')),
+        to: log.end(partitionOf(log, 'source-b')),
       })
       expect(all.get('source-b')?.events).toBe(9)
       const backfill = await log.tally(partition, 'backfill', { from: 0, to: log.end(partition) })
@@ -277,10 +311,10 @@ export function describeEventLog(engine: string, open: () => Promise<EventLog>):
 
     test('the oldest record is known, and an empty partition has none', async () => {
       await using log = await open()
-      const partition = log.partitionOf('source-a')
+      const partition = partitionOf(log, 'source-a')
       expect(await log.oldest(partition)).toBeUndefined()
-      const offset = await log.append('live', testRecord('source-a', 'x'))
-      await log.append('live', testRecord('source-a', 'y'))
+      const offset = await append(log, 'live', testRecord('source-a', 'x'))
+      await append(log, 'live', testRecord('source-a', 'y'))
       expect(await log.oldest(partition)).toEqual({ offset, acceptedAt: 1_772_615_731_900 })
     })
 

@@ -46,6 +46,25 @@ export interface FramedResult {
   readonly next: Offset
 }
 
+/** The way into the log. An engine is both this and an EventLog. */
+export interface LogWriter {
+  /**
+   * Appends one record to a stream of a partition; resolves once it survives the loss of power. Records of one partition
+   * get their offsets in the order of the calls.
+   *
+   * @param dedup rule for duplicates. The commit decides which events are duplicates and stores the result, so that every
+   * reader sees the same, also after a restart. Both streams share their keys.
+   * @throws LogUnavailableError if the record could not be stored; then no reader of this process ever sees it.
+   */
+  append(partition: number, stream: Stream, record: EventRecord, dedup?: Dedup): Promise<Offset>
+
+  /** Resolves if the last commit succeeded less than two seconds ago, else tries one. @throws LogUnavailableError */
+  check(): Promise<void>
+
+  /** Why appends are currently refused, without waiting; undefined if they are accepted. */
+  trouble(): string | undefined
+}
+
 /**
  * The ordered, durable, replayable log of accepted events. One contract for all engines; conformance.ts tests each engine
  * against it.
@@ -53,20 +72,8 @@ export interface FramedResult {
  * @see contracts/ingest.md §11, decision 0003
  */
 export interface EventLog extends AsyncDisposable {
+  /** Records are ordered within a partition. Whoever appends chooses the partition. */
   readonly partitions: number
-
-  /** The partition that holds the events of a source. */
-  partitionOf(sourceId: string): number
-
-  /**
-   * Appends one record to a stream of its source's partition; resolves once it survives the loss of power. Records of
-   * one source get their offsets in the order of the calls.
-   *
-   * @param dedup rule for duplicates. The commit decides which events are duplicates and stores the result, so that every
-   * reader sees the same, also after a restart. Both streams share their keys.
-   * @throws LogUnavailableError if the record could not be stored; then no reader of this process ever sees it.
-   */
-  append(stream: Stream, record: EventRecord, dedup?: Dedup): Promise<Offset>
 
   /**
    * Reads a stream from `from` on, up to `maxBytes` of records, but at least one record if there is one. Does not wait for
@@ -95,7 +102,7 @@ export interface EventLog extends AsyncDisposable {
   /** The oldest storage unit that `retain` could delete; undefined if there is none, or if the broker deletes by itself. */
   oldestUnit(partition: number): Promise<OffsetRange | undefined>
 
-  /** A lower bound of the next record's offset, without waiting. */
+  /** One past the last record that can be read, without waiting. */
   end(partition: number): Offset
 
   /** Calls back after each commit to a stream, before its `append` resolves. @returns a function that unsubscribes. */
@@ -108,16 +115,10 @@ export interface EventLog extends AsyncDisposable {
   onDamage(listener: (partition: number, range: OffsetRange) => void): () => void
 
   /**
-   * Deletes storage units whose records have all been before `finishedBefore` for `keepMs`. Engines whose broker deletes by
-   * itself do nothing.
+   * Deletes storage units whose records have all been before `finishedBefore` for `keepMs`. A unit with records of several
+   * partitions waits until each of them has been retained past it. Engines whose broker deletes by itself do nothing.
    */
   retain(partition: number, finishedBefore: Offset, keepMs: number): Promise<void>
-
-  /** Resolves if the last commit succeeded less than two seconds ago, else tries one. @throws LogUnavailableError */
-  check(): Promise<void>
-
-  /** Why appends are currently refused, without waiting; undefined if they are accepted. */
-  trouble(): string | undefined
 
   /** Size of the log on disk, in bytes. */
   sizeBytes(): number

@@ -3,6 +3,7 @@ export {
   type EventLog,
   type FramedResult,
   LogUnavailableError,
+  type LogWriter,
   type Offset,
   type OffsetRange,
   type ReadResult,
@@ -15,6 +16,6 @@ export {
 export { duplicateBytes, framedRecords, recordOf } from './frames.ts'
 export { MemoryEventLog } from './memory/memory-event-log.ts'
 export { ForwardReader } from './sqlite/forward-reader.ts'
-export { STREAM_TABLES } from './sqlite/segments/segment-tables.ts'
+export { streamsIn, streamTable } from './sqlite/segments/stream-tables.ts'
 export { SqliteEventLog, type SqliteEventLogOptions } from './sqlite/sqlite-event-log.ts'
 export { addToTally } from './tally.ts'

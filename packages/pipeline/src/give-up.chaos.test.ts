@@ -74,7 +74,7 @@ test('an event is not given up while an earlier one of its user is on its way', 
   expect(sink.held).toBe(1)
   expect(sink.messageIds.at(-1)).toBe('first')
   // One that is old when it is taken up has the lane look who has waited too long.
-  await run.log.append('live', recordOf([track('old')], 's1', START - HOUR))
+  await run.log.append(0, 'live', recordOf([track('old')], 's1', START - HOUR))
   await run.settle()
   expect(await run.outcome('m-24')).toBe('dead_lettered: retry limit reached')
   expect(await run.outcome('second')).toBe('blocked: waits for first')

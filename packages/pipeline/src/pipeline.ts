@@ -164,6 +164,7 @@ export class Pipeline {
       scan: new LogScan(log, store, clock, tellOfThread),
       eventsAt: (partition, places) => this.#eventsAt(partition, places),
       isConnected: (sourceId, destinationId) => this.#isConnected(sourceId, destinationId),
+      partitionsOf: (sourceId) => this.#partitionsOf(sourceId),
       flush: () => store.flush(),
       delivery: (id) => deliveries.get(id),
       deliveries: () => deliveries.values(),
@@ -348,6 +349,12 @@ export class Pipeline {
       const event = events[index]
       return event && { event, sizeBytes: Math.ceil(record!.body.length / events.length) }
     })
+  }
+
+  #partitionsOf(sourceId: string): number[] {
+    const partition = this.#configuration.sources.get(sourceId)?.partition
+    // The events of a source that was removed may lie in any.
+    return partition === undefined ? [...Array(this.#options.log.partitions).keys()] : [partition]
   }
 
   #isConnected(sourceId: string, destinationId: string): boolean {

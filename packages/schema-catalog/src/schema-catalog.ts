@@ -10,13 +10,12 @@ import {
   type CatalogThreadData,
   CatalogUnavailableError,
 } from './thread/calls.ts'
-import type { CatalogStream } from './thread/catalog-log.ts'
+import { type CatalogStream, PARTITION } from './thread/catalog-log.ts'
 import { SharedPlaces } from './thread/shared-places.ts'
 
 const STREAMS: readonly CatalogStream[] = ['live', 'backfill']
 /** Young objects of the thread: events that are parsed and forgotten. */
 const YOUNG_MB = 8
-const PARTITION = 0
 
 /** What the catalog needs of the log on this side. */
 export interface FollowedLog {

@@ -45,8 +45,8 @@ export function openIngest(needs: IngestNeeds): IngestPart {
   let syncFailures = 0
   const gateway = new Gateway({
     log: {
-      append: (stream, record, dedup) => {
-        const appended = log.append(stream, record, dedup)
+      append: (partition, stream, record, dedup) => {
+        const appended = log.append(partition, stream, record, dedup)
         appended.catch(() => syncFailures++)
         return appended
       },

@@ -65,10 +65,11 @@ export async function openOperations(needs: OperationsNeeds): Promise<Operations
   opened.defer(() => backups.stop())
   const inbox = new Inbox(folder.file('inbox.key'))
   const facts = async () => {
-    const oldest = await log.oldest()
+    const partitions = Array.from({ length: log.partitions }, (_, partition) => log.oldest(partition))
+    const times = (await Promise.all(partitions)).flatMap((oldest) => oldest?.acceptedAt ?? [])
     return {
       logBytes: log.sizeBytes(),
-      logOldestAt: oldest === undefined ? null : formatTime(oldest.acceptedAt),
+      logOldestAt: times.length === 0 ? null : formatTime(Math.min(...times)),
       lastBackup: backups.last === null ? null : { ...backups.last },
       settings: needs.shownSettings,
     }

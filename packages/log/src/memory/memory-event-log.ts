@@ -1,8 +1,9 @@
-import { type EventRecord, encodedSize, encodeRecord, eventCount, hash53 } from '@millrace/protocol'
+import { type EventRecord, encodedSize, encodeRecord, eventCount } from '@millrace/protocol'
 import { type Dedup, forEachDedupKey, MAX_DEDUP_WINDOW_MS } from '../dedup.ts'
 import type {
   EventLog,
   FramedResult,
+  LogWriter,
   Offset,
   OffsetRange,
   ReadResult,
@@ -20,7 +21,7 @@ interface Partition {
 }
 
 /** An in-memory event log with any number of partitions, for tests. */
-export class MemoryEventLog implements EventLog {
+export class MemoryEventLog implements EventLog, LogWriter {
   readonly partitions: number
   readonly #partitions: Partition[]
   readonly #commitListeners = new Set<(partition: number, stream: Stream) => void>()
@@ -33,13 +34,9 @@ export class MemoryEventLog implements EventLog {
     this.#partitions = Array.from({ length: partitions }, () => ({ records: [], end: 0 }))
   }
 
-  partitionOf(sourceId: string): number {
-    return hash53(sourceId) % this.partitions
-  }
-
-  async append(stream: Stream, record: EventRecord, dedup?: Dedup): Promise<Offset> {
-    const number = this.partitionOf(record.header.sourceId)
-    const partition = this.#partitions[number]!
+  async append(number: number, stream: Stream, record: EventRecord, dedup?: Dedup): Promise<Offset> {
+    const partition = this.#partitions[number]
+    if (partition === undefined) throw new RangeError(`no partition ${number}`)
     const offset = partition.end++
     const stored = { header: record.header, body: record.body, offset, stream, size: encodedSize(record) }
     const duplicates = dedup === undefined ? NONE : this.#decide(record, dedup)

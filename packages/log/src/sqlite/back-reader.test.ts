@@ -13,7 +13,7 @@ async function segments(directory: string, notes: readonly string[]) {
   const clock = new ManualClock(Date.parse('2026-03-04T09:00:00.000Z'))
   for (const note of notes) {
     await using log = await openLog(directory, { clock })
-    await log.append('live', testRecord('source-a', note))
+    await log.append(0, 'live', testRecord('source-a', note))
   }
   return openLog(directory, { clock })
 }
@@ -21,8 +21,8 @@ async function segments(directory: string, notes: readonly string[]) {
 test('reading back goes over segments that are closed, that are written, and that are empty', async () => {
   await using log = await segments(folders.create(), ['0', '1', '2'])
   expect((await readAllBack(log, 0, log.end())).map(noteOf)).toEqual(['2', '1', '0'])
-  await log.append('backfill', testRecord('source-a', '3'))
-  await log.append('live', testRecord('source-a', '4'))
+  await log.append(0, 'backfill', testRecord('source-a', '3'))
+  await log.append(0, 'live', testRecord('source-a', '4'))
   expect((await readAllBack(log, 0, log.end())).map(noteOf)).toEqual(['4', '3', '2', '1', '0'])
   expect((await scanAll(log, 0, 1)).map(noteOf)).toEqual(['1', '2', '3', '4'])
 })
@@ -30,9 +30,9 @@ test('reading back goes over segments that are closed, that are written, and tha
 test('segments go on being closed while they are read back', async () => {
   const directory = folders.create()
   await using log = await openLog(directory, { segmentBytes: 20_000 })
-  await log.append('live', testRecord('source-a', '0', 20))
+  await log.append(0, 'live', testRecord('source-a', '0', 20))
   const written = (async () => {
-    for (let i = 1; i < 150; i++) await log.append('live', testRecord('source-a', `${i}`, 20))
+    for (let i = 1; i < 150; i++) await log.append(0, 'live', testRecord('source-a', `${i}`, 20))
   })()
   let isWriting = true
   void written.then(() => {
@@ -63,7 +63,7 @@ test('a record that fails its checksum is passed over alone', async () => {
   const directory = folders.create()
   {
     await using log = await openLog(directory)
-    for (const note of ['whole', 'broken', 'fine']) await log.append('live', testRecord('source-a', note))
+    for (const note of ['whole', 'broken', 'fine']) await log.append(0, 'live', testRecord('source-a', note))
   }
   const file = join(directory, '0.db')
   const bytes = readFileSync(file)
@@ -75,7 +75,7 @@ test('a record that fails its checksum is passed over alone', async () => {
 
 test('a log that was closed reads nothing back', async () => {
   const log = await openLog(folders.create())
-  await log.append('live', testRecord('source-a', '0'))
+  await log.append(0, 'live', testRecord('source-a', '0'))
   await log.readBack(0, log.end(), 1)
   await log[Symbol.asyncDispose]()
   await expect(log.readBack(0, 1, 1)).rejects.toMatchObject({ code: 'LOG_UNAVAILABLE' })

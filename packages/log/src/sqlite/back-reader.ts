@@ -7,6 +7,8 @@ import { DamagedSegmentError } from './segments/damaged-segment.ts'
 import { segmentPath } from './segments/segment-files.ts'
 import { lookInto, segmentsFrom, segmentsIn } from './segments/segment-look.ts'
 import { hasTable } from './segments/segment-tables.ts'
+import { partitionOfStream } from './segments/stream-number.ts'
+import { streamsIn, streamTable } from './segments/stream-tables.ts'
 
 /** Reads the segments of a directory in both directions, concurrently with the log thread. */
 export class BackReader {
@@ -17,28 +19,28 @@ export class BackReader {
   }
 
   /** @see EventLog.readBack */
-  read(before: Offset, maxBytes: number): FramedResult {
+  read(partition: number, before: Offset, maxBytes: number): FramedResult {
     const below = segmentsIn(this.#directory).filter((first) => first < before)
     for (const first of below.reverse()) {
-      const records = this.#readSegment(first, BACKWARDS, before, maxBytes)
+      const records = this.#readSegment(first, { partition, ...BACKWARDS, place: before }, maxBytes)
       if (records.length > 0) return { frames: frame(records), next: records.at(-1)!.offset }
     }
     return { frames: frame([]), next: 0 }
   }
 
   /** @see EventLog.scan; `next` is `from` if there are no records. */
-  scan(from: Offset, maxBytes: number): FramedResult {
+  scan(partition: number, from: Offset, maxBytes: number): FramedResult {
     for (const first of segmentsFrom(segmentsIn(this.#directory), from)) {
-      const records = this.#readSegment(first, FORWARDS, from, maxBytes)
+      const records = this.#readSegment(first, { partition, ...FORWARDS, place: from }, maxBytes)
       if (records.length > 0) return { frames: frame(records), next: records.at(-1)!.offset + 1 }
     }
     return { frames: frame([]), next: from }
   }
 
-  #readSegment(first: Offset, direction: Direction, place: Offset, maxBytes: number): EncodedRecord[] {
+  #readSegment(first: Offset, wanted: Wanted, maxBytes: number): EncodedRecord[] {
     const path = segmentPath(this.#directory, first)
     try {
-      return lookInto(path, (database) => readRecords(database, direction, place, maxBytes)) ?? []
+      return lookInto(path, (database) => readRecords(database, wanted, maxBytes)) ?? []
     } catch (error) {
       if (error instanceof DamagedSegmentError) return []
       throw error
@@ -46,24 +48,25 @@ export class BackReader {
   }
 }
 
-interface Direction {
+interface Wanted {
+  readonly partition: number
   readonly condition: string
   readonly order: 'ASC' | 'DESC'
+  readonly place: Offset
 }
 
-const BACKWARDS: Direction = { condition: 'offset < ?1', order: 'DESC' }
-const FORWARDS: Direction = { condition: 'offset >= ?1', order: 'ASC' }
+const BACKWARDS = { condition: 'offset < ?1', order: 'DESC' } as const
+const FORWARDS = { condition: 'offset >= ?1', order: 'ASC' } as const
 
 function readRecords(
   database: DatabaseSync,
-  { condition, order }: Direction,
-  place: Offset,
+  { partition, condition, order, place }: Wanted,
   maxBytes: number,
 ): EncodedRecord[] {
-  const rows = database.prepare(
-    `SELECT offset, crc, bytes FROM live WHERE ${condition}
-     UNION ALL SELECT offset, crc, bytes FROM import WHERE ${condition} ORDER BY offset ${order}`,
-  )
+  const tables = streamsIn(database).filter((stream) => partitionOfStream(stream) === partition)
+  if (tables.length === 0) return []
+  const selects = tables.map((stream) => `SELECT offset, crc, bytes FROM ${streamTable(stream)} WHERE ${condition}`)
+  const rows = database.prepare(`${selects.join(' UNION ALL ')} ORDER BY offset ${order}`)
   const duplicatesOf = hasTable(database, 'duplicates')
     ? database.prepare('SELECT indexes FROM duplicates WHERE offset = ?')
     : undefined

@@ -8,12 +8,12 @@ import type { BackCalls } from './calls.ts'
 const reader = new BackReader(workerData as string)
 
 answerCalls<ThreadFunctions>({
-  readBack({ before, maxBytes }) {
-    const result = reader.read(before, maxBytes)
+  readBack({ partition, before, maxBytes }) {
+    const result = reader.read(partition, before, maxBytes)
     return new Transferred(result, [result.frames.buffer])
   },
-  scan({ from, maxBytes }) {
-    const result = reader.scan(from, maxBytes)
+  scan({ partition, from, maxBytes }) {
+    const result = reader.scan(partition, from, maxBytes)
     return new Transferred(result, [result.frames.buffer])
   },
 })

@@ -1,6 +1,7 @@
-import type { FramedResult, Offset, OffsetRange, Stream } from '../event-log.ts'
+import type { FramedResult, Offset, OffsetRange } from '../event-log.ts'
 import type { CommitSpan } from './commit-ring.ts'
 import type { Commit, EncodedRecord } from './segments/commit.ts'
+import type { StreamNumber } from './segments/stream-number.ts'
 
 /** Start data of the log thread. */
 export interface LogThreadData {
@@ -31,11 +32,11 @@ export type LogCalls = {
   share(memory: SharedArrayBuffer): void
   append(commit: CommitMessage): Appended
   probe(nothing: undefined): void
-  read(request: { stream: Stream; from: Offset; maxBytes: number }): { records: EncodedRecord[]; next: Offset }
-  get(offsets: readonly Offset[]): (EncodedRecord | undefined)[]
-  tally(request: { stream: Stream; range: OffsetRange }): [string, { events: number; bytes: number }][]
+  read(request: { stream: StreamNumber; from: Offset; maxBytes: number }): { records: EncodedRecord[]; next: Offset }
+  get(request: { partition: number; offsets: readonly Offset[] }): (EncodedRecord | undefined)[]
+  tally(request: { stream: StreamNumber; range: OffsetRange }): [string, { events: number; bytes: number }][]
   oldestUnit(nothing: undefined): OffsetRange | undefined
-  oldest(nothing: undefined): { offset: Offset; acceptedAt: number } | undefined
+  oldest(partition: number): { offset: Offset; acceptedAt: number } | undefined
   retain(request: { finishedBefore: Offset; keepMs: number; now: number }): void
   sizeBytes(nothing: undefined): number
   closeNewest(nothing: undefined): Offset
@@ -45,8 +46,8 @@ export type LogCalls = {
 
 /** Calls to the read-only thread for searches; its start data is the directory. */
 export type BackCalls = {
-  readBack(request: { before: Offset; maxBytes: number }): FramedResult
-  scan(request: { from: Offset; maxBytes: number }): FramedResult
+  readBack(request: { partition: number; before: Offset; maxBytes: number }): FramedResult
+  scan(request: { partition: number; from: Offset; maxBytes: number }): FramedResult
 }
 
 /** Notification of the thread: a segment was set aside. */

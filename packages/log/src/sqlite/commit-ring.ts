@@ -1,17 +1,18 @@
 import { decodeRecord, type EventRecord, encodedSize, encodeRecord } from '@millrace/protocol'
 import { ATTEMPTS, type DedupRule } from '../dedup.ts'
-import { type Offset, STREAMS, type StoredRecord, type Stream } from '../event-log.ts'
+import type { Offset, StoredRecord } from '../event-log.ts'
+import { partitionOfStream, type StreamNumber } from './segments/stream-number.ts'
 
 /*
  * A frame in the ring, numbers little-endian:
  *
  *   0  u32  length of the encoded record
- *   4  u8   index of its stream in STREAMS
- *   5  u32  rule for duplicates: 0 for none, 1 to 3 for the index of an attempt in ATTEMPTS plus one, else the window in
+ *   4  u16  its stream and partition (segments/stream-number.ts)
+ *   6  u32  rule for duplicates: 0 for none, 1 to 3 for the index of an attempt in ATTEMPTS plus one, else the window in
  *           milliseconds plus 3
- *   9       the encoded record
+ *  10       the encoded record
  */
-const FRAME_BYTES = 9
+const FRAME_BYTES = 10
 
 /** Range of a commit's frames in the ring's memory. */
 export interface CommitSpan {
@@ -23,6 +24,7 @@ interface Commit extends CommitSpan {
   /** Offset of its first record; undefined until the commit is stored. */
   first: Offset | undefined
   readonly count: number
+  readonly streams: ReadonlySet<StreamNumber>
   /** Indexes of duplicates by the record's place in the commit. */
   duplicates: ReadonlyMap<number, readonly number[]>
 }
@@ -61,18 +63,19 @@ export class CommitRing {
 
   /** Writes the records of a commit. They become readable with `stored`. */
   write(
-    entries: readonly { stream: Stream; record: EventRecord; size: number; dedup?: DedupRule | undefined }[],
+    entries: readonly { stream: StreamNumber; record: EventRecord; size: number; dedup?: DedupRule | undefined }[],
   ): CommitSpan {
     const size = entries.reduce((sum, entry) => sum + entry.size, 0)
     const start = this.#makeRoom(size)
     let at = start
     for (const entry of entries) {
       this.#bytes.writeUInt32LE(entry.size - FRAME_BYTES, at)
-      this.#bytes[at + 4] = STREAMS.indexOf(entry.stream)
-      this.#bytes.writeUInt32LE(numberOf(entry.dedup), at + 5)
+      this.#bytes.writeUInt16LE(entry.stream, at + 4)
+      this.#bytes.writeUInt32LE(numberOf(entry.dedup), at + 6)
       at = encodeRecord(entry.record, this.#bytes, at + FRAME_BYTES)
     }
-    const commit: Commit = { start, end: at, first: undefined, count: entries.length, duplicates: NONE }
+    const streams = new Set(entries.map(({ stream }) => stream))
+    const commit: Commit = { start, end: at, first: undefined, count: entries.length, streams, duplicates: NONE }
     this.#commits.push(commit)
     return commit
   }
@@ -94,19 +97,19 @@ export class CommitRing {
    * Copies the records of a stream from `from` on, up to `maxBytes` but at least one; undefined if the ring no longer has
    * `from`.
    */
-  read(stream: Stream, from: Offset, maxBytes: number): StoredRecord[] | undefined {
+  read(stream: StreamNumber, from: Offset, maxBytes: number): StoredRecord[] | undefined {
     if (from < this.#coveredFrom) return undefined
-    const wanted = STREAMS.indexOf(stream)
     const found: Found[] = []
     let bytes = 0
     for (let c = this.#indexOf(from); c < this.#commits.length; c++) {
       const commit = this.#commits[c]!
       if (commit.first === undefined) break
+      if (!commit.streams.has(stream)) continue
       let offset = commit.first
       for (let at = commit.start; at < commit.end; offset++) {
         const start = at + FRAME_BYTES
         const end = start + this.#bytes.readUInt32LE(at)
-        const isWanted = offset >= from && this.#bytes[at + 4] === wanted
+        const isWanted = offset >= from && this.#bytes.readUInt16LE(at + 4) === stream
         at = end
         if (!isWanted) continue
         if (found.length > 0 && bytes + end - start > maxBytes) return this.#copy(found, bytes)
@@ -117,13 +120,15 @@ export class CommitRing {
     return this.#copy(found, bytes)
   }
 
-  get(offset: Offset): StoredRecord | undefined {
+  /** @returns `elsewhere` if the offset is one of another partition. */
+  get(partition: number, offset: Offset): StoredRecord | 'elsewhere' | undefined {
     if (offset < this.#coveredFrom) return undefined
     const commit = this.#commits[this.#indexOf(offset)]
     if (commit?.first === undefined || commit.first > offset) return undefined
     let start = commit.start
     for (let i = commit.first; i < offset; i++) start += FRAME_BYTES + this.#bytes.readUInt32LE(start)
     const end = start + FRAME_BYTES + this.#bytes.readUInt32LE(start)
+    if (partitionOfStream(this.#bytes.readUInt16LE(start + 4)) !== partition) return 'elsewhere'
     const duplicates = commit.duplicates.get(offset - commit.first)
     return this.#copy([{ offset, start: start + FRAME_BYTES, end, duplicates }], end - start)[0]
   }
@@ -189,13 +194,13 @@ interface Found {
 export function* framesOf(
   memory: Uint8Array,
   { start, end }: CommitSpan,
-): Generator<{ stream: Stream; bytes: Uint8Array; rule: DedupRule | undefined }> {
+): Generator<{ stream: StreamNumber; bytes: Uint8Array; rule: DedupRule | undefined }> {
   const view = new DataView(memory.buffer)
   for (let at = start; at < end; ) {
     const length = view.getUint32(at, true)
     const from = at + FRAME_BYTES
-    const rule = ruleOf(view.getUint32(at + 5, true))
-    yield { stream: STREAMS[memory[at + 4]!]!, bytes: memory.subarray(from, from + length), rule }
+    const rule = ruleOf(view.getUint32(at + 6, true))
+    yield { stream: view.getUint16(at + 4, true), bytes: memory.subarray(from, from + length), rule }
     at = from + length
   }
 }

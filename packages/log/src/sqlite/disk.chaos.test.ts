@@ -61,7 +61,7 @@ async function appendUntilRefused(log: SqliteEventLog, prefix: string): Promise<
   const accepted: string[] = []
   for (let i = 0; ; i++) {
     try {
-      await log.append('live', testRecord('source-a', `${prefix}-${i}`, 20))
+      await log.append(0, 'live', testRecord('source-a', `${prefix}-${i}`, 20))
       accepted.push(`${prefix}-${i}`)
     } catch (error) {
       expect(error).toEqual(unavailable)
@@ -73,7 +73,7 @@ async function appendUntilRefused(log: SqliteEventLog, prefix: string): Promise<
 /** One probe, as the clock would bring it after a second. */
 async function probe(log: SqliteEventLog, clock: ManualClock): Promise<void> {
   await clock.advance(1_000)
-  await log.oldest()
+  await log.oldest(0)
 }
 
 describe.skipIf(!canMount)('on a full disk', () => {
@@ -92,7 +92,7 @@ describe.skipIf(!canMount)('on a full disk', () => {
           const ballast = fill(directory)
           // A probe may find room where the refused commit was; a commit of this size does not.
           await probe(log, clock)
-          await expect(log.append('live', testRecord('source-a', 'refused', 500))).rejects.toEqual(unavailable)
+          await expect(log.append(0, 'live', testRecord('source-a', 'refused', 500))).rejects.toEqual(unavailable)
           expect(log.trouble()).toMatch(/full|I\/O/)
           expect(await notesIn(log)).toEqual(expected)
           ballast.free()
@@ -118,7 +118,7 @@ describe.skipIf(!canMount)('on a full disk', () => {
     const clock = new ManualClock(0)
     for (let i = 0; i < 3; i++) {
       await using log = await openLog(directory)
-      await log.append('live', testRecord('source-a', `${i}`, 1_000))
+      await log.append(0, 'live', testRecord('source-a', `${i}`, 1_000))
     }
     await using log = await openLog(directory, { clock })
     const ballast = fill(directory)
@@ -137,7 +137,7 @@ describe.skipIf(!canMount)('on a full disk', () => {
     const directory = join(mount, 'log')
     {
       await using log = await openLog(directory)
-      await log.append('live', testRecord('source-a', 'x'))
+      await log.append(0, 'live', testRecord('source-a', 'x'))
     }
     const ballast = fill(mount)
     await expect(openLog(directory)).rejects.toThrow(/full|I\/O|space/)
@@ -155,13 +155,13 @@ describe.skipIf(!canForbid)('in a directory that nobody may write', () => {
     const directory = folders.create()
     const clock = new ManualClock(0)
     await using log = await openLog(directory, { clock, segmentBytes: 150_000 })
-    await log.append('live', testRecord('source-a', 'before'))
+    await log.append(0, 'live', testRecord('source-a', 'before'))
     chattr('+i', directory)
     const accepted = await appendUntilRefused(log, 'still').finally(() => chattr('-i', directory))
     expect(log.trouble()).toMatch(/unable to open|readonly|permi/i)
     await probe(log, clock)
     expect(log.trouble()).toBeUndefined()
-    await log.append('live', testRecord('source-a', 'after'))
+    await log.append(0, 'live', testRecord('source-a', 'after'))
     expect(await notesIn(log)).toEqual(['before', ...accepted, 'after'])
   })
 
@@ -169,7 +169,7 @@ describe.skipIf(!canForbid)('in a directory that nobody may write', () => {
     const directory = folders.create()
     {
       await using log = await openLog(directory)
-      await log.append('live', testRecord('source-a', 'before'))
+      await log.append(0, 'live', testRecord('source-a', 'before'))
     }
     const before = statSync(join(directory, '0.db')).size
     chattr('+i', join(directory, '0.db'), directory)

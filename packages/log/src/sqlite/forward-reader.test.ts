@@ -23,7 +23,7 @@ test('reads each stream in order, over segments that are closed meanwhile, and n
   const positions: Record<Stream, number> = { live: 0, backfill: 0 }
   for (let n = 0; n < 60; n++) {
     const stream = n % 3 === 0 ? 'backfill' : 'live'
-    await log.append(stream, recordOf(`${n}`))
+    await log.append(0, stream, recordOf(`${n}`))
     sent[stream].push(`${n}`)
     if (n % 7 === 0) follow()
   }
@@ -35,7 +35,7 @@ test('reads each stream in order, over segments that are closed meanwhile, and n
   function follow(): void {
     for (const each of ['live', 'backfill'] as const) {
       for (let count = -1; count !== 0; ) {
-        const { records, next } = reader.read(each, positions[each], log.end(), 1_000)
+        const { records, next } = reader.read(0, each, positions[each], log.end(), 1_000)
         positions[each] = next
         count = records.length
         read[each].push(...records.map(({ body }) => Buffer.from(body).toString()))
@@ -49,12 +49,12 @@ test('sees what is made, dropped, set aside and written again between two reads'
   const damage: unknown[] = []
   const reader = new ForwardReader(directory, (...what) => damage.push(what))
   const readAt = (from: number, end: number) => {
-    const { records, next } = reader.read('live', from, end, 1)
+    const { records, next } = reader.read(0, 'live', from, end, 1)
     return { bodies: records.map(({ body }) => Buffer.from(body).toString()), next }
   }
   for (const names of ['ab', 'cd', 'ef']) {
     await using log = await SqliteEventLog.open({ directory, clock: systemClock })
-    for (const name of names) await log.append('live', recordOf(name))
+    for (const name of names) await log.append(0, 'live', recordOf(name))
     if (names === 'ab') expect(readAt(0, log.end())).toEqual({ bodies: ['a'], next: 1 })
   }
   expect(readAt(1, 6)).toEqual({ bodies: ['b'], next: 2 })
@@ -76,37 +76,37 @@ test('sees what is written to a segment that was closed with nothing in it', asy
   closed.checkpoint()
   closed.close()
   const reader = new ForwardReader(directory, () => {})
-  expect(reader.read('live', 0, 1, 1_000)).toEqual({ records: [], next: 1 })
+  expect(reader.read(0, 'live', 0, 1, 1_000)).toEqual({ records: [], next: 1 })
   await using log = await SqliteEventLog.open({ directory, clock: systemClock })
-  expect(await log.append('live', recordOf('again'))).toBe(0)
-  expect(reader.read('live', 0, 1, 1_000).records.map(({ offset }) => offset)).toEqual([0])
+  expect(await log.append(0, 'live', recordOf('again'))).toBe(0)
+  expect(reader.read(0, 'live', 0, 1, 1_000).records.map(({ offset }) => offset)).toEqual([0])
 })
 
 test('released, it keeps no file of the log open', async () => {
   const directory = join(root, 'released')
   const log = await SqliteEventLog.open({ directory, clock: systemClock })
-  await log.append('live', recordOf('a'))
+  await log.append(0, 'live', recordOf('a'))
   const reader = new ForwardReader(directory, () => {})
-  expect(reader.read('live', 0, 1, 1_000).next).toBe(1)
+  expect(reader.read(0, 'live', 0, 1, 1_000).next).toBe(1)
   reader.release()
   await log[Symbol.asyncDispose]()
   // SQLite takes the files beside a database away when the last connection is closed.
   expect(readdirSync(directory)).toEqual(['0.db'])
-  expect(reader.read('live', 0, 1, 1_000).next).toBe(1)
+  expect(reader.read(0, 'live', 0, 1, 1_000).next).toBe(1)
 })
 
 test('tells which events are duplicates', async () => {
   const directory = join(root, 'dedup')
   await using log = await SqliteEventLog.open({ directory, clock: systemClock, hasDedup: true })
-  for (const _ of [1, 2]) await log.append('live', recordOf('same'), { windowMs: 60_000 })
-  const { records } = new ForwardReader(directory, () => {}).read('live', 0, log.end(), 1_000_000)
+  for (const _ of [1, 2]) await log.append(0, 'live', recordOf('same'), { windowMs: 60_000 })
+  const { records } = new ForwardReader(directory, () => {}).read(0, 'live', 0, log.end(), 1_000_000)
   expect(records.map(({ duplicates }) => duplicates && [...duplicates])).toEqual([undefined, [0]])
 })
 
 test('a segment whose tables are being written at this moment holds nothing yet, and is no damage', async () => {
   const directory = join(root, 'begun')
   await using log = await SqliteEventLog.open({ directory, clock: systemClock })
-  await log.append('live', recordOf('first'))
+  await log.append(0, 'live', recordOf('first'))
   const elsewhere = mkdtempSync(join(root, 'next-'))
   const next = Segment.begin(elsewhere, 1)
   const [from, into] = [segmentPath(elsewhere, 1), segmentPath(directory, 1)]
@@ -116,8 +116,8 @@ test('a segment whose tables are being written at this moment holds nothing yet,
   truncateSync(`${into}-wal`, statSync(`${into}-wal`).size - 1)
   const damage: unknown[] = []
   const reader = new ForwardReader(directory, (...what) => damage.push(what))
-  expect(reader.read('live', 0, 1, 1_000).records.map(({ offset }) => offset)).toEqual([0])
-  expect(reader.read('live', 1, 1, 1_000)).toEqual({ records: [], next: 1 })
+  expect(reader.read(0, 'live', 0, 1, 1_000).records.map(({ offset }) => offset)).toEqual([0])
+  expect(reader.read(0, 'live', 1, 1, 1_000)).toEqual({ records: [], next: 1 })
   expect(damage).toEqual([])
   for (const ending of ['', '-wal', '-shm']) rmSync(into + ending, { force: true })
 })

@@ -6,7 +6,9 @@ import { duplicateIndexes } from '../frames.ts'
 import { DamagedSegmentError } from './segments/damaged-segment.ts'
 import { segmentPath } from './segments/segment-files.ts'
 import { SegmentLook, segmentsFrom, segmentsIn } from './segments/segment-look.ts'
-import { hasTable, STREAM_TABLES } from './segments/segment-tables.ts'
+import { hasTable } from './segments/segment-tables.ts'
+import { partitionOfStream, type StreamNumber, streamNumber } from './segments/stream-number.ts'
+import { streamTable } from './segments/stream-tables.ts'
 
 /**
  * Reads a stream of the log's files forwards from any thread, concurrently with the log thread, so that the reader does not
@@ -28,14 +30,15 @@ export class ForwardReader {
   }
 
   /**
-   * Reads a stream from `from` on, up to `maxBytes` of records, but at least one record if there is one.
+   * Reads a stream of a partition from `from` on, up to `maxBytes` of records, but at least one record if there is one.
    *
    * @param end an offset up to which the log has committed; without records the next read starts there.
    * @throws DamagedSegmentError if the open segment cannot be read at the moment.
    */
-  read(stream: Stream, from: Offset, end: Offset, maxBytes: number): ReadResult {
+  read(partition: number, stream: Stream, from: Offset, end: Offset, maxBytes: number): ReadResult {
+    const number = streamNumber(partition, stream)
     for (const first of this.#segmentsFrom(from, end)) {
-      const records = this.#readSegment(first, stream, from, maxBytes)
+      const records = this.#readSegment(first, number, from, maxBytes)
       if (records.length === 0) continue
       const next = records.at(-1)!.offset + 1
       this.#reach = Math.max(this.#reach, next)
@@ -59,7 +62,7 @@ export class ForwardReader {
     yield* segmentsFrom(newer, from)
   }
 
-  #readSegment(first: Offset, stream: Stream, from: Offset, maxBytes: number): StoredRecord[] {
+  #readSegment(first: Offset, stream: StreamNumber, from: Offset, maxBytes: number): StoredRecord[] {
     const path = segmentPath(this.#directory, first)
     try {
       return this.#look.into(path, (database) => this.#readRecords(database, stream, from, maxBytes)) ?? []
@@ -71,10 +74,10 @@ export class ForwardReader {
     }
   }
 
-  #readRecords(database: DatabaseSync, stream: Stream, from: Offset, maxBytes: number): StoredRecord[] {
-    const rows = database.prepare(
-      `SELECT offset, crc, bytes FROM ${STREAM_TABLES[stream]} WHERE offset >= ? ORDER BY offset`,
-    )
+  #readRecords(database: DatabaseSync, stream: StreamNumber, from: Offset, maxBytes: number): StoredRecord[] {
+    const table = streamTable(stream)
+    if (partitionOfStream(stream) > 0 && !hasTable(database, table)) return []
+    const rows = database.prepare(`SELECT offset, crc, bytes FROM ${table} WHERE offset >= ? ORDER BY offset`)
     const duplicatesOf = hasTable(database, 'duplicates')
       ? database.prepare('SELECT indexes FROM duplicates WHERE offset = ?')
       : undefined

@@ -1,10 +1,11 @@
 import { type EventRecord, eventCount } from '@millrace/protocol'
 import type { Clock, ThreadCalls, Timer } from '@millrace/std'
 import type { Dedup } from '../dedup.ts'
-import { LogUnavailableError, type Offset, type Stream, type Tally } from '../event-log.ts'
+import { LogUnavailableError, type Offset, type Tally } from '../event-log.ts'
 import { addToTally } from '../tally.ts'
 import type { Appended, CommitMessage, LogCalls } from './calls.ts'
 import { CommitRing } from './commit-ring.ts'
+import type { StreamNumber } from './segments/stream-number.ts'
 
 const MAX_COMMIT_RECORDS = 64
 /** Of records; a single record may be larger. */
@@ -17,7 +18,7 @@ const PROBE_INTERVAL_MS = 1_000
 const FRESH_MS = 2_000
 
 interface Waiting {
-  readonly stream: Stream
+  readonly stream: StreamNumber
   readonly record: EventRecord
   readonly size: number
   readonly dedup: Dedup | undefined
@@ -30,7 +31,7 @@ export interface Committed {
   /** One past its last offset. */
   readonly end: Offset
   readonly bytes: number
-  readonly streams: ReadonlySet<Stream>
+  readonly streams: ReadonlySet<StreamNumber>
 }
 
 export interface GroupCommitOptions {
@@ -72,7 +73,7 @@ export class GroupCommit {
   }
 
   /** @throws LogUnavailableError */
-  append(stream: Stream, record: EventRecord, dedup?: Dedup): Promise<Offset> {
+  append(stream: StreamNumber, record: EventRecord, dedup?: Dedup): Promise<Offset> {
     const trouble = this.#isClosed ? 'the log is closed' : this.#trouble
     if (trouble !== undefined) return Promise.reject(new LogUnavailableError(trouble))
     return new Promise((resolve, reject) => {
@@ -201,7 +202,7 @@ export class GroupCommit {
 }
 
 function talliesOf(group: readonly Waiting[]): CommitMessage['tallies'] {
-  const tallies = new Map<Stream, Tally>()
+  const tallies = new Map<StreamNumber, Tally>()
   for (const { stream, record, size } of group) {
     const tally: Tally = tallies.get(stream) ?? new Map()
     tallies.set(stream, tally)

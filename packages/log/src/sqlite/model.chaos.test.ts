@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { afterAll, expect, test } from 'vitest'
 import { noteOf, readAll, testRecord } from '../conformance.ts'
-import { type EventLog, STREAMS, type Stream, type Tally } from '../event-log.ts'
+import { type LogWriter, STREAMS, type Stream, type Tally } from '../event-log.ts'
 import { MemoryEventLog } from '../memory/memory-event-log.ts'
 import { LogFolders, openLog } from './log-folders.ts'
 import type { SqliteEventLog } from './sqlite-event-log.ts'
@@ -51,10 +51,10 @@ class Pair {
     const real = await this.real()
     switch (step.kind) {
       case 'append': {
-        const appended = (log: EventLog) =>
+        const appended = (log: LogWriter) =>
           Promise.all(
             step.records.map(({ source, stream, events }, i) =>
-              log.append(stream, testRecord(`source-${source}`, `${this.#count + i}`, events)),
+              log.append(0, stream, testRecord(`source-${source}`, `${this.#count + i}`, events)),
             ),
           )
         expect(await appended(real)).toEqual(await appended(this.model))
@@ -94,7 +94,7 @@ class Pair {
       }
     }
     expect((await this.real()).end()).toBe(this.model.end(0))
-    expect(await (await this.real()).oldest()).toEqual(await this.model.oldest(0))
+    expect(await (await this.real()).oldest(0)).toEqual(await this.model.oldest(0))
   }
 
   async real(): Promise<SqliteEventLog> {

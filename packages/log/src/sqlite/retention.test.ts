@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { ManualClock } from '@millrace/std'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { testRecord } from '../conformance.ts'
+import { noteOf, testRecord } from '../conformance.ts'
 import { LogFolders, notesIn, openLog, segmentFiles } from './log-folders.ts'
 
 const folders = new LogFolders()
@@ -16,7 +16,7 @@ const original = folders.create()
 beforeAll(async () => {
   for (let i = 0; i < 4; i++) {
     await using log = await openLog(original)
-    await log.append('live', testRecord('source-a', `${i}`))
+    await log.append(0, 'live', testRecord('source-a', `${i}`))
   }
   expect(segmentFiles(original)).toEqual(['0.db', '1.db', '2.db', '3.db'])
 })
@@ -27,6 +27,18 @@ function fourSegments() {
   const clock = new ManualClock(START)
   return { directory, clock, open: () => openLog(directory, { clock }) }
 }
+
+test('a log of one partition opens with several', async () => {
+  const { directory } = fourSegments()
+  {
+    await using log = await openLog(directory, { partitions: 16 })
+    await log.append(15, 'backfill', testRecord('source-b', 'new'))
+    expect(await notesIn(log)).toEqual(['0', '1', '2', '3'])
+  }
+  await using log = await openLog(directory, { partitions: 16, cacheBytes: 0 })
+  expect(noteOf((await log.get(15, [4]))[0])).toBe('new')
+  expect(log.end()).toBe(5)
+})
 
 describe('retention', () => {
   test('drops a segment as a whole, oldest first, once it has been finished for as long as it is to be kept', async () => {
@@ -44,20 +56,36 @@ describe('retention', () => {
     expect(await notesIn(log)).toEqual(['2', '3'])
     expect(segmentFiles(directory).slice(0, 2)).toEqual(['2.db', '3.db'])
     expect(log.sizeBytes()).toBeLessThan(bytes)
-    expect(await log.oldest()).toMatchObject({ offset: 2 })
+    expect(await log.oldest(0)).toMatchObject({ offset: 2 })
     expect(await log.get(0, [0, 2])).toEqual([undefined, expect.objectContaining({ offset: 2 })])
     await clock.advance(10 * HOUR)
     await log.retain(0, 3, KEEP)
     expect(await notesIn(log)).toEqual(['3'])
     // Dropped offsets were not lost to damage, and are not given out again.
     expect(log.damaged()).toEqual([])
-    expect(await log.append('live', testRecord('source-a', '4'))).toBe(4)
+    expect(await log.append(0, 'live', testRecord('source-a', '4'))).toBe(4)
+  })
+
+  test('keeps a segment until its records of all partitions are finished', async () => {
+    const directory = folders.create()
+    const clock = new ManualClock(START)
+    for (const partition of [0, 3]) {
+      await using log = await openLog(directory, { clock, partitions: 4 })
+      await log.append(partition, 'live', testRecord('source-a', `${partition}`))
+    }
+    await using log = await openLog(directory, { clock, partitions: 4 })
+    for (const partition of [0, 1, 2]) await log.retain(partition, 2, 0)
+    expect(segmentFiles(directory).slice(0, 2)).toEqual(['0.db', '1.db'])
+    await log.retain(3, 1, 0)
+    expect(segmentFiles(directory)).not.toContain('0.db')
+    expect(await log.oldest(0)).toBeUndefined()
+    expect(await log.oldest(3)).toMatchObject({ offset: 1 })
   })
 
   test('keeps what is not finished, and the segment that is written, for ever', async () => {
     const { clock, open } = fourSegments()
     await using log = await open()
-    await log.append('live', testRecord('source-a', '4'))
+    await log.append(0, 'live', testRecord('source-a', '4'))
     for (let day = 0; day < 30; day++) {
       await log.retain(0, 2, KEEP)
       await clock.advance(24 * HOUR)
@@ -75,7 +103,7 @@ describe('retention', () => {
     const clock = new ManualClock(START)
     {
       await using log = await openLog(directory, { clock })
-      for (let i = 0; i < 3; i++) await log.append('live', testRecord('source-a', `${i}`))
+      for (let i = 0; i < 3; i++) await log.append(0, 'live', testRecord('source-a', `${i}`))
     }
     await using log = await openLog(directory, { clock })
     for (const finishedBefore of [1, 2]) {
@@ -156,7 +184,7 @@ describe('a jump of the wall clock', () => {
     await using log = await openLog(folders.create(), { clock, segmentBytes: 50_000 })
     for (let i = 0; i < 20; i++) {
       clock.jump((i % 2 === 0 ? 1 : -1) * i * 24 * HOUR)
-      expect(await log.append('live', testRecord('source-a', `${i}`))).toBe(i)
+      expect(await log.append(0, 'live', testRecord('source-a', `${i}`))).toBe(i)
     }
     await log.check()
     expect(await notesIn(log)).toEqual(Array.from({ length: 20 }, (_, i) => `${i}`))
@@ -173,7 +201,7 @@ test('offsets that readers have passed are never given out again, whatever the f
   ] as const) {
     await using log = await openLog(directory, { notBefore })
     expect(log.end()).toBe(offset)
-    expect(await log.append('live', testRecord('source-a', `${offset}`))).toBe(offset)
+    expect(await log.append(0, 'live', testRecord('source-a', `${offset}`))).toBe(offset)
   }
   await using log = await openLog(directory)
   expect(await notesIn(log)).toEqual(['100', '101', '102', '5000'])

@@ -13,5 +13,7 @@ const open = (options = {}) =>
   SqliteEventLog.open({ directory: join(root, `log-${++folders}`), clock: systemClock, ...options })
 
 describeEventLog('SQLite', open)
+describeEventLog('SQLite, 4 partitions', () => open({ partitions: 4 }))
+describeEventLog('SQLite, 16 partitions, everything read from disk', () => open({ partitions: 16, cacheBytes: 0 }))
 describeEventLog('SQLite, everything read from disk', () => open({ cacheBytes: 0 }))
 describeEventLog('SQLite, a segment for every few commits', () => open({ cacheBytes: 0, segmentBytes: 40_000 }))

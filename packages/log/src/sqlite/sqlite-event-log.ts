@@ -5,6 +5,7 @@ import {
   type EventLog,
   type FramedResult,
   LogUnavailableError,
+  type LogWriter,
   type Offset,
   type OffsetRange,
   type ReadResult,
@@ -18,11 +19,14 @@ import { CommitRing } from './commit-ring.ts'
 import { type Committed, GroupCommit, MAX_COMMIT_BYTES } from './group-commit.ts'
 import type { EncodedRecord } from './segments/commit.ts'
 import { segmentPath } from './segments/segment-files.ts'
+import { partitionOfStream, streamNumber, streamOfNumber } from './segments/stream-number.ts'
 
 export interface SqliteEventLogOptions {
   /** Created if missing. */
   readonly directory: string
   readonly clock: Clock
+  /** 1 to 256, default 1. A folder may be opened with more than before, not with fewer. */
+  readonly partitions?: number
   /** Highest offset that a reader has passed: new records come after it, even if the log was truncated. Default 0. */
   readonly notBefore?: Offset
   /** Whether a source has a dedup window: recent keys are then loaded at start. Default false. */
@@ -44,9 +48,9 @@ export interface SqliteEventLogOptions {
 const LOOK_AGAIN_MS = 50
 const MAX_CLOSING_MS = 600_000
 
-/** The event log on SQLite files, with one partition, written by a separate thread. */
-export class SqliteEventLog implements EventLog {
-  readonly partitions = 1
+/** The event log on SQLite files, written by a separate thread. All partitions share one offset counter and each commit. */
+export class SqliteEventLog implements EventLog, LogWriter {
+  readonly partitions: number
   readonly #directory: string
   readonly #clock: Clock
   readonly #clockJumps: ClockJumps
@@ -61,6 +65,8 @@ export class SqliteEventLog implements EventLog {
   #sizeBytes: number
   #isClosed = false
   #retentionHolds = 0
+  /** By partition. */
+  readonly #retainedUpTo: Offset[]
 
   static async open(options: SqliteEventLogOptions): Promise<SqliteEventLog> {
     const data: LogThreadData = {
@@ -97,6 +103,8 @@ export class SqliteEventLog implements EventLog {
     opened: ReturnType<LogCalls['open']>,
     ring: CommitRing,
   ) {
+    this.partitions = options.partitions ?? 1
+    this.#retainedUpTo = Array.from({ length: this.partitions }, () => 0)
     this.#ring = ring
     this.#directory = options.directory
     this.#clock = options.clock
@@ -125,52 +133,52 @@ export class SqliteEventLog implements EventLog {
     }
   }
 
-  partitionOf(): number {
-    return 0
+  append(partition: number, stream: Stream, record: EventRecord, dedup?: Dedup): Promise<Offset> {
+    if (!(partition >= 0 && partition < this.partitions))
+      return Promise.reject(new RangeError(`no partition ${partition}`))
+    return this.#writer.append(streamNumber(partition, stream), record, dedup)
   }
 
-  append(stream: Stream, record: EventRecord, dedup?: Dedup): Promise<Offset> {
-    return this.#writer.append(stream, record, dedup)
-  }
-
-  async read(_partition: number, stream: Stream, from: Offset, maxBytes: number): Promise<ReadResult> {
-    const cached = this.#ring.read(stream, from, maxBytes)
+  async read(partition: number, stream: Stream, from: Offset, maxBytes: number): Promise<ReadResult> {
+    const number = streamNumber(partition, stream)
+    const cached = this.#ring.read(number, from, maxBytes)
     if (cached !== undefined) {
       const last = cached.at(-1)
       return { records: cached, next: last === undefined ? Math.max(from, this.#end) : last.offset + 1 }
     }
-    const { records, next } = await this.#thread.call('read', { stream, from, maxBytes })
+    const { records, next } = await this.#thread.call('read', { stream: number, from, maxBytes })
     return { records: records.map(recordOf), next }
   }
 
-  readBack(_partition: number, before: Offset, maxBytes: number): Promise<FramedResult> {
+  readBack(partition: number, before: Offset, maxBytes: number): Promise<FramedResult> {
     if (this.#isClosed) return Promise.reject(new LogUnavailableError('the log is closed'))
-    return this.#backThread.call('readBack', { before, maxBytes })
+    return this.#backThread.call('readBack', { partition, before, maxBytes })
   }
 
-  async scan(_partition: number, from: Offset, maxBytes: number): Promise<FramedResult> {
+  async scan(partition: number, from: Offset, maxBytes: number): Promise<FramedResult> {
     if (this.#isClosed) throw new LogUnavailableError('the log is closed')
     // Taken before the read, so that records committed during it are not skipped.
     const end = this.#end
-    const { frames, next } = await this.#backThread.call('scan', { from, maxBytes })
+    const { frames, next } = await this.#backThread.call('scan', { partition, from, maxBytes })
     return { frames, next: frames.length === 0 ? Math.max(from, end) : next }
   }
 
-  async get(_partition: number, offsets: readonly Offset[]): Promise<(StoredRecord | undefined)[]> {
-    const records = offsets.map((offset) => this.#ring.get(offset))
+  async get(partition: number, offsets: readonly Offset[]): Promise<(StoredRecord | undefined)[]> {
+    const records = offsets.map((offset) => this.#ring.get(partition, offset))
     const missing = offsets.filter((_, i) => records[i] === undefined)
-    if (missing.length === 0) return records
-    const stored = await this.#thread.call('get', missing)
+    const stored = missing.length === 0 ? [] : await this.#thread.call('get', { partition, offsets: missing })
     const found = new Map(missing.map((offset, i) => [offset, stored[i]]))
-    return records.map((record, i) => record ?? decodeIfFound(found.get(offsets[i]!)))
+    return records.map((record, i) => {
+      return record === 'elsewhere' ? undefined : (record ?? decodeIfFound(found.get(offsets[i]!)))
+    })
   }
 
-  async tally(_partition: number, stream: Stream, range: OffsetRange): Promise<Tally> {
-    return new Map(await this.#thread.call('tally', { stream, range }))
+  async tally(partition: number, stream: Stream, range: OffsetRange): Promise<Tally> {
+    return new Map(await this.#thread.call('tally', { stream: streamNumber(partition, stream), range }))
   }
 
-  oldest(): Promise<{ offset: Offset; acceptedAt: number } | undefined> {
-    return this.#thread.call('oldest', undefined)
+  oldest(partition: number): Promise<{ offset: Offset; acceptedAt: number } | undefined> {
+    return this.#thread.call('oldest', partition)
   }
 
   oldestUnit(): Promise<OffsetRange | undefined> {
@@ -195,7 +203,9 @@ export class SqliteEventLog implements EventLog {
     return () => this.#damageListeners.delete(listener)
   }
 
-  async retain(_partition: number, finishedBefore: Offset, keepMs: number): Promise<void> {
+  async retain(partition: number, finished: Offset, keepMs: number): Promise<void> {
+    this.#retainedUpTo[partition] = finished
+    const finishedBefore = Math.min(...this.#retainedUpTo)
     if (this.#clockJumps.hadOneLately() || this.#retentionHolds > 0) return
     await this.#thread.call('retain', { finishedBefore, keepMs, now: this.#clock.now() })
     this.#sizeBytes = await this.#thread.call('sizeBytes', undefined)
@@ -269,15 +279,17 @@ export class SqliteEventLog implements EventLog {
   #publish({ end, bytes, streams }: Committed): void {
     this.#end = end
     this.#sizeBytes += bytes
-    for (const stream of streams) {
-      for (const listener of this.#commitListeners) listener(0, stream)
+    for (const number of streams) {
+      for (const listener of this.#commitListeners) listener(partitionOfStream(number), streamOfNumber(number))
     }
   }
 
   #noteDamage({ range }: DamageNotice): void {
     this.#damaged = [...this.#damaged, range].sort((a, b) => a.from - b.from)
     this.#end = Math.max(this.#end, range.to)
-    for (const listener of this.#damageListeners) listener(0, range)
+    for (let partition = 0; partition < this.partitions; partition++) {
+      for (const listener of this.#damageListeners) listener(partition, range)
+    }
   }
 }
 

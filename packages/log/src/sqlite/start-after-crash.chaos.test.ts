@@ -14,7 +14,7 @@ describe('a start after a crash', () => {
   async function crashed(): Promise<string> {
     const directory = folders.create()
     await using log = await openLog(directory)
-    for (let i = 0; i < 10; i++) await log.append('live', testRecord('source-a', `${i}`))
+    for (let i = 0; i < 10; i++) await log.append(0, 'live', testRecord('source-a', `${i}`))
     return folders.copy(directory)
   }
   /** A log of one closed segment. */
@@ -39,7 +39,7 @@ describe('a start after a crash', () => {
     await using log = await openLog(directory)
     expect(await notesIn(log)).toEqual([])
     expect(log.damaged()).toEqual([{ from: 0, to: SEGMENT_OFFSETS }])
-    expect(await log.append('live', testRecord('source-a', 'x'))).toBe(SEGMENT_OFFSETS)
+    expect(await log.append(0, 'live', testRecord('source-a', 'x'))).toBe(SEGMENT_OFFSETS)
     expect(statSync(join(directory, '0.db-wal.damaged')).size).toBeGreaterThan(10 * PAGE_BYTES)
   })
 
@@ -50,7 +50,7 @@ describe('a start after a crash', () => {
     // A newer segment beside it makes it one that was about to be closed.
     {
       await using log = await openLog(directory, { notBefore: 10 })
-      await log.append('live', testRecord('source-a', '10'))
+      await log.append(0, 'live', testRecord('source-a', '10'))
       for (const ending of ['', '-wal']) {
         writeFileSync(join(copy, `10.db${ending}`), readFileSync(join(directory, `10.db${ending}`)))
       }
@@ -82,7 +82,7 @@ describe('a start after a crash', () => {
       for (const note of ['10', '11']) {
         await using log = await openLog(directory)
         expect([name, log.damaged(), log.end()]).toEqual([name, [], Number(note)])
-        expect(await log.append('live', testRecord('source-a', note))).toBe(Number(note))
+        expect(await log.append(0, 'live', testRecord('source-a', note))).toBe(Number(note))
         expect((await notesIn(log)).length).toBe(Number(note) + 1)
       }
     }
@@ -93,6 +93,6 @@ describe('a start after a crash', () => {
     const directory = folders.copy(await closed())
     for (const file of segmentFiles(directory)) rmSync(join(directory, file))
     await using log = await openLog(directory, { notBefore: 10 })
-    expect(await log.append('live', testRecord('source-a', 'x'))).toBe(10)
+    expect(await log.append(0, 'live', testRecord('source-a', 'x'))).toBe(10)
   })
 })

@@ -27,13 +27,13 @@ answerCalls<ThreadFunctions>({
     const result = segments.read(stream, from, maxBytes)
     return new Transferred(result, buffersOf(result.records))
   },
-  get(offsets) {
-    const records = offsets.map((offset) => segments.get(offset))
+  get({ partition, offsets }) {
+    const records = offsets.map((offset) => segments.get(partition, offset))
     return new Transferred(records, buffersOf(records.filter((record) => record !== undefined)))
   },
   tally: ({ stream, range }) => [...segments.tally(stream, range)],
   oldestUnit: () => segments.oldestClosed(),
-  oldest: () => segments.oldest(),
+  oldest: (partition) => segments.oldest(partition),
   retain: ({ finishedBefore, keepMs, now }) => segments.retain(finishedBefore, keepMs, now),
   sizeBytes: () => segments.sizeBytes(),
   closeNewest: () => segments.closeNewest(),

@@ -6,6 +6,7 @@ import { noteOf, testRecord } from '../conformance.ts'
 import { STREAMS, type Stream } from '../event-log.ts'
 import { LogFolders } from './log-folders.ts'
 import { Segments } from './segments/segments.ts'
+import { streamNumber } from './segments/stream-number.ts'
 
 const folders = new LogFolders()
 afterAll(() => folders[Symbol.dispose]())
@@ -33,7 +34,8 @@ function encoded(record: EventRecord): Buffer {
   return bytes
 }
 
-function append(segments: Segments, notes: readonly string[], stream: Stream): void {
+function append(segments: Segments, notes: readonly string[], name: Stream): void {
+  const stream = streamNumber(0, name)
   const records = notes.map((note) => testRecord('source-a', note, 3))
   const entries = records.map((record) => ({ stream, bytes: encoded(record) }))
   const events = records.reduce((sum, { header }) => sum + eventCount(header), 0)
@@ -42,7 +44,7 @@ function append(segments: Segments, notes: readonly string[], stream: Stream): v
 
 function notesOf(segments: Segments): string[] {
   return STREAMS.flatMap((stream) =>
-    segments.read(stream, 0, 10_000_000).records.map(({ bytes }) => noteOf(decodeRecord(bytes))!),
+    segments.read(streamNumber(0, stream), 0, 10_000_000).records.map(({ bytes }) => noteOf(decodeRecord(bytes))!),
   )
 }
 

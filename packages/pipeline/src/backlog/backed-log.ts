@@ -71,14 +71,6 @@ export class BackedLog implements EventLog {
     return sum
   }
 
-  partitionOf(sourceId: string): number {
-    return this.#log.partitionOf(sourceId)
-  }
-
-  append(...given: Parameters<EventLog['append']>): Promise<Offset> {
-    return this.#log.append(...given)
-  }
-
   readBack(partition: number, before: Offset, maxBytes: number): Promise<FramedResult> {
     return this.#log.readBack(partition, before, maxBytes)
   }
@@ -113,14 +105,6 @@ export class BackedLog implements EventLog {
 
   retain(partition: number, finishedBefore: Offset, keepMs: number): Promise<void> {
     return this.#log.retain(partition, finishedBefore, keepMs)
-  }
-
-  check(): Promise<void> {
-    return this.#log.check()
-  }
-
-  trouble(): string | undefined {
-    return this.#log.trouble()
   }
 
   sizeBytes(): number {

@@ -22,8 +22,8 @@ async function withSmallLog(answer: Parameters<typeof PipelineUnderTest.withSink
 
 /** Segments are closed by a thread that no clock of ours drives: it gets its time. */
 async function untilOldest(run: PipelineUnderTest, log: SqliteEventLog, offset: number) {
-  for (let n = 0; n < 500 && ((await log.oldest())?.offset ?? offset) < offset; n++) await run.advance(5 * SECOND)
-  expect((await log.oldest())?.offset ?? offset).toBeGreaterThanOrEqual(offset)
+  for (let n = 0; n < 500 && ((await log.oldest(0))?.offset ?? offset) < offset; n++) await run.advance(5 * SECOND)
+  expect((await log.oldest(0))?.offset ?? offset).toBeGreaterThanOrEqual(offset)
 }
 
 test('over its bound the log gives up its oldest segments, and what destinations still have to get of them is kept', async () => {
@@ -101,6 +101,6 @@ test('a log inside its bound, or without one, keeps what it has', async () => {
     await using _ = run
     for (let n = 0; n < 5; n++) await run.send(track(`m-${n}`))
     await run.advance(2 * MINUTE)
-    expect((await log.oldest())!.offset).toBe(0)
+    expect((await log.oldest(0))!.offset).toBe(0)
   }
 })

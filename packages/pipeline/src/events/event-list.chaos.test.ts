@@ -160,7 +160,7 @@ test('several partitions are one list, newest first', async () => {
     await run.accept([track(`m-${n}`), track(`n-${n}`)], { source: sources[n % 6]! })
     await run.advance(SECOND)
   }
-  expect(new Set(sources.map((source) => log.partitionOf(source))).size).toBe(3)
+  expect(new Set(sources.map((source) => run.partitionOf(source))).size).toBe(3)
   const get = await routesOf(run)
   const expected = Array.from({ length: 60 }, (_, n) => [`m-${n}`, `n-${n}`])
     .flat()

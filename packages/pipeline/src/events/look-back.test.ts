@@ -12,6 +12,7 @@ async function threeRecords() {
   const log = new MemoryEventLog()
   for (const prefix of ['a', 'b', 'c']) {
     await log.append(
+      0,
       'live',
       recordOf(
         tracks(10, (n) => (n === 0 ? 'first' : 'u'), prefix),
@@ -63,7 +64,7 @@ test('an event is found however its user and name are written', async () => {
   for (const [event, filter] of WRITTEN) {
     const log = new MemoryEventLog()
     const record = recordOf(tracks(1), 's1', START)
-    await log.append('live', { ...record, body: Buffer.from(`{"batch":[${event}]}`) })
+    await log.append(0, 'live', { ...record, body: Buffer.from(`{"batch":[${event}]}`) })
     const { frames } = await log.readBack(0, 1, 1)
     const look = async (wanted: object) => {
       const lookBack = new LookBack({ filter: wanted, places: [{ offset: 1, index: 0 }], spans: [] }, noOutcomes)

@@ -20,7 +20,7 @@ test('a new connection starts at the end of the log', async () => {
 test('a new connection of an old destination begins when it is made', async () => {
   const { run, sink } = await PipelineUnderTest.withSink(200, { sources: ['s1'] })
   await using _ = run
-  run.sources.set('s2', { id: 's2', name: 's2', type: 'cloud' })
+  run.sources.set('s2', { id: 's2', name: 's2', type: 'cloud', partition: 0 })
   await run.configure()
   await run.accept([track('before')], { source: 's2' })
   await run.settle()

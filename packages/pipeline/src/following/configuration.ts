@@ -15,6 +15,8 @@ export interface ConfiguredSource {
   readonly id: string
   readonly name: string
   readonly type: string
+  /** The partition of the log that its events lie in. */
+  readonly partition: number
 }
 
 export interface ConfiguredDestination {

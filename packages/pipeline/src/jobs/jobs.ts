@@ -27,6 +27,8 @@ export interface JobsOptions extends JobDeps {
   /** Whether a connection between them is there and enabled. */
   readonly isConnected: (sourceId: string, destinationId: string) => boolean
   readonly log: EventLog
+  /** The partitions that may hold events of a source. */
+  readonly partitionsOf: (sourceId: string) => readonly number[]
   /** 0 ≤ random < 1, for ids. */
   readonly random: () => number
 }
@@ -83,13 +85,13 @@ export class Jobs {
 
   /** Begins a replay of the log. @throws ApiError 400, 409 */
   async createOverLog(request: LogRequest, createdBy: string): Promise<Job> {
-    const { store, clock, log, scan } = this.#options
+    const { store, clock, log, scan, partitionsOf } = this.#options
     refuseUnlessReplayable(request, this.#options)
     this.#refuseTooMany()
-    await refuseUnlessKept(request, log, store)
+    await refuseUnlessKept(request, this.#options)
     const { destinationIds, isDryRun, ratePerSecond = STANDARD_RATE, ...selection } = request
     const ends = Array.from({ length: log.partitions }, (_, partition) => log.end(partition))
-    const partitions = new Set(selection.sourceIds.map((sourceId) => log.partitionOf(sourceId)))
+    const partitions = new Set(selection.sourceIds.flatMap((sourceId) => partitionsOf(sourceId)))
     const starts: number[][] = []
     for (const [partition, end] of ends.entries()) {
       const start = partitions.has(partition) ? await scan.start(partition, selection.from) : { offset: end, index: 0 }

@@ -22,6 +22,13 @@ export function refuseUnlessReplayable({ sourceIds, destinationIds }: LogRequest
   }
 }
 
+interface KeptRange {
+  readonly log: Pick<EventLog, 'oldest'>
+  readonly store: Pick<DeliveryStore, 'outcomes'>
+  /** The partitions that may hold events of a source. */
+  readonly partitionsOf: (sourceId: string) => readonly number[]
+}
+
 /**
  * Refuses a range from which the log has dropped something, or where outcomes are asked for, the traces.
  *
@@ -30,10 +37,9 @@ export function refuseUnlessReplayable({ sourceIds, destinationIds }: LogRequest
  */
 export async function refuseUnlessKept(
   { sourceIds, from, outcomes }: LogRequest,
-  log: EventLog,
-  store: Pick<DeliveryStore, 'outcomes'>,
+  { log, store, partitionsOf }: KeptRange,
 ): Promise<void> {
-  for (const partition of new Set(sourceIds.map((sourceId) => log.partitionOf(sourceId)))) {
+  for (const partition of new Set(sourceIds.flatMap((sourceId) => partitionsOf(sourceId)))) {
     const oldest = await log.oldest(partition)
     // From offset 0 on everything is there: a log that is younger than the range lacks nothing of it.
     if (oldest !== undefined && oldest.offset > 0 && from < oldest.acceptedAt) throw older('log', oldest.acceptedAt)

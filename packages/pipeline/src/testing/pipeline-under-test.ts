@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { EgressRules, HostNames, OutboundClient, SqliteDeliveryStore } from '@millrace/delivery'
 import { type DestinationModule, DestinationRegistry } from '@millrace/destinations'
-import { type EventLog, MemoryEventLog, type Offset, type Stream } from '@millrace/log'
-import { ENRICHMENT_RULES, type JsonObject, messageHash } from '@millrace/protocol'
+import { type EventLog, type LogWriter, MemoryEventLog, type Offset, type Stream } from '@millrace/log'
+import { ENRICHMENT_RULES, hash53, type JsonObject, messageHash } from '@millrace/protocol'
 import { type Clock, ManualClock, systemClock } from '@millrace/std'
 import { DEFAULT_LIMITS, Sandboxes } from '@millrace/transformations'
 import type { ConfiguredConnection, ConfiguredDestination, ConfiguredSource } from '../following/configuration.ts'
@@ -25,7 +25,7 @@ type DestinationChange = Partial<Omit<ConfiguredDestination, 'delivery'>> & {
 }
 
 export interface Setting {
-  readonly log?: EventLog
+  readonly log?: EventLog & LogWriter
   readonly clock?: ManualClock
   /** Ids of the sources. Default `s1`. */
   readonly sources?: readonly string[]
@@ -64,7 +64,7 @@ export interface TracedJourney {
 export class PipelineUnderTest implements AsyncDisposable {
   readonly folder = mkdtempSync(path.join(tmpdir(), 'millrace-pipeline-'))
   readonly clock: ManualClock
-  readonly log: EventLog
+  readonly log: EventLog & LogWriter
   readonly logged: { level: string; text: string; fields: object }[] = []
   /** Events that were given up, as the audit log is told. */
   readonly told: { destinationId: string; count: number }[] = []
@@ -115,7 +115,8 @@ export class PipelineUnderTest implements AsyncDisposable {
     this.clock = setting.clock ?? new ManualClock(START)
     this.log = watched(setting.log ?? new MemoryEventLog(), this.#count)
     this.#file = path.join(this.folder, 'delivery.db')
-    for (const id of setting.sources ?? ['s1']) this.sources.set(id, { id, name: id, type: 'cloud' })
+    for (const id of setting.sources ?? ['s1'])
+      this.sources.set(id, { id, name: id, type: 'cloud', partition: hash53(id) % this.log.partitions })
     for (const [id, change] of Object.entries(setting.destinations ?? {})) {
       this.destinations.set(id, destinationOf(id, change))
       for (const sourceId of this.sources.keys()) this.connect(sourceId, id)
@@ -144,9 +145,13 @@ export class PipelineUnderTest implements AsyncDisposable {
 
   // Acting
 
+  partitionOf(sourceId: string): number {
+    return this.sources.get(sourceId)?.partition ?? 0
+  }
+
   /** Accepts one batch, as the gateway would. */
   accept(events: readonly object[], { source = 's1', stream = 'live' as Stream } = {}): Promise<Offset> {
-    return this.log.append(stream, recordOf(events, source, this.clock.now()))
+    return this.log.append(this.partitionOf(source), stream, recordOf(events, source, this.clock.now()))
   }
 
   /** Accepts one batch and waits for what comes of it. */

@@ -61,7 +61,7 @@ async function openLog(folder: string, records: number, segmentBytes: number): P
   writeFileSync(join(folder, 'format'), '1\n')
   const log = await SqliteEventLog.open({ directory: join(folder, 'log'), clock: systemClock, segmentBytes })
   for (let n = 0; n < records; n += 10) {
-    const commit = Array.from({ length: 10 }, (_, i) => log.append(i % 5 === 0 ? 'backfill' : 'live', record(n + i)))
+    const commit = Array.from({ length: 10 }, (_, i) => log.append(0, i % 5 === 0 ? 'backfill' : 'live', record(n + i)))
     await Promise.all(commit)
   }
   return log
@@ -123,7 +123,7 @@ test('while a log is being written, every record is checked and nothing is chang
   expect(found['log']).toMatch(/^ok 1 segment, [\d.]+ KB; the oldest starts at offset 0, the newest at 0$/)
   expect(found['format']).toBe('ok 1')
   expect(code).toBe(0)
-  await log.append('live', record(20))
+  await log.append(0, 'live', record(20))
   expect((await examine()).found['records']).toBe('ok 21 read, every checksum fits')
   expect((await examine({}, '--quick')).found['records']).toBe('ok not read (--quick)')
 })

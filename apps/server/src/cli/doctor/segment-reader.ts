@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { pathToFileURL } from 'node:url'
 import { crc32 } from 'node:zlib'
-import { STREAM_TABLES } from '@millrace/log'
+import { streamsIn, streamTable } from '@millrace/log'
 import { roomNeeded, ScratchFolder } from './scratch-folder.ts'
 
 export interface SegmentReport {
@@ -67,8 +67,10 @@ function readRecords(path: string, first: number, way: 'as it is' | 'with its WA
     let records = 0
     if (isBlank(database)) return { records, damagedOffsets: [] }
     const damagedOffsets: number[] = []
-    for (const table of Object.values(STREAM_TABLES)) {
-      for (const row of database.prepare(`SELECT offset, crc, bytes FROM ${table} ORDER BY offset`).iterate()) {
+    for (const stream of streamsIn(database)) {
+      for (const row of database
+        .prepare(`SELECT offset, crc, bytes FROM ${streamTable(stream)} ORDER BY offset`)
+        .iterate()) {
         const { offset, crc, bytes } = row as { offset: number; crc: number; bytes: Uint8Array }
         records++
         const isWhole = bytes instanceof Uint8Array && crc32(bytes) === crc && offset >= first

@@ -45,7 +45,7 @@ test('restarts and crashes change no decision, whether the window is read at the
       })
       const stream = random() < 0.2 ? 'backfill' : 'live'
       const record = recordOf(sourceId, acceptedAt, messageIds)
-      return log.append(stream, record, hasWindow ? { windowMs: WINDOW_MS } : undefined).then((offset) => {
+      return log.append(0, stream, record, hasWindow ? { windowMs: WINDOW_MS } : undefined).then((offset) => {
         expected.set(offset, duplicates.length === 0 ? undefined : duplicates)
       })
     })
@@ -77,15 +77,15 @@ test('an event whose append failed is none that was seen', async () => {
   const directory = folders.create()
   const clock = new ManualClock(0)
   await using log = await openLog(directory, { clock })
-  const send = () => log.append('live', recordOf('source-a', 1_000, ['m']), { windowMs: WINDOW_MS })
-  await log.append('live', recordOf('source-a', 1_000, ['other']), { windowMs: WINDOW_MS })
+  const send = () => log.append(0, 'live', recordOf('source-a', 1_000, ['m']), { windowMs: WINDOW_MS })
+  await log.append(0, 'live', recordOf('source-a', 1_000, ['other']), { windowMs: WINDOW_MS })
   renameSync(directory, `${directory}-moved`)
   await clock.advance(2_000)
   await expect(log.check()).rejects.toThrow()
   await expect(send()).rejects.toThrow()
   renameSync(`${directory}-moved`, directory)
   await clock.advance(1_000)
-  await log.oldest()
+  await log.oldest(0)
   const [first, second] = await log.get(0, [await send(), await send()])
   expect([first?.duplicates, second?.duplicates]).toEqual([undefined, new Set([0])])
 })
@@ -94,10 +94,10 @@ test('a segment without sources that have a window has nothing of it, and is rea
   const directory = folders.create()
   {
     await using log = await openLog(directory)
-    await log.append('live', recordOf('source-a', 1_000, ['m', 'm']))
+    await log.append(0, 'live', recordOf('source-a', 1_000, ['m', 'm']))
   }
   await using log = await openLog(directory)
-  const offset = await log.append('live', recordOf('source-a', 2_000, ['m', 'm']), { windowMs: WINDOW_MS })
+  const offset = await log.append(0, 'live', recordOf('source-a', 2_000, ['m', 'm']), { windowMs: WINDOW_MS })
   const [before, after] = await log.get(0, [0, offset])
   expect([before?.duplicates, after?.duplicates]).toEqual([undefined, new Set([1])])
 })
@@ -106,14 +106,14 @@ test('the log keeps what a restart needs for the longest window, however short i
   const directory = folders.create()
   const clock = new ManualClock(Date.parse('2026-03-04T09:00:00.000Z'))
   const windowMs = MAX_DEDUP_WINDOW_MS
-  const send = (log: SqliteEventLog) => log.append('live', recordOf('source-a', clock.now(), ['m']), { windowMs })
+  const send = (log: SqliteEventLog) => log.append(0, 'live', recordOf('source-a', clock.now(), ['m']), { windowMs })
   {
     await using log = await openLog(directory, { clock })
     await send(log)
   }
   {
     await using log = await openLog(directory, { clock, hasDedup: true })
-    await log.append('live', recordOf('source-b', clock.now(), ['n']))
+    await log.append(0, 'live', recordOf('source-b', clock.now(), ['n']))
     await log.retain(0, 2, 3_600_000)
     await clock.advance(20 * 3_600_000)
     await log.retain(0, 2, 3_600_000)
@@ -128,7 +128,7 @@ type Sent = readonly [BatchAttempt | undefined, readonly string[], readonly numb
 
 async function expectSent(log: SqliteEventLog, acceptedAt: number, sent: readonly Sent[]): Promise<void> {
   const appended = sent.map(([attempt, messageIds]) =>
-    log.append('live', recordOf('source-a', acceptedAt, messageIds), attempt && { attempt }),
+    log.append(0, 'live', recordOf('source-a', acceptedAt, messageIds), attempt && { attempt }),
   )
   const records = await log.get(0, await Promise.all(appended))
   const found = records.map((record) => record?.duplicates && [...record.duplicates])
@@ -173,7 +173,7 @@ test('what attempts brought is known for a day, after restarts and kills, and wh
   }
   for (let run = 0; run < 3; run++) {
     await using log = await openLog(directory, { clock })
-    if (run === 1) await log.append('live', recordOf('source-b', clock.now(), ['other']))
+    if (run === 1) await log.append(0, 'live', recordOf('source-b', clock.now(), ['other']))
     // The segments of the runs before are closed, and leave.
     await log.retain(0, log.end(), 0)
     if (run > 0) expect(await log.get(0, [0])).toEqual([undefined])
@@ -186,7 +186,7 @@ test('what attempts brought is known for a day, after restarts and kills, and wh
 
 test('a source with a window decides by it alone', async () => {
   await using log = await openLog(folders.create())
-  const send = (dedup: Dedup) => log.append('live', recordOf('source-a', 1_000, ['a']), dedup)
+  const send = (dedup: Dedup) => log.append(0, 'live', recordOf('source-a', 1_000, ['a']), dedup)
   const offsets = [await send({ windowMs: WINDOW_MS }), await send({ windowMs: WINDOW_MS })]
   const [first, second] = await log.get(0, offsets)
   expect([first?.duplicates, second?.duplicates]).toEqual([undefined, new Set([0])])

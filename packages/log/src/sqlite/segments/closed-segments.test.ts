@@ -18,10 +18,10 @@ test('closed segments hold all that was appended before, and are a log by themse
   await using log = await openLog(folders.create())
   const appends: Promise<number>[] = []
   for (let i = 0; i < 200; i++)
-    appends.push(log.append(i % 3 === 0 ? 'backfill' : 'live', testRecord('source-a', `${i}`)))
+    appends.push(log.append(0, i % 3 === 0 ? 'backfill' : 'live', testRecord('source-a', `${i}`)))
   await appends[99]
   const closing = close(log)
-  for (let i = 200; i < 300; i++) appends.push(log.append('live', testRecord('source-a', `${i}`)))
+  for (let i = 200; i < 300; i++) appends.push(log.append(0, 'live', testRecord('source-a', `${i}`)))
   const { end, files } = await closing
   const offsets = await Promise.all(appends)
   expect(end).toBeGreaterThan(offsets[99]!)
@@ -46,7 +46,7 @@ test('closing twice without an append in between begins no further segment', asy
   const directory = folders.create()
   await using log = await openLog(directory)
   expect(await close(log)).toEqual({ end: 0, files: [] })
-  await log.append('live', testRecord('source-a', '0'))
+  await log.append(0, 'live', testRecord('source-a', '0'))
   const once = await close(log)
   expect(once).toEqual({ end: 1, files: [join(directory, '0.db')] })
   expect(await close(log)).toEqual(once)
@@ -58,7 +58,7 @@ test('while retention is held no segment is dropped, however old', async () => {
   const directory = folders.create()
   for (let i = 0; i < 3; i++) {
     await using log = await openLog(directory)
-    await log.append('live', testRecord('source-a', `${i}`))
+    await log.append(0, 'live', testRecord('source-a', `${i}`))
   }
   await using log = await openLog(directory, { clock })
   await log.retain(0, 2, 1_000)

@@ -1,6 +1,7 @@
 import type { DedupRule } from '../../dedup.ts'
-import type { Offset, Stream } from '../../event-log.ts'
+import type { Offset } from '../../event-log.ts'
 import type { DecidedCommit } from '../dedup/decided-commit.ts'
+import type { StreamNumber } from './stream-number.ts'
 
 export interface EncodedRecord {
   readonly offset: Offset
@@ -10,16 +11,16 @@ export interface EncodedRecord {
 }
 
 export interface CommitEntry {
-  readonly stream: Stream
+  readonly stream: StreamNumber
   readonly bytes: Uint8Array
   readonly rule?: DedupRule | undefined
 }
 
-/** One commit: records of both streams, in the order of their offsets. */
+/** One commit: records of all streams, in the order of their offsets. */
 export interface Commit {
   readonly entries: readonly CommitEntry[]
   /** Per stream with entries: source id, events, bytes. */
-  readonly tallies: readonly { readonly stream: Stream; readonly counts: readonly [string, number, number][] }[]
+  readonly tallies: readonly { readonly stream: StreamNumber; readonly counts: readonly [string, number, number][] }[]
   /** Deduplication result; absent without a rule. */
   readonly decided?: DecidedCommit
 }

@@ -30,7 +30,7 @@ beforeAll(async () => {
     await using log = await openLog(directory, SMALL_SEGMENTS)
     for (let i = 0; i < 60; i++) {
       const stream = i % 7 === 0 ? 'backfill' : 'live'
-      await log.append(stream, testRecord('source-a', `${i}`, 60))
+      await log.append(0, stream, testRecord('source-a', `${i}`, 60))
     }
   }
   const files = segmentFiles(directory)
@@ -92,7 +92,7 @@ describe('a closed segment that', () => {
           // Damage that the start finds is in `damaged` before anybody can listen.
           expect(noticed).toEqual(which === 'newest' ? [] : [range])
           expect(await log.get(0, [from])).toEqual([undefined])
-          const offset = await log.append('live', testRecord('source-a', 'after'))
+          const offset = await log.append(0, 'live', testRecord('source-a', 'after'))
           expect(offset).toBeGreaterThanOrEqual(which === 'newest' ? range.to : original.end)
         }
         expect(segmentFiles(directory, '.db.damaged')).toEqual([`${file}.damaged`])

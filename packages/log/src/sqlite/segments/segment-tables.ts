@@ -1,12 +1,4 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
-import type { Stream } from '../../event-log.ts'
-
-/** Table names; `import` for backfills, as in segments of earlier releases. */
-export const STREAM_TABLES: Readonly<Record<Stream, string>> = { live: 'live', backfill: 'import' }
-
-export function perStream<T>(make: (table: string) => T): Record<Stream, T> {
-  return { live: make(STREAM_TABLES.live), backfill: make(STREAM_TABLES.backfill) }
-}
 
 export function hasTable(database: DatabaseSync, name: string): boolean {
   return database.prepare("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?").get(name) !== undefined
@@ -30,7 +22,6 @@ export interface Writes {
   readonly begin: StatementSync
   readonly commit: StatementSync
   readonly rollback: StatementSync
-  readonly insert: Record<Stream, StatementSync>
   readonly insertTally: StatementSync
   readonly probe: StatementSync
 }
@@ -40,7 +31,6 @@ export function prepareWrites(database: DatabaseSync): Writes {
     begin: database.prepare('BEGIN IMMEDIATE'),
     commit: database.prepare('COMMIT'),
     rollback: database.prepare('ROLLBACK'),
-    insert: perStream((table) => database.prepare(`INSERT INTO ${table} (offset, crc, bytes) VALUES (?, ?, ?)`)),
     insertTally: database.prepare('INSERT INTO tally (stream, first, last, counts) VALUES (?, ?, ?, ?)'),
     probe: database.prepare('INSERT INTO probe VALUES (1, 1) ON CONFLICT DO UPDATE SET written = written + 1'),
   }

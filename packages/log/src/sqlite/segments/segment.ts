@@ -1,9 +1,9 @@
 import { existsSync, renameSync } from 'node:fs'
-import { DatabaseSync, type StatementSync } from 'node:sqlite'
+import { DatabaseSync } from 'node:sqlite'
 import { pathToFileURL } from 'node:url'
 import { crc32 } from 'node:zlib'
 import { decodeRecord, eventCount } from '@millrace/protocol'
-import { type Offset, type OffsetRange, STREAMS, type Stream, type Tally } from '../../event-log.ts'
+import { type Offset, type OffsetRange, STREAMS, type Tally } from '../../event-log.ts'
 import { addToTally } from '../../tally.ts'
 import type { AttemptEntry } from '../dedup/attempts.ts'
 import { checkpoint } from './checkpoint.ts'
@@ -11,7 +11,9 @@ import type { Commit, EncodedRecord } from './commit.ts'
 import { DamagedSegmentError, guardDamage, refuseEmptied } from './damaged-segment.ts'
 import { inodeOf, PAGE_BYTES, removeSegment, segmentPath } from './segment-files.ts'
 import { SegmentKeys } from './segment-keys.ts'
-import { createTables, perStream, prepareWrites, type Writes } from './segment-tables.ts'
+import { createTables, prepareWrites, type Writes } from './segment-tables.ts'
+import { type StreamNumber, streamNumber } from './stream-number.ts'
+import { StreamTables, streamTable } from './stream-tables.ts'
 
 /** Maximum offsets of a segment. It bounds the range of a damaged segment whose end is unknown. */
 export const SEGMENT_OFFSETS = 2 ** 24
@@ -20,7 +22,8 @@ export const SEGMENT_OFFSETS = 2 ** 24
  * One file of the log, `<first offset>.db`: an SQLite database in WAL mode, never checkpointed while it is written. So all
  * commits are in the WAL, whose frames SQLite verifies one by one: a truncation loses only the commits after it.
  *
- *   live, import   offset, CRC-32 of the bytes, encoded record (protocol/record.ts); `import` is the stream of backfills
+ *   live, import   offset, CRC-32 of the bytes, encoded record (protocol/record.ts); `import` is the stream of backfills.
+ *                  Those of partition 0; partition 7 has `live_7` and `import_7` from its first record on
  *   tally          per commit and stream: first and last offset, and [source id, events, bytes] as JSON
  *   probe          one row, written to test whether writes succeed
  *
@@ -30,8 +33,7 @@ export class Segment {
   readonly first: Offset
   readonly path: string
   readonly #database: DatabaseSync
-  readonly #reads: Record<Stream, StatementSync>
-  readonly #gets: Record<Stream, StatementSync>
+  readonly #streams: StreamTables
   #writes: Writes | undefined
   readonly #inode: bigint | undefined
   readonly #keys: SegmentKeys
@@ -42,10 +44,7 @@ export class Segment {
     this.#database = database
     this.#inode = inodeOf(path)
     this.#keys = new SegmentKeys(path, database)
-    this.#reads = perStream((table) =>
-      database.prepare(`SELECT offset, crc, bytes FROM ${table} WHERE offset >= ? AND offset < ? ORDER BY offset`),
-    )
-    this.#gets = perStream((table) => database.prepare(`SELECT offset, crc, bytes FROM ${table} WHERE offset = ?`))
+    this.#streams = new StreamTables(database)
     if (isWritable) this.#writes = prepareWrites(database)
   }
 
@@ -94,12 +93,10 @@ export class Segment {
 
   /** Writes one commit from `first` on and syncs it to disk. A failed commit leaves nothing visible. */
   append(first: Offset, { entries, tallies, decided }: Commit): void {
-    this.#transaction(({ insert, insertTally }) => {
+    this.#transaction(({ insertTally }) => {
       let offset = first
-      for (const { stream, bytes } of entries) insert[stream].run(offset++, crc32(bytes), bytes)
-      for (const { stream, counts } of tallies) {
-        insertTally.run(STREAMS.indexOf(stream), first, offset - 1, JSON.stringify(counts))
-      }
+      for (const { stream, bytes } of entries) this.#streams.insert(stream).run(offset++, crc32(bytes), bytes)
+      for (const { stream, counts } of tallies) insertTally.run(stream, first, offset - 1, JSON.stringify(counts))
       if (decided !== undefined) this.#keys.write(first, decided)
     })
     if (decided !== undefined) this.#keys.committed()
@@ -127,11 +124,11 @@ export class Segment {
   }
 
   /** Rows of a stream inside `range`, up to `maxBytes` but at least one. @throws DamagedSegmentError */
-  read(stream: Stream, range: OffsetRange, maxBytes: number): EncodedRecord[] {
+  read(stream: StreamNumber, range: OffsetRange, maxBytes: number): EncodedRecord[] {
     return guardDamage(this.path, () => {
       const found: EncodedRecord[] = []
       let bytes = 0
-      for (const row of this.#reads[stream].iterate(range.from, range.to)) {
+      for (const row of this.#streams.range(stream)?.iterate(range.from, range.to) ?? []) {
         const record = this.#checked(row)
         bytes += record.bytes.length
         if (found.length > 0 && bytes > maxBytes) break
@@ -141,20 +138,23 @@ export class Segment {
     })
   }
 
-  /** @throws DamagedSegmentError */
-  get(offset: Offset): EncodedRecord | undefined {
+  /** A record of any stream of a partition. @throws DamagedSegmentError */
+  get(partition: number, offset: Offset): EncodedRecord | undefined {
     return guardDamage(this.path, () => {
-      const row = this.#gets.live.get(offset) ?? this.#gets.backfill.get(offset)
-      return row && this.#checked(row)
+      for (const stream of STREAMS) {
+        const row = this.#streams.one(streamNumber(partition, stream))?.get(offset)
+        if (row !== undefined) return this.#checked(row)
+      }
+      return undefined
     })
   }
 
   /** @throws DamagedSegmentError */
-  tally(stream: Stream, range: OffsetRange, into: Tally): void {
+  tally(stream: StreamNumber, range: OffsetRange, into: Tally): void {
     guardDamage(this.path, () => {
       const commits = this.#database
         .prepare('SELECT first, last, counts FROM tally WHERE stream = ? AND last >= ? AND first < ? ORDER BY first')
-        .all(STREAMS.indexOf(stream), range.from, range.to) as { first: number; last: number; counts: string }[]
+        .all(stream, range.from, range.to) as { first: number; last: number; counts: string }[]
       for (const { first, last, counts } of commits) {
         if (first >= range.from && last < range.to) {
           for (const [sourceId, events, bytes] of JSON.parse(counts)) addToTally(into, sourceId, events, bytes)
@@ -165,27 +165,19 @@ export class Segment {
     })
   }
 
-  /** The first record of either stream. @throws DamagedSegmentError */
-  firstRecord(): EncodedRecord | undefined {
+  /** The first record of a partition. @throws DamagedSegmentError */
+  firstRecord(partition: number): EncodedRecord | undefined {
     return guardDamage(this.path, () => {
-      const row = this.#database
-        .prepare(
-          'SELECT min(offset) AS offset FROM (SELECT min(offset) AS offset FROM live UNION ALL SELECT min(offset) FROM import)',
-        )
-        .get() as { offset: number | null }
-      return row.offset === null ? undefined : this.get(row.offset)
+      const offsets = STREAMS.flatMap((stream) => this.#bound('min', streamNumber(partition, stream)) ?? [])
+      return offsets.length === 0 ? undefined : this.get(partition, Math.min(...offsets))
     })
   }
 
-  /** One past the last offset of either stream; `first` if the segment is empty. @throws DamagedSegmentError */
+  /** One past the last offset; `first` if the segment is empty. @throws DamagedSegmentError */
   end(): Offset {
     return guardDamage(this.path, () => {
-      const row = this.#database
-        .prepare(
-          'SELECT max(offset) AS last FROM (SELECT max(offset) AS offset FROM live UNION ALL SELECT max(offset) FROM import)',
-        )
-        .get() as { last: number | null }
-      return row.last === null ? this.first : row.last + 1
+      const offsets = [...this.#streams.numbers].flatMap((stream) => this.#bound('max', stream) ?? [])
+      return offsets.length === 0 ? this.first : Math.max(...offsets) + 1
     })
   }
 
@@ -203,6 +195,12 @@ export class Segment {
     this.#database.close()
   }
 
+  #bound(bound: 'min' | 'max', stream: StreamNumber): Offset | undefined {
+    if (this.#streams.range(stream) === undefined) return undefined
+    const row = this.#database.prepare(`SELECT ${bound}(offset) AS offset FROM ${streamTable(stream)}`).get()
+    return (row?.['offset'] as Offset | null) ?? undefined
+  }
+
   #transaction(work: (writes: Writes) => void): void {
     const writes = this.#writable()
     writes.begin.run()
@@ -212,6 +210,7 @@ export class Segment {
     } catch (error) {
       this.#keys.rolledBack()
       if (this.#database.isTransaction) writes.rollback.run()
+      this.#streams.rolledBack()
       throw error
     }
   }
@@ -229,8 +228,8 @@ export class Segment {
     return duplicates === undefined ? { offset, bytes } : { offset, bytes, duplicates }
   }
 
-  #tallyRecords(stream: Stream, range: OffsetRange, into: Tally): void {
-    for (const row of this.#reads[stream].iterate(range.from, range.to)) {
+  #tallyRecords(stream: StreamNumber, range: OffsetRange, into: Tally): void {
+    for (const row of this.#streams.range(stream)?.iterate(range.from, range.to) ?? []) {
       const { bytes, duplicates } = this.#checked(row)
       const { header } = decodeRecord(bytes)
       const events = eventCount(header) - (duplicates?.length ?? 0) / 2

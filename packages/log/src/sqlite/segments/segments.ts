@@ -2,7 +2,7 @@ import { mkdirSync, readdirSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { decodeRecord } from '@millrace/protocol'
 import { MAX_DEDUP_WINDOW_MS } from '../../dedup.ts'
-import type { Offset, OffsetRange, Stream, Tally } from '../../event-log.ts'
+import type { Offset, OffsetRange, Tally } from '../../event-log.ts'
 import type { Appended } from '../calls.ts'
 import type { AttemptEntry } from '../dedup/attempts.ts'
 import { KnownKeys, withoutDuplicates } from '../dedup/known-keys.ts'
@@ -12,6 +12,7 @@ import type { Commit, EncodedRecord } from './commit.ts'
 import { DamagedSegmentError } from './damaged-segment.ts'
 import { SEGMENT_OFFSETS, Segment } from './segment.ts'
 import { hasWal, isBlank, removeSegment, SIDE_FILES, segmentPath, setAside } from './segment-files.ts'
+import type { StreamNumber } from './stream-number.ts'
 
 export interface SegmentsOptions {
   readonly directory: string
@@ -104,7 +105,7 @@ export class Segments {
     this.#open().probe()
   }
 
-  read(stream: Stream, from: Offset, maxBytes: number): { records: EncodedRecord[]; next: Offset } {
+  read(stream: StreamNumber, from: Offset, maxBytes: number): { records: EncodedRecord[]; next: Offset } {
     for (let at = this.#entryIndexOf(from); at < this.#entries.length; at++) {
       const entry = this.#entries[at]!
       const range = { from: Math.max(from, entry.first), to: this.#endOf(at) }
@@ -115,14 +116,14 @@ export class Segments {
     return { records: [], next: Math.max(from, this.#end) }
   }
 
-  get(offset: Offset): EncodedRecord | undefined {
+  get(partition: number, offset: Offset): EncodedRecord | undefined {
     const entry = this.#entries[this.#entryIndexOf(offset)]
     if (entry === undefined || entry.first > offset) return undefined
-    const record = this.#guarded(entry, (segment) => segment.get(offset))
+    const record = this.#guarded(entry, (segment) => segment.get(partition, offset))
     return record === 'damaged' ? undefined : record
   }
 
-  tally(stream: Stream, range: OffsetRange): Tally {
+  tally(stream: StreamNumber, range: OffsetRange): Tally {
     const tally: Tally = new Map()
     for (const [at, entry] of [...this.#entries].entries()) {
       if (entry.first < range.to && this.#endOf(at) > range.from) {
@@ -132,9 +133,9 @@ export class Segments {
     return tally
   }
 
-  oldest(): { offset: Offset; acceptedAt: number } | undefined {
+  oldest(partition: number): { offset: Offset; acceptedAt: number } | undefined {
     for (const entry of [...this.#entries]) {
-      const record = this.#guarded(entry, (segment) => segment.firstRecord())
+      const record = this.#guarded(entry, (segment) => segment.firstRecord(partition))
       if (record !== undefined && record !== 'damaged') {
         return { offset: record.offset, acceptedAt: decodeRecord(record.bytes).header.acceptedAt }
       }
