@@ -23,36 +23,37 @@ export function messageOf(
   event: StoredEvent,
   template: JsonValue | undefined,
   parts: JsonValue | undefined,
-  escape: EscapeValue,
+  escapeValue: EscapeValue,
 ): Message {
   const values = placeholderValues(event)
-  const own = filledText(String(template ?? ''), values, escape)
-  const text = own === '' ? defaultText(event, escape) : own
+  const own = filledText(String(template ?? ''), values, escapeValue)
+  const text = own === '' ? defaultText(event, escapeValue) : own
   if (text.trim() === '') throw new Error('the message has no text')
-  const filled = Array.isArray(parts) ? parts.map((part) => filledPart(part, values, '', escape)) : []
+  const filled = Array.isArray(parts) ? parts.map((part) => filledPart(part, values, '', escapeValue)) : []
   return { text, isOwnText: own !== '', parts: filled }
 }
 
-function defaultText(event: StoredEvent, escape: EscapeValue): string {
-  if (event.type === 'identify') return `Identified ${escape(userName(event) ?? 'a user')}`
+function defaultText(event: StoredEvent, escapeValue: EscapeValue): string {
+  if (event.type === 'identify') return `Identified ${escapeValue(userName(event) ?? 'a user')}`
   const user = userId(event) ?? anonymousId(event)
-  const name = escape(trackName(event))
-  return user === undefined ? name : `${name} by ${escape(user)}`
+  const name = escapeValue(trackName(event))
+  return user === undefined ? name : `${name} by ${escapeValue(user)}`
 }
 
 /** The text with the values of the event; where it has none, with nothing in their place. */
-function filledText(template: string, values: JsonObject, escape: EscapeValue): string {
-  return replacePlaceholders(template, values, escape).text
+function filledText(template: string, values: JsonObject, escapeValue: EscapeValue): string {
+  return replacePlaceholders(template, values, escapeValue).text
 }
 
 /** A part with every text in it filled. An address is taken as it is: in JSON only the texts of a message are markup. */
-function filledPart(part: JsonValue, values: JsonObject, name: string, escape: EscapeValue): JsonValue {
-  if (typeof part === 'string') return filledText(part, values, name.endsWith('url') ? asItIs : escape)
-  if (Array.isArray(part)) return part.map((element) => filledPart(element, values, name, escape))
+function filledPart(part: JsonValue, values: JsonObject, name: string, escapeValue: EscapeValue): JsonValue {
+  if (typeof part === 'string')
+    return filledText(part, values, name.toLowerCase().endsWith('url') ? asItIs : escapeValue)
+  if (Array.isArray(part)) return part.map((element) => filledPart(element, values, name, escapeValue))
   if (!isJsonObject(part)) return part
   const filled: JsonObject = {}
   for (const [member, value] of Object.entries(part))
-    setMember(filled, member, filledPart(value, values, member, escape))
+    setMember(filled, member, filledPart(value, values, member, escapeValue))
   return filled
 }
 

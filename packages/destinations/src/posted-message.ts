@@ -12,7 +12,7 @@ export interface MessageService {
   readonly parts: string
   /** Variable with the rich parts for identify events. */
   readonly identifyParts: string
-  readonly escape: EscapeValue
+  readonly escapeValue: EscapeValue
 }
 
 export interface PostedMessage extends Message {
@@ -28,15 +28,15 @@ export interface PostedMessage extends Message {
 export function postedMessage(
   event: StoredEvent,
   config: JsonObject,
-  { parts, identifyParts, escape }: MessageService,
+  { parts, identifyParts, escapeValue }: MessageService,
 ): PostedMessage | undefined {
   const { eventTemplates, identifyTemplate } = config
   if (event.type === 'identify') {
-    return { ...messageOf(event, identifyTemplate, config[identifyParts], escape), entry: {} }
+    return { ...messageOf(event, identifyTemplate, config[identifyParts], escapeValue), entry: {} }
   }
-  if (!hasEntries(eventTemplates)) return { ...messageOf(event, undefined, undefined, escape), entry: {} }
+  if (!hasEntries(eventTemplates)) return { ...messageOf(event, undefined, undefined, escapeValue), entry: {} }
   const entry = templateOf(event, eventTemplates)
-  return entry && { ...messageOf(event, entry['text'], entry[parts], escape), entry }
+  return entry && { ...messageOf(event, entry['text'], entry[parts], escapeValue), entry }
 }
 
 /** Identify events only where they are asked for. */

@@ -1,6 +1,6 @@
 import type { MessageService } from '../posted-message.ts'
 
-export const service: MessageService = { parts: 'blocks', identifyParts: 'identifyBlocks', escape: escapeText }
+export const service: MessageService = { parts: 'blocks', identifyParts: 'identifyBlocks', escapeValue: escapeText }
 
 /** Of what an event says nothing becomes a link, or calls everybody in the channel. */
 function escapeText(text: string): string {
