@@ -12,7 +12,7 @@ import { companyOf, dataEvent, memberOf, userOf } from './records.ts'
  */
 export const destination: DestinationModule = { definition, transform, testConnection }
 
-/** Only versions 1 create or update a user by its own id in one request; version 2 wants Intercom's id for an update. */
+/** Only versions 1 create or update a user by its own id in one request; version 2 wants Intercom's id for an update [D531]. */
 const USERS_VERSION = '1.1'
 const VERSION = '2.15'
 
