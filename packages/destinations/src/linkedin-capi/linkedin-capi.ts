@@ -45,8 +45,12 @@ function refusal(event: StoredEvent, _: JsonObject, nowMs: number): string | und
   return `LinkedIn rejects events older than 90 days: this one is from ${new Date(time).toISOString()}`
 }
 
-/** Each element of a list has a status of its own, also where there is one. */
+/**
+ * Each element of a list has a status of its own, also where there is one. An ended version of the API is answered 426: the
+ * events wait for another `apiVersion`.
+ */
 function classify({ status, body }: { status: number; body: unknown }): AnswerClass | undefined {
+  if (status === 426) return 'retry'
   if (status < 200 || status > 299 || !isJsonObject(body)) return undefined
   const failed = elementStatuses(body).find((each) => each >= 400)
   if (failed === undefined) return undefined

@@ -5,7 +5,7 @@ export const definition = cloudDefinition({
   name: 'SNAPCHAT_CAPI',
   displayName: 'Snapchat Conversions API',
   category: 'advertising',
-  variables: ['pixelId', 'accessToken', 'eventNames'],
+  variables: ['pixelId', 'accessToken', 'actionSource', 'eventNames'],
   secretKeys: ['accessToken'],
   messageTypes: ['track', 'page'],
   configSchema: {
@@ -18,6 +18,7 @@ export const definition = cloudDefinition({
         description: 'the ID of a pixel: letters, digits and hyphens',
       },
       accessToken: { type: 'string', minLength: 1 },
+      actionSource: { type: 'string', enum: ['WEB', 'OFFLINE'], default: 'WEB' },
       eventNames: {
         type: 'array',
         items: {
@@ -39,6 +40,7 @@ export const definition = cloudDefinition({
     fields: [
       { key: 'pixelId', label: 'Pixel ID', help: 'In the Events Manager of Snapchat.' },
       { key: 'accessToken', label: 'Access token', help: 'A long-lived token of the Conversions API.' },
+      { key: 'actionSource', label: 'Where events happen', help: 'OFFLINE: in shops or by phone. Default: WEB.' },
       {
         key: 'eventNames',
         label: 'Names of events',

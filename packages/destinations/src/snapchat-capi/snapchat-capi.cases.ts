@@ -116,6 +116,7 @@ const shown: DestinationCase[] = [
 const others: [what: string, config: JsonObject, event: JsonObject, expected: DestinationCase['expected']][] = [
   ['a name in another spelling', {}, { ...track, event: 'signed_up' }, sent(signUp)],
   ['an event that Snapchat does not know', {}, { ...track, event: 'Seat Reserved' }, { requests: [] }],
+  ['a conversion in a shop', { actionSource: 'OFFLINE' }, track, sent({ ...signUp, action_source: 'OFFLINE' })],
   ['a list of names that is none', { eventNames: 'x' }, track, sent(signUp)],
   [
     'your own name goes first',

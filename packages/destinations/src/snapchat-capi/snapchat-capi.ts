@@ -1,5 +1,5 @@
 import { type AnswerClass, isJsonObject, type JsonObject, type StoredEvent } from '@millrace/protocol'
-import { requiredText } from '../config-text.ts'
+import { configText, requiredText } from '../config-text.ts'
 import type { DestinationModule, TransformContext } from '../definition.ts'
 import { contextObject, duplicateId, eventTime, present } from '../event-facts.ts'
 import { type RequestObject, requestObject } from '../request-object.ts'
@@ -10,7 +10,7 @@ import { snapchatName } from './event-name.ts'
 import { userData } from './user-data.ts'
 
 /**
- * Sends conversions of websites to a pixel of Snapchat, by version 3 of its Conversions API.
+ * Sends conversions of websites and shops to a pixel of Snapchat, by version 3 of its Conversions API.
  *
  * @see docs/destinations/snapchat-capi.md
  */
@@ -36,7 +36,7 @@ function transform(event: StoredEvent, { config }: TransformContext): RequestObj
       endpoint: `${pixelAddress(config)}/events`,
       headers: { 'content-type': 'application/json' },
       params,
-      body: { JSON: { data: [conversion(event, name)] } },
+      body: { JSON: { data: [conversion(event, name, config)] } },
     }),
   ]
 }
@@ -67,14 +67,14 @@ function classify({ status, body }: { status: number; body: unknown }): AnswerCl
   return isRefused ? 'abort' : undefined
 }
 
-function conversion(event: StoredEvent, name: string): JsonObject {
+function conversion(event: StoredEvent, name: string, config: JsonObject): JsonObject {
   const time = eventTime(event)
   if (time === undefined) throw new Error('timestamp is missing')
   const custom = customData(event)
   return {
     event_name: name,
     event_time: Math.floor(time / 1_000),
-    action_source: 'WEB',
+    action_source: configText(config, 'actionSource') ?? 'WEB',
     ...present({ event_id: duplicateId(event), event_source_url: contextObject(event, 'page')['url'] }),
     user_data: userData(event),
     ...(Object.keys(custom).length === 0 ? {} : { custom_data: custom }),
