@@ -1,11 +1,8 @@
 import { createHash } from 'node:crypto'
 
-/** SHA-256 of personal data as advertisers compare it: trimmed, in lower case; 64 hex digits. */
-export function hashed(text: string): string {
-  return createHash('sha256').update(text.trim().toLowerCase()).digest('hex')
-}
+const SHA256 = /^[0-9a-f]{64}$/
 
-/** SHA-256 of the digits of a phone number; 64 hex digits. */
-export function hashedPhone(text: string): string {
-  return hashed(text.replace(/\D/g, ''))
+/** Personal data as SHA-256 in hex, as services match it; what is hashed already stays as it is. */
+export function hashed(text: string): string {
+  return SHA256.test(text) ? text : createHash('sha256').update(text).digest('hex')
 }

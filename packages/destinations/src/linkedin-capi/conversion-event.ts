@@ -29,7 +29,7 @@ function userOf(event: StoredEvent): JsonObject {
   const { email, firstName, lastName, country } = personOf(event)
   const { li_fat_id } = { ...userTraits(event), ...eventProperties(event) } as JsonObject
   const userIds = [
-    ...(email === undefined ? [] : [{ idType: 'SHA256_EMAIL', idValue: hashed(email) }]),
+    ...(email === undefined ? [] : [{ idType: 'SHA256_EMAIL', idValue: hashed(email.toLowerCase()) }]),
     ...(typeof li_fat_id === 'string' && li_fat_id !== ''
       ? [{ idType: 'LINKEDIN_FIRST_PARTY_ADS_TRACKING_UUID', idValue: li_fat_id }]
       : []),

@@ -164,6 +164,12 @@ const others: [what: string, config: JsonObject, event: JsonObject, expected: De
       user_data: { ph: ['9f9e2d57548ad15e13740b8dd34eaf9752fd4801835be063eb1baef8d744052d'] },
     }),
   ],
+  [
+    'a phone number and a name that are hashed already',
+    {},
+    { ...track, context: { traits: { phone: ADA, firstName: BEN } } },
+    sent({ ...signUp, user_data: { ph: [ADA], fn: [BEN] } }),
+  ],
   ['an event without a time', {}, { ...track, timestamp: null }, { error: 'timestamp is missing' }],
   ['no token', { accessToken: '' }, track, { error: 'accessToken is missing' }],
   ['no pixel', { pixelId: '' }, track, { error: 'pixelId is missing' }],

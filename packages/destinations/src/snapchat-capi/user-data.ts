@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject, type StoredEvent } from '@millrace/protocol'
 import { deviceAddress, eventProperties, present } from '../event-facts.ts'
-import { hashed, hashedPhone } from '../hashed.ts'
+import { hashed } from '../hashed.ts'
 import { personOf } from '../person.ts'
 
 /**
@@ -13,10 +13,10 @@ export function userData(event: StoredEvent): JsonObject {
   const { sc_click_id, sc_cookie1 } = eventProperties(event)
   const userAgent = isJsonObject(event['context']) ? event['context']['userAgent'] : undefined
   const data: JsonObject = {
-    ...hashedList('em', email, hashed),
-    ...hashedList('ph', phone?.replace(/^\D*0+/, ''), hashedPhone),
-    ...hashedList('fn', firstName?.replace(/[^\p{L}]/gu, ''), hashed),
-    ...hashedList('ln', lastName?.replace(/[^\p{L}]/gu, ''), hashed),
+    ...hashedList('em', email, (text) => text),
+    ...hashedList('ph', phone, digitsOf),
+    ...hashedList('fn', firstName, lettersOf),
+    ...hashedList('ln', lastName, lettersOf),
     ...present({
       client_ip_address: deviceAddress(event),
       client_user_agent: typeof userAgent === 'string' ? userAgent : undefined,
@@ -29,6 +29,19 @@ export function userData(event: StoredEvent): JsonObject {
   throw new Error('traits.email, traits.phone, or context.ip and context.userAgent are missing')
 }
 
-function hashedList(name: string, text: string | undefined, hash: (text: string) => string): JsonObject {
-  return text === undefined || text === '' ? {} : { [name]: [hash(text)] }
+/** Normalizes and hashes a value; one that is hashed already stays as it is. */
+function hashedList(name: string, value: string | undefined, normalize: (value: string) => string): JsonObject {
+  if (value === undefined) return {}
+  const text = SHA256.test(value) ? value : normalize(value.toLowerCase())
+  return text === '' ? {} : { [name]: [hashed(text)] }
+}
+
+const SHA256 = /^[0-9a-f]{64}$/
+
+function digitsOf(phone: string): string {
+  return phone.replace(/\D/g, '').replace(/^0+/, '')
+}
+
+function lettersOf(name: string): string {
+  return name.replace(/[^\p{L}]/gu, '')
 }
