@@ -101,6 +101,17 @@ test('an error under status 200 is a refusal, as in live traffic', async () => {
   expect(text).toContain('skipped   A text of your own: it needs webhookUrl')
 })
 
+test('a request of a type with batches is sent as in live traffic, and judged by its own element', async () => {
+  answer = () => ({ status: 200, body: '{"elements":[{"status":422}]}' })
+  const config = inVariable({ accessToken: TOKEN, conversions: [{ eventName: '*', conversionId: '104012' }] })
+  const { status, text } = await live(['linkedin-capi', '--origin', origin, '--case', 'streamed'], config)
+  expect(status).toBe(1)
+  expect(text).toContain('POST https://api.linkedin.com/rest/conversionEvents → 200 {"elements":[{"status":422}]}')
+  expect(received).toMatchObject([
+    { authorization: `Bearer ${TOKEN}`, body: { elements: [{ conversion: 'urn:lla:llaPartnerConversion:104012' }] } },
+  ])
+})
+
 test('a server that is not there is told, not thrown', async () => {
   const { status, text } = await live(['zendesk', '--origin', 'http://127.0.0.1:1'], inVariable(credentials))
   expect(status).toBe(1)

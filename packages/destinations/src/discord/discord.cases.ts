@@ -100,7 +100,7 @@ const shown: DestinationCase[] = [
     name: 'An identify with the default text',
     config: { webhookUrl, postIdentify: true },
     event: { type: 'identify', userId: 'u-4711', traits: { email: 'ada@mail.example' } },
-    expected: posted({ content: 'Identified ada@\u200bmail.example', ...silent }),
+    expected: posted({ content: 'Identified ada@mail.example', ...silent }),
   },
   {
     name: 'An identify with an embed',
@@ -150,6 +150,12 @@ const others: [what: string, config: JsonObject, event: JsonObject, expected: De
     { eventTemplates: [{ eventName: '*', text: '{{link}}' }] },
     { ...track, properties: { link: 'https://cinema.example/a_b_c' } },
     posted({ content: 'https://cinema.example/a_b_c', ...silent }),
+  ],
+  [
+    'mentions in values',
+    { allowMentions: true },
+    { ...track, event: '@here <@12> <@&13> <#14> @everyone', userId: 'ada@mail.example' },
+    posted({ content: '@\u200bhere <\u200b@12> <\u200b@&13> <\u200b#14> @\u200beveryone by ada@mail.example' }),
   ],
   ['an event without a name', {}, { ...track, event: null }, { error: 'event is missing' }],
   [

@@ -10,6 +10,6 @@ function escapeValue(value: string): string {
   if (/^https?:\/\/\S+$/.test(value)) return value
   return value
     .replace(/[\\*_~`|]/g, '\\$&')
-    .replaceAll('@', '@\u200b')
+    .replace(/@(?=everyone|here)|<(?=[@#:])/g, '$&\u200b')
     .replaceAll('](', ']\u200b(')
 }
