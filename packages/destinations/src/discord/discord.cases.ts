@@ -148,8 +148,8 @@ const others: [what: string, config: JsonObject, event: JsonObject, expected: De
   [
     'an address in a value',
     { eventTemplates: [{ eventName: '*', text: '{{link}}' }] },
-    { ...track, properties: { link: 'https://cinema.example/a_b_c' } },
-    posted({ content: 'https://cinema.example/a_b_c', ...silent }),
+    { ...track, properties: { link: 'https://cinema.example/a_b_c?@everyone' } },
+    posted({ content: 'https://cinema.example/a_b_c?@\u200beveryone', ...silent }),
   ],
   [
     'mentions in values',

@@ -4,12 +4,9 @@ export const service: MessageService = { parts: 'embeds', identifyParts: 'identi
 
 /**
  * Of a value no part becomes formatting, a mention or the text of a link. A backslash takes its meaning from a mark; a mention
- * and a link end at the zero-width space. A value that is an address stays as it is: a backslash would break it.
+ * and a link end at the zero-width space. An address keeps its marks: a backslash would break it.
  */
 function escapeValue(value: string): string {
-  if (/^https?:\/\/\S+$/.test(value)) return value
-  return value
-    .replace(/[\\*_~`|]/g, '\\$&')
-    .replace(/@(?=everyone|here)|<(?=[@#:])/g, '$&\u200b')
-    .replaceAll('](', ']\u200b(')
+  const plain = /^https?:\/\/\S+$/.test(value) ? value : value.replace(/[\\*_~`|]/g, '\\$&')
+  return plain.replace(/@(?=everyone|here)|<(?=[@#:])/g, '$&\u200b').replaceAll('](', ']\u200b(')
 }
