@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue, StoredEvent } from '@millrace/protocol'
-import { anonymousId, eventProperties, userId, userTraits, withTraits } from '../event-facts.ts'
+import { anonymousId, eventProperties, userId, userTraits, withTraits } from './event-facts.ts'
 
 /**
  * The event as placeholders see it: its members, then its properties and the traits of its user without a path before them,
