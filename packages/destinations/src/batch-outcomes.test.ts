@@ -101,3 +101,21 @@ test('Braze: orders share a request only as far as their purchases fit', () => {
   expect([1, 10, 60].map((products) => partOf(products).maxEvents)).toEqual([50, 5, 1])
   expect(partOf(1).key).not.toBe(partOf(10).key)
 })
+
+test('Klaviyo: the entries that a refusal points at are refused, the others go again', () => {
+  const requests = requestsOf('KLAVIYO', { apiKey: 'pk_x7Hq2-example-key-only' })
+  const at = (pointer: string) => ({
+    id: '1',
+    code: 'invalid',
+    title: 'Invalid input.',
+    detail: 'bad',
+    source: { pointer },
+  })
+  const entry = (index: number) => at(`/data/attributes/events-bulk-create/data/${index}/attributes/profile`)
+  expect(outcomes('KLAVIYO', requests, 400, { errors: [entry(1)] })).toEqual(['resend', 'abort', 'resend'])
+  expect(outcomes('KLAVIYO', requests, 400, { errors: [entry(0), entry(2)] })).toEqual(['abort', 'resend', 'abort'])
+  expect(outcomes('KLAVIYO', requests, 400, { errors: [entry(1), at('/data/')] })).toBeUndefined()
+  expect(outcomes('KLAVIYO', requests, 401, { errors: [at('/data/')] })).toBeUndefined()
+  expect(outcomes('KLAVIYO', requests, 400, { errors: [] })).toBeUndefined()
+  expect(outcomes('KLAVIYO', requests, 202, '')).toBeUndefined()
+})
