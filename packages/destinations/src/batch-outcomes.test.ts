@@ -119,3 +119,19 @@ test('Klaviyo: the entries that a refusal points at are refused, the others go a
   expect(outcomes('KLAVIYO', requests, 400, { errors: [] })).toBeUndefined()
   expect(outcomes('KLAVIYO', requests, 202, '')).toBeUndefined()
 })
+
+test('Customer.io: the operations that a 207 names are refused, the others are taken', () => {
+  const config = { siteId: 's', apiKey: 'x7Hq2-example-key-only', devices: true }
+  const tracked = requestsOf('CUSTOMERIO', config)
+  const opened = { event: 'Application Opened', context: { device: { token: 't-1' } } }
+  const requests = [requestsOf('CUSTOMERIO', config, opened)[0]!, ...tracked]
+  const errors = (...indexes: unknown[]) => ({
+    errors: indexes.map((batch_index) => ({ batch_index, reason: 'invalid' })),
+  })
+  // The first event is two operations: its device and itself.
+  expect(outcomes('CUSTOMERIO', requests, 207, errors(0))).toEqual(['abort', 'delivered', 'delivered', 'delivered'])
+  expect(outcomes('CUSTOMERIO', requests, 207, errors(1, 3))).toEqual(['abort', 'delivered', 'abort', 'delivered'])
+  expect(outcomes('CUSTOMERIO', requests, 207, errors('none'))).toBeUndefined()
+  expect(outcomes('CUSTOMERIO', requests, 200, {})).toBeUndefined()
+  expect(outcomes('CUSTOMERIO', requests, 400, errors(0))).toBeUndefined()
+})
