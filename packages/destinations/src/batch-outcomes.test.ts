@@ -135,3 +135,21 @@ test('Customer.io: the operations that a 207 names are refused, the others are t
   expect(outcomes('CUSTOMERIO', requests, 200, {})).toBeUndefined()
   expect(outcomes('CUSTOMERIO', requests, 400, errors(0))).toBeUndefined()
 })
+
+test('HubSpot: contacts that a 207 names by their trace ids are refused, the others are taken', () => {
+  const config = { accessToken: 'pat-eu1-x7Hq2-example-only' }
+  const contact = { type: 'identify', traits: { email: 'ada@mail.example' } }
+  const requests = requestsOf('HUBSPOT', config, contact)
+  const refusal = (...ids: string[]) => ({ category: 'VALIDATION_ERROR', context: { objectWriteTraceId: ids } })
+  const answer = (...errors: unknown[]) => ({ status: 'COMPLETE', results: [], numErrors: errors.length, errors })
+  expect(outcomes('HUBSPOT', requests, 207, answer(refusal('u-2')))).toEqual(['delivered', 'abort', 'delivered'])
+  expect(outcomes('HUBSPOT', requests, 207, answer(refusal('u-1'), refusal('u-3')))).toEqual([
+    'abort',
+    'delivered',
+    'abort',
+  ])
+  expect(outcomes('HUBSPOT', requests, 207, answer(refusal('u-9')))).toBeUndefined()
+  expect(outcomes('HUBSPOT', requests, 207, answer({ category: 'VALIDATION_ERROR' }))).toBeUndefined()
+  expect(outcomes('HUBSPOT', requests, 200, { status: 'COMPLETE', results: [] })).toBeUndefined()
+  expect(outcomes('HUBSPOT', requests, 400, answer(refusal('u-2')))).toBeUndefined()
+})

@@ -18,12 +18,17 @@ const CONFIGS: Record<string, JsonObject> = {
   BRAZE: { restEndpoint: 'https://rest.iad-01.braze.com', apiKey: 'x7Hq2-example-rest-key' },
   KLAVIYO: { apiKey: 'pk_x7Hq2-example-key-only' },
   CUSTOMERIO: { siteId: 's-1', apiKey: 'x7Hq2-example-key-only' },
+  HUBSPOT: {
+    accessToken: 'pat-eu1-x7Hq2-example-only',
+    eventNames: [{ eventName: 'Seat Reserved', name: 'pe1_seat_reserved' }],
+  },
   FACEBOOK_CAPI: { pixelId: '1234567890', accessToken: 'EAAx7Hq2-example-token' },
 }
 const EVENTS: Record<string, object> = {
   track: track('m', 'u-4711', { anonymousId: 'a-9' }),
   sale: { ...track('m', 'u-4711'), properties: { revenue: 39.9 } },
   identify: { type: 'identify', messageId: 'm', userId: 'u-4711', traits: { plan: 'gold' } },
+  contact: { type: 'identify', messageId: 'm', userId: 'u-4711', traits: { email: 'ada@mail.example' } },
 }
 
 const json = (status: number, body: unknown): SinkAnswer => ({
@@ -97,6 +102,14 @@ test.each<[type: string, event: string, answer: SinkAnswer, outcome: string]>([
   ['FACEBOOK_CAPI', 'track', json(400, { error: { code: 2, is_transient: true } }), 'retrying'],
   ['FACEBOOK_CAPI', 'track', json(400, { error: { code: 190, is_transient: false } }), 'retrying'],
   ['FACEBOOK_CAPI', 'track', json(400, { error: { code: 100, is_transient: false } }), 'dead_lettered: answered 400'],
+  ['HUBSPOT', 'contact', json(200, { status: 'COMPLETE', results: [{ id: '1' }] }), 'delivered'],
+  [
+    'HUBSPOT',
+    'contact',
+    json(207, { status: 'COMPLETE', results: [], numErrors: 1, errors: [{ category: 'VALIDATION_ERROR' }] }),
+    'dead_lettered: answered 207 with an error',
+  ],
+  ['HUBSPOT', 'contact', json(400, { category: 'VALIDATION_ERROR' }), 'dead_lettered: answered 400'],
   ['HTTP', 'track', json(200, { ok: false, error: 'of a service that is not known' }), 'delivered'],
 ])('%s, %s answered %j: %s', async (type, event, answer, outcome) => {
   await using run = await runAgainst(type, answer)
