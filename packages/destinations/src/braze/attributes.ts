@@ -8,7 +8,7 @@ const PROFILE_TRAITS = new Set([
   ...['gender', 'city', 'country', 'avatar', 'language', 'locale', 'timezone', 'time_zone'],
 ])
 
-/** Names by which Braze knows whom an update is about, and how; a trait may not have them. */
+/** Members that select the user of an update. A trait of such a name could update another user. */
 const RESERVED = new Set(['external_id', 'user_alias', 'braze_id', '_update_existing_only', 'push_token_import'])
 
 /**

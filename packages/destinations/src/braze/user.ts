@@ -5,7 +5,7 @@ import { anonymousId, externalId, userId } from '../event-facts.ts'
 export const ANONYMOUS_LABEL = 'anonymous_id'
 
 /**
- * Whom an object of `/users/track` is about. Braze creates no profile for an alias unless `_update_existing_only` is false.
+ * The user of an object of `/users/track`. Braze creates no profile for an alias unless `_update_existing_only` is false.
  *
  * @throws Error without an id.
  */

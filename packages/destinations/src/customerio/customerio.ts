@@ -5,15 +5,9 @@ import { anonymousId } from '../event-facts.ts'
 import { type RequestObject, requestObject } from '../request-object.ts'
 import { BATCH, batches, ENTITY } from './batches.ts'
 import { definition } from './definition.ts'
+import { deviceOperation } from './device-operation.ts'
 import { objectOperation } from './object-operations.ts'
-import {
-  activity,
-  anonymousActivity,
-  deviceOperation,
-  identification,
-  identifiersOf,
-  merge,
-} from './person-operations.ts'
+import { activity, anonymousActivity, identification, identifiersOf, merge } from './person-operations.ts'
 
 /**
  * Sends people, their events and objects by Customer.io's Track API v2, and events of unknown people by its v1.
@@ -40,7 +34,7 @@ function transform(event: StoredEvent, context: TransformContext): RequestObject
   }
 }
 
-/** Customer.io has no anonymous people: what such a call says comes with the call that names the person. */
+/** Customer.io has no anonymous people: an identify call without a user has no one to update. */
 function wants(event: StoredEvent, config: JsonObject): boolean {
   return event.type !== 'identify' || identifiersOf(event, config) !== undefined
 }
@@ -57,7 +51,7 @@ function classify({ status, body }: { status: number; body: unknown }): AnswerCl
   return status === 207 && Array.isArray(errors) && errors.length > 0 ? 'abort' : undefined
 }
 
-/** @throws Error without an id: Customer.io would keep an event that no one can ever have. */
+/** @throws Error without an id: Customer.io could never give the event to a person. */
 function anonymousEvent(event: StoredEvent): JsonObject {
   const anonymous = anonymousId(event)
   if (anonymous === undefined) throw new Error('userId or anonymousId is missing')

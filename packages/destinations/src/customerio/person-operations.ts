@@ -1,11 +1,4 @@
-import {
-  eventName,
-  isJsonObject,
-  type JsonObject,
-  type JsonValue,
-  parseTime,
-  type StoredEvent,
-} from '@millrace/protocol'
+import { eventName, type JsonObject, type JsonValue, parseTime, type StoredEvent } from '@millrace/protocol'
 import { ulidOf } from '../derived-ids.ts'
 import {
   anonymousId,
@@ -18,7 +11,6 @@ import {
   userId,
   userTraits,
 } from '../event-facts.ts'
-import { byLetters } from '../letters.ts'
 
 /*
  * What Customer.io's Track API v2 does to people. Times are in seconds.
@@ -64,7 +56,7 @@ export function activity(event: StoredEvent, identifiers: JsonObject): JsonObjec
   }
 }
 
-/** The same of somebody whom Customer.io does not know yet. */
+/** A track, page or screen of a visitor without an account. */
 export function anonymousActivity(event: StoredEvent, anonymous: string): JsonObject {
   return {
     anonymous_id: anonymous,
@@ -79,37 +71,6 @@ export function merge(event: StoredEvent): JsonObject {
   const id = userId(event)
   if (id === undefined) throw new Error('userId is missing')
   return { type: 'person', action: 'merge', primary: { id }, secondary: { id: previousId(event) } }
-}
-
-const deviceAction = byLetters({
-  'Application Installed': 'add_device',
-  'Application Opened': 'add_device',
-  'Application Uninstalled': 'delete_device',
-})
-
-/** The device that an event of the app's life cycle adds or removes; undefined if it names none. */
-export function deviceOperation(event: StoredEvent, identifiers: JsonObject): JsonObject | undefined {
-  const action = event.type === 'track' ? deviceAction(trackName(event)) : undefined
-  const device = contextObject(event, 'device')
-  const { token } = device
-  if (action === undefined || typeof token !== 'string' || token === '') return undefined
-  if (action === 'delete_device') return { type: 'person', identifiers, action, device: { token } }
-  const os = contextObject(event, 'os')
-  const platform = /android/i.test(String(os['name'] ?? device['type'] ?? '')) ? 'android' : 'ios'
-  const time = eventTime(event)
-  const { context } = event
-  const attributes = texts({
-    device_os: os['version'],
-    device_model: device['model'],
-    app_version: contextObject(event, 'app')['version'],
-    device_locale: isJsonObject(context) ? context['locale'] : undefined,
-  })
-  return {
-    type: 'person',
-    identifiers,
-    action,
-    device: { token, platform, ...(time === undefined ? {} : { last_used: seconds(time) }), attributes },
-  }
 }
 
 /** Name, time and id for duplicates. A view without a name is called by its address. @throws Error without a name. */
@@ -135,7 +96,7 @@ function attributesOfActivity(event: StoredEvent): JsonObject {
 }
 
 /** Traits as attributes. Customer.io knows the time of a sign-up as `created_at`, in seconds. */
-export function attributesOf(traits: JsonObject, identifiers: JsonObject): JsonObject {
+function attributesOf(traits: JsonObject, identifiers: JsonObject): JsonObject {
   const { createdAt, ...attributes } = traits
   if (identifiers['email'] !== undefined) delete attributes['email']
   const created = attributes['created_at'] ?? createdAt
@@ -150,12 +111,6 @@ function secondsOf(time: JsonValue): JsonValue {
   return typeof time === 'number' && time > 1e11 ? seconds(time) : time
 }
 
-function texts(members: Record<string, JsonValue | undefined>): JsonObject {
-  return Object.fromEntries(
-    Object.entries(members).filter((member): member is [string, string] => typeof member[1] === 'string'),
-  )
-}
-
-function seconds(ms: number): number {
+export function seconds(ms: number): number {
   return Math.floor(ms / 1_000)
 }

@@ -13,9 +13,9 @@ import { hashed } from '../hashed.ts'
 import { personOf } from '../person.ts'
 
 /**
- * By which Facebook finds the person: normalized and hashed, but for what it wants in clear.
+ * The values by which Facebook finds the person: normalized and hashed, except those that it takes in clear.
  *
- * @throws Error if the event names nothing by which it could.
+ * @throws Error if the event has none of them.
  * @see https://developers.facebook.com/docs/marketing-api/conversions-api/parameters/customer-information-parameters
  */
 export function userData(event: StoredEvent, actionSource: string): JsonObject {

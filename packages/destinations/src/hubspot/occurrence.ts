@@ -17,7 +17,7 @@ export function customEventName(event: StoredEvent, { eventNames }: JsonObject):
 /**
  * A track as an occurrence of a custom event.
  *
- * @throws Error where HubSpot could not say whose it is.
+ * @throws Error if the event names no contact.
  * @see https://developers.hubspot.com/docs/api-reference/legacy/events/send-event-data/guide
  */
 export function occurrence(event: StoredEvent, eventName: string, config: JsonObject): JsonObject {

@@ -22,7 +22,7 @@ function plainText(value: JsonValue | undefined): string | undefined {
       : undefined
 }
 
-/** The members that a configured list renames; what is no list, as an override of the Test API may give, names none. */
+/** The members that a configured list renames. Anything but a list, as an override of the Test API may give, names none. */
 export function renamed(members: JsonObject, pairs: JsonValue | undefined): JsonObject {
   const properties: JsonObject = {}
   for (const pair of Array.isArray(pairs) ? pairs.filter(isJsonObject) : []) {

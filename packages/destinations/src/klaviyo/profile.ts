@@ -5,7 +5,7 @@ import { CONTACT_TRAITS, NAME_TRAITS, type Person, PLACE_TRAITS, personOf } from
 import { e164 } from '../phone-number.ts'
 
 /**
- * Whom an event is about. Klaviyo also knows visitors by an anonymous id, but only in events.
+ * The profile of an event. Only events may name it by an anonymous id.
  *
  * @throws Error without an id that Klaviyo takes.
  */
