@@ -91,6 +91,8 @@ test.each([
   ['AMPLITUDE', 'Amplitude', { 'API key': 'amplitude-key-0001' }],
   ['GA4', 'Google Analytics 4', { 'Measurement ID': 'G-12345678', 'API secret': 'ga4-secret-000001' }],
   ['MIXPANEL', 'Mixpanel', { 'Project token': 'mixpanel-token-01' }],
+  ['BRAZE', 'Braze', { 'REST endpoint': 'https://rest.iad-01.braze.com', 'REST API key': 'braze-key-0000001' }],
+  ['HUBSPOT', 'HubSpot', { 'Access token of a private app': 'pat-eu1-token-0001' }],
   ['SLACK', 'Slack', { 'Webhook URL': 'https://hooks.chat.example/services/a/b' }],
   ['HTTP', 'HTTP API', { URL: 'https://api.cinema.example/in' }],
 ])('the form of %s saves what it is given, and nothing secret is seen again', async (type, name, values) => {

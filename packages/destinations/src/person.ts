@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject, type JsonValue, parseTime, type StoredEvent } from '@millrace/protocol'
 import { eventProperties, userTraits } from './event-facts.ts'
 
-/** What the traits of a user say about the person, whichever of the usual names they have. */
+/** The person that the traits of a user describe, under any of the usual names. */
 export interface Person {
   readonly email?: string
   readonly phone?: string

@@ -1,5 +1,5 @@
 import type { JsonObject } from '@millrace/protocol'
-import { snakeCase } from './snake-case.ts'
+import { byLetters } from '../letters.ts'
 
 /** What Google calls an event of the ecommerce specification, and its properties where the names differ. */
 export interface KnownEvent {
@@ -54,13 +54,5 @@ const EVENTS: Readonly<Record<string, KnownEvent>> = {
   'Signed In': { name: 'login' },
 }
 
-const BY_LETTERS = new Map(Object.entries(EVENTS).map(([name, event]) => [letters(name), event]))
-
 /** The event of a name in any letter case and spacing: `order completed`, `orderCompleted`. */
-export function knownEvent(name: string): KnownEvent | undefined {
-  return BY_LETTERS.get(letters(name))
-}
-
-function letters(name: string): string {
-  return snakeCase(name).replaceAll('_', '')
-}
+export const knownEvent = byLetters(EVENTS)

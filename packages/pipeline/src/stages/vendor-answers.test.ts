@@ -15,11 +15,20 @@ const CONFIGS: Record<string, JsonObject> = {
   AMPLITUDE: { apiKey: 'x7Hq2exampleApiKeyOnly' },
   MIXPANEL: { projectToken: 'x7Hq2exampleTokenOnly', trackCharges: true },
   GA4: { measurementId: 'G-12345678', apiSecret: 'x7Hq2exampleSecretOnly' },
+  BRAZE: { restEndpoint: 'https://rest.iad-01.braze.com', apiKey: 'x7Hq2-example-rest-key' },
+  KLAVIYO: { apiKey: 'pk_x7Hq2-example-key-only' },
+  CUSTOMERIO: { siteId: 's-1', apiKey: 'x7Hq2-example-key-only' },
+  HUBSPOT: {
+    accessToken: 'pat-eu1-x7Hq2-example-only',
+    eventNames: [{ eventName: 'Seat Reserved', name: 'pe1_seat_reserved' }],
+  },
+  FACEBOOK_CAPI: { pixelId: '1234567890', accessToken: 'EAAx7Hq2-example-token' },
 }
 const EVENTS: Record<string, object> = {
   track: track('m', 'u-4711', { anonymousId: 'a-9' }),
   sale: { ...track('m', 'u-4711'), properties: { revenue: 39.9 } },
   identify: { type: 'identify', messageId: 'm', userId: 'u-4711', traits: { plan: 'gold' } },
+  contact: { type: 'identify', messageId: 'm', userId: 'u-4711', traits: { email: 'ada@mail.example' } },
 }
 
 const json = (status: number, body: unknown): SinkAnswer => ({
@@ -66,6 +75,41 @@ test.each<[type: string, event: string, answer: SinkAnswer, outcome: string]>([
   ['GA4', 'track', { status: 204 }, 'delivered'],
   ['GA4', 'track', json(200, { validationMessages: [] }), 'delivered'],
   ['GA4', 'track', json(200, { validationMessages: [{ validationCode: 'NAME_INVALID' }] }), withError],
+  ['BRAZE', 'track', json(201, { message: 'success', events_processed: 1 }), 'delivered'],
+  [
+    'BRAZE',
+    'track',
+    json(201, { message: 'success', errors: [{ input_array: 'events', index: 0 }] }),
+    'dead_lettered: answered 201 with an error',
+  ],
+  ['BRAZE', 'track', json(400, { message: 'Bad Request' }), 'dead_lettered: answered 400'],
+  ['KLAVIYO', 'track', { status: 202 }, 'delivered'],
+  [
+    'KLAVIYO',
+    'track',
+    json(400, { errors: [{ source: { pointer: '/data/attributes/time' } }] }),
+    'dead_lettered: answered 400',
+  ],
+  ['KLAVIYO', 'track', json(429, { errors: [{ code: 'throttled' }] }), 'retrying'],
+  ['CUSTOMERIO', 'track', json(200, {}), 'delivered'],
+  [
+    'CUSTOMERIO',
+    'track',
+    json(207, { errors: [{ batch_index: 0, reason: 'invalid' }] }),
+    'dead_lettered: answered 207 with an error',
+  ],
+  ['FACEBOOK_CAPI', 'track', json(200, { events_received: 1, messages: [] }), 'delivered'],
+  ['FACEBOOK_CAPI', 'track', json(400, { error: { code: 2, is_transient: true } }), 'retrying'],
+  ['FACEBOOK_CAPI', 'track', json(400, { error: { code: 190, is_transient: false } }), 'retrying'],
+  ['FACEBOOK_CAPI', 'track', json(400, { error: { code: 100, is_transient: false } }), 'dead_lettered: answered 400'],
+  ['HUBSPOT', 'contact', json(200, { status: 'COMPLETE', results: [{ id: '1' }] }), 'delivered'],
+  [
+    'HUBSPOT',
+    'contact',
+    json(207, { status: 'COMPLETE', results: [], numErrors: 1, errors: [{ category: 'VALIDATION_ERROR' }] }),
+    'dead_lettered: answered 207 with an error',
+  ],
+  ['HUBSPOT', 'contact', json(400, { category: 'VALIDATION_ERROR' }), 'dead_lettered: answered 400'],
   ['HTTP', 'track', json(200, { ok: false, error: 'of a service that is not known' }), 'delivered'],
 ])('%s, %s answered %j: %s', async (type, event, answer, outcome) => {
   await using run = await runAgainst(type, answer)

@@ -1,6 +1,9 @@
 import type { Screen } from '../screen.ts'
 
-const TYPES = ['WEBHOOK', 'HTTP', 'SLACK', 'GA4', 'AMPLITUDE', 'MIXPANEL']
+const TYPES = [
+  ...['WEBHOOK', 'HTTP', 'SLACK', 'GA4', 'AMPLITUDE', 'MIXPANEL'],
+  ...['BRAZE', 'KLAVIYO', 'CUSTOMERIO', 'FACEBOOK_CAPI', 'HUBSPOT'],
+]
 const TABS = ['overview', 'config', 'transformations', 'connections', 'events']
 
 export const screens: readonly Screen[] = [

@@ -1,8 +1,8 @@
 import type { DestinationDefinition } from '@millrace/api-types'
 import { isJsonObject, type JsonObject, type JsonValue } from '@millrace/protocol/json'
 
-/** `pairs` is a list of `{from, to}`; `json` is whatever no simpler control can hold. */
-export type FieldControl = 'text' | 'secret' | 'select' | 'switch' | 'number' | 'tags' | 'pairs' | 'json'
+/** `pairs` is a list of `{from, to, secret}`, `renames` one of `{from, to}`; `json` is any schema that no simpler control can show. */
+export type FieldControl = 'text' | 'secret' | 'select' | 'switch' | 'number' | 'tags' | 'pairs' | 'renames' | 'json'
 
 /** One variable of a destination's configuration, as the form shows it. */
 export interface ConfigField {
@@ -68,7 +68,7 @@ function controlOf(
 }
 
 /** Of a schema with a choice of forms the list: that is the one which a form can show. */
-function listControlOf(schema: JsonObject): 'tags' | 'pairs' | undefined {
+function listControlOf(schema: JsonObject): 'tags' | 'pairs' | 'renames' | undefined {
   const forms = [schema, ...(Array.isArray(schema['anyOf']) ? schema['anyOf'] : [])]
   const list = forms.find((form) => isJsonObject(form) && form['type'] === 'array') as JsonObject | undefined
   const items = list?.['items']
@@ -76,7 +76,8 @@ function listControlOf(schema: JsonObject): 'tags' | 'pairs' | undefined {
   if (items['type'] === 'string') return 'tags'
   const members = isJsonObject(items['properties']) ? Object.keys(items['properties']) : []
   const isPair = members.includes('from') && members.includes('to')
-  return isPair && members.every((member) => ['from', 'to', 'secret'].includes(member)) ? 'pairs' : undefined
+  if (!isPair || !members.every((member) => ['from', 'to', 'secret'].includes(member))) return undefined
+  return members.includes('secret') ? 'pairs' : 'renames'
 }
 
 /** The words of an enum, or of a pattern that is a choice of words in any letter case. */

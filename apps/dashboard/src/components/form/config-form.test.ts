@@ -22,12 +22,16 @@ const properties: JsonObject = {
   signingSecret: { type: 'string', minLength: 16 },
   hosts: { type: 'array', items: { type: 'string' } },
   retries: { type: 'integer' },
+  names: {
+    type: 'array',
+    items: { type: 'object', properties: { from: { type: 'string' }, to: { type: 'string' } } },
+  },
   isDebug: { type: 'boolean' },
   body: { type: ['object', 'array', 'string'] },
   templates: { type: 'array', items: { type: 'object', properties: { eventName: {}, text: {} } } },
 }
 const definition = {
-  defaultConfig: ['url', 'method', 'region', 'headers', 'hosts', 'retries', 'isDebug', 'body', 'templates'],
+  defaultConfig: ['url', 'method', 'region', 'headers', 'hosts', 'retries', 'names', 'isDebug', 'body', 'templates'],
   config: { extraConfig: ['signingSecret'], secretKeys: ['headers.to', 'signingSecret'], hostKeys: ['url'] },
   configSchema: { type: 'object', required: ['url'], properties },
   uiConfig: { fields: [{ key: 'method', label: 'Method', help: 'Upper or lower case.' }] },
@@ -43,6 +47,7 @@ describe('configFields', () => {
       headers: 'pairs',
       hosts: 'tags',
       retries: 'number',
+      names: 'renames',
       isDebug: 'switch',
       body: 'json',
       templates: 'json',

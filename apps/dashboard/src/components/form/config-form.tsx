@@ -114,7 +114,8 @@ function ConfigControl({ field, value, saved, error, disabled, onChange }: Confi
         />
       )
     case 'pairs':
-      return <PairsField {...common} value={value} onChange={onChange} />
+    case 'renames':
+      return <PairsField {...common} hasSecrets={control === 'pairs'} value={value} onChange={onChange} />
     case 'json':
       return <JsonField {...common} value={value} onChange={onChange} />
     case 'text':

@@ -9,6 +9,8 @@ import { FieldFrame } from './field-frame.tsx'
 
 interface PairsFieldProps extends Omit<ComponentProps<typeof FieldFrame>, 'children'> {
   readonly disabled: boolean
+  /** Whether a value may be marked as a secret. */
+  readonly hasSecrets: boolean
   /** A list of `{from, to, secret?}`, or an object of texts. */
   readonly value: JsonValue | undefined
   readonly onChange: (value: JsonValue | undefined) => void
@@ -21,8 +23,8 @@ interface Pair {
   readonly secret?: boolean
 }
 
-/** Names and values, such as headers; each value may be marked as a secret. */
-export function PairsField({ value, onChange, disabled, ...frame }: PairsFieldProps) {
+/** Names and values, such as headers; or names and the names they become. */
+export function PairsField({ value, onChange, disabled, hasSecrets, ...frame }: PairsFieldProps) {
   // What has no name yet is nothing to be saved, but somebody is writing it.
   const [pairs, setPairs] = useState<readonly Pair[]>(() => pairsOf(value))
   const change = (changed: readonly Pair[]) => {
@@ -37,7 +39,7 @@ export function PairsField({ value, onChange, disabled, ...frame }: PairsFieldPr
         <div key={at} className={styles.pair}>
           <TextInput
             aria-label={`Name ${at + 1}`}
-            placeholder="Name"
+            placeholder={hasSecrets ? 'Name' : 'From'}
             value={pair.from}
             spellCheck={false}
             disabled={disabled}
@@ -45,19 +47,21 @@ export function PairsField({ value, onChange, disabled, ...frame }: PairsFieldPr
           />
           <TextInput
             aria-label={`Value ${at + 1}`}
-            placeholder={pair.to === MASK ? destinationTexts.secretSaved : 'Value'}
+            placeholder={pair.to === MASK ? destinationTexts.secretSaved : hasSecrets ? 'Value' : 'To'}
             value={pair.to === MASK ? '' : pair.to}
             spellCheck={false}
             disabled={disabled}
             onChange={({ currentTarget }) => put(at, { ...pair, to: currentTarget.value })}
           />
-          <Checkbox
-            label="Secret"
-            wrapperProps={{ 'data-tip': 'Hidden after saving' }}
-            checked={pair.secret ?? pair.to === MASK}
-            disabled={disabled}
-            onChange={({ currentTarget }) => put(at, { ...pair, secret: currentTarget.checked })}
-          />
+          {hasSecrets && (
+            <Checkbox
+              label="Secret"
+              wrapperProps={{ 'data-tip': 'Hidden after saving' }}
+              checked={pair.secret ?? pair.to === MASK}
+              disabled={disabled}
+              onChange={({ currentTarget }) => put(at, { ...pair, secret: currentTarget.checked })}
+            />
+          )}
           <ActionIcon
             variant="subtle"
             color="gray"

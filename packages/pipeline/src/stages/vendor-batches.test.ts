@@ -1,0 +1,137 @@
+import { type DestinationModule, DestinationRegistry } from '@millrace/destinations'
+import type { JsonObject } from '@millrace/protocol'
+import { expect, test } from 'vitest'
+import { PipelineUnderTest, START } from '../testing/pipeline-under-test.ts'
+import { type Arrival, Sink, type SinkAnswer } from '../testing/sink.ts'
+
+/*
+ * Batches of each type against a sink that judges them as its service does: it takes some and names the others, or takes the
+ * whole or nothing. The event at fault is a dead letter, the others are taken once (contracts/destinations.md §7a [D527]).
+ */
+
+const registry = await DestinationRegistry.load()
+const timestamp = new Date(START).toISOString()
+
+/** A service that keeps what it takes. */
+interface Vendor {
+  readonly config: JsonObject
+  readonly type?: 'identify'
+  /** The records of a request, each with whether it is the one at fault. */
+  records(body: JsonObject): unknown[]
+  /** The answer to a request whose records at these indexes are at fault, and the status if there is none. */
+  readonly taken: number
+  refusal(indexes: readonly number[], body: JsonObject): SinkAnswer
+  /** Whether a refusal takes the other records. */
+  readonly takesOthers: boolean
+}
+
+const json = (status: number, body: unknown): SinkAnswer => ({
+  status,
+  headers: { 'content-type': 'application/json' },
+  body: JSON.stringify(body),
+})
+const listAt = (body: JsonObject, ...path: string[]): unknown[] =>
+  path.reduce((value, name) => (value as JsonObject)[name] as JsonObject, body) as unknown as unknown[]
+
+const VENDORS: Record<string, Vendor> = {
+  BRAZE: {
+    config: { restEndpoint: 'https://rest.iad-01.braze.com', apiKey: 'x7Hq2-example-rest-key' },
+    records: (body) => listAt(body, 'events'),
+    taken: 201,
+    refusal: (indexes) =>
+      json(201, { message: 'success', errors: indexes.map((index) => ({ input_array: 'events', index })) }),
+    takesOthers: true,
+  },
+  KLAVIYO: {
+    config: { apiKey: 'pk_x7Hq2-example-key-only' },
+    records: (body) =>
+      (body['data'] as JsonObject)['type'] === 'event'
+        ? [body['data']]
+        : listAt(body, 'data', 'attributes', 'events-bulk-create', 'data'),
+    taken: 202,
+    refusal: (indexes) =>
+      json(400, {
+        errors: indexes.map((index) => ({
+          source: { pointer: `/data/attributes/events-bulk-create/data/${index}/attributes/events` },
+        })),
+      }),
+    takesOthers: false,
+  },
+  CUSTOMERIO: {
+    config: { siteId: 's-1', apiKey: 'x7Hq2-example-key-only' },
+    records: (body) => (body['batch'] as unknown[] | undefined) ?? [body],
+    taken: 200,
+    refusal: (indexes, body) =>
+      body['batch'] === undefined
+        ? json(400, { errors: [{ reason: 'invalid' }] })
+        : json(207, { errors: indexes.map((batch_index) => ({ batch_index, reason: 'invalid' })) }),
+    takesOthers: true,
+  },
+  FACEBOOK_CAPI: {
+    config: { pixelId: '1234567890', accessToken: 'EAAx7Hq2-example-token' },
+    records: (body) => listAt(body, 'data'),
+    taken: 200,
+    refusal: () => json(400, { error: { code: 100, is_transient: false } }),
+    takesOthers: false,
+  },
+  HUBSPOT: {
+    config: { accessToken: 'pat-eu1-x7Hq2-example-only' },
+    type: 'identify',
+    records: (body) => listAt(body, 'inputs'),
+    taken: 200,
+    refusal: (indexes, body) => {
+      const ids = indexes.map((index) => (listAt(body, 'inputs')[index] as JsonObject)['objectWriteTraceId'])
+      return json(207, { errors: ids.map((id) => ({ context: { objectWriteTraceId: [id] } })) })
+    },
+    takesOthers: true,
+  },
+}
+
+test.each(Object.entries(VENDORS))(
+  '%s: one bad event of a batch costs no other, and none is taken twice',
+  async (type, vendor) => {
+    const took: string[] = []
+    const sizes: number[] = []
+    const sink = await Sink.start(({ event: sent }: Arrival) => {
+      const records = vendor.records(sent).map((record) => JSON.stringify(record))
+      const bad = records.flatMap((record, at) => (record.includes('bad@') ? [at] : []))
+      sizes.push(records.length)
+      if (bad.length === 0 || vendor.takesOthers) took.push(...records.filter((record) => !record.includes('bad@')))
+      return bad.length === 0 ? json(vendor.taken, {}) : vendor.refusal(bad, sent)
+    })
+    const module = atSink(registry.find(type)!, sink)
+    await using run = await PipelineUnderTest.start({
+      modules: [module],
+      destinations: { d1: { type, config: vendor.config } },
+    })
+    run.own(sink)
+    await run.send(
+      ...['ada@', 'bad@', 'bob@', 'eve@'].map((name, n) => ({
+        type: vendor.type ?? 'track',
+        event: `Reserved ${name}`,
+        messageId: `m-${n}`,
+        userId: `u-${n}`,
+        timestamp,
+        traits: { email: `${name}mail.example` },
+      })),
+    )
+    await run.settle()
+    expect(sizes[0]).toBe(4)
+    expect((await run.deadLetters()).map(({ event }) => JSON.parse(event).messageId)).toEqual(['m-1'])
+    for (const id of ['m-0', 'm-2', 'm-3']) expect(await run.outcome(id)).toBe('delivered')
+    const times = ['ada@', 'bob@', 'eve@'].map((name) => took.filter((record) => record.includes(name)).length)
+    expect(times).toEqual([1, 1, 1])
+  },
+)
+
+/** The type, with its service on this machine. */
+function atSink(module: DestinationModule, sink: Sink): DestinationModule {
+  return {
+    ...module,
+    transform: (event, context) =>
+      module.transform(event, context).map((request) => ({
+        ...request,
+        endpoint: new URL(new URL(request.endpoint).pathname, sink.url).href,
+      })),
+  }
+}
