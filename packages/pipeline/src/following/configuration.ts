@@ -1,5 +1,5 @@
 import type { LaneSettings } from '@millrace/delivery'
-import type { JsonObject } from '@millrace/protocol'
+import type { ConnectionRules, ConsentRequirement, JsonObject } from '@millrace/protocol'
 import type { TransformationCode } from '@millrace/transformations'
 
 /** What the pipeline needs of the configuration as of one revision; the control plane's snapshot fits. */
@@ -15,6 +15,7 @@ export interface ConfiguredSource {
   readonly id: string
   readonly name: string
   readonly type: string
+  readonly config?: { readonly withoutConsent?: 'hold_back' | undefined }
 }
 
 export interface ConfiguredDestination {
@@ -29,6 +30,8 @@ export interface ConfiguredDestination {
   readonly delivery: Omit<LaneSettings, 'revision' | 'batchEvents'> & {
     readonly onTransformationError: 'dead_letter' | 'pass_through'
   }
+  /** Undefined: consent does not matter. */
+  readonly consent?: ConsentRequirement | undefined
   /** In order; the same list as long as nothing of it changes. */
   readonly transformations: readonly TransformationCode[]
   /** Of the last change. */
@@ -40,4 +43,6 @@ export interface ConfiguredConnection {
   readonly sourceId: string
   readonly destinationId: string
   readonly isEnabled: boolean
+  /** Undefined: every event goes. The same object as long as they do not change. */
+  readonly rules?: ConnectionRules | undefined
 }
