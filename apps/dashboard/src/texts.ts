@@ -199,7 +199,7 @@ export const connectionTexts = {
   pattern: '* matches any text.',
   sent: (sent: number, events: number) => `${grouped(sent)} of ${counted(events, 'event')} would be sent.`,
   noEvents: 'No events yesterday.',
-  counting: 'Counting.',
+  counting: 'Counting events …',
   notCounted: 'The events could not be counted.',
   incomplete: 'Complete the rules to count events.',
   partly: (time: string) => `Only events since ${time} were counted: the rest takes too long.`,

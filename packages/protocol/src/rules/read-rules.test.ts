@@ -55,6 +55,8 @@ const FAULTS: [JsonValue, string, string][] = [
     '/list/0/conditions',
     'must have at most 10 entries',
   ],
+  [condition({ path: '' }), '/list/0/conditions/0/path', 'is required'],
+  [condition({ operator: 'equals', value: undefined }), '/list/0/conditions/0/value', 'is required'],
   [condition({ path: 'a..b' }), '/list/0/conditions/0/path', 'must be names joined by dots, such as properties.value'],
   [condition({ path: `${'a.'.repeat(10)}a` }), '/list/0/conditions/0/path', 'must have at most 10 names'],
   [condition({ path: 'a'.repeat(201) }), '/list/0/conditions/0/path', 'must have at most 200 characters'],

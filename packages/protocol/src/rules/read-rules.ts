@@ -119,6 +119,7 @@ function readPath(written: JsonValue | undefined, path: string): string {
 
 function scalarOf(written: JsonValue | undefined, path: string): RuleValue {
   if (typeof written === 'number' || typeof written === 'boolean') return written
+  if (written === undefined || written === '') throw new RuleFaultError(path, 'is required')
   if (typeof written !== 'string') throw new RuleFaultError(path, 'must be a text, a number, true or false')
   return textOf(written, path)
 }
@@ -131,6 +132,7 @@ function patternOf(written: JsonValue | undefined, path: string): string {
 }
 
 function textOf(written: JsonValue | undefined, path: string, most: number = RULE_LIMITS.textChars): string {
+  if (written === undefined || written === '') throw new RuleFaultError(path, 'is required')
   if (typeof written !== 'string' || written.trim() === '') throw new RuleFaultError(path, 'must be a text')
   if (written.length > most) throw new RuleFaultError(path, `must have at most ${most} characters`)
   return written

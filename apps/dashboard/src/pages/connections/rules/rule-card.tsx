@@ -77,7 +77,7 @@ export function RuleCard({
       )}
       <div className={styles.ruleParts}>
         <Select
-          label="Then"
+          label="Action"
           data={[
             { value: 'allow', label: 'Send' },
             { value: 'deny', label: 'Do not send' },
