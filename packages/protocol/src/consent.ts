@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue, ownMember } from './json.ts'
 
-/** The consent that a destination asks of an event. @see docs/filtering-events.md; contracts/destinations.md §3 [D537] */
+/** The consent that a destination asks of an event. @see docs/filtering-events.md; contracts/delivery.md §5 [D537] */
 export interface ConsentRequirement {
   readonly categories: readonly string[]
   /** How many of them must be granted. */

@@ -15,7 +15,7 @@ const members = {
   require: oneOf(['all', 'any'], { default: 'all', description: 'How many of them must be granted.' }),
 }
 
-/** @see contracts/destinations.md §3 [D537] */
+/** @see contracts/delivery.md §5 [D537] */
 export const CONSENT = named('Consent', closed(members))
 export const CONSENT_WRITTEN = closed({ ...members, require: Type.Optional(members.require) })
 
