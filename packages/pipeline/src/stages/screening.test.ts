@@ -1,6 +1,7 @@
 import type { ConnectionRules } from '@millrace/protocol'
 import { expect, test } from 'vitest'
 import { HOUR, PipelineUnderTest, START, track } from '../testing/pipeline-under-test.ts'
+import { RoutesUnderTest } from '../testing/routes-under-test.ts'
 import { Screening } from './screening.ts'
 
 const NO_DEBUG: ConnectionRules = {
@@ -86,6 +87,25 @@ test('the reasons last over a restart', async () => {
   await run.restart()
   expect(await run.outcome('debug')).toBe('filtered: connection rule 20')
   expect(await run.outcome('denied')).toBe('filtered: consent denied')
+})
+
+test('a replay of the log, and a dead letter that is sent again, pass the rules of today', async () => {
+  const { run, sink, rules } = await connected()
+  await using _ = run
+  sink.answer = ({ event }) => (event.messageId === 'dead' ? 400 : 200)
+  await run.send(track('sent', '', { event: 'Debug' }), track('dead', '', { event: 'Debug' }))
+  expect(await run.outcome('dead')).toMatch(/^dead_lettered/)
+  rules('s1', NO_DEBUG)
+  await run.configure()
+  const routes = new RoutesUnderTest(run)
+  const range = { from: new Date(START).toISOString(), to: new Date(START + HOUR).toISOString() }
+  await routes.replayLog({ sourceIds: ['s1'], destinationIds: ['d1'], ...range, filter: { messageIds: ['sent'] } })
+  await routes.job('/v2/dead-letters/replay', { filter: { state: 'open' } })
+  expect(await run.outcome('dead')).toBe('filtered: connection rule 2')
+  expect(await run.pipeline.traces.find('sent')).toMatchObject([
+    { destinations: [{ outcome: 'delivered' }, { outcome: 'filtered', reason: 'connection rule 2' }] },
+  ])
+  expect(sink.arrivals).toHaveLength(2)
 })
 
 test('where neither rules nor consent matter there is nothing to ask', () => {
