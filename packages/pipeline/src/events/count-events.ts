@@ -10,7 +10,7 @@ export function countEvents({ frames, sourceId, rules, from, to }: CountRequest)
   let oldestAt: number | undefined
   for (const record of framedRecords(frames)) {
     const { header, duplicates } = record
-    oldestAt ??= header.acceptedAt
+    oldestAt = Math.min(oldestAt ?? header.acceptedAt, header.acceptedAt)
     looked += eventCount(header)
     if (header.sourceId !== sourceId || header.acceptedAt < from || header.acceptedAt >= to) continue
     for (const [index, event] of eventsOf(record).entries()) {

@@ -1,6 +1,7 @@
+import { MemoryEventLog } from '@millrace/log'
 import type { ConnectionRules } from '@millrace/protocol'
 import { expect, test } from 'vitest'
-import { HOUR, PipelineUnderTest, START, track } from '../testing/pipeline-under-test.ts'
+import { HOUR, MINUTE, PipelineUnderTest, SECOND, START, track } from '../testing/pipeline-under-test.ts'
 import { RoutesUnderTest } from '../testing/routes-under-test.ts'
 import { Screening } from './screening.ts'
 
@@ -128,4 +129,33 @@ test('a count says what each rule would have decided, by source and time', async
   expect(counted).toEqual({ decided: [1, 1, 1], isComplete: true, countedFrom: from })
   const ever = await run.pipeline.events.count({ sourceId: 's1', rules: NO_DEBUG, from: 0, to: from + 2 * HOUR })
   expect(ever).toMatchObject({ decided: [1, 1, 2 + 1], isComplete: true })
+})
+
+/** Takes time for each read back. */
+class SlowLog extends MemoryEventLog {
+  beforeRead = () => Promise.resolve()
+
+  override async readBack(...asked: Parameters<MemoryEventLog['readBack']>) {
+    await this.beforeRead()
+    return super.readBack(...asked)
+  }
+}
+
+test('a count that takes too long ends, and says from when on it has counted', async () => {
+  const log = new SlowLog()
+  await using run = await PipelineUnderTest.start({ log })
+  const padding = 'x'.repeat(1_000)
+  for (let minute = 0; minute < 10; minute++) {
+    await run.send(...Array.from({ length: 40 }, (_, i) => track(`m-${minute}-${i}`, '', { padding })))
+    await run.advance(MINUTE)
+  }
+  log.beforeRead = () => run.clock.advance(2 * SECOND)
+  const to = START + 10 * MINUTE
+  const { decided, isComplete, countedFrom } = await run.pipeline.events.count({
+    ...{ sourceId: 's1', rules: NO_DEBUG },
+    ...{ from: START, to },
+  })
+  expect(isComplete).toBe(false)
+  expect(countedFrom).toBeGreaterThan(START)
+  expect(decided[0]).toBe(((to - countedFrom) / MINUTE) * 40)
 })
