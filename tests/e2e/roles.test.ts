@@ -76,6 +76,7 @@ const ROWS: Readonly<Record<string, Row>> = {
 
   'GET /v2/connections': { least: 'viewer' },
   'POST /v2/connections': { least: 'editor', body: pair },
+  'POST /v2/connections/rule-count': { least: 'viewer', body: async () => ({ sourceId: await source() }) },
   'GET /v2/connections/:id': { least: 'viewer', own: connection },
   'PUT /v2/connections/:id': { least: 'editor', own: connection, body: {} },
   'PATCH /v2/connections/:id': { least: 'editor', own: connection, body: {} },

@@ -126,6 +126,10 @@ export const traceTexts = {
   typeNotSupported: (destinationType: string, eventType: string) =>
     `${destinationType} does not accept ${eventType} events.`,
   eventFilter: "Not in the destination's event list.",
+  connectionRule: (number: string) => `Rule ${number} of the connection excludes this event.`,
+  noConnectionRule: 'No rule of the connection allows this event.',
+  consentDenied: 'The user has not consented to the categories of this destination.',
+  consentMissing: 'The event has no consent, and its source holds such events back.',
   noMapping: 'No mapping matches this event.',
   returnedNothing: (name: string) => `${name} returned nothing.`,
   duplicate: 'Same messageId as an earlier event.',
@@ -146,6 +150,7 @@ export const traceTexts = {
   openCodeAtLine: (line: number) => `Open code at line ${line}`,
   openMessage: (messageId: string) => `Open ${messageId}`,
   openDestination: 'Open destination',
+  openRules: 'Open rules',
   openInTestBench: 'Open in test bench',
   sendAgain: 'Send again',
 } as const
@@ -153,6 +158,7 @@ export const traceTexts = {
 export const testBenchTexts = {
   choose: 'Choose a destination and a message.',
   wouldSkip: (reason: string) => `Live traffic would skip this: ${reason}.`,
+  wouldSkipFrom: (source: string, reason: string) => `Live traffic of ${source} would skip this: ${reason}.`,
   wouldBatch: (maxEvents: number) => `In live traffic one request carries up to ${counted(maxEvents, 'event')}.`,
   sendToHost: (host: string) => `Send to ${host}`,
   sendToDestinations: (count: number) => `Send to ${counted(count, 'destination')}`,
@@ -182,6 +188,28 @@ export const destinationTexts = {
     waiting === 1
       ? '1 waiting event is kept and sent when you enable it.'
       : `${grouped(waiting)} waiting events are kept and sent when you enable it.`,
+} as const
+
+export const connectionTexts = {
+  intro: 'The first rule that matches an event decides. Rules run before transformations.',
+  allEvents: 'All events',
+  rules: (count: number) => counted(count, 'rule'),
+  matched: (count: number) => `${counted(count, 'event')} yesterday`,
+  otherwise: 'All other events',
+  pattern: '* matches any text.',
+  sent: (sent: number, events: number) => `${grouped(sent)} of ${counted(events, 'event')} would be sent.`,
+  noEvents: 'No events yesterday.',
+  counting: 'Counting events …',
+  notCounted: 'The events could not be counted.',
+  incomplete: 'Complete the rules to count events.',
+  partly: (time: string) => `Only events since ${time} were counted: the rest takes too long.`,
+  ruleFault: (text: string) => `This ${text}.`,
+  saved: 'Saved. The rules apply to the next event.',
+} as const
+
+export const consentTexts = {
+  categories: 'Only events whose consent grants these categories are sent. Empty: consent does not matter.',
+  withoutConsent: 'Applies at destinations with consent categories.',
 } as const
 
 export const deadLetterTexts = {

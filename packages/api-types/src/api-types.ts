@@ -183,10 +183,30 @@ export type Connection = {
   /** Sorts by creation. */
   readonly destinationId: string
   readonly enabled: boolean
+  readonly rules?: ConnectionRules
   /** RFC 3339 in UTC with milliseconds. */
   readonly createdAt: string
   /** RFC 3339 in UTC with milliseconds. */
   readonly updatedAt: string
+}
+
+export type ConnectionRule = {
+  readonly action: 'allow' | 'deny'
+  readonly types?: readonly ('identify' | 'track' | 'page' | 'screen' | 'group' | 'alias' | 'merge')[]
+  readonly events?: {
+    /** In a pattern `*` stands for any text. */
+    readonly match: 'exact' | 'prefix' | 'pattern'
+    readonly names: readonly string[]
+  }
+  /** All of them must hold. */
+  readonly conditions?: readonly RuleCondition[]
+}
+
+export type ConnectionRules = {
+  /** For events that no rule matches. */
+  readonly otherwise: 'allow' | 'deny'
+  /** The first rule that matches an event decides. */
+  readonly list: readonly ConnectionRule[]
 }
 
 export type ConnectionTest = {
@@ -212,6 +232,30 @@ export type ConnectionWritten = {
   /** Cannot be changed. */
   readonly destinationId: string
   readonly enabled?: boolean
+  /** Which events go; all where there are none. */
+  readonly rules?: {
+    /** For events that no rule matches. */
+    readonly otherwise?: 'allow' | 'deny'
+    /** The first rule that matches an event decides. */
+    readonly list?: readonly {
+      readonly action: 'allow' | 'deny'
+      readonly types?: readonly ('identify' | 'track' | 'page' | 'screen' | 'group' | 'alias' | 'merge')[]
+      readonly events?: {
+        /** In a pattern `*` stands for any text. */
+        readonly match?: 'exact' | 'prefix' | 'pattern'
+        readonly names: readonly string[]
+      }
+      /** All of them must hold. */
+      readonly conditions?: readonly RuleCondition[]
+    }[]
+  } | null
+}
+
+export type Consent = {
+  /** Consent categories, as the events of clients name them. */
+  readonly categories: readonly string[]
+  /** How many of them must be granted. */
+  readonly require: 'all' | 'any'
 }
 
 export type Credential = {
@@ -398,6 +442,7 @@ export type Destination = {
   /** Attached transformations in the order in which they run. */
   readonly transformationIds: readonly string[]
   readonly delivery: DeliverySettings
+  readonly consent?: Consent
   /** Sorts by creation. */
   readonly workspaceId: string
   /** RFC 3339 in UTC with milliseconds. */
@@ -504,6 +549,13 @@ export type DestinationWritten = {
     /** Attempts whose answers are stored in traces. */
     readonly keepAnswers?: 'failed' | 'all'
   }
+  /** The consent that an event must have to be sent. */
+  readonly consent?: {
+    /** Consent categories, as the events of clients name them. */
+    readonly categories: readonly string[]
+    /** How many of them must be granted. */
+    readonly require?: 'all' | 'any'
+  } | null
 }
 
 export type DiffLine = {
@@ -936,6 +988,46 @@ export type RequestObject = {
 
 export type Role = 'viewer' | 'editor' | 'admin'
 
+export type RuleCondition = {
+  /** Names joined by dots, such as `properties.value` or `properties.items.0.sku`. */
+  readonly path: string
+  readonly operator:
+    | 'equals'
+    | 'not_equals'
+    | 'in'
+    | 'not_in'
+    | 'greater'
+    | 'at_least'
+    | 'less'
+    | 'at_most'
+    | 'contains'
+    | 'not_contains'
+    | 'matches'
+    | 'not_matches'
+    | 'exists'
+    | 'not_exists'
+  /** A list for `in` and `not_in`; a number for `greater`, `at_least`, `less` and `at_most`; a pattern for `matches` and `not_matches`; left out for `exists` and `not_exists`. */
+  readonly value?: string | number | boolean | readonly (string | number | boolean)[]
+}
+
+export type RuleCount = {
+  /** RFC 3339 in UTC with milliseconds. */
+  readonly from: string
+  /** RFC 3339 in UTC with milliseconds. */
+  readonly to: string
+  /** False if only events from `countedFrom` on were looked at. */
+  readonly complete: boolean
+  /** RFC 3339 in UTC with milliseconds. */
+  readonly countedFrom: string
+  readonly events: number
+  /** Events that the rules let through. */
+  readonly sent: number
+  /** Events that each rule decides. */
+  readonly matches: readonly number[]
+  /** Events that no rule matches. */
+  readonly otherwise: number
+}
+
 export type SchemaRefusal = {
   readonly msg: string
 }
@@ -987,6 +1079,8 @@ export type SourceConfig = {
     /** Whether the catalog counts values. */
     readonly values: 'on' | 'off'
   }
+  /** What becomes of an event without consent at a destination that asks for it. */
+  readonly withoutConsent?: 'send' | 'hold_back'
   readonly webhook?: WebhookConfig
 }
 
@@ -1118,6 +1212,8 @@ export type SourceWritten = {
       /** Whether the catalog counts values. */
       readonly values?: 'on' | 'off'
     }
+    /** What becomes of an event without consent at a destination that asks for it. */
+    readonly withoutConsent?: 'send' | 'hold_back'
     /** Only for sources of type Webhook or Shopify. */
     readonly webhook?: {
       /** Name of the event, such as `type`; else `Webhook Received`. */
@@ -1256,6 +1352,18 @@ export type TestExtras = {
   readonly filter?: {
     readonly skipped: boolean
     readonly reason: string | null
+    /** Connections whose rules, or the consent of the destination, leave the message out. */
+    readonly leftOutBy?: readonly {
+      /** Sorts by creation. */
+      readonly connectionId: string
+      /** Sorts by creation. */
+      readonly sourceId: string
+      readonly reason: string
+      readonly rule?: {
+        readonly number: number
+        readonly text: string
+      }
+    }[]
   }
   readonly batch?: {
     readonly maxEvents: number

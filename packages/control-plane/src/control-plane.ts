@@ -23,7 +23,7 @@ import { CodeTests, type Mask } from './transformations/code-tests.ts'
 import { Libraries } from './transformations/libraries.ts'
 import { LogLines } from './transformations/log-lines.ts'
 import { Transformations } from './transformations/transformations.ts'
-import { AttachedDeliveries, type Deliveries } from './workspace/deliveries.ts'
+import { AttachedDeliveries, type Deliveries, type RuleCountAsked, type RuleCounted } from './workspace/deliveries.ts'
 import { SecretBox } from './workspace/secret-box.ts'
 import type { Snapshot } from './workspace/snapshot.ts'
 import { Workspace } from './workspace/workspace.ts'
@@ -135,6 +135,16 @@ export class ControlPlane implements AsyncDisposable {
   /** From here on the delivery side is asked what waits and told of changes; to be called before the first change. */
   attach(deliveries: Deliveries): void {
     this.#deliveries.attach(deliveries)
+  }
+
+  /**
+   * What rules would have decided about the stored events of a source.
+   *
+   * @throws ApiError 404 for another source, 503.
+   */
+  countByRules(asked: RuleCountAsked): Promise<RuleCounted> {
+    this.sources.get(asked.sourceId)
+    return this.#deliveries.countByRules(asked)
   }
 
   get workspaceId(): string {

@@ -1,4 +1,5 @@
 export type { AnswerClass, BatchOutcome } from './answer-class.ts'
+export { type ConsentAnswer, type ConsentRequirement, consentAnswer } from './consent.ts'
 export { setDeliveryTimes } from './delivery-times.ts'
 export { ENRICHMENT_RULES, type StoredBatch, storedEvents } from './enrich.ts'
 export { type EnvelopeMembers, envelopeMembers, mergedMembers } from './envelope.ts'
@@ -21,5 +22,22 @@ export {
   type Route,
 } from './record.ts'
 export { base62, resourceId } from './resource-id.ts'
+export { CompiledRules } from './rules/compiled-rules.ts'
+export {
+  type ConnectionRule,
+  type ConnectionRules,
+  NAME_MATCHES,
+  OPERATORS,
+  RULE_ACTIONS,
+  RULE_LIMITS,
+  type RuleAction,
+  type RuleCondition,
+  type RuleEvents,
+  type RuleOperator,
+  type RuleReason,
+  type RuleValue,
+} from './rules/connection-rules.ts'
+export { RuleFaultError, readRules } from './rules/read-rules.ts'
+export { OPERATOR_TEXTS, ruleText } from './rules/rule-text.ts'
 export { formatTime, parseTime } from './time.ts'
 export { type WebhookPaths, webhookBody, webhookEvents } from './webhook.ts'

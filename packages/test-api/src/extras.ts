@@ -1,28 +1,9 @@
 import { createHash } from 'node:crypto'
-import {
-  batchKeyOf,
-  batchLimitsOf,
-  type DestinationModule,
-  type Masking,
-  maskConfig,
-  type Override,
-} from '@millrace/destinations'
-import { filterReason } from '@millrace/pipeline'
-import { isJsonObject, type JsonObject, type JsonValue, type StoredEvent } from '@millrace/protocol'
-import type { DestinationTest } from './destination-test.ts'
-import type { TestedDestination } from './test-api-options.ts'
-import type { TestRun } from './test-run.ts'
+import { batchKeyOf, batchLimitsOf, maskConfig } from '@millrace/destinations'
+import { isJsonObject, type JsonObject, type JsonValue } from '@millrace/protocol'
+import { liveFilters } from './live-filters.ts'
+import type { TestedParts } from './tested-parts.ts'
 import { WARNING_TEXTS } from './texts.ts'
-
-/** What extras are made of. */
-export interface TestedParts {
-  readonly run: TestRun
-  readonly destination: TestedDestination
-  readonly module: DestinationModule
-  readonly override: Override
-  readonly test: DestinationTest
-  readonly masking: Masking
-}
 
 /** By the words of `?include=`. @see contracts/test-api.md §11 [D232] */
 const EXTRAS: Readonly<Record<string, (parts: TestedParts) => JsonObject>> = {
@@ -41,16 +22,7 @@ const EXTRAS: Readonly<Record<string, (parts: TestedParts) => JsonObject>> = {
   events: ({ test, masking }) => ({ userTransformedEvents: masking.value([...test.userEvents]) }),
   logs: ({ test, masking }) => ({ logs: masking.value([...test.logs]) }),
   timings: ({ test }) => ({ timings: { ...test.timings } }),
-  filter: ({ run, destination, module, override }) => {
-    const { id, name } = destination
-    const { source, options, message } = run
-    const sourceClass = source === undefined ? '' : options.sourceClass(source.type)
-    const filtered = { id, name, config: override.config, module }
-    const reason = destination.isEnabled
-      ? (filterReason(message as StoredEvent, filtered, sourceClass) ?? null)
-      : 'destination is disabled'
-    return { filter: { skipped: reason !== null, reason } }
-  },
+  filter: (parts) => ({ filter: liveFilters(parts) }),
   batch: (parts) => ({ batch: batch(parts) }),
   warnings: (parts) => ({ warnings: warnings(parts).map((text) => parts.masking.text(text)) }),
 }

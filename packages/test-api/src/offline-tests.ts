@@ -1,12 +1,14 @@
 import type { JsonObject } from '@millrace/protocol'
 import { testDestination } from './run.ts'
 import type { StageFlags } from './stage-flags.ts'
-import type { TestedDestination } from './test-api-options.ts'
+import type { TestedConfiguration, TestedDestination } from './test-api-options.ts'
 import { messageOf } from './test-request.ts'
 import type { RunOptions } from './test-run.ts'
 import { TimeLimit } from './time-limit.ts'
 
-export type OfflineTestsOptions = Omit<RunOptions, 'limits' | 'sourceClass'> & { readonly timeoutMs: number }
+export type OfflineTestsOptions = Omit<RunOptions, 'limits' | 'sourceClass' | 'configuration'> & {
+  readonly timeoutMs: number
+}
 
 /** The stages without a server: the same as those of the Test API, but nothing is ever sent. */
 export class OfflineTests {
@@ -30,7 +32,12 @@ export class OfflineTests {
     const { clock, timeoutMs } = this.#options
     using limit = new TimeLimit(clock, clock.monotonic(), timeoutMs)
     const run = {
-      options: { ...this.#options, sourceClass: () => '', limits: { maxEventBytes: 0 } },
+      options: {
+        ...this.#options,
+        configuration: () => UNCONNECTED,
+        sourceClass: () => '',
+        limits: { maxEventBytes: 0 },
+      },
       tester: { tokenId: '', role: 'viewer', note: () => {} },
       flags: { ...flags, send_to_destination: false },
       asked: { force: true, include: new Set<string>(), masksSupplied: true },
@@ -42,6 +49,13 @@ export class OfflineTests {
     } as const
     return testDestination(run, destination)
   }
+}
+
+const UNCONNECTED: TestedConfiguration = {
+  sources: new Map(),
+  destinations: new Map(),
+  connections: new Map(),
+  connectionsOf: () => [],
 }
 
 const NOWHERE = {

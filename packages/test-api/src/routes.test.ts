@@ -35,6 +35,7 @@ async function open({ destinations = [], modules = [], client = {}, options = {}
   const clock = new ManualClock(Date.UTC(2026, 2, 4))
   const registry = new DestinationRegistry([...(await DestinationRegistry.load()).all(), ...modules])
   const all = destinations.map((each, n) => destinationOf(`d${n}`, each))
+  const connections = all.map(({ id }) => ({ id: `c-${id}`, sourceId: 's1', destinationId: id, isEnabled: true }))
   const source = { id: 's1', name: 'Cinema app', type: 'Cordova', isEnabled: true }
   const app = fastify()
   await app.register(
@@ -42,7 +43,8 @@ async function open({ destinations = [], modules = [], client = {}, options = {}
       configuration: () => ({
         sources: new Map([['s1', source]]),
         destinations: new Map(all.map((each) => [each.id, each])),
-        connectionsOf: () => all.map(({ id }) => ({ destinationId: id, isEnabled: true })),
+        connections: new Map(connections.map((each) => [each.id, each])),
+        connectionsOf: () => connections,
       }),
       destinationTypes: registry,
       sourceClass: () => 'cordova',

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { DestinationModule } from '@millrace/destinations'
 import type { Sender, UserCode } from '@millrace/pipeline'
-import type { JsonObject } from '@millrace/protocol'
+import type { ConnectionRules, ConsentRequirement, JsonObject } from '@millrace/protocol'
 import type { Clock, RequestRate } from '@millrace/std'
 import type { TransformationCode } from '@millrace/transformations'
 import type { FastifyRequest } from 'fastify'
@@ -49,8 +49,18 @@ export interface TestApiLimits {
 export interface TestedConfiguration {
   readonly sources: ReadonlyMap<string, TestedSource>
   readonly destinations: ReadonlyMap<string, TestedDestination>
+  readonly connections: ReadonlyMap<string, TestedConnection>
   /** In order of creation. */
-  connectionsOf(sourceId: string): readonly { readonly destinationId: string; readonly isEnabled: boolean }[]
+  connectionsOf(sourceId: string): readonly TestedConnection[]
+}
+
+export interface TestedConnection {
+  readonly id: string
+  readonly sourceId: string
+  readonly destinationId: string
+  readonly isEnabled: boolean
+  /** Undefined: every event goes. */
+  readonly rules?: ConnectionRules | undefined
 }
 
 export interface TestedSource {
@@ -58,6 +68,7 @@ export interface TestedSource {
   readonly name: string
   readonly type: string
   readonly isEnabled: boolean
+  readonly config?: { readonly withoutConsent?: 'hold_back' | undefined }
 }
 
 export interface TestedDestination {
@@ -69,6 +80,7 @@ export interface TestedDestination {
   readonly isEnabled: boolean
   /** With its secrets in clear. */
   readonly config: JsonObject
+  readonly consent?: ConsentRequirement | undefined
   /** Published versions, in order. */
   readonly transformations: readonly TransformationCode[]
 }

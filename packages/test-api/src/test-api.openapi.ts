@@ -69,7 +69,23 @@ const Extras = named(
         requests: Type.Array(closed({ ms: Type.Number() })),
       }),
     ),
-    filter: Type.Optional(closed({ skipped: Type.Boolean(), reason: Type.Union([Type.String(), Type.Null()]) })),
+    filter: Type.Optional(
+      closed({
+        skipped: Type.Boolean(),
+        reason: Type.Union([Type.String(), Type.Null()]),
+        leftOutBy: Type.Optional(
+          Type.Array(
+            closed({
+              connectionId: Id,
+              sourceId: Id,
+              reason: Type.String(),
+              rule: Type.Optional(closed({ number: Type.Integer({ minimum: 1 }), text: Type.String() })),
+            }),
+            { description: 'Connections whose rules, or the consent of the destination, leave the message out.' },
+          ),
+        ),
+      }),
+    ),
     batch: Type.Optional(Type.Union([closed({ maxEvents: Type.Integer({ minimum: 1 }) }), Type.Null()])),
     warnings: Type.Optional(Type.Array(Type.String())),
   }),

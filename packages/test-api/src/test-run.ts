@@ -7,7 +7,7 @@ import type { TimeLimit } from './time-limit.ts'
 /** What a run needs of the others. */
 export type RunOptions = Pick<
   TestApiOptions,
-  'destinationTypes' | 'sourceClass' | 'userCode' | 'credentials' | 'clock' | 'version'
+  'configuration' | 'destinationTypes' | 'sourceClass' | 'userCode' | 'credentials' | 'clock' | 'version'
 > & { readonly limits: { readonly maxEventBytes: number } }
 
 /** One request: what is common to all destinations that it tests. */

@@ -7,6 +7,8 @@ export interface World {
   /** Its events became dead letters. */
   readonly refusingId?: string
   readonly replayId?: string
+  /** It has rules. */
+  readonly connectionId?: string
 }
 
 /** The seed of a product in trouble, with a shape that changed, code in the making and a replay. */
@@ -27,7 +29,36 @@ export async function troubled(env: DevEnv): Promise<World> {
   const range = { from: oldest.acceptedAt, to: new Date().toISOString() }
   const asked = { sourceIds: [source.id], destinationIds: [destinationId], ...range, rateEventsPerSecond: 50 }
   const { replay } = (await env.api('POST', '/v2/replays', asked)).json
-  return { sourceId: source.id, destinationId, refusingId, replayId: replay.id }
+  const connectionId = await filtered(env, source.id, destinationId)
+  return { sourceId: source.id, destinationId, refusingId, replayId: replay.id, connectionId }
+}
+
+/** Rules for a connection, and consent for its destination. @returns the id of the connection. */
+async function filtered(env: DevEnv, sourceId: string, destinationId: string): Promise<string> {
+  const { connections } = await read(env, '/v2/connections')
+  const isMeant = (each: Ends) => each.sourceId === sourceId && each.destinationId === destinationId
+  const { id } = (connections as (Ends & { id: string })[]).find(isMeant)!
+  const staging = { path: 'context.app.name', operator: 'in', value: ['Staging', 'Test'] }
+  const small = { path: 'properties.price', operator: 'less', value: 1 }
+  const list = [
+    { action: 'allow', types: ['identify', 'group'] },
+    { action: 'deny', conditions: [staging] },
+    {
+      action: 'deny',
+      types: ['track'],
+      events: { match: 'pattern', names: ['Debug *', '* Test'] },
+      conditions: [small],
+    },
+  ]
+  await env.api('PATCH', `/v2/connections/${id}`, { rules: { otherwise: 'allow', list } })
+  const consent = { categories: ['Advertising', 'Analytics'], require: 'all' }
+  await env.api('PATCH', `/v2/destinations/${destinationId}`, { consent })
+  return id
+}
+
+interface Ends {
+  readonly sourceId: string
+  readonly destinationId: string
 }
 
 /** A draft beside what is published, with a library and a stored test. */

@@ -1,7 +1,7 @@
-import type { Connection, ConnectionWritten } from '@millrace/api-types'
-import { useQuery } from '@tanstack/react-query'
+import type { Connection, ConnectionRules, ConnectionWritten, RuleCount } from '@millrace/api-types'
+import { queryOptions, useQuery } from '@tanstack/react-query'
 import { api } from './client.ts'
-import { readingAll, useWriting } from './reading.ts'
+import { readingAll, readingOne, type Tagged, useWriting } from './reading.ts'
 
 const CONNECTIONS = '/v2/connections'
 const pathOf = (id: string) => `${CONNECTIONS}/${encodeURIComponent(id)}`
@@ -9,6 +9,13 @@ const pathOf = (id: string) => `${CONNECTIONS}/${encodeURIComponent(id)}`
 /** All of them, in order of creation. */
 export const readingConnections = () => readingAll<Connection>(CONNECTIONS, 'connections')
 export const useConnections = () => useQuery(readingConnections())
+
+export function useConnection(id: string) {
+  return useQuery({
+    ...readingOne<{ connection: Connection }>(pathOf(id)),
+    select: ({ connection, etag }): Tagged<Connection> => ({ ...connection, etag }),
+  })
+}
 
 export function useCreateConnection() {
   return useWriting(
@@ -19,11 +26,28 @@ export function useCreateConnection() {
 
 export function useChangeConnection() {
   return useWriting(
-    ({ id, etag, enabled }: { id: string; etag: string | null; enabled: boolean }) =>
-      api<{ connection: Connection }>('PATCH', pathOf(id), { body: { enabled }, etag }),
+    ({ id, etag, ...changes }: { id: string; etag: string | null } & Partial<ConnectionWritten>) =>
+      api<{ connection: Connection }>('PATCH', pathOf(id), { body: changes, etag }),
     [CONNECTIONS],
   )
 }
+
+interface Counted {
+  readonly sourceId: string
+  /** Null: no rules. */
+  readonly rules: ConnectionRules | null
+  readonly from: string
+  readonly to: string
+}
+
+/** What rules would have decided about stored events: a question, though it is a POST. */
+export const countingByRules = (counted: Counted) =>
+  queryOptions({
+    queryKey: [`${CONNECTIONS}/rule-count`, counted],
+    queryFn: async ({ signal }) =>
+      (await api<RuleCount>('POST', `${CONNECTIONS}/rule-count`, { body: counted, signal })).body,
+    staleTime: Number.POSITIVE_INFINITY,
+  })
 
 /** Answers 409 `Events are waiting` unless `discard`. */
 export function useDeleteConnection() {

@@ -66,6 +66,7 @@ export async function startDelivery(needs: DeliveryNeeds): Promise<DeliveryPart>
   })
   controlPlane.attach({
     waiting: (scope) => pipeline.waiting(scope),
+    countByRules: (asked) => pipeline.events.count(asked),
     changed: (_before, after) => pipeline.configure(after),
   })
   return {

@@ -1,4 +1,6 @@
 import type { JsonObject } from '@millrace/protocol'
+import { type Connection, rulesJson } from '../resources/connection.ts'
+import { consentJson } from '../resources/consent-schema.ts'
 import { type Destination, destinationJson } from '../resources/destination.ts'
 import { type Source, sourceJson } from '../resources/source.ts'
 import type { CodeVersion } from '../transformations/code.ts'
@@ -32,10 +34,10 @@ export function configurationDocument(
     destination.key,
     destinationDocument(destination, maskedConfig(destination), keyOf),
   ])
-  const connections = Array.from(snapshot.connections.values(), ({ sourceId, destinationId, isEnabled }) => ({
-    source: snapshot.sources.get(sourceId)!.key,
-    destination: snapshot.destinations.get(destinationId)!.key,
-    enabled: isEnabled,
+  const connections = Array.from(snapshot.connections.values(), (connection) => ({
+    source: snapshot.sources.get(connection.sourceId)!.key,
+    destination: snapshot.destinations.get(connection.destinationId)!.key,
+    ...connectionDocument(connection),
   }))
   return {
     millrace: DOCUMENT_FORM,
@@ -76,7 +78,13 @@ export function destinationDocument(
     ...(transformations.length === 0 ? {} : { transformations }),
     config,
     delivery: delivery!,
+    ...consentJson(destination.consent),
   }
+}
+
+/** What of a connection can change, as it stands in the document. */
+export function connectionDocument({ isEnabled, rules }: Pick<Connection, 'isEnabled' | 'rules'>): JsonObject {
+  return { enabled: isEnabled, ...rulesJson({ rules }) }
 }
 
 /** A library as it stands in the document under its key: what is in force, or a draft that never was. */

@@ -1,13 +1,15 @@
 import type { Connection } from '../resources/connection.ts'
+import { readConnectionRules } from '../resources/connection-rules-schema.ts'
 import { refuseUnsupported } from '../resources/connections.ts'
 import type { Destination } from '../resources/destination.ts'
 import type { Source } from '../resources/source.ts'
 import { readBoolean, readText } from '../resources/written-fields.ts'
-import { connectionKey } from './document.ts'
+import { connectionDocument, connectionKey } from './document.ts'
+import { type DiffLine, documentDiff, openDocument } from './document-diff.ts'
 import { newIds, type PlannedChange, type Planning, refuseUnknown } from './planning.ts'
 import type { SectionEntry } from './sections.ts'
 
-const MEMBERS = ['source', 'destination', 'enabled']
+const MEMBERS = ['source', 'destination', 'enabled', 'rules']
 
 /** What there will be by key; undefined is a resource with errors. */
 export interface Ends {
@@ -36,37 +38,46 @@ export async function planConnections(
   for (const entry of entries) {
     await turns.next()
     if (errors.isFull) break
+    const before = errors.count
     const found = readConnection(planning, entry, ends)
     if (found === undefined) continue
-    const { key, source, destination, isEnabled } = found
+    const { key, source, destination, isEnabled, rules } = found
+    const isFaulty = errors.count > before
     if (keys.has(key)) errors.add(entry.path, 'Connection already exists')
     keys.add(key)
-    if (source === undefined || destination === undefined || isEnabled === undefined) continue
+    if (isFaulty || source === undefined || destination === undefined || isEnabled === undefined) continue
     errors.at(entry.path, () => refuseUnsupported(planning.types, source, destination))
     const saved = savedByEnds.get(connectionKey(source.id, destination.id))
-    if (saved?.isEnabled !== isEnabled) {
-      changed.push({ key, sourceId: source.id, destinationId: destination.id, isEnabled, saved })
+    const diff = saved === undefined ? [] : diffOf(saved, { isEnabled, rules })
+    if (saved === undefined || diff.length > 0) {
+      changed.push({ key, sourceId: source.id, destinationId: destination.id, isEnabled, rules, saved, diff })
     }
   }
   const ids = await newIds(planning, changed.filter(({ saved }) => saved === undefined).length)
   return { changes: changed.map((change) => plannedChange(planning, change, ids)), keys }
 }
 
-interface Change extends Pick<Connection, 'sourceId' | 'destinationId' | 'isEnabled'> {
+interface Change extends Pick<Connection, 'sourceId' | 'destinationId' | 'isEnabled' | 'rules'> {
   readonly key: string
   readonly saved: Connection | undefined
+  readonly diff: readonly DiffLine[]
+}
+
+type Settings = Pick<Connection, 'isEnabled' | 'rules'>
+
+function diffOf(saved: Settings, planned: Settings): DiffLine[] {
+  return documentDiff(openDocument(connectionDocument(saved)), openDocument(connectionDocument(planned)))
 }
 
 function plannedChange(
   { at, nextRevision }: Planning,
-  { key, saved, ...fields }: Change,
+  { key, saved, diff, ...fields }: Change,
   ids: Iterator<string, string>,
 ): PlannedChange {
   const identity = saved ?? { id: ids.next().value, createdAt: at }
   const value: Connection = { ...identity, ...fields, updatedAt: at, revision: nextRevision }
   const change = { kind: 'connection', id: value.id, value } as const
   if (saved === undefined) return { action: 'create', kind: 'connection', key, diff: [], change }
-  const diff = [{ path: '/enabled', from: saved.isEnabled, to: value.isEnabled }]
   return { action: 'update', kind: 'connection', key, diff, change }
 }
 
@@ -75,6 +86,7 @@ function readConnection(planning: Planning, { path, written }: SectionEntry, end
   const { errors } = planning
   refuseUnknown(planning, path, written, MEMBERS)
   const isEnabled = errors.at(`${path}/enabled`, () => readBoolean(written, 'enabled', true))
+  const rules = errors.at(path, () => readConnectionRules(written, undefined))
   const sourceKey = errors.at(`${path}/source`, () => readText(written, 'source'))
   const destinationKey = errors.at(`${path}/destination`, () => readText(written, 'destination'))
   if (sourceKey === undefined || destinationKey === undefined) return undefined
@@ -83,6 +95,7 @@ function readConnection(planning: Planning, { path, written }: SectionEntry, end
     source: findEnd(planning, `${path}/source`, 'Source', ends.sources, sourceKey),
     destination: findEnd(planning, `${path}/destination`, 'Destination', ends.destinations, destinationKey),
     isEnabled,
+    rules,
   }
 }
 

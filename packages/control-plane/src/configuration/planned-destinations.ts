@@ -1,6 +1,7 @@
 import { badRequest } from '@millrace/openapi'
 import { isJsonObject, type JsonValue } from '@millrace/protocol'
 import { invalidConfig } from '../refusals.ts'
+import { readConsent } from '../resources/consent-schema.ts'
 import type { Destination } from '../resources/destination.ts'
 import { MAX_TRANSFORMATIONS } from '../resources/destination-schema.ts'
 import type { DestinationType } from '../resources/destination-types.ts'
@@ -12,7 +13,7 @@ import { documentDiff } from './document-diff.ts'
 import { newIds, type PlannedChange, type Planning, readThroughout, refuseUnknown } from './planning.ts'
 import type { SectionEntry } from './sections.ts'
 
-const MEMBERS = ['name', 'type', 'enabled', 'config', 'delivery', 'transformations']
+const MEMBERS = ['name', 'type', 'enabled', 'config', 'delivery', 'transformations', 'consent']
 
 /** Those that there will be; undefined is one with errors. */
 export type TransformationsByKey = ReadonlyMap<string, Transformation | undefined>
@@ -67,7 +68,7 @@ export async function planDestinations(
   return destinations
 }
 
-type Fields = Pick<Destination, 'name' | 'type' | 'isEnabled' | 'transformationIds' | 'config' | 'delivery'>
+type Fields = Pick<Destination, 'name' | 'type' | 'isEnabled' | 'transformationIds' | 'config' | 'delivery' | 'consent'>
 
 /** Whole, unless there were errors. */
 function readFields(
@@ -78,7 +79,7 @@ function readFields(
 ): Partial<Fields> & { readonly warning: string | undefined } {
   const { errors, types } = planning
   refuseUnknown(planning, path, written, MEMBERS)
-  const { transformations = [], config = {}, delivery = {} } = written
+  const { transformations = [], config = {}, delivery = {}, consent = null } = written
   const name = errors.at(`${path}/name`, () => readName(written, undefined))
   const type = errors.at(`${path}/type`, () => {
     const typeName = readTypeName(written)
@@ -94,6 +95,7 @@ function readFields(
     transformationIds: readTransformations(planning, `${path}/transformations`, transformations, byKey),
     config: judged?.config,
     delivery: readThroughout(planning, path, delivery, readDelivery),
+    consent: readThroughout(planning, path, consent, readConsent),
     warning: judged?.warning,
   } as Partial<Fields> & { warning: string | undefined }
 }

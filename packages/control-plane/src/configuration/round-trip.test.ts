@@ -8,18 +8,48 @@ const secret = fc.stringMatching(/^[a-z]{16,24}$/)
 const key = fc.oneof(fc.stringMatching(/^[a-z0-9-]{1,12}$/), fc.constantFrom('constructor', '7', '-', 'x'.repeat(64)))
 const name = fc.string({ minLength: 1, maxLength: 20, unit: 'grapheme' }).filter((text) => text.trim() !== '')
 
+const rule = fc.record(
+  {
+    action: fc.constant('allow'),
+    types: fc.constant(['track', 'page']),
+    events: fc.record({
+      match: fc.constantFrom('exact', 'prefix', 'pattern'),
+      names: fc.array(fc.stringMatching(/^[a-z*]{1,5}$/), { minLength: 1, maxLength: 3 }),
+    }),
+    conditions: fc.constantFrom(
+      [{ path: 'userId', operator: 'exists' }],
+      [{ path: 'properties.a', operator: 'at_least', value: 1.5 }],
+      [{ path: 'properties.a', operator: 'in', value: ['x', 2, false] }],
+    ),
+  },
+  { requiredKeys: ['action', 'events'] },
+)
+/** None, or rules and consent. */
+const rules = fc.option(
+  fc.record({ otherwise: fc.constantFrom('allow', 'deny'), list: fc.array(rule, { minLength: 1, maxLength: 3 }) }),
+  { nil: undefined },
+)
+const consent = fc.record({
+  categories: fc.uniqueArray(fc.stringMatching(/^\S{1,5}$/), { minLength: 1, maxLength: 3 }),
+  require: fc.constantFrom('all', 'any'),
+})
+
 const source = fc.record({
   name,
   enabled: fc.boolean(),
-  config: fc.record({
-    rateLimitEventsPerMinute: fc.nat(1_000_000_000),
-    dedupWindowSeconds: fc.constant(0),
-    orderShards: fc.integer({ min: 1, max: 64 }),
-    catalog: fc.record({ samples: fc.constantFrom('full', 'masked', 'off'), values: fc.constantFrom('on', 'off') }),
-  }),
+  config: fc.record(
+    {
+      rateLimitEventsPerMinute: fc.nat(1_000_000_000),
+      dedupWindowSeconds: fc.constant(0),
+      orderShards: fc.integer({ min: 1, max: 64 }),
+      catalog: fc.record({ samples: fc.constantFrom('full', 'masked', 'off'), values: fc.constantFrom('on', 'off') }),
+      withoutConsent: fc.constant('hold_back'),
+    },
+    { requiredKeys: ['rateLimitEventsPerMinute', 'dedupWindowSeconds', 'orderShards', 'catalog'] },
+  ),
 })
 
-const destination = fc.record({
+const destinationMembers = {
   name,
   type: fc.constant('WEBHOOK'),
   enabled: fc.boolean(),
@@ -43,7 +73,10 @@ const destination = fc.record({
     ),
     onTransformationError: fc.constantFrom('dead_letter', 'pass_through'),
   }),
-})
+  consent,
+}
+const { consent: _, ...needed } = destinationMembers
+const destination = fc.record(destinationMembers, { requiredKeys: Object.keys(needed) as (keyof typeof needed)[] })
 
 const library = fc.record({ description: fc.string({ maxLength: 5 }), n: fc.nat(3), isImporting: fc.boolean() })
 const transformation = fc.record({ captureLogs: fc.boolean(), n: fc.nat(3), imports: fc.subarray(['one', 'two']) })
@@ -83,13 +116,14 @@ const workspace = fc
     attached: fc.array(fc.nat(3), { maxLength: 6 }),
     sources: fc.dictionary(key, source, { maxKeys: 5, noNullPrototype: true }),
     destinations: fc.dictionary(key, destination, { maxKeys: 5, noNullPrototype: true }),
-    pairs: fc.uniqueArray(fc.tuple(fc.nat(4), fc.nat(4), fc.boolean()), { selector: ([a, b]) => `${a} ${b}` }),
+    pairs: fc.uniqueArray(fc.tuple(fc.nat(4), fc.nat(4), fc.boolean(), rules), { selector: ([a, b]) => `${a} ${b}` }),
   })
   .map(({ code, attached, sources, destinations: plain, pairs }) => {
     const destinations = withTransformations(plain, Object.keys(code.transformations), attached)
     const [from, to] = [Object.keys(sources), Object.keys(destinations)]
-    const connections = pairs.flatMap(([a, b, enabled]) => {
-      return from[a] === undefined || to[b] === undefined ? [] : [{ source: from[a], destination: to[b], enabled }]
+    const connections = pairs.flatMap(([a, b, enabled, rules]) => {
+      const settings = rules === undefined ? { enabled } : { enabled, rules }
+      return from[a] === undefined || to[b] === undefined ? [] : [{ source: from[a], destination: to[b], ...settings }]
     })
     // Type and write key go by the key, so that one document can follow another.
     const withKeys = Object.entries(sources).map(([each, members]) => {

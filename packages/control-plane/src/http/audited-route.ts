@@ -50,6 +50,8 @@ const ACTIONS: Readonly<Record<string, Audited['action']>> = {
 
 const NAMED: Readonly<Record<string, AuditedRoute>> = {
   'sources/rotate-write-key': { action: 'rotate', kind: 'source' },
+  // Counts, and changes nothing.
+  'connections/rule-count': 'none',
   'transformations/publish': { action: 'publish', kind: 'transformation' },
   'libraries/publish': { action: 'publish', kind: 'library' },
   // Tests write nothing but what is stored as tests.

@@ -23,6 +23,7 @@ import { takeRequest } from './request-allowance.ts'
 import { decodeBody, parseBody, readBody } from './request-body.ts'
 import { resourceRoutes } from './resource-routes.ts'
 import { RoutePatterns } from './route-patterns.ts'
+import { ruleCountRoute } from './rule-count-route.ts'
 import { sessionRoutes } from './session-routes.ts'
 import { userRoutes } from './user-routes.ts'
 
@@ -106,6 +107,7 @@ export function v2Routes(controlPlane: ControlPlane, more: readonly FastifyPlugi
     app.setErrorHandler((error, request, reply) => answerError(controlPlane, error, request, reply))
     app.setNotFoundHandler((request) => refuseRoute(patterns, request))
     await app.register(resourceRoutes(controlPlane))
+    await app.register(ruleCountRoute(controlPlane))
     await app.register(codeRoutes(controlPlane))
     await app.register(configRoutes(controlPlane))
     await app.register(accountRoutes(controlPlane))

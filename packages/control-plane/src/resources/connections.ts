@@ -9,6 +9,7 @@ import type { Deliveries } from '../workspace/deliveries.ts'
 import type { Snapshot } from '../workspace/snapshot.ts'
 import type { Decision, Workspace } from '../workspace/workspace.ts'
 import { type Connection, connectionJson } from './connection.ts'
+import { readConnectionRules } from './connection-rules-schema.ts'
 import { CONNECTION_WRITTEN } from './connection-schema.ts'
 import type { Destination } from './destination.ts'
 import type { DestinationTypes } from './destination-types.ts'
@@ -52,22 +53,23 @@ export class Connections implements ResourceService<Connection> {
       const sourceId = readText(written, 'sourceId')
       const destinationId = readText(written, 'destinationId')
       this.#refuseUnsupported(snapshot, sourceId, destinationId)
+      const rules = readConnectionRules(written, undefined)
       if (snapshot.connectionsOf(sourceId).some((other) => other.destinationId === destinationId)) {
         throw new ApiError('conflict', 'Connection already exists')
       }
       const id = this.#workspace.newId(at)
       const identity = { id, sourceId, destinationId, createdAt: at }
-      const connection = { ...identity, isEnabled, updatedAt: at, revision: nextRevision }
+      const connection = { ...identity, isEnabled, rules, updatedAt: at, revision: nextRevision }
       return put(connection, created('connection', id))
     })
   }
 
   replace(by: Author, id: string, written: JsonObject, condition: Condition = {}): Promise<Written<Connection>> {
-    return this.#rewrite(by, id, written, condition, () => true)
+    return this.#rewrite(by, id, written, condition, () => ({ isEnabled: true }))
   }
 
   update(by: Author, id: string, written: JsonObject, condition: Condition = {}): Promise<Written<Connection>> {
-    return this.#rewrite(by, id, written, condition, ({ isEnabled }) => isEnabled)
+    return this.#rewrite(by, id, written, condition, (saved) => saved)
   }
 
   remove(by: Author, id: string, options: RemoveOptions = {}): Promise<void> {
@@ -86,16 +88,18 @@ export class Connections implements ResourceService<Connection> {
     id: string,
     written: JsonObject,
     condition: Condition,
-    whenLeftOut: (saved: Connection) => boolean,
+    whenLeftOut: (saved: Connection) => Pick<Connection, 'isEnabled' | 'rules'>,
   ): Promise<Written<Connection>> {
     return this.#workspace.change(by, ({ snapshot, at, nextRevision }) => {
       const saved = find(snapshot, id)
-      const isEnabled = readBoolean(written, 'enabled', whenLeftOut(saved))
+      const otherwise = whenLeftOut(saved)
+      const isEnabled = readBoolean(written, 'enabled', otherwise.isEnabled)
       refuseUnknownMembers(written, MEMBERS)
       refuseOther(written, 'sourceId', saved.sourceId)
       refuseOther(written, 'destinationId', saved.destinationId)
+      const rules = readConnectionRules(written, otherwise.rules)
       refuseIfChanged(saved, condition)
-      const connection = { ...saved, isEnabled, updatedAt: at, revision: nextRevision }
+      const connection = { ...saved, isEnabled, rules, updatedAt: at, revision: nextRevision }
       return put(connection, updated('connection', id, shownConnection(saved), shownConnection(connection)))
     })
   }

@@ -1,4 +1,5 @@
 import { closed, closedPartial, Id, named, oneOf, readOnly, Time, Type } from '@millrace/openapi'
+import { CONSENT, CONSENT_WRITTEN } from './consent-schema.ts'
 import { DEFAULT_DELIVERY } from './destination.ts'
 import { NAME, RESOURCE_READ_ONLY_MEMBERS } from './written-fields.ts'
 
@@ -50,6 +51,11 @@ export const DESTINATION_WRITTEN = named(
     config: Type.Optional(config),
     transformationIds: Type.Optional(TRANSFORMATION_IDS),
     delivery: Type.Optional(closedPartial(DELIVERY.properties)),
+    consent: Type.Optional(
+      Type.Union([CONSENT_WRITTEN, Type.Null({ description: 'Consent does not matter.' })], {
+        description: 'The consent that an event must have to be sent.',
+      }),
+    ),
   }),
 )
 
@@ -68,6 +74,8 @@ export const DESTINATION_SHOWN = named(
       'DeliverySettings',
       closed({ ...DELIVERY.properties, keepAnswers: Type.Optional(DELIVERY.properties.keepAnswers) }),
     ),
+    // Shown only where it was chosen.
+    consent: Type.Optional(CONSENT),
     workspaceId: Id,
     createdAt: Time,
     updatedAt: Time,

@@ -1,5 +1,6 @@
-import { formatTime, type JsonObject } from '@millrace/protocol'
+import { type ConsentRequirement, formatTime, type JsonObject } from '@millrace/protocol'
 import type { PublishedTransformation } from '../transformations/code.ts'
+import { consentJson } from './consent-schema.ts'
 import type { Resource } from './resource.ts'
 
 export interface DeliverySettings {
@@ -30,6 +31,8 @@ export interface Destination extends Resource {
   /** What these run now, in their order. Belongs to the snapshot, which fills it in; never stored. */
   readonly transformations: readonly PublishedTransformation[]
   readonly delivery: DeliverySettings
+  /** Undefined: consent does not matter to it. */
+  readonly consent?: ConsentRequirement | undefined
   readonly workspaceId: string
 }
 
@@ -52,6 +55,7 @@ export function destinationJson(destination: Destination, maskedConfig: JsonObje
       // The contract shows it only where it was chosen.
       ...(keepAnswers === DEFAULT_DELIVERY.keepAnswers ? {} : { keepAnswers }),
     },
+    ...consentJson(destination.consent),
     workspaceId: destination.workspaceId,
     createdAt: formatTime(destination.createdAt),
     updatedAt: formatTime(destination.updatedAt),

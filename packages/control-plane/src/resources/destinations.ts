@@ -9,6 +9,7 @@ import type { Change } from '../workspace/change.ts'
 import type { Deliveries } from '../workspace/deliveries.ts'
 import type { Snapshot } from '../workspace/snapshot.ts'
 import type { Decision, Workspace } from '../workspace/workspace.ts'
+import { readConsent } from './consent-schema.ts'
 import { DEFAULT_DELIVERY, type DeliverySettings, type Destination, destinationJson } from './destination.ts'
 import { DELIVERY, DESTINATION_WRITTEN, MAX_TRANSFORMATIONS, THROTTLE } from './destination-schema.ts'
 import type { ConfigIssue, DestinationType, DestinationTypes } from './destination-types.ts'
@@ -161,7 +162,9 @@ export function judgeConfig(
   return { config, warning, faults: [...masks, ...types.faultsIn(type, config)] }
 }
 
-type FieldsLeftOut = Pick<Destination, 'isEnabled' | 'transformationIds' | 'delivery'> & { readonly name?: string }
+type FieldsLeftOut = Pick<Destination, 'isEnabled' | 'transformationIds' | 'delivery' | 'consent'> & {
+  readonly name?: string
+}
 
 const DEFAULTS: FieldsLeftOut = { isEnabled: true, transformationIds: [], delivery: DEFAULT_DELIVERY }
 
@@ -195,12 +198,13 @@ function readSettings(
   written: JsonObject,
   otherwise: FieldsLeftOut,
   snapshot: Snapshot,
-): Pick<Destination, 'transformationIds' | 'delivery'> {
+): Pick<Destination, 'transformationIds' | 'delivery' | 'consent'> {
   return {
     transformationIds: Object.hasOwn(written, 'transformationIds')
       ? readTransformationIds(written['transformationIds'], snapshot)
       : otherwise.transformationIds,
     delivery: Object.hasOwn(written, 'delivery') ? readDelivery(written['delivery']) : otherwise.delivery,
+    consent: written['consent'] === undefined ? otherwise.consent : readConsent(written['consent']),
   }
 }
 

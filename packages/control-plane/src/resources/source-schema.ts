@@ -21,6 +21,10 @@ const config = {
   }),
   orderShards: Type.Integer({ minimum: 1, maximum: 64, default: 1, description: 'Partitions of its log.' }),
 }
+const withoutConsent = oneOf(['send', 'hold_back'], {
+  default: 'send',
+  description: 'What becomes of an event without consent at a destination that asks for it.',
+})
 
 const path = (description: string) =>
   Type.String({
@@ -53,7 +57,12 @@ export const SOURCE_CATALOG = closed(catalog)
 export const SOURCE_WEBHOOK = named('WebhookConfig', closed(webhook, ONLY_WEBHOOKS))
 export const SOURCE_CONFIG = named(
   'SourceConfig',
-  closed({ ...config, catalog: SOURCE_CATALOG, webhook: Type.Optional(SOURCE_WEBHOOK) }),
+  closed({
+    ...config,
+    catalog: SOURCE_CATALOG,
+    withoutConsent: Type.Optional(withoutConsent),
+    webhook: Type.Optional(SOURCE_WEBHOOK),
+  }),
 )
 
 export const WRITE_KEY_PATTERN = /^[0-9A-Za-z]{20,64}$/
@@ -74,7 +83,12 @@ export const SOURCE_WRITTEN = named(
     writeKey: Type.Optional(WRITE_KEY),
     config: Type.Optional(
       Type.Union([
-        closedPartial({ ...config, catalog: closedPartial(catalog), webhook: closedPartial(webhook, ONLY_WEBHOOKS) }),
+        closedPartial({
+          ...config,
+          catalog: closedPartial(catalog),
+          withoutConsent,
+          webhook: closedPartial(webhook, ONLY_WEBHOOKS),
+        }),
         Type.Null({ description: 'Same as omitted.' }),
       ]),
     ),

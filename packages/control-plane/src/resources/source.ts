@@ -37,6 +37,8 @@ export interface SourceConfig {
   readonly dedupWindowSeconds: number
   readonly orderShards: number
   readonly catalog: { readonly samples: 'full' | 'masked' | 'off'; readonly values: 'on' | 'off' }
+  /** What becomes of events that say nothing of consent, at destinations that ask for it. Undefined: they are sent. */
+  readonly withoutConsent?: 'hold_back' | undefined
   /** Of a source of WEBHOOK_TYPES, and of no other. */
   readonly webhook?: WebhookConfig
 }
@@ -80,8 +82,15 @@ export function sourceClass(type: SourceType): SourceClass {
 export const WEBHOOK_TYPES: readonly SourceType[] = ['Webhook', 'Shopify']
 
 export function sourceJson(source: Source): JsonObject {
-  const { rateLimitEventsPerMinute, dedupWindowSeconds, orderShards, catalog, webhook } = source.config
-  const config = { rateLimitEventsPerMinute, dedupWindowSeconds, orderShards, catalog: { ...catalog } }
+  const { rateLimitEventsPerMinute, dedupWindowSeconds, orderShards, catalog, withoutConsent, webhook } = source.config
+  const config = {
+    rateLimitEventsPerMinute,
+    dedupWindowSeconds,
+    orderShards,
+    catalog: { ...catalog },
+    // The contract shows it only where it was chosen.
+    ...(withoutConsent === undefined ? {} : { withoutConsent }),
+  }
   return {
     id: source.id,
     key: source.key,

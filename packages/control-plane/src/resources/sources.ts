@@ -228,12 +228,14 @@ export function readConfig(written: unknown, type: unknown): SourceConfig {
   const dedupWindowSeconds = config.read('dedupWindowSeconds')
   const orderShards = config.read('orderShards')
   const catalog = new ConfigReader(SOURCE_CATALOG, (written as JsonObject)['catalog'] ?? {}, '/catalog')
+  const withoutConsent = config.read('withoutConsent')
   const webhook = readWebhook((written as JsonObject)['webhook'], type)
   return {
     rateLimitEventsPerMinute,
     dedupWindowSeconds,
     orderShards,
     catalog: { samples: catalog.read('samples'), values: catalog.read('values') },
+    ...(withoutConsent === 'hold_back' ? { withoutConsent } : {}),
     ...(webhook === undefined ? {} : { webhook }),
   }
 }

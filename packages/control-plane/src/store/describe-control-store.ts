@@ -57,7 +57,7 @@ export const exampleDestination: Destination = {
   revision: 2,
 }
 
-const connection: Connection = {
+export const exampleConnection: Connection = {
   id: 'c-1',
   sourceId: 's-1',
   destinationId: 'd-1',
@@ -152,7 +152,7 @@ const credential: Credential = {
 const EVERYTHING: readonly Change[] = [
   { kind: 'source', id: 's-1', value: exampleSource },
   { kind: 'destination', id: 'd-1', value: exampleDestination },
-  { kind: 'connection', id: 'c-1', value: connection },
+  { kind: 'connection', id: 'c-1', value: exampleConnection },
   { kind: 'code-version', id: 'lv-1', owner: LIBRARY, value: libraryV1 },
   { kind: 'code-version', id: 'lv-2', owner: LIBRARY, value: libraryV2 },
   { kind: 'code-version', id: 'tv-1', owner: TRANSFORMATION, value: codeV1 },
@@ -193,7 +193,7 @@ export function describeControlStore(engine: string, makeDatabase: () => StoreDa
         ownership: { userId: 'u-1', given: null, unprintedTokenId: 't-1' },
         sources: [exampleSource],
         destinations: [exampleDestination],
-        connections: [connection],
+        connections: [exampleConnection],
         transformations: [transformation],
         libraries: [library],
         users: [user],
@@ -275,7 +275,7 @@ export function describeControlStore(engine: string, makeDatabase: () => StoreDa
 
     test.each<[string, Change]>([
       ['a second write key', { kind: 'source', id: 's-2', value: { ...exampleSource, id: 's-2', key: 'other' } }],
-      ['a second connection of a pair', { kind: 'connection', id: 'c-2', value: { ...connection, id: 'c-2' } }],
+      ['a second connection of a pair', { kind: 'connection', id: 'c-2', value: { ...exampleConnection, id: 'c-2' } }],
       [
         'an e-mail in other letters',
         { kind: 'user', id: 'u-2', value: { ...user, id: 'u-2', email: 'ADA@cinema.example' } },

@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises'
-import type { JsonObject } from '@millrace/protocol'
+import type { ConnectionRules, JsonObject } from '@millrace/protocol'
 import type { Kysely, Transaction } from 'kysely'
 import { Migrator } from 'kysely/migration'
 import type { AuditEntry } from '../audit/audit-entry.ts'
@@ -83,7 +83,7 @@ export class KyselyControlStore implements ControlStore {
         .execute()
       const connections = await db
         .selectFrom('connection')
-        .select('document')
+        .select(['document', 'rules'])
         .orderBy('created_at')
         .orderBy('id')
         .execute()
@@ -115,7 +115,10 @@ export class KyselyControlStore implements ControlStore {
           transformations: [],
           config: JSON.parse(this.#secrets.open(config, id)) as JsonObject,
         })),
-        connections: connections.map(({ document }) => JSON.parse(document) as Connection),
+        connections: connections.map(({ document, rules }) => ({
+          ...(JSON.parse(document) as Omit<Connection, 'rules'>),
+          rules: rules === null ? undefined : (JSON.parse(rules) as ConnectionRules),
+        })),
         transformations,
         libraries,
         users: users.map(({ document }) => JSON.parse(document) as User),
@@ -243,8 +246,10 @@ export class KyselyControlStore implements ControlStore {
         return
       }
       case 'connection': {
-        const { sourceId: source_id, destinationId: destination_id } = change.value
-        const row = { source_id, destination_id, document: JSON.stringify(change.value) }
+        const { rules, ...rest } = change.value
+        const { sourceId: source_id, destinationId: destination_id } = rest
+        const stored = { document: JSON.stringify(rest), rules: rules === undefined ? null : JSON.stringify(rules) }
+        const row = { source_id, destination_id, ...stored }
         await db
           .insertInto('connection')
           .values({ id, created_at, ...row })

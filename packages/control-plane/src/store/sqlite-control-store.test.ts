@@ -8,6 +8,7 @@ import { SecretBox } from '../workspace/secret-box.ts'
 import { NewerDatabaseError, WrongSecretKeyError } from './control-store.ts'
 import {
   describeControlStore,
+  exampleConnection,
   exampleDestination,
   exampleSource,
   type StoreDatabase,
@@ -44,18 +45,25 @@ test.each([
   ['transformations', ['transformation', 'library', 'code_version', 'session'], '0003-z'],
   ['sessions', ['session'], '0004-z'],
   ['partitions', [], '0005-z'],
+  ['rules of connections', [], '0006-z'],
 ])('a database from before %s is brought up to date with all it holds', async (_, tables, lastMigration) => {
-  await using database = await filledDatabase()
+  const hasNoPartitions = lastMigration < '0006'
+  await using database = await filledDatabase([
+    ...EXAMPLES,
+    { kind: 'connection', id: 'c-1', value: exampleConnection },
+  ])
   {
     using raw = new DatabaseSync(database.file)
     for (const table of tables) raw.exec(`DROP TABLE ${table}`)
-    raw.exec('ALTER TABLE source DROP COLUMN partition')
+    if (hasNoPartitions) raw.exec('ALTER TABLE source DROP COLUMN partition')
+    raw.exec('ALTER TABLE connection DROP COLUMN rules')
     raw.prepare('DELETE FROM kysely_migration WHERE name > ?').run(lastMigration)
   }
   await using store = await database.open()
-  const { sources, destinations } = await store.load()
+  const { sources, destinations, connections } = await store.load()
+  expect(connections).toEqual([exampleConnection])
   expect(destinations).toEqual([exampleDestination])
-  expect(sources).toEqual([{ ...exampleSource, partition: 0 }])
+  expect(sources).toEqual([hasNoPartitions ? { ...exampleSource, partition: 0 } : exampleSource])
   expect(await store.auditEntries({ limit: 1 })).toEqual([])
 })
 
@@ -96,10 +104,10 @@ const EXAMPLES: readonly Change[] = [
   { kind: 'destination', id: 'd-1', value: exampleDestination },
 ]
 
-async function filledDatabase(): Promise<SqliteDatabase> {
+async function filledDatabase(changes = EXAMPLES): Promise<SqliteDatabase> {
   const database = new SqliteDatabase()
   await using store = await database.open()
-  await store.commit({ commits: 0, revision: 0 }, EXAMPLES, [])
+  await store.commit({ commits: 0, revision: 0 }, changes, [])
   return database
 }
 

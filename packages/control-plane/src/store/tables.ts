@@ -18,7 +18,14 @@ export interface Tables {
   source: { id: string; key: string; write_key: string; partition: number; created_at: number; document: string }
   /** `config` is sealed as a whole, with the id as its context. */
   destination: { id: string; key: string; created_at: number; document: string; config: string }
-  connection: { id: string; source_id: string; destination_id: string; created_at: number; document: string }
+  connection: {
+    id: string
+    source_id: string
+    destination_id: string
+    created_at: number
+    document: string
+    rules: string | null
+  }
   transformation: { id: string; key: string; created_at: number; document: string }
   library: { id: string; key: string; created_at: number; document: string }
   /** Never removed, and never changed but for the pins, which are set once. Read at the start only as far as something runs it or is edited. */
@@ -63,6 +70,7 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '0004-transformations': { up: createTransformations },
   '0005-sessions': { up: createSessions },
   '0006-partitions': { up: addPartitions },
+  '0007-connection-rules': { up: addConnectionRules },
 }
 
 async function createResourcesAndAccounts(db: Kysely<unknown>): Promise<void> {
@@ -190,4 +198,9 @@ async function addPartitions(db: Kysely<unknown>): Promise<void> {
     .alterTable('source')
     .addColumn('partition', 'integer', (column) => column.notNull().defaultTo(0))
     .execute()
+}
+
+/** A column of its own, so that a version without rules, which would send what they deny, does not open the database. */
+async function addConnectionRules(db: Kysely<unknown>): Promise<void> {
+  await db.schema.alterTable('connection').addColumn('rules', 'text').execute()
 }

@@ -1,4 +1,4 @@
-import type { Deliveries, DeliveryScope } from '../workspace/deliveries.ts'
+import type { Deliveries, DeliveryScope, RuleCountAsked, RuleCounted } from '../workspace/deliveries.ts'
 import type { Snapshot } from '../workspace/snapshot.ts'
 
 /** Counts what waits as it is told to, and remembers what it hears. */
@@ -8,6 +8,10 @@ export class TestDeliveries implements Deliveries {
 
   async waiting(_scope: DeliveryScope): Promise<number> {
     return this.waitingEvents
+  }
+
+  async countByRules({ rules, from }: RuleCountAsked): Promise<RuleCounted> {
+    return { decided: [7, ...rules.list.map((_, i) => i + 1)], isComplete: true, countedFrom: from }
   }
 
   changed(before: Snapshot, after: Snapshot): void {

@@ -1,3 +1,5 @@
+import type { ConnectionRules } from '@millrace/protocol'
+import { unavailable } from '../refusals.ts'
 import type { Snapshot } from './snapshot.ts'
 
 /** Which waiting events are meant. */
@@ -6,10 +8,30 @@ export type DeliveryScope =
   | { readonly sourceId: string }
   | { readonly sourceId: string; readonly destinationId: string }
 
+/** Events of a source that rules would have decided. */
+export interface RuleCountAsked {
+  readonly sourceId: string
+  readonly rules: ConnectionRules
+  /** Of acceptance, ms since 1970: `from` ≤ acceptedAt < `to`. */
+  readonly from: number
+  readonly to: number
+}
+
+export interface RuleCounted {
+  /** Events that each rule decides. In front, at 0, those that no rule matches. */
+  readonly decided: readonly number[]
+  /** False if only events accepted from `countedFrom` on were counted. */
+  readonly isComplete: boolean
+  /** Ms since 1970. */
+  readonly countedFrom: number
+}
+
 /** What the control plane needs of the side that delivers events. */
 export interface Deliveries {
   /** Waiting events and open dead letters together. */
   waiting(scope: DeliveryScope): Promise<number>
+  /** Counts stored events, within bounds. @throws ApiError 503 when too many searches wait. */
+  countByRules(asked: RuleCountAsked): Promise<RuleCounted>
   /**
    * Told of each new configuration, one after the other, before the change is answered: a new connection starts here,
    * and what waits for something that is gone ends as discarded. Called in the same turn in which the snapshot is replaced.
@@ -27,6 +49,11 @@ export class AttachedDeliveries implements Deliveries {
 
   async waiting(scope: DeliveryScope): Promise<number> {
     return (await this.#deliveries?.waiting(scope)) ?? 0
+  }
+
+  async countByRules(asked: RuleCountAsked): Promise<RuleCounted> {
+    if (this.#deliveries === undefined) throw unavailable()
+    return this.#deliveries.countByRules(asked)
   }
 
   changed(before: Snapshot, after: Snapshot): void | Promise<void> {

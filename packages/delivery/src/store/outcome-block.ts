@@ -1,12 +1,17 @@
-/** Why a filter left an event out, in the order in which they are asked. The order is part of the format: append only. */
+import type { RuleReason } from '@millrace/protocol'
+
+/** Why a filter left an event out, but for rules of a connection, which have numbers. The order is part of the format: append only. */
 export const FILTER_REASONS = [
   'destination is disabled',
   'integrations',
   'device mode',
   'message type not supported',
   'event filter',
+  'consent denied',
+  'consent missing',
+  'no connection rule',
 ] as const
-export type FilterReason = (typeof FILTER_REASONS)[number]
+export type FilterReason = (typeof FILTER_REASONS)[number] | RuleReason
 
 /** The outcome of an event about which there is nothing more to say than this. */
 export interface PlainOutcome {
@@ -29,6 +34,7 @@ export const DROPPED = 'dropped_by_transformation'
 
 const KIND_AT = 19
 const DELIVERED_KIND = 0
+const RULE_KIND = 253
 const BATCHED_KIND = 254
 const DROPPED_KIND = 255
 
@@ -41,7 +47,9 @@ const MAX_BATCH = 2 ** 14 - 1
  *
  *    0  u48  offset        8  u16  status            13  u48  at
  *    6  u16  index        10  u24  duration in ms    19  u8   0 delivered, 254 delivered in a batch,
- *                                                             255 dropped by user code, else 1 + index in FILTER_REASONS
+ *                                                             255 dropped by user code,
+ *                                                             253 left out by the rule of the number in status,
+ *                                                             else 1 + index in FILTER_REASONS
  *
  * Delivered in a batch: the 6 high bits of the status hold the low ones of the number of events, and the 8 high bits of the
  * duration, which is then at most 65 s, the high ones.
@@ -50,8 +58,16 @@ export function writeEntry(target: Buffer, at: number, outcome: PlainOutcome): v
   writeDelivered(target, at, outcome.offset, outcome.index, outcome.status, outcome.durationMs, outcome.at)
   if (outcome.outcome === DROPPED) target[at + KIND_AT] = DROPPED_KIND
   else if (outcome.batch !== undefined) writeBatch(target, at, outcome.batch)
-  else if (outcome.reason !== null) target[at + KIND_AT] = 1 + FILTER_REASONS.indexOf(outcome.reason)
+  else if (outcome.reason !== null) writeReason(target, at, outcome.reason)
 }
+
+function writeReason(target: Buffer, at: number, reason: FilterReason): void {
+  const index = (FILTER_REASONS as readonly string[]).indexOf(reason)
+  target[at + KIND_AT] = index === -1 ? RULE_KIND : 1 + index
+  if (index === -1) target.writeUInt16LE(Number(reason.slice(RULE_REASON.length)), at + 8)
+}
+
+const RULE_REASON = 'connection rule '
 
 /** The same for the frequent case, without making an object of it. */
 export function writeDelivered(
@@ -104,6 +120,9 @@ export function readEntry(source: Buffer, at: number): PlainOutcome {
     offset: source.readUIntLE(at, 6),
     index: source.readUInt16LE(at + 6),
     at: source.readUIntLE(at + 13, 6),
+  }
+  if (kind === RULE_KIND) {
+    return { ...entry, status: 0, durationMs, outcome: 'filtered', reason: `connection rule ${status}` }
   }
   if (kind !== BATCHED_KIND) return { ...entry, status, durationMs, ...kindOf(kind) }
   return {

@@ -2,6 +2,7 @@ import type { DeadLetterStore, Scope } from '@millrace/delivery'
 import type { EventLog } from '@millrace/log'
 import type { Configuration, ConfiguredDestination } from '../following/configuration.ts'
 import type { Spans } from '../following/spans.ts'
+import { Screening } from '../stages/screening.ts'
 import type { DeliveryDeps, StartingPoint } from './delivery-deps.ts'
 import { DestinationDelivery } from './destination-delivery.ts'
 
@@ -50,15 +51,17 @@ export class DestinationDeliveries {
   }
 
   /** The configuration governs the next event. */
-  configure({ destinations, connections, revision }: Configuration): void {
+  configure({ destinations, connections, sources, revision }: Configuration): void {
     const byDestination = Map.groupBy(connections.values(), ({ destinationId }) => destinationId)
     this.#bySource = new Map()
     for (const [id, delivery] of this.byId) {
       const destination = destinations.get(id)
       if (destination === undefined) continue
       const activity = this.#spans.activityOf(id)
-      const disabled = (byDestination.get(id) ?? []).filter(({ isEnabled }) => !isEnabled)
-      delivery.configure(destination, revision, activity, new Set(disabled.map(({ sourceId }) => sourceId)))
+      const ofDestination = byDestination.get(id) ?? []
+      const disabled = ofDestination.filter(({ isEnabled }) => !isEnabled)
+      const screening = Screening.of({ destination, connections: ofDestination, sources })
+      delivery.configure(destination, revision, activity, new Set(disabled.map(({ sourceId }) => sourceId)), screening)
       for (const sourceId of activity.sourceIds) {
         const others = this.#bySource.get(sourceId)
         if (others === undefined) this.#bySource.set(sourceId, [delivery])

@@ -22,6 +22,7 @@ import { UntakenEvents } from '../reading/untaken-events.ts'
 import { filterReason } from '../stages/filters.ts'
 import { LiveUserCode, type LiveUserCodeOptions } from '../stages/live-user-code.ts'
 import { Rendering } from '../stages/rendering.ts'
+import type { Screening } from '../stages/screening.ts'
 import { Stages } from '../stages/stages.ts'
 import type { DeliveryDeps, StartingPoint } from './delivery-deps.ts'
 
@@ -41,6 +42,7 @@ export class DestinationDelivery {
   readonly #outcomes: LaneOutcomes
   #destination: ConfiguredDestination
   #stages: Stages
+  #screening: Screening | undefined
   #revision: number
 
   /** @param configurationRevision of the configuration that the destination is of. */
@@ -134,16 +136,21 @@ export class DestinationDelivery {
     return this.#destination.transformations.map(({ versionId }) => versionId)
   }
 
-  /** @param heldSources sources whose connection is disabled. */
+  /**
+   * @param heldSources sources whose connection is disabled.
+   * @param screening undefined where neither rules nor consent matter.
+   */
   configure(
     destination: ConfiguredDestination,
     configurationRevision: number,
     activity: Activity,
     heldSources: ReadonlySet<string>,
+    screening: Screening | undefined,
   ): void {
     const before = this.#destination
     const isChanged = destination.revision !== before.revision || destination.transformations !== before.transformations
     this.#destination = destination
+    this.#screening = screening
     this.feed.activity = activity
     if (isChanged) {
       this.#stages = this.#newStages()
@@ -263,7 +270,8 @@ export class DestinationDelivery {
   filter(event: StoredEvent, sourceId: string) {
     const { id, name, config } = this.#destination
     const filtered = { id, name, config, module: this.#module }
-    return filterReason(event, filtered, this.#deps.sourceOf(sourceId)?.class ?? '')
+    const reason = filterReason(event, filtered, this.#deps.sourceOf(sourceId)?.class ?? '')
+    return reason ?? this.#screening?.reason(event, sourceId)
   }
 
   /** For those who watch. An event whose payload is lost has no name to show it by. */

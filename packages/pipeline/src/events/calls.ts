@@ -1,4 +1,5 @@
 import type { RecordedOutcome, Span } from '@millrace/delivery'
+import type { ConnectionRules } from '@millrace/protocol'
 import type { EventFilter } from './event-filter.ts'
 
 /** How far a look back has come in a partition: what lies before this event is still to be looked at. */
@@ -56,9 +57,32 @@ export interface Step {
   readonly isAtEnd: boolean
 }
 
+/** Whose events are counted, and by which rules. */
+export interface CountedBy {
+  readonly sourceId: string
+  readonly rules: ConnectionRules
+  /** Of acceptance, ms since 1970: `from` ≤ acceptedAt < `to`. */
+  readonly from: number
+  readonly to: number
+}
+
+export interface CountRequest extends CountedBy {
+  readonly frames: Chunk['frames']
+}
+
+export interface CountStep {
+  readonly looked: number
+  /** Events that each rule decides. In front, at 0, those that no rule matches. */
+  readonly decided: readonly number[]
+  /** When the oldest of the records was accepted; undefined if there are none. */
+  readonly oldestAt: number | undefined
+}
+
 /** The functions of the thread that looks at events; it is started with a port of `DeliveryStore.outcomePort`. */
 export type EventCalls = {
   begin(start: LookBackStart): void
   /** Looks at no more than `mostLooked` events and stops at `mostFound`; then only `begin` goes on. */
   goOn(request: { chunk: Chunk | undefined; mostFound: number; mostLooked: number }): Promise<Step>
+  /** Counts the events in some records. */
+  count(request: CountRequest): CountStep
 }

@@ -4,7 +4,7 @@ import { ApiError } from '@millrace/openapi'
 import { formatTime } from '@millrace/protocol'
 import { type Clock, ReaderThread } from '@millrace/std'
 import type { DestinationDelivery } from '../delivery/destination-delivery.ts'
-import type { EventCalls, FoundEvent, ListFilter, LookPlace, Step } from './calls.ts'
+import type { CountedBy, EventCalls, FoundEvent, ListFilter, LookPlace, Step } from './calls.ts'
 import { asksForOutcome, matchesOutcome } from './event-filter.ts'
 import { CLOCK_MARGIN_MS } from './look-back.ts'
 import { outcomesNow, type ShownOutcome } from './outcomes-now.ts'
@@ -46,6 +46,15 @@ export interface EventPage {
   readonly next: readonly LookPlace[] | undefined
 }
 
+export interface RuleCount {
+  /** Events that each rule decides. In front, at 0, those that no rule matches. */
+  readonly decided: readonly number[]
+  /** Every event of the range that the log still has was counted; else only those accepted from `countedFrom` on. */
+  readonly isComplete: boolean
+  /** Ms since 1970. */
+  readonly countedFrom: number
+}
+
 /**
  * What was accepted, newest first, with what became of it. It is read from the log's end backwards, by threads that
  * nobody who accepts or delivers waits for; there is no index to keep. One call at a time looks back.
@@ -77,11 +86,16 @@ export class EventList {
 
   /** @throws ApiError 503 when too many others wait. */
   async list(filter: ListFilter, limit: number, places: readonly LookPlace[] | undefined): Promise<EventPage> {
-    if (this.#isClosed || this.#waiting > MAX_WAITING) throw new ApiError('unavailable', 'Too many searches')
-    this.#waiting++
-    const page = this.#last.then(() => this.#lookBack(filter, limit, places))
-    this.#last = page.catch(() => {}).finally(() => this.#waiting--)
-    return page
+    return this.#inTurn(() => this.#lookBack(filter, limit, places))
+  }
+
+  /**
+   * Counts what rules would decide, from the newest event of the range backwards, within the bounds of a list.
+   *
+   * @throws ApiError 503 when too many others wait.
+   */
+  async count(by: CountedBy): Promise<RuleCount> {
+    return this.#inTurn(() => this.#countBack(by))
   }
 
   /** Ends of the partitions: what a first call begins with. */
@@ -93,6 +107,38 @@ export class EventList {
   async close(): Promise<void> {
     this.#isClosed = true
     await this.#thread.close()
+  }
+
+  async #inTurn<T>(look: () => Promise<T>): Promise<T> {
+    if (this.#isClosed || this.#waiting > MAX_WAITING) throw new ApiError('unavailable', 'Too many searches')
+    this.#waiting++
+    const done = this.#last.then(look)
+    this.#last = done.catch(() => {}).finally(() => this.#waiting--)
+    return done
+  }
+
+  async #countBack(by: CountedBy): Promise<RuleCount> {
+    const { log, clock } = this.#options
+    const decided: number[] = Array(by.rules.list.length + 1).fill(0)
+    const places = await this.#startingPlaces(by)
+    const reads = new Reads(log, places)
+    const open = new Map(places.map((_, partition) => [partition, by.to]))
+    let looked = 0
+    let end = Number.POSITIVE_INFINITY
+    while (open.size > 0 && looked < MAX_LOOKED && clock.monotonic() < end) {
+      for (const partition of [...open.keys()]) {
+        const { frames, isFirst } = await reads.read(partition)
+        const step = await this.#thread.call('count', { ...by, frames }, [frames.buffer])
+        // Starting the thread, as the first call does, is no part of counting.
+        if (looked === 0) end = clock.monotonic() + MAX_MS
+        looked += step.looked
+        for (const [i, count] of step.decided.entries()) decided[i]! += count
+        const { oldestAt = by.to } = step
+        if (isFirst || oldestAt < by.from - CLOCK_MARGIN_MS) open.delete(partition)
+        else open.set(partition, Math.min(oldestAt, by.to))
+      }
+    }
+    return { decided, isComplete: open.size === 0, countedFrom: Math.max(by.from, ...open.values()) }
   }
 
   async #lookBack(filter: ListFilter, limit: number, given: readonly LookPlace[] | undefined): Promise<EventPage> {
@@ -140,7 +186,7 @@ export class EventList {
   }
 
   /** The end of the log or, for a list that ends earlier, a place not long after that time: found by halving. */
-  async #startingPlaces({ to }: ListFilter): Promise<LookPlace[]> {
+  async #startingPlaces({ to }: Pick<ListFilter, 'to'>): Promise<LookPlace[]> {
     const { log } = this.#options
     const places: LookPlace[] = []
     for (const [partition, end] of this.ends().entries()) {

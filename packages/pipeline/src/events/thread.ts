@@ -2,6 +2,7 @@ import { type MessagePort, workerData } from 'node:worker_threads'
 import { outcomesBehind } from '@millrace/delivery'
 import { answerCalls } from '@millrace/std'
 import type { EventCalls } from './calls.ts'
+import { countEvents } from './count-events.ts'
 import { LookBack } from './look-back.ts'
 
 /** The thread that looks at events for people: parsing what was accepted takes no time from accepting and delivering. */
@@ -16,4 +17,5 @@ answerCalls<EventCalls>({
     lookBack = new LookBack(start, outcomes)
   },
   goOn: ({ chunk, mostFound, mostLooked }) => lookBack.goOn(chunk, mostFound, mostLooked),
+  count: countEvents,
 })

@@ -1,5 +1,5 @@
 import type { LaneSettings } from '@millrace/delivery'
-import type { JsonObject } from '@millrace/protocol'
+import type { ConnectionRules, ConsentRequirement, JsonObject } from '@millrace/protocol'
 import type { TransformationCode } from '@millrace/transformations'
 
 /** What the pipeline needs of the configuration as of one revision; the control plane's snapshot fits. */
@@ -17,6 +17,7 @@ export interface ConfiguredSource {
   readonly type: string
   /** The partition of the log that its events lie in. */
   readonly partition: number
+  readonly config?: { readonly withoutConsent?: 'hold_back' | undefined }
 }
 
 export interface ConfiguredDestination {
@@ -31,6 +32,8 @@ export interface ConfiguredDestination {
   readonly delivery: Omit<LaneSettings, 'revision' | 'batchEvents'> & {
     readonly onTransformationError: 'dead_letter' | 'pass_through'
   }
+  /** Undefined: consent does not matter. */
+  readonly consent?: ConsentRequirement | undefined
   /** In order; the same list as long as nothing of it changes. */
   readonly transformations: readonly TransformationCode[]
   /** Of the last change. */
@@ -42,4 +45,6 @@ export interface ConfiguredConnection {
   readonly sourceId: string
   readonly destinationId: string
   readonly isEnabled: boolean
+  /** Undefined: every event goes. The same object as long as they do not change. */
+  readonly rules?: ConnectionRules | undefined
 }

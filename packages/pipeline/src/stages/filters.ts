@@ -1,4 +1,3 @@
-import type { FilterReason } from '@millrace/delivery'
 import { type DestinationModule, supportsType, wantsEvent } from '@millrace/destinations'
 import { isJsonObject, type JsonObject, type JsonValue, ownMember, type StoredEvent } from '@millrace/protocol'
 
@@ -9,6 +8,9 @@ export interface FilteredDestination {
   readonly config: JsonObject
   readonly module: DestinationModule
 }
+
+/** What the event itself and the destination's configuration give as reasons. */
+export type ConfiguredReason = 'integrations' | 'device mode' | 'message type not supported' | 'event filter'
 
 /**
  * Returns why an event is not sent to an enabled destination (the first matching reason), or undefined if it is sent.
@@ -21,7 +23,7 @@ export function filterReason(
   event: StoredEvent,
   destination: FilteredDestination,
   sourceClass: string,
-): Exclude<FilterReason, 'destination is disabled'> | undefined {
+): ConfiguredReason | undefined {
   if (!isWantedByEvent(event['integrations'], destination)) return 'integrations'
   if (isDeviceMode(destination.config, sourceClass)) return 'device mode'
   if (!supportsType(destination.module, event.type, destination.config)) return 'message type not supported'

@@ -74,7 +74,7 @@ export function Bench({ workspace }: { readonly workspace: Workspace }) {
       <BenchControls bench={{ ...bench, start }} workspace={workspace} definitions={definitions} />
       {unknown !== undefined && <Notice text={pageTexts.gone(unknown.thing, unknown.id)} />}
       <Refusal error={bench.error} />
-      {skipReason !== undefined && <Notice text={testBenchTexts.wouldSkip(skipReason)} />}
+      {skipReason !== undefined && <Notice text={skipReason} />}
       {result?.extras?.batch && (
         <p className={styles.note}>{testBenchTexts.wouldBatch(result.extras.batch.maxEvents)}</p>
       )}
@@ -124,10 +124,17 @@ export function Bench({ workspace }: { readonly workspace: Workspace }) {
 }
 
 /** Why live traffic would leave the destination out; what has been mended since the run is not said any more. */
-function skippedBecause({ destinationId, extras }: ShownResult, { destinations }: Workspace): string | undefined {
-  const reason = extras?.filter?.reason ?? undefined
-  const isEnabledSince = destinations.find(({ id }) => id === destinationId)?.enabled === true
-  return reason === 'destination is disabled' && isEnabledSince ? undefined : reason
+function skippedBecause({ destinationId, extras }: ShownResult, workspace: Workspace): string | undefined {
+  const { reason = null, leftOutBy: [leftOut] = [] } = extras?.filter ?? {}
+  const rule = leftOut?.rule === undefined ? '' : ` (${leftOut.rule.text})`
+  if (reason === null) {
+    // Without a source the message might come from any that is connected.
+    const source = workspace.sources.find(({ id }) => id === leftOut?.sourceId)
+    return leftOut && testBenchTexts.wouldSkipFrom(source?.name ?? leftOut.sourceId, `${leftOut.reason}${rule}`)
+  }
+  const isEnabledSince = workspace.destinations.find(({ id }) => id === destinationId)?.enabled === true
+  if (reason === 'destination is disabled' && isEnabledSince) return undefined
+  return testBenchTexts.wouldSkip(`${reason}${rule}`)
 }
 
 function Notice({ text }: { readonly text: string }) {

@@ -262,6 +262,35 @@ describe('millrace apply', () => {
 })
 
 describe('millrace pull', () => {
+  test('keeps what a file says of rules and consent that are not there, and takes over those that are', async () => {
+    plan = [200, { revision: 57, changes: [], errors: [] }]
+    const hook = { name: 'Hook', type: 'WEBHOOK', enabled: true }
+    const ends = { source: 'web', enabled: true }
+    const rules = { otherwise: 'allow', list: [{ action: 'deny', types: ['page'] }] }
+    document = {
+      millrace: 1,
+      destinations: { one: hook, two: hook },
+      connections: [
+        { ...ends, destination: 'one' },
+        { ...ends, destination: 'two', rules },
+      ],
+    }
+    const lines = [
+      'millrace: 1',
+      'destinations:',
+      '  one: {name: Hook, type: WEBHOOK, enabled: true, consent: null}',
+      '  two: {name: Hook, type: WEBHOOK, enabled: true}',
+      'connections:',
+      '  - {source: web, destination: one, enabled: true, rules: null}',
+    ]
+    const two =
+      '  - {source: web, destination: two, enabled: true, rules: {otherwise: allow, list: [{action: deny, types: [page]}]}}'
+    const text = `${[...lines, two].join('\n')}\n`
+    writeFileSync(file, text)
+    expect((await millrace(['pull'])).code).toBe(0)
+    expect(readFileSync(file, 'utf8')).toBe(text)
+  })
+
   test('writes a file that plan reads as what the server has', async () => {
     rmSync(file)
     document = {

@@ -53,6 +53,7 @@ const UNSHOWN: readonly (readonly [member: string, standard: JsonValue])[] = [
   ['published', true],
   ['tests', []],
   ['transformations', []],
+  ['consent', null],
 ]
 const CODE_SECTIONS = ['libraries', 'transformations']
 
@@ -69,15 +70,26 @@ export function withStated(pulled: JsonObject, written: JsonObject): JsonObject 
     const entries = Object.entries(all).map(([key, entry]): [string, JsonValue] => {
       const ownEntry = ownMember(own, key)
       if (!isJsonObject(entry) || !isJsonObject(ownEntry)) return [key, entry]
-      const more = UNSHOWN.filter(
-        ([member, standard]) =>
-          entry[member] === undefined && JSON.stringify(ownMember(ownEntry, member)) === JSON.stringify(standard),
-      )
-      return [key, { ...entry, ...Object.fromEntries(more) }]
+      return [key, withMembers(entry, ownEntry, UNSHOWN)]
     })
     stated[section] = Object.fromEntries(entries)
   }
-  return stated
+  const [all, own] = [stated['connections'], ownMember(written, 'connections')]
+  if (!Array.isArray(all) || !Array.isArray(own)) return stated
+  const byEnds = new Map(own.map((each) => [endsOf(each), each]))
+  const connections = all.map((each) => {
+    const ownEach = byEnds.get(endsOf(each))
+    return isJsonObject(each) && isJsonObject(ownEach) ? withMembers(each, ownEach, [['rules', null]]) : each
+  })
+  return { ...stated, connections }
+}
+
+function withMembers(shown: JsonObject, own: JsonObject, unshown: typeof UNSHOWN): JsonObject {
+  const more = unshown.filter(
+    ([member, standard]) =>
+      shown[member] === undefined && JSON.stringify(ownMember(own, member)) === JSON.stringify(standard),
+  )
+  return { ...shown, ...Object.fromEntries(more) }
 }
 
 function withoutUnchanged(

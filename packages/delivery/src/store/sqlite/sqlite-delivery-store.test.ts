@@ -240,6 +240,14 @@ test('an entry holds what it is given', () => {
   expect(buffer.subarray(0, 20).every((byte) => byte === 0xff)).toBe(true)
 })
 
+test.each(['connection rule 1', 'connection rule 65535'] as const)('an entry holds the reason %s', (reason) => {
+  const buffer = Buffer.alloc(20)
+  const place = { offset: 2 ** 47, index: 65_535 }
+  const outcome = { ...place, outcome: 'filtered', reason, status: 0, durationMs: 0, at: NOW } as const
+  writeEntry(buffer, 0, outcome)
+  expect(readEntry(buffer, 0)).toEqual(outcome)
+})
+
 test('versions of the last 1,000 revisions of a destination are kept', async () => {
   const store = await openStore()
   for (const id of ['d1', 'd2']) {

@@ -14,6 +14,7 @@ import styles from '../destinations.module.css'
 import { DESTINATION } from '../edited-destination.ts'
 import { ConfigFields } from '../form/config-fields.tsx'
 import { TestConnection } from '../form/connection-test.tsx'
+import { ConsentFields } from '../form/consent-fields.tsx'
 import { DELIVERY_FIELDS, DeliveryFields } from '../form/delivery-fields.tsx'
 import { shownConfig } from '../form/shown-config.ts'
 import { useConfigFaults } from '../form/use-config-faults.ts'
@@ -34,14 +35,19 @@ export function DestinationConfig({ destination }: DestinationTabProps) {
 /** A changed configuration makes other requests, and sends them elsewhere. */
 const STAGES = ['dest_transformation', 'delivery'] as const
 
-const pick = ({ name, config, delivery }: Destination) => ({ name, config, delivery })
+const pick = ({ name, config, delivery, consent }: Destination) => ({
+  name,
+  config,
+  delivery,
+  consent: consent ?? null,
+})
 
 function SavedForm({ definition, destination }: DestinationTabProps & { readonly definition: DestinationDefinition }) {
   const edited = useEdited(DESTINATION, destination, pick)
   const { written, saved, error, change } = edited
   const { faults, fields, names, isWhole } = useConfigFaults(definition, written.config, error)
   const mayEdit = useMay('editor')
-  const own = ['name', ...DELIVERY_FIELDS]
+  const own = ['name', 'consent', ...DELIVERY_FIELDS]
   const refused = fieldRefusal(error, own) ?? deliveryRefusal(error)
   const errorOf = (field: string) => (refused?.field === field ? refused.text : undefined)
   const submit = (event: FormEvent) => {
@@ -75,6 +81,12 @@ function SavedForm({ definition, destination }: DestinationTabProps & { readonly
         errorOf={errorOf}
         disabled={!mayEdit}
         onChange={(delivery) => change({ delivery })}
+      />
+      <ConsentFields
+        consent={written.consent}
+        error={errorOf('consent')}
+        disabled={!mayEdit}
+        onChange={(consent) => change({ consent })}
       />
       {edited.isSaved && !edited.hasInput && <FailedBefore destinations={[destination]} stages={STAGES} />}
       <div className={styles.formActions}>

@@ -1,5 +1,6 @@
 import { Button } from '@mantine/core'
-import type { EventTrace, Journey } from '@millrace/api-types'
+import type { Connection, EventTrace, Journey } from '@millrace/api-types'
+import { useConnections } from '../../../api/connections.ts'
 import type { FailurePlace } from '../../../components/code/failure-places.ts'
 import { LinkButton } from '../../../components/link-button.tsx'
 import { traceTexts as texts } from '../../../texts.ts'
@@ -38,6 +39,8 @@ export function LaneAction({ action, trace, journey, steps, onShowPayload }: Lan
       return <SendAgain letterId={action.letterId} />
     case 'open-config':
       return <ActionLink to={`/destinations/${destinationId}/config`} text={texts.openConfig} />
+    case 'open-rules':
+      return <OpenRules sourceId={trace.sourceId} destinationId={destinationId} />
     case 'open-destination':
       return <ActionLink to={`/destinations/${destinationId}/overview`} text={texts.openDestination} />
     case 'open-message':
@@ -54,6 +57,14 @@ export function LaneAction({ action, trace, journey, steps, onShowPayload }: Lan
         />
       ))
   }
+}
+
+function OpenRules({ sourceId, destinationId }: Pick<Connection, 'sourceId' | 'destinationId'>) {
+  const { data = [] } = useConnections()
+  const connection = data.find((each) => each.sourceId === sourceId && each.destinationId === destinationId)
+  // One that was removed since has no rules any more.
+  const to = connection === undefined ? `/destinations/${destinationId}/connections` : `/connections/${connection.id}`
+  return <ActionLink to={to} text={texts.openRules} />
 }
 
 function codeText(place: FailurePlace | undefined): string {

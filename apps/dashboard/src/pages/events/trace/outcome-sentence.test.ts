@@ -84,6 +84,26 @@ const ROWS: readonly Row[] = [
     action: CONFIG,
   },
   {
+    journey: { outcome: 'filtered', reason: 'connection rule 12' },
+    sentence: 'Rule 12 of the connection excludes this event.',
+    action: { kind: 'open-rules' },
+  },
+  {
+    journey: { outcome: 'filtered', reason: 'no connection rule' },
+    sentence: 'No rule of the connection allows this event.',
+    action: { kind: 'open-rules' },
+  },
+  {
+    journey: { outcome: 'filtered', reason: 'consent denied' },
+    sentence: 'The user has not consented to the categories of this destination.',
+    action: { kind: 'show-payload' },
+  },
+  {
+    journey: { outcome: 'filtered', reason: 'consent missing' },
+    sentence: 'The event has no consent, and its source holds such events back.',
+    action: CONFIG,
+  },
+  {
     journey: { outcome: 'filtered', reason: 'no mapping matches' },
     sentence: 'No mapping matches this event.',
     action: CONFIG,

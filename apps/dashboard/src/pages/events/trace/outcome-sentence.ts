@@ -8,7 +8,16 @@ import { traceTexts as texts } from '../../../texts.ts'
 
 /** What somebody can do about an outcome. */
 export type TraceAction =
-  | { readonly kind: 'use-as-test' | 'show-payload' | 'send-now' | 'open-config' | 'open-destination' | 'test-bench' }
+  | {
+      readonly kind:
+        | 'use-as-test'
+        | 'show-payload'
+        | 'send-now'
+        | 'open-config'
+        | 'open-destination'
+        | 'open-rules'
+        | 'test-bench'
+    }
   | { readonly kind: 'open-code'; readonly place: FailurePlace | undefined }
   | { readonly kind: 'open-message'; readonly messageId: string }
   | { readonly kind: 'send-again'; readonly letterId: string }
@@ -85,11 +94,22 @@ function filtered({ destinationType, eventType }: OutcomeFacts, reason: string):
       return { text: texts.typeNotSupported(destinationType, eventType), action: { kind: 'open-config' } }
     case 'event filter':
       return { text: texts.eventFilter, action: { kind: 'open-config' } }
+    case 'no connection rule':
+      return { text: texts.noConnectionRule, action: { kind: 'open-rules' } }
+    case 'consent denied':
+      return { text: texts.consentDenied, action: { kind: 'show-payload' } }
+    case 'consent missing':
+      return { text: texts.consentMissing, action: { kind: 'open-config' } }
     case 'no mapping matches':
       return { text: texts.noMapping, action: { kind: 'open-config' } }
     default:
-      return { text: `${reason}.`, action: { kind: 'open-config' } }
+      return ruleReason(reason) ?? { text: `${reason}.`, action: { kind: 'open-config' } }
   }
+}
+
+function ruleReason(reason: string): Explained | undefined {
+  const number = /^connection rule (\d+)$/.exec(reason)?.[1]
+  return number === undefined ? undefined : { text: texts.connectionRule(number), action: { kind: 'open-rules' } }
 }
 
 /** Its turn may have come since: then nothing is said of why it waits. */

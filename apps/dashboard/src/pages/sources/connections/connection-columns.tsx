@@ -5,6 +5,7 @@ import { connectionTag, useChangeConnection } from '../../../api/connections.ts'
 import { NeedsRole } from '../../../components/needs-role.tsx'
 import { OnOffMark } from '../../../components/state-mark.tsx'
 import type { Column } from '../../../components/table/table-column.ts'
+import { connectionTexts } from '../../../texts.ts'
 
 /** What the connections of a source lead to, or those of a destination come from. */
 interface OtherEnds {
@@ -48,6 +49,16 @@ export function connectionColumns(
         const end = endOf(connection)
         return end === undefined ? null : <OnOffMark isOn={end.enabled} />
       },
+    },
+    {
+      key: 'rules',
+      title: 'Rules',
+      width: '96px',
+      cell: ({ id, rules }) => (
+        <Link to="/connections/$id" params={{ id } as never}>
+          {rules === undefined ? connectionTexts.allEvents : connectionTexts.rules(rules.list.length)}
+        </Link>
+      ),
     },
     {
       key: 'enabled',

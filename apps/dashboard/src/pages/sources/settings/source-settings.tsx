@@ -7,6 +7,7 @@ import { EditedRefusal } from '../../../components/form/edited-refusal.tsx'
 import { fieldRefusal } from '../../../components/form/refusal.tsx'
 import { type EditedKind, useEdited } from '../../../components/form/use-edited.ts'
 import { NeedsRole, useMay } from '../../../components/needs-role.tsx'
+import { consentTexts } from '../../../texts.ts'
 import type { SourceTabProps } from '../source-tab-props.ts'
 import styles from '../sources.module.css'
 import { SourceDanger } from './source-danger.tsx'
@@ -108,6 +109,18 @@ export function SourceSettings({ source }: SourceTabProps) {
           onChange={({ currentTarget }) =>
             configure({ catalog: { ...written.config.catalog, values: currentTarget.checked ? 'on' : 'off' } })
           }
+          disabled={!mayEdit}
+        />
+        <Select
+          label="Events without consent"
+          description={consentTexts.withoutConsent}
+          data={[
+            { value: 'send', label: 'Send' },
+            { value: 'hold_back', label: 'Do not send' },
+          ]}
+          value={written.config.withoutConsent ?? 'send'}
+          onChange={(value) => value !== null && configure({ withoutConsent: value as 'send' | 'hold_back' })}
+          allowDeselect={false}
           disabled={!mayEdit}
         />
         {written.config.webhook !== undefined && (

@@ -1,0 +1,30 @@
+import { framedRecords, type StoredRecord } from '@millrace/log'
+import { CompiledRules, eventCount, type StoredEvent, storedEvents } from '@millrace/protocol'
+import type { CountRequest, CountStep } from './calls.ts'
+
+/** Counts what each rule decides among the events of some records. A duplicate went nowhere and does not count. */
+export function countEvents({ frames, sourceId, rules, from, to }: CountRequest): CountStep {
+  const compiled = new CompiledRules(rules)
+  const decided: number[] = Array(rules.list.length + 1).fill(0)
+  let looked = 0
+  let oldestAt: number | undefined
+  for (const record of framedRecords(frames)) {
+    const { header, duplicates } = record
+    oldestAt = Math.min(oldestAt ?? header.acceptedAt, header.acceptedAt)
+    looked += eventCount(header)
+    if (header.sourceId !== sourceId || header.acceptedAt < from || header.acceptedAt >= to) continue
+    for (const [index, event] of eventsOf(record).entries()) {
+      if (!duplicates?.has(index)) decided[compiled.match(event)]!++
+    }
+  }
+  return { looked, decided, oldestAt }
+}
+
+/** A record that cannot be read counts as empty, as it does for delivery, where it is reported. */
+function eventsOf(record: StoredRecord): readonly StoredEvent[] {
+  try {
+    return storedEvents(record).events
+  } catch {
+    return []
+  }
+}
