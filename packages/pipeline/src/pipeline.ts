@@ -82,7 +82,7 @@ export class Pipeline {
   }
 
   private constructor(options: PipelineOptions, spans: Spans, recovery: RunRecovery) {
-    const { log, store, clock, random, logger, userAgent, newClient } = options
+    const { log, store, clock, logger } = options
     const backed = new BackedLog(log, store.backlog)
     const tellOfThread = (error: Error) => logger.warn({ err: error }, 'a read-only thread ended; it restarts')
     this.#backed = backed
@@ -92,7 +92,6 @@ export class Pipeline {
     this.#recovery = recovery
     this.#deliveries = new DestinationDeliveries(spans, log, store.deadLetters)
     const deliveries = this.#deliveries.byId
-    const sources = new ConfiguredSources(() => this.#configuration, options.sourceClass)
     this.#index = new MessageIndex(store.messages)
     this.live = new LiveView(clock)
     this.events = new EventList({
@@ -128,23 +127,32 @@ export class Pipeline {
       deliveries,
       destinationIds: () => this.#configuration.destinations.keys(),
     })
-    this.#deps = {
-      log: backed,
+    this.#deps = this.#newDeps(new ConfiguredSources(() => this.#configuration, options.sourceClass))
+    this.jobs = this.#newJobs(tellOfThread)
+    this.#backlog = this.#newBacklogBudget()
+    this.#logBudget = this.#newLogBudget()
+    this.#housekeeping = this.#newHousekeeping()
+  }
+
+  #newDeps(sources: ConfiguredSources): DeliveryDeps {
+    const { store, clock, random, logger, userAgent, userCode, newClient, findModule, memoryBytes } = this.#options
+    return {
+      log: this.#backed,
       store,
       clock,
       random,
       userAgent,
       newClient,
-      userCode: options.userCode,
+      userCode,
       logger,
       metrics: this.metrics,
-      tallies: new LogTallies(backed),
-      memory: new MemoryBudget(options.memoryBytes),
+      tallies: new LogTallies(this.#backed),
+      memory: new MemoryBudget(memoryBytes),
       parsed: new ParsedRecords((partition, offset, error) =>
         logger.error({ partition, offset, cause: error.message }, 'a stored record cannot be read'),
       ),
       moduleOf: (type) => {
-        const module = options.findModule(type)
+        const module = findModule(type)
         if (module === undefined) throw new Error(`Unknown destination type ${type}`)
         return module
       },
@@ -155,13 +163,18 @@ export class Pipeline {
       onDelivered: (event, destination, status, durationMs) =>
         this.delivered.tell(event, destination, status, durationMs),
     }
-    this.jobs = new Jobs({
+  }
+
+  #newJobs(onThreadEnd: (error: Error) => void): Jobs {
+    const { log, store, clock, random, logger } = this.#options
+    const deliveries = this.#deliveries.byId
+    return new Jobs({
       log,
       store,
       clock,
       random,
       logger,
-      scan: new LogScan(log, store, clock, tellOfThread),
+      scan: new LogScan(log, store, clock, onThreadEnd),
       eventsAt: (partition, places) => this.#eventsAt(partition, places),
       isConnected: (sourceId, destinationId) => this.#isConnected(sourceId, destinationId),
       partitionsOf: (sourceId) => this.#partitionsOf(sourceId),
@@ -171,39 +184,51 @@ export class Pipeline {
       onDiscarded: (destinationId, count) => this.metrics.outcome(destinationId, 'discarded', count),
       onFiltered: (destinationId, count) => this.metrics.outcome(destinationId, 'filtered', count),
     })
-    this.#backlog = new BacklogBudget({
+  }
+
+  #newBacklogBudget(): BacklogBudget {
+    const { log, store, clock, logger, backlogMaxBytes, tellExpired } = this.#options
+    return new BacklogBudget({
       log,
       store,
       clock,
       logger,
       tallies: this.#deps.tallies,
-      deliveries: () => deliveries.values(),
-      maxBytes: options.backlogMaxBytes,
+      deliveries: () => this.#deliveries.byId.values(),
+      maxBytes: backlogMaxBytes,
       onExpired: (destinationId, count) => this.metrics.outcome(destinationId, 'expired', count),
-      tellExpired: options.tellExpired,
+      tellExpired,
     })
-    this.#logBudget = new LogBudget({
+  }
+
+  #newLogBudget(): LogBudget {
+    const { log, store, clock, logger, logMaxBytes, isDiskShort } = this.#options
+    return new LogBudget({
       log,
-      backed,
+      backed: this.#backed,
       store,
       clock,
       logger,
-      deliveries: () => deliveries.values(),
-      maxBytes: options.logMaxBytes,
-      isDiskShort: options.isDiskShort,
+      deliveries: () => this.#deliveries.byId.values(),
+      maxBytes: logMaxBytes,
+      isDiskShort,
       readUpTo: (partition) => this.#readUpTo(partition),
     })
-    this.#housekeeping = new Housekeeping({
+  }
+
+  #newHousekeeping(): Housekeeping {
+    const { log, store, clock, logger, logKeepMs, traces } = this.#options
+    return new Housekeeping({
       log,
       store,
       clock,
       logger,
-      logKeepMs: options.logKeepMs,
-      traces: options.traces,
-      backed,
+      logKeepMs,
+      traces,
+      backed: this.#backed,
       neededFrom: (partition) => this.#neededFrom(partition),
       writeIndex: () => this.#index.flush(),
-      spans,
+      spans: this.#spans,
     })
   }
 

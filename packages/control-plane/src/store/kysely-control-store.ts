@@ -1,18 +1,12 @@
 import { setImmediate } from 'node:timers/promises'
-import type { ConnectionRules, JsonObject } from '@millrace/protocol'
 import type { Kysely, Transaction } from 'kysely'
 import { Migrator } from 'kysely/migration'
 import type { AuditEntry } from '../audit/audit-entry.ts'
-import type { AccessToken, Session, User } from '../people/accounts.ts'
-import type { Connection } from '../resources/connection.ts'
-import type { Destination } from '../resources/destination.ts'
-import type { Source } from '../resources/source.ts'
 import type { CodeVersion, CodeVersionHeader, LibraryPin } from '../transformations/code.ts'
-import { type Change, type CodeOwner, isConfiguration, type Ownership } from '../workspace/change.ts'
+import { type Change, type CodeOwner, isConfiguration } from '../workspace/change.ts'
 import type { SecretBox } from '../workspace/secret-box.ts'
 import { insertAuditEntries, pruneAuditEntries, selectAuditEntries } from './audit-table.ts'
 import {
-  loadCode,
   putLibrary,
   putTransformation,
   putVersion,
@@ -29,6 +23,7 @@ import {
   type StoredVersion,
   WrongSecretKeyError,
 } from './control-store.ts'
+import { credentialContext, loadState } from './load-state.ts'
 import { MIGRATIONS, type Tables } from './tables.ts'
 
 export interface NewWorkspace {
@@ -67,77 +62,7 @@ export class KyselyControlStore implements ControlStore {
   }
 
   async load(): Promise<StoredState> {
-    return this.#db.transaction().execute(async (db) => {
-      const workspace = await db.selectFrom('workspace').selectAll().executeTakeFirstOrThrow()
-      const sources = await db
-        .selectFrom('source')
-        .select(['document', 'partition'])
-        .orderBy('created_at')
-        .orderBy('id')
-        .execute()
-      const destinations = await db
-        .selectFrom('destination')
-        .select(['id', 'document', 'config'])
-        .orderBy('created_at')
-        .orderBy('id')
-        .execute()
-      const connections = await db
-        .selectFrom('connection')
-        .select(['document', 'rules'])
-        .orderBy('created_at')
-        .orderBy('id')
-        .execute()
-      const { transformations, libraries } = await loadCode(db)
-      const users = await db.selectFrom('user_account').select('document').orderBy('created_at').orderBy('id').execute()
-      const tokens = await db
-        .selectFrom('access_token')
-        .select(['document', 'last_used_at'])
-        .orderBy('created_at')
-        .orderBy('id')
-        .execute()
-      const sessions = await db
-        .selectFrom('session')
-        .select(['document', 'last_used_at'])
-        .orderBy('created_at')
-        .orderBy('id')
-        .execute()
-      const credentials = await db.selectFrom('credential').selectAll().orderBy('created_at').orderBy('id').execute()
-      return {
-        workspaceId: workspace.id,
-        version: { commits: Number(workspace.commits), revision: Number(workspace.revision) },
-        ownership: workspace.ownership === null ? undefined : (JSON.parse(workspace.ownership) as Ownership),
-        sources: sources.map(({ document, partition }) => ({
-          ...(JSON.parse(document) as Omit<Source, 'partition'>),
-          partition: Number(partition),
-        })),
-        destinations: destinations.map(({ id, document, config }) => ({
-          ...(JSON.parse(document) as Omit<Destination, 'config' | 'transformations'>),
-          transformations: [],
-          config: JSON.parse(this.#secrets.open(config, id)) as JsonObject,
-        })),
-        connections: connections.map(({ document, rules }) => ({
-          ...(JSON.parse(document) as Omit<Connection, 'rules'>),
-          rules: rules === null ? undefined : (JSON.parse(rules) as ConnectionRules),
-        })),
-        transformations,
-        libraries,
-        users: users.map(({ document }) => JSON.parse(document) as User),
-        accessTokens: tokens.map(({ document, last_used_at }) => ({
-          ...(JSON.parse(document) as Omit<AccessToken, 'lastUsedAt'>),
-          lastUsedAt: last_used_at === null ? null : Number(last_used_at),
-        })),
-        sessions: sessions.map(({ document, last_used_at }) => ({
-          ...(JSON.parse(document) as Omit<Session, 'lastUsedAt'>),
-          lastUsedAt: Number(last_used_at),
-        })),
-        credentials: credentials.map(({ id, created_at, updated_at, value }) => ({
-          key: id,
-          value: JSON.parse(this.#secrets.open(value, credentialContext(id))) as string,
-          createdAt: Number(created_at),
-          updatedAt: Number(updated_at),
-        })),
-      }
-    })
+    return this.#db.transaction().execute((db) => loadState(db, this.#secrets))
   }
 
   async commit(
@@ -315,11 +240,6 @@ const TABLE_OF = {
   session: 'session',
   credential: 'credential',
 } as const
-
-/** Destinations are sealed under their id, which no key may imitate. */
-function credentialContext(key: string): string {
-  return `credential ${key}`
-}
 
 async function insertWorkspace(db: Kysely<Tables>, secrets: SecretBox, workspace: NewWorkspace): Promise<void> {
   await db

@@ -53,7 +53,7 @@ export class DestinationDelivery {
     from: StartingPoint,
     deps: DeliveryDeps,
   ) {
-    const { log, store, clock, random, memory, parsed, metrics, logger } = deps
+    const { log, store, metrics } = deps
     const { id } = destination
     this.#deps = deps
     this.#destination = destination
@@ -64,11 +64,26 @@ export class DestinationDelivery {
     this.#outcomes.onInternalErrors = (count) => metrics.outcome(id, 'dead_lettered', count, INTERNAL_ERROR)
     this.#revision = effectiveRevision(destination, configurationRevision)
     this.#noteVersions()
-    this.lane = new Lane({
+    this.lane = this.#newLane()
+    // What waits at or after the position is taken up again by the feed in its place: there may be earlier events of its
+    // user between the position and it.
+    const { true: passed = [], false: ahead = [] } = Object.groupBy(from.resumed.waiting, (wait) =>
+      String(isBefore(wait, from.start(wait.partition, wait.stream))),
+    )
+    this.feed = this.#newFeed(activity, from, ahead)
+    this.untaken = new UntakenEvents(log, deps.tallies, this.feed)
+    this.lane.setEnabled(destination.isEnabled)
+    this.lane.resume(passed)
+  }
+
+  #newLane(): Lane {
+    const { store, clock, random, memory, metrics, logger, newClient, onDelivered } = this.#deps
+    const { id } = this.#destination
+    return new Lane({
       destinationId: id,
       clock,
       random,
-      client: deps.newClient(readsAnswers(this.#module) ? { maxAnswerBytes: JUDGED_ANSWER_BYTES } : {}),
+      client: newClient(readsAnswers(this.#module) ? { maxAnswerBytes: JUDGED_ANSWER_BYTES } : {}),
       outcomes: this.#outcomes,
       memory,
       settings: this.#laneSettings(),
@@ -84,26 +99,27 @@ export class DestinationDelivery {
       onOutcome: (outcome, event, status, durationMs, reason) => {
         metrics.outcome(id, outcome, 1, reason)
         this.#show(event.payload, event.sourceId, outcome, reason, status, durationMs)
-        if (outcome === 'delivered') deps.onDelivered(event, this.#destination, status, durationMs)
+        if (outcome === 'delivered') onDelivered(event, this.#destination, status, durationMs)
       },
       logger,
     })
-    // What waits at or after the position is taken up again by the feed in its place: there may be earlier events of its
-    // user between the position and it.
-    const { true: passed = [], false: ahead = [] } = Object.groupBy(from.resumed.waiting, (wait) =>
-      String(isBefore(wait, from.start(wait.partition, wait.stream))),
-    )
-    this.feed = new Feed({
+  }
+
+  /** @param waiting at or after the starting point. */
+  #newFeed(activity: Activity, { start, resumed }: StartingPoint, waiting: StartingPoint['resumed']['waiting']): Feed {
+    const { log, clock, parsed, metrics, tailAt, backfillEnd } = this.#deps
+    const { id } = this.#destination
+    return new Feed({
       lane: this.lane,
       outcomes: this.#outcomes,
       log,
       parsed,
       activity,
-      start: from.start,
-      done: from.resumed.done,
-      waiting: ahead,
-      tailAt: deps.tailAt,
-      backfillEnd: deps.backfillEnd,
+      start,
+      done: resumed.done,
+      waiting,
+      tailAt,
+      backfillEnd,
       filter: (event, sourceId) => this.filter(event, sourceId),
       now: () => clock.now(),
       revision: () => this.#revision,
@@ -117,9 +133,6 @@ export class DestinationDelivery {
         clock.setTimer(() => this.feed.pull(), READ_AGAIN_MS)
       },
     })
-    this.untaken = new UntakenEvents(log, deps.tallies, this.feed)
-    this.lane.setEnabled(destination.isEnabled)
-    this.lane.resume(passed)
   }
 
   get destination(): ConfiguredDestination {

@@ -1,6 +1,6 @@
 import { ApiError, limitOf, nextPath, type Query, rowBefore, rowCursor } from '@millrace/openapi'
 import type { JsonObject } from '@millrace/protocol'
-import type { FastifyPluginAsync, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyPluginAsync, FastifyRequest } from 'fastify'
 import { jobJson } from './job-json.ts'
 import { LETTER_ACTIONS_IN_WORDS as LETTERS, REPLAYS_IN_WORDS } from './jobs.openapi.ts'
 import type { Jobs } from './jobs.ts'
@@ -17,91 +17,100 @@ const CURSOR = 'rp'
  */
 export function jobRoutes(jobs: Jobs): FastifyPluginAsync {
   return async (app) => {
-    const discard = { action: 'discard', kind: 'dead-letter' } as const
-    app.delete(
-      '/dead-letters/:id',
-      { config: { audited: discard, describe: LETTERS.discard } },
-      async (request, reply) => {
-        const id = idOf(request)
-        if (!(await jobs.discard(id))) throw new ApiError('not_found', `Dead letter with id ${id} not found`)
-        request.audit({ ...discard, resourceId: id, diff: [] })
-        return reply.code(204).send()
-      },
-    )
+    letterRoutes(app, jobs)
+    replayRoutes(app, jobs)
+  }
+}
 
-    const replay = { action: 'replay', kind: 'dead-letter' } as const
+/** What people have done with dead letters. */
+function letterRoutes(app: FastifyInstance, jobs: Jobs): void {
+  const discard = { action: 'discard', kind: 'dead-letter' } as const
+  app.delete(
+    '/dead-letters/:id',
+    { config: { audited: discard, describe: LETTERS.discard } },
+    async (request, reply) => {
+      const id = idOf(request)
+      if (!(await jobs.discard(id))) throw new ApiError('not_found', `Dead letter with id ${id} not found`)
+      request.audit({ ...discard, resourceId: id, diff: [] })
+      return reply.code(204).send()
+    },
+  )
+
+  const replay = { action: 'replay', kind: 'dead-letter' } as const
+  app.post(
+    '/dead-letters/:id/replay',
+    { config: { audited: replay, body: 'optional', describe: LETTERS.replay } },
+    async (request, reply) => {
+      const id = idOf(request)
+      const job = await jobs.replay(id, request.author.actor)
+      if (job === undefined) throw new ApiError('not_found', `Dead letter with id ${id} not found`)
+      request.audit({ ...replay, resourceId: id, diff: [{ path: '/replayId', from: null, to: job.id }] })
+      return reply.code(202).send({ replayId: job.id })
+    },
+  )
+
+  for (const kind of ['replay', 'discard'] as const) {
+    const audited = { action: kind, kind: 'replay' } as const
     app.post(
-      '/dead-letters/:id/replay',
-      { config: { audited: replay, body: 'optional', describe: LETTERS.replay } },
+      `/dead-letters/${kind}`,
+      { config: { audited, describe: LETTERS[`${kind}Many`] } },
       async (request, reply) => {
-        const id = idOf(request)
-        const job = await jobs.replay(id, request.author.actor)
-        if (job === undefined) throw new ApiError('not_found', `Dead letter with id ${id} not found`)
-        request.audit({ ...replay, resourceId: id, diff: [{ path: '/replayId', from: null, to: job.id }] })
+        const asked = readLetterRequest(kind, request.body as JsonObject)
+        const job = await jobs.create({ kind, ...asked, createdBy: request.author.actor })
+        if (!job.isDryRun) request.audit({ ...audited, resourceId: job.id, diff: askedFor(request) })
         return reply.code(202).send({ replayId: job.id })
       },
     )
+  }
+}
 
-    for (const kind of ['replay', 'discard'] as const) {
-      const audited = { action: kind, kind: 'replay' } as const
-      app.post(
-        `/dead-letters/${kind}`,
-        { config: { audited, describe: LETTERS[`${kind}Many`] } },
-        async (request, reply) => {
-          const asked = readLetterRequest(kind, request.body as JsonObject)
-          const job = await jobs.create({ kind, ...asked, createdBy: request.author.actor })
-          if (!job.isDryRun) request.audit({ ...audited, resourceId: job.id, diff: askedFor(request) })
-          return reply.code(202).send({ replayId: job.id })
-        },
-      )
-    }
+/** Replays of the log, and the state of all jobs. */
+function replayRoutes(app: FastifyInstance, jobs: Jobs): void {
+  const replayLog = { action: 'create', kind: 'replay' } as const
+  app.post(
+    '/replays',
+    { config: { audited: replayLog, describe: REPLAYS_IN_WORDS.create } },
+    async (request, reply) => {
+      const body = request.body as JsonObject
+      const job = await jobs.createOverLog(readLogRequest(body), request.author.actor)
+      if (!job.isDryRun) {
+        const diff = Object.entries(body).map(([name, value]) => ({ path: `/${name}`, from: null, to: value }))
+        request.audit({ ...replayLog, resourceId: job.id, diff })
+      }
+      return reply.code(202).send({ replay: jobJson(job) })
+    },
+  )
 
-    const replayLog = { action: 'create', kind: 'replay' } as const
+  app.get('/replays', { config: { describe: REPLAYS_IN_WORDS.list } }, async (request) => {
+    const query = request.query as Query
+    const limit = limitOf(query)
+    const before = rowBefore(query, CURSOR)
+    const { jobs: page, next } = await jobs.list(limit, before)
+    const cursor = rowCursor(CURSOR, next)
+    const total = before === null && next === null ? page.length : null
+    return { replays: page.map(jobJson), paging: { total, next: nextPath('/v2/replays', query, cursor) } }
+  })
+
+  for (const action of ['pause', 'resume', 'cancel'] as const) {
+    const audited = { action, kind: 'replay' } as const
     app.post(
-      '/replays',
-      { config: { audited: replayLog, describe: REPLAYS_IN_WORDS.create } },
-      async (request, reply) => {
-        const body = request.body as JsonObject
-        const job = await jobs.createOverLog(readLogRequest(body), request.author.actor)
-        if (!job.isDryRun) {
-          const diff = Object.entries(body).map(([name, value]) => ({ path: `/${name}`, from: null, to: value }))
-          request.audit({ ...replayLog, resourceId: job.id, diff })
-        }
-        return reply.code(202).send({ replay: jobJson(job) })
+      `/replays/:id/${action}`,
+      { config: { audited, body: 'optional', describe: REPLAYS_IN_WORDS[action] } },
+      async (request) => {
+        const id = idOf(request)
+        const job = await jobs[action](id)
+        request.audit({ ...audited, resourceId: id, diff: [] })
+        return { replay: jobJson(job) }
       },
     )
-
-    app.get('/replays', { config: { describe: REPLAYS_IN_WORDS.list } }, async (request) => {
-      const query = request.query as Query
-      const limit = limitOf(query)
-      const before = rowBefore(query, CURSOR)
-      const { jobs: page, next } = await jobs.list(limit, before)
-      const cursor = rowCursor(CURSOR, next)
-      const total = before === null && next === null ? page.length : null
-      return { replays: page.map(jobJson), paging: { total, next: nextPath('/v2/replays', query, cursor) } }
-    })
-
-    for (const action of ['pause', 'resume', 'cancel'] as const) {
-      const audited = { action, kind: 'replay' } as const
-      app.post(
-        `/replays/:id/${action}`,
-        { config: { audited, body: 'optional', describe: REPLAYS_IN_WORDS[action] } },
-        async (request) => {
-          const id = idOf(request)
-          const job = await jobs[action](id)
-          request.audit({ ...audited, resourceId: id, diff: [] })
-          return { replay: jobJson(job) }
-        },
-      )
-    }
-
-    app.get('/replays/:id', { config: { describe: REPLAYS_IN_WORDS.get } }, async (request) => {
-      const id = idOf(request)
-      const job = await jobs.get(id)
-      if (job === undefined) throw new ApiError('not_found', `Replay with id ${id} not found`)
-      return { replay: jobJson(job) }
-    })
   }
+
+  app.get('/replays/:id', { config: { describe: REPLAYS_IN_WORDS.get } }, async (request) => {
+    const id = idOf(request)
+    const job = await jobs.get(id)
+    if (job === undefined) throw new ApiError('not_found', `Replay with id ${id} not found`)
+    return { replay: jobJson(job) }
+  })
 }
 
 function idOf({ params }: FastifyRequest): string {
