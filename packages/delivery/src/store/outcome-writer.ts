@@ -82,7 +82,10 @@ export class OutcomeWriter {
     try {
       await this.flush()
     } catch (error) {
-      this.#logger.error({ cause: (error as Error).message }, 'the last outcomes are not on disk')
+      this.#logger.error(
+        { cause: (error as Error).message },
+        'the last outcomes could not be written: their events are delivered again after the next start',
+      )
     } finally {
       this.#timer?.cancel()
     }

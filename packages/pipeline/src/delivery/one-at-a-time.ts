@@ -24,7 +24,7 @@ export interface OneAtATimeOptions {
  * any code reads it: if the process ends again, the next start knows the cause. This continues until each event has run
  * once, or the process has lived longer than the period in which ends count.
  *
- * noted → filters, user code, destination code, attempt → outcome or wait, which removes the note
+ *   noted → filters, user code, destination code, attempt → outcome or wait, which removes the note
  *
  * @see contracts/delivery.md §11, decision 0071
  */
@@ -66,7 +66,10 @@ export class OneAtATime {
         return await work()
       } catch (error) {
         if (this.#isOver) return
-        this.#options.logger.error({ cause: (error as Error).message }, 'events that run one at a time are waiting')
+        this.#options.logger.error(
+          { cause: (error as Error).message },
+          'an event that runs alone could not be read or recorded; retrying',
+        )
         await new Promise<void>((resolve) => this.#options.clock.setTimer(resolve, AGAIN_MS))
       }
     }

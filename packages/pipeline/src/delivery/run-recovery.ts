@@ -49,7 +49,10 @@ export class RunRecovery {
     try {
       return new RunRecovery(options, await store.runs.begin(clock.now()))
     } catch (error) {
-      logger.error({ cause: (error as Error).message }, 'the ends of the last runs cannot be read')
+      logger.error(
+        { cause: (error as Error).message },
+        'the records of earlier runs cannot be read; unfinished events are delivered normally',
+      )
       return new RunRecovery(options, { uncleanEnds: 0, underWay: undefined })
     }
   }

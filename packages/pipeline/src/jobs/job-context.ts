@@ -106,7 +106,7 @@ export class JobContext {
         const { message, code } = error as NodeJS.ErrnoException
         if (code === 'RANGE_LOST') throw error
         if (this.isHalted) return undefined
-        this.deps.logger.error({ replayId: this.job.id, cause: message }, 'a replay waits')
+        this.deps.logger.error({ replayId: this.job.id, cause: message }, 'a replay failed to read or write; retrying')
         await this.waits.sleep(TRY_AGAIN_MS)
       }
     }

@@ -17,13 +17,13 @@ interface PairsFieldProps extends Omit<ComponentProps<typeof FieldFrame>, 'child
 interface Pair {
   readonly from: string
   readonly to: string
-  /** Undefined: the rule of destinations.md §3 decides. */
+  /** Undefined: the rule of destinations.md §3 applies. */
   readonly secret?: boolean
 }
 
-/** Names and values, such as headers; each value may be marked as a secret. */
+/** Names and values, such as headers; the user may mark each value as a secret. */
 export function PairsField({ value, onChange, disabled, ...frame }: PairsFieldProps) {
-  // What has no name yet is nothing to be saved, but somebody is writing it.
+  // A row without a name is not saved, but the user may be typing it.
   const [pairs, setPairs] = useState<readonly Pair[]>(() => pairsOf(value))
   const change = (changed: readonly Pair[]) => {
     setPairs(changed)

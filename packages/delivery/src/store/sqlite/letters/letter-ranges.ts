@@ -21,8 +21,8 @@ const NEVER = 0
  * Many dead letters with one reason and without attempts of their own: an outage gives up thousands in a second, and
  * must not write as many rows.
  *
- * in a range → a row of dead_letters with the same id: `leave`, before its state changes alone
- * in a range → discarded in it, all together: their destination, connection or source was removed
+ *   in a range → a row of dead_letters with the same id: `leave`, before its state changes alone
+ *   in a range → discarded in it, all together: their destination, connection or source was removed
  *
  * A letter's id is the number of the first letter plus its index, from the same sequence as row numbers: both form one
  * list.

@@ -16,8 +16,8 @@ const RESOLVED = DEAD_LETTER_STATES.indexOf('resolved')
 /**
  * The states of replayed dead letters.
  *
- * replaying → resolved   delivered, or excluded by a current filter or user code
- * replaying → open       given up again, with the new attempts added; or the replay was cancelled
+ *   replaying → resolved   delivered, or excluded by a current filter or user code
+ *   replaying → open       given up again, with the new attempts added; or the replay was cancelled
  *
  * Each change is written with the counts of its job, in one transaction.
  */
