@@ -236,7 +236,9 @@ export class Pipeline {
     })
     this.#stopListeningForDamage = log.onDamage(() => {
       this.#deps.tallies.forget()
-      this.#recordDamage().catch((error: Error) => logger.error({ cause: error.message }, 'damage cannot be recorded'))
+      this.#recordDamage().catch((error: Error) =>
+        logger.error({ cause: error.message }, 'the expired events of a damaged segment cannot be recorded'),
+      )
     })
     this.#tail.start()
     this.#housekeeping.start()

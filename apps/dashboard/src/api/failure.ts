@@ -1,9 +1,9 @@
 import { isJsonObject, type JsonObject } from '@millrace/protocol/json'
 
 /**
- * What went wrong with a request, by what can be done about it: `connection` (no answer came), `rate` (429) and
- * `server` (5xx) pass by themselves; `session` wants a new sign-in, `role` another person; `missing` is 404, `changed`
- * 412; `refused` is everything that the one who asked can mend.
+ * Kinds of failed requests, by the remedy. `connection` (no answer), `rate` (429) and `server` (5xx) end without
+ * action; `session` needs a new sign-in, `role` another user; `missing` is 404, `changed` 412; the user can correct
+ * every `refused`.
  */
 export type FailureKind = 'connection' | 'rate' | 'server' | 'session' | 'role' | 'missing' | 'changed' | 'refused'
 

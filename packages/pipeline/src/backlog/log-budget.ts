@@ -53,7 +53,9 @@ export class LogBudget {
     if (this.#isStopped || (maxBytes === 0 && isDiskShort === undefined)) return
     this.#timer = this.#options.clock.setTimer(() => {
       this.#working = this.#tidy()
-        .catch((error: Error) => this.#options.logger.error({ cause: error.message }, 'the log cannot be shrunk'))
+        .catch((error: Error) =>
+          this.#options.logger.error({ cause: error.message }, 'segments of the log cannot be deleted early; retrying'),
+        )
         .then(() => this.start())
     }, INTERVAL_MS)
   }

@@ -123,7 +123,7 @@ export function Bench({ workspace }: { readonly workspace: Workspace }) {
   )
 }
 
-/** Why live traffic would leave the destination out; what has been mended since the run is not said any more. */
+/** Why live traffic would skip the destination; reasons that no longer apply since the run are omitted. */
 function skippedBecause({ destinationId, extras }: ShownResult, { destinations }: Workspace): string | undefined {
   const reason = extras?.filter?.reason ?? undefined
   const isEnabledSince = destinations.find(({ id }) => id === destinationId)?.enabled === true
