@@ -15,10 +15,10 @@ declare module '@tanstack/react-router' {
   }
 }
 
-/** Each folder below pages/ names its own routes, so that nobody has to add a page here. */
+/** Each folder below pages/ exports its own routes; this file needs no change for a new page. */
 const folders = import.meta.glob<{ routes: readonly PageRoute[] }>('./pages/*/route.ts', { eager: true })
 
-/** Every page there is, by the paths below /ui. */
+/** Every page, by its path below /ui. */
 const pageRoutes: readonly PageRoute[] = Object.values(folders).flatMap(({ routes }) => routes)
 
 export function newRouter() {
@@ -40,7 +40,7 @@ export function newRouter() {
   return createRouter({
     routeTree: root.addChildren(children),
     basepath: '/ui',
-    // Values are plain texts: what they mean is for the page to read.
+    // Values are plain texts: the page parses them.
     parseSearch: (text) => Object.fromEntries(new URLSearchParams(text)),
     stringifySearch: searchText,
     defaultPreload: 'intent',
@@ -49,8 +49,8 @@ export function newRouter() {
 }
 
 /**
- * The page, or its head and a skeleton while its files are on their way: the page before it never stays under the new address.
- * The router would wait for the files, so it is not told of them.
+ * The page, or its head and a skeleton while its files load: the previous page never stays visible under the new
+ * address. The router would wait for the files, so it does not know them.
  */
 function pageComponent({ title, load, component }: LoadedPage): RouteComponent {
   const loadPage = () => load().then((module) => ({ default: module[component] }))
@@ -60,12 +60,12 @@ function pageComponent({ title, load, component }: LoadedPage): RouteComponent {
       <Page />
     </Suspense>
   )
-  // What is only pointed at is no reason to say that it did not come.
+  // Preloading on hover must not report a failure.
   const preload = async () => void loadPage().catch(() => {})
   return Object.assign(Routed, { preload })
 }
 
-/** For somebody who is signed in: what the first page shows is on its way while it is made. */
+/** For a signed-in user: requests the data of the first page while its files load. */
 export function askForFirstPage(router: ReturnType<typeof newRouter>, client: QueryClient): void {
   if (sessionHalf() === null) return
   const page = router.matchRoutes(router.latestLocation).at(-1)?.staticData.page

@@ -1,9 +1,9 @@
 import { counted, grouped } from '@millrace/wording'
 
 /**
- * Every text that contracts/dashboard.md fixes, word for word, by page. Pages read them here and write none of these
- * themselves; what a page says beyond them (labels, headings) stands in the page. Numbers of things are grouped
- * (`100,000`), and a noun after 1 is singular: docs/decisions/0048.
+ * Every text that contracts/dashboard.md fixes, word for word, by page. Pages use these constants; each page contains
+ * its other texts (labels, headings) itself. Counts have group separators (`100,000`), and a noun after 1 is singular:
+ * docs/decisions/0048.
  *
  * @see contracts/dashboard.md §2, §3, §5–§11 [U3]
  */
@@ -52,7 +52,7 @@ export const signInTexts = {
   firstStart: "The first start printed the owner's token. To replace it, start the server with MILLRACE_OWNER_TOKEN.",
 } as const
 
-/** The words of the left side, in its order. */
+/** The words of the navigation, in order. */
 export const navigationTexts = {
   home: 'Home',
   events: 'Events',
@@ -136,7 +136,7 @@ export const traceTexts = {
   pending: 'Queued: its turn comes next.',
   codeFailed: (name: string, text: string) => `${name} failed: ${text}`,
   noRequest: (text: string) => `The request could not be created: ${text}`,
-  /** @param status null: there was no answer. */
+  /** @param status null: no answer. */
   internal: (reason: string) => `Failed because of an internal error of Millrace: ${reason}. See its log.`,
   givenUp: (attempts: number, reason: string, status: number | null) =>
     `Given up after ${counted(attempts, 'attempt')}: ${reason}.${status === null ? '' : ` Last answer ${status}.`}`,

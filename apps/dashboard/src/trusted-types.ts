@@ -1,11 +1,11 @@
-/** Of the DOM; TypeScript does not know it yet. */
+/** A DOM type that TypeScript does not know yet. */
 interface TrustedTypes {
   createPolicy(name: string, rules: { readonly createHTML: (text: string) => string }): unknown
 }
 
 /*
- * The only text that libraries set as HTML is CSS of style elements. Whatever has a `<` is markup, and is refused; scripts
- * and their addresses are never set from text at all (contracts/dashboard.md §13).
+ * Libraries set only one kind of text as HTML: CSS of style elements. Text with a `<` is markup, and is refused.
+ * Scripts and their addresses are never set from text (contracts/dashboard.md §13).
  */
 const { trustedTypes } = window as { trustedTypes?: TrustedTypes }
 trustedTypes?.createPolicy('default', {

@@ -8,7 +8,7 @@ interface Obstacle {
 }
 
 const UNAVAILABLE: Obstacle = { retryAfterSeconds: 1 }
-/** Space is rarely given back within a second. */
+/** Space rarely becomes free within a second. */
 const DISK_FULL: Obstacle = { retryAfterSeconds: 30 }
 
 export interface AcceptanceOptions {
@@ -18,7 +18,7 @@ export interface AcceptanceOptions {
   readonly logger: ServerLogger
 }
 
-/** Whether events can be stored now, with one line in the log whenever that changes. @see contracts/ingest.md §9 [D122] */
+/** Whether events can be stored now; logs one line at each change. @see contracts/ingest.md §9 [D122] */
 export class Acceptance {
   readonly #options: AcceptanceOptions
   #isRefusing = false
@@ -27,7 +27,7 @@ export class Acceptance {
     this.#options = options
   }
 
-  /** Asked before each request and after each failed write. */
+  /** Called before each request and after each failed write. */
   obstacle(): Obstacle | undefined {
     const { log, disk, ending } = this.#options
     if (ending.reason !== undefined) return UNAVAILABLE

@@ -1,7 +1,7 @@
 import type { ControlPlaneOptions } from '@millrace/control-plane'
 import { type DestinationRegistry, maskConfig, unmaskConfig, withoutMasks } from '@millrace/destinations'
 
-/** The types of destinations as the control plane knows them. */
+/** The types of destinations in the form of the control plane. */
 export function destinationTypesOf(registry: DestinationRegistry): ControlPlaneOptions['destinationTypes'] {
   const moduleOf = (named: { definition: object }) => registry.find((named.definition as { name: string }).name)!
   return {

@@ -3,7 +3,7 @@ import type { Clock } from '@millrace/std'
 
 const FRESH_MS = 500
 
-/** Free space on the volume of the data folder, looked at no more often than it can matter. */
+/** Free space on the volume of the data folder, measured only as often as it can matter. */
 export class DiskSpace {
   readonly #path: string
   readonly #floorBytes: number
@@ -12,7 +12,7 @@ export class DiskSpace {
   #freeBytes = 0
   #isFolderThere = true
 
-  /** @param floorBytes below it nothing is accepted; 0 switches that off. */
+  /** @param floorBytes below this the server stops accepting events; 0 disables the check. */
   constructor(path: string, floorBytes: number, clock: Clock) {
     this.#path = path
     this.#floorBytes = floorBytes
@@ -35,13 +35,13 @@ export class DiskSpace {
     return this.#freeBytes < this.#floorBytes
   }
 
-  /** Under twice the floor: what can be given back should be. */
+  /** Whether free space is under twice the floor: the log then deletes early. */
   get isShort(): boolean {
     this.#look()
     return this.#freeBytes < 2 * this.#floorBytes
   }
 
-  /** Why nothing can be written, for /health; undefined when all is well. */
+  /** Why nothing can be written, for /health; undefined if all works. */
   trouble(): string | undefined {
     this.#look()
     if (!this.#isFolderThere) return 'the data folder is gone'

@@ -1,6 +1,6 @@
 import type { Faults } from './faults.ts'
 
-/** Whether the server is about to end, and why: parts ask it before they take something new. */
+/** Whether the server is about to end, and why: parts check it before they accept new work. */
 export class Ending {
   readonly #faults: Pick<Faults, 'first'>
   #isStopping = false
@@ -9,17 +9,17 @@ export class Ending {
     this.#faults = faults
   }
 
-  /** Somebody asked for it. */
+  /** A stop was requested. */
   begin(): void {
     this.#isStopping = true
   }
 
-  /** What a fault of our own ended, if one did. */
+  /** The internal fault that ends the process, if any. */
   get fault(): string | undefined {
     return this.#faults.first?.what
   }
 
-  /** For people, as /ready tells it; undefined as long as the server goes on. */
+  /** The reason that /ready shows; undefined while the server runs. */
   get reason(): string | undefined {
     if (this.fault !== undefined) return 'ending after a fault'
     return this.#isStopping ? 'shutting down' : undefined

@@ -1,19 +1,21 @@
 import type { ServerLogger } from './logger.ts'
 
-/** EX_SOFTWARE of sysexits.h: a supervisor starts the server again. */
+/** EX_SOFTWARE of sysexits.h: a supervisor then restarts the server. */
 export const FAULT_EXIT_CODE = 70
-/** Of the end after a fault: as long /ready and /health say why, and requests in progress are answered. */
+/**
+ * Time from a fault to the end: meanwhile /ready and /health show the reason, and requests in progress are answered.
+ */
 export const FAULT_GRACE_MS = 1_000
 
-/** A fault of our own: the process ends, and goes on from what is on disk when it is started again. */
+/** An internal fault: the process ends, and continues from the data on disk after a restart. */
 export interface Fault {
-  /** What ended or went wrong, as the beginning of a sentence. */
+  /** What ended or failed, as the beginning of a sentence. */
   readonly what: string
 }
 
 /**
- * One policy for faults of our own: a thread that writes and ends, an exception or a rejection that nothing handles. The first
- * is logged with its cause; from then on nothing is accepted, and the process is to end with code 70.
+ * One policy for internal faults: the end of a writing thread, an unhandled exception or rejection. It logs the first
+ * fault with its cause; from then on the server accepts nothing, and the process must end with code 70.
  *
  * @see decision 0070
  */
@@ -35,7 +37,7 @@ export class Faults {
     return this.#first
   }
 
-  /** What follows from the first fault is no news. */
+  /** Faults that follow from the first one are not reported. */
   report(what: string, cause: unknown): void {
     if (this.#first !== undefined) {
       this.#logger.debug({ what, err: cause }, 'after a fault')
@@ -46,16 +48,16 @@ export class Faults {
     this.#happened.resolve(this.#first)
   }
 
-  /** Has every exception and rejection of a process that nothing handles reported, until the result is disposed of. */
+  /** Reports every unhandled exception and rejection of the process, until the result is disposed. */
   watch(watched: NodeJS.Process): Disposable {
-    // Node hands over unhandled rejections here as well.
+    // Node also passes unhandled rejections here.
     const report = (error: Error) => this.report('An unexpected error', error)
     watched.on('uncaughtException', report)
     return { [Symbol.dispose]: () => void watched.off('uncaughtException', report) }
   }
 }
 
-/** The last line of a process that ends so. */
+/** The last line of a process that ends after a fault. */
 export function lastLine({ what }: Fault): string {
   return `Millrace ended: ${what[0]!.toLowerCase()}${what.slice(1)}. All acknowledged events are on disk; start it again.\n`
 }

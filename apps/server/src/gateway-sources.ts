@@ -2,8 +2,8 @@ import type { Snapshot, WebhookConfig } from '@millrace/control-plane'
 import type { GatewaySource, WebhookSettings } from '@millrace/gateway'
 
 /**
- * @param credential the value of a credential by its key, if there is one.
- * @returns what finds the gateway's view of a source; made once per source and revision, not once per request.
+ * @param credential the value of a credential by its key, if it exists.
+ * @returns a function that finds the gateway's view of a source; the view is created once per source and revision.
  */
 export function gatewaySources(snapshot: () => Snapshot, credential: (key: string) => string | undefined) {
   const views = new WeakMap<object, GatewaySource>()

@@ -1,14 +1,15 @@
 import { enableCompileCache } from 'node:module'
 import { fileURLToPath } from 'node:url'
 
-// Compiled code is kept beside the installed packages, so that every start but the first is fast; threads look here, too.
+// Compiled code is cached beside the installed packages, so every start but the first is fast; threads use the cache,
+// too.
 process.env['NODE_COMPILE_CACHE'] ??= fileURLToPath(new URL('../../../node_modules/.cache/code', import.meta.url))
 enableCompileCache(process.env['NODE_COMPILE_CACHE'])
 
 const { runCommand } = await import('./cli/cli.ts')
 const { argv, env, stdin, stdout, stderr } = process
 
-// A reader that has seen enough (`| head`) is no reason to say more.
+// If the reader of stdout closes it (`| head`), the program ends silently.
 stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code !== 'EPIPE') throw error
   process.exit()
@@ -27,10 +28,10 @@ const code = await runCommand({
     return start({ settings, shownSettings: settingsInForce(env), stdout, stderr, stopped: firstStopSignal() })
   },
 })
-// Threads of a start that failed half-way must not keep the process.
+// Threads of a start that failed half-way must not keep the process alive.
 process.exit(code)
 
-/** A second signal, as a terminal and npm may both send it, changes nothing. */
+/** Ignores a second signal: a terminal and npm may both send one. */
 function firstStopSignal(): Promise<string> {
   return new Promise((resolve) => {
     for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => resolve(signal))

@@ -2,12 +2,12 @@ import { EgressRules, HostNames, OutboundClient } from '@millrace/delivery'
 import type { Clock } from '@millrace/std'
 import type { Settings } from './config/settings.ts'
 
-/** Most connections to one origin of one destination; its concurrency is bound by the same number. */
+/** Maximum of connections to one origin of one destination; also limits its concurrency. */
 const MAX_CONNECTIONS = 1_000
 
 type ClientOptions = ConstructorParameters<typeof OutboundClient>[0]
 
-/** Makes the clients for calls to the outside: all of them keep to the rules that the settings give, and share what is known of names. */
+/** Creates the outbound clients: all follow the rules of the settings, and share the DNS cache. */
 export class OutboundClients {
   readonly #options: Omit<ClientOptions, 'lookup'>
   readonly #names: HostNames
@@ -23,7 +23,7 @@ export class OutboundClients {
     }
   }
 
-  /** One for each destination: no connection and no budget of lookups is shared. */
+  /** One client for each destination: it shares no connections and no budget of lookups. */
   make(more: Partial<ClientOptions>): OutboundClient {
     return new OutboundClient({ lookup: this.#names.forDestination(), ...this.#options, ...more })
   }

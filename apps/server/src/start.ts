@@ -12,7 +12,7 @@ import { newLogger, type ServerLogger } from './logger.ts'
 import { runQuickstart } from './quickstart/quickstart.ts'
 import { VERSION } from './version.ts'
 
-/** What a person can mend: a text is enough. Anything else is shown with its stack. */
+/** Errors that a person can correct: their text suffices. Other errors are shown with their stack. */
 const EXPECTED = ['NEWER_SCHEMA', 'owner_setting', 'wrong_secret_key', 'newer_database']
 
 export interface StartOptions {
@@ -21,13 +21,13 @@ export interface StartOptions {
   /** For people. */
   readonly stdout: Pick<Writable, 'write'>
   readonly stderr: Pick<Writable, 'write'>
-  /** Resolves when the product is to stop. */
+  /** Resolves when the product should stop. */
   readonly stopped: Promise<string>
-  /** Another program for the processes of user code: only for programs that break the product on purpose. */
+  /** Replaces the program of the user-code processes: only for fault injection. */
   readonly transformationProgram?: string
 }
 
-/** Runs the product until it is told to stop. @returns the exit code. */
+/** Runs the product until it is stopped. @returns the exit code. */
 export async function start(options: StartOptions): Promise<number> {
   const { settings, stderr, stopped } = options
   const logger = newLogger(settings.logLevel)
@@ -50,7 +50,7 @@ export async function start(options: StartOptions): Promise<number> {
     const running = run()
     const fault = await Promise.race([running, faults.happened])
     if (fault === undefined) return 0
-    // What it still rejects with is a consequence.
+    // Later rejections are consequences of the stop.
     running.catch(() => {})
     await delay(FAULT_GRACE_MS)
     stderr.write(lastLine(fault))
@@ -70,7 +70,7 @@ function tellModes({ path: folder, correctedModes }: DataFolder, logger: ServerL
     logger.error({ folder, failed }, 'other users can read files of the data folder that this user does not own')
 }
 
-/** Events are taken even where the dashboard cannot be built. @returns undefined then. */
+/** The server accepts events even if the dashboard cannot be built. @returns undefined then. */
 async function dashboard({ stdout, stderr }: StartOptions): Promise<string | undefined> {
   try {
     return await builtDashboard((line) => void stdout.write(`${line}\n`))

@@ -29,33 +29,32 @@ import type { Snapshot } from './workspace/snapshot.ts'
 import { Workspace } from './workspace/workspace.ts'
 
 export interface ControlPlaneOptions {
-  /** The database, made if it is missing. */
+  /** Database file, created if it is missing. */
   readonly file: string
-  /** 32 bytes; the secrets in the file were saved with the same. */
+  /** 32 bytes; the key that sealed the secrets in the file. */
   readonly secretKey: Uint8Array
   readonly clock: Clock
   /** Cryptographically strong. */
   readonly random: (byteCount: number) => Uint8Array
-  /** Of the program, as /v2/admin/info shows it. */
+  /** Version of the program, for /v2/admin/info. */
   readonly version: string
   readonly destinationTypes: DestinationTypes
   /** Runs user code. */
   readonly code: CodeRuntime
   readonly codeTemplates: readonly CodeTemplate[]
-  /** Takes secrets out of what is shown. */
+  /** Masks secrets in output. */
   readonly maskingOf: (secrets: readonly string[]) => Mask
   readonly logger: Logger
-  /** Per token; 0 means no limit. */
+  /** Requests per minute and token; 0 means no limit. */
   readonly apiRequestsPerMinute: number
-  /** That the server listens on: tells the cookies of several servers of one host apart. */
+  /** Port of the server: distinguishes the cookies of several servers on one host. */
   readonly port: number
-  /** Addresses and CIDR ranges of proxies whose X-Forwarded-For is believed. */
+  /** Addresses and CIDR ranges of proxies whose X-Forwarded-For is trusted. */
   readonly trustedProxies: readonly string[]
 }
 
 /**
- * The configuration of one workspace: its resources, who may change them, and the snapshot that everything else works
- * from.
+ * The configuration of one workspace: its resources, its users, and the snapshot that all other parts use.
  *
  * @see contracts/control-plane.md
  */
@@ -66,7 +65,7 @@ export class ControlPlane implements AsyncDisposable {
   readonly transformations: Transformations
   readonly libraries: Libraries
   readonly codeTests: CodeTests
-  /** What live runs log; to be fed by whoever runs them, for transformations with `captureLogs`. */
+  /** Lines that live runs log; the code that runs them adds the lines of transformations with `captureLogs`. */
   readonly logLines = new LogLines()
   readonly credentials: Credentials
   readonly users: Users
@@ -116,7 +115,7 @@ export class ControlPlane implements AsyncDisposable {
   /**
    * Opens the database and reads all of it.
    *
-   * @throws WrongSecretKeyError, NewerDatabaseError, before anything is changed.
+   * @throws WrongSecretKeyError, NewerDatabaseError, before it changes anything.
    */
   static async open(options: ControlPlaneOptions): Promise<ControlPlane> {
     const { file, secretKey, clock, random } = options
@@ -132,7 +131,7 @@ export class ControlPlane implements AsyncDisposable {
     }
   }
 
-  /** From here on the delivery side is asked what waits and told of changes; to be called before the first change. */
+  /** Connects the delivery side, which counts waiting events and follows changes; call it before the first change. */
   attach(deliveries: Deliveries): void {
     this.#deliveries.attach(deliveries)
   }
@@ -151,52 +150,52 @@ export class ControlPlane implements AsyncDisposable {
     return this.#workspace.id
   }
 
-  /** The configuration as it is now; cheap enough to be asked for with every request. */
+  /** The current configuration; cheap enough for every request. */
   snapshot(): Snapshot {
     return this.#workspace.state.snapshot
   }
 
   /**
-   * Calls back with each new snapshot, in the turn in which it came into force and before the change is answered.
+   * Calls back with each new snapshot, in the turn in which it takes effect and before the change is answered.
    *
-   * @returns a function that ends it.
+   * @returns a function that removes the listener.
    */
   onChange(listener: (snapshot: Snapshot) => void): () => void {
     return this.#workspace.onChange(listener)
   }
 
   /**
-   * Who makes a request. Late when the address has failed often.
+   * Identifies the author of a request. The answer is delayed if the address has failed often.
    *
    * @param headers of the request.
-   * @param address of the client, as limits see it: `limitAddress`.
-   * @param requestId of the answer, where it has one.
+   * @param address of the client, as limits count it: `limitAddress`.
+   * @param requestId of the answer, if it has one.
    */
   authenticate(headers: RequestHeaders, address: string, requestId: string | null = null): Promise<Actor | undefined> {
     return this.#authentication.authenticate(claimOf(headers, this.options.port), address, requestId)
   }
 
   /**
-   * Who shows an e-mail address and a token to begin a session. Late as `authenticate`.
+   * Checks an e-mail address and a token to begin a session. Delayed like `authenticate`.
    *
-   * @throws ApiError 429 once the address has been wrong ten times in a minute, whatever it shows.
+   * @throws ApiError 429 after ten wrong attempts of the address in a minute, even for correct credentials.
    */
   beginSession(credentials: SignIn, address: string, requestId: string | null): Promise<Actor | undefined> {
     return this.#authentication.beginSession(credentials, address, requestId)
   }
 
-  /** Whether a request comes with a half of a session, good or not: the one who asks is the dashboard. */
+  /** Whether a request contains one half of a session, valid or not: then it comes from the dashboard. */
   carriesSession(headers: RequestHeaders): boolean {
     return carriesSession(headers, this.options.port)
   }
 
-  /** Whether the one who made a request could make it again now; for answers that go on for long. */
+  /** Whether the author of a request is still authorised; for long answers. */
   isCurrent(actor: Actor): boolean {
     return this.#authentication.isCurrent(actor)
   }
 
   /**
-   * To be called at every start: makes the owner, or follows changed variables.
+   * Creates the owner, or follows changed variables. Call it at every start.
    *
    * @throws OwnerSettingError
    */
@@ -204,25 +203,25 @@ export class ControlPlane implements AsyncDisposable {
     return ensureOwner(this.#workspace, settings)
   }
 
-  /** To be called once `tokenToPrint` is printed; until then every start makes a new one. */
+  /** Call it after printing `tokenToPrint`; until then every start generates a new token. */
   confirmOwnerTokenPrinted(): Promise<void> {
     return confirmOwnerTokenPrinted(this.#workspace)
   }
 
-  /** One more token of the owner, for the command line on this machine. @returns undefined if the owner is gone. */
+  /** Another token of the owner, for the command line on this machine. @returns undefined if the owner was removed. */
   newOwnerToken(name: string): Promise<string | undefined> {
     return newOwnerToken(this.#workspace, name)
   }
 
   /**
-   * Carries out work between two changes: while it runs none is decided, and all that came before are stored and known to
-   * the delivery side.
+   * Runs work between two changes: no change is decided meanwhile, and all earlier changes are stored and known to the
+   * delivery side.
    */
   betweenChanges<T>(work: () => Promise<T>): Promise<T> {
     return this.#workspace.change(MILLRACE, async () => ({ changes: [], audit: [], result: await work() }))
   }
 
-  /** What the control plane knows of the server, for GET /v2/admin/info. */
+  /** The control plane's part of GET /v2/admin/info. */
   info() {
     const { count, addresses, lastAt } = this.#authentication.refusedSignIns()
     return {

@@ -4,7 +4,7 @@ export function notFound(what: string, id: string): ApiError {
   return new ApiError('not_found', `${what} with id ${id} not found`)
 }
 
-/** Credentials that are missing or not good. */
+/** Missing or invalid credentials. */
 export function unauthorized(): ApiError {
   return new ApiError('unauthorized', 'Invalid Authorization Header', { headers: { 'WWW-Authenticate': 'Bearer' } })
 }

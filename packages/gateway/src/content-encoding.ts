@@ -3,7 +3,7 @@ import { Refusal } from './refusals.ts'
 
 export type Encoding = 'identity' | 'gzip' | 'br' | 'deflate'
 
-/** The one content encoding of a request; undefined for one that is not taken, or for several. */
+/** The one content encoding of a request; undefined for an unsupported one, or for several. */
 export function contentEncoding(header: string | undefined): Encoding | undefined {
   if (header === undefined) return 'identity'
   switch (header.trim().toLowerCase()) {
@@ -22,16 +22,16 @@ export function contentEncoding(header: string | undefined): Encoding | undefine
   }
 }
 
-// Each may grow to the size limit of a body, whatever little it comes from.
+// Each body may grow to the size limit, however small its compressed form is.
 const MAX_AT_A_TIME = 8
 
-/** Unpacks bodies, a few at a time; the others wait, as many as there are requests in progress. */
+/** Decompresses a few bodies at a time; the others wait, at most as many as there are requests in progress. */
 export class BodyDecoder {
   readonly #maxBytes: number
   #running = 0
   readonly #waiting: (() => void)[] = []
 
-  /** @param maxBytes of an unpacked body. */
+  /** @param maxBytes of a decompressed body. */
   constructor(maxBytes: number) {
     this.#maxBytes = maxBytes
   }
@@ -41,7 +41,7 @@ export class BodyDecoder {
     else await new Promise<void>((resolve) => this.#waiting.push(resolve))
     const decoded = await decodeBody(body, encoding, this.#maxBytes)
     const next = this.#waiting.shift()
-    // Whoever waited takes over this one's place.
+    // The waiting body takes this one's place.
     if (next === undefined) this.#running--
     else next()
     return decoded
@@ -49,7 +49,7 @@ export class BodyDecoder {
 }
 
 /**
- * Unpacks a body of at most `maxBytes`; reading stops at that limit, whatever the data claims to hold.
+ * Decompresses a body of at most `maxBytes`; reading stops at that limit, whatever size the data claims.
  *
  * @see contracts/ingest.md §9 "Encodings"
  */
@@ -71,7 +71,7 @@ function decodeBody(
   })
 }
 
-/** "deflate" means zlib by the standard, but some senders leave zlib's two-byte header out. */
+/** By the standard "deflate" means zlib, but some senders omit zlib's two-byte header. */
 function isZlibWrapped(body: Buffer): boolean {
   return body.length >= 2 && (body[0]! & 0x0f) === 8 && body.readUInt16BE(0) % 31 === 0
 }

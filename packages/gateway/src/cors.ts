@@ -4,7 +4,7 @@ const EXPOSED =
   'RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, Retry-After, X-Request-Id, X-Millrace-Event-Index, ETag'
 
 /**
- * Headers that let a page of any origin read the answer. Write keys are public, so no origin is worth less than another,
+ * Headers that let a page of any origin read the answer. Write keys are public, so all origins have equal rights,
  * `null` and app schemes included.
  *
  * @see contracts/ingest.md §10

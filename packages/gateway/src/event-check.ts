@@ -19,30 +19,30 @@ import { type JsonShape, scanJson } from './json-shape.ts'
 import { Refusal, type RefusalReason } from './refusals.ts'
 
 export interface EventLimits {
-  /** Bytes of one event; 0 means no limit. */
+  /** Maximum bytes of one event; 0 means no limit. */
   readonly maxEventBytes: number
   readonly maxNesting: number
   readonly maxBatchEvents: number
 }
 
 /**
- * Members that a batch may have merged into its events, all events together. What is merged is shared as far as it can be; this
- * bounds the rest: without it a body of 4 MB could stand for gigabytes.
+ * Maximum of members that the merge may add to all events of a batch together. Events share merged objects where
+ * possible; this bounds the others: without it a body of 4 MB could grow to gigabytes.
  */
 const MAX_MERGED_MEMBERS = 500_000
-/** Levels around the events of a batch: the envelope and its array. */
+/** Nesting levels around the events of a batch: the envelope and its array. */
 const ENVELOPE_LEVELS = 2
 const ALWAYS_SCANNED_BYTES = 32_768
 
 export interface ParsedBody {
   readonly value: JsonObject
-  /** Bytes of each element of a batch; only of bodies in which one could be too large. */
+  /** Bytes of each element of a batch; only if one could be too large. */
   readonly elementBytes: readonly number[] | undefined
-  /** Bytes that the envelope adds to each element; only of bodies in which one could be too large. */
+  /** Bytes that the envelope adds to each element; only if one could be too large. */
   readonly envelopeBytes: number
 }
 
-/** Checks 9 and 10 of contracts/ingest.md §6: what the bytes are. */
+/** Checks 9 and 10 of contracts/ingest.md §6, on the bytes. */
 export function parseEventBody(body: Buffer, route: IngestRoute, limits: EventLimits): ParsedBody | Refusal {
   if (body.length === 0) return new Refusal('empty_body')
   const isBatch = route.batchFactor !== undefined
@@ -58,10 +58,10 @@ export function parseEventBody(body: Buffer, route: IngestRoute, limits: EventLi
 }
 
 /**
- * JSON that no nesting makes slow to parse.
+ * Parses JSON; nesting cannot make it slow.
  *
- * @param maxEventBytes above which the sizes of elements are wanted; 0: they never are.
- * @returns with its shape, if it had to be looked over before it was parsed.
+ * @param maxEventBytes the sizes of elements are needed above this; 0: never.
+ * @returns the value, with its shape if the text was scanned before parsing.
  */
 export function readJson(
   body: Buffer,
@@ -70,10 +70,10 @@ export function readJson(
 ): { readonly value: JsonValue | undefined; readonly shape: JsonShape | undefined } | Refusal {
   const isScanned = body.length > Math.min(ALWAYS_SCANNED_BYTES, maxEventBytes || ALWAYS_SCANNED_BYTES)
   const shape = isScanned ? scanJson(body, maxLevels) : undefined
-  // Without this the parser would spend most of a second on a body of brackets.
+  // Without this check the parser would need most of a second for a body of brackets.
   if (shape?.isTooDeep) return new Refusal('nesting', { eventIndex: shape.deepElement })
   const text = body.toString()
-  // What is not UTF-8 decodes to replacement characters; those may also have been sent as such.
+  // Invalid UTF-8 decodes to replacement characters, which a client may also send.
   if (text.includes('\ufffd') && !isUtf8(body)) return new Refusal('invalid_json')
   return { value: parseJson(text), shape }
 }
@@ -84,7 +84,7 @@ export interface CheckedEvents {
   readonly messageHashes: Buffer
 }
 
-/** Checks 11 and 12 of contracts/ingest.md §6, on what a parsed body holds. */
+/** Checks 11 and 12 of contracts/ingest.md §6, on the parsed body. */
 export function checkEvents(
   { value, elementBytes, envelopeBytes }: ParsedBody,
   body: Buffer,
@@ -102,7 +102,7 @@ export function checkEvents(
   if (!Array.isArray(elements) || elements.length === 0) return new Refusal('empty_batch')
   if (elements.length > limits.maxBatchEvents * route.batchFactor) return new Refusal('batch_size')
   const shared = envelopeMembers(value)
-  // In the event they are as deep as in the envelope, and a batch as a whole may be deeper.
+  // The members are as deep in the event as in the envelope, and the batch as a whole may be deeper.
   if (shared !== undefined && isNestedDeeper(shared, limits.maxNesting)) return new Refusal('nesting')
   const types: EventType[] = []
   for (let i = 0; i < elements.length; i++) {
@@ -136,7 +136,7 @@ export function hasIds(event: JsonObject): boolean {
 function isPresentId(id: JsonValue | undefined): boolean {
   if (typeof id === 'string') {
     const first = id.charCodeAt(0)
-    // Nearly every id begins with a visible ASCII character, which trimming leaves.
+    // Nearly every id begins with a visible ASCII character, which trimming keeps.
     return (first > 0x20 && first < 0x7f) || normalizedId(id) !== undefined
   }
   return typeof id === 'number'

@@ -6,21 +6,21 @@ import type { IngestMetrics } from './ingest-metrics.ts'
 import type { RefusalBook } from './refusal-book.ts'
 import { REFUSALS, type Refusal, type RefusalReason } from './refusals.ts'
 
-/** One ingest request under way, and its one answer. */
+/** One ingest request in progress, and its one answer. */
 export class Exchange {
   readonly request: IncomingMessage
   readonly response: ServerResponse
   readonly id: string
   /** The route's path, for metrics. */
   readonly path: string
-  /** Bytes of the body that are held in memory. */
+  /** Bytes of the body in memory. */
   bodyBytes = 0
-  /** By which it counts; undefined: for none. */
+  /** The address whose share it uses; undefined: none. */
   holder: string | undefined
-  /** As far as it is known. */
+  /** Null until it is known. */
   writeKey = ''
   sourceId: string | null = null
-  /** The client waits for a word before it sends the body (`Expect: 100-continue`). */
+  /** The client waits for `100 Continue` before it sends the body (`Expect: 100-continue`). */
   #isBodyHeldBack: boolean
   readonly #startedAt: number
   protected readonly deps: ExchangeDeps
@@ -36,14 +36,14 @@ export class Exchange {
     this.#isBodyHeldBack = request.headers.expect !== undefined
   }
 
-  /** Everything that can be judged without the body is: a client that holds it back may send it. */
+  /** All checks that need no body have passed: a client that waits may send the body. */
   askForBody(): void {
     if (!this.#isBodyHeldBack) return
     this.#isBodyHeldBack = false
     this.response.writeContinue()
   }
 
-  /** Answers 200: everything of the request is durably stored. */
+  /** Answers 200: every event of the request is durably stored. */
   accept(headers?: Readonly<Record<string, string>>): void {
     this.#answer(200, 'OK', headers)
   }
@@ -62,12 +62,12 @@ export class Exchange {
     this.#answer(status, text, { Allow: allow })
   }
 
-  /** The client went away before there was anything to answer. */
+  /** The client disconnected before there was an answer. */
   abandon(): void {
     this.#end(499)
   }
 
-  /** Counts and keeps that it is refused. @returns what to answer. */
+  /** Counts and records the refusal. @returns the text of the answer. */
   protected note(reason: RefusalReason): { readonly status: number; readonly text: string } {
     const { request, path, writeKey, sourceId, bodyBytes } = this
     const { metrics, refusals, clock } = this.deps
@@ -87,7 +87,7 @@ export class Exchange {
     return { status, text }
   }
 
-  /** An answer with other headers than the usual ones. */
+  /** Answers with headers other than the usual ones. */
   send(status: number, headers: Readonly<Record<string, string>>, body: Buffer | string): void {
     this.#closeAfterwards(status)
     this.response.writeHead(status, {
@@ -115,12 +115,12 @@ export class Exchange {
   #finish(status: number, body: Buffer | string): void {
     this.#end(status)
     if (!this.#isStillSending(status)) {
-      // Saying that it is not UTF-8 saves Node looking for characters beyond ASCII.
+      // This encoding saves Node a search for characters beyond ASCII.
       this.response.end(body, 'latin1')
       return
     }
-    // Closing while the client is still sending would destroy the answer on its way. So what still comes is thrown away
-    // for a moment, and the connection is closed then.
+    // If the server closed the connection while the client still sends, the client would lose the answer. So the server
+    // reads and discards the rest for a moment, then closes the connection.
     const { request, response } = this
     response.write(body)
     const deadline = this.deps.lingering.start(() => response.end())
@@ -131,12 +131,12 @@ export class Exchange {
     request.once('end', end).once('close', end).resume()
   }
 
-  /** Ends the connection with the answer where more of the body may come. Has to be said before the header is written. */
+  /** Ends the connection with the answer if more of the body may come. Call it before the header is written. */
   #closeAfterwards(status: number): void {
     if (this.#isStillSending(status) || this.#isBodyHeldBack) this.response.shouldKeepAlive = false
   }
 
-  /** Whether the answer comes while the client may be in the midst of a large or endless body. */
+  /** Whether the client may still be sending a large or endless body. */
   #isStillSending(status: number): boolean {
     return !this.request.complete && WITH_UNREAD_BODY.has(status)
   }
@@ -150,13 +150,13 @@ export class Exchange {
   }
 }
 
-/** What exchanges share. */
+/** Dependencies that all exchanges share. */
 export interface ExchangeDeps {
   readonly clock: Clock
   readonly metrics: IngestMetrics
   readonly refusals: RefusalBook
   readonly logger: { info(fields: object, text: string): void }
-  /** How long an answered client may go on sending what nobody reads. */
+  /** How long an answered client may continue to send data that the server discards. */
   readonly lingering: Deadlines
   /** Called once for each exchange, when it is answered or abandoned. */
   readonly onEnd: (exchange: Exchange) => void

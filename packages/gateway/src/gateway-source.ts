@@ -1,6 +1,6 @@
 import type { WebhookSettings } from './webhook.ts'
 
-/** What the gateway has to know of a source. */
+/** The parts of a source that the gateway needs. */
 export interface GatewaySource {
   readonly id: string
   readonly isEnabled: boolean
@@ -8,8 +8,8 @@ export interface GatewaySource {
   readonly partition: number
   /** 0 means no limit. */
   readonly rateLimitEventsPerMinute: number
-  /** Absent or 0: repeated messageIds are all accepted. */
+  /** Absent or 0: all repeated messageIds are accepted. */
   readonly dedupWindowSeconds?: number
-  /** Of a webhook source, which accepts nothing else. */
+  /** Only for a webhook source, which accepts no other events. */
   readonly webhook?: WebhookSettings
 }

@@ -57,7 +57,7 @@ export interface Answer {
   readonly text: string
 }
 
-/** An accepted event and what lies beside it. */
+/** An accepted event with the facts stored beside it. */
 export interface Found {
   readonly stream: Stream
   readonly sourceId: string
@@ -70,22 +70,22 @@ interface Setting {
   readonly clock?: Clock
   readonly log?: EventLog & LogWriter
   readonly sources?: Record<string, Partial<GatewaySource>>
-  /** Of its share; none counts unless given. */
+  /** The address whose share it uses; by default none. */
   readonly addressOf?: GatewayOptions['addressOf']
 }
 
-/** A gateway behind a real HTTP server and before a real log, for tests. */
+/** A gateway with a real HTTP server and a real log, for tests. */
 export class GatewayUnderTest implements AsyncDisposable {
   readonly log: EventLog & LogWriter
   readonly gateway: Gateway
   readonly server: Server
   readonly logged: object[] = []
-  /** Errors that nobody caught while answering a request. */
+  /** Unhandled errors while answering a request. */
   readonly faults: unknown[] = []
   obstacle: { retryAfterSeconds: number } | undefined
-  /** When set, the log's answers to appends wait for it. */
+  /** If set, answers of the log to appends wait for it. */
   appendsWaitFor: Promise<unknown> | undefined
-  /** When set, appends are refused with it. */
+  /** If set, the log refuses appends with it. */
   appendsFailWith: Error | undefined
   readonly sources: Map<string, GatewaySource>
 
@@ -113,7 +113,7 @@ export class GatewayUnderTest implements AsyncDisposable {
     }
     this.gateway = new Gateway(options)
     this.server = createServer()
-    // As the product's server does: the gateway itself tells a client that holds its body back to send it.
+    // As in the product's server: the gateway itself answers `Expect: 100-continue`.
     for (const event of ['request', 'checkContinue'])
       this.server.on(event, (request, response) => {
         try {
@@ -150,7 +150,7 @@ export class GatewayUnderTest implements AsyncDisposable {
     return this.send({ path, body: JSON.stringify(value), headers })
   }
 
-  /** A connection on which bytes are sent as they are; `answer` resolves with all that came once it is closed. */
+  /** A connection that sends raw bytes; `answer` resolves with everything received until the connection closes. */
   connect(): { socket: Socket; answer: Promise<string>; until: (pattern: RegExp) => Promise<string> } {
     const socket = connect(this.port, '127.0.0.1')
     let text = ''
@@ -159,7 +159,7 @@ export class GatewayUnderTest implements AsyncDisposable {
       text += chunk.toString('latin1')
       for (const reader of readers) reader()
     })
-    // A connection that the server resets is an answer like any other here.
+    // Here a connection that the server resets also counts as an answer.
     socket.on('error', () => {})
     const answer = new Promise<string>((resolve) => socket.once('close', () => resolve(text)))
     const until = (pattern: RegExp) =>
@@ -174,17 +174,17 @@ export class GatewayUnderTest implements AsyncDisposable {
     return { socket, answer, until }
   }
 
-  /** Position to ask `found` from: what was stored before it is left out. */
+  /** Position for `found`: it skips events stored earlier. */
   end(): Offset {
     return this.log.end(0)
   }
 
-  /** Every stored event from a position on, stream by stream in the order of the log. */
+  /** Every stored event from a position, stream by stream in the order of the log. */
   async found(from: Offset = 0): Promise<Found[]> {
     const all: Found[] = []
     for (const stream of STREAMS) {
       for (const record of await this.#records(stream, from)) {
-        // The log in memory keeps objects; a reader of any other has their encoded bytes alone.
+        // The memory log keeps objects; readers of other engines get encoded bytes.
         const bytes = Buffer.alloc(encodedSize(record))
         encodeRecord(record, bytes, 0)
         const decoded = decodeRecord(bytes)

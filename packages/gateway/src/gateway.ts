@@ -21,7 +21,7 @@ import { type InProgressLimits, RequestsInProgress, UNAVAILABLE } from './reques
 import { checkWebhook } from './webhook.ts'
 
 export interface GatewayLimits extends EventLimits, InProgressLimits {
-  /** Bytes of a body as sent, and again after decoding. */
+  /** Maximum bytes of a body as sent, and again after decoding. */
   readonly maxBodyBytes: number
   /** From the end of the header to the end of the body. */
   readonly bodyTimeoutMs: number
@@ -30,14 +30,17 @@ export interface GatewayLimits extends EventLimits, InProgressLimits {
 export interface GatewayOptions {
   readonly log: Pick<LogWriter, 'append'>
   readonly findSource: FindSource
-  /** Why nothing can be accepted at the moment (log not writable, disk full, stopping); undefined when all is well. */
+  /** Why no event can be accepted now (log not writable, disk full, stopping); undefined if it can. */
   readonly obstacle: () => { readonly retryAfterSeconds: number } | undefined
-  /** Is given what is about to be stored in its parsed form, and told if it could not be: so nobody parses it again. */
+  /**
+   * Receives the parsed form of events before they are stored, and learns if they were not: delivery need not parse
+   * them again.
+   */
   readonly parsed?: {
     keep(record: EventRecord, body: JsonObject): void
     drop(record: EventRecord): void
   }
-  /** Where a request comes from, as limits see it; undefined for a proxy that is trusted, which has no share to keep to. */
+  /** The address by which limits count a request; undefined for a trusted proxy, which has no share. */
   readonly addressOf: (request: IncomingMessage) => string | undefined
   readonly limits: GatewayLimits
   readonly clock: Clock
@@ -46,8 +49,8 @@ export interface GatewayOptions {
 
 const LINGERING_MS = 1_000
 /**
- * HTTP in: reads, checks, appends, answers. A 200 means that every event of the request is durably stored; every other
- * status that none of them is.
+ * HTTP ingest: reads, checks, appends, answers. A 200 means that every event of the request is durably stored; any
+ * other status means that none is.
  *
  * @see contracts/ingest.md
  */
@@ -80,7 +83,7 @@ export class Gateway {
     }
   }
 
-  /** Takes a request if its path is one of ingest. @returns whether it did; then the answer is the gateway's business. */
+  /** Handles a request if its path is an ingest route. @returns whether it did; the gateway then answers. */
   handle(request: IncomingMessage, response: ServerResponse): boolean {
     const url = request.url!
     const queryStart = url.indexOf('?')
@@ -105,7 +108,7 @@ export class Gateway {
     return true
   }
 
-  /** Requests that are not answered yet. */
+  /** Number of unanswered requests. */
   get requestsInProgress(): number {
     return this.#inProgress.count
   }
@@ -143,7 +146,7 @@ export class Gateway {
     this.#store(exchange, this.#judgePixel(exchange, route, query))
   }
 
-  /** Checks 2 to 7 of contracts/ingest.md §6. Of the source, only if the body need not be asked for it. */
+  /** Checks 2 to 7 of contracts/ingest.md §6. The source is checked here only if the body does not name it. */
   #admit(exchange: Exchange, route: IngestRoute, query: string): Admitted | Refusal {
     const overload = this.#inProgress.overload(exchange)
     if (overload !== undefined) return overload
@@ -217,7 +220,7 @@ export class Gateway {
     return { partition: source.partition, record: { header, body }, parsed, types: events.types, dedup, headers }
   }
 
-  /** Check 14: the answer is 200 once the record is durable, and no earlier. */
+  /** Check 14: answers 200 only after the record is durable. */
   #store(exchange: Exchange, draft: Draft | Refusal): void {
     if (draft instanceof Refusal) {
       exchange.refuse(draft)
@@ -252,7 +255,7 @@ export class Gateway {
     return obstacle && new Refusal('unavailable', { headers: { 'Retry-After': String(obstacle.retryAfterSeconds) } })
   }
 
-  /** 16 random bytes, taken from a supply: asking the system for each would cost more than the rest of the record. */
+  /** 16 random bytes from a pool: a system call per record would cost more than the rest of the record. */
   #seed(): Uint8Array {
     if (this.#seeds.length < SEED_BYTES) this.#seeds = randomFillSync(Buffer.allocUnsafeSlow(SEED_BYTES * 256))
     const seed = this.#seeds.subarray(0, SEED_BYTES)
@@ -267,31 +270,31 @@ function exchangeOf(route: IngestRoute): typeof Exchange {
 }
 
 interface Admitted {
-  /** Undefined when the write key is in the body. */
+  /** Undefined if the write key is in the body. */
   readonly source: GatewaySource | undefined
   readonly encoding: Encoding
 }
 
-/** A request that passed every check: what is left is to store it. */
+/** A request that passed every check and is ready to be stored. */
 interface Draft {
   readonly partition: number
   readonly record: EventRecord
-  /** Undefined of a pixel, whose body is no JSON. */
+  /** Undefined for a pixel, which has no JSON body. */
   readonly parsed: JsonObject | undefined
   readonly types: readonly EventType[]
-  /** Absent where all that comes is stored. */
+  /** Absent if every event is stored. */
   readonly dedup: DedupRule | undefined
-  /** Of the answer, when the source has a rate limit. */
+  /** Headers of the answer, if the source has a rate limit. */
   readonly headers: Readonly<Record<string, string>> | undefined
 }
 
-/** Of a batch that is history: it may wait while live events are due. */
+/** Whether a batch is a backfill: it may wait while live events are due. */
 function isLowPriority({ headers }: IncomingMessage): boolean {
   const priority = headers['x-millrace-priority']
   return typeof priority === 'string' && priority.trim().toLowerCase() === 'low'
 }
 
-/** By the source's window, else by what the envelope of a batch says of its attempt. */
+/** Uses the source's window, else the `attempt` of the envelope. */
 function dedupRuleOf(
   { dedupWindowSeconds = 0 }: GatewaySource,
   route: Route,

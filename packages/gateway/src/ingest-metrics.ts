@@ -2,24 +2,24 @@ import { EVENT_TYPES, type EventType } from '@millrace/protocol'
 import { Histogram } from '@millrace/std'
 import type { RefusalReason } from './refusals.ts'
 
-/** Behind the counts of the types. */
+/** Index after the counts of the types. */
 const LAST_AT = EVENT_TYPES.length
 
 const SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 
 /**
  * Counts of the gateway, as plain numbers: at tens of thousands of requests a second a metrics library would cost more
- * than the checks. Whoever serves /metrics reads them.
+ * than the checks. /metrics reads them.
  */
 export class IngestMetrics {
   /** Route → status → requests. */
   readonly requests = new Map<string, Map<number, number>>()
   readonly rejected = new Map<RefusalReason, number>()
-  /** Of requests whose source is known. */
+  /** Only requests whose source is known. */
   readonly rejectedBySource = new Map<string, number>()
   readonly durationSeconds = new Histogram(SECONDS)
   readonly appendSeconds = new Histogram(SECONDS)
-  /** By source: counts by type, then when the last event came. */
+  /** By source: counts by type, then the time of the last event. */
   readonly #events = new Map<string, Float64Array>()
 
   countRequest(route: string, status: number, seconds: number): void {
@@ -32,7 +32,7 @@ export class IngestMetrics {
     this.durationSeconds.observe(seconds)
   }
 
-  /** @param sourceId null while it is not known. */
+  /** @param sourceId null if it is unknown. */
   countRefusal(reason: RefusalReason, sourceId: string | null): void {
     this.rejected.set(reason, (this.rejected.get(reason) ?? 0) + 1)
     if (sourceId !== null) this.rejectedBySource.set(sourceId, (this.rejectedBySource.get(sourceId) ?? 0) + 1)
@@ -69,7 +69,7 @@ export class IngestMetrics {
     }
   }
 
-  /** Accepted events by source, and when the last of them came. */
+  /** Accepted events by source, and the time of the last one. */
   *sources(): Generator<{ sourceId: string; accepted: number; lastAt: number }> {
     for (const [sourceId, counts] of this.#events) {
       let accepted = 0

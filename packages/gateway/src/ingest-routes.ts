@@ -1,20 +1,20 @@
 import { EVENT_TYPES, type Route } from '@millrace/protocol'
 
-/** A route by which events come in. */
+/** A route that accepts events. */
 export interface IngestRoute {
-  /** The path under which metrics know it, whatever the short name used. */
+  /** The path in metrics, also for requests to its short name. */
   readonly path: string
   readonly method: 'POST' | 'GET'
-  /** How the record it makes is read. */
+  /** How readers interpret its records. */
   readonly record: Route
-  /** Of a route that takes batches: how many times MILLRACE_MAX_BATCH_EVENTS one may hold. */
+  /** Only for a route of batches: the limit as a multiple of MILLRACE_MAX_BATCH_EVENTS. */
   readonly batchFactor?: number
   /**
-   * Where the write key is looked for: the Basic header, else the body; `X-Write-Key` before both; the query, the last part of
-   * the path, or the JSON that the query carries as `data`, alone.
+   * Place of the write key: the Basic header, else the body; `X-Write-Key` before both; or only the query, the last
+   * part of the path, or the JSON in `data` of the query.
    */
   readonly writeKeyIn: 'header or body' | 'X-Write-Key' | 'query' | 'path' | 'data'
-  /** The client reads JSON and nothing else: the answer is an object. */
+  /** The client parses only JSON: the answer is an object. */
   readonly answersJson?: true
 }
 
@@ -47,11 +47,11 @@ const backfill: IngestRoute = { ...batch, path: '/v1/backfill', record: 'backfil
 for (const route of [batch, beacon, backfill]) routes.set(route.path, route)
 // Several client libraries send all of their live traffic to /v1/import.
 routes.set('/v1/b', batch)
-// Those for Java and Ruby parse the answer, and send again what they cannot parse.
+// The libraries for Java and Ruby parse the answer, and send the batch again if they cannot.
 routes.set('/v1/import', { ...batch, answersJson: true })
 routes.set('/s/v1/batch', beacon)
 const webhook: IngestRoute = { path: '/v1/webhook', method: 'POST', record: 'webhook', writeKeyIn: 'query' }
-/** Its path ends in the write key. */
+/** The path ends with the write key. */
 const hook: IngestRoute = { ...webhook, path: '/hooks/{writeKey}', writeKeyIn: 'path' }
 const HOOK = /^\/hooks\/[^/]+\/?$/
 routes.set(webhook.path, webhook)
@@ -74,7 +74,7 @@ for (const type of EVENT_TYPES) {
 }
 
 /**
- * The ingest route that a path names, with or without one trailing slash.
+ * The ingest route of a path, with or without one trailing slash.
  *
  * @see contracts/ingest.md §1
  */
@@ -83,7 +83,7 @@ export function ingestRoute(path: string): IngestRoute | undefined {
   return route ?? (HOOK.test(path) ? hook : undefined)
 }
 
-/** The write key at the end of a path of `/hooks/`; undefined where it is no text. */
+/** The write key at the end of a `/hooks/` path; undefined if it cannot be decoded. */
 export function writeKeyInPath(path: string): string | undefined {
   try {
     return decodeURIComponent(path.split('/')[2]!)
@@ -92,7 +92,7 @@ export function writeKeyInPath(path: string): string | undefined {
   }
 }
 
-/** Every path, short names among them. */
+/** Every path, including short names. */
 export function ingestPaths(): [path: string, route: IngestRoute][] {
   return [...routes, [hook.path, hook]]
 }

@@ -9,17 +9,17 @@ const COLON = 0x3a
 
 export interface JsonShape {
   readonly isTooDeep: boolean
-  /** The element of `batch` that is too deep; undefined if none is, or something beside them. */
+  /** The element of `batch` that is too deep; undefined if there is none, or if the fault is outside the batch. */
   readonly deepElement: number | undefined
-  /** Bytes that each element of the last top-level member `batch` takes, without the white space around it. */
+  /** Bytes of each element of the last top-level member `batch`, without the white space around it. */
   readonly elementBytes: readonly number[]
   /** Bytes of the last top-level members `context` and `integrations`. */
   readonly envelopeBytes: number
 }
 
 /**
- * Looks over JSON text without parsing it. Used on large bodies only: there, hostile nesting would hold up the parser,
- * and the size of each element has to be known. Text that is no JSON gives some answer or other; the parser judges it.
+ * Scans JSON text without parsing it. Used on large bodies only: there, hostile nesting would block the parser, and the
+ * size of each element is needed. The result for invalid JSON is arbitrary; the parser rejects it.
  */
 export function scanJson(text: Uint8Array, maxLevels: number): JsonShape {
   let depth = 0
@@ -36,7 +36,7 @@ export function scanJson(text: Uint8Array, maxLevels: number): JsonShape {
     const byte = text[at]!
     if (byte <= 0x20) continue
     if (isBatch && depth === 2) {
-      // Inside the batch array: what is not a separator belongs to an element.
+      // Inside the batch array every character that is not a separator belongs to an element.
       if (byte === COMMA || byte === CLOSE_BRACKET) {
         if (elementStart !== -1) elementBytes.push(elementEnd - elementStart)
         elementStart = -1

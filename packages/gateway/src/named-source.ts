@@ -5,11 +5,11 @@ import { type IngestRoute, writeKeyInPath } from './ingest-routes.ts'
 import { Refusal } from './refusals.ts'
 import { basicUserName, isBearer, withoutSecret } from './write-key.ts'
 
-/** By the current snapshot; never waits. */
+/** Looks up the current snapshot; never waits. */
 export type FindSource = (writeKey: string) => GatewaySource | undefined
 
 /**
- * The source that a request names by its write key.
+ * Finds the source of a request by its write key.
  *
  * @see contracts/ingest.md §3
  */
@@ -20,7 +20,7 @@ export class NamedSource {
     this.#find = find
   }
 
-  /** By header, path or query; undefined if the body has to name it. */
+  /** From header, path or query; undefined if the body must contain it. */
   ofRequest(exchange: Exchange, route: IngestRoute, query: string): GatewaySource | Refusal | undefined {
     if (route.writeKeyIn === 'query') return this.ofQuery(exchange, route, query)
     if (route.writeKeyIn === 'path') {
@@ -51,7 +51,7 @@ export class NamedSource {
     const source = this.#find(writeKey)
     if (source === undefined) return new Refusal('unknown_write_key')
     exchange.sourceId = source.id
-    // Otherwise an unsigned event could come in beside the signed ones of a webhook source.
+    // Otherwise unsigned events could enter a webhook source that requires signatures.
     if ((source.webhook !== undefined) !== (route.record === 'webhook')) return new Refusal('source_route')
     return source.isEnabled ? source : new Refusal('source_disabled')
   }

@@ -9,8 +9,8 @@ const PIXEL = Buffer.from('R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBR
 const PIXEL_HEADERS = { 'Content-Type': 'image/gif', 'Cache-Control': 'no-store' }
 
 /**
- * A request for the pixel. Whoever shows it cannot react to errors, so bad input gets the picture and 200 as well; only
- * what could not be stored gets 503.
+ * A request for the pixel. A page that shows it cannot react to errors, so bad input also gets the picture and 200;
+ * only events that could not be stored get 503.
  */
 export class PixelExchange extends Exchange {
   override accept(headers?: Readonly<Record<string, string>>): void {
@@ -28,15 +28,15 @@ export class PixelExchange extends Exchange {
   }
 }
 
-/** The JSON that a pixel carries as `data`: in base64 of either alphabet, or plain. Empty where there is none. */
+/** The JSON in a pixel's `data`: in base64 of either alphabet, or plain. Empty if there is none. */
 export function pixelData(query: string): Buffer {
   const data = new URLSearchParams(query).get('data') ?? ''
-  // A plus that was not escaped is read as a space.
+  // An unescaped plus sign is decoded as a space.
   return data.startsWith('{') ? Buffer.from(data) : Buffer.from(data.replaceAll(' ', '+'), 'base64')
 }
 
 /**
- * Checks of the event that a pixel's query string stands for; the same as for a body, as far as they apply.
+ * Checks the event in a pixel's query; the same checks as for a body, where they apply.
  *
  * @see contracts/ingest.md §7
  */
@@ -48,7 +48,7 @@ export function checkPixel(
 ): CheckedEvents | Refusal {
   if (limits.maxEventBytes > 0 && query.length > limits.maxEventBytes) return new Refusal('event_size')
   if (pixelNesting(query) > limits.maxNesting) return new Refusal('nesting')
-  // Judged as the readers will see it; the time of acceptance matters to none of these checks.
+  // Checks the event as readers will see it; no check depends on the time of acceptance.
   const event = pixelEvent(query, type, '')
   if (!hasIds(event)) return new Refusal('no_ids')
   return { types: [type], messageHashes: messageHash(messageIdOf(event['messageId'], seed, 0)) }

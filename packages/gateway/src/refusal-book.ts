@@ -1,27 +1,27 @@
-/** How many are known; older ones go. */
+/** Maximum of stored refusals; the oldest are deleted. */
 const MAX_KNOWN = 1_000
 const KEY_CHARACTERS = 4
 const USER_AGENT_CHARACTERS = 200
 
-/** A refused ingest request as it was noted: nothing of its payload. */
+/** A refused ingest request, without any of its payload. */
 export interface RefusedRequest {
   /** Milliseconds since 1970. */
   readonly at: number
   readonly route: string
-  /** Of the reason: a pixel itself is answered 200. */
+  /** Status of the reason; the pixel itself gets 200. */
   readonly status: number
   readonly text: string
-  /** Null where the write key was of no source, or none was found. */
+  /** Null if the write key is unknown or missing. */
   readonly sourceId: string | null
-  /** The write key; of it only the start is kept. */
+  /** The write key; only its start is stored. */
   readonly writeKey: string
   readonly address: string
   readonly userAgent: string
-  /** Of the body, as the header says or as they came. */
+  /** Size of the body, from the header or as received. */
   readonly bytes: number
 }
 
-/** As it is shown. */
+/** The form that routes show. */
 export type KnownRefusal = Omit<RefusedRequest, 'writeKey'> & { readonly keyStart: string }
 
 /**
@@ -41,7 +41,7 @@ export class RefusalBook {
     }
   }
 
-  /** Newest first. @param sourceId all if it is left out. */
+  /** Newest first. @param sourceId undefined: all sources. */
   list(sourceId?: string): KnownRefusal[] {
     const newest = this.#count % MAX_KNOWN
     const inOrder = [...this.#known.slice(newest), ...this.#known.slice(0, newest)].reverse()
@@ -49,7 +49,7 @@ export class RefusalBook {
   }
 }
 
-/** The first characters as a text of their own: a part of a long one would keep all of it in memory. */
+/** The first characters, copied: a slice of a long text would keep all of it in memory. */
 function copied(text: string, characters: number): string {
   return Buffer.from(text.slice(0, characters)).toString()
 }

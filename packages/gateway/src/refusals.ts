@@ -1,4 +1,4 @@
-/** Why a request is refused; each has its one status and text. The keys are the `reason` label of the metrics. */
+/** Reasons to refuse a request; each has one status and one text. The keys are the `reason` label of the metrics. */
 export const REFUSALS = {
   unreadable_body: { status: 400, text: 'Failed to read body from request' },
   empty_body: { status: 400, text: 'Request body is nil' },
@@ -27,13 +27,13 @@ export const REFUSALS = {
 export type RefusalReason = keyof typeof REFUSALS
 
 /**
- * A refused request: its answer is that of the reason.
+ * A refused request; its reason determines the answer.
  *
  * @see contracts/ingest.md §6
  */
 export class Refusal {
   readonly reason: RefusalReason
-  /** The element of the batch that caused it, from 0. */
+  /** Index of the batch element that caused it, from 0. */
   readonly eventIndex: number | undefined
   /** Further headers, such as Retry-After. */
   readonly headers: Readonly<Record<string, string>> | undefined

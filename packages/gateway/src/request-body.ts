@@ -4,8 +4,8 @@ import type { Exchange } from './exchange.ts'
 import { Refusal } from './refusals.ts'
 
 /**
- * Reads the bodies of requests. Most come in one piece together with their header; those cost no listener but one and no
- * deadline. What is not complete at the end of the turn is waited for with all that waiting needs.
+ * Reads the bodies of requests. Most arrive in one piece with their header; such a body needs one listener and no
+ * timer. A body that is incomplete at the end of the turn gets the other listeners and a deadline.
  */
 export class BodyReader {
   readonly #maxBytes: number
@@ -19,11 +19,11 @@ export class BodyReader {
   }
 
   /**
-   * Reads a body to its end, or to the point where it is refused; then nothing more of it is read.
+   * Reads a body to its end, or until it is refused; then reading stops.
    *
-   * @param exchange asks for the body, unless it is announced to be too large.
-   * @param onBytes told of every piece, so that bytes in progress can be counted; may refuse to take more.
-   * @param onDone called once. 'gone' when the client went away first.
+   * @param exchange asks the client for the body, unless the announced size is too large.
+   * @param onBytes called with every piece, to count bytes in progress; may refuse the body.
+   * @param onDone called once. 'gone' if the client disconnected first.
    */
   read(exchange: Exchange, onBytes: OnBytes, onDone: (body: Body) => void): void {
     const { request } = exchange
@@ -50,7 +50,7 @@ export class BodyReader {
 
 export type OnBytes = (count: number) => Refusal | undefined
 
-/** A body, or why there is none. */
+/** A body, or the reason why there is none. */
 export type Body = Buffer | Refusal | 'gone'
 
 class BodyReading {

@@ -2,24 +2,24 @@ import type { Exchange } from './exchange.ts'
 import { Refusal } from './refusals.ts'
 
 export interface InProgressLimits {
-  /** Bytes of one body. */
+  /** Maximum bytes of one body. */
   readonly maxBodyBytes: number
   readonly maxConcurrentRequests: number
   readonly maxBodyBytesInProgress: number
 }
 
-/** Of the requests in progress, what one address may have: one client cannot keep out all others. */
+/** The share of requests in progress that one address may have: one client cannot block all others. */
 const SHARE_OF_ADDRESS = 1 / 4
-/** Bodies of full size for which there is room above the limit of bytes in progress. */
+/** Number of full-size bodies that may exceed the limit of bytes in progress. */
 const RESERVED_BODIES = 16
 
-/** Requests without an answer yet, and the memory of their bodies: both are bounded. */
+/** Bounds the unanswered requests and the memory of their bodies. */
 export class RequestsInProgress {
   readonly #limits: InProgressLimits
   readonly #maxOfAddress: number
   #count = 0
   #bodyBytes = 0
-  /** By address, only those with any. */
+  /** By address; only addresses with requests. */
   readonly #ofAddress = new Map<string, number>()
 
   constructor(limits: InProgressLimits) {
@@ -42,14 +42,14 @@ export class RequestsInProgress {
     this.#bodyBytes -= bodyBytes
   }
 
-  /** Why a request that has begun is not let in; undefined if it is. */
+  /** Why a request that has begun is refused; undefined if it is not. */
   overload({ holder }: Exchange): Refusal | undefined {
     const { maxConcurrentRequests, maxBodyBytesInProgress } = this.#limits
     if (this.#count > maxConcurrentRequests || this.#bodyBytes >= maxBodyBytesInProgress) return UNAVAILABLE
     return holder !== undefined && this.#ofAddress.get(holder)! > this.#maxOfAddress ? ABOVE_SHARE : undefined
   }
 
-  /** Counts bytes of a request that was let in. Together they may exceed the limit, but not without end. */
+  /** Counts bytes of an admitted request. Admitted requests may together exceed the limit, up to a bound. */
   addBodyBytes(exchange: Exchange, bytes: number): Refusal | undefined {
     const { maxBodyBytes, maxBodyBytesInProgress } = this.#limits
     exchange.bodyBytes += bytes

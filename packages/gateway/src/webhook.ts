@@ -17,25 +17,25 @@ import { Refusal } from './refusals.ts'
 export const SIGNATURE_SCHEMES = ['github', 'stripe', 'shopify'] as const
 export type SignatureScheme = (typeof SIGNATURE_SCHEMES)[number]
 
-/** A source of webhooks. */
+/** The settings of a webhook source. */
 export interface WebhookSettings {
   readonly paths: WebhookPaths
-  /** Absent: nobody signs. */
+  /** Absent: requests are not signed. */
   readonly signature?: {
     readonly scheme: SignatureScheme
-    /** Undefined: it is not there, and nothing can be accepted. */
+    /** Undefined: the credential is missing, and no request is accepted. */
     readonly secret: () => string | undefined
   }
 }
 
-/** By `t` of a signature of Stripe, how old a request may be: what they recommend. */
+/** Maximum age of a request by `t` of Stripe's signature, as Stripe recommends. */
 const TOLERANCE_MS = 300_000
-/** Levels around what a webhook brings: the event. */
+/** Nesting levels around the payload: the event. */
 const EVENT_LEVELS = 1
 
 /** A webhook that passed every check. */
 export interface CheckedWebhook extends CheckedEvents {
-  /** Of its record. */
+  /** Content of its record. */
   readonly body: Buffer
   readonly parsed: JsonObject
 }
@@ -53,7 +53,7 @@ export function checkWebhook(
   if (signature !== undefined && !isSigned(headers, body, signature.scheme, signature.secret(), now)) {
     return new Refusal('webhook_signature')
   }
-  // An array around the objects is no level of the events.
+  // An array around the objects is not a level of the events.
   const payload = readJson(body, limits.maxNesting, 0)
   if (payload instanceof Refusal) return new Refusal(payload.reason)
   const { value } = payload
@@ -73,7 +73,7 @@ export function checkWebhook(
   return { types: elements.map(() => 'track'), messageHashes, body: webhookBody(paths, body), parsed }
 }
 
-/** Each by the public documentation of the service: an HMAC with SHA-256 over the bytes as they were sent. */
+/** Each by the public documentation of the service: an HMAC-SHA256 over the received bytes. */
 function isSigned(
   headers: IncomingHttpHeaders,
   body: Buffer,
@@ -99,7 +99,7 @@ function isSigned(
       const time = parts.find(([name]) => name === 't')?.[1] ?? ''
       if (!/^\d{1,12}$/.test(time) || Math.abs(now - Number(time) * 1000) > TOLERANCE_MS) return false
       const expected = digest(`${time}.`, body).digest('hex')
-      // There are several while a secret is rotated.
+      // While a secret is rotated, there are several.
       return parts.some(([name, given]) => name === 'v1' && isSame(given, expected))
     }
   }

@@ -6,7 +6,7 @@ import type { Spans } from './following/spans.ts'
 
 const INTERVAL_MS = 60_000
 const HOUR_MS = 3_600_000
-/** After a jump of the wall clock nothing is thrown away by its word for this long. */
+/** After a jump of the wall clock, nothing is deleted by age for this long. */
 const SUSPENSION_MS = 24 * HOUR_MS
 
 export interface HousekeepingOptions {
@@ -17,22 +17,22 @@ export interface HousekeepingOptions {
   readonly logKeepMs: number
   readonly traces: { readonly keepMs: number; readonly maxBytes: number }
   readonly backed: BackedLog
-  /** Offsets from here on are still needed. */
+  /** The log must keep offsets from here on. */
   readonly neededFrom: (partition: number) => number
-  /** Has the message index need nothing of the log. */
+  /** Writes the message index, so that it needs nothing more from the log. */
   readonly writeIndex: () => Promise<void>
   readonly spans: Pick<Spans, 'prune'>
 }
 
 /**
- * Once a minute: gives back log segments that are finished and old enough, and traces past their time.
+ * Once a minute: deletes log segments that are finished and old enough, and old traces.
  *
  * @see contracts/ingest.md §9 [D145], §11 [D150]; contracts/delivery.md §8 [D624]
  */
 export class Housekeeping {
   readonly #options: HousekeepingOptions
   #timer: Timer | undefined
-  /** Wall minus monotonic clock: constant unless the wall clock is set. */
+  /** Wall clock minus monotonic clock: constant unless the wall clock is set. */
   #offset: number
   #suspendedUntil = Number.NEGATIVE_INFINITY
   #indexWrittenAt: number
@@ -61,14 +61,14 @@ export class Housekeeping {
   async tidy(): Promise<void> {
     const { log, backed, store, clock, logKeepMs, traces, neededFrom, writeIndex } = this.#options
     const isSuspended = this.#isSuspended()
-    // A few events of a quiet stream must not hold back everything that comes after them.
+    // A few events of a quiet stream must not keep all later segments.
     if (clock.monotonic() - this.#indexWrittenAt >= HOUR_MS) {
       this.#indexWrittenAt = clock.monotonic()
       await writeIndex()
     }
     const logOldest: { partition: number; offset: number }[] = []
     for (let partition = 0; partition < log.partitions; partition++) {
-      // The log notices jumps of the clock by itself, as often as it is asked.
+      // The log detects jumps of the clock itself, each time it is called.
       await log.retain(partition, neededFrom(partition), logKeepMs)
       const oldest = await log.oldest(partition)
       const before = backed.kept(partition)
@@ -84,7 +84,7 @@ export class Housekeeping {
     await store.tidy({ finalBefore: clock.now() - traces.keepMs, logOldest, maxBytes: traces.maxBytes })
   }
 
-  /** What is neither in the log nor still to be taken up needs no span any more. */
+  /** Spans before all stored and waiting events are no longer needed. */
   async #pruneSpans(logOldest: readonly { partition: number; offset: number }[]): Promise<void> {
     const { log, spans, neededFrom } = this.#options
     const keptFrom = Array.from({ length: log.partitions }, (_, partition) => {

@@ -22,21 +22,23 @@ export interface PipelineOptions {
   readonly memoryBytes: number
   readonly traces: { readonly keepMs: number; readonly maxBytes: number }
   readonly logKeepMs: number
-  /** Another reader of the log, which keeps what it has not passed; the schema catalog fits. */
+  /** Another reader of the log, which keeps records that it has not read; the schema catalog has this type. */
   readonly otherReader: {
     neededFrom(partition: number): number
-    /** Why it does not go on. */
+    /** Why the reader has stopped. */
     trouble(): string | undefined
   }
-  /** What waits, with open dead letters, may take on disk; 0: no bound. */
+  /** Maximum bytes on disk for waiting events and open dead letters; 0: no limit. */
   readonly backlogMaxBytes: number
-  /** What the log may take on disk; 0: no bound. */
+  /** Maximum bytes on disk for the log; 0: no limit. */
   readonly logMaxBytes: number
-  /** Free space is under twice the floor; left out: never. */
+  /** Whether free space is under twice the floor; absent: never. */
   readonly isDiskShort?: () => boolean
-  /** From so many unclean ends of the process within ten minutes on, unfinished events run one at a time; 0: never. */
+  /**
+   * From this number of unclean ends of the process within ten minutes, unfinished events run one at a time; 0: never.
+   */
   readonly uncleanEnds: number
-  /** For the audit log: events of a destination were given up for the storage budget. */
+  /** For the audit log: the storage budget expired events of a destination. */
   readonly tellExpired: (destinationId: string, count: number) => void
   readonly logger: Logger
 }

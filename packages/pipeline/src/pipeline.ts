@@ -32,14 +32,14 @@ import { ParsedRecords } from './reading/parsed-records.ts'
 import { Tail } from './reading/tail.ts'
 
 /**
- * From the log to the destinations: reads what was accepted once, hands it to the lane of each destination that a
- * connection names, and keeps apart what belongs to different destinations.
+ * Connects the log to the destinations: reads accepted events once, passes each to the lanes of the connected
+ * destinations, and keeps the destinations independent of each other.
  *
  * @see contracts/delivery.md §1; ARCHITECTURE.md, invariants 4 to 9
  */
 export class Pipeline {
   readonly metrics = new DeliveryMetrics()
-  /** Told of each delivery. */
+  /** Called for each delivery. */
   readonly delivered = new DeliveredListeners()
   readonly jobs: Jobs
   readonly events: EventList
@@ -64,10 +64,10 @@ export class Pipeline {
   #stopListening: () => void = () => {}
   #stopped: Promise<void> | undefined
   #stopListeningForDamage: () => void = () => {}
-  /** Of configurations, one after the other. */
+  /** Applies configurations one after the other. */
   #recording: Promise<void> = Promise.resolve()
 
-  /** Goes on where the last run stopped; delivers from here on. */
+  /** Continues where the last run stopped, and starts delivering. */
   static async start(options: PipelineOptions): Promise<Pipeline> {
     const recovery = await RunRecovery.begin(options)
     try {
@@ -75,7 +75,7 @@ export class Pipeline {
       await pipeline.#start()
       return pipeline
     } catch (error) {
-      // A failed start says why; it must not count as an unexplained end.
+      // The error explains a failed start: it must not count as an unclean end.
       await recovery.end()
       throw error
     }
@@ -262,7 +262,9 @@ export class Pipeline {
     })
     this.#stopListeningForDamage = log.onDamage(() => {
       this.#deps.tallies.forget()
-      this.#recordDamage().catch((error: Error) => logger.error({ cause: error.message }, 'damage cannot be recorded'))
+      this.#recordDamage().catch((error: Error) =>
+        logger.error({ cause: error.message }, 'the expired events of a damaged segment cannot be recorded'),
+      )
     })
     this.#tail.start()
     this.#housekeeping.start()
@@ -271,7 +273,10 @@ export class Pipeline {
     await this.#recordDamage()
   }
 
-  /** Carries out a new configuration: it governs the next event; when it resolves, a restart will know it, too. */
+  /**
+   * Applies a new configuration: it takes effect with the next event. When the promise resolves, a restart knows it,
+   * too.
+   */
   async configure(configuration: Configuration): Promise<void> {
     const before = this.#configuration
     this.#configuration = configuration
@@ -279,7 +284,7 @@ export class Pipeline {
     const change = this.#spans.reconcile(configuration)
     this.#deliveries.openNew(configuration, this.#deps)
     this.#deliveries.configure(configuration)
-    // The spans of what was removed leave the disk last: after a crash in between they tell that it is to be recorded.
+    // The spans of removed resources leave the disk last: after a crash they show which removals are not recorded yet.
     const recorded = this.#recording.then(async () => {
       for (const record of recordings) await record()
       await this.#spans.write(change)
@@ -313,7 +318,10 @@ export class Pipeline {
     await this.#recovery.end()
   }
 
-  /** Takes what the gateway has parsed and is about to store, if a destination will want it; drops what could not be stored. */
+  /**
+   * Takes the events that the gateway has parsed and is about to store, if a destination needs them; drops events that
+   * were not stored.
+   */
   readonly parsed: Pick<ParsedRecords, 'keep' | 'drop'> = {
     keep: (record, body) => {
       const { sourceId, route } = record.header
@@ -322,17 +330,17 @@ export class Pipeline {
     drop: (record) => this.#deps.parsed.drop(record),
   }
 
-  /** Why events are not taken up or outcomes not written at the moment; undefined when all is well. */
+  /** Why events are not taken or outcomes not written now; undefined if all works. */
   trouble(): string | undefined {
     return this.#options.store.trouble() ?? this.#tail.trouble() ?? this.#deliveries.fault()
   }
 
-  /** Threads that only read and end again and again; undefined when all is well. */
+  /** The read-only threads that end repeatedly; undefined if all works. */
   readerTrouble(): string | undefined {
     return this.events.trouble() ?? this.jobs.readerTrouble()
   }
 
-  /** How much of the storage budget is used, from 80 % on; undefined below. */
+  /** The used share of the storage budget, from 80 %; undefined below. */
   backlogWarning(): string | undefined {
     return this.#backlog.warning
   }
@@ -346,11 +354,11 @@ export class Pipeline {
     return this.#deliveries.waiting(scope)
   }
 
-  /** How far everybody has come who reads all records, with that on disk. */
+  /** The offset that all readers of all records have passed, on disk. */
   async #readUpTo(partition: number): Promise<number> {
     await this.#index.flush()
     const { otherReader } = this.#options
-    // One that does not go on must not fill the disk.
+    // A reader that has stopped must not fill the disk.
     const others = otherReader.trouble() === undefined ? otherReader.neededFrom(partition) : Number.POSITIVE_INFINITY
     return Math.min(this.#index.position(partition), this.#tail.offset(partition), others)
   }

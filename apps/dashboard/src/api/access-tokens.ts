@@ -5,12 +5,12 @@ import { readingAll, useWriting } from './reading.ts'
 
 const ACCESS_TOKENS = '/v2/access-tokens'
 
-/** One's own; for admins those of all. */
+/** The user's own tokens; for admins, all tokens. */
 export function useAccessTokens() {
   return useQuery(readingAll<AccessToken>(ACCESS_TOKENS, 'accessTokens'))
 }
 
-/** The answer's `token` is shown this once. */
+/** The answer contains `token` only this once. */
 export function useCreateAccessToken() {
   return useWriting(
     (body: AccessTokenWritten) => api<{ accessToken: AccessToken; token: string }>('POST', ACCESS_TOKENS, { body }),
@@ -18,7 +18,7 @@ export function useCreateAccessToken() {
   )
 }
 
-/** Effective for the next request. A token never changes, so that no ETag is needed. */
+/** Takes effect with the next request. A token never changes, so it needs no ETag. */
 export function useRevokeAccessToken() {
   return useWriting(
     ({ id }: { id: string }) => api<null>('DELETE', `${ACCESS_TOKENS}/${encodeURIComponent(id)}`),

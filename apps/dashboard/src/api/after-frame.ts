@@ -1,7 +1,7 @@
-/** What is waited at most for a frame. */
+/** Maximum wait for a frame. */
 const MAX_MS = 100
 
-/** Resolves once the frame that is being made is on the screen; where none comes, as in a tab that nobody looks at, soon. */
+/** Resolves when the next frame is on the screen; without frames, as in a hidden tab, after the maximum wait. */
 export function afterFrame(): Promise<void> {
   return new Promise((resolve) => {
     requestAnimationFrame(() => setTimeout(resolve))

@@ -11,13 +11,13 @@ export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 export type QueryValues = Readonly<Record<string, string | number | boolean | null | undefined>>
 
 export interface ApiOptions {
-  /** Values that are undefined, null or empty are left out. */
+  /** Undefined, null and empty values are omitted. */
   readonly query?: QueryValues
   readonly body?: JsonValue | object
-  /** The ETag of the state that is meant; another one fails as `changed`. */
+  /** The ETag of the expected state; a different state fails as `changed`. */
   readonly etag?: string | null
   readonly signal?: AbortSignal | undefined
-  /** Of a GET that is asked again and again: an answer like the last one is the same object. */
+  /** For a polled GET: an answer equal to the last one is the same object. */
   readonly isRemembered?: boolean
 }
 
@@ -25,14 +25,14 @@ export interface Answer<T> {
   /** Null for 204. */
   readonly body: T
   readonly etag: string | null
-  /** Of X-Millrace-Warning: what the server did beyond what was asked, such as removing saved secrets. */
+  /** From X-Millrace-Warning: a side effect of the request, such as removed secrets. */
   readonly warning: string | null
 }
 
 /**
- * Calls a route of the server that served this page, with the session.
+ * Calls a route of this page's server, with the session.
  *
- * @throws ApiError for every answer but 2xx, and when none comes; whatever `fetch` throws for an aborted signal.
+ * @throws ApiError for every answer but 2xx, and without an answer; the error of `fetch` for an aborted signal.
  * @see contracts/dashboard.md §2, §3 "Session"
  */
 export const api = apiOver(ownServer())
@@ -40,7 +40,7 @@ export const api = apiOver(ownServer())
 export interface Ground {
   readonly fetch: (path: string, init: RequestInit) => Promise<Response>
   readonly half: () => string | null
-  /** Told when the server no longer takes the half that a request carried. */
+  /** Called when the server no longer accepts the session half of a request. */
   readonly onEnd: (half: string) => void
 }
 
@@ -63,7 +63,7 @@ export function apiOver(ground: Ground) {
   }
 }
 
-/** The answer of a stream, whose body is still to be read; throws as `api` does. */
+/** The answer of a stream, with its body unread; throws like `api`. */
 export function apiStream(path: string, query: QueryValues, signal: AbortSignal): Promise<Response> {
   return respond(ownServer(), 'GET', path, { query, signal })
 }
@@ -101,7 +101,7 @@ async function respond(
   throw error
 }
 
-/** `/v2/sources?q=cinema`; without a `?` when no value is left. */
+/** `/v2/sources?q=cinema`; without a `?` if no value remains. */
 export function pathWith(path: string, query: QueryValues = {}): string {
   const given = Object.entries(query).filter(([, value]) => value !== undefined && value !== null && value !== '')
   if (given.length === 0) return path

@@ -3,13 +3,13 @@ import { useQuery } from '@tanstack/react-query'
 import { api } from './client.ts'
 import { reading, useWriting } from './reading.ts'
 
-/** What transformations and libraries have in common. @see contracts/transformations.md §9 */
+/** The common members of transformations and libraries. @see contracts/transformations.md §9 */
 export type Code = Omit<Library, 'importName' | 'usedBy'>
 
 export type CodeWritten = LibraryWritten
 
 /*
- * What both lists of code can be asked alike; `list` is the path of one of them.
+ * Queries that both lists of code share; `list` is the path of one of them.
  */
 
 export function useCodeVersions(list: string, id: string) {
@@ -19,7 +19,7 @@ export function useCodeVersions(list: string, id: string) {
   })
 }
 
-/** One version never changes; whether it is the published one may. */
+/** A version never changes; the published version may. */
 export function useCodeVersion(list: string, id: string, versionId: string | undefined) {
   return useQuery({
     ...reading<{ version: CodeVersion }>(`${pathIn(list, id)}/versions/${encodeURIComponent(versionId ?? '')}`),

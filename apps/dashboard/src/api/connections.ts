@@ -6,7 +6,7 @@ import { readingAll, readingOne, type Tagged, useWriting } from './reading.ts'
 const CONNECTIONS = '/v2/connections'
 const pathOf = (id: string) => `${CONNECTIONS}/${encodeURIComponent(id)}`
 
-/** All of them, in order of creation. */
+/** All connections, ordered by creation. */
 export const readingConnections = () => readingAll<Connection>(CONNECTIONS, 'connections')
 export const useConnections = () => useQuery(readingConnections())
 
@@ -58,7 +58,7 @@ export function useDeleteConnection() {
   )
 }
 
-/** The ETag of a connection as it is now: lists have none. */
+/** The current ETag of a connection: lists have none. */
 export async function connectionTag(id: string): Promise<string | null> {
   return (await api<{ connection: Connection }>('GET', pathOf(id))).etag
 }

@@ -10,7 +10,7 @@ export function useCredentials() {
   return useQuery(readingAll<Credential>(CREDENTIALS, 'credentials'))
 }
 
-/** Makes one, or gives it another value. */
+/** Creates a credential, or changes its value. */
 export function useSaveCredential() {
   return useWriting(
     ({ key, value }: { key: string; value: string }) =>

@@ -30,7 +30,7 @@ export interface DeadLetterFilters {
   readonly sourceId?: string
   readonly stage?: Stage
   readonly reason?: string
-  /** `open` when left out. */
+  /** Default `open`. */
   readonly state?: DeadLetterState
   readonly userId?: string
   readonly messageId?: string
@@ -70,12 +70,12 @@ export function useDeadLetter(id: string | undefined) {
   })
 }
 
-/** Which dead letters a job is about: at most 10,000 by id, or whatever a filter matches. */
+/** Selects the dead letters of a job: at most 10,000 ids, or a filter. */
 export type DeadLetterChoice =
   | { readonly ids: readonly string[] }
   | { readonly filter: Omit<DeadLetterFilters, 'state'> & { readonly state?: 'open' } }
 
-/** Starts a job (replays.ts tells of it); with `dryRun` it only counts. */
+/** Starts a job (replays.ts shows it); with `dryRun` it only counts. */
 export function useReplayDeadLetters() {
   return useWriting(
     (body: DeadLetterChoice & { dryRun?: boolean; rateEventsPerSecond?: number }) =>

@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { useMemo } from 'react'
 import { reading } from './reading.ts'
 
-/** All types with their schemas; they change only with an upgrade. */
+/** All types with their schemas; only an upgrade changes them. */
 export function useDestinationDefinitions() {
   return useQuery({
     ...reading<DestinationDefinition[]>('/destination-definitions', { include: 'schema' }),
@@ -11,7 +11,7 @@ export function useDestinationDefinitions() {
   })
 }
 
-/** What people call a type: `WEBHOOK` is Webhook. The type itself until that is known. */
+/** The display name of a type: `WEBHOOK` is Webhook. The type itself until the name is loaded. */
 export function useTypeName(): (type: string) => string {
   const definitions = useDestinationDefinitions().data
   return useMemo(() => {

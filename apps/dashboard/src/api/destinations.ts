@@ -10,13 +10,13 @@ import { api } from './client.ts'
 import { reading, readingAll, readingOne, type Tagged, useWriting } from './reading.ts'
 import { pollEvery } from './retry.ts'
 
-/** What a secret reads as; sent back it keeps the saved value. @see contracts/destinations.md §3 */
+/** The mask of a secret; sending it keeps the saved value. @see contracts/destinations.md §3 */
 export const MASK = '********'
 
 const DESTINATIONS = '/v2/destinations'
 const pathOf = (id: string) => `${DESTINATIONS}/${encodeURIComponent(id)}`
 
-/** All of them, in order of creation; with `q` those whose name, key or id holds it. */
+/** All destinations, ordered by creation; with `q` those whose name, key or id contains it. */
 export const readingDestinations = (query: { q?: string } = {}) =>
   readingAll<Destination>(DESTINATIONS, 'destinations', query)
 export const useDestinations = (query: { q?: string } = {}) => useQuery(readingDestinations(query))
@@ -35,7 +35,7 @@ export function useCreateDestination() {
   )
 }
 
-/** The answer's `warning` tells of secrets that were removed because the address changed. */
+/** The answer's `warning` lists secrets that were removed because the address changed. */
 export function useChangeDestination() {
   return useWriting(
     ({ id, etag, ...body }: { id: string; etag: string | null } & Partial<DestinationWritten>) =>
@@ -53,7 +53,7 @@ export function useDeleteDestination() {
   )
 }
 
-/** Tries an address and credentials that need not be saved; with `destinationId` masks stand for its saved secrets. */
+/** Tests an address and credentials, saved or not; with `destinationId`, masks stand for its saved secrets. */
 export function useTestConnection() {
   return useWriting(
     (body: ConnectionTestWritten) => api<ConnectionTest>('POST', `${DESTINATIONS}/test-connection`, { body }),
@@ -61,7 +61,7 @@ export function useTestConnection() {
   )
 }
 
-/** Everything that waits for a destination; what is throttled counts as pending. */
+/** All events that wait for a destination; throttled events count as pending. */
 export function waitingOf({ pending, retrying, blockedEvents }: DeliveryState): number {
   return pending + retrying + blockedEvents
 }

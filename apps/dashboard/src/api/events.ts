@@ -30,7 +30,7 @@ export interface EventFilters {
   readonly destinationId?: string
 }
 
-/** Newest first. A page may be empty although older events follow: one call looks back over at most a second. */
+/** Newest first. A page may be empty although older events follow: one call searches for at most a second. */
 export function useEvents(
   filters: EventFilters & { from?: string; to?: string; limit?: number },
   options: { isEnabled?: boolean } = {},
@@ -41,10 +41,10 @@ export function useEvents(
   })
 }
 
-/** One call looks back over at most a second, and may find nothing although there is something older. */
+/** One call searches for at most a second, and may find nothing although there are older matches. */
 const MAX_LOOKS = 10
 
-/** The newest ones only; for choosing one, and where the stream of new ones is not to be had. */
+/** Only the newest events; to choose one, or if the stream of new events is not available. */
 export function useRecentEvents(
   filters: EventFilters & { limit?: number },
   options: { pollMs?: number; isEnabled?: boolean } = {},
@@ -69,7 +69,7 @@ export function useRecentEvents(
 const readingTrace = (messageId: string, query: { sourceId?: string; render?: string } = {}) =>
   reading<{ events: EventTrace[] }>(`/v2/events/${encodeURIComponent(messageId)}`, query)
 
-/** Every accepted event with this messageId; read again every two seconds while one of them is on its way. */
+/** Every accepted event with this messageId; polled every two seconds while one of them is in progress. */
 export function useEventTrace(messageId: string) {
   return useQuery({
     ...readingTrace(messageId),
@@ -83,7 +83,7 @@ export function useEventTrace(messageId: string) {
   })
 }
 
-/** The same with what one destination makes of them. Read when it is asked for and not by itself: it runs code again. */
+/** The same with the results of one destination's code. Read on request only: it runs code again. */
 export function useRenderedTrace(messageId: string, query: { sourceId: string; render: string }) {
   return useQuery({
     ...readingTrace(messageId, query),
@@ -92,7 +92,7 @@ export function useRenderedTrace(messageId: string, query: { sourceId: string; r
   })
 }
 
-/** The payload of an accepted event, which never changes; null when it is no longer kept. */
+/** The payload of an accepted event, which never changes; null if it is no longer stored. */
 export function useEventPayload(messageId: string | undefined) {
   return useQuery({
     ...readingTrace(messageId ?? ''),

@@ -1,28 +1,28 @@
 import { isJsonObject, type JsonObject } from '@millrace/protocol/json'
 
 /**
- * What went wrong with a request, by what can be done about it: `connection` (no answer came), `rate` (429) and
- * `server` (5xx) pass by themselves; `session` wants a new sign-in, `role` another person; `missing` is 404, `changed`
- * 412; `refused` is everything that the one who asked can mend.
+ * Kinds of failed requests, by the remedy. `connection` (no answer), `rate` (429) and `server` (5xx) end without
+ * action; `session` needs a new sign-in, `role` another user; `missing` is 404, `changed` 412; the user can correct
+ * every `refused`.
  */
 export type FailureKind = 'connection' | 'rate' | 'server' | 'session' | 'role' | 'missing' | 'changed' | 'refused'
 
 /**
- * The one type that the four error forms of the server become: `{"error"}`, `{"message"}`, `{"msg"}` and plain text.
+ * One type for the four error forms of the server: `{"error"}`, `{"message"}`, `{"msg"}` and plain text.
  *
  * @see contracts/dashboard.md §2
  */
 export class ApiError extends Error {
   override readonly name = 'ApiError'
   readonly kind: FailureKind
-  /** 0 when no answer came. */
+  /** 0 without an answer. */
   readonly status: number
-  /** The word of the /v2 routes, such as `conflict`; null from the others. */
+  /** The code of the /v2 routes, such as `conflict`; null for other routes. */
   readonly code: string | null
   readonly details: JsonObject | null
-  /** To be named to the operator; empty when no answer came. */
+  /** Id of the request, for the operator; empty without an answer. */
   readonly requestId: string
-  /** From Retry-After; null when the server named none. */
+  /** From Retry-After; null without it. */
   readonly retryAfterS: number | null
 
   constructor(failure: Failure) {
@@ -56,7 +56,7 @@ export function connectionFailure(): ApiError {
   })
 }
 
-/** @param body the text of an answer whose status is not 2xx. */
+/** @param body the text of an answer that is not 2xx. */
 export function failureOf(status: number, headers: Headers, body: string): ApiError {
   const said = parsedObject(body)
   const { error, message, msg, code, details } = said ?? {}
@@ -72,7 +72,7 @@ export function failureOf(status: number, headers: Headers, body: string): ApiEr
   })
 }
 
-// The schema routes tell of bad credentials with 400. @see contracts/schema-catalog.md §2
+// The schema routes answer 400 for bad credentials. @see contracts/schema-catalog.md §2
 const CREDENTIAL_TEXTS = ['Basic auth credentials missing', 'Invalid admin credentials']
 
 function kindOf({ status, text }: Failure): FailureKind {
@@ -82,7 +82,7 @@ function kindOf({ status, text }: Failure): FailureKind {
   if (status === 404) return 'missing'
   if (status === 412) return 'changed'
   if (status === 429) return 'rate'
-  // 507 says what has to be done before it is asked for again.
+  // 507 needs action before a retry.
   return status >= 500 && status !== 507 ? 'server' : 'refused'
 }
 

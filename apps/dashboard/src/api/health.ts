@@ -5,7 +5,7 @@ import { onceShown, reading, useWriting } from './reading.ts'
 import { pollEvery } from './retry.ts'
 import { noteAsked } from './silence.ts'
 
-/** Trouble answers with 503 and the same body, which is no failure here. */
+/** An unhealthy server answers 503 with the same body, which is no failure here. */
 export function useHealth(options: { pollMs?: number } = {}) {
   return useQuery({
     ...HEALTH,
@@ -51,7 +51,7 @@ export function useAdminInfo(options: { pollMs?: number } = {}) {
   })
 }
 
-/** Fails as `refused` with details `{needed, free}` when the disk has no room for it. */
+/** Fails as `refused` with details `{needed, free}` if the disk has too little space. */
 export function useStartBackup() {
   return useWriting(
     (body: { log?: boolean }) => api<{ backup: StartedBackup }>('POST', '/v2/admin/backup', { body }),

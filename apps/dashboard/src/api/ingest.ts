@@ -5,7 +5,8 @@ import { connectionFailure, failureOf } from './failure.ts'
 const MAX_MS = 10_000
 
 /**
- * Sends one event as an app would: with the source's write key. The session counts for no ingest route and stays out.
+ * Sends one event as an app would: with the source's write key. Ingest routes do not use the session, so it is not
+ * sent.
  *
  * @throws ApiError
  * @see contracts/ingest.md §1

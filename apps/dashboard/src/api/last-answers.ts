@@ -1,8 +1,8 @@
 const MAX_KEPT = 100
 
 /**
- * What was answered last on each path. Lists of thousands are read again each time a page is opened, and mostly are what they
- * were: the same text is the same object again, neither parsed nor compared member by member.
+ * The last answer of each path. A page reads its lists again each time it opens, and they have rarely changed: an equal
+ * text returns the same object, without parsing or comparing its members.
  */
 export class LastAnswers {
   readonly #kept = new Map<string, { readonly text: string; readonly body: unknown }>()
@@ -11,7 +11,7 @@ export class LastAnswers {
   read(path: string, text: string): unknown {
     const last = this.#kept.get(path)
     const answer = last?.text === text ? last : { text, body: JSON.parse(text) as unknown }
-    // The one that was asked for least lately goes first.
+    // Removes the path that was requested longest ago.
     this.#kept.delete(path)
     this.#kept.set(path, answer)
     for (const oldest of this.#kept.keys()) {

@@ -1,10 +1,10 @@
 import { useSyncExternalStore } from 'react'
 
 const AGAIN_MS = 5_000
-/** A new version of the server has other files: the page is loaded anew, but not again and again. */
+/** A new version of the server has other files: the page is reloaded, but not repeatedly. */
 const RELOADED = 'millrace.reloadedAt'
 const LEAST_BETWEEN_RELOADS_MS = 60_000
-/** As Chromium, Firefox, Safari and the loader of styles tell of a file that did not come. */
+/** Error texts of Chromium, Firefox, Safari and the style loader for a file that did not load. */
 const NOT_LOADED = /dynamically imported module|Importing a module script failed|Unable to preload CSS/
 
 let nextTryAt: number | undefined
@@ -12,8 +12,8 @@ let trying: Promise<boolean> | undefined
 const listeners = new Set<() => void>()
 
 /**
- * Loads a part of the dashboard. While the server is away this goes on trying, every 5 s, so that a page that was opened
- * meanwhile appears when it is back; nothing that is shown or written is lost.
+ * Loads a part of the dashboard. While the server is away it retries every 5 s, so a page that was opened meanwhile
+ * appears when the server is back, and no input is lost.
  */
 export async function loadedPart<T>(load: () => Promise<T>): Promise<T> {
   for (let isServerBack = false; ; ) {
@@ -28,7 +28,7 @@ export async function loadedPart<T>(load: () => Promise<T>): Promise<T> {
   }
 }
 
-/** When the files that a page waits for are tried again, ms since 1970; undefined while none is missing. */
+/** Time of the next attempt to load missing files, ms since 1970; undefined if no file is missing. */
 export function useNextLoad(): number | undefined {
   return useSyncExternalStore(
     (listener) => {
@@ -51,7 +51,7 @@ async function tryAgain(): Promise<boolean> {
   return isBack
 }
 
-/** A style sheet that did not come stays in the page as it is, and the loader does not ask for it again. */
+/** A style sheet that failed stays in the page, and the loader does not request it again. */
 async function reloadStyles(): Promise<void> {
   const missing = [...document.querySelectorAll<HTMLLinkElement>('link[rel=stylesheet]')].filter(({ sheet }) => !sheet)
   await Promise.all(

@@ -1,22 +1,22 @@
 import type { Stats } from '@millrace/api-types'
 
-/** Steps that are asked for again: the one that went on, and one whose end had not been counted yet. */
+/** Steps that are requested again: the unfinished step, and one whose end was not counted yet. */
 const ASKED_AGAIN = 2
 
 interface Range {
-  /** Milliseconds since 1970, at a step. */
+  /** Milliseconds since 1970, at the start of a step. */
   readonly from: number
   readonly to: number
 }
 
-/** From where on the steps of a range have to be asked for, where earlier ones are known. */
+/** The first step of a range to request, if earlier steps are known. */
 export function askedFrom({ from, to }: Range, known: Stats | undefined): number {
   if (known === undefined || Date.parse(known.from) > from) return from
   const again = Date.parse(known.to) - ASKED_AGAIN * known.stepSeconds * 1000
   return again > from && again < to ? again : from
 }
 
-/** The steps from `from` on: those that are newly answered, and before them those that were known. */
+/** The steps from `from`: known steps, then the new answer. */
 export function movedOn(known: Stats, newer: Stats, from: number): Stats {
   const stepMs = newer.stepSeconds * 1000
   const skipped = (from - Date.parse(known.from)) / stepMs

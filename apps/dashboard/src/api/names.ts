@@ -3,7 +3,7 @@ interface Named {
   readonly name: string
 }
 
-/** Tells names by ids; of what is gone, or not read yet, the id. */
+/** Returns names by id; the id itself if the resource is gone or not loaded. */
 export function namesOf(list: readonly Named[] | undefined): (id: string) => string {
   const names = new Map(list?.map(({ id, name }) => [id, name]))
   return (id) => names.get(id) ?? id

@@ -2,14 +2,14 @@ import { QueryClient } from '@tanstack/react-query'
 import { pollEvery } from './retry.ts'
 
 /**
- * What was read stays shown while it is read again, and failures that pass are tried again by themselves. Nothing is asked
- * for from a hidden tab; shown again it catches up.
+ * Data stays visible while it is read again, and temporary failures are retried. A hidden tab sends no requests; it
+ * reads again when it becomes visible.
  */
 export function newQueryClient(): QueryClient {
   return new QueryClient({
     defaultOptions: {
       queries: {
-        // The server may be on this very machine: what the browser knows of the network says nothing.
+        // The server may run on this machine: the browser's network state says nothing.
         networkMode: 'always',
         staleTime: 2000,
         gcTime: 10 * 60_000,

@@ -10,13 +10,13 @@ import {
 import { afterFrame } from './after-frame.ts'
 import { type Answer, api, pathWith, type QueryValues } from './client.ts'
 
-/** Most pages of a list that is read whole: 20 of 500. */
+/** Maximum of pages of a list that is read completely: 20 of 500. */
 const MAX_PAGES = 20
 
-/** A resource with the ETag that a later write has to send. */
+/** A resource with the ETag for a later write. */
 export type Tagged<T> = T & { readonly etag: string | null }
 
-/** A GET as a query, kept under its path and query: writes name the path whose answers they change. */
+/** A GET as a query, stored under its path and query: writes name the paths whose answers they change. */
 export function reading<T>(path: string, query: QueryValues = {}) {
   return queryOptions({
     queryKey: [path, query],
@@ -38,7 +38,7 @@ export function readingOne<T extends object>(path: string, query: QueryValues = 
   })
 }
 
-/** All pages of a list in one; at most 10,000 elements. */
+/** All pages of a list as one; at most 10,000 elements. */
 export function readingAll<T>(path: string, member: string, query: QueryValues = {}) {
   return queryOptions({
     queryKey: [path, { ...query, limit: 500 }],
@@ -64,8 +64,8 @@ interface ReadContext {
 }
 
 /**
- * What is shown from before is read again after the frame that shows it: a browser takes one or two milliseconds to send a
- * request, and a page may have ten.
+ * Cached data is read again after the frame that shows it: a browser needs one or two milliseconds per request, and a
+ * page may send ten.
  */
 export async function onceShown({ client, queryKey }: ReadContext): Promise<void> {
   if (client.getQueryData(queryKey) !== undefined) await afterFrame()
@@ -92,9 +92,9 @@ export interface Page<T> {
 }
 
 /**
- * A write; nothing looks saved before the server said so.
+ * A write; the page shows nothing as saved before the server has answered.
  *
- * @param changes paths whose answers are read again afterwards, with all below them.
+ * @param changes paths whose answers are read again afterwards, including all paths below.
  * @see contracts/dashboard.md §2 [U4]
  */
 export function useWriting<Written, T>(write: (written: Written) => Promise<Answer<T>>, changes: readonly string[]) {
@@ -105,7 +105,7 @@ export function useWriting<Written, T>(write: (written: Written) => Promise<Answ
   })
 }
 
-/** Resolves at once: pages do not wait for what they show beside. */
+/** Resolves at once: pages do not wait for this. */
 export function readAgain(client: QueryClient, paths: readonly string[]): void {
   void client.invalidateQueries({
     predicate: ({ queryKey: [path] }) =>

@@ -11,7 +11,7 @@ export function isRunning({ state }: Replay): boolean {
   return state === 'queued' || state === 'running'
 }
 
-/** Newest first; read again every 2 s while one runs. */
+/** Newest first; polled every 2 s while one runs. */
 export function useReplays() {
   return useInfiniteQuery({
     ...readingPages<Replay>(REPLAYS, 'replays'),
@@ -22,7 +22,7 @@ export function useReplays() {
   })
 }
 
-/** Read again every second while it runs. */
+/** Polled every second while it runs. */
 export function useReplay(id: string | undefined) {
   return useQuery({
     ...reading<{ replay: Replay }>(pathOf(id ?? '')),

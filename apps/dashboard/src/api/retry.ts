@@ -4,7 +4,7 @@ const SECOND = 1000
 const AFTER_MS = { connection: 3 * SECOND, server: 10 * SECOND, rate: 10 * SECOND }
 const MAX_MS = 60 * SECOND
 
-/** How long until something that failed is asked for again by itself; null when only a person can mend it. */
+/** Time until a failed request is retried; null if only a person can correct it. */
 export function nextTryMs(error: unknown): number | null {
   if (!(error instanceof ApiError)) return null
   const { kind, retryAfterS } = error
@@ -13,7 +13,7 @@ export function nextTryMs(error: unknown): number | null {
   return Math.min(Math.max(retryAfterS, 1) * SECOND, MAX_MS)
 }
 
-/** For `refetchInterval`: what failed and may pass is tried again; what did not fail is read every `everyMs`, or never for null. */
+/** For `refetchInterval`: retries temporary failures; otherwise reads every `everyMs`, or never for null. */
 export function pollEvery(everyMs: number | null) {
   return ({ state }: { readonly state: { readonly status: string; readonly error: unknown } }): number | false =>
     (state.status === 'error' ? nextTryMs(state.error) : everyMs) ?? false

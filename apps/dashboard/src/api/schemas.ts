@@ -12,7 +12,7 @@ import { pollEvery } from './retry.ts'
 const modelPath = (eventId: string) => `/schemas/event-model/${encodeURIComponent(eventId)}`
 const versionPath = (versionId: string) => `/schemas/event-version/${encodeURIComponent(versionId)}`
 
-/** All of them, or those of one source. */
+/** All models, or those of one source. */
 export const readingEventModels = (query: { writeKey?: string }) =>
   reading<EventModelWithExtras[]>('/schemas/event-models', { WriteKey: query.writeKey, extras: true })
 export function useEventModels(query: { writeKey?: string } = {}, options: { isEnabled?: boolean } = {}) {
@@ -30,7 +30,7 @@ export function useModelMetadata(eventId: string) {
   return useQuery(reading<EventMetadata>(`${modelPath(eventId)}/metadata`))
 }
 
-/** The newest sample of a model; null when none is kept. */
+/** The newest sample of a model; null if none is stored. */
 export function useModelSample(eventId: string | undefined) {
   return useQuery({
     ...reading<EventMetadata>(`${modelPath(eventId ?? '')}/metadata`),
@@ -46,7 +46,7 @@ export function useVersionMetadata(versionId: string | undefined) {
   })
 }
 
-/** How many events of the model hold each key. */
+/** The number of the model's events with each key. */
 export function useKeyCounts(eventId: string) {
   return useQuery(reading<Readonly<Record<string, number>>>(`${modelPath(eventId)}/key-counts`))
 }
@@ -59,7 +59,7 @@ export function useMissingKeys(versionId: string | undefined) {
   })
 }
 
-/** Fails as `missing` when there is nothing to export. */
+/** Fails as `missing` if there is nothing to export. */
 export function useModelJsonSchemas(query: { writeKey?: string } = {}) {
   return useQuery(reading<ModelJsonSchema[]>('/schemas/event-models/json-schemas', { WriteKey: query.writeKey }))
 }

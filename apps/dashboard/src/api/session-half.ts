@@ -1,8 +1,8 @@
 const KEY = 'millrace.session'
 
 /**
- * The half of the session that a page keeps itself; the other is a cookie that no script can read, and only both together
- * count. Every tab of this origin reads the same half.
+ * The half of the session that the page stores; the other half is a cookie that scripts cannot read, and a session
+ * needs both. Every tab of this origin reads the same half.
  *
  * @see contracts/dashboard.md §3 "Session" [U5]
  */
@@ -16,9 +16,9 @@ export function keepSessionHalf(half: string): void {
 }
 
 /**
- * The server no longer takes this half, or the person signed out.
+ * Deletes the half after the server rejected it, or the user signed out.
  *
- * @param half the one that was used: another one is of a sign-in since then, and stays.
+ * @param half the rejected one: a half of a newer sign-in stays.
  */
 export function endSession(half: string): void {
   if (sessionHalf() !== half) return
@@ -26,7 +26,9 @@ export function endSession(half: string): void {
   tell()
 }
 
-/** Calls back whenever the half came or went, in this tab or another; ends with the returned function. */
+/**
+ * Calls back when the half was stored or deleted, in this tab or another; the returned function removes the listener.
+ */
 export function watchSessionHalf(listener: () => void): () => void {
   const onStorage = ({ key }: StorageEvent) => {
     if (key === KEY || key === null) listener()

@@ -6,20 +6,20 @@ import { reading } from './reading.ts'
 import { ROLES } from './role.ts'
 import { endSession, keepSessionHalf, sessionHalf, watchSessionHalf } from './session-half.ts'
 
-/** Whether this browser holds a half of a session; it may have ended without our knowing. */
+/** Whether this browser holds a half of a session; the session may have ended. */
 export function useHasSession(): boolean {
   return useSyncExternalStore(watchSessionHalf, () => sessionHalf() !== null)
 }
 
 const SESSION = reading<{ session: Session }>('/v2/session')
 
-/** Read again after a minute, when a page that shows it is opened or looked at again. */
+/** Read again after a minute, when a page that shows it is opened or becomes visible. */
 export function useSession() {
   const isEnabled = useHasSession()
   return useQuery({ ...SESSION, select: ({ session }) => session, enabled: isEnabled, staleTime: 60_000 })
 }
 
-/** What the session may do: the role of its token, never above its user's. Undefined until it is known. */
+/** The role of the session: the role of its token, never above its user's. Undefined until it is loaded. */
 export function useRole(): Role | undefined {
   const { data } = useSession()
   if (data === undefined) return undefined
@@ -27,7 +27,7 @@ export function useRole(): Role | undefined {
 }
 
 /**
- * Begins a session; the token is sent this once and not kept.
+ * Begins a session; the token is sent once and not stored.
  *
  * @throws ApiError of kind `session` for a wrong e-mail or token.
  */
@@ -35,14 +35,14 @@ export async function signIn(client: QueryClient, written: { email: string; toke
   const { body } = await api<{ session: NewSession }>('POST', '/v2/session', { body: written })
   const { half, ...session } = body.session
   const before = client.getQueryData<{ session: Session }>(SESSION.queryKey)?.session
-  // Another person must not see what the one before was shown; the same one goes on where they were.
+  // Another user must not see data of the previous one; the same user continues in place.
   if (before !== undefined && before.token.id !== session.token.id) client.clear()
   keepSessionHalf(half)
   client.setQueryData(SESSION.queryKey, { session })
   void client.invalidateQueries({ predicate: ({ queryKey: [path] }) => path !== '/v2/session' })
 }
 
-/** @throws ApiError when the server could not be told; then the session goes on. */
+/** @throws ApiError if the server did not confirm; the session then continues. */
 export async function signOut(client: QueryClient): Promise<void> {
   const half = sessionHalf()
   if (half === null) return

@@ -1,18 +1,18 @@
 import { useSyncExternalStore } from 'react'
 
-/** After so long without any answer the server counts as silent. */
+/** After this time without any answer the server counts as silent. */
 const SILENT_MS = 3_000
-/** Calls that may take long at a server that is well. */
+/** Calls that may take long although the server works. */
 const MAY_TAKE_LONG = /^\/v2\/(events|tail)\b/
 
 const outstanding = new Set<{ readonly since: number }>()
 let lastAnswerAt = Date.now()
-/** Since when nothing was answered; null while the server answers. */
+/** Time of the last answer, if the server is silent; else null. */
 let silentSince: number | null = null
 let timer: ReturnType<typeof setTimeout> | undefined
 const listeners = new Set<() => void>()
 
-/** Notes that something was asked for. @returns to be called when that has come to an end. */
+/** Records a request. @returns a function to call when it ends. */
 export function noteAsked(method: string, path: string, signal?: AbortSignal): () => void {
   const call = { since: Date.now() }
   if (method === 'GET' && !MAY_TAKE_LONG.test(path)) outstanding.add(call)
@@ -24,7 +24,7 @@ export function noteAsked(method: string, path: string, signal?: AbortSignal): (
   }
 }
 
-/** Since when a server that was asked has answered nothing, ms since 1970; null while it answers. */
+/** Start of the server's silence, ms since 1970; null while it answers. */
 export function useSilentSince(): number | null {
   return useSyncExternalStore(
     (listener) => {
@@ -41,7 +41,7 @@ function noteAnswer(): void {
   watch()
 }
 
-/** Looks again when the oldest call will have waited for long enough. */
+/** Checks again when the oldest call reaches the limit. */
 function watch(): void {
   clearTimeout(timer)
   const [oldest] = outstanding

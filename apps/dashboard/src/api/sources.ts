@@ -32,7 +32,7 @@ export const SOURCE_TYPES = [
 const SOURCES = '/v2/sources'
 const pathOf = (id: string) => `${SOURCES}/${encodeURIComponent(id)}`
 
-/** All of them, in order of creation; with `q` those whose name, key or id holds it. */
+/** All sources, ordered by creation; with `q` those whose name, key or id contains it. */
 export const readingSources = (query: { q?: string } = {}) => readingAll<Source>(SOURCES, 'sources', query)
 export const useSources = (query: { q?: string } = {}) => useQuery(readingSources(query))
 
@@ -72,12 +72,12 @@ export function useRotateWriteKey() {
   )
 }
 
-/** Takes away all that the schema catalog knows of a source. */
+/** Deletes all models of a source from the schema catalog. */
 export function usePurgeCatalog() {
   return useWriting(({ id }: { id: string }) => api<null>('DELETE', `${pathOf(id)}/catalog`), ['/schemas'])
 }
 
-/** The last 1,000 refused requests, newest first; of a source, or with those of unknown keys. */
+/** The last 1,000 refused requests, newest first; with a source, its own and those with unknown keys. */
 export function useRefusals(query: { sourceId?: string } = {}, options: { pollMs?: number } = {}) {
   return useQuery({
     ...reading<{ refusals: Refusal[] }>('/v2/refusals', query),

@@ -7,21 +7,21 @@ import { pollEvery } from './retry.ts'
 import { serverNow } from './server-clock.ts'
 
 export interface StatsAsked {
-  /** How far back; at most 360 steps. */
+  /** Length of the range; at most 360 steps. */
   readonly seconds: number
-  /** 10 is kept for an hour, 300 for seven days. */
+  /** Steps of 10 s are stored for an hour, steps of 300 s for seven days. */
   readonly step: 10 | 300
   readonly sourceId?: string
   readonly destinationId?: string
   readonly transformationId?: string
   readonly by?: 'reason'
-  /** With the step that goes on, whose counts still grow: rates are made without it. */
+  /** Includes the unfinished step, whose counts still grow: rates exclude it. */
   readonly hasCurrentStep?: boolean
 }
 
 /**
- * Counts per step up to now. They are read again every `pollMs`, with a new `to`; what was shown stays meanwhile, and only the
- * newest steps are asked for again: an hour of thousands of nodes would be megabytes.
+ * Counts per step up to now. They are read again every `pollMs` with a new `to`; earlier figures stay visible. Only the
+ * newest steps are requested: an hour of thousands of nodes would be megabytes.
  */
 export function useStats(asked: StatsAsked, options: { pollMs?: number; isEnabled?: boolean } = {}) {
   return useQuery({
@@ -48,7 +48,7 @@ export function readingStats(asked: StatsAsked) {
       const { body } = await api<Stats>('GET', '/v2/stats', { query: { ...range, step, ...query }, signal })
       return known === undefined || missing === from ? body : movedOn(known, body, from)
     },
-    // Times move on with each answer: comparing it with the last one would find it changed, slowly.
+    // The times change with each answer, so comparing it with the last one is slow and useless.
     structuralSharing: false,
   })
 }

@@ -5,7 +5,7 @@ import { readingEventModels } from './schemas.ts'
 
 const MAX_SOURCES = 5
 
-/** How many events of each source the catalog has counted, by id; of the first few sources. */
+/** The number of events that the catalog has counted, by source id; for the first few sources. */
 export function useStoredEvents(
   sources: readonly Pick<Source, 'id' | 'writeKey'>[],
   pollMs: number,

@@ -8,7 +8,7 @@ export type TailMessage =
 
 const KINDS = ['accepted', 'outcome', 'skipped']
 
-/** Each message of a `text/event-stream` as soon as it is whole; comments and kinds that we do not know are passed over. */
+/** Each message of a `text/event-stream` when it is complete; comments and unknown kinds are skipped. */
 export async function* tailMessages(chunks: ReadableStreamDefaultReader<Uint8Array>): AsyncGenerator<TailMessage> {
   const decoder = new TextDecoder()
   let text = ''

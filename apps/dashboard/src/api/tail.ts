@@ -5,7 +5,7 @@ import { ApiError } from './failure.ts'
 import { nextTryMs } from './retry.ts'
 import { type TailMessage, tailMessages } from './tail-messages.ts'
 
-/** `full`: 20 people are watching already; `cut`: no answer, tried again by itself; `closed`: nobody looks. */
+/** `full`: 20 listeners are connected; `cut`: no answer, retried automatically; `closed`: the page is hidden. */
 export type TailState = 'connecting' | 'open' | 'full' | 'cut' | 'closed'
 
 const HIDDEN_FOR_MS = 60_000
@@ -13,10 +13,10 @@ const FULL_AGAIN_MS = 30_000
 const CUT_AGAIN_MS = 2000
 
 /**
- * Watches new events and outcomes while the component is shown; after a tab was hidden for 60 s the stream is closed until
- * it is shown again.
+ * Watches new events and outcomes while the component is visible. After a tab was hidden for 60 s, the stream is closed
+ * until the tab is visible again.
  *
- * @param onMessages told at most ten times a second, of all that came since.
+ * @param onMessages called at most ten times a second, with all new messages.
  * @see contracts/dashboard.md §6
  */
 export function useTail(
@@ -28,7 +28,7 @@ export function useTail(
   const isAwake = useIsAwake()
   const listener = useRef(onMessages)
   listener.current = onMessages
-  // As text, so that an equal filter object does not open another stream.
+  // A text, so that an equal filter object does not open another stream.
   const query = JSON.stringify(filters)
 
   useEffect(() => {
@@ -73,7 +73,7 @@ async function watch(
   }
 }
 
-/** At 50 messages a second a page would otherwise be drawn anew 50 times. */
+/** At 50 messages a second the page would otherwise render 50 times. */
 async function deliver(
   messages: AsyncIterable<TailMessage>,
   signal: AbortSignal,
@@ -112,7 +112,7 @@ function pause(ms: number, signal: AbortSignal): Promise<void> {
   })
 }
 
-/** False from the moment when the tab has been hidden for 60 s until it is shown. */
+/** False after the tab was hidden for 60 s, until it is visible. */
 function useIsAwake(): boolean {
   const [isAwake, setIsAwake] = useState(true)
   useEffect(() => {

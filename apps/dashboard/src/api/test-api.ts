@@ -3,7 +3,7 @@ import type { JsonObject } from '@millrace/protocol/json'
 import { api } from './client.ts'
 import { useWriting } from './reading.ts'
 
-/** The body of a request: whichever of its forms is in use; undefined for none. */
+/** The body of a request, in the form that it uses; undefined for none. */
 export function usedBody({ body }: RequestObject): { readonly form: string; readonly value: JsonObject } | undefined {
   const used = Object.entries(body).find(([, value]) => Object.keys(value).length > 0)
   return used === undefined ? undefined : { form: used[0], value: used[1] }
@@ -24,7 +24,7 @@ interface TestAsked {
 
 const INCLUDE = 'versions,steps,events,logs,timings,filter,batch,warnings'
 
-/** Runs a message through one destination, optionally with other values of its configuration. */
+/** Sends a message through one destination, optionally with other values of its configuration. */
 export function useTestDestination() {
   return useWriting(
     ({ id, force, ...body }: TestAsked & { destinationConfig?: JsonObject }) =>
@@ -36,7 +36,7 @@ export function useTestDestination() {
   )
 }
 
-/** Runs a message through every destination connected to a source. */
+/** Sends a message through every destination connected to a source. */
 export function useTestSource() {
   return useWriting(
     ({ id, force, ...body }: TestAsked) =>

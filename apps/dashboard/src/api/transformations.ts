@@ -37,7 +37,7 @@ export function useCreateTransformation() {
   )
 }
 
-/** All writable members are replaced; changed code makes a new version, a draft unless `publish`. */
+/** Replaces all writable members; changed code creates a new version, a draft unless `publish`. */
 export function useChangeTransformation() {
   return useWriting(
     ({ id, etag, publish, ...body }: TransformationWritten & { id: string; etag: string | null; publish?: boolean }) =>
@@ -70,7 +70,7 @@ export function useSaveTransformationTests() {
   )
 }
 
-/** Runs the stored tests over a version, over code that is not saved, or over the published version. */
+/** Runs the stored tests on a version, on unsaved code, or on the published version. */
 export function useRunTransformationTests() {
   return useWriting(
     ({ id, ...body }: { id: string; versionId?: string; code?: string; language?: CodeLanguage }) =>
@@ -87,7 +87,7 @@ export function useRunTransformation() {
   )
 }
 
-/** Live log lines, kept only while `captureLogs` is on. */
+/** Live log lines, stored only while `captureLogs` is on. */
 export function useTransformationLogs(id: string, options: { pollMs?: number } = {}) {
   return useQuery({
     ...reading<{ logs: TransformationLog[] }>(`${pathOf(id)}/logs`),

@@ -11,7 +11,7 @@ export function useUsers(options: { isEnabled?: boolean } = {}) {
   return useQuery({ ...readingAll<User>(USERS, 'users'), enabled: options.isEnabled ?? true })
 }
 
-/** The answer's `token` is shown this once. */
+/** The answer contains `token` only this once. */
 export function useCreateUser() {
   return useWriting(
     (body: UserWritten) => api<{ user: User; token: string }>('POST', USERS, { body }),
@@ -34,12 +34,12 @@ export function useDeleteUser() {
   )
 }
 
-/** The ETag of a user as it is now: lists have none. */
+/** The current ETag of a user: lists have none. */
 export async function userTag(id: string): Promise<string | null> {
   return (await api<{ user: User }>('GET', pathOf(id))).etag
 }
 
-/** The ETag of a user as it is when a form is opened, so that a change made meanwhile is noticed. */
+/** The ETag of a user when a form opens, to detect a concurrent change. */
 export function useUserTag(id: string) {
   return useQuery({ ...readingOne<{ user: User }>(pathOf(id)), select: ({ etag }) => etag, staleTime: 0 })
 }

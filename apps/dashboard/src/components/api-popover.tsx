@@ -2,7 +2,7 @@ import { commonTexts } from '../texts.ts'
 import { CommandPopover } from './command-popover.tsx'
 import { curlText, type ShownRequest } from './curl-text.ts'
 
-/** The request behind this very list or form, as curl. @see contracts/dashboard.md §12 [U17] */
+/** The request behind this list or form, as curl. @see contracts/dashboard.md §12 [U17] */
 export function ApiPopover(request: ShownRequest) {
   return (
     <CommandPopover

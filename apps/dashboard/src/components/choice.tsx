@@ -2,18 +2,18 @@ import { useId } from 'react'
 import styles from './choice.module.css'
 
 interface ChoiceProps<T extends string> {
-  /** What is chosen, for a screen reader. */
+  /** Label for screen readers. */
   readonly label: string
   readonly options: readonly { readonly value: T; readonly text: string }[]
   readonly value: T
   readonly onChange: (value: T) => void
-  /** As wide as there is room. */
+  /** Uses the full width. */
   readonly isWide?: boolean
 }
 
 /**
- * One of a few that stand side by side: the browser's own radio buttons. Mantine's SegmentedControl measures itself as soon as it
- * stands, which has the whole page laid out once more before it is drawn.
+ * A choice between a few options side by side, made of the browser's radio buttons. Mantine's SegmentedControl measures
+ * itself when it mounts, which forces a second layout of the page.
  */
 export function Choice<T extends string>({ label, options, value, onChange, isWide = false }: ChoiceProps<T>) {
   const name = useId()

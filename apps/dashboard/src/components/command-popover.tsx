@@ -5,16 +5,16 @@ import styles from './api-popover.module.css'
 import { CopyButton } from './copy-button.tsx'
 
 interface CommandPopoverProps {
-  /** On the button. */
+  /** Text of the button. */
   readonly text: string
-  /** What the button is for a screen reader. */
+  /** Label of the button for screen readers. */
   readonly label: string
-  /** Over the command. */
+  /** Text above the command. */
   readonly title: string
   readonly command: string
 }
 
-/** A command to be copied. */
+/** Shows a command to copy. */
 export function CommandPopover({ text, label, title, command }: CommandPopoverProps) {
   const [isOpen, setOpen] = useState(false)
   return (

@@ -5,19 +5,19 @@ import { Refusal } from './form/refusal.tsx'
 
 interface ConfirmDialogProps {
   readonly title: string
-  /** What will happen. */
+  /** Describes the consequences. */
   readonly children?: ReactNode
-  /** What has to be agreed to one by one before it can be done. */
+  /** Consequences that the user must confirm separately. */
   readonly checks?: readonly { readonly name: string; readonly label: string }[]
-  /** What the button does: `Delete`, `Revoke`. */
+  /** Label of the button: `Delete`, `Revoke`. */
   readonly action: string
   readonly isDanger?: boolean
-  /** Done when it resolves; what it throws is shown and can be tried again. */
+  /** The dialog closes when this resolves; it shows an error and allows a retry. */
   readonly onConfirm: () => Promise<unknown>
   readonly onClose: () => void
 }
 
-/** Asks before something that cannot be taken back. */
+/** Asks for confirmation before an action that cannot be undone. */
 export function ConfirmDialog({
   title,
   children,

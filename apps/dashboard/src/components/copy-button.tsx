@@ -6,13 +6,13 @@ import { copyText } from './copy-text.ts'
 
 interface CopyButtonProps {
   readonly text: string
-  /** What is copied: `write key`, `id`. */
+  /** Name of the text: `write key`, `id`. */
   readonly what: string
 }
 
 const SAID = { copied: 'Copied', failed: 'Not allowed by the browser' } as const
 
-/** Copies a text, and says that it did. A plain button: lists have one in each row, and scroll as fast as their rows are made. */
+/** Copies a text, and confirms it. A plain button: lists have one in each row, and its cost limits their scrolling. */
 export function CopyButton({ text, what }: CopyButtonProps) {
   const [outcome, setOutcome] = useState<keyof typeof SAID>()
   useEffect(() => {

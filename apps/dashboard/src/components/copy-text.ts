@@ -1,7 +1,7 @@
-/** @returns whether the browser did it. */
+/** @returns whether the browser copied it. */
 export async function copyText(text: string): Promise<boolean> {
   try {
-    // Not there on plain http from another machine.
+    // Missing on plain http from another machine.
     await navigator.clipboard.writeText(text)
     return true
   } catch {
@@ -15,7 +15,7 @@ function copySelected(text: string): boolean {
   area.style.position = 'fixed'
   area.style.opacity = '0'
   const focused = document.activeElement
-  // Inside an open dialog, which keeps the focus to itself.
+  // Placed inside an open dialog, which keeps the focus.
   const parent = focused?.closest('[role="dialog"]') ?? document.body
   parent.append(area)
   area.select()

@@ -1,16 +1,16 @@
 import { type Method, pathWith, type QueryValues } from '../api/client.ts'
 
-/** A request of this dashboard, as somebody makes it with a token of their own. */
+/** A request of this dashboard, for a user with a token. */
 export interface ShownRequest {
   readonly method?: Method
   readonly path: string
   readonly query?: QueryValues
   readonly body?: object
-  /** How many rows a list has: all of them are asked for. Not for lists that go by a cursor. */
+  /** Number of rows of the list, to request all pages. Not for lists with a cursor. */
   readonly rows?: number | undefined
 }
 
-/** What a list gives when nothing is said, and at most. @see contracts/control-plane.md §4 "list" */
+/** Default and maximum page size of a list. @see contracts/control-plane.md §4 "list" */
 const USUAL_ROWS = 100
 export const MAX_ROWS = 500
 
@@ -18,7 +18,7 @@ export const MAX_ROWS = 500
 export function curlText(origin: string, request: ShownRequest): string {
   const { method = 'GET', body } = request
   const parts = ['curl', ...(method === 'GET' ? [] : ['-X', method]), shellQuoted(origin + addressOf(request))]
-  // In double quotes: the shell puts the token in.
+  // Double quotes: the shell inserts the token.
   const lines = [parts.join(' '), '-H "Authorization: Bearer $MILLRACE_TOKEN"']
   if (body !== undefined) lines.push(`-d ${shellQuoted(JSON.stringify(body))}`)
   return lines.join(' \\\n  ')
@@ -26,11 +26,11 @@ export function curlText(origin: string, request: ShownRequest): string {
 
 function addressOf({ path, query = {}, rows = 0 }: ShownRequest): string {
   const address = pathWith(path, rows > USUAL_ROWS ? { ...query, limit: MAX_ROWS } : query)
-  // curl puts the numbers in by itself, and asks for one page after the other.
+  // curl expands the range and requests one page after the other.
   return rows > MAX_ROWS ? `${address}&page=[1-${Math.ceil(rows / MAX_ROWS)}]` : address
 }
 
-/** One word for a POSIX shell, whatever the text holds. */
+/** Quotes any text as one word for a POSIX shell. */
 export function shellQuoted(text: string): string {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`
 }

@@ -8,15 +8,15 @@ import { useIsNarrow } from './use-is-narrow.ts'
 interface FilterFieldsProps<Name extends string> {
   /** In the order of the fields. */
   readonly names: readonly Name[]
-  /** Those that are always there, above and below 900 px. */
+  /** Fields that are always visible, above and below 900 px. */
   readonly first: { readonly wide: readonly Name[]; readonly narrow: readonly Name[] }
   readonly values: { readonly [Each in Name]?: string }
   readonly field: (name: Name, value: string | undefined) => ReactNode
-  /** Behind the fields. */
+  /** Content after the fields. */
   readonly children?: ReactNode
 }
 
-/** The filters above a list. What is rarely wanted is shown when it is asked for, or when one of it is set. */
+/** The filters of a list. Rarely used fields are hidden until the user opens them, or one of them is set. */
 export function FilterFields<Name extends string>({ names, first, values, field, children }: FilterFieldsProps<Name>) {
   const always = useIsNarrow() ? first.narrow : first.wide
   const [isOpen, setOpen] = useState(() => names.some((name) => !always.includes(name) && values[name] !== undefined))
@@ -38,7 +38,7 @@ export interface FieldProps {
   readonly onChange: (value: string | undefined) => void
 }
 
-/** Asked for a moment after the last letter: one search may take a second. */
+/** Searches a moment after the last letter: one search may take a second. */
 export function TextFilter({
   label,
   isFirst,
@@ -81,7 +81,7 @@ interface ChoiceProps extends FieldProps {
 }
 
 export function ChoiceFilter({ label, options, value, onChange }: ChoiceProps) {
-  // What a link names and nobody knows is still shown: it does narrow the list.
+  // An unknown value from a link is still shown, because it filters the list.
   const known = value === undefined || options.some(([each]) => each === value) ? options : [...options, [value, value]]
   return (
     <Select

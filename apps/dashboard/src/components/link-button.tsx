@@ -8,7 +8,7 @@ interface LinkButtonProps extends ButtonProps {
   readonly children: ReactNode
 }
 
-/** A link that looks like a button; disabled it is none, so that NeedsRole can hold it back. */
+/** A link in the form of a button; disabled, it is not a link, so NeedsRole can disable it. */
 export function LinkButton({ to, search, disabled = false, ...look }: LinkButtonProps) {
   if (disabled) return <Button {...look} disabled />
   return <Button {...look} component={Link} to={to} search={(search ?? {}) as never} />

@@ -11,7 +11,7 @@ interface NeedsRoleProps {
   readonly children: ReactElement<{ disabled?: boolean }>
 }
 
-/** What a role may not do is shown, and disabled with the reason. @see contracts/dashboard.md §3 [U6] */
+/** Shows controls that the role may not use as disabled, with the reason. @see contracts/dashboard.md §3 [U6] */
 export function NeedsRole({ role, children }: NeedsRoleProps) {
   const own = useRole()
   if (own !== undefined && isAtLeast(own, role)) return children
@@ -23,7 +23,7 @@ export function NeedsRole({ role, children }: NeedsRoleProps) {
   )
 }
 
-/** Whether the one who is signed in may do what the role may; false until that is known. */
+/** Whether the user has at least this role; false until it is loaded. */
 export function useMay(role: Role): boolean {
   const own = useRole()
   return own !== undefined && isAtLeast(own, role)

@@ -2,7 +2,7 @@ import type { DeliveryState, Destination, Source } from '@millrace/api-types'
 import { homeTexts } from '../texts.ts'
 import type { MarkKind } from './state-mark.tsx'
 
-/** Mark and word of a node; the lower the rank, the sooner somebody should look. */
+/** Mark and word of a node; a lower rank is more urgent. */
 export interface NodeState {
   readonly kind: MarkKind
   readonly word: string
@@ -11,7 +11,7 @@ export interface NodeState {
 
 const BEHIND_MS = 60_000
 
-/** The first state of the table that holds. @see contracts/dashboard.md §5 */
+/** The first state of the table that applies. @see contracts/dashboard.md §5 */
 export function destinationState(
   { enabled }: Pick<Destination, 'enabled'>,
   delivery: DeliveryState | undefined,
@@ -30,14 +30,14 @@ export function destinationState(
   return OK
 }
 
-/** Whether somebody should look at a destination in this state. */
+/** Whether a destination in this state needs attention. */
 export function needsAttention({ kind }: NodeState): boolean {
   return kind === 'failed' || kind === 'resting' || kind === 'behind' || kind === 'dead'
 }
 
 /**
- * @param refused requests of the last five minutes.
- * @param goesNowhere it takes events and is connected to nothing.
+ * @param refused number of refused requests in the last five minutes.
+ * @param goesNowhere whether it accepts events without a connection.
  */
 export function sourceState({ enabled }: Pick<Source, 'enabled'>, refused: number, goesNowhere: boolean): NodeState {
   if (!enabled) return OFF

@@ -31,7 +31,7 @@ export function RefusalTable({ refusals }: { readonly refusals: readonly Refusal
   )
 }
 
-/** Refusals have no ids; two of the same millisecond and key are told apart by what was refused. */
+/** Refusals have no ids; two with the same millisecond and key differ in the refused request. */
 function idOf({ at, route, status, keyStart, bytes, text }: Refusal): string {
   return [at, route, status, keyStart, bytes, text].join(' ')
 }

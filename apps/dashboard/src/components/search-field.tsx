@@ -1,15 +1,15 @@
 import { TextInput } from '@mantine/core'
 
 interface SearchFieldProps {
-  /** What is sought: `Name, key or id`. */
+  /** Label: `Name, key or id`. */
   readonly label: string
   readonly className: string | undefined
   readonly value: string | undefined
-  /** Undefined: everything is shown. */
+  /** Undefined: all rows are shown. */
   readonly onChange: (value: string | undefined) => void
 }
 
-/** Narrows a list that is loaded as a whole, with each letter; `/` goes to it. */
+/** Filters a completely loaded list with each letter; `/` moves the focus to it. */
 export function SearchField({ label, className = '', value = '', onChange }: SearchFieldProps) {
   return (
     <TextInput

@@ -8,7 +8,7 @@ interface ShownIdProps {
   readonly what?: string
 }
 
-/** An id or key, whole, and copied by one click. */
+/** An id or key in full length, copied with one click. */
 export function ShownId({ id, what = 'id' }: ShownIdProps) {
   return (
     <span className={styles.id}>

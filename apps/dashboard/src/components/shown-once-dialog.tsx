@@ -5,15 +5,15 @@ import styles from './shown-once-dialog.module.css'
 
 interface ShownOnceDialogProps {
   readonly title: string
-  /** What it is: `token`. */
+  /** Name of the secret: `token`. */
   readonly what: string
   readonly secret: string
-  /** What to do with it. */
+  /** Advice for the user. */
   readonly children: string
   readonly onClose: () => void
 }
 
-/** A secret that nobody sees again: only its own button closes the dialog. */
+/** A secret that is shown only once: only its own button closes the dialog. */
 export function ShownOnceDialog({ title, what, secret, children, onClose }: ShownOnceDialogProps) {
   return (
     <Modal

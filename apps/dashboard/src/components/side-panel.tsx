@@ -6,16 +6,16 @@ import { type KeyBinding, useKeys } from '../shell/keys.ts'
 import styles from './side-panel.module.css'
 
 interface SidePanelProps {
-  /** What the panel holds: `Event m-88`. */
+  /** Title of the panel: `Event m-88`. */
   readonly label: string
   readonly title: ReactNode
-  /** The same as a page of its own. */
+  /** Link to the full page. */
   readonly to?: string
   readonly onClose: () => void
   readonly children: ReactNode
 }
 
-/** Shown beside a list; Esc closes it, and the focus goes back to where it was. */
+/** A panel beside a list; Esc closes it and restores the focus. */
 export function SidePanel({ label, title, to, onClose, children }: SidePanelProps) {
   const panel = useRef<HTMLElement>(null)
   const close = useRef(onClose)

@@ -1,6 +1,6 @@
 import styles from './state-mark.module.css'
 
-/** Shape and colour of a state; the word stands beside, so that neither has to be known. */
+/** Shape and colour of a state; the word beside it explains both. */
 const SHAPES = {
   ok: '●',
   off: '○',
@@ -16,7 +16,7 @@ export type MarkKind = keyof typeof SHAPES
 
 interface StateMarkProps {
   readonly kind: MarkKind
-  /** Empty where the words stand elsewhere. */
+  /** Empty if the word is elsewhere. */
   readonly children: string
 }
 
@@ -31,7 +31,7 @@ export function StateMark({ kind, children }: StateMarkProps) {
   )
 }
 
-/** Of what can be switched off. */
+/** The mark of a resource that can be disabled. */
 export function OnOffMark({ isOn }: { readonly isOn: boolean }) {
   return <StateMark kind={isOn ? 'ok' : 'off'}>{isOn ? 'on' : 'off'}</StateMark>
 }

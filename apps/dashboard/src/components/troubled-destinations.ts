@@ -10,7 +10,7 @@ export interface TroubledDestination {
   readonly state: NodeState
 }
 
-/** Destinations that need somebody, the worst first; undefined while that is not known. */
+/** Destinations that need attention, most urgent first; undefined until they are loaded. */
 export function useTroubledDestinations(): readonly TroubledDestination[] | undefined {
   const destinations = useDestinations().data
   const deliveries = useDeliveryStates({ pollMs: POLL_MS }).data

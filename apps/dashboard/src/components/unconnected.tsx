@@ -9,7 +9,7 @@ import { Notice } from './states/notice.tsx'
 
 const POLL_MS = 10_000
 
-/** Says that the events of a source go nowhere; nothing while there are none, or it is connected. */
+/** Warns that no destination gets the events of a source; empty without events, or if it is connected. */
 export function Unconnected({ source, hasButton = true }: { readonly source: Source; readonly hasButton?: boolean }) {
   const connections = useConnections().data
   const isLoose = connections?.every(({ sourceId }) => sourceId !== source.id)

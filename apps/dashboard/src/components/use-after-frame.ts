@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'react'
 import { afterFrame } from '../api/after-frame.ts'
 
-/** False until what is around it is on the screen: for what is not to be seen, and need not hold that up. */
+/** False until the surrounding page is painted: delays content that is not visible yet. */
 export function useAfterFrame(): boolean {
   const [isDrawn, setDrawn] = useState(false)
   useEffect(() => {

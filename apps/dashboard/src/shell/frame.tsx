@@ -6,7 +6,7 @@ import { tabTitle, useCurrentTitle } from './page-title.ts'
 import { Shell } from './shell.tsx'
 import { Tips } from './tips.tsx'
 
-/** What is around every page: nothing for an open one, else the shell, and sign-in before or over it. */
+/** The frame of every page: none for an open page, else the shell, with the sign-in before or over the page. */
 export function Frame() {
   const page = useMatches({ select: (matches) => matches.at(-1)?.staticData.page })
   const hasSession = useHasSession()
@@ -33,7 +33,7 @@ export function Frame() {
 
 function ToSignIn() {
   const navigate = useNavigate()
-  // The location changes before this is gone: what counts is where somebody wanted to go at first.
+  // The location changes before this unmounts: the page that the user first wanted counts.
   const wanted = useRef(useLocation().publicHref)
   useEffect(() => {
     void navigate({ to: '/sign-in', search: { next: wanted.current } as never, replace: true })

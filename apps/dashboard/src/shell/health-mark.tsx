@@ -9,8 +9,8 @@ import styles from './shell.module.css'
 const MAX_NAMED = 5
 
 /**
- * Whether the server takes events and every destination gets them, in a sign and a word: what is worst is said. Grey is what
- * is not known, never what is well.
+ * A mark and a word: whether the server accepts events and every destination gets them. It shows the worst state. Grey
+ * means unknown, never well.
  *
  * @see contracts/dashboard.md §3
  */
@@ -53,7 +53,7 @@ interface StateProps {
   readonly state: 'ok' | 'warn' | 'bad' | 'unknown'
   readonly sign: string
   readonly word: string
-  /** In place of the word, where there is no room for it. */
+  /** Used instead of the word if space is short. */
   readonly short?: string
   readonly text: string
   readonly to?: string

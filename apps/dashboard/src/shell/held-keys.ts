@@ -1,4 +1,4 @@
-/** What was pressed between the key that opens a field and the moment in which the field takes keys itself. */
+/** Keys pressed between the shortcut that opens a field and the moment when the field has the focus. */
 interface HeldKeys {
   readonly text: string
   readonly isEntered: boolean
@@ -9,7 +9,7 @@ const NOTHING: HeldKeys = { text: '', isEntered: false }
 let held: HeldKeys | undefined
 let stop: () => void = () => {}
 
-/** Keeps every key from the page, until they are taken. @param onEscape what is opened is not wanted any more. */
+/** Holds back all keys from the page until they are taken. @param onEscape the user cancels the opening. */
 export function holdKeys(onEscape: () => void): void {
   if (held !== undefined) return
   held = NOTHING
@@ -37,7 +37,7 @@ export function holdKeys(onEscape: () => void): void {
   }
 }
 
-/** Lets keys go to the page again. @returns those that were held. */
+/** Releases the keys to the page. @returns the keys that were held. */
 export function takeHeldKeys(): HeldKeys {
   stop()
   const taken = held ?? NOTHING

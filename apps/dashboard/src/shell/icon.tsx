@@ -29,7 +29,7 @@ const SHAPES = {
 
 export type IconName = keyof typeof SHAPES
 
-/** A drawing of 16 × 16 in the colour of the text beside it; it says nothing that the text does not. */
+/** A 16 × 16 icon in the colour of the text beside it; decorative only. */
 export function Icon({ name, size = 16 }: { readonly name: IconName; readonly size?: number }) {
   return (
     <svg

@@ -1,23 +1,25 @@
 import { type RefObject, useEffect, useSyncExternalStore } from 'react'
 
-/** A key, or two after each other such as `g s`. */
+/** A key, or a sequence of two such as `g s`. */
 export interface KeyBinding {
   readonly keys: string
-  /** What it does, for the list of all keys. */
+  /** Its action, for the list of keys. */
   readonly text: string
   readonly run: () => void
-  /** While the focus is in there it comes before the same keys of others: of two tables each has rows of its own. */
+  /**
+   * While the focus is in this element, its binding wins over others with the same key: each table has its own rows.
+   */
   readonly within?: RefObject<HTMLElement | null>
 }
 
 const PREFERENCE = 'millrace.keys'
-/** Between the two of a chord. */
+/** Maximum time between the two keys of a sequence. */
 const CHORD_MS = 1_500
 
 let bindings: readonly KeyBinding[] = []
 const listeners = new Set<() => void>()
 
-/** Binds keys while the component is shown; of the same keys the one bound last counts. Pass a list that stays the same. */
+/** Binds keys while the component is mounted; the last binding of a key wins. Pass a stable list. */
 export function useKeys(own: readonly KeyBinding[]): void {
   useEffect(() => {
     bindings = [...own, ...bindings]
@@ -29,12 +31,12 @@ export function useKeys(own: readonly KeyBinding[]): void {
   }, [own])
 }
 
-/** Every key in force, each once. */
+/** Every active key, without repetitions. */
 export function useAllKeys(): readonly KeyBinding[] {
   return useSyncExternalStore(watch, () => bindings)
 }
 
-/** Whether single keys do anything: who dictates, or shares a keyboard with a screen reader, switches them off. */
+/** Whether single keys are active: users of dictation or screen readers can disable them. */
 export function useAreKeysOn(): readonly [boolean, (on: boolean) => void] {
   const isOn = useSyncExternalStore(watch, areKeysOn)
   const set = (on: boolean) => {
@@ -45,7 +47,7 @@ export function useAreKeysOn(): readonly [boolean, (on: boolean) => void] {
   return [isOn, set]
 }
 
-/** Listens for keys as long as it is mounted; once, in the frame of the pages. */
+/** Listens for keys while mounted; use it once, in the frame of the pages. */
 export function useKeyListener(): void {
   useEffect(() => {
     let first: { readonly key: string; readonly at: number } | undefined
@@ -73,7 +75,7 @@ function boundTo(sought: string | undefined, target: EventTarget | null): KeyBin
   return bound.find(({ within }) => within?.current?.contains(target as Node)) ?? bound[0]
 }
 
-/** Where somebody writes, and in dialogs, keys have their own meaning. */
+/** In text fields and dialogs, keys have their own meaning. */
 function isForSomethingElse(target: EventTarget | null): boolean {
   return (
     target instanceof Element &&
@@ -81,7 +83,7 @@ function isForSomethingElse(target: EventTarget | null): boolean {
   )
 }
 
-/** Space presses what has the focus. */
+/** Space activates the focused element. */
 function isPress({ key, target }: KeyboardEvent): boolean {
   return key === ' ' && target instanceof Element && target.closest('button, summary') !== null
 }

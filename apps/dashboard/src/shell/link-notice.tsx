@@ -3,7 +3,7 @@ import { pageTexts } from '../texts.ts'
 import { unknownNames } from './search-values.ts'
 import styles from './shell.module.css'
 
-/** Says what of a link could not be read; the page shows itself without it. */
+/** Lists the parts of a link that could not be read; the page ignores them. */
 export function LinkNotice() {
   const page = useMatches({ select: (matches) => matches.at(-1)?.staticData.page })
   const search: Readonly<Record<string, unknown>> = useLocation().search

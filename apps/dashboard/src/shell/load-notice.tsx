@@ -3,7 +3,7 @@ import { useClock } from '../components/states/use-clock.ts'
 import { pageTexts } from '../texts.ts'
 import styles from './shell.module.css'
 
-/** Says that a part of the page could not be loaded, and when it is tried again. */
+/** Reports that a part of the page could not be loaded, and when it is retried. */
 export function LoadNotice() {
   const nextTryAt = useNextLoad()
   const now = useClock(nextTryAt !== undefined)

@@ -1,4 +1,4 @@
-/** The sign of the product: water over a race. */
+/** The product's logo: water over a race. */
 export function Mark({ size = 22 }: { readonly size?: number }) {
   return (
     <svg aria-hidden="true" width={size} height={size} viewBox="0 0 22 22">

@@ -4,12 +4,12 @@ import type { IconName } from './icon.tsx'
 interface Section {
   readonly text: string
   readonly path: string
-  /** After `g`. */
+  /** Key after `g`. */
   readonly letter: string
   readonly icon: IconName
 }
 
-/** The left side, in its order. */
+/** The sections of the navigation, in order. */
 export const SECTIONS: readonly Section[] = [
   { text: texts.home, path: '/', letter: 'h', icon: 'home' },
   { text: texts.events, path: '/events', letter: 'e', icon: 'events' },
@@ -23,7 +23,7 @@ export const SECTIONS: readonly Section[] = [
   { text: texts.settings, path: '/settings', letter: 'c', icon: 'settings' },
 ]
 
-/** The section that a path below /ui belongs to. */
+/** The section of a path below /ui. */
 export function sectionOf(pathname: string): Section | undefined {
   const isBelow = (path: string) => pathname === path || (path !== '/' && pathname.startsWith(`${path}/`))
   return SECTIONS.find(({ path }) => isBelow(path) || (path === '/transformations' && isBelow('/libraries')))

@@ -3,7 +3,7 @@ import type { ErrorComponentProps } from '@tanstack/react-router'
 import { pageTexts } from '../texts.ts'
 import styles from './shell.module.css'
 
-/** A fault of our own in a page. The console of the browser has what happened. */
+/** Shown after an error in a page. The browser's console has the details. */
 export function PageFailed({ reset }: ErrorComponentProps) {
   return (
     <div className={styles.alone} role="alert">

@@ -4,11 +4,11 @@ import styles from './page-head.module.css'
 import { usePageTitle } from './page-title.ts'
 
 interface PageHeadProps {
-  /** Undefined while it is not known yet. */
+  /** Undefined until it is loaded. */
   readonly title: string | undefined
   /** Beside the title: an id, a state. */
   readonly meta?: ReactNode
-  /** At the right: what can be done here. */
+  /** Actions, at the right. */
   readonly actions?: ReactNode
   readonly tabs?: readonly PageTab[]
 }
@@ -16,12 +16,12 @@ interface PageHeadProps {
 interface PageTab {
   readonly text: string
   readonly to: string
-  /** Of a tab that is part of the link's state. */
+  /** Search values of a tab that are part of the link. */
   readonly search?: Readonly<Record<string, string>>
   readonly isCurrent: boolean
 }
 
-/** The head of every page: what it is about, what can be done, its parts. */
+/** The head of every page: title, actions, tabs. */
 export function PageHead({ title, meta, actions, tabs = [] }: PageHeadProps) {
   usePageTitle(title)
   return (
@@ -39,7 +39,7 @@ export function PageHead({ title, meta, actions, tabs = [] }: PageHeadProps) {
 function PageTabs({ tabs }: { readonly tabs: readonly PageTab[] }) {
   const nav = useRef<HTMLElement>(null)
   const current = tabs.find(({ isCurrent }) => isCurrent)?.to
-  // Where not all of them have room, they scroll sideways.
+  // The tabs scroll sideways if they do not fit.
   // biome-ignore lint/correctness/useExhaustiveDependencies: another tab has become the current one
   useLayoutEffect(() => {
     const row = nav.current

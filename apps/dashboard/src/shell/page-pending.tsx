@@ -1,7 +1,7 @@
 import { Loading } from '../components/states/loading.tsx'
 import { PageHead } from './page-head.tsx'
 
-/** In place of a page whose files are on their way. */
+/** Shown while the files of a page load. */
 export function PagePending({ title }: { readonly title: string }) {
   return (
     <>

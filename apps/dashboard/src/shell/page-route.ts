@@ -1,22 +1,22 @@
 import type { QueryClient } from '@tanstack/react-query'
 import type { Readers } from './search-values.ts'
 
-/** A page, as its folder tells the router of it. */
+/** A page, as its folder describes it for the router. */
 export type PageRoute = LoadedPage | Redirect
 
 export interface LoadedPage {
-  /** Below /ui, with parameters as `$id`. */
+  /** Path below /ui, with parameters such as `$id`. */
   readonly path: string
-  /** Of the browser's tab and of the path on top. */
+  /** Title of the browser's tab and of the breadcrumb. */
   readonly title: string
-  /** The module, loaded when somebody comes here. */
+  /** The module, loaded on the first visit. */
   // biome-ignore lint/suspicious/noExplicitAny: a module of whatever else it exports
   readonly load: () => Promise<any>
-  /** The name of its component, which takes no properties. */
+  /** The name of its component, which has no props. */
   readonly component: string
-  /** What it reads of the link, by name; anything else in it is told to be left out. */
+  /** Search values that it reads, by name; others in a link are reported as ignored. */
   readonly search?: Readers
-  /** Asks for what it shows: on a first visit before the page itself is made, so that both go on at the same time. */
+  /** Requests its data: on a first visit while the page's files load. */
   readonly ask?: (client: QueryClient) => void
   /** Shown without the shell and without a session. */
   readonly isOpen?: boolean

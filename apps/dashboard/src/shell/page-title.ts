@@ -4,7 +4,7 @@ const PRODUCT = 'Millrace'
 let current: string | undefined
 const listeners = new Set<() => void>()
 
-/** Names what the page is about, such as the name of a source, in the path on top and the browser's tab. */
+/** Sets the name of the page's subject, such as a source, in the breadcrumb and the browser's tab. */
 export function usePageTitle(title: string | undefined): void {
   useEffect(() => {
     set(title)

@@ -7,13 +7,13 @@ import { paletteTexts } from '../texts.ts'
 import type { IconName } from './icon.tsx'
 import { SECTIONS } from './navigation.ts'
 
-/** Of each kind; whoever sees so many types another letter. */
+/** Maximum of each kind; with more matches the user types another letter. */
 const MAX_PER_KIND = 8
 
 export type PaletteEntry = {
   readonly key: string
   readonly text: string
-  /** What it is, in a word. */
+  /** Its kind, in a word. */
   readonly kind: string
   readonly icon: IconName
 } & (
@@ -33,9 +33,9 @@ interface Resource {
 }
 
 /**
- * What fits the words: pages, actions, resources; then what any text may be.
+ * Entries that match the words: pages, actions, resources; then entries for any text.
  *
- * @param asked the words as of a moment ago, which the server is asked for.
+ * @param asked the words after a short pause, which the server searches.
  */
 export function usePaletteEntries(words: string, asked: string, onKeys: () => void): readonly PaletteEntry[] {
   const { setColorScheme } = useMantineColorScheme()
@@ -96,6 +96,6 @@ export function usePaletteEntries(words: string, asked: string, onKeys: () => vo
       search: { user: words },
     },
   ]
-  // What nothing else is meant by comes first: then paste and Enter lead there.
+  // If no other entry matches, this comes first: the user can paste and press Enter.
   return [...resources, ...pages, ...actions, ...more, ...anyText]
 }

@@ -7,7 +7,7 @@ import { Icon } from './icon.tsx'
 import styles from './palette.module.css'
 import { usePaletteEntries } from './palette-entries.ts'
 
-/** Fast enough to feel at once, and no request for each letter. */
+/** Short enough to feel immediate, long enough to avoid a request for each letter. */
 const PAUSE_MS = 120
 
 interface PaletteProps {
@@ -15,7 +15,7 @@ interface PaletteProps {
   readonly onKeys: () => void
 }
 
-/** Goes to any page, resource or event by what is typed. */
+/** Finds any page, resource or event by typed text. */
 export function Palette({ onClose, onKeys }: PaletteProps) {
   const [written, setWritten] = useState('')
   const [asked] = useDebouncedValue(written.trim(), PAUSE_MS)

@@ -1,7 +1,7 @@
 import { useLocation, useNavigate, useRouter } from '@tanstack/react-router'
 import { useCallback, useMemo } from 'react'
 
-/** Makes a value of the text in a link; undefined when it can be none. */
+/** Parses a text in a link; undefined if it is invalid. */
 export type Reader<T> = (text: string) => T | undefined
 export type Readers = Readonly<Record<string, Reader<unknown>>>
 export type SearchValues<R extends Readers> = { readonly [Name in keyof R]?: NonNullable<ReturnType<R[Name]>> }
@@ -17,7 +17,7 @@ export function oneOf<const T extends string>(...values: readonly T[]): Reader<T
   return (given) => values.find((value) => value === given)
 }
 
-/** Of several, separated by commas: `delivered,dead`. */
+/** Several values, separated by commas: `delivered,dead`. */
 export function someOf<const T extends string>(...values: readonly T[]): Reader<readonly T[]> {
   return (given) => {
     const words = given.split(',')
@@ -25,7 +25,7 @@ export function someOf<const T extends string>(...values: readonly T[]): Reader<
   }
 }
 
-/** A column that a list is sorted by, with `-` before it from the greatest down. */
+/** A column to sort by, with `-` for descending order. */
 export function sortBy(...keys: readonly string[]): Reader<string> {
   return (given) => (keys.includes(given.replace(/^-/, '')) ? given : undefined)
 }
@@ -37,18 +37,18 @@ export function wholeNumber(from: number, to: number): Reader<number> {
   }
 }
 
-/** A moment, as RFC 3339 in UTC; what is written is what is kept. */
+/** A time as RFC 3339 in UTC; the link keeps the given text. */
 export const time: Reader<string> = (given) =>
   /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,3})?)?Z$/.test(given) && !Number.isNaN(Date.parse(given)) ? given : undefined
 
-/** What is chosen in a list: up to 50 ids, or `all`, which is whatever the filter matches. */
+/** The selection of a list: up to 50 ids, or `all` for everything that matches the filter. */
 export const selection: Reader<'all' | readonly string[]> = (given) => {
   if (given === 'all') return given
   const ids = given.split(',')
   return ids.length <= MAX_LISTED && ids.every((id) => /^[\w:.-]{1,300}$/.test(id)) ? ids : undefined
 }
 
-/** Reads what of a link can be read. */
+/** Parses the valid values of a link. */
 function readSearch<R extends Readers>(readers: R, search: Readonly<Record<string, unknown>>): SearchValues<R> {
   const values: Record<string, unknown> = {}
   for (const [name, read] of Object.entries(readers)) {
@@ -59,7 +59,7 @@ function readSearch<R extends Readers>(readers: R, search: Readonly<Record<strin
   return values as SearchValues<R>
 }
 
-/** The names of what a link holds and nobody can read. */
+/** The names of invalid values in a link. */
 export function unknownNames(readers: Readers, search: Readonly<Record<string, unknown>>): string[] {
   const values: Readonly<Record<string, unknown>> = readSearch(readers, search)
   return Object.keys(search).filter((name) => search[name] !== '' && values[name] === undefined)
@@ -67,11 +67,11 @@ export function unknownNames(readers: Readers, search: Readonly<Record<string, u
 
 export type SetSearch<R extends Readers> = (
   changes: { readonly [Name in keyof R]?: SearchValues<R>[Name] | undefined },
-  /** `push` makes a step for the Back button: for panels and tabs, not for each letter of a filter. */
+  /** `push` adds a step to the browser's history: for panels and tabs, not for each letter of a filter. */
   how?: 'replace' | 'push',
 ) => void
 
-/** The state of a view, which lives in the link alone. @see contracts/dashboard.md §2 [U2] */
+/** The state of a view, stored only in the link. @see contracts/dashboard.md §2 [U2] */
 export function useSearchValues<R extends Readers>(readers: R): readonly [SearchValues<R>, SetSearch<R>] {
   const { search, pathname }: { search: Readonly<Record<string, unknown>>; pathname: string } = useLocation()
   const navigate = useNavigate()
@@ -79,7 +79,8 @@ export function useSearchValues<R extends Readers>(readers: R): readonly [Search
   const values = useMemo(() => readSearch(readers, search), [readers, search])
   const set = useCallback<SetSearch<R>>(
     (changes, how = 'replace') => {
-      // A page that is being left may still write, such as a field after a pause: its filters are none of the next page.
+      // A page that is being left may still write, for example a debounced field: its filters must not reach the next
+      // page.
       if (router.latestLocation.pathname !== pathname) return
       const written = Object.fromEntries(Object.entries(changes).map(([name, value]) => [name, writtenValue(value)]))
       const search = (before: Record<string, unknown>) => ({ ...before, ...written })

@@ -17,10 +17,10 @@ const loadPalette = () => import('./palette.tsx').then(({ Palette }) => ({ defau
 const Palette = lazyPart(loadPalette)
 const KeyList = lazyPart(() => import('./key-list.tsx').then(({ KeyList }) => ({ default: KeyList })))
 
-/** After so long the first page has what it needs. */
+/** After this time the first page has loaded its data. */
 const IDLE_MS = 2_000
 
-/** Left the sections, on top path, search, health, theme and account. */
+/** Navigation on the left; breadcrumb, search, health, theme and account at the top. */
 export function Shell({ children }: { readonly children: ReactNode }) {
   const [open, setOpen] = useState<'drawer' | 'palette' | 'keys'>()
   const close = () => {
@@ -80,7 +80,7 @@ export function Shell({ children }: { readonly children: ReactNode }) {
   )
 }
 
-/** It is to be there when it is called, even when the server is not. */
+/** Preloaded, so it opens even while the server is away. */
 function usePaletteSoon(): void {
   useEffect(() => {
     const timer = setTimeout(() => void loadPalette().catch(() => {}), IDLE_MS)
@@ -88,7 +88,7 @@ function usePaletteSoon(): void {
   }, [])
 }
 
-/** The first filter of a page carries `data-filter`. */
+/** The first filter of a page has `data-filter`. */
 function focusFilter(): void {
   document.querySelector<HTMLElement>('main [data-filter]')?.focus()
 }

@@ -9,12 +9,13 @@ interface Tip {
 }
 
 /**
- * The one tooltip of the page: whatever has `data-tip` has it as its text, when it is pointed at, touched, or reached by the
- * keyboard, until it is left, or Escape. With a tooltip of its own, each button of a list would cost more than the rest of its row.
+ * The single tooltip of the page: it shows the text of `data-tip` when an element is hovered, touched, or focused by
+ * the keyboard, until the user leaves it or presses Escape. A tooltip for each button of a list would cost more than
+ * the rest of its row.
  */
 export function Tips() {
   const [tip, setTip] = useState<Tip>()
-  // It is opened once Mantine knows beside what: a moment before, it would stand in the corner of the page.
+  // Opens after Mantine knows its anchor: earlier, it would appear in the corner of the page.
   const [placed, setPlaced] = useState<HTMLElement>()
   const id = useId()
   const of = tip?.of
@@ -23,7 +24,7 @@ export function Tips() {
     setPlaced(of)
     if (of === undefined) return
     of.setAttribute('aria-describedby', id)
-    // Its text may change, and it may go, while it is shown.
+    // The text may change, and the element may disappear, while it is shown.
     const changes = new MutationObserver(() => setTip((before) => sameTip(before, tipOf(of))))
     changes.observe(document.body, { subtree: true, childList: true, attributeFilter: ['data-tip'] })
     return () => {
@@ -37,7 +38,7 @@ export function Tips() {
   )
 }
 
-/** @returns what ends it. */
+/** @returns a function that ends it. */
 function watchTips(setTip: (tip: Tip | undefined) => void): () => void {
   let shown: HTMLElement | undefined
   let pointed: HTMLElement | null = null

@@ -1,6 +1,6 @@
 import { useEffect, useRef } from 'react'
 
-/** Ctrl or ⌘ and a letter, wherever the focus is; the browser's own meaning of it is left out. */
+/** Ctrl or ⌘ and a letter, wherever the focus is; suppresses the browser's own shortcut. */
 export function useControlKey(letter: string, run: () => void): void {
   const latest = useRef(run)
   useEffect(() => {
@@ -13,7 +13,7 @@ export function useControlKey(letter: string, run: () => void): void {
       event.preventDefault()
       latest.current()
     }
-    // Before the editor, which has meanings of its own for some keys.
+    // Runs before the editor, which uses some of these keys.
     window.addEventListener('keydown', onKeyDown, { capture: true })
     return () => window.removeEventListener('keydown', onKeyDown, { capture: true })
   }, [letter])

@@ -15,9 +15,9 @@ import {
   Tooltip,
 } from '@mantine/core'
 
-/** Mantine wants ten shades and paints with its variables, which mantine-colours.css tells in our tokens. */
+/** Mantine requires ten shades but paints with its variables, which mantine-colours.css defines from our tokens. */
 const tuple = (colour: string) => Array.from({ length: 10 }, () => colour) as unknown as MantineColorsTuple
-/** The `<header>` of a dialog is none of the page. */
+/** The `<header>` of a dialog is not a header of the page. */
 const PLAIN_HEADER = { header: { role: 'presentation' } }
 const VEIL = { backgroundOpacity: 0.35 }
 const SMALL = { defaultProps: { size: 'xs' } }
@@ -45,7 +45,7 @@ export const theme = createTheme({
     NumberInput: NumberInput.extend(SMALL),
     Textarea: Textarea.extend(SMALL),
     Select: Select.extend(SMALL),
-    // A filter by one of 1,000 sources would have as many options in the page while it is closed.
+    // Otherwise a closed filter for one of 1,000 sources would put 1,000 options into the page.
     Combobox: Combobox.extend({ defaultProps: { keepMounted: false } }),
     TagsInput: TagsInput.extend(SMALL),
     Modal: Modal.extend({

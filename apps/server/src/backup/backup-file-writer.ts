@@ -13,14 +13,14 @@ import { END_BYTES, paddingOf, tarHeader } from './tar.ts'
 
 const CHUNK_BYTES = 1024 * 1024
 
-/** Writes a backup member by member; blocks its thread. What it has written is no backup before `finish` returns. */
+/** Writes a backup member by member; blocks its thread. The file is a valid backup only after `finish` returns. */
 export class BackupFileWriter implements Disposable {
   readonly #file: number
   readonly #modifiedAt: number
   readonly #members: BackupMember[] = []
 
   /**
-   * @param path must not exist yet; for its owner alone.
+   * @param path must not exist yet; readable by its owner only.
    * @param createdAt milliseconds since 1970, for all members.
    */
   constructor(path: string, createdAt: number) {
@@ -29,7 +29,10 @@ export class BackupFileWriter implements Disposable {
     this.#addText(FORMAT_MEMBER, `${BACKUP_FORMAT}\n`)
   }
 
-  /** Adds a file that nobody changes meanwhile. @throws Error with code ENOENT if it is not there; then nothing is added. */
+  /**
+   * Adds a file that does not change meanwhile. @throws Error with code ENOENT if it does not exist; then nothing is
+   * added.
+   */
   addFile(name: string, path: string): void {
     const source = openSync(path, 'r')
     try {

@@ -16,19 +16,19 @@ import {
 import { TarFormatError } from './tar.ts'
 import { CutFileError, TarReader } from './tar-reader.ts'
 
-/** A file that is no whole and unchanged backup of a version that this one knows, in words for people. */
+/** The file is not a complete, unchanged backup of a version that this one supports; the message is for people. */
 export class BackupFileError extends Error {
   override readonly name = 'BackupFileError'
   readonly code = 'backup_file'
 }
 
-/** Of the manifest and its digest; more is none of ours. A manifest has some 120 bytes for each member. */
+/** Maximum size of the manifest or its digest; ours are smaller. A manifest has some 120 bytes for each member. */
 const MAX_TEXT_BYTES = 64 * 1024 * 1024
 
 /**
- * Reads all of a backup and compares every byte with what the manifest and the format say.
+ * Reads a whole backup and compares every byte with the manifest and the format.
  *
- * @throws BackupFileError if it is cut, changed, no backup, or of a later version.
+ * @throws BackupFileError if it is truncated, changed, not a backup, or of a later version.
  */
 export function verifyBackup(path: string): Promise<Manifest> {
   return withBackup(path, async (reader) => {
@@ -53,10 +53,10 @@ export function verifyBackup(path: string): Promise<Manifest> {
 }
 
 /**
- * Writes what a backup holds into a folder, synced; compares it with the manifest once more.
+ * Writes the content of a backup into a folder, synced; compares it with the manifest again.
  *
- * @param manifest as `verifyBackup` has returned it.
- * @param isWanted which members; all of them unless given.
+ * @param manifest the result of `verifyBackup`.
+ * @param isWanted selects members; default: all.
  * @throws BackupFileError if the file has changed meanwhile.
  */
 export function extractBackup(
@@ -105,7 +105,7 @@ async function openFile(path: string): Promise<FileHandle> {
   }
 }
 
-/** Looks at the first member alone: what comes after it may be anything, if this is not a backup that we know. */
+/** Reads only the first member: if this is not a known backup, the rest may be anything. */
 async function judgeFormat(path: string, reader: TarReader): Promise<void> {
   if (reader.first?.name !== FORMAT_MEMBER || reader.first.sizeBytes > 100) {
     throw new BackupFileError(`${path} is not a backup of Millrace`)

@@ -4,7 +4,7 @@ import type { FastifyPluginAsync } from 'fastify'
 import { BACKUP_IN_WORDS } from './backup.openapi.ts'
 import type { BackupRequest, Backups } from './backups.ts'
 
-/** Begins backups; how they go is in GET /v2/admin/info. @see contracts/control-plane.md §10 [D725] */
+/** Starts backups; GET /v2/admin/info shows their progress. @see contracts/control-plane.md §10 [D725] */
 export function backupRoutes(backups: Backups): FastifyPluginAsync {
   return async (app) => {
     app.post(

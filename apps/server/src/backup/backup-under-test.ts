@@ -14,12 +14,12 @@ const TOKEN = 'backup-owner-0123456789-0123456789'
 
 export interface MadeBackup {
   readonly file: string
-  /** Ids of what it knows. */
+  /** Ids of its resources. */
   readonly sourceId: string
   readonly destinationId: string
 }
 
-/** Has a server with a source, a webhook that answers nothing, and `events` events make a backup. */
+/** Makes a backup of a server with a source, a webhook that never answers, and `events` events. */
 export async function makeBackup(folder: string, events: number, body: object = {}): Promise<MadeBackup> {
   const environment = {
     MILLRACE_DATA_DIR: join(folder, 'data'),
@@ -44,7 +44,7 @@ export async function makeBackup(folder: string, events: number, body: object = 
   }
   const post = async (path: string, sent: object) => JSON.parse(await call(path, sent))
   const { source } = await post('/v2/sources', { name: 'Source', type: 'HTTP' })
-  // Loopback may be called here, and nobody listens: every event waits.
+  // Loopback is allowed here, and no receiver listens: every event waits.
   const config = { webhookUrl: 'http://127.0.0.1:9/hook' }
   const { destination } = await post('/v2/destinations', { name: 'Booking hook', type: 'WEBHOOK', config })
   await post('/v2/connections', { sourceId: source.id, destinationId: destination.id })
@@ -60,7 +60,7 @@ export async function makeBackup(folder: string, events: number, body: object = 
   return { file: join(folder, backup.file), sourceId: source.id, destinationId: destination.id }
 }
 
-/** Packs a backup again after something in it was changed, so that it is as whole as if it had been made like that. */
+/** Packs a backup again after a change of its content, with a valid manifest. */
 export function repack(
   file: string,
   into: string,

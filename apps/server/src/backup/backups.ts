@@ -23,9 +23,9 @@ import {
 
 export interface BackupsOptions {
   readonly dataFolder: string
-  /** Where the files go; made if it is missing. */
+  /** Folder of the files; created if it is missing. */
   readonly directory: string
-  /** Below it nothing is accepted; 0: there is none. */
+  /** The disk floor below which the server stops accepting events; 0: none. */
   readonly diskFloorBytes: number
   readonly log: SqliteEventLog
   readonly store: DeliveryStore
@@ -36,16 +36,16 @@ export interface BackupsOptions {
 }
 
 export interface BackupRequest {
-  /** Whether the log goes with it. */
+  /** Whether the backup includes the log. */
   readonly hasLog: boolean
 }
 
 /**
- * Makes backups while everything goes on: one at a time, each in a thread of its own.
+ * Makes backups while the server runs: one at a time, each in a separate thread.
  *
- * The delivery state and the catalog are copied first, then the configuration, then the log: so every position exists in its log, and what
- * was delivered in between is delivered again rather than lost. The log's newest segment is closed for it, so that only
- * files are copied which nobody writes any more.
+ * It copies the delivery state and the catalog first, then the configuration, then the log: every position then exists
+ * in the copied log, and events delivered in between are delivered again rather than lost. It closes the log's newest
+ * segment first, so the backup copies only files that no longer change.
  *
  * @see contracts/control-plane.md §10 [D725], decision 0012
  */
@@ -55,21 +55,21 @@ export class Backups {
   #running: { readonly thread: ThreadCalls<BackupCalls>; readonly ended: Promise<void> } | undefined
   readonly #stopped = new AbortController()
 
-  /** Removes what a crash has left of a backup. */
+  /** Removes the temporary files of a backup after a crash. */
   constructor(options: BackupsOptions) {
     this.#options = options
     this.#note = new LastBackupNote(options.dataFolder)
   }
 
-  /** The one that runs, else the one that ended last; null if there was none. */
+  /** The running backup, else the last one; null if there was none. */
   get last(): LastBackup | null {
     return this.#note.last
   }
 
   /**
-   * Begins a backup; it runs on after this has returned.
+   * Starts a backup, which continues after the call returns.
    *
-   * @throws ApiError 409 while another one runs, 507 when there is not the room, 503 when nothing can be written.
+   * @throws ApiError 409 while another one runs, 507 without enough space, 503 if nothing can be written.
    */
   begin({ hasLog }: BackupRequest): LastBackup {
     const { directory, clock } = this.#options
@@ -100,7 +100,7 @@ export class Backups {
     return { file, state: 'running' }
   }
 
-  /** Ends the one that runs as failed, at once. */
+  /** Ends the running backup as failed, at once. */
   async stop(): Promise<void> {
     this.#stopped.abort()
     await this.#running?.thread.stop()
@@ -128,7 +128,7 @@ export class Backups {
 
   async #copy(thread: ThreadCalls<BackupCalls>, file: string, createdAt: number, hasLog: boolean): Promise<void> {
     const { dataFolder, directory, log, store, catalog, controlPlane, logger } = this.#options
-    // A segment that the copied positions still need could else be dropped before its turn.
+    // Otherwise retention could delete a segment that the copied positions still need.
     using _hold = log.holdRetention()
     const { signal } = this.#stopped
     const copy = (name: string) =>
@@ -141,10 +141,13 @@ export class Backups {
     } catch (error) {
       signal.throwIfAborted()
       hasCatalog = false
-      // Its counts can be made anew from the log: it is no reason to be without a backup.
-      logger.warn({ file, cause: (error as Error).message }, 'a backup has no schema catalog')
+      // The catalog can be rebuilt from the log, so a failed copy does not stop the backup.
+      logger.warn(
+        { file, cause: (error as Error).message },
+        'the schema catalog could not be copied; the backup continues without it',
+      )
     }
-    // The configuration is the one that governs the last record: of a change that comes later nothing is in the backup.
+    // The configuration applies up to the last record: a later change is not in the backup.
     const { spans, logEnd } = await controlPlane.betweenChanges(async () => {
       await copy('control.db')
       return {
@@ -184,7 +187,7 @@ export class Backups {
   #judgeRoom(hasLog: boolean): void {
     const { dataFolder, directory, diskFloorBytes, log } = this.#options
     const databases = ['delivery.db', 'catalog.db', 'control.db'].map((name) => bytesOf(join(dataFolder, name)))
-    // The databases are copied first; each of the copies goes when it is in the file, and then comes the log.
+    // The databases are copied first. Each copy is deleted when it is in the file; the log follows.
     const needed = databases.reduce((sum, bytes) => sum + bytes) + Math.max(...databases, hasLog ? log.sizeBytes() : 0)
     const { bavail, bsize } = statfsSync(directory)
     const free = bavail * bsize
@@ -192,7 +195,7 @@ export class Backups {
     throw new ApiError('insufficient_storage', 'Not enough space for a backup', { details: { needed, free } })
   }
 
-  /** After the time, in seconds; a later second while there is a file of that name. */
+  /** Named after the time, in seconds; a later second if the name exists. */
   #newName(at: number): string {
     const seconds = formatTime(at).slice(0, 19).replaceAll(/[-:]/g, '')
     const file = `backup-${seconds}Z.tar`
@@ -200,7 +203,7 @@ export class Backups {
   }
 }
 
-/** Of a database with what is not in its file yet. */
+/** Size of a database, including data that is not in its file yet. */
 function bytesOf(path: string): number {
   return ['', '-wal'].reduce((sum, ending) => sum + (statSync(path + ending, { throwIfNoEntry: false })?.size ?? 0), 0)
 }

@@ -9,17 +9,17 @@ const PROGRAM = fileURLToPath(new URL('./copy-main.ts', import.meta.url))
 
 export interface DatabaseCopy {
   readonly from: string
-  /** Not there yet; its folder is made. */
+  /** Must not exist; its folder is created. */
   readonly into: string
-  /** Ends the copy at once; what is there of it is worth nothing. */
+  /** Ends the copy at once; discard what it has written. */
   readonly signal: AbortSignal
 }
 
 /**
- * Copies an SQLite database as it is at one moment, while others write it: in a process of its own. Nothing interrupts the
- * one statement that copies it but the end of whoever carries it out, and a thread ends only after it.
+ * Copies one state of an SQLite database, in a separate process, while other connections write it. The copying
+ * statement can only be interrupted by ending its process; a thread would end only after it.
  *
- * @throws Error with what SQLite says; AbortError once the signal is aborted and the process is gone.
+ * @throws Error with SQLite's message; AbortError once the signal is aborted and the process has ended.
  */
 export async function copyDatabase({ from, into, signal }: DatabaseCopy): Promise<void> {
   signal.throwIfAborted()

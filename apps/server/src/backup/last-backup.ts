@@ -1,41 +1,41 @@
 import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** How the last backup went, or how the one that runs goes. */
+/** State of the last or the running backup. */
 export interface LastBackup {
   readonly file: string
   readonly state: 'running' | 'done' | 'failed'
-  /** Why it failed, in words for the operator. */
+  /** Reason of the failure, for the operator. */
   readonly reason?: string
 }
 
 interface Noted extends LastBackup {
-  /** Where the file is, or was to be. */
+  /** Path of the file. */
   readonly directory: string
 }
 
-/** Why a backup failed that was not let finish. */
+/** Reason of a backup that was stopped. */
 export const INTERRUPTED = 'the server stopped during the backup'
 
-/** Remembers the last backup in the data folder, over restarts: so that what a crash left behind is known by its name. */
+/** Stores the last backup in the data folder: after a crash, the next start finds its temporary files by name. */
 export class LastBackupNote {
   readonly #path: string
   #noted: Noted | undefined
 
-  /** Removes what a backup has left behind that a crash or a stop has ended. */
+  /** Removes the temporary files of a backup that a crash or a stop has ended. */
   constructor(dataFolder: string) {
     this.#path = join(dataFolder, 'last-backup.json')
     this.#noted = readNoted(this.#path)
     if (this.#noted?.state !== 'running') return
     const { directory, file } = this.#noted
-    // Its end was not noted any more, but it has its name only when it is complete.
+    // The end was not stored, but a file has this name only if it is complete.
     const isDone = existsSync(join(directory, file))
     this.#noted = { directory, file, ...(isDone ? { state: 'done' } : { state: 'failed', reason: INTERRUPTED }) }
     try {
       removeLeftovers(directory, file)
       this.note(directory, this.#noted)
     } catch {
-      // A full disk, or a folder that is not there at the moment: the next start tries again.
+      // The disk is full, or the folder is missing: the next start tries again.
     }
   }
 
@@ -45,7 +45,7 @@ export class LastBackupNote {
     return reason === undefined ? { file, state } : { file, state, reason }
   }
 
-  /** @throws Error when it cannot be written; then it is remembered until the next start only. */
+  /** @throws Error if it cannot be stored; then it is known only until the next start. */
   note(directory: string, last: LastBackup): void {
     const { file, state, reason } = last
     this.#noted = { directory, file, state, ...(reason === undefined ? {} : { reason }) }
@@ -67,7 +67,7 @@ export function removeLeftovers(directory: string, file: string): void {
   rmSync(workFolderOf(directory, file), { recursive: true, force: true })
 }
 
-/** What is no note of ours is none: a backup does not depend on it. */
+/** An invalid note counts as absent: backups do not depend on it. */
 function readNoted(path: string): Noted | undefined {
   try {
     const noted = JSON.parse(readFileSync(path, 'utf8')) as Noted

@@ -2,19 +2,20 @@ import { createHash } from 'node:crypto'
 import { isJsonObject } from '@millrace/protocol'
 
 /*
- * A backup is one tar file, readable for every tar. Its members, in this order:
+ * A backup is one tar file in standard format. Its members, in this order:
  *
- *   millrace-backup    number of this format, so that a later one is known before anything else is read
+ *   millrace-backup    number of this format: a reader recognises a later format before it reads anything else
  *   delivery.db        the delivery state
- *   catalog.db         what the schema catalog has counted, with its position; of an older backup, missing
- *   control.db         the configuration, people, audit log; secrets in it are encrypted, and their key is not in a backup
- *   inbox.key          the quickstart's inbox path, where there is one
- *   admin-password     digest of the generated password of the schema API, where there is one
- *   log/<offset>.db    closed segments of the log, oldest first; none if the log was left out
- *   manifest.json      what there is, with sizes and SHA-256
+ *   catalog.db         the counts of the schema catalog, with its position; absent from older backups
+ *   control.db         the configuration, users, audit log; secrets are encrypted, and a backup does not hold their key
+ *   inbox.key          the quickstart's inbox path, if there is one
+ *   admin-password     digest of the generated password of the schema API, if there is one
+ *   log/<offset>.db    closed segments of the log, oldest first; none if the log was omitted
+ *   manifest.json      the members, with sizes and SHA-256
  *   manifest.sha256    SHA-256 of manifest.json, as 64 hex digits
  *
- * The manifest stands last because a member's hash is known when it has been written; a file without it is cut.
+ * The manifest is last because the hash of a member is known only after writing it; a file without a manifest is
+ * truncated.
  */
 export const BACKUP_FORMAT = 1
 export const FORMAT_MEMBER = 'millrace-backup'
@@ -28,21 +29,21 @@ export interface BackupMember {
   readonly sha256: string
 }
 
-/** What a backup says of itself. */
+/** Description of a backup. */
 export interface Manifest {
   readonly format: number
-  /** Of the data folder that it is a copy of. */
+  /** Format of the copied data folder. */
   readonly dataFormat: number
-  /** Of the program that made it. */
+  /** Version of the program that made it. */
   readonly version: string
-  /** RFC 3339: when it was begun. */
+  /** RFC 3339 time of its start. */
   readonly createdAt: string
   readonly hasLog: boolean
-  /** Everything but the manifest itself and its digest. */
+  /** All members except the manifest and its digest. */
   readonly members: readonly BackupMember[]
 }
 
-/** The places in a data folder that a backup may hold. */
+/** The places in a data folder that a backup may contain. */
 export function isBackupMember(name: string): boolean {
   return (
     ['delivery.db', 'catalog.db', 'control.db', 'inbox.key', 'admin-password'].includes(name) ||
@@ -50,7 +51,7 @@ export function isBackupMember(name: string): boolean {
   )
 }
 
-/** @returns undefined if it is none. */
+/** @returns undefined for an invalid manifest. */
 export function parseManifest(text: string): Manifest | undefined {
   try {
     const parsed: unknown = JSON.parse(text)

@@ -3,18 +3,18 @@ import { type Span, SqliteDeliveryStore } from '@millrace/delivery'
 import { SqliteEventLog, STREAMS } from '@millrace/log'
 import type { Clock } from '@millrace/std'
 
-/** What one destination has still to get. */
+/** Undelivered events of one destination. */
 export interface Redelivery {
   readonly destinationId: string
   readonly destinationName: string
-  /** Events of its sources that have no outcome there yet; filters may leave out some of them. */
+  /** Events of its sources without an outcome; filters may exclude some of them. */
   readonly events: number
 }
 
 /**
- * Counts for each destination what a data folder will have delivered when the server starts.
+ * Counts, for each destination, the events that a server will deliver after it starts on a data folder.
  *
- * @param folder nobody else has it open.
+ * @param folder no other process has it open.
  * @param names of the destinations, by id.
  */
 export async function redeliveries(
@@ -34,7 +34,7 @@ export async function redeliveries(
       const start = (stream: number) =>
         positions.find((row) => row.reader === destinationId && row.stream === stream)?.position.offset ?? 0
       const { waiting, done } = await store.outcomes.resume(destinationId)
-      // Those behind the start are in the log's count.
+      // The count of the log includes waits after the starting place.
       const behind = waiting.filter(({ offset, stream }) => offset < start(stream)).length
       const inLog = await countInLog(log, connected, start)
       const events = Math.max(behind, behind + inLog - done.length)

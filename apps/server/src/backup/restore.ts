@@ -10,7 +10,7 @@ import { syncFolder } from './sync-folder.ts'
 
 export interface RestoreOptions {
   readonly file: string
-  /** Empty, or not there yet. */
+  /** Empty, or missing. */
   readonly dataFolder: string
   readonly clock: Clock
 }
@@ -18,19 +18,19 @@ export interface RestoreOptions {
 export interface Restored {
   readonly dataFolder: string
   readonly manifest: Manifest
-  /** What will be delivered when the server starts; empty without a log, whatever waited. */
+  /** Events that will be delivered when the server starts; empty without a log. */
   readonly redeliveries: readonly Redelivery[]
 }
 
-/** The place cannot take a restored data folder, in words for people. */
+/** The target cannot take a restored data folder; the message is for people. */
 export class RestoreError extends Error {
   override readonly name = 'RestoreError'
   readonly code = 'restore'
 }
 
 /**
- * Makes a data folder of a backup: verifies all of the file, writes it beside the place under a temporary name, and
- * renames that when it is complete and synced. Whatever fails leaves the place as it was.
+ * Creates a data folder from a backup: verifies the whole file, writes its content beside the target under a temporary
+ * name, syncs it, and renames it. A failure leaves the target unchanged.
  *
  * @throws BackupFileError, RestoreError
  * @see contracts/control-plane.md §10 [D725]
@@ -102,10 +102,10 @@ function refuseIfTooLarge({ members }: Manifest, parent: string): void {
   }
 }
 
-/** One step, so that there is never a part of a data folder in the place. */
+/** A single step: the target never holds a part of a data folder. */
 function moveInto(folder: string, target: string): void {
   try {
-    // Elsewhere an empty folder is replaced by the rename itself.
+    // On other systems the rename itself replaces an empty folder.
     if (process.platform === 'win32') rmdirSync(target)
     renameSync(folder, target)
   } catch (error) {

@@ -1,6 +1,6 @@
 import { closeSync, fsyncSync, openSync } from 'node:fs'
 
-/** Makes names in a folder survive the loss of power. Windows has no way to, and needs none. */
+/** Makes the names in a folder survive power loss. Windows needs no such step, and has none. */
 export function syncFolder(path: string): void {
   if (process.platform === 'win32') return
   const folder = openSync(path, 'r')

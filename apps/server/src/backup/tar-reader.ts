@@ -3,22 +3,21 @@ import { BLOCK_BYTES, END_BYTES, isZero, paddingOf, readTarHeader, TarFormatErro
 
 const CHUNK_BYTES = 1024 * 1024
 
-/** The file ends where something should be. */
+/** The file ends too early. */
 export class CutFileError extends Error {
   override readonly name = 'CutFileError'
   readonly code = 'cut_file'
 }
 
 /**
- * Reads a tar file of ours from its beginning to its end. Every byte is looked at: also those that carry nothing have to
- * be what they were written as.
+ * Reads a tar file of ours from beginning to end. It checks every byte: padding must have the written value, too.
  */
 export class TarReader {
-  /** Of the first member; undefined if the file does not begin with one. */
+  /** Time of the first member; undefined if the file does not begin with a member. */
   readonly first: TarHeader | undefined
   readonly #file: FileHandle
   #header: TarHeader | undefined
-  /** Of what comes after the header. */
+  /** Padding after the member that was read. */
   #contentAt = BLOCK_BYTES
   readonly #chunk = Buffer.allocUnsafe(CHUNK_BYTES)
 
@@ -46,7 +45,7 @@ export class TarReader {
     return this.#header
   }
 
-  /** What the member holds, in pieces, each good until the next one. @throws CutFileError */
+  /** The content of the member in pieces, each valid until the next one. @throws CutFileError */
   async *content(): AsyncGenerator<Buffer> {
     const { sizeBytes } = this.#header!
     for (let at = 0; at < sizeBytes; ) {
@@ -56,12 +55,12 @@ export class TarReader {
     }
   }
 
-  /** The content of a member that is small, as a whole. */
+  /** The whole content of a small member. */
   async peekContent(): Promise<Buffer> {
     return Buffer.from(await this.#read(this.#contentAt, this.#header!.sizeBytes))
   }
 
-  /** After the last member: zeros, and then nothing. @throws CutFileError, TarFormatError */
+  /** Checks the end of the file: zeros, and no further data. @throws CutFileError, TarFormatError */
   async expectEnd(): Promise<void> {
     const endAt = this.#contentAt - BLOCK_BYTES
     if (!isZero(await this.#read(endAt, END_BYTES)) || (await this.#file.stat()).size !== endAt + END_BYTES) {

@@ -1,4 +1,4 @@
-/** What the header of a member says. */
+/** Fields of a member's header. */
 export interface TarHeader {
   readonly name: string
   readonly sizeBytes: number
@@ -6,20 +6,20 @@ export interface TarHeader {
   readonly modifiedAt: number
 }
 
-/** Everything in a tar file lies in blocks of this size. */
+/** A tar file consists of blocks of this size. */
 export const BLOCK_BYTES = 512
-/** What stands behind the last member. */
+/** Bytes after the last member. */
 export const END_BYTES = 2 * BLOCK_BYTES
 
-/** Bytes that are no header of a member as `tarHeader` writes it. */
+/** These bytes are not a header that `tarHeader` wrote. */
 export class TarFormatError extends Error {
   override readonly name = 'TarFormatError'
   readonly code = 'tar_format'
 }
 
 /*
- * A header of the format ustar (POSIX.1-1988), one block; numbers are octal texts. A size of 8 GiB and more does not fit
- * its 11 digits: it is written as GNU tar does, a set top bit and then the number, big-endian.
+ * A header of the format ustar (POSIX.1-1988), one block; numbers are octal texts. A size of 8 GiB and more does not
+ * fit its 11 digits: as in GNU tar, the top bit is set and the number follows, big-endian.
  *
  *     0  100  name             148   8  checksum        265  32  user name
  *   100    8  mode             156   1  type, 0: file   297  32  group name
@@ -31,7 +31,7 @@ export class TarFormatError extends Error {
 const MAX_OCTAL = 8 ** 11 - 1
 const CHECKSUM_AT = 148
 
-/** A header that every tar reads; the files are for their owner alone, as what they hold is. */
+/** A header that every tar program reads; only the owner may read the files, as in the data folder. */
 export function tarHeader({ name, sizeBytes, modifiedAt }: TarHeader): Buffer {
   if (!/^[\x21-\x7e]{1,100}$/.test(name)) throw new Error(`"${name}" is not a valid tar member name`)
   const header = Buffer.alloc(BLOCK_BYTES)
@@ -52,7 +52,7 @@ export function tarHeader({ name, sizeBytes, modifiedAt }: TarHeader): Buffer {
 }
 
 /**
- * Reads a header that `tarHeader` has written, and no other: each of its bytes has to be what it writes.
+ * Reads a header that `tarHeader` wrote, and rejects any other: every byte must match.
  *
  * @returns undefined for the block of zeros that ends a tar file.
  * @throws TarFormatError
@@ -80,7 +80,7 @@ export function isZero(bytes: Uint8Array): boolean {
   return bytes.every((byte) => byte === 0)
 }
 
-/** The sum of all bytes, those of the checksum itself taken for spaces. */
+/** The sum of all bytes, where the bytes of the checksum count as spaces. */
 function checksumOf(header: Buffer): number {
   const copy = Buffer.from(header).fill(' ', CHECKSUM_AT, CHECKSUM_AT + 8)
   return copy.reduce((sum, byte) => sum + byte, 0)

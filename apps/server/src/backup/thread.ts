@@ -7,7 +7,7 @@ import type { BackupCalls, BackupThreadData } from './backup-calls.ts'
 import { BackupFileWriter } from './backup-file-writer.ts'
 import { syncFolder } from './sync-folder.ts'
 
-/** The thread of one backup: reads and writes gigabytes, so that nobody else waits for them. */
+/** The thread of one backup: it reads and writes gigabytes without blocking the server. */
 const { partialFile, workFolder, createdAt } = workerData as BackupThreadData
 
 answerCalls<BackupCalls>({
@@ -28,7 +28,7 @@ answerCalls<BackupCalls>({
   },
 })
 
-/** A segment that has proved damaged meanwhile has another name, and is none of the log any more. */
+/** A segment that was found damaged meanwhile has another name, and is no longer part of the log. */
 function addUnlessSetAside(writer: BackupFileWriter, name: string, path: string): void {
   try {
     writer.addFile(name, path)

@@ -12,25 +12,25 @@ const GENERATED = /^[0-9a-f]{64}$/
 export interface AdminCredentialsOptions {
   readonly user: string | undefined
   readonly password: string | undefined
-  /** Keeps the digest of a password that was made here. */
+  /** Stores the digest of a generated password. */
   readonly file: string
   readonly clock: Clock
-  /** Whether the personal access token or session of a request is good; late, when its address has failed often. */
+  /** Whether the personal access token or session of a request is valid; delayed if its address has failed often. */
   readonly isUser: (request: IncomingMessage) => Promise<boolean>
-  /** Whether a request comes with a session of the dashboard, good or not. */
+  /** Whether a request contains a session of the dashboard, valid or not. */
   readonly carriesSession: (request: IncomingMessage) => boolean
-  /** Where a request comes from, as limits see it. */
+  /** The address by which limits count a request. */
   readonly addressOf: (request: IncomingMessage) => string
 }
 
 /**
- * The credentials of the schema API: SERVICE_ADMIN_USER and SERVICE_ADMIN_PASSWORD, or what stands in for them.
+ * The credentials of the schema API: SERVICE_ADMIN_USER and SERVICE_ADMIN_PASSWORD, or generated ones.
  *
  * @see contracts/schema-catalog.md §2 [D7]
  */
 export class AdminCredentials {
   readonly user: string
-  /** A password that was just made, to be shown once. */
+  /** A password that was just generated and is shown once. */
   readonly madePassword: string | undefined
   readonly #userDigest: Buffer
   readonly #passwordDigest: Buffer
@@ -49,7 +49,7 @@ export class AdminCredentials {
     this.#delays = new Deadlines(options.clock, FAILURE_DELAY_MS)
   }
 
-  /** To be called once `madePassword` is shown; until then every start makes a new one. */
+  /** Call it after showing `madePassword`; until then every start generates a new one. */
   confirmShown(): void {
     if (this.madePassword === undefined) return
     writeFileSync(this.#options.file, `${this.#passwordDigest.toString('hex')}\n`, { mode: 0o600, flush: true })
@@ -62,7 +62,7 @@ export class AdminCredentials {
     if (bearer || session) return (await this.#options.isUser(request)) ? 'good' : 'wrong'
     const given = basicCredentials(authorization)
     if (given === undefined) return 'missing'
-    // Both are compared, always: how long it takes says nothing of either.
+    // Always compares both: the duration reveals nothing about either.
     const isUser = timingSafeEqual(digest(given.user), this.#userDigest)
     const isPassword = timingSafeEqual(digest(given.password), this.#passwordDigest)
     if (isUser && isPassword) return 'good'

@@ -2,7 +2,7 @@ import type { Snapshot } from '@millrace/control-plane'
 import type { CatalogLimits, CatalogSource } from '@millrace/schema-catalog'
 import type { Settings } from '../config/settings.ts'
 
-/** The sources of a snapshot, as the catalog is told of them. */
+/** The sources of a snapshot, in the form of the catalog. */
 export function catalogSources({ sources }: Snapshot): CatalogSource[] {
   return [...sources.values()].map(({ id, writeKey, config }) => ({
     id,

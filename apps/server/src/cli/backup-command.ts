@@ -39,7 +39,7 @@ async function backup(options: BackupOptions, io: CommandIo): Promise<void> {
   io.stdout.write(`${lines.join('\n')}\n`)
 }
 
-/** Nothing announces the end of a backup, so this asks again. */
+/** The API has no notification for the end of a backup, so this polls. */
 async function untilEnded(api: ServerApi, file: string, { clock }: CommandIo) {
   for (;;) {
     const { info } = await api.get<{ info: Info }>('/v2/admin/info')

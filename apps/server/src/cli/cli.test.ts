@@ -256,7 +256,7 @@ describe('send', () => {
   })
 
   test.each<[words: string[], code: number, err: string]>([
-    [[], 64, 'Say what to send'],
+    [[], 64, 'Nothing to send'],
     [['Track'], 64, '"Track" is not an event type.\nThere are identify, track,'],
     [['identify', 'Ada'], 64, 'identify takes no name'],
     [['track', '--property', 'hall'], 64, '"hall" is not of the form name=value'],
@@ -385,7 +385,7 @@ There are more: the same with --cursor Zm9v
     [['list', '--limit', '0'], ' answered 400 Invalid limit\n'],
     [['show', 'gone'], ' answered 404 Dead letter with id gone not found\n'],
     [['show', 'private'], 'The role of this token is too low: 403 Forbidden\n'],
-    [['show', 'secret'], 'does not know this token: 401 Invalid Authorization Header\nUse --token'],
+    [['show', 'secret'], 'rejected this token: 401 Invalid Authorization Header\nUse --token'],
     [['show', 'page'], 'did not answer with JSON.'],
     [['show', 'moved'], ' answered 302'],
   ])('%j fails with %s', async (words, err) => {

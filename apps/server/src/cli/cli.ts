@@ -7,21 +7,21 @@ import { newProgram } from './commands.ts'
 import { paintFor } from './paint.ts'
 
 export interface CommandLine {
-  /** Without the program's own name. */
+  /** Arguments without the program's name. */
   readonly argv: readonly string[]
   readonly env: Environment
   readonly stdout: Output
   readonly stderr: Output
   readonly stdin?: Input
   readonly clock?: Clock
-  /** Resolves when a command that goes on by itself is to end; without it, none does. */
+  /** Resolves when a command that runs continuously should end; without it, none ends. */
   readonly untilStopped?: () => Promise<unknown>
-  /** Runs the server until it is told to stop. @returns the exit code. */
+  /** Runs the server until it is stopped. @returns the exit code. */
   readonly start: (settings: Settings) => Promise<number>
 }
 
 /**
- * Carries out one command of `millrace`.
+ * Runs one command of `millrace`.
  *
  * @returns the exit code: 0 done, 1 failed, 64 wrong usage.
  * @see contracts/control-plane.md §10
@@ -43,7 +43,7 @@ export async function runCommand(line: CommandLine): Promise<number> {
 }
 
 function report(error: Error, { env, stderr }: CommandIo): number {
-  // Its text has been written already.
+  // The text is already written.
   if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.done : EXIT.wrongUsage
   const paint = paintFor(stderr, env)
   if (error instanceof CommandError) {
@@ -55,7 +55,7 @@ function report(error: Error, { env, stderr }: CommandIo): number {
     stderr.write(`${paint('red', 'Wrong settings:')}\n${error.message}\nAll of them: npm run millrace -- settings\n`)
     return EXIT.failed
   }
-  // Not foreseen: whoever mends it needs to know where.
+  // An unexpected error: developers need its place.
   stderr.write(`${error.stack ?? error.message}\n`)
   return EXIT.failed
 }

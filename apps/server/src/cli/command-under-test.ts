@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { type CommandLine, runCommand } from './cli.ts'
 
-/** One request that a command made. */
+/** One request of a command. */
 export interface SeenRequest {
   readonly method: string
   readonly path: string
@@ -12,7 +12,7 @@ export interface SeenRequest {
 
 export type Answer = readonly [status: number, body: unknown, headers?: Record<string, string>]
 
-/** A real HTTP server that gives the answers of a table, by `METHOD /path` or, before that, `METHOD /path?query`. */
+/** A real HTTP server that answers from a table, by `METHOD /path?query` or else by `METHOD /path`. */
 export class AnsweringServer implements AsyncDisposable {
   readonly requests: SeenRequest[] = []
   readonly #answers: Record<string, Answer | ((request: SeenRequest) => Answer)>
@@ -66,7 +66,7 @@ export interface CommandResult {
   readonly err: string
 }
 
-/** Runs one command and keeps what it writes. */
+/** Runs one command and captures its output. */
 export async function run(
   argv: readonly string[],
   env: Record<string, string> = {},

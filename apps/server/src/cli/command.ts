@@ -3,24 +3,24 @@ import { parseBaseUrl } from '../config/setting-texts.ts'
 import type { Settings } from '../config/settings.ts'
 import type { CommandIo } from './command-io.ts'
 
-/** What the commands of the program share. */
+/** Values that the commands of the program share. */
 export interface CommandContext {
   readonly io: CommandIo
-  /** Runs the server until it is told to stop. @returns the exit code. */
+  /** Runs the server until it is stopped. @returns the exit code. */
   readonly start: (settings: Settings) => Promise<number>
-  /** Sets the exit code of the program, where it is not 0. */
+  /** Sets the exit code of the program, if it is not 0. */
   readonly exitWith: (code: number) => void
 }
 
 /** Adds one command, or one group of commands, to the program. */
 export type AddCommand = (program: Command, context: CommandContext) => void
 
-/** Shows a use of the command at the end of its help. */
+/** Adds an example to the end of the command's help. */
 export function withExample(command: Command, ...lines: readonly string[]): Command {
   return command.addHelpText('after', ['', 'Example:', ...lines.map((line) => `  millrace ${line}`)].join('\n'))
 }
 
-/** A command that talks to a server. @see contracts/control-plane.md §10 [D734] */
+/** A command that calls a server. @see contracts/control-plane.md §10 [D734] */
 export function remote(command: Command): Command {
   return command
     .option('--url <url>', 'address of the server (default: MILLRACE_URL, else http://127.0.0.1:8080)', (url) => {

@@ -20,7 +20,7 @@ import { addStart } from './start-command.ts'
 import { addTestTransformation } from './test-transformation.ts'
 import { addToken } from './token.ts'
 
-/** Every command, in the order in which help shows them. */
+/** Every command, in the order of the help. */
 const COMMANDS: readonly AddCommand[] = [
   addStart,
   addSettings,
@@ -42,7 +42,7 @@ const COMMANDS: readonly AddCommand[] = [
   addHelp,
 ]
 
-/** The program `millrace`, to be parsed once. */
+/** The program `millrace`; parse it once. */
 export function newProgram(context: CommandContext): Command {
   const { stdout, stderr } = context.io
   const program = new Command('millrace')

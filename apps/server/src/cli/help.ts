@@ -29,7 +29,7 @@ function commandOf(program: Command, words: readonly string[]): Command {
   return command
 }
 
-/** The words that lead to a command, without those of the program. */
+/** The words of a command, without the program's name. */
 function namesUpTo(command: Command): string[] {
   return command.parent === null ? [] : [...namesUpTo(command.parent), command.name()]
 }

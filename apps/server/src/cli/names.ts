@@ -4,7 +4,7 @@ import type { ServerApi } from './server-api.ts'
 /** Names of sources and destinations, by id. */
 export type ResourceNames = ReadonlyMap<string, string>
 
-/** Names make an answer easier to read; where they cannot be had, ids have to do. */
+/** Names make output easier to read; without them it shows ids. */
 export async function namesOf(api: ServerApi): Promise<ResourceNames> {
   const lists = await Promise.all(
     ['sources', 'destinations'].map((kind) =>

@@ -4,8 +4,8 @@ const PATIENCE_MS = 2_000
 const STEP_MS = 1_000
 
 /**
- * Says on a terminal what is waited for, once that takes longer than two seconds: `waiting for …, 3 s`. The line is
- * gone when the wait is over, and nothing of it is on stdout.
+ * Shows on a terminal what a command waits for, after two seconds: `waiting for …, 3 s`. It clears the line at the end,
+ * and writes nothing to stdout.
  */
 export async function during<T>(
   what: string,

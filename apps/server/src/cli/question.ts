@@ -1,19 +1,19 @@
 import { CommandError, type CommandIo, usageError } from './command-io.ts'
 
 /**
- * Has a person say yes before something is done that cannot be undone.
+ * Asks for confirmation before an action that cannot be undone.
  *
- * @param isSaid with `--yes`; then nobody is asked.
- * @throws CommandError unless it is yes, or where there is nobody to ask.
+ * @param isSaid true with `--yes`: no question.
+ * @throws CommandError unless the answer is yes, or without a terminal.
  */
 export async function askFor(question: string, isSaid: boolean | undefined, io: CommandIo): Promise<void> {
   if (isSaid) return
   refuseUnlessAnswerable(isSaid, io)
   io.stderr.write(`${question} [y/N] `)
-  if (!/^y(es)?$/i.test((await firstLine(io.stdin)).trim())) throw new CommandError('Nothing was done.')
+  if (!/^y(es)?$/i.test((await firstLine(io.stdin)).trim())) throw new CommandError('Cancelled: nothing was changed.')
 }
 
-/** To be asked before anything is prepared for a question that nobody would see. @throws CommandError */
+/** Call it before preparing a question that no person would see. @throws CommandError */
 export function refuseUnlessAnswerable(isSaid: boolean | undefined, { stdin, stderr }: CommandIo): void {
   if (isSaid || (stdin.isTTY === true && stderr.isTTY === true)) return
   throw usageError('Cannot ask: this is not a terminal.', 'Use --yes, or count first with --dry-run.')

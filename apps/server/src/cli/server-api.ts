@@ -9,14 +9,14 @@ import { type ServerEvent, serverEvents } from './events/server-events.ts'
 import { oneLine } from './paint.ts'
 import { during } from './progress.ts'
 
-/** Options of every command that talks to a server; they go before the environment. */
+/** Options of every command that calls a server; they take precedence over the environment. */
 export interface ServerOptions {
   readonly url?: string
   readonly email?: string
   readonly token?: string
 }
 
-/** A route's answer that was not the one hoped for. */
+/** An answer that is not a success. */
 export class AnswerError extends CommandError {
   readonly status: number
   readonly said: Said
@@ -28,7 +28,7 @@ export class AnswerError extends CommandError {
   }
 }
 
-/** What an error of ours says; the text is empty if it is none. @see contracts/control-plane.md §4 "errors" */
+/** The text of an error of ours; empty for any other answer. @see contracts/control-plane.md §4 "errors" */
 export interface Said {
   readonly text: string
   readonly details: unknown
@@ -36,9 +36,9 @@ export interface Said {
 
 const TIMEOUT_MS = 30_000
 const MAX_PAGES = 20
-/** The server ends a test after a minute, and one more may wait ten seconds for its turn. */
+/** The server ends a test after a minute, and a test may wait ten seconds to start. */
 const TEST_TIMEOUT_MS = 90_000
-/** Written by the server, for the commands on its own machine. */
+/** The server writes it for commands on its own machine. */
 const TOKEN_FILE = 'cli-token'
 
 /**
@@ -66,12 +66,12 @@ export class ServerApi {
     this.#withoutToken = local?.why ?? ''
   }
 
-  /** @throws CommandError whatever goes wrong; AnswerError if the server answered with something else than success. */
+  /** @throws CommandError for every failure; AnswerError if the server's answer is not a success. */
   get<T>(path: string): Promise<T> {
     return this.send('GET', path)
   }
 
-  /** All of a list, as far as people have it: 10,000. @param list the member of the answer that holds it. */
+  /** All items of a list, up to 10,000. @param list the member of the answer with the items. */
   async all<T>(path: string, list: string): Promise<T[]> {
     const found: T[] = []
     let next = `${path}?limit=500`
@@ -83,12 +83,12 @@ export class ServerApi {
     return found
   }
 
-  /** As `get`. @param onWarning is told what the server wants to be known beside the answer. */
+  /** As `get`. @param onWarning receives the server's warning, if any. */
   post<T>(path: string, body: object, onWarning?: (warning: string) => void): Promise<T> {
     return this.send('POST', path, body, onWarning)
   }
 
-  /** As `post`, for what may take as long as the calls of a test. */
+  /** As `post`, for calls that may take as long as a test. */
   test<T>(path: string, body: object): Promise<T> {
     return this.send('POST', path, body, undefined, TEST_TIMEOUT_MS)
   }
@@ -110,7 +110,7 @@ export class ServerApi {
   }
 
   /**
-   * Messages of a `text/event-stream`, until it ends or says nothing for so long that it must be lost.
+   * Messages of a `text/event-stream`, until it ends or is silent for so long that the connection must be lost.
    *
    * @param onOpen called when the server has begun to answer.
    * @throws CommandError, AnswerError like `get`.
@@ -145,7 +145,7 @@ export class ServerApi {
     )
   }
 
-  /** The whole answer; on a terminal it says what it waits for when that takes long. */
+  /** The whole answer; on a terminal it shows what it waits for. */
   #answer(path: string, init: RequestInit, timeoutMs?: number): Promise<{ response: Response; text: string }> {
     const answer = async () => {
       const response = await this.#fetch(path, init, timeoutMs)
@@ -170,7 +170,7 @@ export class ServerApi {
     if (this.#authorization === undefined) {
       throw new CommandError(`No access token for ${this.url}: ${this.#withoutToken}.`, TOKEN_ADVICE)
     }
-    // To the schema API Basic means its own user and password.
+    // For the schema API, Basic means its own user and password.
     const isSchema = path.startsWith('/schemas/')
     return { authorization: isSchema ? `Bearer ${this.#token}` : this.#authorization, accept: 'application/json' }
   }
@@ -178,16 +178,16 @@ export class ServerApi {
   #answerError(status: number, text: string): AnswerError {
     const said = errorText(text)
     if (status === 401 || said === WRONG_CREDENTIALS)
-      return new AnswerError(status, `${this.url} does not know this token: ${status} ${said}`, TOKEN_ADVICE)
+      return new AnswerError(status, `${this.url} rejected this token: ${status} ${said}`, TOKEN_ADVICE)
     if (status === 403) return new AnswerError(status, `The role of this token is too low: 403 ${said}`)
     return new AnswerError(status, `${this.url} answered ${status} ${said}`, undefined, saidIn(text))
   }
 }
 
-/** The server says something every 15 s at least. */
+/** The server sends something at least every 15 s. */
 const MAX_SILENT_MS = 45_000
 
-/** Aborts what has been silent for too long. */
+/** Aborts after a long silence. */
 class Silence {
   readonly #clock: Clock
   readonly #abort = new AbortController()
@@ -219,7 +219,7 @@ class Silence {
   }
 }
 
-/** The schema API says it with 400. */
+/** The schema API answers 400 instead. */
 const WRONG_CREDENTIALS = 'Invalid admin credentials'
 const TOKEN_ADVICE = "Use --token or MILLRACE_TOKEN; the first start printed the owner's token."
 
@@ -232,7 +232,7 @@ function base64(text: string): string {
   return Buffer.from(text).toString('base64')
 }
 
-/** The token that the server left for this machine; it is shown to nobody but a server on this machine. */
+/** The token that the server wrote for this machine; it is sent only to a server on this machine. */
 function localToken(url: string, env: CommandIo['env']): { token?: string; why: string } {
   let settings: Settings
   try {
@@ -260,7 +260,7 @@ function isOnThisMachine(url: string, { host }: Settings): boolean {
 
 function errorText(body: string): string {
   const { text, details } = saidIn(body)
-  // What is not one of our answers has to do as it is.
+  // Other answers are shown as they are.
   if (text === '') return oneLine(body)
   return oneLine(details ? `${text} ${JSON.stringify(details)}` : text)
 }
@@ -272,7 +272,7 @@ function saidIn(body: string): Said {
     const text = error ?? message ?? msg
     if (typeof text === 'string') return { text, details }
   } catch {
-    // Of a proxy, perhaps.
+    // Possibly of a proxy.
   }
   return { text: '', details: undefined }
 }

@@ -14,7 +14,7 @@ export function addSettings(program: Command, { io, exitWith }: CommandContext):
     .action((options: { json?: boolean }) => exitWith(showSettings(options, io)))
 }
 
-/** Shows every setting: what is in force, and what it is for. @returns the exit code: failed if one is wrong. */
+/** Shows every setting: its value, and its purpose. @returns the exit code: failed if one is wrong. */
 function showSettings(options: { readonly json?: boolean }, { env, stdout, stderr }: CommandIo): number {
   const list = settingsList(env)
   if (options.json) {

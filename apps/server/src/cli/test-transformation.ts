@@ -24,7 +24,7 @@ export function addTestTransformation(program: Command, { io, exitWith }: Comman
     .action(async (file: string, options: TestTransformationOptions) => exitWith(await test(file, options, io)))
 }
 
-/** @returns the exit code: failed if the code failed for an event. */
+/** @returns the exit code: failed if the code failed on an event. */
 async function test(file: string, options: TestTransformationOptions, io: CommandIo): Promise<number> {
   const code = await readMessage(file, io)
   const events = eventsIn(await readMessage(options.events, io))
@@ -52,7 +52,7 @@ function eventsIn(text: string): readonly JsonValue[] {
   throw usageError('The file must hold an event or a list of events.')
 }
 
-/** Code that the server refuses is shown with its place in the file. */
+/** Shows the place in the file if the server refuses the code. */
 function placed(error: AnswerError, file: string): Error {
   const { text, details } = error.said
   if (error.status !== 400 || text === '') return error
@@ -60,7 +60,7 @@ function placed(error: AnswerError, file: string): Error {
   return new CommandError(`${file}${line === undefined ? '' : `:${line}:${column}`} ${oneLine(text, 1_000)}`)
 }
 
-/** What came of each event, then what the code logged. */
+/** The result of each event, then the lines that the code logged. */
 function lines({ transformedEvents, logs }: TransformationRun, paint: Paint): string[] {
   const outcomes = transformedEvents.flatMap((each) => {
     const which = `event ${each.input}`

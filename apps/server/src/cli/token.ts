@@ -101,7 +101,7 @@ function allTokens(api: ServerApi): Promise<AccessToken[]> {
   return api.all('/v2/access-tokens', 'accessTokens')
 }
 
-/** What a person writes as `90d` is a time to the server; what is a time goes there as it is. */
+/** Converts a duration such as `90d` into a time; a time is sent unchanged. */
 function expiry(when: string, now: number): string {
   const days = /^(\d{1,5})d$/.exec(when)?.[1]
   if (days === undefined && Number.isNaN(Date.parse(when))) {

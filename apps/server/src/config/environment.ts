@@ -3,13 +3,13 @@ import { MASK, type Setting } from './setting.ts'
 /** Environment variables by name, such as process.env. */
 export type Environment = Readonly<Record<string, string | undefined>>
 
-/** Settings by the name that their value has in the program. */
+/** Settings by the name of their value in the program. */
 type Table = Readonly<Record<string, Setting<unknown>>>
 export type Values<T extends Table> = {
   readonly [Member in keyof T]: T[Member] extends Setting<infer Value> ? Value : never
 }
 
-/** What an environment says of the settings of a table. @throws SettingsError naming all that are wrong. */
+/** Reads the settings of a table from an environment. @throws SettingsError that lists all wrong ones. */
 export function valuesIn<T extends Table>(env: Environment, table: T): Values<T> {
   const values: Record<string, unknown> = {}
   const wrong: WrongSetting[] = []
@@ -37,7 +37,7 @@ export interface ShownSetting {
   readonly allowed: string
 }
 
-/** The settings of a table as people may see them, in its order. Takes wrong ones as they are. */
+/** The settings of a table for people, in its order. Wrong ones are shown as they are. */
 export function shownIn(env: Environment, table: Table): ShownSetting[] {
   return Object.values(table).map((setting) => shown(setting, env))
 }
@@ -61,7 +61,7 @@ export class SettingsError extends Error {
   }
 }
 
-/** An empty text mostly stands for "nothing"; an empty secret would quietly leave a door open. */
+/** An empty text usually means "nothing"; an empty secret would silently disable protection. */
 function givenText({ name, kind }: Setting<unknown>, env: Environment): string | undefined {
   const given = env[name]
   if (kind === 'secret') return given

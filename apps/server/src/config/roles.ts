@@ -1,12 +1,12 @@
 export const PROCESS_ROLES = ['gateway', 'pipeline', 'catalog', 'control'] as const
 
-/** What a process does of the product. @see contracts/decisions.md [D736] */
+/** The parts of the product that a process runs. @see contracts/decisions.md [D736] */
 export type ProcessRole = (typeof PROCESS_ROLES)[number]
 
 /**
- * `all`, or a comma list of roles. SQLite belongs to one process, so that on it one process has every role.
+ * `all`, or a comma list of roles. One process owns SQLite, and therefore has every role.
  *
- * @returns undefined for anything but all of them.
+ * @returns undefined unless the list contains all of them.
  */
 export function parseRoles(text: string): ReadonlySet<ProcessRole> | undefined {
   if (text === 'all') return new Set(PROCESS_ROLES)

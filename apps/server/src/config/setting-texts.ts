@@ -2,15 +2,15 @@ import { isIP } from 'node:net'
 import { parseEgressList } from '@millrace/delivery'
 import { MASK } from './setting.ts'
 
-/** Readers of single settings: the value of a text, undefined if it is not allowed. */
+/** Parsers of single settings: the value of a text, undefined if it is not allowed. */
 
 export function parseHost(text: string): string | undefined {
   if (isIP(text) !== 0) return text
-  // A name of digits and dots alone is an address that was mistyped.
+  // A name of digits and dots only is a mistyped address.
   return /^(?![\d.]+$)[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?$/.test(text) && text.length <= 253 ? text : undefined
 }
 
-/** An address of a server as others reach it, without a slash at its end. */
+/** The external address of a server, without a trailing slash. */
 export function parseBaseUrl(text: string): string | undefined {
   const url = URL.parse(text)
   if (url === null || !['http:', 'https:'].includes(url.protocol)) return undefined
@@ -25,7 +25,7 @@ export function parseProxy(text: string): string | undefined {
   return isProxy ? text : undefined
 }
 
-/** A URL without the user and password in it, also when it is not quite one. */
+/** A URL without its user and password, even if the URL is malformed. */
 export function showUrl(text: string): string {
   return text.replace(/^([a-z][a-z0-9+.-]*:\/\/)?.*@/i, `$1${MASK}@`)
 }
@@ -34,12 +34,12 @@ export function parseEmail(text: string): string | undefined {
   return /^[^\s@]+@[^\s@]+$/.test(text) && text.length <= 254 ? text : undefined
 }
 
-/** Characters that a header can carry, without the colon that ends the user name of Basic. */
+/** Characters that a header can carry, except the colon, which ends the user name of Basic. */
 export function parseOwnerToken(text: string): string | undefined {
   return /^[!-9;-~]{24,200}$/.test(text) ? text : undefined
 }
 
-/** 32 bytes as base64 (also that of URLs) or as 64 hex digits. */
+/** 32 bytes as base64 or base64url, or as 64 hex digits. */
 export function parseSecretKey(text: string): Uint8Array | undefined {
   if (/^[0-9a-f]{64}$/i.test(text)) return new Uint8Array(Buffer.from(text, 'hex'))
   return /^[A-Za-z0-9+/_-]{43}=?$/.test(text) ? new Uint8Array(Buffer.from(text, 'base64')) : undefined
@@ -81,7 +81,7 @@ export function parsePassword(text: string): string | undefined {
 
 const MIN_PASSWORD_LENGTH = 12
 
-/** A user name or password of Basic: a user name holds no colon. */
+/** A user name or password of Basic: a user name contains no colon. */
 export function parseUserName(text: string): string | undefined {
   return text.includes(':') ? undefined : parseLine(text)
 }

@@ -1,29 +1,29 @@
 /**
- * One environment variable: its name, what it may be and what it is for. Loading, checking, `millrace settings` and
- * /v2/admin/info all work from these.
+ * One environment variable: its name, its allowed values and its purpose. Loading, checking, `millrace settings` and
+ * /v2/admin/info all use these.
  */
 export interface Setting<T> {
   readonly name: string
   readonly kind: 'text' | 'number' | 'switch' | 'secret'
-  /** As one would write it; undefined: nothing. */
+  /** The default as an operator would write it; undefined: none. */
   readonly defaultText: string | undefined
   /** One line for people. */
   readonly purpose: string
-  /** What may be given, to be read after "allowed: ". */
+  /** The allowed values; shown after "allowed: ". */
   readonly allowed: string
-  /** The value of a text; undefined if it is not allowed. */
+  /** Parses a text; undefined if it is not allowed. */
   readonly parse: (text: string) => T | undefined
-  /** A text as everybody may see it. */
+  /** The form of a text that anyone may see. */
   readonly show: (text: string) => string | number
 }
 
-/** What a setting is when nothing is given and nothing is the default. */
+/** The value of a setting without a given value and without a default. */
 export type OptionalSetting<T> = Setting<T | undefined>
 
 export const KB = 1024
 export const MB = 1024 * 1024
 
-/** In place of everything secret. */
+/** Replaces every secret. */
 export const MASK = '********'
 
 interface TextOptions<T> {
@@ -49,9 +49,9 @@ interface NumberOptions {
   readonly purpose: string
   readonly from: number
   readonly to: number
-  /** How many of the value's units one of the variable's is: 1,024 for KB when the value is in bytes. Default 1. */
+  /** Number of the value's units in one unit of the variable: 1,024 for KB if the value is in bytes. Default 1. */
   readonly factor?: number
-  /** What 0 stands for, where it is not just a number. */
+  /** The meaning of 0, if it is special. */
   readonly zero?: string
 }
 
@@ -73,7 +73,7 @@ export function number(name: string, standard: number, options: NumberOptions): 
   }
 }
 
-/** A whole number that is worked out where none is given. */
+/** A whole number that is computed if it is not given. */
 export function optionalNumber(name: string, options: NumberOptions): OptionalSetting<number> {
   return { ...number(name, 0, options), defaultText: undefined }
 }

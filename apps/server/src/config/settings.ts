@@ -119,7 +119,7 @@ const SERVER = {
     from: 1,
     to: 1_000,
   }),
-  // A backfill takes five times as many, and the index of an event in its batch has 16 bits.
+  // A backfill may have five times as many, and an event's index in its batch has 16 bits.
   maxBatchEvents: number('MILLRACE_MAX_BATCH_EVENTS', 10_000, {
     purpose: 'Maximum number of events in a batch; /v1/backfill accepts five times as many.',
     from: 1,
@@ -245,7 +245,7 @@ const SERVER = {
   }),
 }
 
-/** Of the commands that talk to a server. */
+/** Settings of the commands that call a server. */
 const CLIENT = {
   url: text('MILLRACE_URL', 'http://127.0.0.1:8080', {
     purpose: 'URL of the server, for commands.',
@@ -265,14 +265,14 @@ const CLIENT = {
   }),
 }
 
-/** What the server is told by its environment, in bytes and milliseconds. */
+/** The server's settings, in bytes and milliseconds. */
 export type Settings = Values<typeof SERVER>
 export type ClientSettings = Values<typeof CLIENT>
 
 /**
- * Reads every setting of the server. One that is given empty counts as not given, but for secrets: those are wrong.
+ * Reads every setting of the server. An empty value counts as not given; an empty secret is an error.
  *
- * @throws SettingsError naming all that are wrong.
+ * @throws SettingsError that lists all wrong ones.
  * @see contracts/decisions.md [D8]
  */
 export function loadSettings(env: Environment): Settings {
@@ -288,7 +288,7 @@ export interface ListedSetting extends ShownSetting {
   readonly usedBy: 'server' | 'commands'
 }
 
-/** All settings as people may see them, in the order of the table. Takes wrong ones as they are. */
+/** All settings for people, in the order of the table. Wrong ones are shown as they are. */
 export function settingsList(env: Environment): ListedSetting[] {
   return [
     ...shownIn(env, SERVER).map((setting) => ({ ...setting, usedBy: 'server' as const })),
@@ -296,7 +296,7 @@ export function settingsList(env: Environment): ListedSetting[] {
   ]
 }
 
-/** The settings of the server in force, by name, as GET /v2/admin/info shows them. */
+/** The effective settings of the server, by name, as GET /v2/admin/info shows them. */
 export function settingsInForce(env: Environment): Record<string, string | number | null> {
   return Object.fromEntries(shownIn(env, SERVER).map(({ name, value }) => [name, value]))
 }

@@ -1,6 +1,6 @@
 import { number, onOff } from './setting.ts'
 
-/** What user code may take, by its member of `Settings`. @see contracts/transformations.md */
+/** Limits of user code, by their member of `Settings`. @see contracts/transformations.md */
 export const TRANSFORMATION_SETTINGS = {
   transformMemoryMb: number('MILLRACE_TRANSFORM_MEMORY_MB', 128, {
     purpose: 'Maximum memory of a user-code sandbox, in MB.',

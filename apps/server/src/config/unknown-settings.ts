@@ -2,7 +2,7 @@ import type { Environment } from './environment.ts'
 import { settingsList } from './settings.ts'
 
 /**
- * Variables that look like settings and are none, as lines for people. They are no error: a newer or older version may
+ * Variables that look like settings but are unknown, as lines for people. They are not an error: another version may
  * know them.
  */
 export function unknownSettings(env: Environment): string[] {
@@ -18,7 +18,7 @@ export function unknownSettings(env: Environment): string[] {
 
 const MAX_DISTANCE = 3
 
-/** The one of few texts that differs least from what was written, if it differs little. */
+/** The most similar of a few texts, if it is similar enough. */
 export function nearest(written: string, known: readonly string[]): string | undefined {
   let best: string | undefined
   let bestDistance = MAX_DISTANCE + 1
@@ -29,7 +29,7 @@ export function nearest(written: string, known: readonly string[]): string | und
   return best
 }
 
-/** How many letters have to be put in, left out or replaced to make one text of the other. */
+/** The number of letters to insert, delete or replace to turn one text into the other. */
 function editDistance(a: string, b: string): number {
   let above = Array.from({ length: b.length + 1 }, (_, i) => i)
   for (let i = 1; i <= a.length; i++) {

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import path from 'node:path'
 
-/** Stands in the built page wherever the nonce of an answer goes. */
+/** Marks the places of the nonce in the built page. */
 const NONCE_PLACE = '__NONCE__'
 const TYPES: Readonly<Record<string, string>> = {
   '.js': 'text/javascript; charset=utf-8',
@@ -10,7 +10,7 @@ const TYPES: Readonly<Record<string, string>> = {
   '.svg': 'image/svg+xml',
   '.woff2': 'font/woff2',
 }
-/** The better first. */
+/** Preferred first. */
 const ENCODINGS = [
   ['br', '.br'],
   ['gzip', '.gz'],
@@ -19,11 +19,11 @@ const ENCODINGS = [
 export interface Asset {
   readonly bytes: Buffer
   readonly type: string
-  /** Undefined: as it is. */
+  /** Undefined: not compressed. */
   readonly encoding: string | undefined
 }
 
-/** What a build of the dashboard left: its page, and files whose names change with what is in them. */
+/** A built dashboard: its page, and files whose names change with their content. */
 export class DashboardFiles {
   readonly #assets: string
   readonly #names: ReadonlySet<string>
@@ -32,7 +32,7 @@ export class DashboardFiles {
   /** @param folder holds `index.html` and `assets`, each text there with `.br` and `.gz` beside it. */
   constructor(folder: string) {
     this.#assets = path.join(folder, 'assets')
-    // A request asks for one of these, never for a path.
+    // A request looks up one of these names; it never opens a path.
     this.#names = new Set(existsSync(this.#assets) ? readdirSync(this.#assets) : [])
     this.#page = readFileSync(path.join(folder, 'index.html'), 'utf8').split(NONCE_PLACE)
   }
@@ -41,7 +41,7 @@ export class DashboardFiles {
     return this.#page.join(nonce)
   }
 
-  /** @param accepted the header Accept-Encoding. @returns undefined if there is no such file. */
+  /** @param accepted the header Accept-Encoding. @returns undefined for an unknown file. */
   async asset(name: string, accepted = ''): Promise<Asset | undefined> {
     const type = TYPES[path.extname(name)]
     if (type === undefined || !this.#names.has(name)) return undefined

@@ -11,7 +11,7 @@ export interface DashboardOptions {
 }
 
 /**
- * The dashboard, which is one page whatever the path: what is shown there is decided in the browser.
+ * The dashboard: every path returns the same page, and the browser decides what to show.
  *
  * @see contracts/dashboard.md §4 N1, §13 [U1, U19]
  */

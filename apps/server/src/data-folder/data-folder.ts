@@ -5,31 +5,33 @@ import { DatabaseSync } from 'node:sqlite'
 import { type CorrectedModes, makePrivate } from './private-modes.ts'
 
 /**
- * Of the layout of the folder as a whole; each database counts its own schema, too.
+ * Version of the folder's layout; each database also counts its own schema.
  *
  *   2  records of the log have flags and a policy set (protocol/record.ts, format 2), and sources a partition (control.db)
  *   1  the first
  */
 export const DATA_FORMAT = 2
 
-/** What is wrong with the data folder, in words for whoever started the server. */
+/** A problem with the data folder; the message is for the operator. */
 export class DataFolderError extends Error {
   override name = 'DataFolderError'
   readonly code = 'DATA_FOLDER'
 }
 
 /**
- * The folder that holds everything: `format`, `lock`, `secret.key`, `control.db`, `delivery.db`, `log/`. One process at a
- * time may have it open; the lock is one of the operating system, so it ends with the process, however that ends.
+ * The folder of all data: `format`, `lock`, `secret.key`, `control.db`, `delivery.db`, `log/`. One process at a time
+ * may have it open. The operating system holds the lock and releases it when the process ends, even after a crash.
  */
 export class DataFolder implements Disposable {
   readonly path: string
   readonly isNew: boolean
-  /** What was open to other users of the machine. */
+  /** Files that other users of the machine could read. */
   readonly correctedModes: CorrectedModes
   readonly #lock: DatabaseSync
 
-  /** @throws DataFolderError if it cannot be used: not writable, of a newer version, in use. Nothing is changed then. */
+  /**
+   * @throws DataFolderError if it cannot be used: not writable, of a newer version, in use. Then nothing is changed.
+   */
   static open(path: string): DataFolder {
     refuseNewerFormat(path)
     makeWritable(path)
@@ -47,8 +49,8 @@ export class DataFolder implements Disposable {
   }
 
   /**
-   * Notes that the folder has the layout of this version from now on: its databases have been brought up to date, and nothing
-   * has been added to the log. Until then an earlier release can go on with it.
+   * Records that the folder now has the layout of this version: its databases are migrated, and nothing was appended to
+   * the log yet. Until then an earlier release can still use it.
    */
   noteFormat(): void {
     if (readFormat(this.path) !== DATA_FORMAT) writeFormat(this.path)
@@ -59,8 +61,8 @@ export class DataFolder implements Disposable {
   }
 
   /**
-   * The key that encrypts what is secret in the control plane's database: the given one, else that of `secret.key`, which
-   * is made with the database and never for one that exists.
+   * The key that encrypts secrets in the control plane's database: the given one, else the one in `secret.key`. That
+   * file is created only together with the database.
    */
   secretKey(given: Uint8Array | undefined): Uint8Array {
     if (given !== undefined) return given
@@ -99,7 +101,7 @@ function readFormat(path: string): number {
   return Number(readFileSync(join(path, 'format'), 'utf8').trim())
 }
 
-/** A crash leaves the old number or the new one, and never an empty file. */
+/** A crash leaves the old number or the new one, never an empty file. */
 function writeFormat(path: string): void {
   const file = join(path, 'format')
   writeFileSync(`${file}.new`, `${DATA_FORMAT}\n`, { flush: true, mode: 0o600 })

@@ -5,13 +5,13 @@ const OTHERS = 0o077
 
 export interface CorrectedModes {
   readonly corrected: number
-  /** Of another user, so that this one cannot. */
+  /** Files of another user, which this user cannot change. */
   readonly failed: number
 }
 
 /**
- * Takes every right on a folder and what is in it from everyone but its owner: folders get 0700, files 0600. Links are left
- * alone, and Windows, which has no such modes.
+ * Removes the rights of all users but the owner from a folder and its content: folders get 0700, files 0600. It does
+ * not touch links, and does nothing on Windows, which has no such modes.
  */
 export function makePrivate(path: string): CorrectedModes {
   const counts = { corrected: 0, failed: 0 }

@@ -10,7 +10,7 @@ import {
 } from '@millrace/control-plane'
 import type { Tester } from '@millrace/test-api'
 
-/** Who makes the requests that are not below /v2, by the credentials that count there. */
+/** Identifies the authors of requests outside /v2, by the credentials of those routes. */
 export class Callers {
   readonly #controlPlane: ControlPlane
   readonly #addressOf: ReturnType<typeof limitAddress>
@@ -23,16 +23,16 @@ export class Callers {
     this.#isTrusted = trustedAddresses(controlPlane.options.trustedProxies)
   }
 
-  /** Where a request comes from, as limits see it. */
+  /** The address by which limits count a request. */
   address({ socket, headers }: IncomingMessage): string {
     return this.#addressOf(socket.remoteAddress, headers['x-forwarded-for'])
   }
 
-  /** By which the share of one client counts; undefined for a trusted proxy, which speaks for many. */
+  /** The address whose share a request uses; undefined for a trusted proxy, which forwards many clients. */
   holder(request: IncomingMessage): string | undefined {
     const { trustedProxies } = this.#controlPlane.options
     if (trustedProxies.length > 0) return this.#holderNow(request)
-    // Then it is the same for every request of a connection.
+    // Without proxies it is the same for every request of a connection.
     let holder = this.#holders.get(request.socket)
     if (holder === undefined) {
       holder = this.#holderNow(request)!
@@ -46,7 +46,7 @@ export class Callers {
     return this.#isTrusted(address) ? undefined : limitGroup(address)
   }
 
-  /** @returns undefined for credentials that are not good; late, when the address has failed often. */
+  /** @returns undefined for invalid credentials; delayed if the address has failed often. */
   actor(request: IncomingMessage, requestId: string | null = null): Promise<Actor | undefined> {
     return this.#controlPlane.authenticate(request.headers, this.address(request), requestId)
   }
@@ -64,7 +64,7 @@ export class Callers {
     }
   }
 
-  /** Whether a request comes with a session of the dashboard, good or not. */
+  /** Whether a request contains a session of the dashboard, valid or not. */
   isDashboard({ headers }: IncomingMessage): boolean {
     return this.#controlPlane.carriesSession(headers)
   }

@@ -2,7 +2,7 @@ import { answerPreflight, corsHeaders } from '@millrace/gateway'
 import { requestId } from '@millrace/std'
 import type { FastifyInstance } from 'fastify'
 
-/** Lets pages of any origin read what the GET routes of a plugin answer. @see contracts/ingest.md §1, §10 [D126] */
+/** Lets pages of any origin read the answers of a plugin's GET routes. @see contracts/ingest.md §1, §10 [D126] */
 export function openToEveryOrigin(app: FastifyInstance): void {
   app.addHook('onRequest', async (request, reply) => void reply.headers(corsHeaders(request.raw)))
   app.addHook('onRoute', ({ method, url }) => {

@@ -2,23 +2,23 @@ import { createServer, type Server as HttpServer, type IncomingMessage, type Ser
 import { type AddressInfo, Server, type Socket } from 'node:net'
 
 const MAX_HEADER_BYTES = 64 * 1024
-/** Of a whole request on any route; ingest has its own, shorter limit for bodies. */
+/** Time limit of a whole request on any route; ingest has a shorter limit for bodies. */
 const REQUEST_TIMEOUT_MS = 60_000
 const HEADERS_TIMEOUT_MS = 30_000
-/** Longer than the idle time of common load balancers, so that it is they who close. */
+/** Longer than the idle time of common load balancers, so the load balancer closes first. */
 const KEEP_ALIVE_MS = 65_000
 
 export type Handler = (request: IncomingMessage, response: ServerResponse) => void
 
-/** The port is taken, or the address is not one of this machine. */
+/** The port is in use, or the address does not belong to this machine. */
 export class ListenError extends Error {
   override name = 'ListenError'
   readonly code = 'LISTEN'
 }
 
 /**
- * The one listening socket. It answers from the first moment: until the product is recovered, that it is not ready yet;
- * while it stops, what is in progress.
+ * The single listening socket. It answers from the start: until the product is recovered, that the server is not ready;
+ * during a stop, requests in progress.
  */
 export class Front implements AsyncDisposable {
   readonly #server: HttpServer
@@ -49,7 +49,7 @@ export class Front implements AsyncDisposable {
       },
       (request, response) => this.#handle(request, response),
     )
-    // A client that holds its body back is told to send it by the code that wants it.
+    // The code that needs the body tells the client to send it.
     this.#server.on('checkContinue', (request, response) => this.#handle(request, response))
     this.#server.on('clientError', answerClientError)
   }
@@ -63,12 +63,12 @@ export class Front implements AsyncDisposable {
   }
 
   /**
-   * Takes no new connections. Whoever asks on one that is open is answered until the rest of the server has finished, so
-   * that /ready can say why; then what is in progress is waited for, at most until `deadline`.
+   * Accepts no new connections. Requests on open connections are answered until the rest of the server has finished, so
+   * /ready can show the reason. Then it waits for requests in progress, at most until `deadline`.
    */
   async stop(finished: Promise<unknown>, deadline: Promise<void>): Promise<void> {
     this.#isStopping = true
-    // The close of an HTTP server would also end the idle connections.
+    // Closing an HTTP server would also end the idle connections.
     const closed = new Promise<void>((resolve) => Server.prototype.close.call(this.#server, () => resolve()))
     await finished
     const idle = new Promise<void>((resolve) => {
@@ -81,7 +81,7 @@ export class Front implements AsyncDisposable {
     await closed
   }
 
-  /** Takes nothing more, and waits for nothing. */
+  /** Accepts nothing more, without waiting. */
   [Symbol.asyncDispose](): Promise<void> {
     return this.stop(Promise.resolve(), Promise.resolve())
   }
@@ -99,7 +99,7 @@ export class Front implements AsyncDisposable {
 
 function answerNotReady({ url, headers }: IncomingMessage, response: ServerResponse): void {
   const path = url!.split('?', 1)[0]
-  // A body that the client holds back would be taken for its next request.
+  // The client's body would be read as its next request.
   if (headers.expect !== undefined) response.shouldKeepAlive = false
   if (path === '/ready') {
     response.writeHead(503, { 'Content-Type': 'application/json; charset=utf-8' })
@@ -110,7 +110,7 @@ function answerNotReady({ url, headers }: IncomingMessage, response: ServerRespo
   response.end('Service unavailable')
 }
 
-/** What Node's parser refuses never becomes a request. @see contracts/ingest.md §6, rows 408 and 431 */
+/** Requests that Node's parser refuses never reach a handler. @see contracts/ingest.md §6, rows 408 and 431 */
 function answerClientError(error: NodeJS.ErrnoException, socket: Socket): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy()

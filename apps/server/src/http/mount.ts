@@ -28,11 +28,11 @@ interface MountNeeds {
 /** Every route of the server behind one handler. */
 export interface Mounted extends AsyncDisposable {
   readonly handler: Handler
-  /** Every route that it answers. */
+  /** Every route that the handler answers. */
   readonly book: RouteBook
 }
 
-/** Joins the routes of parts, with those that tell of the server as a whole. */
+/** Joins the routes of all parts, and adds the routes about the whole server. */
 export async function mount(needs: MountNeeds): Promise<Mounted> {
   const { parts, controlPlane, callers, settings, ending, clock, logger } = needs
   const book = new RouteBook()
@@ -78,7 +78,7 @@ function newApp(logger: ServerLogger): FastifyInstance {
     frameworkErrors: (error, request, reply) => {
       if (!answerUnreadableTestPath(request.url, reply)) answerUnreadablePath(error, request, reply)
     },
-    // An id is as long as its event made it; the front bounds the whole header.
+    // The event determines the length of an id; the front limits the whole header.
     routerOptions: { maxParamLength: 64 * 1024, ignoreTrailingSlash: true },
     exposeHeadRoutes: true,
   })

@@ -2,7 +2,7 @@ import { docsPage, openApiDocument, type RouteBook, type RouteDescription, Type 
 import type { FastifyPluginAsync } from 'fastify'
 import { VERSION } from '../version.ts'
 
-/** In the order in which they are shown; what has another tag follows. */
+/** In display order; other tags follow. */
 const TAGS = {
   Ingest: 'Send events. The write key identifies the source.',
   Sources: 'Apps and services that send events.',
@@ -51,9 +51,9 @@ const IN_WORDS: Record<'document' | 'page', RouteDescription> = {
 }
 
 /**
- * GET /openapi.json and GET /docs, open to everybody: they tell of routes and of nothing that is kept behind them.
+ * GET /openapi.json and GET /docs, without credentials: they describe routes and show no data.
  *
- * @param book knows every route once the server is ready.
+ * @param book contains every route once the server is ready.
  * @see contracts/control-plane.md §10 [D720]
  */
 export function openApiRoutes(book: RouteBook): FastifyPluginAsync {

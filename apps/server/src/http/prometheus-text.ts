@@ -1,10 +1,10 @@
 import type { Histogram } from '@millrace/std'
 
-/** One line of a family: labels, and the value. */
+/** One line of a metric family: labels, and the value. */
 export type MetricSample = readonly [labels: Readonly<Record<string, string | number>>, value: number]
 
 /*
- * The text format of Prometheus, 0.0.4. The counts are plain numbers where they arise; this only writes them down.
+ * Prometheus text format 0.0.4. The counters are plain numbers in their parts; this code only formats them.
  *
  * @see contracts/ingest.md §8 [D137], decision 0094
  */
@@ -13,7 +13,7 @@ export function counter(name: string, help: string, samples: readonly MetricSamp
   return family(name, 'counter', help, samples)
 }
 
-/** A counter that has one value. */
+/** A counter with one value. */
 export function total(name: string, help: string, value: number): string {
   return counter(name, help, [[{}, value]])
 }
@@ -22,7 +22,7 @@ export function gauges(name: string, help: string, samples: readonly MetricSampl
   return family(name, 'gauge', help, samples)
 }
 
-/** A gauge that has one value. */
+/** A gauge with one value. */
 export function gauge(name: string, help: string, value: number): string {
   return gauges(name, help, [[{}, value]])
 }

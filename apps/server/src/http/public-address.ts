@@ -1,29 +1,29 @@
 import type { IncomingMessage } from 'node:http'
 
-/** Where clients reach this server: an absolute URL without a slash at its end. */
+/** The address of this server for clients: an absolute URL without a trailing slash. */
 export interface PublicAddress {
   readonly url: string
-  /** It comes from the request, so that an answer which holds it is for this client alone. */
+  /** It depends on the request, so an answer that contains it is valid for this client only. */
   readonly isDerived: boolean
 }
 
 interface PublicAddressOptions {
   /** MILLRACE_PUBLIC_URL. */
   readonly configured: string | undefined
-  /** Whether the peer may say in `X-Forwarded-*` what it was asked for. */
+  /** Whether the peer may set `X-Forwarded-*`. */
   readonly isTrustedProxy: (address: string | undefined) => boolean
-  /** For a request whose `Host` cannot be read. */
+  /** For a request without a readable `Host`. */
   readonly fallback: string
 }
 
-/** @returns what tells the address of this server as the client of a request sees it. @see contracts/ingest.md §8 [D131] */
+/** @returns a function that computes the address from a request. @see contracts/ingest.md §8 [D131] */
 export function publicAddress(options: PublicAddressOptions): (request: IncomingMessage) => PublicAddress {
   const { configured, isTrustedProxy, fallback } = options
   return ({ headers, socket }) => {
     if (configured !== undefined) return { url: configured.replace(/\/+$/, ''), isDerived: false }
     const forwarded = (name: string) => {
       const value = isTrustedProxy(socket.remoteAddress) ? headers[`x-forwarded-${name}`] : undefined
-      // Of several proxies the outermost comes first.
+      // With several proxies the outermost comes first.
       return (
         String(value ?? '')
           .split(',', 1)[0]!

@@ -55,7 +55,7 @@ const REFUSALS_IN_WORDS: RouteDescription = {
   },
 }
 
-/** What people may see of refused requests, below /v2. @see contracts/dashboard.md §4 N5 */
+/** Refused requests, below /v2. @see contracts/dashboard.md §4 N5 */
 export function refusalRoutes(book: RefusalBook): FastifyPluginAsync {
   return async (app) => {
     app.get('/refusals', { config: { describe: REFUSALS_IN_WORDS } }, async ({ query }) => {

@@ -11,13 +11,13 @@ import { SOURCE_CONFIG_IN_WORDS } from './source-config.openapi.ts'
 interface SourceConfigOptions {
   readonly snapshot: () => Snapshot
   readonly findModule: (type: string) => DestinationModule | undefined
-  /** MILLRACE_PUBLIC_URL. Without it a client keeps the address that it was given. */
+  /** MILLRACE_PUBLIC_URL. Without it a client keeps its configured address. */
   readonly publicUrl: string | undefined
 }
 
 /**
- * GET /sourceConfig: what client SDKs need to know of their source. Write keys are public, so it holds of each destination
- * only what its definition calls public.
+ * GET /sourceConfig: the configuration of a source for client SDKs. Write keys are public, so the answer contains of
+ * each destination only the keys that its definition calls public.
  *
  * @see contracts/ingest.md §8 [D130–D133]
  */
@@ -46,7 +46,8 @@ export function sourceConfigRoute(options: SourceConfigOptions): FastifyPluginAs
 
 function sourceConfig(source: Source, writeKey: string, snapshot: Snapshot, options: SourceConfigOptions): JsonObject {
   const connections = snapshot.connectionsOf(source.id)
-  // The web libraries load each destination into the page and report one that they cannot; every type is served from here.
+  // Web libraries try to load code for each destination and report an error if they cannot; this server delivers for
+  // every type.
   const shownConnections = sourceClass(source.type) === 'web' ? [] : connections
   return {
     isHosted: true,
@@ -93,7 +94,7 @@ function sourceConfig(source: Source, writeKey: string, snapshot: Snapshot, opti
   }
 }
 
-/** Of the connection modes, the one of this source's type. */
+/** The connection mode for this source's type. */
 function publicValue(key: string, value: JsonObject[string], source: Source): JsonObject[string] {
   if (key !== 'connectionMode' || typeof value !== 'object' || value === null || Array.isArray(value)) return value
   const name = sourceClass(source.type)

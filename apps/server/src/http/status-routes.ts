@@ -14,14 +14,14 @@ import {
 
 interface StatusOptions {
   readonly health: () => Promise<{ status: number; body: object }>
-  /** Why the server is not ready; undefined when it is. */
+  /** Why the server is not ready; undefined if it is. */
   readonly notReady: () => string | undefined
   readonly metrics: () => Promise<string>
   /** MILLRACE_METRICS_TOKEN */
   readonly metricsToken: string | undefined
-  /** Whether only this machine can reach the server: then /metrics needs credentials only if there is a token for it. */
+  /** Whether only this machine can reach the server: /metrics then needs credentials only if a token is set. */
   readonly isLoopbackOnly: boolean
-  /** Whether a request shows good credentials of an admin. */
+  /** Whether a request has valid credentials of an admin. */
   readonly isAdmin: (request: IncomingMessage) => Promise<boolean>
   readonly hasDashboard: boolean
 }
@@ -68,7 +68,7 @@ export function statusRoutes(options: StatusOptions): FastifyPluginAsync {
   }
 }
 
-/** Compares digests, so that the time taken says nothing about the token. */
+/** Compares digests: the duration reveals nothing about the token. */
 function isBearer(authorization: string | undefined, token: string): boolean {
   const given = /^Bearer +(.+)$/i.exec(authorization ?? '')?.[1] ?? ''
   return timingSafeEqual(digest(given), digest(token))

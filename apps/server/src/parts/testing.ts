@@ -18,7 +18,7 @@ import type { OutboundClients } from '../outbound-clients.ts'
 import { VERSION } from '../version.ts'
 import type { Part } from './part.ts'
 
-/** Of an answer that a test shows. */
+/** Maximum bytes of an answer in a test result. */
 const MAX_SHOWN_ANSWER_BYTES = 1024 * 1024
 
 interface TestingNeeds {
@@ -33,7 +33,7 @@ interface TestingNeeds {
   readonly logger: ServerLogger
 }
 
-/** What becomes of one message, without storing it, and whether a destination can be reached. */
+/** Tests one message without storing it, and tests whether a destination is reachable. */
 export function openTesting(needs: TestingNeeds): Part {
   const { settings, controlPlane, callers, registry, sandboxes, outbound, ending, clock, logger } = needs
   const rates = new RateLimiter(clock)

@@ -17,8 +17,8 @@ interface Received {
 }
 
 /**
- * A receiver of this server's own, so that a first delivery needs nothing else: the quickstart's webhook posts to a path
- * that nobody can guess, and GET /inbox/quickstart shows the last 100 requests.
+ * A built-in receiver, so a first delivery needs no other service. The quickstart's webhook posts to a path that cannot
+ * be guessed, and GET /inbox/quickstart shows the last 100 requests.
  *
  * @see contracts/control-plane.md §3 [D733]
  */
@@ -27,7 +27,7 @@ export class Inbox {
   readonly #key: string
   readonly #received: Received[] = []
 
-  /** @param file holds the random part of the path; made if it is missing. */
+  /** @param file holds the random part of the path; created if it is missing. */
   constructor(file: string) {
     if (!existsSync(file)) writeFileSync(file, `${randomBytes(16).toString('hex')}\n`, { mode: 0o600, flush: true })
     this.#key = readFileSync(file, 'utf8').trim()

@@ -7,13 +7,13 @@ const SAMPLES = [
   { type: 'track', event: 'Seat Reserved', userId: 'u-4711', properties: { hall: 'B', row: 4, seats: 2 } },
 ]
 const ARRIVAL_TIMEOUT_MS = 10_000
-/** Deliveries to the inbox that are shown, one line each, before the terminal is left alone. */
+/** Number of deliveries to the inbox that the start prints, one line each. */
 const MAX_SHOWN = 100
 
 interface Quickstart {
   readonly controlPlane: ControlPlane
   readonly pipeline: Pipeline
-  /** Of this server, such as `http://127.0.0.1:8080`. */
+  /** URL of this server, such as `http://127.0.0.1:8080`. */
   readonly baseUrl: string
   readonly inboxPath: string
   /** Writes a line for the person at the terminal. */
@@ -21,8 +21,8 @@ interface Quickstart {
 }
 
 /**
- * The first start: makes a source and a destination that is this server's own inbox, sends three events through the front
- * door, and shows each of them arrive.
+ * The first start: creates a source and a destination that posts to this server's inbox, sends three events over HTTP,
+ * and prints each arrival.
  *
  * @see contracts/control-plane.md §3 [D733]
  */

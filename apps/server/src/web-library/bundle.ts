@@ -8,8 +8,8 @@ import { gzip } from 'node:zlib'
 
 const PACKAGE = '@segment/analytics-next'
 /**
- * Where the published bundle turns when a page does not tell it an address or a key, each with the number of its places:
- * another number means another version of the package, which somebody has to look at.
+ * The vendor's addresses in the published bundle, used if a page gives no address or key, each with its number of
+ * occurrences. A different number means a different version of the package, which a developer must check.
  */
 const OWN_PLACES = [
   ['"https://cdn.segment.com', 'millraceAddress+"', 3],
@@ -26,8 +26,9 @@ export interface Script {
 }
 
 /**
- * The published web library, read on first use: the script that a page loads, and the parts which that loads later. Where
- * it would turn to the servers of its vendor it turns to the server that it was loaded from; nothing else is changed.
+ * The published web library, read on first use: the script that a page loads, and the parts that the script loads
+ * later. Addresses of the vendor's servers are replaced with the server that the script was loaded from; nothing else
+ * changes.
  */
 export class WebLibrary {
   readonly #folder: string
@@ -35,17 +36,17 @@ export class WebLibrary {
   readonly #parts: ReadonlySet<string>
 
   constructor() {
-    // It exports no such path: its entry is looked up, which lies in dist/cjs.
+    // The package does not export the path, so it is derived from its entry in dist/cjs.
     this.#folder = path.join(path.dirname(createRequire(import.meta.url).resolve(PACKAGE)), '../umd')
     this.#parts = new Set(readdirSync(this.#folder).filter((name) => name.includes('.bundle.') && name.endsWith('.js')))
   }
 
-  /** What a page's snippet loads. The same for every page: it reads address and key from its own address. */
+  /** The script of a page's snippet. The same for every page: it reads address and key from its own URL. */
   main(): Promise<Script> {
     return this.#script('standalone.js', onOwnServer)
   }
 
-  /** @returns undefined for a name that is none of its parts. */
+  /** @returns undefined for an unknown part. */
   part(name: string): Promise<Script> | undefined {
     return this.#parts.has(name) ? this.#script(name, (text) => text) : undefined
   }
@@ -79,7 +80,7 @@ function onOwnServer(published: string): string {
   return `${PROLOGUE}\n${text}})(document.currentScript);\n`
 }
 
-/** Ends in the midst of a function: the published text is the rest of it. */
+/** It ends inside a function: the published text continues it. */
 const PROLOGUE = `/* ${PACKAGE}: MIT licence, Copyright (c) 2021 Segment. Served by Millrace, and set to its server. */
 (function (script) {
   var parts = /^(.*)\\/analytics\\.js\\/v1\\/([^/?]+)\\//.exec((script && script.src) || '') || [];

@@ -3,10 +3,10 @@ import type { JsonObject } from '@millrace/protocol'
 const ALL_ALLOWED = { __default: { enabled: true, integrations: {} } }
 
 /**
- * What the libraries of Segment for the web, Kotlin and Swift ask for before they send. Every member that one of them has
- * a default for is there: the defaults lead to servers of their vendor.
+ * The settings that Segment's libraries for the web, Kotlin and Swift fetch before they send. It contains every member
+ * for which one of them has a default: the defaults lead to servers of the vendor.
  *
- * @param url where this server is reached, without a slash at its end.
+ * @param url address of this server, without a trailing slash.
  * @see contracts/ingest.md §8
  */
 export function librarySettings(writeKey: string, url: string): JsonObject {
@@ -36,7 +36,7 @@ export function librarySettings(writeKey: string, url: string): JsonObject {
     analyticsNextEnabled: true,
     middlewareSettings: { routingRules: [] },
     enabledMiddleware: {},
-    // Statistics of the library about itself, which would go to its vendor.
+    // Statistics of the library about itself, which would go to the vendor.
     metrics: { sampleRate: 0, host: apiHost, protocol },
     legacyVideoPluginsEnabled: false,
     remotePlugins: [],

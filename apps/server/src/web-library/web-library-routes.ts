@@ -7,7 +7,7 @@ import { type Script, WebLibrary } from './bundle.ts'
 import { librarySettings } from './settings.ts'
 import { WEB_LIBRARY_IN_WORDS } from './web-library.openapi.ts'
 
-/** For so long a changed address may go unnoticed, and an updated library unloaded. */
+/** Maximum delay until clients notice a changed address, or load an updated library. */
 const KEPT_SECONDS = 60
 const A_YEAR_SECONDS = 31_536_000
 
@@ -30,7 +30,7 @@ export function webLibraryRoutes({ isSource, publicAddress }: WebLibraryOptions)
         const { writeKey } = request.params
         const { url, isDerived } = publicAddress(request.raw)
         const kept = `${isDerived ? 'private' : 'public'}, max-age=${KEPT_SECONDS}`
-        // Without settings a library would tell its vendor; with them it comes here, and is refused.
+        // Without settings a library would send to its vendor; with them it sends here, and is refused.
         reply.header('Cache-Control', isSource(writeKey) ? kept : 'no-store')
         return librarySettings(writeKey, url)
       },
@@ -61,7 +61,7 @@ interface ForSource {
 
 const UNKNOWN_KEY = 'Invalid Write Key'
 
-/** The libraries print the text as it is. */
+/** The libraries print the text unchanged. */
 function answerText(reply: FastifyReply, text: string) {
   return reply.code(404).header('Cache-Control', 'no-store').type('text/plain; charset=utf-8').send(text)
 }

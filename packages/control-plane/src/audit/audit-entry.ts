@@ -2,7 +2,7 @@ import { formatTime, type JsonObject } from '@millrace/protocol'
 import type { DiffLine } from '../configuration/document-diff.ts'
 import type { Author } from '../people/author.ts'
 
-/** What an entry is about. The filter `kind` of GET /v2/audit-log takes exactly these. */
+/** The kinds of resources in entries. The filter `kind` of GET /v2/audit-log accepts exactly these. */
 export const AUDIT_KINDS = [
   'source',
   'destination',
@@ -13,24 +13,24 @@ export const AUDIT_KINDS = [
   'access-token',
   'credential',
   'dead-letter',
-  // A job over dead letters: a replay, or a discard of many.
+  // A job over dead letters: a replay, or a bulk discard.
   'replay',
-  // The workspace as a whole, as configuration as code applies it.
+  // The whole workspace, which configuration as code changes.
   'configuration',
   'backup',
-  // What the schema catalog knows: of a source, or all of it.
+  // The schema catalog: the models of a source, or all of them.
   'catalog',
-  // Coming in: sign-ins of the dashboard, and credentials that were not good.
+  // Access: sign-ins of the dashboard, and invalid credentials.
   'session',
 ] as const
 
 export type AuditKind = (typeof AUDIT_KINDS)[number]
 
 /**
- * What was done, or refused. `rotate` is a new write key, `publish` a version of code put in force, `apply` a document of configuration as code, `sign_in` only ever
- * a failed one, `first_use` the first request with an access token; `replay` and `discard` begin that for dead letters, the
- * others steer what was begun; `test` is a run of the Test API, told once an hour; `expire` is the program giving up
- * events of a destination for the storage budget.
+ * The action, done or refused. `rotate`: a new write key; `publish`: a version of code takes effect; `apply`: a
+ * document of configuration as code; `sign_in`: always a failed one; `first_use`: the first request with an access
+ * token; `replay` and `discard` start a job, the other job actions control it; `test`: runs of the Test API, one entry
+ * an hour; `expire`: the storage budget expired events of a destination.
  */
 export type AuditAction =
   | 'create'
@@ -49,22 +49,22 @@ export type AuditAction =
   | 'test'
   | 'expire'
 
-/** What was done to one thing. */
+/** An action on one resource. */
 export interface Audited {
   readonly action: AuditAction
   readonly kind: AuditKind
-  /** Null where there is no one thing, as in a refused creation. */
+  /** Null if there is no single resource, as in a refused creation. */
   readonly resourceId: string | null
-  /** Secrets only as changed or not; empty for what came or went whole. */
+  /** Secrets show only whether they changed; empty for a created or removed resource. */
   readonly diff: readonly DiffLine[]
 }
 
-/** One line of the audit log; never changed. @see contracts/control-plane.md §10 [D719] */
+/** One entry of the audit log; immutable. @see contracts/control-plane.md §10 [D719] */
 export interface AuditEntry extends Author, Audited {
   readonly id: string
   /** Milliseconds since 1970. */
   readonly at: number
-  /** `ok`, or the code of the error that refused it. */
+  /** `ok`, or the code of the error. */
   readonly outcome: string
 }
 

@@ -9,8 +9,8 @@ import { boundedDiff, leftOut } from './bounded-diff.ts'
 import { EntryCap } from './entry-cap.ts'
 
 /**
- * Who did what, and who was refused. Entries of changes are stored by the workspace, with the change; all others here, in
- * the background.
+ * Actions, and refused actions, with their author. The workspace stores the entries of changes with the change; this
+ * class stores all others, in the background.
  *
  * @see contracts/control-plane.md §10 [D719]
  */
@@ -37,35 +37,35 @@ export class AuditLog {
     })
   }
 
-  /** Newest first, with all that was answered before. */
+  /** Newest first, including every action that was already answered. */
   async entries(query: AuditQuery): Promise<AuditEntry[]> {
     await this.#background.settled()
     return this.#store.auditEntries(query)
   }
 
-  /** Something that was done and is no change of the workspace, such as a replay or a backup. */
+  /** Records an action that does not change the workspace, such as a replay or a backup. */
   done(by: Author, audited: Audited): void {
     this.#add(by, { ...audited, diff: boundedDiff(audited.diff) }, 'ok')
   }
 
   /** @param code of the error that refused the write. */
   refused(by: Author, audited: Audited, code: string): void {
-    // Only these are not bounded by the rate of requests.
+    // The rate limit bounds all other refusals.
     if (code === 'rate_limited' && !this.#tooManyRequests.admits(`${by.actor} ${by.tokenName}`)) return
     this.#add(by, audited, code)
   }
 
-  /** Credentials that were not good. */
+  /** Records invalid credentials. */
   signInFailed(by: Author): void {
     if (this.#failedSignIns.admits(by.address ?? '')) this.#add(by, SIGN_IN, 'unauthorized')
   }
 
-  /** The first request with an access token. */
+  /** Records the first request with an access token. */
   firstUse(by: Author, tokenId: string): void {
     this.#add(by, { action: 'first_use', kind: 'access-token', resourceId: tokenId, diff: [] }, 'ok')
   }
 
-  /** Resolves when nothing is being stored or removed. */
+  /** Resolves when all entries are stored or removed. */
   async settled(): Promise<void> {
     await this.#background.settled()
     await this.#retention.settled()

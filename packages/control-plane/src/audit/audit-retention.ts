@@ -13,8 +13,8 @@ export interface AuditRetentionOptions {
 }
 
 /**
- * Removes audit entries after 365 days: at the start and once a day, in steps small enough for requests to pass between
- * them. For a day after the wall clock jumped by over an hour nothing is removed: the jump may have been a mistake.
+ * Deletes audit entries after 365 days: at the start and once a day, in small steps between which requests run. After
+ * the wall clock jumped by over an hour, it deletes nothing for a day: the jump may have been a mistake.
  *
  * @see contracts/control-plane.md §10 [D719]
  */
@@ -30,7 +30,7 @@ export class AuditRetention {
     this.#timer = this.#after(0)
   }
 
-  /** Resolves when no step is under way. */
+  /** Resolves when no step is running. */
   async settled(): Promise<void> {
     await this.#step
   }

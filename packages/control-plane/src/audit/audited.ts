@@ -10,7 +10,7 @@ export function deleted(kind: AuditKind, resourceId: string): Audited {
   return { action: 'delete', kind, resourceId, diff: [] }
 }
 
-/** @param before, after the resource as it is answered, in clear and as it may be shown. */
+/** @param before, after the resource as routes return it, in clear and masked. */
 export function updated(
   kind: AuditKind,
   resourceId: string,
@@ -18,7 +18,7 @@ export function updated(
   after: ShownDocument,
   action: AuditAction = 'update',
 ): Audited {
-  // Every update has another time; the entry has it too.
+  // Every update changes the time, and the entry has its own.
   const diff = documentDiff(before, after).filter(({ path }) => path !== '/updatedAt')
   return { action, kind, resourceId, diff: boundedDiff(diff) }
 }

@@ -13,8 +13,8 @@ export interface BackgroundEntriesOptions {
 }
 
 /**
- * Stores audit entries that belong to no change, beside the answers that they tell of: those neither wait for them nor
- * fail with them. While nothing can be written up to 1,000 wait; what comes beyond that is counted and logged.
+ * Stores audit entries that belong to no change in the background: answers neither wait for them nor fail with them.
+ * While the database cannot be written, up to 1,000 entries wait; further ones are counted and logged.
  */
 export class BackgroundEntries {
   readonly #options: BackgroundEntriesOptions
@@ -36,12 +36,12 @@ export class BackgroundEntries {
     if (this.#retry === undefined) this.#writing ??= this.#write()
   }
 
-  /** Resolves when what was added before is stored, or waits for the next attempt. */
+  /** Resolves when the entries added before are stored, or wait for the next attempt. */
   async settled(): Promise<void> {
     await this.#writing
   }
 
-  /** Tries once more what is still waiting. */
+  /** Tries once more to store the waiting entries. */
   async close(): Promise<void> {
     await this.#writing
     this.#retry?.cancel()

@@ -5,8 +5,8 @@ const MAX_LINES = 200
 const MAX_CHARACTERS = 1_000
 
 /**
- * A diff that is kept for a year: at most 200 lines, then one that counts the others, and of a long value its beginning,
- * as text. A body may hold a megabyte, and may be sent a thousand times a minute.
+ * Bounds a diff that is stored for a year: at most 200 lines, then a line that counts the others; a long value is cut
+ * to its beginning, as text. A body may hold a megabyte, and a client may send it a thousand times a minute.
  */
 export function boundedDiff(diff: readonly DiffLine[]): DiffLine[] {
   const lines = diff.slice(0, MAX_LINES).map(({ path, from, to, ...rest }) => {
@@ -15,7 +15,7 @@ export function boundedDiff(diff: readonly DiffLine[]): DiffLine[] {
   return diff.length > MAX_LINES ? [...lines, ...leftOut(diff.length - MAX_LINES)] : lines
 }
 
-/** How an entry says that there was more than it tells. */
+/** Marks an omission in an entry. */
 export function leftOut(count: number): readonly DiffLine[] {
   return [{ path: '/leftOut', from: null, to: count }]
 }

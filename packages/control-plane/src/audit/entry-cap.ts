@@ -5,13 +5,13 @@ const MAX_PER_KEY = 10
 const MAX_TOTAL = 100
 
 /**
- * Keeps what strangers can repeat at will from filling the audit log: of one key, such as an address, 10 entries a minute,
- * 100 in all. The others are counted, and told of once when the minute is over.
+ * Keeps repeated actions of strangers from filling the audit log: for each key, such as an address, 10 entries a
+ * minute, 100 in all. The others are counted in one entry at the end of the minute.
  */
 export class EntryCap {
   readonly #clock: Clock
   readonly #onLeftOut: (count: number) => void
-  /** Of keys that have an entry, so at most 100. */
+  /** Keys that have an entry, so at most 100. */
   readonly #counts = new Map<string, number>()
   #since = Number.NEGATIVE_INFINITY
   #total = 0
@@ -23,7 +23,7 @@ export class EntryCap {
     this.#onLeftOut = onLeftOut
   }
 
-  /** @returns whether this one gets an entry of its own. */
+  /** @returns whether this action gets its own entry. */
   admits(key: string): boolean {
     const now = this.#clock.monotonic()
     if (now - this.#since >= WINDOW_MS) {

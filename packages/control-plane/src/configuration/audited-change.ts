@@ -8,7 +8,7 @@ export function auditedChange({ action, kind, diff, change }: PlannedChange): Au
   return { action, kind, resourceId: change.id, diff: boundedDiff(diff.map(withoutWriteKey)) }
 }
 
-/** A plan shows write keys; kept for a year, one that was replaced must not be found in the database. */
+/** A plan shows write keys. Entries are stored for a year and must not contain a replaced key. */
 function withoutWriteKey(line: DiffLine): DiffLine {
   return line.path === '/writeKey' ? { path: line.path, from: MASK, to: MASK, secretChanged: true } : line
 }

@@ -5,12 +5,12 @@ import { readDescription, readLanguage, refuseLongCode, type WrittenCode } from 
 import type { Planning } from './planning.ts'
 import type { SectionEntry } from './sections.ts'
 
-/** What a document says of a transformation or library. */
+/** A transformation or library in a document. */
 export interface CodeEntry extends WrittenCode {
   readonly isPublished: boolean
 }
 
-/** @returns undefined where there are errors. @param wasPublished what is in force stays in force. */
+/** @returns undefined if there are errors. @param wasPublished a published resource stays published. */
 export function readCodeEntry(
   { errors }: Planning,
   { path, written }: SectionEntry,
@@ -38,7 +38,7 @@ export function isSameCode(
   return a !== null && a !== undefined && a.language === b.language && a.code === b.code
 }
 
-/** A version that the document makes. */
+/** A version that the document creates. */
 export function madeVersion(
   { newId, at, createdBy }: Planning,
   { language, code }: Pick<CodeVersion, 'language' | 'code'>,
@@ -47,7 +47,7 @@ export function madeVersion(
   return { id: newId(at), language, code, imports, pins: null, createdAt: at, createdBy }
 }
 
-/** What judging code gives, or undefined where it is refused: then that is an error of the document, with its place. */
+/** Checks code; undefined if it is refused, which adds an error with its place to the document. */
 export async function judgedAt<T>({ errors }: Planning, path: string, judge: () => Promise<T>): Promise<T | undefined> {
   try {
     return await judge()

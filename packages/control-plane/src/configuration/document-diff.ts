@@ -1,22 +1,22 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '@millrace/protocol'
 
-/** A document, and the same as it may be shown: with `********` in place of secrets. */
+/** A document, and the same document with `********` in place of secrets. */
 export interface ShownDocument {
   readonly plain: JsonObject
   readonly shown: JsonObject
 }
 
-/** One difference. Where a side has nothing there, it is null. */
+/** One difference. A side without the value is null. */
 export interface DiffLine {
   /** JSON pointer. */
   readonly path: string
   readonly from: JsonValue
   readonly to: JsonValue
-  /** A secret is another one; `from` and `to` cannot tell. */
+  /** A secret changed; `from` and `to` are both masks. */
   readonly secretChanged?: true
 }
 
-/** How a secret looks to whoever reads it. @see contracts/decisions.md [D6] */
+/** The mask of a secret. @see contracts/decisions.md [D6] */
 export const MASK = '********'
 
 /** A document without secrets. */
@@ -25,7 +25,7 @@ export function openDocument(document: JsonObject): ShownDocument {
 }
 
 /**
- * What differs between two documents, in the order of their members, without a secret.
+ * The differences of two documents, in the order of their members, without secrets.
  *
  * @see contracts/control-plane.md §9 [D716, D718], §10 [D719]
  */
@@ -51,7 +51,7 @@ function* differences(path: string, before: Side, after: Side): Generator<DiffLi
   }
 }
 
-/** Undefined where the two are not both objects, or both lists. */
+/** Undefined unless both are objects, or both are lists. */
 function membersOfBoth(a: JsonValue | undefined, b: JsonValue | undefined): Iterable<string> | undefined {
   if (Array.isArray(a) && Array.isArray(b)) return Object.keys(a.length > b.length ? a : b)
   if (isJsonObject(a) && isJsonObject(b)) return new Set([...Object.keys(a), ...Object.keys(b)])
@@ -74,7 +74,7 @@ function lineOf(path: string, before: Side, after: Side): DiffLine {
   return isSecret ? { path, from, to, secretChanged: true } : { path, from, to }
 }
 
-/** What the shown document lacks nobody may see. */
+/** A member that the masked document omits must not be shown. */
 function visible({ plain, shown }: Side): JsonValue {
   return plain === undefined ? null : (shown ?? (plain === null ? null : MASK))
 }

@@ -1,22 +1,22 @@
 import { ApiError } from '@millrace/openapi'
 
-/** Something in a document that cannot be. */
+/** An error in a document. */
 export interface DocumentError {
   /** JSON pointer into the document. */
   readonly path: string
   readonly message: string
 }
 
-/** A document with more is of another kind altogether; the rest is left out, and said to be. */
+/** A document with more errors is not a configuration; further errors are omitted, and the list says so. */
 const MAX_ERRORS = 1_000
 const CUT: DocumentError = { path: '', message: `has more than ${MAX_ERRORS} errors` }
 
-/** What is wrong with a document: all of it, so that whoever wrote it mends it in one go. */
+/** Collects all errors of a document, so its author can correct them at once. */
 export class DocumentErrors {
   readonly #byPath = new Map<string, DocumentError>()
   #count = 0
 
-  /** In the order in which they were found; of one place only the first. */
+  /** In the order of discovery; only the first for each place. */
   get list(): DocumentError[] {
     return this.isFull ? [...this.#byPath.values(), CUT] : [...this.#byPath.values()]
   }
@@ -25,7 +25,7 @@ export class DocumentErrors {
     return this.#count
   }
 
-  /** Nothing more will be told: looking further would only take time. */
+  /** The list is full: further checks would only take time. */
   get isFull(): boolean {
     return this.#count > MAX_ERRORS
   }
@@ -37,9 +37,9 @@ export class DocumentErrors {
   }
 
   /**
-   * What a reader of requests gives, or undefined where it refuses: then that is an error of the document.
+   * Runs a reader of requests; undefined if it refuses, which adds an error to the document.
    *
-   * @param path of what is read; a place inside a config comes behind it.
+   * @param path of the value; a place inside a config is appended.
    */
   at<T>(path: string, read: () => T): T | undefined {
     try {

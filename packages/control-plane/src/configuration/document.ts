@@ -8,15 +8,14 @@ import type { Library } from '../transformations/library.ts'
 import { type Transformation, testsJson } from '../transformations/transformation.ts'
 import type { Snapshot } from '../workspace/snapshot.ts'
 
-/** The form of the document that this version reads and writes. */
+/** Version of the document format that this program reads and writes. */
 export const DOCUMENT_FORM = 1
 
 /**
- * The whole configuration as a document: every resource with all that can be written of it, under its key, and nothing
- * that only this server knows, such as ids and times. In order of the keys, so that two servers with the same
- * configuration give the same text.
+ * The whole configuration as a document: every resource under its key with its writable members, without values of this
+ * server such as ids and times. Ordered by key: two servers with the same configuration return the same text.
  *
- * @param maskedConfig of a destination, as it may be read.
+ * @param maskedConfig config of a destination with masked secrets.
  * @see contracts/control-plane.md §9 [D716]
  */
 export function configurationDocument(
@@ -42,7 +41,7 @@ export function configurationDocument(
   return {
     millrace: DOCUMENT_FORM,
     sources: Object.fromEntries(sources),
-    // Who uses none need not read of them.
+    // Omitted if unused.
     ...(libraries.length === 0 ? {} : { libraries: Object.fromEntries(libraries) }),
     ...(transformations.length === 0 ? {} : { transformations: Object.fromEntries(transformations) }),
     destinations: Object.fromEntries(destinations),
@@ -52,17 +51,17 @@ export function configurationDocument(
   }
 }
 
-/** A source as it stands in the document under its key. */
+/** A source in the form of the document. */
 export function sourceDocument(source: Source): JsonObject {
   const { name, type, enabled, writeKey, config } = sourceJson(source)
   return { name: name!, type: type!, enabled: enabled!, writeKey: writeKey!, config: config! }
 }
 
 /**
- * A destination as it stands in the document under its key.
+ * A destination in the form of the document.
  *
- * @param config masked wherever somebody may read it.
- * @param keyOf a transformation by its id.
+ * @param config masked if people may read the document.
+ * @param keyOf key of a transformation by its id.
  */
 export function destinationDocument(
   destination: Destination,
@@ -87,12 +86,12 @@ export function connectionDocument({ isEnabled, rules }: Pick<Connection, 'isEna
   return { enabled: isEnabled, ...rulesJson({ rules }) }
 }
 
-/** A library as it stands in the document under its key: what is in force, or a draft that never was. */
+/** A library in the form of the document: its published version, or the draft if it was never published. */
 export function libraryDocument({ name, description, newest, published }: Library): JsonObject {
   return { name, ...describedAs(description), ...codeDocument(newest, published) }
 }
 
-/** A transformation as it stands in the document under its key, likewise. */
+/** A transformation in the form of the document, in the same way. */
 export function transformationDocument(transformation: Transformation): JsonObject {
   const { name, description, captureLogs, newest, published, tests } = transformation
   return {
@@ -113,7 +112,7 @@ function codeDocument(newest: CodeVersion, published: Pick<CodeVersion, 'languag
   return { language, code, ...(published === null ? { published: false } : {}) }
 }
 
-/** How a connection is named, which has no key of its own: `cinema-app/booking-hook`. */
+/** The name of a connection, which has no key: `cinema-app/booking-hook`. */
 export function connectionKey(source: string, destination: string): string {
   return `${source}/${destination}`
 }
@@ -122,7 +121,7 @@ function byKey<T extends { readonly key: string }>(resources: Iterable<T>): T[] 
   return Array.from(resources).sort((a, b) => compareTexts(a.key, b.key))
 }
 
-/** By code units: no locale of a machine decides. */
+/** By code units, independent of the machine's locale. */
 function compareTexts(a: string, b: string): number {
   if (a === b) return 0
   return a < b ? -1 : 1

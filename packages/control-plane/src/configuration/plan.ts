@@ -11,18 +11,18 @@ import type { PlannedChange, Planning } from './planning.ts'
 import { readSections } from './sections.ts'
 
 export interface Plan {
-  /** In the order in which they can be carried out: what goes, goes first. */
+  /** In execution order: removals first. */
   readonly changes: readonly PlannedChange[]
   /**
-   * If there are any, the plan cannot be carried out; then `changes` are those of the resources without errors, and no
-   * removals, because who is meant by what cannot be read is not known.
+   * If there are errors, the plan cannot be applied. `changes` then holds the resources without errors, and no
+   * removals: an unreadable entry may stand for any resource.
    */
   readonly errors: readonly DocumentError[]
   readonly warning: string | undefined
 }
 
 /**
- * What a document would change. Resources that it does not name are left alone, or removed when pruning.
+ * The changes that a document would make. Resources that it omits do not change, or are removed with `prune`.
  *
  * @see contracts/control-plane.md §9 [D716, D717]
  */
@@ -55,7 +55,7 @@ export async function planDocument(planning: Planning, document: JsonObject): Pr
   }
 }
 
-/** By key, with what stays because nobody names it. */
+/** By key, including resources that stay because the document omits them. */
 function thereWillBe<T extends { readonly key: string }>(
   { isPruning }: Planning,
   saved: ReadonlyMap<string, T>,
@@ -75,7 +75,7 @@ interface Named {
   readonly connections: ReadonlySet<string>
 }
 
-/** What the document does not name: connections first, for they need their ends. */
+/** Resources that the document omits: connections first, because they refer to the others. */
 function removals(snapshot: Snapshot, named: Named): PlannedChange[] {
   const { sources, destinations, connections } = snapshot
   return [
@@ -108,7 +108,7 @@ function plannedOf(
   return [...resources.values()].flatMap((entry) => entry?.planned ?? [])
 }
 
-/** Most keys that a warning names; it goes into a header. */
+/** Maximum of keys in a warning, which is a header. */
 const MAX_NAMED = 20
 
 function warningOf(destinations: PlannedDestinations): string | undefined {

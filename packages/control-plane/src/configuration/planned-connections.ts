@@ -11,7 +11,7 @@ import type { SectionEntry } from './sections.ts'
 
 const MEMBERS = ['source', 'destination', 'enabled', 'rules']
 
-/** What there will be by key; undefined is a resource with errors. */
+/** Resources after the change, by key; undefined for one with errors. */
 export interface Ends {
   readonly sources: ReadonlyMap<string, Source | undefined>
   readonly destinations: ReadonlyMap<string, Destination | undefined>
@@ -19,11 +19,11 @@ export interface Ends {
 
 export interface PlannedConnections {
   readonly changes: readonly PlannedChange[]
-  /** Keys of all that the document names. */
+  /** Keys of all resources in the document. */
   readonly keys: ReadonlySet<string>
 }
 
-/** What a document makes of the connections. */
+/** Plans the connections of a document. */
 export async function planConnections(
   planning: Planning,
   entries: readonly SectionEntry[],
@@ -81,7 +81,7 @@ function plannedChange(
   return { action: 'update', kind: 'connection', key, diff, change }
 }
 
-/** What an entry names, as far as it names both ends; those are undefined where they have errors or are not there. */
+/** Reads both ends of an entry; an end is undefined if it has errors or does not exist. */
 function readConnection(planning: Planning, { path, written }: SectionEntry, ends: Ends) {
   const { errors } = planning
   refuseUnknown(planning, path, written, MEMBERS)

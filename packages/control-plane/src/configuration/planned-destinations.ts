@@ -15,20 +15,20 @@ import type { SectionEntry } from './sections.ts'
 
 const MEMBERS = ['name', 'type', 'enabled', 'config', 'delivery', 'transformations', 'consent']
 
-/** Those that there will be; undefined is one with errors. */
+/** Destinations after the change; undefined for one with errors. */
 export type TransformationsByKey = ReadonlyMap<string, Transformation | undefined>
 
-/** The destinations of a document by key; undefined is one with errors. */
+/** The destinations of a document by key; undefined for one with errors. */
 export type PlannedDestinations = ReadonlyMap<string, PlannedDestination | undefined>
 
 export interface PlannedDestination {
   readonly value: Destination
   readonly planned: PlannedChange | undefined
-  /** What its author should know beside the plan. */
+  /** Warnings for the author, beside the plan. */
   readonly warning: string | undefined
 }
 
-/** What a document makes of the destinations. As with PUT, what is left out of one has its default; masks keep secrets. */
+/** Plans the destinations of a document. As with PUT, omitted members get their defaults; masks keep secrets. */
 export async function planDestinations(
   planning: Planning,
   entries: readonly SectionEntry[],
@@ -70,7 +70,7 @@ export async function planDestinations(
 
 type Fields = Pick<Destination, 'name' | 'type' | 'isEnabled' | 'transformationIds' | 'config' | 'delivery' | 'consent'>
 
-/** Whole, unless there were errors. */
+/** Complete, unless there were errors. */
 function readFields(
   planning: Planning,
   { path, written }: SectionEntry,
@@ -100,7 +100,7 @@ function readFields(
   } as Partial<Fields> & { warning: string | undefined }
 }
 
-/** @returns their ids, as far as they can be attached. */
+/** @returns the ids of transformations that can be attached. */
 function readTransformations(
   { errors }: Planning,
   path: string,
@@ -133,7 +133,7 @@ function attachmentFault(
   return written.indexOf(key) < i ? `Transformation with key ${key} is listed twice` : undefined
 }
 
-/** Keys of all that a destination may have been or will be attached to. */
+/** Keys of all transformations that are, or will be, attachable. */
 function keysOf({ snapshot }: Planning, byKey: TransformationsByKey): (id: string) => string {
   const keys = new Map(Array.from(snapshot.transformations.values(), ({ id, key }) => [id, key]))
   for (const [key, transformation] of byKey) if (transformation !== undefined) keys.set(transformation.id, key)

@@ -17,11 +17,11 @@ export interface PlannedLibrary {
 }
 
 export interface PlannedLibraries {
-  /** Those of the document by key; undefined is one with errors. */
+  /** The libraries of the document by key; undefined for one with errors. */
   readonly byKey: ReadonlyMap<string, PlannedLibrary | undefined>
-  /** What there will be to import. */
+  /** Libraries that code can import after the change. */
   readonly shelf: LibraryShelf
-  /** Import names of those that will be others than now. */
+  /** Import names of libraries that change. */
   readonly changed: ReadonlySet<string>
 }
 
@@ -29,7 +29,7 @@ interface ReadLibrary extends CodeEntry {
   readonly importName: string
 }
 
-/** What a document makes of the libraries. */
+/** Plans the libraries of a document. */
 export async function planLibraries(
   planning: Planning,
   entries: readonly SectionEntry[],
@@ -97,7 +97,7 @@ function readLibrary(planning: Planning, entry: SectionEntry, saved: Library | u
   return importName === undefined ? undefined : { ...fields, importName }
 }
 
-/** No two libraries have the same import name. */
+/** No two libraries may have the same import name. */
 function refuseTaken({ errors }: Planning, staying: readonly Library[], read: ReadonlyMap<string, ReadLibrary>): void {
   const taken = new Set(staying.map(({ importName }) => importName))
   for (const [key, { importName }] of read) {
@@ -106,7 +106,7 @@ function refuseTaken({ errors }: Planning, staying: readonly Library[], read: Re
   }
 }
 
-/** What the document does not name goes on importing a library by the name it has. */
+/** Resources that the document omits still import a library by its current name. */
 function refuseRenamed(
   { errors, snapshot, isPruning }: Planning,
   keys: ReadonlySet<string>,
@@ -129,7 +129,7 @@ function refuseRenamed(
   }
 }
 
-/** Until it is judged, nobody knows what it imports. */
+/** Its imports are unknown until it is checked. */
 function provisional({ language, code, importName }: ReadLibrary): CodeVersion {
   return { id: importName, language, code, imports: [], pins: null, createdAt: 0, createdBy: '' }
 }

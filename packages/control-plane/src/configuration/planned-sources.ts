@@ -10,7 +10,7 @@ import type { SectionEntry } from './sections.ts'
 
 const MEMBERS = ['name', 'type', 'enabled', 'writeKey', 'config']
 
-/** The sources of a document by key; undefined is one with errors. */
+/** The sources of a document by key; undefined for one with errors. */
 export type PlannedSources = ReadonlyMap<string, PlannedSource | undefined>
 
 export interface PlannedSource {
@@ -18,7 +18,7 @@ export interface PlannedSource {
   readonly planned: PlannedChange | undefined
 }
 
-/** What a document makes of the sources. As with PUT, what is left out of one has its default, the write key stays. */
+/** Plans the sources of a document. As with PUT, omitted members get their defaults; an omitted write key stays. */
 export async function planSources(planning: Planning, entries: readonly SectionEntry[]): Promise<PlannedSources> {
   const { errors, at, nextRevision, workspaceId, turns } = planning
   const savedByKey = new Map(Array.from(planning.snapshot.sources.values(), (source) => [source.key, source]))
@@ -46,7 +46,7 @@ export async function planSources(planning: Planning, entries: readonly SectionE
 
 type Fields = Pick<Source, 'name' | 'type' | 'isEnabled' | 'writeKey' | 'config'>
 
-/** Whole, unless there were errors. */
+/** Complete, unless there were errors. */
 function readFields(
   planning: Planning,
   { path, written }: SectionEntry,
@@ -69,7 +69,7 @@ function readFields(
   } as Partial<Fields>
 }
 
-/** Which write keys a document may give to its sources: each once, and none that another source has. */
+/** The write keys that a document may use: each once, and none of another source. */
 class WriteKeys {
   readonly #planning: Planning
   readonly #named: ReadonlySet<string>
@@ -92,7 +92,7 @@ class WriteKeys {
     return writeKey
   }
 
-  // Judged by what there is before the change, so that no order of its writes can break the uniqueness of write keys.
+  // Checked against the state before the change: no order of its writes may violate the uniqueness of write keys.
   #isInUse(writeKey: string): boolean {
     const { snapshot, isPruning } = this.#planning
     const owner = snapshot.sourceByWriteKey(writeKey)

@@ -14,7 +14,7 @@ import type { SectionEntry } from './sections.ts'
 
 const MEMBERS = ['name', 'description', 'language', 'code', 'captureLogs', 'published', 'tests']
 
-/** The transformations of a document by key; undefined is one with errors. */
+/** The transformations of a document by key; undefined for one with errors. */
 export type PlannedTransformations = ReadonlyMap<string, PlannedTransformation | undefined>
 
 export interface PlannedTransformation {
@@ -27,7 +27,9 @@ interface ReadTransformation extends CodeEntry {
   readonly tests: readonly StoredTest[]
 }
 
-/** What a document makes of the transformations. One whose libraries change with it is published again, so that it follows. */
+/**
+ * Plans the transformations of a document. If its libraries change, a transformation is published again to use them.
+ */
 export async function planTransformations(
   planning: Planning,
   entries: readonly SectionEntry[],
@@ -113,7 +115,7 @@ async function transformationOf(
   return { value, planned: plannedChange(saved, value, isMade ? version : versions.made, followed) }
 }
 
-/** The version that has the code of the document, and whether it is new. */
+/** The version with the code of the document, and whether it is new. */
 async function versionsOf(
   planning: Planning,
   path: string,
@@ -147,7 +149,7 @@ function isFollowing({ libraries }: PublishedTransformation, { changed }: Planne
   return libraries.some(({ importName }) => changed.has(importName))
 }
 
-/** One for each library that it runs with from now on in another version. */
+/** One entry for each library whose version changes. */
 function followedLines(before: PublishedTransformation, after: PublishedTransformation): DiffLine[] {
   const versions = new Map(before.libraries.map(({ importName, versionId }) => [importName, versionId]))
   return after.libraries

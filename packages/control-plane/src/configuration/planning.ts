@@ -9,40 +9,40 @@ import type { DiffLine } from './document-diff.ts'
 import { type DocumentErrors, memberPath } from './document-errors.ts'
 import type { StepTurns } from './step-turns.ts'
 
-/** One resource that a document changes, for whoever reads the plan and for the store. */
+/** The change of one resource, for readers of the plan and for the store. */
 export interface PlannedChange {
   readonly action: 'create' | 'update' | 'delete'
   readonly kind: 'source' | 'destination' | 'connection' | 'transformation' | 'library'
-  /** Of a connection, those of its two ends: `cinema-app/booking-hook`. */
+  /** For a connection, the keys of both ends: `cinema-app/booking-hook`. */
   readonly key: string
   /** Empty unless it is an update. */
   readonly diff: readonly DiffLine[]
   readonly change: Extract<Change, { readonly kind: PlannedChange['kind'] }>
-  /** Versions of code that come with it. */
+  /** Versions of code that the change creates. */
   readonly versions?: readonly CodeVersionMade[]
 }
 
-/** What a plan is made upon, and where it notes what it finds. */
+/** The inputs of a plan, and the lists that collect its results. */
 export interface Planning {
   readonly snapshot: Snapshot
-  /** Time of the change, and the revision it will make. */
+  /** Time of the change, and the revision that it creates. */
   readonly at: number
   readonly nextRevision: number
   readonly workspaceId: string
   readonly types: DestinationTypes
   readonly checks: CodeChecks
   readonly store: Pick<ControlStore, 'codeVersion'>
-  /** Who makes the versions of code. */
+  /** Author of the new versions of code. */
   readonly createdBy: string
   readonly newId: (at: number) => string
   readonly newWriteKey: () => string
-  /** Whether what the document does not name is removed. */
+  /** Whether to remove resources that the document omits. */
   readonly isPruning: boolean
   readonly errors: DocumentErrors
   readonly turns: StepTurns
 }
 
-/** Ids of resources that one change makes: in the order in which they sort, for they have the time of creation in common. */
+/** Ids of the resources that one change creates. They share the creation time, so the ids give their order. */
 export async function newIds({ newId, at, turns }: Planning, count: number): Promise<Iterator<string, string>> {
   const ids: string[] = []
   while (ids.length < count) {
@@ -59,8 +59,8 @@ export function refuseUnknown({ errors }: Planning, path: string, written: JsonO
 }
 
 /**
- * What a reader of requests gives for an object. It stops at the first fault of what it reads, so it is given the
- * members one by one, too, and those of the objects in it: then each fault is told.
+ * Runs a reader of requests on an object. A reader stops at its first error, so this function also passes it the
+ * members, and the members of nested objects, one by one: every error is then reported.
  */
 export function readThroughout<T>(
   { errors }: Planning,
@@ -75,7 +75,7 @@ export function readThroughout<T>(
       try {
         read(part)
       } catch (error) {
-        // A part lacks what the other parts have.
+        // A part alone lacks the members of the other parts.
         if (!(error instanceof ApiError && error.details?.['message'] === 'is required')) throw error
       }
     })

@@ -3,7 +3,7 @@ import { DOCUMENT_FORM } from './document.ts'
 import { memberPath } from './document-errors.ts'
 import { type Planning, refuseUnknown } from './planning.ts'
 
-/** What a document says of one resource. */
+/** One resource in a document. */
 export interface SectionEntry {
   readonly key: string
   /** JSON pointer. */
@@ -16,13 +16,15 @@ export interface Sections {
   readonly libraries: readonly SectionEntry[]
   readonly transformations: readonly SectionEntry[]
   readonly destinations: readonly SectionEntry[]
-  /** Their key is the number in the list. */
+  /** The key is the index in the list. */
   readonly connections: readonly SectionEntry[]
 }
 
 const KNOWN = ['millrace', 'sources', 'libraries', 'transformations', 'destinations', 'connections']
 
-/** Takes a document apart; what has not the form of one becomes an error. @see contracts/control-plane.md §9 [D715] */
+/**
+ * Splits a document into its resources; a malformed part becomes an error. @see contracts/control-plane.md §9 [D715]
+ */
 export async function readSections(planning: Planning, document: JsonObject): Promise<Sections> {
   const { errors } = planning
   if (document['millrace'] !== DOCUMENT_FORM) errors.add('/millrace', `must be ${DOCUMENT_FORM}`)

@@ -3,8 +3,8 @@ import type { Snapshot } from '../workspace/snapshot.ts'
 import type { PlannedChange } from './planning.ts'
 
 /**
- * How many events wait for what a plan removes, each counted once: by destination, by source, and by connection where
- * both ends stay.
+ * The number of events that wait for removed resources, each counted once: by destination, by source, and by connection
+ * if both of its ends stay.
  *
  * @see contracts/delivery.md §5 [D615]
  */
@@ -22,7 +22,7 @@ export async function waitingForRemoved(
   for (const id of idsOf(removed, 'connection')) {
     const { sourceId, destinationId } = connections.get(id)!
     const endsGone = Number(sourceIds.has(sourceId)) + Number(destinationIds.has(destinationId))
-    // Its events have been counted with each end that goes.
+    // Counted with each removed end.
     if (endsGone !== 1) waiting += (1 - endsGone) * (await deliveries.waiting({ sourceId, destinationId }))
   }
   return waiting

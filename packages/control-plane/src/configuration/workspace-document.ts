@@ -18,7 +18,7 @@ import type { PlannedChange } from './planning.ts'
 import { StepTurns } from './step-turns.ts'
 import { waitingForRemoved } from './waiting-for-removed.ts'
 
-/** A change as whoever reads a plan sees it. */
+/** A change as readers of a plan see it. */
 export type ShownChange = Omit<PlannedChange, 'change' | 'versions'>
 
 export interface ShownPlan {
@@ -29,13 +29,13 @@ export interface ShownPlan {
 
 export type Applied = Omit<ShownPlan, 'errors'>
 
-/** With what the client should know beside it. */
+/** The result, with warnings for the client. */
 export interface Warned<T> {
   readonly answer: T
   readonly warning: string | undefined
 }
 
-/** Documents that are in memory at the same time; each may have 4,000 KB of JSON. */
+/** Maximum of documents in memory at a time; each may have 4,000 KB of JSON. */
 const MAX_AT_ONCE = 8
 
 /** The configuration of the workspace as one document. @see contracts/control-plane.md §9 */
@@ -61,7 +61,7 @@ export class WorkspaceDocument {
     this.#types = types
   }
 
-  /** All of it, without a secret. */
+  /** The whole configuration, without secrets. */
   pull(): { readonly revision: number; readonly document: JsonObject } {
     const { snapshot } = this.#workspace.state
     const document = configurationDocument(snapshot, (destination) => maskedConfig(this.#types, destination))
@@ -69,11 +69,11 @@ export class WorkspaceDocument {
   }
 
   /**
-   * What a document would change.
+   * The changes that a document would make.
    *
    * @param written `{document, prune}`
-   * @throws ApiError 400 if it is not that; what is wrong inside the document is part of the answer. 503 if too many are
-   * made at the same time.
+   * @throws ApiError 400 if `written` is malformed; errors inside the document are part of the answer. 503 if too many
+   * plans are in progress.
    */
   plan(written: JsonObject): Promise<Warned<ShownPlan>> {
     return this.#inBounds(() => this.#show(written))
@@ -92,11 +92,11 @@ export class WorkspaceDocument {
   }
 
   /**
-   * Carries a document out: all of it or, when it throws, nothing.
+   * Applies a document: all of it or, if it throws, nothing.
    *
    * @param written `{document, prune, revision, discard}`; the revision is that of the plan.
-   * @throws ApiError 400; 422 with every error of the document; 409 if the configuration has changed since, or events wait
-   * for what would be removed; 503 if too many wait.
+   * @throws ApiError 400; 422 with every error of the document; 409 if the configuration has changed since the plan, or
+   * events wait for removed resources; 503 if too many documents are in progress.
    */
   apply(by: Author, written: JsonObject): Promise<Warned<Applied>> {
     return this.#inBounds(() => this.#carryOut(by, written))
@@ -107,7 +107,7 @@ export class WorkspaceDocument {
     const mayDiscard = readBoolean(written, 'discard', false)
     const revision = ownMember(written, 'revision')
     if (!Number.isSafeInteger(revision)) throw badRequest('revision must be an integer')
-    // Code is judged ahead, so that no other change waits for the sandbox.
+    // Code is checked before, so no other change waits for the sandbox.
     if (hasCode(written)) refuseErrors(await this.#planNow(by, written))
     return this.#workspace.change(by, async (moment) => {
       const plan = await this.#plan(by, moment, written)

@@ -7,7 +7,7 @@ import { withoutEnvelope } from '../resources/written-fields.ts'
 import { INFO_IN_WORDS, ME_IN_WORDS, TOKENS_IN_WORDS } from './accounts.openapi.ts'
 import { searchedPage } from './searched-page.ts'
 
-/** Who I am, and access tokens. @see contracts/control-plane.md §7 */
+/** The caller's identity, and access tokens. @see contracts/control-plane.md §7 */
 export function accountRoutes(controlPlane: ControlPlane): FastifyPluginAsync {
   const { accessTokens } = controlPlane
   return async (app) => {
@@ -45,17 +45,17 @@ export function accountRoutes(controlPlane: ControlPlane): FastifyPluginAsync {
   }
 }
 
-/** What others know of the server. */
+/** Facts about the server that other parts provide. */
 export interface AdminFacts {
   readonly logBytes: number
-  /** RFC 3339; null when the log is empty. */
+  /** RFC 3339; null if the log is empty. */
   readonly logOldestAt: string | null
   readonly lastBackup: JsonObject | null
-  /** By name of the variable; what is secret is masked already. */
+  /** By name of the variable; secrets are already masked. */
   readonly settings: JsonObject
 }
 
-/** What is told of the server as a whole, below /v2. @see contracts/control-plane.md §10 */
+/** Facts about the whole server, below /v2. @see contracts/control-plane.md §10 */
 export function adminInfoRoute(
   controlPlane: Pick<ControlPlane, 'info'>,
   facts: () => AdminFacts | Promise<AdminFacts>,

@@ -8,18 +8,18 @@ import { AUDIT_IN_WORDS } from './people.openapi.ts'
 
 type Query = Readonly<Record<string, unknown>>
 
-/** Who did what, newest first. @see contracts/control-plane.md §4 "list", §10 */
+/** The audit log, newest first. @see contracts/control-plane.md §4 "list", §10 */
 export function auditRoutes({ audit }: ControlPlane): FastifyPluginAsync {
   return async (app) => {
     app.get('/audit-log', { config: { role: 'admin', describe: AUDIT_IN_WORDS } }, async (request) => {
       const query = request.query as Query
       const limit = limitOf(query)
       const asked = askedFor(query)
-      // One more than the page tells whether there is another.
+      // One entry beyond the page shows whether there is another page.
       const found = await audit.entries({ ...asked, limit: limit + 1 })
       const entries = found.slice(0, limit)
       const next = found.length > limit ? nextPath(query, entries.at(-1)!) : ''
-      // The log grows while it is read, so it is counted only when all of it is here.
+      // The log grows while it is read, so the total is known only if this page holds everything.
       const total = asked.after === undefined && next === '' ? entries.length : null
       return { entries: entries.map(auditEntryJson), paging: { total, next } }
     })

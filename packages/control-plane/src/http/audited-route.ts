@@ -1,15 +1,15 @@
 import type { Audited, AuditKind } from '../audit/audit-entry.ts'
 
-/** What the audit log says of a route whose call is refused; `none` for one that writes nothing though it is no GET. */
+/** The audit entry of a refused call; `none` for a route that writes nothing although its method is not GET. */
 export type AuditedRoute = Pick<Audited, 'action' | 'kind'> | 'none'
 
 /**
- * What a call of a route is for the audit log: what the route says itself, which those of other packages must, or what
- * our own paths tell.
+ * The audit entry of a route: its own description, which routes of other packages must have, or a rule for our own
+ * paths.
  *
  * @param given config.audited of the route.
  * @param url with the prefix, such as `/v2/sources/:id/rotate-write-key`.
- * @throws Error for a route of which nothing is known, so that it cannot be forgotten.
+ * @throws Error for a route without either: no route can be forgotten.
  */
 export function auditedRoute(given: AuditedRoute | undefined, method: string, url: string): AuditedRoute {
   if (READING.includes(method)) return 'none'
@@ -54,7 +54,7 @@ const NAMED: Readonly<Record<string, AuditedRoute>> = {
   'connections/rule-count': 'none',
   'transformations/publish': { action: 'publish', kind: 'transformation' },
   'libraries/publish': { action: 'publish', kind: 'library' },
-  // Tests write nothing but what is stored as tests.
+  // Tests write nothing; stored tests are saved elsewhere.
   'transformations/tests': { action: 'update', kind: 'transformation' },
   'transformations/test': 'none',
   'transformations/run': 'none',

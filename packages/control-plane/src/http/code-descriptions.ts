@@ -11,23 +11,23 @@ import {
 import { VERSION_LISTED, VERSION_SHOWN } from '../transformations/transformation-schema.ts'
 import { PAGE_QUERY, pageAnswers } from './resource-descriptions.ts'
 
-/** What the descriptions of transformations and libraries differ in. */
+/** The texts in which the descriptions of transformations and libraries differ. */
 export interface CodeInWords {
   readonly tag: string
   /** `transformation` */
   readonly name: string
   readonly plural: string
-  /** As errors name it. */
+  /** The name in error texts. */
   readonly title: string
   readonly written: TObject
   readonly shown: TSchema
   readonly writtenExample: object
   readonly shownExample: object
-  /** What publishing it means. */
+  /** The effect of publishing. */
   readonly publishing: string
-  /** Of writes, beside those of code. */
+  /** Errors of writes, in addition to those of code. */
   readonly errors: ErrorTexts
-  /** Of DELETE. */
+  /** Errors of DELETE. */
   readonly removeErrors: ErrorTexts
 }
 
@@ -46,7 +46,7 @@ const PUBLISH = {
   publish: Type.Boolean({ default: false, description: 'Publishes the code; otherwise it is a draft.' }),
 }
 
-/** What is wrong with code, wherever it is sent. */
+/** Errors of code, for every route that accepts code. */
 export const CODE_ERRORS = [
   'Unsupported language python',
   ['SyntaxError: Unexpected token', { line: 3, column: 7 }],
@@ -65,7 +65,7 @@ const version = {
   published: true,
 }
 
-/** The eight routes of a kind of code, in words. */
+/** The descriptions of the eight routes for one kind of code. */
 export function codeDescriptions(words: CodeInWords) {
   const { tag, name, plural, title, written, writtenExample, shownExample } = words
   const common = { tag, access: 'token' } as const

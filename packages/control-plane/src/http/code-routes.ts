@@ -24,7 +24,7 @@ import { searchedPage } from './searched-page.ts'
 
 const MAX_TEST_BODY_BYTES = 4_000 * 1024
 
-/** Transformations, libraries and what is tried with them. @see contracts/transformations.md §9 */
+/** Transformations, libraries and their test runs. @see contracts/transformations.md §9 */
 export function codeRoutes(controlPlane: ControlPlane): FastifyPluginAsync {
   const { transformations, libraries } = controlPlane
   return async (app) => {
@@ -62,7 +62,7 @@ export function codeRoutes(controlPlane: ControlPlane): FastifyPluginAsync {
 
 type Code = Pick<Resource, 'id' | 'revision'>
 
-/** What transformations and libraries have in common. */
+/** The common interface of transformations and libraries. */
 interface CodeService<T extends Code> {
   readonly history: {
     list(ownerId: string): Promise<readonly CodeVersionHeader[]>
@@ -80,7 +80,7 @@ interface CodeFace<T extends Code> {
   readonly words: CodeInWords
   readonly service: CodeService<T>
   readonly publishedId: (id: string) => string | undefined
-  /** Made once for an answer. */
+  /** Created once per answer. */
   readonly json: () => (resource: T) => JsonObject
 }
 

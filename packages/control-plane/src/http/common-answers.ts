@@ -3,9 +3,9 @@ import { type AnswerDescription, type RouteDescription, refusals, Type } from '@
 type Answers = RouteDescription['answers']
 
 /**
- * Completes the description of a route below /v2 by what is checked before the route runs.
+ * Adds the answers of the checks that run before a route below /v2 to its description.
  *
- * @param role the least; undefined for a route that is open to everybody.
+ * @param role the least role; undefined for an open route.
  * @param takesBody whether a body is read.
  * @see contracts/control-plane.md §4 "order of checks"
  */
@@ -45,7 +45,7 @@ function withHeaders(answers: Answers, headers: NonNullable<AnswerDescription['h
   return Object.fromEntries(Object.entries(answers).map(([status, answer]) => [status, { ...answer, headers }]))
 }
 
-/** Of several answers with one status, all texts and examples. */
+/** Joins answers with one status: all texts and examples. */
 function merged(...all: readonly Answers[]): Answers {
   const answers: Record<string, AnswerDescription> = {}
   for (const [status, answer] of all.flatMap((each) => Object.entries(each))) {

@@ -6,7 +6,7 @@ import { withoutEnvelope } from '../resources/written-fields.ts'
 import { CREDENTIALS_IN_WORDS } from './people.openapi.ts'
 import { searchedPage } from './searched-page.ts'
 
-/** Values for user code, which go in and never come out. @see contracts/control-plane.md §7 [D726] */
+/** Values for user code; no route returns them. @see contracts/control-plane.md §7 [D726] */
 export function credentialRoutes({ credentials }: ControlPlane): FastifyPluginAsync {
   return async (app) => {
     app.get('/credentials', { config: { describe: CREDENTIALS_IN_WORDS.list } }, async ({ query }) => {

@@ -1,11 +1,11 @@
 import { BlockList, isIP } from 'node:net'
 
 /**
- * Finds the address by which a client is limited: the peer or, where proxies are trusted, the last address on the way
- * here that is not one of them. Unlike the first one of X-Forwarded-For, a client cannot make it up.
+ * Returns the address by which limits count a client: the peer or, with trusted proxies, the last address in the chain
+ * that is not one of them. A client can forge the first address of X-Forwarded-For, but not this one.
  *
  * @param trustedProxies addresses and CIDR ranges.
- * @throws Error for one that is neither.
+ * @throws Error for an invalid entry.
  * @see contracts/decisions.md [D9]
  */
 export function limitAddress(
@@ -39,7 +39,8 @@ export function trustedAddresses(trustedProxies: readonly string[]): (address: s
 }
 
 /**
- * By which limits count an address: of an IPv6 address the first 64 bits, since whoever has one address of them has all.
+ * The form in which limits count an address: of an IPv6 address the first 64 bits, because one client controls all
+ * addresses of the network.
  */
 export function limitGroup(address: string): string {
   if (isIP(address) !== 6) return address
@@ -55,7 +56,7 @@ export function limitGroup(address: string): string {
     .join(':')
 }
 
-/** An IPv4 address in its own notation, without brackets and port. */
+/** An IPv4 address in IPv4 notation, without brackets and port. */
 function plainAddress(text: string): string {
   const address = text.trim().replace(/^\[(.*)\](?::\d+)?$/, '$1')
   const withoutPort = /^[\d.]+:\d+$/.test(address) ? address.slice(0, address.indexOf(':')) : address

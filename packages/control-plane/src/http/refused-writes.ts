@@ -3,8 +3,8 @@ import type { ControlPlane } from '../control-plane.ts'
 import { auditedRoute } from './audited-route.ts'
 
 /**
- * Leaves an entry in the audit log of a write that is refused. What was sent is not told: people paste secrets into the
- * wrong place, so an id is told only in its own form, which no token has, and a key only if there is such a credential.
+ * Adds an audit entry for a refused write, without its body: people paste secrets into wrong fields. The entry contains
+ * an id only in the form of ids, which no token has, and a key only if the credential exists.
  *
  * @param code of the error.
  */

@@ -5,7 +5,7 @@ import { ApiError, badRequest } from '@millrace/openapi'
 import { isJsonObject, type JsonObject } from '@millrace/protocol'
 
 const MAX_DEPTH = 200
-/** Bytes of a body that is too large which are still read, so that the client gets to see why it is refused. */
+/** Bytes of a too large body that are still read: the client can then receive the refusal. */
 const MAX_DRAINED_BYTES = 16 * 1024 * 1024
 
 /** Reads a whole body. @throws ApiError 413 */
@@ -37,7 +37,7 @@ export async function decodeBody(body: Buffer, encoding: string | undefined, max
 
 /** @throws ApiError 400 if it is not a JSON object in UTF-8. */
 export function parseBody(body: Buffer): JsonObject {
-  // Looked at before it is parsed: the parser takes half a second for four million brackets.
+  // Checked before parsing: the parser needs half a second for four million brackets.
   if (isDeep(body, MAX_DEPTH)) throw badRequest('Invalid JSON')
   let value: unknown
   try {
@@ -67,7 +67,7 @@ function decoderOf(encoding: string, body: Buffer) {
     case 'br':
       return unpack.br
     case 'deflate': {
-      // "deflate" means zlib by the standard, but some senders leave zlib's two-byte header out.
+      // By the standard "deflate" means zlib, but some senders omit zlib's two-byte header.
       const hasHeader = body.length >= 2 && (body[0]! & 0x0f) === 8 && body.readUInt16BE(0) % 31 === 0
       return hasHeader ? unpack.deflate : unpack.bareDeflate
     }
@@ -78,7 +78,7 @@ function decoderOf(encoding: string, body: Buffer) {
   }
 }
 
-/** Whether objects and lists are nested deeper than so many levels, in what may be JSON. */
+/** Whether objects and lists in a text that may be JSON are nested deeper than this. */
 function isDeep(text: Uint8Array, levels: number): boolean {
   let depth = 0
   for (let at = 0; at < text.length; at++) {
@@ -98,7 +98,7 @@ function isDeep(text: Uint8Array, levels: number): boolean {
   return false
 }
 
-/** Where the string that begins at `start` has its closing quote. */
+/** Index of the closing quote of the string that begins at `start`. */
 function endOfString(text: Uint8Array, start: number): number {
   let at = start + 1
   while (at < text.length && text[at] !== 0x22) at += text[at] === 0x5c ? 2 : 1

@@ -11,24 +11,24 @@ import {
   Type,
 } from '@millrace/openapi'
 
-/** What the descriptions of one kind of resource differ in. */
+/** The texts in which the descriptions of resource kinds differ. */
 export interface ResourceInWords {
   readonly tag: string
   /** `source` */
   readonly name: string
   /** `sources` */
   readonly plural: string
-  /** As errors name it: `Source`. */
+  /** The name in error texts: `Source`. */
   readonly title: string
   readonly written: TObject
   readonly shown: TSchema
-  /** Members that a PUT has to have. */
+  /** Required members of a PUT. */
   readonly neededInPut: readonly string[]
   readonly writtenExample: object
   readonly shownExample: object
-  /** Of writes. */
+  /** Errors of writes. */
   readonly errors: ErrorTexts
-  /** Of DELETE. */
+  /** Errors of DELETE. */
   readonly removeErrors: ErrorTexts
   readonly mayWarn?: boolean
 }
@@ -51,7 +51,7 @@ export const PAGE_QUERY = {
 }
 const PAGE_ERRORS: ErrorTexts = { 400: ['Invalid page', 'Invalid limit', 'Invalid q'] }
 
-/** Answers of a list. @param member holds the page. @param what is in it, if the member does not say so. */
+/** Answers of a list. @param member holds the page. @param what the items, if the member does not name them. */
 export function pageAnswers(member: string, shown: TSchema, example: object, what = member) {
   return {
     200: {
@@ -63,7 +63,7 @@ export function pageAnswers(member: string, shown: TSchema, example: object, wha
   }
 }
 
-/** The six routes of a kind of resource, in words. */
+/** The descriptions of the six routes for one kind of resource. */
 export function resourceDescriptions(words: ResourceInWords) {
   const { tag, name, plural, title, written, writtenExample, shownExample } = words
   const unknown: ErrorTexts = { 404: [`${title} with id ${NO_ID} not found`] }
@@ -137,9 +137,9 @@ const WARNING = {
   'X-Millrace-Warning': Type.String({ description: 'Says that saved secrets were removed because the host changed.' }),
 }
 
-/** The same members, of which only some have to be there. */
+/** The same members, but only some are required. */
 function needing(schema: TObject, needed: readonly string[]): TSchema {
-  // Another schema needs another name, or none.
+  // A changed schema needs another name, or none.
   const { required: _, $id: __, ...rest }: TObject & { readonly $id?: string } = schema
   return (needed.length === 0 ? rest : { ...rest, required: needed }) as TSchema
 }

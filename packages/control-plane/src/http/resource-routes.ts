@@ -16,14 +16,14 @@ import {
 } from './resources.openapi.ts'
 import { searchedPage } from './searched-page.ts'
 
-/** How resources of one kind are reached and shown. */
+/** How routes reach and show the resources of one kind. */
 interface ResourceFace<T extends Resource> {
   readonly words: ResourceInWords
   readonly service: ResourceService<T>
   readonly json: (resource: T) => JsonObject
 }
 
-/** Sources, destinations and connections: the same routes three times. @see contracts/control-plane.md §1 */
+/** The routes of sources, destinations and connections. @see contracts/control-plane.md §1 */
 export function resourceRoutes({ sources, destinations, connections }: ControlPlane): FastifyPluginAsync {
   const source = { words: SOURCES_IN_WORDS, service: sources, json: sourceJson }
   return async (app) => {

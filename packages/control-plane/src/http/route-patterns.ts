@@ -1,6 +1,6 @@
 const ORDER = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE']
 
-/** Which methods there are for a path: what tells an unknown path (404) from a wrong method (405). */
+/** The methods of each path: distinguishes an unknown path (404) from a wrong method (405). */
 export class RoutePatterns {
   readonly #methods = new Map<string, { pattern: RegExp; methods: Set<string> }>()
 
@@ -12,7 +12,7 @@ export class RoutePatterns {
     if (known.methods.has('GET')) known.methods.add('HEAD')
   }
 
-  /** As they stand in Allow; none if there is no such path. */
+  /** In the order of Allow; empty for an unknown path. */
   methodsOf(path: string): string[] {
     const found = new Set<string>()
     for (const { pattern, methods } of this.#methods.values()) {

@@ -1,12 +1,12 @@
 import { type Page, pageOf, type Query, text } from '@millrace/openapi'
 
-/** One page of the items that the query seeks. @throws ApiError 400 */
+/** One page of the items that match the query. @throws ApiError 400 */
 export function searchedPage<T extends Sought>(list: readonly T[], path: string, query: Query): Page<T> {
   return pageOf(sought(list, query), path, query)
 }
 
 /**
- * Those that the query seeks: `q` is part of the name, key, e-mail address or id, whatever its letter case.
+ * The items that match the query: `q` is part of the name, key, e-mail address or id, case-insensitive.
  *
  * @throws ApiError 400
  * @see contracts/dashboard.md §4 N9

@@ -1,7 +1,7 @@
 import type { Claim } from '../people/authentication.ts'
 import { SESSION_MS } from '../people/sessions.ts'
 
-/** Of a request; those of node:http fit. */
+/** Headers of a request; those of node:http have this type. */
 export interface RequestHeaders {
   readonly authorization?: string | undefined
   readonly cookie?: string | undefined
@@ -11,8 +11,8 @@ export interface RequestHeaders {
 const HALF_HEADER = 'x-millrace-session'
 
 /**
- * What a request says of who makes it. Of a session both halves must be there: browsers send the cookie to every port of
- * the host, and with what a page of another port posts; the header they send only for a page of ours.
+ * The session halves in a request. A session needs both: browsers send the cookie to every port of the host, even with
+ * requests of pages of another port, but they send the header only for our own pages.
  *
  * @see contracts/dashboard.md §3 "Session", §4 N2
  */
@@ -28,9 +28,9 @@ export function carriesSession(headers: RequestHeaders, port: number): boolean {
 }
 
 /**
- * Set-Cookie of a new session; of one that ended with an empty value.
+ * Set-Cookie of a new session; an empty value ends the session.
  *
- * @param isSecure whether it was asked for over https; then the browser sends it back only so.
+ * @param isSecure whether the request used https; the browser then returns the cookie over https only.
  */
 export function sessionCookie(value: string, port: number, isSecure: boolean): string {
   const seconds = value === '' ? 0 : SESSION_MS / 1000
@@ -38,15 +38,15 @@ export function sessionCookie(value: string, port: number, isSecure: boolean): s
   return isSecure ? `${cookie}; Secure` : cookie
 }
 
-/** As the browser sees it, or as the proxy does that ends TLS. To lie about it harms nobody but oneself. */
+/** Whether the browser, or the proxy that ends TLS, used https. A client that forges this harms only itself. */
 export function isOverHttps(headers: RequestHeaders): boolean {
   const { origin, 'x-forwarded-proto': proto } = headers
   return String(origin).startsWith('https://') || /^https\b/i.test(String(proto))
 }
 
 /**
- * Whether a page of another origin, so also of another port, makes the request. Browsers say so in Sec-Fetch-Site, but not
- * all of them, and none to a server without TLS; then their Origin is compared with the host that was asked.
+ * Whether a page of another origin, or another port, makes the request. Most browsers send Sec-Fetch-Site, but some do
+ * not, and none to a server without TLS; then Origin is compared with the requested host.
  */
 export function isFromElsewhere(headers: RequestHeaders): boolean {
   const { 'sec-fetch-site': site, origin, host, 'x-forwarded-host': forwardedHost } = headers
@@ -54,18 +54,18 @@ export function isFromElsewhere(headers: RequestHeaders): boolean {
   if (origin === undefined) return false
   const page = URL.parse(String(origin))
   if (page === null) return true
-  // No page of another origin can set the header of a proxy.
+  // A page of another origin cannot set the header of a proxy.
   return ![host, forwardedHost].some((asked) => URL.parse(`${page.protocol}//${asked}`)?.host === page.host)
 }
 
-/** Of several with one name the first; one that is not ours fits no half. */
+/** The first of several cookies with one name; a cookie of another server matches no half. */
 function cookieOf({ cookie = '' }: RequestHeaders, port: number): string | undefined {
   const start = `${cookieName(port)}=`
   const found = cookie.split(';').find((each) => each.trimStart().startsWith(start))
   return found?.trim().slice(start.length)
 }
 
-/** Cookies know no ports. */
+/** Cookies do not distinguish ports. */
 function cookieName(port: number): string {
   return `mr_session_${port}`
 }

@@ -11,7 +11,7 @@ import { takeRequest } from './request-allowance.ts'
 import { SESSION_IN_WORDS } from './session.openapi.ts'
 import { isFromElsewhere, isOverHttps, sessionCookie } from './session-halves.ts'
 
-/** How the dashboard signs in and out. @see contracts/dashboard.md §4 N2 */
+/** Sign-in and sign-out of the dashboard. @see contracts/dashboard.md §4 N2 */
 export function sessionRoutes(controlPlane: ControlPlane): FastifyPluginAsync {
   const { sessions, options } = controlPlane
   const setCookie = ({ headers }: FastifyRequest, reply: FastifyReply, value: string) =>
@@ -22,7 +22,7 @@ export function sessionRoutes(controlPlane: ControlPlane): FastifyPluginAsync {
       const body = request.body as JsonObject
       const [email, token] = [readText(body, 'email'), readText(body, 'token')]
       refuseUnknownMembers(body, ['email', 'token'])
-      // Else a page of another port could put its own session in the place of ours.
+      // Otherwise a page of another port could replace our session with its own.
       if (isFromElsewhere(headers)) throw unauthorized()
       const actor = await controlPlane.beginSession({ email, token }, author.address!, author.requestId)
       if (actor === undefined) throw unauthorized()
@@ -42,7 +42,7 @@ export function sessionRoutes(controlPlane: ControlPlane): FastifyPluginAsync {
   }
 }
 
-/** @throws ApiError 404 for a request that was made with a token itself. */
+/** @throws ApiError 404 for a request with a token instead of a session. */
 function sessionOf(session: Session | null): Session {
   if (session === null) throw new ApiError('not_found', 'No session')
   return session

@@ -7,7 +7,7 @@ import { withoutEnvelope } from '../resources/written-fields.ts'
 import { USERS_IN_WORDS } from './people.openapi.ts'
 import { searchedPage } from './searched-page.ts'
 
-/** Who may come in: for admins alone, also to read. @see contracts/control-plane.md §1, §7 [D712] */
+/** Users, for admins only, also to read. @see contracts/control-plane.md §1, §7 [D712] */
 export function userRoutes({ users }: ControlPlane): FastifyPluginAsync {
   const role = 'admin'
   return async (app) => {

@@ -29,23 +29,26 @@ import { userRoutes } from './user-routes.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Who makes the request; set for every route below /v2 that is not open. */
+    /** Author of the request; set for every route below /v2 that is not open. */
     actor: Actor
-    /** The same as the audit log tells it: to be handed to whatever makes a change. */
+    /** The author for the audit log; pass it to every change. */
     author: Author
-    /** Leaves an entry in the audit log of what the request has done, where that changes nothing of the workspace. */
+    /** Adds an audit entry for an action that does not change the workspace. */
     audit: (audited: Audited) => void
   }
   interface FastifyContextConfig {
-    /** Set where a route below /v2 asks for no credentials. */
+    /** Set for a route below /v2 without credentials. */
     isOpen?: true
-    /** The least role that a route below /v2 asks for; `viewer` for GET, else `editor`. */
+    /** The least role of a route below /v2; `viewer` for GET, else `editor`. */
     role?: Role
-    /** What a route below /v2 does with the body; `object` for POST, PUT and PATCH. `optional`: none counts as `{}`. */
+    /**
+     * The expected body of a route below /v2; `object` for POST, PUT and PATCH. `optional`: an absent body counts as
+     * `{}`.
+     */
     body?: 'object' | 'optional' | 'ignored'
-    /** As sent, and again after decoding; 1 MB. */
+    /** Maximum size as sent, and again after decoding; 1 MB. */
     maxBodyBytes?: number
-    /** What the audit log says of a refused call; to be given by routes of other packages that are no GET. */
+    /** The audit entry of a refused call; routes of other packages must set it unless they are GET. */
     audited?: AuditedRoute
   }
 }
@@ -54,10 +57,10 @@ const MAX_BODY_BYTES = 1024 * 1024
 const WITH_BODY = ['POST', 'PUT', 'PATCH']
 
 /**
- * The routes below /v2, to be registered with the prefix `/v2`. Path, method, credentials, rate, size, encoding, JSON and
- * role are checked here, in this order; what is left for a route is its id, fields and state.
+ * The routes below /v2; register them with the prefix `/v2`. Path, method, credentials, rate, size, encoding, JSON and
+ * role are checked here, in this order; a route checks id, fields and state.
  *
- * @param more routes of other packages, with paths below /v2. They are checked like ours, read `request.actor`, may set
+ * @param more routes of other packages, with paths below /v2. They get the same checks, read `request.actor`, may set
  * `config.role`, `config.body` and `config.maxBodyBytes`, and refuse by throwing an ApiError.
  * @see contracts/control-plane.md §4, §8
  */
@@ -70,7 +73,7 @@ export function v2Routes(controlPlane: ControlPlane, more: readonly FastifyPlugi
     app.decorateRequest('audit', undefined as unknown as FastifyRequest['audit'])
     app.addHook('onRoute', ({ method, url, config }) => {
       patterns.add([method].flat(), url)
-      // Fails for a route that the audit log would not know.
+      // Fails for a route without an audit description.
       for (const each of [method].flat()) auditedRoute(config?.audited, each, url)
       if (method === 'HEAD' || config?.describe === undefined) return
       const { describe, isOpen, role = leastRole(String(method)), body = bodyUse(String(method)) } = config
@@ -81,7 +84,7 @@ export function v2Routes(controlPlane: ControlPlane, more: readonly FastifyPlugi
       reply.headers({ 'X-Request-Id': id, 'Cache-Control': 'no-store' })
       if (request.is404 || Object.values(request.params as object).includes('')) refuseRoute(patterns, request)
       const address = addressOf(request.raw.socket.remoteAddress, request.headers['x-forwarded-for'])
-      // Without it Fastify takes every body for one and the same type.
+      // Without it Fastify treats every body as one type.
       delete request.headers['content-type']
       if (request.routeOptions.config.isOpen) {
         request.author = { actor: 'unknown', tokenName: null, address, requestId: id }
@@ -120,8 +123,8 @@ export function v2Routes(controlPlane: ControlPlane, more: readonly FastifyPlugi
 }
 
 /**
- * Answers what Fastify refuses before any route is found, such as `%zz` in a path. To be given to the server as its
- * `frameworkErrors`: such a path is none of ours, so it is not found.
+ * Answers errors that Fastify raises before it finds a route, such as `%zz` in a path. Pass it to the server as
+ * `frameworkErrors`: we have no such path, so the answer is 404.
  */
 export function answerUnreadablePath(_error: unknown, request: FastifyRequest, reply: FastifyReply): void {
   reply
@@ -162,7 +165,7 @@ function answerError(controlPlane: ControlPlane, error: unknown, request: Fastif
     if (!request.raw.destroyed) controlPlane.options.logger.error(fields, 'a request failed')
   }
   const { status, code, message, details, headers } = error instanceof ApiError ? error : unavailable()
-  // Without an actor the credentials were not good, or never looked at.
+  // Without an actor the credentials were invalid, or were not checked.
   if (request.actor !== undefined && code !== 'unavailable') auditRefusal(controlPlane, request, code)
   reply.code(status).headers(headers).send({ error: message, code, details })
 }

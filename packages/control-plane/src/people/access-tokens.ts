@@ -14,13 +14,13 @@ import { isAtLeast } from './role.ts'
 
 const MEMBERS = membersOf(ACCESS_TOKEN_WRITTEN)
 
-/** A token made anew: its value is known here and now only. */
+/** A new token; its value is known only here and now. */
 export interface NewAccessToken {
   readonly accessToken: AccessToken
   readonly token: string
 }
 
-/** Personal access tokens: everybody's own, and for an admin those of all. @see contracts/control-plane.md §2, §7 */
+/** Personal access tokens: each user manages their own, an admin all. @see contracts/control-plane.md §2, §7 */
 export class AccessTokens {
   readonly #workspace: Workspace
 
@@ -28,7 +28,7 @@ export class AccessTokens {
     this.#workspace = workspace
   }
 
-  /** In order of creation. */
+  /** Ordered by creation. */
   list(actor: Actor): AccessToken[] {
     const { tokens } = this.#workspace.state.accounts
     return [...tokens.values()].filter((token) => mayManage(actor, token))
@@ -38,7 +38,7 @@ export class AccessTokens {
     return this.#workspace.state.accounts.users.get(userId)!
   }
 
-  /** Makes a token for the one who asks, with at most the role that the request itself is made with. */
+  /** Creates a token for the author, with at most the role of the request. */
   create(by: Author, actor: Actor, written: JsonObject): Promise<NewAccessToken> {
     return this.#workspace.change(by, ({ accounts, at }) => {
       const name = readName(written, undefined)
@@ -46,7 +46,7 @@ export class AccessTokens {
       const role = readRole(written, undefined)
       const expiresAt = readExpiry(written, this.#workspace.clock.now())
       if (!isAtLeast(actor.role, role)) throw new ApiError('forbidden', 'Forbidden')
-      // The user may have been removed since the request came in.
+      // The user may have been removed since the request arrived.
       if (!accounts.users.has(actor.user.id)) throw new ApiError('forbidden', 'Forbidden')
       const { accessToken, token } = newAccessToken(
         this.#workspace,
@@ -61,7 +61,7 @@ export class AccessTokens {
     })
   }
 
-  /** @throws ApiError 404 also for another's token that the one who asks may not know of. */
+  /** @throws ApiError 404 also for another user's token that the author must not see. */
   remove(by: Author, actor: Actor, id: string, { ifMatch }: Condition = {}): Promise<void> {
     return this.#workspace.change(by, ({ accounts }) => {
       const token = accounts.tokens.get(id)
@@ -73,17 +73,17 @@ export class AccessTokens {
   }
 }
 
-/** A token never changes but for its last use, which nobody edits. */
+/** A token changes only in its last use, and no client edits it. */
 export function accessTokenTag({ createdAt }: AccessToken): string {
   return `"${createdAt}"`
 }
 
-/** SHA-256, as hex: a token has far too many possible values to be found from it. */
+/** SHA-256, as hex: tokens have too many possible values for a search. */
 export function tokenDigest(token: string): string {
   return createHash('sha256').update(token).digest('hex')
 }
 
-/** @param token its value; made at random when left out. */
+/** @param token its value; generated if absent. */
 export function newAccessToken(
   workspace: Pick<Workspace, 'newId' | 'random'>,
   fields: Pick<AccessToken, 'userId' | 'name' | 'role' | 'expiresAt'>,

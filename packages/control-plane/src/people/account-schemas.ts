@@ -5,7 +5,7 @@ import { ROLES } from './role.ts'
 const role = named('Role', oneOf(ROLES))
 const timeOrNull = Type.Union([Time, Type.Null()])
 
-/** The readers of written tokens and the OpenAPI document go by these. @see contracts/control-plane.md §7 [D712] */
+/** Both the readers of tokens and the OpenAPI document use these. @see contracts/control-plane.md §7 [D712] */
 export const ACCESS_TOKEN_WRITTEN = named(
   'AccessTokenWritten',
   closed({
@@ -51,7 +51,7 @@ export const USER_WRITTEN = named(
   }),
 )
 
-/** PATCH: what is left out stays. */
+/** PATCH: omitted members stay. */
 export const USER_CHANGED = closedPartial(USER_WRITTEN.properties)
 
 /** @see contracts/control-plane.md §7 [D726] */

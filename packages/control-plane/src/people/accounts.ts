@@ -9,7 +9,7 @@ export interface User {
   readonly updatedAt: number
 }
 
-/** A personal access token; its value is known only to whoever was shown it. */
+/** A personal access token; the server does not store its value. */
 export interface AccessToken {
   readonly id: string
   readonly userId: string
@@ -19,33 +19,32 @@ export interface AccessToken {
   readonly digest: string
   readonly createdAt: number
   readonly expiresAt: number | null
-  /** To the minute. */
+  /** Rounded to the minute. */
   readonly lastUsedAt: number | null
 }
 
 /**
- * A sign-in of the dashboard. It acts for an access token and ends with it; its two halves are known only to the browser
- * that was given them.
+ * A session of the dashboard. It acts for an access token and ends with it; only the browser knows its two halves.
  */
 export interface Session {
   readonly id: string
   readonly tokenId: string
-  /** SHA-256 of the half in the cookie, as hex. */
+  /** SHA-256 of the cookie's half, as hex. */
   readonly cookieDigest: string
-  /** SHA-256 of the half that comes as a header, as hex. */
+  /** SHA-256 of the header's half, as hex. */
   readonly halfDigest: string
   readonly createdAt: number
-  /** At most a minute before it was. */
+  /** Up to a minute before the actual last use. */
   readonly lastUsedAt: number
 }
 
-/** Who may come in, as of one moment. Never changed: a change makes another one. */
+/** The users and tokens at one time. Immutable: a change creates a new one. */
 export interface Accounts {
   readonly users: ReadonlyMap<string, User>
   readonly tokens: ReadonlyMap<string, AccessToken>
   readonly sessions: ReadonlyMap<string, Session>
   tokenByDigest(digest: string): AccessToken | undefined
-  /** Compared without letter case. */
+  /** Case-insensitive. */
   userByEmail(email: string): User | undefined
   sessionByCookie(digest: string): Session | undefined
 }

@@ -1,12 +1,12 @@
 import type { AccessToken, Session, User } from './accounts.ts'
 import type { Role } from './role.ts'
 
-/** Who makes a request. */
+/** The author of a request. */
 export interface Actor {
   readonly user: User
   readonly token: AccessToken
-  /** The token's, but never above its user's. */
+  /** The role of the token, but never above the role of its user. */
   readonly role: Role
-  /** Of the dashboard, where the request came with one instead of the token. */
+  /** The session, if the request used one instead of the token. */
   readonly session: Session | null
 }

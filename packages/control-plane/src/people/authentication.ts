@@ -13,28 +13,29 @@ import { type RefusedSignIns, SignInLimit } from './sign-in-limit.ts'
 const MINUTE_MS = 60_000
 const FAILURE_DELAY_MS = 1_000
 
-/** The two halves of a session, as a request carries them. */
+/** The two halves of a session in a request. */
 export interface SessionHalves {
   readonly cookie: string
   readonly half: string
 }
 
-/** What a request says of who makes it. */
+/** The credentials in a request. */
 export interface Claim {
-  /** The header. */
+  /** The Authorization header. */
   readonly authorization?: string | undefined
-  /** Looked at only where there is no such header. */
+  /** Read only without that header. */
   readonly session?: SessionHalves | undefined
 }
 
-/** E-mail address and token, as somebody signs in with them. */
+/** E-mail address and token of a sign-in. */
 export interface SignIn {
   readonly email: string
   readonly token: string
 }
 
 /**
- * Finds out who makes a request, by `Bearer token`, `Basic email:token`, `Basic :token`, or both halves of a session.
+ * Identifies the author of a request by `Bearer token`, `Basic email:token`, `Basic :token`, or both halves of a
+ * session.
  *
  * @see contracts/control-plane.md §2, test-api.md §2, dashboard.md §4 N2 [D7]
  */
@@ -56,9 +57,9 @@ export class Authentication {
   }
 
   /**
-   * @param address where the request comes from: failures are counted by it.
+   * @param address of the client: failures are counted by it.
    * @param requestId of the answer.
-   * @returns undefined for whatever is not valid; late, when there were many failures.
+   * @returns undefined for invalid credentials; delayed after many failures.
    */
   async authenticate(
     { authorization, session }: Claim,
@@ -66,16 +67,18 @@ export class Authentication {
     requestId: string | null,
   ): Promise<Actor | undefined> {
     if (authorization) return this.signIn(parseCredentials(authorization) ?? NOBODY, address, requestId)
-    // Whoever says nothing has not tried, and a session ends in the midst of work.
+    // A request without credentials is no attempt, and a session may end during work.
     const actor = session && this.#findBySession(session)
     if (actor === undefined) return this.#fail(address)
     await this.#noteUse(actor, address, requestId)
     return actor
   }
 
-  /** As `signIn`, for a session of the dashboard. @throws ApiError 429 once the address has been wrong too often. */
+  /**
+   * Like `signIn`, for a session of the dashboard. @throws ApiError 429 after too many wrong attempts of the address.
+   */
   async beginSession(credentials: SignIn, address: string, requestId: string | null): Promise<Actor | undefined> {
-    // Checked and counted before anything is waited for: attempts in parallel see each other.
+    // Checks and counts before it waits: parallel attempts count.
     this.#signIns.check(address)
     if (this.#findByToken(credentials) === undefined) this.#signIns.noteWrong(address)
     return this.signIn(credentials, address, requestId)
@@ -85,7 +88,7 @@ export class Authentication {
     return this.#signIns.refused()
   }
 
-  /** Finds out who shows a token. @param credentials the e-mail may be left empty. */
+  /** Finds the user of a token. @param credentials the e-mail may be empty. */
   async signIn(credentials: SignIn, address: string, requestId: string | null): Promise<Actor | undefined> {
     const actor = this.#findByToken(credentials)
     if (actor === undefined) {
@@ -96,7 +99,7 @@ export class Authentication {
     return actor
   }
 
-  /** Whether somebody who came in earlier could still come in: the token is neither revoked nor expired, its user there. */
+  /** Whether an earlier author is still authorised: the token is neither revoked nor expired, and its user exists. */
   isCurrent({ token: { id, digest }, session }: Actor): boolean {
     const { accounts } = this.#workspace.state
     const token = accounts.tokens.get(id)
@@ -127,7 +130,7 @@ export class Authentication {
     if (session !== null && now - session.lastUsedAt >= MINUTE_MS) await this.#workspace.noteSessionUse(session.id, now)
   }
 
-  /** Whose credentials they would have been; of what was sent only what we know already is told. */
+  /** The author of failed credentials; the entry contains only values that the server knows already. */
   #suspect({ email, token }: SignIn): Pick<Author, 'actor' | 'tokenName'> {
     const { accounts } = this.#workspace.state
     const known = accounts.tokenByDigest(tokenDigest(token))
@@ -162,14 +165,14 @@ export class Authentication {
   }
 }
 
-/** The one who makes a request, for the audit log. */
+/** The author of a request, for the audit log. */
 export function authorOf({ user, token }: Actor, address: string | null, requestId: string | null): Author {
   return { actor: user.email, tokenName: token.name, address, requestId }
 }
 
 const NOBODY: SignIn = { email: '', token: '' }
 
-/** @returns the e-mail empty where none is given. */
+/** @returns an empty e-mail if there is none. */
 function parseCredentials(authorization: string): SignIn | undefined {
   const match = /^(Bearer|Basic) +(\S+) *$/i.exec(authorization)
   if (match === null) return undefined
@@ -177,12 +180,12 @@ function parseCredentials(authorization: string): SignIn | undefined {
   if (scheme.toLowerCase() === 'bearer') return { email: '', token: value }
   if (!/^[A-Za-z0-9+/]+={0,2}$/.test(value)) return undefined
   const text = Buffer.from(value, 'base64').toString()
-  // A token never holds a colon, an e-mail address may.
+  // A token never contains a colon, but an e-mail address may.
   const colon = text.lastIndexOf(':')
   return colon === -1 ? undefined : { email: text.slice(0, colon), token: text.slice(colon + 1) }
 }
 
-/** Of two digests as hex. */
+/** Compares two digests in hex. */
 function areEqual(a: string, b: string): boolean {
   return timingSafeEqual(Buffer.from(a, 'hex'), Buffer.from(b, 'hex'))
 }

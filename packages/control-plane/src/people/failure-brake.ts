@@ -5,8 +5,8 @@ const WINDOW_MS = 60_000
 const MAX_ADDRESSES = 10_000
 
 /**
- * Counts failed sign-ins by address and tells when they have to be slowed down. Addresses are counted in windows of a
- * minute that begin with the first failure; of too many addresses at once the one seen first is forgotten.
+ * Counts failed sign-ins by address and decides when to delay their answers. The window of an address is a minute from
+ * its first failure; above the maximum of addresses, the oldest is forgotten.
  *
  * @see contracts/decisions.md [D7]
  */
@@ -18,7 +18,7 @@ export class FailureBrake {
     this.#clock = clock
   }
 
-  /** Counts one failure. @returns whether its answer has to wait. */
+  /** Counts one failure. @returns whether its answer must wait. */
   fail(address: string): boolean {
     const now = this.#clock.monotonic()
     let window = this.#windows.get(address)

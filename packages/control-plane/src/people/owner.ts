@@ -10,7 +10,7 @@ import { isEmail } from './email.ts'
 
 const DEFAULT_EMAIL = 'owner@localhost'
 
-/** What the environment says of the owner. */
+/** The owner's settings in the environment. */
 export interface OwnerSettings {
   /** MILLRACE_OWNER_EMAIL */
   readonly email?: string | undefined
@@ -20,18 +20,18 @@ export interface OwnerSettings {
 
 export interface Owner {
   readonly email: string
-  /** Generated and never seen: to be printed once, and then confirmed. */
+  /** A generated token that must be printed once, and then confirmed. */
   readonly tokenToPrint: string | undefined
 }
 
-/** A setting that stops the start; the message names the variable, never its value. */
+/** A setting that stops the start; the message contains the variable's name, never its value. */
 export class OwnerSettingError extends Error {
   override readonly name = 'OwnerSettingError'
   readonly code = 'owner_setting'
 }
 
 /**
- * Makes the owner at the first start, and follows the variables at later ones.
+ * Creates the owner at the first start, and follows the variables at later ones.
  *
  * @throws OwnerSettingError
  * @see contracts/control-plane.md §3
@@ -52,7 +52,7 @@ export async function ensureOwner(workspace: Workspace, settings: OwnerSettings)
       changes.push({ kind: 'ownership', value: { ...ownership, unprintedTokenId: accessToken.id } })
       return decision(moment, changes, { email: user.email, tokenToPrint: token })
     }
-    // Compared with what was given before, not with what is valid: a token that was revoked since stays revoked.
+    // Compared with the earlier setting, not with the valid tokens: a revoked token stays revoked.
     if (ownership.given?.digest === tokenDigest(settings.token)) {
       return nothing({ email: user?.email ?? DEFAULT_EMAIL, tokenToPrint: undefined })
     }
@@ -65,7 +65,7 @@ export async function ensureOwner(workspace: Workspace, settings: OwnerSettings)
   })
 }
 
-/** Once the generated token has been printed: later starts print none. */
+/** Call it after printing the generated token: later starts print none. */
 export async function confirmOwnerTokenPrinted(workspace: Workspace): Promise<void> {
   await workspace.change(MILLRACE, ({ ownership }) => {
     if (ownership === undefined || ownership.unprintedTokenId === null) return nothing(undefined)
@@ -74,7 +74,7 @@ export async function confirmOwnerTokenPrinted(workspace: Workspace): Promise<vo
   })
 }
 
-/** Makes one more token of the owner, for the program's own use on this machine. @returns undefined if the owner is gone. */
+/** Creates another token of the owner, for the program on this machine. @returns undefined if the owner was removed. */
 export function newOwnerToken(workspace: Workspace, name: string): Promise<string | undefined> {
   return workspace.change(MILLRACE, ({ ownership, accounts, at }): Decision<string | undefined> => {
     const owner = ownership === undefined ? undefined : accounts.users.get(ownership.userId)
@@ -88,7 +88,7 @@ function judge({ email, token }: OwnerSettings): void {
   if (email !== undefined && !isEmail(email)) {
     throw new OwnerSettingError('MILLRACE_OWNER_EMAIL is not an e-mail address')
   }
-  // Printable characters that a header can carry, without the colon that ends the user name of Basic.
+  // Printable characters that a header can carry, except the colon, which ends the user name of Basic.
   if (token !== undefined && !/^[!-9;-~]{24,200}$/.test(token)) {
     throw new OwnerSettingError(
       'MILLRACE_OWNER_TOKEN must have 24 to 200 printable characters without spaces or colons',
@@ -109,7 +109,7 @@ function firstStart(workspace: Workspace, settings: OwnerSettings, moment: Chang
   return decision(moment, changes, { email: owner.email, tokenToPrint: token })
 }
 
-/** An owner who was removed and is named again gets in again: that is how to get back into one's own server. */
+/** Naming a removed owner again restores them: operators can always regain access to their own server. */
 function newOwner(workspace: Workspace, { email = DEFAULT_EMAIL }: OwnerSettings, { accounts, at }: ChangeBase): User {
   const known = accounts.userByEmail(email)
   if (known !== undefined) return known.role === 'admin' ? known : { ...known, role: 'admin', updatedAt: at }

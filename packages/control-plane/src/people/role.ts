@@ -1,4 +1,4 @@
-/** From the least to the most that may be done. */
+/** From the fewest rights to the most. */
 export const ROLES = ['viewer', 'editor', 'admin'] as const
 
 export type Role = (typeof ROLES)[number]

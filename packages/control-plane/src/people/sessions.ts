@@ -13,7 +13,7 @@ const IDLE_MS = 12 * HOUR_MS
 export const SESSION_MS = 7 * 24 * HOUR_MS
 const MAX_SESSIONS = 1_000
 
-/** A session made anew: its halves are known here and now only. */
+/** A new session; its halves are known only here and now. */
 export interface NewSession {
   readonly session: Session
   /** For the cookie. */
@@ -23,7 +23,7 @@ export interface NewSession {
 }
 
 /**
- * Sessions of the dashboard. At most 1,000 last: one more ends the one that was not used for the longest time.
+ * Sessions of the dashboard, at most 1,000: a further one ends the session with the oldest use.
  *
  * @see contracts/dashboard.md §4 N2
  */
@@ -34,12 +34,12 @@ export class Sessions {
     this.#workspace = workspace
   }
 
-  /** Of those that are stored; some of them may be over. */
+  /** Stored sessions; some may have expired. */
   get count(): number {
     return this.#workspace.state.accounts.sessions.size
   }
 
-  /** Begins one that acts for the token which was shown. @throws ApiError 401 if it was revoked meanwhile. */
+  /** Begins a session for the given token. @throws ApiError 401 if the token was revoked meanwhile. */
   create(by: Author, { token }: Actor): Promise<NewSession> {
     return this.#workspace.change(by, ({ accounts, at }) => {
       if (!accounts.tokens.has(token.id)) throw unauthorized()
@@ -79,14 +79,14 @@ export class Sessions {
   }
 }
 
-/** When it ends, however much it is used. */
+/** Its end, even with constant use. */
 export function sessionEnd({ createdAt }: Session, { expiresAt }: AccessToken): number {
   return Math.min(createdAt + SESSION_MS, expiresAt ?? Number.POSITIVE_INFINITY)
 }
 
-/** @param token that it acts for; undefined when there is none any more. */
+/** @param token of the session; undefined if it was removed. */
 export function isOver(session: Session, token: AccessToken | undefined, now: number): boolean {
   if (token === undefined || now >= sessionEnd(session, token)) return true
-  // Uses are noted once a minute: it ends half a day after the last one, or up to a minute before.
+  // Uses are stored once a minute: a session ends half a day after the last use, or up to a minute earlier.
   return now - session.lastUsedAt >= IDLE_MS
 }

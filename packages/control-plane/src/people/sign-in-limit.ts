@@ -7,10 +7,10 @@ const MINUTE_MS = 60_000
 const DAY_MS = 24 * 3_600_000
 const MAX_ADDRESSES = 10_000
 
-/** What was refused in the last 24 hours, since this process started. */
+/** Refused sign-ins of the last 24 hours, since this process started. */
 export interface RefusedSignIns {
   readonly count: number
-  /** From how many addresses; of IPv6 the first 64 bits count. */
+  /** Number of addresses; for IPv6 the first 64 bits count. */
   readonly addresses: number
   /** Milliseconds since 1970. */
   readonly lastAt: number | undefined
@@ -25,21 +25,21 @@ interface Attempts {
 }
 
 /**
- * Bounds wrong sign-ins to the dashboard by address. There is no limit by account: with one, anybody could lock out the
- * owner. Of too many addresses the one seen longest ago is forgotten.
+ * Limits wrong sign-ins to the dashboard by address. Accounts have no limit: otherwise an attacker could lock out the
+ * owner. Above the maximum of addresses, the one with the oldest attempt is forgotten.
  *
  * @see contracts/dashboard.md §4 N2, docs/decisions/0077-limits-by-address.md
  */
 export class SignInLimit {
   readonly #clock: Clock
-  /** The one that tried last is the last one. */
+  /** Ordered by the last attempt. */
   readonly #attempts = new Map<string, Attempts>()
 
   constructor(clock: Clock) {
     this.#clock = clock
   }
 
-  /** To be called in the same turn as `noteWrong`, so that attempts in parallel count. @throws ApiError 429 */
+  /** Call it in the same turn as `noteWrong`, so that parallel attempts count. @throws ApiError 429 */
   check(address: string): void {
     const attempts = this.#attempts.get(limitGroup(address))
     if (attempts === undefined) return

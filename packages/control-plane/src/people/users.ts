@@ -16,14 +16,14 @@ import type { Role } from './role.ts'
 
 const MEMBERS = membersOf(USER_WRITTEN)
 
-/** A user made anew, with a token that lets them in and is known here and now only. */
+/** A new user, with a token that is known only here and now. */
 export interface NewUser {
   readonly user: User
   readonly token: string
 }
 
 /**
- * The people of the workspace. There is always an admin among them.
+ * The users of the workspace. At least one of them is an admin.
  *
  * @see contracts/control-plane.md §2 [D703], §7 [D712]
  */
@@ -62,7 +62,7 @@ export class Users {
     })
   }
 
-  /** PATCH: a lower role holds for the next request, whatever the tokens say. */
+  /** PATCH: a lower role takes effect with the next request, whatever role the tokens have. */
   update(by: Author, id: string, written: JsonObject, { ifMatch }: Condition = {}): Promise<User> {
     return this.#workspace.change(by, ({ accounts, at }) => {
       const saved = find(accounts, id)
@@ -75,7 +75,7 @@ export class Users {
     })
   }
 
-  /** The tokens of the user go along. */
+  /** Also removes the user's tokens. */
   remove(by: Author, id: string, { ifMatch }: Condition = {}): Promise<void> {
     return this.#workspace.change(by, ({ accounts }) => {
       refuseUnlessTagged(userTag(find(accounts, id)), ifMatch)
@@ -89,7 +89,7 @@ export class Users {
   }
 }
 
-/** Differs after every change of the user. */
+/** Changes with every change of the user. */
 export function userTag({ updatedAt }: User): string {
   return `"${updatedAt}"`
 }
@@ -100,7 +100,7 @@ function find({ users }: Accounts, id: string): User {
   return user
 }
 
-/** @param saved what members that are left out keep; without it they are required. */
+/** @param saved values for omitted members; without it they are required. */
 function readFields(written: JsonObject, saved?: User): { email: string; role: Role } {
   const email = Object.hasOwn(written, 'email') ? ownMember(written, 'email') : saved?.email
   if (typeof email !== 'string' || email === '') throw badRequest('email is required')
@@ -114,7 +114,7 @@ function refuseTaken(accounts: Accounts, email: string, ownId?: string): void {
   if (other !== undefined && other.id !== ownId) throw new ApiError('conflict', 'email is already in use')
 }
 
-/** @throws ApiError 409 if nobody else could manage users. */
+/** @throws ApiError 409 if no other user could manage users. */
 function refuseLastAdmin({ users }: Accounts, id: string): void {
   if (![...users.values()].some((user) => user.role === 'admin' && user.id !== id)) {
     throw new ApiError('conflict', 'Last admin')

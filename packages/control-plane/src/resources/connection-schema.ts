@@ -2,7 +2,7 @@ import { closed, Id, named, readOnly, Time, Type } from '@millrace/openapi'
 import { CONNECTION_RULES, CONNECTION_RULES_WRITTEN } from './connection-rules-schema.ts'
 import { RESOURCE_READ_ONLY_MEMBERS } from './written-fields.ts'
 
-/** The readers of written connections and the OpenAPI document go by these. @see contracts/control-plane.md §7 [D709] */
+/** Both the readers of connections and the OpenAPI document use these. @see contracts/control-plane.md §7 [D709] */
 export const CONNECTION_WRITTEN = named(
   'ConnectionWritten',
   closed({

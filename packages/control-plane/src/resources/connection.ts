@@ -1,7 +1,7 @@
 import { type ConnectionRules, formatTime, type JsonObject } from '@millrace/protocol'
 import type { Resource } from './resource.ts'
 
-/** Joins a source with a destination. */
+/** Joins a source to a destination. */
 export interface Connection extends Resource {
   readonly sourceId: string
   readonly destinationId: string

@@ -115,7 +115,7 @@ export class Connections implements ResourceService<Connection> {
   }
 }
 
-/** @throws ApiError 422 if the destination's type does not take what such a source sends. */
+/** @throws ApiError 422 if the destination's type does not accept events of such a source. */
 export function refuseUnsupported(
   types: DestinationTypes,
   source: Pick<Source, 'type'>,

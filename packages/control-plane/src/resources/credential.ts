@@ -1,6 +1,6 @@
 import { formatTime, type JsonObject } from '@millrace/protocol'
 
-/** A value that user code may read by its key, and that nobody is ever shown. @see contracts/control-plane.md §7 [D726] */
+/** A value that user code reads by its key; no route shows it. @see contracts/control-plane.md §7 [D726] */
 export interface Credential {
   /** `[A-Za-z0-9_.-]{1,64}` */
   readonly key: string
@@ -13,7 +13,7 @@ export function credentialJson({ key, updatedAt }: Credential): JsonObject {
   return { key, updatedAt: formatTime(updatedAt) }
 }
 
-/** Differs after every change of the credential. */
+/** Changes with every change of the credential. */
 export function credentialTag({ updatedAt }: Credential): string {
   return `"${updatedAt}"`
 }

@@ -13,7 +13,10 @@ const MAX_CREDENTIALS = 1_000
 const MAX_VALUE_BYTES = 16 * 1024
 const MEMBERS = membersOf(CREDENTIAL_WRITTEN)
 
-/** Secrets for user code: written, never read back, sealed at rest. @see contracts/control-plane.md §7 [D726] */
+/**
+ * Secrets for user code: clients write them, no route reads them back, and they are sealed at rest. @see
+ * contracts/control-plane.md §7 [D726]
+ */
 export class Credentials {
   readonly #workspace: Workspace
   #values: { readonly of: object; readonly values: ReadonlyMap<string, string> } = { of: {}, values: new Map() }
@@ -22,7 +25,7 @@ export class Credentials {
     this.#workspace = workspace
   }
 
-  /** In order of creation. */
+  /** Ordered by creation. */
   list(): Credential[] {
     return [...this.#workspace.state.credentials.values()]
   }
@@ -31,7 +34,7 @@ export class Credentials {
     return this.#workspace.state.credentials.has(key)
   }
 
-  /** All of them in clear, for user code and the signatures of webhooks, never to be shown; the same map as long as none changes. */
+  /** All values in clear, for user code and webhook signatures only; the same map until a credential changes. */
   values(): ReadonlyMap<string, string> {
     const { credentials } = this.#workspace.state
     if (this.#values.of !== credentials) {
@@ -41,7 +44,7 @@ export class Credentials {
     return this.#values.values
   }
 
-  /** PUT: makes the credential, or gives it another value. */
+  /** PUT: creates the credential, or changes its value. */
   put(by: Author, key: string, written: JsonObject, { ifMatch }: Condition = {}): Promise<Credential> {
     return this.#workspace.change(by, ({ credentials, at }) => {
       if (!/^[A-Za-z0-9_.-]{1,64}$/.test(key)) {
@@ -52,7 +55,7 @@ export class Credentials {
       refuseUnknownMembers(written, MEMBERS)
       const saved = credentials.get(key)
       if (saved !== undefined) refuseUnlessTagged(credentialTag(saved), ifMatch)
-      // What is not there is in no state that If-Match can name.
+      // If-Match cannot match a credential that does not exist.
       else if (ifMatch !== undefined) throw new ApiError('precondition_failed', 'Resource has changed')
       else if (credentials.size >= MAX_CREDENTIALS) throw new ApiError('conflict', 'Too many credentials')
       const credential = { key, value, createdAt: saved?.createdAt ?? at, updatedAt: at }

@@ -3,7 +3,7 @@ import { CONSENT, CONSENT_WRITTEN } from './consent-schema.ts'
 import { DEFAULT_DELIVERY } from './destination.ts'
 import { NAME, RESOURCE_READ_ONLY_MEMBERS } from './written-fields.ts'
 
-/** The readers of written destinations and the OpenAPI document go by these. @see contracts/control-plane.md §6 [D708] */
+/** Both the readers of destinations and the OpenAPI document use these. @see contracts/control-plane.md §6 [D708] */
 export const THROTTLE = closed({
   limit: Type.Integer({ minimum: 1, maximum: 1_000_000, description: 'Maximum requests in a window.' }),
   windowSeconds: Type.Integer({ minimum: 1, maximum: 86_400 }),
@@ -69,7 +69,7 @@ export const DESTINATION_SHOWN = named(
     enabled: Type.Boolean(),
     config,
     transformationIds: TRANSFORMATION_IDS,
-    // Shown only where it was chosen.
+    // Shown only if it was set.
     delivery: named(
       'DeliverySettings',
       closed({ ...DELIVERY.properties, keepAnswers: Type.Optional(DELIVERY.properties.keepAnswers) }),

@@ -3,7 +3,7 @@ import type { JsonObject } from '@millrace/protocol'
 export interface DestinationTypeDefinition {
   readonly displayName: string
   readonly config: {
-    /** Members of a config that decide the host of requests. */
+    /** Members of a config that determine the host of requests. */
     readonly hostKeys: readonly string[]
     readonly secretKeys: readonly string[]
     /** By class: `cordova`, `web`, `cloud`. */
@@ -22,28 +22,28 @@ export interface ConfigIssue {
 }
 
 /**
- * What the control plane needs to know of the types of destinations.
+ * The facts about destination types that the control plane needs.
  *
  * @see contracts/destinations.md §2, §3
  */
 export interface DestinationTypes {
   /** By type name, such as `WEBHOOK`. */
   find(name: string): DestinationType | undefined
-  /** Of every type, in the order of the alphabet. */
+  /** Names of all types, in alphabetical order. */
   names(): readonly string[]
-  /** Every place where a config about to be saved breaks its schema. */
+  /** Every place where a config violates its schema. */
   faultsIn(type: DestinationType, config: JsonObject): ConfigIssue[]
-  /** A copy of a config as it may be read: every secret is `********`. */
+  /** A copy of a config for readers: every secret is `********`. */
   maskConfig(definition: DestinationTypeDefinition, config: JsonObject): JsonObject
   /**
-   * The config to save when `written` comes in over `saved`: masks take the saved values. Those that stand for nothing
-   * are told by JSON pointer.
+   * The config to save when `written` replaces `saved`: masks take the saved values. The result lists masks without a
+   * saved value, as JSON pointers.
    */
   unmaskConfig(
     definition: DestinationTypeDefinition,
     written: JsonObject,
     saved: JsonObject | undefined,
   ): { config: JsonObject; masksWithoutValue: string[] }
-  /** A copy of a config without the masks that stand where a secret may. */
+  /** A copy of a config without masks in the places of secrets. */
   withoutMasks(definition: DestinationTypeDefinition, config: JsonObject): JsonObject
 }

@@ -20,15 +20,15 @@ export const DEFAULT_DELIVERY: DeliverySettings = {
 }
 
 export interface Destination extends Resource {
-  /** Names it in configuration as code; stays when the name changes. */
+  /** Identifies it in configuration as code; stays when the name changes. */
   readonly key: string
   readonly name: string
-  /** Of its definition, such as `WEBHOOK`. */
+  /** Name of its definition, such as `WEBHOOK`. */
   readonly type: string
-  /** With its secrets in clear: never to be shown, only `maskConfig` of it. */
+  /** Secrets are in clear text: show only `maskConfig` of it. */
   readonly config: JsonObject
   readonly transformationIds: readonly string[]
-  /** What these run now, in their order. Belongs to the snapshot, which fills it in; never stored. */
+  /** The current versions of these, in order. The snapshot fills it in; never stored. */
   readonly transformations: readonly PublishedTransformation[]
   readonly delivery: DeliverySettings
   /** Undefined: consent does not matter to it. */
@@ -36,7 +36,7 @@ export interface Destination extends Resource {
   readonly workspaceId: string
 }
 
-/** @param maskedConfig the config as it may be read. */
+/** @param maskedConfig the config with masked secrets. */
 export function destinationJson(destination: Destination, maskedConfig: JsonObject): JsonObject {
   const { concurrency, ordering, throttle, onTransformationError, keepAnswers } = destination.delivery
   return {
@@ -52,7 +52,7 @@ export function destinationJson(destination: Destination, maskedConfig: JsonObje
       ordering,
       throttle: throttle && { ...throttle },
       onTransformationError,
-      // The contract shows it only where it was chosen.
+      // The contract shows it only if it was set.
       ...(keepAnswers === DEFAULT_DELIVERY.keepAnswers ? {} : { keepAnswers }),
     },
     ...consentJson(destination.consent),

@@ -52,7 +52,7 @@ export class Destinations implements ResourceService<Destination> {
     return maskedConfig(this.#types, destination)
   }
 
-  /** In clear, and as it may be read: for differences. */
+  /** In clear and masked, for diffs. */
   shown(destination: Destination): ShownDocument {
     return {
       plain: destinationJson(destination, destination.config),
@@ -134,7 +134,7 @@ export class Destinations implements ResourceService<Destination> {
     return this.#types.find(name) ?? unknownType(this.#types, name)
   }
 
-  /** The config to save: masks filled in, and judged. */
+  /** The config to save: masks filled in, and checked. */
   #config(written: JsonValue | undefined, saved: JsonObject | undefined, type: DestinationType) {
     if (!isJsonObject(written)) throw invalidConfig('', 'must be an object')
     const { config, warning, faults } = judgeConfig(this.#types, type, written, saved)
@@ -144,13 +144,13 @@ export class Destinations implements ResourceService<Destination> {
   }
 }
 
-/** The config as it may be read. Of a type that is not there any more nothing is known to be harmless. */
+/** The masked config. All values of an unknown type are masked: any may be secret. */
 export function maskedConfig(types: DestinationTypes, { type: typeName, config }: Destination): JsonObject {
   const type = types.find(typeName)
   return type === undefined ? {} : types.maskConfig(type.definition, config)
 }
 
-/** The config to save when `written` comes in over `saved`, and everything that forbids saving it. */
+/** The config to save when `written` replaces `saved`, and every error that prevents saving it. */
 export function judgeConfig(
   types: DestinationTypes,
   type: DestinationType,
@@ -245,7 +245,7 @@ function readThrottle(written: JsonValue): DeliverySettings['throttle'] {
   return { limit: throttle.read('limit'), windowSeconds: throttle.read('windowSeconds') }
 }
 
-/** @throws ApiError 400 that lists those that are known. */
+/** @throws ApiError 400 that lists the known types. */
 export function unknownType(types: Pick<DestinationTypes, 'names'>, name: string): never {
   throw badRequest(`Unknown destination type ${name}; known are ${types.names().join(', ')}`)
 }

@@ -1,9 +1,10 @@
 const MAX_LENGTH = 64
 
 /**
- * The key of a new resource: its name in `[a-z0-9-]{1,64}`, with a number behind it where another has that key.
+ * The key of a new resource: its name in the form `[a-z0-9-]{1,64}`, with a number appended if another resource has
+ * that key.
  *
- * @param kind stands in where nothing of the name is left.
+ * @param kind replaces a name without any usable character.
  *
  * @see contracts/control-plane.md §9
  */

@@ -4,52 +4,52 @@ import type { Author } from '../people/author.ts'
 import type { Deliveries, DeliveryScope } from '../workspace/deliveries.ts'
 import { entityTag, type Resource } from './resource.ts'
 
-/** What may be done with the resources of one kind, whoever asks: routes, configuration as code, the quickstart. */
+/** Actions on the resources of one kind, for routes, configuration as code and the quickstart. */
 export interface ResourceService<T extends Resource> {
-  /** In order of creation. */
+  /** Ordered by creation. */
   list(): readonly T[]
   /** @throws ApiError 404 */
   get(id: string): T
-  /** @param written the members of the resource as a client writes them. */
+  /** @param written the resource's members in the form of the API. */
   create(by: Author, written: JsonObject): Promise<Written<T>>
-  /** PUT: members that are left out get their defaults. */
+  /** PUT: omitted members get their defaults. */
   replace(by: Author, id: string, written: JsonObject, condition?: Condition): Promise<Written<T>>
-  /** PATCH: members that are left out stay as they are. */
+  /** PATCH: omitted members stay. */
   update(by: Author, id: string, written: JsonObject, condition?: Condition): Promise<Written<T>>
   remove(by: Author, id: string, options?: RemoveOptions): Promise<void>
 }
 
 export interface Written<T> {
   readonly resource: T
-  /** What the client should know beside the resource. */
+  /** A warning for the client, beside the resource. */
   readonly warning?: string
 }
 
 export interface Condition {
-  /** The header If-Match, or undefined when any state is meant. */
+  /** The header If-Match; undefined accepts any state. */
   readonly ifMatch?: string | undefined
 }
 
 export interface RemoveOptions extends Condition {
-  /** Removes connections along with it. */
+  /** Also removes its connections. */
   readonly cascade?: boolean
-  /** Ends waiting events as discarded. */
+  /** Discards waiting events. */
   readonly discard?: boolean
 }
 
-/** @throws ApiError 412 if the resource is not in a state that If-Match names. */
+/** @throws ApiError 412 if If-Match does not contain the resource's state. */
 export function refuseIfChanged(resource: Pick<Resource, 'revision'>, { ifMatch }: Condition): void {
   refuseUnlessTagged(entityTag(resource), ifMatch)
 }
 
 export function refuseUnlessTagged(tag: string, ifMatch: string | undefined): void {
   if (ifMatch === undefined || ifMatch.trim() === '*') return
-  // A proxy that compresses answers makes our tags weak; they still name the same state.
+  // A proxy that compresses answers turns our tags into weak ones; they still identify the same state.
   const tags = ifMatch.split(',').map((text) => text.trim().replace(/^W\//, ''))
   if (!tags.includes(tag)) throw new ApiError('precondition_failed', 'Resource has changed')
 }
 
-/** @throws ApiError 409 if events wait and nobody has said that they may be discarded. */
+/** @throws ApiError 409 if events wait and the request does not allow discarding them. */
 export async function refuseWhileWaiting(
   deliveries: Deliveries,
   scope: DeliveryScope,
@@ -60,7 +60,7 @@ export async function refuseWhileWaiting(
   if (waiting > 0) throw new ApiError('conflict', 'Events are waiting', { details: { waiting } })
 }
 
-/** @throws ApiError 409 if there are connections and nobody has said that they may go too. */
+/** @throws ApiError 409 if there are connections and the request does not allow removing them. */
 export function refuseWhileConnected(connections: readonly Resource[], { cascade }: RemoveOptions): void {
   if (connections.length === 0 || cascade === true) return
   throw new ApiError('conflict', 'Still connected', { details: { connectionIds: connections.map(({ id }) => id) } })

@@ -4,14 +4,14 @@ import type { DestinationTypeDefinition, DestinationTypes } from './destination-
 
 export interface MergedSecrets {
   readonly config: JsonObject
-  /** JSON pointers of masks that stand for nothing. */
+  /** JSON pointers of masks without a saved value. */
   readonly masksWithoutValue: readonly string[]
   readonly warning: string | undefined
 }
 
 /**
- * The config to save when `written` comes in over `saved`. Masks take the saved values, unless the requests would then go
- * to another origin: the saved secrets must not follow there, or whoever may edit an address could read them.
+ * The config to save when `written` replaces `saved`. Masks take the saved values, unless requests would then go to
+ * another origin: a user who may edit the address could otherwise read the saved secrets.
  *
  * @see contracts/control-plane.md §6 [D711]
  */
@@ -25,7 +25,7 @@ export function mergeSecrets(
     return { ...types.unmaskConfig(definition, written, saved), warning: undefined }
   }
   const config = types.withoutMasks(definition, written)
-  // A place of a saved secret that has no value in the new config shows that a secret was left behind.
+  // A saved secret without a value in the new config means that a secret was removed.
   const { masksWithoutValue } = types.unmaskConfig(definition, types.maskConfig(definition, saved), config)
   const warning = masksWithoutValue.length === 0 ? undefined : SECRETS_REMOVED
   return { config, masksWithoutValue: [], warning }
@@ -35,13 +35,13 @@ const SECRETS_REMOVED = 'The saved secrets were removed because the host has cha
 
 function hasOtherHost({ config }: DestinationTypeDefinition, written: JsonObject, saved: JsonObject): boolean {
   return config.hostKeys.some((key) => {
-    // An address that is itself a secret comes back as a mask where it is unchanged.
+    // An unchanged address that is a secret is sent as a mask.
     if (written[key] === MASK && config.secretKeys.includes(key)) return false
     return originOf(written[key]) !== originOf(saved[key])
   })
 }
 
-/** Of an address its origin; of anything else, such as a region, the text itself. */
+/** The origin of an address; any other value, such as a region, as it is. */
 function originOf(value: JsonValue | undefined): string {
   if (typeof value !== 'string') return JSON.stringify(value) ?? ''
   const origin = URL.parse(value)?.origin

@@ -52,7 +52,7 @@ const webhook = {
 }
 const ONLY_WEBHOOKS = { description: 'Only for sources of type Webhook or Shopify.' }
 
-/** The readers of written sources and the OpenAPI document go by these. @see contracts/control-plane.md §5 [D707] */
+/** Both the readers of sources and the OpenAPI document use these. @see contracts/control-plane.md §5 [D707] */
 export const SOURCE_CATALOG = closed(catalog)
 export const SOURCE_WEBHOOK = named('WebhookConfig', closed(webhook, ONLY_WEBHOOKS))
 export const SOURCE_CONFIG = named(

@@ -28,7 +28,7 @@ export const SOURCE_TYPES = [
 
 export type SourceType = (typeof SOURCE_TYPES)[number]
 
-/** How definitions and connectionMode name a source type. */
+/** The class of a source type in definitions and connectionMode. */
 export type SourceClass = 'cordova' | 'web' | 'cloud'
 
 export interface SourceConfig {
@@ -37,39 +37,39 @@ export interface SourceConfig {
   readonly dedupWindowSeconds: number
   readonly orderShards: number
   readonly catalog: { readonly samples: 'full' | 'masked' | 'off'; readonly values: 'on' | 'off' }
-  /** What becomes of events that say nothing of consent, at destinations that ask for it. Undefined: they are sent. */
+  /** Whether events without consent go to destinations that ask for it; undefined: yes. */
   readonly withoutConsent?: 'hold_back' | undefined
-  /** Of a source of WEBHOOK_TYPES, and of no other. */
+  /** Only for sources of WEBHOOK_TYPES. */
   readonly webhook?: WebhookConfig
 }
 
-/** How the events of a webhook are read. Paths are names joined by dots; "": nothing is looked for. */
+/** How the events of a webhook are read. Paths are names joined by dots; "" reads nothing. */
 export interface WebhookConfig {
   readonly eventPath: string
   readonly userIdPath: string
   readonly anonymousIdPath: string
   readonly messageIdPath: string
-  /** The service whose signature each request has to have. */
+  /** The service whose signature each request must have. */
   readonly signature: 'none' | 'github' | 'stripe' | 'shopify'
-  /** Key of the credential that holds the secret of the signature. */
+  /** Key of the credential that holds the signing secret. */
   readonly secretCredential: string
 }
 
 export interface Source extends Resource {
-  /** Names it in configuration as code; stays when the name changes. */
+  /** Identifies it in configuration as code; stays when the name changes. */
   readonly key: string
   readonly name: string
   readonly type: SourceType
   readonly writeKey: string
-  /** Rotated away, accepted until they expire (milliseconds since 1970). */
+  /** Former keys, accepted until they expire (milliseconds since 1970). */
   readonly previousWriteKeys: readonly { readonly key: string; readonly expiresAt: number }[]
   readonly config: SourceConfig
-  /** Partition of the log that its events lie in; given when it is made. */
+  /** Partition of the log for its events; assigned at creation. */
   readonly partition: number
   readonly workspaceId: string
 }
 
-/** Of a new source: the log has one partition. */
+/** For a new source: the log has one partition. */
 export const FIRST_PARTITION = 0
 
 /** @see contracts/control-plane.md §5 [D735] */
@@ -78,7 +78,7 @@ export function sourceClass(type: SourceType): SourceClass {
   return type === 'Javascript' || type === 'AMP' || type === 'Pixel' ? 'web' : 'cloud'
 }
 
-/** Sources that services post webhooks to, and that take nothing else. */
+/** Sources that receive webhooks of services, and no other events. */
 export const WEBHOOK_TYPES: readonly SourceType[] = ['Webhook', 'Shopify']
 
 export function sourceJson(source: Source): JsonObject {

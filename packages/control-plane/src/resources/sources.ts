@@ -90,7 +90,7 @@ export class Sources implements ResourceService<Source> {
     return this.#rewrite(by, id, written, condition, (saved) => saved)
   }
 
-  /** @param written `graceHours`: how long the key of now goes on working, 0 to 720, default 0. */
+  /** @param written `graceHours`: how long the current key stays valid, 0 to 720, default 0. */
   rotateWriteKey(
     by: Author,
     id: string,
@@ -156,7 +156,7 @@ export class Sources implements ResourceService<Source> {
     const isEnabled = readBoolean(written, 'enabled', otherwise.isEnabled)
     refuseUnknownMembers(written, MEMBERS)
     const given = Object.hasOwn(written, 'writeKey') ? readWriteKey(written) : otherwise.writeKey
-    // Clients in Go write an absent one as null.
+    // Clients in Go send null for an absent member.
     const config = readConfig(ownMember(written, 'config') ?? otherwise.config, type)
     const writeKey = given ?? this.#newWriteKey()
     if (writeKey !== saved?.writeKey && snapshot.sourceByWriteKey(writeKey) !== undefined) {
@@ -183,7 +183,7 @@ interface FieldsLeftOut {
   readonly config: Partial<SourceConfig>
 }
 
-/** As the audit log may tell it: without write keys, for one that was rotated away must not be found in the database. */
+/** For the audit log, without write keys: the database must not contain a former key. */
 function shownSource(source: Source): ShownDocument {
   const plain = sourceJson(source)
   return { plain, shown: { ...plain, writeKey: MASK } }
@@ -221,7 +221,7 @@ export function readWriteKey({ writeKey }: JsonObject): string {
   return writeKey
 }
 
-/** @param type of the source; what is no type has no settings of its own. */
+/** @param type of the source; an unknown type has no settings of its own. */
 export function readConfig(written: unknown, type: unknown): SourceConfig {
   const config = new ConfigReader(SOURCE_CONFIG, written, '')
   const rateLimitEventsPerMinute = config.read('rateLimitEventsPerMinute')

@@ -3,19 +3,19 @@ import { isJsonObject, type JsonObject, ownMember } from '@millrace/protocol'
 import { isRole, type Role } from '../people/role.ts'
 import { invalidConfig } from '../refusals.ts'
 
-/** Not blank, and at most so many characters. */
+/** Not blank, with a maximum length. */
 export const NAME = { ...Type.String({ pattern: '\\S' }), maxLength: 200 }
 
-/** What was sent, without the envelope `{"source": {…}}` that requests may leave out. */
+/** The body without its envelope `{"source": {…}}`, which requests may omit. */
 export function withoutEnvelope(body: JsonObject, envelope: string): JsonObject {
   const inner = ownMember(body, envelope)
   return isJsonObject(inner) && Object.keys(body).length === 1 ? inner : body
 }
 
-/** Members of every resource that a client may send back but not change. */
+/** Members of every resource that a client may send but not change. */
 export const READ_ONLY_MEMBERS = ['id', 'key', 'workspaceId', 'createdAt', 'updatedAt'] as const
 
-/** Of sources, destinations and connections: clients written for other servers send two more. */
+/** Sources, destinations and connections: clients of other servers send two more members. */
 export const RESOURCE_READ_ONLY_MEMBERS = [...READ_ONLY_MEMBERS, 'externalId', 'version'] as const
 
 /** Names of the members that a schema knows. */
@@ -28,7 +28,7 @@ export function refuseUnknownMembers(written: JsonObject, known: readonly string
   if (unknown.length > 0) throw badRequest(`Unknown member: ${unknown.join(', ')}`)
 }
 
-/** @param otherwise taken when the member is absent. */
+/** @param otherwise the value if the member is absent. */
 export function readName(written: JsonObject, otherwise: string | undefined): string {
   const name = Object.hasOwn(written, 'name') ? written['name'] : otherwise
   if (typeof name !== 'string' || name.trim() === '') throw badRequest('name is required')
@@ -42,7 +42,7 @@ export function readBoolean(written: JsonObject, member: string, otherwise: bool
   return value
 }
 
-/** @param otherwise taken when the member is absent. */
+/** @param otherwise the value if the member is absent. */
 export function readRole(written: JsonObject, otherwise: Role | undefined): Role {
   const role = Object.hasOwn(written, 'role') ? written['role'] : otherwise
   if (role === undefined || role === null || role === '') throw badRequest('role is required')
@@ -50,26 +50,26 @@ export function readRole(written: JsonObject, otherwise: Role | undefined): Role
   return role
 }
 
-/** A text that must be there. */
+/** A required text. */
 export function readText(written: JsonObject, member: string): string {
   const value = ownMember(written, member)
   if (typeof value !== 'string' || value === '') throw badRequest(`${member} is required`)
   return value
 }
 
-/** Refuses another value than the saved one, where the member is sent at all. */
+/** Refuses a value that differs from the saved one, if the member is present. */
 export function refuseOther(written: JsonObject, member: string, saved: string): void {
   if (Object.hasOwn(written, member) && written[member] !== saved) throw badRequest(`${member} cannot be changed`)
 }
 
-/** Reads the members of an object inside a config; what is wrong there is an `Invalid config` with its place. */
+/** Reads the members of an object inside a config; an error becomes `Invalid config` with its place. */
 export class ConfigReader<P extends TProperties> {
   readonly #schema: TObject<P>
   readonly #object: JsonObject
   readonly #path: string
 
   /**
-   * @param schema says which members there are, and of each its range or texts and its default.
+   * @param schema names the members, with the range, texts and default of each.
    * @param path JSON pointer of the object.
    */
   constructor(schema: TObject<P>, value: unknown, path: string) {
@@ -82,7 +82,7 @@ export class ConfigReader<P extends TProperties> {
     this.#path = path
   }
 
-  /** @param member an integer, one of some texts, or a text of a pattern. */
+  /** @param member an integer, one of several texts, or a text that matches a pattern. */
   read<M extends keyof P & string>(member: M): Static<P[M]> {
     const schema = this.#schema.properties[member] as MemberSchema
     const value = this.#member(member, schema.default)
@@ -102,7 +102,7 @@ type MemberSchema = { readonly default?: unknown } & (IntegerRange | { readonly 
 
 interface Pattern {
   readonly pattern: string
-  /** What a text of the pattern is. */
+  /** Describes the texts that match the pattern. */
   readonly title: string
   readonly maxLength?: number
 }

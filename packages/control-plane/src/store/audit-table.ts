@@ -11,7 +11,7 @@ export async function insertAuditEntries(db: Kysely<Tables>, entries: readonly A
   }
 }
 
-/** Newest first; of one time, the one with the higher id. */
+/** Newest first; entries of one time by descending id. */
 export async function selectAuditEntries(db: Kysely<Tables>, query: AuditQuery): Promise<AuditEntry[]> {
   const { from, to, actor, kind, after, limit } = query
   let rows = db.selectFrom('audit_entry').select('document')
@@ -20,7 +20,7 @@ export async function selectAuditEntries(db: Kysely<Tables>, query: AuditQuery):
   if (actor !== undefined) rows = rows.where('actor', '=', actor.toLowerCase())
   if (kind !== undefined) rows = rows.where('kind', '=', kind)
   if (after !== undefined) {
-    // The first line is what an index can use; the second leaves out what stands before within the same time.
+    // The first line is what an index can use; the second excludes earlier entries of the same time.
     rows = rows
       .where('at', '<=', after.at)
       .where(({ eb, or }) => or([eb('at', '<', after.at), eb('id', '<', after.id)]))
@@ -29,7 +29,7 @@ export async function selectAuditEntries(db: Kysely<Tables>, query: AuditQuery):
   return found.map(({ document }) => JSON.parse(document) as AuditEntry)
 }
 
-/** The oldest of those older than `before`. */
+/** The oldest entries before `before`. */
 export async function pruneAuditEntries(db: Kysely<Tables>, before: number, most: number): Promise<number> {
   const oldest = db.selectFrom('audit_entry').select('id').where('at', '<', before).orderBy('at').limit(most)
   const { numDeletedRows } = await db.deleteFrom('audit_entry').where('id', 'in', oldest).executeTakeFirstOrThrow()

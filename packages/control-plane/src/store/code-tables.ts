@@ -24,7 +24,7 @@ export interface StoredCode {
   readonly libraries: readonly Library[]
 }
 
-/** Transformations and libraries with the versions that somebody edits or that run. */
+/** Transformations and libraries with their newest and published versions. */
 export async function loadCode(db: Kysely<Tables>): Promise<StoredCode> {
   const transformations = await selectDocuments<Transformation>(db, 'transformation')
   const libraries = await selectDocuments<Library>(db, 'library')
@@ -68,7 +68,7 @@ export async function putVersion(db: Transaction<Tables>, { owner, value }: Code
   const pins = value.pins && JSON.stringify(value.pins)
   await db
     .insertInto('code_version')
-    // Code as JSON, which writes every character that a text can hold.
+    // Code is stored as JSON, which can represent every character.
     .values({ id, owner_kind: owner.kind, owner_id: owner.id, created_at, document, pins, code: JSON.stringify(code) })
     .onConflict((conflict) => conflict.column('id').doUpdateSet({ pins }))
     .execute()

@@ -9,7 +9,7 @@ import type { Library } from '../transformations/library.ts'
 import type { Transformation } from '../transformations/transformation.ts'
 import type { Change, CodeOwner, Ownership } from '../workspace/change.ts'
 
-/** All that is stored. Each list is in order of creation. */
+/** The whole stored state. Each list is ordered by creation. */
 export interface StoredState {
   readonly workspaceId: string
   readonly version: StoredVersion
@@ -26,60 +26,60 @@ export interface StoredState {
 }
 
 export interface StoredVersion {
-  /** One more with every commit. */
+  /** Grows by one with every commit. */
   readonly commits: number
-  /** One more with every commit that changes the configuration. */
+  /** Grows by one with every commit that changes the configuration. */
   readonly revision: number
 }
 
 /**
- * Where the control plane keeps its state: one workspace, read as a whole at the start and changed by commits.
+ * Storage of the control plane: one workspace, read as a whole at the start and changed by commits.
  *
- * @see store/describe-control-store.ts for what every engine promises
+ * @see store/describe-control-store.ts for the promises of every engine
  */
 export interface ControlStore extends AsyncDisposable {
   load(): Promise<StoredState>
   /**
-   * Stores all the changes and their audit entries or, when it throws, none; resolves once they survive power loss. A token
-   * that goes takes its sessions along.
+   * Stores all changes and their audit entries or, if it throws, none; resolves once they survive power loss. Removing
+   * a token also removes its sessions.
    *
-   * @param before the version that the changes were made for.
-   * @throws StaleStateError if the stored version is another one.
+   * @param before the version on which the changes are based.
+   * @throws StaleStateError if the stored version differs.
    */
   commit(before: StoredVersion, changes: readonly Change[], entries: readonly AuditEntry[]): Promise<StoredVersion>
   /**
-   * The newest versions of a transformation or library, in order of creation, also of one that is gone.
+   * The newest versions of a transformation or library, ordered by creation, also of a removed one.
    *
-   * @param most how many.
+   * @param most maximum number.
    */
   codeVersions(owner: CodeOwner, most: number): Promise<CodeVersionHeader[]>
   codeVersion(owner: CodeOwner, id: string): Promise<CodeVersion | undefined>
-  /** A version of a library, whichever it is of. */
+  /** A version of any library. */
   libraryVersion(id: string): Promise<{ readonly libraryId: string; readonly version: CodeVersion } | undefined>
-  /** The versions of libraries that a version of a transformation runs with, by their import names. */
+  /** The versions of libraries that a version of a transformation pins, by their import names. */
   pinnedVersions(pins: readonly LibraryPin[]): Promise<ReadonlyMap<string, CodeVersion>>
-  /** Notes when a token was last used; one that is gone is no error. */
+  /** Stores the last use of a token; ignores a removed token. */
   noteTokenUse(tokenId: string, at: number): Promise<void>
-  /** Notes when a session was last used; one that is gone is no error. */
+  /** Stores the last use of a session; ignores a removed session. */
   noteSessionUse(sessionId: string, at: number): Promise<void>
-  /** Stores entries that belong to no change: all of them or, when it throws, none. */
+  /** Stores entries that belong to no change: all of them or, if it throws, none. */
   addAuditEntries(entries: readonly AuditEntry[]): Promise<void>
   /** Newest first. */
   auditEntries(query: AuditQuery): Promise<AuditEntry[]>
-  /** Removes entries older than `before`, at most so many of them. @returns how many it removed. */
+  /** Deletes entries older than `before`, up to a maximum. @returns the number deleted. */
   pruneAuditEntries(before: number, most: number): Promise<number>
 }
 
-/** Which audit entries are asked for; what is undefined does not matter. */
+/** Filter of audit entries; undefined members do not restrict. */
 export interface AuditQuery {
-  /** Milliseconds since 1970; at this time or later. */
+  /** Milliseconds since 1970, inclusive. */
   readonly from?: number | undefined
-  /** Earlier than this. */
+  /** Exclusive. */
   readonly to?: number | undefined
-  /** Compared without letter case. */
+  /** Case-insensitive. */
   readonly actor?: string | undefined
   readonly kind?: AuditKind | undefined
-  /** Only entries that stand behind this one. */
+  /** Only entries after this one. */
   readonly after?: Pick<AuditEntry, 'at' | 'id'> | undefined
   readonly limit: number
 }
@@ -93,7 +93,7 @@ export class StaleStateError extends Error {
   }
 }
 
-/** The data was made with another secret key; nothing was changed. */
+/** The data was written with another secret key; nothing was changed. */
 export class WrongSecretKeyError extends Error {
   override readonly name = 'WrongSecretKeyError'
   readonly code = 'wrong_secret_key'
@@ -106,7 +106,7 @@ export class WrongSecretKeyError extends Error {
   }
 }
 
-/** The data was made by a newer version of this program; nothing was changed. */
+/** The data was written by a newer version of this program; nothing was changed. */
 export class NewerDatabaseError extends Error {
   override readonly name = 'NewerDatabaseError'
   readonly code = 'newer_database'

@@ -2,7 +2,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { NewerDatabaseError } from './control-store.ts'
 import { MIGRATIONS } from './tables.ts'
 
-/** @throws NewerDatabaseError for a database that a later version has written. */
+/** @throws NewerDatabaseError for a database of a later version. */
 export function refuseNewerDatabase(database: DatabaseSync, file: string): void {
   if (!hasTable(database, 'kysely_migration')) return
   const migrations = database.prepare('SELECT name FROM kysely_migration').all()
@@ -10,9 +10,9 @@ export function refuseNewerDatabase(database: DatabaseSync, file: string): void 
 }
 
 /**
- * What a control plane's database tells without its secret key: the names of the destinations, by id.
+ * The facts that a control plane's database shows without its secret key: the names of the destinations, by id.
  *
- * @param file nobody writes it.
+ * @param file must not be written meanwhile.
  * @throws NewerDatabaseError
  */
 export function destinationNames(file: string): ReadonlyMap<string, string> {

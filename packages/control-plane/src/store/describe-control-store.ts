@@ -14,7 +14,7 @@ import { type AuditQuery, type ControlStore, StaleStateError, WrongSecretKeyErro
 
 /** Opens the stores of one database, which is empty at first. */
 export interface StoreDatabase extends AsyncDisposable {
-  /** @param key which of two secret keys. */
+  /** @param key selects one of two secret keys. */
   open(key?: 'right' | 'wrong'): Promise<ControlStore>
 }
 
@@ -99,7 +99,7 @@ const transformation: Transformation = {
   description: 'price in cents',
   captureLogs: true,
   newest: codeV2,
-  // It pins a version of the library that is not the published one any more.
+  // It pins a version of the library that is no longer published.
   published: transformationCode('tr-1', codeV1, [libraryCode('priceRules', libraryV1)]),
   tests: [{ id: 't1', name: 'cents', input: [{ type: 'track' }], expectedOutput: [] }],
   workspaceId: 'w-1',
@@ -138,7 +138,7 @@ const entry: AuditEntry = {
 /** Times 0 to 9 after the first, two of each kind and actor. */
 const ENTRIES = Array.from({ length: 10 }, (_, n): AuditEntry => {
   const [actor, kind] = n % 2 === 0 ? (['ada@x', 'source'] as const) : (['bob@x', 'user'] as const)
-  // The last two have the same time: then the id decides.
+  // The last two have the same time: their ids give the order.
   return { ...entry, id: `a-${n}`, at: AT + Math.min(n, 8), actor, kind }
 })
 
@@ -165,7 +165,7 @@ const EVERYTHING: readonly Change[] = [
   { kind: 'ownership', value: { userId: 'u-1', given: null, unprintedTokenId: 't-1' } },
 ]
 
-/** What every engine of the control store promises. */
+/** Tests that every engine of the control store must pass. */
 export function describeControlStore(engine: string, makeDatabase: () => StoreDatabase): void {
   describe(`control store: ${engine}`, () => {
     test('an empty database gets a workspace, which stays', async () => {
@@ -290,7 +290,7 @@ export function describeControlStore(engine: string, makeDatabase: () => StoreDa
       const state = await store.load()
       expect(state.version).toEqual(version)
       expect(state.sources).toEqual([exampleSource])
-      // The store is as usable as before.
+      // The store still works.
       await store.commit(version, [{ kind: 'source', id: 's-1', value: renamed }], [])
     })
 

@@ -31,7 +31,7 @@ export interface NewWorkspace {
   readonly createdAt: number
 }
 
-/** The control store over any database that Kysely speaks to and that has transactions and unique constraints. */
+/** The control store on any database that Kysely supports, with transactions and unique constraints. */
 export class KyselyControlStore implements ControlStore {
   readonly #db: Kysely<Tables>
   readonly #secrets: SecretBox
@@ -42,9 +42,9 @@ export class KyselyControlStore implements ControlStore {
   }
 
   /**
-   * Brings the tables up to date and makes the workspace if there is none.
+   * Migrates the tables and creates the workspace if there is none.
    *
-   * @param where names the database in errors.
+   * @param where name of the database in errors.
    * @throws WrongSecretKeyError
    */
   static async open(
@@ -75,7 +75,7 @@ export class KyselyControlStore implements ControlStore {
       revision: before.revision + (changes.some(isConfiguration) ? 1 : 0),
     }
     await this.#db.transaction().execute(async (db) => {
-      // Locks the row: of two processes that change the state at the same time, the second finds another number.
+      // Locks the row: if two processes change the state at once, the second finds a different number.
       const { numUpdatedRows } = await db
         .updateTable('workspace')
         .set(after)
@@ -83,7 +83,7 @@ export class KyselyControlStore implements ControlStore {
         .executeTakeFirstOrThrow()
       if (numUpdatedRows !== 1n) throw new StaleStateError()
       for (const [i, change] of changes.entries()) {
-        // The engine is in this thread: a change of thousands of rows must not hold up the events that come meanwhile.
+        // The engine runs in this thread: a change of thousands of rows must not delay events.
         if (i % ROWS_PER_TURN === ROWS_PER_TURN - 1) await setImmediate()
         await this.#write(db, change)
       }
@@ -196,7 +196,7 @@ export class KyselyControlStore implements ControlStore {
         return
       }
       case 'credential': {
-        // As JSON, which writes every character that a text can hold.
+        // JSON can represent every character.
         const value = this.#secrets.seal(JSON.stringify(change.value.value), credentialContext(id))
         const row = { updated_at: change.value.updatedAt, value }
         await db

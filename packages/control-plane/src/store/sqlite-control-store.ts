@@ -9,9 +9,9 @@ import { NodeSqliteDialect } from './sqlite-dialect.ts'
 import type { Tables } from './tables.ts'
 
 /**
- * Opens the control store in a SQLite file, which is made if it is missing.
+ * Opens the control store in a SQLite file; creates the file if it is missing.
  *
- * @throws NewerDatabaseError or WrongSecretKeyError, before anything is written.
+ * @throws NewerDatabaseError or WrongSecretKeyError, before it writes anything.
  */
 export async function openSqliteControlStore(
   file: string,
@@ -30,7 +30,7 @@ export async function openSqliteControlStore(
   }
 }
 
-/** Looks at an existing file without the means to change it. */
+/** Reads an existing file through a read-only connection. */
 function judge(file: string, secrets: SecretBox): void {
   using database = new DatabaseSync(file, { readOnly: true })
   refuseNewerDatabase(database, file)

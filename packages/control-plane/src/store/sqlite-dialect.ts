@@ -10,7 +10,7 @@ import {
   type SqliteStatement,
 } from 'kysely'
 
-/** Kysely over the SQLite that Node brings along. */
+/** A Kysely dialect for Node's built-in SQLite. */
 export class NodeSqliteDialect extends SqliteDialect {
   readonly #database: DatabaseSync
 
@@ -28,7 +28,7 @@ export class NodeSqliteDialect extends SqliteDialect {
   }
 }
 
-/** SQLite changes tables inside transactions like rows, so a migration is whole or absent. */
+/** SQLite changes tables inside transactions, so a migration is whole or absent. */
 class TransactionalAdapter extends SqliteAdapter {
   override get supportsTransactionalDdl(): boolean {
     return true
@@ -43,7 +43,7 @@ class NodeSqliteDriver extends SqliteDriver {
     this.#database = database
   }
 
-  /** After a full disk and the like SQLite has rolled back already; doing it again would hide why. */
+  /** After an error such as a full disk, SQLite has already rolled back; a second rollback would hide the cause. */
   override async rollbackTransaction(connection: DatabaseConnection): Promise<void> {
     if (this.#database.isTransaction) await super.rollbackTransaction(connection)
   }

@@ -2,15 +2,15 @@ import type { Kysely } from 'kysely'
 import type { Migration } from 'kysely/migration'
 
 /**
- * The tables, in types that every engine has. Whatever is looked up or must be unique is a column; the rest of a row is
- * one JSON document, because all of it is read at the start and found in memory afterwards.
+ * The tables, in types that every engine has. A value that is searched or must be unique is a column. The rest of a row
+ * is one JSON document, because all of it is read at the start and searched in memory.
  */
 export interface Tables {
   workspace: {
     id: string
     commits: number
     revision: number
-    /** SecretBox.keyCheck of the key that the secrets are sealed with. */
+    /** SecretBox.keyCheck of the key that sealed the secrets. */
     key_check: string
     ownership: string | null
     created_at: number
@@ -28,7 +28,7 @@ export interface Tables {
   }
   transformation: { id: string; key: string; created_at: number; document: string }
   library: { id: string; key: string; created_at: number; document: string }
-  /** Never removed, and never changed but for the pins, which are set once. Read at the start only as far as something runs it or is edited. */
+  /** Never removed, and changed only to set the pins once. A start reads only versions that run or are edited. */
   code_version: {
     id: string
     owner_kind: string
@@ -62,7 +62,7 @@ export interface Tables {
   audit_entry: { id: string; at: number; actor: string; kind: string; document: string }
 }
 
-/** By name, in order. One that was released is never changed; each runs whole or not at all. */
+/** By name, in order. Never change a released migration; each runs whole or not at all. */
 export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '0001-resources-and-accounts': { up: createResourcesAndAccounts },
   '0002-audit-log': { up: createAuditLog },
@@ -135,7 +135,7 @@ async function createAuditLog(db: Kysely<unknown>): Promise<void> {
     .addColumn('kind', 'text', (column) => column.notNull())
     .addColumn('document', 'text', (column) => column.notNull())
     .execute()
-  // One for each filter, all in the order in which pages are read: a page of a rare kind must not read a year.
+  // One index for each filter, all in the order of pages: a page of a rare kind must not read a year of entries.
   await db.schema.createIndex('audit_entry_at').on('audit_entry').columns(['at', 'id']).execute()
   await db.schema.createIndex('audit_entry_actor').on('audit_entry').columns(['actor', 'at', 'id']).execute()
   await db.schema.createIndex('audit_entry_kind').on('audit_entry').columns(['kind', 'at', 'id']).execute()
@@ -161,7 +161,7 @@ async function createTransformations(db: Kysely<unknown>): Promise<void> {
       .addColumn('document', 'text', (column) => column.notNull())
       .execute()
   }
-  // Without a reference to its owner, which it outlives: traces and dead letters name versions.
+  // Has no reference to its owner, which it outlives: traces and dead letters name versions.
   await db.schema
     .createTable('code_version')
     .addColumn('id', 'text', (column) => column.primaryKey())
@@ -192,7 +192,7 @@ async function createSessions(db: Kysely<unknown>): Promise<void> {
   await db.schema.createIndex('session_token').on('session').column('token_id').execute()
 }
 
-/** The log has one partition so far: every source lies in it. */
+/** The log has one partition so far, which holds every source. */
 async function addPartitions(db: Kysely<unknown>): Promise<void> {
   await db.schema
     .alterTable('source')

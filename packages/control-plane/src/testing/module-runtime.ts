@@ -14,7 +14,7 @@ import type {
 const ENTRIES: readonly CodeEntry[] = ['transformEvent', 'transformBatch']
 const IMPORT = /(import [^'"\n]*from )["']([^'"\n]+)["']/g
 
-/** Runs code as modules of this very process: for tests whose code means well. */
+/** Runs code as modules of this process: for tests with trusted code. */
 export const moduleRuntime: CodeRuntime = {
   async check(code: CodeToCheck, libraries: readonly PublishedLibrary[]): Promise<CodeCheck> {
     const imports = Array.from(code.code.matchAll(IMPORT), ([, , name]) => name!)
@@ -56,7 +56,7 @@ async function load(
   return (await import(/* @vite-ignore */ addressOf(code, libraries))) as Exported
 }
 
-/** Of a module that holds the code. */
+/** URL of a module with the code. */
 function addressOf(
   { language, code }: Pick<PublishedLibrary, 'language' | 'code'>,
   libraries: readonly PublishedLibrary[],

@@ -1,7 +1,7 @@
 import type { Deliveries, DeliveryScope, RuleCountAsked, RuleCounted } from '../workspace/deliveries.ts'
 import type { Snapshot } from '../workspace/snapshot.ts'
 
-/** Counts what waits as it is told to, and remembers what it hears. */
+/** Returns the configured counts of waiting events, and records the changes that it is told. */
 export class TestDeliveries implements Deliveries {
   readonly heard: string[] = []
   waitingEvents = 0

@@ -17,11 +17,11 @@ import { testDestinationTypes } from './webhook-types.ts'
 
 export const START = Date.parse('2026-02-27T16:40:11.004Z')
 export const SECRET_KEY = Buffer.alloc(32, 1)
-/** What others tell of the server. */
+/** Facts that other parts report about the server. */
 const FACTS = { logBytes: 7, logOldestAt: null, lastBackup: null, settings: { MILLRACE_MAX_EVENT_KB: 32 } }
 export const OWNER_TOKEN = 'owner-token-of-the-tests-0123456789'
 
-/** Answer of a request, its body parsed. */
+/** Answer of a request, with its parsed body. */
 export interface Answer {
   readonly status: number
   readonly headers: Readonly<Record<string, unknown>>
@@ -39,7 +39,7 @@ export interface Sent {
   readonly address?: string
 }
 
-/** A control plane on a database of its own, behind its routes. */
+/** A control plane with its own database and its routes. */
 export class TestPlane implements AsyncDisposable {
   readonly directory = mkdtempSync(join(tmpdir(), 'millrace-control-plane-'))
   readonly clock = new ManualClock(START)
@@ -71,7 +71,7 @@ export class TestPlane implements AsyncDisposable {
     return join(this.directory, 'control.db')
   }
 
-  /** As after a restart of the process. */
+  /** Simulates a restart of the process. */
   async reopen(): Promise<void> {
     await this.#close()
     await this.#open()
@@ -89,13 +89,13 @@ export class TestPlane implements AsyncDisposable {
       request.payload = typeof body === 'string' || Buffer.isBuffer(body) ? body : JSON.stringify(body)
     }
     const { statusCode, headers: got, payload } = await this.app.inject(request)
-    // Routes that a test brings along are its own business.
+    // Routes that a test adds are not checked here.
     if (this.#more.length === 0)
       this.#conformance.check({ method, path, requestBody: body, status: statusCode, text: payload })
     return { status: statusCode, headers: got, text: payload, body: payload === '' ? undefined : JSON.parse(payload) }
   }
 
-  /** A request that must succeed. @returns the body */
+  /** Sends a request that must succeed. @returns the body */
   async ok(method: string, path: string, body?: object): Promise<Answer['body']> {
     const answer = await this.send(method, path, { body })
     if (answer.status >= 300) throw new Error(`${method} ${path}: ${answer.status} ${answer.text}`)

@@ -12,7 +12,10 @@ const webhook: DestinationTypeDefinition = {
   },
 }
 
-/** Two small types with the secrets of contracts/destinations.md §3: WEBHOOK, and CLOUD_ONLY, which takes only `cloud`. */
+/**
+ * Two small types with the secrets of contracts/destinations.md §3: WEBHOOK, and CLOUD_ONLY, which accepts only
+ * `cloud`.
+ */
 export const testDestinationTypes: DestinationTypes = {
   names: () => ['CLOUD_ONLY', 'WEBHOOK'],
   find(name) {
@@ -43,7 +46,7 @@ export const testDestinationTypes: DestinationTypes = {
   withoutMasks: (_, config) => mapSecrets(config, (value) => (value === MASK ? undefined : value)),
 }
 
-/** Secret are: signingSecret, the header Authorization and the password in webhookUrl. */
+/** The secrets are signingSecret, the header Authorization and the password in webhookUrl. */
 function mapSecrets(
   config: JsonObject,
   map: (value: string, key: string, path: string) => string | undefined,

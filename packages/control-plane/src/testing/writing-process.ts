@@ -6,8 +6,8 @@ import { moduleRuntime } from './module-runtime.ts'
 import { testDestinationTypes } from './webhook-types.ts'
 
 /*
- * Writes sources, destinations and connections into the database named by its first argument until it is killed, and
- * tells of each on standard output as soon as it is answered: `<kind> <id> <name>`.
+ * Writes sources, destinations and connections into the database given as first argument until it is killed, and prints
+ * each when it is answered: `<kind> <id> <name>`.
  */
 const plane = await ControlPlane.open({
   file: process.argv[2]!,

@@ -11,16 +11,16 @@ export interface JudgedCode {
   readonly imports: readonly string[]
 }
 
-/** Code that is judged at the same time; each may have 256 KB, and libraries of 1 MB. */
+/** Maximum of concurrent checks; each may have 256 KB of code and 1 MB of libraries. */
 const MAX_AT_ONCE = 64
 const MAX_REMEMBERED = 1_000
 
-/** Judges code before it is saved or tested, so that what cannot run never reaches live traffic. */
+/** Checks code before it is saved or tested: code that cannot run never reaches live traffic. */
 export class CodeChecks {
   readonly #runtime: Pick<CodeRuntime, 'check'>
   /**
-   * What passed lately, by a digest of the code and its libraries. Who changes the configuration judges first and again
-   * while changing: then no other change waits for a sandbox that may be busy with somebody's test.
+   * Code that passed lately, by a digest of the code and its libraries. A change is checked first outside, then again
+   * inside the change: no other change then waits for a sandbox that runs a test.
    */
   readonly #passed = new Map<string, JudgedCode>()
   #running = 0
@@ -29,7 +29,10 @@ export class CodeChecks {
     this.#runtime = runtime
   }
 
-  /** @throws ApiError 400 with the text of the engine and the place in the user's own source; 503 if too many are judged. */
+  /**
+   * @throws ApiError 400 with the engine's text and the place in the user's source; 503 if too many checks are in
+   * progress.
+   */
   async judge(code: CodeToCheck, shelf: LibraryShelf): Promise<JudgedCode> {
     const libraries = librariesInReach(code, shelf)
     const digest = digestOf(code, libraries)
@@ -56,8 +59,8 @@ export class CodeChecks {
 }
 
 /**
- * Libraries that the code may import, with those that they may import. Which ones it does only the engine can tell; a name
- * that nowhere stands in quotes is none.
+ * Libraries that the code may import, with their own imports. Only the engine can determine the actual imports; a name
+ * that does not appear in quotes is not imported.
  */
 function librariesInReach({ code, ...self }: CodeToCheck, { importNames, find }: LibraryShelf): PublishedLibrary[] {
   const names = new Set(importNames)

@@ -6,10 +6,10 @@ import type { CodeOwner } from '../workspace/change.ts'
 import type { Workspace } from '../workspace/workspace.ts'
 import type { CodeVersion, CodeVersionHeader } from './code.ts'
 
-/** Versions that a list shows; all that there are can be read by their id. */
+/** Maximum of versions in a list; every version can be read by its id. */
 const MAX_LISTED = 1_000
 
-/** The versions of transformations or of libraries; they stay readable when what they belong to is gone. */
+/** The versions of transformations or libraries; they stay readable after their owner is removed. */
 export class CodeHistory {
   readonly #store: Pick<ControlStore, 'codeVersions' | 'codeVersion'>
   readonly #kind: CodeOwner['kind']
@@ -19,10 +19,10 @@ export class CodeHistory {
     this.#kind = kind
   }
 
-  /** The newest 1,000, in order of creation. @throws ApiError 404 */
+  /** The newest 1,000, ordered by creation. @throws ApiError 404 */
   async list(ownerId: string): Promise<CodeVersionHeader[]> {
     const versions = await this.#store.codeVersions({ kind: this.#kind, id: ownerId }, MAX_LISTED)
-    // Whatever was made has a version.
+    // Every transformation or library has a version.
     if (versions.length === 0) throw this.#notFound(ownerId)
     return versions
   }
@@ -48,7 +48,7 @@ export function newVersion(
   return { id: workspace.newId(at), language, code, imports, pins: null, createdAt: at, createdBy: by.actor }
 }
 
-/** @param publishedId of the version that is in force. */
+/** @param publishedId of the published version. */
 export function versionHeaderJson({ id, createdAt, createdBy }: CodeVersionHeader, publishedId?: string): JsonObject {
   return { versionId: id, createdAt: formatTime(createdAt), createdBy, published: id === publishedId }
 }

@@ -1,15 +1,17 @@
 import type { JsonObject } from '@millrace/protocol'
 import type { CodeLanguage, PublishedLibrary, PublishedTransformation } from './code.ts'
 
-/** What the control plane needs of the sandbox that user code runs in. */
+/** The functions of the user-code sandbox that the control plane needs. */
 export interface CodeRuntime {
-  /** Judges code that is to be saved, without running it. @param libraries those that it may import, and what they import. */
+  /**
+   * Checks code before it is saved, without running it. @param libraries that it may import, with their own imports.
+   */
   check(code: CodeToCheck, libraries: readonly PublishedLibrary[]): Promise<CodeCheck>
-  /** Runs code as live traffic does, but in a sandbox that is fresh and used by nobody else. */
+  /** Runs code as in live traffic, but in a fresh sandbox for this call only. */
   run(run: CodeRun): Promise<CodeRunResult>
 }
 
-/** Shipped with the sandbox. */
+/** Modules included in the sandbox. */
 export interface CodeTemplate {
   readonly id: string
   readonly name: string
@@ -23,34 +25,34 @@ export type CodeToCheck =
   | { readonly kind: 'library'; readonly importName: string; readonly language: CodeLanguage; readonly code: string }
 
 export type CodeCheck =
-  /** `imports`: names of the libraries that the code itself imports. */
+  /** `imports`: names of the libraries that the code imports directly. */
   | { readonly ok: true; readonly entry?: CodeEntry; readonly imports: readonly string[] }
-  /** The place is 1-based, in the user's own source. */
+  /** Line and column are 1-based, in the user's source. */
   | { readonly ok: false; readonly error: string; readonly line?: number; readonly column?: number }
 
 export type CodeEntry = 'transformEvent' | 'transformBatch'
 
 export interface CodeRun {
-  /** Names the sandbox. */
+  /** Name of the sandbox. */
   readonly key: string
   readonly steps: readonly PublishedTransformation[]
   /** 1 to 100. */
   readonly events: readonly { readonly event: JsonObject; readonly metadata: JsonObject }[]
   readonly mode: 'test'
-  /** What getCredential gives. */
+  /** Values for getCredential. */
   readonly credentials: ReadonlyMap<string, string>
   readonly captureLogs: boolean
   readonly wallMs: number
 }
 
 export interface CodeRunResult {
-  /** One for each event, in their order. */
+  /** One for each event, in order. */
   readonly results: readonly EventRun[]
   /** Without values of credentials. */
   readonly logs: readonly string[]
-  /** Values of credentials that the code asked for. */
+  /** Values of credentials that the code read. */
   readonly usedCredentials: readonly string[]
-  /** The batch as a whole failed by a fault that one of its events may have caused. */
+  /** The whole batch failed with a fault that one of its events may have caused. */
   readonly trouble?: object
 }
 

@@ -19,13 +19,13 @@ import { MAX_TEST_EVENTS } from './stored-tests.ts'
 import type { StoredTest } from './transformation.ts'
 import type { Transformations } from './transformations.ts'
 
-/** Of one request. */
+/** Maximum events of one request. */
 const MAX_MS = 60_000
-/** Requests that run tests at the same time; they take turns in one child process. */
+/** Maximum of requests that run tests at a time; they share one child process. */
 const MAX_AT_ONCE = 16
 const TIMED_OUT = 'Timed out'
 
-/** Takes values out of what is shown. */
+/** Masks values in output. */
 export interface Mask {
   text(text: string): string
   value(value: JsonValue): JsonValue
@@ -41,7 +41,7 @@ export interface CodeTestsOptions {
   readonly maskingOf: (values: readonly string[]) => Mask
 }
 
-/** Test runs of unsaved and saved code, and of the tests that are stored with it. */
+/** Test runs of saved and unsaved code, and of stored tests. */
 export class CodeTests {
   readonly #options: CodeTestsOptions
   #running = 0
@@ -51,9 +51,9 @@ export class CodeTests {
   }
 
   /**
-   * @param written `{language, code, events, metadata}` and alike.
+   * @param written `{language, code, events, metadata}` and the like.
    * @returns `{"transformedEvents": […], "logs": […]}`
-   * @throws ApiError 400 as on save, 404; 503 if too many run.
+   * @throws ApiError 400 as on save, 404; 503 if too many tests run.
    */
   run(written: JsonObject): Promise<JsonObject> {
     return this.#inBounds(async (deadline) => {
@@ -100,7 +100,7 @@ export class CodeTests {
     })
   }
 
-  /** What metadata(event) gives, without the messageId. */
+  /** The result of metadata(event), without the messageId. */
   #metadata(given: JsonObject = {}): JsonObject {
     return { workspaceId: this.#options.workspace.id, ...given }
   }
@@ -120,7 +120,9 @@ export class CodeTests {
     }
   }
 
-  /** All events at once; after a fault of the sandbox one by one, so that only the culprit fails, as in live traffic. */
+  /**
+   * Runs all events at once; after a sandbox fault one by one, so that only the faulty event fails, as in live traffic.
+   */
   async #runOne({ code, entry }: CodeToTest, { events, metadata }: Input, deadline: number): Promise<Tested> {
     const together = await this.#attempt(code, { events, metadata }, deadline)
     if (!together.isTroubled || entry !== 'transformEvent' || events.length === 1) return together
@@ -175,7 +177,7 @@ function eventsJson(run: EventRun, input: number): JsonObject[] {
 function resultJson({ id, name, expectedOutput }: StoredTest, runs: readonly EventRun[]): JsonObject {
   const actualOutput = runs.flatMap((run) => ('events' in run ? run.events : []))
   const errors = runs.flatMap((run) => ('error' in run ? [run.error] : []))
-  // The order of members says nothing.
+  // The order of members does not matter.
   const isAsExpected = isDeepStrictEqual(actualOutput, expectedOutput)
   const status = errors.length > 0 ? 'error' : isAsExpected ? 'pass' : 'fail'
   return { id, name, status, actualOutput, errors }

@@ -12,10 +12,10 @@ import { type LibraryShelf, linkedLibraries, publishedLibraries } from './linkin
 import type { Transformation } from './transformation.ts'
 import { readLanguage, refuseLongCode } from './written-code.ts'
 
-/** Stands for the ids of code that is not saved. */
+/** Replaces the ids of unsaved code. */
 const UNSAVED = 'unsaved'
 const MAX_OVERRIDES = 100
-/** By which a request names code: its own, or a saved version, and which libraries go with it. */
+/** The code in a request: its own, or a saved version, and the libraries that it runs with. */
 const CODE_MEMBERS = ['language', 'code', 'versionId', 'libraryVersionIDs']
 
 export interface CodeToTest {
@@ -23,7 +23,7 @@ export interface CodeToTest {
   readonly entry: CodeEntry | undefined
 }
 
-/** What it is found with. */
+/** Dependencies of the search. */
 export interface CodeSources {
   readonly snapshot: Snapshot
   readonly store: Pick<ControlStore, 'libraryVersion' | 'pinnedVersions'>
@@ -32,10 +32,11 @@ export interface CodeSources {
 }
 
 /**
- * The code that a test runs: that of the request, or a version of a transformation, by default the newest. It runs with the
- * libraries that are published now, the version in force with those that it pins, and with `libraryVersionIDs` in their place.
+ * The code that a test runs: the code of the request, or a version of a transformation, by default the newest. It runs
+ * with the published libraries; the published version runs with its pinned libraries. `libraryVersionIDs` replace
+ * either.
  *
- * @param of the transformation that is meant, if one is.
+ * @param of the transformation of the test, if any.
  * @throws ApiError 400 as on save; 404 for an unknown version.
  * @see contracts/transformations.md §9 [D421]
  */

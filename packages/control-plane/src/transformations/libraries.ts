@@ -45,7 +45,7 @@ export class Libraries {
     return find(this.#workspace.state.snapshot, id)
   }
 
-  /** @returns how to show libraries of one answer. */
+  /** @returns a function that shows the libraries of one answer. */
   json(): (library: Library) => JsonObject {
     const users = libraryUsers(this.#workspace.state.snapshot)
     return (library) => libraryJson(library, users(library.importName).transformationIds)
@@ -76,7 +76,7 @@ export class Libraries {
     })
   }
 
-  /** PUT: members that are left out get their defaults; other code makes a new version. */
+  /** PUT: omitted members get their defaults; changed code creates a new version. */
   async replace(by: Author, id: string, written: JsonObject, options: SaveOptions = {}): Promise<Library> {
     this.get(id)
     const fields = await this.#read(written)
@@ -86,7 +86,7 @@ export class Libraries {
       const saved = find(snapshot, id)
       refuseIfChanged(saved, options)
       refuseTakenName(snapshot, importName, id)
-      // What has imported it by the name of now could not be published any more.
+      // Code that imports it by its current name could not be published any more.
       if (importName !== saved.importName) refuseWhileUsed(snapshot, saved)
       const isNewVersion = saved.newest.code !== code || saved.newest.language !== language
       const newest = isNewVersion ? newVersion(this.#workspace, by, moment.at, fields) : saved.newest
@@ -98,9 +98,9 @@ export class Libraries {
   }
 
   /**
-   * Puts a version in force, also an older one, for the transformations that are published from then on.
+   * Publishes a version, new or old; transformations that are published later use it.
    *
-   * @throws ApiError 404, 412; 400 if a library that it needs is gone, or it would make a cycle.
+   * @throws ApiError 404, 412; 400 if an imported library was removed, or the import would be circular.
    */
   publish(by: Author, id: string, versionId: string, condition: Condition = {}): Promise<Library> {
     return this.#workspace.change(by, async (moment) => {
@@ -113,7 +113,7 @@ export class Libraries {
     })
   }
 
-  /** @throws ApiError 409 while something imports it. */
+  /** @throws ApiError 409 while other code imports it. */
   remove(by: Author, id: string, condition: Condition = {}): Promise<void> {
     return this.#workspace.change(by, ({ snapshot }) => {
       const saved = find(snapshot, id)

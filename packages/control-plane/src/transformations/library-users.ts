@@ -8,7 +8,7 @@ export interface LibraryUsers {
   readonly libraryIds: readonly string[]
 }
 
-/** Who uses which library, by its import name. */
+/** The users of each library, by its import name. */
 export function libraryUsers(snapshot: Snapshot): (importName: string) => LibraryUsers {
   const transformations = new Map<string, string[]>()
   for (const transformation of snapshot.transformations.values()) {

@@ -4,14 +4,14 @@ import type { CodeVersion } from './code.ts'
 /** A module that transformations and other libraries import. */
 export interface Library {
   readonly id: string
-  /** Names it in configuration as code; stays when the name changes. */
+  /** Identifies it in configuration as code; stays when the name changes. */
   readonly key: string
   readonly name: string
-  /** The camel-cased name; no two libraries have the same. */
+  /** The camel-cased name; unique among libraries. */
   readonly importName: string
   readonly description: string
   readonly newest: CodeVersion
-  /** What a transformation that is published now pins. */
+  /** The version that transformations pin when they are published. */
   readonly published: CodeVersion | null
   readonly workspaceId: string
   readonly createdAt: number
@@ -41,8 +41,8 @@ export function libraryJson(library: Library, usedBy: readonly string[]): JsonOb
 }
 
 /**
- * The name by which a library is imported: words split at what is neither letter nor digit, the first beginning in lower
- * case, the others in upper case; `Price Rules` gives `priceRules`. Empty where the name has no word.
+ * The import name of a library: words are split at characters other than letters and digits; the first begins in lower
+ * case, the others in upper case. `Price Rules` gives `priceRules`. Empty if the name has no word.
  *
  * @see contracts/transformations.md §3 [D407]
  */

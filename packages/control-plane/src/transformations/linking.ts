@@ -5,16 +5,16 @@ import { codeTooLarge } from './written-code.ts'
 
 const MAX_LIBRARY_BYTES = 1024 * 1024
 
-/** Which version of a library an import name stands for. */
+/** The version of a library behind an import name. */
 export type FindLibrary = (importName: string) => CodeVersion | undefined | null
 
-/** The libraries that code may import. */
+/** The libraries that code can import. */
 export interface LibraryShelf {
   readonly importNames: Iterable<string>
   readonly find: FindLibrary
 }
 
-/** A library can be imported once it is published. */
+/** A library can be imported after it is published. */
 export function publishedLibraries({ libraries, libraryByImportName }: Snapshot): LibraryShelf {
   return {
     importNames: Array.from(libraries.values(), ({ importName }) => importName),
@@ -23,11 +23,10 @@ export function publishedLibraries({ libraries, libraryByImportName }: Snapshot)
 }
 
 /**
- * All libraries that code needs: those that it imports, and those that these import. Each once, in the order in which they
- * are met.
+ * All libraries that code needs: its imports, and their imports. Each library once, in order of discovery.
  *
- * @param self import name of the code, if it is a library itself: to come back to it would be a cycle.
- * @throws ApiError 400 for a library that is not there or a cycle; 413 if they are too large together.
+ * @param self import name of the code, if it is a library: importing it again would be circular.
+ * @throws ApiError 400 for a missing library or a circular import; 413 if they are too large together.
  * @see contracts/transformations.md §1 "size", §3 [D407]
  */
 export function linkedLibraries(

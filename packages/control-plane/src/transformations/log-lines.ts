@@ -1,28 +1,27 @@
 import { formatTime, type JsonObject } from '@millrace/protocol'
 
-/** A line that a live run has logged. */
+/** A line logged by a live run. */
 export interface LogLine {
   /** Milliseconds since 1970. */
   readonly at: number
   readonly destinationId: string
-  /** Null where the code of several events was under way. */
+  /** Null if the run had several events. */
   readonly messageId: string | null
-  /** As the sandbox gives it: `Log: …`, without values of credentials. */
+  /** Text of the sandbox: `Log: …`, without values of credentials. */
   readonly line: string
 }
 
 const MAX_LINES = 1_000
-/** Of all transformations together; above it those that have been silent longest lose theirs. */
+/** Maximum for all transformations together; beyond it the transformations with the oldest lines lose theirs. */
 const MAX_CHARACTERS = 32 * 1024 * 1024
 
 /**
- * The last 1,000 lines of each transformation with `captureLogs`, in memory: they are for whoever looks at what code does
- * right now.
+ * The last 1,000 lines of each transformation with `captureLogs`, in memory: they show what code does now.
  *
  * @see contracts/transformations.md §8 [D431]
  */
 export class LogLines {
-  /** By transformation; the one that logged last is the last. */
+  /** By transformation, ordered by the last line. */
   readonly #lines = new Map<string, LogLine[]>()
   #characters = 0
 

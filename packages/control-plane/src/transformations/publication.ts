@@ -9,9 +9,9 @@ import {
 import { type LibraryShelf, linkedLibraries } from './linking.ts'
 
 export interface Publication {
-  /** What runs now: the version that was asked for or, where it cannot run with today's libraries, one like it. */
+  /** The version that now runs: the requested one or, if it cannot run with the current libraries, a copy of it. */
   readonly version: CodeVersion
-  /** Whether `version` is to be stored: it is new, or has its pins now. */
+  /** Whether to store `version`: it is new, or got its pins. */
   readonly isMade: boolean
   readonly code: PublishedTransformation
 }
@@ -22,20 +22,21 @@ export interface Publishing {
   readonly libraries: LibraryShelf
   /** Throws the ApiError that refuses the code with these libraries. */
   readonly judge: (version: CodeVersion) => Promise<unknown>
-  /** One with an id and time of its own. */
+  /** A copy with its own id and time. */
   readonly newVersion: (like: CodeVersion) => CodeVersion
 }
 
 /**
- * Puts a version of a transformation in force. What was published once runs with the same libraries for ever, so that
- * traces name exactly what ran and going back is exact:
+ * Publishes a version of a transformation. A published version always runs with the same libraries: traces then name
+ * exactly the code that ran, and a rollback is exact.
  *
- * - a version that was never published pins the libraries that are published now;
- * - the one in force, published again, follows its libraries: if they are others by now, a version with the same code is made;
- * - an older one comes back as it was, libraries included.
+ * - a version that was never published pins the currently published libraries;
+ * - the published version, published again, follows its libraries: if they changed, a version with the same code is
+ * created;
+ * - an older version runs again unchanged, including its libraries.
  *
- * @param current id of the version in force.
- * @throws ApiError 400, 413 if its libraries cannot be had.
+ * @param current id of the published version.
+ * @throws ApiError 400, 413 if its libraries cannot be resolved.
  * @see docs/decisions/0018-what-a-version-is.md, contracts/transformations.md §3 [D407], §9 [D419]
  */
 export async function publishedVersion(
@@ -50,13 +51,13 @@ export async function publishedVersion(
   return { version, isMade: false, code: transformationCode(transformationId, version, libraries) }
 }
 
-/** Publishes a version with the libraries of now. @throws ApiError 400, 413 */
+/** Publishes a version with the current libraries. @throws ApiError 400, 413 */
 export async function followingLibraries(publishing: Publishing): Promise<Publication> {
   const { transformationId, version, judge, newVersion } = publishing
   const libraries = linkedLibraries(version.imports, publishing.libraries)
   const pins = libraries.map(({ importName, versionId }) => ({ importName, versionId }))
   const isAsBefore = version.pins !== null && areSame(version.pins, pins)
-  // Libraries may lack by now what the code takes from them.
+  // The libraries may no longer export names that the code imports.
   if (!isAsBefore && pins.length > 0) await judge(version)
   const now = isAsBefore ? version : { ...(version.pins === null ? version : newVersion(version)), pins }
   return { version: now, isMade: !isAsBefore, code: transformationCode(transformationId, now, libraries) }

@@ -22,7 +22,7 @@ const shown = {
 }
 const common = { workspaceId: Id, createdAt: Time, updatedAt: Time }
 
-/** The readers of written code and the OpenAPI document go by these. @see contracts/transformations.md §9 [D401] */
+/** Both the readers of code and the OpenAPI document use these. @see contracts/transformations.md §9 [D401] */
 export const TRANSFORMATION_WRITTEN = named(
   'TransformationWritten',
   closed({

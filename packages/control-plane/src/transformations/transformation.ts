@@ -10,15 +10,15 @@ export interface StoredTest {
 
 export interface Transformation {
   readonly id: string
-  /** Names it in configuration as code; stays when the name changes. */
+  /** Identifies it in configuration as code; stays when the name changes. */
   readonly key: string
   readonly name: string
   readonly description: string
-  /** Whether lines that live runs log are kept. */
+  /** Whether to keep the lines that live runs log. */
   readonly captureLogs: boolean
-  /** The version that was made last: what is edited. */
+  /** The newest version, which users edit. */
   readonly newest: CodeVersion
-  /** What runs in live traffic and in the Test API. */
+  /** The version that runs in live traffic and in the Test API. */
   readonly published: PublishedTransformation | null
   readonly tests: readonly StoredTest[]
   readonly workspaceId: string
@@ -28,14 +28,14 @@ export interface Transformation {
   readonly revision: number
 }
 
-/** As they are written and shown. */
+/** The form in which clients write and read tests. */
 export function testsJson(tests: readonly StoredTest[]): JsonObject[] {
   return tests.map(({ id, name, input, expectedOutput }) => {
     return { id, name, input: [...input], expectedOutput: [...expectedOutput] }
   })
 }
 
-/** @param destinationIds those that it is attached to. */
+/** @param destinationIds of the destinations that use it. */
 export function transformationJson(transformation: Transformation, destinationIds: readonly string[]): JsonObject {
   const { newest } = transformation
   return {

@@ -25,7 +25,7 @@ import { readCaptureLogs, readWrittenCode, type WrittenCode } from './written-co
 const MEMBERS = membersOf(TRANSFORMATION_WRITTEN)
 
 export interface SaveOptions extends Condition {
-  /** Puts the saved code in force. */
+  /** Publishes the saved code. */
   readonly publish?: boolean
 }
 
@@ -56,7 +56,7 @@ export class Transformations {
     return transformationJson(transformation, this.#workspace.state.snapshot.destinationIdsOf(transformation.id))
   }
 
-  /** @throws ApiError 400 if the code cannot be run, 413 */
+  /** @throws ApiError 400 if the code cannot run, 413 */
   async create(by: Author, written: JsonObject, options: SaveOptions = {}): Promise<Transformation> {
     const { imports, captureLogs, ...fields } = await this.#read(written)
     return this.#workspace.change(by, async (moment) => {
@@ -79,7 +79,7 @@ export class Transformations {
     })
   }
 
-  /** PUT: members that are left out get their defaults; other code makes a new version. */
+  /** PUT: omitted members get their defaults; changed code creates a new version. */
   async replace(by: Author, id: string, written: JsonObject, options: SaveOptions = {}): Promise<Transformation> {
     this.get(id)
     const { imports, captureLogs, ...fields } = await this.#read(written)
@@ -95,7 +95,7 @@ export class Transformations {
     })
   }
 
-  /** Puts a version in force, also an older one. @throws ApiError 404, 412; 400 if a library that it needs is gone. */
+  /** Publishes a version, new or old. @throws ApiError 404, 412; 400 if a library that it needs was removed. */
   async publish(by: Author, id: string, versionId: string, condition: Condition = {}): Promise<Transformation> {
     await this.#judgeAhead(id, versionId)
     return this.#workspace.change(by, async (moment) => {
@@ -108,7 +108,10 @@ export class Transformations {
     })
   }
 
-  /** So that the change need not wait for the sandbox; what is refused there may be an older version that needs no judging. */
+  /**
+   * Checks ahead, so the change need not wait for the sandbox. Refused code is ignored here: it may be an older version
+   * that needs no check.
+   */
   async #judgeAhead(id: string, versionId: string): Promise<void> {
     const { newest } = this.get(id)
     const { language, code } = versionId === newest.id ? newest : await this.history.get(id, versionId)
@@ -160,7 +163,7 @@ export class Transformations {
     const { newest } = transformation
     const made = isNewVersion ? [newest] : []
     if (publish === true) return this.#publish(by, moment, transformation, newest, made, () => audited)
-    // Libraries may have gone since the code was judged.
+    // Libraries may have been removed since the code was checked.
     if (isNewVersion) linkedLibraries(newest.imports, publishedLibraries(moment.snapshot))
     return decision(transformation, made, audited)
   }

@@ -6,7 +6,7 @@ import { CODE_LANGUAGES, type CodeLanguage } from './code.ts'
 const MAX_CODE_BYTES = 256 * 1024
 export const MAX_DESCRIPTION_LENGTH = 2_000
 
-/** What transformations and libraries are written as. */
+/** The writable members of transformations and libraries. */
 export interface WrittenCode {
   readonly name: string
   readonly description: string
@@ -26,7 +26,7 @@ export function readWrittenCode(written: JsonObject, members: readonly string[])
   return { name, description, language, code }
 }
 
-/** The text of a missing name is another one than that of the other resources. */
+/** The error text for a missing name differs from that of the other resources. */
 function readCodeName(written: JsonObject): string {
   const name = ownMember(written, 'name')
   if (typeof name !== 'string' || name.trim() === '') throw badRequest('Invalid request. Missing name')

@@ -7,16 +7,16 @@ import type { CodeVersion } from '../transformations/code.ts'
 import type { Library } from '../transformations/library.ts'
 import type { Transformation } from '../transformations/transformation.ts'
 
-/** What is remembered of how the owner came to be. */
+/** The stored facts about the owner's creation. */
 export interface Ownership {
   readonly userId: string
-  /** SHA-256 of the last token given by setting, as hex, and the access token made of it. */
+  /** SHA-256 of the last token from the setting, as hex, and the access token created from it. */
   readonly given: { readonly digest: string; readonly tokenId: string } | null
-  /** A generated token that nobody has seen yet. */
+  /** A generated token that was not printed yet. */
   readonly unprintedTokenId: string | null
 }
 
-/** One row put in place, or removed where the value is undefined. Stored and applied in memory from the same data. */
+/** One row to store, or to remove if the value is undefined. The store and the memory apply the same data. */
 export type Change =
   | { readonly kind: 'source'; readonly id: string; readonly value: Source | undefined }
   | { readonly kind: 'destination'; readonly id: string; readonly value: Destination | undefined }
@@ -26,13 +26,15 @@ export type Change =
   | CodeVersionMade
   | { readonly kind: 'user'; readonly id: string; readonly value: User | undefined }
   | { readonly kind: 'access-token'; readonly id: string; readonly value: AccessToken | undefined }
-  /** A session goes with its token, without a change of its own. */
+  /** Removing a token removes its sessions, without changes of their own. */
   | { readonly kind: 'session'; readonly id: string; readonly value: Session | undefined }
   /** Its id is its key. */
   | { readonly kind: 'credential'; readonly id: string; readonly value: Credential | undefined }
   | { readonly kind: 'ownership'; readonly value: Ownership }
 
-/** A new version of a transformation or library, or one that gets its pins; it comes with its owner and outlives it. */
+/**
+ * A new version of a transformation or library, or one that gets its pins; created with its owner, which it outlives.
+ */
 export interface CodeVersionMade {
   readonly kind: 'code-version'
   readonly id: string
@@ -45,7 +47,9 @@ export interface CodeOwner {
   readonly id: string
 }
 
-/** Whether a change belongs to the configuration, whose revision it then raises; accounts and credentials have no part in it. */
+/**
+ * Whether a change belongs to the configuration and raises its revision; changes of accounts and credentials do not.
+ */
 export function isConfiguration({ kind }: Change): boolean {
   return CONFIGURATION.includes(kind)
 }

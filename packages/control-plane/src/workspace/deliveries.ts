@@ -2,7 +2,7 @@ import type { ConnectionRules } from '@millrace/protocol'
 import { unavailable } from '../refusals.ts'
 import type { Snapshot } from './snapshot.ts'
 
-/** Which waiting events are meant. */
+/** Selects waiting events. */
 export type DeliveryScope =
   | { readonly destinationId: string }
   | { readonly sourceId: string }
@@ -26,20 +26,21 @@ export interface RuleCounted {
   readonly countedFrom: number
 }
 
-/** What the control plane needs of the side that delivers events. */
+/** The functions of the delivery side that the control plane needs. */
 export interface Deliveries {
   /** Waiting events and open dead letters together. */
   waiting(scope: DeliveryScope): Promise<number>
   /** Counts stored events, within bounds. @throws ApiError 503 when too many searches wait. */
   countByRules(asked: RuleCountAsked): Promise<RuleCounted>
   /**
-   * Told of each new configuration, one after the other, before the change is answered: a new connection starts here,
-   * and what waits for something that is gone ends as discarded. Called in the same turn in which the snapshot is replaced.
+   * Called with each new configuration, one after the other, before the change is answered. A new connection starts
+   * here, and events that wait for removed resources are discarded. Called in the same turn in which the snapshot is
+   * replaced.
    */
   changed(before: Snapshot, after: Snapshot): void | Promise<void>
 }
 
-/** The delivery side as the control plane knows it: as long as there is none, nothing waits and a change concerns nobody. */
+/** The delivery side of the control plane: before it is connected, nothing waits, and changes have no listener. */
 export class AttachedDeliveries implements Deliveries {
   #deliveries: Deliveries | undefined
 

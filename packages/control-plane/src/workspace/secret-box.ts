@@ -4,8 +4,8 @@ const NONCE_BYTES = 12
 const TAG_BYTES = 16
 
 /**
- * Encrypts what is secret at rest with AES-256-GCM. A sealed text is base64 of: nonce (12 bytes), ciphertext, tag (16
- * bytes). The context, such as the id of the row, is authenticated with it: moved to another row, it does not open.
+ * Encrypts secrets at rest with AES-256-GCM. A sealed text is base64 of: nonce (12 bytes), ciphertext, tag (16 bytes).
+ * The context, such as the id of the row, is authenticated: a sealed text that is moved to another row does not open.
  *
  * @see contracts/control-plane.md §11
  */
@@ -27,7 +27,7 @@ export class SecretBox {
     return Buffer.concat([nonce, cipher.update(text, 'utf8'), cipher.final(), cipher.getAuthTag()]).toString('base64')
   }
 
-  /** @throws Error if the text was sealed with another key or context, or was altered. */
+  /** @throws Error if the text was sealed with another key or context, or was modified. */
   open(sealed: string, context: string): string {
     const bytes = Buffer.from(sealed, 'base64')
     const decipher = createDecipheriv('aes-256-gcm', this.#key, bytes.subarray(0, NONCE_BYTES), {
@@ -38,7 +38,7 @@ export class SecretBox {
     return decipher.update(bytes.subarray(NONCE_BYTES, -TAG_BYTES), undefined, 'utf8') + decipher.final('utf8')
   }
 
-  /** Tells this key from others without telling the key. */
+  /** Identifies this key without revealing it. */
   get keyCheck(): string {
     return createHmac('sha256', this.#key).update('millrace control plane: key check').digest('hex')
   }

@@ -6,8 +6,8 @@ import type { Library } from '../transformations/library.ts'
 import type { Transformation } from '../transformations/transformation.ts'
 
 /**
- * The configuration as of one revision. Never changed: a change makes another one, so whoever holds one sees sources,
- * destinations and connections that fit together. Each map is in order of creation.
+ * The configuration of one revision. Immutable: a change creates a new one, so sources, destinations and connections of
+ * a snapshot always fit together. Each map is ordered by creation.
  */
 export interface Snapshot {
   readonly revision: number
@@ -16,23 +16,23 @@ export interface Snapshot {
   readonly connections: ReadonlyMap<string, Connection>
   readonly transformations: ReadonlyMap<string, Transformation>
   readonly libraries: ReadonlyMap<string, Library>
-  /** By its write key, or by one rotated away whose grace has not ended. */
+  /** By its write key, or by a former key in its grace period. */
   sourceByWriteKey(writeKey: string): Source | undefined
   connectionsOf(sourceId: string): readonly Connection[]
-  /** A library by the name under which it is imported. */
+  /** A library by its import name. */
   libraryByImportName(importName: string): Library | undefined
-  /** Ids of the destinations that a transformation is attached to, in order of creation. */
+  /** Ids of the destinations that use a transformation, ordered by creation. */
   destinationIdsOf(transformationId: string): readonly string[]
 }
 
 export type Resources = Pick<Snapshot, 'sources' | 'destinations' | 'connections' | 'transformations' | 'libraries'>
 
-/** @param now the wall clock, by which rotated write keys end. */
+/** @param now the wall clock, which ends former write keys. */
 export function buildSnapshot(revision: number, resources: Resources, now: () => number): Snapshot {
   const { sources, connections, transformations, libraries } = resources
   const destinations = resolved(resources.destinations, transformations)
   const byWriteKey = new Map<string, { source: Source; expiresAt: number }>()
-  // A key that has expired may have been given to another source meanwhile, so it is left out.
+  // An expired key may belong to another source meanwhile, so it is excluded.
   for (const source of sources.values()) {
     byWriteKey.set(source.writeKey, { source, expiresAt: Number.POSITIVE_INFINITY })
     for (const { key, expiresAt } of source.previousWriteKeys) {
@@ -62,7 +62,7 @@ export function buildSnapshot(revision: number, resources: Resources, now: () =>
 
 const NONE: readonly never[] = []
 
-/** Each destination with the code that it runs. One whose code is as before stays the same object. */
+/** Each destination with the code that it runs. A destination whose code did not change stays the same object. */
 function resolved(
   destinations: ReadonlyMap<string, Destination>,
   transformations: ReadonlyMap<string, Transformation>,
@@ -75,7 +75,7 @@ function resolved(
   return all
 }
 
-/** What is attached has been published and cannot be removed. */
+/** An attached transformation is published and cannot be removed. */
 function publishedCode(transformations: ReadonlyMap<string, Transformation>, id: string): PublishedTransformation {
   const published = transformations.get(id)?.published
   if (published === undefined || published === null)

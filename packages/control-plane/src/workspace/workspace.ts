@@ -21,16 +21,16 @@ export interface WorkspaceOptions {
 export interface WorkspaceState {
   readonly snapshot: Snapshot
   readonly accounts: Accounts
-  /** By key, in order of creation. */
+  /** By key, ordered by creation. */
   readonly credentials: ReadonlyMap<string, Credential>
   readonly ownership: Ownership | undefined
 }
 
-/** What a change is decided upon. Nothing else changes until it is done. */
+/** The basis of a change. Nothing else changes until it is done. */
 export interface ChangeBase extends WorkspaceState {
-  /** Time of the change: later than that of every change before, so that it tells the order of creation. */
+  /** Time of the change: later than every earlier change, so it gives the order of creation. */
   readonly at: number
-  /** The configuration revision that the change will make. */
+  /** The configuration revision that the change creates. */
   readonly nextRevision: number
 }
 
@@ -44,8 +44,8 @@ export interface Decision<T> {
 const MAX_WAITING_CHANGES = 1_000
 
 /**
- * The state of the workspace in memory, and the one place where it changes. Changes go one after the other: decided
- * upon the state of the moment, stored, then visible to all at once. What is not stored is never seen.
+ * The state of the workspace in memory, and the only place where it changes. Changes run one after the other: each is
+ * decided on the current state, stored, then visible to all at once. A change that is not stored is never visible.
  */
 export class Workspace {
   readonly id: string
@@ -81,17 +81,17 @@ export class Workspace {
     return this.#state
   }
 
-  /** @returns a function that ends it. */
+  /** @returns a function that removes the listener. */
   onChange(listener: (snapshot: Snapshot) => void): () => void {
     this.#listeners.add(listener)
     return () => this.#listeners.delete(listener)
   }
 
   /**
-   * Carries out a change; resolves when it is stored, visible, and known to the delivery side.
+   * Runs a change; resolves when it is stored, visible, and known to the delivery side.
    *
-   * @param by who is told of in the audit log.
-   * @param decide throws the ApiError that refuses the change; then nothing happens.
+   * @param by the author in the audit log.
+   * @param decide throws the ApiError that refuses the change; then nothing changes.
    */
   change<T>(by: Author, decide: (moment: ChangeBase) => Decision<T> | Promise<Decision<T>>): Promise<T> {
     if (this.#waiting >= MAX_WAITING_CHANGES) return Promise.reject(unavailable())
@@ -101,7 +101,7 @@ export class Workspace {
     return done
   }
 
-  /** Notes in the background of an answer: a full disk must not keep anybody from reading. */
+  /** Stores the use in the background of an answer: a full disk must not block reads. */
   async noteTokenUse(tokenId: string, at: number): Promise<void> {
     const { accounts } = this.#state
     const token = accounts.tokens.get(tokenId)
@@ -129,7 +129,10 @@ export class Workspace {
     }
   }
 
-  /** The time, but later than ever before: it tells the order of creation also when the wall clock goes back. */
+  /**
+   * The current time, but later than every earlier result: it gives the order of creation even if the wall clock is set
+   * back.
+   */
   nextTime(): number {
     this.#latest = Math.max(this.clock.now(), this.#latest + 1)
     return this.#latest
@@ -139,7 +142,7 @@ export class Workspace {
     return resourceId(at, this.random(14))
   }
 
-  /** Resolves when no change is under way any more. */
+  /** Resolves when no change is running. */
   async settled(): Promise<void> {
     while (this.#waiting > 0) await this.#last
   }
@@ -158,12 +161,12 @@ export class Workspace {
           { err: error },
           isStale ? 'a change was based on a stale state' : 'a change could not be stored',
         )
-        // A commit that failed may have been stored none the less: then every later one would be refused.
+        // A failed commit may still have been stored: every later commit would then be refused.
         if (isStale) await this.#reload()
         if (isStale && !isAgain) continue
         throw unavailable(error)
       }
-      // The state is taken anew: the use of a token may have been noted meanwhile.
+      // Reads the state again: the use of a token may have been stored meanwhile.
       const before = this.#state
       this.#state = this.#applied(before, changes)
       if (this.#state.snapshot !== before.snapshot) await this.#announce(before.snapshot)
@@ -171,7 +174,7 @@ export class Workspace {
     }
   }
 
-  /** Takes over what is stored, as a start would. */
+  /** Replaces the state with the stored one, as a start does. */
   async #reload(): Promise<void> {
     try {
       const stored = await this.#store.load()
@@ -186,7 +189,7 @@ export class Workspace {
     }
   }
 
-  /** In the order in which they were told, also for whoever sorts them by id. */
+  /** In the order of arrival, also when sorted by id. */
   #entries({ actor, tokenName, address, requestId }: Author, audit: readonly Audited[], at: number): AuditEntry[] {
     const ids = audit.map(() => this.newId(at)).sort()
     return audit.map((audited, i) => ({
@@ -231,7 +234,7 @@ export class Workspace {
           put(libraries, change)
           break
         case 'code-version':
-          // Its owner has it, as far as it is needed.
+          // The owner holds it, as far as it is needed.
           break
         case 'user':
           put(users, change)
@@ -267,8 +270,8 @@ export class Workspace {
     try {
       await this.#deliveries.changed(before, after)
     } catch (error) {
-      // The change is stored and in force. The delivery side finds what it missed as it does after a crash.
-      this.#logger.error({ revision: after.revision, err: error }, 'the delivery side failed to follow a change')
+      // The change is stored and visible. The delivery side catches up as after a crash.
+      this.#logger.error({ revision: after.revision, err: error }, 'delivery could not apply a configuration change')
     }
   }
 }
@@ -291,7 +294,7 @@ function stateOf(stored: StoredState, clock: Clock): WorkspaceState {
   }
 }
 
-/** The latest time of anything that is stored. */
+/** The latest time in the stored state. */
 function latestOf(stored: StoredState): number {
   const { sources, destinations, connections, transformations, libraries, users, credentials, accessTokens } = stored
   const timed = [sources, destinations, connections, transformations, libraries, users, credentials].flat()

@@ -1,31 +1,34 @@
-/** A record that left the log before it was delivered everywhere; bytes and duplicates as the log has them. */
+/** A record that left the log before every destination had it; bytes and duplicates are those of the log. */
 export interface KeptRecord {
   readonly offset: number
   readonly stream: number
   readonly sourceId: string
-  /** Without duplicates. */
+  /** Excludes duplicates. */
   readonly events: number
   readonly bytes: Uint8Array
   readonly duplicates: Uint8Array | null
 }
 
-/** What a destination holds on disk beside the log. */
+/** Events and bytes that a destination holds on disk outside the log. */
 export interface BacklogRow {
   readonly destinationId: string
-  /** Open ones. */
+  /** Number of open dead letters. */
   readonly letters: number
   readonly letterBytes: number
-  /** Events of it that were given up by the system, ever. */
+  /** Number of its events that the system ever gave up. */
   readonly expired: number
 }
 
-/** What waits for delivery beside the log: copies of records that the log gave up, and how much destinations hold. */
+/**
+ * Events that wait for delivery outside the log (copies of records that the log gave up), and the bytes that each
+ * destination holds.
+ */
 export interface BacklogStore {
   byDestination(): Promise<BacklogRow[]>
   keepRecords(request: { partition: number; records: readonly KeptRecord[] }): Promise<void>
-  /** In order of their offsets; empty behind the last. */
+  /** Ordered by offset; empty after the last record. */
   readKept(request: { partition: number; stream: number; from: number; maxBytes: number }): Promise<KeptRecord[]>
-  /** Those that are there. */
+  /** Returns only the records that are present. */
   getKept(request: { partition: number; offsets: readonly number[] }): Promise<KeptRecord[]>
   tallyKept(request: {
     partition: number
@@ -34,6 +37,6 @@ export interface BacklogStore {
     to: number
   }): Promise<[sourceId: string, { events: number; bytes: number }][]>
   keptRanges(): Promise<{ partition: number; from: number; to: number }[]>
-  /** Nobody needs those before an offset any more. */
+  /** Deletes the records before an offset: no destination needs them. */
   dropKept(request: { partition: number; before: number }): Promise<void>
 }

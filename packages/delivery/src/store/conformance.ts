@@ -12,16 +12,16 @@ const NOW = Date.parse('2026-03-04T09:00:00.000Z')
 const HOUR_MS = 3_600_000
 const REQUEST = { method: 'POST', endpoint: 'http://x/', headers: {}, attempts: [] }
 
-/** Where an engine keeps one store; each `open` is a start of the server over the same state. */
+/** The place where an engine keeps one store; each `open` is a start of the server over the same state. */
 export interface StorePlace extends AsyncDisposable {
   open(clock: ManualClock): Promise<DeliveryStore>
 }
 
-/** What every engine of the delivery store promises. `makePlace` gives a place without state. */
+/** Tests that every engine of the delivery store must pass. `makePlace` returns a place without state. */
 export function describeDeliveryStore(engine: string, makePlace: () => Promise<StorePlace>): void {
   const clock = new ManualClock(NOW)
 
-  /** Runs work against a store, and then again what holds after a restart. */
+  /** Runs work against a store, then checks the same promises after a restart. */
   async function withStore(
     work: (store: DeliveryStore) => Promise<void>,
     then?: (store: DeliveryStore) => Promise<void>,
@@ -408,7 +408,7 @@ function eventAt(offset: number, index = 0): LaneEvent {
   return new LaneEvent({ partition: 0, stream: 0, offset, index }, facts, undefined)
 }
 
-/** An event of which the store has a row. */
+/** An event that has a row in the store. */
 function rowEvent(offset: number): LaneEvent {
   const event = eventAt(offset)
   event.hasRow = true

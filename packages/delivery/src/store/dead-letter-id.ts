@@ -5,8 +5,8 @@ const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz
 const ROW_BYTES = 6
 
 /**
- * The id of a dead letter is derived from its row and time, not stored: of 14 bytes behind the time, 6 are the row's
- * number and 8 a digest, so that an id cannot be guessed from another one.
+ * The id of a dead letter is derived from its row and time, not stored. After the time it has 14 bytes: 6 bytes are the
+ * row's number, 8 bytes a digest. The digest prevents guessing one id from another.
  */
 export function deadLetterId(row: number, deadAt: number): string {
   const tail = Buffer.alloc(14)
@@ -15,7 +15,7 @@ export function deadLetterId(row: number, deadAt: number): string {
   return resourceId(deadAt, tail)
 }
 
-/** The row that an id may name; whoever finds it checks that its id is the same. */
+/** The row that an id may name; the caller checks that the row has this id. */
 export function rowOfDeadLetterId(id: string): number | undefined {
   if (!/^[0-9A-Za-z]{27}$/.test(id)) return undefined
   let value = 0n

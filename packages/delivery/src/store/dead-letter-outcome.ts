@@ -1,7 +1,7 @@
 import type { DeadLetterState } from './dead-letter-store.ts'
 import { DROPPED } from './outcome-block.ts'
 
-/** What is shown of an event that is a dead letter, or was one; `waiting` while its replay is under way. */
+/** The outcome shown for an event that is or was a dead letter; `waiting` while its replay is in progress. */
 export function outcomeOfDeadLetter(letter: {
   readonly state: DeadLetterState
   readonly reason: string

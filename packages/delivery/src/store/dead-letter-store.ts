@@ -7,11 +7,14 @@ export type DeadLetterState = (typeof DEAD_LETTER_STATES)[number]
 export interface DeadLetterRow extends DeadLetterWrite, WithVersions {
   readonly id: string
   readonly state: DeadLetterState
-  /** Why it ended, where that is not plain: what it belonged to was removed, a person discarded it, a replay left it out. */
+  /**
+   * Why the dead letter ended, if the state does not show it: its destination, connection or source was removed, a
+   * person discarded it, or a replay filtered it.
+   */
   readonly endReason: string | null
-  /** When it went over to its state; of one that was never anything but open, 0. */
+  /** Time of the last change of state; 0 for a dead letter that was always open. */
   readonly stateAt: number
-  /** Of one that is replaying, and has an attempt behind it. */
+  /** Only for a dead letter whose replay has made an attempt. */
   readonly wait: ReplayWait | null
 }
 
@@ -23,35 +26,35 @@ export interface DeadLetterFilter {
   readonly state?: string | undefined
   readonly userId?: string | undefined
   readonly messageId?: string | undefined
-  /** Of `deadAt`, ms since 1970: `from` ≤ deadAt < `to`. */
+  /** Range of `deadAt`, ms since 1970: `from` ≤ deadAt < `to`. */
   readonly from?: number | undefined
   readonly to?: number | undefined
 }
 
-/** Dead letters that are alike in where, why and with which last answer they were given up. */
+/** Dead letters that share destination, source, stage, reason and last answer. */
 export interface DeadLetterGroup {
   readonly destinationId: string
   readonly stage: Stage
   readonly reason: string
-  /** 0: there was no answer. */
+  /** 0 means no answer. */
   readonly lastStatus: number
   readonly count: number
-  /** Of `deadAt`, ms since 1970. */
+  /** Values of `deadAt`, ms since 1970. */
   readonly oldestAt: number
   readonly newestAt: number
 }
 
-/** A page of a list; `next` is the place to go on from, null where nothing is left. */
+/** A page of a list; `next` is the place of the next page, null at the end. */
 export interface DeadLetterPage {
   readonly rows: DeadLetterRow[]
   readonly next: number | null
 }
 
 export interface DeadLetterStore {
-  /** Newest first. A call looks at no more than 10,000. */
+  /** Newest first. A call reads at most 10,000. */
   page(request: { filter: DeadLetterFilter; limit: number; before: number | null }): Promise<DeadLetterPage>
   /**
-   * Groups, largest first; of a call that stops half-way (`next`) they are to be added up with those of the next call.
+   * Groups, largest first. If a call stops half-way (`next`), the caller adds its groups to those of the next call.
    *
    * @param request `before` as in `page`.
    */
@@ -60,20 +63,23 @@ export interface DeadLetterStore {
     next: number | null
   }>
   get(id: string): Promise<DeadLetterRow | undefined>
-  /** Their events, as JSON; undefined for one that is gone. */
+  /** Their events, as JSON; undefined for a dead letter that no longer exists. */
   events(ids: readonly string[]): Promise<(string | undefined)[]>
   countOpen(scope: Scope): Promise<number>
   countOpenByDestination(): Promise<[destinationId: string, count: number][]>
-  /** Discards one, if it is open. @returns it as it was before; undefined if there is none with this id. */
+  /** Discards an open dead letter. @returns its state before the call; undefined if the id is unknown. */
   discard(request: { id: string; at: number }): Promise<DeadLetterRow | undefined>
-  /** Gives up the oldest open ones of a destination until so many bytes are free, but only some hundred of them. */
+  /**
+   * Gives up the oldest open dead letters of a destination until the given bytes are free; a call ends at most some
+   * hundred.
+   */
   expire(request: { destinationId: string; bytes: number; reason: string; at: number }): Promise<{
     count: number
     bytes: number
   }>
 }
 
-/** How far the attempts of a dead letter that is replaying are. */
+/** Progress of a replayed dead letter's attempts. */
 export interface ReplayWait {
   readonly attempts: number
   readonly deliveredRequests: number

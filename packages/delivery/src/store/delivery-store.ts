@@ -10,8 +10,8 @@ import type { SpanStore } from './span-store.ts'
 import type { StatisticsStore } from './statistics-store.ts'
 
 /**
- * The durable side of delivery: positions, outcomes, waits, dead letters and the messageId index. Writes by noun are
- * whole on disk when they resolve; outcomes are gathered and written in flushes.
+ * The durable state of delivery: positions, outcomes, waits, dead letters and the messageId index. A write through one
+ * of the noun interfaces is on disk when it resolves. Outcomes are collected and written in flushes.
  *
  * @see contracts/delivery.md §11
  */
@@ -24,31 +24,31 @@ export interface DeliveryStore {
   readonly spans: SpanStore
   readonly messages: MessageStore
   readonly runs: RunStore
-  /** Where a destination's lane puts its outcomes. */
+  /** Collects the outcomes of a destination's lane. */
   outcomesOf(destinationId: string): LaneOutcomes
   /**
-   * Notes an event that is to run alone; it is on disk when this resolves. The note goes with the flush that holds the
-   * outcome of the event.
+   * Records an event that will run alone; the record is on disk when the promise resolves. The flush that holds the
+   * event's outcome removes it.
    *
-   * @param state says when its outcome, or its wait, is with the store.
+   * @param state tells when the outcome, or the wait, of the event has reached the store.
    */
   noteUnderWay(event: UnderWay, state: { readonly isRecorded: boolean }): Promise<void>
-  /** Writes what is gathered; resolves when all of it is on disk. @throws the fault after which nothing is written any more. */
+  /** Writes all collected outcomes; resolves when they are on disk. @throws the fault that stopped all writing. */
   flush(): Promise<void>
-  /** Drops traces before a time or beyond a size, and whatever the log no longer holds. */
+  /** Deletes traces before a time or above a size, and rows whose events the log no longer holds. */
   tidy(request: TidyRequest): Promise<void>
-  /** Why outcomes cannot be written at the moment. */
+  /** Why outcomes cannot be written now; undefined if they can. */
   trouble(): string | undefined
-  /** A port that answers `OutcomeCalls`, for a thread that looks at many events: @see OutcomesOfEvents. */
+  /** A port that answers `OutcomeCalls`, for a thread that reads the outcomes of many events. @see OutcomesOfEvents */
   outcomePort(): MessagePort
-  /** Writes the last outcomes and ends. What cannot be written is delivered again after the next start. */
+  /** Writes the last outcomes and closes. Outcomes that cannot be written are delivered again after the next start. */
   close(): Promise<void>
 }
 
 export interface TidyRequest {
-  /** Traces that ended before go, ms since 1970. */
+  /** Traces that ended before this time are deleted, ms since 1970. */
   readonly finalBefore: number
   readonly logOldest: readonly { readonly partition: number; readonly offset: number }[]
-  /** What traces may take. */
+  /** Maximum size of all traces. */
   readonly maxBytes: number
 }

@@ -8,7 +8,7 @@ export interface BlockWrite {
   readonly destinationId: string
   readonly partition: number
   readonly revision: number
-  /** Of the replay of the log whose outcomes they are; null: of the first delivery. */
+  /** Id of the replay that delivered these events; null for the first delivery. */
   readonly replayId: string | null
   readonly firstOffset: number
   readonly lastOffset: number
@@ -18,10 +18,10 @@ export interface BlockWrite {
 
 export const JOURNEY_OUTCOMES = ['waiting', 'delivered', 'expired'] as const
 
-/** A wait, or a final outcome with attempts; replaces what was said of the event before. */
+/** A wait, or a final outcome with attempts; replaces the earlier record of the event. */
 export interface JourneyWrite extends EventPlace {
   readonly destinationId: string
-  /** As in `BlockWrite`. */
+  /** As `BlockWrite.replayId`. */
   readonly replayId: string | null
   readonly sourceId: string
   readonly outcome: (typeof JOURNEY_OUTCOMES)[number]
@@ -46,21 +46,21 @@ export interface PositionWrite {
   readonly position: Position
 }
 
-/** A row of an event's journey that is not needed any more. */
+/** A row of an event's journey to delete. */
 export interface ReplacedRow extends EventPlace {
   readonly destinationId: string
   readonly replayId: string | null
 }
 
-/** Which versions of user code a destination had under a revision of its configuration. */
+/** The versions of user code that a destination had under a revision of its configuration. */
 export interface VersionsWrite {
   readonly destinationId: string
   readonly revision: number
-  /** In their order; not empty. */
+  /** In execution order; not empty. */
   readonly versionIds: readonly string[]
 }
 
-/** Everything that is written together, in one transaction. */
+/** Everything that one transaction writes. */
 export interface Flush {
   readonly blocks: readonly BlockWrite[]
   readonly journeys: readonly JourneyWrite[]
@@ -71,26 +71,26 @@ export interface Flush {
   readonly positions: readonly PositionWrite[]
   readonly versions: readonly VersionsWrite[]
   readonly delivered: readonly { destinationId: string; hour: number; count: number }[]
-  /** One if the event that runs alone has come to rest with this flush, else none. */
+  /** The event that runs alone, if this flush ends it; else empty. */
   readonly rested: readonly true[]
 }
 
-/** A row of a flush that cannot be written as it is, whatever the disk does. */
+/** A row of a flush that the database refuses because of its content, independent of the disk. */
 export interface RefusedRow {
   readonly part: keyof Flush
-  /** In its part of the flush. */
+  /** Index in its part of the flush. */
   readonly at: number
-  /** For the log. */
+  /** Text for the log. */
   readonly cause: string
 }
 
-/** `internal`: our own code failed at the event. The order is part of the format: append only. */
+/** `internal`: our own code failed on the event. The order is part of the format: append only. */
 export const STAGES = ['user_transformation', 'dest_transformation', 'delivery', 'internal'] as const
 export type Stage = (typeof STAGES)[number]
 
 export interface DeadLetterWrite extends EventPlace {
   readonly destinationId: string
-  /** Of the replay that took it up last, of the log or of dead letters; null if there was none. */
+  /** The last replay of the event, of the log or of dead letters; null if there was none. */
   readonly replayId: string | null
   readonly sourceId: string
   readonly stage: Stage
@@ -106,7 +106,7 @@ export interface DeadLetterWrite extends EventPlace {
   readonly event: string
 }
 
-/** What becomes of a dead letter that is replaying. One that is in another state by now stays as it is. */
+/** The new state of a dead letter that is replaying. A dead letter in another state stays unchanged. */
 export type ReplayedWrite = { readonly letterId: string } & (
   | { readonly kind: 'journey'; readonly journey: JourneyWrite }
   | { readonly kind: 'dead_letter'; readonly letter: DeadLetterWrite }
@@ -118,7 +118,7 @@ export type ReplayedWrite = { readonly letterId: string } & (
     }
 )
 
-/** Versions of the user code that it went through, in their order. */
+/** The versions of user code that ran on it, in execution order. */
 export interface WithVersions {
   readonly versionIds: readonly string[]
 }

@@ -5,30 +5,30 @@ export const JOB_STATES = ['queued', 'running', 'paused', 'done', 'cancelled', '
 export type JobState = (typeof JOB_STATES)[number]
 export type JobKind = 'replay' | 'discard'
 
-/** Which open dead letters a job is for. */
+/** Selects the open dead letters of a job. */
 export type LetterSelection = { readonly ids: readonly string[] } | { readonly filter: Omit<DeadLetterFilter, 'state'> }
 
-/** Which events of the log a job is for; empty lists do not restrict. */
+/** Selects the events of a job over the log; empty lists do not restrict. */
 export interface LogSelection {
   readonly sourceIds: readonly string[]
-  /** Of acceptance, ms since 1970: `from` ≤ acceptedAt < `to`. */
+  /** Range of the acceptance time, ms since 1970: `from` ≤ acceptedAt < `to`. */
   readonly from: number
   readonly to: number
   readonly types: readonly string[]
   readonly events: readonly string[]
   readonly userIds: readonly string[]
   readonly messageIds: readonly string[]
-  /** Final ones, at the destination that the event is to be delivered to again. */
+  /** Final outcomes at the destination of the replay. */
   readonly outcomes: readonly string[]
-  /** By partition: what is accepted from here on is none of the job's. */
+  /** By partition: the job excludes events accepted from here on. */
   readonly ends: readonly number[]
 }
 
 export interface NewJob {
   readonly id: string
-  /** It only counts. */
+  /** A dry run only counts. */
   readonly isDryRun: boolean
-  /** Events that are taken up in a second, shared by its destinations. */
+  /** Maximum of events per second, shared by the job's destinations. */
   readonly ratePerSecond: number
   readonly createdBy: string
   readonly at: number
@@ -37,27 +37,27 @@ export interface NewJob {
 export interface NewLetterJob extends NewJob {
   readonly kind: JobKind
   readonly selection: LetterSelection
-  /** Dead letters of other destinations are left out. */
+  /** Dead letters of other destinations are excluded. */
   readonly destinationIds: readonly string[]
 }
 
 export interface NewLogJob extends NewJob {
   readonly selection: LogSelection
   readonly destinationIds: readonly string[]
-  /** By partition: where each part begins. */
+  /** By partition: the first place of each part. */
   readonly starts: readonly PartPlace[]
 }
 
 /**
- * Work on many events, dead letters or those of a range of the log: one part for each destination, and of the log for each
- * partition, so that a destination that takes long holds nobody else up.
+ * Work on many events: dead letters, or events in a range of the log. A job has one part per destination, and over the
+ * log one per destination and partition: a slow destination does not delay the others.
  *
  *   queued → running ⇄ paused        a paused one takes up no more; what it has taken up goes on
  *   running → done                   every part is at its end, and nothing that was taken up is under way
  *   queued, running, paused → cancelled
  *   running → failed                 of the log: what it still had to read is gone
  *
- * What has been taken up, the counts and the place in each part are written together, so a restart goes on from there.
+ * Progress, counts and the place in each part are written together, so a restart continues from there.
  */
 export interface Job {
   readonly id: string
@@ -66,7 +66,7 @@ export interface Job {
   readonly isDryRun: boolean
   readonly ratePerSecond: number
   readonly over: JobOver
-  /** Null until counted. */
+  /** Null until the count is known. */
   readonly matched: number | null
   readonly taken: number
   readonly delivered: number
@@ -79,44 +79,47 @@ export interface Job {
   readonly finishedAt: number | null
 }
 
-/** What a job is over; the filter of dead letters is null where they were named. */
+/** The selection of a job; the filter of dead letters is null if the request listed ids. */
 export type JobOver =
   | { readonly origin: 'dead_letters'; readonly filter: Omit<DeadLetterFilter, 'state'> | null }
   | { readonly origin: 'log'; readonly selection: LogSelection }
 
 export interface JobPart {
   readonly destinationId: string
-  /** Of a job over dead letters always 0: their places tell their partitions. */
+  /** Always 0 for a job over dead letters: their places include the partition. */
   readonly partition: number
   readonly place: PartPlace
   readonly isAtEnd: boolean
 }
 
 /**
- * A place in a part of a job. Over dead letters: of the last one that was looked at, empty at the beginning; over the log:
- * offset and index of the event that is looked at next.
+ * A place in a part of a job. Over dead letters: the last dead letter that was read, empty at the beginning. Over the
+ * log: offset and index of the next event.
  */
 export type PartPlace = readonly number[]
 
-/** Events of the log that a part takes up next. */
+/** Events of the log that a part starts next. */
 export interface TakenEvents {
   readonly jobId: string
   readonly destinationId: string
   readonly partition: number
-  /** Where the part is behind them. */
+  /** The place of the part after these events. */
   readonly place: PartPlace
   readonly isAtEnd: boolean
-  /** As they wait from now on, with the id of the job. Those whose first delivery still waits are left out. */
+  /** Their new waits, with the id of the job. Excludes events whose first delivery still waits. */
   readonly waits: readonly JourneyWrite[]
-  /** Those that a filter of today leaves out. */
+  /** Events that a current filter excludes. */
   readonly filtered: readonly BlockWrite[]
 }
 
-/** Jobs; every write is whole on disk when it is answered. */
+/** Jobs; every write is on disk when the call resolves. */
 export interface JobStore {
   createOfLetters(job: NewLetterJob): Promise<Job>
   createOfLog(job: NewLogJob): Promise<Job>
-  /** Makes a job of one dead letter, if it is open, and takes it up. @returns it as it was before. */
+  /**
+   * Creates a job for one dead letter and starts its replay, if the dead letter is open. @returns its state before the
+   * call.
+   */
   createOfLetter(request: {
     letterId: string
     job: Omit<NewJob, 'isDryRun'>
@@ -125,27 +128,30 @@ export interface JobStore {
   list(request: { limit: number; before: number | null }): Promise<{ jobs: Job[]; next: number | null }>
   /** Oldest first. */
   unfinished(): Promise<Job[]>
-  /** Goes over to a state, if it is in one of these. @returns the job as it is then; undefined if there is none. */
+  /**
+   * Changes the state of a job that is in one of the given states. @returns the changed job; undefined if the id is
+   * unknown.
+   */
   change(request: { id: string; from: readonly JobState[]; to: JobState; at: number }): Promise<ChangedJob | undefined>
-  /** Ends a job before its time, if it is unfinished; dead letters that are replaying for it are open again. */
+  /** Ends an unfinished job; its replaying dead letters are open again. */
   end(request: { id: string; to: 'cancelled' | 'failed'; at: number }): Promise<ChangedJob | undefined>
-  /** Counts on in a part. @returns where it got to; null at the end. */
+  /** Continues the count of a part. @returns the new place; null at the end. */
   countLetters(request: { jobId: string; destinationId: string; after: PartPlace }): Promise<{
     count: number
     next: PartPlace | null
   }>
   setMatched(request: { jobId: string; matched: number }): Promise<void>
-  /** Discards the next ones of a part. */
+  /** Discards the next dead letters of a part. */
   discardLetters(request: TakeLetters): Promise<{ count: number; isAtEnd: boolean }>
-  /** Takes up the next ones of a part: they are replaying from here on. */
+  /** Starts the next dead letters of a part: their state becomes replaying. */
   takeLetters(request: TakeLetters): Promise<{ letters: DeadLetterRow[]; isAtEnd: boolean }>
-  /** Those of a job that are replaying, in the order of their places. */
+  /** Replaying dead letters of a job, ordered by place. */
   replayingLetters(jobId: string): Promise<DeadLetterRow[]>
-  /** Takes up events of the log: they wait from here on. @returns indexes in `waits` of those that do. */
+  /** Starts events of the log: they wait from now on. @returns the indexes in `waits` of the events that now wait. */
   takeEvents(taken: TakenEvents): Promise<number[]>
-  /** Waits of a job over the log, by destination in the order of their places. */
+  /** Waits of a job over the log, by destination, ordered by place. */
   replayingEvents(jobId: string): Promise<JourneyWrite[]>
-  /** Opens what is replaying without an unfinished job. */
+  /** Reopens replaying dead letters that have no unfinished job. */
   reopenForgotten(): Promise<void>
 }
 

@@ -5,13 +5,13 @@ import type { BlockWrite, DeadLetterWrite, JourneyWrite, ReplacedRow, ReplayedWr
 import { DROPPED, ENTRY_BYTES, type FilterReason, writeBatch, writeDelivered, writeEntry } from './outcome-block.ts'
 
 const HOUR_MS = 3_600_000
-/** So many are written at once, without waiting for the interval. */
+/** This many outcomes are written at once, without waiting for the interval. */
 export const FLUSH_OUTCOMES = 1_000
 
-/** How far a destination is, asked while a flush is made. */
+/** The position of a destination; called for each flush. */
 export type PositionsOf = () => Iterable<{ partition: number; stream: number; position: Position }>
 
-/** An event as it was accepted. */
+/** An accepted event. */
 export interface AcceptedEvent {
   readonly sourceId: string
   /** Milliseconds since 1970. */
@@ -20,38 +20,38 @@ export interface AcceptedEvent {
   readonly event: string
 }
 
-/** Reads events of the log; undefined for those that it has lost. @throws when the log cannot be read now. */
+/** Reads events of the log; undefined for events that the log has lost. @throws if the log cannot be read now. */
 export type ReadAccepted = (places: readonly EventPlace[]) => Promise<readonly (AcceptedEvent | undefined)[]>
 
 /**
- * The outcomes of one destination on their way to disk: gathered here, written by the store's next flush. What has been
- * handed over counts as recorded, because the flush that writes it also writes the position behind it, and flushes are
- * written in order.
+ * The outcomes of one destination on their way to disk: collected here, written by the store's next flush. An outcome
+ * counts as recorded as soon as it is here: the flush that writes it also writes the position behind it, and flushes
+ * are written in order.
  */
 export class LaneOutcomes {
   readonly destinationId: string
   readonly #onDirty: (outcomes: LaneOutcomes) => void
-  /** Set by the lane; called after each flush that held outcomes of it. */
+  /** Set by the lane; called after each flush that contained its outcomes. */
   onPersisted: () => void = () => {}
   positions: PositionsOf = () => []
-  /** Set by the destination: where an outcome cannot be written, its event is read again for a dead letter. */
+  /** Set by the destination: reads an event again for a dead letter, if its outcome cannot be written. */
   readAccepted: ReadAccepted = async (places) => places.map(() => undefined)
-  /** Set by the destination; called for such events once they are on disk as dead letters. */
+  /** Set by the destination; called for such events when their dead letters are on disk. */
   onInternalErrors: (count: number) => void = () => {}
-  /** Set by the lane; called for each wait that is on disk, and no newer one of its event on the way there. */
+  /** Set by the lane; called for each wait that is on disk, unless a newer wait of its event is about to be written. */
   onWaitPersisted: (event: LaneEvent) => void = () => {}
-  /** Outcomes that a crash would repeat. */
+  /** Number of outcomes that a crash would repeat. */
   unpersisted = 0
   #blocks = new Map<string, OpenBlock>()
   #lastBlock: OpenBlock | undefined
   #journeys = new Map<string, JourneyWrite>()
   #replaced: ReplacedRow[] = []
   #deadLetters: DeadLetterWrite[] = []
-  /** By dead letter: what is said last counts. */
+  /** By dead letter: the last change wins. */
   #replayed = new Map<string, ReplayedWrite>()
   #delivered = new Map<number, number>()
   #versions: VersionsWrite[] = []
-  /** Events whose journeys are gathered, one for each time. */
+  /** Events with collected journeys, one entry for each time. */
   #journeyEvents: LaneEvent[] = []
   #gathered = 0
 
@@ -60,7 +60,7 @@ export class LaneOutcomes {
     this.#onDirty = onDirty
   }
 
-  /** An event delivered by one request at its first attempt. @param batch events of that request. */
+  /** An event delivered by one request at its first attempt. @param batch number of events in that request. */
   delivered(
     event: LaneEvent,
     status: number,
@@ -93,7 +93,7 @@ export class LaneOutcomes {
     this.#count()
   }
 
-  /** User code has left it out. */
+  /** User code dropped the event. */
   dropped(event: LaneEvent, at: number, revision: number): void {
     const { partition, offset, index, replayed } = event
     if (replayed?.letterId !== undefined) {
@@ -114,7 +114,7 @@ export class LaneOutcomes {
     this.#recorded(event)
   }
 
-  /** A wait, or a final outcome that needs more than a block entry. */
+  /** A wait, or a final outcome that does not fit a block entry. */
   journey(event: LaneEvent, journey: JourneyWrite): void {
     event.hasRow = true
     const { replayed, history } = event
@@ -141,13 +141,13 @@ export class LaneOutcomes {
     this.#recorded(event)
   }
 
-  /** A dead letter that a filter leaves out today. */
+  /** A dead letter that a current filter excludes. */
   replayFiltered(letterId: string, reason: FilterReason, at: number, revision: number): void {
     this.#replayed.set(letterId, { kind: 'left_out', letterId, reason, at, revision })
     this.#count()
   }
 
-  /** Versions of the user code that outcomes under a revision went through; to be told before any of them. */
+  /** Versions of the user code under a revision; call this before the first outcome under the revision. */
   noteVersions(revision: number, versionIds: readonly string[]): void {
     this.#versions.push({ destinationId: this.destinationId, revision, versionIds })
     this.#onDirty(this)
@@ -158,12 +158,12 @@ export class LaneOutcomes {
     this.#delivered.set(hour, (this.#delivered.get(hour) ?? 0) + 1)
   }
 
-  /** The cursor moved on without outcomes. */
+  /** The cursor moved without outcomes. */
   moved(): void {
     this.#onDirty(this)
   }
 
-  /** Everything gathered since the last take, for one flush. */
+  /** Everything collected since the last call, for one flush. */
   take(): {
     blocks: BlockWrite[]
     journeys: JourneyWrite[]
@@ -200,12 +200,14 @@ export class LaneOutcomes {
     return taken
   }
 
-  /** What was taken is on disk. */
+  /** The flush that was taken is on disk. */
   written(events: readonly LaneEvent[]): void {
     for (const event of events) if (--event.history!.unwritten === 0) this.onWaitPersisted(event)
   }
 
-  /** Forgets the waits that are not written yet: the destination was removed, and others record what became of them. */
+  /**
+   * Discards the waits that are not written yet: the destination was removed, and its removal records their outcome.
+   */
   drop(): void {
     for (const [key, { outcome }] of this.#journeys) if (outcome === 'waiting') this.#journeys.delete(key)
     this.onPersisted = () => {}
@@ -272,7 +274,7 @@ class OpenBlock {
     if (at > this.#lastAt) this.#lastAt = at
   }
 
-  /** Makes room for an entry. @returns where it goes. */
+  /** Makes room for an entry. @returns its place. */
   reserve(): number {
     const at = this.#length
     this.#length += ENTRY_BYTES
@@ -302,7 +304,10 @@ function journeyKey({ partition, offset, index, replayed }: LaneEvent): string {
   return `${partition} ${offset} ${index} ${replayed?.replayId ?? ''}`
 }
 
-/** For its lane an event that is replayed from the log is as old as its take-up; for everybody else it is not. */
+/**
+ * The lane measures the age of an event replayed from the log from the start of its replay; all other code uses its
+ * acceptance.
+ */
 function asAccepted<T extends JourneyWrite | DeadLetterWrite>(write: T, { acceptedAt, replayId }: Replayed): T {
   return { ...write, acceptedAt, replayId }
 }

@@ -3,7 +3,9 @@ import type { PositionWrite } from './flush.ts'
 /** 8 bytes hash, 6 bytes offset, 2 bytes index. */
 export const HASH_ENTRY_BYTES = 16
 
-/** Where the messageIds of accepted events are, by their 8-byte hashes. @see contracts/delivery.md §8 [D624] */
+/**
+ * Finds the places of accepted events by the 8-byte hashes of their messageIds. @see contracts/delivery.md §8 [D624]
+ */
 export interface MessageStore {
   write(chunk: { partition: number; lastOffset: number; entries: Uint8Array; position: PositionWrite }): Promise<void>
   find(hash: Uint8Array): Promise<{ partition: number; offset: number; index: number }[]>

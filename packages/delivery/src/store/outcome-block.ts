@@ -13,23 +13,23 @@ export const FILTER_REASONS = [
 ] as const
 export type FilterReason = (typeof FILTER_REASONS)[number] | RuleReason
 
-/** The outcome of an event about which there is nothing more to say than this. */
+/** An outcome that fits a block entry. */
 export interface PlainOutcome {
   readonly offset: number
   readonly index: number
   readonly outcome: 'delivered' | 'filtered' | typeof DROPPED
-  /** Of a filtered event. */
+  /** Only for a filtered event. */
   readonly reason: FilterReason | null
   readonly status: number
   readonly durationMs: number
-  /** How many events its call carried; absent for one. */
+  /** Number of events in the request; absent for one event. */
   readonly batch?: number
-  /** When the attempt began; of an event that was not sent, when that was decided. Ms since 1970. */
+  /** Start of the attempt, or time of the decision for an event that was not sent. Ms since 1970. */
   readonly at: number
 }
 
 export const ENTRY_BYTES = 20
-/** The outcome of an event that user code has left out. */
+/** The outcome of an event that user code dropped. */
 export const DROPPED = 'dropped_by_transformation'
 
 const KIND_AT = 19
@@ -87,7 +87,7 @@ export function writeDelivered(
   target[at + KIND_AT] = DELIVERED_KIND
 }
 
-/** Notes in the entry of a delivered event how many events its call carried. */
+/** Writes the number of events of the request into the entry of a delivered event. */
 export function writeBatch(target: Buffer, at: number, batch: number): void {
   const events = Math.min(batch, MAX_BATCH)
   const status = Math.min(target.readUInt16LE(at + 8), 2 ** STATUS_BITS - 1)
@@ -97,14 +97,14 @@ export function writeBatch(target: Buffer, at: number, batch: number): void {
   target[at + KIND_AT] = BATCHED_KIND
 }
 
-/** Entries of events that filters left out, as one block. */
+/** Entries of filtered events, as one block. */
 export function filteredEntries(outcomes: readonly PlainOutcome[]): Buffer {
   const entries = Buffer.allocUnsafeSlow(outcomes.length * ENTRY_BYTES)
   for (const [i, outcome] of outcomes.entries()) writeEntry(entries, i * ENTRY_BYTES, outcome)
   return entries
 }
 
-/** How many entries say that the event was delivered. */
+/** The number of entries with the outcome delivered. */
 export function countDelivered(entries: Uint8Array): number {
   let count = 0
   for (let at = KIND_AT; at < entries.length; at += ENTRY_BYTES) {

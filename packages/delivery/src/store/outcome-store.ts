@@ -15,7 +15,7 @@ export interface RangeWrite {
   readonly at: number
 }
 
-/** A wait, or the wait of a dead letter that is replayed. */
+/** A wait of an event, or of a replayed dead letter. */
 export interface WaitingPlace {
   readonly partition: number
   readonly offset: number
@@ -24,7 +24,7 @@ export interface WaitingPlace {
   readonly letterId: string | null
 }
 
-/** What is recorded of an event at a destination. */
+/** The record of an event at a destination. */
 export type Recorded =
   | ({ kind: 'plain'; revision: number; replayId: string | null } & Omit<PlainOutcome, 'offset' | 'index'> &
       WithVersions)
@@ -32,27 +32,30 @@ export type Recorded =
   | ({ kind: 'dead_letter' } & DeadLetterRow)
   | { kind: 'range'; outcome: 'discarded' | 'expired'; reason: string }
 
-/** `partition:stream`, offset and index of an event that has its outcome, as numbers in a row. */
+/** Place of an event that has an outcome; `partition` stands for `partition:stream`. */
 export type EventPlaceKey = readonly [partition: number, offset: number, index: number]
 
-/** What became of events. Outcomes themselves are written by flushes, @see DeliveryStore.outcomesOf. */
+/** Outcomes of events. Flushes write the outcomes themselves, @see DeliveryStore.outcomesOf. */
 export interface OutcomeStore {
   positions(): Promise<PositionWrite[]>
-  /** Waits of a destination in the order of their places (without `requests`), and the other places at or after its positions with an outcome. */
+  /**
+   * Waits of a destination ordered by place (without `requests`), and the other places at or after its positions that
+   * have an outcome.
+   */
   resume(destinationId: string): Promise<{ waiting: JourneyWrite[]; done: EventPlaceKey[] }>
-  /** What earlier attempts at waiting events were, parallel to them; empty where nothing is kept. */
+  /** Earlier attempts of waiting events, parallel to the events; empty if none are stored. */
   histories(of: { destinationId: string; events: readonly WaitingPlace[] }): Promise<RequestHistory[][]>
-  /** By destination, in the order in which it came: what is recorded of the first delivery, then of each replay of the log. */
+  /** By destination, in order of time: the first delivery, then each replay of the log. */
   recorded(place: {
     partition: number
     offset: number
     index: number
     sourceId: string
   }): Promise<[destinationId: string, Recorded][]>
-  /** Up to when traces have been dropped, ms since 1970; undefined while all of them are there. */
+  /** Traces are deleted up to this time, ms since 1970; undefined if all of them exist. */
   droppedUntil(): Promise<number | undefined>
   deliveredSince(request: { destinationId: string; hour: number }): Promise<number>
-  /** Records that what waited before an offset is given up, by source. Waits that are in flight stay. */
+  /** Records the events of each source that waited before an offset as given up. Waits in flight stay. */
   expireWaiting(request: {
     destinationId: string
     partition: number
@@ -60,8 +63,8 @@ export interface OutcomeStore {
     inFlight: readonly { offset: number; index: number }[]
     ranges: readonly RangeWrite[]
   }): Promise<void>
-  /** Records a range unless it is recorded already. */
+  /** Records a range unless it exists. */
   expireRange(range: RangeWrite): Promise<void>
-  /** Records ranges as discarded; open dead letters and waits of the scope end. */
+  /** Records ranges as discarded; the open dead letters and waits in their scope end. */
   discard(request: { scope: Scope; ranges: readonly RangeWrite[]; reason: string; at: number }): Promise<void>
 }

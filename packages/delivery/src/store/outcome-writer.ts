@@ -6,25 +6,25 @@ import { INTERNAL_ERROR, withoutRefused } from './replaced-rows.ts'
 
 const FLUSH_INTERVAL_MS = 20
 const RETRY_INTERVAL_MS = 1_000
-/** Positions that moved without an outcome are written this late: a crash only reads a little again. */
+/** Maximum delay of a position that moved without an outcome: a crash only reads a few events again. */
 const IDLE_FLUSH_INTERVAL_MS = 5_000
-/** Rows of a flush are replaced: their dead letters can be written, or the fault lies deeper. */
+/** Limit for replacing the refused rows of one flush with dead letters: above it the fault is not in the rows. */
 const MAX_REPLACEMENTS = 3
-/** Causes that one flush may log. */
+/** Maximum of causes that one flush logs. */
 const MAX_LOGGED = 10
 
 export interface OutcomeWriterOptions {
-  /** Writes all of it in one transaction or, if rows of it cannot be written, nothing. @returns those rows. */
+  /** Writes the flush in one transaction, or nothing if rows cannot be written. @returns those rows. */
   readonly write: (flush: Flush) => Promise<readonly RefusedRow[]>
   readonly clock: Clock
   readonly logger: { error(fields: object, text: string): void; info(fields: object, text: string): void }
-  /** Called once if nothing can be written any more until a restart. */
+  /** Called once if no write is possible until a restart. */
   readonly onFault?: ((error: Error) => void) | undefined
 }
 
 /**
- * Gathers the outcomes of all destinations and writes them every 20 ms or 1,000 outcomes, together with the positions
- * behind them. What cannot be written is tried again, for ever: delivery waits meanwhile.
+ * Collects the outcomes of all destinations and writes them every 20 ms or 1,000 outcomes, together with the positions
+ * behind them. A failed write is retried without limit: delivery waits meanwhile.
  *
  * @see contracts/delivery.md §11
  */
@@ -35,12 +35,12 @@ export class OutcomeWriter {
   readonly #dirty = new Set<LaneOutcomes>()
   #timer: Timer | undefined
   #timerIsIdle = false
-  /** Of the flush under way. */
+  /** State of the flush in progress. */
   #flushing: Promise<void> | undefined
   #isClosing = false
   #trouble: string | undefined
   #underWay: { readonly isRecorded: boolean } | undefined
-  /** Why nothing is written any more. */
+  /** The fault that stopped all writing. */
   #fault: Error | undefined
 
   constructor(options: OutcomeWriterOptions) {
@@ -57,17 +57,17 @@ export class OutcomeWriter {
     })
   }
 
-  /** The event that is noted as under way: the first flush after it is recorded ends the note. */
+  /** The event that runs alone: the first flush after its outcome ends the note. */
   setUnderWay(state: { readonly isRecorded: boolean } | undefined): void {
     this.#underWay = state
   }
 
-  /** Why outcomes cannot be written at the moment. */
+  /** Why outcomes cannot be written now. */
   trouble(): string | undefined {
     return this.#fault?.message ?? this.#trouble
   }
 
-  /** Writes what is gathered; resolves when all of it is on disk. @throws the fault after which nothing is written any more. */
+  /** Writes all collected outcomes; resolves when they are on disk. @throws the fault that stopped all writing. */
   async flush(): Promise<void> {
     this.#timer?.cancel()
     this.#timer = undefined
@@ -76,19 +76,22 @@ export class OutcomeWriter {
     if (this.#fault !== undefined) throw this.#fault
   }
 
-  /** Writes the last outcomes, once: what cannot be written is lost with this run, and delivered again after the next start. */
+  /** Writes the last outcomes, once. Outcomes that cannot be written are delivered again after the next start. */
   async close(): Promise<void> {
     this.#isClosing = true
     try {
       await this.flush()
     } catch (error) {
-      this.#logger.error({ cause: (error as Error).message }, 'the last outcomes are not on disk')
+      this.#logger.error(
+        { cause: (error as Error).message },
+        'the last outcomes could not be written: their events are delivered again after the next start',
+      )
     } finally {
       this.#timer?.cancel()
     }
   }
 
-  /** Nothing is written any more: what is gathered is delivered again after a restart. */
+  /** Stops all writing: the collected outcomes are delivered again after a restart. */
   fail(error: Error): void {
     if (this.#fault !== undefined) return
     this.#fault = error
@@ -121,7 +124,7 @@ export class OutcomeWriter {
     return sum
   }
 
-  /** One flush at a time. What could not be written is tried again unchanged before anything newer. */
+  /** Runs one flush at a time. A failed flush is retried unchanged before any newer one. */
   #flush(): Promise<void> {
     this.#flushing = this.#writeDirty().finally(() => {
       this.#flushing = undefined
@@ -135,7 +138,7 @@ export class OutcomeWriter {
     this.#dirty.clear()
     const rested: true[] = this.#underWay?.isRecorded === true ? [true] : []
     const letters = await this.#writeAll(flushOf(parts, rested), parts)
-    // Nobody is told of an outcome that is not on disk.
+    // Listeners learn of an outcome only when it is on disk.
     if (letters === undefined) return
     for (const { outcomes, taken } of parts) {
       outcomes.unpersisted -= taken.count
@@ -146,7 +149,10 @@ export class OutcomeWriter {
     }
   }
 
-  /** @returns once it is on disk: events by destination whose outcome could not be written. Undefined if it never will be. */
+  /**
+   * @returns when the flush is on disk: by destination, the events whose outcome could not be written. Undefined if
+   * writing has stopped.
+   */
   async #writeAll(flush: Flush, parts: Parts): Promise<ReadonlyMap<string, number> | undefined> {
     const letters = new Map<string, number>()
     let rest = flush

@@ -3,14 +3,14 @@ import { PortCalls } from '@millrace/std'
 import type { DeliveryStore } from './delivery-store.ts'
 import type { PlainOutcome } from './outcome-block.ts'
 
-/** Where an event lies in its partition, and where it is from. */
+/** Place of an event in its partition, and its source. */
 export interface SoughtEvent {
   readonly offset: number
   readonly index: number
   readonly sourceId: string
 }
 
-/** What is recorded of an event at one destination; `waiting` stands for everything that is not final. */
+/** The record of an event at one destination; `waiting` stands for every outcome that is not final. */
 export interface RecordedOutcome {
   readonly destinationId: string
   readonly outcome: 'waiting' | PlainOutcome['outcome'] | 'dead_lettered' | 'discarded' | 'expired'
@@ -22,16 +22,16 @@ export type OutcomeCalls = {
   outcomesOf(request: { partition: number; events: readonly SoughtEvent[] }): RecordedOutcome[][]
 }
 
-/** Outcomes of many events at a time, read beside the store's own thread. */
+/** Outcomes of many events, read outside the store's own thread. */
 export interface OutcomesOfEvents {
-  /** By event, in their order. It costs what all outcomes between the first and the last offset cost. */
+  /** By event, in the given order. The cost grows with the number of outcomes between the first and the last offset. */
   outcomesOf(partition: number, events: readonly SoughtEvent[]): Promise<RecordedOutcome[][]>
 }
 
 /**
- * Outcomes for a thread that was handed a port.
+ * Outcomes for a thread that received a port.
  *
- * @param onEnd called when nobody answers any more: with another port it goes on.
+ * @param onEnd called when the other end of the port closes; the thread continues with another port.
  */
 export function outcomesBehind(port: MessagePort, onEnd: (error: Error) => void): OutcomesOfEvents {
   const calls = new PortCalls<OutcomeCalls>(port, onEnd)
@@ -44,7 +44,7 @@ export function outcomesBehind(port: MessagePort, onEnd: (error: Error) => void)
   }
 }
 
-/** @returns what a thread that uses `outcomesBehind` is started with: a port of its own, which moves to it. */
+/** @returns the data to start a thread that uses `outcomesBehind`: a port, which moves to that thread. */
 export function outcomePortData(store: Pick<DeliveryStore, 'outcomePort'>) {
   const port = store.outcomePort()
   return { data: port, transfer: [port] }

@@ -4,7 +4,7 @@ import type { DeadLetterWrite, Flush, JourneyWrite, RefusedRow, ReplayedWrite } 
 import type { AcceptedEvent } from './lane-outcomes.ts'
 import { ENTRY_BYTES, readEntry } from './outcome-block.ts'
 
-/** Why an event is a dead letter whose outcome, or wait, could not be written. */
+/** Reason of a dead letter whose outcome, or wait, could not be written. */
 export const INTERNAL_ERROR = 'Internal error'
 
 interface UnwrittenEvent extends EventPlace {
@@ -12,15 +12,15 @@ interface UnwrittenEvent extends EventPlace {
   readonly replayId: string | null
 }
 
-/** As `ReadAccepted`, of one destination. */
+/** `ReadAccepted` of one destination. */
 type ReadOf = (destinationId: string, places: readonly EventPlace[]) => Promise<readonly (AcceptedEvent | undefined)[]>
 
 /**
- * A flush without the rows that cannot be written: their events are dead letters instead, `Internal error`, so that the
- * position may pass them. Rows that stand for no event (counts, versions, positions) are left out.
+ * A flush without the rows that cannot be written. Their events become dead letters with the reason `Internal error`,
+ * so the position can pass them. Refused rows without an event (counts, versions, positions) are omitted.
  *
  * @param now wall clock, ms.
- * @returns the flush, and how many events of each destination became dead letters.
+ * @returns the flush, and the number of events of each destination that became dead letters.
  */
 export async function withoutRefused(
   flush: Flush,
@@ -74,7 +74,7 @@ function eventsOf(flush: Flush, { part, at }: RefusedRow): UnwrittenEvent[] {
   }
 }
 
-/** What has no place in the log is no event that anybody could find again. */
+/** A row without a place in the log belongs to no event that can be read again. */
 function isPlace({ destinationId, partition, offset, index }: UnwrittenEvent): boolean {
   return typeof destinationId === 'string' && [partition, offset, index].every((n) => Number.isSafeInteger(n) && n >= 0)
 }
@@ -83,7 +83,7 @@ function letterOf(event: UnwrittenEvent, accepted: AcceptedEvent, now: number): 
   return { ...placeOf(event), ...accepted, ...FAILED, deadAt: now }
 }
 
-/** The log has lost the event as well: the same outcome as of one that waited there. */
+/** The log has lost the event too: it ends as a waiting event of a lost segment does. */
 function lost(event: UnwrittenEvent, now: number): JourneyWrite {
   return {
     ...placeOf(event),
@@ -93,7 +93,7 @@ function lost(event: UnwrittenEvent, now: number): JourneyWrite {
   } as JourneyWrite
 }
 
-/** A dead letter keeps its event: it is open again. */
+/** A dead letter stores its event, so it becomes open again. */
 function reopened({ letterId }: ReplayedWrite, now: number): ReplayedWrite {
   const place = { destinationId: '', replayId: null, partition: 0, stream: REPLAY_STREAM, offset: 0, index: 0 }
   const letter: DeadLetterWrite = { ...place, sourceId: '', acceptedAt: now, event: '', ...FAILED, deadAt: now }

@@ -1,15 +1,15 @@
 import type { EventPlace } from '../lane/event-place.ts'
 
-/** Ends further back say nothing of the next one. */
+/** Older ends do not count. */
 export const UNCLEAN_WITHIN_MS = 600_000
 
-/** An event that runs alone: if the process ends meanwhile, it was this one. */
+/** An event that runs alone: if the process ends, this event is the cause. */
 export interface UnderWay extends EventPlace {
   readonly destinationId: string
   readonly sourceId: string
   readonly acceptedAt: number
   readonly sizeBytes: number
-  /** Of the replay that it is part of. */
+  /** The replay that the event belongs to. */
   readonly replayed: {
     readonly replayId: string
     readonly letterId?: string | undefined
@@ -17,22 +17,22 @@ export interface UnderWay extends EventPlace {
   } | null
 }
 
-/** What a start finds of the runs before it. */
+/** What a start learns about earlier runs. */
 export interface RunBefore {
-  /** Runs that ended otherwise than by a stop, within the last ten minutes. */
+  /** Number of runs that ended without a stop within the last ten minutes. */
   readonly uncleanEnds: number
   /** The event that ran alone when the last run ended. */
   readonly underWay: UnderWay | undefined
 }
 
-/** How the runs of the server ended, and what the last one was at. @see decision 0071 */
+/** How earlier runs of the server ended, and which event ran alone. @see decision 0071 */
 export interface RunStore {
-  /** A run begins: `end` is to follow. @param now wall clock, ms since 1970. */
+  /** Begins a run; `end` ends it. @param now wall clock, ms since 1970. */
   begin(now: number): Promise<RunBefore>
-  /** It ends in order. */
+  /** Ends the run in order. */
   end(): Promise<void>
-  /** What is noted (@see DeliveryStore.noteUnderWay) has its outcome, or waits. */
+  /** The noted event (@see DeliveryStore.noteUnderWay) has its outcome, or waits. */
   clear(): Promise<void>
-  /** Counts that a start is about to read the payload of what is noted. @returns how often that was begun before. */
+  /** Counts that a start will read the payload of the noted event. @returns the number of earlier starts that did. */
   countRead(): Promise<number>
 }

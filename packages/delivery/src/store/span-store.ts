@@ -2,7 +2,7 @@ export interface Span {
   readonly kind: 'connection' | 'disabled'
   /** Id of the connection or the destination. */
   readonly resource: string
-  /** Empty for a destination's own span. */
+  /** Empty for the span of a destination. */
   readonly sourceId: string
   readonly destinationId: string
   readonly partition: number
@@ -10,11 +10,11 @@ export interface Span {
   readonly toOffset: number | null
 }
 
-/** Since when, and until when, a connection or a destination was active, by partition. */
+/** Range of the log in which a connection or a destination was active, by partition. */
 export interface SpanStore {
   all(): Promise<Span[]>
-  /** Removes all spans of some resources, and puts others. */
+  /** Replaces all spans of some resources. */
   write(change: { put: readonly Span[]; remove: readonly Pick<Span, 'kind' | 'resource'>[] }): Promise<void>
-  /** Drops single spans, known by their resource and where they begin. */
+  /** Deletes single spans, identified by resource and start. */
   drop(spans: readonly Pick<Span, 'kind' | 'resource' | 'partition' | 'fromOffset'>[]): Promise<void>
 }

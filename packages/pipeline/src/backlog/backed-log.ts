@@ -14,14 +14,14 @@ import {
 } from '@millrace/log'
 
 /**
- * The log as those see it who deliver: what it had to give up early, and somebody still has to deliver, is read from the
- * backlog. That always lies before everything else of its partition.
+ * The log as delivery sees it: records that the log deleted early, and that some destination still needs, are read from
+ * the backlog. In each partition the backlog comes before the log.
  */
 export class BackedLog implements EventLog {
   readonly partitions: number
   readonly #log: EventLog
   readonly #store: BacklogStore
-  /** By partition: where what is kept begins, and where it ends. */
+  /** By partition: first offset in the backlog, and the offset after the last. */
   readonly #kept = new Map<number, OffsetRange>()
 
   constructor(log: EventLog, store: BacklogStore) {
@@ -30,14 +30,14 @@ export class BackedLog implements EventLog {
     this.#store = store
   }
 
-  /** Asks what is kept; to be called before the first read, and after each change. */
+  /** Loads the bounds of the backlog; call it before the first read, and after each change. */
   async refresh(): Promise<void> {
     const ranges = await this.#store.keptRanges()
     this.#kept.clear()
     for (const { partition, from, to } of ranges) this.#kept.set(partition, { from, to })
   }
 
-  /** What is kept of a partition; undefined if nothing is. */
+  /** The bounds of a partition's backlog; undefined if it is empty. */
   kept(partition: number): OffsetRange | undefined {
     return this.#kept.get(partition)
   }

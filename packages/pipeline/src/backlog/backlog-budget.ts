@@ -7,12 +7,12 @@ import { type Share, sharesOf, waitingBytes } from './backlog-figures.ts'
 import type { LogTallies } from './log-tallies.ts'
 
 const INTERVAL_MS = 1_000
-/** Looking takes at most a twentieth of the time, however much waits. */
+/** The checks take at most one twentieth of the time, independent of the size of the backlog. */
 const MAX_OF_TIME = 20
 const WARN_AT = 0.8
 const EXPIRE_AT = 1
 const EXPIRE_UNTIL = 0.95
-/** What is given up is told at once, then at most so often for each destination. */
+/** The first expiry of a destination is reported at once, later ones at this interval. */
 const TELL_EVERY_MS = 60_000
 
 export interface BacklogBudgetOptions {
@@ -22,23 +22,23 @@ export interface BacklogBudgetOptions {
   readonly logger: Logger
   readonly tallies: LogTallies
   readonly deliveries: () => Iterable<DestinationDelivery>
-  /** 0: no bound. */
+  /** 0: no limit. */
   readonly maxBytes: number
   readonly onExpired: (destinationId: string, count: number) => void
-  /** For the audit log: how many of a destination were given up since it was told last. */
+  /** For the audit log: the events of a destination that expired since the last report. */
   readonly tellExpired: (destinationId: string, count: number) => void
 }
 
 /**
- * Keeps what waits for destinations, with their open dead letters, within a bound: so that a dead destination cannot fill
- * the disk, and neither acceptance nor the other destinations notice it.
+ * Limits the bytes of waiting events and open dead letters: a dead destination must not fill the disk, and must not
+ * affect acceptance or other destinations.
  *
  * @see contracts/delivery.md §4 [D636]
  */
 export class BacklogBudget {
   readonly #options: BacklogBudgetOptions
   readonly #expiry: BacklogExpiry
-  /** By destination: given up and not told yet, and when it was told last. */
+  /** By destination: expired events not yet reported, and the time of the last report. */
   readonly #untold = new Map<string, { count: number; toldAt: number }>()
   #warning: string | undefined
   #timer: Timer | undefined
@@ -50,7 +50,7 @@ export class BacklogBudget {
     this.#expiry = new BacklogExpiry(options)
   }
 
-  /** From 80 % of the bound on, how much of it is used and by whom most, for /health. */
+  /** From 80 % of the limit: the used share and the largest destination, for /health. */
   get warning(): string | undefined {
     return this.#warning
   }
@@ -101,7 +101,7 @@ export class BacklogBudget {
     for (const [id, { toldAt }] of this.#untold) if (clock.monotonic() - toldAt >= TELL_EVERY_MS) this.#tell(id)
   }
 
-  /** @param enough below it nobody needs to know exactly: what waits for two destinations may be counted twice. */
+  /** @param enough below this size an estimate suffices: it counts an event that waits for two destinations twice. */
   async #figures(enough: number): Promise<{ used: number; shares: Share[] }> {
     const { deliveries, store, log, tallies } = this.#options
     const all = [...deliveries()]
@@ -138,7 +138,7 @@ export class BacklogBudget {
   #tell(destinationId: string): void {
     const { logger, clock, tellExpired } = this.#options
     const { count } = this.#untold.get(destinationId)!
-    // Who lost nothing for a while is told of at once the next time.
+    // No expiry since the last report: the next expiry is reported at once.
     if (count === 0) {
       this.#untold.delete(destinationId)
       return

@@ -3,7 +3,7 @@ import type { EventLog, OffsetRange, Tally } from '@millrace/log'
 import type { Clock } from '@millrace/std'
 import type { DestinationDelivery } from '../delivery/destination-delivery.ts'
 
-/** What traces give as the reason. */
+/** The reason shown in traces. */
 const REASON = 'storage budget'
 
 export interface ExpiryOptions {
@@ -13,7 +13,7 @@ export interface ExpiryOptions {
 }
 
 /**
- * Gives up the oldest of what a destination holds: waiting events, then open dead letters. Many events are recorded as one
+ * Gives up the oldest events of a destination: waiting events, then open dead letters. Many events are recorded as one
  * range for each source.
  *
  * @see contracts/delivery.md §4 [D636], §8 [D643]
@@ -25,7 +25,7 @@ export class BacklogExpiry {
     this.#options = options
   }
 
-  /** @returns how many; 0 when there is nothing that could be given up now. */
+  /** @returns the number of expired events; 0 if nothing can expire now. */
   async expire(delivery: DestinationDelivery, bytes: number): Promise<number> {
     return (await this.#expireWaiting(delivery, bytes)) || (await this.#expireLetters(delivery, bytes))
   }
@@ -45,14 +45,14 @@ export class BacklogExpiry {
       const count = ranges.reduce((sum, range) => sum + range.count, 0)
       const destinationId = delivery.destination.id
       await store.outcomes.expireWaiting({ destinationId, partition, before, inFlight, ranges })
-      // What is given up is on disk: now the position may pass it.
+      // The expiry is on disk: now the position may pass these events.
       await store.flush()
       if (count > 0) return count
     }
     return 0
   }
 
-  /** The place before which so many bytes wait, found by halving; undefined if nothing waits. */
+  /** The place before which the given number of bytes waits, found by binary search; undefined if nothing waits. */
   async #placeBehind(delivery: DestinationDelivery, partition: number, bytes: number): Promise<number | undefined> {
     const { log } = this.#options
     const end = log.end(partition)
@@ -74,7 +74,7 @@ export class BacklogExpiry {
     return high
   }
 
-  /** By source and, where its connection began or ended, by piece of the log. */
+  /** By source, split where its connection began or ended. */
   async #ranges(
     delivery: DestinationDelivery,
     partition: number,

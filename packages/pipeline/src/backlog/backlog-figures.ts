@@ -3,14 +3,14 @@ import { type EventLog, type OffsetRange, STREAMS } from '@millrace/log'
 import type { DestinationDelivery } from '../delivery/destination-delivery.ts'
 import type { LogTallies } from './log-tallies.ts'
 
-/** What one destination holds, in stored bytes. */
+/** Stored bytes of one destination. */
 export interface Share {
   readonly delivery: DestinationDelivery
   readonly waitingBytes: number
   readonly letterBytes: number
 }
 
-/** Shares of all destinations, which count what waits for two of them twice. */
+/** Shares of all destinations; an event that waits for two of them counts in both. */
 export async function sharesOf(
   deliveries: Iterable<DestinationDelivery>,
   rows: readonly BacklogRow[],
@@ -24,7 +24,7 @@ export async function sharesOf(
   return Promise.all(shares)
 }
 
-/** What waits for all destinations together: an event counts once, however many of them it waits for. */
+/** The bytes that wait for all destinations: an event counts once, however many destinations it waits for. */
 export async function waitingBytes(
   deliveries: readonly DestinationDelivery[],
   log: EventLog,
@@ -45,11 +45,11 @@ interface UntakenSource {
   readonly partition: number
   readonly stream: number
   readonly sourceId: string
-  /** In their order, and apart from each other. */
+  /** Ordered, without overlap. */
   ranges: OffsetRange[]
 }
 
-/** By partition, stream and source: where in the log there is something that some destination has not taken up. */
+/** By partition, stream and source: the ranges of the log with events that some destination has not taken. */
 function untakenRanges(deliveries: readonly DestinationDelivery[], log: EventLog): Map<string, UntakenSource> {
   const found = new Map<string, UntakenSource>()
   for (const { feed } of deliveries) {
@@ -79,7 +79,7 @@ function takenUpBytes(deliveries: readonly DestinationDelivery[], untaken: Reado
         .get(sourceKey(partition, stream, sourceId))
         ?.ranges.some(({ from, to }) => from <= offset && offset < to)
       if (isUntaken) continue
-      // A replay of an event stands for itself.
+      // A replayed event counts separately.
       const key = stream === REPLAY_STREAM ? undefined : `${partition} ${offset} ${index}`
       if (key !== undefined && counted.has(key)) continue
       if (key !== undefined) counted.add(key)

@@ -14,7 +14,7 @@ import type { DestinationDelivery } from '../delivery/destination-delivery.ts'
 import type { BackedLog } from './backed-log.ts'
 
 const INTERVAL_MS = 5_000
-/** Read, and copied in one transaction: outcomes that are to be written do not wait long behind it. */
+/** Bytes read and copied in one transaction: small, because outcomes wait for it. */
 const READ_BYTES = 1024 * 1024
 
 export interface LogBudgetOptions {
@@ -24,17 +24,17 @@ export interface LogBudgetOptions {
   readonly clock: Clock
   readonly logger: Logger
   readonly deliveries: () => Iterable<DestinationDelivery>
-  /** 0: no bound. */
+  /** 0: no limit. */
   readonly maxBytes: number
-  /** Free space is under twice the floor below which nothing is accepted; left out: never. */
+  /** Whether free space is under twice the floor below which the server stops accepting events; absent: never. */
   readonly isDiskShort: (() => boolean) | undefined
-  /** Every reader of all records has come this far, in a partition; after this call a restart knows it, too. */
+  /** The offset that every reader of all records has passed in a partition; after this call a restart knows it, too. */
   readonly readUpTo: (partition: number) => Promise<number>
 }
 
 /**
- * While the log is too large, or the disk is short, gives its oldest segments back before their time: what destinations still
- * have to handle of them is copied into the backlog first.
+ * While the log is too large, or the disk is short of space, deletes its oldest segments early. It first copies the
+ * events that some destination still needs into the backlog.
  *
  * @see contracts/ingest.md §9 "Log retention" [D145]
  */
@@ -53,7 +53,9 @@ export class LogBudget {
     if (this.#isStopped || (maxBytes === 0 && isDiskShort === undefined)) return
     this.#timer = this.#options.clock.setTimer(() => {
       this.#working = this.#tidy()
-        .catch((error: Error) => this.#options.logger.error({ cause: error.message }, 'the log cannot be shrunk'))
+        .catch((error: Error) =>
+          this.#options.logger.error({ cause: error.message }, 'segments of the log cannot be deleted early; retrying'),
+        )
         .then(() => this.start())
     }, INTERVAL_MS)
   }
@@ -77,14 +79,14 @@ export class LogBudget {
         if (unit === undefined || (await readUpTo(partition)) < unit.to) break
         const kept = await this.#copyUnfinished(partition, unit)
         await log.retain(partition, unit.to, 0)
-        // Retention may be held, by a backup or after a jump of the clock.
+        // A backup, or a jump of the clock, may have suspended retention.
         if ((await log.oldestUnit(partition))?.from === unit.from) break
         logger.info({ partition, ...unit, kept }, 'a segment was deleted early')
       }
     }
   }
 
-  /** @returns how many records were copied. */
+  /** @returns the number of copied records. */
   async #copyUnfinished(partition: number, { from, to }: OffsetRange): Promise<number> {
     const { log, backed, store } = this.#options
     const isUnfinished = this.#unfinishedIn(partition, { from, to })
@@ -100,13 +102,16 @@ export class LogBudget {
     return copied
   }
 
-  /** What is unfinished at this moment; what finishes later is copied in vain, and nothing begins anew. */
+  /**
+   * The events that are unfinished now. Copies of events that finish later are wasted; finished events do not start
+   * again.
+   */
   #unfinishedIn(partition: number, { from, to }: OffsetRange): (record: StoredRecord) => boolean {
     const takenUp = new Set<number>()
     const deliveries = [...this.#options.deliveries()]
     for (const { lane } of deliveries) {
       for (const { partition: of, offset, replayed } of lane.unfinished()) {
-        // A dead letter keeps its event.
+        // A dead letter stores its event.
         if (of === partition && from <= offset && offset < to && replayed?.letterId === undefined) takenUp.add(offset)
       }
     }

@@ -1,12 +1,12 @@
 import { addToTally, type EventLog, type OffsetRange, type Stream, type Tally } from '@millrace/log'
 
-/** Ranges are cut where these numbers of offsets begin, so that most of a long one is known from the last time. */
+/** Ranges are split at multiples of this number of offsets: most pieces of a long range are then already counted. */
 const CUTS = [2 ** 18, 2 ** 12]
 const MAX_KEPT = 4_096
 
 /**
- * What ranges of the log hold of each source. What lies before the end of the log never changes, so a range that was counted
- * once costs nothing the next time, and a longer one only its ends.
+ * Counts the events of each source in ranges of the log. The log never changes before its end: a counted range costs
+ * nothing the next time, and a longer one only its new ends.
  */
 export class LogTallies {
   readonly #log: Pick<EventLog, 'tally'>
@@ -17,7 +17,7 @@ export class LogTallies {
     this.#log = log
   }
 
-  /** @param range before the end of the log. */
+  /** @param range must be before the end of the log. */
   async tally(partition: number, stream: Stream, range: OffsetRange): Promise<Tally> {
     const pieces = cut(range, CUTS)
     const tallies = await Promise.all(pieces.map((piece) => this.#piece(partition, stream, piece)))
@@ -30,10 +30,10 @@ export class LogTallies {
   }
 
   /**
-   * Where the first piece of a range begins that holds events of a source that is wanted; the end of the range if none does.
+   * Start of the first piece of a range that holds events of a wanted source; the end of the range if there is none.
    *
-   * @param range before the end of the log.
-   * @param sizes of the pieces: whatever is wanted of a large one is sought in smaller ones.
+   * @param range must be before the end of the log.
+   * @param sizes of the pieces, in descending order: the search continues in smaller pieces.
    */
   async seek(
     partition: number,
@@ -51,7 +51,7 @@ export class LogTallies {
     return range.to
   }
 
-  /** Damage was found: what was counted is not there any more. */
+  /** The log found damage: the counted events may be gone. */
   forget(): void {
     this.#known.clear()
   }

@@ -2,7 +2,7 @@ import type { LaneEvent } from '@millrace/delivery'
 import { eventName } from '@millrace/protocol'
 import type { ConfiguredDestination } from '../following/configuration.ts'
 
-/** A delivery as it is shown to people who watch. */
+/** A delivery as the live view shows it. */
 export interface Delivery {
   readonly type: string
   readonly name: string
@@ -12,11 +12,11 @@ export interface Delivery {
   readonly durationMs: number
 }
 
-/** Those who are told of each delivery. */
+/** Listeners that are called for each delivery. */
 export class DeliveredListeners {
   readonly #listeners = new Set<(delivery: Delivery) => void>()
 
-  /** @returns a function that takes it away again. */
+  /** @returns a function that removes the listener. */
   add(listener: (delivery: Delivery) => void): () => void {
     this.#listeners.add(listener)
     return () => this.#listeners.delete(listener)

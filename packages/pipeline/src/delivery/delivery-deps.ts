@@ -18,7 +18,7 @@ import type { LiveUserCodeAccess } from '../stages/live-user-code.ts'
 import type { MetadataSource } from '../stages/user-metadata.ts'
 import type { DeliveryMetrics } from './delivery-metrics.ts'
 
-/** What all destinations have in common. */
+/** The dependencies that all destinations share. */
 export interface DeliveryDeps {
   readonly log: EventLog
   readonly store: DeliveryStore
@@ -31,7 +31,7 @@ export interface DeliveryDeps {
   readonly userAgent: string
   readonly newClient: NewClient
   readonly moduleOf: (type: string) => DestinationModule
-  /** The same object as long as nothing of the source changes. */
+  /** Returns the same object until the source changes. */
   readonly sourceOf: (sourceId: string) => MetadataSource | undefined
   readonly userCode: LiveUserCodeAccess
   readonly tailAt: (partition: number) => number
@@ -46,10 +46,10 @@ export interface DeliveryDeps {
   readonly logger: Logger
 }
 
-/** @param options `maxAnswerBytes` for a destination that looks into answers. */
+/** @param options `maxAnswerBytes` for a destination whose code reads answers. */
 export type NewClient = (options: { readonly maxAnswerBytes?: number }) => OutboundClient
 
-/** Where a destination goes on after a restart; of a new one, the end of the log. */
+/** The place where a destination continues after a restart; for a new destination, the end of the log. */
 export interface StartingPoint {
   readonly start: (partition: number, stream: number) => Position
   readonly resumed: { readonly waiting: Parameters<Lane['resume']>[0]; readonly done: readonly EventPlaceKey[] }

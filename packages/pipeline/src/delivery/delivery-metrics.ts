@@ -2,7 +2,7 @@ import { LatencyWindow } from '@millrace/delivery'
 import type { AnswerClass } from '@millrace/protocol'
 import type { StepFlow } from '@millrace/transformations'
 
-/** Of one destination that are told apart; texts of user code may make one for each event. */
+/** Maximum of distinct reasons per destination: user code may produce a different reason for each event. */
 const MAX_REASONS = 1_000
 const OTHER_REASONS = 'other reasons'
 
@@ -14,13 +14,13 @@ export type CountedOutcome =
   | 'expired'
   | 'discarded'
 
-/** Counts of delivery, as plain numbers; whoever serves /metrics reads them. */
+/** Counts of delivery, as plain numbers; /metrics reads them. */
 export class DeliveryMetrics {
   /** Destination → class or outcome → count. */
   readonly attempts = new Map<string, Map<AnswerClass, number>>()
   readonly outcomes = new Map<string, Map<CountedOutcome, number>>()
 
-  /** Destination → outcome and reason, with a space between → events. */
+  /** Destination → outcome and reason, separated by a space → events. */
   readonly reasons = new Map<string, Map<string, number>>()
   /** By transformation: events of live traffic. */
   readonly flows = new Map<string, TransformationFlow>()
@@ -43,7 +43,7 @@ export class DeliveryMetrics {
     count(this.reasons, destinationId, `${outcome} ${isKept ? reason : OTHER_REASONS}`, events)
   }
 
-  /** @param durationMs of the whole run, with its waits. */
+  /** @param durationMs of the whole run, including waits. */
   flow(transformationId: string, step: StepFlow, durationMs: number): void {
     let flow = this.flows.get(transformationId)
     if (flow === undefined) {
@@ -57,12 +57,12 @@ export class DeliveryMetrics {
   }
 }
 
-/** What went through a transformation since the start. */
+/** Events and time of a transformation since the start. */
 interface TransformationFlow {
   in: number
   out: number
   errors: number
-  /** Of runs. */
+  /** Durations of runs. */
   readonly latency: LatencyWindow
 }
 

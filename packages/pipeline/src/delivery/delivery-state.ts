@@ -14,7 +14,7 @@ export interface StateSources {
   readonly clock: Clock
   readonly metrics: DeliveryMetrics
   readonly deliveries: ReadonlyMap<string, DestinationDelivery>
-  /** Of the configuration, in order of creation. */
+  /** Destinations of the configuration, ordered by creation. */
   readonly destinationIds: () => Iterable<string>
 }
 
@@ -28,19 +28,19 @@ export class DeliveryStates {
     this.#sources = sources
   }
 
-  /** In order of creation. */
+  /** Ordered by creation. */
   ids(): string[] {
     const { deliveries, destinationIds } = this.#sources
     return [...destinationIds()].filter((id) => deliveries.has(id))
   }
 
-  /** @returns undefined if there is no destination with this id. */
+  /** @returns undefined if the id is unknown. */
   async of(destinationId: string): Promise<DeliveryState | undefined> {
     const [state] = await this.list([destinationId])
     return state
   }
 
-  /** Of those that are there. */
+  /** Counts for the destinations that exist. */
   async list(destinationIds: readonly string[] = this.ids()): Promise<DeliveryState[]> {
     const { deliveries, store } = this.#sources
     const states: DeliveryState[] = []
@@ -60,7 +60,7 @@ const NO_BACKLOG = { letters: 0, letterBytes: 0 }
 /**
  * The answer of GET /v2/destinations/{id}/delivery.
  *
- * @param open its open dead letters.
+ * @param open number of its open dead letters.
  * @see contracts/delivery.md §8 [D630]
  */
 async function deliveryState(
@@ -107,7 +107,7 @@ async function hotId({ hottest }: Lane['counts'], delivery: DestinationDelivery)
   return { id: id ?? '', waiting: waiting! }
 }
 
-/** Of what is taken up, or of what lies untouched in the log. */
+/** Time of the oldest pending event, in the lane or still unread in the log. */
 async function oldestPendingAt(
   { feed }: DestinationDelivery,
   log: EventLog,

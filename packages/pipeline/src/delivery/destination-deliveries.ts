@@ -8,7 +8,7 @@ import { DestinationDelivery } from './destination-delivery.ts'
 
 /** The deliveries of all destinations, by destination and by source. */
 export class DestinationDeliveries {
-  /** By destination. A removal takes its delivery out. */
+  /** By destination. A removal deletes its entry. */
   readonly byId = new Map<string, DestinationDelivery>()
   readonly #spans: Spans
   readonly #log: EventLog
@@ -22,12 +22,12 @@ export class DestinationDeliveries {
     this.#deadLetters = deadLetters
   }
 
-  /** Those that a connection feeds with events of a source. */
+  /** Deliveries of the destinations that a source is connected to. */
   ofSource(sourceId: string): readonly DestinationDelivery[] {
     return this.#bySource.get(sourceId) ?? NONE
   }
 
-  /** @param revision of the configuration that the destination is of. */
+  /** @param revision of the configuration that contains the destination. */
   open(
     destination: ConfiguredDestination,
     revision: number,
@@ -39,7 +39,7 @@ export class DestinationDeliveries {
     return delivery
   }
 
-  /** Opens destinations that are new, at the end of the log. */
+  /** Opens new destinations, at the end of the log. */
   openNew({ destinations, revision }: Configuration, deps: DeliveryDeps): void {
     const fromHere: StartingPoint = {
       start: (partition) => ({ offset: this.#log.end(partition), index: 0 }),
@@ -81,12 +81,12 @@ export class DestinationDeliveries {
     return counts.reduce((sum, count) => sum + count, 0)
   }
 
-  /** Offsets from here on must stay in the log. */
+  /** The log must keep offsets from here on. */
   neededFrom(partition: number): number {
     return Math.min(...[...this.byId.values()].map((delivery) => delivery.neededFrom(partition)))
   }
 
-  /** Why a lane has stopped; undefined when all is well. */
+  /** Why a lane has stopped; undefined if all run. */
   fault(): string | undefined {
     for (const { lane, destination } of this.byId.values()) {
       if (lane.fault !== undefined) return `delivery to ${destination.id} failed: ${lane.fault}`

@@ -26,12 +26,12 @@ import type { Screening } from '../stages/screening.ts'
 import { Stages } from '../stages/stages.ts'
 import type { DeliveryDeps, StartingPoint } from './delivery-deps.ts'
 
-/** After the log could not be read. */
+/** Delay before the next try when the log could not be read. */
 const READ_AGAIN_MS = 1_000
 
 /**
- * Everything that belongs to one destination: its lane, what feeds it, and the stages that its events pass. A changed
- * configuration governs the next event; the lane and what waits in it stay.
+ * All parts of one destination: its lane, its feed, and the stages of its events. A changed configuration takes effect
+ * with the next event; the lane and its waiting events stay.
  */
 export class DestinationDelivery {
   readonly lane: Lane
@@ -45,7 +45,7 @@ export class DestinationDelivery {
   #screening: Screening | undefined
   #revision: number
 
-  /** @param configurationRevision of the configuration that the destination is of. */
+  /** @param configurationRevision of the configuration that contains the destination. */
   constructor(
     destination: ConfiguredDestination,
     configurationRevision: number,
@@ -139,12 +139,12 @@ export class DestinationDelivery {
     return this.#destination
   }
 
-  /** Under which outcomes are recorded: that of its last change, also of its user code. */
+  /** Revision of recorded outcomes: the last change of the destination or of its user code. */
   get revision(): number {
     return this.#revision
   }
 
-  /** Of the user code that its events pass, in their order. */
+  /** Versions of its user code, in execution order. */
   get versionIds(): string[] {
     return this.#destination.transformations.map(({ versionId }) => versionId)
   }
@@ -176,7 +176,7 @@ export class DestinationDelivery {
     this.feed.pull()
   }
 
-  /** What is made of an event today. */
+  /** The result of an event under the current configuration. */
   rendering(event: StoredEvent, sourceId: string, place: EventPosition): Rendering {
     const { userCode, sourceOf } = this.#deps
     const source = sourceOf(sourceId)
@@ -184,11 +184,11 @@ export class DestinationDelivery {
   }
 
   /**
-   * Takes up a dead letter again, from the beginning of the path: filters, transformation, attempts from the first on.
-   * `lane.pump` is to be called after a batch of them. Nothing is taken up of a source that was removed meanwhile.
+   * Delivers a dead letter again from the beginning of the path: filters, transformation, first attempt. Call
+   * `lane.pump` after a batch of them. A dead letter of a removed source is not taken.
    *
-   * @param onEnd called once the lane has done with it.
-   * @returns whether the lane has it.
+   * @param onEnd called when the lane has finished the event.
+   * @returns whether the lane took it.
    */
   replay(letter: DeadLetterRow, onEnd: () => void): boolean {
     const { clock, metrics } = this.#deps
@@ -204,7 +204,10 @@ export class DestinationDelivery {
     return true
   }
 
-  /** Whether an event of the log may be delivered again: not if its first delivery is still to come, or its source is gone. */
+  /**
+   * Whether an event of the log may be delivered again: not if its first delivery is still to come, or its source was
+   * removed.
+   */
   mayReplay(
     partition: number,
     { stream, offset, index, sourceId }: Omit<ReplayedEvent, 'partition' | 'event' | 'sizeBytes'>,
@@ -216,7 +219,7 @@ export class DestinationDelivery {
     )
   }
 
-  /** Until `endAlone` nothing is taken up and nothing goes: events are delivered one at a time (`OneAtATime`). */
+  /** Until `endAlone` the feed takes nothing and the lane sends nothing: `OneAtATime` delivers events one at a time. */
   beginAlone(): void {
     this.lane.beginAlone()
     this.feed.beginAlone()
@@ -232,7 +235,7 @@ export class DestinationDelivery {
     return event.payload ?? (await this.#load([event]))[0]
   }
 
-  /** Events that have no final outcome at this moment: taken up or not. @param sourceId all sources if it is left out. */
+  /** Number of events without final outcome, in the lane or not. @param sourceId undefined: all sources. */
   async waiting(sourceId?: string): Promise<{ events: number; bytes: number }> {
     const takenUp = this.takenUp(sourceId)
     const untaken = await this.untaken.count(sourceId)
@@ -251,7 +254,7 @@ export class DestinationDelivery {
     return { events, bytes }
   }
 
-  /** Gives up what waits before an offset, but for what is in flight. Whoever calls records what it returns. */
+  /** Gives up the events that wait before an offset, except those in flight. The caller records the returned ranges. */
   giveUpBefore(partition: number, offset: number) {
     const cursors = this.feed.skipTo(partition, offset)
     const events = this.lane.giveUpBefore(partition, offset)
@@ -260,18 +263,18 @@ export class DestinationDelivery {
     return { cursors, events, inFlight }
   }
 
-  /** Offsets from here on must stay in the log: a position, or the oldest wait. */
+  /** The log must keep offsets from here on: the position, or the oldest wait. */
   neededFrom(partition: number): number {
     let offset = this.feed.position(partition)
     for (const event of this.lane.unfinished()) {
-      // A dead letter keeps its event.
+      // A dead letter stores its event.
       if (event.replayed?.letterId !== undefined) continue
       if (event.partition === partition && event.offset < offset) offset = event.offset
     }
     return offset
   }
 
-  /** The destination is gone: nothing more is sent, and nothing of it is written any more. */
+  /** The destination was removed: nothing more is sent or written for it. */
   async remove(): Promise<void> {
     this.feed.close()
     this.lane.discard(undefined)
@@ -279,7 +282,7 @@ export class DestinationDelivery {
     await this.lane.stop(Promise.resolve())
   }
 
-  /** Why the filters of today leave an event out; undefined if they do not. */
+  /** Why the current filters exclude an event; undefined if they do not. */
   filter(event: StoredEvent, sourceId: string) {
     const { id, name, config } = this.#destination
     const filtered = { id, name, config, module: this.#module }
@@ -287,7 +290,7 @@ export class DestinationDelivery {
     return reason ?? this.#screening?.reason(event, sourceId)
   }
 
-  /** For those who watch. An event whose payload is lost has no name to show it by. */
+  /** Reports the delivery to the live view. An event whose payload is lost has no name. */
   #show(
     payload: StoredEvent | undefined,
     sourceId: string,
@@ -310,7 +313,7 @@ export class DestinationDelivery {
     this.#deps.logger.error(fields, 'the log cannot be read')
   }
 
-  /** All that is to be sent for an event, or what went wrong with any of it. */
+  /** All requests of an event, or the first failure. */
   #prepare({ payload, transformed, sourceId }: LaneEvent): Prepared {
     const [events, secrets] =
       transformed?.kind === 'events' ? [transformed.events, transformed.secrets] : [[payload!], undefined]
@@ -358,8 +361,8 @@ function waitingPlace({ partition, offset, index, replayed }: LaneEvent) {
 }
 
 /**
- * A new version of user code is no change of the destination: what has user code is under the revision of the whole
- * configuration, so that each revision of a destination stands for the same versions for ever.
+ * A new version of user code is no change of the destination. A destination with user code therefore uses the revision
+ * of the whole configuration: each revision of a destination then always means the same versions.
  */
 function effectiveRevision(
   { revision, transformations }: ConfiguredDestination,

@@ -3,7 +3,10 @@ import type { Clock, Logger } from '@millrace/std'
 import type { OfferedEvent } from '../reading/feed.ts'
 import type { DestinationDelivery } from './destination-delivery.ts'
 
-/** Of one destination, beside its waits: what the last process may have had in memory. What lies behind it was not looked at. */
+/**
+ * Maximum of events per destination besides its waits: the last process had no more in memory, and did not read later
+ * events.
+ */
 const MAX_OFFERED = 1_000
 const AGAIN_MS = 1_000
 export const ENDED_THE_PROCESS = 'Ended the process'
@@ -11,17 +14,17 @@ export const ENDED_THE_PROCESS = 'Ended the process'
 export interface OneAtATimeOptions {
   readonly store: DeliveryStore
   readonly clock: Clock
-  /** By partition, where the log ended at the start: what comes later goes as ever. */
+  /** By partition, the end of the log at the start: later events are delivered normally. */
   readonly ends: readonly number[]
   readonly logger: Logger
 }
 
 /**
- * After the process has ended several times in a row the unfinished events run one at a time, each noted on disk before
- * anything looks at it: if the process ends again, the next start knows which one it was. That goes on until each of them
- * has run once, or the process has lived as long as ends count.
+ * After the process has ended several times in a row, unfinished events run one at a time. Each is noted on disk before
+ * any code reads it: if the process ends again, the next start knows the cause. This continues until each event has run
+ * once, or the process has lived longer than the period in which ends count.
  *
- *   noted → filters, user code, destination code, attempt → outcome or wait, which takes the note away
+ *   noted → filters, user code, destination code, attempt → outcome or wait, which removes the note
  *
  * @see contracts/delivery.md §11, decision 0071
  */
@@ -35,7 +38,7 @@ export class OneAtATime {
     this.#until = options.clock.monotonic() + UNCLEAN_WITHIN_MS
   }
 
-  /** Resolves when all of them have run, or it is over. Never rejects. */
+  /** Resolves when all events have run, or the period is over. Never rejects. */
   async run(deliveries: readonly DestinationDelivery[]): Promise<void> {
     for (const delivery of deliveries) await this.#untilDone(() => this.#runAllOf(delivery))
     await this.#untilDone(async () => {
@@ -56,14 +59,17 @@ export class OneAtATime {
     return this.#isStopped || this.#options.clock.monotonic() >= this.#until
   }
 
-  /** What cannot be read or written now is tried again. */
+  /** Retries a read or write that fails now. */
   async #untilDone(work: () => Promise<void>): Promise<void> {
     for (;;) {
       try {
         return await work()
       } catch (error) {
         if (this.#isOver) return
-        this.#options.logger.error({ cause: (error as Error).message }, 'events that run one at a time are waiting')
+        this.#options.logger.error(
+          { cause: (error as Error).message },
+          'an event that runs alone could not be read or recorded; retrying',
+        )
         await new Promise<void>((resolve) => this.#options.clock.setTimer(resolve, AGAIN_MS))
       }
     }
@@ -78,14 +84,14 @@ export class OneAtATime {
       await this.#note(delivery, offered, undefined, noted)
       return async () => {
         await this.#runReady(delivery, { offered, noted })
-        // It may have been left out, or wait for an earlier one: it was looked at, and the process lives.
+        // A filter may have excluded it, or it waits for an earlier event: its code ran, and the process lives.
         noted.isRecorded = true
         await this.#options.store.flush()
       }
     })
   }
 
-  /** @param first the event that is noted already. */
+  /** @param first the event that is already noted. */
   async #runReady(
     delivery: DestinationDelivery,
     first?: { readonly offered: OfferedEvent; readonly noted: { isRecorded: boolean } },
@@ -116,7 +122,7 @@ export class OneAtATime {
   }
 }
 
-/** The event that a note names, as a lane knows it. */
+/** The event of a note, in the form of the lane. */
 export function notedEvent({ replayed, ...note }: UnderWay): LaneEvent {
   const facts = { ...note, userKey: 0, anonymousKey: 0 }
   const ofReplay = replayed && { ...replayed, letterId: replayed.letterId, onEnd: () => {} }

@@ -13,17 +13,17 @@ export interface RunRecoveryOptions {
   readonly store: DeliveryStore
   readonly clock: Clock
   readonly logger: Logger
-  /** From this many unclean ends on, unfinished events run one at a time; 0: never. */
+  /** From this number of unclean ends, unfinished events run one at a time; 0: never. */
   readonly uncleanEnds: number
 }
 
-/** A start that ends while it reads the payload is repeated this often. */
+/** Maximum of starts that may end while they read the payload of the noted event. */
 const MAX_READS = 3
 /** Shown for an event whose payload ends the process when it is read. */
 const UNREADABLE: StoredEvent = { type: 'track', event: 'unreadable', messageId: '', receivedAt: '', request_ip: '' }
 
 /**
- * Notes the begin and the end of a run. After several unclean ends in a row it finds the event that ends the process.
+ * Records the begin and the end of a run. After several unclean ends in a row it finds the event that ends the process.
  *
  * @see contracts/delivery.md §11, decision 0071
  */
@@ -43,13 +43,16 @@ export class RunRecovery {
     this.#oneAtATime = new OneAtATime({ store, clock, ends, logger })
   }
 
-  /** A disk that cannot be read or written now does not prevent the start. */
+  /** Never fails: a disk error must not prevent the start. */
   static async begin(options: RunRecoveryOptions): Promise<RunRecovery> {
     const { store, clock, logger } = options
     try {
       return new RunRecovery(options, await store.runs.begin(clock.now()))
     } catch (error) {
-      logger.error({ cause: (error as Error).message }, 'the ends of the last runs cannot be read')
+      logger.error(
+        { cause: (error as Error).message },
+        'the records of earlier runs cannot be read; unfinished events are delivered normally',
+      )
       return new RunRecovery(options, { uncleanEnds: 0, underWay: undefined })
     }
   }
@@ -59,7 +62,7 @@ export class RunRecovery {
     return this.#oneAtATime !== undefined
   }
 
-  /** Makes a dead letter of the event that ended the last run while it ran alone, before anything else happens. */
+  /** Makes a dead letter of the event that ran alone when the last run ended, before any other work. */
   async giveUpEvent(configuration: Configuration, deps: DeliveryDeps): Promise<void> {
     const { underWay } = this.#before
     if (underWay === undefined) return
@@ -68,7 +71,7 @@ export class RunRecovery {
     const destination = configuration.destinations.get(destinationId)
     const event = notedEvent(underWay)
     const payload = await this.#payloadOf(underWay, deps)
-    // Without a destination, or with its record lost, it has its outcome otherwise.
+    // If the destination is gone, or the record lost, the event has its outcome already.
     if (destination === undefined || payload === undefined) {
       await store.runs.clear()
       return
@@ -86,7 +89,7 @@ export class RunRecovery {
     )
   }
 
-  /** Runs the unfinished events one at a time, and then lets the deliveries go on as usual. */
+  /** Runs the unfinished events one at a time, then resumes normal delivery. */
   async runOneAtATime(deliveries: readonly DestinationDelivery[]): Promise<void> {
     const oneAtATime = this.#oneAtATime
     if (oneAtATime === undefined) return
@@ -101,7 +104,10 @@ export class RunRecovery {
     this.#oneAtATime?.stop()
   }
 
-  /** The run ended cleanly. If this cannot be written, it counts as unclean: at worst, events run one at a time for a while. */
+  /**
+   * The run ended cleanly. If this cannot be written, the end counts as unclean: at worst, events run one at a time for
+   * a while.
+   */
   async end(): Promise<void> {
     const { store, logger } = this.#options
     await store.runs.end().catch((error: Error) => {

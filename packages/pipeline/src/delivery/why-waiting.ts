@@ -1,7 +1,7 @@
 import { formatTime } from '@millrace/protocol'
 import { type Waiting, waitingSentence } from '@millrace/wording'
 
-/** Why an event waits, with the sentence that people read; its times are in UTC. */
+/** Why an event waits, with the sentence for people; its times are in UTC. */
 export interface ToldWaiting extends Waiting {
   readonly sentence: string
 }
@@ -11,7 +11,7 @@ export function toldWaiting(waiting: Waiting, now: number): ToldWaiting {
   return { ...waiting, sentence: waitingSentence(waiting, { now, clock: (at) => utcClock(at, now) }) }
 }
 
-/** `17:43 UTC` of this day, else with its date. */
+/** `17:43 UTC` today, else with the date. */
 function utcClock(at: Date, now: number): string {
   const [text, today] = [formatTime(at.getTime()), formatTime(now)]
   const clock = `${text.slice(11, 16)} UTC`

@@ -2,19 +2,19 @@ import type { RecordedOutcome, Span } from '@millrace/delivery'
 import type { ConnectionRules } from '@millrace/protocol'
 import type { EventFilter } from './event-filter.ts'
 
-/** How far a look back has come in a partition: what lies before this event is still to be looked at. */
+/** The place of a search in a partition: events before it are not searched yet. */
 export interface LookPlace {
   readonly offset: number
   readonly index: number
 }
 
 export interface ListFilter extends EventFilter {
-  /** Of acceptance, ms since 1970: `from` ≤ acceptedAt < `to`. */
+  /** Range of the acceptance time, ms since 1970: `from` ≤ acceptedAt < `to`. */
   readonly from?: number | undefined
   readonly to?: number | undefined
 }
 
-/** An event that was found; what is not recorded of it at a destination may still be under way there. */
+/** An event that was found; if a destination has no record of it, it may still be in progress there. */
 export interface FoundEvent {
   readonly partition: number
   readonly offset: number
@@ -26,7 +26,7 @@ export interface FoundEvent {
   readonly name: string
   readonly userId: string | null
   readonly anonymousId: string | null
-  /** Of an earlier event: it went nowhere. */
+  /** Duplicate of an earlier event: no destination gets it. */
   readonly isDuplicate: boolean
   readonly recorded: readonly RecordedOutcome[]
 }
@@ -35,7 +35,7 @@ export interface LookBackStart {
   readonly filter: ListFilter
   /** By partition. */
   readonly places: readonly LookPlace[]
-  /** Connections, needed by a filter that asks for what became of events. */
+  /** Connections, for a filter by outcome. */
   readonly spans: readonly Span[]
 }
 
@@ -43,16 +43,16 @@ export interface LookBackStart {
 export interface Chunk {
   readonly partition: number
   readonly frames: Uint8Array<ArrayBuffer>
-  /** Nothing lies before them. */
+  /** Whether these are the first records of the partition. */
   readonly isFirst: boolean
 }
 
 export interface Step {
   readonly found: readonly FoundEvent[]
   readonly looked: number
-  /** Where the next step, or another look back, goes on. */
+  /** Where the next step, or another search, continues. */
   readonly places: readonly LookPlace[]
-  /** The partition of which records are needed to go on; undefined when there are none left, or enough was found. */
+  /** The partition whose records the search needs next; undefined at the end, or if it found enough. */
   readonly wants: number | undefined
   readonly isAtEnd: boolean
 }
@@ -81,7 +81,7 @@ export interface CountStep {
 /** The functions of the thread that looks at events; it is started with a port of `DeliveryStore.outcomePort`. */
 export type EventCalls = {
   begin(start: LookBackStart): void
-  /** Looks at no more than `mostLooked` events and stops at `mostFound`; then only `begin` goes on. */
+  /** Reads at most `mostLooked` events and stops at `mostFound`; after that only `begin` starts a new search. */
   goOn(request: { chunk: Chunk | undefined; mostFound: number; mostLooked: number }): Promise<Step>
   /** Counts the events in some records. */
   count(request: CountRequest): CountStep

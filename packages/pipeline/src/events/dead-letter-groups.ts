@@ -1,7 +1,7 @@
 import { type DeadLetterFilter, type DeadLetterGroup, type DeadLetterStore, MAX_GROUPS } from '@millrace/delivery'
 import { formatTime } from '@millrace/protocol'
 
-/** Dead letters that a filter takes, by destination, stage, reason and last status; largest first. */
+/** Dead letters that match a filter, grouped by destination, stage, reason and last status; largest first. */
 export async function deadLetterGroups(store: DeadLetterStore, filter: DeadLetterFilter): Promise<DeadLetterGroup[]> {
   const found = new Map<string, DeadLetterGroup>()
   for (let before: number | null = null; ; ) {

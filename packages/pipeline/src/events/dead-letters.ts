@@ -4,7 +4,7 @@ import { eventName, formatTime, type JsonObject, type StoredEvent, storedEvents 
 import type { DestinationDelivery } from '../delivery/destination-delivery.ts'
 import { deadLetterGroups } from './dead-letter-groups.ts'
 
-/** Events that were given up, as people look at them. */
+/** Dead letters for people. */
 export class DeadLetters {
   readonly #log: EventLog
   readonly #store: DeadLetterStore
@@ -16,7 +16,7 @@ export class DeadLetters {
     this.#deliveries = deliveries
   }
 
-  /** A page, newest first. @param before the row after which it begins; null: at the newest. */
+  /** A page, newest first. @param before the page starts after this row; null: at the newest. */
   page(filter: DeadLetterFilter, limit: number, before: number | null) {
     return this.#store.page({ filter, limit, before })
   }
@@ -30,7 +30,7 @@ export class DeadLetters {
     return this.#store.get(id)
   }
 
-  /** With its payloads; the request of an event without attempts of its own is rendered again. */
+  /** A dead letter with its payloads; the request of an event without attempts of its own is rendered again. */
   async detail(row: DeadLetterRow) {
     return deadLetterDetail(row, this.#log, this.#deliveries.get(row.destinationId))
   }
@@ -75,7 +75,9 @@ async function deadLetterDetail(row: DeadLetterRow, log: EventLog, delivery: Des
   }
 }
 
-/** As it was accepted; what is kept with the dead letter, for when the log has dropped it, has its delivery times set. */
+/**
+ * The event as accepted. The copy in the dead letter, used if the log has deleted the event, has delivery times set.
+ */
 async function storedEvent(row: DeadLetterRow, log: EventLog): Promise<JsonObject | undefined> {
   const [record] = await log.get(row.partition, [row.offset])
   return record && storedEvents(record).events[row.index]

@@ -1,12 +1,12 @@
 import type { LookPlace } from './calls.ts'
 
-/** Where a list of events goes on, as an opaque text: `ev.` and, by partition, offset and index. */
+/** The place where a list of events continues, as an opaque text: `ev.` and, by partition, offset and index. */
 export function formatEventCursor(places: readonly LookPlace[]): string {
   const text = `ev.${places.map(({ offset, index }) => `${offset}-${index}`).join('.')}`
   return Buffer.from(text).toString('base64url')
 }
 
-/** @param ends of the partitions. @returns undefined for what this server never gave out. */
+/** @param ends of the partitions. @returns undefined for a text that this server never issued. */
 export function parseEventCursor(cursor: string, ends: readonly number[]): LookPlace[] | undefined {
   const text = Buffer.from(cursor, 'base64url').toString('latin1')
   if (!/^ev(\.\d{1,15}-\d{1,9})+$/.test(text)) return undefined

@@ -1,6 +1,6 @@
 import { eventName, type StoredEvent } from '@millrace/protocol'
 
-/** What an event can have come to at a destination. @see contracts/delivery.md §1 */
+/** The outcomes of an event at a destination. @see contracts/delivery.md §1 */
 export const OUTCOMES = [
   'pending',
   'blocked',
@@ -16,7 +16,7 @@ export const OUTCOMES = [
 ] as const
 export type Outcome = (typeof OUTCOMES)[number]
 
-/** Those that are not final. */
+/** Outcomes that are not final. */
 const UNFINISHED: readonly string[] = ['pending', 'blocked', 'throttled', 'retrying']
 
 export const FINAL_OUTCOMES: readonly Outcome[] = OUTCOMES.filter((outcome) => !UNFINISHED.includes(outcome))
@@ -25,12 +25,12 @@ export function isUnfinished(outcome: string): boolean {
   return UNFINISHED.includes(outcome)
 }
 
-/** Which events somebody wants to see; what is left out does not restrict. @see contracts/delivery.md §8 */
+/** A filter of events; absent members do not restrict. @see contracts/delivery.md §8 */
 export interface EventFilter {
   readonly sourceId?: string | undefined
   readonly type?: string | undefined
   readonly name?: string | undefined
-  /** All but those of this name. */
+  /** Excludes this name. */
   readonly notName?: string | undefined
   readonly anonymousId?: string | undefined
   readonly userId?: string | undefined
@@ -38,7 +38,7 @@ export interface EventFilter {
   readonly destinationId?: string | undefined
 }
 
-/** Of the filters that lie in the event, not in what became of it. */
+/** Evaluates the filters by the event itself, not by its outcomes. */
 export function matchesEvent(event: StoredEvent, filter: EventFilter): boolean {
   const { type, name, notName, userId, anonymousId } = filter
   return (
@@ -50,12 +50,12 @@ export function matchesEvent(event: StoredEvent, filter: EventFilter): boolean {
   )
 }
 
-/** Whether a filter asks for nothing that lies in the event. */
+/** Whether a filter has no condition on the event itself. */
 export function takesEveryEvent({ type, name, notName, userId, anonymousId }: EventFilter): boolean {
   return [type, name, notName, userId, anonymousId].every((sought) => sought === undefined)
 }
 
-/** Whether what became of an event at one destination is what is looked for. */
+/** Whether the outcome of an event at one destination matches. */
 export function matchesOutcome(
   { destinationId, outcome }: { readonly destinationId: string; readonly outcome: string },
   filter: EventFilter,
@@ -66,12 +66,12 @@ export function matchesOutcome(
   )
 }
 
-/** Whether a filter asks what became of events. */
+/** Whether a filter has a condition on outcomes. */
 export function asksForOutcome({ outcome, destinationId }: EventFilter): boolean {
   return outcome !== undefined || destinationId !== undefined
 }
 
-/** What lists and the live view show of every event. */
+/** The fields of an event that lists and the live view show. */
 export function eventFacts(event: StoredEvent) {
   const { messageId, type, userId, anonymousId } = event
   return { messageId, type, name: eventName(event), userId: userId || null, anonymousId: anonymousId || null }

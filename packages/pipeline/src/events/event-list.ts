@@ -11,12 +11,12 @@ import { outcomesNow, type ShownOutcome } from './outcomes-now.ts'
 
 const MAX_LOOKED = 1_000_000
 const MAX_MS = 1_000
-/** Calls that wait for their turn: each has the thread for about a second at most. */
+/** Maximum of waiting calls: each uses the thread for about a second at most. */
 const MAX_WAITING = 8
-/** Read at first, for the frequent page of the newest; then twice as much each time. */
+/** Size of the first read, for the frequent page of the newest events; it doubles with each read. */
 const FIRST_READ_BYTES = 64 * 1024
 const MAX_READ_BYTES = 1024 * 1024
-/** A search for a time that is this near is good enough. */
+/** The search for a time stops when it is this near. */
 const NEAR_OFFSETS = 256
 
 export interface EventListOptions {
@@ -25,7 +25,7 @@ export interface EventListOptions {
   readonly clock: Clock
   readonly deliveries: () => Iterable<DestinationDelivery>
   readonly spans: () => readonly Span[]
-  /** Its thread ended, and starts again. */
+  /** Called when its thread ended; the thread restarts. */
   readonly onThreadEnd: (error: Error) => void
 }
 
@@ -42,7 +42,7 @@ export interface ListedEvent {
 
 export interface EventPage {
   readonly events: readonly ListedEvent[]
-  /** Where to go on; undefined when all there is has been looked at. */
+  /** Where the list continues; undefined when all events were searched. */
   readonly next: readonly LookPlace[] | undefined
 }
 
@@ -56,8 +56,8 @@ export interface RuleCount {
 }
 
 /**
- * What was accepted, newest first, with what became of it. It is read from the log's end backwards, by threads that
- * nobody who accepts or delivers waits for; there is no index to keep. One call at a time looks back.
+ * Accepted events, newest first, with their outcomes. Separate threads read the log backwards from its end, so neither
+ * ingest nor delivery waits, and no index is needed. One call searches at a time.
  *
  * @see contracts/delivery.md §8 [D623]
  */
@@ -79,12 +79,12 @@ export class EventList {
     })
   }
 
-  /** That its thread ends again and again. */
+  /** A warning if its thread ends repeatedly. */
   trouble(): string | undefined {
     return this.#thread.trouble()
   }
 
-  /** @throws ApiError 503 when too many others wait. */
+  /** @throws ApiError 503 if too many other calls wait. */
   async list(filter: ListFilter, limit: number, places: readonly LookPlace[] | undefined): Promise<EventPage> {
     return this.#inTurn(() => this.#lookBack(filter, limit, places))
   }
@@ -98,7 +98,7 @@ export class EventList {
     return this.#inTurn(() => this.#countBack(by))
   }
 
-  /** Ends of the partitions: what a first call begins with. */
+  /** Ends of the partitions, where a first call begins. */
   ends(): number[] {
     const { log } = this.#options
     return Array.from({ length: log.partitions }, (_, partition) => log.end(partition))
@@ -151,7 +151,7 @@ export class EventList {
     let looked = 0
     while (looked < MAX_LOOKED && clock.monotonic() < end) {
       await thread.call('begin', { filter, places, spans: connections })
-      // Starting the thread, as the first call does, is no part of looking back.
+      // The time to start the thread, on the first call, does not count.
       end = Math.min(end, clock.monotonic() + MAX_MS)
       const reads = new Reads(this.#options.log, places)
       let step: Step | undefined
@@ -212,7 +212,7 @@ class Reads {
 
   constructor(log: EventLog, places: readonly LookPlace[]) {
     this.#log = log
-    // Of the record at a place some events are still to be looked at, unless its index is 0.
+    // Unless the index is 0, some events of the record at this place are still unread.
     this.#before = places.map(({ offset, index }) => (index > 0 ? offset + 1 : offset))
   }
 

@@ -7,16 +7,16 @@ const WINDOW_MS = 1_000
 export interface LiveListenerOptions {
   readonly filter: EventFilter
   readonly clock: Clock
-  /** @returns false when nothing more should be written until `drained` is called. */
+  /** @returns false if nothing more should be written until `drained` is called. */
   readonly write: (text: string) => boolean
-  /** Whether whoever listens may still do so. */
+  /** Whether the client is still authorised. */
   readonly mayStay: () => boolean
   readonly onEnd: () => void
 }
 
 /**
- * One who watches: gets at most 50 messages in any second, and is told how many others there were. For one who reads
- * too slowly nothing is kept either; it counts as left out.
+ * A client of the live view: it gets at most 50 messages in any second, and the number of omitted messages. Messages
+ * for a slow reader are not buffered; they count as omitted.
  *
  * @see contracts/delivery.md §8 [D639]
  */
@@ -24,7 +24,7 @@ export class LiveListener {
   readonly filter: EventFilter
   readonly mayStay: () => boolean
   readonly #options: LiveListenerOptions
-  /** When the last 50 messages were sent, in a ring. */
+  /** Times of the last 50 messages, in a ring. */
   readonly #sentAt = new Float64Array(MAX_MESSAGES).fill(Number.NEGATIVE_INFINITY)
   #next = 0
   #skipped = 0
@@ -38,12 +38,12 @@ export class LiveListener {
     this.#options = options
   }
 
-  /** Whether the next message would be left out. */
+  /** Whether the next message would be omitted. */
   get isFull(): boolean {
     return this.#stalledSince !== undefined || this.#roomAt() > this.#options.clock.monotonic()
   }
 
-  /** For how long it has not read what was written. */
+  /** How long the client has not read. */
   get stalledMs(): number {
     return this.#stalledSince === undefined ? 0 : this.#options.clock.monotonic() - this.#stalledSince
   }
@@ -68,12 +68,12 @@ export class LiveListener {
     )
   }
 
-  /** A comment, so that proxies keep the connection open. */
+  /** Sends a comment: proxies then keep the connection open. */
   beat(): void {
     if (!this.#isEnded && this.#stalledSince === undefined) this.#put(':\n\n')
   }
 
-  /** What was written has been read. */
+  /** The client has read everything that was written. */
   drained(): void {
     this.#stalledSince = undefined
   }
@@ -85,7 +85,7 @@ export class LiveListener {
     this.#options.onEnd()
   }
 
-  /** When there is room for one more: a second after the 50th last message. */
+  /** When the limit allows the next message: a second after the 50th last one. */
   #roomAt(): number {
     return this.#sentAt[this.#next]! + WINDOW_MS
   }

@@ -14,21 +14,21 @@ import { LiveListener, type LiveListenerOptions } from './live-listener.ts'
 const MAX_LISTENERS = 20
 const TICK_MS = 1_000
 const BEAT_TICKS = 15
-/** One that has read nothing for so long gives its place to others. */
+/** A client that reads nothing for this time is disconnected. */
 const MAX_STALLED_MS = 60_000
 
-/** What became of an event at a destination just now. */
+/** The new outcome of an event at a destination. */
 export interface LiveResult {
   readonly destinationId: string
   readonly outcome: Outcome
   readonly reason: string | null
-  /** Of the last attempt; 0 when there was none. */
+  /** Status of the last attempt; 0 if there was none. */
   readonly status: number
   readonly durationMs: number
 }
 
 /**
- * What happens, as it happens, for those who watch. While nobody does, it costs one comparison for each event.
+ * Sends events and outcomes to clients as they happen. Without clients it costs one comparison for each event.
  *
  * @see contracts/delivery.md §8 [D639]
  */
@@ -65,7 +65,7 @@ export class LiveView {
     return listener
   }
 
-  /** @param events of the record; asked for only if somebody wants to see them. */
+  /** @param events of the record; called only if a client needs them. */
   accepted(header: RecordHeader, events: () => readonly StoredEvent[]): void {
     const acceptedAt = formatTime(header.acceptedAt)
     for (const listener of this.#listeners) {
@@ -109,7 +109,7 @@ export class LiveView {
     }
   }
 
-  /** Ends what everybody is watching; nobody can begin any more. */
+  /** Disconnects all clients and accepts no new ones. */
   close(): void {
     this.#isClosed = true
     this.#timer?.cancel()

@@ -6,17 +6,18 @@ import type { Chunk, FoundEvent, LookBackStart, LookPlace, Step } from './calls.
 import { asksForOutcome, eventFacts, isUnfinished, matchesEvent, matchesOutcome } from './event-filter.ts'
 import { RawSearch } from './raw-search.ts'
 
-/** Events whose outcomes are read together. */
+/** Number of events whose outcomes are read together. */
 const READ_TOGETHER = 500
 /**
- * Records lie in the order of their acceptance, but the clock that wrote the times may have been set: a list ends only
- * when records are this much older than what is looked for.
+ * Records are ordered by acceptance, but the wall clock may have been set: a search ends only at records that are this
+ * much older than its start time.
  */
 export const CLOCK_MARGIN_MS = 60_000
 
 /**
- * One look back over the events of all partitions, newest first. It is fed records of the partition that it wants, and
- * says after each step what it found and where it stands. Between partitions the time of acceptance decides.
+ * Searches the events of all partitions backwards, newest first. The caller passes records of the partition that the
+ * search asks for; each step returns the events found and the new place. The acceptance time orders events of different
+ * partitions.
  */
 export class LookBack {
   readonly #start: LookBackStart
@@ -60,7 +61,7 @@ export class LookBack {
         found.push(...taken.map(({ event }) => event))
         candidates = []
         const isEnough = found.length >= mostFound
-        // What was looked at behind the last that was taken is looked at again.
+        // Events read after the last returned one are read again.
         const places = isEnough ? taken.at(-1)!.places : this.#places()
         if (isEnough) return { found, looked, places, wants: undefined, isAtEnd: isAtEnd && this.#isLast(places) }
         if (part === undefined || looked >= mostLooked) return { found, looked, places, wants, isAtEnd }
@@ -75,7 +76,7 @@ export class LookBack {
   #take({ partition, frames, isFirst }: Chunk): void {
     const part = this.#parts[partition]!
     for (const record of framedRecords(frames)) part.records.push({ record, events: undefined })
-    // Taken from the end.
+    // Consumed from the end.
     part.records.reverse()
     part.isAtEnd = isFirst
     this.#passOverOld(part)
@@ -89,7 +90,7 @@ export class LookBack {
     return newest
   }
 
-  /** Looks at one event, the next in a partition. @returns it when it may be one that is looked for. */
+  /** Reads the next event of a partition. @returns the event if it may match. */
   #lookAtNext(part: Part): FoundEvent | undefined {
     const current = part.records.at(-1)!
     const { record } = current
@@ -116,7 +117,7 @@ export class LookBack {
     return { partition: part.partition, offset, index, sourceId, acceptedAt, ...facts }
   }
 
-  /** A partition ends where everything is older than what is looked for. */
+  /** A partition ends where all records are older than the start time. */
   #passOverOld(part: Part): void {
     const { from } = this.#start.filter
     if (from === undefined || part.records.length === 0 || timeOf(part) >= from - CLOCK_MARGIN_MS) return
@@ -125,7 +126,7 @@ export class LookBack {
     part.place = { offset: 0, index: 0 }
   }
 
-  /** Those of the candidates whose outcomes are looked for, at most so many. */
+  /** Candidates whose outcomes match, at most this many. */
   async #withOutcomes(candidates: readonly Candidate[], most: number): Promise<Candidate[]> {
     const recorded = new Map<Candidate, RecordedOutcome[]>()
     for (const [partition, group] of Map.groupBy(candidates, ({ event }) => event.partition)) {
@@ -139,7 +140,10 @@ export class LookBack {
       .slice(0, most)
   }
 
-  /** What is recorded decides, except of events under way: of them only those who deliver know more. */
+  /**
+   * Recorded outcomes decide. Only delivery knows the state of an event in progress, so such an event stays a
+   * candidate.
+   */
   #mayMatch(event: FoundEvent): boolean {
     const { filter } = this.#start
     if (!asksForOutcome(filter)) return true
@@ -167,16 +171,16 @@ export class LookBack {
 
 interface Candidate {
   readonly event: FoundEvent
-  /** Where the look back stood behind it. */
+  /** The place of the search after this event. */
   readonly places: readonly LookPlace[]
 }
 
 interface Part {
   readonly partition: number
   place: LookPlace
-  /** Oldest first: the next is the last. */
+  /** Oldest first: the next one is the last. */
   records: { readonly record: StoredRecord; events: readonly StoredEvent[] | undefined }[]
-  /** Nothing lies before the records. */
+  /** Whether these are the first records of the partition. */
   isAtEnd: boolean
 }
 
@@ -184,7 +188,7 @@ function timeOf({ records }: Part): number {
   return records.at(-1)!.record.header.acceptedAt
 }
 
-/** A record that cannot be read counts as empty, as it does for delivery, where it is reported. */
+/** An unreadable record counts as empty, as in delivery, which reports it. */
 function eventsOf(record: StoredRecord): readonly StoredEvent[] {
   try {
     return storedEvents(record).events

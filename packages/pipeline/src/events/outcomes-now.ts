@@ -4,21 +4,21 @@ import type { DestinationDelivery } from '../delivery/destination-delivery.ts'
 import { type ToldWaiting, toldWaiting } from '../delivery/why-waiting.ts'
 import type { FoundEvent } from './calls.ts'
 
-/** What became of an event at one destination, as lists show it. */
+/** The outcome of an event at one destination, as lists show it. */
 export interface ShownOutcome {
   readonly destinationId: string
   readonly outcome: string
   readonly reason: string | null
-  /** Of one without a final outcome. */
+  /** Only without a final outcome. */
   readonly waiting?: ToldWaiting
 }
 
-/** Events of a lane that are looked at before others get their turn. */
+/** Events of a lane read before other tasks of the process run. */
 const LOOKED_AT_TOGETHER = 5_000
 
 /**
- * The outcomes of events at this moment, by event: what is recorded, and of events that are under way what their lanes
- * say. Of destinations in the order of the configuration, then of those that were removed.
+ * The current outcomes of events: recorded outcomes and, for events in progress, the state in their lanes. Ordered by
+ * destination as in the configuration, then removed destinations.
  */
 export async function outcomesNow(
   events: readonly FoundEvent[],
@@ -67,7 +67,7 @@ async function foundInLane(
   const found = new Map<number, LaneEvent>()
   let lookedAt = 0
   for (const event of lane.unfinished()) {
-    // What a replay of the log still delivers is no outcome of the event yet.
+    // A replay of the log in progress is not yet an outcome of the event.
     const isOfLog = event.replayed !== undefined && event.replayed.letterId === undefined
     const at = isOfLog ? undefined : sought.get(placeKey(event))
     if (at !== undefined) found.set(at, event)

@@ -5,9 +5,9 @@ import type { EventCalls } from './calls.ts'
 import { countEvents } from './count-events.ts'
 import { LookBack } from './look-back.ts'
 
-/** The thread that looks at events for people: parsing what was accepted takes no time from accepting and delivering. */
+/** The thread that searches events for people: its parsing takes no time from ingest and delivery. */
 const outcomes = outcomesBehind(workerData as MessagePort, (error) => {
-  // The next start of this thread has another port.
+  // The next start of this thread gets a new port.
   throw error
 })
 let lookBack: LookBack

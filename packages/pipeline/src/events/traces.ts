@@ -21,7 +21,7 @@ import { type ToldWaiting, toldWaiting } from '../delivery/why-waiting.ts'
 import type { MessageIndex } from '../reading/message-index.ts'
 import type { Rendered, Rendering } from '../stages/rendering.ts'
 
-/** What became of an event at one destination. */
+/** The outcome of an event at one destination. */
 interface Journey {
   readonly destinationId: string
   readonly outcome: string
@@ -29,16 +29,16 @@ interface Journey {
   readonly replayId: string | null
   readonly transformationVersionIds: readonly string[]
   readonly configRevision: number | null
-  /** Of a retrying one. */
+  /** Only while retrying. */
   readonly nextAttemptAt?: string
-  /** Of a blocked one: messageId of the earlier event of the same user that it waits for. */
+  /** Only while blocked: messageId of the earlier event of the same user. */
   readonly blockedBy?: string
-  /** Of one without a final outcome. */
+  /** Only without a final outcome. */
   readonly waiting?: ToldWaiting
   readonly requests: readonly TracedRequest[]
-  /** For the destination that was asked for: what its code and its transformation make of the event. */
+  /** For the requested destination: the results of its user code and its transformation for the event. */
   readonly rendered?: Rendered & {
-    /** Whether this is what governed the event, or another configuration does by now. */
+    /** Whether the current configuration is the one that applied to the event. */
     readonly versions: 'recorded' | 'today'
   }
 }
@@ -46,7 +46,7 @@ interface Journey {
 interface TracedRequest {
   readonly method?: string
   readonly endpoint?: string
-  /** The request was not kept: it is shown as it would be made again from the stored event. */
+  /** The request was not stored: it is rendered again from the stored event. */
   readonly rendered?: true
   readonly attempts: readonly object[]
 }
@@ -59,14 +59,14 @@ export interface TraceSources {
   readonly clock: Clock
 }
 
-/** Which events, and what of them. */
+/** Selects events, and the parts of their traces. */
 interface TraceAsked {
   readonly sourceId?: string | undefined
   /** Id of a destination. */
   readonly render?: string | undefined
 }
 
-/** What became of events, by their messageId. @see contracts/delivery.md §8 [D623] */
+/** Traces of events by messageId. @see contracts/delivery.md §8 [D623] */
 export class Traces {
   readonly #sources: TraceSources
 
@@ -74,7 +74,7 @@ export class Traces {
     this.#sources = sources
   }
 
-  /** The journey of each accepted event with this messageId; empty if there is none. */
+  /** The trace of each accepted event with this messageId; empty if there is none. */
   find(messageId: string, asked: TraceAsked = {}): Promise<object[]> {
     return traceEvents(this.#sources, messageId, asked)
   }
@@ -105,7 +105,7 @@ async function traceEvents(sources: TraceSources, messageId: string, { sourceId,
   return traces
 }
 
-/** The event as the stages get it. */
+/** The event as input of the stages. */
 function timed(event: StoredEvent, batch: StoredBatch): StoredEvent {
   const copy = structuredClone(event)
   setDeliveryTimes(copy, batch)
@@ -154,7 +154,10 @@ async function withRendered(journeys: readonly Journey[], rendering: Rendering):
   }))
 }
 
-/** By replay of the log; null: the first delivery. A dead letter beside something else of that is of a replay. */
+/**
+ * By replay of the log; null: the first delivery. If the delivery has another record, a dead letter belongs to a
+ * replay.
+ */
 function byReplay(records: readonly Recorded[]): Map<string | null, Recorded> {
   const found = new Map<string | null, Recorded>()
   for (const record of records) {
@@ -165,12 +168,12 @@ function byReplay(records: readonly Recorded[]): Map<string | null, Recorded> {
   return found
 }
 
-/** A replay of a dead letter goes on with the delivery that it was given up in. */
+/** A replay of a dead letter continues the delivery that gave it up. */
 function replayOf({ replayed }: LaneEvent): string | null {
   return replayed === undefined || replayed.letterId !== undefined ? null : replayed.replayId
 }
 
-/** Nothing is recorded of a duplicate at any destination: the log itself says what it is. */
+/** No destination records a duplicate: the log marks it. */
 function duplicateJourneys({ deliveries }: TraceSources, position: EventPosition, sourceId: string): Journey[] {
   const { partition, offset } = position
   return [...deliveries.values()]
@@ -206,13 +209,13 @@ async function unfinishedJourney(
   }
 }
 
-/** What is on disk of the attempts at an event that waits; of a dead letter that is replaying, those of the replay. */
+/** The stored attempts of a waiting event; for a replaying dead letter, those of the replay. */
 function keptRequests(recorded: Recorded | undefined): readonly RequestHistory[] {
   if (recorded?.kind === 'dead_letter') return recorded.wait?.requests ?? recorded.requests ?? []
   return (recorded?.kind === 'journey' ? recorded.requests : null) ?? []
 }
 
-/** What keeps the earlier event keeps the one behind it. */
+/** A blocked event waits for the same cause as the earlier event. */
 function waitOf(
   { lane }: DestinationDelivery,
   event: LaneEvent,
@@ -224,7 +227,7 @@ function waitOf(
   return { ...lane.waitOf(blocker), blockedBy }
 }
 
-/** The earlier event of the same user that is waited for. */
+/** The earlier event of the same user that blocks this one. */
 function blockerOf({ lane }: DestinationDelivery, event: LaneEvent): LaneEvent | undefined {
   for (const earlier of lane.unfinished()) {
     if (earlier.userFollower === event || earlier.anonymousFollower === event) return earlier
@@ -237,7 +240,7 @@ async function messageIdOf(delivery: DestinationDelivery, event: LaneEvent): Pro
   return payload?.messageId
 }
 
-/** @param rendering undefined where the destination is gone. */
+/** @param rendering undefined if the destination was removed. */
 async function recordedJourney(id: string, recorded: Recorded, rendering: Rendering | undefined): Promise<Journey> {
   switch (recorded.kind) {
     case 'plain': {
@@ -264,7 +267,7 @@ async function recordedJourney(id: string, recorded: Recorded, rendering: Render
   }
 }
 
-/** Method and endpoint made again from the stored event; left out if the configuration is another one by now. */
+/** Renders method and endpoint again from the stored event; omitted if the configuration has changed. */
 async function rendered(
   rendering: Rendering | undefined,
   revision: number,

@@ -1,8 +1,9 @@
 import type { Span } from '@millrace/delivery'
 
 /**
- * From where to where in the log a destination's connections were enabled, and where it was disabled itself. Judged by
- * place and not by time, so an event is treated by the configuration under which it was accepted, however late its turn.
+ * The ranges of the log in which a destination's connections were enabled, and in which the destination was disabled.
+ * They use places in the log, not times: the configuration under which an event was accepted applies to it, however
+ * late it is delivered.
  *
  * @see contracts/delivery.md §1 [D631], §5 [D615]
  */
@@ -23,12 +24,12 @@ export class Activity {
     }
   }
 
-  /** Sources with a connection, now or before. */
+  /** Sources that have or had a connection. */
   get sourceIds(): Iterable<string> {
     return this.#connected.keys()
   }
 
-  /** Whether a source has a connection, now or before. */
+  /** Whether a source has or had a connection. */
   knows(sourceId: string): boolean {
     return this.#connected.has(sourceId)
   }
@@ -38,7 +39,7 @@ export class Activity {
     return spans !== undefined && covers(spans, partition, offset)
   }
 
-  /** The range, cut wherever a connection begins or ends: what holds at the start of a piece holds in all of it. */
+  /** The range, split where a connection begins or ends: within a piece the state does not change. */
   pieces(partition: number, from: number, to: number): { from: number; to: number }[] {
     const cuts = new Set([from])
     for (const span of [...this.#connected.values()].flat()) {
@@ -49,7 +50,7 @@ export class Activity {
     return starts.map((start, i) => ({ from: start, to: starts[i + 1] ?? to }))
   }
 
-  /** What of a range belongs to connections, by source. */
+  /** The parts of a range in which connections are active, by source. */
   connectedRanges(partition: number, from: number, to: number): { sourceId: string; from: number; to: number }[] {
     return [...this.#connected].flatMap(([sourceId, spans]) =>
       spans.flatMap((span) => {

@@ -2,9 +2,9 @@ import type { LaneSettings } from '@millrace/delivery'
 import type { ConnectionRules, ConsentRequirement, JsonObject } from '@millrace/protocol'
 import type { TransformationCode } from '@millrace/transformations'
 
-/** What the pipeline needs of the configuration as of one revision; the control plane's snapshot fits. */
+/** The parts of a configuration revision that the pipeline needs; the control plane's snapshot has this type. */
 export interface Configuration {
-  /** Greater with every change. */
+  /** Grows with every change. */
   readonly revision: number
   readonly sources: ReadonlyMap<string, ConfiguredSource>
   readonly destinations: ReadonlyMap<string, ConfiguredDestination>
@@ -24,10 +24,10 @@ export interface ConfiguredDestination {
   readonly id: string
   readonly name: string
   readonly workspaceId: string
-  /** Of its definition, such as `WEBHOOK`. */
+  /** Name of its definition, such as `WEBHOOK`. */
   readonly type: string
   readonly isEnabled: boolean
-  /** With its secrets in clear. */
+  /** Secrets are in clear text. */
   readonly config: JsonObject
   readonly delivery: Omit<LaneSettings, 'revision' | 'batchEvents'> & {
     readonly onTransformationError: 'dead_letter' | 'pass_through'
@@ -36,7 +36,7 @@ export interface ConfiguredDestination {
   readonly consent?: ConsentRequirement | undefined
   /** In order; the same list as long as nothing of it changes. */
   readonly transformations: readonly TransformationCode[]
-  /** Of the last change. */
+  /** Revision of the last change. */
   readonly revision: number
 }
 

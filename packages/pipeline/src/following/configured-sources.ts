@@ -12,7 +12,7 @@ export class ConfiguredSources {
     this.#classOf = classOf
   }
 
-  /** The same object as long as nothing of the source changes. */
+  /** Returns the same object until the source changes. */
   get(id: string): MetadataSource | undefined {
     const source = this.#configuration().sources.get(id)
     if (source === undefined) return undefined

@@ -5,7 +5,7 @@ import type { DeliveryMetrics } from '../delivery/delivery-metrics.ts'
 import type { DestinationDelivery } from '../delivery/destination-delivery.ts'
 import type { Configuration, ConfiguredConnection } from './configuration.ts'
 
-/** Position of a reader of the log that is on disk. */
+/** Position on disk of a reader of the log. */
 export type PositionOf = (reader: string, partition: number, stream: number) => Position | undefined
 
 export interface RemovalsOptions {
@@ -13,9 +13,9 @@ export interface RemovalsOptions {
   readonly store: DeliveryStore
   readonly clock: Clock
   readonly metrics: DeliveryMetrics
-  /** By destination; those that are removed are taken out. */
+  /** By destination; removed destinations are deleted from it. */
   readonly deliveries: Map<string, DestinationDelivery>
-  /** Waiting events and open dead letters, as of the moment of the call. */
+  /** Current number of waiting events and open dead letters. */
   readonly waiting: (scope: Scope) => Promise<number>
 }
 
@@ -26,7 +26,8 @@ interface WaitingRange {
 }
 
 /**
- * Ends what waits for destinations and connections that a new configuration has no more: as discarded, with the reason.
+ * Discards the waiting events of destinations and connections that a new configuration no longer contains, and records
+ * the reason.
  *
  * @see contracts/delivery.md §5 [D615]
  */
@@ -37,7 +38,7 @@ export class Removals {
     this.#options = options
   }
 
-  /** Takes effect at once. @returns what then records it, to be called one after the other. */
+  /** Takes effect at once. @returns functions that record it; call them one after the other. */
   carryOut(before: Configuration, after: Configuration): (() => Promise<void>)[] {
     const recordings: (() => Promise<void>)[] = []
     for (const id of before.destinations.keys()) {
@@ -50,7 +51,7 @@ export class Removals {
     return recordings
   }
 
-  /** A removal that a crash kept from being recorded shows in spans of connections that are gone. */
+  /** After a crash, spans of removed connections show which removals were not recorded. */
   async recordForgotten(spans: readonly Span[], configuration: Configuration, positionOf: PositionOf): Promise<void> {
     const { log, store } = this.#options
     for (const span of spans) {
@@ -120,7 +121,7 @@ export class Removals {
     const { store, clock, metrics } = this.#options
     const at = clock.now()
     const { destinationId, sourceId = null } = scope
-    // Also where nothing is counted there may be dead letters on their way into a lane.
+    // Even if the count is zero, dead letters may be on their way into a lane.
     const rows = (count === 0 ? [] : ranges).map((range) => ({
       ...range,
       destinationId,
@@ -135,7 +136,7 @@ export class Removals {
   }
 }
 
-/** What of a connection is gone. */
+/** The parts of a connection that were removed. */
 function reasonOf(
   { sourceId, destinationId }: Pick<ConfiguredConnection, 'sourceId' | 'destinationId'>,
   { sources, destinations }: Configuration,

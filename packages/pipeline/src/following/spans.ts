@@ -3,25 +3,25 @@ import type { EventLog } from '@millrace/log'
 import { Activity } from './activity.ts'
 import type { Configuration } from './configuration.ts'
 
-/** Spans to write and to remove, so that they say what the configuration says. */
+/** Spans to write and to remove after a configuration change. */
 export interface SpanChange {
   readonly put: Span[]
   readonly remove: Pick<Span, 'kind' | 'resource'>[]
 }
 
 /**
- * From where to where in the log each connection was enabled and each destination disabled, kept on disk. What a new
- * configuration costs here grows with its connections and not with all that was ever switched on and off.
+ * The ranges of the log in which each connection was enabled and each destination disabled, stored on disk. The cost of
+ * a new configuration grows with its connections, not with all earlier changes.
  */
 export class Spans {
   readonly #log: EventLog
   readonly #store: SpanStore
-  /** By kind and resource, oldest first in each partition; the last one of a partition may be open. */
+  /** By kind and resource, oldest first in each partition; only the last span of a partition may be open. */
   readonly #byResource = new Map<string, Span[]>()
-  /** By destination: resources that have spans of it. */
+  /** By destination: resources with spans that concern it. */
   readonly #byDestination = new Map<string, Set<string>>()
 
-  /** As they are on disk. */
+  /** The spans on disk. */
   static async read(log: EventLog, store: SpanStore): Promise<Spans> {
     return new Spans(log, store, await store.all())
   }
@@ -36,7 +36,7 @@ export class Spans {
     return [...this.#byResource.values()].flat()
   }
 
-  /** Lets a configuration take effect at the end of the log; in memory only. @returns what is to be written. */
+  /** Applies a configuration at the end of the log, in memory only. @returns the changes to write. */
   reconcile(configuration: Configuration): SpanChange {
     const log = this.#log
     const ends = Array.from({ length: log.partitions }, (_, partition) => log.end(partition))
@@ -51,9 +51,10 @@ export class Spans {
   }
 
   /**
-   * Drops spans that end before everything that is kept. The last of each connection stays: it tells that there was one.
+   * Deletes spans that end before all stored records. The last span of each connection stays: it shows that the
+   * connection existed.
    *
-   * @param keptFrom by partition, the oldest offset that the log, or what it gave up early, still holds.
+   * @param keptFrom by partition, the oldest offset in the log or the backlog.
    */
   async prune(keptFrom: readonly number[]): Promise<void> {
     const dropped: Span[] = []
@@ -76,7 +77,7 @@ export class Spans {
     return new Activity(this.#of(destinationId))
   }
 
-  /** Where a destination begins that never got as far as writing a position: with its first connection. */
+  /** The start of a destination that never wrote a position: its first connection. */
   firstConnected(destinationId: string, partition: number): Position {
     const spans = this.#of(destinationId).filter((span) => span.kind === 'connection' && span.partition === partition)
     const offset = Math.min(this.#log.end(partition), ...spans.map(({ fromOffset }) => fromOffset))
@@ -88,8 +89,8 @@ export class Spans {
   }
 
   /**
-   * What has to change when a configuration takes effect at these ends of the log: what it enables begins here, what it
-   * disables ends here, what it does not know any more goes.
+   * The changes when a configuration takes effect at these ends of the log: spans of enabled resources begin here,
+   * spans of disabled resources end here, removed resources disappear.
    *
    * @param ends by partition.
    */

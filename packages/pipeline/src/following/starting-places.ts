@@ -6,8 +6,8 @@ import type { PositionOf } from './removals.ts'
 import type { Spans } from './spans.ts'
 
 /**
- * Where destinations go on after a restart: at their places on disk. That of one that nothing comes for may be long ago: what others'
- * sources sent since is passed over by its counts, as it would have to be read once for each such destination.
+ * The places where destinations continue after a restart. The position on disk of a destination without traffic may be
+ * old: using stored counts, it skips events of unconnected sources, which it would otherwise have to read.
  */
 export class StartingPlaces {
   readonly #log: EventLog
@@ -43,7 +43,7 @@ export class StartingPlaces {
     const recorded = this.#positionOf(destinationId, partition, stream)
     const position = recorded ?? this.#spans.firstConnected(destinationId, partition)
     const range = { from: position.offset, to: this.#log.end(partition) }
-    // A batch that is taken up in part holds its events.
+    // A batch that was taken in part contains events of this destination.
     if (position.index > 0 || range.from >= range.to) return position
     return { offset: await this.#tallies.seek(partition, STREAMS[stream]!, range, isWanted), index: 0 }
   }

@@ -13,7 +13,7 @@ import { time } from './time.ts'
 const CURSOR = 'dl'
 
 /**
- * What people may see of deliveries, below /v2; whoever registers the routes has checked the credentials.
+ * Routes below /v2 that show deliveries; the caller that registers them has checked the credentials.
  *
  * @see contracts/delivery.md §6, §8, §10
  */
@@ -54,7 +54,8 @@ export function deliveryRoutes({
       const limit = limitOf(query)
       const before = rowBefore(query, CURSOR)
       const { rows, next } = await deadLetters.page(filterOf(query), limit, before)
-      // Counting a list that grows with traffic would cost more than its page: the total is known when this is all.
+      // Counting a list that grows with traffic would cost more than its page: the total is known only if this page
+      // holds everything.
       const total = before === null && next === null ? rows.length : null
       const cursor = rowCursor(CURSOR, next)
       return {

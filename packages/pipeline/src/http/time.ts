@@ -1,7 +1,7 @@
 import { badRequest, type Query, text } from '@millrace/openapi'
 import { parseTime } from '@millrace/protocol'
 
-/** A time in the query, ms since 1970. @throws ApiError 400 */
+/** Reads a time of the query, ms since 1970. @throws ApiError 400 */
 export function time(query: Query, name: string): number | undefined {
   const value = text(query, name)
   if (value === undefined) return undefined

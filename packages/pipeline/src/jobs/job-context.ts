@@ -7,53 +7,53 @@ import { Pace } from './pace.ts'
 import type { ScanPlace } from './scan-calls.ts'
 import { Waits } from './waits.ts'
 
-/** Of one destination, taken up and not finished: what waits for a retry takes no memory worth speaking of. */
+/** Maximum of unfinished events per destination: an event that waits for a retry takes little memory. */
 const MAX_TAKEN = 1_000
 const MAX_TAKEN_TOGETHER = 500
 const TAKES_PER_SECOND = 10
 const TRY_AGAIN_MS = 1_000
 
-/** What jobs need of the rest. */
+/** The dependencies of jobs. */
 export interface JobDeps {
   readonly store: Pick<DeliveryStore, 'jobs' | 'deadLetters' | 'outcomes'>
-  /** Writes every outcome that there is. */
+  /** Writes all collected outcomes. */
   readonly flush: () => Promise<void>
   readonly clock: Clock
   readonly logger: Logger
   readonly scan: LogScan
-  /** Events of the log; undefined for those that are not there any more. */
+  /** Reads events of the log; undefined for events that are gone. */
   readonly eventsAt: (
     partition: number,
     places: readonly ScanPlace[],
   ) => Promise<({ event: StoredEvent; sizeBytes: number } | undefined)[]>
-  /** Undefined once the destination is removed. */
+  /** Undefined if the destination was removed. */
   readonly delivery: (destinationId: string) => DestinationDelivery | undefined
   readonly onDiscarded: (destinationId: string, count: number) => void
   readonly onFiltered: (destinationId: string, count: number) => void
 }
 
-/** What a job does with the things that it is over. Whatever it has done is on disk with its place. */
+/** The work of a job on its events or dead letters. All work that is done is on disk with its place. */
 export interface JobWork {
-  /** @returns undefined if it was halted. */
+  /** @returns undefined if the job was halted. */
   count(): Promise<number | undefined>
-  /** Ends early when the job is halted; then it goes on with the next call. @throws RangeLostError */
+  /** Returns early if the job is halted; the next call continues. @throws RangeLostError */
   carryOut(): Promise<void>
-  /** Has the lanes go on with what was taken up before. */
+  /** Passes events that were started before to the lanes again. */
   resumeTaken(): Promise<void>
-  /** Offsets from here on must stay in the log; infinite if none. */
+  /** The log must keep offsets from here on; Infinity if none. */
   neededFrom(partition: number): number
 }
 
-/** What the work of one job has in common, whatever it is over. */
+/** State that all kinds of jobs need while they run. */
 export class JobContext {
   readonly job: Job
   readonly deps: JobDeps
   readonly waits: Waits
-  /** Events that are taken up together. */
+  /** Number of events that are started together. */
   readonly takenTogether: number
   isHalted = false
   readonly #pace: Pace
-  /** By destination: events that a lane has. */
+  /** By destination: number of events in its lane. */
   readonly #taken = new Map<string, number>()
 
   constructor(job: Job, deps: JobDeps) {
@@ -65,7 +65,7 @@ export class JobContext {
     this.takenTogether = Math.max(1, Math.min(MAX_TAKEN_TOGETHER, aTenth))
   }
 
-  /** Has nothing more taken up. */
+  /** Stops starting events. */
   halt(): void {
     this.isHalted = true
     this.waits.endAll()
@@ -75,7 +75,7 @@ export class JobContext {
     return this.deps.clock.now()
   }
 
-  /** Waits until so many may be taken up. */
+  /** Waits until this many events may start. */
   async pace(count: number): Promise<void> {
     await this.waits.sleep(this.#pace.book(count))
   }
@@ -88,7 +88,7 @@ export class JobContext {
     return [...this.#taken.values()].every((count) => count === 0)
   }
 
-  /** A lane gets an event. @returns what it is to call once it has done with it. */
+  /** Counts an event that a lane gets. @returns the function that the lane calls when it has finished the event. */
   taken(destinationId: string): () => void {
     this.#add(destinationId, 1)
     return () => {
@@ -97,7 +97,7 @@ export class JobContext {
     }
   }
 
-  /** What cannot be read or written is tried again: a job fails no more than an outcome does. @returns undefined once it is halted. */
+  /** Retries failed reads and writes without limit, as for outcomes. @returns undefined if the job was halted. */
   async attempt<T>(work: (jobs: JobStore) => Promise<T>): Promise<T | undefined> {
     while (!this.isHalted) {
       try {
@@ -106,7 +106,7 @@ export class JobContext {
         const { message, code } = error as NodeJS.ErrnoException
         if (code === 'RANGE_LOST') throw error
         if (this.isHalted) return undefined
-        this.deps.logger.error({ replayId: this.job.id, cause: message }, 'a replay waits')
+        this.deps.logger.error({ replayId: this.job.id, cause: message }, 'a replay failed to read or write; retrying')
         await this.waits.sleep(TRY_AGAIN_MS)
       }
     }

@@ -24,7 +24,7 @@ export function jobJson(job: Job) {
   }
 }
 
-/** Over the log, of acceptance; over dead letters, of when they were given up. */
+/** Over the log, range of the acceptance time; over dead letters, range of `deadAt`. */
 function rangeOf({ over }: Job) {
   if (over.origin === 'log') {
     const { sourceIds, from, to } = over.selection

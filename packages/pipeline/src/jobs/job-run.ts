@@ -4,7 +4,10 @@ import { LetterWork } from './letter-work.ts'
 import { RangeLostError } from './log-scan.ts'
 import { LogWork } from './log-work.ts'
 
-/** Carries out one job. Whatever it has done is on disk with its place, so it may be halted, or end, at any moment. */
+/**
+ * Runs one job. All work that is done is on disk with its place, so the run may be halted, or the process may end, at
+ * any time.
+ */
 export class JobRun {
   readonly id: string
   isRunning = false
@@ -25,17 +28,17 @@ export class JobRun {
     this.#isCounted = job.matched !== null
   }
 
-  /** Offsets from here on must stay in the log; infinite if none. */
+  /** The log must keep offsets from here on; Infinity if none. */
   neededFrom(partition: number): number {
     return this.#work.neededFrom(partition)
   }
 
-  /** Has the lanes go on with what was taken up before. */
+  /** Passes events that were started before to the lanes again. */
   resumeTaken(): Promise<void> {
     return this.#work.resumeTaken()
   }
 
-  /** @returns whether it is finished; not if it was halted. */
+  /** @returns whether the job is finished; false if it was halted. */
   run(): Promise<boolean> {
     this.isRunning = true
     this.#context.isHalted = false
@@ -45,13 +48,13 @@ export class JobRun {
     return this.#running
   }
 
-  /** Resolves when nothing more is taken up. */
+  /** Resolves when the run starts no more events. */
   async halt(): Promise<void> {
     this.#context.halt()
     await this.#running
   }
 
-  /** Takes back what the lanes have of it. */
+  /** Removes its events from the lanes. */
   withdraw(): void {
     for (const { destinationId } of this.#context.job.parts) {
       this.#deps.delivery(destinationId)?.lane.withdraw(this.id)
@@ -75,7 +78,7 @@ export class JobRun {
     return done !== undefined
   }
 
-  /** What there is in the log may take long to count: it is delivered meanwhile. */
+  /** Counting a range of the log may take long: delivery runs at the same time. */
   async #carryOut(): Promise<void> {
     const { job, waits } = this.#context
     const isOverLog = job.over.origin === 'log'
@@ -93,7 +96,9 @@ export class JobRun {
     this.#isCounted = !this.#context.isHalted
   }
 
-  /** What was to be counted may leave the log once it has been taken up: then nobody knows how many there were. */
+  /**
+   * Retention may delete a range before it was counted, if its events were already taken: the count then stays unknown.
+   */
   async #countBeside(): Promise<void> {
     await this.#count().catch((error: Error) => {
       if (!(error instanceof RangeLostError)) throw error

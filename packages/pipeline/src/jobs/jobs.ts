@@ -13,18 +13,18 @@ import { STANDARD_RATE } from './replay-rate.ts'
 
 const MAX_RUNNING = 10
 const REST_AFTER_MS = 60_000
-/** Those that wait their turn, or are paused, included. */
+/** Includes waiting and paused jobs. */
 const MAX_UNFINISHED = 1_000
 
 export interface JobRequest extends LetterRequest {
   readonly kind: JobKind
-  /** E-mail of a user. */
+  /** E-mail of the user. */
   readonly createdBy: string
 }
 
 export interface JobsOptions extends JobDeps {
   readonly deliveries: () => Iterable<DestinationDelivery>
-  /** Whether a connection between them is there and enabled. */
+  /** Whether an enabled connection joins them. */
   readonly isConnected: (sourceId: string, destinationId: string) => boolean
   readonly log: EventLog
   /** The partitions that may hold events of a source. */
@@ -34,14 +34,14 @@ export interface JobsOptions extends JobDeps {
 }
 
 /**
- * What people have done with many events: replays of the log, replays and discards of dead letters. A job goes on in the background, over restarts;
- * at most 10 run at a time, the others wait in their order.
+ * Work that people start on many events: replays of the log, replays and discards of dead letters. A job runs in the
+ * background and continues after a restart. At most 10 run at a time; the others wait in order.
  *
  * @see contracts/delivery.md §6, §7, §10 [D634]
  */
 export class Jobs {
   readonly #options: JobsOptions
-  /** Unfinished ones, oldest first. */
+  /** Unfinished jobs, oldest first. */
   readonly #runs = new Map<string, JobRun>()
   #isStopped = false
   #restTimer: Timer | undefined
@@ -50,7 +50,7 @@ export class Jobs {
     this.#options = options
   }
 
-  /** Goes on with what the last run left unfinished. */
+  /** Continues the jobs that the last run left unfinished. */
   async start(): Promise<void> {
     const { store } = this.#options
     await store.jobs.reopenForgotten()
@@ -60,7 +60,7 @@ export class Jobs {
     this.#startNext()
   }
 
-  /** Nothing more is taken up. */
+  /** Stops starting events. */
   async stop(): Promise<void> {
     this.#isStopped = true
     this.#restTimer?.cancel()
@@ -68,22 +68,22 @@ export class Jobs {
     await this.#options.scan.rest()
   }
 
-  /** That the thread which looks through the log ends again and again. */
+  /** A warning if the thread that searches the log ends repeatedly. */
   readerTrouble(): string | undefined {
     return this.#options.scan.trouble()
   }
 
-  /** Whether somebody is looking through the log. */
+  /** Whether a job is searching the log. */
   get isScanning(): boolean {
     return this.#options.scan.isBusy
   }
 
-  /** Offsets from here on must stay in the log for unfinished jobs; infinite if none. */
+  /** The log must keep offsets from here on for unfinished jobs; Infinity if none. */
   neededFrom(partition: number): number {
     return Math.min(...[...this.#runs.values()].map((run) => run.neededFrom(partition)))
   }
 
-  /** Begins a replay of the log. @throws ApiError 400, 409 */
+  /** Starts a replay of the log. @throws ApiError 400, 409 */
   async createOverLog(request: LogRequest, createdBy: string): Promise<Job> {
     const { store, clock, log, scan, partitionsOf } = this.#options
     refuseUnlessReplayable(request, this.#options)
@@ -140,7 +140,7 @@ export class Jobs {
   /**
    * Replays one dead letter.
    *
-   * @returns the job; undefined if there is no dead letter with this id.
+   * @returns the job; undefined if the id is unknown.
    * @throws ApiError 409 unless it is open, and its destination enabled.
    */
   async replay(letterId: string, createdBy: string): Promise<Job | undefined> {
@@ -153,7 +153,7 @@ export class Jobs {
     const at = clock.now()
     const made = { id: this.#newId(at), ratePerSecond: STANDARD_RATE, createdBy, at }
     const found = await store.jobs.createOfLetter({ letterId, job: made })
-    // Somebody may have been faster.
+    // Another call may have been faster.
     if (found?.job === undefined) return found && refuseUnlessOpen(found.letter)
     const run = this.#open(found.job)
     await run.resumeTaken()
@@ -164,7 +164,7 @@ export class Jobs {
   /**
    * Discards one dead letter.
    *
-   * @returns false if there is none with this id.
+   * @returns false if the id is unknown.
    * @throws ApiError 409 unless it is open.
    */
   async discard(letterId: string): Promise<boolean> {
@@ -176,7 +176,7 @@ export class Jobs {
     return true
   }
 
-  /** Nothing more is taken up; what has been goes on. @throws ApiError 404, 409 */
+  /** Starts no more events; started events continue. @throws ApiError 404, 409 */
   async pause(id: string): Promise<Job> {
     const { store, clock } = this.#options
     await this.#hold(id)
@@ -191,17 +191,17 @@ export class Jobs {
     return this.#changed(id, changed)
   }
 
-  /** Calls under way are aborted; what is not finished is open again. @throws ApiError 404, 409 */
+  /** Aborts calls in flight; unfinished dead letters are open again. @throws ApiError 404, 409 */
   async cancel(id: string): Promise<Job> {
     const { store, clock, flush } = this.#options
     const run = await this.#hold(id)
     run?.withdraw()
-    // What has its outcome keeps it.
+    // Events with an outcome keep it.
     await flush()
     return this.#changed(id, await store.jobs.end({ id, to: 'cancelled', at: clock.now() }))
   }
 
-  /** @returns undefined if there is none with this id. */
+  /** @returns undefined if the id is unknown. */
   get(id: string): Promise<Job | undefined> {
     return this.#options.store.jobs.get(id)
   }
@@ -218,7 +218,7 @@ export class Jobs {
     return run
   }
 
-  /** Has the run of a job do what its state says now. */
+  /** Makes the run of a job follow the job's state. */
   #changed(id: string, changed: { job: Job; isChanged: boolean } | undefined): Job {
     if (changed === undefined) throw new ApiError('not_found', `Replay with id ${id} not found`)
     const { job, isChanged } = changed
@@ -253,7 +253,7 @@ export class Jobs {
     }
   }
 
-  /** The thread that looks through the log is kept for the next job for a while. */
+  /** The thread that searches the log stays alive for a while, for the next job. */
   #restLater(): void {
     this.#restTimer?.cancel()
     this.#restTimer = this.#options.clock.setTimer(() => {

@@ -6,21 +6,21 @@ import { rateIn } from './replay-rate.ts'
 
 const MAX_IDS = 10_000
 const MEMBERS = ['ids', 'filter', 'dryRun']
-/** The rate is a replay's alone: nothing is sent by a discard. */
+/** Only a replay has a rate: a discard sends nothing. */
 const MEMBERS_OF: Record<JobKind, readonly string[]> = { discard: MEMBERS, replay: [...MEMBERS, 'rateEventsPerSecond'] }
 const FILTERS = ['destinationId', 'sourceId', 'stage', 'reason', 'state', 'userId', 'messageId', 'from', 'to']
 
-/** What a call for many dead letters asks for. */
+/** The request of a bulk call for dead letters. */
 export interface LetterRequest {
   readonly selection: LetterSelection
   readonly isDryRun: boolean
-  /** Left out: the standard rate. */
+  /** Absent: the default rate. */
   readonly ratePerSecond?: number | undefined
 }
 
 /**
- * Reads the body of such a call: those with these ids, or those that a filter finds. Only open ones can be
- * meant, so the filter `{"state":"open"}` means all.
+ * Reads the body of a bulk call: dead letters with these ids, or those that match a filter. Bulk calls act on open dead
+ * letters only, so the filter `{"state":"open"}` selects all of them.
  *
  * @throws ApiError 400
  * @see contracts/delivery.md §6 [D617], §10
@@ -56,7 +56,7 @@ function readFilter(filter: unknown) {
     to: time(filter, 'to'),
   }
   const isEmpty = Object.values(read).every((value) => value === undefined) && filter['state'] !== 'open'
-  // A filter whose members are all blank is a slip, and must not mean everything.
+  // A filter with only blank members is a mistake, and must not select everything.
   if (isEmpty) throw nothingMeant()
   return read
 }

@@ -2,7 +2,7 @@ import type { DeadLetterRow, PartPlace } from '@millrace/delivery'
 import type { DestinationDelivery } from '../delivery/destination-delivery.ts'
 import type { JobContext, JobWork } from './job-context.ts'
 
-/** Discarded in one transaction: outcomes that are to be written do not wait long behind it. */
+/** Number of dead letters discarded in one transaction: small, because outcomes wait for it. */
 const DISCARDED_TOGETHER = 500
 
 /** Replays or discards dead letters. @see decision 0014 */
@@ -39,7 +39,7 @@ export class LetterWork implements JobWork {
 
   async carryOut(): Promise<void> {
     if (this.#context.job.kind === 'discard') await this.#discard()
-    // Destinations side by side: one that takes long holds nobody else up.
+    // Destinations run concurrently: a slow one does not delay the others.
     else await Promise.all([...this.#partsToDo].map((destinationId) => this.#replay(destinationId)))
   }
 
@@ -53,7 +53,7 @@ export class LetterWork implements JobWork {
     }
   }
 
-  /** Dead letters keep their events. */
+  /** Dead letters store their events. */
   neededFrom(): number {
     return Number.POSITIVE_INFINITY
   }
@@ -77,7 +77,7 @@ export class LetterWork implements JobWork {
     for (let isAtEnd = false; !isAtEnd; ) {
       if (this.#context.isHalted) return
       const delivery = deps.delivery(destinationId)
-      // Its dead letters were discarded with it.
+      // The removal of the destination discarded its dead letters.
       if (delivery === undefined) break
       if (this.#context.isFull(destinationId)) {
         await waits.untilTold()

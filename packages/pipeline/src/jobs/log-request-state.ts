@@ -30,7 +30,7 @@ interface KeptRange {
 }
 
 /**
- * Refuses a range from which the log has dropped something, or where outcomes are asked for, the traces.
+ * Refuses a range in which the log, or for a filter by outcome the traces, have deleted something.
  *
  * @throws ApiError 409
  * @see contracts/delivery.md §10 [D620, D621]
@@ -41,7 +41,7 @@ export async function refuseUnlessKept(
 ): Promise<void> {
   for (const partition of new Set(sourceIds.flatMap((sourceId) => partitionsOf(sourceId)))) {
     const oldest = await log.oldest(partition)
-    // From offset 0 on everything is there: a log that is younger than the range lacks nothing of it.
+    // A log that starts at offset 0 has deleted nothing, even if it is younger than the range.
     if (oldest !== undefined && oldest.offset > 0 && from < oldest.acceptedAt) throw older('log', oldest.acceptedAt)
   }
   if (outcomes.length === 0) return

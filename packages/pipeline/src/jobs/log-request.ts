@@ -5,16 +5,16 @@ import { FINAL_OUTCOMES } from '../events/event-filter.ts'
 import { refuseUnknown } from './letter-selection.ts'
 import { rateIn } from './replay-rate.ts'
 
-/** Of sources, destinations, or in a list of the filter. */
+/** Maximum of source ids, destination ids, and entries of a filter list. */
 const MAX_LISTED = 10_000
 const MEMBERS = ['sourceIds', 'destinationIds', 'from', 'to', 'filter', 'rateEventsPerSecond', 'dryRun']
 const FILTERS = ['types', 'events', 'userIds', 'messageIds', 'outcomes'] as const
 
-/** What a call for a replay of the log asks for. */
+/** The request for a replay of the log. */
 export interface LogRequest extends Omit<LogSelection, 'ends'> {
   readonly destinationIds: readonly string[]
   readonly isDryRun: boolean
-  /** Left out: the standard rate. */
+  /** Absent: the default rate. */
   readonly ratePerSecond: number | undefined
 }
 
@@ -60,7 +60,7 @@ function required(body: JsonObject, name: string): string[] {
   return listed
 }
 
-/** Without repetitions. @param allowed any text if it is left out. */
+/** Removes repetitions. @param allowed undefined: any text. */
 function list(of: JsonObject, name: string, allowed?: readonly string[]): string[] {
   const value = of[name] ?? []
   const isList =

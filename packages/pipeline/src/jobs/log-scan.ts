@@ -4,9 +4,9 @@ import { type Clock, ReaderThread } from '@millrace/std'
 import { CLOCK_MARGIN_MS } from '../events/look-back.ts'
 import type { ScanCalls, ScanPlace, SelectedEvent } from './scan-calls.ts'
 
-/** Read together: some hundred events. */
+/** Size of one read: some hundred events. */
 const READ_BYTES = 256 * 1024
-/** Halving ends here: what is left is looked at one by one. */
+/** The binary search ends here; the remaining records are read one by one. */
 const NEAR_OFFSETS = 64
 
 export interface ScanOf {
@@ -17,24 +17,27 @@ export interface ScanOf {
 
 export interface ScannedEvents {
   readonly found: readonly SelectedEvent[]
-  /** Behind all that was looked at. */
+  /** The place after all records that were read. */
   readonly next: ScanPlace
   readonly isAtEnd: boolean
 }
 
-/** The range that was to be scanned is not in the log any more. */
+/** The log no longer holds the rest of the range. */
 export class RangeLostError extends Error {
   override readonly name = 'RangeLostError'
   readonly code = 'RANGE_LOST'
 }
 
-/** Looks for the events of jobs over the log: bytes are read and parsed in threads beside those that accept and deliver. */
+/**
+ * Searches the log for the events of jobs: separate threads read and parse the records, so ingest and delivery do not
+ * wait.
+ */
 export class LogScan {
   readonly #log: EventLog
   readonly #thread: ReaderThread<ScanCalls>
   #underWay = 0
 
-  /** @param onThreadEnd its thread ended, and starts again. */
+  /** @param onThreadEnd called when its thread ended; the thread restarts. */
   constructor(
     log: EventLog,
     store: Pick<DeliveryStore, 'outcomePort'>,
@@ -51,17 +54,17 @@ export class LogScan {
     })
   }
 
-  /** That its thread ends again and again. */
+  /** A warning if its thread ends repeatedly. */
   trouble(): string | undefined {
     return this.#thread.trouble()
   }
 
-  /** Whether a thread is looking at the moment. */
+  /** Whether a thread is searching now. */
   get isBusy(): boolean {
     return this.#underWay > 0
   }
 
-  /** Looks through the next records from a place on. @throws RangeLostError */
+  /** Searches the next records from a place. @throws RangeLostError */
   async next({ partition, selection, destinationId }: ScanOf, from: ScanPlace): Promise<ScannedEvents> {
     const end = selection.ends[partition]!
     if (from.offset >= end) return { found: [], next: from, isAtEnd: true }
@@ -72,7 +75,10 @@ export class LogScan {
     return { found, next: { offset: next, index: 0 }, isAtEnd: isAtEnd || next >= end }
   }
 
-  /** Where in a partition what was accepted from a time on begins, or not long before: found by halving. */
+  /**
+   * The place in a partition of the first event accepted at or after a time, or slightly before it; found by binary
+   * search.
+   */
   async start(partition: number, from: number): Promise<ScanPlace> {
     let low = (await this.#log.oldest(partition))?.offset ?? 0
     let high = this.#log.end(partition)
@@ -86,7 +92,7 @@ export class LogScan {
     return { offset: low, index: 0 }
   }
 
-  /** Ends the thread; the next look starts it again. */
+  /** Ends the thread; the next search restarts it. */
   rest(): Promise<void> {
     return this.#thread.rest()
   }

@@ -10,7 +10,7 @@ import type { JobContext, JobWork } from './job-context.ts'
 import { deliverWait, type ReplayedEvent, waitOf } from './replayed-event.ts'
 import type { ScanPlace, SelectedEvent } from './scan-calls.ts'
 
-/** Reads of the log in which nothing was found, after which the place is written: about 16 MB. */
+/** After this many reads without a match the place is written: about 16 MB. */
 const MAX_SCANNED_IN_VAIN = 64
 
 /** Delivers events of a range of the log again, or for the first time to a new destination. @see decision 0033 */
@@ -42,7 +42,7 @@ export class LogWork implements JobWork {
     return matched + this.#context.job.taken
   }
 
-  /** Parts side by side: a destination that takes long holds nobody else up. */
+  /** Parts run concurrently: a slow destination does not delay the others. */
   async carryOut(): Promise<void> {
     const ends = await Promise.allSettled([...this.#partsToDo].map((part) => this.#replayOrHalt(part)))
     const failed = ends.find((end) => end.status === 'rejected')
@@ -69,7 +69,7 @@ export class LogWork implements JobWork {
     return Math.min(Number.POSITIVE_INFINITY, ...offsets)
   }
 
-  /** When one part cannot go on, nothing more is taken up for the others. */
+  /** If one part fails, the others start no more events. */
   async #replayOrHalt(part: Part): Promise<void> {
     try {
       await this.#replay(part)
@@ -90,7 +90,7 @@ export class LogWork implements JobWork {
     for (;;) {
       if (this.#context.isHalted) return
       const delivery = deps.delivery(destinationId)
-      // What it had was discarded with it.
+      // The removal of the destination discarded its events.
       if (delivery === undefined) break
       if (this.#context.isFull(destinationId)) {
         await waits.untilTold()
@@ -117,7 +117,7 @@ export class LogWork implements JobWork {
     this.#partsToDo.splice(this.#partsToDo.indexOf(part), 1)
   }
 
-  /** @returns false if the job was halted before they were taken up. */
+  /** @returns false if the job was halted before it started them. */
   async #take(part: Part, events: readonly SelectedEvent[], place: ScanPlace, isAtEnd: boolean): Promise<boolean> {
     const { job, deps } = this.#context
     const { partition, destinationId } = part
@@ -149,7 +149,7 @@ export class LogWork implements JobWork {
     if (indexes === undefined) return false
     part.place = place
     if (filtered.length > 0) deps.onFiltered(destinationId, filtered.length)
-    // It may have been removed meanwhile, and what it had discarded.
+    // The destination may have been removed meanwhile, which discarded its events.
     if (deps.delivery(destinationId) !== delivery) return true
     for (const index of indexes) {
       deliverWait(delivery.lane, waits[index]!, wanted[index]!.event, this.#context.taken(destinationId))
@@ -184,7 +184,7 @@ export class LogWork implements JobWork {
   }
 }
 
-/** Its place is the one on disk. */
+/** The place of the part on disk. */
 type Part = Omit<JobPart, 'place'> & { place: ScanPlace }
 
 function placeOf({ place: [offset = 0, index = 0] }: JobPart): ScanPlace {

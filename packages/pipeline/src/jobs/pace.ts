@@ -1,6 +1,6 @@
 import type { Clock } from '@millrace/std'
 
-/** Spreads work evenly over time: never more than the rate, not even at the start. */
+/** Spreads work evenly over time: it never exceeds the rate, not even at the start. */
 export class Pace {
   readonly #clock: Clock
   readonly #perSecond: number
@@ -11,7 +11,7 @@ export class Pace {
     this.#perSecond = perSecond
   }
 
-  /** Books the next time for so many. @returns how long it is until then, in ms. */
+  /** Reserves time for this many events. @returns the wait until then, in ms. */
   book(count: number): number {
     const now = this.#clock.monotonic()
     const at = Math.max(now, this.#next)

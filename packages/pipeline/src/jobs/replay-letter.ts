@@ -3,8 +3,8 @@ import type { StoredEvent } from '@millrace/protocol'
 import { mayLoad, replayKeys, UNTRIED } from './replayed-event.ts'
 
 /**
- * Has a lane deliver a dead letter, behind the earlier ones of its user and of nobody else. Its age counts from when the
- * replay took it up; what an earlier process attempted is gone on with.
+ * Passes a dead letter to a lane, which sends it after the earlier replayed events of its user. Its age counts from the
+ * start of the replay; attempts of an earlier process count.
  */
 export function replayLetter(lane: Lane, letter: DeadLetterRow, payload: StoredEvent, onEnd: () => void): void {
   const { id: letterId, partition, offset, index, sourceId, acceptedAt, wait } = letter

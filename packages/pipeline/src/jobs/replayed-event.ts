@@ -4,17 +4,17 @@ import type { ConfiguredDestination } from '../following/configuration.ts'
 import { keySeeds } from '../reading/feed.ts'
 import type { SelectedEvent } from './scan-calls.ts'
 
-/** Payloads of replays that a lane holds at a time: the rest of its room is for live traffic. */
+/** Maximum of replayed payloads in a lane: the rest of its memory is for live traffic. */
 const MAX_LOADED = 100
 
-/** An event of the log that is delivered again. */
+/** An event of the log that a replay delivers. */
 export interface ReplayedEvent extends SelectedEvent {
   readonly partition: number
   readonly event: StoredEvent
   readonly sizeBytes: number
 }
 
-/** How an event waits once a replay has taken it up. */
+/** The wait of an event that a replay has started. */
 export function waitOf(
   { partition, offset, index, sourceId, acceptedAt, sizeBytes, event }: ReplayedEvent,
   { id, revision }: ConfiguredDestination,
@@ -32,9 +32,10 @@ export function waitOf(
 }
 
 /**
- * Has a lane deliver a wait, behind the earlier ones of its user and of nobody else; its age counts from the take-up.
+ * Passes a wait to a lane, which sends it after the earlier replayed events of its user. Its age counts from the start
+ * of the replay.
  *
- * @param event left out where it is to be read again.
+ * @param event absent if the lane must read it again.
  */
 export function deliverWait(lane: Lane, wait: JourneyWrite, event: StoredEvent | undefined, onEnd: () => void): void {
   const replayed = { replayId: wait.replayId!, letterId: undefined, acceptedAt: wait.acceptedAt, onEnd }
@@ -48,12 +49,12 @@ export function deliverWait(lane: Lane, wait: JourneyWrite, event: StoredEvent |
   lane.add(laneEvent)
 }
 
-/** Whether a lane has room for the payload of something that is replayed. */
+/** Whether a lane has memory for the payload of a replayed event. */
 export function mayLoad(lane: Lane): boolean {
   return lane.room > 0 && lane.loaded < MAX_LOADED
 }
 
-/** Hashes of the ids of an event, by which order is kept among what is replayed; 0 for none. */
+/** Hashes of an event's ids, which keep the order among replayed events; 0 for none. */
 export function replayKeys({ userId, anonymousId }: StoredEvent, sourceId: string) {
   const keys = keySeeds(sourceId, REPLAY_STREAM)
   return {

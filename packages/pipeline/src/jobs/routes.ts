@@ -10,8 +10,8 @@ import { readLogRequest } from './log-request.ts'
 const CURSOR = 'rp'
 
 /**
- * What people have done with the log and with dead letters, below /v2; whoever registers the routes has checked credentials and role, and takes
- * entries for the audit log.
+ * Routes below /v2 that start and control jobs. The caller that registers them has checked credentials and role, and
+ * writes their entries to the audit log.
  *
  * @see contracts/delivery.md §6, §7, §10
  */
@@ -117,7 +117,7 @@ function idOf({ params }: FastifyRequest): string {
   return (params as { id: string }).id
 }
 
-/** For the audit log: the filter, or how many were named. */
+/** For the audit log: the filter, or the number of ids. */
 function askedFor({ body }: FastifyRequest) {
   const { ids, filter = null } = body as JsonObject
   if (Array.isArray(ids)) return [{ path: '/ids', from: null, to: ids.length }]

@@ -1,12 +1,12 @@
 import type { LogSelection } from '@millrace/delivery'
 
-/** The next event to look at in a partition. */
+/** The next event to read in a partition. */
 export interface ScanPlace {
   readonly offset: number
   readonly index: number
 }
 
-/** An event that a job over the log is for. */
+/** An event that a job over the log selects. */
 export interface SelectedEvent extends ScanPlace {
   /** Index of its stream in the log's list of streams. */
   readonly stream: number
@@ -16,9 +16,9 @@ export interface SelectedEvent extends ScanPlace {
 
 export interface ScanRequest {
   readonly partition: number
-  /** Of `EventLog.scan`. */
+  /** From `EventLog.scan`. */
   readonly frames: Uint8Array<ArrayBuffer>
-  /** Events before it have been looked at. */
+  /** Events before this place have been read. */
   readonly from: ScanPlace
   readonly selection: LogSelection
   readonly destinationId: string
@@ -26,11 +26,13 @@ export interface ScanRequest {
 
 export interface ScanStep {
   readonly found: readonly SelectedEvent[]
-  /** Nothing that comes later can be one of them. */
+  /** No later event can match. */
   readonly isAtEnd: boolean
 }
 
-/** The functions of the thread that looks for the events of jobs; it is started with a port of `DeliveryStore.outcomePort`. */
+/**
+ * The functions of the thread that searches the log for jobs; it is started with a port of `DeliveryStore.outcomePort`.
+ */
 export type ScanCalls = {
   select(request: ScanRequest): Promise<ScanStep>
 }

@@ -4,9 +4,9 @@ import { answerCalls } from '@millrace/std'
 import type { ScanCalls } from './scan-calls.ts'
 import { selectEvents } from './select-events.ts'
 
-/** The thread that looks for the events of jobs over the log: parsing history takes no time from accepting and delivering. */
+/** The thread that searches the log for jobs: its parsing takes no time from ingest and delivery. */
 const outcomes = outcomesBehind(workerData as MessagePort, (error) => {
-  // The next start of this thread has another port.
+  // The next start of this thread gets a new port.
   throw error
 })
 

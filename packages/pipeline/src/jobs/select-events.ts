@@ -11,7 +11,7 @@ import {
 import { CLOCK_MARGIN_MS } from '../events/look-back.ts'
 import type { ScanRequest, ScanStep, SelectedEvent } from './scan-calls.ts'
 
-/** Those of some records that a selection means, in their order. @see contracts/delivery.md §7 [D620] */
+/** The events in some records that a selection matches, in order. @see contracts/delivery.md §7 [D620] */
 export async function selectEvents(request: ScanRequest, outcomes: OutcomesOfEvents): Promise<ScanStep> {
   const { partition, frames, from, selection, destinationId } = request
   const wanted = new Wanted(selection)
@@ -19,7 +19,7 @@ export async function selectEvents(request: ScanRequest, outcomes: OutcomesOfEve
   let isAtEnd = false
   for (const record of framedRecords(frames)) {
     const { offset, header, duplicates } = record
-    // Records lie in the order of their acceptance, but the clock that wrote the times may have been set.
+    // Records are ordered by acceptance, but the wall clock may have been set.
     isAtEnd = offset >= selection.ends[partition]! || header.acceptedAt >= selection.to + CLOCK_MARGIN_MS
     if (isAtEnd) break
     if (!wanted.mayHold(record)) continue
@@ -33,7 +33,7 @@ export async function selectEvents(request: ScanRequest, outcomes: OutcomesOfEve
   return { found: await withOutcomes(found, partition, destinationId, selection, outcomes), isAtEnd }
 }
 
-/** A duplicate went nowhere, so it is meant only where duplicates are asked for. */
+/** No destination gets a duplicate, so only a filter for duplicates selects it. */
 async function withOutcomes(
   events: readonly (SelectedEvent & { isDuplicate: boolean })[],
   partition: number,
@@ -50,7 +50,7 @@ async function withOutcomes(
   })
 }
 
-/** What of a selection lies in the events themselves. */
+/** Evaluates the parts of a selection that concern the events themselves. */
 class Wanted {
   readonly #selection: LogSelection
   readonly #sourceIds: ReadonlySet<string>
@@ -70,7 +70,7 @@ class Wanted {
     this.#messageHashes = new Set(selection.messageIds.map((id) => Buffer.from(messageHash(id)).toString('latin1')))
   }
 
-  /** What the header tells, so that most records of a search for something rare need not be parsed. */
+  /** Excludes a record by its header: a search for something rare parses few records. */
   mayHold({ header }: StoredRecord): boolean {
     const { from, to } = this.#selection
     const { sourceId, acceptedAt, messageHashes } = header
@@ -99,12 +99,12 @@ class Wanted {
   }
 }
 
-/** Empty ones do not restrict. */
+/** An empty list does not restrict. */
 function holds(set: ReadonlySet<string>, value: string | undefined): boolean {
   return set.size === 0 || (value !== undefined && set.has(value))
 }
 
-/** A record that passed the gateway and cannot be read counts as empty. */
+/** A record that the gateway accepted and that cannot be read counts as empty. */
 function eventsOf(record: StoredRecord): readonly StoredEvent[] {
   try {
     return storedEvents(record).events

@@ -1,6 +1,6 @@
 import type { Clock, Timer } from '@millrace/std'
 
-/** Waits of a job, all of which end when it is halted. */
+/** Waits of a job; halting the job ends all of them. */
 export class Waits {
   readonly #clock: Clock
   readonly #timed = new Set<() => void>()
@@ -10,7 +10,7 @@ export class Waits {
     this.#clock = clock
   }
 
-  /** Resolves after so long. */
+  /** Resolves after this time. */
   sleep(ms: number): Promise<void> {
     if (ms <= 0) return Promise.resolve()
     return new Promise((resolve) => {

@@ -5,8 +5,8 @@ const READ_BYTES = 1024 * 1024
 const RETRY_MS = 1_000
 
 /**
- * Reads what is new in the stream of backfills once for those who want every record. Destinations read it themselves, as they have
- * room: they only need to know how far it goes.
+ * Reads new records in the stream of backfills once, for readers of every record. Destinations read the stream
+ * themselves when they have room: they only need to know its end.
  */
 export class BackfillTail {
   readonly #log: EventLog
@@ -17,10 +17,10 @@ export class BackfillTail {
   readonly #isReading: boolean[]
   readonly #clock: Clock
   #retryTimer: Timer | undefined
-  /** No record of a backfill is at or after it. A function of its own: every lane asks for each event that it has done with. */
+  /** The end of the backfills in a partition. A stable function: every lane calls it for each finished event. */
   readonly end = (partition: number): number => this.#ends[partition]!
 
-  /** @param ends where the log ends now, by partition: what was sent in before is not read. */
+  /** @param ends the current end of the log, by partition: earlier backfills are not read. */
   constructor(
     log: EventLog,
     clock: Clock,
@@ -37,7 +37,7 @@ export class BackfillTail {
     this.#onError = onError
   }
 
-  /** A backfill was added to. */
+  /** New records were added to the stream. */
   moveOn(partition: number): void {
     this.#ends[partition] = this.#log.end(partition)
     void this.#read(partition)
@@ -62,7 +62,7 @@ export class BackfillTail {
     this.#isReading[partition] = false
   }
 
-  /** A read that failed is not tried again any more. */
+  /** Stops retrying a failed read. */
   stop(): void {
     this.#retryTimer?.cancel()
   }

@@ -2,7 +2,7 @@ import type { DeliveryStore } from '@millrace/delivery'
 import type { EventLog } from '@millrace/log'
 import type { Clock } from '@millrace/std'
 
-/** Events that destinations had still to take up from damaged segments end as expired. */
+/** Unfinished events of damaged segments end as expired. */
 export async function recordDamage(
   {
     log,

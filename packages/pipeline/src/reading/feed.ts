@@ -16,9 +16,9 @@ const LIVE = 0
 const BACKFILL = 1
 const MAX_READ_BYTES = 256 * 1024
 const LEAST_READ_BYTES = 16 * 1024
-/** Events of backfills that a lane holds at a time: they fill the gaps of live traffic, they do not crowd it out. */
+/** Maximum of backfill events in a lane: they fill the gaps of live traffic and must not displace it. */
 const MAX_BACKFILL = 100
-/** A lane that fell behind reads on when there is room for this many, so that a read is worth its while. */
+/** A lane that fell behind reads again when it has room for this many events: smaller reads are inefficient. */
 const WORTHWHILE_ROOM = 100
 
 type Wait = Parameters<Lane['resume']>[0][number]
@@ -29,37 +29,38 @@ export interface FeedOptions {
   readonly log: EventLog
   readonly parsed: ParsedRecords
   readonly activity: Activity
-  /** Where a restart goes on, by partition and stream. */
+  /** Where a restart continues, by partition and stream. */
   readonly start: (partition: number, stream: number) => Position
-  /** At or after the start, but already recorded. */
+  /** Places at or after the start that already have an outcome. */
   readonly done: readonly EventPlaceKey[]
-  /** At or after the start, and recorded as waiting. */
+  /** Waits at or after the start. */
   readonly waiting: readonly Wait[]
-  /** Where the shared reader of the live stream is. */
+  /** The offset of the shared reader of the live stream. */
   readonly tailAt: (partition: number) => number
-  /** No record of a backfill is at or after it. */
+  /** The end of the backfills in a partition. */
   readonly backfillEnd: (partition: number) => number
   readonly filter: (event: StoredEvent, sourceId: string) => FilterReason | undefined
   readonly now: () => number
   readonly revision: () => number
   readonly onFiltered: (event: StoredEvent, sourceId: string, reason: FilterReason) => void
-  /** Of an earlier event: it goes nowhere. */
+  /** Duplicate of an earlier event: not delivered. */
   readonly onDuplicate: (event: StoredEvent, sourceId: string) => void
   readonly onError: (error: Error) => void
 }
 
 /**
- * Brings a destination's lane the events of its sources. While the lane keeps up it takes them from the shared reader; when
- * the lane is full it leaves it, reads its own range as there is room, and rejoins at the end.
+ * Passes the events of a destination's sources to its lane. While the lane keeps up, it takes them from the shared
+ * reader. When the lane is full, it leaves the shared reader, reads its own range as room permits, and rejoins at the
+ * end.
  */
 export class Feed {
   readonly #options: FeedOptions
   activity: Activity
   readonly #partitions: PartitionFeed[]
   #isClosed = false
-  /** Of the last record taken. */
+  /** Offset of the last record taken. */
   #eventBytes = 1024
-  /** Index of the event that was looked at last. */
+  /** Index of the last event read. */
   #reached = 0
   #isAlone = false
 
@@ -77,16 +78,16 @@ export class Feed {
     for (const wait of options.waiting) this.#remember(wait.partition, wait, wait)
   }
 
-  /** Takes a record from the shared reader, unless this lane is behind it. */
+  /** Takes a record from the shared reader, unless this lane is behind. */
   offer(partition: number, record: StoredRecord): void {
     const { live } = this.#partitions[partition]!
-    // It may have read ahead of the shared reader before it rejoined.
+    // The lane may have read ahead of the shared reader before it rejoined.
     if (!live.isAttached || this.#isClosed || record.offset < live.cursor.offset) return
     let taken: number | undefined
     try {
       taken = this.#take(partition, LIVE, record, 0, Number.POSITIVE_INFINITY)
     } catch (error) {
-      // The others are offered the record none the less; this one reads it again.
+      // Other lanes still get the record; this one reads it again.
       taken = this.#reached
       this.#fail(error as Error)
     }
@@ -95,13 +96,13 @@ export class Feed {
     live.cursor = { offset: record.offset, index: taken }
   }
 
-  /** Takes what it may from its own place in the log; to be called whenever there may be room, or something new. */
+  /** Takes the events at its own place in the log that fit; call it when there may be room or new events. */
   pull(): void {
     for (const feed of this.#partitions)
       if (!feed.isPulling && this.#wants(feed)) this.#pull(feed).catch((error) => this.#fail(error))
   }
 
-  /** Until `endAlone` nothing is taken up but by `takeOneByOne`. */
+  /** Until `endAlone` only `takeOneByOne` takes events. */
   beginAlone(): void {
     this.#isAlone = true
   }
@@ -112,10 +113,10 @@ export class Feed {
   }
 
   /**
-   * Takes up what the log holds before these offsets, as far as the lane has room, one event after the other.
+   * Takes the log's events before these offsets one after the other, as the lane has room.
    *
    * @param ends by partition.
-   * @param onEvent called before anything looks at the event; what it returns is called when it was taken up or left out.
+   * @param onEvent called before any code reads the event; its result is called when the event was taken or filtered.
    */
   async takeOneByOne(
     ends: readonly number[],
@@ -161,7 +162,7 @@ export class Feed {
     }
   }
 
-  /** Offsets from here on are still needed by this reader. */
+  /** This reader needs offsets from here on. */
   position(partition: number): number {
     const feed = this.#partitions[partition]!
     return Math.min(feed.live.progress.position().offset, feed.backfill.progress.position().offset)
@@ -172,7 +173,10 @@ export class Feed {
     return stream === LIVE ? this.#liveCursor(partition, feed.live) : this.#backfillCursor(partition, feed.backfill)
   }
 
-  /** Passes over what has not been taken up before an offset: it is given up. @returns from where on, by stream. */
+  /**
+   * Skips the events before an offset that were not taken: they are given up. @returns the start of each skipped range,
+   * by stream.
+   */
   skipTo(partition: number, offset: number): Position[] {
     const { live, backfill } = this.#partitions[partition]!
     const cursors = [this.cursor(partition, LIVE), this.cursor(partition, BACKFILL)]
@@ -183,7 +187,7 @@ export class Feed {
     return cursors
   }
 
-  /** Whether an event has been taken up, and what became of it, or its wait, is recorded. */
+  /** Whether an event was taken, and its outcome or its wait is recorded. */
   hasPassed(partition: number, stream: number, place: Position): boolean {
     const feed = this.#partitions[partition]!
     const { progress } = stream === LIVE ? feed.live : feed.backfill
@@ -212,7 +216,7 @@ export class Feed {
     return { offset: Math.max(this.#options.tailAt(partition), feed.cursor.offset), index: 0 }
   }
 
-  /** Where no backfill was added to there is nothing to take up: the place moves on with the shared reader. */
+  /** Without new backfills there is nothing to take: the place moves with the shared reader. */
   #backfillCursor(partition: number, { cursor }: StreamFeed): Position {
     const { backfillEnd, tailAt } = this.#options
     if (cursor.offset < backfillEnd(partition)) return cursor
@@ -237,7 +241,7 @@ export class Feed {
       }
     } finally {
       feed.isPulling = false
-      // Everything that was recorded before the start has been passed.
+      // The feed has passed all places that were recorded before the start.
       const { live, backfill, recorded } = feed
       if (live.isAttached && backfill.cursor.offset >= this.#options.backfillEnd(feed.partition)) recorded.clear()
     }
@@ -261,7 +265,7 @@ export class Feed {
       before.offset,
       this.#readBytes(),
     )
-    // What was read may have been given up meanwhile.
+    // The events that were read may have been given up meanwhile.
     if (this.#isClosed || feed.cursor !== before) return !this.#isClosed
     let left = most
     for (const record of records) {
@@ -288,7 +292,7 @@ export class Feed {
     return feed.cursor.offset > before.offset
   }
 
-  /** About as much as there is room for: what is read beyond would be read again. */
+  /** About as much as there is room for: events beyond would be read again. */
   #readBytes(): number {
     const wanted = this.#options.lane.room * this.#eventBytes
     return Math.min(MAX_READ_BYTES, Math.max(LEAST_READ_BYTES, wanted))
@@ -296,7 +300,7 @@ export class Feed {
 
   /**
    * @param until index of the first event that is left for later.
-   * @returns undefined when all before it was taken, else the index of the first event that there was no room for.
+   * @returns undefined if all events before it were taken, else the index of the first event without room.
    */
   #take(
     partition: number,
@@ -374,7 +378,7 @@ function placeKey(offset: number, index: number): string {
   return `${offset} ${index}`
 }
 
-/** An event that is about to be taken up. */
+/** An event that is about to be taken. */
 export interface OfferedEvent extends EventPlace {
   readonly sourceId: string
   readonly acceptedAt: number
@@ -385,20 +389,22 @@ interface PartitionFeed {
   readonly partition: number
   readonly live: StreamFeed
   readonly backfill: StreamFeed
-  /** What the last run recorded at or after its position, with the wait if it is one; empty once all of it is passed.
-   * Both streams share one counter of offsets, so one map serves both. */
+  /**
+   * Outcomes and waits that the last run recorded at or after its position; empty after the feed has passed all of
+   * them. Both streams share one counter of offsets, so one map serves both.
+   */
   readonly recorded: Map<string, Wait | undefined>
   isPulling: boolean
 }
 
 interface StreamFeed {
-  /** Of the live stream while attached, the shared reader's place counts instead. */
+  /** While the live stream is attached, the place of the shared reader counts instead. */
   cursor: Position
   isAttached: boolean
   progress: ReturnType<Lane['follow']>
 }
 
-/** Order holds for a user of a source within a stream: seeds for the hashes of ids. */
+/** Order holds per user and source within a stream: seeds for the hashes of ids. */
 export function keySeeds(sourceId: string, stream: number): { user: number; anonymous: number } {
   const key = `${stream} ${sourceId}`
   let seeds = KEY_SEEDS.get(key)

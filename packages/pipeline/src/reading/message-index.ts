@@ -6,8 +6,8 @@ export const MESSAGE_INDEX = 'message-index'
 const CHUNK_EVENTS = 4_096
 
 /**
- * Finds events by messageId: a reader of the log that keeps nothing but the 8-byte hashes that the gateway made, some
- * thousand events a chunk. The newest chunk is in memory; after a crash it is read from the log again.
+ * Finds events by messageId. It reads the log and stores only the 8-byte hashes that the gateway computed, in chunks of
+ * some thousand events. The newest chunk is in memory; after a crash it is read from the log again.
  *
  * @see contracts/delivery.md §8 [D624]
  */
@@ -15,7 +15,7 @@ export class MessageIndex {
   readonly #store: MessageStore
   /** By partition and stream. */
   readonly #chunks = new Map<string, Chunk>()
-  /** Full chunks, oldest first, each with the one that came after it. */
+  /** Full chunks, oldest first, each with its successor. */
   readonly #unwritten: { full: Chunk; next: Chunk }[] = []
   #writing: Promise<unknown> = Promise.resolve()
 
@@ -23,7 +23,7 @@ export class MessageIndex {
     this.#store = store
   }
 
-  /** Reads what is not indexed yet. @param from by partition and stream, where to begin. */
+  /** Reads the records that are not indexed yet. @param from by partition and stream, where to begin. */
   async catchUp(log: EventLog, from: (partition: number, stream: number) => number): Promise<void> {
     for (let partition = 0; partition < log.partitions; partition++) {
       for (const [stream, name] of STREAMS.entries()) {
@@ -46,13 +46,13 @@ export class MessageIndex {
     if (chunk.events >= CHUNK_EVENTS) this.#write(partition, stream, chunk)
   }
 
-  /** The lowest offset at which a restart would find something to index; Infinity if it would find nothing. */
+  /** The lowest offset that a restart would index again; Infinity if there is none. */
   position(partition: number): number {
     const unwritten = [...this.#chunks.values()].filter((chunk) => chunk.partition === partition && chunk.isUnwritten)
     return Math.min(...unwritten.map(({ position }) => position))
   }
 
-  /** Where events with this messageId may be: whoever reads them compares the messageId itself. */
+  /** Places of events that may have this messageId: the caller compares the messageId. */
   async find(messageId: string): Promise<EventPosition[]> {
     const hash = messageHash(messageId)
     const inMemory = [...this.#chunks.values()].flatMap((chunk) => chunk.find(hash))
@@ -63,7 +63,7 @@ export class MessageIndex {
     return [...places.values()].sort((a, b) => a.partition - b.partition || a.offset - b.offset || a.index - b.index)
   }
 
-  /** Writes the chunks as they are, so that the next start has nothing to read again and the log may drop what they hold. */
+  /** Writes the unfinished chunks: the next start need not read these records again, and the log may delete them. */
   async flush(): Promise<void> {
     for (const chunk of this.#chunks.values()) {
       if (chunk.events > 0) this.#write(chunk.partition, chunk.stream, chunk)
@@ -81,7 +81,7 @@ export class MessageIndex {
     return chunk
   }
 
-  /** While it is being written, a chunk can still be searched: the new one carries it until then. */
+  /** A chunk can be searched while it is being written: the new chunk refers to it until then. */
   #write(partition: number, stream: number, full: Chunk): void {
     const next = new Chunk(partition, stream, full.lastOffset + 1)
     next.beingWritten = full
@@ -90,7 +90,7 @@ export class MessageIndex {
     this.#writing = this.#writing.then(() => this.#writeFirst())
   }
 
-  /** In order, so that the position never passes a chunk that could not be written: it is tried again with the next one. */
+  /** Writes in order, so the position never passes a chunk that could not be written; the next write retries it. */
   async #writeFirst(): Promise<void> {
     for (let first = this.#unwritten[0]; first !== undefined; first = this.#unwritten[0]) {
       const { partition, stream, lastOffset } = first.full

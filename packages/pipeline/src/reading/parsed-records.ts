@@ -1,24 +1,24 @@
 import type { StoredRecord } from '@millrace/log'
 import { type EventRecord, type JsonObject, type StoredEvent, setDeliveryTimes, storedEvents } from '@millrace/protocol'
 
-// Small on purpose: what lives longer than its delivery is copied by the garbage collector again and again.
+// Small on purpose: the garbage collector copies objects that outlive their delivery again and again.
 const MAX_BYTES = 1024 * 1024
 const MAX_KEPT_BYTES = 8 * 1024 * 1024
 
 /**
- * The events of the newest records, with their delivery times: however many destinations read a record at about the same
- * time, it is parsed once. Nobody changes what this gives out.
+ * The events of the newest records, with their delivery times. If several destinations read a record at about the same
+ * time, it is parsed once. Callers must not change the events.
  */
 export class ParsedRecords {
   /** In order of last use, by partition and offset. */
   readonly #events = new Map<string, { events: readonly StoredEvent[]; bytes: number }>()
   #bytes = 0
-  /** What the gateway has parsed and is storing at the moment, by the record's random seed. */
+  /** Events that the gateway has parsed and is storing now, by the record's random seed. */
   readonly #keptBodies = new Map<string, { body: JsonObject; bytes: number }>()
   #keptBytes = 0
   readonly #onUnreadable: (partition: number, offset: number, error: Error) => void
 
-  /** @param onUnreadable a record that passed the gateway and cannot be read: it counts as empty. */
+  /** @param onUnreadable called for a record that the gateway accepted and that cannot be read: it counts as empty. */
   constructor(onUnreadable: (partition: number, offset: number, error: Error) => void) {
     this.#onUnreadable = onUnreadable
   }
@@ -39,7 +39,7 @@ export class ParsedRecords {
     return events
   }
 
-  /** Takes what somebody has parsed already: when the record is read next, its bytes need not be parsed again. */
+  /** Takes events that are already parsed: the next read of the record need not parse its bytes. */
   keep(record: EventRecord, body: JsonObject): void {
     const bytes = record.body.length
     if (this.#keptBytes + bytes > MAX_KEPT_BYTES) return
@@ -47,7 +47,7 @@ export class ParsedRecords {
     this.#keptBytes += bytes
   }
 
-  /** Nobody will ask for it: it could not be stored, or its turn has passed. */
+  /** These events are no longer needed: they could not be stored, or all readers have passed them. */
   drop(record: EventRecord): void {
     this.#takeKept(record)
   }

@@ -5,10 +5,10 @@ import type { DeliveryDeps } from '../delivery/delivery-deps.ts'
 type Payload = StoredEvent | undefined
 
 /**
- * Reads the payloads of events that are not in memory: of the log, or kept with the dead letter that is replayed.
+ * Reads payloads that are not in memory from the log, or from the dead letter that is replayed.
  *
- * @param onLogError called before it throws, where it is the log that cannot be read.
- * @returns parallel to the events; undefined for what is lost.
+ * @param onLogError called before it throws, if the log cannot be read.
+ * @returns payloads parallel to the events; undefined for a lost one.
  */
 export async function storedPayloads(
   events: readonly LaneEvent[],
@@ -41,7 +41,7 @@ export async function storedPayloads(
   return payloads
 }
 
-/** Reads events of the log with what was known at their acceptance; undefined for what is lost. */
+/** Reads events of the log with the facts of their acceptance; undefined for a lost event. */
 export async function acceptedEvents(
   places: readonly EventPlace[],
   { log, parsed }: Pick<DeliveryDeps, 'log' | 'parsed'>,

@@ -3,10 +3,10 @@ import type { Clock, Timer } from '@millrace/std'
 
 const READ_BYTES = 1024 * 1024
 const RETRY_MS = 1_000
-/** Standing still for so long with work waiting is trouble that /health shows (contracts/ingest.md §8 [D134]). */
+/** A stall of this length while events wait is shown in /health (contracts/ingest.md §8 [D134]). */
 const STALLED_MS = 60_000
 
-/** Reads what is new in the live stream once for everybody who keeps up. */
+/** Reads new records of the live stream once, for all lanes that keep up. */
 export class Tail {
   readonly #log: EventLog
   readonly #onRecords: (partition: number, records: readonly StoredRecord[]) => void
@@ -14,7 +14,7 @@ export class Tail {
   readonly #offsets: number[]
   readonly #isReading: boolean[]
   readonly #clock: Clock
-  /** Since when a partition has not moved on, although it could have; by the monotonic clock. */
+  /** Start of a stall: the partition has new records but does not move; by the monotonic clock. */
   readonly #waitingSince: (number | undefined)[]
   #retryTimer: Timer | undefined
   #stopListening: () => void = () => {}
@@ -44,19 +44,19 @@ export class Tail {
     for (const partition of this.#offsets.keys()) this.#wake(partition)
   }
 
-  /** Everything before it has been handed out. */
+  /** All records before this offset have been passed on. */
   offset(partition: number): number {
     return this.#offsets[partition]!
   }
 
-  /** Nothing is handed out any more, and the offsets stay where they are. */
+  /** Stops passing records on; the offsets stay. */
   stop(): void {
     this.#isStopped = true
     this.#retryTimer?.cancel()
     this.#stopListening()
   }
 
-  /** Why nothing is handed out although there is something; undefined when all is well. */
+  /** Why it stalls; undefined if it does not. */
   trouble(): string | undefined {
     const now = this.#clock.monotonic()
     const isStalled = this.#waitingSince.some((since) => since !== undefined && now - since >= STALLED_MS)
@@ -87,7 +87,7 @@ export class Tail {
       if (records.length === 0) break
     }
     this.#isReading[partition] = false
-    // A commit may have come between the last read and this line.
+    // A commit may have happened between the last read and this line.
     if (this.#log.end(partition) > this.#offsets[partition]!) this.#wake(partition)
   }
 }

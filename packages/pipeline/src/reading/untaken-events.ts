@@ -3,7 +3,7 @@ import { addToTally, type EventLog, type OffsetRange, STREAMS, type Stream, type
 import type { LogTallies } from '../backlog/log-tallies.ts'
 import type { Feed } from './feed.ts'
 
-/** What of a destination's events still lies in the log: its lane has not taken it up. */
+/** The events of a destination that are still in the log because its lane has not taken them. */
 export class UntakenEvents {
   readonly #log: EventLog
   readonly #tallies: LogTallies
@@ -16,9 +16,9 @@ export class UntakenEvents {
   }
 
   /**
-   * Asks for everything before it waits, so it tells of the moment of the call.
+   * Computes everything before it waits: the result describes the time of the call.
    *
-   * @param sourceId all sources if it is left out.
+   * @param sourceId undefined: all sources.
    */
   async count(sourceId?: string): Promise<{ events: number; bytes: number }> {
     const partitions = Array.from({ length: this.#log.partitions }, (_, partition) => partition)
@@ -38,7 +38,7 @@ export class UntakenEvents {
     return { events, bytes }
   }
 
-  /** Those of connected sources from a cursor in each stream up to an offset, by source. */
+  /** Events of connected sources from a cursor in each stream up to an offset, by source. */
   async between(partition: number, cursors: readonly Position[], to: number): Promise<Tally> {
     const { activity } = this.#feed
     const sum: Tally = new Map()
@@ -54,7 +54,7 @@ export class UntakenEvents {
     for (const [stream, name] of STREAMS.entries()) {
       const { offset, index } = cursors[stream]!
       if (offset >= to) continue
-      // Of the record at the cursor some events may have been taken up already.
+      // The lane may have taken some events of the record at the cursor.
       if (index > 0) asked.push(add(name, { from: offset, to: offset + 1 }, index))
       for (const piece of activity.pieces(partition, index > 0 ? offset + 1 : offset, to))
         asked.push(add(name, piece, 0))

@@ -7,7 +7,10 @@ export interface PartsJoiner extends Joiner {
   join(parts: readonly EventPart[]): WiredRequests
 }
 
-/** The request of one event, which may travel with those of others. What it is when it travels alone is made on demand. */
+/**
+ * The request of one event, which may share a batch with others. The form for an event that travels alone is created on
+ * demand.
+ */
 export class EventPart implements ReadyRequests, BatchPart {
   readonly joiner: PartsJoiner
   readonly key: string

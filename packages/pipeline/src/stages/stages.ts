@@ -97,8 +97,8 @@ export class Stages {
   }
 
   /**
-   * Returns why stage dest_transformation fails for events that the service would not take now. It is a step of its own,
-   * because the requests of an event that was delivered long ago can still be shown. Never throws.
+   * Returns why stage dest_transformation fails for events that the service would not accept now. It is a separate
+   * step, because the requests of an event that was delivered long ago can still be shown. Never throws.
    */
   refusal(events: readonly StoredEvent[]): { readonly error: string } | undefined {
     const { module, config } = this.#destination

@@ -13,11 +13,11 @@ const MAX_STEPS = 360
 export interface StatsRoutesOptions {
   readonly stats: Stats
   readonly clock: Clock
-  /** Ids of what there is, in order of creation. */
+  /** Ids of existing resources, ordered by creation. */
   readonly ids: (kind: SubjectKind) => readonly string[]
 }
 
-/** GET /v2/stats, to be registered below /v2. @see contracts/dashboard.md §4 N3 */
+/** GET /v2/stats; register it below /v2. @see contracts/dashboard.md §4 N3 */
 export function statsRoutes({ stats, clock, ids }: StatsRoutesOptions): FastifyPluginAsync {
   return async (app) => {
     app.get('/stats', { config: { describe: STATS_IN_WORDS } }, async (request) => {
@@ -60,7 +60,7 @@ function choiceOf(query: Query): Choice {
   }
 }
 
-/** With an id of one kind only what is named is shown, of each kind. */
+/** If the query has an id of one kind, only the given ids of each kind are shown. */
 function isChosen(choice: Choice, kind: SubjectKind, id: string): boolean {
   const isAnyNamed = Object.values(choice).some((named) => named !== undefined)
   return isAnyNamed ? choice[kind] === id : true

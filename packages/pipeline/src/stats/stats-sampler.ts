@@ -3,9 +3,9 @@ import type { DeliveryMetrics } from '../delivery/delivery-metrics.ts'
 import type { DestinationDelivery } from '../delivery/destination-delivery.ts'
 import { type Figures, subjectKey } from './stats-step.ts'
 
-/** What the gateway counts since the start. */
+/** Counts of the gateway since the start. */
 export interface IngestCounts {
-  /** `lastAt`: when the last event came, ms since 1970. */
+  /** `lastAt`: time of the last event, ms since 1970. */
   readonly sources: () => Iterable<{ readonly sourceId: string; readonly accepted: number; readonly lastAt: number }>
   /** Refused requests of known sources. */
   readonly rejectedBySource: ReadonlyMap<string, number>
@@ -17,35 +17,34 @@ export interface SampledParts {
   readonly deliveries: () => Iterable<DestinationDelivery>
 }
 
-/** What happened since the last sample. */
+/** Activity since the last sample. */
 export interface Sample {
   readonly figures: Map<string, Figures>
   readonly reasons: StatsReason[]
 }
 
 /**
- * Tells what happened between two looks at the counters that the product keeps anyway: nothing is counted for it where
- * events pass.
+ * Computes the activity between two samples from counters that exist anyway: sampling adds no work per event.
  */
 export class StatsSampler {
   readonly #parts: SampledParts
-  /** By key: the counts of the last look. */
+  /** By key: the counts at the last sample. */
   readonly #counts = new Map<string, readonly number[]>()
-  /** Destination, outcome and reason → events, as of the last look. */
+  /** Destination, outcome and reason → events at the last sample. */
   readonly #reasons = new Map<string, Map<string, number>>()
-  /** By key: calls or runs ever, as of the last look. */
+  /** By key: total of calls or runs at the last sample. */
   readonly #calls = new Map<string, number>()
 
   constructor(parts: SampledParts) {
     this.#parts = parts
   }
 
-  /** What happened since the last sample; the next one goes on from here. */
+  /** Activity since the last sample; begins a new sample. */
   async sample(): Promise<Sample> {
     return this.#look(await this.#untaken(() => true), true)
   }
 
-  /** What happened since the last sample so far: the next one tells of it again. @param isAsked which destinations. */
+  /** Activity since the last sample, without beginning a new one. @param isAsked selects destinations. */
   async peek(isAsked: (destinationId: string) => boolean): Promise<Sample> {
     return this.#look(await this.#untaken(isAsked), false)
   }
@@ -58,7 +57,7 @@ export class StatsSampler {
     return events
   }
 
-  /** Never waits, so that of two looks one goes on where the other ended. */
+  /** Never waits: each sample begins exactly where the previous one ended. */
   #look(untaken: ReadonlyMap<DestinationDelivery, number>, isKept: boolean): Sample {
     const figures = new Map<string, Figures>()
     const note: Note = (...seen) => this.#note(figures, isKept, ...seen)

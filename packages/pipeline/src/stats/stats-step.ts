@@ -1,6 +1,6 @@
 import type { StatsReason, StatsRow, SubjectKind } from '@millrace/delivery'
 
-/** What each of the counts of a `StatsRow` is, by kind of its subject. */
+/** The meaning of each count of a `StatsRow`, by kind of its subject. */
 export const COUNTS = {
   source: ['accepted', 'refused'],
   transformation: ['in', 'out', 'errors'],
@@ -13,13 +13,13 @@ const SHOWN_FURTHER = {
   destination: ['waiting', 'p50Ms', 'p95Ms', 'p99Ms'],
 } as const satisfies Record<SubjectKind, readonly string[]>
 
-/** What one subject did in a step; a subject without it did nothing. */
+/** Activity of one subject in a step; an inactive subject has none. */
 export type Figures = Pick<StatsRow, 'counts' | 'waiting' | 'p50' | 'p95' | 'p99'>
 
-/** What is known of the time from `at` on, for as long as steps of its kind last. */
+/** The figures from `at` on, for the length of a step. */
 export interface StatsStep {
   readonly at: number
-  /** By `subjectKey`; those that did nothing are not there. */
+  /** By `subjectKey`; inactive subjects are absent. */
   readonly figures: ReadonlyMap<string, Figures>
   readonly reasons: readonly StatsReason[]
 }
@@ -28,7 +28,7 @@ export function subjectKey(kind: SubjectKind, id: string): string {
   return `${kind} ${id}`
 }
 
-/** Two parts of one step. @param later whose gauges hold. */
+/** Joins two parts of one step. @param later its gauges apply. */
 export function addedFigures(earlier: Figures | undefined, later: Figures | undefined): Figures {
   const [a, b] = [earlier ?? NOTHING, later ?? NOTHING]
   return {
@@ -40,7 +40,7 @@ export function addedFigures(earlier: Figures | undefined, later: Figures | unde
   }
 }
 
-/** Reasons of several steps, each once. */
+/** Reasons of several steps, without repetitions. */
 export function addedReasons(all: Iterable<StatsReason>): StatsReason[] {
   const sums = new Map<string, StatsReason>()
   for (const each of all) {
@@ -52,9 +52,9 @@ export function addedReasons(all: Iterable<StatsReason>): StatsReason[] {
 }
 
 /**
- * The figures of one subject as series: one value for each step, null where nothing is known.
+ * The figures of one subject as series: one value for each step, null if unknown.
  *
- * @param steps of the subject; undefined: not known, null: it did nothing.
+ * @param steps of the subject; undefined: unknown, null: inactive.
  */
 export function seriesOf(
   kind: SubjectKind,

@@ -16,7 +16,7 @@ export interface StatsOptions extends SampledParts {
 
 export type Subject = readonly [SubjectKind, string]
 
-/** What was asked for. `from` and `to` are multiples of the step. */
+/** The requested range. `from` and `to` are multiples of the step. */
 export interface StatsRange {
   readonly from: number
   readonly to: number
@@ -24,9 +24,9 @@ export interface StatsRange {
 }
 
 /**
- * What sources, transformations and destinations do, step by step: short steps of the last hour in memory, long ones of 7
- * days on disk. A look at the product's own counters every 10 s makes them; a long step is written when it ends, and when the
- * server stops.
+ * Activity of sources, transformations and destinations in steps: short steps of the last hour in memory, long steps of
+ * 7 days on disk. A sample of the product's counters every 10 s fills them. A long step is written when it ends, and
+ * when the server stops.
  *
  * @see contracts/dashboard.md §4 N3
  */
@@ -35,10 +35,10 @@ export class Stats {
   readonly #sampler: StatsSampler
   /** Oldest first. */
   readonly #short: StatsStep[] = []
-  /** The long step that goes on, as far as it is not written. */
+  /** The unfinished long step, as far as it is not written. */
   #long: StatsStep | undefined
   #lastEvents = new Map<string, number>()
-  /** Where the short step begins that is to be looked at next. */
+  /** Start of the short step that is sampled next. */
   #stepAt = 0
   #timer: Timer | undefined
   #sampling: Promise<void> = Promise.resolve()
@@ -62,14 +62,14 @@ export class Stats {
     await this.#write()
   }
 
-  /** When the newest event of each source came, ms since 1970. */
+  /** Time of the newest event of each source, ms since 1970. */
   lastEvents(): ReadonlyMap<string, number> {
     const all = new Map(this.#lastEvents)
     for (const { sourceId, lastAt } of this.#options.ingest.sources()) all.set(sourceId, lastAt)
     return all
   }
 
-  /** Parallel to the subjects; of each step null where it did nothing, undefined where that is not known. */
+  /** Parallel to the subjects; for each step null if inactive, undefined if unknown. */
   async steps(range: StatsRange, subjects: readonly Subject[]): Promise<(Figures | null | undefined)[][]> {
     const known = new Map<number, ReadonlyMap<string, Figures>>()
     if (range.stepMs === SHORT_STEP_MS) for (const { at, figures } of this.#short) known.set(at, figures)
@@ -90,7 +90,7 @@ export class Stats {
     })
   }
 
-  /** Why events of destinations came to something else than a delivery. @param destinationId all if it is left out. */
+  /** Reasons of outcomes other than delivered. @param destinationId undefined: all destinations. */
   async reasons(range: StatsRange, destinationId: string | undefined): Promise<StatsReason[]> {
     const { from, to, stepMs } = range
     const isAsked = (reason: StatsReason) => destinationId === undefined || reason.destinationId === destinationId
@@ -104,7 +104,7 @@ export class Stats {
     return addedReasons([...stored, ...inMemory([this.#long, current])])
   }
 
-  /** The step that goes on, as far as no look has counted it; undefined where it is not in the range. */
+  /** The unfinished step, from counters that are not sampled yet; undefined if it is outside the range. */
   async #current(
     { from, to, stepMs }: StatsRange,
     isAsked: (destinationId: string) => boolean,
@@ -133,7 +133,7 @@ export class Stats {
     for (const [at, figures] of found) known.set(at, figures)
   }
 
-  /** Looks again where the next short step begins. */
+  /** Samples at the start of the next short step. */
   #wait(): void {
     if (this.#isStopped) return
     const { clock, logger } = this.#options
@@ -149,7 +149,7 @@ export class Stats {
     )
   }
 
-  /** What happened since the last look belongs to the step in which it was waited for. */
+  /** Activity since the last sample belongs to the step that just ended. */
   async #sample(): Promise<void> {
     const at = this.#stepAt
     const { figures, reasons } = await this.#sampler.sample()
@@ -162,7 +162,7 @@ export class Stats {
 
   #addShort(step: StatsStep): void {
     const last = this.#short.at(-1)
-    // Twice in one step: at its end and at a stop, or after the clock was set.
+    // A step may be written twice: at its end and at a stop, or after the clock was set.
     if (last !== undefined && last.at >= step.at)
       this.#short[this.#short.length - 1] = joined(last, { ...step, at: last.at })
     else this.#short.push(step)
@@ -182,7 +182,7 @@ export class Stats {
       await this.#options.store.add({ at: step.at, rows, reasons: step.reasons, lastEvents })
       for (const [id, at] of lastEvents) this.#lastEvents.set(id, at)
     } catch (error) {
-      // It is written with the next part of its step, or not at all: nobody waits for it.
+      // The next part of its step writes it, or no one does: statistics may be lost.
       this.#long = step
       this.#options.logger.warn({ cause: (error as Error).message }, 'statistics could not be written')
     }
@@ -201,7 +201,7 @@ function joinedFigures(
 ): ReadonlyMap<string, Figures> {
   const figures = new Map(earlier)
   for (const [key, more] of later) figures.set(key, addedFigures(figures.get(key), more))
-  // Nothing waits at those of which nothing is said.
+  // Destinations without figures have no waiting events.
   for (const [key, known] of figures) {
     if (known.waiting > 0 && !later.has(key)) figures.set(key, { ...known, waiting: 0 })
   }

@@ -16,7 +16,7 @@ export const START = Date.parse('2026-03-04T09:00:00.000Z')
 export const SECOND = 1_000
 export const MINUTE = 60 * SECOND
 export const HOUR = 60 * MINUTE
-/** Real time without a new call after which a test that never comes to rest says what is going on. */
+/** After this real time without a new call, a test that never settles reports what is still running. */
 const RESTLESS_MS = 15_000
 
 type ClientOptions = Partial<Omit<ConstructorParameters<typeof OutboundClient>[0], 'clock' | 'rules'>>
@@ -36,16 +36,16 @@ export interface Setting {
   readonly memoryBytes?: number
   readonly traces?: { keepMs: number; maxBytes: number }
   readonly logKeepMs?: number
-  /** Default 0: no bound. */
+  /** Default 0: no limit. */
   readonly backlogMaxBytes?: number
-  /** Default 0: no bound. */
+  /** Default 0: no limit. */
   readonly logMaxBytes?: number
   readonly random?: () => number
-  /** What one synchronous run of user code may take, in real time. */
+  /** Time limit of one synchronous run of user code, in real time. */
   readonly syncMs?: number
 }
 
-/** What a trace says of an event at one destination. */
+/** The trace of an event at one destination. */
 export interface TracedJourney {
   readonly destinationId: string
   readonly outcome: string
@@ -60,23 +60,23 @@ export interface TracedJourney {
   }[]
 }
 
-/** A file of the delivery store, and everything else that a process would have: ends with the test. */
+/** A file of the delivery store and the other parts of a process; the test disposes them. */
 export class PipelineUnderTest implements AsyncDisposable {
   readonly folder = mkdtempSync(path.join(tmpdir(), 'millrace-pipeline-'))
   readonly clock: ManualClock
   readonly log: EventLog & LogWriter
   readonly logged: { level: string; text: string; fields: object }[] = []
-  /** Events that were given up, as the audit log is told. */
+  /** Expired events, as reported to the audit log. */
   readonly told: { destinationId: string; count: number }[] = []
   readonly sources = new Map<string, ConfiguredSource>()
   readonly destinations = new Map<string, ConfiguredDestination>()
   readonly connections = new Map<string, ConfiguredConnection>()
   readonly credentials = new Map<string, string>()
-  /** Lines that user code logs, of the transformations in it. */
+  /** Lines that user code logs in these transformations. */
   readonly captured = new Map<string, LoggedLine[]>()
   pipeline!: Pipeline
   store!: SqliteDeliveryStore
-  /** False while the store cannot write: then quiet does not mean written. */
+  /** False while the store cannot write: settled then does not mean written. */
   writes = true
   readonly #setting: Setting
   readonly #modules = new Map<string, DestinationModule>()
@@ -127,12 +127,12 @@ export class PipelineUnderTest implements AsyncDisposable {
     return this.#file
   }
 
-  /** Batches that user code has run over. */
+  /** Number of batches that user code ran. */
   get userCodeRuns(): number {
     return this.#userCode.figures().runs
   }
 
-  /** Has a sink counted and closed with the test. */
+  /** Counts the calls of a sink and closes it with the test. */
   own(sink: Sink): Sink {
     this.#sinks.push(sink)
     return sink
@@ -143,7 +143,7 @@ export class PipelineUnderTest implements AsyncDisposable {
     this.connections.set(id, { id, sourceId, destinationId, isEnabled })
   }
 
-  // Acting
+  // Actions
 
   partitionOf(sourceId: string): number {
     return this.sources.get(sourceId)?.partition ?? 0
@@ -154,13 +154,13 @@ export class PipelineUnderTest implements AsyncDisposable {
     return this.log.append(this.partitionOf(source), stream, recordOf(events, source, this.clock.now()))
   }
 
-  /** Accepts one batch and waits for what comes of it. */
+  /** Accepts one batch and waits until it is delivered. */
   async send(...events: readonly object[]): Promise<void> {
     await this.accept(events)
     await this.settle()
   }
 
-  /** Changes a destination, or makes it. */
+  /** Changes a destination, or creates it. */
   async change(id: string, change: DestinationChange): Promise<void> {
     const before = this.destinations.get(id)
     const revision = ++this.#revision
@@ -174,23 +174,23 @@ export class PipelineUnderTest implements AsyncDisposable {
     await this.configure()
   }
 
-  /** Carries out what the maps say now. */
+  /** Applies the current maps. */
   async configure(): Promise<void> {
     await this.pipeline.configure(this.#configuration())
     await this.settle()
   }
 
-  /** Lets time pass, hours in no time, while sockets and disk get the turns that they need. */
+  /** Advances the clock, hours at once, and gives sockets and disk the turns that they need. */
   async advance(ms: number): Promise<void> {
     await this.clock.advance(ms, () => this.#quiet())
   }
 
-  /** Waits until nothing is under way but what a sink keeps; no time passes. */
+  /** Waits until only calls that a sink holds are in progress; the clock stands still. */
   async settle(): Promise<void> {
     await this.advance(0)
   }
 
-  /** Ends in order and starts again on the same files. @param whileDown happens in between. */
+  /** Stops in order and starts again on the same files. @param whileDown runs in between. */
   async restart(whileDown: () => unknown = () => {}): Promise<void> {
     await this.#close()
     await whileDown()
@@ -198,7 +198,7 @@ export class PipelineUnderTest implements AsyncDisposable {
     await this.settle()
   }
 
-  /** Goes on with a copy of the files as they are at this moment: nothing of what this process would still write is in it. */
+  /** Continues with a copy of the files as they are now, without later writes of this process. */
   async crash(whileDown: () => unknown = () => {}): Promise<void> {
     await this.store.outcomes.positions()
     const file = path.join(this.folder, `delivery-${++this.#generation}.db`)
@@ -212,9 +212,9 @@ export class PipelineUnderTest implements AsyncDisposable {
     await this.settle()
   }
 
-  // Looking
+  // Observations
 
-  /** What became of the one event with this messageId, by destination. */
+  /** The outcomes of the one event with this messageId, by destination. */
   async trace(messageId: string): Promise<Record<string, TracedJourney>> {
     const events = (await this.pipeline.traces.find(messageId)) as { destinations: TracedJourney[] }[]
     if (events.length !== 1) throw new Error(`${events.length} events with messageId ${messageId}`)
@@ -285,7 +285,7 @@ export class PipelineUnderTest implements AsyncDisposable {
     await this.pipeline.stop(Promise.resolve())
     await this.#userCode.close()
     const closed = this.store.close()
-    // A write that failed is tried once more before the store gives in.
+    // The store retries a failed write once before it gives up.
     if (!this.writes) await this.clock.advance(SECOND)
     await closed
   }
@@ -351,7 +351,7 @@ class CountedClient extends OutboundClient {
   }
 }
 
-/** The same object; promises that it gives are counted until they settle. */
+/** The same object; counts its promises until they settle. */
 function watched<T extends object>(target: T, count: (by: number) => void): T {
   return new Proxy(target, {
     get(_, name) {
@@ -407,7 +407,7 @@ export function recordOf(events: readonly object[], sourceId: string, acceptedAt
   }
 }
 
-/** A track event; blank ids are left out. */
+/** A track event; blank ids are omitted. */
 export function track(messageId: string, userId = '', more: object = {}) {
   return { type: 'track', event: 'Seat Reserved', messageId, ...(userId === '' ? {} : { userId }), ...more }
 }

@@ -2,7 +2,7 @@ import Fastify from 'fastify'
 import { deliveryRoutes } from '../http/routes.ts'
 import type { PipelineUnderTest } from './pipeline-under-test.ts'
 
-/** The routes of deliveries as somebody calls them whose role is high enough. */
+/** The routes of deliveries, called with a sufficient role. */
 export class RoutesUnderTest {
   /** Entries for the audit log. */
   readonly audited: object[] = []
@@ -26,7 +26,7 @@ export class RoutesUnderTest {
     return { status: answer.statusCode, body: answer.body === '' ? undefined : answer.json() }
   }
 
-  /** Asks for a job and waits until it has nothing more to do now. @returns it as its route shows it. */
+  /** Starts a job and waits until it settles. @returns the job as its route shows it. */
   async job(path: string, body: object) {
     const { status, body: answer } = await this.call('POST', path, body)
     if (status !== 202) throw new Error(`${path} was answered ${status} ${JSON.stringify(answer)}`)
@@ -34,7 +34,7 @@ export class RoutesUnderTest {
     return this.replay(answer.replayId)
   }
 
-  /** Begins a replay of the log. @returns it once it has nothing more to do now. */
+  /** Starts a replay of the log. @returns the job when it has settled. */
   async replayLog(body: object) {
     const { status, body: answer } = await this.call('POST', '/v2/replays', body)
     if (status !== 202) throw new Error(`a replay was answered ${status} ${JSON.stringify(answer)}`)

@@ -3,7 +3,7 @@ import { createServer, type IncomingHttpHeaders, type IncomingMessage, type Serv
 import type { AddressInfo } from 'node:net'
 import type { StoredEvent } from '@millrace/protocol'
 
-/** What a destination does with a request: a status, a whole answer, no answer for ever, or an end of the connection. */
+/** What a destination does with a request: a status, a whole answer, no answer, or an end of the connection. */
 export type SinkAnswer =
   | number
   | { status: number; headers?: Record<string, string>; body?: string | Buffer }
@@ -15,16 +15,16 @@ export interface Arrival {
   readonly headers: IncomingHttpHeaders
   /** The first of `events`. */
   readonly event: StoredEvent
-  /** All of a batch, or the one. */
+  /** All events of a batch, or the single one. */
   readonly events: readonly StoredEvent[]
-  /** How often this messageId has come to this path; 1 is the first. */
+  /** How often this messageId has arrived at this path; 1 for the first time. */
   readonly n: number
 }
 
-/** A destination on loopback whose answers the test decides. */
+/** A destination on loopback whose answers the test controls. */
 export class Sink {
   readonly arrivals: Arrival[] = []
-  /** Requests that it keeps without an answer. */
+  /** Requests that it holds without an answer. */
   held = 0
   answer: (arrival: Arrival) => SinkAnswer
   port = 0
@@ -48,12 +48,12 @@ export class Sink {
     return `http://127.0.0.1:${this.port}/in`
   }
 
-  /** In order of arrival, repeats included. */
+  /** In order of arrival, including repeats. */
   get messageIds(): string[] {
     return this.arrivals.flatMap(({ events }) => events.map(({ messageId }) => messageId))
   }
 
-  /** Answers what it holds, and holds nothing from now on. */
+  /** Answers the requests that it holds, and holds no more. */
   release(status = 200): void {
     this.answer = () => status
     for (const release of [...this.#release]) release()

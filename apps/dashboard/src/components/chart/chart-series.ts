@@ -1,7 +1,7 @@
-/** One course of a chart. */
+/** One line or bar series of a chart. */
 export interface ChartSeries {
   readonly label: string
-  /** One value per time; null where it is not known. */
+  /** One value per time; null if unknown. */
   readonly values: readonly (number | null)[]
   readonly tone: 'accent' | 'ok' | 'warn' | 'bad' | 'idle'
   /** Bars are stacked in the order of the series. */
@@ -9,18 +9,18 @@ export interface ChartSeries {
 }
 
 export interface ChartProps {
-  /** What it shows: `Events of this source`. */
+  /** The title: `Events of this source`. */
   readonly label: string
-  /** Of each value, milliseconds since 1970. */
+  /** Times of the values, milliseconds since 1970. */
   readonly times: readonly number[]
   readonly series: readonly ChartSeries[]
-  /** How a value is written, with its unit. */
+  /** Formats a value, with its unit. */
   readonly text: (value: number) => string
   /** Pixels. */
   readonly height?: number
 }
 
-/** The times of a row of steps that ends at `to`. */
+/** The times of consecutive steps that end at `to`. */
 export function stepTimes(to: string, stepSeconds: number, count: number): number[] {
   const end = Date.parse(to)
   return Array.from({ length: count }, (_, at) => end - (count - 1 - at) * stepSeconds * 1000)

@@ -2,7 +2,7 @@ import { Time } from '../time/time.tsx'
 import styles from './chart.module.css'
 import type { ChartProps } from './chart-series.ts'
 
-/** The values of a chart, newest first; times at which nothing is known are left out. */
+/** The values of a chart, newest first; unknown values are omitted. */
 export function ChartTable({ label, times, series, text }: ChartProps) {
   const rows = times
     .map((at, index) => ({ at, values: series.map(({ values }) => values[index] ?? null) }))

@@ -10,7 +10,7 @@ import { ChartTable } from './chart-table.tsx'
 
 const Plot = lazyPart(() => import('./plot.tsx').then(({ Plot }) => ({ default: Plot })))
 
-/** A chart over time, from zero, with its gaps; the same as a table. Its library is loaded when the first one is shown. */
+/** A chart over time, from zero, with gaps; also available as a table. Its library is loaded for the first chart. */
 export function Chart(props: ChartProps) {
   const { label, series, height = 160 } = props
   const [isTable, setTable] = useState(false)

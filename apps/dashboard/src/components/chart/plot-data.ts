@@ -1,4 +1,4 @@
-/** Each series on top of those before it, as bars are drawn; null only where nothing is known. */
+/** Stacks each series on the previous ones, for bars; null only for unknown values. */
 export function stacked(series: readonly (readonly (number | null)[])[]): (number | null)[][] {
   const sums: (number | null)[] = []
   return series.map((values) =>
@@ -12,7 +12,7 @@ export function stacked(series: readonly (readonly (number | null)[])[]): (numbe
 
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']
 
-/** Of a line under the chart: `23:05`, and the day where it begins, in the reader's own zone. */
+/** A label under the chart: `23:05`, and the date at midnight, in the reader's time zone. */
 export function axisText(at: Date): string {
   const [hours, minutes] = [at.getHours(), at.getMinutes()]
   if (hours === 0 && minutes === 0) return `${at.getDate()} ${MONTHS[at.getMonth()]}`

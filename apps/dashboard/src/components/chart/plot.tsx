@@ -8,7 +8,7 @@ import { axisText, stacked } from './plot-data.ts'
 
 const COLOURS = { accent: '--accent', ok: '--ok', warn: '--warn', bad: '--bad', idle: '--line' } as const
 
-/** Of the axis of values, pixels: about as wide as its longest text, at 11 px. */
+/** Width of the value axis in pixels: about the width of its longest label, at 11 px. */
 const CHARACTER = 6.2
 const AXIS_GAP = 14
 
@@ -19,13 +19,13 @@ interface Pointed {
 
 interface PlotProps extends ChartProps {
   readonly height: number
-  /** How a time is written. */
+  /** Formats a time. */
   readonly timeText: (at: number) => string
 }
 
 /**
- * The drawing of a chart. The values are in its table and, where somebody points, beside the pointer. It shares no module
- * with those who show it: else what a page holds would count as loaded with the chart.
+ * Draws a chart. Its table, and a tooltip at the pointer, show the values. It shares no module with the pages that load
+ * it: the bundler would otherwise put the page's code into the chart's file.
  */
 export function Plot({ label, times, series, text, timeText, height }: PlotProps) {
   const holder = useRef<HTMLDivElement>(null)
@@ -36,7 +36,7 @@ export function Plot({ label, times, series, text, timeText, height }: PlotProps
   const shape = series.map(({ label, tone, kind }) => `${label} ${tone} ${kind}`).join()
 
   const plot = useRef<UPlot>(undefined)
-  // The colours of the canvas are read anew when the theme changes.
+  // Reads the colours of the canvas again when the theme changes.
   // biome-ignore lint/correctness/useExhaustiveDependencies: values go in below, without drawing everything anew
   useEffect(() => {
     const element = holder.current!
@@ -84,7 +84,7 @@ function PointedValues({ at, left, times, series, text, timeText }: PointedValue
   )
 }
 
-/** Bars first and from the tallest sum down, so that each is drawn over the one that holds it. */
+/** Bars first, tallest sum first: each bar is drawn over the one that contains it. */
 function drawnOrder(series: readonly ChartSeries[]): ChartSeries[] {
   const bars = series.filter(({ kind }) => kind === 'bars')
   return [...bars.reverse(), ...series.filter(({ kind }) => kind !== 'bars')]
@@ -119,12 +119,12 @@ function optionsOf(
     cursor: { points: { size: 6 }, drag: { x: false, y: false } },
     scales: { x: { time: true }, y: { range: (_, __, greatest) => [0, greatest > 0 ? greatest * 1.08 : 1] } },
     axes: [
-      // The gap keeps the first time clear of the lowest value, beside which it stands.
+      // The gap separates the first time from the lowest value beside it.
       { ...axis, size: 26, gap: 9, values: (_, splits) => splits.map((second) => axisText(new Date(second * 1000))) },
       {
         ...axis,
         size: (_, values) => AXIS_GAP + CHARACTER * Math.max(0, ...(values ?? []).map(({ length }) => length)),
-        // Half an event is no event.
+        // Fractions of events make no sense.
         values: (_, splits) => splits.map((value) => (Number.isInteger(value) ? text(value) : '')),
       },
     ],
@@ -147,7 +147,7 @@ function optionsOf(
   }
 }
 
-/** Values between gaps: there is no line to them, so they are drawn as points. */
+/** Values between gaps have no line, so they are drawn as points. */
 function lonePoints({ data }: UPlot, at: number): number[] | null {
   const values = data[at] ?? []
   const isGap = (index: number) => values[index] === null || values[index] === undefined

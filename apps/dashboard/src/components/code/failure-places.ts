@@ -1,4 +1,4 @@
-/** A place that a failure of user code names; of the code itself, or of a library by its import name. */
+/** A place in the text of a failure; in the code itself, or in a library, by its import name. */
 export interface FailurePlace {
   readonly library?: string
   readonly line: number
@@ -9,7 +9,7 @@ export type FailurePart = string | (FailurePlace & { readonly text: string })
 
 const PLACES = /base transformation:(\d+):(\d+)|library ([\w$]+):(\d+):(\d+)/g
 
-/** The text of a failure, with its places apart. @see contracts/transformations.md §5 */
+/** The text of a failure, split at its places. @see contracts/transformations.md §5 */
 export function failureParts(text: string): FailurePart[] {
   const parts: FailurePart[] = []
   let end = 0
@@ -28,7 +28,7 @@ export function failureParts(text: string): FailurePart[] {
   return parts
 }
 
-/** The first place in the code itself, to be marked there. */
+/** The first place in the code itself, to mark it. */
 export function ownPlace(text: string): FailurePlace | undefined {
   return failureParts(text).find(
     (part): part is FailurePlace & { text: string } => typeof part !== 'string' && part.library === undefined,

@@ -10,15 +10,15 @@ const CONTEXT = 3
 
 interface DiffViewProps {
   readonly before: JsonValue
-  /** Texts are compared as texts, everything else as JSON. */
+  /** Texts are compared as texts, other values as JSON. */
   readonly after: JsonValue
-  /** What is compared, for screen readers. */
+  /** Label for screen readers. */
   readonly what: string
-  /** Said when nothing differs. */
+  /** Text without differences. */
   readonly same?: string
 }
 
-/** What changed between two texts or JSON values, in lines. */
+/** The changes between two texts or JSON values, by line. */
 export function DiffView({ before, after, what, same = 'No difference.' }: DiffViewProps) {
   const parts = useMemo(() => partsOf(rowsOf(before, after)), [before, after])
   const [opened, setOpened] = useState<ReadonlySet<number>>(new Set())
@@ -52,7 +52,7 @@ const SIGNS = { same: ' ', added: '+', removed: '−' }
 interface Part {
   /** Index of its first row. */
   readonly at: number
-  /** Equal lines away from every change. */
+  /** Equal lines that are far from every change. */
   readonly isFolded: boolean
   readonly rows: readonly DiffRow[]
 }

@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonValue, setMember } from '@millrace/protocol/json'
 
-/** `value` with its members in the order of `like`, new ones behind: so that a diff tells changes, not order. */
+/** `value` with its members in the order of `like`, new members last: a diff then shows changes, not order. */
 export function orderedLike(value: JsonValue, like: JsonValue): JsonValue {
   if (Array.isArray(value)) {
     return value.map((element, at) => orderedLike(element, Array.isArray(like) ? (like[at] ?? null) : null))

@@ -5,10 +5,10 @@ export interface DiffRow {
   readonly text: string
 }
 
-/** Texts with more changed lines are shown as one removal and one addition: a search among them would hold up the page. */
+/** Texts with more changed lines appear as one removal and one addition: searching them would block the page. */
 const MAX_CHANGES = 1_000
 
-/** The lines of `after` beside those of `before`, with the fewest changes; removed lines stand before added ones. */
+/** Aligns the lines of `before` and `after` with the fewest changes; removed lines come before added ones. */
 export function lineDiff(before: string, after: string): DiffRow[] {
   const [a, b] = [before.split('\n'), after.split('\n')]
   const changes = diffArrays(a, b, { maxEditLength: MAX_CHANGES }) ?? [

@@ -6,7 +6,7 @@ import type { EditorProps } from './editor-props.ts'
 
 const Editor = lazyPart(() => import('./editor.tsx').then(({ Editor }) => ({ default: Editor })))
 
-/** The editor, which is loaded when the first one is shown. @see contracts/dashboard.md §8 [U11] */
+/** The editor, loaded when the first one is shown. @see contracts/dashboard.md §8 [U11] */
 export function CodeEditor(props: EditorProps) {
   return (
     <PanelBoundary>

@@ -2,7 +2,7 @@ import { HighlightStyle } from '@codemirror/language'
 import { EditorView } from '@codemirror/view'
 import { tags } from '@lezer/highlight'
 
-/** The tokens of the theme, so that light and dark need nothing of their own. */
+/** Uses the tokens of the theme, so light and dark need no separate styles. */
 export const EDITOR_LOOK = EditorView.theme({
   '&': {
     border: '1px solid var(--line)',

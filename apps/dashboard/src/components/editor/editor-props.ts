@@ -1,6 +1,6 @@
 import type { CompletionSource } from '@codemirror/autocomplete'
 
-/** A place in the code, both from 1. */
+/** A place in the code, 1-based. */
 export interface CodePlace {
   readonly line: number
   readonly column: number
@@ -11,20 +11,20 @@ export interface CodeFault extends CodePlace {
 }
 
 export interface EditorProps {
-  /** For screen readers: `Code`, `Event`. */
+  /** Label for screen readers: `Code`, `Event`. */
   readonly label: string
   readonly value: string
-  /** Told of every change; left out, nothing can be changed. */
+  /** Called for every change; without it the editor is read-only. */
   readonly onChange?: (value: string) => void
   readonly language: 'javascript' | 'typescript' | 'json'
-  /** Marked in the code; of those past its end nothing is shown. */
+  /** Places to mark; places beyond the end are ignored. */
   readonly faults?: readonly CodeFault[]
-  /** Where the cursor goes when this changes. */
+  /** The cursor moves here when this changes. */
   readonly place?: CodePlace | undefined
-  /** Ctrl or ⌘ and Enter. */
+  /** Called for Ctrl or ⌘ and Enter. */
   readonly onRun?: () => void
   readonly completions?: CompletionSource
-  /** Pixels; it grows up to `maxHeight` and then scrolls. */
+  /** Pixels; the editor grows up to `maxHeight` and then scrolls. */
   readonly minHeight?: number
   readonly maxHeight?: number | string
 }

@@ -26,7 +26,7 @@ import { cspNonce } from '../../csp-nonce.ts'
 import { EDITOR_LOOK, HIGHLIGHTS } from './editor-look.ts'
 import type { CodeFault, CodePlace, EditorProps } from './editor-props.ts'
 
-/** CodeMirror with the document outside: `value` in, `onChange` out. */
+/** CodeMirror as a controlled component: `value` in, `onChange` out. */
 export function Editor({
   label,
   value,
@@ -75,7 +75,7 @@ export function Editor({
             ...historyKeymap,
             ...foldKeymap,
             ...lintKeymap,
-            // Escape and then Tab leaves the editor, as CodeMirror's own guide has it.
+            // Escape, then Tab leaves the editor, as CodeMirror's guide recommends.
             indentWithTab,
           ]),
           EditorView.lineWrapping,
@@ -156,7 +156,7 @@ function diagnosticOf(doc: Text, { message, ...place }: CodeFault): Diagnostic[]
   return [{ from, to, severity: 'error', message }]
 }
 
-/** Undefined for a place that is not in the document; a column past the end of its line is its end. */
+/** Undefined for a place outside the document; a column beyond its line is the end of the line. */
 function offsetOf(doc: Text, { line, column }: CodePlace): number | undefined {
   if (line < 1 || line > doc.lines) return undefined
   const { from, to } = doc.line(line)

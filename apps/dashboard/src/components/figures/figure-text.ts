@@ -1,6 +1,6 @@
 import { grouped } from '@millrace/wording'
 
-/** `0.4`, `12`, `1,204`, `12.4k`, `3.1M`: three digits that count. */
+/** `0.4`, `12`, `1,204`, `12.4k`, `3.1M`: three significant digits. */
 export function shortNumber(value: number): string {
   if (value < 10 && !Number.isInteger(value)) return (Math.round(value * 10) / 10).toString()
   if (value < 10_000) return grouped(Math.round(value))
@@ -8,7 +8,7 @@ export function shortNumber(value: number): string {
   return `${scaled(value, 1_000_000)}M`
 }
 
-/** `0`, `3/min`, `12.4/s`: per second from one a second on. */
+/** `0`, `3/min`, `12.4/s`: per second from one per second. */
 export function rateText(perSecond: number | null): string {
   if (perSecond === null) return '–'
   if (perSecond === 0) return '0'
@@ -17,12 +17,15 @@ export function rateText(perSecond: number | null): string {
   return perMinute >= 1 ? `${rateNumber(perMinute)}/min` : `${rateNumber(Math.max(perMinute * 60, 0.1))}/h`
 }
 
-/** Three digits of what is small too: a rate is compared with what others count (contracts/dashboard.md §15 item 13). */
+/**
+ * Three significant digits for small rates too: users compare rates with other tools (contracts/dashboard.md §15 item
+ * 13).
+ */
 function rateNumber(value: number): string {
   return value < 100 ? Number(value.toPrecision(3)).toString() : shortNumber(value)
 }
 
-/** `512 B`, `32 KB`, `73.4 MB`: of 1,000, as disks are counted. */
+/** `512 B`, `32 KB`, `73.4 MB`: powers of 1,000, as for disks. */
 export function bytesText(bytes: number): string {
   if (bytes < 1000) return `${bytes} B`
   const units = ['KB', 'MB', 'GB', 'TB']

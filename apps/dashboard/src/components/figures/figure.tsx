@@ -5,15 +5,15 @@ import styles from './figures.module.css'
 interface FigureProps {
   readonly label: string
   readonly value: string
-  /** Under the value: what it is compared with, or of which time. */
+  /** Text under the value: its comparison or period. */
   readonly meta?: ReactNode
   readonly tone?: 'plain' | 'warn' | 'bad'
-  /** A page that tells more. */
+  /** A page with details. */
   readonly to?: string
   readonly search?: Readonly<Record<string, string>>
 }
 
-/** One number that is read from afar. */
+/** One large number. */
 export function Figure({ label, value, meta, tone = 'plain', to, search }: FigureProps) {
   const content = (
     <>

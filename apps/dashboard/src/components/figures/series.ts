@@ -1,26 +1,26 @@
 import type { Series } from '@millrace/api-types'
 
-/** Of a rate: long enough to be calm, short enough to be now. */
+/** Period of a rate: long enough to be stable, short enough to be current. */
 export const RATE_SECONDS = 60
 
-/** Events a second over the last minute of what is known; null where nothing is. */
+/** Events a second over the last minute with figures; null without figures. */
 export function rateOf(values: Series | undefined, stepSeconds: number | undefined): number | null {
   if (values === undefined || stepSeconds === undefined) return null
   const known = values.slice(-Math.ceil(RATE_SECONDS / stepSeconds)).filter((value) => value !== null)
   return known.length === 0 ? null : sumOf(known) / (known.length * stepSeconds)
 }
 
-/** What is not known counts as nothing. */
+/** Unknown values count as zero. */
 export function sumOf(values: Series): number {
   return values.reduce<number>((sum, value) => sum + (value ?? 0), 0)
 }
 
-/** Sums of `size` values after each other, from the end; null where none of them is known. */
+/** Sums of `size` consecutive values, from the end; null if all of them are unknown. */
 export function summed(values: Series, size: number): (number | null)[] {
   return inGroups(values, size, sumOf)
 }
 
-/** The greatest of each `size` values, from the end: what is bad for ten seconds is not hidden by a minute. */
+/** Maximum of each `size` values, from the end: a minute does not hide ten bad seconds. */
 export function greatest(values: Series, size: number): (number | null)[] {
   return inGroups(values, size, (known) => Math.max(...known))
 }

@@ -3,16 +3,16 @@ import styles from './figures.module.css'
 interface ShareBarProps {
   /** From 0 to 1. */
   readonly share: number
-  /** Beside the bar: `72 of 240`. */
+  /** Text beside the bar: `72 of 240`. */
   readonly text: string
   readonly tone?: Tone
-  /** In place of one share: several, side by side, each of the same whole. */
+  /** Several shares of the same whole, side by side, instead of one. */
   readonly parts?: readonly { readonly share: number; readonly tone: Tone }[]
 }
 
 type Tone = 'plain' | 'idle' | 'warn' | 'bad'
 
-/** How much of a whole; the text says it too. */
+/** A share of a whole; the text shows it too. */
 export function ShareBar({ share, text, tone = 'plain', parts = [{ share, tone }] }: ShareBarProps) {
   return (
     <span className={styles.share}>

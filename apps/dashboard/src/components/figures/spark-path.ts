@@ -1,8 +1,8 @@
 /**
- * The lines of a small chart from zero to the greatest value, `width` × `height` with y downwards; a gap stays where a
- * value is not known, and a value alone between gaps is a short line.
+ * The lines of a small chart from zero to the maximum, `width` × `height` with y downwards. An unknown value is a gap;
+ * a single value between gaps is a short line.
  *
- * @returns the attribute `d` of an SVG path; empty when nothing is known.
+ * @returns the attribute `d` of an SVG path; empty if all values are unknown.
  */
 export function sparkPath(values: readonly (number | null)[], width: number, height: number): string {
   const greatest = Math.max(0, ...values.filter((value) => value !== null))

@@ -3,13 +3,13 @@ import { sparkPath } from './spark-path.ts'
 
 interface SparklineProps {
   readonly values: readonly (number | null)[]
-  /** What it shows, for those who do not see it. */
+  /** Label for screen readers. */
   readonly label: string
   readonly width?: number
   readonly height?: number
 }
 
-/** The course of a rate, small enough for a row. */
+/** A rate over time, small enough for a row. */
 export function Sparkline({ values, label, width = 80, height = 18 }: SparklineProps) {
   return (
     <svg className={styles.spark} role="img" aria-label={label} width={width} height={height}>

@@ -8,16 +8,16 @@ import styles from './changed-meanwhile.module.css'
 interface ChangedMeanwhileProps {
   /** `source`, `destination`. */
   readonly thing: string
-  /** As it is now on the server; undefined while it is read. */
+  /** The current state on the server; undefined while it loads. */
   readonly theirs: JsonValue | undefined
   readonly mine: JsonValue
-  /** Throws the input away. */
+  /** Discards the input. */
   readonly onLoadTheirs: () => void
-  /** Saves the input over theirs. */
+  /** Saves the input and overwrites the other change. */
   readonly onKeepMine: () => void
 }
 
-/** A write was refused because somebody else wrote first (412). */
+/** Another user saved first, so the server refused the write (412). */
 export function ChangedMeanwhile({ thing, theirs, mine, onLoadTheirs, onKeepMine }: ChangedMeanwhileProps) {
   const [isShown, setShown] = useState(false)
   return (

@@ -3,9 +3,9 @@ import { MASK } from '../../api/destinations.ts'
 import type { ConfigField } from './config-field.ts'
 
 /**
- * What the browser can tell to be wrong before the server judges: required, kind, enum and pattern, in the server's words.
+ * Errors that the browser can detect before the server does: required, type, enum and pattern, with the server's texts.
  *
- * @returns a text by the key of its field; empty when nothing is wrong.
+ * @returns a text by the key of its field; empty without errors.
  * @see contracts/dashboard.md §9 [U14]
  */
 export function configFaults(fields: readonly ConfigField[], config: JsonObject): Record<string, string> {
@@ -18,7 +18,7 @@ export function configFaults(fields: readonly ConfigField[], config: JsonObject)
 
 function faultOf({ isRequired, control, options, schema }: ConfigField, value: JsonValue | undefined) {
   if (isMissing(value)) return isRequired ? 'is required' : undefined
-  // The saved secret was judged when it was saved.
+  // The saved secret was checked when it was saved.
   if (value === MASK) return undefined
   switch (control) {
     case 'text':

@@ -1,27 +1,27 @@
 import type { DestinationDefinition } from '@millrace/api-types'
 import { isJsonObject, type JsonObject, type JsonValue } from '@millrace/protocol/json'
 
-/** `pairs` is a list of `{from, to, secret}`, `renames` one of `{from, to}`; `json` is any schema that no simpler control can show. */
+/** `pairs` is a list of `{from, to, secret}`, `renames` one of `{from, to}`; `json` is any value without a simpler control. */
 export type FieldControl = 'text' | 'secret' | 'select' | 'switch' | 'number' | 'tags' | 'pairs' | 'renames' | 'json'
 
-/** One variable of a destination's configuration, as the form shows it. */
+/** One variable of a destination's configuration in the form. */
 export interface ConfigField {
-  /** Its name, the key in `destinationConfig`. */
+  /** The name of the variable, its key in `destinationConfig`. */
   readonly key: string
   readonly label: string
   readonly help: string | undefined
   readonly control: FieldControl
   readonly isRequired: boolean
-  /** Of a select. */
+  /** Options of a select. */
   readonly options: readonly string[]
-  /** Taken when nothing is saved. */
+  /** Default value. */
   readonly fallback: JsonValue | undefined
-  /** Whether it decides where requests go. */
+  /** Whether it determines where requests go. */
   readonly isHost: boolean
   readonly schema: JsonObject
 }
 
-/** The fields of a type's form: those of `uiConfig` first and in its order, then what it leaves out. */
+/** The fields of a type's form: first those of `uiConfig` in its order, then the others. */
 export function configFields(definition: DestinationDefinition): ConfigField[] {
   const { configSchema, uiConfig, config, defaultConfig } = definition
   const properties = isJsonObject(configSchema['properties']) ? configSchema['properties'] : {}
@@ -67,7 +67,7 @@ function controlOf(
   }
 }
 
-/** Of a schema with a choice of forms the list: that is the one which a form can show. */
+/** For a schema with several forms, the list: only a list has a control. */
 function listControlOf(schema: JsonObject): 'tags' | 'pairs' | 'renames' | undefined {
   const forms = [schema, ...(Array.isArray(schema['anyOf']) ? schema['anyOf'] : [])]
   const list = forms.find((form) => isJsonObject(form) && form['type'] === 'array') as JsonObject | undefined
@@ -80,7 +80,7 @@ function listControlOf(schema: JsonObject): 'tags' | 'pairs' | 'renames' | undef
   return members.includes('secret') ? 'pairs' : 'renames'
 }
 
-/** The words of an enum, or of a pattern that is a choice of words in any letter case. */
+/** The words of an enum, or of a pattern that is a case-insensitive choice of words. */
 function optionsOf(schema: JsonObject): string[] {
   if (schema['type'] !== 'string') return []
   const { enum: words, pattern } = schema

@@ -9,17 +9,17 @@ import { SecretField } from './secret-field.tsx'
 
 interface ConfigFormProps {
   readonly fields: readonly ConfigField[]
-  /** What is written; a variable that is left out is not saved. */
+  /** The values; an omitted variable is not saved. */
   readonly config: JsonObject
-  /** What was read; its secrets are masks. */
+  /** The saved values; secrets are masked. */
   readonly saved: JsonObject
-  /** Texts by the keys of the fields. */
+  /** Error texts by key of the field. */
   readonly faults: Readonly<Record<string, string>>
   readonly disabled?: boolean
   readonly onChange: (config: JsonObject) => void
 }
 
-/** The form that a type's schema describes, with the names of the variables under the labels. */
+/** The form for a type's schema, with the names of the variables under the labels. */
 export function ConfigForm({ fields, config, saved, faults, disabled = false, onChange }: ConfigFormProps) {
   return (
     <div className={styles.form}>
@@ -44,7 +44,7 @@ interface ConfigControlProps {
   readonly saved: JsonValue | undefined
   readonly error: string | undefined
   readonly disabled: boolean
-  /** Undefined leaves the variable out. */
+  /** Undefined omits the variable. */
   readonly onChange: (value: JsonValue | undefined) => void
 }
 
@@ -131,7 +131,7 @@ function ConfigControl({ field, value, saved, error, disabled, onChange }: Confi
   }
 }
 
-/** The variable's name, as the Test API's `destinationConfig` takes it, and what it is for. */
+/** The variable's name in the Test API's `destinationConfig`, and its purpose. */
 export function FieldName({ name, help }: { readonly name: string; readonly help?: string | undefined }) {
   return (
     <>

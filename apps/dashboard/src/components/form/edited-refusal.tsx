@@ -7,11 +7,11 @@ interface EditedRefusalProps {
   /** `source`, `destination`. */
   readonly thing: string
   readonly edited: Pick<Edited<unknown>, 'error' | 'isChanged' | 'theirs' | 'written' | 'loadTheirs' | 'keepMine'>
-  /** Names of fields that show their own refusal. */
+  /** Names of fields that show their own error. */
   readonly fields?: readonly string[]
 }
 
-/** On top of a form: why it was not saved, and the choice when somebody else saved first. */
+/** Above a form: why saving failed, and the choice after a concurrent change. */
 export function EditedRefusal({ thing, edited, fields = [] }: EditedRefusalProps) {
   if (!edited.isChanged) return <Refusal error={edited.error} fields={fields} />
   return (

@@ -9,7 +9,7 @@ interface FieldFrameProps {
   readonly children: ReactNode
 }
 
-/** A field of several controls: label, description and error as the single ones have them. */
+/** A field of several controls, with label, description and error like a single control. */
 export function FieldFrame({ label, description, error, withAsterisk, children }: FieldFrameProps) {
   return (
     <fieldset className={styles.field}>

@@ -8,11 +8,11 @@ interface JsonFieldProps
     'label' | 'description' | 'error' | 'disabled' | 'withAsterisk' | 'inputWrapperOrder'
   > {
   readonly value: JsonValue | undefined
-  /** Told only of what is JSON. */
+  /** Called only with valid JSON. */
   readonly onChange: (value: JsonValue | undefined) => void
 }
 
-/** A value of any kind, as JSON. */
+/** A value of any type, as JSON. */
 export function JsonField({ value, onChange, error, ...common }: JsonFieldProps) {
   const [text, setText] = useState(() => (value === undefined ? '' : JSON.stringify(value, null, 2)))
   const [fault, setFault] = useState<string>()

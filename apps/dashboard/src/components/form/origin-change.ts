@@ -3,7 +3,7 @@ import { MASK } from '../../api/destinations.ts'
 import type { ConfigField } from './config-field.ts'
 
 /**
- * Whether saving would remove saved secrets: a host variable names another origin, and some secret is still the saved one.
+ * Whether saving would remove saved secrets: a host variable has a new origin, and a secret still has its saved value.
  *
  * @see contracts/control-plane.md §6 [D711], dashboard.md §9
  */

@@ -19,13 +19,13 @@ interface PairsFieldProps extends Omit<ComponentProps<typeof FieldFrame>, 'child
 interface Pair {
   readonly from: string
   readonly to: string
-  /** Undefined: the rule of destinations.md §3 decides. */
+  /** Undefined: the rule of destinations.md §3 applies. */
   readonly secret?: boolean
 }
 
 /** Names and values, such as headers; or names and the names they become. */
 export function PairsField({ value, onChange, disabled, hasSecrets, ...frame }: PairsFieldProps) {
-  // What has no name yet is nothing to be saved, but somebody is writing it.
+  // A row without a name is not saved, but the user may be typing it.
   const [pairs, setPairs] = useState<readonly Pair[]>(() => pairsOf(value))
   const change = (changed: readonly Pair[]) => {
     setPairs(changed)

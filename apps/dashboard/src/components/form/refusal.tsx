@@ -3,17 +3,17 @@ import { pageTexts } from '../../texts.ts'
 import { FailureText } from '../states/failed.tsx'
 import styles from './refusal.module.css'
 
-/** What a refused write says of one field, by its name or JSON pointer; null when it is about none of them. */
+/** The error of a refused write for one field, by its name or JSON pointer; null if it concerns none of them. */
 export interface FieldRefusal {
   readonly field: string
   readonly text: string
 }
 
 /**
- * The field that the server refused: the one that `details.path` points to, else the one whose name begins the text
- * (`name is too long`).
+ * The field that the server refused: the target of `details.path`, else the field whose name begins the text (`name is
+ * too long`).
  *
- * @param fields names of the fields that the form shows.
+ * @param fields names of the fields in the form.
  */
 export function fieldRefusal(error: unknown, fields: readonly string[]): FieldRefusal | undefined {
   if (!(error instanceof ApiError) || error.kind !== 'refused') return undefined
@@ -28,13 +28,13 @@ export function fieldRefusal(error: unknown, fields: readonly string[]): FieldRe
 }
 
 interface RefusalProps {
-  /** Of the write; null before it failed. */
+  /** Error of the write; null if there is none. */
   readonly error: Error | null
-  /** Names of fields that show their own refusal. */
+  /** Names of fields that show their own error. */
   readonly fields?: readonly string[]
 }
 
-/** On top of a form: why it was not saved, unless a field says it. The input stays. */
+/** Above a form: why saving failed, unless a field shows it. The input stays. */
 export function Refusal({ error, fields = [] }: RefusalProps) {
   if (error === null || fieldRefusal(error, fields) !== undefined) return null
   return (

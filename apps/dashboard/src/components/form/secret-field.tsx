@@ -7,9 +7,9 @@ import styles from './secret-field.module.css'
 interface SecretFieldProps {
   readonly label: ReactNode
   readonly description?: ReactNode
-  /** `********` stands for the saved value, which nobody sees again. */
+  /** `********` stands for the saved value, which is never shown. */
   readonly value: string
-  /** Whether one is saved. */
+  /** Whether a value is saved. */
   readonly isSaved: boolean
   readonly isRequired?: boolean
   readonly error?: string | undefined
@@ -17,7 +17,7 @@ interface SecretFieldProps {
   readonly onChange: (value: string) => void
 }
 
-/** A secret: untouched it keeps the saved value. */
+/** A secret: unchanged, it keeps the saved value. */
 export function SecretField({
   label,
   description,
@@ -37,7 +37,7 @@ export function SecretField({
         description={description}
         placeholder={isUntouched ? destinationTexts.secretSaved : ''}
         value={isUntouched ? '' : value}
-        // Emptied again it is the saved one: to have none takes the button.
+        // An emptied field means the saved value; a button removes it.
         onChange={({ currentTarget }) => onChange(currentTarget.value === '' && isSaved ? MASK : currentTarget.value)}
         autoComplete="off"
         spellCheck={false}

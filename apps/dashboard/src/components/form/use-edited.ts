@@ -3,7 +3,7 @@ import { useState } from 'react'
 import { type Answer, ApiError } from '../../api/client.ts'
 import type { Tagged } from '../../api/reading.ts'
 
-/** A kind of resource, such as sources, and how one of them is read and written. */
+/** A kind of resource, such as sources, and its read and write calls. */
 export interface EditedKind<One, Written, Body> {
   readonly useOne: (id: string) => { readonly data: Tagged<One> | undefined; readonly refetch: () => Promise<unknown> }
   readonly useChange: () => UseMutationResult<
@@ -11,23 +11,23 @@ export interface EditedKind<One, Written, Body> {
     Error,
     { id: string; etag: string | null } & Partial<Written>
   >
-  /** Of the answer to a write. */
+  /** Reads the resource from the answer to a write. */
   readonly oneOf: (body: Body) => One
 }
 
 export interface Edited<T> {
   readonly written: T
-  /** What the input began with. */
+  /** Initial values of the input. */
   readonly saved: T
   readonly error: Error | null
-  /** Of the last saving: what the server did beyond what was asked. */
+  /** Warning of the last save. */
   readonly warning: string | null
   readonly isPending: boolean
   readonly isSaved: boolean
-  /** Somebody else wrote since the input began. */
+  /** Another user saved since the input began. */
   readonly isChanged: boolean
   readonly hasInput: boolean
-  /** What stands at the server. */
+  /** The current state on the server. */
   readonly theirs: T | undefined
   readonly change: (changes: Partial<T>) => void
   readonly save: () => Promise<void>
@@ -36,10 +36,10 @@ export interface Edited<T> {
 }
 
 /**
- * Some members of a resource while somebody writes them, and their saving. Whoever wrote meanwhile is not written over:
- * then `isChanged` holds, until theirs are loaded or written over knowingly.
+ * State of a form for some members of a resource, and its saving. It never overwrites a concurrent change silently:
+ * `isChanged` holds until the user loads or overwrites the other state.
  *
- * @param pick the members that are written here.
+ * @param pick the members in the form.
  * @see contracts/dashboard.md §2 [U4]
  */
 export function useEdited<One extends { readonly id: string }, Written, Body, T extends Partial<Written>>(
@@ -48,7 +48,7 @@ export function useEdited<One extends { readonly id: string }, Written, Body, T 
   pick: (one: One) => T,
 ): Edited<T> {
   const [written, setWritten] = useState<T>(() => pick(one))
-  // What the input began with, and its state: reading it again meanwhile changes neither.
+  // The initial state of the input; reading again changes neither it nor its ETag.
   const [began, setBegan] = useState<T>(written)
   const [etag, setEtag] = useState(one.etag)
   const { mutateAsync, error, data, isPending, isSuccess, reset } = useChange()
@@ -59,7 +59,7 @@ export function useEdited<One extends { readonly id: string }, Written, Body, T 
     setEtag(tag)
   }
   const save = async (ifMatch: string | null) => {
-    // What is refused is shown beside the input.
+    // The form shows the error.
     const saved = await mutateAsync({ id: one.id, etag: ifMatch, ...written }).catch(() => undefined)
     if (saved === undefined) await theirs.refetch()
     else begin(oneOf(saved.body), saved.etag)

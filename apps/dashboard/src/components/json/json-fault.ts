@@ -1,4 +1,4 @@
-/** Where a text stops being JSON, both from 1, and what the engine says of it. */
+/** Where a text stops being JSON, 1-based, and the engine's error text. */
 export interface JsonFault {
   readonly line: number
   readonly column: number
@@ -9,7 +9,7 @@ const SPACE = /\s*/y
 const STRING = /"(?:[^"\\\u0000-\u001f]|\\(?:["\\/bfnrt]|u[\da-fA-F]{4}))*"/y
 const SCALAR = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null/y
 
-/** The place of the first fault, which engines name only now and then. Undefined for JSON. */
+/** The place of the first error, which engines often omit. Undefined for valid JSON. */
 export function jsonFault(text: string): JsonFault | undefined {
   try {
     JSON.parse(text)
@@ -20,7 +20,7 @@ export function jsonFault(text: string): JsonFault | undefined {
   }
 }
 
-/** Goes through a text as far as it is JSON. */
+/** Reads a text as far as it is valid JSON. */
 class Scanner {
   readonly #text: string
   #at = 0
@@ -29,13 +29,13 @@ class Scanner {
     this.#text = text
   }
 
-  /** Offset of the first character that cannot be there; the length where something is missing at the end. */
+  /** Offset of the first invalid character; the length if the end is missing. */
   faultAt(): number {
     if (this.#value()) this.#take(SPACE)
     return this.#at
   }
 
-  /** @returns whether one was there; else it stands where it broke. */
+  /** @returns whether there was one; otherwise the offset is at the error. */
   #value(): boolean {
     this.#take(SPACE)
     if (this.#is('{')) return this.#list('}', () => this.#member())

@@ -5,7 +5,7 @@ export interface Token {
 
 const PARTS = /("(?:[^"\\]|\\.)*")(\s*:)?|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?|\b(?:true|false|null)\b/g
 
-/** The parts of a JSON text to be coloured, in order and without loss. */
+/** The tokens of a JSON text for colouring, in order and complete. */
 export function jsonTokens(text: string): Token[] {
   const tokens: Token[] = []
   let end = 0

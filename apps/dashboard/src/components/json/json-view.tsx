@@ -10,15 +10,15 @@ const SHOWN_CHARACTERS = 200_000
 const COLOURED_CHARACTERS = 60_000
 
 interface JsonViewProps {
-  /** A string is shown as the text that it is. */
+  /** A string is shown as plain text. */
   readonly value: unknown
-  /** What it is, for screen readers and the copy button: `event`, `answer`. */
+  /** Name for screen readers and the copy button: `event`, `answer`. */
   readonly what: string
-  /** Of a value that may be long: it scrolls by itself. */
+  /** For a value that may be long: it scrolls. */
   readonly maxHeight?: number
 }
 
-/** A payload as text: nothing in it is ever markup or a link. */
+/** A payload as text: never as markup or a link. */
 export function JsonView({ value, what, maxHeight }: JsonViewProps) {
   const [isWhole, setWhole] = useState(false)
   const text = useMemo(() => (typeof value === 'string' ? shownText(value) : jsonText(value)), [value])

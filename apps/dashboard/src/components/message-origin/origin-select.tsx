@@ -4,18 +4,18 @@ import styles from './origin-select.module.css'
 import type { MessageName, MessageOrigins } from './use-message-origins.ts'
 
 interface OriginSelectProps {
-  /** Of the control: `Origin of the message`. */
+  /** Label of the control: `Origin of the message`. */
   readonly label: string
   readonly name: MessageName
   readonly origins: MessageOrigins
-  /** What else may be chosen; told by `onOther`. */
+  /** Other options; `onOther` receives the choice. */
   readonly others?: { readonly group: string; readonly items: { readonly value: string; readonly label: string }[] }
   readonly onOther?: (value: string) => void
-  /** Exactly one of the members is set. */
+  /** Exactly one member is set. */
   readonly onName: (name: MessageName) => void
 }
 
-/** Chooses a recent event, a dead letter or a sample of the schema. */
+/** Lets the user choose a recent event, a dead letter or a sample of the schema. */
 export function OriginSelect({ label, name, origins, others, onOther, onName }: OriginSelectProps) {
   const { event, dead, sample } = name
   const value =
@@ -78,7 +78,7 @@ function optionsOf({ recent, deadLetters, models }: MessageOrigins) {
     .filter(({ items }) => items.length > 0)
 }
 
-/** The same messageId may have been accepted twice. */
+/** The same messageId may be accepted twice. */
 function uniqueValues<T extends { readonly value: string }>(items: readonly T[]): T[] {
   return [...new Map(items.map((item) => [item.value, item])).values()]
 }

@@ -4,24 +4,24 @@ import { type DeadLetterFilters, useDeadLetter, useDeadLetters } from '../../api
 import { useEventPayload, useRecentEvents } from '../../api/events.ts'
 import { useEventModels, useModelSample } from '../../api/schemas.ts'
 
-/** Of each kind. */
+/** Maximum of each kind. */
 const MOST = 20
-/** Who tries code sends events meanwhile. */
+/** A user who tests code sends events meanwhile. */
 const POLL_MS = 10_000
 
-/** Where a message for a trial may come from, newest first. */
+/** Sources of test messages, newest first. */
 export interface MessageOrigins {
   readonly recent: readonly ListedEvent[]
   readonly deadLetters: readonly DeadLetter[]
   readonly models: readonly EventModelWithExtras[]
-  /** No event ever came this way. */
+  /** No event has arrived here yet. */
   readonly isEmpty: boolean
 }
 
 interface OriginsAsked extends Pick<DeadLetterFilters, 'sourceId' | 'destinationId' | 'stage'> {
-  /** Of the source whose models give samples; of all when left out. */
+  /** The source whose models provide samples; undefined: all. */
   readonly writeKey?: string
-  /** Connected to a destination that is so new that nothing has come to it: its events stand in. */
+  /** Sources connected to a new destination without events: their events are offered instead. */
   readonly feedingSourceId?: string | undefined
   readonly isEnabled: boolean
 }
@@ -47,7 +47,7 @@ export function useMessageOrigins({
   }
 }
 
-/** Names a message in a link, which holds no payload itself. */
+/** Identifies a message in a link, which contains no payload. */
 export interface MessageName {
   /** messageId of an accepted event. */
   readonly event?: string
@@ -57,7 +57,7 @@ export interface MessageName {
   readonly sample?: string
 }
 
-/** @returns undefined while it is read and when none is named; null when it has no payload any more. */
+/** @returns undefined while it loads or if the link has none; null if its payload is gone. */
 export function useNamedMessage({ event, dead, sample }: MessageName): JsonObject | null | undefined {
   const ofEvent = useEventPayload(event)
   const ofDead = useDeadLetter(event === undefined ? dead : undefined)

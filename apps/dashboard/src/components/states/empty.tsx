@@ -5,11 +5,11 @@ import styles from './states.module.css'
 
 interface EmptyProps {
   readonly text: string
-  /** What to do about it. */
+  /** The next step for the user. */
   readonly children?: ReactNode
 }
 
-/** There is nothing yet. */
+/** There is no data yet. */
 export function Empty({ text, children }: EmptyProps) {
   return (
     <div className={styles.alone}>
@@ -19,7 +19,7 @@ export function Empty({ text, children }: EmptyProps) {
   )
 }
 
-/** There is something, but the filters leave none of it. */
+/** There is data, but no row matches the filters. */
 export function EmptyByFilter({ onClear }: { readonly onClear: () => void }) {
   return (
     <Empty text={pageTexts.emptyByFilter}>

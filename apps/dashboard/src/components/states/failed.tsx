@@ -16,7 +16,7 @@ interface FailedProps {
   readonly role?: Role | undefined
 }
 
-/** In place of what could not be read. */
+/** Replaces data that could not be read. */
 export function Failed({ of, error, thing = 'Page', id = '', role = 'admin' }: FailedProps) {
   const kind = error instanceof ApiError ? error.kind : 'fault'
   return (
@@ -39,7 +39,7 @@ export function Failed({ of, error, thing = 'Page', id = '', role = 'admin' }: F
   )
 }
 
-/** Why it could not be read, and when it is tried again. */
+/** Why reading failed, and when it is retried. */
 export function FailureText({
   of,
   error,
@@ -59,7 +59,7 @@ export function FailureText({
     case 'server':
       return pageTexts.serverFailed(error.status, error.requestId)
     case 'session':
-      // The sign-in over the page says it.
+      // The sign-in dialog over the page shows it.
       return null
     default:
       return error.message

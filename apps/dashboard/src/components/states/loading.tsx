@@ -12,7 +12,7 @@ interface LoadingProps {
   readonly skeleton?: ReactNode
 }
 
-/** Nothing at first, so that what comes quickly does not flicker; then grey lines; after 10 s the seconds. */
+/** Empty at first, so fast answers do not flicker; then grey lines; after 10 s the elapsed seconds. */
 export function Loading({ skeleton }: LoadingProps) {
   const client = useQueryClient()
   const [startedAt, setStartedAt] = useState(() => Date.now())
@@ -35,7 +35,7 @@ export function Loading({ skeleton }: LoadingProps) {
             variant="default"
             onClick={() => {
               setStartedAt(Date.now())
-              // To fetch again would wait for the answer that does not come: what hangs is given up.
+              // A new request would wait behind the hanging one, so that one is aborted.
               void client.resetQueries({ predicate: ({ state }) => state.data === undefined })
             }}
           >

@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react'
 import styles from './states.module.css'
 
-/** A line above what it is about: something that a person should know, with what can be done about it. */
+/** A line above its subject: a fact that the user should know, with the possible actions. */
 export function Notice({ children }: { readonly children: ReactNode }) {
   return (
     <div className={styles.notice} role="status">

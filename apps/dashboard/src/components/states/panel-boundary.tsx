@@ -3,7 +3,7 @@ import { Component, type ReactNode } from 'react'
 import { pageTexts } from '../../texts.ts'
 import styles from './states.module.css'
 
-/** A fault of our own ends at the panel that has it. */
+/** An error in a panel affects only that panel. */
 export class PanelBoundary extends Component<{ readonly children: ReactNode }, { readonly hasFailed: boolean }> {
   override state = { hasFailed: false }
 

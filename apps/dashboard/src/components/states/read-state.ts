@@ -1,8 +1,8 @@
 import type { UseInfiniteQueryResult, UseQueryResult } from '@tanstack/react-query'
 
-/** What a panel needs to know of a reading, or of several together. */
+/** The state of one query, or of several together. */
 export interface ReadState<T> {
-  /** What was read last, even if reading it again failed since. */
+  /** The last data, even if a later read failed. */
   readonly data: T | undefined
   readonly error: Error | null
   readonly isFetching: boolean
@@ -21,7 +21,7 @@ type Together<Q extends Readonly<Record<string, AnyQuery<unknown>>>> = {
   readonly [Name in keyof Q]: NonNullable<Q[Name]['data']>
 }
 
-/** Several readings as one: there is data when each has some, and an error when one has. */
+/** Combines queries: it has data when each has data, and an error when one has an error. */
 export function together<Q extends Readonly<Record<string, AnyQuery<unknown>>>>(queries: Q): ReadState<Together<Q>> {
   const all = Object.entries(queries)
   const isWhole = all.every(([, { data }]) => data !== undefined)
@@ -38,7 +38,7 @@ export function together<Q extends Readonly<Record<string, AnyQuery<unknown>>>>(
   }
 }
 
-/** The title of the page of one thing: its name, or what it is where it cannot be read; undefined while it is read. */
+/** The title of a detail page: the resource's name, or its kind if it cannot be read; undefined while it loads. */
 export function titleOf<T>(
   { data, error }: Pick<ReadState<T>, 'data' | 'error'>,
   nameOf: (data: T) => string,

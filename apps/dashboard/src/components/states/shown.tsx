@@ -10,19 +10,18 @@ import styles from './states.module.css'
 
 interface ShownProps<T> {
   readonly of: ReadState<T>
-  /** For a 404: `Source`, and the id that was asked for. */
+  /** For a 404: `Source`, and the requested id. */
   readonly thing?: string
   readonly id?: string
-  /** For a 403: what the page needs. */
+  /** For a 403: the role that the page needs. */
   readonly role?: Role
-  /** In place of the usual grey lines while nothing is there yet. */
+  /** Replaces the grey lines before the first data. */
   readonly skeleton?: ReactNode
   readonly children: (data: T) => ReactNode
 }
 
 /**
- * What was read, in whatever state reading is: loading, failed, or failed since it was last read. A fault of our own in what
- * it shows ends here too.
+ * Shows the state of a query: loading, failed, or data whose refresh failed. It also catches errors of the content.
  *
  * @see contracts/dashboard.md §2, the second table
  */
@@ -32,7 +31,7 @@ export function Shown<T>({ of, thing, id, role, skeleton, children }: ShownProps
     if (error === null) return <Loading skeleton={skeleton} />
     return <Failed of={of} error={error} thing={thing} id={id} role={role} />
   }
-  // What is gone, or no longer ours to see, is not shown on.
+  // Data that was removed, or that the user may no longer see, disappears.
   if (error instanceof ApiError && (error.kind === 'missing' || error.kind === 'role')) {
     return <Failed of={of} error={error} thing={thing} id={id} role={role} />
   }
@@ -46,7 +45,7 @@ export function Shown<T>({ of, thing, id, role, skeleton, children }: ShownProps
   )
 }
 
-/** A component of its own, so that what it throws is caught by the boundary above. */
+/** A separate component, so the boundary above catches its errors. */
 function Children<T>({ data, show }: { readonly data: T; readonly show: (data: T) => ReactNode }) {
   return show(data)
 }

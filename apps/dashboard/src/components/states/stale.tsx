@@ -9,7 +9,7 @@ import styles from './states.module.css'
 import { useClock } from './use-clock.ts'
 
 /**
- * Above what was read: that reading it again failed, or that the server has been silent for 3 s. Nothing while all is well.
+ * Above old data: the refresh failed, or the server has been silent for 3 s. Nothing if all works.
  *
  * @see contracts/dashboard.md §2
  */
@@ -17,7 +17,7 @@ export function Stale({ of }: { readonly of: ReadState<unknown> }) {
   const silentSince = useSilentSince()
   const { error } = of
   if (error === null) return silentSince === null || !of.isFetching ? null : <Silent of={of} since={silentSince} />
-  // The sign-in that lies over the page says it.
+  // The sign-in dialog over the page shows it.
   if (error instanceof ApiError && error.kind === 'session') return null
   return (
     <div className={styles.notice} role="status" aria-relevant="additions">

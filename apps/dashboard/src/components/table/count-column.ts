@@ -2,11 +2,11 @@ import { shortNumber } from '../figures/figure-text.ts'
 import { type Column, compareNumbers } from './table-column.ts'
 
 interface CountColumn<Row> extends Pick<Column<Row>, 'key' | 'title' | 'width' | 'card'> {
-  /** Null: not known. */
+  /** Null: unknown. */
   readonly value: (row: Row) => number | null
 }
 
-/** A column of a number; in a card it says nothing by itself and is left out, unless `card` has a place for it. */
+/** A column of numbers; a card omits it, because the number has no label there, unless `card` gives it a place. */
 export function countColumn<Row>({ key, title, width, card = 'none', value }: CountColumn<Row>): Column<Row> {
   return {
     key,

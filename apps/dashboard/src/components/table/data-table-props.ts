@@ -2,24 +2,24 @@ import type { Column, SortText } from './table-column.ts'
 import type { RowSelection } from './table-selection.tsx'
 
 export interface DataTableProps<Row> {
-  /** What is listed: `Sources`. */
+  /** Label: `Sources`. */
   readonly label: string
   readonly columns: readonly Column<Row>[]
   readonly rows: readonly Row[]
   readonly rowId: (row: Row) => string
-  /** Opens a row: by a click, or Enter. */
+  /** Called when a row is opened, by a click or Enter. */
   readonly onOpen?: (row: Row) => void
-  /** What a screen reader calls the row when it is opened by itself; the id when left out. */
+  /** Label of a row for screen readers; default: the id. */
   readonly rowName?: (row: Row) => string
   /** The row whose panel is open. */
   readonly currentId?: string | undefined
   readonly sort?: SortText | undefined
   readonly onSort?: (sort: SortText | undefined) => void
   readonly selection?: RowSelection
-  /** How many there are in all; null when that is not known. Left out, `rows` are all. */
+  /** Total number; null if unknown. Default: `rows` are all. */
   readonly total?: number | null
-  /** The end of the rows came near: time to load more. Not given while that fails, or it would be asked for at once again. */
+  /** The user is near the end: load more. Omit it after a failure, or it would retry at once. */
   readonly onNearEnd?: () => void
-  /** What `c` copies of a row; its id when left out. */
+  /** The text that `c` copies from a row; default: its id. */
   readonly copied?: (row: Row) => string
 }

@@ -9,17 +9,17 @@ import { type Column, nextSort, type SortText, sortOf } from './table-column.ts'
 import { TableRow } from './table-row.tsx'
 import { useRowKeys } from './use-row-keys.ts'
 
-/** Heights of rows, in pixels: of a line, and of a card below 900 px. They never differ, so that nothing is measured. */
+/** Row heights in pixels: a line, and a card below 900 px. Constant, so that nothing is measured. */
 const ROW = 28
 const CARD = 56
-/** Of rows that are drawn beyond the window. */
+/** Rows rendered beyond the window. */
 const OVERSCAN = 12
 const NOWHERE: Place = { scrollMargin: 0, room: Number.POSITIVE_INFINITY }
 
 /**
- * A list of any length. Only the rows near the window are in the document; it scrolls with the page. Below 900 px rows are
- * cards of two lines; above it columns that have no room are left out. j and k go through the rows, Enter opens, `c` copies
- * the id.
+ * A list of any length. Only the rows near the window are in the document; it scrolls with the page. Below 900 px rows
+ * are cards of two lines; above, columns without room are omitted. j and k move through the rows, Enter opens one, `c`
+ * copies the id.
  *
  * @see contracts/dashboard.md §12
  */
@@ -30,7 +30,7 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
   const place = usePlace(body)
   const { scrollMargin, room } = place ?? NOWHERE
   const rowHeight = isNarrow ? CARD : ROW
-  // One that stays: with another one the places of all rows are worked out anew, in each frame that is scrolled.
+  // A stable function: a new one would recompute the places of all rows in each scrolled frame.
   const keyAt = useCallback((at: number) => rowId(rows[at]!), [rows, rowId])
   const virtualizer = useWindowVirtualizer({
     count: rows.length,
@@ -38,7 +38,7 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
     overscan: OVERSCAN,
     scrollMargin,
     getItemKey: keyAt,
-    // Room for the bar on top and the head of the table, when a row is brought into view.
+    // Leaves room for the top bar and the table head when a row scrolls into view.
     scrollPaddingStart: 48 + 32,
     scrollPaddingEnd: 16,
   })
@@ -50,7 +50,7 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
   const near = useRef(onNearEnd)
   near.current = onNearEnd
   const isWanted = onNearEnd !== undefined
-  // Once for each end that is reached: to ask again would break off what was asked for.
+  // Once for each end: a repeated request would abort the first one.
   // biome-ignore lint/correctness/useExhaustiveDependencies: each number of rows has an end of its own
   useEffect(() => {
     if (isNearEnd && isWanted) near.current?.()
@@ -83,7 +83,7 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
       </div>
       {/* biome-ignore lint/a11y/useSemanticElements: as above */}
       <div role="rowgroup" ref={body} className={styles.body} style={{ height: virtualizer.getTotalSize() }}>
-        {/* Before their place is known they would be made twice. */}
+        {/* Rendered only when its place is known; otherwise rows would be rendered twice. */}
         {(place === undefined ? [] : shown).map(({ index, key, start }) => (
           <TableRow
             key={key}
@@ -136,20 +136,20 @@ function HeadCell<Row>({ column: { key, title, isEnd, compare }, sort, onSort }:
   )
 }
 
-/** A column of buttons has no head to be seen, but one to be read out. */
+/** A column of buttons has no visible head, only a label for screen readers. */
 function HeadText({ title }: { readonly title: string }) {
   return title === '' ? <VisuallyHidden>Actions</VisuallyHidden> : title
 }
 
 /** In pixels. */
 interface Place {
-  /** Where the rows begin on the page, whatever comes or goes above them. */
+  /** Top of the rows on the page, whatever appears above them. */
   readonly scrollMargin: number
-  /** How wide they may be. */
+  /** Available width. */
   readonly room: number
 }
 
-/** Known before anything is to be seen. */
+/** Known before the first paint. */
 function usePlace(element: React.RefObject<HTMLElement | null>): Place | undefined {
   const [place, setPlace] = useState<Place>()
   useLayoutEffect(() => {

@@ -1,21 +1,21 @@
 import type { Column } from './table-column.ts'
 
-/** Of each column, at least: `96px` and `minmax(96px, 1fr)` alike. */
+/** Minimum width of a column: `96px` and `minmax(96px, 1fr)` count alike. */
 const LEAST = /(\d+)px/g
-/** Between columns, and at both ends of a row together; the styles hold the same figure. */
+/** Gap between columns, and both margins of a row together; the styles use the same value. */
 const GAP = 16
 
 interface Fitted<Row> {
   readonly columns: readonly Column<Row>[]
-  /** Of a CSS grid. */
+  /** Tracks of a CSS grid. */
   readonly tracks: string
 }
 
 /**
- * As many columns as there is room for. Those that cards leave out go first, from the end; the others stay, if need be
- * narrower than they should be: a table never makes the page scroll sideways.
+ * The columns that fit. Columns that cards omit are dropped first, from the end; the others stay, if necessary below
+ * their minimum width: a table never makes the page scroll sideways.
  *
- * @param before tracks that stand before the columns, with a space behind.
+ * @param before tracks before the columns, each with a gap.
  * @param room pixels.
  */
 export function fittingColumns<Row>(columns: readonly Column<Row>[], before: string, room: number): Fitted<Row> {

@@ -7,11 +7,11 @@ interface TableRowProps<Row>
   extends Pick<DataTableProps<Row>, 'columns' | 'rowId' | 'rowName' | 'onOpen' | 'currentId' | 'selection'> {
   readonly row: Row
   readonly at: number
-  /** Pixels from the top of the rows. */
+  /** Offset from the top of the rows, in pixels. */
   readonly top: number
   readonly height: number
   readonly isCard: boolean
-  /** One row of the table takes the focus when somebody tabs into it. */
+  /** One row of the table takes the focus from the Tab key. */
   readonly isTabStop: boolean
   readonly onActive: (at: number) => void
 }
@@ -24,7 +24,7 @@ function Row<T>(props: TableRowProps<T>) {
   const id = rowId(row)
   const isCurrent = id === currentId
   const open = (event: MouseEvent | KeyboardEvent) => {
-    // What is in a row for itself, and a text that is being marked, opens nothing.
+    // Controls inside a row, and text selection, do not open it.
     if (isForItself(event) || window.getSelection()?.isCollapsed === false) return
     onOpen?.(row)
   }
@@ -86,6 +86,6 @@ function cellOf<T>({ key, isEnd, cell }: Column<T>, row: T) {
 
 function isForItself({ target, currentTarget }: MouseEvent | KeyboardEvent): boolean {
   const inside = (target as Element).closest('a, button, input, label, [role="menu"], [role="dialog"]')
-  // What a row opens lies outside of it in the document, though its events come through here.
+  // A dialog of a row is elsewhere in the document, but its events bubble through the row.
   return (inside !== null && inside !== currentTarget) || !(currentTarget as Element).contains(target as Element)
 }

@@ -1,17 +1,17 @@
 import { memo } from 'react'
 import styles from './data-table.module.css'
 
-/** Which rows are chosen: some, or whatever the filter matches. */
+/** The selected rows: single rows, or all that match the filter. */
 export interface RowSelection {
   readonly has: (id: string) => boolean
   readonly toggle: (id: string) => void
-  /** Chooses these, or none. */
+  /** Selects these, or none. */
   readonly setAll: (ids: readonly string[]) => void
-  /** `SELECTION_BOXES`; whoever has nothing to choose does not load them. */
+  /** `SELECTION_BOXES`; tables without selection do not load them. */
   readonly boxes: typeof SELECTION_BOXES
 }
 
-/** The box of all rows in the head, and that of each row. */
+/** The box in the head for all rows, and the box of each row. */
 export const SELECTION_BOXES = { All: memo(SelectAll) as typeof SelectAll, One: SelectRow } as const
 
 interface SelectAllProps<Row> {
@@ -56,12 +56,12 @@ function SelectRow({ selection, id, name }: SelectRowProps) {
 interface BoxProps {
   readonly label: string
   readonly isChecked: boolean
-  /** Some are chosen, and some are not. */
+  /** Some rows are selected, but not all. */
   readonly isMixed?: boolean
   readonly onChange: () => void
 }
 
-/** The browser's own: each row has one, and scrolling is as fast as rows are made. */
+/** The browser's own box: every row has one, and its cost limits scrolling. */
 function Box({ label, isChecked, isMixed = false, onChange }: BoxProps) {
   return (
     <label className={styles.boxRoom}>

@@ -3,7 +3,7 @@ import { type KeyBinding, useKeys } from '../../shell/keys.ts'
 import { copyText } from '../copy-text.ts'
 import type { DataTableProps } from './data-table-props.ts'
 
-/** j, k and `c`, wherever the focus is on the page but in another table; the row that they reached takes it. */
+/** Handles j, k and `c` anywhere on the page except in another table; the target row takes the focus. */
 export function useRowKeys<Row>(
   table: Pick<DataTableProps<Row>, 'rows' | 'rowId' | 'copied' | 'currentId'>,
   scrollTo: (at: number) => void,
@@ -23,7 +23,7 @@ export function useRowKeys<Row>(
       if (at < 0) return
       setActiveAt(at)
       scrollTo(at)
-      // Drawn in the next frame, if it was not in the document yet.
+      // The next frame renders the row, if it was not in the document.
       requestAnimationFrame(() => {
         body.current?.querySelector<HTMLElement>(`[data-row="${at}"]`)?.focus({ preventScroll: true })
       })

@@ -9,7 +9,7 @@ interface TimeFieldProps {
   readonly error?: string | undefined
 }
 
-/** A moment to be chosen, in the reader's own zone. */
+/** An input for a time, in the reader's time zone. */
 export function TimeField({ label, value, onChange, className = '', error }: TimeFieldProps) {
   return (
     <TextInput
@@ -26,7 +26,7 @@ export function TimeField({ label, value, onChange, className = '', error }: Tim
   )
 }
 
-/** `2026-11-21T23:05`, as the control takes it. */
+/** `2026-11-21T23:05`, the format of the control. */
 function localValue(at: Date): string {
   return new Date(at.getTime() - at.getTimezoneOffset() * 60_000).toISOString().slice(0, 16)
 }

@@ -2,7 +2,7 @@ export type Precision = 'minute' | 'second' | 'millisecond'
 
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']
 
-/** `09:15:31` of today, `4 Mar 09:15:31` of this year, else with the year; in the zone of the reader's clock. */
+/** `09:15:31` today, `4 Mar 09:15:31` this year, else with the year; in the reader's time zone. */
 export function localTime(at: Date, now: Date, precision: Precision): string {
   const clock = clockText(at, precision)
   if (at.toDateString() === now.toDateString()) return clock

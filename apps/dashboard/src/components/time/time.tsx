@@ -6,13 +6,13 @@ interface TimeProps {
   /** RFC 3339. */
   readonly at: string | null | undefined
   readonly precision?: Precision
-  /** In rows the row has the focus. */
+  /** In tables the row has the focus instead. */
   readonly isInRow?: boolean
-  /** Shown when there is no time. */
+  /** Shown if there is no time. */
   readonly none?: string
 }
 
-/** A moment in the reader's own zone; in UTC on hover and focus, and when it is copied. */
+/** A time in the reader's time zone; in UTC on hover and focus, and when copied. */
 export function Time({ at, precision = 'second', isInRow = false, none = '–' }: TimeProps) {
   if (at === null || at === undefined) return <span className={styles.none}>{none}</span>
   const date = new Date(at)

@@ -17,7 +17,7 @@ import { NewTokenDialog } from './new-token-dialog.tsx'
 import { RevokeDialog } from './revoke-dialog.tsx'
 import { tokenColumns } from './token-columns.tsx'
 
-/** Who is signed in, and their tokens. @see contracts/dashboard.md §11, J10 */
+/** The signed-in user, and their tokens. @see contracts/dashboard.md §11, J10 */
 export function AccountPage() {
   const session = useSession()
   const tokens = useAccessTokens()
@@ -51,7 +51,7 @@ export function AccountPage() {
             <h2 className={styles.heading}>Your access tokens</h2>
             <Shown of={tokens}>
               {(all) => {
-                // Admins are given those of everybody, whose place is the page of users.
+                // Admins receive the tokens of all users, which the page of users shows.
                 const own = all.filter(({ userId }) => userId === user.id)
                 if (own.length === 0)
                   return <Empty text="No tokens. A token signs you in here, or a program at the API." />

@@ -17,12 +17,12 @@ const LIFETIMES = [
 ]
 
 interface NewTokenDialogProps {
-  /** Of the one who makes it: a token is never above. */
+  /** Role of the author: a token never gets a higher one. */
   readonly role: Role
   readonly onClose: () => void
 }
 
-/** Makes a token, and shows it this once. */
+/** Creates a token, and shows it once. */
 export function NewTokenDialog({ role: ownRole, onClose }: NewTokenDialogProps) {
   const [token, setToken] = useState<string>()
   if (token !== undefined) {

@@ -22,10 +22,10 @@ import { STAGE_WORDS } from './stage-words.ts'
 
 const LetterPanel = lazyPart(() => import('./letter-panel.tsx').then(({ LetterPanel }) => ({ default: LetterPanel })))
 const POLL_MS = 10_000
-// Handed on: a module that the page and its panel share would count the page as loaded with the panel.
+// Passed as a prop: the bundler would put a module that the page and its panel share into the panel's file.
 const stageWord = (stage: Stage) => STAGE_WORDS[stage]
 
-/** Events that were given up: why, how many, and sending them again. */
+/** Dead letters: their reasons, their counts, and their replay. */
 export function DeadLettersPage() {
   const [search, set] = useSearchValues(deadLettersSearch)
   const filters = filtersOf(search)
@@ -66,7 +66,7 @@ export function DeadLettersPage() {
               <Empty text={deadLetterTexts.empty} />
             )
           }
-          // A group that was sent again is gone, though a link still names it.
+          // A replayed group is gone, but a link may still name it.
           if (search.group !== undefined && group === undefined) {
             return <EmptyByFilter onClear={() => set({ group: undefined, sel: undefined })} />
           }

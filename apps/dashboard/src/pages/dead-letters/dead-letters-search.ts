@@ -1,7 +1,7 @@
 import { DEAD_LETTER_STATES, type DeadLetterFilters, STAGES } from '../../api/dead-letters.ts'
 import { oneOf, type SearchValues, selection, text, time } from '../../shell/search-values.ts'
 
-/** The filters of contracts/delivery.md §6, and what is looked at. */
+/** The filters of contracts/delivery.md §6, and the open group and panel. */
 export const deadLettersSearch = {
   destinationId: text,
   sourceId: text,
@@ -12,10 +12,10 @@ export const deadLettersSearch = {
   messageId: text,
   from: time,
   to: time,
-  /** The group whose letters are listed, as `groupKey` names it. */
+  /** The group whose dead letters are listed, from `groupKey`. */
   group: text,
   sel: selection,
-  /** The letter whose panel is open. */
+  /** The dead letter whose panel is open. */
   id: text,
 }
 
@@ -34,7 +34,7 @@ export const FILTER_NAMES = [
 ] as const satisfies readonly (keyof DeadLettersSearch)[]
 export type FilterName = (typeof FILTER_NAMES)[number]
 
-/** What the server is asked for. */
+/** The query of the request. */
 export function filtersOf(search: DeadLettersSearch): DeadLetterFilters {
   return Object.fromEntries(FILTER_NAMES.map((name) => [name, search[name]]).filter(([, value]) => value !== undefined))
 }

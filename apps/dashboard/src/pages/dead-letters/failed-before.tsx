@@ -9,13 +9,15 @@ import styles from './dead-letters.module.css'
 import { type LetterJob, LetterJobDialog } from './letter-job-dialog.tsx'
 
 interface FailedBeforeProps {
-  /** What was changed stands in the way of their events no longer. */
+  /** Destinations whose events may succeed after the change. */
   readonly destinations: readonly { readonly id: string; readonly name: string }[]
-  /** Where it stood in the way. */
+  /** The stages where events failed before the change. */
   readonly stages: readonly Stage[]
 }
 
-/** After a change that may have mended it: what had failed there, to be sent again. Nothing while there is none. */
+/**
+ * After a change that may solve the problem: the events that failed there, to replay them. Nothing if there are none.
+ */
 export function FailedBefore({ destinations, stages }: FailedBeforeProps) {
   const groups = useDeadLetterGroups({}).data ?? []
   const [job, setJob] = useState<LetterJob>()

@@ -13,7 +13,7 @@ interface GroupTableProps {
   readonly onOpen: (group: LetterGroup) => void
 }
 
-/** Why events were given up, with how many of each: an outage is one row. */
+/** Reasons of dead letters, with the count of each: an outage is one row. */
 export function GroupTable({ groups, nameOf, onOpen }: GroupTableProps) {
   const columns = useMemo(() => groupColumns(nameOf), [nameOf])
   return (

@@ -4,7 +4,7 @@ import { LinkButton } from '../../components/link-button.tsx'
 import { traceTexts } from '../../texts.ts'
 import { useTraceNames } from '../events/trace/use-trace-names.ts'
 
-/** The way to the line at which user code failed, with the event as its test. */
+/** A link to the line where user code failed, with the event as its test. */
 export function LetterCode({ letter }: { readonly letter: DeadLetterWithPayloads }) {
   const { destinationId, reason, messageId, transformationVersionIds } = letter
   const steps = useTraceNames().steps({ destinationId, transformationVersionIds })

@@ -3,7 +3,7 @@ import { firstLine, shownText } from '../../components/json/shown-text.ts'
 import type { Column } from '../../components/table/table-column.ts'
 import { Time } from '../../components/time/time.tsx'
 
-/** @param isCompact a panel is open beside. */
+/** @param isCompact whether a panel is open beside. */
 export function letterColumns(nameOf: (id: string) => string, isCompact: boolean): readonly Column<DeadLetter>[] {
   const all: readonly (Column<DeadLetter> & { isWide?: true })[] = [
     { key: 'dead', title: 'Given up', width: '128px', cell: ({ deadAt }) => <Time at={deadAt} isInRow />, card: 'end' },

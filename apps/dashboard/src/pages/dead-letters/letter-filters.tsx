@@ -30,7 +30,7 @@ export function LetterFilters({ search, set }: LetterFiltersProps) {
           key={name}
           name={name}
           value={value}
-          // Another list: what was chosen of the one before no longer means anything.
+          // The selection belongs to the previous list.
           onChange={(chosen) => set({ [name]: chosen, group: undefined, sel: undefined })}
         />
       )}
@@ -38,7 +38,7 @@ export function LetterFilters({ search, set }: LetterFiltersProps) {
   )
 }
 
-/** A change that leaves every letter in. */
+/** Removes all filters. */
 export const NO_FILTERS: { readonly [Name in FilterName | 'group' | 'sel']?: undefined } = Object.fromEntries(
   [...FILTER_NAMES, 'group', 'sel'].map((name) => [name, undefined]),
 )

@@ -2,22 +2,22 @@ import type { DeadLetterGroup, Stage } from '@millrace/api-types'
 import { counted } from '@millrace/wording'
 import type { DeadLetterFilters } from '../../api/dead-letters.ts'
 
-/** Dead letters of one cause, wherever they were to go: what can be filtered by, and so be sent again together. */
+/** Dead letters with one cause, at any destination: a filter selects them, so they can be replayed together. */
 export interface LetterGroup {
-  /** Names it in a link; reasons may be long, and texts of strangers. */
+  /** Identifies the group in a link; reasons may be long, and contain text from outside. */
   readonly key: string
-  /** That have some of them, in no order. */
+  /** Destinations with some of them, unordered. */
   readonly destinationIds: readonly string[]
   readonly stage: Stage
   readonly reason: string
-  /** Each once; what was never answered has none. */
+  /** Without repetitions; a letter without an answer has none. */
   readonly lastStatuses: readonly number[]
   readonly count: number
   readonly oldestAt: string
   readonly newestAt: string
 }
 
-/** The server counts each last status for itself, which no filter can ask for; largest first. */
+/** The server groups by last status, for which there is no filter; this merges its groups, largest first. */
 export function letterGroups(counted: readonly DeadLetterGroup[]): readonly LetterGroup[] {
   const groups = new Map<string, LetterGroup>()
   for (const { destinationId, stage, reason, lastStatus, count, oldestAt, newestAt } of counted) {
@@ -38,7 +38,7 @@ export function letterGroups(counted: readonly DeadLetterGroup[]): readonly Lett
   return [...groups.values()].sort((a, b) => b.count - a.count)
 }
 
-/** The filters with those of a group in place of their own. */
+/** The filters, with the group's values in place of their own. */
 export function narrowedTo(filters: DeadLetterFilters, group: LetterGroup | undefined): DeadLetterFilters {
   if (group === undefined) return filters
   const { stage, reason } = group
@@ -51,7 +51,7 @@ function groupKey(stage: Stage, reason: string): string {
   return `${stage}.${hash.toString(36)}`
 }
 
-/** Where the letters of groups were to go: a name, or `20 destinations`. */
+/** The destinations of groups: a name, or `20 destinations`. */
 export function targetOf(groups: readonly LetterGroup[], nameOf: (destinationId: string) => string): string {
   const [only, ...others] = new Set(groups.flatMap(({ destinationIds }) => destinationIds))
   return only !== undefined && others.length === 0 ? nameOf(only) : counted(others.length + 1, 'destination')

@@ -14,11 +14,11 @@ import styles from './dead-letters.module.css'
 export interface LetterJob {
   readonly kind: 'replay' | 'discard'
   readonly choice: DeadLetterChoice
-  /** Where they would go: a destination's name, or `3 destinations`. */
+  /** The target: a destination's name, or `3 destinations`. */
   readonly target: string
 }
 
-/** Counts first, by a dry run; then asks. The job itself is followed on its own page. */
+/** Counts in a dry run, then asks for confirmation. The job's own page shows its progress. */
 export function LetterJobDialog({ job, onClose }: { readonly job: LetterJob; readonly onClose: () => void }) {
   const { kind, choice, target } = job
   const replay = useReplayDeadLetters()

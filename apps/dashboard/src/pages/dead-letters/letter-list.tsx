@@ -18,16 +18,16 @@ const MAX_CHOSEN = 50
 
 interface LetterListProps {
   readonly filters: DeadLetterFilters
-  /** Those that the filters leave. */
+  /** Groups that match the filters. */
   readonly groups: readonly LetterGroup[]
-  /** The one that is looked at. */
+  /** The group whose dead letters are listed. */
   readonly group: LetterGroup | undefined
   readonly nameOf: (destinationId: string) => string
   readonly search: DeadLettersSearch
   readonly set: SetSearch<typeof deadLettersSearch>
 }
 
-/** The letters that the filters leave; some, or all of them, can be sent again or discarded. */
+/** The dead letters that match the filters; the user can replay or discard some or all of them. */
 export function LetterList({ filters, groups, group, nameOf, search, set }: LetterListProps) {
   const reading = useDeadLetters({ ...filters, limit: 100 })
   const [job, setJob] = useState<LetterJob>()
@@ -109,7 +109,7 @@ export function LetterList({ filters, groups, group, nameOf, search, set }: Lett
   )
 }
 
-/** At most 50 one by one: a link has to hold them. More than that is what the filter matches. */
+/** At most 50 single ids, because a link contains them. A larger selection is everything that matches the filter. */
 function toggled(
   chosen: 'all' | readonly string[],
   rows: readonly { readonly id: string }[],

@@ -23,7 +23,7 @@ interface LetterPanelProps {
   readonly onClose: () => void
 }
 
-/** One dead letter, with the event, the last request and every attempt that was kept. */
+/** One dead letter, with the event, the last request and every stored attempt. */
 export function LetterPanel({ id, nameOf, stageWord, onClose }: LetterPanelProps) {
   const reading = useDeadLetter(id)
   return (

@@ -1,6 +1,6 @@
 import type { Stage } from '@millrace/api-types'
 
-/** Where an event was given up, in words. */
+/** The stage where an event failed, in words. */
 export const STAGE_WORDS: Readonly<Record<Stage, string>> = {
   user_transformation: 'transformation',
   dest_transformation: 'creating the request',

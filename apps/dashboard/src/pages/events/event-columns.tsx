@@ -12,7 +12,7 @@ interface Names {
   readonly destinationName: (id: string) => string
 }
 
-/** @param hidden those that would say the same in each row, or for which there is no room. */
+/** @param hidden columns with the same value in each row, or without room. */
 export function eventColumns(
   { sourceName, destinationName }: Names,
   hidden: readonly EventColumn[],

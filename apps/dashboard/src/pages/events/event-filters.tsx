@@ -20,11 +20,11 @@ const FIRST = { wide: ['name', 'user', 'source', 'type', 'outcome', 'destination
 interface EventFiltersProps {
   readonly search: EventsSearch
   readonly set: SetSearch<typeof eventsSearch>
-  /** But for what the page itself has fixed. */
+  /** Excludes the filters that the page fixes. */
   readonly names: readonly FilterName[]
 }
 
-/** What the list is narrowed by. */
+/** The filters of the list. */
 export function EventFilters({ search, set, names }: EventFiltersProps) {
   return (
     <FilterFields

@@ -19,17 +19,17 @@ import { eventRowId } from './live-events.ts'
 import { LiveSwitch } from './live-switch.tsx'
 import { type EventStream, useEventStream } from './use-event-stream.ts'
 
-/** Scrolled further than this, new rows wait instead of pushing down what is read. */
+/** If the user has scrolled further than this, new rows wait instead of moving the list. */
 const SCROLLED_PX = 80
 
 interface EventListProps {
-  /** What the page has fixed: the source or destination that it is about. */
+  /** Filters that the page fixes: its source or destination. */
   readonly fixed?: { readonly source?: string; readonly destination?: string }
-  /** In place of the list while there is no event at all. */
+  /** Shown if there is no event at all. */
   readonly empty: ReactNode
 }
 
-/** Past and new events, with what each came to; the state of the view is in the link. */
+/** Past and new events with their outcomes; the link holds the state of the view. */
 export function EventList({ fixed, empty }: EventListProps) {
   const [search, set] = useSearchValues(eventsSearch)
   const asked = useMemo(() => askedEvents({ ...search, ...fixed }), [search, fixed])
@@ -126,7 +126,7 @@ function Rows({ stream: { reading, rows, hasMore, hasLookedBack, loadMore }, cur
   )
 }
 
-/** Why new ones may be missing. */
+/** Why new events may be missing. */
 function Notices({ stream: { tail, skipped } }: { readonly stream: EventStream }) {
   const texts = [
     ...(tail === 'full' ? [eventTexts.tailFull] : []),
@@ -143,7 +143,7 @@ function Notices({ stream: { tail, skipped } }: { readonly stream: EventStream }
   )
 }
 
-/** One call looks back for a second at most; whether it goes on is for the reader to say. */
+/** One call searches for a second at most; the user decides whether to continue. */
 function LookedBack({ stream }: { readonly stream: EventStream }) {
   const { hasLookedBack, lookedBackTo, isLoadingMore, loadMore } = stream
   if (isLoadingMore) return <p className={styles.more}>…</p>
@@ -173,7 +173,7 @@ function useIsScrolled(): boolean {
   return isScrolled
 }
 
-/** A range that has ended gets nothing new. */
+/** No new events enter a range that has ended. */
 function isEnded({ to }: AskedEvents): boolean {
   return to !== undefined && Date.parse(to) < Date.now()
 }

@@ -8,15 +8,15 @@ import { eventsSearch } from './events-search.ts'
 const TracePanel = lazyPart(() => import('./trace/trace-panel.tsx').then(({ TracePanel }) => ({ default: TracePanel })))
 
 interface EventsOfProps {
-  /** Of one source or destination alone. The same object as long as nothing changes. */
+  /** Only events of one source or destination. The same object until it changes. */
   readonly fixed?: { readonly source?: string; readonly destination?: string }
-  /** Above the list, beside the panel. */
+  /** Content above the list, beside the panel. */
   readonly head?: ReactNode
-  /** In place of the list while there is no event at all. */
+  /** Shown if there is no event at all. */
   readonly empty: ReactNode
 }
 
-/** Events with the trace of one beside them; a route that shows it has `eventsSearch` in its own. */
+/** Events with the trace of one beside them; its route includes `eventsSearch`. */
 export function EventsOf({ head, ...list }: EventsOfProps) {
   const [{ event }] = useSearchValues(eventsSearch)
   return (

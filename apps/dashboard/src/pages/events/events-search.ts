@@ -13,7 +13,7 @@ export const eventsSearch = {
   destination: text,
   from: time,
   to: time,
-  /** New events are shown as they come unless this says `off`. */
+  /** New events appear as they arrive unless this is `off`. */
   live: oneOf('off'),
   /** messageId of the event whose panel is open. */
   event: text,
@@ -26,7 +26,7 @@ export interface AskedEvents extends EventFilters {
   readonly to?: string
 }
 
-/** What the server is asked for. */
+/** The query of the request. */
 export function askedEvents(search: EventsSearch): AskedEvents {
   const { source, type, name, notName, user, anon, outcome, destination, from, to } = search
   const asked = {
@@ -44,7 +44,7 @@ export function askedEvents(search: EventsSearch): AskedEvents {
   return Object.fromEntries(Object.entries(asked).filter(([, value]) => value !== undefined))
 }
 
-/** What a person can filter by, in the order of the fields. */
+/** The filters for users, in the order of the fields. */
 export const FILTER_NAMES = [
   'name',
   'notName',

@@ -1,37 +1,37 @@
 import type { ListedEvent } from '@millrace/api-types'
 import type { TailMessage } from '../../api/tail-messages.ts'
 
-/** Rows that came while the page was watched; older ones of them leave first. */
+/** Maximum of live rows; the oldest are removed first. */
 export const MAX_LIVE_ROWS = 10_000
-/** Events that are not among the live rows and of which something new was told. */
+/** Maximum of events outside the live rows with new outcomes. */
 const MAX_TOLD = 10_000
 
 type EventOutcome = ListedEvent['outcomes'][number]
 
 export interface LiveEvents {
-  /** Of the stream as it is open now; newest first. */
+  /** From the current stream; newest first. */
   readonly rows: readonly ListedEvent[]
-  /** Of the stream before it was interrupted, until the list has been read anew. */
+  /** From the stream before an interruption, until the list is read again. */
   readonly before: readonly ListedEvent[]
-  /** Came while the reader looked at something else: not shown yet; newest first. */
+  /** Arrived while the user read other rows: not shown yet; newest first. */
   readonly waiting: readonly ListedEvent[]
-  /** What became lately of events that were listed before, by messageId. */
+  /** New outcomes of listed events, by messageId. */
   readonly told: ReadonlyMap<string, readonly EventOutcome[]>
-  /** How many messages were left out: over 50 a second. */
+  /** Number of omitted messages, above 50 a second. */
   readonly skipped: number
 }
 
 export type LiveStep =
   | { readonly kind: 'messages'; readonly messages: readonly TailMessage[]; readonly isHeld: boolean }
   | { readonly kind: 'listed'; readonly events: readonly ListedEvent[]; readonly isHeld: boolean }
-  /** What became of rows that are there already. */
+  /** New outcomes of existing rows. */
   | { readonly kind: 'caught-up'; readonly events: readonly ListedEvent[] }
-  /** What waits is shown. */
+  /** Shows the waiting rows. */
   | { readonly kind: 'released' }
-  /** The stream begins: what was told before may be out of date, until the list has been read anew. */
+  /** The stream begins: earlier messages may be out of date until the list is read again. */
   | { readonly kind: 'opened' }
   | { readonly kind: 'read' }
-  /** Something else is looked at. */
+  /** The filters changed. */
   | { readonly kind: 'begun' }
 
 export const NO_LIVE_EVENTS: LiveEvents = { rows: [], before: [], waiting: [], told: new Map(), skipped: 0 }
@@ -55,7 +55,7 @@ export function nextLiveEvents(live: LiveEvents, step: LiveStep): LiveEvents {
   }
 }
 
-/** The live rows on top of those that were listed, each event once, with what became of it last. */
+/** The live rows above the listed ones, each event once, with its latest outcomes. */
 export function shownRows({ rows, before, told }: LiveEvents, listed: readonly ListedEvent[]): readonly ListedEvent[] {
   const byId = new Map(rows.map((event) => [eventRowId(event), event]))
   const known = new Set(listed.map(eventRowId))
@@ -68,7 +68,7 @@ export function shownRows({ rows, before, told }: LiveEvents, listed: readonly L
   return [...rows.filter(isUnlisted), ...unread, ...latest]
 }
 
-/** A messageId may have been accepted more than once. */
+/** A messageId may be accepted more than once. */
 export function eventRowId({ messageId, sourceId, acceptedAt }: ListedEvent): string {
   return `${acceptedAt} ${sourceId} ${messageId}`
 }

@@ -8,7 +8,7 @@ interface LiveSwitchProps {
   readonly onChange: () => void
 }
 
-/** Whether new events are shown as they come; Space does the same. */
+/** Switches the display of new events on and off; Space does the same. */
 export function LiveSwitch({ tail, isPaused, onChange }: LiveSwitchProps) {
   return (
     <Button variant="default" aria-pressed={!isPaused} title="Space pauses and resumes" onClick={onChange}>

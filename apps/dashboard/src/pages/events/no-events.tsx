@@ -4,7 +4,7 @@ import { Empty } from '../../components/states/empty.tsx'
 import { eventTexts } from '../../texts.ts'
 import styles from './events.module.css'
 
-/** Nothing was accepted yet: how to send the first one. */
+/** Shown before the first event: how to send one. */
 export function NoEvents({ sourceId }: { readonly sourceId?: string }) {
   const sources = useSources().data
   const source = sources?.find(({ id, enabled }) => (sourceId === undefined ? enabled : id === sourceId))
@@ -22,7 +22,7 @@ export function NoEvents({ sourceId }: { readonly sourceId?: string }) {
 
 function sendText(origin: string, writeKey: string): string {
   const event = { userId: 'u-1', event: 'Hello', properties: { from: 'curl' } }
-  // A user of its own in double quotes: a variable is put in by the shell.
+  // Separate double quotes: the shell expands the variable.
   return [
     `curl ${origin}/v1/track`,
     `-u "${writeKey}:"`,

@@ -15,7 +15,7 @@ interface OutcomeMarksProps {
   readonly nameOf: (destinationId: string) => string
 }
 
-/** One mark per destination; a single one, or several that are alike, with its word. */
+/** One mark per destination; a single mark, or several equal ones, with the word. */
 export function OutcomeMarks({ outcomes, nameOf }: OutcomeMarksProps) {
   const [first, ...others] = outcomes
   if (first === undefined) return <span className={styles.none}>–</span>

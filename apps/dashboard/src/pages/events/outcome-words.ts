@@ -1,7 +1,7 @@
 import type { Outcome } from '@millrace/api-types'
 import type { MarkKind } from '../../components/state-mark.tsx'
 
-/** How an outcome is marked, and the word beside it. */
+/** Mark and word of an outcome. */
 export const OUTCOME_MARKS: Readonly<Record<Outcome, { readonly mark: MarkKind; readonly word: string }>> = {
   pending: { mark: 'waiting', word: 'pending' },
   blocked: { mark: 'waiting', word: 'blocked' },
@@ -16,7 +16,7 @@ export const OUTCOME_MARKS: Readonly<Record<Outcome, { readonly mark: MarkKind; 
   expired: { mark: 'failed', word: 'expired' },
 }
 
-/** In which order a reader wants to know of them: what went wrong, what is on its way, what went nowhere, what arrived. */
+/** Order of interest: failed, in progress, excluded, delivered. */
 const URGENCY: readonly Outcome[] = [
   'dead_lettered',
   'expired',

@@ -11,9 +11,9 @@ import { NO_LIVE_EVENTS, nextLiveEvents, shownRows } from './live-events.ts'
 
 const PAGE = 100
 const MAX_PAGE = 500
-/** Looked back over by itself before the reader is asked whether to go on. */
+/** Maximum of automatic searches before the user is asked to continue. */
 const MAX_EMPTY_PAGES = 5
-/** Where the stream is not to be had, and where it does not tell which events are meant. */
+/** Poll interval if the stream is unavailable, or does not identify the events. */
 const POLL_MS = 5000
 const TOLD_AGAIN_MS = 1000
 
@@ -24,11 +24,11 @@ export interface EventStream {
   readonly waiting: number
   readonly skipped: number
   readonly tail: TailState
-  /** Older ones may follow. */
+  /** Whether older rows may follow. */
   readonly hasMore: boolean
-  /** The last page ended before it was full: the search has looked back for as long as one call may. */
+  /** The last page ended before it was full: the search reached the limit of one call. */
   readonly hasLookedBack: boolean
-  /** Where it goes on, once that is known. */
+  /** Where the search continues, once known. */
   readonly lookedBackTo: string | undefined
   readonly isLoadingMore: boolean
   readonly loadMore: () => void
@@ -38,7 +38,7 @@ export interface EventStream {
 /**
  * Past and new events in one list, newest first.
  *
- * @param isHeld new ones wait: the reader looks at something further down, or has paused.
+ * @param isHeld whether new rows wait, because the user reads further down or has paused.
  * @see contracts/dashboard.md §6
  */
 export function useEventStream(
@@ -51,7 +51,7 @@ export function useEventStream(
   const isHeldNow = useRef(isHeld)
   isHeldNow.current = isHeld
 
-  // A stream that is narrowed by outcome or destination tells outcomes, not the events that they are of.
+  // A stream filtered by outcome or destination reports outcomes without their events.
   const isByOutcome = filters.outcome !== undefined || filters.destinationId !== undefined
   const recheck = useRef<() => void>(undefined)
   const onMessages = useCallback(
@@ -84,7 +84,8 @@ export function useEventStream(
     else step({ kind: 'caught-up', events })
   }, [isRecentUsed, recent.data, from, to])
 
-  // What came between the last reading and the stream, and while there was none, is read again; so is a server that is gone.
+  // Reads again the events between the last read and the stream, and those of an interruption; also after the server
+  // was away.
   const { refetch } = past
   useEffect(() => {
     if (tail === 'open') step({ kind: 'opened' })
@@ -102,7 +103,7 @@ export function useEventStream(
   const last = pages?.at(-1)
   const hasLookedBack = last !== undefined && last.paging.next !== '' && last.elements.length < PAGE
   const { fetchNextPage, isFetchingNextPage } = past
-  // A busy server may find nothing within the time of one call, also where there is something at once.
+  // A busy server may find nothing within the time of one call, even if a match is near.
   const isNothingYet = hasLookedBack && listed.length === 0 && (pages?.length ?? 0) < MAX_EMPTY_PAGES
   useEffect(() => {
     if (isNothingYet && !isFetchingNextPage) void fetchNextPage()
@@ -124,7 +125,7 @@ export function useEventStream(
   }
 }
 
-/** A cursor is a place in the log, whatever the filters: the event before it says of what time. */
+/** A cursor is a place in the log, independent of filters: the event before it tells the time. */
 function useTimeOfCursor(next: string | undefined): string | undefined {
   const cursor = next === undefined ? undefined : new URL(next, window.location.origin).searchParams.get('cursor')
   const { data } = useQuery({
@@ -140,7 +141,7 @@ function inRange(events: readonly ListedEvent[], from: string | undefined, to: s
   return events.filter(({ acceptedAt }) => !(Date.parse(acceptedAt) < first) && !(Date.parse(acceptedAt) >= end))
 }
 
-/** Runs at once, and when it was asked for in between once more at the end of the time. */
+/** Runs at once, and if called again meanwhile, once more at the end of the interval. */
 function useAtMostEvery(ms: number, run: () => unknown): () => void {
   const latest = useRef(run)
   latest.current = run

@@ -5,10 +5,10 @@ import { readingSources } from '../../api/sources.ts'
 import { readingStats } from '../../api/stats.ts'
 import { readingTransformations } from '../../api/transformations.ts'
 
-/** What rates are made of: the last five minutes. */
+/** Rates use the last five minutes. */
 export const RECENT = { seconds: 300, step: 10 } as const
 
-/** What the picture needs, all at once. A failure is met, and shown, by the page. */
+/** Starts all requests of the picture at once. The page handles and shows failures. */
 export function askForHome(client: QueryClient): void {
   void client.prefetchQuery(readingSources())
   void client.prefetchQuery(readingDestinations())

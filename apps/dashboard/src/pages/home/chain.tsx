@@ -5,12 +5,12 @@ import styles from './home.module.css'
 
 interface ChainProps {
   readonly chain: DestinationNode['chain']
-  /** Id of a transformation: wherever it is used it is marked. */
+  /** Id of a transformation to mark wherever it is used. */
   readonly pointed?: string | undefined
   readonly onPoint?: (id: string | undefined) => void
 }
 
-/** The transformations of one destination, in the order in which they run. */
+/** The transformations of one destination, in execution order. */
 export function Chain({ chain, pointed, onPoint }: ChainProps) {
   return (
     <ol className={styles.chain} aria-label="Transformations">

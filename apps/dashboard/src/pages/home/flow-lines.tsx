@@ -1,12 +1,15 @@
 import type { Flow } from './flow.ts'
 import styles from './home.module.css'
 
-/** Of a lane with its gap, and of the head above the first; the styles of the columns hold the same figures. */
+/** Height of a lane with its gap, and of the head above the first; the styles of the columns use the same values. */
 const LANE = 64
 const HEAD = 32
 const WIDTH = 100
 
-/** Connections, thicker with the logarithm of the rate, dashed when off. The table beside them says the same in words. */
+/**
+ * Connections: thicker with the logarithm of the rate, dashed if disabled. The table beside them has the same content
+ * in words.
+ */
 export function FlowLines({ flow, pointed }: { readonly flow: Flow; readonly pointed: string | undefined }) {
   const sourceAt = new Map(flow.sources.map(({ id }, at) => [id, at]))
   const destinationAt = new Map(flow.destinations.map(({ id }, at) => [id, at]))
@@ -37,13 +40,13 @@ export function FlowLines({ flow, pointed }: { readonly flow: Flow; readonly poi
   )
 }
 
-/** 1 px for nothing, about 2.5 at one event a second, 6 at a thousand and above. */
+/** 1 px for no events, about 2.5 at one event a second, 6 at a thousand and above. */
 function lineWidth(rate: number | null): number {
   const width = 1 + Math.max(0, Math.log10((rate ?? 0) * 100 + 1)) * 0.9
   return Math.round(Math.min(width, 6) * 10) / 10
 }
 
-/** Of what lines bring together: as wide as the widest of them. */
+/** Width of joined lines: the widest of them. */
 export function feedWidth(lines: Flow['lines']): number {
   return Math.max(0, ...lines.map(({ rate }) => lineWidth(rate)))
 }

@@ -123,7 +123,7 @@ function More({ count, to }: { readonly count: number; readonly to: string }) {
   )
 }
 
-/** How the line goes on to it; there is none when nothing that is shown is connected to it. */
+/** State of the line into it; undefined if no visible node is connected to it. */
 function feedOf({ lines }: Flow, { id }: DestinationNode) {
   const all = lines.filter(({ destinationId }) => destinationId === id)
   const on = all.filter(({ isOff }) => !isOff)

@@ -3,7 +3,7 @@ import type { Waiting } from '@millrace/wording'
 import { rateOf, sumOf } from '../../components/figures/series.ts'
 import { destinationState, type NodeState, sourceState } from '../../components/node-state.ts'
 
-/** At most this many nodes a column. */
+/** Maximum of nodes in a column. */
 const COLUMN = 12
 
 export interface FlowNode {
@@ -11,7 +11,7 @@ export interface FlowNode {
   readonly name: string
   readonly type: string
   readonly state: NodeState
-  /** Accepted or delivered events a second; null while it is not known. */
+  /** Accepted or delivered events a second; null until it is loaded. */
   readonly rate: number | null
 }
 
@@ -33,7 +33,7 @@ interface FlowLine {
 export interface Flow {
   readonly sources: readonly FlowNode[]
   readonly destinations: readonly DestinationNode[]
-  /** Between nodes that are shown. */
+  /** Between visible nodes. */
   readonly lines: readonly FlowLine[]
   readonly moreSources: number
   readonly moreDestinations: number
@@ -44,16 +44,16 @@ export interface FlowData {
   readonly destinations: readonly Destination[]
   readonly connections: readonly Connection[]
   readonly transformations: readonly Transformation[]
-  /** Of the last five minutes. */
+  /** Over the last five minutes. */
   readonly stats: Stats | undefined
   readonly deliveries: readonly DeliveryState[]
   readonly now: number
 }
 
 /**
- * What the flow picture shows: in each column trouble first, then the highest rate.
+ * The content of the flow picture: in each column nodes with problems first, then by rate.
  *
- * @param focus id of a source or destination: it and its neighbours only.
+ * @param focus id of a source or destination: shows only it and its neighbours.
  */
 export function flowOf(data: FlowData, focus: string | undefined): Flow {
   const { connections } = data
@@ -73,7 +73,7 @@ export function flowOf(data: FlowData, focus: string | undefined): Flow {
   }
 }
 
-/** Of all nodes together; null while nothing is known. */
+/** Sum of all nodes; null if none is known. */
 export function totalRates({ stats }: Pick<FlowData, 'stats'>): { accepted: number | null; delivered: number | null } {
   const total = (series: readonly Series[] | undefined) => {
     const rates = series?.map((each) => rateOf(each, stats!.stepSeconds)).filter((rate) => rate !== null) ?? []

@@ -39,7 +39,7 @@ const RANGES = [
   { value: '24h', text: '24 h' },
 ] as const
 
-/** Is all well; if not, what needs somebody. */
+/** Shows whether everything works and, if not, what needs attention. */
 export function HomePage() {
   const [{ range = '1h', focus }, setSearch] = useSearchValues(homeSearch)
   const reading = together({
@@ -94,7 +94,7 @@ export function HomePage() {
 
 interface ContentProps {
   readonly data: FlowData
-  /** The figures that are read again and again. */
+  /** The figures that are polled. */
   readonly notice: Parameters<typeof Stale>[0]['of']
   readonly courses: ReadonlyMap<string, readonly (number | null)[]>
   readonly totals: { readonly accepted: number; readonly delivered: number } | undefined

@@ -14,7 +14,7 @@ interface LaneListProps {
   readonly courses: ReadonlyMap<string, Series>
 }
 
-/** The picture below 900 px: a lane per destination with what comes into it, and the sources that have none. */
+/** The picture below 900 px: a lane per destination with its sources, and the unconnected sources. */
 export function LaneList({ flow, courses }: LaneListProps) {
   const connected = new Set(flow.lines.map(({ sourceId }) => sourceId))
   const loose = flow.sources.filter(({ id }) => !connected.has(id))

@@ -18,7 +18,7 @@ interface NeedsYouProps {
   readonly dead: number
 }
 
-/** Beside the picture: what somebody should look at, with the way there. */
+/** Beside the picture: problems that need attention, with links. */
 export function NeedsYou({ data, dead }: NeedsYouProps) {
   const { data: groups = [] } = useDeadLetterGroups({}, { isEnabled: dead > 0, pollMs: POLL_MS })
   const sources = sourceNodes(data)

@@ -7,11 +7,11 @@ import { waitingText } from '../../components/time/waiting-text.ts'
 import { homeTexts, sourceTexts } from '../../texts.ts'
 import type { FlowNode } from './flow.ts'
 
-/** One thing that somebody should look at. */
+/** One problem that needs attention. */
 interface Need {
   readonly key: string
   readonly kind: MarkKind
-  /** What it is about, such as a destination. */
+  /** Its subject, such as a destination. */
   readonly about: string
   readonly text: string
   readonly to: string
@@ -26,15 +26,15 @@ export interface NeedsData {
   readonly catalog: CatalogStatus | undefined
   readonly sourceList: readonly Source[]
   readonly info: Info | undefined
-  /** Of sources that are connected to nothing: their events, by id. */
+  /** Events of unconnected sources, by source id. */
   readonly stored: ReadonlyMap<string, number>
-  /** At the server, ms since 1970. */
+  /** The server's time, ms since 1970. */
   readonly now: number
 }
 
 type NeedyNode = FlowNode & { readonly waiting?: Waiting | null }
 
-/** The catalog follows within a second unless it is busy. */
+/** The catalog is up to date within a second unless it is busy. */
 const LAG_SECONDS = 60
 const MAX_GROUPS = 8
 
@@ -51,7 +51,7 @@ export function needsOf(data: NeedsData): Need[] {
   ]
 }
 
-/** The storage budget is one of the checks: it warns from 80 % on. */
+/** The storage budget is one of the checks: it warns from 80 %. */
 function healthNeeds({ health }: NeedsData): Need[] {
   if (health === undefined) return []
   return troublesOf(health).map(({ check, text }) => ({
@@ -64,7 +64,7 @@ function healthNeeds({ health }: NeedsData): Need[] {
   }))
 }
 
-/** Destinations that wait for one reason are one row: twenty of one dead host are one thing to mend. */
+/** Destinations with one reason to wait share a row: twenty destinations on a dead host are one problem. */
 function destinationNeeds({ destinations, now }: NeedsData): Need[] {
   const troubled = destinations
     .filter(({ state: { kind } }) => kind === 'failed' || kind === 'resting' || kind === 'behind')
@@ -92,7 +92,7 @@ function causeOf({ id, state, waiting }: NeedyNode): string {
   return `${state.kind} ${cause} ${status} ${noAnswer}`
 }
 
-/** By cause first, wherever the events were to go. */
+/** Grouped by cause, across destinations. */
 function deadLetterNeeds({ groups, destinations }: NeedsData): Need[] {
   const nameOf = new Map(destinations.map(({ id, name }) => [id, name]))
   const causes = [...Map.groupBy(groups, ({ stage, reason }) => JSON.stringify([stage, reason])).values()].map(
@@ -150,7 +150,7 @@ function sourceNeeds({ sources, stored }: NeedsData): Need[] {
   ]
 }
 
-/** Somebody tries tokens: the server has begun to refuse them. */
+/** An attacker may be guessing tokens: the server has begun to refuse sign-ins. */
 function signInNeeds({ info }: NeedsData): Need[] {
   const { count = 0, addresses = 0 } = info?.refusedSignIns ?? {}
   if (count === 0) return []
@@ -183,7 +183,7 @@ function catalogNeeds({ catalog, sourceList }: NeedsData): Need[] {
         ]
   const sourceOf = new Map(sourceList.map((source) => [source.writeKey, source]))
   const cuts = catalog.Sources.flatMap(({ WriteKey, Cut }): Need[] => {
-    // Long arrays are cut by design, and nobody can do anything about it (docs/decisions/0049).
+    // Long arrays are cut by design, and the user cannot change this (docs/decisions/0049).
     const { arrayItems: _, ...others } = Cut
     const cut = Object.values(others).reduce((sum, count) => sum + count, 0)
     const source = sourceOf.get(WriteKey)

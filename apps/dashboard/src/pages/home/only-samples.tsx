@@ -5,10 +5,10 @@ import { NeedsRole } from '../../components/needs-role.tsx'
 import { homeTexts } from '../../texts.ts'
 import styles from './home.module.css'
 
-/** What the first start sends by itself. @see contracts/control-plane.md §3 [D733] */
+/** The sample events of the first start. @see contracts/control-plane.md §3 [D733] */
 const SAMPLES = 3
 
-/** On a server that has seen nothing yet but its own samples. */
+/** Shown on a server that has received only its own samples. */
 export function OnlySamples({ sources }: { readonly sources: readonly Source[] }) {
   const isQuickstart = sources.length === 1 && sources[0]!.key === 'quickstart'
   const { data: models } = useEventModels({ writeKey: sources[0]?.writeKey ?? '' }, { isEnabled: isQuickstart })

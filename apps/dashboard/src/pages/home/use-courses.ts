@@ -3,24 +3,24 @@ import { useStats } from '../../api/stats.ts'
 import { summed, sumOf } from '../../components/figures/series.ts'
 import { withoutGaps } from './without-gaps.ts'
 
-/** Above so many nodes the fine steps of all of them would be megabytes. */
+/** With more nodes the short steps would be megabytes. */
 const FINE_NODES = 100
 const STEPS_OF_A_MINUTE = 6
 const COURSES_POLL_MS = 120_000
 const TOTALS_POLL_MS = 30_000
 
 interface Courses {
-  /** Of accepted or delivered events of every node, by id. */
+  /** Accepted or delivered events of every node over time, by id. */
   readonly courses: ReadonlyMap<string, Series>
-  /** Of the whole range, with the step that goes on; undefined while they are not known. */
+  /** Of the whole range, including the unfinished step; undefined until they are loaded. */
   readonly totals: { readonly accepted: number; readonly delivered: number } | undefined
 }
 
 /**
- * What happened in the chosen range. The long steps are on disk, so a restart leaves them; the short ones show more of the
- * last hour, where they are known.
+ * Events over the chosen range. Long steps are on disk and survive a restart; short steps show more detail of the last
+ * hour, where they are known.
  *
- * @param nodes how many there are; undefined while that is not known, and so not in which steps to ask.
+ * @param nodes their number, which determines the steps; undefined until it is loaded.
  */
 export function useCourses(range: '1h' | '24h', nodes: number | undefined): Courses {
   const isEnabled = nodes !== undefined

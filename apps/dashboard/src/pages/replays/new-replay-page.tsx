@@ -24,16 +24,16 @@ import { newReplaySearch, STANDARD_RATE } from './replays-search.ts'
 const MINUTE_MS = 60_000
 const WEEK_MS = 7 * 24 * 60 * MINUTE_MS
 
-/** Events of the log again, to destinations of today: counted first, then started. */
+/** Delivers events of the log again to current destinations: counts first, then starts. */
 export function NewReplayPage() {
   const [search, set] = useSearchValues(newReplaySearch)
-  // A minute ago does not move on while somebody looks.
+  // "A minute ago" stays fixed while the page is open.
   const [openedAt] = useState(() => Date.now())
   const { sources = [], destinations = [], types = [], name, user, rate = STANDARD_RATE } = search
   const weekAgo = wholeMinute(openedAt - WEEK_MS)
   const info = useAdminInfo()
   const oldest = info.data?.logOldestAt ?? weekAgo
-  // A range that begins before the log is refused, and what came in this very minute is meant too.
+  // A range that begins before the log is refused, and the current minute is included.
   const { from = oldest > weekAgo ? oldest : weekAgo, to = wholeMinute(openedAt + MINUTE_MS) } = search
   const asked: ReplayWritten = {
     sourceIds: sources,
@@ -84,7 +84,7 @@ export function NewReplayPage() {
           />
         </div>
         <CountAndStart
-          // Counted anew when anything else is asked for.
+          // Counts again after every change.
           key={JSON.stringify({ ...asked, rateEventsPerSecond: 0 })}
           asked={asked}
           isKnown={search.from !== undefined || !info.isPending}
@@ -97,7 +97,7 @@ export function NewReplayPage() {
 
 interface CountAndStartProps {
   readonly asked: ReplayWritten
-  /** Whether the range is that which is meant. */
+  /** Whether the default start of the range is loaded. */
   readonly isKnown: boolean
   readonly onFrom: (availableFrom: string) => void
 }
@@ -176,7 +176,7 @@ function DestinationsField({ value, onChange }: IdsFieldProps) {
   )
 }
 
-/** Only sources that are connected to all of the destinations can be replayed to them. */
+/** Only sources that are connected to all chosen destinations can be replayed to them. */
 function SourcesField({ value, destinations, onChange }: IdsFieldProps & { readonly destinations: readonly string[] }) {
   const { data = [] } = useSources()
   const connections = useConnections().data

@@ -8,7 +8,7 @@ interface RateFieldProps {
   readonly description?: ReactNode
 }
 
-/** Events a second of a replay: told as soon as what is typed is one that the server takes. */
+/** Rate of a replay in events a second; reports the input when the server would accept it. */
 export function RateField({ rate, onRate, description }: RateFieldProps) {
   const [typed, setTyped] = useState<string | number>(rate)
   useEffect(() => setTyped(rate), [rate])

@@ -24,7 +24,7 @@ import { replayTexts } from '../../texts.ts'
 import { outcomeParts, progressShare, progressText, replayKind, replayState } from './replay-words.ts'
 import styles from './replays.module.css'
 
-/** One job: how far it is, and holding it up. */
+/** One job: its progress, and the actions to pause or cancel it. */
 export function ReplayPage() {
   const { id = '' } = useParams({ strict: false }) as { id?: string }
   const reading = useReplay(id)
@@ -59,7 +59,10 @@ function ReplayState({ replay }: { readonly replay: Replay }) {
   return <StateMark kind={kind}>{word}</StateMark>
 }
 
-/** What failed again is the dead letter that it was, with the time of then; an event of the log has become one since. */
+/**
+ * A failed replay of a dead letter keeps the original dead letter and its time; a failed event of the log becomes a new
+ * one.
+ */
 function FailedLink({ replay }: { readonly replay: Replay }) {
   const { deadLettered, destinationIds, createdAt, origin } = replay
   const [only, ...others] = destinationIds

@@ -13,14 +13,14 @@ const STATE_MARKS: Readonly<Record<ReplayState, MarkKind>> = {
   failed: 'failed',
 }
 
-/** What a job does: `Replay of the log`, `Dead letters replayed`. */
+/** The kind of a job: `Replay of the log`, `Dead letters replayed`. */
 export function replayKind({ origin, kind, dryRun }: Pick<Replay, 'origin' | 'kind' | 'dryRun'>): string {
   const what =
     origin === 'log' ? 'Replay of the log' : kind === 'discard' ? 'Dead letters discarded' : 'Dead letters replayed'
   return dryRun ? `${what}, dry run` : what
 }
 
-/** How much of it has found its end. */
+/** Number of events with an outcome. */
 function replayDone({ delivered, filtered, deadLettered, discarded }: Replay): number {
   return delivered + filtered + deadLettered + discarded
 }
@@ -31,13 +31,13 @@ export function progressText(replay: Replay): string {
   return dryRun ? counted(matched, 'event') : `${grouped(replayDone(replay))} of ${grouped(matched)}`
 }
 
-/** What became of the events, each as a share of all that matched: failures are no progress. */
+/** Outcomes as shares of all matches: failures do not count as progress. */
 export function outcomeParts(replay: Replay) {
   const { matched, delivered, filtered, discarded, deadLettered, kind } = replay
   const of = (count: number) => (matched === null || matched === 0 ? 0 : count / matched)
   if (matched === null || matched === 0 || replay.dryRun)
     return [{ share: progressShare(replay), tone: 'plain' }] as const
-  // Discarding is what a discard is to do.
+  // For a discard, discarded events are the successful ones.
   const [good, rest] = kind === 'discard' ? [discarded, 0] : [delivered, filtered + discarded]
   return [
     { share: of(good), tone: 'plain' },
@@ -46,7 +46,7 @@ export function outcomeParts(replay: Replay) {
   ] as const
 }
 
-/** The state of a job and what it came to: `finished, 169 of 169 failed again`. */
+/** State and result of a job: `finished, 169 of 169 failed again`. */
 export function replayState(replay: Replay): { readonly kind: MarkKind; readonly word: string } {
   const hasFailed = !replay.dryRun && replay.deadLettered > 0
   return { kind: hasFailed ? 'dead' : STATE_MARKS[replay.state], word: replayOutcome(replay) }

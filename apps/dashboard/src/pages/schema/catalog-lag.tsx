@@ -3,10 +3,10 @@ import { schemaTexts } from '../../texts.ts'
 import styles from './schema.module.css'
 
 const POLL_MS = 10_000
-/** An observation is seen within a second unless the catalog lags. */
+/** An event is visible within a second unless the catalog lags. */
 const LAG_SECONDS = 2
 
-/** Says so when what is shown is not the newest. */
+/** Warns if the shown data is out of date. */
 export function CatalogLag() {
   const { data } = useCatalogStatus({ pollMs: POLL_MS })
   const seconds = Math.round(data?.LagSeconds ?? 0)

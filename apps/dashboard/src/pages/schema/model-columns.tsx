@@ -4,12 +4,12 @@ import { countColumn } from '../../components/table/count-column.ts'
 import { type Column, compareTexts } from '../../components/table/table-column.ts'
 import { Time } from '../../components/time/time.tsx'
 
-/** What a model is called: events of some types have no name. */
+/** Title of a model: events of some types have no name. */
 export function modelName({ EventIdentifier, EventType }: EventModelWithExtras): string {
   return EventIdentifier === '' ? EventType : EventIdentifier
 }
 
-/** @param sourceNames by write key; undefined where all are of one source. */
+/** @param sourceNames by write key; undefined if all models belong to one source. */
 export function modelColumns(
   sourceNames: ReadonlyMap<string, string> | undefined,
 ): readonly Column<EventModelWithExtras>[] {

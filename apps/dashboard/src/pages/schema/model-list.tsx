@@ -7,13 +7,13 @@ import { modelColumns, modelName } from './model-columns.tsx'
 
 interface ModelListProps {
   readonly models: readonly EventModelWithExtras[]
-  /** By write key; left out where all are of one source. */
+  /** By write key; absent if all models belong to one source. */
   readonly sourceNames?: ReadonlyMap<string, string>
   readonly sort?: string | undefined
   readonly onSort?: (sort: string | undefined) => void
 }
 
-/** The events that were observed, each with its shape. */
+/** The observed events, each with its schema. */
 export function ModelList({ models, sourceNames, sort, onSort }: ModelListProps) {
   const navigate = useNavigate()
   const columns = useMemo(() => modelColumns(sourceNames), [sourceNames])

@@ -13,7 +13,7 @@ export type ModelTab = (typeof MODEL_TABS)[number]
 
 export const modelSearch = {
   tab: oneOf(...MODEL_TABS),
-  /** Two versions are compared: what `version` changed `against` the other. */
+  /** Compares two versions: the changes of `version` `against` the other. */
   version: text,
   against: text,
   q: text,

@@ -2,12 +2,12 @@ import { CopyButton } from '../../components/copy-button.tsx'
 import styles from './settings.module.css'
 
 interface CommandLineProps {
-  /** What it does. */
+  /** The effect of the command. */
   readonly children: string
   readonly command: string
 }
 
-/** A command to be copied, with what it does above. */
+/** A command to copy, with its effect above. */
 export function CommandLine({ children, command }: CommandLineProps) {
   return (
     <div className={styles.command}>

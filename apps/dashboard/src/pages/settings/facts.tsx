@@ -5,7 +5,7 @@ interface FactsProps {
   readonly rows: readonly { readonly name: string; readonly value: ReactNode }[]
 }
 
-/** Names and what they are, a line each. */
+/** Names and values, one line each. */
 export function Facts({ rows }: FactsProps) {
   return (
     <dl className={styles.facts}>

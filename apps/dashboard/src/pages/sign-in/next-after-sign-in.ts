@@ -1,9 +1,9 @@
 const HOME = '/ui/'
 
-/** Where to go after the sign-in: a path of the dashboard and nothing else, whatever a link says. */
+/** The page after the sign-in: always a path of the dashboard, whatever the link contains. */
 export function nextAfterSignIn(next: string | undefined): string {
   if (next === undefined || !next.startsWith(HOME)) return HOME
-  // Browsers drop tabs and line ends, and walk up `..`: what counts is where they would end.
+  // Browsers remove tabs and line ends, and resolve `..`: the resolved path decides.
   const url = new URL(next, 'http://dashboard.invalid')
   const isOurs = url.host === 'dashboard.invalid' && url.pathname.startsWith(HOME) && url.pathname !== `${HOME}sign-in`
   return isOurs ? `${url.pathname}${url.search}${url.hash}` : HOME

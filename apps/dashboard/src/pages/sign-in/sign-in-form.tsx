@@ -7,7 +7,7 @@ import { pageTexts, signInTexts } from '../../texts.ts'
 import styles from './sign-in.module.css'
 
 interface SignInFormProps {
-  /** Whoever was signed in here before. */
+  /** The previous user of this browser. */
   readonly email?: string
   readonly onSignedIn: () => void
 }
@@ -60,7 +60,7 @@ export function SignInForm({ email, onSignedIn }: SignInFormProps) {
   )
 }
 
-/** Any refusal has one text: which half was wrong is nobody's business. */
+/** All refusals have one text: it must not reveal which part was wrong. */
 function textOf(error: Error): string {
   if (!(error instanceof ApiError)) return pageTexts.panelFailed
   if (error.kind === 'connection') return 'No connection to the server.'

@@ -4,7 +4,7 @@ import { pageTexts } from '../../texts.ts'
 import styles from './sign-in.module.css'
 import { SignInForm } from './sign-in-form.tsx'
 
-/** Over a page whose session ended: the page and what was written there stay. */
+/** Covers a page whose session ended: the page and its input stay. */
 export function SignInOverPage() {
   const { data: session } = useSession()
   return (

@@ -20,7 +20,7 @@ export function NewSourcePage() {
   const refused = fieldRefusal(error, FIELDS)
   const create = async (event: FormEvent) => {
     event.preventDefault()
-    // What is refused is shown below.
+    // The form shows the error.
     const made = await mutateAsync({ name, type }).catch(() => undefined)
     if (made !== undefined) await navigate({ to: '/sources/$id/setup', params: { id: made.body.source.id } })
   }

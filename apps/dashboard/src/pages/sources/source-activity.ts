@@ -2,12 +2,12 @@ import type { Stats } from '@millrace/api-types'
 import { rateOf } from '../../components/figures/series.ts'
 
 export interface SourceActivity {
-  /** Null: not known. */
+  /** Null: unknown. */
   readonly perMinute: number | null
   readonly lastEventAt: string | null
 }
 
-/** What sources do, by their ids. @see contracts/dashboard.md §4 N3 */
+/** Activity of sources, by id. @see contracts/dashboard.md §4 N3 */
 export function activityBySource(stats: Stats | undefined): ReadonlyMap<string, SourceActivity> {
   const entries = (stats?.sources ?? []).map(({ id, accepted, lastEventAt }) => {
     const perSecond = rateOf(accepted, stats?.stepSeconds)

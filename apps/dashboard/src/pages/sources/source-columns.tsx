@@ -7,7 +7,7 @@ import { Time } from '../../components/time/time.tsx'
 import { homeTexts } from '../../texts.ts'
 import type { SourceActivity } from './source-activity.ts'
 
-/** @param connected ids of the sources that are connected; undefined while that is not known. */
+/** @param connected ids of the connected sources; undefined until they are loaded. */
 export function sourceColumns(
   activity: ReadonlyMap<string, SourceActivity>,
   connected: ReadonlySet<string> | undefined,

@@ -18,7 +18,7 @@ interface Tab {
   readonly Content: ComponentType<SourceTabProps>
 }
 
-/** In the order in which they stand. */
+/** In display order. */
 const TABS: readonly Tab[] = [
   {
     name: 'setup',
@@ -80,7 +80,7 @@ export function SourcePage() {
           <>
             <Unconnected source={source} hasButton={tab !== 'connections'} />
             <Suspense key={tab} fallback={<Loading />}>
-              {/* What was written of one source never stands at another. */}
+              {/* Input for one source must not appear for another. */}
               <Content key={source.id} source={source} />
             </Suspense>
           </>

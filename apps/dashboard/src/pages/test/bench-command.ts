@@ -6,11 +6,11 @@ interface BenchRunWritten {
   readonly target: Pick<BenchTarget, 'kind' | 'id'>
   readonly stage: StageFlags
   readonly force: boolean
-  /** As it is written, which may be no JSON yet. */
+  /** As typed, possibly invalid JSON. */
   readonly message: string
 }
 
-/** This run on the command line. */
+/** The command line for this run. */
 export function benchCommand({ target, stage, force, message }: BenchRunWritten): string {
   const words = [
     ...(stage.user_transform ? ['user'] : []),

@@ -14,7 +14,7 @@ interface BenchControlsProps {
   readonly definitions: readonly DestinationDefinition[]
 }
 
-/** What is run, through what, and whether it is sent. */
+/** The inputs of a run: message, target, and whether to send. */
 export function BenchControls({ bench, workspace, definitions }: BenchControlsProps) {
   const [isOverriding, setOverriding] = useState(false)
   const { target, stage, force, override } = bench

@@ -4,10 +4,10 @@ import type { StageFlags } from '../../api/test-api.ts'
 import { type ProcessedResult, stageOutcomes } from './bench-outcome.ts'
 
 /**
- * What a run becomes in a `*.millrace-test.yaml`: one test for each of the first two stages that ran. Secrets are `********` in
- * it, as they are wherever the same test shows its result.
+ * The `*.millrace-test.yaml` of a run: one test for each of the first two stages that ran. Secrets are `********`, as
+ * in the results of such a test.
  *
- * @param result of a run through all attached transformations, with the saved configuration.
+ * @param result of a run with all attached transformations and the saved configuration.
  * @see contracts/dashboard.md §7, docs/decisions/0050
  */
 export function fixtureTests(
@@ -24,13 +24,13 @@ export function fixtureTests(
   }
   const tests: MessageTest[] = []
   if (flags.user_transform && outcomes.user.state !== 'none' && user !== undefined) tests.push(test('user', user))
-  // Where user code failed, the test of the requests shows that failure.
+  // If user code failed, the test of the requests expects that failure.
   const requests = outcomes.dest.state === 'aborted' ? user : dest
   if (flags.dest_transform && requests !== undefined) tests.push(test('dest', requests as JsonValue))
   return tests
 }
 
-/** `Seat Reserved → Booking hook` as the name of a file: `seat-reserved-booking-hook`. */
+/** `Seat Reserved → Booking hook` as a file name: `seat-reserved-booking-hook`. */
 export function fixtureFileName(name: string): string {
   const words = name
     .toLowerCase()

@@ -4,14 +4,16 @@ import type { StageFlags } from '../../api/test-api.ts'
 
 export type ProcessedResult = Extract<DestinationResult, { readonly data: unknown }>
 
-/** `refused`: sent, and answered with something else than 2xx; `off`: not asked for; `aborted`: an earlier stage failed; `none`: there is nothing to run. */
+/**
+ * `refused`: the answer was not 2xx; `off`: not requested; `aborted`: an earlier stage failed; `none`: nothing to run.
+ */
 export type StageState = 'ran' | 'refused' | 'off' | 'aborted' | 'none' | 'dropped' | 'error'
 
 export interface StageOutcome {
   readonly state: StageState
-  /** In place of the word of its state: the statuses that were answered. */
+  /** Replaces the word of the state: the statuses of the answers. */
   readonly word?: string
-  /** Why, for `error`. */
+  /** The reason of an `error`. */
   readonly text?: string
 }
 
@@ -26,7 +28,7 @@ const NOT_ATTACHED = 'Transformation VersionID not found'
 const DROPPED = 'event was dropped by the user transformation'
 const ABORTED = /^error encountered in \w+ stage\. Aborting\.$/
 
-/** What became of the three stages. @see contracts/test-api.md §6 */
+/** The outcomes of the three stages. @see contracts/test-api.md §6 */
 export function stageOutcomes(result: ProcessedResult, flags: StageFlags): StageOutcomes {
   const { user_transformed_payload, dest_transformed_payload, destination_response } = result.data[0] ?? {}
   return {
@@ -36,7 +38,7 @@ export function stageOutcomes(result: ProcessedResult, flags: StageFlags): Stage
   }
 }
 
-/** What was answered is not what was wanted, though the stage did its work. */
+/** The stage worked, but the answer was not a success. */
 export function isRefused(status: number): boolean {
   return status < 200 || status > 299
 }
@@ -48,7 +50,7 @@ function sendOutcome(result: ProcessedResult, response: unknown): StageOutcome {
   return { state: statuses.some(isRefused) ? 'refused' : 'ran', word: statuses.join(', ') }
 }
 
-/** One request with what came back; of a request that was not asked for only the answer is known. */
+/** One request with its answer; if the requests were not requested, only the answer is known. */
 export interface Exchange {
   readonly request?: RequestObject
   readonly answer?: JsonValue
@@ -56,7 +58,7 @@ export interface Exchange {
   readonly ms?: number
 }
 
-/** The requests of a run in order, with their answers when they were sent. */
+/** The requests of a run in order, with their answers if they were sent. */
 export function exchanges(result: ProcessedResult): readonly Exchange[] {
   const { dest_transformed_payload, destination_response, destination_response_status = [] } = result.data[0] ?? {}
   const requests = Array.isArray(dest_transformed_payload) ? (dest_transformed_payload as RequestObject[]) : []
@@ -70,7 +72,7 @@ export function exchanges(result: ProcessedResult): readonly Exchange[] {
   }))
 }
 
-/** An ordered transformation with what it was given and what it made of it. */
+/** A transformation in order, with its input and its output. */
 export interface Step {
   readonly transformationId: string
   readonly versionId: string
@@ -90,7 +92,7 @@ export function stepsOf(message: JsonObject, { steps = [] }: TestExtras): readon
 
 function userOutcome(payload: JsonObject | undefined, extras: TestExtras = {}): StageOutcome {
   const error = errorOf(payload)
-  // An event may well have a member called `error`, and no other.
+  // An event may have a member called `error` and no other.
   if (error === undefined || (extras.userTransformedEvents ?? []).length > 0) return { state: 'ran' }
   if (error === NOT_ATTACHED && (extras.steps ?? []).length === 0) return { state: 'none' }
   return error === DROPPED ? { state: 'dropped' } : { state: 'error', text: error }

@@ -1,11 +1,11 @@
 import type { DestinationResult } from '@millrace/api-types'
 
-/** A result as the panes take it: what a destination that was not processed has to say stands at its name. */
+/** A result in the form of the panes: the reason why a destination did not run is beside its name. */
 export type ShownResult = DestinationResult & {
   readonly extras?: Extract<DestinationResult, { data: unknown }>['extras']
 }
 
-/** The one that is chosen, else the first that was processed. */
+/** The chosen destination, else the first that ran. */
 export function shownAt(results: readonly DestinationResult[], chosenId: string | undefined): ShownResult | undefined {
   return (
     results.find(({ destinationId }) => destinationId === chosenId) ??

@@ -1,21 +1,21 @@
 import { oneOf, type SearchValues, someOf, text } from '../../shell/search-values.ts'
 
 /**
- * What a run is made of, but for a message written here and whether it is sent: payloads are in no link, and sending is off
- * on every visit (contracts/dashboard.md §7 [U10]).
+ * The inputs of a run, except a message typed here and whether to send: links contain no payloads, and sending is off
+ * at each visit (contracts/dashboard.md §7 [U10]).
  */
 export const benchSearch = {
   destination: text,
   source: text,
-  /** messageId of the event that the message comes from. */
+  /** messageId of the event with the message. */
   event: text,
-  /** Id of the dead letter that it comes from. */
+  /** Id of the dead letter with the message. */
   dead: text,
-  /** EventID of the model whose sample the message comes from. */
+  /** EventID of the model whose sample is the message. */
   sample: text,
   /** `none` for neither. */
   stages: someOf('user', 'dest', 'none'),
-  /** Left out, it is what the target needs: on for a disabled one. */
+  /** Default: on for a disabled target. */
   force: oneOf('0', '1'),
 }
 

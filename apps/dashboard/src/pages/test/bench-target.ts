@@ -3,14 +3,14 @@ import type { JsonObject, JsonValue } from '@millrace/protocol/json'
 import { testBenchTexts } from '../../texts.ts'
 import type { BenchSearch } from './bench-search.ts'
 
-/** What a message is run through: one destination, or all that a source is connected to. */
+/** The target of a message: one destination, or all destinations of a source. */
 export type BenchTarget =
   | { readonly kind: 'destination'; readonly id: string; readonly destination: Destination }
   | {
       readonly kind: 'source'
       readonly id: string
       readonly source: Source
-      /** In the order of their connections; those that are off too. */
+      /** Ordered by their connections, including disabled ones. */
       readonly destinations: readonly Destination[]
     }
 
@@ -20,7 +20,7 @@ export interface Workspace {
   readonly connections: readonly Connection[]
 }
 
-/** Undefined when nothing is chosen, or what is chosen does not exist. */
+/** Undefined without a choice, or if it does not exist. */
 export function targetOf(workspace: Workspace, search: BenchSearch): BenchTarget | undefined {
   const { sources, destinations, connections } = workspace
   if (search.destination !== undefined) {
@@ -35,12 +35,12 @@ export function targetOf(workspace: Workspace, search: BenchSearch): BenchTarget
   return { kind: 'source', id: source.id, source, destinations: connected }
 }
 
-/** Disabled things run only by force; a source's force also takes its disabled destinations. */
+/** Disabled resources run only with force; the force of a source includes its disabled destinations. */
 export function needsForce(target: BenchTarget): boolean {
   return target.kind === 'destination' ? !target.destination.enabled : !target.source.enabled
 }
 
-/** What the button says when it sends: it names where to. @see contracts/dashboard.md §7 [U10] */
+/** Label of the button when it sends: it names the destination. @see contracts/dashboard.md §7 [U10] */
 export function sendText(
   target: BenchTarget,
   force: boolean,

@@ -123,7 +123,7 @@ export function Bench({ workspace }: { readonly workspace: Workspace }) {
   )
 }
 
-/** Why live traffic would leave the destination out; what has been mended since the run is not said any more. */
+/** Why live traffic would skip the destination; reasons that no longer apply since the run are omitted. */
 function skippedBecause({ destinationId, extras }: ShownResult, workspace: Workspace): string | undefined {
   const { reason = null, leftOutBy: [leftOut] = [] } = extras?.filter ?? {}
   const rule = leftOut?.rule === undefined ? '' : ` (${leftOut.rule.text})`

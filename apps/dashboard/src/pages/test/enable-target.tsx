@@ -3,7 +3,10 @@ import { useChangeDestination, useDestination } from '../../api/destinations.ts'
 import { Refusal } from '../../components/form/refusal.tsx'
 import { NeedsRole } from '../../components/needs-role.tsx'
 
-/** A new destination is made off and tried here: who has seen it work switches it on. @see contracts/dashboard.md §9 [U15] */
+/**
+ * A new destination is created disabled and tested here: after a success the user can enable it. @see
+ * contracts/dashboard.md §9 [U15]
+ */
 export function EnableTarget({ id }: { readonly id: string }) {
   const { data } = useDestination(id)
   const { mutate, error, isPending } = useChangeDestination()

@@ -1,7 +1,7 @@
 import type { JsonObject } from '@millrace/protocol/json'
 import { type MessageTest, messageTestFileText, readMessageTestFile } from '@millrace/protocol/message-test-file'
 
-// Apart, because it brings a whole YAML library with it: loaded when a fixture is opened or saved.
+// A separate file, because it imports a YAML library: loaded when the user opens or saves a fixture.
 
 /** The message of the first test in a file. */
 export function messageOfFixture(text: string): { name: string; message: JsonObject } | { fault: string } {

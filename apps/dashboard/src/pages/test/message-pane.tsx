@@ -15,14 +15,14 @@ interface MessagePaneProps {
   readonly text: string
   readonly faults: readonly CodeFault[]
   readonly onWrite: (text: string) => void
-  /** Another origin: what was written before is let go. */
+  /** Called for another origin: it replaces the written message. */
   readonly onOrigin: () => void
   readonly onRun: () => void
-  /** Said of what the link names, such as that it is no longer kept. */
+  /** A note about the message in the link, for example that it is no longer stored. */
   readonly note?: string | undefined
 }
 
-/** The message: where it comes from, and itself. */
+/** The message and its origin. */
 export function MessagePane({ search, set, origins, text, faults, onWrite, onOrigin, onRun, note }: MessagePaneProps) {
   const [fileNote, setFileNote] = useState<string>()
   const choose = (name: MessageName) => {
@@ -32,7 +32,7 @@ export function MessagePane({ search, set, origins, text, faults, onWrite, onOri
   }
   const openFile = async (file: File | null) => {
     if (file === null) return
-    // A reader of YAML, which most visits do not need.
+    // Loads a YAML parser, which most visits do not need.
     const { messageOfFixture } = await import('./fixture-file.ts')
     const read = messageOfFixture(await file.text())
     setFileNote('fault' in read ? `${file.name}: ${read.fault}` : `Message of “${read.name}” in ${file.name}.`)

@@ -2,10 +2,10 @@ import { isJsonObject, type JsonObject } from '@millrace/protocol/json'
 import type { CodeFault } from '../../components/editor/editor-props.ts'
 import { jsonFault } from '../../components/json/json-fault.ts'
 
-/** What stands in the editor, as a message. */
+/** The editor's text as a message. */
 export type WrittenMessage =
   | { readonly message: JsonObject }
-  /** Without a fault there is nothing yet. */
+  /** Without an error the editor is empty. */
   | { readonly fault?: CodeFault }
 
 export function readMessage(text: string): WrittenMessage {

@@ -11,7 +11,7 @@ interface ResultChoiceProps {
   readonly onChoose: (destinationId: string) => void
 }
 
-/** The destinations of a source with how they fared; of a single one only what kept it from running. */
+/** The destinations of a source with their results; for a single destination only why it did not run. */
 export function ResultChoice({ run, chosenId, onChoose }: ResultChoiceProps) {
   const [only, ...others] = run.results
   if (only === undefined) return null
@@ -41,7 +41,7 @@ export function ResultChoice({ run, chosenId, onChoose }: ResultChoiceProps) {
   )
 }
 
-/** How a destination fared, in a word. */
+/** The result of a destination, in a word. */
 function fateOf(result: DestinationResult, { stage }: BenchRun): { kind: MarkKind; word: string } {
   if ('error' in result) return { kind: 'off', word: 'not run' }
   const outcomes = Object.values(stageOutcomes(result, stage))

@@ -11,8 +11,8 @@ import type { Bench } from './use-bench.ts'
 const ENDING = '.millrace-test.yaml'
 
 /**
- * Saves the message with what the saved configuration makes of it. The run is one of its own, because the shown one may have sent,
- * overridden or left out what the file's tests do not.
+ * Saves the message with the results of the saved configuration. It runs again, because the shown run may have sent
+ * requests, used overrides, or skipped stages.
  */
 export function SaveFixture({ bench }: { readonly bench: Bench }) {
   const { target, message, stage, hasOverride } = bench
@@ -29,7 +29,7 @@ export function SaveFixture({ bench }: { readonly bench: Bench }) {
       dest_transform: stage.dest_transform,
       send_to_destination: false,
     }
-    // What is refused is shown beside.
+    // The error is shown beside.
     const answer = await mutateAsync({ id: destination.id, force: true, stage: flags, message }).catch(() => undefined)
     if (answer === undefined || 'error' in answer.body) return setSaved(answer === undefined ? '' : 'Nothing to save.')
     const name = `${nameOf(message)} to ${destination.name}`

@@ -26,7 +26,7 @@ interface StagesProps {
   readonly names: ReadonlyMap<string, string>
 }
 
-/** What each stage made of the message. */
+/** The output of each stage. */
 export function Stages({ result, flags, message, names }: StagesProps) {
   const { user, dest, send } = stageOutcomes(result, flags)
   const { extras = {} } = result
@@ -98,7 +98,7 @@ function StepChange({ step, name }: { readonly step: Step; readonly name: string
         {output.length > 1 && <span className={styles.dim}>{counted(output.length, 'event')}</span>}
       </p>
       {output.map((event, at) => {
-        // Where one event became several, each is held against it; where several went in, against its own.
+        // Several outputs of one event are compared with it; several inputs with their own outputs.
         const before = input.length === output.length ? input[at] : input.length === 1 ? input[0] : undefined
         return before === undefined ? (
           // biome-ignore lint/suspicious/noArrayIndexKey: events of a list have no other name

@@ -8,22 +8,22 @@ import { benchSearch } from './bench-search.ts'
 import { type BenchTarget, needsForce, targetOf, type Workspace } from './bench-target.ts'
 import { readMessage } from './message-text.ts'
 
-/** What came of a run, with what it was made of. */
+/** The result of a run, with its inputs. */
 export interface BenchRun {
   readonly results: readonly DestinationResult[]
   readonly stage: StageFlags
   readonly message: JsonObject
-  /** Of all that was asked for: another one makes another run. */
+  /** Key of all inputs: other inputs make a new run. */
   readonly asked: string
 }
 
 export type Bench = ReturnType<typeof useBench>
 
-/** Of somebody who has sent nothing yet. */
+/** Message for a user who has sent no event yet. */
 const EXAMPLE = { type: 'track', userId: 'u-4711', event: 'Seat Reserved', properties: { hall: 'B', seats: 2 } }
 const NO_OVERRIDE: JsonObject = {}
 
-/** What is to be run, and what came of it. Chosen things live in the link, payloads and sending in this visit alone. */
+/** The inputs and result of a run. The link holds choices; payloads and the sending switch last for this visit only. */
 export function useBench(workspace: Workspace) {
   const [search, set] = useSearchValues(benchSearch)
   const target = targetOf(workspace, search)
@@ -57,7 +57,7 @@ export function useBench(workspace: Workspace) {
   const asked = JSON.stringify([target?.id, force, body])
 
   const choose = (kind: 'destination' | 'source', id: string) => {
-    // Where it would go to has changed: whoever wants to send there says so again.
+    // The target changed: the user must enable sending again.
     send(false)
     setOverride(NO_OVERRIDE)
     setRun(undefined)
@@ -74,7 +74,7 @@ export function useBench(workspace: Workspace) {
       kind === 'source'
         ? ofSource.mutateAsync({ id, force, ...body }).then(({ body }) => body)
         : ofDestination.mutateAsync({ id, force, ...body }).then(({ body }) => [body])
-    // What is refused is shown above the panes.
+    // The error is shown above the panes.
     const made = await results.catch(() => undefined)
     setRun(made && { results: made, stage, message, asked })
   }
@@ -85,7 +85,7 @@ export function useBench(workspace: Workspace) {
     target,
     choose,
     origins,
-    /** The link names a message that has no payload any more. */
+    /** The link names a message whose payload is gone. */
     isGone: named === null,
     text,
     write,
@@ -104,7 +104,7 @@ export function useBench(workspace: Workspace) {
     body,
     start,
     run,
-    /** Something was changed since. */
+    /** The inputs have changed since the run. */
     isOld: run !== undefined && run.asked !== asked,
     isRunning: ofDestination.isPending || ofSource.isPending,
     error: ofDestination.error ?? ofSource.error,

@@ -5,7 +5,7 @@ import { type Column, compareTexts } from '../../components/table/table-column.t
 import { Time } from '../../components/time/time.tsx'
 import { hasDraft } from './code-kind.ts'
 
-/** What transformations and libraries have in common, around columns of their own. */
+/** The common columns of transformations and libraries, around their own columns. */
 export function codeColumns<T extends Code>(own: readonly Column<T>[]): readonly Column<T>[] {
   return [
     {
@@ -36,7 +36,7 @@ export const LANGUAGES: Readonly<Record<Code['language'], string>> = {
   typescript: 'TypeScript',
 }
 
-/** Whether what is published is what was written last. */
+/** Whether the newest version is published. */
 export function PublishedMark({ code }: { readonly code: Code }) {
   if (code.publishedVersionId === null) return <StateMark kind="off">never published</StateMark>
   return hasDraft(code) ? <StateMark kind="waiting">draft</StateMark> : <StateMark kind="ok">published</StateMark>

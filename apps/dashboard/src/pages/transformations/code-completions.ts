@@ -4,7 +4,7 @@ import type { EventModelWithExtras } from '@millrace/api-types'
 interface Known {
   /** Import names. */
   readonly libraries: readonly string[]
-  /** Of the models that are connected. */
+  /** Keys of the connected models. */
   readonly models: readonly Pick<EventModelWithExtras, 'Schema'>[]
 }
 
@@ -28,7 +28,7 @@ const GLOBALS: readonly (readonly [label: string, detail: string])[] = [
 ]
 const MAX_PATHS = 500
 
-/** Members of events behind `event.`, import names in quotes of an import, else the sandbox's own names. */
+/** After `event.` the members of events, in the quotes of an import the library names, else the sandbox's APIs. */
 export function codeCompletions({ libraries, models }: Known): CompletionSource {
   const paths = [...new Set(models.flatMap(({ Schema }) => Object.keys(Schema)))].sort().slice(0, MAX_PATHS)
   return (context: CompletionContext): CompletionResult | null => {

@@ -17,7 +17,7 @@ import {
   useTransformationVersions,
 } from '../../api/transformations.ts'
 
-/** Transformations and libraries are edited, versioned and published alike; this is where they differ. */
+/** Transformations and libraries share editing, versions and publishing; this type holds their differences. */
 export const TRANSFORMATION = {
   thing: 'transformation',
   Thing: 'Transformation',
@@ -49,7 +49,7 @@ export interface CodeTabProps {
   readonly code: Tagged<Code>
 }
 
-/** The newest version is not the one that runs. */
+/** The newest version is not the published one. */
 export function hasDraft({ versionId, publishedVersionId }: Pick<Code, 'versionId' | 'publishedVersionId'>): boolean {
   return versionId !== publishedVersionId
 }

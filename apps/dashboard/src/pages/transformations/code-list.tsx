@@ -23,7 +23,7 @@ interface CodeListProps<T extends Code> {
   readonly of: ReadState<readonly T[]>
   readonly columns: readonly Column<T>[]
   readonly empty: string
-  /** On the button. */
+  /** Label of the button. */
   readonly newText: string
   readonly dialog: (close: () => void) => ReactNode
 }

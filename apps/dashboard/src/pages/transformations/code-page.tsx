@@ -38,7 +38,7 @@ export function CodePage({ kind, tabs }: CodePageProps) {
       <Shown<Tagged<Code>> of={reading} thing={kind.Thing} id={id}>
         {(code) => (
           <Suspense>
-            {/* What was written of one never stands at another. */}
+            {/* Input for one resource must not appear for another. */}
             <Content key={code.id} kind={kind} code={code} />
           </Suspense>
         )}

@@ -6,7 +6,7 @@ import { NeedsRole } from '../../components/needs-role.tsx'
 import type { CodeTabProps } from './code-kind.ts'
 import styles from './transformations.module.css'
 
-/** Deletes code that nobody uses; while somebody does, the server's refusal stands in the dialog. */
+/** Deletes unused code; for used code the dialog shows the server's refusal. */
 export function DeleteCode({ kind, code }: CodeTabProps) {
   const [isAsking, setAsking] = useState(false)
   const { mutateAsync } = kind.useDelete()

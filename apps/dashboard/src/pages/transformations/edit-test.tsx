@@ -16,13 +16,13 @@ const FIELDS = ['name']
 interface EditTestProps {
   readonly transformationId: string
   readonly test: TransformationTest
-  /** As they were when it was begun: all of them are written together. */
+  /** The tests when the input began: a save replaces all of them. */
   readonly stored: StoredTests
   readonly onSaved: () => void
   readonly onClose: () => void
 }
 
-/** One of the stored tests while somebody writes it. Whoever wrote meanwhile is not written over. */
+/** The form of one stored test. It does not overwrite a concurrent change. */
 export function EditTest({ transformationId, test, stored, onSaved, onClose }: EditTestProps) {
   const [begun, setBegun] = useState(stored)
   const [name, setName] = useState(test.name)
@@ -38,7 +38,7 @@ export function EditTest({ transformationId, test, stored, onSaved, onClose }: E
 
   const save = async ({ tests, etag }: StoredTests) => {
     if (written === undefined) return
-    // What is refused is shown above the fields.
+    // The error is shown above the fields.
     const saved = await mutateAsync({ id: transformationId, etag, tests: withTest(tests, written) }).catch(
       () => undefined,
     )
@@ -125,7 +125,7 @@ function EventsEditor({ label, text, read, onChange }: EventsEditorProps) {
   )
 }
 
-/** Null: there is no such test any more. */
+/** Null: the test does not exist any more. */
 function shown(test: TransformationTest | undefined): JsonValue {
   if (test === undefined) return null
   const { name, input, expectedOutput } = test

@@ -4,7 +4,7 @@ import { FailedBefore } from '../dead-letters/failed-before.tsx'
 
 const STAGES = ['user_transformation'] as const
 
-/** After publishing: the events that the code before had failed on. A library has none of its own. */
+/** After publishing: the events on which the previous code failed. A library has none. */
 export function FailedCode({ code: { id } }: { readonly code: Code }) {
   const users = useDestinations().data?.filter(({ transformationIds }) => transformationIds.includes(id)) ?? []
   return <FailedBefore destinations={users} stages={STAGES} />

@@ -20,7 +20,7 @@ import styles from './transformations.module.css'
 
 const POLL_MS = 5_000
 
-/** What live runs log, while that is switched on. */
+/** The log lines of live runs, while logging is on. */
 export function LogsTab({ code }: CodeTabProps) {
   const transformation = code as Code as Tagged<Transformation>
   const { id, etag, captureLogs, name, description, language } = transformation
@@ -28,7 +28,7 @@ export function LogsTab({ code }: CodeTabProps) {
   const logs = useTransformationLogs(id, { pollMs: captureLogs ? POLL_MS : 60_000 })
   const destinations = useDestinations().data
   const write = async (isOn: boolean) => {
-    // Shown below when it was refused.
+    // A refusal is shown below.
     await mutateAsync({ id, etag, name, description, language, code: code.code, captureLogs: isOn }).catch(() => {})
   }
   return (

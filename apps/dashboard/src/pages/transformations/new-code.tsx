@@ -11,14 +11,14 @@ import styles from './transformations.module.css'
 const FIELDS = ['name']
 const EMPTY_EVENT = 'export function transformEvent(event, metadata) {\n  return event\n}\n'
 const EMPTY_LIBRARY = 'export function toCents(price) {\n  return Math.round(price * 100)\n}\n'
-/** Begins with nothing but the entry. */
+/** Minimal code with only the entry function. */
 const NO_TEMPLATE = ''
 
 interface NewCodeProps {
   readonly onClose: () => void
 }
 
-/** A transformation of a template; it is a draft at first. */
+/** Creates a transformation from a template, as a draft. */
 export function NewTransformation({ onClose }: NewCodeProps) {
   const templates = useTransformationTemplates().data ?? []
   const { mutateAsync, error } = useCreateTransformation()
@@ -69,13 +69,13 @@ export function NewLibrary({ onClose }: NewCodeProps) {
 
 interface FormProps extends NewCodeProps {
   readonly title: string
-  /** A name as an example. */
+  /** Example of a name. */
   readonly hint: string
   readonly error: Error | null
-  /** What a template is written in; nothing to choose then. */
+  /** Language of a template; without it the user chooses. */
   readonly language?: Code['language'] | undefined
   readonly children?: ReactNode
-  /** @returns the path to go on at. */
+  /** @returns the path of the next page. */
   readonly onCreate: (written: Omit<CodeWritten, 'code'>) => Promise<string>
 }
 
@@ -91,7 +91,7 @@ function NewCode({ title, hint, error, language, children, onCreate, onClose }: 
     try {
       await navigate({ to: await onCreate({ name, language: language ?? chosen }) })
     } catch {
-      // What was refused is shown in the form.
+      // The form shows the error.
       setCreating(false)
     }
   }

@@ -1,12 +1,12 @@
 import type { TransformationTest } from '@millrace/api-types'
 
-/** The tests of a transformation, which are written all together. */
+/** The tests of a transformation, which are saved together. */
 export interface StoredTests {
   readonly tests: readonly TransformationTest[]
   readonly etag: string | null
 }
 
-/** `t1`, `t2` …: the first that no test has. */
+/** The first unused id of `t1`, `t2` …. */
 export function newTestId(tests: readonly Pick<TransformationTest, 'id'>[]): string {
   const taken = new Set(tests.map(({ id }) => id))
   let n = tests.length + 1
@@ -14,7 +14,7 @@ export function newTestId(tests: readonly Pick<TransformationTest, 'id'>[]): str
   return `t${n}`
 }
 
-/** The tests with one of them written anew; at the end where it is none of them, or no longer. */
+/** The tests with one replaced; appended if it is new or was removed. */
 export function withTest(
   tests: readonly TransformationTest[],
   test: TransformationTest,

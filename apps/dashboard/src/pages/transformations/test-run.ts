@@ -3,7 +3,7 @@ import { isJsonObject, type JsonObject } from '@millrace/protocol/json'
 import type { CodeFault } from '../../components/editor/editor-props.ts'
 import { jsonFault } from '../../components/json/json-fault.ts'
 
-/** What code made of one event. */
+/** The code's output for one event. */
 export interface EventRun {
   readonly input: JsonObject
   readonly outputs: readonly JsonObject[]
@@ -24,23 +24,23 @@ export function eventRuns(events: readonly JsonObject[], { transformedEvents }: 
   })
 }
 
-/** Most events of one run. @see contracts/transformations.md §9 "Limits of the test run" */
+/** Maximum events of one run. @see contracts/transformations.md §9 "Limits of the test run" */
 const MOST = 100
 
 export type WrittenEvents = { readonly events: readonly JsonObject[] } | { readonly fault?: CodeFault }
 
-/** One event, or a list of them, as they stand in an editor. */
+/** One event, or a list of events, as text in an editor. */
 export function readEvents(text: string): WrittenEvents {
   const mayRun = ({ length }: readonly unknown[]) => length > 0 && length <= MOST
   return readList(text, mayRun, `An event, or a list of at most ${MOST}, each a JSON object.`)
 }
 
-/** What is to come out of a test, which may be nothing. */
+/** The expected output of a test, possibly empty. */
 export function readExpected(text: string): WrittenEvents {
   return readList(text, () => true, 'An event, or a list, each a JSON object; [] for nothing.')
 }
 
-/** As an editor shows them. */
+/** Events as text for an editor. */
 export function eventsText(events: readonly JsonObject[]): string {
   return JSON.stringify(events.length === 1 ? events[0] : events, null, 2)
 }

@@ -24,7 +24,7 @@ import styles from './transformations.module.css'
 
 type Result = TransformationTestsRun['results'][number]
 
-/** The stored tests, and how the newest version fares with them. */
+/** The stored tests, and their results for the newest version. */
 export function TestsTab({ code }: CodeTabProps) {
   const reading = useTransformationTests(code.id)
   const run = useRunTransformationTests()
@@ -61,7 +61,7 @@ export function TestsTab({ code }: CodeTabProps) {
                         transformationId={code.id}
                         test={test}
                         stored={editing}
-                        // How the tests fared is of what they were.
+                        // Earlier results belong to the earlier tests.
                         onSaved={run.reset}
                         onClose={() => setEditing(undefined)}
                       />
@@ -91,11 +91,11 @@ const MARKS: Readonly<Record<Result['status'], MarkKind>> = { pass: 'ok', fail: 
 
 interface StoredTestProps {
   readonly test: TransformationTest
-  /** Of the last run. */
+  /** Result of the last run. */
   readonly result: Result | undefined
   readonly onEdit: () => void
   readonly onRemove: () => void
-  /** While it is written. */
+  /** True while it is being edited. */
   readonly form: ReactNode | undefined
 }
 

@@ -22,7 +22,7 @@ export function TransformationsPage() {
         key: 'errors',
         title: 'Errors/h',
         width: '96px',
-        // Of one that did not run nothing is told.
+        // Without runs there are no figures.
         value: ({ id }) => (stats === undefined ? null : (errors.get(id) ?? 0)),
       }),
     ])

@@ -1,15 +1,15 @@
 import type { Code } from '../../api/code.ts'
 
-/** Code that was written and not saved, as it survives the end of a tab. */
+/** Unsaved code that survives closing the tab. */
 export interface UnsavedCode {
   readonly code: string
   readonly language: Code['language']
-  /** The version that it was written over. */
+  /** The version on which it is based. */
   readonly over: string
 }
 
 const PREFIX = 'millrace.code.'
-/** Of several, the one that was written last is kept longest. */
+/** The most recently written code is kept longest. */
 const MOST = 20
 
 export function unsavedCode(storage: Storage, id: string): UnsavedCode | undefined {
@@ -27,12 +27,12 @@ export function keepUnsavedCode(storage: Storage, id: string, written: UnsavedCo
   try {
     storage.setItem(PREFIX + id, JSON.stringify({ ...written, at }))
   } catch {
-    // The browser's space is full: older code makes room, once.
+    // The browser's storage is full: delete older code and try once more.
     forget(storage, 0, PREFIX + id)
     try {
       storage.setItem(PREFIX + id, JSON.stringify({ ...written, at }))
     } catch {
-      // Then it lives only as long as the page.
+      // Without storage it lasts only while the page is open.
     }
   }
 }
@@ -41,7 +41,7 @@ export function dropUnsavedCode(storage: Storage, id: string): void {
   storage.removeItem(PREFIX + id)
 }
 
-/** Leaves at most `most` of the others, the newest. */
+/** Keeps at most `most` of the others, the newest. */
 function forget(storage: Storage, most: number, own: string): void {
   const others = Array.from({ length: storage.length }, (_, at) => storage.key(at) ?? '')
     .filter((key) => key.startsWith(PREFIX) && key !== own)

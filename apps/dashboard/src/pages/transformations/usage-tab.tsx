@@ -17,7 +17,7 @@ const HOUR_S = 3_600
 const STEP_S = 10
 const POLL_MS = 10_000
 
-/** Who runs it, how often it ran and failed, and how long it took, in the last hour. */
+/** The destinations that use it, with its runs, failures and durations in the last hour. */
 export function UsageTab({ kind, code }: CodeTabProps) {
   const { id, destinations } = code as Code as Transformation
   const stats = useStats({ seconds: HOUR_S, step: STEP_S, transformationId: id }, { pollMs: POLL_MS })

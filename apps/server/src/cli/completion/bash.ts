@@ -21,7 +21,7 @@ complete -o default -F _millrace millrace
 `
 }
 
-/** Words that are no command, such as the value of an option, change nothing. */
+/** Ignores words that are not commands, such as the value of an option. */
 export function knownPlaces(places: readonly Place[]): string {
   const known = places.filter(({ words }) => words !== '').map(({ words }) => `'${words}'`)
   return `      ${known.join(' | ')}) place="\${place:+$place }$word" ;;`

@@ -11,7 +11,7 @@ const SCRIPTS: Readonly<Record<string, (places: readonly Place[]) => string>> = 
   fish: fishScript,
 }
 
-/** `millrace completion bash`: a script for a shell, made from the commands that there are. */
+/** `millrace completion bash`: prints a completion script, generated from the commands. */
 export function addCompletion(program: Command, { io }: CommandContext): void {
   const command = program
     .command('completion')

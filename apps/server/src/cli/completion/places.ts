@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 
-/** What may be typed next after some words. */
+/** The possible next words after some words. */
 export interface Place {
   /** The commands so far, without the program's name: ``, `dead-letters`, `dead-letters list`. */
   readonly words: string
@@ -8,12 +8,12 @@ export interface Place {
 }
 
 export interface Candidate {
-  /** A command or an option; of the letters a-z, 0-9 and `-`. */
+  /** A command or an option; it consists of a-z, 0-9 and `-`. */
   readonly text: string
   readonly purpose: string
 }
 
-/** One for every command and group. */
+/** One entry for every command and group. */
 export function placesOf(program: Command): Place[] {
   return [...within(program, [])]
 }
@@ -21,7 +21,7 @@ export function placesOf(program: Command): Place[] {
 function* within(command: Command, words: readonly string[]): Generator<Place> {
   const { commands, options } = command
   const choices = command.registeredArguments.flatMap(({ argChoices = [] }) => argChoices)
-  // `help` takes the words of any command; the first ones are most of the use.
+  // `help` accepts the words of any command; completing the first level suffices.
   const asArguments = command.name() === 'help' ? (command.parent?.commands ?? []) : []
   yield {
     words: words.join(' '),

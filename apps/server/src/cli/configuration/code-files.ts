@@ -2,21 +2,21 @@ import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { isJsonObject, type JsonObject, type JsonValue, ownMember } from '@millrace/protocol'
 
-/** Sections of the document whose code lies in files, named by `file`; those of tests by `tests`. */
+/** Sections of the document whose code is in files, named by `file`; test files are named by `tests`. */
 const SECTIONS = ['libraries', 'transformations'] as const
 
-/** A file that a document names and that cannot be read. */
+/** A file of the document that cannot be read. */
 export interface MissingFile {
-  /** JSON pointer of the name. */
+  /** JSON pointer of the file name. */
   readonly path: string
   /** For people. */
   readonly why: string
 }
 
 /**
- * The document as the server takes it: with code and tests in place of the names of their files.
+ * The document in the form of the server: with code and tests instead of file names.
  *
- * @param folder that the names go from: of the file that the document is in.
+ * @param folder of the document's file; file names are relative to it.
  * @see contracts/control-plane.md §9 [D716]
  */
 export function withCode(document: JsonObject, folder: string): { document: JsonObject; missing: MissingFile[] } {
@@ -37,7 +37,7 @@ export function withCode(document: JsonObject, folder: string): { document: Json
     return {
       ...(isTypeScript(file) ? { language: 'typescript' } : {}),
       ...rest,
-      // What is no name is refused by the server, which knows no such member.
+      // The server refuses a value that is not a file name.
       ...(file === undefined || typeof file === 'string' ? {} : { file }),
       ...(code === undefined ? {} : { code }),
       ...(stored === undefined ? {} : { tests: stored }),
@@ -47,22 +47,22 @@ export function withCode(document: JsonObject, folder: string): { document: Json
 }
 
 export interface CodeInFiles {
-  /** With names of files in place of code and tests. */
+  /** With file names instead of code and tests. */
   readonly document: JsonObject
-  /** What the files hold, by their names. */
+  /** Contents of the files, by name. */
   readonly files: ReadonlyMap<string, CodeFile>
 }
 
 export interface CodeFile {
   readonly text: string
-  /** Whether a file says the same already, perhaps in another form. */
+  /** Whether a file already has this content, possibly in another form. */
   isIn(text: string): boolean
 }
 
 /**
- * A document of the server with its code and tests in files of their own.
+ * Moves code and tests of a server's document into files.
  *
- * @param written what there is already: its names of files stay, and so does code that stands in the document itself.
+ * @param written the existing document: its file names stay, as does code inside the document.
  */
 export function inFiles(pulled: JsonObject, written: JsonObject): CodeInFiles {
   const files = new Map<string, CodeFile>()
@@ -118,7 +118,7 @@ function isTypeScript(file: JsonValue | undefined): boolean {
   return typeof file === 'string' && /\.[mc]?ts$/.test(file)
 }
 
-/** A list of tests, alone or as the route takes it. */
+/** A list of tests, alone or in the form of the route. */
 function parseTests(text: string): JsonValue {
   const value = JSON.parse(text) as JsonValue
   return (isJsonObject(value) ? ownMember(value, 'tests') : value) ?? null

@@ -4,28 +4,28 @@ import { type Document, isAlias, isMap, isNode, isScalar, isSeq, LineCounter, ty
 import { CommandError } from '../command-io.ts'
 import { oneLine } from '../paint.ts'
 
-/** A document in a file, with the places of what is in it. */
+/** A document in a file, with the places of its members. */
 export interface ConfigFile {
   readonly name: string
   readonly text: string
-  /** What the file says, placeholders as they are. */
+  /** Content of the file, with placeholders. */
   readonly document: JsonObject
-  /** The same with its comments. */
+  /** The same with comments. */
   readonly yaml: Document
-  /** Where something stands, or the next thing around it that the file has: `millrace.yaml:12:7`. @param path JSON pointer */
+  /** Place of a member, or of the nearest ancestor in the file: `millrace.yaml:12:7`. @param path JSON pointer */
   place(path: string): string
 }
 
 const MAX_SHOWN_ERRORS = 100
 
-/** @throws CommandError if it cannot be read, or is not one object in YAML. */
+/** @throws CommandError if it cannot be read, or is not one YAML object. */
 export function readConfigFile(name: string): ConfigFile {
   const file = readConfigFileIfAny(name)
   if (file !== undefined) return file
   throw new CommandError(`${name} does not exist or is empty.`, 'Write it from the server with: millrace pull')
 }
 
-/** @returns undefined if there is none, or nothing in it. */
+/** @returns undefined if the file is missing or empty. */
 export function readConfigFileIfAny(name: string): ConfigFile | undefined {
   const text = readText(name)
   return text === undefined || text.trim() === '' ? undefined : parseConfigFile(name, text)
@@ -33,7 +33,7 @@ export function readConfigFileIfAny(name: string): ConfigFile | undefined {
 
 export function parseConfigFile(name: string, text: string): ConfigFile {
   const lines = new LineCounter()
-  // An error with an excerpt of the file could show a secret that somebody has written into it.
+  // An error with an excerpt of the file could reveal a secret in it.
   const yaml = parseDocument(text, { lineCounter: lines, prettyErrors: false, stringKeys: true })
   const placeAt = (offset: number) => {
     const { line, col } = lines.linePos(offset)
@@ -70,14 +70,14 @@ function objectOf(name: string, yaml: Document): JsonObject {
   try {
     value = yaml.toJS()
   } catch (error) {
-    // Aliases that stand for nothing, or for so much that they would fill the memory.
+    // Aliases without an anchor, or aliases that would expand beyond the memory.
     throw new CommandError(`${name} cannot be read: ${oneLine((error as Error).message)}.`)
   }
   if (isJsonObject(value)) return value
   throw new CommandError(`${name} must hold an object: "millrace: 1", "sources", "destinations", "connections".`)
 }
 
-/** Of the last thing on the way of a path that the file has. */
+/** Place of the last member of a path that exists in the file. */
 function offsetOf(yaml: Document, path: string): number | undefined {
   let node: unknown = yaml.contents
   let offset: number | undefined

@@ -3,7 +3,7 @@ import { type CommandContext, remote, withExample } from '../command.ts'
 import { type ApplyOptions, apply, type PlanOptions, plan } from './plan.ts'
 import { type PullOptions, pull } from './pull.ts'
 
-/** The configuration as a file. */
+/** The commands for configuration as code. */
 export function addConfiguration(program: Command, { io, exitWith }: CommandContext): void {
   aboutFile(program.command('pull'), 'pull')
     .description("write the server's configuration into a file, keeping its comments and order")

@@ -2,8 +2,8 @@ import type { ConfigurationPlan } from '@millrace/api-types'
 import { isJsonObject, type JsonObject, type JsonValue, ownMember } from '@millrace/protocol'
 
 /**
- * What the server has, without what a file leaves out and means nevertheless: members that have their default, and write
- * keys. Those are the ones that the plan of the file would not change.
+ * The server's document without members that a file omits although they apply: defaults, and write keys. A plan of the
+ * file would not change these members.
  */
 export function withoutLeftOut(
   pulled: JsonObject,
@@ -46,7 +46,7 @@ export function withoutLeftOut(
   }
 }
 
-/** Members that the server shows only where they say something, and what they are where it does not. */
+/** Members that the server omits if they have these values. */
 const UNSHOWN: readonly (readonly [member: string, standard: JsonValue])[] = [
   ['description', ''],
   ['captureLogs', false],
@@ -57,7 +57,7 @@ const UNSHOWN: readonly (readonly [member: string, standard: JsonValue])[] = [
 ]
 const CODE_SECTIONS = ['libraries', 'transformations']
 
-/** What the server has, with the members that it does not show where a file has them, and they say just that. */
+/** The server's document, plus members that the server omits, if the file has them with the same value. */
 export function withStated(pulled: JsonObject, written: JsonObject): JsonObject {
   const stated = { ...pulled }
   for (const section of CODE_SECTIONS) {
@@ -112,7 +112,7 @@ function isWithin(path: string, outer: string): boolean {
   return path === outer || path.startsWith(`${outer}/`)
 }
 
-/** As a plan names a connection. */
+/** The name of a connection in a plan. */
 function endsOf(connection: JsonValue): string {
   return isJsonObject(connection) ? `${connection['source']}/${connection['destination']}` : ''
 }

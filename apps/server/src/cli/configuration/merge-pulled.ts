@@ -22,9 +22,9 @@ type Environment = CommandIo['env']
 const HEADING = ` Configuration of Millrace, see docs/configuration-as-code.md.
  A secret reads "********", which keeps the saved one; to set it, write \${NAME}, an environment variable.`
 
-/** The text of a file for a document of the server, where there was no file. */
+/** The text of a new file for a document of the server. */
 export function newFileText(pulled: JsonObject): string {
-  // Other readers of the file may take `on` and `yes` for booleans, as YAML 1.1 did.
+  // Other YAML parsers may read `on` and `yes` as booleans, as in YAML 1.1.
   const yaml = new Document(undefined, { compat: 'yaml-1.1' })
   yaml.contents = nodeOf(yaml, pulled)
   yaml.commentBefore = HEADING
@@ -32,14 +32,14 @@ export function newFileText(pulled: JsonObject): string {
 }
 
 /**
- * The text of a file brought up to what the server has. Comments, the order of things and placeholders stay wherever they
- * still say what is so; a file that is right already stays as it is to the byte.
+ * Updates the text of a file to the server's document. Comments, order and placeholders stay where they still apply; a
+ * file that already matches stays identical to the byte.
  *
- * @throws CommandError if the file shares parts by anchors in a way that no longer fits.
+ * @throws CommandError if the file shares parts through anchors that no longer match.
  */
 export function mergedFileText(file: ConfigFile, pulled: JsonObject, env: Environment): string {
   if (says(file.document, pulled, env)) return file.text
-  // A document of its own: the file keeps what it was read as.
+  // A copy: the caller's document stays as read.
   const { yaml } = parseConfigFile(file.name, file.text)
   const unfit = () =>
     new CommandError(
@@ -57,7 +57,7 @@ export function mergedFileText(file: ConfigFile, pulled: JsonObject, env: Enviro
   return text
 }
 
-/** Whether a document of a file says what the server has; the order of members and connections says nothing. */
+/** Whether a file's document matches the server's; the order of members and connections does not matter. */
 function says(written: JsonValue, pulled: JsonValue, env: Environment): boolean {
   if (typeof written === 'string' && typeof pulled === 'string') return standsFor(written, pulled, env)
   if (Array.isArray(written) && Array.isArray(pulled)) {
@@ -74,7 +74,7 @@ function says(written: JsonValue, pulled: JsonValue, env: Environment): boolean 
   return written === pulled
 }
 
-/** A node that says what the server has, made of the one there is as far as that goes. */
+/** A node for the server's value, built from the existing node where possible. */
 function merged(yaml: Document, node: unknown, pulled: JsonValue, env: Environment): Node {
   if (isAlias(node)) {
     const target = node.resolve(yaml)?.toJS(yaml) as JsonValue | undefined
@@ -108,7 +108,7 @@ function mergedMap(yaml: Document, map: YAMLMap, pulled: JsonObject, env: Enviro
   return map
 }
 
-/** Things in a list are the same if they have the same name; without one, if they have the same place. */
+/** Items of a list correspond by their name; without one, by their place. */
 function mergedList(yaml: Document, list: YAMLSeq, pulled: readonly JsonValue[], env: Environment): YAMLSeq {
   const nodes = list.items as unknown[]
   const identities = nodes.map((node) => identityOf(isNode(node) ? (node.toJS(yaml) as JsonValue) : null))
@@ -124,7 +124,7 @@ function mergedList(yaml: Document, list: YAMLSeq, pulled: readonly JsonValue[],
   return list
 }
 
-/** The name of a thing in a list: of a connection its ends, of a header its name. */
+/** The name of a list item: for a connection its ends, for a header its name. */
 function identityOf(item: JsonValue): string | undefined {
   if (!isJsonObject(item)) return undefined
   const { source, destination, from } = item
@@ -132,7 +132,7 @@ function identityOf(item: JsonValue): string | undefined {
   return typeof from === 'string' ? from.toLowerCase() : undefined
 }
 
-/** Connections in the order in which the file has them, new ones behind; of any other list the order has a meaning. */
+/** Connections keep the order of the file, new ones last; in any other list the order matters. */
 function inOrderOf(pulled: readonly JsonValue[], identities: readonly (string | undefined)[]): readonly JsonValue[] {
   const isSet = pulled.every((item) => identityOf(item)?.includes('/') && !Object.hasOwn(item as JsonObject, 'from'))
   if (!isSet) return pulled
@@ -141,12 +141,12 @@ function inOrderOf(pulled: readonly JsonValue[], identities: readonly (string | 
   return pulled.toSorted((a, b) => placeOf(a) - placeOf(b))
 }
 
-/** A node that says what the server has. */
+/** A new node for the server's value. */
 function nodeOf(yaml: Document, pulled: JsonValue): Node {
   const node = yaml.createNode(escaped(pulled)) as Node
   visit(node, {
     Scalar: (_, scalar) => {
-      // As a block, the blanks that begin or end a line are easily lost.
+      // A block scalar easily loses leading and trailing blanks.
       const isDelicate = typeof scalar.value === 'string' && /\n/.test(scalar.value) && BLANK_ENDS.test(scalar.value)
       if (isDelicate) scalar.type = Scalar.QUOTE_DOUBLE
     },
@@ -162,7 +162,7 @@ function withCommentsOf<T extends Node>(before: unknown, node: T): T {
   return Object.assign(node, { comment, commentBefore, spaceBefore })
 }
 
-/** How whoever wrote the file likes it: the width of a step, and blanks inside of braces. */
+/** Style of the file: its indentation, and blanks inside braces. */
 function styleOf(text: string): { indent: number; flowCollectionPadding: boolean } {
   const [, step = '  '] = /^( {1,8})[a-z]/m.exec(text) ?? []
   return { indent: step.length, flowCollectionPadding: !/(?:^|[^$])\{[^\s}]/m.test(text) }

@@ -1,25 +1,25 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '@millrace/protocol'
 import type { CommandIo } from '../command-io.ts'
 
-/** How a secret looks to whoever reads it. */
+/** The mask of a secret. */
 export const MASK = '********'
 
-/** `${NAME}` stands for a variable; `$${NAME}` is the text `${NAME}`, and so on with each further `$`. */
+/** `${NAME}` stands for a variable; `$${NAME}` is the text `${NAME}`; each further `$` escapes one level more. */
 const PLACEHOLDER = /(\$+)\{([A-Za-z_]\w*)\}/g
 
 type Environment = CommandIo['env']
 
 export interface MissingVariable {
   readonly name: string
-  /** JSON pointer of the text that names it. */
+  /** JSON pointer of the text with the placeholder. */
   readonly path: string
 }
 
 /**
- * A document with the values of the environment in place of `${NAME}`, in every text of it. An empty variable counts as
- * missing: it is how a CI shows a secret that nobody has set, and must not empty the one on the server.
+ * Replaces `${NAME}` in every text of a document with the value of the environment. An empty variable counts as
+ * missing: a CI passes an unset secret as an empty text, which must not erase the secret on the server.
  *
- * @param otherwise stands in for what is missing.
+ * @param otherwise the value for a missing variable.
  * @see contracts/control-plane.md §9 [D718]
  */
 export function filled(
@@ -38,14 +38,14 @@ export function filled(
   return { document: mapTexts(document, fill, '') as JsonObject, missing }
 }
 
-/** A value of the server as it is written into a file: what looks like a placeholder there is none. */
+/** Escapes a server's value for a file, if it looks like a placeholder. */
 export function escaped<T extends JsonValue>(value: T): T {
   return mapTexts(value, (text) => text.replace(PLACEHOLDER, (whole) => `$${whole}`), '') as T
 }
 
 /**
- * Whether a text of the file, with its placeholders, may stay where the server has a value. A placeholder may stand for
- * its variable or for a secret that is masked and, where its variable is not set, for anything.
+ * Whether a text with placeholders may stay in the file for a value of the server. A placeholder matches its variable
+ * or a masked secret; if its variable is not set, it matches any text.
  */
 export function standsFor(text: string, value: string, env: Environment): boolean {
   let pattern = ''
@@ -56,7 +56,7 @@ export function standsFor(text: string, value: string, env: Environment): boolea
     else pattern += isSet(env[name!]) ? `(?:${RegExp.escape(env[name!]!)}|${RegExp.escape(MASK)})` : '[^]*'
     end = index + whole.length
   }
-  // The server masks a secret as a whole, also where only a part of it is a variable: `Bearer ${TOKEN}`.
+  // The server masks a whole secret, even if only a part of it is a variable: `Bearer ${TOKEN}`.
   const isMaskedSecret = value === MASK && hasPlaceholder(text)
   return isMaskedSecret || new RegExp(`^${pattern}${RegExp.escape(text.slice(end))}$`).test(value)
 }

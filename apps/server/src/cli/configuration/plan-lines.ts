@@ -9,7 +9,7 @@ const LOOKS: Record<PlannedChange['action'], { readonly sign: string; readonly c
 }
 const MAX_VALUE_LENGTH = 80
 
-/** A plan for people: a line for each resource, and below it one for each path that changes. */
+/** A plan for people: a line for each resource, and below it a line for each changed path. */
 export function planLines(changes: readonly PlannedChange[], paint: Paint): string[] {
   const width = Math.max(0, ...changes.map(({ kind }) => kind.length))
   const lines = changes.flatMap(({ action, kind, key, diff }) => {

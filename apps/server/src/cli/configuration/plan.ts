@@ -21,7 +21,7 @@ export interface ApplyOptions extends PlanOptions {
   readonly discard?: boolean
 }
 
-/** Shows what a file would change. @returns the exit code: done without a change, else that there are some. */
+/** Shows the changes of a file. @returns the exit code, which tells whether there are changes. */
 export async function plan(options: PlanOptions, io: CommandIo): Promise<number> {
   const { api, file, answer } = await planned(options, io)
   if (options.json) {
@@ -34,7 +34,7 @@ export async function plan(options: PlanOptions, io: CommandIo): Promise<number>
   return answer.changes.length === 0 ? EXIT.done : EXIT.changes
 }
 
-/** Shows what a file changes, and changes it. @see contracts/control-plane.md §9 [D717] */
+/** Shows the changes of a file and applies them. @see contracts/control-plane.md §9 [D717] */
 export async function apply(options: ApplyOptions, io: CommandIo): Promise<void> {
   const { api, file, document, answer } = await planned(options, io)
   refuseErrors(file, answer.errors)
@@ -90,7 +90,7 @@ async function carryOut(
   }
 }
 
-/** What may have come between the plan and its execution, in words. */
+/** Explains a conflict between the plan and the current state. */
 function explained(error: AnswerError, file: ConfigFile): Error {
   const { text, details } = error.said
   if (text === 'Invalid config' && isJsonObject(details) && Array.isArray(details['errors'])) {

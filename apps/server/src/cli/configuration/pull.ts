@@ -15,7 +15,7 @@ export interface PullOptions extends ServerOptions {
   readonly json?: boolean
 }
 
-/** Writes the configuration of the server into a file. @see contracts/control-plane.md §9 [D716] */
+/** Writes the server's configuration into a file. @see contracts/control-plane.md §9 [D716] */
 export async function pull(options: PullOptions, io: CommandIo): Promise<void> {
   const api = new ServerApi(options, io)
   const file = readConfigFileIfAny(options.file)
@@ -43,7 +43,7 @@ export async function pull(options: PullOptions, io: CommandIo): Promise<void> {
   if (masks > 0) io.stdout.write(`${count(masks, 'secret')} shown as "${MASK}": the saved value is kept.\n`)
 }
 
-/** What the file leaves out, and the server takes as it has it, stays out. */
+/** Members that the file omits stay omitted if the server's value equals what a plan would use. */
 async function textOver(file: ConfigFile, answer: Configuration, api: ServerApi, { env }: CommandIo): Promise<string> {
   const { document } = withCode(filled(file.document, env, MASK).document, path.dirname(file.name))
   const plan = await api.post<ConfigurationPlan>('/v2/config/plan', { document })
@@ -52,7 +52,7 @@ async function textOver(file: ConfigFile, answer: Configuration, api: ServerApi,
   return mergedFileText(file, withStated(pulled, file.document), env)
 }
 
-/** Writes what the files do not say yet. @returns the names of those that it wrote. */
+/** Writes the files that differ. @returns the names of the written files. */
 function writeCode(folder: string, files: CodeInFiles['files']): string[] {
   const written: string[] = []
   for (const [name, file] of files) {

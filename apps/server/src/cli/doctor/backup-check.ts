@@ -7,7 +7,7 @@ import { checkDatabases, DATABASE_NAMES } from './database-check.ts'
 import { type Finding, fail, ok, warn } from './finding.ts'
 import { roomNeeded, ScratchFolder } from './scratch-folder.ts'
 
-/** Whether the file of a backup is whole and unchanged, one that this version can restore, and sound in what it holds. */
+/** Whether a backup is complete, unchanged, supported by this version, and free of damage. */
 export async function* checkBackup(file: string, isQuick: boolean, io: CommandIo): AsyncGenerator<Finding> {
   let manifest: Manifest
   try {
@@ -28,7 +28,7 @@ export async function* checkBackup(file: string, isQuick: boolean, io: CommandIo
   yield* checkDatabasesOf(file, manifest, isQuick, io)
 }
 
-/** They are taken out into a folder of their own: SQLite reads no tar. */
+/** Extracted into a temporary folder: SQLite cannot read inside a tar file. */
 async function* checkDatabasesOf(
   file: string,
   manifest: Manifest,

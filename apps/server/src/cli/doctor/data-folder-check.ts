@@ -7,7 +7,7 @@ import { type Finding, fail, ok, warn } from './finding.ts'
 export interface ExaminedFolder {
   readonly path: string
   readonly exists: boolean
-  /** The folder itself or, while it does not exist, the one in which it would be made. */
+  /** The folder or, if it does not exist, its parent. */
   readonly nearest: string
   readonly findings: readonly Finding[]
 }
@@ -36,7 +36,7 @@ export function checkDataFolder(given: string): ExaminedFolder {
   return { path, exists: true, nearest, findings: [access, ...checkFormat(path), ...checkSecrets(path)] }
 }
 
-/** Free space against the floor below which nothing is accepted. */
+/** Compares free space with the floor below which the server stops accepting events. */
 export function checkDisk(folder: string, floorBytes: number): Finding {
   const { bavail, bsize } = statfsSync(folder)
   const free = bavail * bsize
@@ -49,7 +49,7 @@ export function checkDisk(folder: string, floorBytes: number): Finding {
 const EARLIEST = Date.UTC(2025, 0, 1)
 const TOLERANCE_MS = 60_000
 
-/** What was written here was written in the past, unless a clock is wrong. */
+/** File times must be in the past, unless a clock is wrong. */
 export function checkClock(folder: string, now: number): Finding {
   const shown = new Date(now).toISOString()
   if (now < EARLIEST) return fail('clock', `${shown} is in the past: set the clock of this machine`)
@@ -99,7 +99,7 @@ function checkFormat(path: string): Finding[] {
 
 const SECRET_FILES = ['secret.key', 'cli-token', 'inbox.key']
 
-/** Files that are for the server's own user alone. */
+/** Files that only the server's user may read. */
 function checkSecrets(path: string): Finding[] {
   if (process.platform === 'win32') return []
   return SECRET_FILES.map((name) => join(path, name))

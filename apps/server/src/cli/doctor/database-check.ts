@@ -6,7 +6,7 @@ import type { Output } from '../command-io.ts'
 import { type Finding, fail, ok, warn } from './finding.ts'
 import { roomNeeded, ScratchFolder } from './scratch-folder.ts'
 
-/** Databases of a data folder beside its log, and what to do about a damaged one. */
+/** Databases of a data folder outside the log, and the advice if one is damaged. */
 const DATABASES: Readonly<Record<string, string>> = {
   'control.db': 'restore a backup',
   'delivery.db': 'restore a backup',
@@ -15,12 +15,12 @@ const DATABASES: Readonly<Record<string, string>> = {
 export const DATABASE_NAMES: readonly string[] = Object.keys(DATABASES)
 
 export interface DatabaseCheckOptions {
-  /** Leaves out reading every page. */
+  /** Skips reading every page. */
   readonly isQuick: boolean
   readonly progress: Output
 }
 
-/** Whether every page and index of the databases in a folder is what it was, while a server may have them open. */
+/** Checks every page and index of the databases in a folder, while a server may have them open. */
 export function* checkDatabases(folder: string, { isQuick, progress }: DatabaseCheckOptions): Generator<Finding> {
   const files = DATABASE_NAMES.map((name) => join(folder, name)).filter((file) => existsSync(file))
   if (files.length === 0) return
@@ -39,7 +39,7 @@ export function* checkDatabases(folder: string, { isQuick, progress }: DatabaseC
   if (whole.length > 0) yield ok('databases', `${whole.join(', ')}: every page and index fits`)
 }
 
-/** @returns what is not well with a database. */
+/** @returns the problems of a database. */
 function examined(file: string): Finding | undefined {
   try {
     const fault = faultOf(file)
@@ -54,7 +54,10 @@ function damaged(file: string, fault: string): Finding {
   return fail('databases', `${file} is damaged (${fault}): ${DATABASES[basename(file)]}`)
 }
 
-/** SQLite would make files beside a database even to read it, unless a server has made them: nothing may be changed here. */
+/**
+ * SQLite creates files beside a database even to read it, unless a server has created them: this check must change
+ * nothing.
+ */
 function faultOf(file: string): string | undefined {
   if (existsSync(`${file}-shm`)) return integrity(new DatabaseSync(file, { readOnly: true, timeout: 5_000 }))
   if (bytesOf(`${file}-wal`) > 0) return faultOfCopy(file)
@@ -63,7 +66,7 @@ function faultOf(file: string): string | undefined {
   return integrity(new DatabaseSync(location, { readOnly: true }))
 }
 
-/** Nobody has it open: what is in its WAL belongs to it all the same. */
+/** No process has the database open, but its WAL is part of it. */
 function faultOfCopy(file: string): string | undefined {
   const needed = 2 * (bytesOf(file) + bytesOf(`${file}-wal`))
   using folder = ScratchFolder.forBytes(needed)

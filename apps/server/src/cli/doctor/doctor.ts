@@ -15,10 +15,10 @@ import { checkLog } from './log-check.ts'
 import { checkPort } from './port-check.ts'
 
 export interface DoctorOptions {
-  /** Leaves out reading every record of the log and every page of the databases. */
+  /** Skips reading every record of the log and every page of the databases. */
   readonly quick?: boolean
   readonly json?: boolean
-  /** File of a backup: it is looked at instead of this machine. */
+  /** File of a backup to check instead of this machine. */
   readonly backup?: string | undefined
 }
 
@@ -37,9 +37,9 @@ export function addDoctor(program: Command, { io, exitWith }: CommandContext): v
 }
 
 /**
- * Looks for trouble on this machine, also while the server runs; changes nothing.
+ * Checks this machine for problems, even while the server runs; changes nothing.
  *
- * @returns the exit code: failed if anything is not well.
+ * @returns the exit code: failed if there is a problem.
  */
 export async function doctor(options: DoctorOptions, io: CommandIo): Promise<number> {
   const { stdout, env } = io

@@ -3,7 +3,7 @@ import { showUrl } from '../../config/setting-texts.ts'
 import type { Settings } from '../../config/settings.ts'
 import { type Finding, ok, warn } from './finding.ts'
 
-/** Which addresses destinations may be reached at. @see contracts/delivery.md §9 */
+/** The addresses that destinations may use. @see contracts/delivery.md §9 */
 export function checkEgress({ egressAllow, egressDeny, egressProxy, host }: Settings): Finding[] {
   const rules = new EgressRules({ allow: egressAllow, deny: egressDeny, listenHost: host })
   const mayReach = (hostname: string) => rules.judgeHost({ hostname, port: 443, isConfigured: true }) === undefined

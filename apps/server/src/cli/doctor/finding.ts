@@ -1,8 +1,8 @@
-/** What the doctor says of one thing. */
+/** The result of one check. */
 export interface Finding {
   readonly verdict: 'ok' | 'warn' | 'fail'
   readonly what: string
-  /** A line for people: what is so and, where it is not well, what to do. */
+  /** A line for people: the state and, for a problem, the advice. */
   readonly text: string
 }
 

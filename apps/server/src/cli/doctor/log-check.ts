@@ -6,7 +6,7 @@ import { type Finding, fail, ok, warn } from './finding.ts'
 import { readSegment, type SegmentReport, SegmentUnreadableError } from './segment-reader.ts'
 
 export interface LogCheckOptions {
-  /** Leaves out reading every record. */
+  /** Skips reading every record. */
   readonly isQuick: boolean
   readonly progress: Output
 }
@@ -17,7 +17,7 @@ interface SegmentFiles {
   readonly bytes: number
 }
 
-/** The segments of the log: what there is, what was set aside, and whether every record is what it was. */
+/** Checks the segments of the log: present and damaged segments, and every record. */
 export function* checkLog(dataFolder: string, { isQuick, progress }: LogCheckOptions): Generator<Finding> {
   const directory = join(dataFolder, 'log')
   if (!existsSync(directory)) {
@@ -56,7 +56,7 @@ function* checkRecords(segments: readonly SegmentFiles[], progress: Output): Gen
     } finally {
       if (progress.isTTY) progress.write('\r\u001b[K')
     }
-    // Retention may have taken it since the list was made.
+    // Retention may have deleted it since it was listed.
     if (report === 'gone') continue
     records += report.records
     if (report.damagedOffsets.length === 0) continue

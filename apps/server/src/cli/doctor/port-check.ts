@@ -5,7 +5,7 @@ import { type Finding, fail, ok } from './finding.ts'
 
 const ANSWER_MS = 5_000
 
-/** Whether the port is free, or a Millrace has it, and then how that is. */
+/** Whether the port is free or used by a Millrace, and the health of that Millrace. */
 export async function checkPort({ host, port }: Pick<Settings, 'host' | 'port'>): Promise<Finding> {
   if (port === 0) return ok('port', 'any free one')
   const place = host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`
@@ -29,7 +29,7 @@ export async function checkPort({ host, port }: Pick<Settings, 'host' | 'port'>)
 
 const ADVICE: Record<string, string> = { EACCES: 'MILLRACE_PORT; ports below 1024 need an administrator' }
 
-/** Listens for a moment: nothing else tells as surely. */
+/** Listens for a moment: the only reliable test. */
 function obstacleToListening(host: string, port: number): Promise<string | undefined> {
   return new Promise((resolve) => {
     const server = createServer()

@@ -3,11 +3,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { size } from '../paint.ts'
 
-/** A temporary folder for copies of what may not be touched where it lies. It goes with all that is in it. */
+/** A temporary folder for copies of files that must not change. It is removed with its content. */
 export class ScratchFolder implements Disposable {
   readonly path: string
 
-  /** @returns undefined where the disk has no room for so much. */
+  /** @returns undefined if the disk has too little space. */
   static forBytes(bytes: number): ScratchFolder | undefined {
     const { bavail, bsize } = statfsSync(tmpdir())
     return bavail * bsize < bytes ? undefined : new ScratchFolder()
@@ -22,7 +22,7 @@ export class ScratchFolder implements Disposable {
   }
 }
 
-/** To be said of a copy that there is no room for. */
+/** Text for a copy that does not fit on the disk. */
 export function roomNeeded(bytes: number): string {
   return `needs ${size(bytes)} in ${tmpdir()}; skip it with --quick`
 }

@@ -8,11 +8,11 @@ import { roomNeeded, ScratchFolder } from './scratch-folder.ts'
 
 export interface SegmentReport {
   readonly records: number
-  /** Of records that fail their checksums; at most the first 1,000. */
+  /** Records that fail their checksums; at most the first 1,000. */
   readonly damagedOffsets: readonly number[]
 }
 
-/** The file is no database of ours, or cannot be looked at. */
+/** The file is not a database of ours, or cannot be read. */
 export class SegmentUnreadableError extends Error {
   override readonly name = 'SegmentUnreadableError'
   readonly code = 'segment_unreadable'
@@ -21,10 +21,10 @@ export class SegmentUnreadableError extends Error {
 const MAX_OFFSETS = 1_000
 
 /**
- * Reads every record of a segment and checks it, while a server may have the log open. SQLite would make or change files
- * beside a database with a WAL even to read it: of such a segment a copy is read.
+ * Reads and checks every record of a segment, while a server may have the log open. SQLite would create or change files
+ * beside a database with a WAL even to read it, so such a segment is copied first.
  *
- * @returns `gone` if there is no such file any more.
+ * @returns `gone` if the file no longer exists.
  * @throws SegmentUnreadableError
  */
 export function readSegment(path: string, first: number): SegmentReport | 'gone' {
@@ -36,7 +36,7 @@ export function readSegment(path: string, first: number): SegmentReport | 'gone'
   } catch (error) {
     if (walBytesOf(path) > 0) throw error
   }
-  // Its WAL was moved into the database while it was copied: what the copy seemed to lack says nothing.
+  // A checkpoint ran during the copy: errors in the copy mean nothing.
   return readSegment(path, first)
 }
 
@@ -46,7 +46,7 @@ function readCopy(path: string, first: number): SegmentReport | 'gone' {
   if (folder === undefined) throw new SegmentUnreadableError(`a copy of it ${roomNeeded(needed)}`)
   const copy = join(folder.path, 'segment.db')
   return guarded(path, () => {
-    // The WAL comes first: what is moved into the database meanwhile is then there twice, and not gone.
+    // The WAL is copied first: pages that a checkpoint moves meanwhile are then duplicated instead of lost.
     copyFileSync(`${path}-wal`, `${copy}-wal`)
     copyFileSync(path, copy)
     return readRecords(copy, first, 'with its WAL')
@@ -58,7 +58,7 @@ function walBytesOf(path: string): number {
 }
 
 function readRecords(path: string, first: number, way: 'as it is' | 'with its WAL'): SegmentReport {
-  // SQLite takes an empty file for an empty database; a segment never is one.
+  // SQLite reads an empty file as an empty database; a segment is never empty.
   if (statSync(path).size === 0) throw new Error('the file is empty')
   const location = pathToFileURL(path)
   if (way === 'as it is') location.search = '?immutable=1'
@@ -83,7 +83,7 @@ function readRecords(path: string, first: number, way: 'as it is' | 'with its WA
   }
 }
 
-/** A segment that was begun and never written has no tables. */
+/** A segment that was created and never written has no tables. */
 function isBlank(database: DatabaseSync): boolean {
   const { tables } = database.prepare('SELECT count(*) AS tables FROM sqlite_schema').get() as { tables: number }
   const { page_count: pages } = database.prepare('PRAGMA page_count').get() as { page_count: number }

@@ -9,7 +9,7 @@ import {
 } from '@millrace/protocol'
 import { usageError } from '../command-io.ts'
 
-/** Where the events of a command go, and what of. */
+/** The options that describe the events and their source. */
 export interface EventsToSend {
   readonly path: string
   readonly body: JsonObject
@@ -23,7 +23,7 @@ export interface EventOptions {
   readonly property?: readonly string[]
 }
 
-/** Which member the name on the command line is, by type. */
+/** The member that the name on the command line sets, by type. */
 const NAME_MEMBER: Partial<Record<EventType, string>> = {
   track: 'event',
   page: 'name',
@@ -33,8 +33,7 @@ const NAME_MEMBER: Partial<Record<EventType, string>> = {
 }
 
 /**
- * The event that the command line describes. Every event gets a messageId, by which it is traced, and without any user an
- * anonymous one.
+ * The event of the command line. Every event gets a messageId, for tracing, and an anonymousId if it has no user.
  */
 export function eventOfOptions(
   type: string,
@@ -63,7 +62,7 @@ export function eventOfOptions(
   return single(eventType, event, newId)
 }
 
-/** Events as they are given: one object, a list, or the body of a batch. */
+/** Events in the given form: one object, a list, or the body of a batch. */
 export function eventsOfMessage(
   text: string,
   type: string | undefined,
@@ -80,7 +79,7 @@ export function eventsOfMessage(
   if (Array.isArray(list)) {
     const envelope = isJsonObject(message) ? message : {}
     const events = list.map((each) => (isJsonObject(each) ? withMessageId(each, newId) : each))
-    // What is no event goes out as it is: the server says what is wrong with it.
+    // A value that is not an event is sent unchanged: the server reports the error.
     const path = isBackfill ? '/v1/backfill' : '/v1/batch'
     return { path, body: { ...envelope, batch: events }, events: events.filter(isJsonObject) }
   }
@@ -107,7 +106,7 @@ function checkedType(type: string): EventType {
   throw usageError(`"${type}" is not an event type.`, `There are ${EVENT_TYPES.join(', ')}.`)
 }
 
-/** What reads as JSON is that, everything else is text: `price=18.5`, `hall=B`, `tags=["matinee"]`. */
+/** A value is parsed as JSON if possible, else it is text: `price=18.5`, `hall=B`, `tags=["matinee"]`. */
 function parseProperty(property: string): [key: string, value: JsonValue] {
   const at = property.indexOf('=')
   if (at < 1) throw usageError(`--property "${property}" is not of the form name=value.`)

@@ -12,12 +12,12 @@ export const OUTCOME_COLOURS: Readonly<Record<string, Colour>> = {
   retrying: 'yellow',
 }
 
-/** Outcomes that come to an event sooner or later without anybody's doing. */
+/** Outcomes that change without any action of a person. */
 export function isOnItsWay({ destinations }: EventTrace): boolean {
   return destinations.some(({ outcome }) => outcome === 'pending')
 }
 
-/** What became of an accepted event at each destination, as lines for people. */
+/** The outcomes of an accepted event at each destination, as lines for people. */
 export function journeyLines(journey: EventTrace, names: ResourceNames, paint: Paint): string[] {
   const { messageId, sourceId, acceptedAt, position, destinations } = journey
   const facts = columns([
@@ -49,7 +49,7 @@ export function named(id: string, names: ResourceNames): string {
   return name === undefined ? oneLine(id) : `${oneLine(name)} (${oneLine(id)})`
 }
 
-/** One line an attempt. */
+/** One line for each attempt. */
 export function attemptLines(attempts: readonly Attempt[], paint: Paint): string[] {
   const rows = attempts.map(({ n, at, durationMs, status, text, ...attempt }) => [
     `${n}.`,
@@ -70,7 +70,7 @@ function destinationLines(destination: Journey, names: ResourceNames, paint: Pai
   const shownOutcome = oneLine(outcome).replaceAll('_', ' ')
   const line = [
     `  ${colour === undefined ? shownOutcome : paint(colour, shownOutcome)}`,
-    // The sentence below says it with its time.
+    // The sentence below contains this with its time.
     reason === null || waiting !== undefined ? '' : `: ${oneLine(reason)}`,
     `  →  ${paint('bold', named(destinationId, names))}`,
     replayId === null ? '' : `, replay ${oneLine(replayId)}`,

@@ -37,7 +37,7 @@ export function addSend(program: Command, { io }: CommandContext): void {
     .action((type: string | undefined, name: string | undefined, options: SendOptions) => send(type, name, options, io))
 }
 
-/** Sends an event, or those of a message. */
+/** Sends an event, or the events of a message. */
 async function send(
   type: string | undefined,
   name: string | undefined,
@@ -69,7 +69,7 @@ async function send(
 
 async function eventsOf(type: string | undefined, name: string | undefined, options: SendOptions, io: CommandIo) {
   if (options.message === undefined) {
-    if (type === undefined) throw usageError('Say what to send: a type, such as track, or --message.')
+    if (type === undefined) throw usageError('Nothing to send: give a type, such as track, or --message.')
     return eventOfOptions(type, name, options, randomUUID)
   }
   if (name !== undefined || options.user !== undefined || options.anonymous !== undefined || options.property) {
@@ -78,7 +78,7 @@ async function eventsOf(type: string | undefined, name: string | undefined, opti
   return eventsOfMessage(await readMessage(options.message, io), type, randomUUID, options.backfill)
 }
 
-/** The source that a person means by its id, key or name; without a word, the one that the first start made. */
+/** The source with this id, key or name; without a name, the source of the first start. */
 async function findSource(api: ServerApi, wanted: string | undefined): Promise<Source> {
   const sources = await api.all<Source>('/v2/sources', 'sources')
   const byId = sources.find(({ id }) => id === wanted)
@@ -95,7 +95,7 @@ async function findSource(api: ServerApi, wanted: string | undefined): Promise<S
   throw new CommandError(`${api.url} has no source "Quickstart": use --source or --write-key.`, advice)
 }
 
-/** As a shell takes it for one word. */
+/** Quotes a text as one shell word. */
 function shellWord(text: string): string {
   const plain = oneLine(text, 4_000)
   return /^[\w.:@/+-]+$/.test(plain) ? plain : `'${plain.replaceAll("'", "'\\''")}'`

@@ -4,7 +4,7 @@ export interface ServerEvent {
   readonly data: string
 }
 
-/** The messages of a stream, each as soon as it is whole; comments are passed over. */
+/** The messages of a stream, each when it is complete; comments are skipped. */
 export async function* serverEvents(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<ServerEvent> {
   const decoder = new TextDecoder()
   let text = ''

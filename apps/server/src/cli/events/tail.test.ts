@@ -126,7 +126,7 @@ test('what will not pass ends it: no server, too many listeners, a wrong filter,
   const CASES: [Answer[], RegExp][] = [
     [[refused(503, 'Too many listeners')], /answered 503 Too many listeners/],
     [[refused(400, 'Invalid type')], /answered 400 Invalid type/],
-    [[[200, STREAM], refused(401, 'Invalid Authorization Header')], /does not know this token/],
+    [[[200, STREAM], refused(401, 'Invalid Authorization Header')], /rejected this token/],
   ]
   for (const [answers, text] of CASES) {
     const { code, err } = await tailOf(answers)

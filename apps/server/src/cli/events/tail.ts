@@ -46,7 +46,7 @@ export function addTail(program: Command, { io }: CommandContext): void {
     .action((options: TailOptions) => tail(options, io))
 }
 
-/** Shows what is accepted and what becomes of it, as it happens, until it is told to stop. */
+/** Shows accepted events and their outcomes as they happen, until it is stopped. */
 async function tail(options: TailOptions, io: CommandIo): Promise<void> {
   const api = new ServerApi(options, io)
   const stop = new AbortController()
@@ -77,7 +77,7 @@ async function tail(options: TailOptions, io: CommandIo): Promise<void> {
   }
 }
 
-/** A server that restarts is gone for a while, and then not ready for a while. */
+/** During a restart the server is first absent, then not ready. */
 function mayPass(error: Error): boolean {
   return error instanceof AnswerError ? error.status >= 500 : error instanceof CommandError
 }
@@ -95,11 +95,11 @@ function jsonLine({ name, data }: ServerEvent): string {
   return json({ event: name, data: JSON.parse(data) }, 0)
 }
 
-/** Events whose titles are remembered, so that an outcome can show what it is of. */
+/** Number of events whose titles are stored to show with their outcomes. */
 const MAX_TITLES = 1_000
 const WIDTHS = { time: 12, what: 13, event: 32, where: 40 }
 
-/** Lines of one form, whatever comes later: each column has its width, and the last one is the messageId. */
+/** Lines with fixed columns; the last one is the messageId. */
 function lineFor(names: ResourceNames, paint: Paint): (event: ServerEvent) => string {
   const titles = new Map<string, string>()
   const line = (at: string, what: string, title: string, where: string, messageId: string) =>

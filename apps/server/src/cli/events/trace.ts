@@ -13,7 +13,7 @@ interface TraceOptions extends ServerOptions {
   readonly json?: boolean
 }
 
-/** An event shows within a second; one that was just sent mostly reaches its destinations in that time too. */
+/** An event is visible within a second, and has usually reached its destinations by then. */
 const PATIENCE_MS = 2_000
 const POLL_MS = 100
 
@@ -25,7 +25,7 @@ export function addTrace(program: Command, { io }: CommandContext): void {
     .action((messageId: string, options: TraceOptions) => trace(messageId, options, io))
 }
 
-/** Shows the journey of each accepted event with a messageId. */
+/** Shows the trace of each accepted event with a messageId. */
 async function trace(messageId: string, options: TraceOptions, io: CommandIo): Promise<void> {
   const api = new ServerApi(options, io)
   const answer = await settledTrace(api, messageId, options.source, io.clock)

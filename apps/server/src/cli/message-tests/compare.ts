@@ -1,16 +1,16 @@
 import { isJsonObject, type JsonValue, ownMember } from '@millrace/protocol'
 
-/** Where a result is not what was expected. */
+/** A difference between result and expectation. */
 export interface Mismatch {
   /** JSON pointer into the result. */
   readonly path: string
   readonly expected: JsonValue
-  /** Undefined: there is nothing. */
+  /** Undefined: no value. */
   readonly actual: JsonValue | undefined
 }
 
 /**
- * Compares the members that are expected, at every depth; the result may have others. Lists are as long as expected, the
+ * Compares the expected members, at every depth; the result may have more. Lists must have the expected length; the
  * order of members does not matter.
  */
 export function mismatches(expected: JsonValue, actual: JsonValue | undefined, path = ''): Mismatch[] {

@@ -1,6 +1,6 @@
 import type { TestOutcome } from './run-tests.ts'
 
-/** A JUnit report, as build systems read it: a suite for each file. */
+/** A JUnit report for build systems: a suite for each file. */
 export function junitReport(outcomes: readonly TestOutcome[]): string {
   const suites = [...Map.groupBy(outcomes, ({ file }) => file)].map(([file, tests]) => {
     const failures = tests.filter(({ failure }) => failure !== undefined).length
@@ -20,7 +20,7 @@ function testCase({ name, destination, stage, failure }: TestOutcome): string {
   return `${head}>\n      <failure message="${escaped(first)}">${text}</failure>\n    </testcase>\n`
 }
 
-/** Characters that XML cannot hold are left out. */
+/** Removes characters that XML cannot represent. */
 function escaped(text: string): string {
   return text
     .toWellFormed()

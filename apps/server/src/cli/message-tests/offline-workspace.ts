@@ -20,13 +20,12 @@ import { type ConfigFile, readConfigFile } from '../configuration/config-file.ts
 import { filled, MASK } from '../configuration/placeholders.ts'
 import { oneLine } from '../paint.ts'
 
-/** In place of secrets that only a server has: where it shows up it is masked like them. */
+/** Replaces secrets that only a server has; masked in output in the same way. */
 const NO_VALUE = 'a-secret-of-the-server'
 const TIMEOUT_MS = 60_000
 
 /**
- * What a configuration file describes, as a server would have it, in a folder of its own that goes with it. Nothing of it
- * reaches the network.
+ * The workspace of a configuration file, as a server would have it, in a temporary folder. It never uses the network.
  */
 export class OfflineWorkspace implements AsyncDisposable {
   readonly #folder: string
@@ -73,12 +72,12 @@ export class OfflineWorkspace implements AsyncDisposable {
     this.#tests = tests
   }
 
-  /** By its key in the file. */
+  /** By key in the file. */
   destination(key: string): TestedDestination | undefined {
     return [...this.#controlPlane.snapshot().destinations.values()].find((each) => each.key === key)
   }
 
-  /** @returns the result object as the Test API answers it. */
+  /** @returns the result object in the form of the Test API. */
   run(...[destination, message, flags]: Parameters<OfflineTests['run']>): Promise<JsonObject> {
     return this.#tests.run(destination, message, flags)
   }
@@ -101,7 +100,7 @@ export class OfflineWorkspace implements AsyncDisposable {
   }
 }
 
-/** The document as the server would be sent it, but that secrets which only the server has are made up. */
+/** The document in the form sent to a server, but with placeholder values for secrets that only the server has. */
 function documentOf(file: ConfigFile, env: Environment): JsonObject {
   const unmasked = JSON.parse(JSON.stringify(file.document).replaceAll(MASK, NO_VALUE)) as JsonObject
   const { document, missing } = withCode(filled(unmasked, env, NO_VALUE).document, dirname(file.name))

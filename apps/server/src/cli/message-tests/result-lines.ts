@@ -3,12 +3,12 @@ import { indentedLine, json, oneLine, type Paint } from '../paint.ts'
 
 const NO_TRANSFORMATION = 'Transformation VersionID not found'
 
-/** Whether it was not tested, or a stage failed; that there is no transformation is no failure. */
+/** Whether the test did not run, or a stage failed; a missing transformation is not a failure. */
 export function hasFailed(result: DestinationResult): boolean {
   return 'error' in result || result.data.some((each) => stagesOf(each).some(({ state }) => state === 'failed'))
 }
 
-/** Results for people: what each stage made, and of a failure why. */
+/** Results for people: the output of each stage, and the reason of a failure. */
 export function resultLines(results: readonly DestinationResult[], paint: Paint): string[] {
   return results.flatMap((result, i) => {
     const { destinationId, destinationName } = result
@@ -75,7 +75,7 @@ function failed(name: string, { error }: StageError): Stage {
   return { name, state: 'failed', summary: 'failed', details: error.split('\n').map(indentedLine) }
 }
 
-/** An object with an error and nothing else; an event has a type at least. */
+/** An object with only an error; an event always has a type. */
 function isFailed(value: object): value is StageError {
   return typeof (value as Partial<StageError>).error === 'string' && Object.keys(value).length === 1
 }

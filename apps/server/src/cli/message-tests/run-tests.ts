@@ -4,16 +4,16 @@ import { indentedLine, json, oneLine } from '../paint.ts'
 import { type Mismatch, mismatches } from './compare.ts'
 import type { OfflineWorkspace } from './offline-workspace.ts'
 
-/** What came of one test of a file. */
+/** The result of one test of a file. */
 export interface TestOutcome {
   readonly file: string
   readonly name: string
   readonly destination: string
   readonly stage: MessageTest['stage']
-  /** Lines that say what is wrong, fit for a terminal; undefined when the test passes. */
+  /** Lines that describe the failure, safe for a terminal; undefined if the test passes. */
   readonly failure: readonly string[] | undefined
   readonly mismatches: readonly Mismatch[]
-  /** What was compared; undefined where it could not be made. */
+  /** The compared value; undefined if it could not be created. */
   readonly result: JsonValue | undefined
 }
 
@@ -54,13 +54,13 @@ function failed(told: Pick<TestOutcome, 'file' | 'name' | 'destination' | 'stage
   return { ...told, failure: failure.map((line) => oneLine(line)), mismatches: [], result: undefined }
 }
 
-/** The event that user code made, or the requests that the destination makes of it; where that failed, the error. */
+/** The event after user code, or the requests of the destination; after a failure, the error. */
 function comparedIn(result: JsonObject, stage: MessageTest['stage']): JsonValue {
   const stages = (result as { data?: [Record<string, JsonValue>] }).data?.[0]
   if (stages === undefined) return { error: result['error']! }
   const { user_transformed_payload: user, dest_transformed_payload: dest } = stages
   if (stage === 'user') return user!
-  // Why user code failed says more than that the later stage was not reached.
+  // The failure of user code says more than the later stage that did not run.
   return Array.isArray(dest) || user === undefined || !isFailure(user) ? dest! : user
 }
 
@@ -77,7 +77,7 @@ function mismatchLines({ path, expected, actual }: Mismatch): string[] {
 }
 
 function indented(word: string, value: JsonValue): string[] {
-  // Of a text with several lines, such as that of a failure, each is shown as it is.
+  // Each line of a multi-line text, such as a failure, is shown.
   const hasLines = typeof value === 'string' && value.includes('\n')
   const [first = '', ...rest] = hasLines ? value.split('\n').map(indentedLine) : json(value).split('\n')
   return [`  ${word} ${first}`, ...rest.map((line) => `  ${' '.repeat(word.length)} ${line}`)]

@@ -6,12 +6,12 @@ const WORDS = ['user', 'dest', 'send'] as const
 /**
  * Reads a comma list of stages, such as `user,dest`.
  *
- * @throws CommandError for a word that is none of them.
+ * @throws CommandError for an unknown word.
  */
 export function stageFlags(list: string): StageFlags {
   const words = list.split(',').map((word) => word.trim())
   const unknown = words.find((word) => !WORDS.includes(word as (typeof WORDS)[number]))
-  if (unknown !== undefined) throw usageError(`"${unknown}" is no stage.`, `There are ${WORDS.join(', ')}.`)
+  if (unknown !== undefined) throw usageError(`"${unknown}" is not a stage.`, `There are ${WORDS.join(', ')}.`)
   return {
     user_transform: words.includes('user'),
     dest_transform: words.includes('dest'),

@@ -28,7 +28,7 @@ async function test(named: readonly string[], options: TestOptions, io: CommandI
   const files = named.length > 0 ? named : await testFiles()
   if (files.length === 0) throw new CommandError(`No *${MESSAGE_TEST_FILE_ENDING} in this folder or below.`)
   const read = files.map((file) => ({ file, tests: readTests(file) }))
-  // Half the server: the other commands start without it.
+  // Loads half of the server: only this command imports it.
   const [{ OfflineWorkspace }, { runTests }] = await Promise.all([
     import('./offline-workspace.ts'),
     import('./run-tests.ts'),
@@ -47,7 +47,7 @@ async function testFiles(): Promise<string[]> {
   return found.sort()
 }
 
-/** @throws CommandError with every fault of the file and its place. */
+/** @throws CommandError with every error of the file and its place. */
 function readTests(file: string) {
   let text: string
   try {

@@ -20,7 +20,7 @@ interface Filters {
   readonly to?: string
 }
 
-/** The rate is of a replay alone. */
+/** Only a replay has a rate. */
 interface ActionOptions extends Filters, RateOption, ServerOptions {
   readonly all?: boolean
   readonly dryRun?: boolean

@@ -6,8 +6,8 @@ const PATIENCE_MS = 2_000
 const ASK_AGAIN_MS = 500
 
 /**
- * Follows a job over dead letters until it has ended, or somebody has paused it. On a terminal it says how far it is, once that
- * takes longer than two seconds; the job goes on without whoever stops watching.
+ * Follows a job over dead letters until it ends or is paused. On a terminal it shows the progress, after two seconds.
+ * The job continues if the command is interrupted.
  */
 export async function followReplay(id: string, api: ServerApi, { stderr, clock }: CommandIo): Promise<Replay> {
   const startedAt = clock.monotonic()

@@ -100,7 +100,7 @@ async function showReplay(id: string, options: Common, io: CommandIo): Promise<v
   io.stdout.write(`${[head, ...facts.map((line) => `  ${line}`)].join('\n')}\n`)
 }
 
-/** What is done, and with what. */
+/** The kind of work, and its source. */
 function whatIsDone({ kind, origin, dryRun }: Replay): string {
   const what = origin === 'log' ? `${oneLine(kind)} of the log` : oneLine(kind)
   return dryRun ? `${what} (dry run)` : what

@@ -90,5 +90,5 @@ test('missing keys, a rebuild, and a token that is not good', async () => {
   expect((await run(['schema', 'rebuild', '--json'], env)).out).toContain('"running"')
   const refused = await run(['schema', 'missing', 'gone'], env)
   expect(refused.code).toBe(1)
-  expect(refused.err).toMatch(/does not know this token: 400 Invalid admin credentials/)
+  expect(refused.err).toMatch(/rejected this token: 400 Invalid admin credentials/)
 })

@@ -22,7 +22,7 @@ const SHOWN_VALUES = 5
 const MAX_NAME = 60
 const MAX_PATH = 240
 
-/** `millrace schema …`: what events really look like. */
+/** `millrace schema …`: the schemas of received events. */
 export function addSchema(program: Command, { io }: CommandContext): void {
   const group = program.command('schema').description('schemas of the received events: models, versions, values')
   withExample(remote(group.command('models')), 'schema models')
@@ -157,7 +157,7 @@ function versionsOf(eventId: string, api: ServerApi): Promise<readonly EventVers
   return api.get(`/schemas/event-versions?EventID=${encodeURIComponent(eventId)}`)
 }
 
-/** Ids of models and versions are never the same, so one command does for both. */
+/** Ids of models and versions never coincide, so one command accepts both. */
 async function metadataOf(id: string, api: ServerApi): Promise<EventMetadata> {
   const encoded = encodeURIComponent(id)
   try {
@@ -172,7 +172,7 @@ function title({ EventType, EventIdentifier }: EventModel): string {
   return oneLine(EventIdentifier === '' ? EventType : `${EventType} "${EventIdentifier}"`, MAX_NAME)
 }
 
-/** Without the decimals that nobody reads. */
+/** Without unneeded decimals. */
 function seen(rfc3339: string): string {
   return time(rfc3339).slice(0, 19)
 }

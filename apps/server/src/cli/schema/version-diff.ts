@@ -1,15 +1,15 @@
-/** How a key differs between two versions. */
+/** The difference of a key between two versions. */
 export interface KeyChange {
   readonly path: string
   readonly change: 'added' | 'removed' | 'type changed'
-  /** Null where there is no such key. */
+  /** Null if the version lacks the key. */
   readonly from: string | null
   readonly to: string | null
 }
 
 type Schema = Readonly<Record<string, string>>
 
-/** What the second has otherwise than the first, by path. */
+/** Differences of the second version from the first, by path. */
 export function versionDiff(first: Schema, second: Schema): KeyChange[] {
   const paths = [...new Set([...Object.keys(first), ...Object.keys(second)])].sort()
   return paths.flatMap((path): KeyChange[] => {

@@ -6,12 +6,18 @@ import type { DeadLetterTable } from './letters/dead-letter-table.ts'
 import type { OutcomeTables } from './outcomes/outcome-tables.ts'
 import type { StoredNames } from './stored-names.ts'
 
-/** Dead letters that are given up in one transaction: outcomes that are to be written do not wait long behind it. */
+/** Number of dead letters that one transaction gives up: small, because outcomes wait for it. */
 const LETTERS_TOGETHER = 500
-/** Between two ranges of one destination and source that become one: whatever lies there has an outcome of its own. */
+/**
+ * Maximum gap between two ranges of one destination and source that are merged: the events in the gap have their own
+ * outcomes.
+ */
 const MAX_BETWEEN = 10_000
 
-/** What destinations hold on disk, and what of it is given up for the storage budget. @see contracts/delivery.md §4 [D636] */
+/**
+ * The bytes that destinations hold on disk, and their expiry by the storage budget. @see contracts/delivery.md §4
+ * [D636]
+ */
 export class BacklogTable {
   readonly #names: StoredNames
   readonly #letters: DeadLetterTable
@@ -33,7 +39,7 @@ export class BacklogTable {
            (SELECT id FROM ranges WHERE destination = ?4 AND source = ?5 AND partition = ?6 AND outcome = 'expired'
               AND reason = ?7 AND to_offset <= ?8 AND to_offset >= ?8 - ${MAX_BETWEEN} ORDER BY id DESC LIMIT 1)`,
       ),
-      // Those in flight keep their rows: they come to an outcome of their own.
+      // Events in flight keep their rows: they will get their own outcome.
       dropWaits: db.prepare(
         `DELETE FROM journeys WHERE destination = ? AND outcome = 'waiting' AND replay = 0 AND partition = ? AND offset < ?
            AND (offset || ' ' || idx) NOT IN (SELECT value FROM json_each(?))`,
@@ -85,7 +91,7 @@ export class BacklogTable {
       const hasFirst = this.#outcomes.recorded(destination, partition, offset, index).some((each) => !each.replayId)
       this.#outcomes.writeJourney({
         ...letter,
-        // Beside an outcome of the first delivery it is one of a replay.
+        // If the first delivery has an outcome, this one belongs to a replay.
         replayId: hasFirst ? letter.replayId : null,
         outcome: 'expired',
         reason,

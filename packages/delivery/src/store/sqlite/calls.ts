@@ -12,27 +12,27 @@ type Nouns = Pick<
   'outcomes' | 'deadLetters' | 'jobs' | 'backlog' | 'statistics' | 'spans' | 'messages' | 'runs'
 >
 
-/** The functions of a noun as the thread has them: they answer at once. */
+/** The functions of a noun inside the thread: they return at once. */
 type Answers<Noun> = {
   [Name in keyof Noun]: Noun[Name] extends (...request: infer Request) => Promise<infer Answer>
     ? (...request: Request) => Answer
     : never
 }
 
-/** Each crosses as `noun.function`. */
+/** Each function is called by the name `noun.function`. */
 export type NounAnswers = { [Name in keyof Nouns]: Answers<Nouns[Name]> }
 
 /** The other functions of the delivery store's thread. */
 export type DeliveryCalls = {
   open(nothing: undefined): void
-  /** Writes all of it in one transaction or, if rows of it cannot be written, nothing. @returns those rows. */
+  /** Writes the flush in one transaction, or nothing if rows cannot be written. @returns those rows. */
   flush(flush: Flush): RefusedRow[]
   noteUnderWay(event: UnderWay): void
   tidy(request: TidyRequest): void
   close(nothing: undefined): void
 }
 
-/** @returns the functions of all nouns by the names under which they cross. */
+/** @returns the functions of all nouns by their call names. */
 export function functionsOf(nouns: NounAnswers): CallMap {
   return Object.fromEntries(
     Object.entries(nouns).flatMap(([noun, answers]) =>
@@ -41,7 +41,7 @@ export function functionsOf(nouns: NounAnswers): CallMap {
   ) as CallMap
 }
 
-/** A noun whose functions are calls to the thread. */
+/** A noun whose functions call the thread. */
 export function nounOf<Name extends keyof Nouns>(thread: ThreadCalls<DeliveryCalls>, noun: Name): Nouns[Name] {
   const calls = thread as ThreadCalls<CallMap>
   const get = (_: object, name: string | symbol) => (request: unknown) => calls.call(`${noun}.${String(name)}`, request)

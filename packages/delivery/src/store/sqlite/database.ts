@@ -3,7 +3,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { migrate, refuseNewer } from './schema.ts'
 
 /**
- * Opens delivery.db, makes it if it is missing, and brings it to this version's schema.
+ * Opens delivery.db, creates it if it is missing, and migrates it to this version's schema.
  *
  * @throws NewerSchemaError for a database of a later version; nothing is changed then.
  */
@@ -25,7 +25,7 @@ export function openDatabase(file: string): DatabaseSync {
   }
 }
 
-/** Looks before it touches: a connection that may write would already change the file. */
+/** Reads the version first: even opening a connection that may write changes the file. */
 function refuseNewerFile(file: string): void {
   const db = new DatabaseSync(file, { readOnly: true })
   try {
@@ -35,7 +35,7 @@ function refuseNewerFile(file: string): void {
   }
 }
 
-/** Runs `work` in one transaction: all of it is on disk afterwards, or none. */
+/** Runs `work` in one transaction. */
 export function inTransaction<T>(db: DatabaseSync, work: () => T): T {
   db.exec('BEGIN IMMEDIATE')
   try {

@@ -3,7 +3,7 @@ import type { KeptRecord } from '../backlog-store.ts'
 import type { StoredNames } from './stored-names.ts'
 
 /**
- * Records of the log that somebody still has to deliver, and that the log had to give up before: copied here first.
+ * Records that some destination still needs although the log must delete them: copied here first.
  *
  * @see contracts/ingest.md §9 [D145]
  */
@@ -37,7 +37,7 @@ export class KeptRecords {
     }
   }
 
-  /** At least one if there is one. */
+  /** At least one record if there is one. */
   read(partition: number, stream: number, from: number, maxBytes: number): KeptRecord[] {
     const found: KeptRecord[] = []
     let left = maxBytes
@@ -62,7 +62,7 @@ export class KeptRecords {
     })
   }
 
-  /** By partition with any: the first offset and the one behind the last. */
+  /** By non-empty partition: the first offset, and the offset after the last. */
   ranges(): { partition: number; from: number; to: number }[] {
     const rows = this.#statements.range.all() as { partition: number; first: number; last: number }[]
     return rows.map(({ partition, first, last }) => ({ partition, from: first, to: last + 1 }))

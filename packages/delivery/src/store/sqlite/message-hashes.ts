@@ -4,8 +4,8 @@ import { findInEntries, HASH_ENTRY_BYTES } from '../message-store.ts'
 const BUCKETS = 32
 
 /**
- * Where the messageIds of accepted events are, by their 8-byte hashes: no index per event, but chunks of some thousand
- * events, each split into 32 rows by the hash, of which a search reads one.
+ * Finds the places of accepted events by the 8-byte hashes of their messageIds. There is no index entry per event, but
+ * chunks of some thousand events. Each chunk is split into 32 rows by the hash, and a search reads one of them.
  *
  * @see contracts/delivery.md §8 [D624]
  */

@@ -2,7 +2,7 @@ import type { DatabaseSync } from 'node:sqlite'
 import type { RangeWrite, Recorded } from '../outcome-store.ts'
 import type { StoredNames } from './stored-names.ts'
 
-/** Outcomes of whole ranges of the log: what was discarded or given up without having been looked at. */
+/** Outcomes of whole ranges of the log: events discarded or given up without being read. */
 export class RangeTable {
   readonly #names: StoredNames
   readonly #statements
@@ -30,14 +30,14 @@ export class RangeTable {
     this.#statements.put.run(destination, source, partition, fromOffset, toOffset, outcome, reason, count, at)
   }
 
-  /** Unless it is there. */
+  /** Unless it exists. */
   writeOnce(range: RangeWrite): void {
     const { destinationId, partition, fromOffset, outcome } = range
     const known = this.#statements.known.get(this.#names.number(destinationId), partition, fromOffset, outcome)
     if (known === undefined) this.write(range)
   }
 
-  /** The first range that an event lies in. */
+  /** The first range that contains an event. */
   at(destination: number, sourceId: string, partition: number, offset: number): Recorded | undefined {
     const source = this.#names.find(sourceId) ?? -1
     const row = this.#statements.at.get(destination, partition, offset, offset, source)

@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { type RunBefore, UNCLEAN_WITHIN_MS, type UnderWay } from '../run-store.ts'
 
-/** How the runs of the server ended, and what the last one was at. @see decision 0071 */
+/** How the runs of the server ended, and which event ran alone in the last one. @see decision 0071 */
 export class RunTable {
   readonly #db: DatabaseSync
   readonly #note
@@ -12,7 +12,7 @@ export class RunTable {
     this.#note = db.prepare('INSERT OR REPLACE INTO under_way (id, event, reads) VALUES (1, ?, 0)')
   }
 
-  /** @param now wall clock: what it says is later than now was before the clock was set. */
+  /** @param now wall clock; a stored time later than now was written before the clock was set back. */
   begin(now: number): RunBefore {
     const db = this.#db
     db.prepare('UPDATE runs SET noticed_at = ? WHERE noticed_at IS NULL').run(now)
@@ -24,7 +24,7 @@ export class RunTable {
     return { uncleanEnds: ends, underWay: noted && (JSON.parse(noted.event) as UnderWay) }
   }
 
-  /** The present run ends in order. */
+  /** Ends the current run in order. */
   end(): void {
     this.#db.exec('DELETE FROM runs WHERE noticed_at IS NULL')
     this.clear()
@@ -35,13 +35,13 @@ export class RunTable {
     this.#isNoted = true
   }
 
-  /** What is noted has its outcome, or waits. */
+  /** The noted event has its outcome, or waits. */
   clear(): void {
     if (this.#isNoted) this.#db.exec('DELETE FROM under_way')
     this.#isNoted = false
   }
 
-  /** Counts that a start is about to read the payload of what is noted. @returns how often that was begun before. */
+  /** Counts that a start will read the payload of the noted event. @returns the number of earlier starts that did. */
   countRead(): number {
     const row = this.#db.prepare('UPDATE under_way SET reads = reads + 1 RETURNING reads - 1 AS before').get()
     return (row as { before: number } | undefined)?.before ?? 0

@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
 
-/** @param letters how many join: SQL about NEW. */
+/** @param letters number of dead letters that are added: SQL about NEW. */
 const joinGroup = (letters: string) => `
   INSERT INTO letter_groups VALUES (NEW.destination, NEW.source, NEW.stage, NEW.reason, NEW.last_status,
       NEW.dead_at / 60000, ${letters}, NEW.dead_at, NEW.dead_at)
@@ -9,12 +9,12 @@ const joinGroup = (letters: string) => `
 
 const GROUP_LEFT = `destination = OLD.destination AND source = OLD.source AND stage = OLD.stage
   AND reason = OLD.reason AND last_status = OLD.last_status AND minute = OLD.dead_at / 60000`
-/** @param letters how many leave: SQL about OLD and, in an update, NEW. */
+/** @param letters number of dead letters that leave: SQL about OLD and, in an update, NEW. */
 const leaveGroup = (letters: string) => `
   UPDATE letter_groups SET letters = letters - (${letters}) WHERE ${GROUP_LEFT};
   DELETE FROM letter_groups WHERE ${GROUP_LEFT} AND letters = 0;`
 
-/** Each step is carried out once, in a transaction of its own; `user_version` counts them. Append only. */
+/** Each step runs once, in its own transaction; `user_version` counts them. Append only. */
 const MIGRATIONS = [
   `
   -- Ids and texts that many rows share.
@@ -280,9 +280,9 @@ const MIGRATIONS = [
 ]
 
 /**
- * Brings a database to this version's schema.
+ * Migrates a database to this version's schema.
  *
- * @param to an earlier one to stop at: so tests make old databases.
+ * @param to stops at an earlier version: tests create old databases with it.
  * @throws NewerSchemaError for a database of a later version; nothing is changed then.
  */
 export function migrate(db: DatabaseSync, to = MIGRATIONS.length): void {

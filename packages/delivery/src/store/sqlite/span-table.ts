@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { Span } from '../span-store.ts'
 
-/** Since when, and until when, connections and destinations were active. */
+/** Ranges of the log in which connections and destinations were active. */
 export class SpanTable {
   readonly #statements
 

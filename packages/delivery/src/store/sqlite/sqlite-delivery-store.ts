@@ -9,11 +9,11 @@ import { type DeliveryCalls, type DeliveryThreadData, nounOf } from './calls.ts'
 import type { OutcomeThreadCalls } from './outcomes/outcome-thread.ts'
 
 export interface SqliteDeliveryStoreOptions extends Omit<OutcomeWriterOptions, 'write'> {
-  /** Made if it is missing. */
+  /** Created if it is missing. */
   readonly file: string
 }
 
-/** The delivery store in one SQLite database: a thread of its own writes it, and another reads outcomes of many events. */
+/** The delivery store in one SQLite database: one thread writes it, and another reads outcomes of many events. */
 export class SqliteDeliveryStore implements DeliveryStore {
   readonly file: string
   readonly outcomes
@@ -89,7 +89,7 @@ export class SqliteDeliveryStore implements DeliveryStore {
 
   outcomePort(): MessagePort {
     const { port1, port2 } = new MessageChannel()
-    // Whoever asks sees that a port is closed that nobody answers.
+    // The other end sees that the port is closed, because nothing will answer it.
     this.#outcomeThread.call('answer', port1, [port1]).catch(() => port2.close())
     return port2
   }
@@ -117,7 +117,7 @@ function outcomeThread(file: string, clock: Clock): ReaderThread<OutcomeThreadCa
   return new ReaderThread({ file: thread, name: 'outcomes', data: () => ({ data }), clock })
 }
 
-/** Rows that hold what no message between threads may. */
+/** Rows with values that a message between threads cannot hold. */
 function thoseThatCannotCross(flush: Flush): RefusedRow[] {
   return (Object.keys(flush) as (keyof Flush)[]).flatMap((part) =>
     flush[part].flatMap((row, at) => {

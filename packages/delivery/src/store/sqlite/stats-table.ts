@@ -10,7 +10,7 @@ import type { StoredNames } from './stored-names.ts'
 
 const KEPT_MS = 7 * 24 * 3_600_000
 
-/** What sources, transformations and destinations did, in steps of 300 s of the last 7 days. */
+/** Activity of sources, transformations and destinations, in steps of 300 s over the last 7 days. */
 export class StatsTable {
   readonly #names: StoredNames
   readonly #statements
@@ -45,7 +45,7 @@ export class StatsTable {
       ),
       lastEvents: db.prepare('SELECT source, at FROM last_events'),
     }
-    // Of what does something, old steps go with each new one; this is for what was removed.
+    // An active subject loses an old step with each new one; this deletes the steps of removed subjects.
     const { newest } = db.prepare('SELECT max(at) AS newest FROM stats_steps').get() as { newest: number | null }
     if (newest === null) return
     for (const table of ['stats', 'stats_reasons']) {

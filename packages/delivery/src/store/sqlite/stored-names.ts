@@ -2,7 +2,7 @@ import type { DatabaseSync } from 'node:sqlite'
 
 const MAX_REMEMBERED = 10_000
 
-/** Ids and texts that many rows share, as numbers: the row keeps 1 to 4 bytes instead of the text. */
+/** Stores ids and texts that many rows share as numbers: a row holds 1 to 4 bytes instead of the text. */
 export class StoredNames {
   readonly #insert
   readonly #byName
@@ -16,7 +16,7 @@ export class StoredNames {
     this.#byId = db.prepare('SELECT name FROM names WHERE id = ?')
   }
 
-  /** The number of a text; it gets one if it has none. */
+  /** The number of a text; an unknown text gets a new number. */
   number(name: string): number {
     const known = this.find(name)
     if (known !== undefined) return known
@@ -30,7 +30,7 @@ export class StoredNames {
     return row && this.#remember(row.id, name)
   }
 
-  /** The number to look for: one that nothing has where the text is unknown, undefined where none is sought. */
+  /** The number to search for: an unused number for an unknown text, undefined without a text. */
   sought(name: string | undefined): number | undefined {
     return name === undefined ? undefined : (this.find(name) ?? -1)
   }
@@ -43,7 +43,7 @@ export class StoredNames {
     return name
   }
 
-  /** After a transaction was undone, its new numbers are void. */
+  /** After a rollback the new numbers of the transaction are void. */
   forget(): void {
     this.#numbers.clear()
     this.#texts.clear()

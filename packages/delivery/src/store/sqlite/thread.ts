@@ -23,7 +23,7 @@ import { SpanTable } from './span-table.ts'
 import { StatsTable } from './stats-table.ts'
 import { StoredNames } from './stored-names.ts'
 
-/** The delivery store's own thread: the only place where delivery.db is read and written. */
+/** The delivery store's thread: the only writer of delivery.db. */
 const { file } = workerData as DeliveryThreadData
 let db: DatabaseSync
 let names: StoredNames
@@ -200,7 +200,7 @@ function recorded({ partition, offset, index, sourceId }: Parameters<OutcomeStor
     const letter = deadLetters.recorded(destination, partition, offset, index)
     const hasFirst = all[0] !== undefined && !isOfReplay(all[0])
     if (letter !== undefined) {
-      // Beside an outcome of the first delivery it can only be of a replay.
+      // If the first delivery has an outcome, this one belongs to a replay.
       if (hasFirst) all.push(letter)
       else all.unshift(letter)
     } else if (!hasFirst) {

@@ -1,8 +1,8 @@
 import type { SQLInputValue } from 'node:sqlite'
 
 /**
- * Columns of a row, checked: SQLite takes integers that cannot be read as numbers again, and one such row would break
- * every later read of its table, also after a restart.
+ * Checks the columns of a row. SQLite accepts integers that cannot be read back as numbers, and one such row would
+ * break every later read of its table, even after a restart.
  *
  * @throws TypeError for anything but text, bytes, null and safe integers.
  */

@@ -11,7 +11,7 @@ interface AttemptTableProps {
   readonly acceptedAt: string
 }
 
-/** One request with every attempt to send it, and what was answered. */
+/** One request with every attempt and its answer. */
 export function AttemptTable({ request: { method, endpoint, rendered, attempts }, acceptedAt }: AttemptTableProps) {
   return (
     <div className={styles.request}>
@@ -34,7 +34,7 @@ interface AttemptRowsProps {
 }
 
 export function AttemptRows({ attempts, acceptedAt }: AttemptRowsProps) {
-  // An answer has a row of its own where there is no room for it at the end.
+  // An answer gets its own row if the last column is too narrow.
   const isNarrow = useIsNarrow()
   const hasOwnRow = ({ text }: Attempt) => isNarrow && Boolean(text)
   const answerOf = ({ text }: Attempt) => shownText(text ?? '')
@@ -83,7 +83,7 @@ export function AttemptRows({ attempts, acceptedAt }: AttemptRowsProps) {
   )
 }
 
-/** When the attempt before ended, or the event was accepted. */
+/** When the previous attempt ended, or the event was accepted. */
 function endBefore(attempts: readonly Attempt[], at: number, acceptedAt: string): number {
   const before = attempts[at - 1]
   return before === undefined ? Date.parse(acceptedAt) : Date.parse(before.at) + before.durationMs

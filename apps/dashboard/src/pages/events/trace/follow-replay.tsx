@@ -5,7 +5,7 @@ import { useEffect } from 'react'
 import { readAgain } from '../../../api/reading.ts'
 import { isRunning, useReplay } from '../../../api/replays.ts'
 
-/** Says what became of a replay of one event, and has the trace read again when it is at its end. */
+/** Shows the progress of one event's replay, and reads the trace again at its end. */
 export function FollowReplay({ replayId }: { readonly replayId: string }) {
   const client = useQueryClient()
   const { data: replay } = useReplay(replayId)

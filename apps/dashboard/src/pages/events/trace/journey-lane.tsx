@@ -22,7 +22,7 @@ interface JourneyLaneProps {
   readonly onShowPayload: () => void
 }
 
-/** The way of an event to one destination, as far as it came. */
+/** The path of an event to one destination, up to its current stage. */
 export function JourneyLane({ journey, trace, names, onShowPayload }: JourneyLaneProps) {
   const { destinationId, outcome, replayId } = journey
   const [isOpen, setOpen] = useState(outcome !== 'delivered')
@@ -92,7 +92,7 @@ export function JourneyLane({ journey, trace, names, onShowPayload }: JourneyLan
   )
 }
 
-/** The stage that an event died in stands in its dead letter alone. */
+/** Only the dead letter contains the failed stage. */
 function useLetter({ outcome, destinationId }: Journey, messageId: string) {
   const isDead = outcome === 'dead_lettered'
   const { data } = useDeadLetters({ destinationId, messageId, limit: 1 }, { isEnabled: isDead })

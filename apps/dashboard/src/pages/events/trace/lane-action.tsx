@@ -17,7 +17,7 @@ interface LaneActionProps {
   readonly onShowPayload: () => void
 }
 
-/** What can be done about an outcome. */
+/** Actions for an outcome. */
 export function LaneAction({ action, trace, journey, steps, onShowPayload }: LaneActionProps) {
   const { destinationId } = journey
   const { messageId } = trace
@@ -71,7 +71,7 @@ function codeText(place: FailurePlace | undefined): string {
   return place === undefined ? texts.openCodeWithEvent : texts.openCodeAtLine(place.line)
 }
 
-/** As the code page reads it. */
+/** In the form that the code page reads. */
 function searchOf(place: FailurePlace | undefined): Record<string, string> {
   return place === undefined ? {} : { line: String(place.line), column: String(place.column) }
 }

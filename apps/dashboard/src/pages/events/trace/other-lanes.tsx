@@ -5,7 +5,7 @@ import { SendNow } from './send-now.tsx'
 import styles from './trace.module.css'
 import type { TraceNames } from './use-trace-names.ts'
 
-/** Destinations that this event was not meant for. */
+/** Destinations that are not targets of this event. */
 export function OtherLanes({ trace, names }: { readonly trace: EventTrace; readonly names: TraceNames }) {
   return names.others(trace.sourceId, trace.destinations).map(({ destination: { id, name }, isConnected }) => (
     <div key={id} className={styles.other}>

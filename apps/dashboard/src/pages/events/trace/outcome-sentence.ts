@@ -6,7 +6,7 @@ import { firstLine } from '../../../components/json/shown-text.ts'
 import { waitingText } from '../../../components/time/waiting-text.ts'
 import { traceTexts as texts } from '../../../texts.ts'
 
-/** What somebody can do about an outcome. */
+/** An action of the user for an outcome. */
 export type TraceAction =
   | {
       readonly kind:
@@ -31,11 +31,11 @@ export interface OutcomeFacts {
   readonly journey: Journey
   readonly eventType: EventType
   readonly acceptedAt: string
-  /** As people know it: `Webhook`. */
+  /** Display name: `Webhook`. */
   readonly destinationType: string
-  /** Of the code that ran, or of each that may have been it. */
+  /** The code that ran, or each candidate. */
   readonly codeNames: readonly string[]
-  /** The newest dead letter of this event here; undefined while it is not known. */
+  /** The newest dead letter of this event here; undefined until it is loaded. */
   readonly letter: DeadLetterFacts | undefined
   readonly now: Date
 }
@@ -47,7 +47,7 @@ export interface DeadLetterFacts {
   readonly lastStatus: number | null
 }
 
-/** Why an event is where it is, in a sentence, and what to do about it. @see contracts/dashboard.md §6, the table */
+/** Why an event has this outcome, in a sentence, and what the user can do. @see contracts/dashboard.md §6, the table */
 export function explained(facts: OutcomeFacts): Explained {
   const { journey } = facts
   const reason = journey.reason ?? ''
@@ -112,7 +112,7 @@ function ruleReason(reason: string): Explained | undefined {
   return number === undefined ? undefined : { text: texts.connectionRule(number), action: { kind: 'open-rules' } }
 }
 
-/** Its turn may have come since: then nothing is said of why it waits. */
+/** The event may be due by now: then the sentence gives no reason for the wait. */
 function waiting({ journey, now }: OutcomeFacts): Explained {
   const { waiting: why } = journey
   if (why === undefined) return { text: texts.pending }
@@ -125,7 +125,7 @@ function waiting({ journey, now }: OutcomeFacts): Explained {
 
 function dead(facts: OutcomeFacts, reason: string): Explained {
   const { letter } = facts
-  // The stage stands in the dead letter; until it is known, the reason says what there is to say.
+  // The dead letter contains the stage; until it is loaded, the reason must suffice.
   if (letter === undefined) return { text: firstLine(reason) }
   switch (letter.stage) {
     case 'user_transformation':

@@ -1,8 +1,8 @@
 import type { DestinationResult, EventTrace, Journey, Rendered } from '@millrace/api-types'
 
 /**
- * What the server's answer to `?render=` says of one journey of the event at `position`; undefined where it can make nothing
- * of it, as for a destination that is gone.
+ * The part of the server's answer to `?render=` for one delivery of the event at `position`; undefined if the server
+ * cannot render it, as for a removed destination.
  *
  * @see contracts/dashboard.md §4 N7
  */
@@ -15,7 +15,7 @@ export function renderedJourney(
   return journeys?.find((each) => each.destinationId === destinationId && each.replayId === replayId)?.rendered
 }
 
-/** The same of a run of the Test API, which knows today's configuration only. */
+/** The same from a run of the Test API, which uses the current configuration only. */
 export function renderedToday({ data, extras }: Extract<DestinationResult, { readonly data: unknown }>): Rendered {
   const steps = (extras?.steps ?? []).map(({ output = [], error = null, ...step }) => ({ ...step, output, error }))
   const requests = data.flatMap(({ dest_transformed_payload: made }) => (Array.isArray(made) ? made : []))

@@ -13,7 +13,7 @@ import { renderedJourney, renderedToday } from './rendered-journey.ts'
 import type { StepDiffsProps } from './step-diffs-props.ts'
 import styles from './trace.module.css'
 
-/** What each step makes of an event, with the versions of the time where they can still be used. */
+/** The result of each step for an event, with the original versions if they still exist. */
 export function RenderedSteps({ trace, journey, steps }: StepDiffsProps) {
   const { messageId, sourceId, position, event } = trace
   const reading = useRenderedTrace(messageId, { sourceId, render: journey.destinationId })
@@ -30,7 +30,7 @@ export function RenderedSteps({ trace, journey, steps }: StepDiffsProps) {
 
 const WITHOUT_SENDING = { user_transform: true, dest_transform: true, send_to_destination: false }
 
-/** Where the server cannot make them with the versions of the time. */
+/** Shown if the original versions cannot be used. */
 function TodaysSteps({ trace: { event }, journey: { destinationId }, steps }: StepDiffsProps) {
   const { mutate, data, error } = useTestDestination()
   useEffect(() => {

@@ -6,7 +6,7 @@ import { traceTexts } from '../../../texts.ts'
 import { FollowReplay } from './follow-replay.tsx'
 import styles from './trace.module.css'
 
-/** Replays one dead letter, with today's configuration. */
+/** Replays one dead letter, with the current configuration. */
 export function SendAgain({ letterId }: { readonly letterId: string }) {
   const { mutate, data, error, isPending } = useReplayDeadLetter()
   return (

@@ -8,7 +8,7 @@ const RenderedSteps = lazyPart(() =>
   import('./rendered-steps.tsx').then(({ RenderedSteps }) => ({ default: RenderedSteps })),
 )
 
-/** What each step made of the event, up to the request; asked for, because it runs the code again. */
+/** The changes of each step, up to the request; loaded on demand, because it runs the code again. */
 export function StepDiffs(props: StepDiffsProps) {
   const [isOpen, setOpen] = useState(false)
   return (

@@ -5,7 +5,7 @@ import { shownText } from '../../../components/json/shown-text.ts'
 import { PageHead } from '../../../shell/page-head.tsx'
 import { Trace } from './trace.tsx'
 
-/** What became of every event with one messageId. */
+/** The trace of every event with one messageId. */
 export function TracePage() {
   const { messageId = '' } = useParams({ strict: false }) as { messageId?: string }
   return (

@@ -20,11 +20,11 @@ const UnknownEvent = lazyPart(() =>
 
 interface TraceProps {
   readonly messageId: string
-  /** On a page of its own the payload stands beside the lanes. */
+  /** On its own page the payload is beside the lanes. */
   readonly isWide?: boolean
 }
 
-/** Acceptance, then a lane per destination: what did not arrive first. */
+/** Acceptance, then a lane per destination: undelivered first. */
 export function Trace({ messageId, isWide = false }: TraceProps) {
   const reading = useEventTrace(messageId)
   const names = useTraceNames()
@@ -118,7 +118,7 @@ function eventTitle(event: EventTrace['event']): string {
   return [event['type'], name].filter((part) => typeof part === 'string' && part !== '').join(' · ')
 }
 
-/** A journey that goes on in a replay stays the lane that it was: open, if somebody looks at it. */
+/** A delivery that continues in a replay keeps its lane, and stays open. */
 function laneKey(journeys: EventTrace['destinations'], { destinationId, ...journey }: Journey): string {
   const own = journeys.filter((each) => each.destinationId === destinationId)
   return `${destinationId} ${own.findIndex(({ replayId }) => replayId === journey.replayId)}`

@@ -7,7 +7,7 @@ import { Empty } from '../../../components/states/empty.tsx'
 import { Shown } from '../../../components/states/shown.tsx'
 import { eventTexts, sourceTexts } from '../../../texts.ts'
 
-/** Nobody knows the messageId: what was refused lately may have been it. */
+/** The messageId is unknown: one of the recently refused requests may be the event. */
 export function UnknownEvent({ messageId }: { readonly messageId: string }) {
   const [isOpen, setOpen] = useState(false)
   return (

@@ -13,14 +13,14 @@ export interface NamedStep {
   readonly name: string
 }
 
-/** What a trace names by ids alone, as people know it today. */
+/** Current names for the ids in a trace. */
 export interface TraceNames {
   readonly sourceName: (id: string) => string
   readonly destinationName: (id: string) => string
   readonly typeName: (destinationId: string) => string
-  /** The chain that ran. Who is who is known as long as the chain has the length that it had. */
+  /** The chain that ran. Names are assigned only if the chain still has the same length. */
   readonly steps: (journey: Pick<Journey, 'destinationId' | 'transformationVersionIds'>) => readonly NamedStep[]
-  /** Destinations of today that have no part in the journey of an event, and whether its source is connected to them. */
+  /** Current destinations that the event does not reach, and whether its source is connected to them. */
   readonly others: (
     sourceId: string,
     journeys: readonly Journey[],
@@ -52,7 +52,7 @@ export function useTraceNames(): TraceNames {
         })
       },
       others: (sourceId, journeys) =>
-        // Until both are known nothing is said to be missing.
+        // Nothing is reported as missing until both are loaded.
         destinations === undefined || connections === undefined
           ? []
           : destinations

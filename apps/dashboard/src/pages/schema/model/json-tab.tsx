@@ -8,7 +8,7 @@ import type { ModelTabProps } from './model-tab-props.ts'
 
 const NOTHING = 'Nothing to export: no event of this model has properties or traits.'
 
-/** The shape as JSON Schema, to be taken elsewhere. */
+/** The schema as JSON Schema, to export. */
 export function JsonTab({ model }: ModelTabProps) {
   const reading = useModelJsonSchemas({ writeKey: model.WriteKey })
   if (reading.error instanceof ApiError && reading.error.kind === 'missing') return <Empty text={NOTHING} />

@@ -3,11 +3,11 @@ import type { EventVersion, KeyTypes } from '@millrace/api-types'
 /** One key path of a model. */
 export interface KeyRow {
   readonly path: string
-  /** One, or several when events disagree. */
+  /** One type, or several if events differ. */
   readonly types: readonly string[]
-  /** How many events hold it; null where that is not known. */
+  /** Number of events with the key; null if unknown. */
   readonly events: number | null
-  /** How many stored versions lack it. */
+  /** Number of stored versions without the key. */
   readonly lacking: number
 }
 

@@ -16,7 +16,7 @@ import { modelSearch } from '../schema-search.ts'
 import { type KeyRow, keyRows } from './key-rows.ts'
 import type { ModelTabProps } from './model-tab-props.ts'
 
-/** Every key that any event of the model had. */
+/** Every key that any event of the model contained. */
 export function KeysTab({ model, versions }: ModelTabProps) {
   const counts = useKeyCounts(model.EventID)
   return (
@@ -26,7 +26,9 @@ export function KeysTab({ model, versions }: ModelTabProps) {
   )
 }
 
-/** Every event has a type: how many there were when the keys were counted, which the model may not know yet. */
+/**
+ * Every event has a type: its count is the number of events when the keys were counted, possibly ahead of the model.
+ */
 function countedEvents(counts: Readonly<Record<string, number>>): number {
   return counts['type'] ?? Math.max(0, ...Object.values(counts))
 }

@@ -7,7 +7,7 @@ import styles from '../schema.module.css'
 import type { ModelTabProps } from './model-tab-props.ts'
 import { useChosenVersion, VersionSelect } from './version-select.tsx'
 
-/** Keys of the model that a version lacks; of the newest unless another one is chosen. */
+/** Keys of the model that a version lacks; by default of the newest version. */
 export function MissingTab({ versions }: ModelTabProps) {
   const versionId = useChosenVersion(versions) ?? versions.at(-1)?.VersionID
   if (versionId === undefined) return <Empty text="No versions." />

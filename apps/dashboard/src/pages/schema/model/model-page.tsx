@@ -53,7 +53,7 @@ const TABS: Readonly<Record<ModelTab, Tab>> = {
   },
 }
 
-/** One event with its shape. */
+/** One event with its schema. */
 export function ModelPage() {
   const { eventId = '' } = useParams({ strict: false }) as { eventId?: string }
   const [{ tab = 'keys' }] = useSearchValues(modelSearch)
@@ -62,7 +62,7 @@ export function ModelPage() {
   const sources = useSources()
   const model = models.data?.find(({ EventID }) => EventID === eventId)
   const { Content } = TABS[tab]
-  // What there is no model of has no versions either; which of the two is known first does not matter.
+  // An unknown model has no versions either; either answer may arrive first.
   const isGone = (models.data !== undefined && model === undefined) || isMissing(versions.error)
   return (
     <>

@@ -2,8 +2,8 @@ import type { EventModelWithExtras, EventVersion, Source } from '@millrace/api-t
 
 export interface ModelTabProps {
   readonly model: EventModelWithExtras
-  /** By first seen. */
+  /** Ordered by first seen. */
   readonly versions: readonly EventVersion[]
-  /** Undefined when it was deleted. */
+  /** Undefined if it was deleted. */
   readonly source: Source | undefined
 }

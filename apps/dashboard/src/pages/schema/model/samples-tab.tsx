@@ -11,7 +11,7 @@ import { useChosenVersion, VersionSelect } from './version-select.tsx'
 
 const SAMPLE_HEIGHT = 320
 
-/** Whole events, as they came; payloads stay out of links, so a test is named by messageId. */
+/** Complete sample events; links contain no payloads, so a test refers to a messageId. */
 export function SamplesTab({ model, versions, source }: ModelTabProps) {
   const versionId = useChosenVersion(versions)
   const reading = useMetadata(model.EventID, versionId)

@@ -1,12 +1,12 @@
 import type { KeyTypes } from '@millrace/api-types'
 
-/** What sets one shape apart from another, by key path. */
+/** The differences between two schemas, by key path. */
 export interface SchemaChange {
   readonly path: string
   readonly kind: 'added' | 'removed' | 'type changed'
-  /** Null of an added key. */
+  /** Null for an added key. */
   readonly before: string | null
-  /** Null of a removed key. */
+  /** Null for a removed key. */
   readonly after: string | null
 }
 

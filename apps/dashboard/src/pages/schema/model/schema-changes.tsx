@@ -3,7 +3,7 @@ import styles from '../schema.module.css'
 import { schemaChanges } from './schema-change.ts'
 import type { Compared } from './version-bars.ts'
 
-/** What one version changed against another. */
+/** The changes of one version against another. */
 export function SchemaChanges({ version, against }: Compared) {
   const changes = schemaChanges(against.version.Schema, version.version.Schema)
   return (

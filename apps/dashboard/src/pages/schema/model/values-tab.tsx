@@ -8,10 +8,10 @@ import type { ModelTabProps } from './model-tab-props.ts'
 import { useMetadata } from './use-metadata.ts'
 import { useChosenVersion, VersionSelect } from './version-select.tsx'
 
-/** Shown of each key; further ones are rare. */
+/** Number of values shown for each key; further ones are rare. */
 const MAX_VALUES = 20
 
-/** Values that come again and again, by key. */
+/** Frequent values, by key. */
 export function ValuesTab({ model, versions }: ModelTabProps) {
   const versionId = useChosenVersion(versions)
   return (

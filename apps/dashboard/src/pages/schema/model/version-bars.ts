@@ -1,20 +1,20 @@
 import type { EventVersion } from '@millrace/api-types'
 
-/** A version as it stands in the list. */
+/** A version in the list. */
 export interface VersionBar {
   readonly version: EventVersion
-  /** By first seen, from 1. */
+  /** Ordered by first seen, from 1. */
   readonly number: number
-  /** From 0 to 1 of the time in which any version was seen. */
+  /** Place in the period in which any version was seen, from 0 to 1. */
   readonly start: number
   readonly width: number
 }
 
-/** The versions, newest first, each with its place in the time of all. @param versions by FirstSeen. */
+/** The versions, newest first, each with its share of the period. @param versions by FirstSeen. */
 export function versionBars(versions: readonly EventVersion[]): VersionBar[] {
   const from = Math.min(...versions.map(({ FirstSeen }) => Date.parse(FirstSeen)))
   const to = Math.max(...versions.map(({ LastSeen }) => Date.parse(LastSeen)))
-  // Of one moment everything is the whole of it.
+  // If all versions have the same time, each fills the period.
   const span = Math.max(to - from, 1)
   const place = (at: string) => (to === from ? 0 : (Date.parse(at) - from) / span)
   return versions
@@ -32,7 +32,7 @@ export interface Compared {
   readonly against: VersionBar
 }
 
-/** The two that a link names; the newest and the one before it unless it does. @param bars newest first. */
+/** The two versions in a link; by default the newest and its predecessor. @param bars newest first. */
 export function comparedVersions(
   bars: readonly VersionBar[],
   chosen: { readonly version?: string | undefined; readonly against?: string | undefined },

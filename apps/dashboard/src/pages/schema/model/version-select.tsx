@@ -5,12 +5,12 @@ import { modelSearch } from '../schema-search.ts'
 import type { ModelTabProps } from './model-tab-props.ts'
 
 interface VersionSelectProps extends Pick<ModelTabProps, 'versions'> {
-  /** Undefined: of all. */
+  /** Undefined: all versions. */
   readonly value: string | undefined
   readonly isClearable: boolean
 }
 
-/** Of which version something is shown; the link holds it. */
+/** Selects a version; the link holds the choice. */
 export function VersionSelect({ versions, value, isClearable }: VersionSelectProps) {
   const [, set] = useSearchValues(modelSearch)
   const data = versions.map(({ VersionID }, at) => ({ value: VersionID, label: `Version ${at + 1}` })).reverse()
@@ -31,7 +31,7 @@ export function VersionSelect({ versions, value, isClearable }: VersionSelectPro
   )
 }
 
-/** The version that the link names, as long as there is one. */
+/** The version in the link, if it exists. */
 export function useChosenVersion(versions: ModelTabProps['versions']): string | undefined {
   const [{ version }] = useSearchValues(modelSearch)
   return versions.find(({ VersionID }) => VersionID === version)?.VersionID

@@ -11,7 +11,7 @@ import type { ModelTabProps } from './model-tab-props.ts'
 import { SchemaChanges } from './schema-changes.tsx'
 import { comparedVersions, type VersionBar, versionBars } from './version-bars.ts'
 
-/** Every shape that events had, with the time in which it was seen; two of them are compared. */
+/** Every version with the period in which it was seen; the user can compare two. */
 export function VersionsTab({ versions }: ModelTabProps) {
   const [chosen, set] = useSearchValues(modelSearch)
   const bars = useMemo(() => versionBars(versions), [versions])
@@ -22,7 +22,7 @@ export function VersionsTab({ versions }: ModelTabProps) {
     () =>
       versionColumns([versionId, againstId], (id) => {
         if (id === versionId || id === againstId) return
-        // The one that was chosen last is compared with the one before it.
+        // Compares the last two chosen versions.
         const [newer, older] = inOrder(bars, id, versionId)
         set({ version: newer, against: older })
       }),

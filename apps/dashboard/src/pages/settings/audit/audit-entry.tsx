@@ -6,7 +6,7 @@ import { Time } from '../../../components/time/time.tsx'
 import { Facts } from '../facts.tsx'
 import styles from '../settings.module.css'
 
-/** One entry, with what was changed; secrets only as changed or not. */
+/** One entry, with its changes; secrets show only whether they changed. */
 export function AuditEntryDetail({ entry }: { readonly entry: AuditEntry }) {
   const { at, actor, tokenName, address, resourceId, outcome, requestId, diff } = entry
   return (

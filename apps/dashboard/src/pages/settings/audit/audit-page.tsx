@@ -17,7 +17,7 @@ import { AUDIT_COLUMNS } from './audit-columns.tsx'
 import { AuditEntryDetail } from './audit-entry.tsx'
 import { auditSearch } from './audit-search.ts'
 
-/** Who changed what, and what was refused. */
+/** The audit log: changes with their authors, and refused changes. */
 export function AuditPage() {
   const [{ id, ...filters }, set] = useSearchValues(auditSearch)
   const log = useAuditLog(filters)

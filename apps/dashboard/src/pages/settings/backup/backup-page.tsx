@@ -16,7 +16,7 @@ import { SettingsHead } from '../settings-head.tsx'
 
 const POLL_MS = 2000
 
-/** Starts a backup, and tells of the last one. */
+/** Starts a backup, and shows the last one. */
 export function BackupPage() {
   const [isWatching, setWatching] = useState(false)
   const reading = useAdminInfo({ pollMs: isWatching ? POLL_MS : 10_000 })

@@ -9,7 +9,7 @@ import styles from '../settings.module.css'
 import { SettingsHead } from '../settings-head.tsx'
 import { configurationFile, FILE_NAME } from './configuration-file.ts'
 
-/** The workspace as a file, and the commands that bring it back. */
+/** The workspace as a file, and the commands that apply it. */
 export function ConfigurationPage() {
   const reading = useConfiguration()
   return (

@@ -8,7 +8,7 @@ import styles from '../settings.module.css'
 const FIELDS = ['key', 'value']
 
 interface CredentialDialogProps {
-  /** Undefined makes a new one. */
+  /** Undefined creates a new one. */
   readonly credential: Credential | undefined
   readonly onClose: () => void
 }

@@ -14,7 +14,7 @@ import { CredentialDialog } from './credential-dialog.tsx'
 
 type Open = { readonly what: 'new' } | { readonly what: 'replace' | 'delete'; readonly credential: Credential }
 
-/** What user code gets by `getCredential(key)`: names and times, never a value. */
+/** Values that user code reads with `getCredential(key)`: shows keys and times, never a value. */
 export function CredentialsPage() {
   const credentials = useCredentials()
   const [open, setOpen] = useState<Open>()

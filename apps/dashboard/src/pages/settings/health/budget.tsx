@@ -7,15 +7,15 @@ const MB = 1_048_576
 interface BudgetProps {
   readonly deliveries: readonly DeliveryState[]
   readonly settings: Info['settings']
-  /** What the check says of it: `ok` below 80 %. */
+  /** Text of the check: `ok` below 80 %. */
   readonly warning: string | undefined
 }
 
-/** What waits and what is dead, of the bound that all destinations share. */
+/** Waiting events and dead letters, as a share of the limit for all destinations. */
 export function Budget({ deliveries, settings, warning = 'ok' }: BudgetProps) {
   const bytes = deliveries.reduce((sum, { backlogBytes }) => sum + backlogBytes, 0)
   const bound = settings['MILLRACE_BACKLOG_MAX_MB']
-  // Unless it is set it is half of the volume, which the server alone knows.
+  // The default is half of the volume, which only the server knows.
   if (typeof bound !== 'number' || bound === 0) return bytesText(bytes) + (warning === 'ok' ? '' : `: ${warning}`)
   const share = bytes / (bound * MB)
   return (

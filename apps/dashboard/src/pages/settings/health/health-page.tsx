@@ -16,7 +16,7 @@ import { Budget } from './budget.tsx'
 
 const POLL_MS = 10_000
 
-/** Checks, log, budget, catalog, version and the settings in force. */
+/** Checks, log, budget, catalog, version and the effective settings. */
 export function HealthPage() {
   const health = useHealth({ pollMs: POLL_MS })
   const server = together({

@@ -9,7 +9,7 @@ import styles from '../settings.module.css'
 
 const FIELDS = ['email', 'role']
 
-/** Makes a user; the first token is shown this once. */
+/** Creates a user; the first token is shown only once. */
 export function NewUserDialog({ onClose }: { readonly onClose: () => void }) {
   const [email, setEmail] = useState('')
   const [role, setRole] = useState<Role>('viewer')

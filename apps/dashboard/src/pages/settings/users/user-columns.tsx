@@ -11,7 +11,7 @@ interface Actions {
   readonly onRemove: (user: User) => void
 }
 
-/** @param ownId of the one who is signed in. */
+/** @param ownId id of the signed-in user. */
 export function userColumns(
   tokens: readonly AccessToken[],
   ownId: string,

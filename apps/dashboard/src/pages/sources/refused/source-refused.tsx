@@ -7,7 +7,7 @@ import type { SourceTabProps } from '../source-tab-props.ts'
 
 const POLL_MS = 10_000
 
-/** Requests with the key of this source, or with a key of none, that were refused lately. */
+/** Recently refused requests with the key of this source, or with an unknown key. */
 export function SourceRefused({ source }: SourceTabProps) {
   const reading = useRefusals({}, { pollMs: POLL_MS })
   return (

@@ -6,7 +6,7 @@ import { CatalogLag } from '../../schema/catalog-lag.tsx'
 import { ModelList } from '../../schema/model-list.tsx'
 import type { SourceTabProps } from '../source-tab-props.ts'
 
-/** The events of one source, each with its shape. */
+/** The events of one source, each with its schema. */
 export function SourceSchema({ source }: SourceTabProps) {
   const reading = useEventModels({ writeKey: source.writeKey })
   return (

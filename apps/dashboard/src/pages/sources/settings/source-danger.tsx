@@ -48,7 +48,7 @@ export function SourceDanger({ source }: SourceTabProps) {
   )
 }
 
-/** Connections and waiting events have check boxes of their own; how many wait is known once the server says so. */
+/** Connections and waiting events have separate check boxes; the server reports the number of waiting events. */
 function DeleteDialog({ source, onClose }: SourceTabProps & { readonly onClose: () => void }) {
   const navigate = useNavigate()
   const { mutateAsync, error } = useDeleteSource()

@@ -8,7 +8,9 @@ interface WebhookFieldsProps {
   readonly disabled: boolean
 }
 
-/** How the events of a webhook source are read, and whose signature they must have. @see contracts/control-plane.md §5 */
+/**
+ * How the events of a webhook source are read, and the service that must sign them. @see contracts/control-plane.md §5
+ */
 export function WebhookFields({ config, onChange, disabled }: WebhookFieldsProps) {
   const credentials = useCredentials().data ?? []
   const keys = new Set(credentials.map(({ key }) => key))

@@ -1,23 +1,23 @@
-/** A page of docs/clients, as far as programs read it. */
+/** The parts of a page in docs/clients that programs read. */
 export interface ClientPage {
   /** Its heading: `Node`. */
   readonly title: string
-  /** What gets the library; undefined where there is none. */
+  /** The command that installs the library; undefined if there is none. */
   readonly install: string | undefined
-  /** Of the code: `js`. */
+  /** Language of the code: `js`. */
   readonly language: string
-  /** A whole program that sends one event to ADDRESS with KEY. */
+  /** A complete program that sends one event to ADDRESS with KEY. */
   readonly code: string
-  /** The client has no setting for plain http. */
+  /** Whether the client supports https only. */
   readonly needsTls: boolean
 }
 
 export const ADDRESS = 'http://127.0.0.1:8080'
-/** As clients have it that speak https alone: host and port. */
+/** The address form of clients with https only: host and port. */
 export const HOST = 'events.example.com'
 export const KEY = '<writeKey>'
 
-/** @throws Error for a page that lacks its heading or its first event. */
+/** @throws Error for a page without its heading or its first event. */
 export function readClientPage(markdown: string): ClientPage {
   const title = /^# (.+)$/m.exec(markdown)?.[1]
   const event = /^```(\w+) first-event\n(.*?)^```$/ms.exec(markdown)
@@ -27,7 +27,7 @@ export function readClientPage(markdown: string): ClientPage {
   return { title, install, language: event[1]!, code, needsTls: code.includes(HOST) }
 }
 
-/** Ready to run: with the address and the key of a source in the place of those of the page. */
+/** Replaces address and key of the page with those of a source. */
 export function filledIn(code: string, writeKey: string, url: string): string {
   return code
     .replaceAll(ADDRESS, url)

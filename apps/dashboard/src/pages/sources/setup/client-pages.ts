@@ -7,7 +7,7 @@ const PAGES = import.meta.glob<string>(['../../../../../../docs/clients/*.md', '
   eager: true,
 })
 
-/** By source type; the first is what its Setup shows. */
+/** By source type; Setup shows the first. */
 const PAGES_OF: Readonly<Record<SourceType, readonly string[]>> = {
   Cordova: ['cordova', 'http'],
   Javascript: ['web-analytics-next', 'web-snippet', 'web-analytics-js', 'web-jitsu', 'http'],
@@ -33,7 +33,7 @@ const PAGES_OF: Readonly<Record<SourceType, readonly string[]>> = {
   Webhook: ['webhook'],
 }
 
-/** The ways to send to a source of a type, each by the page that shows it. */
+/** The client pages for a source type. */
 export function clientPagesOf(type: SourceType): readonly ClientPage[] {
   return PAGES_OF[type].map((name) => readClientPage(PAGES[`../../../../../../docs/clients/${name}.md`]!))
 }

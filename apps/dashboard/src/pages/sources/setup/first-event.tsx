@@ -17,7 +17,7 @@ import { localTime } from '../../../components/time/time-text.ts'
 import { sourceTexts } from '../../../texts.ts'
 import styles from '../sources.module.css'
 
-/** Where nothing has come yet somebody waits for it: a refusal is shown within 2 s (contracts/dashboard.md §15 item 10). */
+/** Before the first event the user waits for it: a refusal appears within 2 s (contracts/dashboard.md §15 item 10). */
 const WAITING_POLL_MS = 1_500
 const MAX_REFUSALS = 3
 const SAMPLE: JsonObject = { userId: 'u-4711', event: 'Seat Reserved', properties: { hall: 'B', row: 4, seats: 2 } }
@@ -29,7 +29,7 @@ interface Arrived {
   readonly name: string | null
 }
 
-/** Whether anything came from this source, as soon as it does. */
+/** Shows whether an event has arrived from this source, as soon as it does. */
 export function FirstEvent({ source }: { readonly source: Source }) {
   const [openedAt] = useState(() => new Date().toISOString())
   const [live, setLive] = useState<Arrived>()
@@ -37,7 +37,7 @@ export function FirstEvent({ source }: { readonly source: Source }) {
   const arrived = live ?? recent.data?.[0]
   const wasEmpty = useRef(false)
   if (recent.data?.length === 0) wasEmpty.current = true
-  // Before that is known nobody can say that nothing came yet.
+  // Until it is loaded, the page must not claim that no event has arrived.
   const isWaiting = arrived === undefined && !recent.isPending
   const onMessages = (messages: readonly TailMessage[]) => {
     const first = messages.find((message) => message.kind === 'accepted')
@@ -72,7 +72,7 @@ export function FirstEvent({ source }: { readonly source: Source }) {
         {sample.data !== undefined && <SampleAccepted {...sample.data} />}
         {sample.error !== null && <SampleFailed error={sample.error} />}
       </div>
-      {/* Webhooks may have to be signed, and their source takes nothing else. */}
+      {/* Webhooks may need a signature, and their source accepts no other events. */}
       {source.config.webhook === undefined && (
         <Button variant="default" loading={sample.isPending} disabled={!source.enabled} onClick={() => sample.mutate()}>
           {sourceTexts.sendSample}
@@ -93,7 +93,7 @@ function SampleAccepted({ messageId, at }: { readonly messageId: string; readonl
   )
 }
 
-/** A connection that failed is no refusal of what was written, and says so. */
+/** A failed connection is not a refusal, and has its own text. */
 function SampleFailed({ error }: { readonly error: Error }) {
   const isAway = error instanceof ApiError && error.kind === 'connection'
   return isAway ? <StateMark kind="failed">{sourceTexts.sampleUnanswered}</StateMark> : <Refusal error={error} />

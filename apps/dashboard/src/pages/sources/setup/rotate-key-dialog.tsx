@@ -5,7 +5,7 @@ import type { Tagged } from '../../../api/reading.ts'
 import { useRotateWriteKey } from '../../../api/sources.ts'
 import { ConfirmDialog } from '../../../components/confirm-dialog.tsx'
 
-/** Of control-plane.md §5. */
+/** From control-plane.md §5. */
 const MAX_HOURS = 720
 
 interface RotateKeyDialogProps {

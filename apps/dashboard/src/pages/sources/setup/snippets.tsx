@@ -7,7 +7,7 @@ import styles from '../sources.module.css'
 import { filledIn } from './client-page.ts'
 import { clientPagesOf } from './client-pages.ts'
 
-/** Ready to paste, with the key and the address of this source in it: the code of docs/clients, which tests run. */
+/** Code to paste, with the key and the address of this source: from docs/clients, which tests run. */
 export function Snippets({ source, url }: { readonly source: Source; readonly url: string }) {
   const pages = useMemo(() => clientPagesOf(source.type), [source.type])
   const [title, setTitle] = useState(pages[0]!.title)

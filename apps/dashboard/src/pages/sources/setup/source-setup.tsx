@@ -10,7 +10,7 @@ import { FirstEvent } from './first-event.tsx'
 import { RotateKeyDialog } from './rotate-key-dialog.tsx'
 import { Snippets } from './snippets.tsx'
 
-/** What an app needs to send, and whether it does. @see contracts/dashboard.md §2, J4 */
+/** The data that an app needs to send, and whether events arrive. @see contracts/dashboard.md §2, J4 */
 export function SourceSetup({ source }: SourceTabProps) {
   const [isRotating, setRotating] = useState(false)
   const { data: info } = useAdminInfo()

@@ -150,7 +150,7 @@ export function CodeTab({ kind, code }: CodeTabProps) {
   )
 }
 
-/** Of a syntax error the place that `details` name, of a failed run the first place in this code. */
+/** For a syntax error the place in `details`, for a failed run the first place in this code. */
 function faultsOf(failure: Error | string | null | undefined): CodeFault[] {
   if (failure === null || failure === undefined) return []
   if (typeof failure === 'string') {

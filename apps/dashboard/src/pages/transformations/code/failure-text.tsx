@@ -7,11 +7,11 @@ import styles from '../transformations.module.css'
 
 interface FailureTextProps {
   readonly text: string
-  /** Puts the cursor to a place of the code itself. */
+  /** Moves the cursor to a place in the code. */
   readonly onPlace: (place: CodePlace) => void
 }
 
-/** What user code failed with; its places lead into the code, and into libraries. */
+/** The failure of user code; its places link to the code and to libraries. */
 export function FailureText({ text, onPlace }: FailureTextProps) {
   return (
     <pre className={styles.errorText}>

@@ -13,7 +13,7 @@ interface RunResultsProps {
   readonly onPlace: (place: CodePlace) => void
 }
 
-/** What code made of each event, and what it logged. */
+/** The code's output for each event, and its log lines. */
 export function RunResults({ runs, logs, onPlace }: RunResultsProps) {
   return (
     <div className={styles.results}>

@@ -13,7 +13,7 @@ interface SaveAsTestProps {
   readonly runs: readonly EventRun[]
 }
 
-/** Keeps a run as a stored test: the events, and what came out. */
+/** Saves a run as a stored test: its events, and its output. */
 export function SaveAsTest({ transformation, runs }: SaveAsTestProps) {
   const stored = useTransformationTests(transformation.id)
   const { mutateAsync, error, isPending } = useSaveTransformationTests()
@@ -45,7 +45,7 @@ export function SaveAsTest({ transformation, runs }: SaveAsTestProps) {
           <NeedsRole role="editor">
             <Button
               variant="default"
-              // What failed has nothing to be expected.
+              // A failed event has no expected output.
               disabled={runs.some(({ error }) => error !== undefined)}
               onClick={() => setOpen(!isOpen)}
             >

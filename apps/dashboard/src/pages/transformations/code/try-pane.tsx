@@ -30,14 +30,14 @@ const EXAMPLE: JsonObject = { type: 'track', messageId: 'm-1', event: 'Seat Rese
 interface TryPaneProps {
   readonly transformation: Transformation
   readonly written: Pick<Code, 'code' | 'language'>
-  /** Filled with what runs the code, for the keyboard in the editor. */
+  /** Set to a function that runs the code, for the editor's keyboard shortcut. */
   readonly runner: { current: () => void }
   readonly onPlace: (place: CodePlace) => void
-  /** Told of every run: what failed, or undefined. */
+  /** Called after every run with its failure, or undefined. */
   readonly onFailure: (failure: Error | string | undefined) => void
 }
 
-/** Events, and what the code on the left makes of them. */
+/** Events, and the code's output for them. */
 export function TryPane({ transformation, written, runner, onPlace, onFailure }: TryPaneProps) {
   const [search, set] = useSearchValues(codeSearch)
   const { event, dead, sample } = search
@@ -69,7 +69,7 @@ export function TryPane({ transformation, written, runner, onPlace, onFailure }:
       setRun({ runs, logs: body.logs })
       onFailure(runs.find(({ error }) => error !== undefined)?.error)
     } catch (failure) {
-      // Shown above the results, which are of code that is no more.
+      // The results below belong to earlier code; the error is shown above them.
       setRun(undefined)
       onFailure(failure as Error)
     }

@@ -7,13 +7,13 @@ import { dropUnsavedCode, keepUnsavedCode, unsavedCode } from '../unsaved-code.t
 type Writing = Pick<Code, 'code' | 'language' | 'name' | 'description'>
 
 /**
- * Code as it is being written: kept in this browser with every change until it is saved, so that the end of a tab loses none.
- * It is saved over the version that it began with; somebody may save meanwhile.
+ * Unsaved code: stored in this browser with every change until it is saved, so closing the tab loses nothing. It is
+ * based on a version; another user may save meanwhile.
  */
 export function useWrittenCode({ kind, code: saved }: CodeTabProps) {
   const [begun] = useState(() => unsavedCode(localStorage, saved.id))
   const [written, setWritten] = useState<Writing>(() => ({ ...writing(saved), ...(begun && pick(begun)) }))
-  // Of the state that the input began with. What was kept over an older version meets whoever saved since then.
+  // ETag of the base version. Code stored for an older version conflicts with later saves.
   const [etag, setEtag] = useState(saved.etag)
   const [isKept, setKept] = useState(begun !== undefined)
   const [isOverOlder, setOverOlder] = useState(begun !== undefined && begun.over !== saved.versionId)
@@ -36,7 +36,7 @@ export function useWrittenCode({ kind, code: saved }: CodeTabProps) {
     setOverOlder(false)
     reset()
   }
-  /** @returns the newest version, or undefined when it was refused, which is shown. */
+  /** @returns the newest version, or undefined if it was refused, which the page shows. */
   const save = async (ifMatch: string | null = etag): Promise<string | undefined> => {
     const captureLogs = 'captureLogs' in saved ? { captureLogs: saved.captureLogs as boolean } : {}
     const answer = await mutateAsync({ id: saved.id, etag: ifMatch, ...written, ...captureLogs }).catch(() => undefined)
@@ -58,9 +58,9 @@ export function useWrittenCode({ kind, code: saved }: CodeTabProps) {
     isDirty,
     isSaving: isPending,
     error,
-    /** Found in this browser when the page was opened. */
+    /** Found in this browser when the page opened. */
     isKept: isKept && isDirty,
-    /** Somebody saved since this was begun. */
+    /** Another user saved since the input began. */
     isChanged: isOverOlder || (error instanceof ApiError && error.kind === 'changed'),
     theirs: theirs.data,
     discard: () => load(theirs.data ?? saved),

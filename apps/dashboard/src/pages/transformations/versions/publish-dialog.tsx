@@ -11,13 +11,13 @@ import type { CodeTabProps } from '../code-kind.ts'
 import styles from '../transformations.module.css'
 
 interface PublishDialogProps extends CodeTabProps {
-  /** The version to govern from now on. */
+  /** The version to publish. */
   readonly versionId: string
   readonly onClose: () => void
   readonly onPublished: () => void
 }
 
-/** Shows what changes, runs the stored tests, says whom it governs; then publishes. */
+/** Shows the changes, runs the stored tests, lists the affected destinations; then publishes. */
 export function PublishDialog({ kind, code, versionId, onClose, onPublished }: PublishDialogProps) {
   const before = kind.useVersion(code.id, code.publishedVersionId ?? undefined).data
   const after = kind.useVersion(code.id, versionId).data
@@ -69,7 +69,7 @@ interface FailedTests {
   readonly error: Error | null
 }
 
-/** Runs the stored tests over the version; undefined for what has none. */
+/** Runs the stored tests on the version; undefined without tests. */
 function useFailedTests(id: string | undefined, versionId: string): FailedTests | undefined {
   const stored = useTransformationTests(id ?? '', { isEnabled: id !== undefined }).data?.tests
   const { mutate, data, error } = useRunTransformationTests()

@@ -18,7 +18,7 @@ import { FailedCode } from '../failed-code.tsx'
 import styles from '../transformations.module.css'
 import { PublishDialog } from './publish-dialog.tsx'
 
-/** Every version, the diff of two, and an older one published again. */
+/** Every version, the diff of two, and publishing an older one again. */
 export function VersionsTab({ kind, code }: CodeTabProps) {
   const versions = kind.useVersions(code.id)
   const [{ version, against }, set] = useSearchValues(codeSearch)
@@ -124,7 +124,7 @@ interface ComparedProps extends CodeTabProps {
 function Compared({ kind, code, before, after }: ComparedProps) {
   const one = kind.useVersion(code.id, before)
   const two = kind.useVersion(code.id, after)
-  // Of the first version everything is new.
+  // The first version has no predecessor.
   const queries = before === undefined ? { two } : { one, two }
   return (
     <Shown of={together<{ two: typeof two; one?: typeof one }>(queries as { two: typeof two; one?: typeof one })}>

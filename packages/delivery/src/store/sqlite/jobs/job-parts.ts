@@ -8,17 +8,17 @@ import type { LetterRanges } from '../letters/letter-ranges.ts'
 import { mergedBy } from '../outcomes/merged.ts'
 import type { StoredNames } from '../stored-names.ts'
 
-/** Rows looked at in one step at most: outcomes that are to be written do not wait long behind a step. */
+/** Maximum of rows read in one step: outcomes wait for a step. */
 const MAX_LOOKED_AT = 5_000
 const OPEN = DEAD_LETTER_STATES.indexOf('open')
 
-/** Of what a part consists. */
+/** The selection of a part. */
 export interface LetterPart {
   readonly destination: number
   readonly filter: DeadLetterFilter
-  /** Dead letters that came later are none of the job's. */
+  /** The job excludes later dead letters. */
   readonly lastLetter: number
-  /** Rows by number, where they were named. */
+  /** Rows by number, if the request listed ids. */
   readonly letters: readonly number[] | null
 }
 
@@ -30,8 +30,8 @@ export interface PartStep {
 }
 
 /**
- * Walks over the open dead letters of one destination in the order of their places, which is the order per user in which
- * they are replayed. A place in a walk is that of the last dead letter that was looked at.
+ * Reads the open dead letters of one destination ordered by place, which is the order per user in which they are
+ * replayed. The place of a walk is the last dead letter that it read.
  */
 export class JobParts {
   readonly #names: StoredNames
@@ -55,7 +55,7 @@ export class JobParts {
     }
   }
 
-  /** The destinations of a selection, each with the rows that were named. */
+  /** The destinations of a selection, each with the listed rows. */
   divide(selection: LetterSelection, destinationIds: readonly string[]): Map<number, readonly number[] | null> {
     const known = destinationIds.flatMap((id) => this.#names.find(id) ?? [])
     if ('filter' in selection) {
@@ -72,7 +72,7 @@ export class JobParts {
     return new Map([...parts].map(([destination, letters]) => [destination, letters.map(({ id }) => id)]))
   }
 
-  /** The next `limit` at most. */
+  /** The next dead letters, at most `limit`. */
   step(part: LetterPart, after: PartPlace, limit: number): PartStep {
     return part.letters === null ? this.#walk(part, after, limit) : this.#named(part.letters, after[0] ?? 0, limit)
   }

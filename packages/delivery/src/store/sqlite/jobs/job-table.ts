@@ -20,7 +20,7 @@ const REPLAYING = DEAD_LETTER_STATES.indexOf('replaying')
 const MAX_KEPT = 10_000
 const FINAL: readonly JobState[] = ['done', 'cancelled', 'failed']
 
-/** Jobs: what they are for, and how far they are. */
+/** Jobs: their selection and their progress. */
 export class JobTable {
   readonly #names: StoredNames
   readonly #letters: DeadLetterTable
@@ -103,7 +103,7 @@ export class JobTable {
     return this.get(id)!
   }
 
-  /** Moves a part of a job over the log. @param taken events, those left out by filters included. */
+  /** Moves a part of a job over the log. @param taken number of events, including filtered ones. */
   moveOn({ jobId, destinationId, partition, place, isAtEnd }: TakenEvents, taken: number): void {
     const { number: numberOf, movePart, countTaken } = this.#statements
     const { number } = numberOf.get(jobId) as { number: number }
@@ -120,7 +120,7 @@ export class JobTable {
     return row && this.#job(row)
   }
 
-  /** Newest first, those before number `before`; `next` is where to go on, null at the end. */
+  /** Newest first, those before number `before`; `next` is the place of the next page, null at the end. */
   list(limit: number, before: number | null): { jobs: Job[]; next: number | null } {
     const last = before ?? Number.MAX_SAFE_INTEGER
     const rows = this.#statements.list.all(last, limit + 1) as unknown as JobRow[]
@@ -183,7 +183,7 @@ export class JobTable {
     return { letter, job: this.get(id) }
   }
 
-  /** Those that finished before this time, or are too many. */
+  /** Jobs that finished before this time, or exceed the maximum number. */
   drop(finishedBefore: number): void {
     this.#statements.drop.run(finishedBefore)
     this.#statements.dropParts.run()
@@ -193,7 +193,7 @@ export class JobTable {
     this.#statements.take.run(REPLAYING, at, this.#names.number(id), row)
   }
 
-  /** The next dead letters of a part; its place moves on with what is done to them. */
+  /** The next dead letters of a part; the caller moves the place when it processes them. */
   #step(part: PlacedPart, limit: number): PartStep {
     const step = this.#parts.step(part, part.place, limit)
     this.#statements.movePart.run(JSON.stringify(step.place), step.isAtEnd ? 1 : 0, part.job, part.destination, 0)

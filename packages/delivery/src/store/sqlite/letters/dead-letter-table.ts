@@ -12,20 +12,20 @@ import { type LetterCondition, letterCondition } from './letter-condition.ts'
 import { type JudgedLetter, letterJudge, needsPayload } from './letter-judge.ts'
 import type { LetterRanges } from './letter-ranges.ts'
 
-/** Rows looked at for one page at most: a rare filter gives short pages with a cursor, never a long wait. */
+/** Maximum of rows read for one page: a rare filter yields short pages with a cursor, never a long wait. */
 const MAX_LOOKED_AT = 10_000
-/** When the state of an open dead letter changed. */
+/** Value for a dead letter that was always open. */
 const NEVER = 0
 const OPEN = DEAD_LETTER_STATES.indexOf('open')
 const REPLAYING = DEAD_LETTER_STATES.indexOf('replaying')
 const DISCARDED = DEAD_LETTER_STATES.indexOf('discarded')
 
-/** What traces give as the reason then. */
+/** The reason that traces show after a discard. */
 const DISCARDED_BY_PERSON = 'dead letter was discarded'
 
 /**
- * Events that were given up, with their payload: the log may drop it before a person looks. Each is a row, or in a range of
- * many; one list holds both, and nobody outside tells them apart.
+ * Events that delivery gave up, with their payload: the log may delete the event before a person reads it. A dead
+ * letter is a row, or part of a range of many. One list contains both, and callers cannot distinguish them.
  */
 export class DeadLetterTable {
   readonly #db: DatabaseSync
@@ -74,7 +74,7 @@ export class DeadLetterTable {
     for (const letter of this.#ranges.write(letters)) this.#write(letter)
   }
 
-  /** Has each of these be a row, with the id that it has. */
+  /** Turns each of these dead letters into a row and keeps its id. */
   unpack(rows: readonly number[]): void {
     for (const letter of this.#ranges.leave(rows)) {
       const { id, destination, source, partition, offset, idx, state, stage, reason, accepted_at, dead_at } = letter
@@ -117,7 +117,7 @@ export class DeadLetterTable {
     return row && { kind: 'dead_letter', ...this.#letter(row) }
   }
 
-  /** Newest first, those before row `before`; `next` is where to go on, null at the end. */
+  /** Newest first, those before row `before`; `next` is the place of the next page, null at the end. */
   list(filter: DeadLetterFilter, limit: number, before: number | null): { rows: DeadLetterRow[]; next: number | null } {
     const isWanted = this.#judge(filter)
     const rows: DeadLetterRow[] = []
@@ -133,10 +133,10 @@ export class DeadLetterTable {
   }
 
   /**
-   * Looks at some of those before `before`, newest first.
+   * Reads some of the dead letters before `before`, newest first.
    *
    * @param before null: all.
-   * @returns where to go on, null at the end.
+   * @returns the place to continue from, null at the end.
    */
   lookAt(filter: DeadLetterFilter, before: number | null, take: (letter: LookedAt) => void): number | null {
     const isWanted = this.#judge(filter)
@@ -165,7 +165,7 @@ export class DeadLetterTable {
     return [...counts].map(([destination, count]) => [this.#names.text(destination), count])
   }
 
-  /** Open ones of a destination, the oldest of them, with the bytes of their events. */
+  /** The oldest open dead letters of a destination, with the bytes of their events. */
   oldest(destination: number, limit: number): { id: number; bytes: number }[] {
     const rows = this.#statements.oldest.all(destination, limit) as { id: number; bytes: number }[]
     const packed = this.#ranges.oldest(destination, limit)
@@ -173,13 +173,13 @@ export class DeadLetterTable {
     return all.sort((a, b) => a.id - b.id).slice(0, limit)
   }
 
-  /** Nothing is left of them. */
+  /** Deletes them completely. */
   drop(rows: readonly number[]): void {
     this.#ranges.leave(rows)
     for (const row of rows) this.#statements.drop.run(row)
   }
 
-  /** Those that are open, or replaying. */
+  /** Dead letters in the states open and replaying. */
   discard(scope: Scope, reason: string, at: number): void {
     const { sql, values } = this.#condition(scope)
     const end = `UPDATE dead_letters SET state = ?, end_reason = ?, state_at = ?, wait = NULL`
@@ -189,7 +189,7 @@ export class DeadLetterTable {
     this.#ranges.discard({ sql, values }, number, at)
   }
 
-  /** A person discards one, if it is open. @returns it as it was before. */
+  /** A person discards a dead letter, if it is open. @returns its state before the call. */
   discardOne(id: string, at: number): DeadLetterRow | undefined {
     const letter = this.get(id)
     if (letter?.state !== 'open') return letter
@@ -197,7 +197,7 @@ export class DeadLetterTable {
     return letter
   }
 
-  /** A person discards open ones. */
+  /** A person discards open dead letters. */
   discardRows(rows: readonly number[], at: number): void {
     this.unpack(rows)
     const reason = this.#names.number(DISCARDED_BY_PERSON)
@@ -209,8 +209,8 @@ export class DeadLetterTable {
   }
 
   /**
-   * The columns that a filter needs, row by row. Only what an index answers is left to SQLite: whatever else it was asked,
-   * it would look for in the whole list, uncounted.
+   * The columns that a filter needs, row by row. SQLite evaluates only the conditions that an index answers: any other
+   * condition would make it scan the whole list, uncounted.
    */
   #newestBefore(id: number, filter: DeadLetterFilter): Iterable<LookedAt> {
     const { state, destinationId } = filter
@@ -245,7 +245,7 @@ export class DeadLetterTable {
       source: this.#names.sought(sourceId),
       state: number,
     })
-    // The index of those that ended is used only where this is said in its words.
+    // SQLite uses the partial index of ended dead letters only if the query repeats its condition.
     return { sql: number !== undefined && number > 0 ? ` AND state > 0${sql}` : sql, values }
   }
 
@@ -278,7 +278,7 @@ export class DeadLetterTable {
   }
 }
 
-/** What a list looks at of a dead letter; names and texts as numbers. */
+/** The columns that a list reads of a dead letter; names and texts as numbers. */
 export type LookedAt = JudgedLetter & Pick<Row, 'id' | 'destination' | 'state' | 'last_status'>
 
 interface Row {

@@ -1,6 +1,6 @@
 import { zstdCompressSync, zstdDecompressSync } from 'node:zlib'
 
-/** What the letters of a range do not share. */
+/** The fields in which the letters of a range differ. */
 export interface PackedLetter {
   readonly offset: number
   readonly index: number
@@ -12,7 +12,7 @@ export interface PackedLetter {
 
 /** A letter without its event. */
 export interface LetterPlace extends Omit<PackedLetter, 'event'> {
-  /** Bytes of its event. */
+  /** Size of its event in bytes. */
   readonly eventBytes: number
 }
 
@@ -54,7 +54,7 @@ export function readPlace(places: Uint8Array, i: number): LetterPlace {
   }
 }
 
-/** Which letter has a place; -1 if none. */
+/** Index of the letter with a place; -1 if none. */
 export function findPlace(places: Uint8Array, offset: number, index: number): number {
   let low = 0
   let high = countPlaces(places) - 1
@@ -69,7 +69,7 @@ export function findPlace(places: Uint8Array, offset: number, index: number): nu
   return -1
 }
 
-/** The events in their order. */
+/** The events in order. */
 export function unpackEvents(places: Uint8Array, events: Uint8Array): string[] {
   const all = zstdDecompressSync(events)
   let at = 0

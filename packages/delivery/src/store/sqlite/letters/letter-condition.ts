@@ -1,13 +1,13 @@
 import type { SQLInputValue } from 'node:sqlite'
 
-/** Of dead letters in rows, ranges or groups. */
+/** Where the condition applies: dead letters in rows, ranges or groups. */
 export interface LetterCondition {
-  /** Begins with AND unless empty. */
+  /** Starts with AND unless empty. */
   readonly sql: string
   readonly values: readonly SQLInputValue[]
 }
 
-/** @param sought what these columns are to be; undefined: anything. */
+/** @param sought the wanted values of these columns; undefined: any. */
 export function letterCondition(sought: Readonly<Record<string, number | undefined>>): LetterCondition {
   const asked = Object.entries(sought).filter((entry): entry is [string, number] => entry[1] !== undefined)
   return { sql: asked.map(([column]) => ` AND ${column} = ?`).join(''), values: asked.map(([, value]) => value) }

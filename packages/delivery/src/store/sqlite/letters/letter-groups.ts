@@ -6,14 +6,14 @@ import type { DeadLetterTable, LookedAt } from './dead-letter-table.ts'
 import { letterCondition } from './letter-condition.ts'
 import { needsPayload } from './letter-judge.ts'
 
-/** Of an answer: texts of user code may make a reason for each event. */
+/** Maximum of groups of an answer: user code may produce a different reason for each event. */
 export const MAX_GROUPS = 1_000
 
 const KEY = 'destination, stage, reason, last_status'
 
 /**
- * Dead letters that came to be alike, counted. Of open ones counts are kept beside them, by minute: when some of a minute
- * leave, its first and last stay what they were.
+ * Counts groups of similar dead letters. Counts of open dead letters are stored per minute. When some dead letters of a
+ * minute end, the first and last time of that minute stay.
  */
 export class LetterGroups {
   readonly #db: DatabaseSync
@@ -28,10 +28,10 @@ export class LetterGroups {
 
   /**
    * Largest first.
-   *
+   * @param before returns groups before this one; null: all.
    * @param before those before this one; null: all.
-   * @returns `next` is where to go on, null where nothing is left; groups of all calls are to be added up, and outcomes are
-   * written in between.
+   * @returns `next`, the place to continue from, null at the end. The caller adds up the groups of all calls; outcomes
+   * may be written between calls.
    */
   of(filter: DeadLetterFilter, before: number | null): { groups: DeadLetterGroup[]; next: number | null } {
     const { state = 'open', from, to } = filter

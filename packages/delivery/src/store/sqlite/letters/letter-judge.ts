@@ -3,7 +3,7 @@ import type { DeadLetterFilter } from '../../dead-letter-store.ts'
 import { STAGES } from '../../flush.ts'
 import type { StoredNames } from '../stored-names.ts'
 
-/** The columns of a dead letter by which filters tell. */
+/** The columns of a dead letter that filters use. */
 export interface JudgedLetter {
   readonly source: number
   readonly stage: number
@@ -13,12 +13,12 @@ export interface JudgedLetter {
   readonly event: SQLInputValue
 }
 
-/** Whether a filter asks for something that only the payload tells. */
+/** Whether a filter uses a field of the payload. */
 export function needsPayload({ userId, messageId }: DeadLetterFilter): boolean {
   return userId !== undefined || messageId !== undefined
 }
 
-/** Judges dead letters of the right state and destination one by one, so that whoever asks can count what it looks at. */
+/** Tests dead letters of the right state and destination one by one, so the caller can count them. */
 export function letterJudge(filter: DeadLetterFilter, names: StoredNames): (letter: JudgedLetter) => boolean {
   const source = names.sought(filter.sourceId)
   const reason = names.sought(filter.reason)

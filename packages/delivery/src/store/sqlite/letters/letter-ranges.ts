@@ -8,9 +8,9 @@ import type { LetterCondition } from './letter-condition.ts'
 import { compareLetters, standOf } from './letter-order.ts'
 import { isGone, letterOf, type RangeLetter, type RangeRow, takeOut } from './range-letter.ts'
 
-/** Fewer are rows of their own. */
+/** A smaller group becomes single rows. */
 const FEWEST = 16
-/** Whoever looks at one letter unpacks all of its range. */
+/** Maximum size: reading one letter unpacks its whole range. */
 const MOST = 256
 const MAX_EVENT_BYTES = 1024 * 1024
 const OPEN = DEAD_LETTER_STATES.indexOf('open')
@@ -18,13 +18,14 @@ const DISCARDED = DEAD_LETTER_STATES.indexOf('discarded')
 const NEVER = 0
 
 /**
- * Dead letters that came many at once, for one reason and without attempts of their own: an outage gives up thousands in a
- * second, and must not write as many rows.
+ * Many dead letters with one reason and without attempts of their own: an outage gives up thousands in a second, and
+ * must not write as many rows.
  *
- *   in a range → a row of dead_letters, with the same id: `leave`, then something else happens to this one
+ *   in a range → a row of dead_letters with the same id: `leave`, before its state changes alone
  *   in a range → discarded in it, all together: their destination, connection or source was removed
  *
- * A letter's id is its number in the range behind the first one's, out of the numbers of the rows: so both are one list.
+ * A letter's id is the number of the first letter plus its index, from the same sequence as row numbers: both form one
+ * list.
  *
  * @see contracts/delivery.md §8 [D643], decision 0060
  */
@@ -32,7 +33,7 @@ export class LetterRanges {
   readonly #db: DatabaseSync
   readonly #names: StoredNames
   readonly #statements
-  /** The last one that was unpacked: who asks for one letter mostly asks for its neighbours too. */
+  /** The range that was unpacked last: a caller usually reads neighbouring letters next. */
   #unpacked: { readonly first: number; readonly events: readonly string[] } | undefined
 
   constructor(db: DatabaseSync, names: StoredNames) {
@@ -55,7 +56,7 @@ export class LetterRanges {
         `SELECT * FROM letter_ranges WHERE destination = ? AND partition = ? AND last_offset >= ? AND first_offset <= ?
          ORDER BY first DESC`,
       ),
-      // Those in which a walk that has come to a place may still find something.
+      // Ranges in which a walk at this place may find more letters.
       openFrom: db.prepare(
         `SELECT * FROM letter_ranges WHERE destination = ?1 AND state = ${OPEN} AND
            (partition > ?2 OR (partition = ?2 AND last_offset >= ?3)) ORDER BY partition, first_offset, first`,
@@ -72,12 +73,12 @@ export class LetterRanges {
     }
   }
 
-  /** The number of the newest dead letter; 0 if there never was one. */
+  /** The number of the newest dead letter; 0 if there was none. */
   get lastNumber(): number {
     return (this.#statements.lastNumber.get() as { last: number }).last
   }
 
-  /** Writes those that came many at once. @returns the others, in their order. */
+  /** Writes groups of similar dead letters as ranges. @returns the others, in order. */
   write(letters: readonly DeadLetterWrite[]): DeadLetterWrite[] {
     if (letters.length < FEWEST) return [...letters]
     const written = new Set<DeadLetterWrite>()
@@ -114,8 +115,8 @@ export class LetterRanges {
   /**
    * Newest first, those before a number.
    *
-   * @param mayHold whether any letter of a range can be wanted; of one that cannot, a single letter stands for all of it.
-   * @param hasEvents unless the events are left empty.
+   * @param mayHold whether a range can contain wanted letters; if not, one letter represents the whole range.
+   * @param hasEvents false leaves the events empty.
    */
   *newestBefore(
     id: number,
@@ -139,7 +140,7 @@ export class LetterRanges {
     }
   }
 
-  /** Open ones of a destination behind a place, in the order of their places. */
+  /** Open letters of a destination after a place, ordered by place. */
   *byPlace(destination: number, after: PartPlace, hasEvents: boolean): Generator<RangeLetter> {
     const last = standOf(after)
     const ranges = this.#statements.openFrom.all(destination, last.partition, last.offset) as unknown as RangeRow[]
@@ -161,7 +162,7 @@ export class LetterRanges {
     }
   }
 
-  /** Open ones of a destination, the oldest of them: at least `count` if there are as many. */
+  /** The oldest open letters of a destination: at least `count` if there are as many. */
   oldest(destination: number, count: number): RangeLetter[] {
     const ranges = this.#statements.oldest.all(destination, Math.ceil(count / FEWEST)) as unknown as RangeRow[]
     const found: RangeLetter[] = []
@@ -172,7 +173,7 @@ export class LetterRanges {
     return found
   }
 
-  /** A destination's letters from one offset to another, both included, without their events. */
+  /** A destination's letters between two offsets, both included, without their events. */
   *between(destination: number, partition: number, first: number, last: number): Generator<RangeLetter> {
     for (const each of this.#statements.over.all(destination, partition, first, last)) {
       const range = each as unknown as RangeRow
@@ -182,7 +183,9 @@ export class LetterRanges {
     }
   }
 
-  /** Takes letters out of their ranges. @returns those that were in one; whoever asked keeps them elsewhere, or ends them. */
+  /**
+   * Removes letters from their ranges. @returns the removed letters; the caller stores them elsewhere, or ends them.
+   */
   leave(ids: readonly number[]): RangeLetter[] {
     const left: RangeLetter[] = []
     let range: RangeRow | undefined
@@ -231,7 +234,7 @@ export class LetterRanges {
   #write(letters: readonly DeadLetterWrite[]): void {
     const { destinationId, sourceId, partition, stage, reason, deadAt, lastStatus, lastAnswer, revision } = letters[0]!
     const first = this.#reserve(letters.length)
-    // Numbers of a transaction that was undone are given again.
+    // Numbers of a rolled-back transaction are assigned again.
     this.#unpacked = undefined
     const { places, events, eventBytes } = packLetters(letters)
     this.#statements.insert.run(
@@ -258,7 +261,7 @@ export class LetterRanges {
     this.#statements.insertLetters.run(first, places, events)
   }
 
-  /** @returns the first of so many numbers, which no row will get. */
+  /** @returns the first of these consecutive numbers, which no row will get. */
   #reserve(count: number): number {
     const last = this.lastNumber
     const { moveNumber, firstNumber } = this.#statements
@@ -266,7 +269,7 @@ export class LetterRanges {
     return last + 1
   }
 
-  /** By their numbers in the range, those that have left it too. */
+  /** By index in the range, including letters that have left it. */
   #letters(range: RangeRow, hasEvents = true): RangeLetter[] {
     const places = this.#places(range)
     const events = hasEvents ? this.#events(range, places) : []
@@ -291,7 +294,7 @@ function isPlain({ replayId, attempts, requests }: DeadLetterWrite): boolean {
   return replayId === null && attempts === 0 && requests === null
 }
 
-/** What the letters of a range have in common; they are given up within milliseconds, so they share that moment too. */
+/** Fields that the letters of a range share; delivery gave them up within milliseconds, so they also share the time. */
 function sharedBy(letter: DeadLetterWrite): string {
   const { destinationId, sourceId, partition, stage, reason, lastStatus, lastAnswer, revision } = letter
   return JSON.stringify([destinationId, sourceId, partition, stage, reason, lastStatus, lastAnswer, revision])

@@ -25,7 +25,7 @@ export interface RangeLetter {
   readonly wait: null
 }
 
-/** A row of letter_ranges: what its letters share, and which of them have left it. */
+/** A row of letter_ranges: the shared fields of its letters, and which of them have left it. */
 export interface RangeRow {
   readonly first: number
   readonly last: number
@@ -45,11 +45,11 @@ export interface RangeRow {
   readonly end_reason: number | null
   letters: number
   event_bytes: number
-  /** A bit for each letter, by its number in the range. */
+  /** One bit per letter, by its index in the range. */
   readonly gone: Uint8Array
 }
 
-/** The letter with the number `i` in its range. */
+/** The letter with index `i` in its range. */
 export function letterOf(range: RangeRow, place: LetterPlace, i: number, event: string): RangeLetter {
   const { destination, source, partition, state, stage, reason, dead_at, last_status, last_answer, revision } = range
   return {
@@ -81,7 +81,7 @@ export function isGone({ gone }: RangeRow, i: number): boolean {
   return (gone[i >> 3]! & (1 << (i & 7))) !== 0
 }
 
-/** A letter leaves its range: the row says so from now on. */
+/** Marks in the row that a letter has left its range. */
 export function takeOut(range: RangeRow, i: number, event: string): void {
   range.gone[i >> 3]! |= 1 << (i & 7)
   range.letters--

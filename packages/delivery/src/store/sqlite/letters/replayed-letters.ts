@@ -14,12 +14,12 @@ const REPLAYING = DEAD_LETTER_STATES.indexOf('replaying')
 const RESOLVED = DEAD_LETTER_STATES.indexOf('resolved')
 
 /**
- * What becomes of dead letters that are replaying.
+ * The states of replayed dead letters.
  *
- *   replaying → resolved   delivered, or left out by a filter or user code of today
- *   replaying → open       given up again, with the new attempts added; or its replay was cancelled
+ *   replaying → resolved   delivered, or excluded by a current filter or user code
+ *   replaying → open       given up again, with the new attempts added; or the replay was cancelled
  *
- * Each is written with the counts of its job, in one transaction.
+ * Each change is written with the counts of its job, in one transaction.
  */
 export class ReplayedLetters {
   readonly #names: StoredNames
@@ -74,7 +74,7 @@ export class ReplayedLetters {
       case 'journey': {
         const { outcome, at, attempts, requests, revision } = replayed.journey
         if (outcome === 'waiting') {
-          // Of one that has left memory the attempts are here alone.
+          // If the event has left memory, its attempts are only here.
           const kept = row.wait === null ? null : (JSON.parse(row.wait) as ReplayWait).requests
           this.#statements.wait.run(JSON.stringify({ ...waitOf(replayed.journey), requests: requests ?? kept }), id)
           return

@@ -27,12 +27,12 @@ export interface FlushTables {
 /** Calls back for each row of a part of a flush. */
 type ForEach = <Part extends keyof Flush>(part: Part, write: (row: Flush[Part][number]) => void) => void
 
-/** Primary result codes of SQLite that speak of one row: too large, against a constraint, of another type, out of range. */
+/** Primary result codes of SQLite for a fault in one row: too large, constraint violated, wrong type, out of range. */
 const OF_A_ROW: ReadonlySet<unknown> = new Set([18, 19, 20, 25])
 
 /**
- * Writes the outcomes of all destinations in one transaction. If a row is refused for itself, and not because of the disk,
- * the flush is tried again row by row to find which: so one row never holds up the outcomes of others.
+ * Writes the outcomes of all destinations in one transaction. If SQLite refuses a row because of its content, and not
+ * because of the disk, the writer retries row by row to find it: one bad row never delays the outcomes of others.
  */
 export class FlushWriter {
   readonly #tables: FlushTables
@@ -41,7 +41,7 @@ export class FlushWriter {
     this.#tables = tables
   }
 
-  /** @returns the rows that cannot be written; nothing is written then. @throws what the disk or the database says. */
+  /** @returns the rows that cannot be written; then nothing is written. @throws errors of the disk or the database. */
   write(flush: Flush): RefusedRow[] {
     try {
       this.#inTransaction(() => this.#write(flush, together(flush), false))
@@ -52,7 +52,7 @@ export class FlushWriter {
     }
   }
 
-  /** Outcomes of a replay of the log are counted with it. */
+  /** Outcomes of a replay of the log count for the replay. */
   writeBlock(block: BlockWrite): void {
     const { outcomes, jobs } = this.#tables
     outcomes.writeBlock(block)
@@ -61,7 +61,7 @@ export class FlushWriter {
     jobs.countOutcomes(block.replayId, { delivered, filtered: block.entries.length / ENTRY_BYTES - delivered })
   }
 
-  /** Writes the flush if each row can be written by itself. */
+  /** Writes the flush if every row can be written. */
   #oneByOne(flush: Flush): RefusedRow[] {
     const { db } = this.#tables
     const refused: RefusedRow[] = []
@@ -105,7 +105,7 @@ export class FlushWriter {
       if (letter.replayId !== null) jobs.countOutcomes(letter.replayId, { deadLettered: 1 })
       if (isOneByOne) deadLetters.write([letter])
     })
-    // Many that are alike share a row.
+    // Many similar rows share one row.
     if (!isOneByOne) deadLetters.write(flush.deadLetters)
     forEach('replayed', (each) => replayed.write(each))
     forEach('positions', (position) => outcomes.writePosition(position))
@@ -131,7 +131,7 @@ export class FlushWriter {
   }
 }
 
-/** Nothing of the transaction is to stay. */
+/** Rolls the transaction back. */
 class UndoneError extends Error {
   override name = 'UndoneError'
   readonly code = 'UNDONE'
@@ -143,7 +143,7 @@ function together(flush: Flush): ForEach {
   }
 }
 
-/** Whether an error comes from what a row holds: then the disk and the database are sound. */
+/** Whether the content of a row caused an error: then the disk and the database work. */
 function isOfARow(error: unknown): boolean {
   const { code, errcode } = error as NodeJS.ErrnoException & { errcode?: number }
   return code !== 'ERR_SQLITE_ERROR' || OF_A_ROW.has(errcode! & 0xff)

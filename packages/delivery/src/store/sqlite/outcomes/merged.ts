@@ -1,4 +1,4 @@
-/** Two ordered lists as one. Whoever stops early closes both. */
+/** Merges two ordered lists. A caller that stops early closes both. */
 export function* mergedBy<T>(a: Iterable<T>, b: Iterable<T>, comesFirst: (one: T, other: T) => boolean): Generator<T> {
   const left = a[Symbol.iterator]()
   const right = b[Symbol.iterator]()

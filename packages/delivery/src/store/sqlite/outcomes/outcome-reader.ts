@@ -7,8 +7,8 @@ import { LetterRanges } from '../letters/letter-ranges.ts'
 import { StoredNames } from '../stored-names.ts'
 
 /**
- * Reads outcomes of many events at a time beside the store's own thread, through a connection that only reads: to be
- * used in a thread of its own.
+ * Reads the outcomes of many events through a read-only connection, outside the store's own thread. Use it in a
+ * separate thread.
  */
 export class OutcomeReader implements Disposable {
   readonly #db: DatabaseSync
@@ -16,7 +16,7 @@ export class OutcomeReader implements Disposable {
   readonly #ranges: LetterRanges
   readonly #statements
 
-  /** @param file of the delivery store, which has it open. */
+  /** @param file database of the delivery store, which has it open. */
   constructor(file: string) {
     const db = new DatabaseSync(file, { readOnly: true, timeout: 1_000 })
     this.#db = db
@@ -51,7 +51,7 @@ export class OutcomeReader implements Disposable {
     }
   }
 
-  /** By event, in their order. It costs what all outcomes between the first and the last offset cost. */
+  /** By event, in the given order. The cost grows with the number of outcomes between the first and the last offset. */
   outcomesOf(partition: number, events: readonly SoughtEvent[]): RecordedOutcome[][] {
     const found: RecordedOutcome[][] = events.map(() => [])
     if (events.length === 0) return found
@@ -69,7 +69,7 @@ export class OutcomeReader implements Disposable {
     this.#db.close()
   }
 
-  /** Of one destination. What is read later says more than what was read before it. */
+  /** Outcomes of one destination. A later record of an event replaces an earlier one. */
   #at(destination: number, partition: number, events: readonly SoughtEvent[], sought: Sought) {
     const { first, last } = sought
     const { ranges, blocks, replayBlocks, journeys, replayJourneys, deadLetters } = this.#statements
@@ -88,7 +88,7 @@ export class OutcomeReader implements Disposable {
         }
       }
     }
-    // Of a replay of the log what it came to counts, once it has come to something.
+    // A replay of the log counts once it has an outcome.
     for (const [ofBlocks, ofJourneys] of [
       [blocks, journeys],
       [replayBlocks, replayJourneys],

@@ -16,14 +16,14 @@ import type { StoredNames } from '../stored-names.ts'
 import { writable } from '../writable.ts'
 import type { VersionTable } from './version-table.ts'
 
-/** A block this small is written on, so that at low traffic an event does not cost a row. */
+/** Smaller blocks are extended: at low traffic an event does not cost a row. */
 const FULL_BLOCK_ENTRIES = 50
-/** What a restart needs of a wait: the texts of earlier attempts stay on disk until its turn. */
+/** The columns of a wait that a restart needs; the texts of earlier attempts stay on disk until the event is due. */
 const WITHOUT_REQUESTS = `destination, source, partition, stream, offset, idx, outcome, reason, accepted_at, size_bytes,
   user_key, anonymous_key, attempts, delivered_requests, first_attempt_at, due_at, NULL AS requests, revision, changed_at,
   replay`
 
-/** Positions, blocks of plain outcomes, and journeys: what a restart goes on from and what traces are made of. */
+/** Positions, blocks of plain outcomes, and journeys: restarts and traces read them. */
 export class OutcomeTables {
   readonly #names: StoredNames
   readonly #versions: VersionTable
@@ -125,7 +125,7 @@ export class OutcomeTables {
     this.#openBlocks.set(key, { id, entries })
   }
 
-  /** Rows may have gone (retention, a transaction undone): new outcomes begin new blocks. */
+  /** Rows may be gone (retention, a rolled-back transaction): new outcomes begin new blocks. */
   closeBlocks(): void {
     this.#openBlocks = new Map()
   }
@@ -150,7 +150,7 @@ export class OutcomeTables {
     this.#statements.removeJourney.run(destination, partition, offset, index, this.#replay(replayId))
   }
 
-  /** What is kept of the attempts at a waiting event. */
+  /** The stored attempts of a waiting event. */
   requestsOf(destinationId: string, { partition, offset, index, replayId }: WaitingPlace): RequestHistory[] {
     const destination = this.#names.number(destinationId)
     const row = this.#statements.requestsAt.get(destination, partition, offset, index, this.#replay(replayId))
@@ -163,7 +163,7 @@ export class OutcomeTables {
     return this.#statements.waitAt.get(this.#names.number(destinationId), partition, offset, index) !== undefined
   }
 
-  /** Waits of a replay of the log, by destination in the order of their places. */
+  /** Waits of a replay of the log, by destination, ordered by place. */
   replaying(replayId: string): JourneyWrite[] {
     const rows = this.#statements.replaying.all(this.#names.find(replayId) ?? -1)
     return (rows as unknown as JourneyRow[]).map((row) => this.#journey(row))
@@ -217,7 +217,10 @@ export class OutcomeTables {
     return { waiting, done }
   }
 
-  /** What a destination's blocks and journeys say of an event: at most one of its first delivery, and one of each replay. */
+  /**
+   * The outcomes of an event in a destination's blocks and journeys: at most one of its first delivery, and one of each
+   * replay.
+   */
   recorded(destination: number, partition: number, offset: number, index: number): RecordedDelivery[] {
     const found = new Map<string | null, RecordedDelivery>()
     for (const row of this.#statements.journeysAt.all(destination, partition, offset, index)) {
@@ -297,7 +300,7 @@ function asBuffer(bytes: Uint8Array): Buffer {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
 }
 
-/** What is recorded of one delivery of an event, the first or one of a replay. */
+/** The record of one delivery of an event, the first or a replay. */
 type RecordedDelivery = Extract<Recorded, { kind: 'plain' | 'journey' }>
 
 interface BlockRow {

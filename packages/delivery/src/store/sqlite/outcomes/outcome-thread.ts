@@ -5,11 +5,11 @@ import type { DeliveryThreadData } from '../calls.ts'
 import { OutcomeReader } from './outcome-reader.ts'
 
 export type OutcomeThreadCalls = {
-  /** Answers whoever holds the other end, for as long as it is open. */
+  /** Answers the other end of the port while it is open. */
   answer(port: MessagePort): void
 }
 
-/** The thread that reads outcomes of many events, beside the one that writes. */
+/** The thread that reads outcomes of many events, separate from the thread that writes them. */
 const outcomes = new OutcomeReader((workerData as DeliveryThreadData).file)
 
 answerCalls<OutcomeThreadCalls>({

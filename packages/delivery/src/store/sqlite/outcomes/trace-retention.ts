@@ -1,13 +1,13 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { TidyRequest } from '../../delivery-store.ts'
 
-/** Rows that leave together. */
+/** Number of rows deleted in one step. */
 const STEP = 1_000
 const HOUR_MS = 3_600_000
 
 /**
- * Gives back what traces take: those past their time, then the oldest while there are too many, delivered ones first.
- * Waits and open dead letters are no traces: they stay, and what they take does not count.
+ * Deletes traces: first those past their time, then the oldest while there are too many, delivered events first. Waits
+ * and open dead letters are not traces: they stay, and do not count.
  *
  * @see contracts/delivery.md §8 [D624]
  */
@@ -36,7 +36,7 @@ export class TraceRetention {
          ON CONFLICT DO UPDATE SET until = max(until, excluded.until)`,
       ),
       droppedUntil: db.prepare('SELECT until FROM traces_dropped'),
-      // What waits for delivery is no trace; it is counted by its payload.
+      // An event that waits for delivery is not a trace; the storage budget counts its payload.
       waitingBytes: db.prepare(
         `SELECT (SELECT coalesce(sum(letter_bytes), 0) FROM backlog)
            + (SELECT coalesce(sum(packed_bytes - event_bytes), 0) FROM letter_ranges WHERE state = 0)
@@ -62,7 +62,7 @@ export class TraceRetention {
       while (this.#usedBytes() > maxBytes) {
         const left = drop.all(STEP) as { at: number }[]
         if (left.length === 0) break
-        // An outcome never comes before its event: what was accepted later than the last of them has all its traces.
+        // An outcome follows its event: an event accepted after the last of them has all its traces.
         this.#statements.dropped.run(Math.max(...left.map(({ at }) => at)) + 1)
       }
     }

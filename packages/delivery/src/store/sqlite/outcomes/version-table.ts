@@ -1,12 +1,11 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { VersionsWrite } from '../../flush.ts'
 
-/** Of one destination; further back than that nobody looks. */
+/** Maximum number per destination; older versions are not read. */
 const MAX_REVISIONS = 1_000
 
 /**
- * The versions of user code by destination and revision: every outcome names a revision, and so its versions, without
- * keeping them itself.
+ * The versions of user code by destination and revision. Every outcome stores a revision, and thereby its versions.
  */
 export class VersionTable {
   readonly #statements
