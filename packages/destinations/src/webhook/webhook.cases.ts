@@ -1,5 +1,6 @@
 import type { JsonObject } from '@millrace/protocol'
 import type { DestinationCase } from '../destination-case.ts'
+import { TOKEN_HEADER } from '../oauth.ts'
 import { requestObject } from '../request-object.ts'
 
 const url = 'https://hooks.cinema.example/in'
@@ -160,6 +161,40 @@ const shownExamples: DestinationCase[] = [
           method: 'POST',
           endpoint: 'https://seats.cinema.example/booked',
           headers: { 'content-type': 'application/json', 'x-desk': '3' },
+          params: {},
+          body: {
+            JSON: { type: 'track', event: 'Seat Reserved', userId: 'u-4711' },
+            JSON_ARRAY: {},
+            XML: {},
+            FORM: {},
+          },
+          files: {},
+        },
+      ],
+    },
+  },
+  {
+    name: 'The access token is put in while sending',
+    documented: true,
+    config: {
+      webhookUrl: 'https://hooks.cinema.example/in',
+      authType: 'oauth2',
+      oauthTokenUrl: 'https://login.cinema.example/oauth/token',
+      oauthClientId: 'millrace',
+      oauthClientSecret: 'kT2exampleSecret',
+      oauthClientAuth: 'post',
+      oauthScope: 'events:write',
+      oauthParams: [{ from: 'audience', to: 'https://hooks.cinema.example/' }],
+    },
+    event: { type: 'track', event: 'Seat Reserved', userId: 'u-4711' },
+    expected: {
+      requests: [
+        {
+          version: '1',
+          type: 'REST',
+          method: 'POST',
+          endpoint: 'https://hooks.cinema.example/in',
+          headers: { 'content-type': 'application/json', authorization: 'Bearer ********' },
           params: {},
           body: {
             JSON: { type: 'track', event: 'Seat Reserved', userId: 'u-4711' },
@@ -626,8 +661,37 @@ const batched: DestinationCase[] = [
   },
 ]
 
+const oauth = {
+  authType: 'oauth2',
+  oauthTokenUrl: 'https://login.cinema.example/oauth/token',
+  oauthClientId: 'millrace',
+  oauthClientSecret: 'kT2exampleSecret',
+}
+
+const accessTokens: DestinationCase[] = [
+  {
+    name: 'an access token goes before the authorization of configuration and event',
+    config: { webhookUrl: url, headers: [token, desk], ...oauth },
+    event: { ...track, header: { Authorization: 'mine' } },
+    expected: posted({ headers: { 'x-desk': '3', authorization: TOKEN_HEADER } }),
+  },
+  {
+    name: 'an address from an event gets no access token',
+    config: { webhookUrl: url, ...oauth },
+    event: { ...track, fullPath: 'https://seats.cinema.example/in' },
+    expected: posted({ endpoint: 'https://seats.cinema.example/in' }),
+  },
+  {
+    name: 'an allowed host gets it',
+    config: { webhookUrl: url, ...oauth, allowedHosts: ['seats.cinema.example'] },
+    event: { ...track, fullPath: 'https://seats.cinema.example/in' },
+    expected: posted({ endpoint: 'https://seats.cinema.example/in', headers: { authorization: TOKEN_HEADER } }),
+  },
+]
+
 export const cases: DestinationCase[] = [
   ...shownExamples,
+  ...accessTokens,
   ...batched,
   ...addresses,
   ...methods,

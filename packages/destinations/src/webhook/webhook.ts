@@ -4,6 +4,7 @@ import { isConnectionHeader } from '../connection-headers.ts'
 import type { DestinationModule, TransformContext } from '../definition.ts'
 import { flatten } from '../flatten.ts'
 import { listBatches } from '../list-batches.ts'
+import { clientCredentialsGrant, TOKEN_HEADER } from '../oauth.ts'
 import { type RequestObject, requestObject } from '../request-object.ts'
 import { isSecretHeader } from '../secrets.ts'
 import { definition } from './definition.ts'
@@ -18,6 +19,8 @@ export const destination: DestinationModule = {
   transform,
   testConnection,
   sign,
+  tokenGrant: clientCredentialsGrant,
+  mayHaveCredentials: (url, config) => isTrusted(url, addressOf(config), config),
   trustedHosts,
   batches: listBatches,
 }
@@ -36,6 +39,7 @@ function transform(event: StoredEvent, { config }: TransformContext): RequestObj
     endpoint: !mayHaveSecrets && endpoint.startsWith(webhookUrl) ? withoutUser(endpoint) : endpoint,
     headers: headersOf(carriesBody, config['headers'], mayHaveSecrets, event['header']),
   })
+  if (mayHaveSecrets && config['authType'] === 'oauth2') withTokenHeader(request.headers)
   if (carriesBody) request.body.JSON = eventBody(event)
   else request.params = eventParams(event)
   return [request]
@@ -43,11 +47,15 @@ function transform(event: StoredEvent, { config }: TransformContext): RequestObj
 
 /** HEAD: any answer proves that the server is reachable, and may reject the credentials. */
 function testConnection({ config }: TransformContext): RequestObject {
-  return requestObject({
-    method: 'HEAD',
-    endpoint: addressOf(config),
-    headers: headersOf(false, config['headers'], true, undefined),
-  })
+  const headers = headersOf(false, config['headers'], true, undefined)
+  if (config['authType'] === 'oauth2') withTokenHeader(headers)
+  return requestObject({ method: 'HEAD', endpoint: addressOf(config), headers })
+}
+
+/** The token goes before an `authorization` of the configuration or the event. */
+function withTokenHeader(headers: JsonObject): void {
+  for (const name of Object.keys(headers)) if (name.toLowerCase() === 'authorization') delete headers[name]
+  headers['authorization'] = TOKEN_HEADER
 }
 
 function addressOf({ webhookUrl }: JsonObject): string {
