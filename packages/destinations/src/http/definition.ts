@@ -11,6 +11,7 @@ import {
 } from '../oauth.ts'
 import { whereIs } from '../schema-conditions.ts'
 import { ONE_PLACEHOLDER_PATTERN } from '../template.ts'
+import { TLS_FIELDS, TLS_PROPERTIES, TLS_SECRET_KEYS, TLS_VARIABLES } from '../tls.ts'
 
 const MESSAGE_TYPES = ['identify', 'track', 'page', 'screen', 'group', 'alias']
 
@@ -45,11 +46,12 @@ export const definition = cloudDefinition({
     'password',
     'token',
     ...OAUTH_VARIABLES,
+    ...TLS_VARIABLES,
     'messageTypes',
     'batchSize',
     'batchFormat',
   ],
-  secretKeys: ['headers.to', 'params.to', 'password', 'token', ...OAUTH_SECRET_KEYS],
+  secretKeys: ['headers.to', 'params.to', 'password', 'token', ...OAUTH_SECRET_KEYS, ...TLS_SECRET_KEYS],
   hostKeys: ['url', ...OAUTH_HOST_KEYS],
   messageTypes: MESSAGE_TYPES,
   configSchema: {
@@ -76,6 +78,7 @@ export const definition = cloudDefinition({
       password: { type: 'string' },
       token: { type: 'string' },
       ...OAUTH_PROPERTIES,
+      ...TLS_PROPERTIES,
       messageTypes: { type: 'array', minItems: 1, items: { type: 'string', enum: MESSAGE_TYPES } },
       ...LIST_BATCH_PROPERTIES,
     },
@@ -108,6 +111,7 @@ export const definition = cloudDefinition({
       { key: 'password', label: 'Password' },
       { key: 'token', label: 'Token' },
       ...OAUTH_FIELDS,
+      ...TLS_FIELDS,
       { key: 'messageTypes', label: 'Message types', help: 'Default: all six.' },
       ...LIST_BATCH_FIELDS,
     ],

@@ -277,7 +277,16 @@ const oauth = {
   oauthParams: [{ from: 'audience', to: 'https://api.cinema.example/' }],
 }
 
+/** Documents of TLS show in the connection alone; registry tests and those of delivery use real ones. */
+const tls = { tlsCertificate: 'PEM', tlsKey: 'PEM', tlsKeyPassphrase: 'opensesame', tlsCa: 'PEM' }
+
 const accessTokens: DestinationCase[] = [
+  {
+    name: 'a client certificate does not show in the request',
+    config: { url, ...tls },
+    event: track,
+    expected: gives({ headers: json, body: { JSON: track } }),
+  },
   {
     name: 'an access token takes the place of a configured authorization',
     config: { url, ...oauth, headers: [{ from: 'Authorization', to: 'Bearer 7Hq2' }] },

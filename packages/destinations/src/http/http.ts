@@ -7,6 +7,7 @@ import { clientCredentialsGrant, TOKEN_HEADER } from '../oauth.ts'
 import { type RequestObject, requestObject } from '../request-object.ts'
 import { credentialsOf, isSecretHeader } from '../secrets.ts'
 import { fill } from '../template.ts'
+import { certificateFaults, clientCertificate } from '../tls.ts'
 import { filledAddress } from './address.ts'
 import { describedBody } from './body.ts'
 import { definition } from './definition.ts'
@@ -21,6 +22,8 @@ export const destination: DestinationModule = {
   transform,
   accepts,
   tokenGrant: clientCredentialsGrant,
+  certificate: clientCertificate,
+  faults: certificateFaults,
   batches: listBatches,
 }
 

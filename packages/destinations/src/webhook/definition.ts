@@ -8,6 +8,7 @@ import {
   OAUTH_SECRET_KEYS,
   OAUTH_VARIABLES,
 } from '../oauth.ts'
+import { TLS_FIELDS, TLS_PROPERTIES, TLS_SECRET_KEYS, TLS_VARIABLES } from '../tls.ts'
 
 export const definition = cloudDefinition({
   id: '3Z9L6wfMBPRNmAYA9ws16Wv6fts',
@@ -15,8 +16,16 @@ export const definition = cloudDefinition({
   displayName: 'Webhook',
   category: 'webhooks',
   variables: ['webhookUrl', 'webhookMethod', 'headers'],
-  extraConfig: ['authType', ...OAUTH_VARIABLES, 'signingSecret', 'allowedHosts', 'batchSize', 'batchFormat'],
-  secretKeys: ['headers.to', 'signingSecret', ...OAUTH_SECRET_KEYS],
+  extraConfig: [
+    'authType',
+    ...OAUTH_VARIABLES,
+    ...TLS_VARIABLES,
+    'signingSecret',
+    'allowedHosts',
+    'batchSize',
+    'batchFormat',
+  ],
+  secretKeys: ['headers.to', 'signingSecret', ...OAUTH_SECRET_KEYS, ...TLS_SECRET_KEYS],
   hostKeys: ['webhookUrl', ...OAUTH_HOST_KEYS],
   messageTypes: ['identify', 'track', 'page', 'screen', 'group', 'alias'],
   configSchema: {
@@ -44,6 +53,7 @@ export const definition = cloudDefinition({
       },
       authType: { type: 'string', enum: ['none', 'oauth2'], default: 'none' },
       ...OAUTH_PROPERTIES,
+      ...TLS_PROPERTIES,
       signingSecret: { type: 'string', minLength: 16 },
       allowedHosts: { type: 'array', items: { type: 'string' } },
       ...LIST_BATCH_PROPERTIES,
@@ -61,6 +71,7 @@ export const definition = cloudDefinition({
         help: 'oauth2: an access token by the OAuth 2 client credentials grant. Other credentials go into Headers.',
       },
       ...OAUTH_FIELDS,
+      ...TLS_FIELDS,
       {
         key: 'signingSecret',
         label: 'Signing secret',

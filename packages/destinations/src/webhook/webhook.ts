@@ -7,6 +7,7 @@ import { listBatches } from '../list-batches.ts'
 import { clientCredentialsGrant, TOKEN_HEADER } from '../oauth.ts'
 import { type RequestObject, requestObject } from '../request-object.ts'
 import { isSecretHeader } from '../secrets.ts'
+import { certificateFaults, clientCertificate } from '../tls.ts'
 import { definition } from './definition.ts'
 
 /**
@@ -20,6 +21,8 @@ export const destination: DestinationModule = {
   testConnection,
   sign,
   tokenGrant: clientCredentialsGrant,
+  certificate: clientCertificate,
+  faults: certificateFaults,
   mayHaveCredentials: (url, config) => isTrusted(url, addressOf(config), config),
   trustedHosts,
   batches: listBatches,
