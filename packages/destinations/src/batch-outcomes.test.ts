@@ -6,7 +6,7 @@ import { runTransform } from './run-transform.ts'
 import { batchOutcomesOf } from './shield.ts'
 
 const registry = await DestinationRegistry.load()
-const metadata = { sourceId: 's', destinationId: 'd', messageId: 'm' }
+const metadata = { sourceId: 's', destinationId: 'd', destinationName: 'D', messageId: 'm' }
 
 /** The requests of three events, which a vendor gets as one. */
 function requestsOf(type: string, config: JsonObject, change: JsonObject = {}): RequestObject[] {

@@ -51,6 +51,8 @@ export interface DestinationDefinition {
 export interface EventMetadata {
   readonly sourceId: string
   readonly destinationId: string
+  /** As the operator has named it. */
+  readonly destinationName: string
   readonly messageId: string
 }
 

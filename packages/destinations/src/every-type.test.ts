@@ -18,7 +18,7 @@ const folders = readdirSync(import.meta.dirname, { withFileTypes: true }).flatMa
   entry.isDirectory() ? [entry.name] : [],
 )
 const guides = join(import.meta.dirname, '../../../docs/destinations')
-const metadata = { sourceId: 's-1', destinationId: 'd-1', messageId: 'm-88' }
+const metadata = { sourceId: 's-1', destinationId: 'd-1', destinationName: 'Seats', messageId: 'm-88' }
 
 const empty = requestObject({ method: '', endpoint: '' })
 const anyMembers = fc.dictionary(fc.string({ unit: 'binary' }), fc.jsonValue(), { maxKeys: 5, noNullPrototype: true })

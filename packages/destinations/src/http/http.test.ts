@@ -18,6 +18,7 @@ function run(event: JsonObject, config: JsonObject) {
   return runTransform(destination, { type: 'track', ...event } as unknown as StoredEvent, config, {
     sourceId: 's-1',
     destinationId: 'd-1',
+    destinationName: 'Seats',
     messageId: 'm-88',
   })
 }

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto'
 import { isJsonObject, type JsonObject, type StoredEvent, setMember } from '@millrace/protocol'
 import { isConnectionHeader } from '../connection-headers.ts'
-import type { DestinationModule, TransformContext } from '../definition.ts'
+import type { DestinationModule, EventMetadata, TransformContext } from '../definition.ts'
 import { flatten } from '../flatten.ts'
 import { listBatches } from '../list-batches.ts'
 import { clientCredentialsGrant, TOKEN_HEADER } from '../oauth.ts'
@@ -9,6 +9,7 @@ import { type RequestObject, requestObject } from '../request-object.ts'
 import { isSecretHeader } from '../secrets.ts'
 import { certificateFaults, clientCertificate } from '../tls.ts'
 import { definition } from './definition.ts'
+import { pathChange, withoutSecretParts, withPath } from './integration-path.ts'
 
 /**
  * Sends each event to one URL, as JSON in the body or as query parameters; with `batchSize` several events in one body.
@@ -30,16 +31,14 @@ export const destination: DestinationModule = {
 
 const METHODS = ['POST', 'PUT', 'PATCH', 'GET', 'DELETE']
 
-function transform(event: StoredEvent, { config }: TransformContext): RequestObject[] {
+function transform(event: StoredEvent, { config, metadata }: TransformContext): RequestObject[] {
   const webhookUrl = addressOf(config)
   const method = methodOf(config['webhookMethod'])
   const carriesBody = method !== 'GET' && method !== 'DELETE'
-  const endpoint = endpointOf(webhookUrl, event)
-  const mayHaveSecrets = isTrusted(endpoint, webhookUrl, config)
+  const { endpoint, mayHaveSecrets } = placeOf(webhookUrl, event, metadata, config)
   const request = requestObject({
     method,
-    // A user and password in a URL from the event are the event's own.
-    endpoint: !mayHaveSecrets && endpoint.startsWith(webhookUrl) ? withoutUser(endpoint) : endpoint,
+    endpoint,
     headers: headersOf(carriesBody, config['headers'], mayHaveSecrets, event['header']),
   })
   if (mayHaveSecrets && config['authType'] === 'oauth2') withTokenHeader(request.headers)
@@ -87,6 +86,21 @@ function methodOf(given: unknown): string {
   const method = String(given).toUpperCase()
   if (typeof given !== 'string' || !METHODS.includes(method)) throw new Error(`Unsupported webhookMethod ${given}`)
   return method
+}
+
+/** Where the request goes, and whether configured secrets may go there. */
+function placeOf(webhookUrl: string, event: StoredEvent, metadata: EventMetadata, config: JsonObject) {
+  const change = event['integrations'] === undefined ? undefined : pathChange(event, metadata)
+  if (change !== undefined) {
+    const endpoint = withPath(webhookUrl, change)
+    const mayHaveSecrets = isTrusted(endpoint, webhookUrl, config)
+    return { endpoint: mayHaveSecrets ? endpoint : withPath(withoutSecretParts(webhookUrl), change), mayHaveSecrets }
+  }
+  const endpoint = endpointOf(webhookUrl, event)
+  const mayHaveSecrets = isTrusted(endpoint, webhookUrl, config)
+  // A user and password in a URL from the event are the event's own.
+  const isOwn = mayHaveSecrets || !endpoint.startsWith(webhookUrl)
+  return { endpoint: isOwn ? endpoint : withoutUser(endpoint), mayHaveSecrets }
 }
 
 function endpointOf(webhookUrl: string, event: StoredEvent): string {

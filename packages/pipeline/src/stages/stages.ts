@@ -179,8 +179,8 @@ export class Stages {
   }
 
   #transform(event: StoredEvent, sourceId: string): TransformResult {
-    const { id, config, module } = this.#destination
-    const metadata = { sourceId, destinationId: id, messageId: event.messageId }
+    const { id, name, config, module } = this.#destination
+    const metadata = { sourceId, destinationId: id, destinationName: name, messageId: event.messageId }
     return runTransform(module, event, config, metadata)
   }
 
