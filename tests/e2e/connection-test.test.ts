@@ -108,7 +108,7 @@ test('what is wrong is refused as a destination would be', async () => {
     [
       { type: 'NONE', config: {} },
       400,
-      'Unknown destination type NONE; known are AMPLITUDE, GA4, HTTP, MIXPANEL, SLACK, WEBHOOK',
+      'Unknown destination type NONE; known are AMPLITUDE, GA4, GOOGLE_ADS, HTTP, MIXPANEL, SALESFORCE, SLACK, WEBHOOK',
     ],
     [{ type: 'WEBHOOK' }, 400, 'config must be an object'],
     [{ type: 'WEBHOOK', config: {}, colour: 1 }, 400, 'Unknown member: colour'],

@@ -77,14 +77,32 @@ export const OAUTH_FIELDS: JsonObject[] = [
 export function clientCredentialsGrant(config: JsonObject): TokenGrant | undefined {
   if (config['authType'] !== 'oauth2') return undefined
   const { oauthClientAuth, oauthScope, oauthParams } = config
-  const fields: Record<string, string> = { grant_type: 'client_credentials' }
-  if (typeof oauthScope === 'string' && oauthScope !== '') fields['scope'] = oauthScope
+  const grant = clientCredentials(config, requiredText(config, 'oauthTokenUrl'))
+  const scope = typeof oauthScope === 'string' && oauthScope !== '' ? { scope: oauthScope } : {}
   return {
-    tokenUrl: requiredText(config, 'oauthTokenUrl'),
+    ...grant,
+    clientAuth: oauthClientAuth === 'post' ? 'post' : 'basic',
+    fields: { ...furtherFields(oauthParams), ...grant.fields, ...scope },
+  }
+}
+
+/** The client credentials grant of a vendor who wants the credentials in the body. @throws Error as above */
+export function clientCredentials(config: JsonObject, tokenUrl: string): TokenGrant {
+  return {
+    tokenUrl,
     clientId: requiredText(config, 'oauthClientId'),
     clientSecret: requiredText(config, 'oauthClientSecret'),
-    clientAuth: oauthClientAuth === 'post' ? 'post' : 'basic',
-    fields: { ...furtherFields(oauthParams), ...fields },
+    clientAuth: 'post',
+    fields: { grant_type: 'client_credentials' },
+  }
+}
+
+/** The grant of a refresh token that the operator has got for the vendor's app of their own. @throws Error as above */
+export function refreshTokenGrant(config: JsonObject, tokenUrl: string): TokenGrant {
+  const refreshToken = requiredText(config, 'oauthRefreshToken')
+  return {
+    ...clientCredentials(config, tokenUrl),
+    fields: { grant_type: 'refresh_token', refresh_token: refreshToken },
   }
 }
 

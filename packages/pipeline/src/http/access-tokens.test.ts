@@ -107,3 +107,50 @@ test('neither token nor secret is in a trace, a dead letter or a log line, also 
   expect(shown).toContain('no: Bearer ********')
   for (const secret of [...TOKENS, SECRET]) expect(shown).not.toContain(secret)
 })
+
+test('Salesforce: records travel as a collection with a token, and a refused record costs no other', async () => {
+  const bodies: { records: { Millrace_Id__c: string }[] }[] = []
+  let tokens = 0
+  const server = createServer((request, response) => {
+    const chunks: Buffer[] = []
+    request.on('data', (chunk: Buffer) => chunks.push(chunk))
+    request.on('end', () => {
+      const text = Buffer.concat(chunks).toString()
+      if (request.url === '/services/oauth2/token') {
+        expect(Object.fromEntries(new URLSearchParams(text))).toMatchObject({ grant_type: 'refresh_token' })
+        response.end(JSON.stringify({ access_token: TOKENS[tokens++], token_type: 'Bearer', issued_at: '1' }))
+      } else if (request.headers.authorization !== `Bearer ${TOKENS[1]}`) {
+        response.writeHead(401).end('[{"errorCode":"INVALID_SESSION_ID","message":"Session expired or invalid"}]')
+      } else {
+        const body = JSON.parse(text) as (typeof bodies)[number]
+        bodies.push(body)
+        const results = body.records.map(({ Millrace_Id__c: id }) =>
+          id === 'u-3' ? { success: false, errors: [{ statusCode: 'REQUIRED_FIELD_MISSING' }] } : { success: true },
+        )
+        response.end(JSON.stringify(results))
+      }
+    })
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  endings.push(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  const config = {
+    instanceUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    oauthGrant: 'refresh_token',
+    oauthClientId: 'key',
+    oauthClientSecret: SECRET,
+    oauthRefreshToken: 'r7Hq2exampleRefreshToken',
+    externalIdField: 'Millrace_Id__c',
+  }
+  await using run = await PipelineUnderTest.start({ destinations: { d1: { type: 'SALESFORCE', config } } })
+  const people = Array.from({ length: 20 }, (_, n) => ({ type: 'identify', messageId: `m-${n}`, userId: `u-${n}` }))
+  await run.send(...people)
+  await run.advance(MINUTE)
+  for (let n = 0; n < 20; n++) {
+    expect(await run.outcome(`m-${n}`)).toBe(n === 3 ? 'dead_lettered: answered 200 with an error' : 'delivered')
+  }
+  expect(bodies.flatMap(({ records }) => records)).toHaveLength(20)
+  expect([bodies.length < 20, tokens]).toEqual([true, 2])
+})
