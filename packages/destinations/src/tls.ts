@@ -8,11 +8,14 @@ import { MASK } from './secrets.ts'
 export const TLS_VARIABLES = ['tlsCertificate', 'tlsKey', 'tlsKeyPassphrase', 'tlsCa']
 export const TLS_SECRET_KEYS = ['tlsKey', 'tlsKeyPassphrase']
 
+/** Tells the form that the text has several lines. */
+const PEM_TYPE = 'application/x-pem-file'
+
 export const TLS_PROPERTIES: JsonObject = {
-  tlsCertificate: { type: 'string' },
+  tlsCertificate: { type: 'string', contentMediaType: PEM_TYPE },
   tlsKey: { type: 'string' },
   tlsKeyPassphrase: { type: 'string' },
-  tlsCa: { type: 'string' },
+  tlsCa: { type: 'string', contentMediaType: PEM_TYPE },
 }
 
 export const TLS_FIELDS: JsonObject[] = [

@@ -88,7 +88,8 @@ export class OutboundClient {
       onDone(result)
     })
     this.#authorized.add(call)
-    call.start()
+    if (this.#deps.isClosed) queueMicrotask(() => call.abort())
+    else call.start()
     return call
   }
 }

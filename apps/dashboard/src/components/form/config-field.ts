@@ -1,8 +1,8 @@
 import type { DestinationDefinition } from '@millrace/api-types'
 import { isJsonObject, type JsonObject, type JsonValue } from '@millrace/protocol/json'
 
-/** `pairs` is a list of `{from, to}`; `json` is whatever no simpler control can hold. */
-export type FieldControl = 'text' | 'secret' | 'select' | 'switch' | 'number' | 'tags' | 'pairs' | 'json'
+/** `lines` is a text of several lines; `pairs` a list of `{from, to}`; `json` holds whatever no simpler control can. */
+export type FieldControl = 'text' | 'lines' | 'secret' | 'select' | 'switch' | 'number' | 'tags' | 'pairs' | 'json'
 
 /** One variable of a destination's configuration, as the form shows it. */
 export interface ConfigField {
@@ -56,7 +56,7 @@ function controlOf(
   if (options.length > 0) return 'select'
   switch (schema['type']) {
     case 'string':
-      return 'text'
+      return schema['contentMediaType'] === undefined ? 'text' : 'lines'
     case 'boolean':
       return 'switch'
     case 'number':

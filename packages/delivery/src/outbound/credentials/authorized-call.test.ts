@@ -338,4 +338,15 @@ describe('a call that waits for a token', () => {
     expect(await second).toBe('answer 200')
     expect(endpoint.received).toHaveLength(2)
   })
+
+  test('is aborted if its client is closed already, also while others wait for the same token', async () => {
+    const { destination, tokens, client, credentials, held } = await setUp(() => 'hang')
+    const other = openClient({ tokens })
+    const waiting = call(other, destination.origin, credentials())
+    await expect.poll(() => held.length).toBe(1)
+    await client.close()
+    expect(await call(client, destination.origin, credentials())).toBe('aborted')
+    held[0]!()
+    expect(await waiting).toBe('answer 200')
+  })
 })

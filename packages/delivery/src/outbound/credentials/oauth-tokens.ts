@@ -4,7 +4,10 @@ import type { IdentifiedGrant } from './outbound-credentials.ts'
 import { type TokenAnswer, tokenAnswer } from './token-answer.ts'
 import { tokenRequest } from './token-request.ts'
 
-/** Sends a request by the client of the destination that needs the token: tokens share no connection either. */
+/**
+ * Sends a request by the client of the destination that needs the token: tokens share no connection either. Always the same
+ * function for one client.
+ */
 export type Send = (request: OutboundRequest, onDone: (result: OutboundResult) => void) => OutboundCall
 
 export interface AccessTokensOptions {
@@ -89,8 +92,8 @@ export class OAuthTokens {
     send(tokenRequest(grant), (result) => {
       entry.isFetching = false
       if (result.kind === 'aborted') {
-        // That client was closed; another destination or test with the same credentials may still wait.
-        const [next] = entry.waiting
+        // That client was closed, and ends its own calls; another destination or test with these credentials may still wait.
+        const next = entry.waiting.values().find((waiting) => waiting.send !== send)
         if (next !== undefined) this.#fetch(grant, entry, next.send)
         return
       }
