@@ -21,7 +21,7 @@ const TIMEOUT_MS = 30_000
 /** Of an answer, so much is read, and so much is shown. */
 const MAX_READ_BYTES = 64 * 1_024
 const MAX_SHOWN_CHARACTERS = 300
-const METADATA = { sourceId: 'live', destinationId: 'live', messageId: 'live' }
+const METADATA = { sourceId: 'live', destinationId: 'live', destinationName: 'live', messageId: 'live' }
 
 /**
  * Sends the requests of a documented case, one after the other, until one is refused. The given configuration goes before that of

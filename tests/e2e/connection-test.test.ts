@@ -58,7 +58,11 @@ test.each([
     { headers, signingSecret: 'whsec-0123456789abcdef' },
     'Credentials refused (403). Check headers.authorization.',
   ],
-  [401, {}, 'It requires a credential (401), and none was sent. Set it in headers or signingSecret.'],
+  [
+    401,
+    {},
+    'It requires a credential (401), and none was sent. Set it in headers or signingSecret or another secret variable.',
+  ],
 ])('an answer %i to %j says which credential to look at', async (status, config, text) => {
   env.sink.answer = () => ({ status })
   const { json } = await tried({ type: 'WEBHOOK', config: { webhookUrl: env.sink.url, ...config } })

@@ -1,6 +1,6 @@
 import { DevEnv, type SourceMade } from '@millrace/dev-env'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type ServiceRequest, Services } from './services.ts'
+import { ISSUED_TOKEN, type ServiceRequest, Services } from './services.ts'
 
 /*
  * Every type of destination from the HTTP request of a client to that of its service, under the service's own address.
@@ -258,6 +258,39 @@ const TYPES: Type[] = [
     headers: { authorization: `Bearer ${TOKEN}` },
     taken: asJson({ status: 'COMPLETE', results: [] }),
   },
+  {
+    type: 'GOOGLE_ADS',
+    config: {
+      customerId: '123-456-7890',
+      conversions: [{ eventName: 'Order Completed', conversionActionId: '77' }],
+      oauthClientId: 'desk',
+      oauthClientSecret: TOKEN,
+      oauthRefreshToken: `${TOKEN}-refresh`,
+    },
+    shown: { oauthClientSecret: '********', oauthRefreshToken: '********' },
+    route: 'track',
+    event: { event: 'Order Completed', properties: { gclid: 'Cj0KCQiA', value: 42.5, currency: 'EUR' } },
+    request: 'POST datamanager.googleapis.com /v1/events:ingest',
+    body: /"productDestinationId":"77".*"transactionId":"m-.*"adIdentifiers":\{"gclid":"Cj0KCQiA"\}/,
+    headers: { authorization: `Bearer ${ISSUED_TOKEN}` },
+    taken: asJson({ requestId: '1' }),
+  },
+  {
+    type: 'SALESFORCE',
+    config: {
+      instanceUrl: 'https://cinema.my.salesforce.com',
+      oauthClientId: 'desk',
+      oauthClientSecret: TOKEN,
+      externalIdField: 'Millrace_Id__c',
+    },
+    shown: { oauthClientSecret: '********' },
+    route: 'identify',
+    event: { traits: { lastName: 'Lovelace' } },
+    request: 'PATCH cinema.my.salesforce.com /services/data/v67.0/composite/sobjects/Lead/Millrace_Id__c',
+    body: /^\{"allOrNone":false,"records":\[\{.*"LastName":"Lovelace".*"Millrace_Id__c":"u-4711"\}\]\}$/,
+    headers: { authorization: `Bearer ${ISSUED_TOKEN}` },
+    taken: (echo) => ({ type: 'application/json', body: JSON.stringify([{ success: true, errors: [], echo }]) }),
+  },
 ]
 
 let services: Services
@@ -332,6 +365,31 @@ test('an address with placeholders is open on loopback by default, as the config
   const [received] = await direct.sink.waitFor(1)
   expect(received!.path).toBe('/users/u%2F4711')
   expect(received!.body.toString()).toBe('hall=B%20%26%20C&rows=7&rows=8')
+})
+
+test('the Test API gets an access token while sending, and shows none', async () => {
+  const config = {
+    webhookUrl: 'https://hooks.cinema.example/in',
+    authType: 'oauth2',
+    oauthTokenUrl: 'https://login.cinema.example/oauth/token',
+    oauthClientId: 'desk',
+    oauthClientSecret: TOKEN,
+  }
+  const { json } = await env.api('POST', '/v2/destinations', { name: 'With OAuth', type: 'WEBHOOK', config })
+  services.answer = ({ headers }) => ({ status: 200, type: 'text/plain', body: `got ${headers['authorization']}` })
+  services.received.length = services.tokenRequests.length = 0
+  const tested = await env.api('POST', `/v0/testDestination/${json.destination.id}`, {
+    stage: { dest_transform: true, send_to_destination: true },
+    message: { type: 'track', event: 'Seat Reserved', userId: 'u-4711' },
+  })
+  expect(services.tokenRequests.map(({ host, body }) => `${host} ${body}`)).toEqual([
+    'login.cinema.example grant_type=client_credentials',
+  ])
+  expect(services.received.map(({ headers }) => headers.authorization)).toEqual([`Bearer ${ISSUED_TOKEN}`])
+  const [{ dest_transformed_payload: made, destination_response: answers }] = tested.json.data
+  expect(made[0].headers.authorization).toBe('Bearer ********')
+  expect(answers).toEqual([{ body: 'got Bearer ********' }])
+  expect(tested.text).not.toContain(ISSUED_TOKEN)
 })
 
 test('the Test API asks the validation server of Google, which a saved destination cannot', async () => {
@@ -435,6 +493,7 @@ describe.each(TYPES)('$type, $route', ({ type, config, shown, route, event, requ
     for (const text of said) {
       expect(text).not.toContain(TOKEN)
       expect(text).not.toContain(Buffer.from(TOKEN).toString('base64').slice(0, 24))
+      expect(text).not.toContain(ISSUED_TOKEN)
     }
   })
 })

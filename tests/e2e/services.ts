@@ -1,3 +1,4 @@
+import { X509Certificate } from 'node:crypto'
 import {
   createServer,
   type IncomingHttpHeaders,
@@ -5,9 +6,10 @@ import {
   type Server,
   type ServerResponse,
 } from 'node:http'
-import { createServer as createTlsServer } from 'node:https'
+import { createServer as createTlsServer, type Server as TlsServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { getCACertificates, setDefaultCACertificates } from 'node:tls'
+import { OAUTH_SERVICES_CERTIFICATE, OAUTH_SERVICES_KEY } from './oauth-services-certificate.ts'
 import { SERVICES_CERTIFICATE, SERVICES_KEY } from './services-certificate.ts'
 
 /** A request to a service, as it came there. */
@@ -26,16 +28,21 @@ export interface ServiceAnswer {
   readonly body: string
 }
 
+/** What every token endpoint here issues. */
+export const ISSUED_TOKEN = 'canary-issued-5Kd9-9876543210'
+
 /**
  * The services that destinations send to, on this machine and under their own names: a forward proxy for
  * MILLRACE_EGRESS_PROXY that ends the TLS of every host itself, with a certificate that this process then trusts.
  */
 export class Services implements AsyncDisposable {
+  /** Without the requests for access tokens, which are answered by themselves. */
   readonly received: ServiceRequest[] = []
+  readonly tokenRequests: ServiceRequest[] = []
   answer: (request: ServiceRequest) => ServiceAnswer = () => ({ status: 200, type: 'text/plain', body: '' })
   readonly #trusted = getCACertificates('default')
   readonly #proxy: Server
-  readonly #services: Server
+  readonly #services: TlsServer
 
   static async open(): Promise<Services> {
     const services = new Services()
@@ -44,10 +51,14 @@ export class Services implements AsyncDisposable {
   }
 
   private constructor() {
-    setDefaultCACertificates([...this.#trusted, SERVICES_CERTIFICATE])
+    setDefaultCACertificates([...this.#trusted, SERVICES_CERTIFICATE, OAUTH_SERVICES_CERTIFICATE])
     this.#services = createTlsServer({ key: SERVICES_KEY, cert: SERVICES_CERTIFICATE }, (request, response) => {
       void this.#receive(request, response)
     })
+    const withTokens = { key: OAUTH_SERVICES_KEY, cert: OAUTH_SERVICES_CERTIFICATE }
+    for (const host of new X509Certificate(OAUTH_SERVICES_CERTIFICATE).subjectAltName!.split(', ')) {
+      this.#services.addContext(host.replace('DNS:', ''), withTokens)
+    }
     this.#proxy = createServer((_, response) => response.writeHead(405).end()).on('connect', (_, socket) => {
       socket.write('HTTP/1.1 200 Connection established\r\n\r\n')
       this.#services.emit('connection', socket)
@@ -69,6 +80,11 @@ export class Services implements AsyncDisposable {
     const body = Buffer.concat(await request.toArray()).toString()
     const { method, url, headers } = request
     const received = { method: method!, host: headers.host!, path: url!, headers, body }
+    if (url!.endsWith('/token')) {
+      this.tokenRequests.push(received)
+      response.end(JSON.stringify({ access_token: ISSUED_TOKEN, token_type: 'Bearer', expires_in: 3600 }))
+      return
+    }
     this.received.push(received)
     const { status, type, body: text } = this.answer(received)
     response.writeHead(status, { 'content-type': type }).end(text)

@@ -63,7 +63,7 @@ export async function compose(options: ComposeOptions): Promise<Product> {
   const { port } = front.address
   const baseUrl = baseUrlOf(settings.host, port)
   const ending = new Ending(faults)
-  const registry = await DestinationRegistry.load()
+  const registry = await DestinationRegistry.load(() => common.clock.now())
   const outbound = opened.adopt(new OutboundClients(settings, common.clock), (clients) => clients.close())
 
   const program = options.transformationProgram

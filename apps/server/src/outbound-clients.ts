@@ -1,4 +1,4 @@
-import { EgressRules, HostNames, OutboundClient } from '@millrace/delivery'
+import { EgressRules, HostNames, OAuthTokens, OutboundClient } from '@millrace/delivery'
 import type { Clock } from '@millrace/std'
 import type { Settings } from './config/settings.ts'
 
@@ -15,6 +15,7 @@ export class OutboundClients {
   constructor(settings: Settings, clock: Clock) {
     this.#names = new HostNames({ clock })
     this.#options = {
+      tokens: new OAuthTokens({ clock }),
       rules: new EgressRules({ allow: settings.egressAllow, deny: settings.egressDeny, listenHost: settings.host }),
       clock,
       connections: MAX_CONNECTIONS,

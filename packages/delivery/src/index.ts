@@ -10,6 +10,8 @@ export type { BatchPart, Classify, Joiner, Prepared, ReadyRequests } from './lan
 export type { Attempt, RequestHistory, ShownRequest } from './lane/request-history.ts'
 export type { Transform } from './lane/transform.ts'
 export type { Transformed } from './lane/transformed.ts'
+export { OAuthTokens } from './outbound/credentials/oauth-tokens.ts'
+export { type OutboundCredentials, outboundCredentials } from './outbound/credentials/outbound-credentials.ts'
 export { type EgressEntry, parseEgressList } from './outbound/egress-list.ts'
 export { EgressRules, isLoopbackHost } from './outbound/egress-rules.ts'
 export { type Failure, TIMED_OUT } from './outbound/failures.ts'

@@ -3,10 +3,10 @@ import { expect, test } from 'vitest'
 import { DestinationRegistry } from './registry.ts'
 import type { RequestObject } from './request-object.ts'
 import { runTransform } from './run-transform.ts'
-import { batchKeyOf, batchOutcomesOf } from './shield.ts'
+import { batchKeyOf, batchOutcomesOf, classifierOf, tokenGrantOf } from './shield.ts'
 
 const registry = await DestinationRegistry.load()
-const metadata = { sourceId: 's', destinationId: 'd', messageId: 'm' }
+const metadata = { sourceId: 's', destinationId: 'd', destinationName: 'D', messageId: 'm' }
 
 /** The requests of three events, which a vendor gets as one. */
 function requestsOf(type: string, config: JsonObject, change: JsonObject = {}): RequestObject[] {
@@ -152,4 +152,65 @@ test('HubSpot: contacts that a 207 names by their trace ids are refused, the oth
   expect(outcomes('HUBSPOT', requests, 207, answer({ category: 'VALIDATION_ERROR' }))).toBeUndefined()
   expect(outcomes('HUBSPOT', requests, 200, { status: 'COMPLETE', results: [] })).toBeUndefined()
   expect(outcomes('HUBSPOT', requests, 400, answer(refusal('u-2')))).toBeUndefined()
+})
+
+const SALESFORCE = {
+  instanceUrl: 'https://cinema.my.salesforce.com',
+  oauthClientId: 'x7Hq2exampleKey',
+  oauthClientSecret: 'x7Hq2exampleSecret',
+  externalIdField: 'Millrace_Id__c',
+}
+const succeeded = { id: '001xx', success: true, errors: [], created: true }
+const failedWith = (...codes: string[]) => ({
+  success: false,
+  errors: codes.map((statusCode) => ({ statusCode, message: 'no', fields: [] })),
+})
+
+test('Salesforce: each record has a result of its own, and a locked one goes again', () => {
+  const requests = requestsOf('SALESFORCE', SALESFORCE, { type: 'identify' })
+  const body = [succeeded, failedWith('REQUIRED_FIELD_MISSING'), failedWith('UNABLE_TO_LOCK_ROW')]
+  expect(outcomes('SALESFORCE', requests, 200, body)).toEqual(['delivered', 'abort', 'retry'])
+  const both = failedWith('UNABLE_TO_LOCK_ROW', 'INVALID_EMAIL_ADDRESS')
+  expect(outcomes('SALESFORCE', requests, 200, [both, {}, succeeded])).toEqual(['abort', 'abort', 'delivered'])
+  for (const answer of [[succeeded], 'text', {}, []]) {
+    expect(outcomes('SALESFORCE', requests, 200, answer)).toBeUndefined()
+  }
+  expect(outcomes('SALESFORCE', requests, 400, [{ errorCode: 'JSON_PARSER_ERROR' }])).toBeUndefined()
+})
+
+test('Salesforce: an answer 200 is as good as its records', () => {
+  const classify = classifierOf(registry.find('SALESFORCE')!)!
+  const of = (body: unknown, status = 200) => classify({ status, headers: {}, body })
+  expect(of([failedWith('INVALID_FIELD')])).toBe('abort')
+  expect(of([failedWith('UNABLE_TO_LOCK_ROW')])).toBe('retry')
+  expect(of([failedWith('INVALID_FIELD'), succeeded])).toBe('delivered')
+  expect([of('text'), of([succeeded], 401), of({}, 503)]).toEqual([undefined, undefined, undefined])
+})
+
+test('Google Ads: one answer covers all conversions', () => {
+  const { batches } = registry.find('GOOGLE_ADS')!
+  expect([batches!.takesManyOfOneUser, batches!.outcomes]).toEqual([true, undefined])
+})
+
+test('the tokens of Salesforce and Google Ads are obtained as their vendors say', () => {
+  expect(tokenGrantOf(registry.find('SALESFORCE')!, SALESFORCE)).toEqual({
+    tokenUrl: 'https://cinema.my.salesforce.com/services/oauth2/token',
+    clientId: 'x7Hq2exampleKey',
+    clientSecret: 'x7Hq2exampleSecret',
+    clientAuth: 'post',
+    fields: { grant_type: 'client_credentials' },
+  })
+  const refreshing = { ...SALESFORCE, oauthGrant: 'refresh_token', oauthRefreshToken: 'r' }
+  expect(tokenGrantOf(registry.find('SALESFORCE')!, refreshing)).toMatchObject({
+    fields: { grant_type: 'refresh_token', refresh_token: 'r' },
+  })
+  const google = { oauthClientId: 'a', oauthClientSecret: 'b', oauthRefreshToken: 'r' }
+  expect(tokenGrantOf(registry.find('GOOGLE_ADS')!, google)).toEqual({
+    tokenUrl: 'https://oauth2.googleapis.com/token',
+    clientId: 'a',
+    clientSecret: 'b',
+    clientAuth: 'post',
+    fields: { grant_type: 'refresh_token', refresh_token: 'r' },
+  })
+  expect(() => tokenGrantOf(registry.find('GOOGLE_ADS')!, {})).toThrow('oauthRefreshToken is missing')
 })

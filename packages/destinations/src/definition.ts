@@ -1,4 +1,12 @@
-import type { AnswerClass, BatchOutcome, JsonObject, StoredEvent } from '@millrace/protocol'
+import type {
+  AnswerClass,
+  BatchOutcome,
+  ClientCertificate,
+  JsonObject,
+  StoredEvent,
+  TokenGrant,
+} from '@millrace/protocol'
+import type { ConfigFault } from './config-fault.ts'
 import type { RequestObject } from './request-object.ts'
 
 /** How a destination is delivered to (contracts/destinations.md §6). Only `cloud` ones are built so far. */
@@ -43,6 +51,8 @@ export interface DestinationDefinition {
 export interface EventMetadata {
   readonly sourceId: string
   readonly destinationId: string
+  /** As the operator has named it. */
+  readonly destinationName: string
   readonly messageId: string
 }
 
@@ -129,4 +139,17 @@ export interface DestinationModule {
     config: JsonObject,
     nowSeconds: number,
   ): Record<string, string>
+  /**
+   * How the access token of a configuration is obtained; undefined if it needs none. Sending puts the token into the header
+   * `authorization`, where `transform` writes `TOKEN_HEADER`.
+   *
+   * @throws Error whose message tells which variable is missing.
+   */
+  tokenGrant?(config: JsonObject): TokenGrant | undefined
+  /** The certificate that connections of a configuration are made with; undefined for none. @throws Error as `tokenGrant` */
+  certificate?(config: JsonObject): ClientCertificate | undefined
+  /** Whether a request to this address may carry token and certificate. Every request may if this is left out. */
+  mayHaveCredentials?(url: string, config: JsonObject): boolean
+  /** What is wrong with a configuration that its schema allows. @param nowMs milliseconds since 1970 */
+  faults?(config: JsonObject, nowMs: number): readonly ConfigFault[]
 }

@@ -18,7 +18,7 @@ const folders = readdirSync(import.meta.dirname, { withFileTypes: true }).flatMa
   entry.isDirectory() ? [entry.name] : [],
 )
 const guides = join(import.meta.dirname, '../../../docs/destinations')
-const metadata = { sourceId: 's-1', destinationId: 'd-1', messageId: 'm-88' }
+const metadata = { sourceId: 's-1', destinationId: 'd-1', destinationName: 'Seats', messageId: 'm-88' }
 
 const empty = requestObject({ method: '', endpoint: '' })
 const anyMembers = fc.dictionary(fc.string({ unit: 'binary' }), fc.jsonValue(), { maxKeys: 5, noNullPrototype: true })
@@ -97,9 +97,11 @@ describe.each(types)('$folder', ({ folder, destination, definition, cases }) => 
       for (const key of [...config.secretKeys, ...config.hostKeys]) expect(variables).toContain(key.split('.')[0])
     })
 
-    test('every variable has a field in the form', () => {
+    test('every variable of defaultConfig has a field in the form, followed by those of extraConfig', () => {
       const { fields } = definition.uiConfig as { fields: { key: string; label: string }[] }
-      expect(fields.map(({ key }) => key)).toEqual(definition.defaultConfig)
+      const keys = fields.map(({ key }) => key)
+      const extra = config.extraConfig.filter((variable) => keys.includes(variable))
+      expect(keys).toEqual([...definition.defaultConfig, ...extra])
       for (const { label } of fields) expect(label).not.toBe('')
     })
 

@@ -14,9 +14,12 @@ const MAX_CONFIG_LEVELS = 200
 export class DestinationRegistry {
   readonly #modules: ReadonlyMap<string, DestinationModule>
   readonly #validators = new Map<string, ValidateFunction>()
+  readonly #now: () => number
   readonly #ajv = new Ajv({ strict: false, allErrors: true, verbose: true })
 
-  constructor(modules: Iterable<DestinationModule>) {
+  /** @param now milliseconds since 1970, for what is checked when a config is saved. */
+  constructor(modules: Iterable<DestinationModule>, now: () => number = Date.now) {
+    this.#now = now
     const byName = new Map<string, DestinationModule>()
     for (const module of modules) {
       const { name, kind } = module.definition
@@ -27,13 +30,13 @@ export class DestinationRegistry {
     this.#modules = byName
   }
 
-  static async load(): Promise<DestinationRegistry> {
+  static async load(now?: () => number): Promise<DestinationRegistry> {
     const folders = readdirSync(import.meta.dirname, { withFileTypes: true }).filter((entry) => entry.isDirectory())
     const modules = folders.map(async ({ name }) => {
       const { destination } = (await import(`./${name}/${name}.ts`)) as { destination: DestinationModule }
       return destination
     })
-    return new DestinationRegistry(await Promise.all(modules))
+    return new DestinationRegistry(await Promise.all(modules), now)
   }
 
   /** By type name, such as `WEBHOOK`. */
@@ -60,6 +63,7 @@ export class DestinationRegistry {
       validate = this.#ajv.compile(configSchema)
       this.#validators.set(name, validate)
     }
-    return validate(config) ? [] : faultsOf(validate.errors!)
+    if (!validate(config)) return faultsOf(validate.errors!)
+    return [...(module.faults?.(config, this.#now()) ?? [])]
   }
 }

@@ -12,7 +12,7 @@ const event = {
   receivedAt: '',
   request_ip: '',
 } as StoredEvent
-const metadata = { sourceId: 's-1', destinationId: 'd-1', messageId: 'm-88' }
+const metadata = { sourceId: 's-1', destinationId: 'd-1', destinationName: 'Seats', messageId: 'm-88' }
 const request = requestObject({ method: 'POST', endpoint: 'https://hooks.cinema.example/in' })
 const notAList = { error: 'destination transformation did not return a list of request objects' }
 

@@ -1,4 +1,11 @@
-import type { AnswerClass, BatchOutcome, JsonObject, StoredEvent } from '@millrace/protocol'
+import type {
+  AnswerClass,
+  BatchOutcome,
+  ClientCertificate,
+  JsonObject,
+  StoredEvent,
+  TokenGrant,
+} from '@millrace/protocol'
 import type { DestinationModule, RequestBatches } from './definition.ts'
 import { isRequestObject, type RequestObject } from './request-object.ts'
 
@@ -86,6 +93,34 @@ export function signatureOf(
       return signed as Record<string, string>
     }
     throw notWhatItShould(signed, 'sign')
+  } catch (thrown) {
+    throw failureOf(thrown)
+  }
+}
+
+/** How a configuration's access token is obtained; undefined if it needs none. @throws DestinationCodeError */
+export function tokenGrantOf(module: DestinationModule, config: JsonObject): TokenGrant | undefined {
+  try {
+    return module.tokenGrant?.(config)
+  } catch (thrown) {
+    throw failureOf(thrown)
+  }
+}
+
+/** The certificate of a configuration's connections; undefined for none. @throws DestinationCodeError */
+export function certificateOf(module: DestinationModule, config: JsonObject): ClientCertificate | undefined {
+  try {
+    return module.certificate?.(config)
+  } catch (thrown) {
+    throw failureOf(thrown)
+  }
+}
+
+/** Whether a request to this address may carry token and certificate. @throws DestinationCodeError */
+export function mayHaveCredentials(module: DestinationModule, url: string, config: JsonObject): boolean {
+  if (module.mayHaveCredentials === undefined) return true
+  try {
+    return yesOrNo(module.mayHaveCredentials(url, config), 'mayHaveCredentials')
   } catch (thrown) {
     throw failureOf(thrown)
   }

@@ -36,7 +36,7 @@ test.each<[type: string, config: JsonObject, request: string, headers: object]>(
   const module = registry.find(type)!
   const tested = { ...module, transform: (_: StoredEvent, context: never) => [module.testConnection!(context)] }
   const [supported] = module.definition.config.supportedMessageTypes['cloud']!
-  const metadata = { sourceId: 's-1', destinationId: 'd-1', messageId: 'm-88' }
+  const metadata = { sourceId: 's-1', destinationId: 'd-1', destinationName: 'D', messageId: 'm-88' }
   const result = runTransform(
     { ...tested, accepts: () => true, wants: () => true },
     { type: supported } as unknown as StoredEvent,

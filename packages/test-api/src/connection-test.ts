@@ -111,6 +111,7 @@ function refusedText(status: number, module: DestinationModule, config: JsonObje
   )
   if (used.length > 0) return `Credentials refused (${status}). Check ${used.map(({ name }) => name).join(', ')}.`
   const places = definition.config.secretKeys.map((key) => key.replace(/\.to$/, ''))
-  const advice = places.length === 0 ? '' : ` Set it in ${places.join(' or ')}.`
+  const named = places.length > 3 ? [...places.slice(0, 2), 'another secret variable'] : places
+  const advice = places.length === 0 ? '' : ` Set it in ${named.join(' or ')}.`
   return `It requires a credential (${status}), and none was sent.${advice}`
 }

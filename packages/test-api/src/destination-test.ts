@@ -35,7 +35,7 @@ export class DestinationTest {
   userEvents: readonly JsonObject[] = []
   userSteps: readonly StepResult[] = []
   logs: readonly string[] = []
-  /** Values of the credentials that user code has read. */
+  /** Values of the credentials that user code has read, and the access tokens that sending has used. */
   usedCredentials: readonly string[] = []
   /** What the destination's code has made of secrets. */
   readonly derivedSecrets: string[] = []
@@ -152,6 +152,7 @@ export class DestinationTest {
       statuses.push(answered.status)
       if (answered.kind === 'answer') charactersLeft -= Math.min(charactersLeft, answered.text.length)
     }
+    this.usedCredentials = [...this.usedCredentials, ...transformed.flatMap(({ ready }) => ready.sentSecrets)]
     this.report.response = response
     this.report.statuses = statuses
   }

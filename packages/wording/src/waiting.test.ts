@@ -26,6 +26,10 @@ test.each<[Partial<Waiting> & Pick<Waiting, 'cause'>, string]>([
     'Queued: destination refuses the credentials (401) since 17:43 UTC, next attempt in 4 min',
   ],
   [
+    { cause: 'credentials_refused', noAnswer: 'authorization failed: the token endpoint answered 401', since },
+    'Queued: authorization failed: the token endpoint answered 401 since 17:43 UTC',
+  ],
+  [
     { cause: 'retry', status: 500, nextAttemptAt: new Date(NOW + 8_400).toISOString() },
     'Queued: destination answered 500 to this event, next attempt in 9 s',
   ],

@@ -60,7 +60,7 @@ function reasonOf({ cause, status, noAnswer, since, blockedBy }: Waiting, { cloc
     case 'connection_off':
       return 'the connection is off'
     case 'credentials_refused':
-      return `destination refuses the credentials (${status})${sinceText}`
+      return (noAnswer ?? `destination refuses the credentials (${status})`) + sinceText
     case 'destination_failing':
       return (
         (status === null ? `destination does not answer${bracketed(noAnswer)}` : `destination answers ${status}`) +

@@ -20,7 +20,7 @@ export type Ended = Exclude<OutboundResult, { kind: 'aborted' }>
 
 /** The destination's own judgement goes first. */
 export function classOf(result: Ended, classify: Classify | undefined): AnswerClass {
-  if (result.kind === 'no_answer') return 'retry'
+  if (result.kind === 'no_answer' || result.kind === 'unauthorised') return 'retry'
   if (result.kind === 'refused') return 'abort'
   const own = classify?.({ status: result.status, headers: flatHeaders(result.headers), body: parsedBody(result.text) })
   return own ?? classOfStatus(result.status)
@@ -34,6 +34,7 @@ export function abortReason(result: Ended): string {
 
 /** What an attempt that did not deliver says of the destination as a whole. */
 export function signOf({ kind, status }: Exclude<Ended, { kind: 'refused' }>): Sign {
+  if (kind === 'unauthorised') return 'unauthorised'
   if (kind === 'no_answer' || status >= 500 || status < 200) return 'failed'
   return status === 401 || status === 403 ? 'refused' : 'good'
 }

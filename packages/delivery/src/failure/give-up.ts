@@ -1,5 +1,6 @@
 import { isWaiting, type LaneEvent } from '../lane/lane-event.ts'
 import type { LaneQueue } from '../lane/lane-queue.ts'
+import type { Ended } from './classify.ts'
 import type { Outage } from './outage.ts'
 import { EXPIRES_AFTER_MS, GIVE_UP_AFTER_MS, GIVE_UP_ATTEMPTS } from './retry-schedule.ts'
 
@@ -21,18 +22,18 @@ export interface ClockReading {
  */
 export function giveUpAfterAttempt(
   event: LaneEvent,
-  status: number,
-  isAnswer: boolean,
+  { kind, status }: Pick<Ended, 'kind' | 'status'>,
   delivered: number,
   outage: Outage,
   moment: ClockReading,
 ): GiveUpReason | undefined {
   const history = event.history!
-  if (isAnswer && (status === 401 || status === 403)) {
+  if (kind === 'answer' && (status === 401 || status === 403)) {
     if (history.refusals++ === 0) history.deliveredAtFirstRefusal = delivered
     if (history.refusals >= REFUSALS_UNTIL_REFUSED && delivered > history.deliveredAtFirstRefusal) return 'refused'
   }
-  if (isAnswer && isOnlyPutOff(status)) return isExpired(event, moment) ? 'job expired' : undefined
+  if (kind === 'unauthorised' || (kind === 'answer' && isOnlyPutOff(status)))
+    return isExpired(event, moment) ? 'job expired' : undefined
   return hasFailedLongEnough(event, outage, moment) ? 'retry limit reached' : undefined
 }
 

@@ -5,17 +5,21 @@ const UNAUTHORISED_PROBE_MS = 300_000
 
 export type OutageState = 'ok' | 'resting' | 'unauthorised'
 
-/** What an attempt says about the destination as a whole: it works, it fails (1xx, 5xx, no answer), or it refuses us. */
-export type Sign = 'good' | 'failed' | 'refused'
+/**
+ * What an attempt says about the destination as a whole: it works, it fails (1xx, 5xx, no answer), it refuses us, or its token
+ * endpoint does, and then no event can be sent.
+ */
+export type Sign = 'good' | 'failed' | 'refused' | 'unauthorised'
 
 /**
  * Whether a destination is worth an attempt. In a row, 20 failures open the breaker (`resting`), 20 answers 401 or 403
- * make it `unauthorised`; from then on only one probe at a time goes, every 30 s or 5 min, until an answer is good.
+ * make it `unauthorised`, as does one refusal of its token endpoint; from then on only one probe at a time goes, every 30 s
+ * or 5 min, until an answer is good.
  *
  *   ok ─20 failed→ resting ─any answer but 1xx, 5xx→ ok
- *   ok ─20 refused→ unauthorised ─good answer→ ok
+ *   ok ─20 refused, or 1 unauthorised→ unauthorised ─good answer→ ok
  *
- * @see contracts/delivery.md §3 [D607, D637], §4 [D611]
+ * @see contracts/delivery.md §2a [D648], §3 [D607, D637], §4 [D611]
  */
 export class Outage {
   #state: OutageState = 'ok'
@@ -50,10 +54,12 @@ export class Outage {
     this.#refusalsInRow = sign === 'refused' ? this.#refusalsInRow + 1 : 0
     switch (this.#state) {
       case 'ok':
+        if (sign === 'unauthorised') return this.#begin('unauthorised', now)
         if (this.#failuresInRow >= FAILURES_UNTIL_REST) return this.#begin('resting', now)
         if (this.#refusalsInRow >= REFUSALS_UNTIL_UNAUTHORISED) return this.#begin('unauthorised', now)
         return false
       case 'resting':
+        if (sign === 'unauthorised') return this.#begin('unauthorised', now)
         if (sign !== 'failed') return this.#end()
         break
       case 'unauthorised':

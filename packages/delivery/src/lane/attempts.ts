@@ -206,9 +206,9 @@ export class DeliveryAttempts {
   }
 
   /** Dead-letters an event whose failed attempt was its last. @returns whether it was. */
-  giveUpIfDue(event: LaneEvent, { kind, status }: Ended): boolean {
+  giveUpIfDue(event: LaneEvent, result: Ended): boolean {
     const { outage } = this.#deps.trouble
-    const reason = giveUpAfterAttempt(event, status, kind === 'answer', this.#delivered, outage, this.#moment())
+    const reason = giveUpAfterAttempt(event, result, this.#delivered, outage, this.#moment())
     if (reason !== undefined) this.giveUp(event, 'delivery', reason)
     return reason !== undefined
   }

@@ -114,6 +114,17 @@ test('an outage opens after 20 in a row, and its probes are counted', () => {
   expect(outage.state).toBe('ok')
 })
 
+test('one refusal by the token endpoint makes a destination unauthorised, also while it rests', () => {
+  const outage = new Outage()
+  expect(outage.note('unauthorised', false, 0)).toBe(true)
+  expect(outage).toMatchObject({ state: 'unauthorised', nextProbe: 5 * MINUTE })
+  expect(outage.note('good', true, MINUTE)).toBe(true)
+  for (let i = 0; i < 20; i++) outage.note('failed', false, MINUTE)
+  expect(outage.state).toBe('resting')
+  outage.note('unauthorised', true, 2 * MINUTE)
+  expect(outage).toMatchObject({ state: 'unauthorised', nextProbe: 7 * MINUTE })
+})
+
 test('an unauthorised destination is probed every five minutes and after each change, and only a good answer ends it', () => {
   const outage = new Outage()
   for (let i = 0; i < 20; i++) outage.note('refused', false, 0)
@@ -205,27 +216,39 @@ function attempted(attempts: number, acceptedAt = 0): LaneEvent {
 }
 
 const at = (ms: number) => ({ now: ms, monotonic: ms })
+const answered = (status: number) => ({ kind: 'answer', status }) as const
 
 test('failures end after 180 minutes and three attempts, never before either', () => {
   const outage = new Outage()
-  const check = (attempts: number, ms: number) => giveUpAfterAttempt(attempted(attempts), 500, true, 0, outage, at(ms))
+  const check = (attempts: number, ms: number) =>
+    giveUpAfterAttempt(attempted(attempts), answered(500), 0, outage, at(ms))
   expect(check(3, 180 * MINUTE - 1)).toBe(undefined)
   expect(check(2, 180 * MINUTE)).toBe(undefined)
   expect(check(3, 180 * MINUTE)).toBe('retry limit reached')
-  expect(giveUpAfterAttempt(attempted(3), 500, false, 0, outage, at(180 * MINUTE))).toBe('retry limit reached')
+  expect(giveUpAfterAttempt(attempted(3), { kind: 'no_answer', status: 500 }, 0, outage, at(180 * MINUTE))).toBe(
+    'retry limit reached',
+  )
 })
 
 test.each([401, 403, 408, 429])('%i ends 720 hours after acceptance and not by the window', (status) => {
   const outage = new Outage()
-  const check = (ms: number) => giveUpAfterAttempt(attempted(50), status, true, 0, outage, at(ms))
+  const check = (ms: number) => giveUpAfterAttempt(attempted(50), answered(status), 0, outage, at(ms))
   expect(check(720 * HOUR - 1)).toBe(undefined)
   expect(check(720 * HOUR)).toBe('job expired')
+})
+
+test('an event whose token is refused is bound by its age alone, also if others are accepted', () => {
+  const refused = { kind: 'unauthorised', status: 401 } as const
+  const event = attempted(50)
+  const check = (delivered: number, ms: number) => giveUpAfterAttempt(event, refused, delivered, new Outage(), at(ms))
+  expect([check(1, MINUTE), check(2, MINUTE), check(3, 720 * HOUR - 1)]).toEqual(Array(3).fill(undefined))
+  expect(check(4, 720 * HOUR)).toBe('job expired')
 })
 
 test('three refusals end an event only if others were accepted since the first', () => {
   const outage = new Outage()
   const refuse = (event: LaneEvent, delivered: number) =>
-    giveUpAfterAttempt(event, 403, true, delivered, outage, at(MINUTE))
+    giveUpAfterAttempt(event, answered(403), delivered, outage, at(MINUTE))
   const alone = attempted(1)
   expect([refuse(alone, 7), refuse(alone, 7), refuse(alone, 7), refuse(alone, 7)]).toEqual(Array(4).fill(undefined))
   const among = attempted(1)

@@ -1,6 +1,6 @@
 import type { LookupAddress } from 'node:dns'
 import { connect as connectTcp, isIP, type Socket, type TcpNetConnectOpts } from 'node:net'
-import { connect as connectTls } from 'node:tls'
+import { connect as connectTls, type SecureContext } from 'node:tls'
 import type { Deadlines } from '@millrace/std'
 import type { buildConnector } from 'undici'
 import type { EgressPlace, EgressRules } from './egress-rules.ts'
@@ -12,6 +12,8 @@ const KEEP_ALIVE_PROBE_MS = 60_000
 export interface GuardedConnectorOptions {
   readonly place: EgressPlace
   readonly isSecure: boolean
+  /** With our certificate, and the authorities of the server's; undefined for none and the usual ones. */
+  readonly secureContext: SecureContext | undefined
   readonly rules: EgressRules
   readonly lookup: Lookup
   /** One wait for name, TCP and TLS together. */
@@ -33,8 +35,8 @@ export interface Connecting {
  * @see contracts/delivery.md §9
  */
 export function guardedConnector(options: GuardedConnectorOptions): buildConnector.connector {
-  const { place, isSecure, rules, lookup, deadlines, connecting } = options
-  const open = socketOpener(place, isSecure)
+  const { place, isSecure, secureContext, rules, lookup, deadlines, connecting } = options
+  const open = socketOpener(place, isSecure, secureContext)
   return ({ servername }, onConnected) => {
     const refusal = rules.judgeHost(place)
     if (refusal !== undefined) {
@@ -94,7 +96,7 @@ function reasonAgainst(addresses: readonly LookupAddress[], place: EgressPlace, 
   return refusal && new EgressRefusedError(refusal)
 }
 
-function socketOpener({ hostname, port }: EgressPlace, isSecure: boolean) {
+function socketOpener({ hostname, port }: EgressPlace, isSecure: boolean, secureContext: SecureContext | undefined) {
   let session: Buffer | undefined
   return (addresses: readonly LookupAddress[], customName: string | undefined): Socket => {
     const options: TcpNetConnectOpts = {
@@ -114,6 +116,7 @@ function socketOpener({ hostname, port }: EgressPlace, isSecure: boolean) {
       ...options,
       ...(servername ? { servername } : undefined),
       ...(session ? { session } : undefined),
+      ...(secureContext ? { secureContext } : undefined),
       ALPNProtocols: ['http/1.1'],
     })
     return socket.on('session', (latest) => {

@@ -1,4 +1,7 @@
 import { type Clock, Deadlines } from '@millrace/std'
+import { AuthorizedCall } from './credentials/authorized-call.ts'
+import { OAuthTokens } from './credentials/oauth-tokens.ts'
+import type { IdentifiedGrant } from './credentials/outbound-credentials.ts'
 import type { EgressRules } from './egress-rules.ts'
 import type { Lookup } from './names/host-names.ts'
 import { DirectConnections, type OutboundConnections, ProxiedConnections } from './outbound-connections.ts'
@@ -22,6 +25,8 @@ export interface OutboundClientOptions {
   readonly proxy?: string | undefined
   /** Finds the addresses of names; `Names.forDestination()`. */
   readonly lookup: Lookup
+  /** Shared by the clients of a process. Default: tokens of its own. */
+  readonly tokens?: OAuthTokens
 }
 
 /**
@@ -34,9 +39,12 @@ export class OutboundClient {
   readonly #connections: OutboundConnections
   readonly #connectDeadlines: Deadlines
   readonly #deps: OutboundDeps
+  readonly #tokens: OAuthTokens
+  readonly #authorized = new Set<AuthorizedCall>()
 
   constructor(options: OutboundClientOptions) {
     const { rules, clock, lookup, connectTimeoutMs = 5_000, callTimeoutMs = 30_000, connections = 128 } = options
+    this.#tokens = options.tokens ?? new OAuthTokens({ clock })
     this.#connectDeadlines = new Deadlines(clock, connectTimeoutMs)
     this.#connections =
       options.proxy === undefined
@@ -55,16 +63,33 @@ export class OutboundClient {
 
   /** @param onDone called once, never before `send` has returned. */
   send(request: OutboundRequest, onDone: (result: OutboundResult) => void): OutboundCall {
-    const exchange = new OutboundExchange(this.#deps, request, onDone)
-    exchange.start()
-    return exchange
+    const grant = request.credentials?.grant
+    return grant === undefined ? this.#exchange(request, onDone) : this.#authorize(grant, request, onDone)
   }
 
   /** Ends every connection; calls under way end as `aborted`. */
   async close(): Promise<void> {
     this.#deps.isClosed = true
+    for (const call of [...this.#authorized]) call.abort()
     await this.#connections.close()
     this.#connectDeadlines.close()
     this.#deps.deadlines.close()
+  }
+
+  readonly #exchange = (request: OutboundRequest, onDone: (result: OutboundResult) => void): OutboundCall => {
+    const exchange = new OutboundExchange(this.#deps, request, onDone)
+    exchange.start()
+    return exchange
+  }
+
+  #authorize(grant: IdentifiedGrant, request: OutboundRequest, onDone: (result: OutboundResult) => void): OutboundCall {
+    const call = new AuthorizedCall(this.#tokens, grant, request, this.#exchange, (result) => {
+      this.#authorized.delete(call)
+      onDone(result)
+    })
+    this.#authorized.add(call)
+    if (this.#deps.isClosed) queueMicrotask(() => call.abort())
+    else call.start()
+    return call
   }
 }

@@ -84,7 +84,7 @@ export class OutboundExchange implements OutboundCall, Dispatcher.DispatchHandle
     if (controller !== this.#controller || status < 200) return
     this.#status = status
     this.#headers = headers
-    if (status >= 300 && status < 400 && this.#redirects < MAX_REDIRECTS) {
+    if (status >= 300 && status < 400 && this.#redirects < (this.#request.maxRedirects ?? MAX_REDIRECTS)) {
       const url = redirectLocation(this.#request.method, status, firstOf(headers['location']), this.#target!)
       const location = url === undefined ? undefined : this.#deps.targets.read(url)
       if (typeof location === 'object') this.#location = location
@@ -121,8 +121,9 @@ export class OutboundExchange implements OutboundCall, Dispatcher.DispatchHandle
     if (this.#target !== undefined && this.#target.origin !== target.origin) this.#isAtHome = false
     this.#target = target
     const isConfigured = this.#isAtHome && target.origin === request.configuredOrigin
+    const certificate = this.#isAtHome ? request.credentials?.certificate : undefined
     try {
-      this.#deps.connections.to(target, isConfigured).dispatch(
+      this.#deps.connections.to(target, isConfigured, certificate).dispatch(
         {
           origin: target.origin,
           path: target.pathAndQuery,

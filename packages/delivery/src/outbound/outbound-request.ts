@@ -1,3 +1,4 @@
+import type { OutboundCredentials } from './credentials/outbound-credentials.ts'
 import type { EgressRefusal } from './egress-rules.ts'
 
 export interface OutboundRequest {
@@ -13,6 +14,12 @@ export interface OutboundRequest {
    * and its name is looked up apart from those that events, user code and redirects bring.
    */
   readonly configuredOrigin: string | undefined
+  /** What sending adds to prove who we are; left out for nothing. */
+  readonly credentials?: OutboundCredentials | undefined
+  /** Registers a secret that sending has added: whatever shows this request, or its answer, masks it. */
+  noteSecret?(value: string): void
+  /** Default 5. */
+  readonly maxRedirects?: number
 }
 
 /** Durations are of the whole call, redirects included. Texts are not masked. */
@@ -44,6 +51,13 @@ export type OutboundResult =
       readonly status: 400 | 403
       readonly text: string
       readonly refusal: OutboundRefusal
+      readonly durationMs: number
+    }
+  /** Not sent: the token endpoint gives us no access token until somebody acts. Status and text are ours. */
+  | {
+      readonly kind: 'unauthorised'
+      readonly status: 401
+      readonly text: string
       readonly durationMs: number
     }
   /** The caller gave it up, or the client was closed; the destination may have received it. */

@@ -1,7 +1,17 @@
 import type { JsonObject } from '@millrace/protocol'
 import { cloudDefinition } from '../cloud-definition.ts'
 import { LIST_BATCH_FIELDS, LIST_BATCH_PROPERTIES } from '../list-batches.ts'
+import {
+  OAUTH_CONDITION,
+  OAUTH_FIELDS,
+  OAUTH_HOST_KEYS,
+  OAUTH_PROPERTIES,
+  OAUTH_SECRET_KEYS,
+  OAUTH_VARIABLES,
+} from '../oauth.ts'
+import { whereIs } from '../schema-conditions.ts'
 import { ONE_PLACEHOLDER_PATTERN } from '../template.ts'
+import { TLS_FIELDS, TLS_PROPERTIES, TLS_SECRET_KEYS, TLS_VARIABLES } from '../tls.ts'
 
 const MESSAGE_TYPES = ['identify', 'track', 'page', 'screen', 'group', 'alias']
 
@@ -35,12 +45,14 @@ export const definition = cloudDefinition({
     'username',
     'password',
     'token',
+    ...OAUTH_VARIABLES,
+    ...TLS_VARIABLES,
     'messageTypes',
     'batchSize',
     'batchFormat',
   ],
-  secretKeys: ['headers.to', 'params.to', 'password', 'token'],
-  hostKeys: ['url'],
+  secretKeys: ['headers.to', 'params.to', 'password', 'token', ...OAUTH_SECRET_KEYS, ...TLS_SECRET_KEYS],
+  hostKeys: ['url', ...OAUTH_HOST_KEYS],
   messageTypes: MESSAGE_TYPES,
   configSchema: {
     type: 'object',
@@ -61,16 +73,19 @@ export const definition = cloudDefinition({
       params: PAIRS,
       bodyFormat: { type: 'string', enum: ['JSON', 'FORM', 'XML', 'NONE'], default: 'JSON' },
       body: { type: ['object', 'array', 'string'] },
-      authType: { type: 'string', enum: ['none', 'basic', 'bearer'], default: 'none' },
+      authType: { type: 'string', enum: ['none', 'basic', 'bearer', 'oauth2'], default: 'none' },
       username: { type: 'string' },
       password: { type: 'string' },
       token: { type: 'string' },
+      ...OAUTH_PROPERTIES,
+      ...TLS_PROPERTIES,
       messageTypes: { type: 'array', minItems: 1, items: { type: 'string', enum: MESSAGE_TYPES } },
       ...LIST_BATCH_PROPERTIES,
     },
     allOf: [
       whereIs('authType', 'basic', { required: ['username'], properties: { username: { minLength: 1 } } }),
       whereIs('authType', 'bearer', { required: ['token'], properties: { token: { minLength: 1 } } }),
+      OAUTH_CONDITION,
       whereIs('bodyFormat', 'XML', { required: ['body'], properties: { body: { type: 'string', minLength: 1 } } }),
       whereIs('bodyFormat', 'FORM', {
         required: ['body'],
@@ -91,10 +106,12 @@ export const definition = cloudDefinition({
       { key: 'params', label: 'Query parameters' },
       { key: 'bodyFormat', label: 'Body format' },
       { key: 'body', label: 'Body', help: 'If empty, POST, PUT and PATCH send the event as JSON.' },
-      { key: 'authType', label: 'Authentication' },
+      { key: 'authType', label: 'Authentication', help: 'oauth2: an access token by the client credentials grant.' },
       { key: 'username', label: 'User name' },
       { key: 'password', label: 'Password' },
       { key: 'token', label: 'Token' },
+      ...OAUTH_FIELDS,
+      ...TLS_FIELDS,
       { key: 'messageTypes', label: 'Message types', help: 'Default: all six.' },
       ...LIST_BATCH_FIELDS,
     ],
@@ -102,9 +119,3 @@ export const definition = cloudDefinition({
   createdAt: '2026-11-21T08:00:00.000Z',
   updatedAt: '2026-11-21T08:00:00.000Z',
 })
-
-function whereIs(variable: string, value: string, also: JsonObject): JsonObject {
-  const condition = { required: [variable], properties: { [variable]: { enum: [value] } } }
-  // biome-ignore lint/suspicious/noThenProperty: the keyword of JSON Schema
-  return { if: condition, then: also }
-}

@@ -1,5 +1,6 @@
 import type { JsonObject } from '@millrace/protocol'
 import type { DestinationCase } from '../destination-case.ts'
+import { TOKEN_HEADER } from '../oauth.ts'
 import { requestObject } from '../request-object.ts'
 
 const url = 'https://api.cinema.example/v1/seats'
@@ -266,4 +267,39 @@ const batched: DestinationCase[] = [
   expected: gives({ headers: json, body: { JSON: { seat: 'B7' } } }),
 }))
 
-export const cases: DestinationCase[] = [...shownExamples, ...bodies(), ...addresses(), ...others(), ...batched]
+const oauth = {
+  authType: 'oauth2',
+  oauthTokenUrl: 'https://login.cinema.example/oauth/token',
+  oauthClientId: 'millrace',
+  oauthClientSecret: 'kT2exampleSecret',
+  oauthClientAuth: 'post',
+  oauthScope: 'seats:write',
+  oauthParams: [{ from: 'audience', to: 'https://api.cinema.example/' }],
+}
+
+/** Documents of TLS show in the connection alone; registry tests and those of delivery use real ones. */
+const tls = { tlsCertificate: 'PEM', tlsKey: 'PEM', tlsKeyPassphrase: 'opensesame', tlsCa: 'PEM' }
+
+const accessTokens: DestinationCase[] = [
+  {
+    name: 'a client certificate does not show in the request',
+    config: { url, ...tls },
+    event: track,
+    expected: gives({ headers: json, body: { JSON: track } }),
+  },
+  {
+    name: 'an access token takes the place of a configured authorization',
+    config: { url, ...oauth, headers: [{ from: 'Authorization', to: 'Bearer 7Hq2' }] },
+    event: track,
+    expected: gives({ headers: { ...json, authorization: TOKEN_HEADER }, body: { JSON: track } }),
+  },
+]
+
+export const cases: DestinationCase[] = [
+  ...shownExamples,
+  ...bodies(),
+  ...addresses(),
+  ...others(),
+  ...accessTokens,
+  ...batched,
+]

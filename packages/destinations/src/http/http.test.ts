@@ -18,6 +18,7 @@ function run(event: JsonObject, config: JsonObject) {
   return runTransform(destination, { type: 'track', ...event } as unknown as StoredEvent, config, {
     sourceId: 's-1',
     destinationId: 'd-1',
+    destinationName: 'Seats',
     messageId: 'm-88',
   })
 }
@@ -60,8 +61,19 @@ describe('a config about to be saved', () => {
     ['/body', 'is required', { url, bodyFormat: 'FORM' }],
     ['/body', 'must be an object or a text that is one placeholder', { url, bodyFormat: 'FORM', body: ['a'] }],
     ['/body', 'must be of type string', { url, bodyFormat: 'XML', body: {} }],
-    ['/authType', 'must be one of none, basic, bearer', { url, authType: 'digest' }],
+    ['/authType', 'must be one of none, basic, bearer, oauth2', { url, authType: 'digest' }],
     ['/username', 'is required', { url, authType: 'basic', password: 'p' }],
+    [
+      '/oauthClientSecret',
+      'is required',
+      { url, authType: 'oauth2', oauthTokenUrl: 'https://login.example', oauthClientId: 'a' },
+    ],
+    ['/oauthTokenUrl', 'must be an http or https address', { url, oauthTokenUrl: 'login.example' }],
+    [
+      '/oauthParams/0/from',
+      'must be a parameter other than grant_type, client_id, client_secret, scope',
+      { url, oauthParams: [{ from: 'scope', to: 'x' }] },
+    ],
     ['/token', 'must not be empty', { url, authType: 'bearer', token: '' }],
     ['/messageTypes', 'must not be empty', { url, messageTypes: [] }],
     ['/messageTypes/1', types, { url, messageTypes: ['track', 'merge'] }],

@@ -3,9 +3,11 @@ import { isConnectionHeader } from '../connection-headers.ts'
 import type { DestinationModule, TransformContext } from '../definition.ts'
 import { withTraits } from '../event-facts.ts'
 import { listBatches } from '../list-batches.ts'
+import { clientCredentialsGrant, TOKEN_HEADER } from '../oauth.ts'
 import { type RequestObject, requestObject } from '../request-object.ts'
 import { credentialsOf, isSecretHeader } from '../secrets.ts'
 import { fill } from '../template.ts'
+import { certificateFaults, clientCertificate } from '../tls.ts'
 import { filledAddress } from './address.ts'
 import { describedBody } from './body.ts'
 import { definition } from './definition.ts'
@@ -15,7 +17,15 @@ import { definition } from './definition.ts'
  *
  * @see docs/destinations/http.md, decision 0028
  */
-export const destination: DestinationModule = { definition, transform, accepts, batches: listBatches }
+export const destination: DestinationModule = {
+  definition,
+  transform,
+  accepts,
+  tokenGrant: clientCredentialsGrant,
+  certificate: clientCertificate,
+  faults: certificateFaults,
+  batches: listBatches,
+}
 
 function transform(event: StoredEvent, context: TransformContext): RequestObject[] {
   const { config } = context
@@ -93,6 +103,8 @@ function authorizationOf({ config, basicAuth, bearer }: TransformContext): strin
     case 'bearer':
       if (typeof token !== 'string' || token === '') throw new Error('token is missing')
       return bearer(token)
+    case 'oauth2':
+      return TOKEN_HEADER
     default:
       throw new Error(`Unsupported authType ${String(authType)}`)
   }

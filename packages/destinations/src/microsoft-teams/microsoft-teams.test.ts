@@ -13,7 +13,7 @@ const webhookUrl = `https://prod-12.westeurope.logic.azure.com${path}?api-versio
 
 test('the address is a secret: whole, by its path and by its signature', () => {
   const event = { type: 'track', event: 'Seat Reserved' } as unknown as StoredEvent
-  const metadata = { sourceId: 's-1', destinationId: 'd-1', messageId: 'm-88' }
+  const metadata = { sourceId: 's-1', destinationId: 'd-1', destinationName: 'D', messageId: 'm-88' }
   const result = runTransform(destination, event, { webhookUrl }, metadata)
   if ('error' in result) throw new Error(result.error)
   const masking = new Masking([...secretValues(destination.definition, { webhookUrl }), ...result.derivedSecrets])

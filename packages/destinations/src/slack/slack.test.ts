@@ -20,7 +20,7 @@ describe('the address is a secret', () => {
 
   test('in what is shown, whole and by its path alone', () => {
     const event = { type: 'track', event: 'Seat Reserved' } as unknown as StoredEvent
-    const metadata = { sourceId: 's-1', destinationId: 'd-1', messageId: 'm-88' }
+    const metadata = { sourceId: 's-1', destinationId: 'd-1', destinationName: 'Seats', messageId: 'm-88' }
     const result = runTransform(destination, event, { webhookUrl }, metadata) as unknown as { derivedSecrets: string[] }
     const masking = new Masking([...secretValues(definition, { webhookUrl }), ...result.derivedSecrets])
     expect(masking.text(`no such hook: ${webhookUrl}`)).toBe('no such hook: ********')
@@ -32,7 +32,7 @@ test('the bot token is a secret, with and without its scheme', () => {
   const config = { botToken: 'xoxb-x7Hq2exampleOnly', channel: 'C1' }
   expect(maskConfig(definition, config)).toEqual({ botToken: '********', channel: 'C1' })
   const event = { type: 'track', event: 'Seat Reserved' } as unknown as StoredEvent
-  const metadata = { sourceId: 's-1', destinationId: 'd-1', messageId: 'm-88' }
+  const metadata = { sourceId: 's-1', destinationId: 'd-1', destinationName: 'Seats', messageId: 'm-88' }
   const result = runTransform(destination, event, config, metadata) as unknown as { derivedSecrets: string[] }
   expect(result.derivedSecrets).toEqual([config.botToken, `Bearer ${config.botToken}`])
 })

@@ -1,5 +1,6 @@
 import type { JsonObject } from '@millrace/protocol'
 import type { DestinationCase } from '../destination-case.ts'
+import { TOKEN_HEADER } from '../oauth.ts'
 import { requestObject } from '../request-object.ts'
 
 const url = 'https://hooks.cinema.example/in'
@@ -160,6 +161,75 @@ const shownExamples: DestinationCase[] = [
           method: 'POST',
           endpoint: 'https://seats.cinema.example/booked',
           headers: { 'content-type': 'application/json', 'x-desk': '3' },
+          params: {},
+          body: {
+            JSON: { type: 'track', event: 'Seat Reserved', userId: 'u-4711' },
+            JSON_ARRAY: {},
+            XML: {},
+            FORM: {},
+          },
+          files: {},
+        },
+      ],
+    },
+  },
+  {
+    name: 'The integrations of an event change the path',
+    documented: true,
+    config: { webhookUrl: 'https://hooks.cinema.example/in', headers: { Authorization: 'Bearer 7Hq2' } },
+    event: {
+      type: 'track',
+      event: 'Seat Reserved',
+      userId: 'u-4711',
+      integrations: { All: true, Webhook: { appendPath: '/seats?hall=B' } },
+    },
+    expected: {
+      requests: [
+        {
+          version: '1',
+          type: 'REST',
+          method: 'POST',
+          endpoint: 'https://hooks.cinema.example/in/seats?hall=B',
+          headers: { 'content-type': 'application/json', authorization: 'Bearer 7Hq2' },
+          params: {},
+          body: {
+            JSON: {
+              type: 'track',
+              event: 'Seat Reserved',
+              userId: 'u-4711',
+              integrations: { All: true, Webhook: { appendPath: '/seats?hall=B' } },
+            },
+            JSON_ARRAY: {},
+            XML: {},
+            FORM: {},
+          },
+          files: {},
+        },
+      ],
+    },
+  },
+  {
+    name: 'The access token is put in while sending',
+    documented: true,
+    config: {
+      webhookUrl: 'https://hooks.cinema.example/in',
+      authType: 'oauth2',
+      oauthTokenUrl: 'https://login.cinema.example/oauth/token',
+      oauthClientId: 'millrace',
+      oauthClientSecret: 'kT2exampleSecret',
+      oauthClientAuth: 'post',
+      oauthScope: 'events:write',
+      oauthParams: [{ from: 'audience', to: 'https://hooks.cinema.example/' }],
+    },
+    event: { type: 'track', event: 'Seat Reserved', userId: 'u-4711' },
+    expected: {
+      requests: [
+        {
+          version: '1',
+          type: 'REST',
+          method: 'POST',
+          endpoint: 'https://hooks.cinema.example/in',
+          headers: { 'content-type': 'application/json', authorization: 'Bearer ********' },
           params: {},
           body: {
             JSON: { type: 'track', event: 'Seat Reserved', userId: 'u-4711' },
@@ -626,8 +696,112 @@ const batched: DestinationCase[] = [
   },
 ]
 
+const oauth = {
+  authType: 'oauth2',
+  oauthTokenUrl: 'https://login.cinema.example/oauth/token',
+  oauthClientId: 'millrace',
+  oauthClientSecret: 'kT2exampleSecret',
+}
+
+const accessTokens: DestinationCase[] = [
+  {
+    name: 'an access token goes before the authorization of configuration and event',
+    config: { webhookUrl: url, headers: [token, desk], ...oauth },
+    event: { ...track, header: { Authorization: 'mine' } },
+    expected: posted({ headers: { 'x-desk': '3', authorization: TOKEN_HEADER } }),
+  },
+  {
+    name: 'an address from an event gets no access token',
+    config: { webhookUrl: url, ...oauth },
+    event: { ...track, fullPath: 'https://seats.cinema.example/in' },
+    expected: posted({ endpoint: 'https://seats.cinema.example/in' }),
+  },
+  {
+    name: 'an allowed host gets it',
+    config: { webhookUrl: url, ...oauth, allowedHosts: ['seats.cinema.example'] },
+    event: { ...track, fullPath: 'https://seats.cinema.example/in' },
+    expected: posted({ endpoint: 'https://seats.cinema.example/in', headers: { authorization: TOKEN_HEADER } }),
+  },
+]
+
+/** A configured address, what `integrations` says of this destination, and the address and secrets that follow. */
+const integrationPaths = (
+  [
+    ['appendPath goes behind the path', url, { appendPath: '/profiles' }, `${url}/profiles`, true],
+    ['fullPath replaces the path', url, { fullPath: '/in/v2' }, 'https://hooks.cinema.example/in/v2', true],
+    ['both together', url, { fullPath: '/in', appendPath: '/a' }, 'https://hooks.cinema.example/in/a', true],
+    ['another path gets no secrets', url, { fullPath: '/other' }, 'https://hooks.cinema.example/other', false],
+    ['a sibling of the path is another path', url, { appendPath: '-b' }, 'https://hooks.cinema.example/in-b', false],
+    ['dots lead up without secrets', url, { appendPath: '/../x' }, 'https://hooks.cinema.example/in/../x', false],
+    ['encoded dots, too', url, { appendPath: '/%2e%2e/x' }, 'https://hooks.cinema.example/in/%2e%2e/x', false],
+    ['an encoded slash, too', url, { appendPath: '/a%2fb' }, 'https://hooks.cinema.example/in/a%2fb', false],
+    ['a path without a slash gets one', url, { fullPath: 'other' }, 'https://hooks.cinema.example/other', false],
+    [
+      'no text lengthens the host',
+      'https://hooks.cinema.example',
+      { appendPath: '.evil.example' },
+      'https://hooks.cinema.example/.evil.example',
+      true,
+    ],
+    [
+      'no text becomes a user or a port',
+      'https://hooks.cinema.example',
+      { appendPath: ':80@evil.example/' },
+      'https://hooks.cinema.example/:80@evil.example/',
+      true,
+    ],
+    ['appendPath with two slashes stays on the host', url, { appendPath: '//x' }, `${url}//x`, true],
+    ['its query goes behind the query', `${url}?a=1`, { appendPath: '/b?c=2' }, `${url}/b?a=1&c=2`, true],
+    ['a query alone is appended', `${url}?a=1`, { appendPath: '?c=2' }, `${url}?a=1&c=2`, true],
+    ['fullPath replaces the query', `${url}?a=1`, { fullPath: '/in?b=2' }, `${url}?b=2`, true],
+    ['a fragment is left out', url, { appendPath: '/b#c' }, `${url}/b`, true],
+    [
+      'elsewhere it goes without user and query of the address',
+      'https://ada:pw@hooks.cinema.example/in?key=k',
+      { appendPath: '/../x' },
+      'https://hooks.cinema.example/in/../x',
+      false,
+    ],
+    [
+      'below the path it keeps both',
+      'https://ada:pw@hooks.cinema.example/in?key=k',
+      { appendPath: '/x' },
+      'https://ada:pw@hooks.cinema.example/in/x?key=k',
+      true,
+    ],
+    ['texts alone count', url, { fullPath: 7, appendPath: '' }, url, true],
+  ] as const
+).map(([name, webhookUrl, options, endpoint, hasSecrets]): DestinationCase => {
+  const event = { ...track, integrations: { Webhook: options } }
+  const headers = hasSecrets ? { authorization: 'Bearer 7Hq2', 'x-desk': '3' } : { 'x-desk': '3' }
+  return {
+    name: `integrations: ${name}`,
+    config: { webhookUrl, headers: [token, desk] },
+    event,
+    expected: posted({ endpoint, headers, body: event }),
+  }
+})
+
+const integrationErrors = [
+  'https://evil.example/',
+  '//evil.example/',
+  '\\\\evil.example',
+  '/\\evil.example',
+  'javascript:x',
+].map(
+  (fullPath): DestinationCase => ({
+    name: `integrations: fullPath ${fullPath} is refused`,
+    config: { webhookUrl: url },
+    event: { ...track, integrations: { Webhook: { fullPath } } },
+    expected: { error: 'integrations fullPath must be a path: it cannot change the host' },
+  }),
+)
+
 export const cases: DestinationCase[] = [
   ...shownExamples,
+  ...accessTokens,
+  ...integrationPaths,
+  ...integrationErrors,
   ...batched,
   ...addresses,
   ...methods,

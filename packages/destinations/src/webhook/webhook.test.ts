@@ -11,7 +11,7 @@ import { destination } from './webhook.ts'
 
 // What webhook.cases.ts cannot say; every-type.test.ts runs the cases.
 
-const metadata = { sourceId: 's-1', destinationId: 'd-1', messageId: 'm-88' }
+const metadata = { sourceId: 's-1', destinationId: 'd-1', destinationName: 'Seats', messageId: 'm-88' }
 const text = fc.string({ unit: 'binary' })
 const token = fc.stringMatching(/^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,12}$/)
 const members = fc.dictionary(text, fc.jsonValue(), { maxKeys: 5, noNullPrototype: true })
@@ -42,6 +42,51 @@ function requestOf(event: JsonObject, config: JsonObject): RequestObject {
 
 test('the definition names exactly the three variables that are given', () => {
   expect(destination.definition.defaultConfig).toEqual(['webhookUrl', 'webhookMethod', 'headers'])
+})
+
+describe('a path from integrations', () => {
+  const webhookUrl = 'https://hooks.cinema.example/in'
+  const endpointFor = (integrations: JsonObject, more: JsonObject = {}) =>
+    requestOf({ type: 'track', integrations, ...more }, { webhookUrl }).endpoint
+  const to = (appendPath: string) => ({ appendPath })
+
+  test('is found by id, then name, then type; the first of them decides', () => {
+    const all = { 'd-1': to('/id'), Seats: to('/name'), Webhook: to('/type') }
+    expect(endpointFor(all)).toBe(`${webhookUrl}/id`)
+    expect(endpointFor({ ...all, 'd-1': true })).toBe(webhookUrl)
+    expect(endpointFor({ Seats: all.Seats, Webhook: all.Webhook })).toBe(`${webhookUrl}/name`)
+    expect(endpointFor({ Webhook: all.Webhook })).toBe(`${webhookUrl}/type`)
+    for (const other of ['webhook', 'WEBHOOK', 'All', 'Other'])
+      expect(endpointFor({ [other]: to('/x') })).toBe(webhookUrl)
+  })
+
+  test('goes before the members of the event', () => {
+    const members = { fullPath: 'https://seats.cinema.example/', appendPath: '/event' }
+    expect(endpointFor({ Webhook: to('/own') }, members)).toBe(`${webhookUrl}/own`)
+    expect(endpointFor({ Webhook: true }, members)).toBe('https://seats.cinema.example//event')
+  })
+
+  test('never changes the host, whatever the texts are', () => {
+    const part = fc.oneof(
+      text,
+      fc.webUrl(),
+      fc.constantFrom('//evil.example', '@evil.example', '\\', ':1', '\t//x', '/..//x'),
+    )
+    const address = fc.constantFrom(
+      'https://hooks.cinema.example',
+      `${webhookUrl}?a=1`,
+      'http://ada:pw@127.0.0.1:8080/x/',
+    )
+    fc.assert(
+      fc.property(address, part, part, (webhookUrl, fullPath, appendPath) => {
+        const event = { type: 'track', integrations: { Webhook: { fullPath, appendPath } } } as unknown as StoredEvent
+        const result = runTransform(destination, event, { webhookUrl }, metadata)
+        if ('error' in result) return
+        const sent = URL.parse(result.requests[0]!.endpoint)
+        expect(sent?.origin).toBe(new URL(webhookUrl).origin)
+      }),
+    )
+  })
 })
 
 test('any event gives a request of exactly the given members, and is itself unchanged', () => {

@@ -1,12 +1,15 @@
 import { createHmac } from 'node:crypto'
 import { isJsonObject, type JsonObject, type StoredEvent, setMember } from '@millrace/protocol'
 import { isConnectionHeader } from '../connection-headers.ts'
-import type { DestinationModule, TransformContext } from '../definition.ts'
+import type { DestinationModule, EventMetadata, TransformContext } from '../definition.ts'
 import { flatten } from '../flatten.ts'
 import { listBatches } from '../list-batches.ts'
+import { clientCredentialsGrant, TOKEN_HEADER } from '../oauth.ts'
 import { type RequestObject, requestObject } from '../request-object.ts'
 import { isSecretHeader } from '../secrets.ts'
+import { certificateFaults, clientCertificate } from '../tls.ts'
 import { definition } from './definition.ts'
+import { pathChange, withoutSecretParts, withPath } from './integration-path.ts'
 
 /**
  * Sends each event to one URL, as JSON in the body or as query parameters; with `batchSize` several events in one body.
@@ -18,24 +21,27 @@ export const destination: DestinationModule = {
   transform,
   testConnection,
   sign,
+  tokenGrant: clientCredentialsGrant,
+  certificate: clientCertificate,
+  faults: certificateFaults,
+  mayHaveCredentials: (url, config) => isTrusted(url, addressOf(config), config),
   trustedHosts,
   batches: listBatches,
 }
 
 const METHODS = ['POST', 'PUT', 'PATCH', 'GET', 'DELETE']
 
-function transform(event: StoredEvent, { config }: TransformContext): RequestObject[] {
+function transform(event: StoredEvent, { config, metadata }: TransformContext): RequestObject[] {
   const webhookUrl = addressOf(config)
   const method = methodOf(config['webhookMethod'])
   const carriesBody = method !== 'GET' && method !== 'DELETE'
-  const endpoint = endpointOf(webhookUrl, event)
-  const mayHaveSecrets = isTrusted(endpoint, webhookUrl, config)
+  const { endpoint, mayHaveSecrets } = placeOf(webhookUrl, event, metadata, config)
   const request = requestObject({
     method,
-    // A user and password in a URL from the event are the event's own.
-    endpoint: !mayHaveSecrets && endpoint.startsWith(webhookUrl) ? withoutUser(endpoint) : endpoint,
+    endpoint,
     headers: headersOf(carriesBody, config['headers'], mayHaveSecrets, event['header']),
   })
+  if (mayHaveSecrets && config['authType'] === 'oauth2') withTokenHeader(request.headers)
   if (carriesBody) request.body.JSON = eventBody(event)
   else request.params = eventParams(event)
   return [request]
@@ -43,11 +49,15 @@ function transform(event: StoredEvent, { config }: TransformContext): RequestObj
 
 /** HEAD: any answer proves that the server is reachable, and may reject the credentials. */
 function testConnection({ config }: TransformContext): RequestObject {
-  return requestObject({
-    method: 'HEAD',
-    endpoint: addressOf(config),
-    headers: headersOf(false, config['headers'], true, undefined),
-  })
+  const headers = headersOf(false, config['headers'], true, undefined)
+  if (config['authType'] === 'oauth2') withTokenHeader(headers)
+  return requestObject({ method: 'HEAD', endpoint: addressOf(config), headers })
+}
+
+/** The token goes before an `authorization` of the configuration or the event. */
+function withTokenHeader(headers: JsonObject): void {
+  for (const name of Object.keys(headers)) if (name.toLowerCase() === 'authorization') delete headers[name]
+  headers['authorization'] = TOKEN_HEADER
 }
 
 function addressOf({ webhookUrl }: JsonObject): string {
@@ -76,6 +86,21 @@ function methodOf(given: unknown): string {
   const method = String(given).toUpperCase()
   if (typeof given !== 'string' || !METHODS.includes(method)) throw new Error(`Unsupported webhookMethod ${given}`)
   return method
+}
+
+/** Where the request goes, and whether configured secrets may go there. */
+function placeOf(webhookUrl: string, event: StoredEvent, metadata: EventMetadata, config: JsonObject) {
+  const change = event['integrations'] === undefined ? undefined : pathChange(event, metadata)
+  if (change !== undefined) {
+    const endpoint = withPath(webhookUrl, change)
+    const mayHaveSecrets = isTrusted(endpoint, webhookUrl, config)
+    return { endpoint: mayHaveSecrets ? endpoint : withPath(withoutSecretParts(webhookUrl), change), mayHaveSecrets }
+  }
+  const endpoint = endpointOf(webhookUrl, event)
+  const mayHaveSecrets = isTrusted(endpoint, webhookUrl, config)
+  // A user and password in a URL from the event are the event's own.
+  const isOwn = mayHaveSecrets || !endpoint.startsWith(webhookUrl)
+  return { endpoint: isOwn ? endpoint : withoutUser(endpoint), mayHaveSecrets }
 }
 
 function endpointOf(webhookUrl: string, event: StoredEvent): string {

@@ -49,6 +49,10 @@ export class EventPart implements ReadyRequests, BatchPart {
     return this.#whenAlone().requests
   }
 
+  get sentSecrets(): readonly string[] {
+    return this.#whenAlone().sentSecrets
+  }
+
   show(request: OutboundRequest): ShownRequest {
     return this.#whenAlone().show(request)
   }

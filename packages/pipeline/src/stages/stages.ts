@@ -1,9 +1,10 @@
-import type { Classify, Prepared, ReadyRequests } from '@millrace/delivery'
+import type { Classify, OutboundCredentials, Prepared, ReadyRequests } from '@millrace/delivery'
 import {
   batchLimitsOf,
   classifierOf,
   type DestinationModule,
   Masking,
+  mayHaveCredentials,
   type RequestObject,
   refusalOf,
   runTransform,
@@ -14,6 +15,7 @@ import {
 } from '@millrace/destinations'
 import type { JsonObject, StoredEvent } from '@millrace/protocol'
 import { MAX_FAILURE_CHARS, type Run, type RunResult, type TransformationCode } from '@millrace/transformations'
+import { credentialsOf } from './credentials.ts'
 import type { EventPart } from './event-part.ts'
 import { RequestJoiner } from './request-joiner.ts'
 import { type MetadataSource, userMetadata } from './user-metadata.ts'
@@ -50,7 +52,7 @@ export interface MadeRequests {
   readonly objects: readonly RequestObject[]
   /** Secret values derived by the transformation. */
   readonly derivedSecrets: readonly string[]
-  readonly ready: ReadyRequests
+  readonly ready: ReadyRequests & { readonly sentSecrets: readonly string[] }
 }
 
 /**
@@ -65,6 +67,7 @@ export class Stages {
   readonly #configuredOrigin: string | undefined
   readonly #classify: Classify | undefined
   readonly #joiner: RequestJoiner | undefined
+  readonly #credentials: OutboundCredentials | Error | undefined
   #masking: Masking | undefined
 
   constructor(destination: StagedDestination, deps: StageDeps) {
@@ -73,6 +76,7 @@ export class Stages {
     this.#configuredOrigin = configuredOrigin(destination)
     this.#classify = classifierOf(destination.module)
     this.#joiner = this.#newJoiner()
+    this.#credentials = credentialsOf(destination, deps.userAgent)
   }
 
   /** Maximum events of a batch; 1: they travel alone. */
@@ -175,8 +179,8 @@ export class Stages {
   }
 
   #transform(event: StoredEvent, sourceId: string): TransformResult {
-    const { id, config, module } = this.#destination
-    const metadata = { sourceId, destinationId: id, messageId: event.messageId }
+    const { id, name, config, module } = this.#destination
+    const metadata = { sourceId, destinationId: id, destinationName: name, messageId: event.messageId }
     return runTransform(module, event, config, metadata)
   }
 
@@ -217,7 +221,14 @@ export class Stages {
     // If the configuration has no address, the type's code chooses the host; an event never does.
     const hasOwnHosts = module.definition.config.hostKeys.length === 0
     const configuredOrigin = hasOwnHosts ? URL.parse(wire.url)?.origin : this.#configuredOrigin
-    return new WiredRequest(wire, request.endpoint, configuredOrigin, shown)
+    const credentials = this.#credentials && this.#credentialsFor(this.#credentials, wire.url)
+    return new WiredRequest(wire, request.endpoint, configuredOrigin, credentials, shown)
+  }
+
+  #credentialsFor(credentials: OutboundCredentials | Error, url: string): OutboundCredentials | undefined {
+    if (credentials instanceof Error) throw credentials
+    const { module, config } = this.#destination
+    return mayHaveCredentials(module, url, config) ? credentials : undefined
   }
 }
 

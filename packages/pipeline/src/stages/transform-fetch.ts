@@ -73,6 +73,7 @@ async function answerOf({ url }: TransformRequest, result: Result): Promise<Tran
     case 'refused':
       return failed(refusalText(result))
     case 'no_answer':
+    case 'unauthorised':
       return failed(isUnresolved(result.text) ? `unable to resolve IP address for ${hostOf(url)}` : result.text)
     case 'aborted':
       return failed('aborted')

@@ -1,4 +1,4 @@
-import type { OutboundRequest, ReadyRequests, ShownRequest } from '@millrace/delivery'
+import type { OutboundCredentials, OutboundRequest, ReadyRequests, ShownRequest } from '@millrace/delivery'
 import { isSecretHeader, MASK, type Masking, type toWire } from '@millrace/destinations'
 
 /** Masks the secrets of a destination, and those derived by its transformation. */
@@ -11,6 +11,7 @@ export class WiredRequest implements OutboundRequest {
   readonly headers: Record<string, string>
   readonly body: string
   readonly configuredOrigin: string | undefined
+  readonly credentials: OutboundCredentials | undefined
   readonly endpoint: string
   readonly #shown: WiredRequests
 
@@ -18,6 +19,7 @@ export class WiredRequest implements OutboundRequest {
     wire: ReturnType<typeof toWire>,
     endpoint: string,
     configuredOrigin: string | undefined,
+    credentials: OutboundCredentials | undefined,
     shown: WiredRequests,
   ) {
     this.method = wire.method
@@ -26,6 +28,7 @@ export class WiredRequest implements OutboundRequest {
     this.body = wire.body
     this.endpoint = endpoint
     this.configuredOrigin = configuredOrigin
+    this.credentials = credentials
     this.#shown = shown
   }
 
@@ -36,6 +39,11 @@ export class WiredRequest implements OutboundRequest {
       .filter((name) => headers[name] !== this.headers[name])
       .map((name) => name.toLowerCase())
   }
+
+  noteSecret(value: string): void {
+    this.#shown.sentSecrets.push(value)
+    this.#shown.derivedSecrets.push(value)
+  }
 }
 
 /** The requests of one event, ready for the network; their masked form is created on demand. */
@@ -44,6 +52,8 @@ export class WiredRequests implements ReadyRequests {
   readonly part = undefined
   readonly classify: ReadyRequests['classify']
   readonly derivedSecrets: string[]
+  /** Secrets that sending has added, such as access tokens; they are among `derivedSecrets`, too. */
+  readonly sentSecrets: string[] = []
   readonly #maskingOf: MaskingOf
 
   constructor(maskingOf: MaskingOf, derivedSecrets: string[], classify: ReadyRequests['classify']) {

@@ -22,6 +22,7 @@ function faultOf({ isRequired, control, options, schema }: ConfigField, value: J
   if (value === MASK) return undefined
   switch (control) {
     case 'text':
+    case 'lines':
     case 'secret':
       return typeof value === 'string' ? textFault(value, schema) : 'must be of type string'
     case 'select':

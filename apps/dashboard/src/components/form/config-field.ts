@@ -1,8 +1,18 @@
 import type { DestinationDefinition } from '@millrace/api-types'
 import { isJsonObject, type JsonObject, type JsonValue } from '@millrace/protocol/json'
 
-/** `pairs` is a list of `{from, to, secret}`, `renames` one of `{from, to}`; `json` is any value without a simpler control. */
-export type FieldControl = 'text' | 'secret' | 'select' | 'switch' | 'number' | 'tags' | 'pairs' | 'renames' | 'json'
+/** `lines` is a text of several lines; `pairs` a list of `{from, to, secret}`, `renames` one of `{from, to}`; `json` is any value without a simpler control. */
+export type FieldControl =
+  | 'text'
+  | 'lines'
+  | 'secret'
+  | 'select'
+  | 'switch'
+  | 'number'
+  | 'tags'
+  | 'pairs'
+  | 'renames'
+  | 'json'
 
 /** One variable of a destination's configuration in the form. */
 export interface ConfigField {
@@ -56,7 +66,7 @@ function controlOf(
   if (options.length > 0) return 'select'
   switch (schema['type']) {
     case 'string':
-      return 'text'
+      return schema['contentMediaType'] === undefined ? 'text' : 'lines'
     case 'boolean':
       return 'switch'
     case 'number':

@@ -29,9 +29,22 @@ const properties: JsonObject = {
   isDebug: { type: 'boolean' },
   body: { type: ['object', 'array', 'string'] },
   templates: { type: 'array', items: { type: 'object', properties: { eventName: {}, text: {} } } },
+  certificate: { type: 'string', contentMediaType: 'application/x-pem-file' },
 }
 const definition = {
-  defaultConfig: ['url', 'method', 'region', 'headers', 'hosts', 'retries', 'names', 'isDebug', 'body', 'templates'],
+  defaultConfig: [
+    'url',
+    'method',
+    'region',
+    'headers',
+    'hosts',
+    'retries',
+    'names',
+    'isDebug',
+    'body',
+    'templates',
+    'certificate',
+  ],
   config: { extraConfig: ['signingSecret'], secretKeys: ['headers.to', 'signingSecret'], hostKeys: ['url'] },
   configSchema: { type: 'object', required: ['url'], properties },
   uiConfig: { fields: [{ key: 'method', label: 'Method', help: 'Upper or lower case.' }] },
@@ -51,6 +64,7 @@ describe('configFields', () => {
       isDebug: 'switch',
       body: 'json',
       templates: 'json',
+      certificate: 'lines',
       signingSecret: 'secret',
     })
   })

@@ -1,4 +1,4 @@
-import { NumberInput, Select, Switch, TagsInput, TextInput } from '@mantine/core'
+import { NumberInput, Select, Switch, TagsInput, Textarea, TextInput } from '@mantine/core'
 import type { JsonObject, JsonValue } from '@millrace/protocol/json'
 import { MASK } from '../../api/destinations.ts'
 import type { ConfigField } from './config-field.ts'
@@ -118,6 +118,19 @@ function ConfigControl({ field, value, saved, error, disabled, onChange }: Confi
       return <PairsField {...common} hasSecrets={control === 'pairs'} value={value} onChange={onChange} />
     case 'json':
       return <JsonField {...common} value={value} onChange={onChange} />
+    case 'lines':
+      return (
+        <Textarea
+          {...common}
+          value={text}
+          minRows={3}
+          maxRows={16}
+          autosize
+          spellCheck={false}
+          styles={{ input: { fontFamily: 'var(--mono)' } }}
+          onChange={({ currentTarget }) => ofText(currentTarget.value)}
+        />
+      )
     case 'text':
       return (
         <TextInput
