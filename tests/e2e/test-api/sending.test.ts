@@ -261,7 +261,14 @@ describe('destination definitions', () => {
       defaultConfig: ['webhookUrl', 'webhookMethod', 'headers'],
       config: {
         destConfig: { defaultConfig: ['webhookUrl', 'webhookMethod', 'headers'] },
-        secretKeys: ['headers.to', 'signingSecret'],
+        secretKeys: [
+          'headers.to',
+          'signingSecret',
+          'oauthClientSecret',
+          'oauthParams.to',
+          'tlsKey',
+          'tlsKeyPassphrase',
+        ],
         supportedMessageTypes: { cloud: ['identify', 'track', 'page', 'screen', 'group', 'alias'] },
         supportedConnectionModes: { cordova: ['cloud'], web: ['cloud'], cloud: ['cloud'] },
         supportedSourceTypes: ['cordova', 'web', 'cloud'],
