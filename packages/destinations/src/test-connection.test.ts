@@ -21,7 +21,12 @@ test.each<[type: string, config: JsonObject, request: string, authorization: str
   const { testConnection: request } = module
   const tried = { ...module, wants: () => true, transform: (_: unknown, context: never) => [request!(context)] }
   const event = { type: 'identify', messageId: 'm', receivedAt: '', request_ip: '' } as const
-  const result = runTransform(tried, event, config, { sourceId: 's', destinationId: 'd', destinationName: 'D', messageId: 'm' })
+  const result = runTransform(tried, event, config, {
+    sourceId: 's',
+    destinationId: 'd',
+    destinationName: 'D',
+    messageId: 'm',
+  })
   if ('error' in result) throw new Error(result.error)
   const [made] = result.requests
   expect(`${made!.method} ${made!.endpoint}`).toBe(expected)
