@@ -1,4 +1,3 @@
-import { X509Certificate } from 'node:crypto'
 import {
   createServer,
   type IncomingHttpHeaders,
@@ -9,7 +8,6 @@ import {
 import { createServer as createTlsServer, type Server as TlsServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { getCACertificates, setDefaultCACertificates } from 'node:tls'
-import { OAUTH_SERVICES_CERTIFICATE, OAUTH_SERVICES_KEY } from './oauth-services-certificate.ts'
 import { SERVICES_CERTIFICATE, SERVICES_KEY } from './services-certificate.ts'
 
 /** A request to a service, as it came there. */
@@ -51,14 +49,10 @@ export class Services implements AsyncDisposable {
   }
 
   private constructor() {
-    setDefaultCACertificates([...this.#trusted, SERVICES_CERTIFICATE, OAUTH_SERVICES_CERTIFICATE])
+    setDefaultCACertificates([...this.#trusted, SERVICES_CERTIFICATE])
     this.#services = createTlsServer({ key: SERVICES_KEY, cert: SERVICES_CERTIFICATE }, (request, response) => {
       void this.#receive(request, response)
     })
-    const withTokens = { key: OAUTH_SERVICES_KEY, cert: OAUTH_SERVICES_CERTIFICATE }
-    for (const host of new X509Certificate(OAUTH_SERVICES_CERTIFICATE).subjectAltName!.split(', ')) {
-      this.#services.addContext(host.replace('DNS:', ''), withTokens)
-    }
     this.#proxy = createServer((_, response) => response.writeHead(405).end()).on('connect', (_, socket) => {
       socket.write('HTTP/1.1 200 Connection established\r\n\r\n')
       this.#services.emit('connection', socket)
