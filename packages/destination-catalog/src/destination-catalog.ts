@@ -1,54 +1,16 @@
-import { createRequire } from 'node:module'
-import path from 'node:path'
 import type { JsonObject } from '@millrace/protocol'
-import { ALLOWED } from './allow-list.ts'
-import { type UnitOutcome, unitOutcome } from './classify.ts'
+import type { CatalogRun, DestinationCatalogOptions, DryRun, SendCaptured } from './catalog-run.ts'
+import type { CatalogRuns } from './catalog-runs.ts'
+import type { UnitOutcome } from './classify.ts'
 import { type CatalogDefinition, catalogDefinition } from './definitions/catalog-definition.ts'
 import { Entries, slugOf, typeNames } from './definitions/entries.ts'
 import type { EntryActions } from './definitions/entry.ts'
 import { settingsOf } from './definitions/settings.ts'
-import { GuestPool, type GuestPoolOptions } from './host/guest-pool.ts'
-import type { HostAnswer } from './host/guest-runs.ts'
 import { type MappingFault, mappingFaults } from './mappings/config-faults.ts'
 import { type Mapping, mappingsOf } from './mappings/mappings.ts'
 import { preparedEvent } from './mappings/prepared-event.ts'
 import { matchesTrigger } from './mappings/triggers.ts'
-import type { CapturedRequest, GuestRun, MappingEnd } from './messages.ts'
-import { type CapturedObject, capturedObject } from './requests/captured-object.ts'
-import { type CatalogRequest, type RewriteOptions, rewritten } from './requests/rewrites.ts'
-
-/** @see contracts/destination-catalog.md §4.1 [C17] */
-const DRY_RUN_MS = 1_000
-const TEST_MS = 30_000
-const DELIVERY_MS = 60_000
-
-export interface DestinationCatalogOptions
-  extends Omit<GuestPoolOptions, 'packagesFolder' | 'onBlocked' | 'workers' | 'memoryMb'> {
-  /** Worker threads, 1 to 8. Default 1. */
-  readonly workers?: number
-  /** Memory of each, in MB. Default 256. */
-  readonly memoryMb?: number
-  readonly onBlocked?: (slug: string, what: string) => void
-}
-
-/** Whose events are sent, and how its requests name us. */
-export interface CatalogRun extends Pick<RewriteOptions, 'userAgent' | 'isUserAgentAdded'> {
-  readonly destinationId: string
-  readonly config: JsonObject
-}
-
-/** What an event becomes. */
-export type DryRun =
-  | {
-      readonly kind: 'requests'
-      readonly requests: readonly { readonly object: CapturedObject; readonly request: CatalogRequest }[]
-      /** Further requests depend on answers. */
-      readonly isPartial: boolean
-    }
-  | { readonly kind: 'failed'; readonly text: string }
-
-/** Sends a request. What it answers is given to the destination's code. */
-export type SendCaptured = (request: CatalogRequest) => Promise<HostAnswer>
+import type { GuestRun } from './messages.ts'
 
 /**
  * More than 100 destination types whose code comes from a community package and runs unmodified, in a worker without network.
@@ -62,7 +24,7 @@ export class DestinationCatalog implements AsyncDisposable {
   readonly #entries = new Entries()
   readonly #definitions = new Map<string, CatalogDefinition>()
   readonly #options: DestinationCatalogOptions
-  #pool: GuestPool | undefined
+  #runs: Promise<CatalogRuns> | undefined
 
   constructor(options: DestinationCatalogOptions) {
     this.#options = options
@@ -107,13 +69,8 @@ export class DestinationCatalog implements AsyncDisposable {
     const slug = slugOf(name)!
     const mappings = this.matching(name, event, run.config)
     if (mappings.length === 0) return { kind: 'requests', requests: [], isPartial: false }
-    const end = await this.#startedPool().run({
-      run: this.#guestRun('transform', slug, event, mappings, run),
-      deadlineMs: DRY_RUN_MS,
-      send: () => Promise.resolve({ noAnswer: 'a dry run sends nothing' }),
-      onLate: () => {},
-    })
-    return end.kind === 'ends' ? dryRun(end.ends, slug, run) : { kind: 'failed', text: unitOutcome(end, NO_FACTS).text }
+    const runs = await this.#loaded()
+    return runs.transform(this.#guestRun('transform', slug, event, mappings, run), run)
   }
 
   /**
@@ -130,46 +87,20 @@ export class DestinationCatalog implements AsyncDisposable {
     faults: number,
   ): Promise<UnitOutcome> {
     const slug = slugOf(name)!
-    return this.#sending(this.#guestRun('deliver', slug, event, [mapping], run), run, send, DELIVERY_MS, faults)
+    const runs = await this.#loaded()
+    return runs.send(this.#guestRun('deliver', slug, event, [mapping], run), run, send, faults)
   }
 
   /** Tries the credentials. Undefined: the definition cannot. Never rejects. */
   async testConnection(name: string, run: CatalogRun, send: SendCaptured): Promise<UnitOutcome | undefined> {
     const slug = slugOf(name)!
     if (!this.#entries.get(slug).canTest) return undefined
-    return this.#sending(this.#guestRun('testConnection', slug, {}, [], run), run, send, TEST_MS, 0)
+    const runs = await this.#loaded()
+    return runs.send(this.#guestRun('testConnection', slug, {}, [], run), run, send, 0)
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.#pool?.[Symbol.asyncDispose]()
-  }
-
-  async #sending(
-    guestRun: Omit<GuestRun, 't' | 'id'>,
-    run: CatalogRun,
-    send: SendCaptured,
-    deadlineMs: number,
-    faults: number,
-  ): Promise<UnitOutcome> {
-    let lastStatus: number | undefined
-    let refused: string | undefined
-    let isLate = false
-    const sendOne = async (captured: CapturedRequest): Promise<HostAnswer> => {
-      const judged = rewritten(captured, { slug: guestRun.slug, ...run })
-      if ('refused' in judged) {
-        refused = judged.refused
-        return { noAnswer: judged.refused }
-      }
-      if (isLate) return { noAnswer: 'Timed out' }
-      const answer = await send(judged.request)
-      if ('status' in answer) lastStatus = answer.status
-      return answer
-    }
-    const onLate = () => {
-      isLate = true
-    }
-    const end = await this.#startedPool().run({ run: guestRun, deadlineMs, send: sendOne, onLate })
-    return unitOutcome(end, { lastStatus, refused, faults })
+    await (await this.#runs)?.[Symbol.asyncDispose]()
   }
 
   #guestRun(
@@ -183,15 +114,11 @@ export class DestinationCatalog implements AsyncDisposable {
     return { kind, slug, destinationId, settings, mappings, event: preparedEvent(event) }
   }
 
-  #startedPool(): GuestPool {
-    this.#pool ??= new GuestPool({
-      workers: 1,
-      memoryMb: 256,
-      ...this.#options,
-      packagesFolder: packagesFolder(),
-      onBlocked: (slug, what) => this.#noteBlocked(slug, what),
-    })
-    return this.#pool
+  #loaded(): Promise<CatalogRuns> {
+    this.#runs ??= import('./catalog-runs.ts').then(
+      ({ CatalogRuns }) => new CatalogRuns(this.#options, (slug, what) => this.#noteBlocked(slug, what)),
+    )
+    return this.#runs
   }
 
   #noteBlocked(slug: string, what: string): void {
@@ -201,35 +128,4 @@ export class DestinationCatalog implements AsyncDisposable {
     if (count === 0) this.#options.logger.warn({ slug, what }, 'a catalog destination used what is closed to it')
     this.#options.onBlocked?.(slug, what)
   }
-}
-
-const NO_FACTS = { lastStatus: undefined, refused: undefined, faults: 0 }
-
-function dryRun(ends: readonly MappingEnd[], slug: string, run: CatalogRun): DryRun {
-  const requests: { object: CapturedObject; request: CatalogRequest }[] = []
-  let isPartial = false
-  for (const end of ends) {
-    const { thrown } = end
-    if (thrown !== undefined && (end.requests.length === 0 || thrown.kind === 'bound')) {
-      return { kind: 'failed', text: thrown.text }
-    }
-    // The code did not like the empty answer.
-    if (thrown !== undefined || (ALLOWED[slug]!.multiStep === true && end.requests.length > 0)) isPartial = true
-    for (const [i, captured] of end.requests.entries()) {
-      const judged = rewritten(captured, { slug, ...run })
-      if ('refused' in judged) {
-        // A later request may lack what only a true answer has.
-        if (i > 0) break
-        return { kind: 'failed', text: judged.refused }
-      }
-      requests.push({ object: capturedObject(judged.request), request: judged.request })
-    }
-  }
-  return { kind: 'requests', requests, isPartial }
-}
-
-/** The folder of all installed packages. */
-function packagesFolder(): string {
-  const manifest = createRequire(import.meta.url).resolve('@segment/action-destinations/package.json')
-  return path.resolve(path.dirname(manifest), '../..')
 }

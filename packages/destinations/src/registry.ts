@@ -10,13 +10,23 @@ const MAX_CONFIG_BYTES = 64 * 1024
 /** Schemas and templates follow a config by recursion. */
 const MAX_CONFIG_LEVELS = 200
 
+/** Types that are not loaded before somebody asks for them. */
+export interface MoreTypes {
+  names(): readonly string[]
+  find(name: string): DestinationModule | undefined
+}
+
+const NO_MORE: MoreTypes = { names: () => [], find: () => undefined }
+
 /** The destination types there are. A type is a folder beside this file whose module bears the folder's name. */
 export class DestinationRegistry {
   readonly #modules: ReadonlyMap<string, DestinationModule>
   readonly #validators = new Map<string, ValidateFunction>()
   readonly #ajv = new Ajv({ strict: false, allErrors: true, verbose: true })
+  readonly #more: MoreTypes
 
-  constructor(modules: Iterable<DestinationModule>) {
+  constructor(modules: Iterable<DestinationModule>, more = NO_MORE) {
+    this.#more = more
     const byName = new Map<string, DestinationModule>()
     for (const module of modules) {
       const { name, kind } = module.definition
@@ -27,39 +37,42 @@ export class DestinationRegistry {
     this.#modules = byName
   }
 
-  static async load(): Promise<DestinationRegistry> {
+  static async load(more?: MoreTypes): Promise<DestinationRegistry> {
     const folders = readdirSync(import.meta.dirname, { withFileTypes: true }).filter((entry) => entry.isDirectory())
     const modules = folders.map(async ({ name }) => {
       const { destination } = (await import(`./${name}/${name}.ts`)) as { destination: DestinationModule }
       return destination
     })
-    return new DestinationRegistry(await Promise.all(modules))
+    return new DestinationRegistry(await Promise.all(modules), more)
   }
 
   /** By type name, such as `WEBHOOK`. */
   find(name: string): DestinationModule | undefined {
-    return this.#modules.get(name)
+    return this.#modules.get(name) ?? this.#more.find(name)
   }
 
   /** Of every type, in the order of the alphabet. */
   names(): string[] {
-    return [...this.#modules.keys()].sort()
+    return [...this.#modules.keys(), ...this.#more.names()].sort()
   }
 
   all(): DestinationModule[] {
-    return [...this.#modules.values()]
+    return [...this.#modules.values(), ...this.#more.names().map((name) => this.#more.find(name)!)]
   }
 
   /** Checks the config of a destination about to be saved; members that the type does not know are no fault. */
   faultsIn(module: DestinationModule, config: JsonObject): ConfigFault[] {
     if (Buffer.byteLength(JSON.stringify(config)) > MAX_CONFIG_BYTES) return [{ path: '', message: 'is too large' }]
     if (isNestedDeeper(config, MAX_CONFIG_LEVELS)) return [{ path: '', message: 'is nested too deeply' }]
+    const trouble = module.remote?.trouble()
+    if (trouble !== undefined) return [{ path: '', message: trouble }]
     const { name, configSchema } = module.definition
     let validate = this.#validators.get(name)
     if (validate === undefined) {
       validate = this.#ajv.compile(configSchema)
       this.#validators.set(name, validate)
     }
-    return validate(config) ? [] : faultsOf(validate.errors!)
+    if (!validate(config)) return faultsOf(validate.errors!)
+    return [...(module.remote?.faultsIn(config) ?? [])]
   }
 }

@@ -48,4 +48,5 @@ const NOWHERE = {
   send: () => {
     throw new Error('sending is not available offline')
   },
+  close: async () => {},
 }

@@ -5,6 +5,7 @@ export const FILTER_REASONS = [
   'device mode',
   'message type not supported',
   'event filter',
+  'no mapping matches',
 ] as const
 export type FilterReason = (typeof FILTER_REASONS)[number]
 

@@ -3,7 +3,7 @@ import { usablePresets } from '../definitions/package-entry.ts'
 import type { GuestRun, MappingEnd, RunMapping } from '../messages.ts'
 import { requestClient } from './client.ts'
 import { type Core, type CoreAction, loadDefinition, type RunnableDefinition } from './core.ts'
-import { type DefinitionRun, currentRun } from './guest-run.ts'
+import { currentRun, type DefinitionRun } from './guest-run.ts'
 import { thrownBy } from './thrown.ts'
 
 const SYNC_MODE = '__segment_internal_sync_mode'

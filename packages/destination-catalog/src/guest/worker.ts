@@ -4,7 +4,7 @@ import type { CapturedRequest, GuestRun, ToGuest, ToHost } from '../messages.ts'
 import { closeEverything } from './closing.ts'
 import { loadCore } from './core.ts'
 import { Engine } from './engine.ts'
-import { DefinitionRun, currentRun, type GuestAnswer, NoAnswerError } from './guest-run.ts'
+import { currentRun, DefinitionRun, type GuestAnswer, NoAnswerError } from './guest-run.ts'
 
 /*
  * The thread in which the code of the package runs. Everything is closed before the first module of others loads.

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { GuestRuns, type GuestRunsOptions, type GuestWork, type GuestEnd } from './guest-runs.ts'
+import { type GuestEnd, GuestRuns, type GuestRunsOptions, type GuestWork } from './guest-runs.ts'
 
 /** Their modules keep credentials or field names of an account. @see contracts/destination-catalog.md §3, row 9 [C12] */
 const OWN_WORKER_SLUGS: ReadonlySet<string> = new Set(['friendbuy', 'pipedrive'])

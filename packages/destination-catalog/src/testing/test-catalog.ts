@@ -1,5 +1,6 @@
 import { systemClock } from '@millrace/std'
-import { DestinationCatalog, type DestinationCatalogOptions } from '../destination-catalog.ts'
+import type { DestinationCatalogOptions } from '../catalog-run.ts'
+import { DestinationCatalog } from '../destination-catalog.ts'
 
 const nothing = () => {}
 
