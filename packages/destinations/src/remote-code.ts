@@ -13,6 +13,8 @@ export interface RemoteCode {
   trouble(): string | undefined
   /** Rules for a configuration that its schema cannot tell. */
   faultsIn(config: JsonObject): readonly ConfigFault[]
+  /** Actions and presets for the editor of mappings; only the description of this one type shows them, because they are long. */
+  mappingEditor(): JsonObject
   /** The parts of an event's delivery, in order. Each is delivered and retried alone. Pure. */
   units(event: StoredEvent, config: JsonObject): readonly RemoteUnit[]
   /** The requests that an event becomes when every answer is an empty 200. Never rejects. */

@@ -4,6 +4,7 @@ import {
   type DestinationCatalog,
   type Mapping,
 } from '@millrace/destination-catalog'
+import type { JsonObject } from '@millrace/protocol'
 import type {
   DestinationModule,
   MoreTypes,
@@ -42,6 +43,7 @@ function remoteCode(catalog: DestinationCatalog, name: string, trouble: string |
   return {
     trouble: () => trouble,
     faultsIn: (config) => catalog.faultsIn(name, config),
+    mappingEditor: () => ({ ...catalog.actions(name) }) as unknown as JsonObject,
     units: (event, config) => (trouble === undefined ? catalog.matching(name, event, config) : [HELD]),
     transform: async (event, run) => {
       if (trouble !== undefined) return { error: trouble }

@@ -95,11 +95,11 @@ export class UnitRequest implements OutboundRequest {
   /** What the lane is told: of the last answer where the outcome comes from it. */
   resultOf({ kind, status, text }: RemoteOutcome, durationMs: number): OutboundResult {
     const last = this.exchanges.at(-1)?.result
-    if (kind === 'delivered') {
-      const said = last?.kind === 'answer' ? last.text : ''
-      return { kind: 'answer', status, headers: {}, text: said, isCut: false, bytes: NO_BYTES, durationMs }
+    if (kind === 'delivered' || (last?.kind === 'answer' && last.status === status)) {
+      const answer = last?.kind === 'answer' ? last : NO_ANSWER
+      // The text of an answer is made when it is read.
+      return { kind: 'answer', status, headers: answer.headers, text: answer.text, isCut: answer.isCut, bytes: NO_BYTES, durationMs }
     }
-    if (last?.kind === 'answer' && last.status === status) return { ...last, durationMs }
     if (last?.kind === 'refused') return { ...last, durationMs }
     if (kind === 'abort') return { kind: 'refused', status, text, refusal: { reason: 'malformed request' }, durationMs }
     if (last?.kind === 'no_answer') return { ...last, durationMs }
@@ -119,6 +119,7 @@ export class UnitRequest implements OutboundRequest {
 }
 
 const NO_BYTES = Buffer.alloc(0)
+const NO_ANSWER = { headers: {}, text: '', isCut: false }
 
 /** The units of one event, as a lane sends them. An aborted unit does not stop the others. */
 export class RemoteUnits implements ReadyRequests {
